@@ -16,7 +16,7 @@ interface Entry {
   [field: string]: unknown
 }
 
-const logOf = async (organisation: { id: string }, query = '', token?: string): Promise<Entry[]> => {
+const readLog = async (organisation: { id: string }, query = '', token?: string): Promise<Entry[]> => {
   const reply = await get(`/v1/audit-log?organization_id=${organisation.id}${query}`, token)
   expect(reply.status, reply.text).toBe(200)
   return reply.body.results as Entry[]
@@ -34,7 +34,7 @@ describe('listAuditLog', () => {
     const { name } = organisation
     const changeReply = await patch(`/v1/organizations/${organisation.id}`, { name: 'Sydlys' }, admin.token)
     const back = await patch(`/v1/organizations/${organisation.id}`, { name }, admin.token)
-    const [second, first] = await logOf(organisation, '', admin.token)
+    const [second, first] = await readLog(organisation, '', admin.token)
     expect(first).toMatchObject({
       action: 'updateOrganization',
       actor: { id: admin.account_id, email: admin.email, member_id: admin.id, is_superuser: false },
@@ -52,7 +52,7 @@ describe('listAuditLog', () => {
 
   it('shows what the superuser did', async () => {
     const event = await post('/v1/events', { organization_id: organisation.id, name: 'Vinter' })
-    const [entry] = await logOf(organisation, `&resource_id=${event.body.id}`, admin.token)
+    const [entry] = await readLog(organisation, `&resource_id=${event.body.id}`, admin.token)
     expect(entry).toMatchObject({
       action: 'createEvent',
       actor: { id: 'root', email: null, member_id: null, is_superuser: true },
@@ -65,7 +65,7 @@ describe('listAuditLog', () => {
   it('shows what a deleted resource held', async () => {
     const member = await givenMember(organisation, 'viewer')
     await remove(`/v1/organizations/${organisation.id}/members/${member.id}`, admin.token)
-    const [entry] = await logOf(organisation, `&action=removeOrganizationMember`, admin.token)
+    const [entry] = await readLog(organisation, `&action=removeOrganizationMember`, admin.token)
     expect(entry).toMatchObject({ resource_type: 'member', resource_id: member.id })
     expect(entry?.changes).toContainEqual({ field: 'role', before: 'viewer', after: null, is_hidden: false })
   })
@@ -77,7 +77,7 @@ describe('listAuditLog', () => {
     )
     const reply = await get(`/v1/segments/${segment.id}/export?columns=id,email`, admin.token)
     expect(reply.status).toBe(200)
-    const [entry] = await logOf(organisation, `&resource_id=${segment.id}`, admin.token)
+    const [entry] = await readLog(organisation, `&resource_id=${segment.id}`, admin.token)
     expect(entry).toMatchObject({ action: 'exportSegmentUsers', resource_type: 'segment' })
     expect(entry?.changes).toContainEqual({ field: 'columns', before: null, after: ['id', 'email'], is_hidden: false })
   })
@@ -92,7 +92,7 @@ describe('listAuditLog', () => {
     ] as const)
       await seedEntries(place.id, 1, { created_at: start + day * dayMs, actor_id, action, resource_type, resource_id })
     const findEntries = async (query: string) =>
-      (await logOf(place, `&created_before=2026-05-01T00:00:00Z${query}`)).map(({ resource_id }) => resource_id)
+      (await readLog(place, `&created_before=2026-05-01T00:00:00Z${query}`)).map(({ resource_id }) => resource_id)
     expect(await findEntries('')).toEqual(['cmp_one', 'seg_two', 'seg_one'])
     expect(await findEntries('&ordering=created')).toEqual(['seg_one', 'seg_two', 'cmp_one'])
     expect(await findEntries('&actor_id=usr_one')).toEqual(['cmp_one', 'seg_one'])
@@ -101,7 +101,7 @@ describe('listAuditLog', () => {
     expect(await findEntries('&resource_id=seg_two')).toEqual(['seg_two'])
     const [first, last] = [toIso(start + dayMs), toIso(start + 2 * dayMs)]
     expect(await findEntries(`&created_after=${first}`)).toEqual(['cmp_one', 'seg_two'])
-    expect((await logOf(place, `&created_before=${last}`)).map(({ resource_id }) => resource_id)).toEqual([
+    expect((await readLog(place, `&created_before=${last}`)).map(({ resource_id }) => resource_id)).toEqual([
       'seg_two',
       'seg_one',
     ])
@@ -119,8 +119,8 @@ describe('listAuditLog', () => {
     const other = await givenOrganization()
     await seedMember(admin.account_id, { organization: other.id, role: 'manager' })
     await seedEntries(other.id, 3)
-    expect(await logOf(other, '', admin.token)).toEqual([])
-    expect((await logOf(other)).length).toBeGreaterThanOrEqual(3)
+    expect(await readLog(other, '', admin.token)).toEqual([])
+    expect((await readLog(other)).length).toBeGreaterThanOrEqual(3)
   })
 })
 
@@ -193,7 +193,7 @@ describe('an entry', () => {
     const extra = { api_key: 'MARKER-KEY' }
     const updated = await patch(`/v1/editions/${edition.id}`, { merchant_account_extra_parameters: extra }, admin.token)
     expect(updated.status, updated.text).toBe(200)
-    const entries = await logOf(organisation, `&resource_id=${message.body.id}`, admin.token)
+    const entries = await readLog(organisation, `&resource_id=${message.body.id}`, admin.token)
     const hidden = entries[0]?.changes.filter(({ is_hidden }) => is_hidden).map(({ field }) => field)
     expect(hidden?.toSorted()).toEqual(['blocks', 'subject', 'subject_translations'])
     expect(entries[0]?.changes).toContainEqual({
@@ -235,7 +235,7 @@ describe('using a token that is no longer valid', () => {
     await env.DB.prepare('update access_tokens set refused_at = refused_at - 3600001 where id = ?').bind(ended.id).run()
     await get('/v1/auth/user-info', ended.token)
     expect((await uses(ended.id)).length).toBe(2)
-    expect((await logOf(organisation, `&resource_id=${ended.id}`, admin.token)).length).toBe(2)
+    expect((await readLog(organisation, `&resource_id=${ended.id}`, admin.token)).length).toBe(2)
   })
 
   it('is recorded in every organisation of the owner when the token is not bound to one', async () => {

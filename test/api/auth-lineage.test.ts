@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 const mint = (body: object, token?: string) => post('/v1/auth/tokens', { name: 'minted', ...body }, token)
 
-const statusWith = async (token: string) => (await get('/v1/auth/user-info', token)).status
+const readStatus = async (token: string) => (await get('/v1/auth/user-info', token)).status
 
 const revoke = (id: string, token?: string) => remove(`/v1/auth/tokens/${id}`, token)
 
@@ -45,9 +45,9 @@ describe('a minted token', () => {
     const third = await mint({ member_id: member }, second.body.token)
     const sibling = await mint({}, other.token)
     const tokens = [second.body.token, third.body.token, sibling.body.token]
-    expect(await Promise.all(tokens.map(statusWith))).toEqual([200, 200, 200])
+    expect(await Promise.all(tokens.map(readStatus))).toEqual([200, 200, 200])
     expect((await revoke(first.id, other.token)).status).toBe(204)
-    expect(await Promise.all(tokens.map(statusWith))).toEqual([401, 401, 200])
+    expect(await Promise.all(tokens.map(readStatus))).toEqual([401, 401, 200])
     const listReply = await get('/v1/auth/tokens', other.token)
     const listedIds = listReply.body.results.map((item: { id: string }) => item.id)
     for (const dead of [first.id, second.body.id, third.body.id]) expect(listedIds).not.toContain(dead)
@@ -60,7 +60,7 @@ describe('a minted token', () => {
     await env.DB.prepare('update access_tokens set expires_at = ? where id = ?')
       .bind(Date.now() - 1, minter.id)
       .run()
-    expect(await statusWith(minted.body.token)).toBe(401)
+    expect(await readStatus(minted.body.token)).toBe(401)
   })
 
   it('ends for good when the admin who minted it for another member is removed', async () => {
@@ -75,16 +75,16 @@ describe('a minted token', () => {
     const inB = await mint({ member_id: there.member }, token)
     expect((await removeMember(admin)).status).toBe(204)
     const tokens = [inA.body.token, fromA.body.token, inB.body.token, token]
-    expect(await Promise.all(tokens.map(statusWith))).toEqual([401, 401, 200, 200])
+    expect(await Promise.all(tokens.map(readStatus))).toEqual([401, 401, 200, 200])
     await seedMember(account, { organization: world.a.id, role: 'admin' })
-    expect(await Promise.all(tokens.map(statusWith))).toEqual([401, 401, 200, 200])
+    expect(await Promise.all(tokens.map(readStatus))).toEqual([401, 401, 200, 200])
   })
 
   it('stays valid whatever other tokens end when the superuser made it', async () => {
     const member = await seedPerson('OV', world.a)
     const mintedToken = await mint({ member_id: member.member, expires_at: null })
     expect([mintedToken.status, mintedToken.body.expires_at]).toEqual([201, null])
-    expect(await statusWith(mintedToken.body.token)).toBe(200)
+    expect(await readStatus(mintedToken.body.token)).toBe(200)
   })
 
   it('has at most eight tokens above it, because each use looks all of them up', async () => {
@@ -165,7 +165,7 @@ describe('a minted token', () => {
           }
         }
         const expected = tokens.map((_, index) => (stands(index) ? 200 : 401))
-        expect(await Promise.all(tokens.map(({ token }) => statusWith(token)))).toEqual(expected)
+        expect(await Promise.all(tokens.map(({ token }) => readStatus(token)))).toEqual(expected)
       }),
       { numRuns: 12 },
     )

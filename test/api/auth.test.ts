@@ -17,7 +17,7 @@ const create = (body: object, token: string) => post('/v1/auth/tokens', body, to
 
 const loadToken = (id: string) => env.DB.prepare('select * from access_tokens where id = ?').bind(id).first()
 
-const statusWith = async (token: string, path = '/v1/auth/user-info') => (await get(path, token)).status
+const readStatus = async (token: string, path = '/v1/auth/user-info') => (await get(path, token)).status
 
 describe('createAccessToken', () => {
   it('shows the token once and stores only its hash', async () => {
@@ -34,7 +34,7 @@ describe('createAccessToken', () => {
       last_used_at: null,
     })
     expect(await loadToken(reply.body.id)).toMatchObject({ token_hash: toHex(await sha256(reply.body.token)) })
-    expect(await statusWith(reply.body.token)).toBe(200)
+    expect(await readStatus(reply.body.token)).toBe(200)
     const listReply = await get('/v1/auth/tokens', token)
     expect(listReply.body.results.find((item: { id: string }) => item.id === reply.body.id)).not.toHaveProperty('token')
     expect(listReply.text).not.toContain(reply.body.token)
@@ -111,7 +111,7 @@ describe('createAccessToken', () => {
       `/v1/orders/${world.b.editions[0].order}`,
       `/v1/user/${world.b.editions[0].user}`,
     ])
-      expect([path, [403, 404].includes(await statusWith(token, path))]).toEqual([path, true])
+      expect([path, [403, 404].includes(await readStatus(token, path))]).toEqual([path, true])
     for (const path of [
       '/v1/organizations',
       '/v1/events',
@@ -129,7 +129,7 @@ describe('createAccessToken', () => {
     const strangers = await create({ name: 'x', member_id: world.b.member }, token)
     expect(strangers.status).toBeGreaterThanOrEqual(400)
     const personal = await seedToken(person.account)
-    expect(await statusWith(personal.token, `/v1/organizations/${world.b.id}`)).toBe(200)
+    expect(await readStatus(personal.token, `/v1/organizations/${world.b.id}`)).toBe(200)
     const listReply = await get('/v1/auth/tokens', token)
     expect(listReply.text).not.toContain(personal.id)
     expect((await remove(`/v1/auth/tokens/${personal.id}`, token)).status).toBe(404)
@@ -153,9 +153,9 @@ describe('revokeAccessToken', () => {
   it('takes effect at once and is final', async () => {
     const { account, token } = world.people.OM
     const victim = await seedToken(account)
-    expect(await statusWith(victim.token)).toBe(200)
+    expect(await readStatus(victim.token)).toBe(200)
     expect((await remove(`/v1/auth/tokens/${victim.id}`, token)).status).toBe(204)
-    expect(await statusWith(victim.token)).toBe(401)
+    expect(await readStatus(victim.token)).toBe(401)
     const first = (await loadToken(victim.id))?.['revoked_at']
     expect((await remove(`/v1/auth/tokens/${victim.id}`, token)).status).toBe(204)
     expect((await loadToken(victim.id))?.['revoked_at']).toBe(first)
@@ -164,7 +164,7 @@ describe('revokeAccessToken', () => {
   it('revokes the calling token itself', async () => {
     const ownToken = await seedToken(world.people.OV.account)
     expect((await remove(`/v1/auth/tokens/${ownToken.id}`, ownToken.token)).status).toBe(204)
-    expect(await statusWith(ownToken.token)).toBe(401)
+    expect(await readStatus(ownToken.token)).toBe(401)
   })
 
   it('lets an admin revoke tokens of the organisation, and list no others', async () => {
@@ -174,9 +174,9 @@ describe('revokeAccessToken', () => {
       expect((await remove(`/v1/auth/tokens/${bound.id}`, world.people[role].token)).status).toBe(404)
     expect((await remove(`/v1/auth/tokens/${bound.id}`, world.stranger.token)).status).toBe(404)
     expect((await remove(`/v1/auth/tokens/${bound.id}`, world.people.OA.token)).status).toBe(204)
-    expect(await statusWith(bound.token)).toBe(401)
+    expect(await readStatus(bound.token)).toBe(401)
     expect((await remove(`/v1/auth/tokens/${person.tokenId}`, world.people.OA.token)).status).toBe(404)
-    expect(await statusWith(person.token)).toBe(200)
+    expect(await readStatus(person.token)).toBe(200)
   })
 })
 

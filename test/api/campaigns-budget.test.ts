@@ -13,7 +13,7 @@ import { repeatByLoops } from '../support/hostile-templates.ts'
 const sms = (bodies: TranslatedDict) => ({ channel: 'sms' as const, sms_body: bodies })
 
 /** Names are longer here than the document allows, so the answer is not compared with its schema. */
-async function failedOf(id: string): Promise<Record<string, unknown>[]> {
+async function listFailed(id: string): Promise<Record<string, unknown>[]> {
   const response = await exports.default.fetch(requestOf(`/v1/campaigns/${id}/recipients?state=failed`))
   const { results } = await response.json<{ results: Record<string, unknown>[] }>()
   return results.map(({ address, reason, error_code, error_detail, attempts }) => ({
@@ -52,7 +52,7 @@ describe('a message that exceeds its budget', () => {
     const { campaign } = await seedReady(crowd, sms({ en: repeatByLoops(100, '{{ customer.first_name }}') }))
     await send(campaign.id)
     expect(await statsOf(campaign.id)).toMatchObject({ total_recipients: 4, sent: 3, failed: 1 })
-    expect(await failedOf(campaign.id)).toEqual([
+    expect(await listFailed(campaign.id)).toEqual([
       {
         address: long.phone_number,
         reason: 'rejected',
@@ -75,7 +75,7 @@ describe('a message that exceeds its budget', () => {
     await write(sql`update users set locale = 'en' where organization_id = ${crowd.organization}`)
     await send(campaign.id)
     expect(await statsOf(campaign.id)).toMatchObject({ total_recipients: 4, sent: 3, failed: 1 })
-    expect(await failedOf(campaign.id)).toMatchObject([
+    expect(await listFailed(campaign.id)).toMatchObject([
       {
         address: long.email,
         reason: 'rejected',

@@ -30,8 +30,8 @@ beforeAll(async () => {
   manager = (await givenMember({ id: crowd.organization }, 'manager', crowd.edition)).token
 })
 
-const pathOf = (id: string, more = '') => `/v1/campaigns/${id}${more}`
-const sendNow = async (id: string) => expect((await post(pathOf(id, '/send-now'), {})).status).toBe(200)
+const buildPath = (id: string, more = '') => `/v1/campaigns/${id}${more}`
+const sendNow = async (id: string) => expect((await post(buildPath(id, '/send-now'), {})).status).toBe(200)
 const moveSegment = (id: string, edition_id: string | null) => write(update(segments, { edition_id }, sql`id = ${id}`))
 const findListed = async (id: string) => {
   const { body } = await get(`/v1/campaigns?edition_id=${crowd.edition}&page_size=500`)
@@ -74,7 +74,7 @@ describe('the segment of a campaign', () => {
       user_count: 3,
     }
     const readSegments = async () => [
-      (await get(pathOf(campaign.id))).body.segment,
+      (await get(buildPath(campaign.id))).body.segment,
       (await findListed(campaign.id)).segment,
     ]
     expect(await readSegments()).toEqual([snapshot, snapshot])
@@ -90,7 +90,7 @@ describe('the segment of a campaign', () => {
       const id = await seedCampaignInStatus(crowd, status)
       const { segment_id } = await rowOf(id)
       await patch(`/v1/segments/${segment_id}`, { name: 'Renamed' })
-      expect((await get(pathOf(id))).body.segment.name).toBe('Renamed')
+      expect((await get(buildPath(id))).body.segment.name).toBe('Renamed')
     }
   })
 
@@ -101,13 +101,13 @@ describe('the segment of a campaign', () => {
     const cancelled = await seedReady(crowd, { status: 'scheduled', scheduled_at: now + 3_600_000 })
     expect((await startDueCampaign(realJob(), due.campaign.id))?.status).toBe('calculating')
     expect((await startDueCampaign(realJob(), missed.campaign.id))?.status).toBe('failed')
-    expect((await post(pathOf(cancelled.campaign.id, '/cancel'), {})).body.status).toBe('cancelled')
+    expect((await post(buildPath(cancelled.campaign.id, '/cancel'), {})).body.status).toBe('cancelled')
     for (const { campaign, segment } of [due, missed, cancelled]) {
       const snapshot = (await rowOf(campaign.id)).segment_snapshot
       expect(snapshot).toMatchObject({ edition_id: crowd.edition, name: segment.name, communication_channel: 'email' })
     }
     await patch(`/v1/segments/${missed.segment.id}`, { name: 'Renamed' })
-    expect((await get(pathOf(missed.campaign.id))).body.segment.name).toBe(missed.segment.name)
+    expect((await get(buildPath(missed.campaign.id))).body.segment.name).toBe(missed.segment.name)
   })
 })
 
@@ -119,15 +119,15 @@ describe('a campaign to the whole organisation whose segment then moves to an ed
     await until(campaign.id, ['sent'])
     await moveSegment(segment.id, crowd.edition)
     for (const reply of [
-      await get(pathOf(campaign.id, '/recipients'), manager),
-      await post(pathOf(campaign.id, '/retry-failed'), {}, manager),
+      await get(buildPath(campaign.id, '/recipients'), manager),
+      await post(buildPath(campaign.id, '/retry-failed'), {}, manager),
     ])
       expect([reply.status, reply.body.code, reply.body.required_roles]).toEqual([
         403,
         'permission_denied',
         ['OA', 'OM'],
       ])
-    expect((await get(pathOf(campaign.id), manager)).status).toBe(200)
+    expect((await get(buildPath(campaign.id), manager)).status).toBe(200)
   })
 
   it('stays closed to roles of the edition when it is sent again to the edition', async () => {
@@ -137,13 +137,14 @@ describe('a campaign to the whole organisation whose segment then moves to an ed
     await until(campaign.id, ['sent'])
     await write(sql`update campaigns set status = 'failed' where id = ${campaign.id}`)
     await moveSegment(segment.id, crowd.edition)
-    for (const [more, body] of starts()) expect((await post(pathOf(campaign.id, more), body, manager)).status).toBe(403)
-    expect((await post(pathOf(campaign.id, '/schedule'), { scheduled_at: formatHourFromNow() })).status).toBe(200)
-    expect((await get(pathOf(campaign.id, '/recipients'), manager)).status).toBe(403)
+    for (const [more, body] of starts())
+      expect((await post(buildPath(campaign.id, more), body, manager)).status).toBe(403)
+    expect((await post(buildPath(campaign.id, '/schedule'), { scheduled_at: formatHourFromNow() })).status).toBe(200)
+    expect((await get(buildPath(campaign.id, '/recipients'), manager)).status).toBe(403)
     await write(sql`update campaigns set scheduled_at = ${Date.now() - 1} where id = ${campaign.id}`)
     await startDueCampaign(realJob(), campaign.id)
     expect((await rowOf(campaign.id)).segment_snapshot).toMatchObject({ edition_id: null })
-    expect((await get(pathOf(campaign.id, '/recipients'), manager)).status).toBe(403)
+    expect((await get(buildPath(campaign.id, '/recipients'), manager)).status).toBe(403)
   })
 })
 
@@ -151,9 +152,10 @@ describe('a campaign to an edition whose segment then moves to the whole organis
   it('stays readable for roles of the edition, who cannot send it again', async () => {
     const { campaign, segment } = await givenFailed()
     await moveSegment(segment.id, null)
-    expect((await get(pathOf(campaign.id, '/recipients'), manager)).body.count).toBe(3)
-    for (const [more, body] of starts()) expect((await post(pathOf(campaign.id, more), body, manager)).status).toBe(403)
-    expect((await post(pathOf(campaign.id, '/retry-failed'), {}, manager)).status).toBe(200)
+    expect((await get(buildPath(campaign.id, '/recipients'), manager)).body.count).toBe(3)
+    for (const [more, body] of starts())
+      expect((await post(buildPath(campaign.id, more), body, manager)).status).toBe(403)
+    expect((await post(buildPath(campaign.id, '/retry-failed'), {}, manager)).status).toBe(200)
     expect(await until(campaign.id, ['sent'])).toMatchObject({ sent_count: 3, total_recipients: 3 })
   })
 })
@@ -178,11 +180,11 @@ describe('the message of a campaign', () => {
     'can be deleted once the campaign is %s, and the campaign still names it',
     async (status) => {
       const id = await seedCampaignInStatus(crowd, status)
-      const before = (await get(pathOf(id))).text
+      const before = (await get(buildPath(id))).text
       const message = (await rowOf(id)).email_message_id ?? ''
       expect((await remove(`/v1/email-messages/${message}`, manager)).status).toBe(204)
       expect((await get(`/v1/email-messages/${message}`)).status).toBe(404)
-      expect((await get(pathOf(id))).text).toBe(before)
+      expect((await get(buildPath(id))).text).toBe(before)
       expect(JSON.parse(before).email_message_id).toBe(message)
     },
   )
@@ -191,11 +193,11 @@ describe('the message of a campaign', () => {
     const { campaign, segment, message } = await givenFailed()
     expect((await remove(`/v1/email-messages/${message}`)).status).toBe(204)
     expect((await remove(`/v1/segments/${segment.id}`)).status).toBe(204)
-    expect((await post(pathOf(campaign.id, '/retry-failed'), {}, manager)).status).toBe(200)
+    expect((await post(buildPath(campaign.id, '/retry-failed'), {}, manager)).status).toBe(200)
     expect(await until(campaign.id, ['sent'])).toMatchObject({ sent_count: 3 })
     const captured = await capturedOf(campaign.id)
     expect(captured.every(({ html }) => html.includes('Hello Astrid'))).toBe(true)
-    expect((await get(pathOf(campaign.id))).body).toMatchObject({
+    expect((await get(buildPath(campaign.id))).body).toMatchObject({
       email_message_id: message,
       segment: { id: segment.id, name: segment.name, user_count: 3 },
     })
@@ -205,7 +207,7 @@ describe('the message of a campaign', () => {
     const { campaign, message } = await givenFailed()
     await remove(`/v1/email-messages/${message}`)
     for (const [more, body] of starts()) {
-      const reply = await post(pathOf(campaign.id, more), body)
+      const reply = await post(buildPath(campaign.id, more), body)
       expect([reply.status, reply.body.errors]).toMatchObject([
         409,
         [{ pointer: '#/email_message_id', code: 'does_not_exist' }],

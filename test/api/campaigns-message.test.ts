@@ -20,7 +20,7 @@ beforeAll(async () => {
   manager = (await givenMember({ id: crowd.organization }, 'manager', crowd.edition)).token
 })
 
-const pathOf = (id: string, more = '') => `/v1/campaigns/${id}${more}`
+const buildPath = (id: string, more = '') => `/v1/campaigns/${id}${more}`
 const verbs = {
   schedule: async (ctx: Ctx, id: string) =>
     scheduleCampaign(ctx, await findAuthorizedCampaign(ctx, id), formatHourFromNow()),
@@ -107,7 +107,7 @@ describe('changing a message that a campaign is about to send', () => {
       const id = await seedCampaignInStatus(crowd, 'draft')
       const { email_message_id } = await rowOf(id)
       const change = () => patch(`/v1/email-messages/${email_message_id}`, { type: 'other' })
-      const plan = () => post(pathOf(id, '/schedule'), { scheduled_at: formatHourFromNow() })
+      const plan = () => post(buildPath(id, '/schedule'), { scheduled_at: formatHourFromNow() })
       const [changed, planned] =
         round % 2 ? await Promise.all([change(), plan()]) : (await Promise.all([plan(), change()])).toReversed()
       const { status } = await rowOf(id)

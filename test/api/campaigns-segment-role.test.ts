@@ -51,7 +51,7 @@ const counted = async () =>
 const moveSegment = (campaignId: string, edition_id: string | null) =>
   write(update(segments, { edition_id }, sql`id = (select segment_id from campaigns where id = ${campaignId})`))
 
-async function campaignTo(edition: string | null, status: CampaignStatus): Promise<string> {
+async function seedCampaignTo(edition: string | null, status: CampaignStatus): Promise<string> {
   const id = await seedCampaignInStatus(crowd, status)
   await moveSegment(id, edition)
   return id
@@ -76,7 +76,7 @@ const verbs: [name: string, status: CampaignStatus, call: (id: string, token?: s
 
 describe('a campaign of an edition to a segment of the whole organisation', () => {
   it.each(verbs)('takes a role in the organisation for %s', async (_, status, call) => {
-    const id = await campaignTo(null, status)
+    const id = await seedCampaignTo(null, status)
     const before = await rowOf(id)
     for (const token of [
       manager,
@@ -101,13 +101,13 @@ describe('a campaign of an edition to a segment of the whole organisation', () =
   it.each(verbs)(
     'takes only a role in the edition for %s when the segment belongs to the edition',
     async (_, status, call) => {
-      const reply = await call(await campaignTo(crowd.edition, status), manager)
+      const reply = await call(await seedCampaignTo(crowd.edition, status), manager)
       expect([reply.status < 300, reply.text]).toEqual([true, reply.text])
     },
   )
 
   it.each(verbs)('takes a role in the edition to which the segment moved for %s', async (name, status, call) => {
-    const id = await campaignTo(sibling, status)
+    const id = await seedCampaignTo(sibling, status)
     const reply = await call(id, manager)
     expect([reply.status, reply.body.code]).toEqual([403, 'permission_denied'])
     // Changing the message also checks the segment, which no longer belongs to this edition.
@@ -117,7 +117,7 @@ describe('a campaign of an edition to a segment of the whole organisation', () =
   })
 
   it('can still be read by roles of its own edition', async () => {
-    const id = await campaignTo(null, 'sent')
+    const id = await seedCampaignTo(null, 'sent')
     for (const path of [`/v1/campaigns/${id}`, `/v1/campaigns/${id}/stats`, '/v1/campaigns'])
       expect((await get(path, manager)).status).toBe(200)
   })
@@ -150,12 +150,12 @@ describe('a campaign of an edition to a segment of the whole organisation', () =
 
 describe('a change of the message of a campaign', () => {
   const change = (id: string, token?: string) => patch(`/v1/email-messages/${id}`, { title: 'Mine' }, token)
-  const messageOf = async (id: string) => (await rowOf(id)).email_message_id ?? ''
+  const readMessageId = async (id: string) => (await rowOf(id)).email_message_id ?? ''
 
   it.each(['scheduled', 'calculating', 'sending'] as const)(
     'takes a role in the organisation when the segment goes beyond the edition and the campaign is %s',
     async (status) => {
-      const message = await messageOf(await campaignTo(null, status))
+      const message = await readMessageId(await seedCampaignTo(null, status))
       const refused = await change(message, manager)
       expect([refused.status, refused.body.code, refused.body.required_roles]).toEqual([
         403,
@@ -169,7 +169,7 @@ describe('a change of the message of a campaign', () => {
   )
 
   it('needs a role in the place to which the segment moved', async () => {
-    const message = await messageOf(await campaignTo(sibling, 'scheduled'))
+    const message = await readMessageId(await seedCampaignTo(sibling, 'scheduled'))
     expect((await change(message, manager)).status).toBe(403)
     const both = await seedRoles(['manager', crowd.edition], ['manager', sibling])
     expect((await change(message, both)).status).toBe(200)
@@ -180,12 +180,14 @@ describe('a change of the message of a campaign', () => {
   it.each(['draft', 'sent', 'failed', 'cancelled'] as const)(
     'takes only a role in the edition when the campaign is %s',
     async (status) => {
-      expect((await change(await messageOf(await campaignTo(null, status)), manager)).status).toBe(200)
+      expect((await change(await readMessageId(await seedCampaignTo(null, status)), manager)).status).toBe(200)
     },
   )
 
   it('takes only a role in the edition when the segment belongs to it', async () => {
-    expect((await change(await messageOf(await campaignTo(crowd.edition, 'scheduled')), manager)).status).toBe(200)
+    expect((await change(await readMessageId(await seedCampaignTo(crowd.edition, 'scheduled')), manager)).status).toBe(
+      200,
+    )
   })
 })
 
@@ -211,7 +213,7 @@ describe('a segment that moves while an edition role sends a request', () => {
     ['is cancelled', 'scheduled', (ctx, campaign) => cancelCampaign(ctx, campaign)],
     ['is deleted', 'draft', (ctx, campaign) => deleteCampaign(ctx, campaign)],
   ])('aborts the request whose campaign %s, which then decides again', async (_, status, verb) => {
-    const id = await campaignTo(crowd.edition, status)
+    const id = await seedCampaignTo(crowd.edition, status)
     const before = await rowOf(id)
     const ctx = interruptBefore(() => moveSegment(id, null))
     await expect(verb(ctx, await findAuthorizedCampaign(ctx, id))).rejects.toBeInstanceOf(LostRace)
@@ -238,7 +240,7 @@ describe('a segment that moves while an edition role sends a request', () => {
   })
 
   it('prevents a change of a message whose campaign is scheduled at the same time', async () => {
-    const id = await campaignTo(null, 'draft')
+    const id = await seedCampaignTo(null, 'draft')
     const message = (await rowOf(id)).email_message_id ?? ''
     const ctx = interruptBefore(() => write(sql`update campaigns set status = 'scheduled' where id = ${id}`))
     await expect(updateMessage(ctx, await findMessage(ctx, message), { title: 'Mine' })).rejects.toBeInstanceOf(

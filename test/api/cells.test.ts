@@ -39,9 +39,9 @@ async function givenEdition({ post }: Deployment) {
 }
 
 /** Lists the marks of all ids in a value. */
-function marksOf(value: unknown): string[] {
+function listMarks(value: unknown): string[] {
   if (typeof value === 'string') return readCell(value) === null ? [] : [readCell(value) ?? '']
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(marksOf) : []
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(listMarks) : []
 }
 
 /** Each table of an import has the column that finds its rows. */
@@ -74,7 +74,7 @@ describe.each([
     const place = { organization_id, edition_id }
     for (const [table, column] of Object.entries(importTables)) {
       const rows = await db.all(sql`select * from ${sql.raw(table)} where ${sql.raw(column)} = ${place[column]}`)
-      expect([table, new Set(marksOf(rows))]).toEqual([table, new Set([cell])])
+      expect([table, new Set(listMarks(rows))]).toEqual([table, new Set([cell])])
     }
     const events = await eventsOf(organization_id)
     const deliveries = await deliveriesOf(endpoint.id)

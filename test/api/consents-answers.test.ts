@@ -15,9 +15,9 @@ beforeAll(async () => {
 })
 
 const askQuestion = (fields?: Record<string, unknown>) => givenQuestion(shop, fields)
-const kindsOf = async (consent: string) =>
+const listEventKinds = async (consent: string) =>
   (await eventsOf(shop.organization)).filter(({ payload }) => payload.includes(consent)).map(({ kind }) => kind)
-const statusesOf = async (consent: string) => (await recordsOf(shop.user, consent)).map(({ status }) => status)
+const listStatuses = async (consent: string) => (await recordsOf(shop.user, consent)).map(({ status }) => status)
 
 describe('giveConsent', () => {
   it('records the answer with the wording that the person saw, and sends the webhook', async () => {
@@ -46,7 +46,7 @@ describe('giveConsent', () => {
     })
     const { occurred_at, expires_at } = reply.body.record
     expect(Date.parse(expires_at) - Date.parse(occurred_at)).toBe(10 * 86_400_000)
-    expect(await kindsOf(at.consent)).toEqual(['consent.given'])
+    expect(await listEventKinds(at.consent)).toEqual(['consent.given'])
     const [event] = (await eventsOf(shop.organization)).filter(({ payload }) => payload.includes(at.consent))
     expect(JSON.parse(event?.payload ?? '{}').data).toMatchObject({
       consent: { id: at.consent, version: 1 },
@@ -64,7 +64,7 @@ describe('giveConsent', () => {
     const first = await answer('give', at)
     const secondReply = await answer('give', at, { source: 'portal' })
     expect([secondReply.status, secondReply.body]).toEqual([200, first.body])
-    expect(await kindsOf(at.consent)).toEqual(['consent.given'])
+    expect(await listEventKinds(at.consent)).toEqual(['consent.given'])
   })
 
   it('records one answer when two are sent at the same time', async () => {
@@ -72,12 +72,14 @@ describe('giveConsent', () => {
     const replies = await Promise.all([1, 2, 3, 4].map(() => answer('give', at)))
     expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 200])
     expect(new Set(replies.map(({ body }) => body.record.id)).size).toBe(1)
-    expect(await statusesOf(at.consent)).toEqual(['given'])
-    expect(await kindsOf(at.consent)).toEqual(['consent.given'])
+    expect(await listStatuses(at.consent)).toEqual(['given'])
+    expect(await listEventKinds(at.consent)).toEqual(['consent.given'])
     const mixed = await Promise.all([answer('withdraw', at), answer('withdraw', at), answer('give', at)])
     expect(mixed.every(({ status }) => status === 200)).toBe(true)
     await expectWhole(shop.organization)
-    expect(await kindsOf(at.consent)).toEqual((await statusesOf(at.consent)).map((status) => `consent.${status}`))
+    expect(await listEventKinds(at.consent)).toEqual(
+      (await listStatuses(at.consent)).map((status) => `consent.${status}`),
+    )
   })
 
   it('needs a new answer once the wording has changed, if the consent requires it', async () => {
@@ -95,7 +97,7 @@ describe('giveConsent', () => {
     })
     const renewed = await answer('give', at)
     expect(renewed.body).toMatchObject({ is_current: true, record: { number: 2, consent_version: 2 } })
-    expect(await kindsOf(at.consent)).toEqual(['consent.given', 'consent.given'])
+    expect(await listEventKinds(at.consent)).toEqual(['consent.given', 'consent.given'])
   })
 
   it('records that the earlier consent expired before the new answer, and sends a webhook for both', async () => {
@@ -107,8 +109,8 @@ describe('giveConsent', () => {
     )
     expect(item).toMatchObject({ status: 'expired', is_current: false, allowed_actions: ['give'] })
     expect((await answer('give', at)).body).toMatchObject({ status: 'given', record: { number: 3 } })
-    expect(await statusesOf(at.consent)).toEqual(['given', 'expired', 'given'])
-    expect(await kindsOf(at.consent)).toEqual(['consent.given', 'consent.expired', 'consent.given'])
+    expect(await listStatuses(at.consent)).toEqual(['given', 'expired', 'given'])
+    expect(await listEventKinds(at.consent)).toEqual(['consent.given', 'consent.expired', 'consent.given'])
     await expectWhole(shop.organization)
   })
 })
@@ -125,7 +127,7 @@ describe('withdrawConsent', () => {
     expect((await answer('withdraw', at)).body).toMatchObject({ status: 'withdrawn', allowed_actions: ['give'] })
     expect((await answer('withdraw', at)).body.record.number).toBe(3)
     expect((await answer('give', at)).body.record.number).toBe(4)
-    expect(await kindsOf(at.consent)).toEqual([
+    expect(await listEventKinds(at.consent)).toEqual([
       'consent.skipped',
       'consent.given',
       'consent.withdrawn',
@@ -149,11 +151,11 @@ describe('skipConsent', () => {
   it('refuses to skip a required consent, and one that was given', async () => {
     const required = await askQuestion({ is_required: true })
     expect(codeOf(await answer('skip', required))).toEqual([409, 'consent_required'])
-    expect(await statusesOf(required.consent)).toEqual([])
+    expect(await listStatuses(required.consent)).toEqual([])
     const agreed = await askQuestion()
     await answer('give', agreed)
     expect(codeOf(await answer('skip', agreed))).toEqual([409, 'invalid_transition'])
-    expect(await statusesOf(agreed.consent)).toEqual(['given'])
+    expect(await listStatuses(agreed.consent)).toEqual(['given'])
   })
 })
 
@@ -172,7 +174,7 @@ describe('an answer', () => {
     const reply = await answer('give', at, fields)
     expect(codeOf(reply)).toEqual([400, 'validation_error', error])
     expect(reply.body.errors[0].pointer).toBe(`#/${error.split(' ')[1]}`)
-    expect(await statusesOf(at.consent)).toEqual([])
+    expect(await listStatuses(at.consent)).toEqual([])
   })
 
   it('changes nothing when it is older than the latest one', async () => {
@@ -182,7 +184,7 @@ describe('an answer', () => {
     await answer('withdraw', at, { occurred_at: '2026-01-05T00:00:00Z' })
     const lateReply = await answer('give', at, { occurred_at: '2026-01-04T00:00:00Z' })
     expect(codeOf(lateReply)).toEqual([400, 'validation_error', 'before_last_answer occurred_at'])
-    expect(await statusesOf(at.consent)).toEqual(['given', 'withdrawn'])
+    expect(await listStatuses(at.consent)).toEqual(['given', 'withdrawn'])
   })
 
   it('refers to the wording of its time', async () => {

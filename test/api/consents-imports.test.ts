@@ -12,7 +12,7 @@ beforeAll(async () => {
   shop = await seedShop()
 })
 
-const userOf = async (email: string) =>
+const findUser = async (email: string) =>
   (
     await db.first(sql<{ id: string }>`select id from users where organization_id = ${shop.organization_id}
     and email = ${email}`)
@@ -36,7 +36,7 @@ describe('the consents of an imported order', () => {
     const email = someone()
     const order = anOrder({ customer: { email, locale: 'da' }, created: old, consents: { [key]: true } })
     const reply = await importOrders(shop, [order], { emit_webhooks: true })
-    const user = await userOf(email)
+    const user = await findUser(email)
     const [record, ...more] = await recordsOf(user, id)
     expect(more).toEqual([])
     expect(record).toMatchObject({
@@ -61,8 +61,8 @@ describe('the consents of an imported order', () => {
     await importOrders(shop, [anOrder({ customer: { email: askedCustomer }, consents: { [key]: false } })], {
       skipped: true,
     })
-    expect(await recordsOf(await userOf(silent), id)).toEqual([])
-    expect(await recordsOf(await userOf(askedCustomer), id)).toMatchObject([{ status: 'skipped' }])
+    expect(await recordsOf(await findUser(silent), id)).toEqual([])
+    expect(await recordsOf(await findUser(askedCustomer), id)).toMatchObject([{ status: 'skipped' }])
   })
 
   it('never undo a later withdrawal, and take effect in the order of their times', async () => {
@@ -70,7 +70,7 @@ describe('the consents of an imported order', () => {
     const email = someone()
     const buildOrderAt = (created: string) => anOrder({ customer: { email }, created, consents: { [key]: true } })
     await importOrders(shop, [buildOrderAt('2026-01-01T00:00:00Z')])
-    const user = await userOf(email)
+    const user = await findUser(email)
     await answer('withdraw', { user, consent: id }, { occurred_at: '2026-01-03T00:00:00Z' })
     await importOrders(shop, [buildOrderAt('2026-01-02T00:00:00Z'), buildOrderAt('2026-01-03T00:00:00Z')])
     expect((await recordsOf(user, id)).map(({ status }) => status)).toEqual(['given', 'withdrawn'])
@@ -88,7 +88,7 @@ describe('the consents of an imported order', () => {
     const here = await seedDefinition({ key: 'shared-key', edition_id: shop.edition_id })
     const email = someone()
     await importOrders(shop, [anOrder({ customer: { email }, consents: { 'shared-key': true } })])
-    const user = await userOf(email)
+    const user = await findUser(email)
     expect(await recordsOf(user, here.id)).toHaveLength(1)
     expect(await recordsOf(user, everywhere.id)).toEqual([])
   })
@@ -130,8 +130,8 @@ describe('the consents of an imported order', () => {
     const email = someone()
     const order = anOrder({ customer: { email }, created: old, consents: { [key]: true } })
     await importOrders(shop, [order], { dry_run: true })
-    expect(await userOf(email)).toBe('')
+    expect(await findUser(email)).toBe('')
     for (const on_duplicate of ['skip', 'update']) await importOrders(shop, [order], { on_duplicate })
-    expect(await recordsOf(await userOf(email), id)).toHaveLength(1)
+    expect(await recordsOf(await findUser(email), id)).toHaveLength(1)
   })
 })

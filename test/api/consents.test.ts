@@ -18,12 +18,12 @@ interface Refused {
   status: number
   body: { code: string; errors: { code: string; pointer: string | null }[] }
 }
-const refusalOf = ({ status, body }: Refused) => [
+const describeRefusal = ({ status, body }: Refused) => [
   status,
   body.code,
   ...body.errors.map(({ code, pointer }) => `${code} ${pointer}`),
 ]
-const versionsOf = (consent: string) =>
+const listVersions = (consent: string) =>
   db.all(sql<{ version: number; text: string; content_hash: string }>`select version, text, content_hash
     from consent_versions where consent_id = ${consent} order by version`)
 
@@ -49,7 +49,7 @@ describe('createConsent', () => {
       has_records: false,
     })
     expect(reply.content_hash).toMatch(/^[0-9a-f]{64}$/)
-    expect(await versionsOf(reply.id)).toMatchObject([{ version: 1, content_hash: reply.content_hash }])
+    expect(await listVersions(reply.id)).toMatchObject([{ version: 1, content_hash: reply.content_hash }])
     expect((await get(`/v1/consents/${reply.id}`)).body).toEqual(reply)
   })
 
@@ -68,17 +68,17 @@ describe('createConsent', () => {
     ['an edition of nobody', { edition_id: 'edt_nobody' }, 'does_not_exist #/edition_id'],
   ])('refuses %s', async (_, fields, error) => {
     const reply = await post('/v1/consents', aConsent(shop.organization, fields))
-    expect(refusalOf(reply)).toEqual([400, 'validation_error', error])
+    expect(describeRefusal(reply)).toEqual([400, 'validation_error', error])
   })
 
   it('requires a text in the edition’s default language, or in any language for the whole organisation', async () => {
     const danish = { text: { da: 'Ja' }, title: {} }
     const refusal = await post('/v1/consents', aConsent(shop.organization, { ...danish, edition_id: shop.edition }))
-    expect(refusalOf(refusal)).toEqual([400, 'validation_error', 'text_missing_default_language #/text'])
+    expect(describeRefusal(refusal)).toEqual([400, 'validation_error', 'text_missing_default_language #/text'])
     expect(refusal.body.errors[0].detail).toContain('in `en`,')
     const everywhere = await givenConsent(shop.organization, danish)
     const emptied = await patch(`/v1/consents/${everywhere.id}`, { text: { da: '' } })
-    expect(refusalOf(emptied)).toEqual([400, 'validation_error', 'text_missing_default_language #/text'])
+    expect(describeRefusal(emptied)).toEqual([400, 'validation_error', 'text_missing_default_language #/text'])
   })
 
   it('requires a key that is unique in the organisation or in the edition', async () => {
@@ -90,7 +90,7 @@ describe('createConsent', () => {
     for (const place of [everywhere, here, there]) {
       const both = await Promise.all([post('/v1/consents', place), post('/v1/consents', place)])
       expect(both.map(({ status }) => status).toSorted()).toEqual([201, 400])
-      expect(refusalOf(await post('/v1/consents', place))).toEqual(duplicateKey)
+      expect(describeRefusal(await post('/v1/consents', place))).toEqual(duplicateKey)
     }
   })
 })
@@ -110,7 +110,7 @@ describe('updateConsent', () => {
     for (const change of changes) await patch(path, change)
     const { body } = await get(path)
     expect([body.version, body.text, body.link_url]).toEqual([5, { en: 'Write.' }, { en: 'https://a.dk' }])
-    const versions = await versionsOf(reply.id)
+    const versions = await listVersions(reply.id)
     expect(versions.map(({ version }) => version)).toEqual([1, 2, 3, 4, 5])
     expect(new Set(versions.map(({ content_hash }) => content_hash)).size).toBe(5)
     expect(JSON.parse(versions[0]?.text ?? '')).toEqual(reply.text)
@@ -122,7 +122,7 @@ describe('updateConsent', () => {
     const path = `/v1/consents/${reply.id}`
     await Promise.all([patch(path, { title: { en: 'A' } }), patch(path, { text: { en: 'B' } })])
     expect((await get(path)).body).toMatchObject({ version: 3, title: { en: 'A' }, text: { en: 'B' } })
-    expect(await versionsOf(reply.id)).toHaveLength(3)
+    expect(await listVersions(reply.id)).toHaveLength(3)
   })
 
   it('invalidates earlier answers in audiences and expressions only with reconsent_on_change', async () => {
@@ -146,10 +146,10 @@ describe('deleteConsent', () => {
     const unansweredConsent = await givenConsent(shop.organization)
     expect((await remove(`/v1/consents/${unansweredConsent.id}`)).status).toBe(204)
     expect((await get(`/v1/consents/${unansweredConsent.id}`)).status).toBe(404)
-    expect(await versionsOf(unansweredConsent.id)).toEqual([])
+    expect(await listVersions(unansweredConsent.id)).toEqual([])
     const answeredConsent = await givenConsent(shop.organization)
     await answer('skip', { user: shop.user, consent: answeredConsent.id })
-    expect(refusalOf(await remove(`/v1/consents/${answeredConsent.id}`))).toEqual([409, 'consent_has_records'])
+    expect(describeRefusal(await remove(`/v1/consents/${answeredConsent.id}`))).toEqual([409, 'consent_has_records'])
     expect((await get(`/v1/consents/${answeredConsent.id}`)).body.has_records).toBe(true)
   })
 
@@ -188,7 +188,7 @@ describe('getConsent', () => {
     const { token } = await givenMember({ id: shop.organization }, 'viewer', shop.edition)
     const viewerReply = await get(`/v1/consents/${consent.id}`, token)
     expect([viewerReply.status, viewerReply.body.stats]).toEqual([200, null])
-    expect(refusalOf(await patch(`/v1/consents/${consent.id}`, { name: 'X' }, token)).slice(0, 2)).toEqual([
+    expect(describeRefusal(await patch(`/v1/consents/${consent.id}`, { name: 'X' }, token)).slice(0, 2)).toEqual([
       403,
       'permission_denied',
     ])
@@ -201,16 +201,16 @@ describe('listConsents', () => {
     const everywhere = await givenConsent(other.organization, { name: 'Æbler og pærer', key: 'fruit' })
     const here = await givenConsent(other.organization, { edition_id: other.edition, type: 'photo', channels: [] })
     const off = await givenConsent(other.organization, { is_active: false, position: 9 })
-    const idsOf = async (query: string) =>
+    const listIds = async (query: string) =>
       (await get(`/v1/consents?organization_id=${other.organization}&${query}`)).body.results.map(
         ({ id }: { id: string }) => id,
       )
-    expect(await idsOf('ordering=created')).toEqual([everywhere.id, here.id, off.id])
-    expect(await idsOf(`edition_id=${other.edition}`)).toEqual([here.id])
-    expect(await idsOf('type=photo')).toEqual([here.id])
-    expect(await idsOf('is_active=false')).toEqual([off.id])
-    expect(await idsOf('search=PAERER')).toEqual([everywhere.id])
-    expect(await idsOf('search=fruit')).toEqual([everywhere.id])
-    expect((await idsOf('ordering=-position'))[0]).toBe(off.id)
+    expect(await listIds('ordering=created')).toEqual([everywhere.id, here.id, off.id])
+    expect(await listIds(`edition_id=${other.edition}`)).toEqual([here.id])
+    expect(await listIds('type=photo')).toEqual([here.id])
+    expect(await listIds('is_active=false')).toEqual([off.id])
+    expect(await listIds('search=PAERER')).toEqual([everywhere.id])
+    expect(await listIds('search=fruit')).toEqual([everywhere.id])
+    expect((await listIds('ordering=-position'))[0]).toBe(off.id)
   })
 })

@@ -18,7 +18,7 @@ interface ImportEvent {
   created_orders: number
 }
 
-const eventsIn = (text: string): ImportEvent[] =>
+const parseEvents = (text: string): ImportEvent[] =>
   text
     .split('\n\n')
     .filter((block) => block.startsWith('event: '))
@@ -28,7 +28,7 @@ const eventsIn = (text: string): ImportEvent[] =>
       return { event: event.replace('event: ', ''), status, created_orders }
     })
 
-const pathOf = (id: string) => `/v1/data-imports/${id}/events`
+const buildPath = (id: string) => `/v1/data-imports/${id}/events`
 
 /** Reads events until one of them has the status. */
 async function readUntil(reader: ReadableStreamDefaultReader<Uint8Array>, status: string): Promise<void> {
@@ -43,22 +43,24 @@ async function readUntil(reader: ReadableStreamDefaultReader<Uint8Array>, status
 describe('streamImportEvents', () => {
   it('ends when the import is cancelled', async () => {
     const id = await seedStarted(shop, buildRows(3))
-    const response = await exports.default.fetch(requestOf(pathOf(id)))
+    const response = await exports.default.fetch(requestOf(buildPath(id)))
     const cancelled = await post(`/v1/data-imports/${id}/cancel`, undefined)
     expect(cancelled.body).toMatchObject({ status: 'cancelling' })
     const [text] = await Promise.all([response.text(), work(id)])
-    expect(eventsIn(text).at(-1)).toEqual({ event: 'end', status: 'cancelled', created_orders: 0 })
+    expect(parseEvents(text).at(-1)).toEqual({ event: 'end', status: 'cancelled', created_orders: 0 })
   })
 
   it('sends the final state to a client that connects after the end, also after an undo', async () => {
     const id = await givenReadyImport(shop, csv)
-    expect(eventsIn((await get(pathOf(id))).text)).toEqual([{ event: 'end', status: 'ready', created_orders: 0 }])
+    expect(parseEvents((await get(buildPath(id))).text)).toEqual([{ event: 'end', status: 'ready', created_orders: 0 }])
     await start(id)
     await work(id)
-    expect(eventsIn((await get(pathOf(id))).text)).toEqual([{ event: 'end', status: 'completed', created_orders: 1 }])
+    expect(parseEvents((await get(buildPath(id))).text)).toEqual([
+      { event: 'end', status: 'completed', created_orders: 1 },
+    ])
     expect((await post(`/v1/data-imports/${id}/undo`, undefined)).status).toBe(200)
-    const [reply] = await Promise.all([get(pathOf(id)), work(id)])
-    expect(eventsIn(reply.text).at(-1)).toMatchObject({ event: 'end', status: 'undone' })
+    const [reply] = await Promise.all([get(buildPath(id)), work(id)])
+    expect(parseEvents(reply.text).at(-1)).toMatchObject({ event: 'end', status: 'undone' })
   })
 
   it('stops reading once the client has disconnected', async () => {
@@ -67,7 +69,7 @@ describe('streamImportEvents', () => {
     const bindings = watchedDatabase((statement) => {
       if (/from "?data_imports"? where/.test(statement)) looks++
     })
-    const response = await app.fetch(requestOf(pathOf(id)), { ...env, ...bindings }, createExecutionContext())
+    const response = await app.fetch(requestOf(buildPath(id)), { ...env, ...bindings }, createExecutionContext())
     const reader = response.body!.getReader()
     await readUntil(reader, 'importing')
     await reader.cancel()

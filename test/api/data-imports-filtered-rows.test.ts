@@ -13,7 +13,7 @@ beforeEach(async () => {
 describe('listImportRows with a filter', () => {
   const count = 1000
   const problem = '[{"code":"required","message":"It is missing."}]'
-  const outcomeAt = (number: number) =>
+  const chooseOutcome = (number: number) =>
     number % 400 === 3 ? 'created' : number % 2 ? 'updated' : number % 5 ? 'skipped' : 'ignored'
 
   /** Seeds rows of which few were created and few have no errors. */
@@ -24,7 +24,7 @@ describe('listImportRows with a filter', () => {
     )
     const decided = Array.from({ length: count }, (_, index) => [
       index + 1,
-      outcomeAt(index + 1),
+      chooseOutcome(index + 1),
       (index + 1) % 50 < 2 ? '[]' : problem,
     ])
     await write(

@@ -7,7 +7,7 @@ import { givenMember } from '../support/seeding/members.ts'
 import { anOrder, importOrders, seedShop } from '../support/seeding/sales/orders.ts'
 
 const table = csv('Order ID;E-mail;Product;Quantity;Price\r\nA-1;ana@example.dk;Day ticket;2;225,00\r\n')
-const idsOf = (reply: Awaited<ReturnType<typeof get>>) => reply.body.results.map(({ id }: { id: string }) => id)
+const listIds = (reply: Awaited<ReturnType<typeof get>>) => reply.body.results.map(({ id }: { id: string }) => id)
 
 describe('listDataImports', () => {
   it('lists the imports of an edition, from files and from calls', async () => {
@@ -16,11 +16,11 @@ describe('listDataImports', () => {
     const { body: ofCall } = await importOrders(shop, [anOrder()])
     await importOrders(other, [anOrder()])
     const list = (query: string) => get(`/v1/data-imports?organization_id=${shop.organization_id}&${query}`)
-    expect(idsOf(await list(''))).toEqual(expect.arrayContaining([ofFile.id, ofCall.id]))
+    expect(listIds(await list(''))).toEqual(expect.arrayContaining([ofFile.id, ofCall.id]))
     expect((await list('')).body.count).toBe(2)
-    expect(idsOf(await list('status=mapping_columns'))).toEqual([ofFile.id])
+    expect(listIds(await list('status=mapping_columns'))).toEqual([ofFile.id])
     const sibling = await seedEdition({ id: shop.organization_id })
-    expect(idsOf(await list(`edition_id=${sibling.id}`))).toEqual([])
+    expect(listIds(await list(`edition_id=${sibling.id}`))).toEqual([])
   })
 })
 

@@ -36,18 +36,18 @@ const paymentOf = (orderId: string) =>
       refunded_minor: number
     }>`select status, amount_minor, refunded_minor from transactions where order_id = ${orderId}`,
   )
-const statusOf = async (purchaseId: string) =>
+const readStatus = async (purchaseId: string) =>
   (await db.first(sql<{ status: string }>`select status from purchases where id = ${purchaseId}`))?.status
 
 const path = '/v1/data-imports/external-orders'
-const bodyOf = (shop: Shop, change: Record<string, unknown>) => ({
+const buildRequest = (shop: Shop, change: Record<string, unknown>) => ({
   method: 'POST',
   body: { ...shop, source: 'webshop', on_duplicate: 'update', emit_webhooks: true, orders: [order(change)] },
 })
 
 /** Imports the update, with `work` between its reads and its writes. */
 const importAround = (shop: Shop, change: Record<string, unknown>, work: () => Promise<unknown>) =>
-  callWith(interruptedDatabase(/^update "orders"/, work), path, bodyOf(shop, change))
+  callWith(interruptedDatabase(/^update "orders"/, work), path, buildRequest(shop, change))
 
 const dearer = [{ product: 'Day ticket', quantity: 3, unit_price: 100 }]
 
@@ -57,7 +57,7 @@ describe('an import that updates an order', () => {
     async (status) => {
       const { shop, id } = await givenPaid()
       await pay(id, status, 5000)
-      const reply = await callWith({}, path, bodyOf(shop, { status: 'completed', items: dearer }))
+      const reply = await callWith({}, path, buildRequest(shop, { status: 'completed', items: dearer }))
       expect(reply.body.updated_orders).toBe(1)
       expect(await paymentOf(id)).toEqual({ status, amount_minor: 20_000, refunded_minor: 5000 })
       const { completed_transaction_id, transactions } = (await get(`/v1/orders/${id}`)).body
@@ -68,7 +68,7 @@ describe('an import that updates an order', () => {
   it('does not turn a captured payment back into an authorized one', async () => {
     const { shop, id } = await givenPaid()
     await pay(id, 'captured')
-    await callWith({}, path, bodyOf(shop, { status: 'confirmed', items: dearer }))
+    await callWith({}, path, buildRequest(shop, { status: 'confirmed', items: dearer }))
     expect(await paymentOf(id)).toMatchObject({ status: 'captured', amount_minor: 20_000 })
     expect((await get(`/v1/orders/${id}`)).body).toMatchObject({ amount: 300 })
     const [row] = (await get(`/v1/orders?edition_id=${shop.edition_id}`)).body.results
@@ -82,7 +82,7 @@ describe('an import that updates an order', () => {
       ['completed', 'captured'],
       ['cancelled', 'cancelled'],
     ]) {
-      await callWith({}, path, bodyOf(shop, { status, items: dearer }))
+      await callWith({}, path, buildRequest(shop, { status, items: dearer }))
       expect(await paymentOf(id)).toMatchObject({ status: payment, amount_minor: 30_000 })
     }
   })
@@ -102,10 +102,10 @@ describe('an import that updates an order', () => {
   it.each(['used', 'refunded', 'expired'])('does not change a purchase that is %s', async (status) => {
     const { shop, id, first, second } = await givenPaid()
     await move(first, status)
-    await callWith({}, path, bodyOf(shop, { status: 'completed' }))
-    expect([await statusOf(first), await statusOf(second)]).toEqual([status, 'active'])
-    await callWith({}, path, bodyOf(shop, { status: 'cancelled' }))
-    expect([await statusOf(first), await statusOf(second)]).toEqual([status, 'cancelled'])
+    await callWith({}, path, buildRequest(shop, { status: 'completed' }))
+    expect([await readStatus(first), await readStatus(second)]).toEqual([status, 'active'])
+    await callWith({}, path, buildRequest(shop, { status: 'cancelled' }))
+    expect([await readStatus(first), await readStatus(second)]).toEqual([status, 'cancelled'])
     expect((await get(`/v1/orders/${id}`)).body.status).toBe('cancelled')
   })
 
@@ -116,7 +116,7 @@ describe('an import that updates an order', () => {
       await seedEndpoint({ organization: shop.organization_id, edition: shop.edition_id }, { breaker_until: null })
       const reply = await importAround(shop, { status: 'cancelled' }, () => move(first, status))
       expect([reply.status, reply.body.updated_orders]).toEqual([201, 1])
-      expect([await statusOf(first), await statusOf(second)]).toEqual([status, 'cancelled'])
+      expect([await readStatus(first), await readStatus(second)]).toEqual([status, 'cancelled'])
       const events = await eventsOf(shop.organization_id)
       expect(events.map(({ payload }) => JSON.parse(payload).data.purchase.id)).toEqual([second])
     },

@@ -34,8 +34,11 @@ describe('updateProductMappings', () => {
   it('makes the import ready once each product is decided, and refuses products of other editions', async () => {
     const [shop, other] = [await seedShop(), await seedShop()]
     const { id, idOf } = await givenProducts(shop)
-    const placeOf = ({ organization_id, edition_id }: Shop) => ({ organization: organization_id, edition: edition_id })
-    const [ownProduct, foreign] = [await seedProduct(placeOf(shop)), await seedProduct(placeOf(other))]
+    const buildPlace = ({ organization_id, edition_id }: Shop) => ({
+      organization: organization_id,
+      edition: edition_id,
+    })
+    const [ownProduct, foreign] = [await seedProduct(buildPlace(shop)), await seedProduct(buildPlace(other))]
     const decide = (mapping: object) => patch(pathOf(id, '/product-mappings'), { mappings: [mapping] })
     const refusal = await decide({ id: idOf('Day ticket'), action: 'map', product_id: foreign })
     expect([refusal.status, refusal.body.errors[0].attr]).toEqual([400, 'mappings.0.product_id'])

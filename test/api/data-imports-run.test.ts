@@ -42,7 +42,7 @@ const table = fc.array(
   { minLength: 1, maxLength: 12 },
 )
 
-function rowsOf(cells: typeof table extends fc.Arbitrary<infer T> ? T : never): FileRow[] {
+function buildRows(cells: typeof table extends fc.Arbitrary<infer T> ? T : never): FileRow[] {
   return cells.map((cell): FileRow => {
     const values = {
       'order.external_id': `P-${cell.order}`,
@@ -65,9 +65,9 @@ describe('previewImportOrders', () => {
     await fc.assert(
       fc.asyncProperty(table, table, policies, users, async (before, cells, on_duplicate, create_users) => {
         shop = await seedShop()
-        await runToEnd(await seedStarted(shop, rowsOf(before)))
+        await runToEnd(await seedStarted(shop, buildRows(before)))
         const products = { Shipping: { action: 'ignore' as const } }
-        const id = await seedStaged(shop, rowsOf(cells), { options: { on_duplicate, create_users }, products })
+        const id = await seedStaged(shop, buildRows(cells), { options: { on_duplicate, create_users }, products })
         const was = await dump()
         const previewed = await preview(id, '?page_size=500')
         expect(await dump()).toEqual(was)

@@ -18,7 +18,7 @@ const purchases: Record<string, Record<string, string>> = {
 
 const cases = orderStatuses.flatMap((target) => transactionStatuses.map((payment) => ({ target, payment })))
 const items = purchaseStatuses.map((status) => ({ product: status, quantity: 1, unit_price: 10 }))
-const orderOf = ({ target, payment }: (typeof cases)[number], status: string) =>
+const buildOrder = ({ target, payment }: (typeof cases)[number], status: string) =>
   anOrder({ external_id: `${target} ${payment}`, status, items })
 
 interface Found {
@@ -32,7 +32,7 @@ it('an update moves payments and purchases forward from every state, and never b
   const shop = await seedShop()
   const orderIds = await importOrders(
     shop,
-    cases.map((testCase) => orderOf(testCase, 'pending')),
+    cases.map((testCase) => buildOrder(testCase, 'pending')),
   )
   expect(orderIds.body.created_orders).toBe(cases.length)
   const ofShop = sql`edition_id = ${shop.edition_id}`
@@ -43,7 +43,7 @@ it('an update moves payments and purchases forward from every state, and never b
   )
   const updated = await importOrders(
     shop,
-    cases.map((testCase) => orderOf(testCase, testCase.target)),
+    cases.map((testCase) => buildOrder(testCase, testCase.target)),
     { on_duplicate: 'update' },
   )
   expect(updated.body.updated_orders).toBe(cases.length)

@@ -10,7 +10,7 @@ const ctx = contextAt(Date.parse('2026-06-01T08:00:00Z'))
 const look = (path: string) => call(path, { token: null })
 const key = () => crypto.randomUUID()
 
-async function idsOf(results: Promise<{ ok: boolean; providerId?: string }[]>): Promise<string[]> {
+async function listIds(results: Promise<{ ok: boolean; providerId?: string }[]>): Promise<string[]> {
   return (await results).map((result) => result.providerId ?? 'none')
 }
 
@@ -26,7 +26,7 @@ describe('/dev/outbox', () => {
         headers: { 'List-Unsubscribe': '<https://api.example.test/u/1>' },
       }),
     )
-    ids = await idsOf(ctx.email.send(mails, key()))
+    ids = await listIds(ctx.email.send(mails, key()))
     await ctx.sms.send([anSms({ to: '+4528123456', body: `Code ${mark}` })], key())
   })
 
@@ -86,7 +86,7 @@ describe('/dev/outbox', () => {
 describe('a hostile message', () => {
   const evil = `"><script>alert(1)</script><img src=x onerror=alert(1)>'`
   it('is shown without harm in the list and on its page', async () => {
-    const [id] = await idsOf(
+    const [id] = await listIds(
       ctx.email.send(
         [
           anEmail({
@@ -123,7 +123,7 @@ describe('the capture gateways', () => {
   it('store a call that is repeated with the same key once, and return the same ids', async () => {
     const mails = [anEmail(), anEmail()]
     const again = key()
-    const [first, second] = [await idsOf(ctx.email.send(mails, again)), await idsOf(ctx.email.send(mails, again))]
+    const [first, second] = [await listIds(ctx.email.send(mails, again)), await listIds(ctx.email.send(mails, again))]
     expect(second).toEqual(first)
     expect(new Set(first).size).toBe(2)
     const { body } = await look(`/dev/outbox.json?to=${mails[0]?.to.address}`)

@@ -114,7 +114,7 @@ describe('giveConsent for a consent that is confirmed by e-mail', () => {
     const engine = receiptEngine(provider.gateway, Date.now() + 1000)
     await sweepEmails(engine.job)
     expect(engine.enqueued).toHaveLength(1)
-    const sentTo = () => provider.accepted.get(scene.person.email ?? '') ?? 0
+    const countSent = () => provider.accepted.get(scene.person.email ?? '') ?? 0
     for (let trips = 1; trips < 12; trips++) {
       provider.play(['accept and die'])
       await engine.runUntilCrash(trips)
@@ -122,7 +122,7 @@ describe('giveConsent for a consent that is confirmed by e-mail', () => {
     }
     provider.play([])
     await engine.run()
-    expect(sentTo()).toBe(1)
+    expect(countSent()).toBe(1)
     expect(await mailsOf(scene)).toMatchObject([{ status: 'sent', kind: 'consent_confirmation' }])
   })
 
@@ -179,7 +179,7 @@ describe('an unsubscribed customer', () => {
   const suppress = ({ organization, person }: Scene, reason = 'unsubscribed') =>
     write(sql`insert into suppressions (organization_id, channel, address, reason, created_at)
       values (${organization}, 'email', ${person.email}, ${reason}, 1)`)
-  const reasonsOf = ({ organization }: Scene) =>
+  const listReasons = ({ organization }: Scene) =>
     db.all(sql<{ reason: string }>`select reason from suppressions where organization_id = ${organization}`)
 
   it('is subscribed again by confirming a message', async () => {
@@ -193,7 +193,7 @@ describe('an unsubscribed customer', () => {
     ])
     const [mail] = await deliver(scene)
     await visit(linkIn(mail ?? { text: '' }), { method: 'POST' })
-    expect(await reasonsOf(scene)).toEqual([])
+    expect(await listReasons(scene)).toEqual([])
     expect(await statusOf(scene, consent.id)).toMatchObject({ status: 'given', effective: true, blocked_by: null })
   })
 
@@ -205,7 +205,7 @@ describe('an unsubscribed customer', () => {
     expect((await ask(scene, consent.id)).body).toMatchObject({ status: 'pending', effective: false })
     const [mail] = await deliver(scene)
     await visit(linkIn(mail ?? { text: '' }), { method: 'POST' })
-    expect(await reasonsOf(scene)).toEqual([])
+    expect(await listReasons(scene)).toEqual([])
     expect(await statusOf(scene, consent.id)).toMatchObject({ status: 'given', effective: true })
   })
 
@@ -243,7 +243,7 @@ describe('an unsubscribed customer', () => {
       const [mail] = await deliver(scene)
       await write(sql`update suppressions set reason = ${reason} where organization_id = ${scene.organization}`)
       await visit(linkIn(mail ?? { text: '' }), { method: 'POST' })
-      expect(await reasonsOf(scene)).toEqual([{ reason }])
+      expect(await listReasons(scene)).toEqual([{ reason }])
       expect(await statusOf(scene, consent.id)).toMatchObject({ status: 'given', effective: false, blocked_by: reason })
     },
   )
@@ -256,7 +256,7 @@ describe('an unsubscribed customer', () => {
       await suppress(scene, reason)
       const { body } = await give(scene.person, consent.id, { method: 'checkbox', source: 'checkout' })
       expect(body).toMatchObject({ status: 'given', is_current: true, effective: false, blocked_by: reason })
-      expect(await reasonsOf(scene)).toEqual([{ reason }])
+      expect(await listReasons(scene)).toEqual([{ reason }])
     },
   )
 

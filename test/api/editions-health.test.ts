@@ -37,7 +37,7 @@ async function seedPlace(columns: Partial<EditionRow> = {}) {
   return { organisation, edition, tenant, place: { organization: organisation.id, edition: edition.id } }
 }
 
-const healthOf = async (id: string, token?: string) => (await get(`/v1/editions/${id}/healthcheck`, token)).body
+const readHealth = async (id: string, token?: string) => (await get(`/v1/editions/${id}/healthcheck`, token)).body
 const failed = (health: { checks: Checked[] }): string[] =>
   health.checks.filter(({ passed }) => !passed).map(({ check_id }) => check_id)
 const related = (health: { checks: Checked[] }, id: string) =>
@@ -48,7 +48,7 @@ const change = (id: string, columns: Partial<EditionRow>) => write(update(editio
 describe('getEditionHealthcheck', () => {
   it('returns all checks of a new edition in their order, and says that it can be published', async () => {
     const { edition } = await seedPlace()
-    const health = await healthOf(edition.id)
+    const health = await readHealth(edition.id)
     expect(health).toMatchObject({
       edition_id: edition.id,
       edition_name: 'Nordlys 2026',
@@ -111,11 +111,11 @@ describe('getEditionHealthcheck', () => {
       transaction_receipt_email_id: receipt,
       refund_confirmation_email_id: refund,
     })
-    expect(failed(await healthOf(edition.id))).toEqual(['communication.sender_domain'])
+    expect(failed(await readHealth(edition.id))).toEqual(['communication.sender_domain'])
     await seedVerified((await givenOrganization()).id, 'example.dk')
-    expect(failed(await healthOf(edition.id))).toEqual(['communication.sender_domain'])
+    expect(failed(await readHealth(edition.id))).toEqual(['communication.sender_domain'])
     await seedVerified(organisation.id, 'example.dk')
-    const health = await healthOf(edition.id)
+    const health = await readHealth(edition.id)
     expect([failed(health), health.status]).toEqual([[], 'healthy'])
     // Removing any of them fails a check.
     await write(
@@ -131,7 +131,7 @@ describe('getEditionHealthcheck', () => {
       fee_rule_id: await seedFeeRule(other),
     })
     await write(sql`update email_messages set blocks = '[]' where id = ${receipt}`)
-    const worse = await healthOf(edition.id)
+    const worse = await readHealth(edition.id)
     expect(failed(worse)).toEqual([
       'localization.products_translated',
       'payments.fee_rule_valid',
@@ -146,7 +146,7 @@ describe('getEditionHealthcheck', () => {
     expect(related(worse, 'products.variant_complete')).toEqual([{ id: product, name: 'Tent' }])
     expect(related(worse, 'communication.templates_not_empty')).toEqual([{ id: receipt, name: 'Receipt' }])
     await write(update(products, { price_minor: 100 }, sql`id = ${product}`))
-    expect(await healthOf(edition.id)).toMatchObject({
+    expect(await readHealth(edition.id)).toMatchObject({
       status: 'critical',
       can_publish: false,
       summary: { critical: 1 },
@@ -156,9 +156,9 @@ describe('getEditionHealthcheck', () => {
   it('accepts a design without a product for all products', async () => {
     const { edition, tenant, place } = await seedPlace()
     await seedProduct(place, { is_wallet_enabled: true })
-    expect(failed(await healthOf(edition.id))).toContain('fulfilment.pass_design')
+    expect(failed(await readHealth(edition.id))).toContain('fulfilment.pass_design')
     await write(insert(passDesigns, { id: freshId('pass_design'), ...tenant, name: 'All', modified_at: 1 }))
-    expect(failed(await healthOf(edition.id))).not.toContain('fulfilment.pass_design')
+    expect(failed(await readHealth(edition.id))).not.toContain('fulfilment.pass_design')
   })
 
   it('warns of imported products without a price, which do not prevent publishing', async () => {
@@ -171,12 +171,12 @@ describe('getEditionHealthcheck', () => {
     }
     const body = { organization_id: organisation.id, edition_id: edition.id, source: 'shop', orders: [order] }
     expect((await post('/v1/data-imports/external-orders', body)).status).toBe(201)
-    const health = await healthOf(edition.id)
+    const health = await readHealth(edition.id)
     expect(related(health, 'products.price_present')).toMatchObject([{ name: 'Day ticket' }])
     expect(failed(health)).toContain('payments.currency_locked')
     expect(health.can_publish).toBe(true)
     await change(edition.id, { currency: 'eur' })
-    expect(failed(await healthOf(edition.id))).not.toContain('payments.currency_locked')
+    expect(failed(await readHealth(edition.id))).not.toContain('payments.currency_locked')
   })
 
   it('checks messages of active triggers, campaigns and segments', async () => {
@@ -190,15 +190,15 @@ describe('getEditionHealthcheck', () => {
       email_message_id: reminder,
     }
     await write(insert(triggers, { ...trigger, modified_at: 1 }))
-    expect(related(await healthOf(edition.id), 'communication.templates_not_empty')).toEqual([
+    expect(related(await readHealth(edition.id), 'communication.templates_not_empty')).toEqual([
       { id: reminder, name: 'Reminder' },
     ])
     await write(update(triggers, { is_active: false }, sql`id = ${trigger.id}`))
-    expect(failed(await healthOf(edition.id))).not.toContain('communication.templates_not_empty')
+    expect(failed(await readHealth(edition.id))).not.toContain('communication.templates_not_empty')
 
     const sms = { communication_type: 'marketing', communication_channel: 'sms' } as const
     const segment = await seedSegment({ ...place, edition: null }, sms)
-    const quiet = failed(await healthOf(edition.id))
+    const quiet = failed(await readHealth(edition.id))
     expect(quiet).not.toContain('consents.marketing')
     expect(quiet).not.toContain('communication.sms_sender')
     const campaign = {
@@ -210,18 +210,18 @@ describe('getEditionHealthcheck', () => {
       modified_at: 1,
     }
     await write(insert(campaigns, { ...campaign, channel: 'sms', status: 'draft' }))
-    expect(failed(await healthOf(edition.id))).toEqual(
+    expect(failed(await readHealth(edition.id))).toEqual(
       expect.arrayContaining(['consents.marketing', 'communication.sms_sender']),
     )
     const elsewhere = await seedPlace()
     await seedSegment(elsewhere.place, sms)
-    expect(failed(await healthOf(elsewhere.edition.id))).toContain('consents.marketing')
+    expect(failed(await readHealth(elsewhere.edition.id))).toContain('consents.marketing')
     await write(sql`update segments set deleted_at = 1 where edition_id = ${elsewhere.edition.id}`)
-    expect(failed(await healthOf(elsewhere.edition.id))).not.toContain('consents.marketing')
+    expect(failed(await readHealth(elsewhere.edition.id))).not.toContain('consents.marketing')
     await write(sql`update segments set deleted_at = null where edition_id = ${elsewhere.edition.id}`)
     // A consent of the organisation is asked for in all its editions.
     await seedConsent({ ...elsewhere.place, edition: null }, { text: { da: 'Ja' } })
-    const failedChecks = failed(await healthOf(elsewhere.edition.id))
+    const failedChecks = failed(await readHealth(elsewhere.edition.id))
     expect(failedChecks).not.toContain('consents.marketing')
     expect(failedChecks).toContain('consents.translated')
   })
@@ -236,7 +236,7 @@ describe('getEditionHealthcheck', () => {
     await seedEndpoint(place, { name: 'Off', is_active: false, disabled_reason: 'failing' })
     const check = 'integrations.webhooks_healthy'
     const names = async (token?: string) => {
-      const health = await healthOf(edition.id, token)
+      const health = await readHealth(edition.id, token)
       expect(failed(health)).toEqual(expect.arrayContaining([check, 'integrations.webhooks_inactive']))
       // Endpoints that are created in the same millisecond have ids in random order.
       return related(health, check)
@@ -253,7 +253,7 @@ describe('getEditionHealthcheck', () => {
       sql`update webhook_deliveries set last_attempt_at = ${now - dayMs - 1000} where endpoint_id = ${ownEndpoint.id}`,
     )
     await write(sql`update webhook_deliveries set edition_id = null where endpoint_id = ${wide.id}`)
-    expect(failed(await healthOf(edition.id))).not.toContain(check)
+    expect(failed(await readHealth(edition.id))).not.toContain(check)
   })
 
   it('names imports that wait for a user', async () => {
@@ -268,7 +268,7 @@ describe('getEditionHealthcheck', () => {
       ['completed', 8, false],
     ] as const) {
       await age(status, days)
-      const health = await healthOf(edition.id)
+      const health = await readHealth(edition.id)
       expect([status, days, failed(health).includes('imports.unfinished')]).toEqual([status, days, fails])
       if (fails) expect(related(health, 'imports.unfinished')).toMatchObject([{ id }])
     }
@@ -277,6 +277,6 @@ describe('getEditionHealthcheck', () => {
   it('requires an event of the same organisation', async () => {
     const { edition } = await seedPlace()
     await change(edition.id, { event_id: (await seedPlace()).edition.event_id })
-    expect(failed(await healthOf(edition.id))).toContain('basics.event_linked')
+    expect(failed(await readHealth(edition.id))).toContain('basics.event_linked')
   })
 })

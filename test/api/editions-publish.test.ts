@@ -110,7 +110,7 @@ describe('publishing an edition', () => {
   })
 })
 
-const archivedOf = (reply: Awaited<ReturnType<typeof get>>) => [reply.status, reply.body?.code]
+const describeReply = (reply: Awaited<ReturnType<typeof get>>) => [reply.status, reply.body?.code]
 const isArchived = [409, 'edition_archived']
 
 describe('an archived edition', () => {
@@ -127,7 +127,7 @@ describe('an archived edition', () => {
     const { organisation, path } = await seedDraft({ is_archived: true })
     const before = await dump()
     for (const body of [{ name: 'New' }, { is_draft: false }, { is_archived: true, name: 'New' }, { metadata: {} }])
-      expect(archivedOf(await patch(path, body))).toEqual(isArchived)
+      expect(describeReply(await patch(path, body))).toEqual(isArchived)
     expect(await dump()).toEqual(before)
     expect((await patch(path, { is_archived: true })).status).toBe(200)
     const manager = await givenMember(organisation, 'manager')
@@ -159,10 +159,10 @@ describe('an archived edition', () => {
       events: ['consent.given'],
     }
     const before = await dump()
-    expect(archivedOf(await post('/v1/webhooks', body))).toEqual(isArchived)
-    expect(archivedOf(await patch(`/v1/webhooks/${ownEndpoint.id}`, { name: 'New' }))).toEqual(isArchived)
-    expect(archivedOf(await patch(`/v1/webhooks/${ownEndpoint.id}`, { edition_id: null }))).toEqual(isArchived)
-    expect(archivedOf(await patch(`/v1/webhooks/${other.id}`, { edition_id: edition.id }))).toEqual(isArchived)
+    expect(describeReply(await post('/v1/webhooks', body))).toEqual(isArchived)
+    expect(describeReply(await patch(`/v1/webhooks/${ownEndpoint.id}`, { name: 'New' }))).toEqual(isArchived)
+    expect(describeReply(await patch(`/v1/webhooks/${ownEndpoint.id}`, { edition_id: null }))).toEqual(isArchived)
+    expect(describeReply(await patch(`/v1/webhooks/${other.id}`, { edition_id: edition.id }))).toEqual(isArchived)
     expect(await dump()).toEqual(before)
     expect((await post('/v1/webhooks', { ...body, edition_id: open.id })).status).toBe(201)
     expect((await remove(`/v1/webhooks/${ownEndpoint.id}`)).status).toBe(204)

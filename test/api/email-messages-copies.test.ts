@@ -20,16 +20,16 @@ const refusal = (reply: Reply) => [reply.status, reply.body.errors[0]?.code, rep
 const template = (columns: Parameters<typeof seedMessage>[1] = {}) =>
   seedMessage({ organization: world.a.id, edition: null }, columns)
 
-const triggersOf = (edition: string) =>
+const listTriggers = (edition: string) =>
   db.all(sql<Record<string, unknown>>`select kind, channel, email_message_id, is_active from triggers
     where edition_id = ${edition} order by kind`)
-const editionNow = async (id: string) => (await get(`/v1/editions/${id}`)).body
+const loadEdition = async (id: string) => (await get(`/v1/editions/${id}`)).body
 
 describe('adoptEmailMessage', () => {
   it('copies a template into the edition with all its blocks', async () => {
     const [edition] = world.a.editions
     const id = await template({ title: 'Reminder', type: 'reminder', is_locked: true })
-    const before = await editionNow(edition.id)
+    const before = await loadEdition(edition.id)
     const reply = await post(path(id, '/adopt'), { edition_id: edition.id }, token('EM'))
     expect(reply.status).toBe(201)
     expect(reply.headers.get('location')).toBe(publicUrl + path(reply.body.id))
@@ -45,7 +45,7 @@ describe('adoptEmailMessage', () => {
     })
     expect(reply.body.id).not.toBe(id)
     expect((await get(path(reply.body.id))).text).toBe(reply.text)
-    expect(await editionNow(edition.id)).toEqual(before)
+    expect(await loadEdition(edition.id)).toEqual(before)
     await patch(path(reply.body.id), { blocks: [aBlock('Ours')] }, token('EM'))
     expect((await get(path(id))).body.blocks).toEqual(source.blocks)
   })
@@ -58,16 +58,16 @@ describe('adoptEmailMessage', () => {
     const edition = (await seedEdition(world.a)).id
     const id = await template({ type })
     const first = await post(path(id, '/adopt'), { edition_id: edition, title: 'First' }, token('OM'))
-    expect([first.body.title, (await editionNow(edition))[field]]).toEqual(['First', first.body.id])
+    expect([first.body.title, (await loadEdition(edition))[field]]).toEqual(['First', first.body.id])
     const second = await post(path(id, '/adopt'), { edition_id: edition }, token('OM'))
-    expect((await editionNow(edition))[field]).toBe(second.body.id)
-    expect(await triggersOf(edition)).toEqual([
+    expect((await loadEdition(edition))[field]).toBe(second.body.id)
+    expect(await listTriggers(edition)).toEqual([
       { kind, channel: 'email', email_message_id: second.body.id, is_active: 1 },
     ])
     await patch(`/v1/editions/${edition}`, { [field]: null })
-    expect(await triggersOf(edition)).toEqual([{ kind, channel: 'email', email_message_id: null, is_active: 0 }])
+    expect(await listTriggers(edition)).toEqual([{ kind, channel: 'email', email_message_id: null, is_active: 0 }])
     await patch(`/v1/editions/${edition}`, { [field]: first.body.id })
-    expect(await triggersOf(edition)).toMatchObject([{ email_message_id: first.body.id, is_active: 1 }])
+    expect(await listTriggers(edition)).toMatchObject([{ email_message_id: first.body.id, is_active: 1 }])
   })
 
   it.each([
@@ -79,13 +79,13 @@ describe('adoptEmailMessage', () => {
     const first = await adopt(await template({ type }))
     const beside = await adopt(await template({ type: second }))
     expect((await get(path(beside))).body).toMatchObject({ type: second, edition: { id: edition } })
-    expect((await editionNow(edition)).transaction_receipt_email_id).toBe(first)
-    expect(await triggersOf(edition)).toMatchObject([{ email_message_id: first, is_active: 1 }])
+    expect((await loadEdition(edition)).transaction_receipt_email_id).toBe(first)
+    expect(await listTriggers(edition)).toMatchObject([{ email_message_id: first, is_active: 1 }])
     const newer = await adopt(await template({ type }))
-    expect((await editionNow(edition)).transaction_receipt_email_id).toBe(newer)
+    expect((await loadEdition(edition)).transaction_receipt_email_id).toBe(newer)
     await patch(`/v1/editions/${edition}`, { transaction_receipt_email_id: null })
     const alone = await adopt(await template({ type: second }))
-    expect((await editionNow(edition)).transaction_receipt_email_id).toBe(alone)
+    expect((await loadEdition(edition)).transaction_receipt_email_id).toBe(alone)
   })
 
   it('leaves one of two receipt types in use that are adopted at the same time', async () => {
@@ -93,9 +93,9 @@ describe('adoptEmailMessage', () => {
     const ids = await Promise.all((['receipt', 'receipt_online'] as const).map((type) => template({ type })))
     const adopted = await Promise.all(ids.map((id) => post(path(id, '/adopt'), { edition_id: edition })))
     expect(adopted.map(({ status }) => status)).toEqual([201, 201])
-    const sent = (await editionNow(edition)).transaction_receipt_email_id
+    const sent = (await loadEdition(edition)).transaction_receipt_email_id
     expect(adopted.map(({ body }) => body.id)).toContain(sent)
-    expect(await triggersOf(edition)).toMatchObject([{ email_message_id: sent }])
+    expect(await listTriggers(edition)).toMatchObject([{ email_message_id: sent }])
     expect(
       (await db.first(sql<{ version: number }>`select version from editions where id = ${edition}`))?.version,
     ).toBe(2)
@@ -107,7 +107,7 @@ describe('adoptEmailMessage', () => {
     const platformMessage = body.results.find(({ id }: { id: string }) => id.startsWith('eml_00000000000000000'))
     const reply = await post(path(platformMessage.id, '/adopt'), { edition_id: edition.id }, token('EA'))
     expect([reply.status, reply.body.organization.id, reply.body.blocks.length]).toEqual([201, world.a.id, 5])
-    expect((await editionNow(edition.id)).transaction_receipt_email_id).toBe(reply.body.id)
+    expect((await loadEdition(edition.id)).transaction_receipt_email_id).toBe(reply.body.id)
   })
 
   it('refuses messages of editions, and target editions of another organisation', async () => {
@@ -147,7 +147,7 @@ describe('duplicateEmailMessage', () => {
     const edition = (await seedEdition(world.a)).id
     const id = await template({ type: 'receipt' })
     await post(path(id, '/duplicate'), { edition_id: edition }, token('OA'))
-    expect([(await editionNow(edition)).transaction_receipt_email_id, await triggersOf(edition)]).toEqual([null, []])
+    expect([(await loadEdition(edition)).transaction_receipt_email_id, await listTriggers(edition)]).toEqual([null, []])
   })
 
   it('copies the platform’s messages for an organisation that the request names', async () => {

@@ -28,7 +28,7 @@ const preview = async (body: object) =>
   (await post(`/v1/email-messages/${id}/preview`, body, world.people.EV.token)).body
 
 /** Lists the languages of all texts in the message. */
-const spokenIn = ({ html, text, subject }: { html: string; text: string; subject: string }): string[] => {
+const listLanguages = ({ html, text, subject }: { html: string; text: string; subject: string }): string[] => {
   const content = `${subject} ${text} ${/<body.*/s.exec(html)?.[0] ?? ''}`
   return languages.filter(
     (language) =>
@@ -55,7 +55,7 @@ describe('the language of a message', () => {
     'is the default one for all texts when the %s alone is not translated',
     async (name) => {
       const body = await preview({ language: 'da', ...message({ [name]: 'da' }, 'en', 'da') })
-      expect(spokenIn(body)).toEqual(['en'])
+      expect(listLanguages(body)).toEqual(['en'])
       expect(body.language).toBe('en')
       expect(body.html).toContain(phrases.en.unsubscribe)
       expect(body.html + body.text).not.toContain(phrases.da.unsubscribe)
@@ -74,7 +74,7 @@ describe('the language of a message', () => {
         { type: 'order_summary', data: {} },
       ],
     })
-    expect([spokenIn(body), body.language, body.missing_translations]).toEqual([['da'], 'da', []])
+    expect([listLanguages(body), body.language, body.missing_translations]).toEqual([['da'], 'da', []])
     expect(body.text).toContain('1.125,00\u00A0kr. 19. juni 2026 da')
     expect(body.html).toContain('1.150,00\u00A0kr.')
   })
@@ -110,23 +110,23 @@ describe('the language of a message', () => {
   })
 })
 
-const sentTo = async (email: string) => {
+const findMail = async (email: string) => {
   const { body } = await call(`/dev/outbox.json?to=${email}`, { token: null })
   return (await call(`/dev/outbox/${body.results[0].id}.json`, { token: null })).body
 }
 
-const receiptIn = async (shop: Shop, locale: string) => {
+const sellReceipt = async (shop: Shop, locale: string) => {
   const order = aReceiptOrder({ items: [{ product: 'Day ticket', quantity: 2, unit_price: 575 }] })
   const customer = { ...order.customer, locale }
   await sell(shop, [{ ...order, customer }])
   await sendEmails(contextAt(Date.now() + 1000))
-  return sentTo(customer.email)
+  return findMail(customer.email)
 }
 
 describe('a receipt', () => {
   it('is in the language of its recipient, with amounts in that language', async () => {
     const shop = await seedShopWithReceipts()
-    const mail = await receiptIn(shop, 'da')
+    const mail = await sellReceipt(shop, 'da')
     expect(mail.html).toContain('<html lang="da"')
     for (const part of [mail.html, mail.text]) expect(part).toContain('1.150,00\u00A0kr.')
     expect(mail.text).toContain('I alt: ')
@@ -143,7 +143,7 @@ describe('a receipt', () => {
     const store = (title: object) =>
       write(sql`update email_messages set blocks = ${blocks(title)} where organization_id = ${shop.organization_id}`)
     await store({ en: 'Your order' })
-    const mail = await receiptIn(shop, 'da')
+    const mail = await sellReceipt(shop, 'da')
     expect(mail.subject).toMatch(/^Your order/)
     expect(mail.html).toContain('<html lang="en"')
     for (const part of [mail.html, mail.text]) {
@@ -152,14 +152,14 @@ describe('a receipt', () => {
       expect(part).not.toMatch(/I alt|kr\.|Den \d/)
     }
     await store({ en: 'Your order', da: 'Din ordre' })
-    const later = await receiptIn(shop, 'da')
+    const later = await sellReceipt(shop, 'da')
     expect(later.html).toContain('<html lang="da"')
     expect(later.text).toContain('1.150,00\u00A0kr.')
   })
 
   it('is rendered again when an older renderer made the stored form', async () => {
     const shop = { ...(await seedShopWithReceipts({ full_name: 'Nordlys 2026' })), edition_name: 'Nordlys 2026' }
-    await receiptIn(shop, 'da')
+    await sellReceipt(shop, 'da')
     const [message] = await db.all(
       sql<{
         id: string
@@ -172,7 +172,7 @@ describe('a receipt', () => {
     const ofFirstRenderer = toHex(await sha256(JSON.stringify([1, 'da', subject, blocks, frame])))
     await write(sql`update email_renditions set html = 'half', content_hash = ${ofFirstRenderer}
       where message_id = ${message?.id ?? ''} and language = 'da'`)
-    const mail = await receiptIn(shop, 'da')
+    const mail = await sellReceipt(shop, 'da')
     expect(mail.html).toContain('<html lang="da"')
   })
 })

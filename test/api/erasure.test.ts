@@ -7,7 +7,7 @@ import { importOrders } from '../support/seeding/sales/orders.ts'
 import { cellsWith, finishErasures, givenKnown, type Known } from '../support/personal-data.ts'
 import { seedPeople, seedSuppression } from '../support/seeding/customers.ts'
 
-const suppressionsOf = async ({ organization_id }: Known): Promise<unknown[]> =>
+const listSuppressions = async ({ organization_id }: Known): Promise<unknown[]> =>
   (
     await env.DB.prepare('select channel, address, reason from suppressions where organization_id = ? order by channel')
       .bind(organization_id)
@@ -21,12 +21,12 @@ const hashesOf = async ({ organization_id }: Known): Promise<unknown[]> =>
       .all()
   ).results
 
-const usersOf = async ({ organization_id }: Known): Promise<{ id: string; email: string | null }[]> =>
+const listCustomers = async ({ organization_id }: Known): Promise<{ id: string; email: string | null }[]> =>
   (await get(`/v1/user?organization_id=${organization_id}&ordering=date_joined`)).body.results
 
 const erase = (known: Pick<Known, 'id'>) => post(`/v1/user/${known.id}/erase`, {})
 
-const anOrderOf = (email: string, phone_number: string) => ({
+const buildOrder = (email: string, phone_number: string) => ({
   external_id: `again-${crypto.randomUUID()}`,
   currency: 'dkk',
   customer: { email, phone_number, first_name: 'Back', last_name: 'Again' },
@@ -57,8 +57,8 @@ describe('eraseUser', () => {
     const person = await givenKnown()
     await erase(person)
     const log = await get(`/v1/audit-log?organization_id=${person.organization_id}&resource_id=${person.id}`)
-    const entryOf = (action: string) => log.body.results.find((entry: { action: string }) => entry.action === action)
-    const [erasure, update] = [entryOf('eraseUser'), entryOf('updateUser')]
+    const findEntry = (action: string) => log.body.results.find((entry: { action: string }) => entry.action === action)
+    const [erasure, update] = [findEntry('eraseUser'), findEntry('updateUser')]
     expect(update.changes).toContainEqual({ field: 'email', before: null, after: null, is_hidden: true })
     for (const change of erasure.changes) expect(JSON.stringify(change)).not.toContain(person.email)
   })
@@ -79,7 +79,7 @@ describe('eraseUser', () => {
   it('removes the number, so that lists sorted by number end with the customer in both directions', async () => {
     const person = await givenKnown()
     const { organization_id, edition_id } = person
-    await importOrders(person, [anOrderOf(`one-${crypto.randomUUID()}@example.dk`, '+4531234567')])
+    await importOrders(person, [buildOrder(`one-${crypto.randomUUID()}@example.dk`, '+4531234567')])
     await erase(person)
     const lists = [`organization_id=${organization_id}`, `edition_id=${edition_id}`]
     for (const list of lists)
@@ -98,17 +98,17 @@ describe('eraseUser', () => {
     const person = await givenKnown()
     await erase(person)
     await finishErasures()
-    expect(await suppressionsOf(person)).toEqual([])
+    expect(await listSuppressions(person)).toEqual([])
     expect(await hashesOf(person)).toEqual([
       { channel: 'email', reason: 'complaint' },
       { channel: 'sms', reason: 'unsubscribed' },
     ])
-    const reply = await importOrders(person, [anOrderOf(person.email, person.phone)])
+    const reply = await importOrders(person, [buildOrder(person.email, person.phone)])
     expect(reply.body.status).toBe('completed')
-    const [old, back] = await usersOf(person)
+    const [old, back] = await listCustomers(person)
     expect(old).toMatchObject({ id: person.id, email: null, is_active: false })
     expect(back).toMatchObject({ email: person.email, is_active: true, first_name: 'Back' })
-    expect(await suppressionsOf(person)).toEqual([
+    expect(await listSuppressions(person)).toEqual([
       { channel: 'email', address: person.email, reason: 'complaint' },
       { channel: 'sms', address: person.phone, reason: 'unsubscribed' },
     ])
@@ -118,12 +118,12 @@ describe('eraseUser', () => {
   it('does not change a new customer with the same address while the erasure runs', async () => {
     const person = await givenKnown()
     await erase(person)
-    await importOrders(person, [anOrderOf(person.email, person.phone)])
-    const before = await suppressionsOf(person)
+    await importOrders(person, [buildOrder(person.email, person.phone)])
+    const before = await listSuppressions(person)
     expect(before.length).toBe(2)
     await finishErasures()
-    expect(await suppressionsOf(person)).toEqual(before)
-    expect((await usersOf(person))[1]).toMatchObject({ email: person.email, phone_number: person.phone })
+    expect(await listSuppressions(person)).toEqual(before)
+    expect((await listCustomers(person))[1]).toMatchObject({ email: person.email, phone_number: person.phone })
   })
 
   it('suppresses the address again when another customer gets it by an update', async () => {
@@ -131,14 +131,14 @@ describe('eraseUser', () => {
     const [other] = await seedPeople({ organization: person.organization_id }, [{}])
     await erase(person)
     expect((await patch(`/v1/user/${other?.id}`, { email: person.email })).status).toBe(200)
-    expect(await suppressionsOf(person)).toEqual([{ channel: 'email', address: person.email, reason: 'complaint' }])
+    expect(await listSuppressions(person)).toEqual([{ channel: 'email', address: person.email, reason: 'complaint' }])
   })
 
   it('keeps the suppression of a number that another customer has too', async () => {
     const person = await givenKnown()
     await seedPeople({ organization: person.organization_id }, [{ phone_number: person.phone }])
     await erase(person)
-    expect(await suppressionsOf(person)).toEqual([{ channel: 'sms', address: person.phone, reason: 'unsubscribed' }])
+    expect(await listSuppressions(person)).toEqual([{ channel: 'sms', address: person.phone, reason: 'unsubscribed' }])
   })
 
   it('does not change the same address in another organisation', async () => {
@@ -148,7 +148,7 @@ describe('eraseUser', () => {
     await erase(person)
     await finishErasures()
     expect((await get(`/v1/user/${same?.id}`)).body.email).toBe(person.email)
-    expect(await suppressionsOf(other)).toContainEqual({
+    expect(await listSuppressions(other)).toContainEqual({
       channel: 'email',
       address: person.email,
       reason: 'unsubscribed',
@@ -162,7 +162,7 @@ describe('eraseUser', () => {
       patch(`/v1/user/${person.id}`, { first_name: `Early${mark}` }),
       erase(person),
       patch(`/v1/user/${person.id}`, { email: `late-${mark}@example.dk` }),
-      importOrders(person, [anOrderOf(person.email, person.phone)]),
+      importOrders(person, [buildOrder(person.email, person.phone)]),
     ])
     expect(replies[1].status, replies[1].text).toBe(200)
     await finishErasures()

@@ -16,7 +16,7 @@ const allCodes = [...new Set([...codes, ...Object.keys(fieldGuide)])]
 const html = (path: string) => call(path, { token: null, headers: { accept: 'text/html,*/*;q=0.8' } })
 
 /** Returns the text of a page as a reader sees it. */
-const textOf = (page: string) =>
+const readText = (page: string) =>
   page
     .replaceAll(/<style>[^]*?<\/style>/g, '')
     .replaceAll(/<\/?code>/g, '')
@@ -29,7 +29,7 @@ const textOf = (page: string) =>
 
 const removeBackticks = (text: string) => text.replaceAll('`', '')
 
-const exampleOf = (page: string) => JSON.parse(textOf(/<pre>([^]*?)<\/pre>/.exec(page)?.[1] ?? '').trim())
+const readExample = (page: string) => JSON.parse(readText(/<pre>([^]*?)<\/pre>/.exec(page)?.[1] ?? '').trim())
 
 describe('the type of a problem', () => {
   it('opens the page of its code under PUBLIC_URL', async () => {
@@ -37,7 +37,7 @@ describe('the type of a problem', () => {
     expect(refusal.body.type).toBe(`${publicUrl}/docs/errors/validation_error`)
     const page = await html(pathOfLink(refusal.body.type))
     expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=UTF-8'])
-    expect(textOf(page.text)).toContain('validation_error')
+    expect(readText(page.text)).toContain('validation_error')
   })
 
   it('uses the host of the request when PUBLIC_URL is empty, and drops a slash at its end', async () => {
@@ -75,16 +75,16 @@ describe('/docs/errors', () => {
     const page = await html('/docs/errors')
     const links = [...page.text.matchAll(/href="\/docs\/errors\/(\w+)"/g)].map(([, code]) => code)
     expect(new Set(links)).toEqual(new Set(allCodes))
-    for (const code of codes) expect(textOf(page.text)).toMatch(new RegExp(`\\b${errorStatus[code]}\\s+${code}\\b`))
+    for (const code of codes) expect(readText(page.text)).toMatch(new RegExp(`\\b${errorStatus[code]}\\s+${code}\\b`))
   })
 
   it.each(codes)('explains %s with an example of the answer', async (code) => {
     const { status, text } = await html(`/docs/errors/${code}`)
     expect(status).toBe(200)
     const { cause, fix = '', example } = errorGuide[code]
-    expect(textOf(text)).toContain(removeBackticks(cause))
-    expect(textOf(text)).toContain(removeBackticks(fix))
-    const body = exampleOf(text)
+    expect(readText(text)).toContain(removeBackticks(cause))
+    expect(readText(text)).toContain(removeBackticks(fix))
+    const body = readExample(text)
     const { detail, errors = [], extra = {} } = example
     const answer = buildProblem(new AppError(code, detail, { errors, extra }), {
       path: body.instance ?? '',
@@ -101,8 +101,8 @@ describe('/docs/errors', () => {
     const { status, text } = await html(`/docs/errors/${code}`)
     expect(status).toBe(200)
     const { cause, fix = '' } = fieldGuide[code as FieldCode]
-    expect(textOf(text)).toContain(removeBackticks(cause))
-    expect(textOf(text)).toContain(removeBackticks(fix))
+    expect(readText(text)).toContain(removeBackticks(cause))
+    expect(readText(text)).toContain(removeBackticks(fix))
   })
 
   it('answers 404 for unknown codes, also for names of object properties', async () => {
@@ -128,7 +128,7 @@ describe('/docs/errors', () => {
     const hostile = '<img src=x onerror=alert(1)>"&\''
     const page = String(await codePage('not_found', (path) => `https://a.example/${hostile}${path}`))
     expect(page).not.toMatch(/<img|alert\(1\)>"/)
-    expect(exampleOf(page).type).toBe(`https://a.example/${hostile}/docs/errors/not_found`)
+    expect(readExample(page).type).toBe(`https://a.example/${hostile}/docs/errors/not_found`)
   })
 })
 

@@ -27,7 +27,8 @@ let tokens: { token: string; sees: SQL }[]
 let uses: { change: (part: number) => SQL }[]
 
 const ofShop = () => sql`organization_id = ${organization.id}`
-const fileOf = (part: number) => sql`(select id from files where ${ofShop()} order by id limit 1 offset ${part * 3})`
+const selectFile = (part: number) =>
+  sql`(select id from files where ${ofShop()} order by id limit 1 offset ${part * 3})`
 
 beforeAll(async () => {
   organization = await givenOrganization()
@@ -49,20 +50,23 @@ beforeAll(async () => {
   const [product, message] = [await seedProduct(edition), await seedMessage(edition)]
   await seedDataImports(edition, 2)
   const toggled = (table: 'product_images' | 'email_message_images', column: string, id: string, part: number) => {
-    const owned = sql`${sql.raw(column)} = ${id} and file_id = ${fileOf(part)}`
+    const owned = sql`${sql.raw(column)} = ${id} and file_id = ${selectFile(part)}`
     return [
       sql`delete from ${sql.raw(table)} where ${owned}`,
-      sql`insert or ignore into ${sql.raw(table)} (${sql.raw(column)}, file_id) select ${id}, ${fileOf(part)}`,
+      sql`insert or ignore into ${sql.raw(table)} (${sql.raw(column)}, file_id) select ${id}, ${selectFile(part)}`,
     ]
   }
   uses = [
-    { change: (part) => sql`update editions set meta_image_id = ${fileOf(part)} where id = ${editions[1]}` },
+    { change: (part) => sql`update editions set meta_image_id = ${selectFile(part)} where id = ${editions[1]}` },
     { change: () => sql`update editions set meta_image_id = null where id = ${editions[1]}` },
     {
       change: (part) =>
-        sql`update organizations set avatar_file_id = ${fileOf(part + 1)} where id = ${organization.id}`,
+        sql`update organizations set avatar_file_id = ${selectFile(part + 1)} where id = ${organization.id}`,
     },
-    { change: (part) => sql`update data_imports set file_id = ${fileOf(part + 2)} where edition_id = ${editions[0]}` },
+    {
+      change: (part) =>
+        sql`update data_imports set file_id = ${selectFile(part + 2)} where edition_id = ${editions[0]}`,
+    },
     {
       change: () => sql`delete from data_imports where id = (select max(id) from data_imports where ${ofShop()})`,
     },

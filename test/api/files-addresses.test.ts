@@ -15,7 +15,7 @@ beforeAll(async () => {
 const upload = async (bytes = freshPng(), query: Record<string, string> = {}) =>
   (await uploadRaw(organization.id, bytes, { query })).body
 
-const pathIn = (address: string) => {
+const readPath = (address: string) => {
   const { pathname, search } = new URL(address)
   return pathname + search
 }
@@ -29,9 +29,9 @@ describe('the address of a file', () => {
     const bytes = freshPng()
     const { url, image } = await upload(bytes)
     expect(url).toBe(image.original)
-    expect((await fetchFile(pathIn(url))).bytes).toEqual(bytes)
+    expect((await fetchFile(readPath(url))).bytes).toEqual(bytes)
     for (const variant of ['thumbnail', 'optimized', 'large'])
-      expect((await fetchFile(pathIn(image[variant]), { bindings: fakeImages() })).headers.get('content-type')).toBe(
+      expect((await fetchFile(readPath(image[variant]), { bindings: fakeImages() })).headers.get('content-type')).toBe(
         'image/webp',
       )
   })
@@ -49,9 +49,9 @@ describe('the address of a file', () => {
     const answers = [file, (await get(path)).body, listed, changeReply.body]
     expect(answers.map(({ id }) => id)).toEqual(answers.map(() => file.id))
     for (const { url } of answers) {
-      const { status, headers } = await fetchFile(pathIn(url))
+      const { status, headers } = await fetchFile(readPath(url))
       expect([status, headers.get('cache-control')]).toEqual([200, 'private, no-store'])
-      expect((await fetchFile(pathIn(url).split('?')[0] ?? '')).status).toBe(404)
+      expect((await fetchFile(readPath(url).split('?')[0] ?? '')).status).toBe(404)
     }
   })
 
@@ -71,7 +71,7 @@ describe('the address of a file', () => {
         for (const { id, url } of [body, ...listed]) {
           expect(id).toBe(file.id)
           if (role === 'viewer') expect([place, url]).toEqual([place, null])
-          else expect((await fetchFile(pathIn(url))).bytes).toEqual(bytes)
+          else expect((await fetchFile(readPath(url))).bytes).toEqual(bytes)
         }
         expect(listed).toHaveLength(1)
         expect((await get(`/v1/files/${image.id}`, token)).body.url).toBe(image.url)
@@ -130,6 +130,6 @@ describe('the address of a file', () => {
       expect(address).toMatch(new RegExp(`^${FILES_URL}/files/${image.id}/`))
     const signed: string = (await ask(`/v1/files/${imported.id}`)).url
     const options = { bindings: { FILES_URL }, origin: FILES_URL }
-    expect((await fetchFile(pathIn(signed), options)).status).toBe(200)
+    expect((await fetchFile(readPath(signed), options)).status).toBe(200)
   })
 })

@@ -102,7 +102,7 @@ describe('uploadFile with a form', () => {
     const bytes = freshPng()
     const org = ['organization_id', organization.id] as [string, string]
     const file = ['file', bytes, 'a.png', 'image/png'] as [string, Uint8Array, string, string]
-    const tagsOf = (count: number): FormPart[] => Array.from({ length: count }, (_, index) => ['tags', `${index}`])
+    const buildTags = (count: number): FormPart[] => Array.from({ length: count }, (_, index) => ['tags', `${index}`])
     const cases = [
       [await uploadForm([org]), 400, 'validation_error', '#/file'],
       [await uploadForm([org, file, file]), 400, 'validation_error', '#/file'],
@@ -118,8 +118,8 @@ describe('uploadFile with a form', () => {
         '#/tags',
       ],
       [await uploadForm([file, org, ['tags', 'a', undefined, 'application/json']]), 400, 'validation_error', '#/tags'],
-      [await uploadForm([file, org, ...tagsOf(51)]), 400, 'validation_error', '#/tags'],
-      [await uploadForm([file, org, ...tagsOf(100)]), 400, 'validation_error', '#/tags'],
+      [await uploadForm([file, org, ...buildTags(51)]), 400, 'validation_error', '#/tags'],
+      [await uploadForm([file, org, ...buildTags(100)]), 400, 'validation_error', '#/tags'],
       [await uploadForm([file, org, ['alt_text', '{}'], ['alt_text', '{}']]), 400, 'validation_error', '#/alt_text'],
       [await uploadForm([file, org, ['tags', '["a","a"]']]), 400, 'validation_error', '#/tags'],
       [await uploadForm([file, org, ['colour', 'red']]), 400, 'validation_error', '#/colour'],

@@ -118,7 +118,7 @@ describe('a malicious file name', () => {
 })
 
 describe('the caches of the service', () => {
-  const copyOf = (path: string) => caches.default.match(`https://api.example${path}`)
+  const findCopy = (path: string) => caches.default.match(`https://api.example${path}`)
 
   it('never store signed addresses, refusals, partial answers or answers to HEAD', async () => {
     const imported = await seedStoredFile({ purpose: 'import', mime_type: 'text/csv' })
@@ -132,26 +132,26 @@ describe('the caches of the service', () => {
     await fetchFile(pathOf(file), { headers: { 'if-none-match': '*' } })
     await fetchFile(pathOf(imported))
     await fetchFile(`${pathOf(file)}?token=abc`)
-    expect(await copyOf(pathOf(file))).toBeUndefined()
-    expect(await copyOf(pathOf(imported))).toBeUndefined()
+    expect(await findCopy(pathOf(file))).toBeUndefined()
+    expect(await findCopy(pathOf(imported))).toBeUndefined()
   })
 
   it('serve a file for at most a minute longer after it became private or went into quarantine', async () => {
     const file = await seedStoredFile()
     await fetchFile(pathOf(file))
-    expect((await copyOf(pathOf(file)))?.headers.get('cache-control')).toContain('s-maxage=60')
+    expect((await findCopy(pathOf(file)))?.headers.get('cache-control')).toContain('s-maxage=60')
     await caches.default.delete(`https://api.example${pathOf(file)}`)
     for (const change of ["status = 'quarantined'", "status = 'ready', purpose = 'import'"]) {
       await env.DB.prepare(`update files set ${change} where id = ?`).bind(file.id).run()
       expect((await fetchFile(pathOf(file))).status).toBe(404)
-      expect(await copyOf(pathOf(file))).toBeUndefined()
+      expect(await findCopy(pathOf(file))).toBeUndefined()
     }
   })
 
   it('answer conditions, ranges and HEAD as the store does', async () => {
     const [cached, fresh] = [await seedStoredFile({ name: 'same.png' }), await seedStoredFile({ name: 'same.png' })]
     await fetchFile(pathOf(cached))
-    expect(await copyOf(pathOf(cached))).toBeDefined()
+    expect(await findCopy(pathOf(cached))).toBeDefined()
     const buildConditions = (etag: string): Record<string, string>[] => [
       { 'if-none-match': etag },
       { 'if-none-match': etag, range: 'bytes=0-1' },

@@ -26,7 +26,7 @@ const addProduct = (edition: string, id: string, images: readonly string[]) =>
   write(sql`insert into products (id, organization_id, edition_id, name, name_folded, created_at, images)
     values (${id}, ${organization.id}, ${edition}, 'Day', ${id}, ${seededAt}, ${JSON.stringify(images)})`)
 
-const imagesOf = (edition: string) => rowsOf('select images from products where edition_id = ?', edition)
+const listImages = (edition: string) => rowsOf('select images from products where edition_id = ?', edition)
 
 describe('duplicating an edition', () => {
   it.for([
@@ -74,7 +74,7 @@ describe('duplicating an edition', () => {
     const body = { name: `Copy ${edition}` }
     const copy = await callWith(bindings, `/v1/editions/${edition}/duplicate`, { method: 'POST', body })
     expect([done, copy.status]).toEqual([[204], 201])
-    expect(await imagesOf(copy.body.id)).toEqual([{ images: JSON.stringify([otherFile.id]) }])
+    expect(await listImages(copy.body.id)).toEqual([{ images: JSON.stringify([otherFile.id]) }])
     expect((await remove(`/v1/files/${otherFile.id}`)).body.related_objects).toHaveLength(2)
   })
 })
@@ -107,6 +107,6 @@ describe('a product', () => {
     const images = JSON.stringify([oldFile.id, deletedFile.id])
     await expect(write(sql`update products set images = ${images} where id = ${id}`)).rejects.toThrow('FOREIGN KEY')
     await expect(addProduct(edition, freshId('product'), [deletedFile.id])).rejects.toThrow('FOREIGN KEY')
-    expect(await imagesOf(edition)).toEqual([{ images: JSON.stringify([oldFile.id]) }])
+    expect(await listImages(edition)).toEqual([{ images: JSON.stringify([oldFile.id]) }])
   })
 })

@@ -50,13 +50,13 @@ async function seedUploaded({ job }: Scanning): Promise<SeededFile> {
   return file
 }
 
-const statusOf = async ({ id }: SeededFile) =>
+const loadScan = async ({ id }: SeededFile) =>
   db.first(sql`select files.status, version, state, reason, attempts, due_at from files
     join file_scans on file_id = id where id = ${id}`)
 
 const answer = (path: string, body: unknown) => call(path, { method: 'POST', token: null, body })
 
-const callbackOf = ({ requests }: Scanning, file: SeededFile): string =>
+const readCallback = ({ requests }: Scanning, file: SeededFile): string =>
   new URL(requests.find(({ file_id }) => file_id === file.id)?.callback_url ?? '').pathname
 const readStatus = async (file: SeededFile) =>
   (await fetchFile(pathOf(file), { headers: { range: 'bytes=0-' } })).status
@@ -90,7 +90,7 @@ describe('a file with a scanner', () => {
     expect(url.origin).toBe('https://events.example.test')
     expect((await fetchFile(url.pathname + url.search)).bytes).toEqual(file.content)
     expect(await readStatus(file)).toBe(206)
-    expect(await statusOf(file)).toMatchObject({ status: 'ready', state: 'clean', version: 2, due_at: null })
+    expect(await loadScan(file)).toMatchObject({ status: 'ready', state: 'clean', version: 2, due_at: null })
   })
 
   it('returns 404 forever when it is infected, and shows the reason', async () => {
@@ -98,7 +98,7 @@ describe('a file with a scanner', () => {
     const file = await seedUploaded(state)
     await requestScan(state.job, file.id)
     expect(await readStatus(file)).toBe(404)
-    expect(await statusOf(file)).toMatchObject({ status: 'quarantined', state: 'infected', reason: 'EICAR' })
+    expect(await loadScan(file)).toMatchObject({ status: 'quarantined', state: 'infected', reason: 'EICAR' })
     await sweepScans(state.job)
     expect(state.requests).toHaveLength(1)
   })
@@ -109,9 +109,9 @@ describe('a file with a scanner', () => {
     await requestScan(state.job, file.id)
     expect(await readStatus(file)).toBe(404)
     for (let time = 0; time < 3; time++)
-      expect((await answer(callbackOf(state, file), { verdict: 'clean' })).status).toBe(204)
+      expect((await answer(readCallback(state, file), { verdict: 'clean' })).status).toBe(204)
     expect(await readStatus(file)).toBe(206)
-    expect(await statusOf(file)).toMatchObject({ state: 'clean', version: 2 })
+    expect(await loadScan(file)).toMatchObject({ state: 'clean', version: 2 })
   })
 
   it('ignores verdicts that nobody requested', async () => {
@@ -119,7 +119,7 @@ describe('a file with a scanner', () => {
     const file = await seedUploaded(state)
     const other = await seedStoredFile({ status: 'quarantined' })
     await requestScan(state.job, file.id)
-    const path = callbackOf(state, file)
+    const path = readCallback(state, file)
     const now = Date.now()
     for (const wrong of [
       '/file-scans/abc',
@@ -135,7 +135,7 @@ describe('a file with a scanner', () => {
       expect([reply.status, reply.body.errors[0].pointer]).toEqual([400, '#/verdict'])
     }
     expect((await call(path, { method: 'POST', token: null, raw: 'x'.repeat(20_000) })).status).toBe(413)
-    expect(await statusOf(file)).toMatchObject({ status: 'quarantined', state: 'pending' })
+    expect(await loadScan(file)).toMatchObject({ status: 'quarantined', state: 'pending' })
   })
 
   it('is sent to the scanner again after 5 minutes, and each time after twice as long, until it answers', async () => {
@@ -159,7 +159,7 @@ describe('a file with a scanner', () => {
     state.answer = { verdict: 'clean', reason: null }
     state.now += 360 * 60_000
     await sweepScans(state.job)
-    expect(await statusOf(file)).toMatchObject({ status: 'ready', attempts: 11 })
+    expect(await loadScan(file)).toMatchObject({ status: 'ready', attempts: 11 })
   })
 
   it('does not wait for the failed scan of another file', async () => {
@@ -174,7 +174,7 @@ describe('a file with a scanner', () => {
       } as JobCtx['scanner'],
     }
     await expect(sweepScans(job)).rejects.toThrow('no')
-    const states = await Promise.all(files.map(statusOf))
+    const states = await Promise.all(files.map(loadScan))
     expect(states).toMatchObject([{ state: 'pending' }, { state: 'clean' }, { state: 'clean' }])
   })
 
@@ -184,7 +184,7 @@ describe('a file with a scanner', () => {
     await requestScan(state.job, file.id)
     await write(sql`delete from files where id = ${file.id}`)
     expect(await db.all(sql`select 1 from file_scans where file_id = ${file.id}`)).toEqual([])
-    expect((await answer(callbackOf(state, file), { verdict: 'clean' })).status).toBe(404)
+    expect((await answer(readCallback(state, file), { verdict: 'clean' })).status).toBe(404)
   })
 
   it('is never readable after "infected" and readable only after "clean", for any order of answers', async () => {
@@ -196,7 +196,7 @@ describe('a file with a scanner', () => {
         for (const step of steps) {
           state.now += 400 * 60_000
           if (step === 'sweep') await sweepScans(state.job)
-          else await answer(callbackOf(state, file), { verdict: step })
+          else await answer(readCallback(state, file), { verdict: step })
         }
         const isClean = steps.includes('clean') && !steps.includes('infected')
         expect(await readStatus(file)).toBe(isClean ? 206 : 404)

@@ -27,7 +27,7 @@ const notFoundBytes = async (path: string, headers: Record<string, string> = {})
 }
 
 /** Returns the statements that an answer took. */
-async function statementsOf(path: string, headers: Record<string, string> = {}): Promise<string[]> {
+async function recordStatements(path: string, headers: Record<string, string> = {}): Promise<string[]> {
   const statements: string[] = []
   await fetchFile(path, { headers, bindings: watchedDatabase((statement) => statements.push(statement)) })
   return statements
@@ -94,8 +94,8 @@ describe('a public file', () => {
     await findServedFile(job, { id: file.id, key: file.access_key, variant: 'original', token: undefined })
     expect(job.db.meter).toEqual({ queries: 1, round_trips: 1, rows_read: 1, rows_written: 0 })
     await fetchFile(pathOf(file))
-    expect(await statementsOf(pathOf(file))).toEqual([])
-    expect(await statementsOf(pathOf(file), { range: 'bytes=0-1' })).toEqual([])
+    expect(await recordStatements(pathOf(file))).toEqual([])
+    expect(await recordStatements(pathOf(file), { range: 'bytes=0-1' })).toEqual([])
   })
 
   it('is limited by network only when it is not cached', async () => {
@@ -142,7 +142,7 @@ describe('a file that cannot be served', () => {
   })
 
   it('is refused without a database query when the address cannot be valid', async () => {
-    expect(await statementsOf(`/files/fil_1/${'a'.repeat(32)}/original`)).toEqual([])
+    expect(await recordStatements(`/files/fil_1/${'a'.repeat(32)}/original`)).toEqual([])
   })
 
   it('returns 404 with an entry in the log when its bytes are missing', async () => {

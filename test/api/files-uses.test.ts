@@ -31,7 +31,7 @@ beforeAll(async () => {
 const upload = async (query: Record<string, string> = {}): Promise<Uploaded> =>
   (await uploadRaw(organization.id, freshPng(), { query })).body
 const describeRefusal = (reply: Reply) => [reply.status, reply.body.errors[0]?.code, reply.body.errors[0]?.pointer]
-const usesOf = async ({ id }: Uploaded) => (await get(`/v1/files/${id}`)).body.used_by
+const listUses = async ({ id }: Uploaded) => (await get(`/v1/files/${id}`)).body.used_by
 
 const message = (place: string | null = edition) => seedMessage({ organization: organization.id, edition: place })
 const messagePath = (id: string) => `/v1/email-messages/${id}`
@@ -153,7 +153,7 @@ describe('an image of an e-mail', () => {
     expect((await patch(messagePath(id), { blocks })).status).toBe(200)
     const use = { type: 'email_message', id, field: 'blocks' }
     for (const file of [one, two]) {
-      expect(await usesOf(file)).toMatchObject([use])
+      expect(await listUses(file)).toMatchObject([use])
       const refusal = await remove(`/v1/files/${file.id}`)
       expect([refusal.status, refusal.body.related_objects]).toMatchObject([409, [use]])
     }
@@ -197,7 +197,7 @@ describe('an image of an e-mail', () => {
       url,
     ])
     expect(await refuseImage({})).toEqual([400, 'required', url])
-    expect([await usesOf(one), await usesOf(two)]).toEqual([[], []])
+    expect([await listUses(one), await listUses(two)]).toEqual([[], []])
   })
 
   it('is refused when its file is deleted at the same time, or stops a deletion that has begun', async () => {
@@ -209,7 +209,7 @@ describe('an image of an e-mail', () => {
     expect(describeRefusal(lost)).toEqual([400, 'does_not_exist', '#/blocks/0/data/file_id'])
     const choosing = interruptedDatabase(/delete from files/, () => show(id, { file_id: otherFile.id }))
     expect((await callWith(choosing, `/v1/files/${otherFile.id}`, { method: 'DELETE' })).status).toBe(409)
-    expect(await usesOf(otherFile)).toMatchObject([{ id }])
+    expect(await listUses(otherFile)).toMatchObject([{ id }])
   })
 
   it('prevents the deletion in every copy: adopted, duplicated, and in a duplicated edition', async () => {
@@ -224,7 +224,7 @@ describe('an image of an e-mail', () => {
     const copy = await post(`/v1/editions/${edition}/duplicate`, { name: 'Copy', email_template_mode: 'copy' })
     expect(copy.status === 201 || copy.text).toBe(true)
     expect(copy.body.meta_image).toEqual(file.image)
-    const uses = (await usesOf(file)).map(({ id }: { id: string }) => id)
+    const uses = (await listUses(file)).map(({ id }: { id: string }) => id)
     const copied = copy.body.transaction_receipt_email_id
     expect(copied).not.toBe(adopted)
     expect(uses.toSorted()).toEqual([template, adopted, duplicate, copied, edition, copy.body.id].toSorted())
@@ -253,9 +253,9 @@ describe('images of products', () => {
     const refusal = await remove(`/v1/files/${one.id}`)
     expect([refusal.status, refusal.body.related_objects]).toEqual([409, [use]])
     await write(sql`update products set images = ${JSON.stringify([two.id])} where id = ${id}`)
-    expect([await usesOf(one), await usesOf(two)]).toEqual([[], [use]])
+    expect([await listUses(one), await listUses(two)]).toEqual([[], [use]])
     const copy = await post(`/v1/editions/${edition}/duplicate`, { name: 'Of images' })
-    const uses = (await usesOf(two)).map(({ type }: { type: string }) => type)
+    const uses = (await listUses(two)).map(({ type }: { type: string }) => type)
     expect([copy.status, uses]).toEqual([201, ['product', 'product']])
   })
 

@@ -8,7 +8,7 @@ import { seedStoredFile } from '../support/seeding/files.ts'
 import { image, imageNames } from '../support/images.ts'
 import { write } from '../support/seeding/rows.ts'
 
-const keysOf = async (storage_key: string) =>
+const listKeys = async (storage_key: string) =>
   (await env.FILES.list({ prefix: buildDerivedPrefix(storage_key) })).objects.map(({ key }) => key)
 
 describe('a variant of an image', () => {
@@ -27,7 +27,7 @@ describe('a variant of an image', () => {
       'cache-control': 'public, max-age=31536000, s-maxage=60, immutable',
       'content-security-policy': "default-src 'none'; sandbox",
     })
-    expect(await keysOf(file.storage_key)).toEqual([buildDerivedKey(file.storage_key, 'thumbnail')])
+    expect(await listKeys(file.storage_key)).toEqual([buildDerivedKey(file.storage_key, 'thumbnail')])
     await caches.default.delete(`https://api.example${pathOf(file, 'thumbnail')}`)
     expect((await ask()).bytes).toEqual(bytes)
     expect(fake.inputs).toEqual([file.content])
@@ -44,7 +44,7 @@ describe('a variant of an image', () => {
       { width: 2400, fit: 'scale-down' },
     ])
     for (const { output } of fake.asked) expect(output).toMatchObject({ format: 'image/webp', anim: false })
-    expect(await keysOf(file.storage_key)).toEqual(
+    expect(await listKeys(file.storage_key)).toEqual(
       ['large', 'optimized', 'thumbnail'].map((name) => `derived/${file.storage_key}/${name}.webp`),
     )
   })
@@ -57,7 +57,7 @@ describe('a variant of an image', () => {
     expect(new Set(variants.map(({ status, bytes }) => `${status} ${decodeText(bytes)}`)).size).toBe(1)
     expect(variants[0]?.status).toBe(200)
     expect(fake.asked).toHaveLength(1)
-    expect(await keysOf(file.storage_key)).toHaveLength(1)
+    expect(await listKeys(file.storage_key)).toHaveLength(1)
   })
 
   it('is the same for every request when two requests make it at the same time', async () => {
@@ -74,7 +74,7 @@ describe('a variant of an image', () => {
     vi.spyOn(console, 'error').mockImplementation(() => undefined)
     await fetchFile(pathOf(file, 'large'), { bindings: fake })
     vi.restoreAllMocks()
-    expect(await keysOf(file.storage_key)).toEqual([])
+    expect(await listKeys(file.storage_key)).toEqual([])
   })
 
   it('answers ranges and conditions of its own', async () => {
@@ -107,7 +107,7 @@ describe('a variant of an image', () => {
     expect(headers.get('content-type')).toBe('image/png')
     expect(headers.get('etag')).toBe(`"${file.checksum_sha256}"`)
     expect(headers.get('cache-control')).toBe('public, max-age=60')
-    expect(await keysOf(file.storage_key)).toEqual([])
+    expect(await listKeys(file.storage_key)).toEqual([])
     await caches.default.delete(`https://api.example${pathOf(file, 'large')}`)
     const later = await fetchFile(pathOf(file, 'large'), { bindings: fakeImages() })
     expect(decodeText(later.bytes)).toMatch(/^webp/)
@@ -135,7 +135,7 @@ describe('a variant of an image', () => {
   })
 })
 
-async function imageOf(width: number, height: number): Promise<Uint8Array<ArrayBuffer>> {
+async function makeImage(width: number, height: number): Promise<Uint8Array<ArrayBuffer>> {
   const enlarged = env.IMAGES.input(new Blob([image('png')]).stream()).transform({ width, height, fit: 'cover' })
   const largeImage = await enlarged.output({ format: 'image/jpeg' })
   return new Uint8Array(await largeImage.response().arrayBuffer())
@@ -149,7 +149,7 @@ describe('the Images binding', () => {
   ] as const)(
     'makes the variants of an image of %i × %i, and none larger than the original',
     async (width, height, sizes) => {
-      const file = await seedStoredFile({ content: await imageOf(width, height), mime_type: 'image/jpeg' })
+      const file = await seedStoredFile({ content: await makeImage(width, height), mime_type: 'image/jpeg' })
       for (const [name, expected] of Object.entries(sizes)) {
         const { bytes } = await fetchFile(pathOf(file, name as keyof typeof sizes))
         const info = await env.IMAGES.info(new Blob([bytes]).stream())

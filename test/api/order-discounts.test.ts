@@ -275,10 +275,10 @@ describe('the sum of what is paid for purchases and what was refunded', () => {
           const discount = Math.floor((listed * thousandths) / 1000)
           const bought = await givenOrder(shop, { items, service_fee, discount: discount / 100 })
           const purchases = await loadPurchases(bought.order)
-          const paidFor = (name: 'price_paid' | 'deposit_paid' | 'handling_fee_paid') =>
+          const sumPaid = (name: 'price_paid' | 'deposit_paid' | 'handling_fee_paid') =>
             sum(purchases.map((purchase) => toMinor(purchase[name])))
-          expect(paidFor('price_paid')).toBe(Math.max(0, price - discount))
-          expect(paidFor('price_paid') + paidFor('deposit_paid') + paidFor('handling_fee_paid')).toBe(
+          expect(sumPaid('price_paid')).toBe(Math.max(0, price - discount))
+          expect(sumPaid('price_paid') + sumPaid('deposit_paid') + sumPaid('handling_fee_paid')).toBe(
             Math.max(0, price + extra - discount),
           )
           let refunded = 0

@@ -9,7 +9,7 @@ import { seedEndpoint } from '../support/seeding/webhooks.ts'
 import { givenTwo, loadCustomer, stranger } from '../support/shared-customers.ts'
 import { eventsOf } from '../support/webhook-rows.ts'
 
-const emailsOf = (purchases: readonly ShownPurchase[]) => purchases.map(({ user }) => user.email).toSorted()
+const listEmails = (purchases: readonly ShownPurchase[]) => purchases.map(({ user }) => user.email).toSorted()
 
 describe('items with a holder', () => {
   it('become purchases of that person, who is matched or created by the address', async () => {
@@ -34,7 +34,7 @@ describe('items with a holder', () => {
     expect(await contentsOf(shop)).toMatchObject({ users: 3 })
     expect(await loadCustomer(shop, 'new@example.dk')).toMatchObject({ first_name: 'Maria', last_name: 'de la Cruz' })
     const list = await get(`/v1/purchases?edition_id=${shop.edition_id}&search=${body.id}`)
-    expect(emailsOf(list.body.results)).toEqual(emailsOf(purchases))
+    expect(listEmails(list.body.results)).toEqual(listEmails(purchases))
     for (const { id, user } of purchases) expect((await get(`/v1/purchases/${id}`)).body.user).toEqual(user)
   })
 
@@ -61,11 +61,11 @@ describe('items with a holder', () => {
     const first = await importOrder(shop, { items: [ticket({ user: { email: 'ida@example.dk' } }), ticket()] })
     const ids = first.purchases.map(({ id }) => id).toSorted()
     const silent = await importOrder(shop, { items: [ticket({ quantity: 2 })] })
-    expect(emailsOf(silent.purchases)).toEqual(['buyer@example.dk', 'ida@example.dk'])
+    expect(listEmails(silent.purchases)).toEqual(['buyer@example.dk', 'ida@example.dk'])
     const moved = await importOrder(shop, { items: [ticket({ user: { email: 'bo@example.dk' } }), ticket()] })
-    expect(emailsOf(moved.purchases)).toEqual(['bo@example.dk', 'buyer@example.dk'])
+    expect(listEmails(moved.purchases)).toEqual(['bo@example.dk', 'buyer@example.dk'])
     const sold = await importOrder(shop, { customer: { email: 'other@example.dk' }, items: [ticket({ quantity: 2 })] })
-    expect(emailsOf(sold.purchases)).toEqual(['bo@example.dk', 'other@example.dk'])
+    expect(listEmails(sold.purchases)).toEqual(['bo@example.dk', 'other@example.dk'])
     expect(sold.purchases.map(({ id }) => id).toSorted()).toEqual(ids)
   })
 
@@ -92,7 +92,7 @@ describe('items with a holder', () => {
     expect(result.warnings).toMatchObject([
       { code: 'holder_without_email', pointer: '#/orders/0/items/1/user/email', attr: 'orders.0.items.1.user.email' },
     ])
-    expect(new Set(emailsOf(purchases))).toEqual(new Set(['buyer@example.dk']))
+    expect(new Set(listEmails(purchases))).toEqual(new Set(['buyer@example.dk']))
     expect(await contentsOf(shop)).toMatchObject({ users: 1 })
   })
 })
@@ -195,13 +195,13 @@ describe('a dry run', () => {
       const dry = await importOrders(shop, orders, { on_duplicate, dry_run: true })
       expect(await contentsOf(shop)).toMatchObject({ orders: 0, users: 0, data_imports: 0 })
       const real = await importOrders(shop, orders, { on_duplicate })
-      const outcomeOf = (reply: typeof real) =>
+      const describeOutcome = (reply: typeof real) =>
         reply.body.results.map(({ action, errors, warnings }: Record<string, unknown>) => ({
           action,
           errors,
           warnings,
         }))
-      expect(outcomeOf(dry)).toEqual(outcomeOf(real))
+      expect(describeOutcome(dry)).toEqual(describeOutcome(real))
       const ids = dry.body.results.map(({ order_id }: { order_id: string | null }) => order_id)
       expect(ids).toEqual([null, null, null])
       const rows = await db.all(sql`select id from purchases where edition_id = ${shop.edition_id}`)

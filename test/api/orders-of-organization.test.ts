@@ -96,9 +96,9 @@ describe('listOrders of an organisation', () => {
 
   it('accepts several orderings', async () => {
     const walked = await walkAs(rootToken, address('ordering=status,-amount&page_size=5'))
-    const keyOf = ({ status, amount }: Row) => [status, amount]
+    const readKeys = ({ status, amount }: Row) => [status, amount]
     const byId = new Map(rows.map((row) => [row.id, row]))
-    const keys = walked.ids.map((id) => keyOf(byId.get(id) as Row))
+    const keys = walked.ids.map((id) => readKeys(byId.get(id) as Row))
     expect(keys).toEqual(
       keys.toSorted(([s, a], [t, b]) => (s === t ? Number(b) - Number(a) : String(s) < String(t) ? -1 : 1)),
     )

@@ -80,7 +80,7 @@ describe('a search by customers', () => {
 
   it('does not find orders of another organisation or edition with the same customer', async () => {
     const shop = await seedShop()
-    const other = { organization_id: twinOf(shop.organization_id), edition_id: twinOf(shop.edition_id) }
+    const other = { organization_id: buildTwin(shop.organization_id), edition_id: buildTwin(shop.edition_id) }
     await write(
       sql`insert into organizations (id, name, slug, search, created_at, modified_at)
         select ${other.organization_id}, name, slug || '-twin', search, 1, 1 from organizations where id = ${shop.organization_id}`,
@@ -224,4 +224,4 @@ describe('a text that most orders have', () => {
 })
 
 /** The other id has the same last three characters, from which search marks are made. */
-const twinOf = (id: string): string => `${id.slice(0, -5)}${id.at(-5) === 'A' ? 'B' : 'A'}${id.slice(-4)}`
+const buildTwin = (id: string): string => `${id.slice(0, -5)}${id.at(-5) === 'A' ? 'B' : 'A'}${id.slice(-4)}`

@@ -12,7 +12,7 @@ beforeAll(async () => {
   world = await buildWorld()
 })
 
-const idsOf = (reply: { body: { results: { id: string }[] } }) => reply.body.results.map(({ id }) => id)
+const listIds = (reply: { body: { results: { id: string }[] } }) => reply.body.results.map(({ id }) => id)
 
 const createOrganization = async (body: object) => {
   const reply = await post('/v1/organizations', body)
@@ -56,8 +56,8 @@ describe('updateOrganization', () => {
     const moved = await patch(`/v1/organizations/${body.id}`, { slug: `moved-${next()}` })
     expect(moved.body).toMatchObject({ name: 'After', slug: expect.stringMatching(/^moved-/) })
     expect((await get(`/v1/organizations/${body.id}`)).body).toEqual(moved.body)
-    expect(idsOf(await get('/v1/organizations?search=AFTER'))).toContain(body.id)
-    expect(idsOf(await get('/v1/organizations?search=before'))).not.toContain(body.id)
+    expect(listIds(await get('/v1/organizations?search=AFTER'))).toContain(body.id)
+    expect(listIds(await get('/v1/organizations?search=before'))).not.toContain(body.id)
   })
 
   it('refuses a slug of another organisation', async () => {
@@ -89,20 +89,23 @@ describe('updateOrganization', () => {
 describe('listOrganizations', () => {
   it('lists organisations in which the caller has any role', async () => {
     for (const role of ['OA', 'OV', 'EA', 'EV'] as const)
-      expect([role, idsOf(await get('/v1/organizations', world.people[role].token))]).toEqual([role, [world.a.id]])
-    const all = idsOf(await get('/v1/organizations?page_size=500'))
+      expect([role, listIds(await get('/v1/organizations', world.people[role].token))]).toEqual([role, [world.a.id]])
+    const all = listIds(await get('/v1/organizations?page_size=500'))
     expect(all).toEqual(expect.arrayContaining([world.a.id, world.b.id]))
   })
 
   it('finds a part of the name, without regard to case and accents, and treats wildcards as text', async () => {
     const { body } = await createOrganization({ name: `Çirkus Ørsted 100%_${next()}` })
     for (const search of ['cirkus', 'ØRSTED', 'orsted 100', '100%_'])
-      expect([search, idsOf(await get(`/v1/organizations?search=${encodeURIComponent(search)}`))]).toEqual([
+      expect([search, listIds(await get(`/v1/organizations?search=${encodeURIComponent(search)}`))]).toEqual([
         search,
         [body.id],
       ])
     for (const search of ['1%0', 'c_rkus', '"', "'"])
-      expect([search, idsOf(await get(`/v1/organizations?search=${encodeURIComponent(search)}`))]).toEqual([search, []])
+      expect([search, listIds(await get(`/v1/organizations?search=${encodeURIComponent(search)}`))]).toEqual([
+        search,
+        [],
+      ])
     const long = await get(`/v1/organizations?search=${'é'.repeat(254)}`)
     expect([long.status, long.body.count]).toEqual([200, 0])
   })
@@ -180,11 +183,11 @@ describe('listOrganizationMembers', () => {
     const path = `/v1/organizations/${world.a.id}/members`
     const { token } = world.people.OM
     const viewers = await get(`${path}?role=viewer`, token)
-    expect(idsOf(viewers)).toContain(world.people.EV.member)
+    expect(listIds(viewers)).toContain(world.people.EV.member)
     expect(new Set(viewers.body.results.map((item: { role: string }) => item.role))).toEqual(new Set(['viewer']))
     const inEdition = await get(`${path}?edition_id=${world.a.editions[0].id}&role=admin`, token)
-    expect(idsOf(inEdition)).toContain(world.people.EA.member)
-    expect(idsOf(inEdition)).not.toContain(world.people.OA.member)
+    expect(listIds(inEdition)).toContain(world.people.EA.member)
+    expect(listIds(inEdition)).not.toContain(world.people.OA.member)
     const odd = await get(`${path}?role=owner`, token)
     expect([odd.status, odd.body.errors]).toMatchObject([
       400,
@@ -194,7 +197,7 @@ describe('listOrganizationMembers', () => {
 })
 
 describe('removeOrganizationMember', () => {
-  const pathOf = (organization: string, member: string) => `/v1/organizations/${organization}/members/${member}`
+  const buildPath = (organization: string, member: string) => `/v1/organizations/${organization}/members/${member}`
 
   it('takes effect at once, also for tokens', async () => {
     const person = await seedPerson('OM', world.a)
@@ -203,17 +206,17 @@ describe('removeOrganizationMember', () => {
     await seedMember(person.account, { organization: world.b.id, role: 'viewer' })
     const status = async (token: string) => (await get(`/v1/organizations/${world.a.id}`, token)).status
     expect([await status(person.token), await status(bound.token)]).toEqual([200, 200])
-    expect((await remove(pathOf(world.a.id, person.member), world.people.OA.token)).status).toBe(204)
+    expect((await remove(buildPath(world.a.id, person.member), world.people.OA.token)).status).toBe(204)
     expect([await status(person.token), await status(bound.token)]).toEqual([404, 401])
     expect((await get(`/v1/organizations/${world.b.id}`, elsewhere.token)).status).toBe(200)
-    expect((await remove(pathOf(world.a.id, person.member), world.people.OA.token)).status).toBe(404)
+    expect((await remove(buildPath(world.a.id, person.member), world.people.OA.token)).status).toBe(404)
   })
 
   it('keeps a bound token valid while the member has another role there', async () => {
     const person = await seedPerson('OV', world.a)
     await seedMember(person.account, { organization: world.a.id, edition: world.a.editions[0].id, role: 'viewer' })
     const bound = await seedToken(person.account, { organization: world.a.id })
-    await remove(pathOf(world.a.id, person.member), world.people.OA.token)
+    await remove(buildPath(world.a.id, person.member), world.people.OA.token)
     expect((await get('/v1/auth/user-info', bound.token)).body.editions_count).toBe(1)
   })
 
@@ -222,7 +225,7 @@ describe('removeOrganizationMember', () => {
     const members = await Promise.all(
       [1, 2].map(async () => seedMember(await seedAccount(), { organization: body.id, role: 'admin' })),
     )
-    const replies = await Promise.all(members.map((member) => remove(pathOf(body.id, member))))
+    const replies = await Promise.all(members.map((member) => remove(buildPath(body.id, member))))
     expect(replies.map(({ status }) => status).toSorted()).toEqual([204, 409])
     expect(replies.find(({ status }) => status === 409)?.body.code).toBe('last_admin')
     expect(await admins(body.id)).toBe(1)
@@ -232,7 +235,7 @@ describe('removeOrganizationMember', () => {
     const { body } = await createOrganization({ name: 'One admin' })
     const only = await seedMember(await seedAccount(), { organization: body.id, role: 'admin' })
     await seedMember(await seedAccount(), { organization: body.id, edition: world.a.editions[0].id, role: 'admin' })
-    expect((await remove(pathOf(body.id, only))).body?.code).toBe('last_admin')
+    expect((await remove(buildPath(body.id, only))).body?.code).toBe('last_admin')
   })
 })
 
@@ -248,7 +251,7 @@ describe('createEvent', () => {
   it('creates an event in an organisation that the caller may change', async () => {
     const reply = await post('/v1/events', { organization_id: world.a.id, name: 'Ny fest' }, world.people.OM.token)
     expect(reply.body).toMatchObject({ organization_id: world.a.id, name: 'Ny fest' })
-    expect(idsOf(await get('/v1/events?search=NY', world.people.OV.token))).toEqual([reply.body.id])
+    expect(listIds(await get('/v1/events?search=NY', world.people.OV.token))).toEqual([reply.body.id])
     const unknown = await post('/v1/events', { organization_id: 'org_nothing', name: 'x' })
     expect(unknown.body.errors).toMatchObject([{ code: 'does_not_exist', pointer: '#/organization_id' }])
   })
@@ -257,10 +260,10 @@ describe('createEvent', () => {
 describe('listEvents', () => {
   it('lists events to edition roles only if they are events of their editions', async () => {
     const other = await givenEvent({ id: world.a.id })
-    expect(idsOf(await get('/v1/events', world.people.EV.token))).toEqual([world.a.event])
-    expect(idsOf(await get('/v1/events', world.people.OV.token))).toEqual(
+    expect(listIds(await get('/v1/events', world.people.EV.token))).toEqual([world.a.event])
+    expect(listIds(await get('/v1/events', world.people.OV.token))).toEqual(
       expect.arrayContaining([world.a.event, other.id]),
     )
-    expect(idsOf(await get('/v1/events', world.stranger.token))).toEqual([world.b.event])
+    expect(listIds(await get('/v1/events', world.stranger.token))).toEqual([world.b.event])
   })
 })

@@ -25,7 +25,7 @@ beforeEach(async () => {
 })
 afterEach(() => vi.restoreAllMocks())
 
-const engineOf = () => createRefundEngine({ payments: contextAt(Date.now()).payments }, Date.now())
+const createEngine = () => createRefundEngine({ payments: contextAt(Date.now()).payments }, Date.now())
 const lastEvent = (): FakeEvent => {
   const event = fake.store.events.at(-1)
   if (!event) throw new Error('nothing happened')
@@ -42,7 +42,7 @@ const eventsTaken = async (sale: StripeSale): Promise<number> =>
 async function seedPaid(columns: Parameters<typeof seedDueRefund>[1] = {}) {
   const sale = await seedStripeSale(fake)
   const refund = await seedDueRefund(sale, { cancel_purchase: true, service: 'stripe', ...columns })
-  await engineOf().run()
+  await createEngine().run()
   return { sale, refund }
 }
 
@@ -128,7 +128,7 @@ describe('an event about a refund that this service requested', () => {
   it('completes the refund once when it comes while the call is open', async () => {
     const sale = await seedStripeSale(fake)
     const refund = await seedDueRefund(sale, { cancel_purchase: true, service: 'stripe' })
-    const engine = engineOf()
+    const engine = createEngine()
     const { payments } = contextAt(Date.now())
     const early = createRefundEngine({
       payments: {
@@ -202,7 +202,7 @@ describe('an event about a refund that this service requested', () => {
         version = version + 1 where id = ${refund}`,
     )
     expect((await deliverEvent(sale.account, lastEvent())).status).toBe(200)
-    await engineOf().run()
+    await createEngine().run()
     expect(await loadSaleState(sale)).toEqual(cancelledState)
     expect(fake.store.paidBack(sale.payment.id)).toBe(10_000)
   })
@@ -283,7 +283,7 @@ describe('a refund that was made at Stripe itself', () => {
     await deliverEvent(sale.account, lastEvent())
     expect((await loadSaleState(sale)).payment).toEqual(['captured', 0, 2500])
     fake.store.change(refund.id, 'succeeded')
-    const engine = engineOf()
+    const engine = createEngine()
     engine.advance(3_700_000)
     await engine.run()
     expect((await loadSaleState(sale)).payment).toEqual(['partially_refunded', 2500, 0])
@@ -296,7 +296,7 @@ describe('a refund that was made at Stripe itself', () => {
     payInDashboard(sale, 10_000)
     await deliverEvent(sale.account, lastEvent())
     expect((await loadSaleState(sale)).payment).toEqual(['refunded', 10_000, 10_000])
-    await engineOf().run()
+    await createEngine().run()
     expect(await loadRefundRow(refund)).toMatchObject({ status: 'failed', failure_code: 'already_refunded' })
     expect((await loadSaleState(sale)).payment).toEqual(['refunded', 10_000, 0])
   })

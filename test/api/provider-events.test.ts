@@ -102,7 +102,7 @@ describe('events of providers', () => {
     const ids = new Map((await receiptsOf(shop)).map((row) => [row.order_id, row]))
     await sendEmails(realJob({ now: () => Date.now() + 1000 }))
     const findMessages = (email: string | undefined) => [...ids.values()].filter(({ recipient }) => recipient === email)
-    const eventOf = (id: string, type: string, more: object = {}) => ({
+    const buildReceiptEvent = (id: string, type: string, more: object = {}) => ({
       type: `email.${type}`,
       created_at: new Date().toISOString(),
       data: { email_id: 'm-9', tags: { reference: id }, ...more },
@@ -111,8 +111,8 @@ describe('events of providers', () => {
     const listSuppressions = () =>
       db.all(sql`select address, reason, channel, campaign_id from suppressions
         where organization_id = ${shop.organization_id} order by reason, address`)
-    await postEvent(eventOf(findMessages(hard)[0]?.id ?? '', 'bounced', bounce('Permanent')))
-    const softly = findMessages(soft).map(({ id }) => eventOf(id, 'bounced', bounce('Transient')))
+    await postEvent(buildReceiptEvent(findMessages(hard)[0]?.id ?? '', 'bounced', bounce('Permanent')))
+    const softly = findMessages(soft).map(({ id }) => buildReceiptEvent(id, 'bounced', bounce('Transient')))
     for (const event of [softly[0], softly[1], softly[1]]) await postEvent(event ?? {})
     const dead = { reason: 'hard_bounce', channel: 'email', campaign_id: null }
     expect(await listSuppressions()).toEqual([{ ...dead, address: hard }])
@@ -124,11 +124,11 @@ describe('events of providers', () => {
     const status = async () => (await receiptsOf(shop)).find(({ id }) => id === lost?.id)
     await db.all(sql`update transactional_emails set status = 'failed', error_code = 'unknown', sent_at = null
       where id = ${lost?.id}`)
-    await postEvent(eventOf(lost?.id ?? '', 'delivered'))
+    await postEvent(buildReceiptEvent(lost?.id ?? '', 'delivered'))
     expect(await status()).toMatchObject({ status: 'sent', error_code: null, provider_id: 'm-9' })
-    await postEvent(eventOf(lost?.id ?? '', 'complained'))
+    await postEvent(buildReceiptEvent(lost?.id ?? '', 'complained'))
     expect(await listSuppressions()).toContainEqual({ ...dead, reason: 'complaint', address: doubtful })
-    expect((await postEvent(eventOf('tem_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8', 'complained'))).status).toBe(200)
+    expect((await postEvent(buildReceiptEvent('tem_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8', 'complained'))).status).toBe(200)
   })
 
   it('are refused without reading a body of unlimited length', async () => {

@@ -11,7 +11,7 @@ import { db } from '../support/seeding/rows.ts'
 
 beforeEach(() => db.all(sql`delete from transactional_emails`))
 
-const outboxOf = async (address: string) => {
+const listOutbox = async (address: string) => {
   const { body } = await call(`/dev/outbox.json?to=${address}`, { token: null })
   const messages: { id: string }[] = body.results
   return Promise.all(messages.map(async ({ id }) => (await call(`/dev/outbox/${id}.json`, { token: null })).body))
@@ -46,7 +46,7 @@ describe('an import with send_receipts', () => {
     ])
     await sendEmails(contextAt(Date.now() + 1000))
     expect(await receiptsOf(shop)).toMatchObject([{ status: 'sent' }])
-    const [mail] = await outboxOf(order.customer.email)
+    const [mail] = await listOutbox(order.customer.email)
     expect(mail).toMatchObject({
       from: '"Nordlys Bcc: all" <tickets@nordlys.example>',
       to: `"Astrid X: Ho lm" <${order.customer.email}>`,
@@ -63,7 +63,7 @@ describe('an import with send_receipts', () => {
     if (!english || !danish || !polish) throw new Error('three orders')
     await sell(shop, [english, danish, polish])
     await sendEmails(contextAt(Date.now() + 1000))
-    const [mail] = await outboxOf(danish.customer.email)
+    const [mail] = await listOutbox(danish.customer.email)
     const [receipt] = (await receiptsOf(shop)).filter(({ language }) => language === 'da')
     expect(receipt).toMatchObject({
       status: 'sent',
@@ -82,9 +82,9 @@ describe('an import with send_receipts', () => {
     expect(mail.html).toContain(`Kære Astrid, tak for ordre ${danish.order_number}.`)
     expect(mail.text).toContain('450,00\u00A0kr.')
     expect(mail.html).toContain('Saturday')
-    expect((await outboxOf(english.customer.email))[0].subject).toBe(`Your order ${english.order_number}`)
+    expect((await listOutbox(english.customer.email))[0].subject).toBe(`Your order ${english.order_number}`)
     // Polish is missing, so the language of the edition replaces it.
-    expect((await outboxOf(polish.customer.email))[0].subject).toBe(`Your order ${polish.order_number}`)
+    expect((await listOutbox(polish.customer.email))[0].subject).toBe(`Your order ${polish.order_number}`)
   })
 
   it('sends from the address of the service when the edition has no sender', async () => {
@@ -97,7 +97,7 @@ describe('an import with send_receipts', () => {
     const order = aReceiptOrder()
     await sell(shop, [order])
     await sendEmails(contextAt(Date.now() + 1000))
-    expect(await outboxOf(order.customer.email)).toMatchObject([
+    expect(await listOutbox(order.customer.email)).toMatchObject([
       { from: 'Nordlys 2026 <no-reply@example.com>', reply_to: null },
     ])
   })
@@ -110,7 +110,7 @@ describe('an import with send_receipts', () => {
       const order = aReceiptOrder()
       await sell(shop, [order])
       await sendEmails(contextAt(Date.now() + 1000))
-      const [mail] = await outboxOf(order.customer.email)
+      const [mail] = await listOutbox(order.customer.email)
       return [mail.from, mail.reply_to]
     }
     const platform = 'Nordlys <no-reply@example.com>'

@@ -77,14 +77,14 @@ describe('settleRefundRequest', () => {
   it('answers managers of the edition or organisation, viewers with 403 and others with 404', async () => {
     const { sale, refund } = await seedManualRefund()
     const { sale: elsewhere } = await seedManualRefund()
-    const tokenOf = async (place: { organization: string; edition?: string }, role: 'manager' | 'viewer') => {
+    const seedTokenFor = async (place: { organization: string; edition?: string }, role: 'manager' | 'viewer') => {
       const account = await seedAccount()
       await seedMember(account, { ...place, role })
       return (await seedToken(account)).token
     }
-    const stranger = await tokenOf({ organization: elsewhere.organization }, 'manager')
-    const viewer = await tokenOf({ organization: sale.organization }, 'viewer')
-    const manager = await tokenOf({ organization: sale.organization, edition: sale.edition }, 'manager')
+    const stranger = await seedTokenFor({ organization: elsewhere.organization }, 'manager')
+    const viewer = await seedTokenFor({ organization: sale.organization }, 'viewer')
+    const manager = await seedTokenFor({ organization: sale.organization, edition: sale.edition }, 'manager')
     expect((await settle(refund, 'a', stranger)).status).toBe(404)
     expect((await settle(refund, 'a', viewer)).status).toBe(403)
     expect((await settle(unknownId(refund), 'a')).status).toBe(404)

@@ -17,7 +17,7 @@ type Request = Pick<
 const ofEdition = 600
 
 /** Returns numbers from 0 to 1, the same for each run. */
-function chancesFrom(seed: number): () => number {
+function createRandom(seed: number): () => number {
   let last = seed
   return () => (last = (last * 1_664_525 + 1_013_904_223) % 2 ** 32) / 2 ** 32
 }
@@ -33,7 +33,7 @@ async function seedRequests(shop: Shop): Promise<void> {
   const { purchases } = await givenOrder(shop)
   const { body } = await requestPurchaseRefund(purchases[0] ?? '', { amount: 1 })
   const { id, ...row } = await loadRefundRow(body.id)
-  const chances = chancesFrom(shop.edition_id.length)
+  const chances = createRandom(shop.edition_id.length)
   const requests = Array.from({ length: ofEdition - 1 }, (_, index) => ({
     id: `${id}-${(index * 7919) % 100_003}`,
     status: word(refundStatuses, chances()),

@@ -22,7 +22,7 @@ const order = (external_id: string, product: string, extra: Record<string, unkno
   ...extra,
 })
 
-const contextOf = (query: string, token?: string) => get(`/v1/segments/cel-context?${query}`, token)
+const readContext = (query: string, token?: string) => get(`/v1/segments/cel-context?${query}`, token)
 const validate = async (body: Record<string, unknown>, token?: string) => {
   const reply = await post('/v1/segments/validate-cel', { organization_id: organisation.id, ...body }, token)
   return reply.status === 200 ? reply.body : reply
@@ -41,12 +41,12 @@ beforeAll(async () => {
   ])
   await importOrders(shop(other), [order('d', 'Winter ticket')])
   await seedConsent({ organization: organisation.id, edition: null }, { key: 'newsletter' })
-  products = (await contextOf(`organization_id=${organisation.id}`)).body.dynamic_values.products
+  products = (await readContext(`organization_id=${organisation.id}`)).body.dynamic_values.products
 })
 
 describe('getCelContext', () => {
   it('lists the values that occur, the most frequent first', async () => {
-    const { body } = await contextOf(`organization_id=${organisation.id}`)
+    const { body } = await readContext(`organization_id=${organisation.id}`)
     const values = body.dynamic_values
     expect(products.map(({ label, count }) => [label, count])).toEqual([
       ['Day ticket', 2],
@@ -71,7 +71,7 @@ describe('getCelContext', () => {
   })
 
   it('describes every field, and names only lists that exist', async () => {
-    const { body } = await contextOf(`edition_id=${edition.id}`)
+    const { body } = await readContext(`edition_id=${edition.id}`)
     expect(body.variables.map(({ name }: { name: string }) => name)).toEqual(
       expect.arrayContaining(['user', 'orders', 'purchases', 'consents', 'stats', 'campaigns', 'edition', 'now']),
     )
@@ -83,21 +83,21 @@ describe('getCelContext', () => {
 
   it('gives a role of an edition only the values of that edition', async () => {
     const { token } = await givenMember(organisation, 'viewer', edition.id)
-    const { body } = await contextOf(`edition_id=${edition.id}`, token)
+    const { body } = await readContext(`edition_id=${edition.id}`, token)
     expect(body.dynamic_values.products.map(({ label }: { label: string }) => label)).toEqual(['Day ticket', 'Camping'])
     expect(body.dynamic_values.editions).toHaveLength(1)
-    expect((await contextOf(`edition_id=${other.id}`, token)).body.errors[0].code).toBe('does_not_exist')
-    expect((await contextOf(`organization_id=${organisation.id}`, token)).body.dynamic_values).toEqual(
+    expect((await readContext(`edition_id=${other.id}`, token)).body.errors[0].code).toBe('does_not_exist')
+    expect((await readContext(`organization_id=${organisation.id}`, token)).body.dynamic_values).toEqual(
       body.dynamic_values,
     )
     const foreign = await givenOrganization()
-    expect((await contextOf(`organization_id=${foreign.id}`, token)).body.errors[0].code).toBe('does_not_exist')
+    expect((await readContext(`organization_id=${foreign.id}`, token)).body.errors[0].code).toBe('does_not_exist')
   })
 
   it('requires an organisation or an edition', async () => {
-    expect((await contextOf('')).body.errors).toMatchObject([{ code: 'required_filter', attr: null }])
+    expect((await readContext('')).body.errors).toMatchObject([{ code: 'required_filter', attr: null }])
     const foreign = await givenOrganization()
-    const both = await contextOf(`organization_id=${foreign.id}&edition_id=${edition.id}`)
+    const both = await readContext(`organization_id=${foreign.id}&edition_id=${edition.id}`)
     expect([both.status, both.body.errors[0].attr]).toEqual([400, 'organization_id'])
   })
 })
@@ -163,7 +163,7 @@ describe('validateCel', () => {
 
   it('names each value that does not exist, with the most similar one', async () => {
     const [day] = products
-    const { variants, editions } = (await contextOf(`organization_id=${organisation.id}`)).body.dynamic_values
+    const { variants, editions } = (await readContext(`organization_id=${organisation.id}`)).body.dynamic_values
     const rows: [expression: string, pointed: string, message: string, suggestion: string | null][] = [
       [
         'purchases.exists(p, p.product_name == "Day tiket")',

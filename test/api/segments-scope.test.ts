@@ -107,7 +107,7 @@ const probes: [string, () => string][] = [
 /** Expressions that are an error or false for a person who has too little data in the edition. */
 const probe = (expression: string) => `user.id == "${shared.id}" && (${expression})`
 
-const estimateOf = async (body: Record<string, unknown>, token?: string): Promise<number> => {
+const countEstimated = async (body: Record<string, unknown>, token?: string): Promise<number> => {
   const reply = await post('/v1/segments/validate-cel', body, token)
   expect(reply.status, reply.text).toBe(200)
   expect(reply.body.errors).toEqual([])
@@ -131,12 +131,12 @@ describe('an expression of an edition role', () => {
     const expression = probe(source())
     const organizationInput = { organization_id: organisation.id, expression }
     // An expression about the organisation does not see consents to an edition.
-    if (!source().includes('winter-news')) expect(await estimateOf(organizationInput)).toBe(1)
-    expect(await estimateOf({ ...shop(mine), expression }, manager)).toBe(0)
-    expect(await estimateOf({ edition_id: mine.id, expression }, manager)).toBe(0)
-    expect(await estimateOf(organizationInput, manager)).toBe(0)
+    if (!source().includes('winter-news')) expect(await countEstimated(organizationInput)).toBe(1)
+    expect(await countEstimated({ ...shop(mine), expression }, manager)).toBe(0)
+    expect(await countEstimated({ edition_id: mine.id, expression }, manager)).toBe(0)
+    expect(await countEstimated(organizationInput, manager)).toBe(0)
     // An edition's expression has the same result for every caller.
-    expect(await estimateOf({ ...shop(mine), expression })).toBe(0)
+    expect(await countEstimated({ ...shop(mine), expression })).toBe(0)
   })
 
   it.each(probes)('does not find %s of another edition by a segment', async (_, source) => {
@@ -167,7 +167,7 @@ describe('an expression of an edition role', () => {
     ]
     for (const source of expressions) {
       const expression = probe(source)
-      expect([source, await estimateOf({ ...shop(mine), expression }, manager)]).toEqual([source, 1])
+      expect([source, await countEstimated({ ...shop(mine), expression }, manager)]).toEqual([source, 1])
       expect([source, (await calculatedBy(expression, manager)).user_count]).toEqual([source, 1])
     }
   })
@@ -182,8 +182,8 @@ describe('an expression of an edition role', () => {
       },
     ])
     const expression = 'user.email == "own@example.dk" && user.first_name == "Own" && user.metadata.vip == "yes"'
-    expect(await estimateOf({ ...shop(mine), expression }, manager)).toBe(1)
-    expect(await estimateOf({ organization_id: organisation.id, expression }, manager)).toBe(1)
+    expect(await countEstimated({ ...shop(mine), expression }, manager)).toBe(1)
+    expect(await countEstimated({ organization_id: organisation.id, expression }, manager)).toBe(1)
   })
 })
 
@@ -209,14 +209,14 @@ describe('an expression about an organisation', () => {
         items: [{ product: 'Third', quantity: 1, unit_price: 1 }],
       },
     ])
-    const estimate = (expression: string) => estimateOf({ organization_id: organisation.id, expression }, token)
+    const estimate = (expression: string) => countEstimated({ organization_id: organisation.id, expression }, token)
     expect(await estimate(probe('size(orders) == 2 && stats.order_count == 2'))).toBe(1)
     expect(await estimate(probe('orders.exists(o, o.currency == "eur")'))).toBe(0)
     expect(await estimate('orders.exists(o, o.currency == "sek")')).toBe(2)
     expect(await estimate('edition.id == "" || edition.id != ""')).toBe(0)
     const marketing = { communication_type: 'transactional', communication_channel: 'email' }
     expect(
-      await estimateOf({ organization_id: organisation.id, expression: 'size(orders) > 0', ...marketing }, token),
+      await countEstimated({ organization_id: organisation.id, expression: 'size(orders) > 0', ...marketing }, token),
     ).toBe(3)
     const values = expectSuccess(
       await get(`/v1/segments/cel-context?organization_id=${organisation.id}`, token),
@@ -245,8 +245,8 @@ describe('an expression about an organisation', () => {
       communication_type: 'marketing',
       communication_channel: 'email',
     }
-    expect(await estimateOf(body)).toBe(1)
-    expect(await estimateOf(body, manager)).toBe(0)
+    expect(await countEstimated(body)).toBe(1)
+    expect(await countEstimated(body, manager)).toBe(0)
   })
 })
 

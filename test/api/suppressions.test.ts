@@ -6,10 +6,10 @@ import { givenAdmin } from '../support/seeding/members.ts'
 import { db } from '../support/seeding/rows.ts'
 
 const path = '/v1/suppressions'
-const reasonsOf = (organization: string) =>
+const listReasons = (organization: string) =>
   db.all(sql<{ address: string; reason: string }>`select address, reason from suppressions
     where organization_id = ${organization} order by address`)
-const auditOf = (organization: string) =>
+const listEntries = (organization: string) =>
   db.all(sql<{
     action: string
     changes: string
@@ -62,7 +62,7 @@ describe('addSuppression', () => {
   it('keeps the address out of the audit log, which no erasure would find', async () => {
     const { id: organization_id, token } = await givenAdmin()
     const { body } = await post(path, { organization_id, channel: 'email', address: 'anna@example.dk' }, token)
-    const [entry] = await auditOf(organization_id)
+    const [entry] = await listEntries(organization_id)
     expect(entry).toMatchObject({ action: 'addSuppression', resource_id: body.id })
     expect(entry?.changes).not.toContain('anna')
   })
@@ -105,7 +105,7 @@ describe('importSuppressions', () => {
       { address: 'bo@example.dk', reason: 'hard_bounce', detail: '', created_at: Date.UTC(2024, 4, 6, 7, 8, 9) },
       { address: 'cara@example.dk', reason: 'unsubscribed', detail: 'Moved to Peru', created_at: expect.any(Number) },
     ])
-    expect((await auditOf(organization_id)).map(({ action }) => action)).toEqual(['importSuppressions'])
+    expect((await listEntries(organization_id)).map(({ action }) => action)).toEqual(['importSuppressions'])
   })
 
   it('changes nothing the second time, and never weakens a reason', async () => {
@@ -114,7 +114,7 @@ describe('importSuppressions', () => {
     await importCsv('email,reason\na@example.dk,complaint\nb@example.dk,unsubscribed\n')
     const { body } = await importCsv('email,reason\na@example.dk,unsubscribed\nb@example.dk,bounced\n')
     expect(body).toMatchObject({ added: 0, existing: 2 })
-    expect(await reasonsOf(organization_id)).toEqual([
+    expect(await listReasons(organization_id)).toEqual([
       { address: 'a@example.dk', reason: 'complaint' },
       { address: 'b@example.dk', reason: 'hard_bounce' },
     ])
@@ -137,8 +137,8 @@ describe('exportSuppressions', () => {
     expect(status).toBe(200)
     const body = { organization_id: other.id, csv: text }
     expect((await post(`${path}/import`, body, other.token)).body).toMatchObject({ added: 1101, invalid: 0 })
-    expect(await reasonsOf(other.id)).toEqual(await reasonsOf(one.id))
-    expect((await auditOf(one.id)).map(({ action }) => action)).toEqual(['exportSuppressions'])
+    expect(await listReasons(other.id)).toEqual(await listReasons(one.id))
+    expect((await listEntries(one.id)).map(({ action }) => action)).toEqual(['exportSuppressions'])
   })
 })
 
@@ -158,9 +158,9 @@ describe('liftSuppression', () => {
     expect((await lift(' ')).status).toBe(400)
     const { status, body } = await lift('The mailbox works again')
     expect([status, body]).toMatchObject([200, { id, lift_reason: 'The mailbox works again' }])
-    expect(await reasonsOf(organization)).toEqual([])
+    expect(await listReasons(organization)).toEqual([])
     expect((await lift('Again')).status).toBe(404)
-    const [entry] = await auditOf(organization)
+    const [entry] = await listEntries(organization)
     expect(entry).toMatchObject({ action: 'liftSuppression', resource_id: id })
     expect(entry?.changes).toContain('The mailbox works again')
   })

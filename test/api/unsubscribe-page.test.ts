@@ -14,7 +14,7 @@ import { pathsIn, sendCampaign, visit } from '../support/visits.ts'
 const form = { 'content-type': 'application/x-www-form-urlencoded' }
 const leave = (path: string) => visit(path, { method: 'POST', headers: form, body: 'List-Unsubscribe=One-Click' })
 /** Returns the address to which the form of a page posts. */
-const actionOf = (path: string, html: string): string => {
+const readAction = (path: string, html: string): string => {
   const action = /<form method="post" action="([^"]+)"/.exec(html)?.[1]
   return action === undefined ? '' : new URL(action, `https://events.example.test${path}`).pathname
 }
@@ -27,13 +27,13 @@ interface Record {
   previous_record_id: string | null
   id: string
 }
-const recordsOf = (userId: string) =>
+const listRecords = (userId: string) =>
   db.all(sql<Record>`select id, status, is_latest, method, expires_at, previous_record_id from consent_records
     where user_id = ${userId} order by occurred_at, id`)
-const suppressionsOf = (organization: string) =>
+const listSuppressions = (organization: string) =>
   db.all(sql<{ address: string; reason: string; channel: string }>`select address, reason, channel from suppressions
     where organization_id = ${organization} order by address`)
-const mailTo = (captured: Captured[], email: string | null | undefined) =>
+const findMail = (captured: Captured[], email: string | null | undefined) =>
   captured.find(({ recipient }) => recipient.includes(email ?? '?'))
 
 describe('the page of a link to unsubscribe', () => {
@@ -63,7 +63,7 @@ describe('the page of a link to unsubscribe', () => {
       const unsubscribePage = await visit(path)
       const leaveReply = await leave(path)
       const looked = await visit(path)
-      const back = await visit(actionOf(path, leaveReply.text), { method: 'POST' })
+      const back = await visit(readAction(path, leaveReply.text), { method: 'POST' })
       for (const page of [unsubscribePage, leaveReply, looked, back]) {
         expect(page.status).toBe(200)
         expect(page.text).toContain(kind)
@@ -80,7 +80,7 @@ describe('the page of a link to unsubscribe', () => {
         false,
       ])
       expect(looked.text).toBe(leaveReply.text)
-      expect(actionOf(path, back.text)).toBe(path)
+      expect(readAction(path, back.text)).toBe(path)
     },
   )
 
@@ -93,15 +93,17 @@ describe('the page of a link to unsubscribe', () => {
       { organization: crowd.organization, edition: crowd.edition },
       { events: ['consent.given'], edition_id: null },
     )
-    const [path = ''] = pathsIn(mailTo(await capturedOf(id), person?.email), 'u')
+    const [path = ''] = pathsIn(findMail(await capturedOf(id), person?.email), 'u')
     const leaveReply = await leave(path)
     await applyEvents(realJob(), leaveReply.enqueued)
-    const back = actionOf(path, leaveReply.text)
+    const back = readAction(path, leaveReply.text)
     expect(back).toMatch(/^\/t\/s\/[\w-]+$/)
-    const before = await recordsOf(person?.id ?? '')
+    const before = await listRecords(person?.id ?? '')
     for (const method of ['GET', 'HEAD']) expect((await visit(back, { method })).status).toBe(200)
-    expect(await recordsOf(person?.id ?? '')).toEqual(before)
-    expect(await suppressionsOf(crowd.organization)).toMatchObject([{ address: person?.email, reason: 'unsubscribed' }])
+    expect(await listRecords(person?.id ?? '')).toEqual(before)
+    expect(await listSuppressions(crowd.organization)).toMatchObject([
+      { address: person?.email, reason: 'unsubscribed' },
+    ])
 
     const actionReply = await visit(back, { method: 'POST' })
     expect([actionReply.status, actionReply.headers.get('cache-control'), actionReply.enqueued]).toEqual([
@@ -110,8 +112,8 @@ describe('the page of a link to unsubscribe', () => {
       [],
     ])
     await visit(back, { method: 'POST' })
-    expect(await suppressionsOf(crowd.organization)).toEqual([])
-    const records = await recordsOf(person?.id ?? '')
+    expect(await listSuppressions(crowd.organization)).toEqual([])
+    const records = await listRecords(person?.id ?? '')
     expect(records).toMatchObject([
       { status: 'given', is_latest: 0 },
       { status: 'withdrawn', is_latest: 0, method: 'one_click_unsubscribe', expires_at: null },
@@ -123,7 +125,7 @@ describe('the page of a link to unsubscribe', () => {
         previous_record_id: before[1]?.id,
       },
     ])
-    expect(await recordsOf(other?.id ?? '')).toMatchObject([{ status: 'given', is_latest: 1 }])
+    expect(await listRecords(other?.id ?? '')).toMatchObject([{ status: 'given', is_latest: 1 }])
     const events = await db.all(sql<{ payload: string; deliveries: number }>`select payload,
       (select count(*) from webhook_deliveries where event_id = webhook_events.id) as deliveries
       from webhook_events where organization_id = ${crowd.organization} and kind = 'consent.given'`)
@@ -138,7 +140,7 @@ describe('the page of a link to unsubscribe', () => {
     // The campaign's number of unsubscriptions stays.
     expect(await statsOf(id)).toMatchObject({ unsubscribed: 1 })
     expect((await leave(path)).status).toBe(200)
-    expect(await suppressionsOf(crowd.organization)).toMatchObject([{ reason: 'unsubscribed' }])
+    expect(await listSuppressions(crowd.organization)).toMatchObject([{ reason: 'unsubscribed' }])
   })
 
   it('does not undo a withdrawal that was made elsewhere since', async () => {
@@ -148,8 +150,8 @@ describe('the page of a link to unsubscribe', () => {
     const leaveReply = await leave(path)
     // The person withdraws the consent elsewhere.
     await write(sql`update consent_records set method = 'portal' where user_id = ${person?.id ?? ''} and is_latest = 1`)
-    await visit(actionOf(path, leaveReply.text), { method: 'POST' })
-    expect(await recordsOf(person?.id ?? '')).toMatchObject([
+    await visit(readAction(path, leaveReply.text), { method: 'POST' })
+    expect(await listRecords(person?.id ?? '')).toMatchObject([
       { status: 'given' },
       { status: 'withdrawn', is_latest: 1 },
     ])
@@ -162,20 +164,20 @@ describe('the page of a link to unsubscribe', () => {
       const [person] = crowd.people
       const [path = ''] = pathsIn(captured[0], 'u')
       const leaveReply = await leave(path)
-      const back = actionOf(path, leaveReply.text)
+      const back = readAction(path, leaveReply.text)
       const n = person?.seq ?? 0
       const event =
         reason === 'complaint'
           ? { n, type: 'complained' as const, at: Date.now() }
           : { n, type: 'bounced' as const, bounce: 'hard' as const, at: Date.now() }
       await applyEvents(realJob(), [{ type: 'campaign.events', campaign_id: id, events: [event] }])
-      expect(await suppressionsOf(crowd.organization)).toMatchObject([{ reason }])
+      expect(await listSuppressions(crowd.organization)).toMatchObject([{ reason }])
       const tried = await visit(back, { method: 'POST' })
       expect(tried.status).toBe(200)
       expect(tried.text).not.toContain('<form')
       expect((await visit(path)).text).toBe(tried.text)
-      expect(await suppressionsOf(crowd.organization)).toMatchObject([{ reason }])
-      expect(await recordsOf(person?.id ?? '')).toMatchObject([
+      expect(await listSuppressions(crowd.organization)).toMatchObject([{ reason }])
+      expect(await listRecords(person?.id ?? '')).toMatchObject([
         { status: 'given' },
         { status: 'withdrawn', is_latest: 1 },
       ])
@@ -186,7 +188,7 @@ describe('the page of a link to unsubscribe', () => {
     const { id, crowd, captured } = await sendCampaign(1)
     const [path = ''] = pathsIn(captured[0], 'u')
     const leaveReply = await leave(path)
-    const back = actionOf(path, leaveReply.text)
+    const back = readAction(path, leaveReply.text)
     const token = back.slice('/t/s/'.length)
     const nobody = mintLinkToken('link-signing-key-of-the-tests', {
       kind: 'resubscribe',
@@ -197,20 +199,20 @@ describe('the page of a link to unsubscribe', () => {
     const forged = [path.replace('/u/', '/s/'), `/t/u/${token}`, `${back.slice(0, -2)}AA`, '/t/s/x', `/t/s/${nobody}`]
     for (const one of forged)
       for (const method of ['GET', 'POST']) expect([one, (await visit(one, { method })).status]).toEqual([one, 404])
-    expect(await suppressionsOf(crowd.organization)).toMatchObject([{ reason: 'unsubscribed' }])
+    expect(await listSuppressions(crowd.organization)).toMatchObject([{ reason: 'unsubscribed' }])
   })
 
   it('shows the state of the last action, for any sequence of actions', async () => {
     const { crowd, captured } = await sendCampaign(1)
     const [person] = crowd.people
     const [path = ''] = pathsIn(captured[0], 'u')
-    const back = actionOf(path, (await leave(path)).text)
+    const back = readAction(path, (await leave(path)).text)
     await fc.assert(
       fc.asyncProperty(fc.array(fc.constantFrom(path, back), { minLength: 1, maxLength: 5 }), async (steps) => {
         for (const one of steps) await leave(one)
         const isLeft = steps.at(-1) === path
-        expect((await suppressionsOf(crowd.organization)).length).toBe(isLeft ? 1 : 0)
-        const records = await recordsOf(person?.id ?? '')
+        expect((await listSuppressions(crowd.organization)).length).toBe(isLeft ? 1 : 0)
+        const records = await listRecords(person?.id ?? '')
         const latest = records.filter(({ is_latest }) => is_latest === 1)
         expect(latest.map(({ status }) => status)).toEqual([isLeft ? 'withdrawn' : 'given'])
         // The chain of records is unbroken.
@@ -224,7 +226,7 @@ describe('the page of a link to unsubscribe', () => {
     )
     // Exactly one of two simultaneous requests takes effect.
     await Promise.all([leave(path), leave(back), leave(path), leave(back)])
-    const latest = (await recordsOf(person?.id ?? '')).filter(({ is_latest }) => is_latest === 1)
+    const latest = (await listRecords(person?.id ?? '')).filter(({ is_latest }) => is_latest === 1)
     expect(latest).toHaveLength(1)
   })
 })

@@ -23,7 +23,7 @@ import { tokenOf } from '../support/pass-packages.ts'
 const added = 'wallet.vendorA.pass-added'
 const removed = 'wallet.vendorA.pass-removed'
 
-const deliveriesOf = (organization: string) =>
+const listDeliveries = (organization: string) =>
   db.all(sql<{ kind: string; status: string }>`select webhook_deliveries.kind, webhook_deliveries.status
     from webhook_deliveries join webhook_endpoints on webhook_endpoints.id = endpoint_id
     where organization_id = ${organization}`)
@@ -55,7 +55,7 @@ describe('registering a phone', () => {
         occurred_at: new Date(row.added_at ?? 0).toISOString(),
       },
     })
-    expect(await deliveriesOf(pass.organization)).toMatchObject([{ kind: added }])
+    expect(await listDeliveries(pass.organization)).toMatchObject([{ kind: added }])
   })
 
   it('keeps the latest push token of a phone', async () => {

@@ -193,7 +193,7 @@ describe('a callback with invalid signatures', () => {
 })
 
 /** Returns the target of a call that names it as text. */
-const addressOf = (target: unknown): string => (typeof target === 'string' ? target : '')
+const readAddress = (target: unknown): string => (typeof target === 'string' ? target : '')
 
 describe('the root keys of Google', () => {
   it('cannot be set by a request in production', async () => {
@@ -213,7 +213,7 @@ describe('the root keys of Google', () => {
     const spki = await exportSpki(keys.root)
     const urls: string[] = []
     const fetched = vi.spyOn(globalThis, 'fetch').mockImplementation(async (target) => {
-      const url = addressOf(target)
+      const url = readAddress(target)
       urls.push(url)
       const rootKey = { keyValue: spki, protocolVersion: 'ECv2SigningOnly', keyExpiration: '2154841200000' }
       return Response.json({ keys: url.includes('//wallet.') ? [rootKey] : [] })

@@ -11,14 +11,14 @@ import { capturedOf, latest, passRow } from '../support/wallet.ts'
 import { givenPass, seedWalletPurchase, givenPassOf } from '../support/seeding/sales/wallet-passes.ts'
 import { download, passJsonOf } from '../support/pass-packages.ts'
 
-const pathOf = (purchase: string) => `/v1/purchases/${purchase}/wallet-passes`
+const buildPath = (purchase: string) => `/v1/purchases/${purchase}/wallet-passes`
 
-const rowsOf = (purchase: string) => db.all(sql`select id from wallet_passes where purchase_id = ${purchase}`)
+const listRows = (purchase: string) => db.all(sql`select id from wallet_passes where purchase_id = ${purchase}`)
 
 describe('createWalletPass', () => {
   it('makes a pass with a link, and returns the same pass when it is requested again', async () => {
     const { purchase, organization, edition } = await seedWalletPurchase()
-    const reply = await post(pathOf(purchase), { platform: 'apple' })
+    const reply = await post(buildPath(purchase), { platform: 'apple' })
     expect(reply.status, reply.text).toBe(201)
     expect(reply.body).toMatchObject({
       purchase_id: purchase,
@@ -32,9 +32,9 @@ describe('createWalletPass', () => {
       voided_at: null,
     })
     expect(reply.body.add_url).toMatch(new RegExp(`^${publicUrl}/wallet/apple/passes/${reply.body.serial_number}\\.`))
-    const secondReply = await post(pathOf(purchase), { platform: 'apple' })
+    const secondReply = await post(buildPath(purchase), { platform: 'apple' })
     expect([secondReply.status, secondReply.body]).toEqual([201, reply.body])
-    expect(await rowsOf(purchase)).toHaveLength(1)
+    expect(await listRows(purchase)).toHaveLength(1)
     const { body } = await get(`/v1/purchases/${purchase}`)
     const { id, provider, platform, serial_number, status, added_at, removed_at } = reply.body
     expect(body.wallet_passes).toEqual([{ id, provider, platform, serial_number, status, added_at, removed_at }])
@@ -42,33 +42,35 @@ describe('createWalletPass', () => {
 
   it('makes one pass for ten simultaneous requests', async () => {
     const { purchase } = await seedWalletPurchase()
-    const replies = await Promise.all(Array.from({ length: 10 }, () => post(pathOf(purchase), { platform: 'apple' })))
+    const replies = await Promise.all(
+      Array.from({ length: 10 }, () => post(buildPath(purchase), { platform: 'apple' })),
+    )
     expect(replies.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 201))
     expect(new Set(replies.map(({ body }) => body.id)).size).toBe(1)
-    expect(await rowsOf(purchase)).toHaveLength(1)
+    expect(await listRows(purchase)).toHaveLength(1)
   })
 
   it('returns the same pass when two requests issue it at the same time', async () => {
     const { purchase } = await seedWalletPurchase()
     const body = { platform: 'apple' }
-    const raced = interruptedDatabase(/insert into wallet_passes/, () => post(pathOf(purchase), body))
-    const reply = await callWith(raced, pathOf(purchase), { method: 'POST', body })
+    const raced = interruptedDatabase(/insert into wallet_passes/, () => post(buildPath(purchase), body))
+    const reply = await callWith(raced, buildPath(purchase), { method: 'POST', body })
     expect(reply.status).toBe(201)
-    expect(await rowsOf(purchase)).toEqual([{ id: reply.body.id }])
+    expect(await listRows(purchase)).toEqual([{ id: reply.body.id }])
   })
 
   it('issues no pass for a purchase that is cancelled at the same time', async () => {
     const { purchase } = await seedWalletPurchase()
     const cancel = () => write(sql`update purchases set status = 'cancelled' where id = ${purchase}`)
     const raced = interruptedDatabase(/insert into wallet_passes/, cancel)
-    const reply = await callWith(raced, pathOf(purchase), { method: 'POST', body: { platform: 'apple' } })
+    const reply = await callWith(raced, buildPath(purchase), { method: 'POST', body: { platform: 'apple' } })
     expect([reply.status, reply.body.reason]).toEqual([409, 'purchase_not_active'])
-    expect(await rowsOf(purchase)).toEqual([])
+    expect(await listRows(purchase)).toEqual([])
   })
 
   it('returns a link to save the pass at Google, with the class and the object of the purchase', async () => {
     const { purchase, edition } = await seedWalletPurchase()
-    const { body } = await post(pathOf(purchase), { platform: 'google' })
+    const { body } = await post(buildPath(purchase), { platform: 'google' })
     expect(body).toMatchObject({ provider: 'vendorB', platform: 'google' })
     const [, jwt = ''] = /^https:\/\/pay\.google\.com\/gp\/v\/save\/(.+)$/.exec(body.add_url) ?? []
     expect(decodeJwt(jwt)).toMatchObject({
@@ -93,7 +95,7 @@ describe('createWalletPass', () => {
 
   it('stores the pass once in the dev mailbox', async () => {
     const pass = await givenPass('google')
-    await post(pathOf(pass.purchase), { platform: 'google' })
+    await post(buildPath(pass.purchase), { platform: 'google' })
     expect(await capturedOf(pass.id)).toHaveLength(1)
     const list = await call('/dev/outbox.json?channel=wallet', { token: null })
     expect(new Set(list.body.results.map(({ channel }: { channel: string }) => channel))).toEqual(new Set(['wallet']))
@@ -111,42 +113,42 @@ describe('createWalletPass', () => {
     for (const status of ['pending', 'used', 'refunded', 'expired', 'cancelled']) {
       const { purchase } = await seedWalletPurchase()
       await write(sql`update purchases set status = ${status} where id = ${purchase}`)
-      const reply = await post(pathOf(purchase), { platform: 'apple' })
+      const reply = await post(buildPath(purchase), { platform: 'apple' })
       expect([reply.status, reply.body]).toMatchObject([
         409,
         { code: 'wallet_pass_unavailable', reason: 'purchase_not_active', current_status: status },
       ])
-      expect(await rowsOf(purchase)).toEqual([])
+      expect(await listRows(purchase)).toEqual([])
     }
   })
 
   it('refuses a product that is not for the wallet, or has no design', async () => {
     const { purchase, organization, edition } = await seedWalletPurchase()
     const other = await seedTrade({ organization, edition })
-    const plain = await post(pathOf(other.purchase), { platform: 'apple' })
+    const plain = await post(buildPath(other.purchase), { platform: 'apple' })
     expect([plain.status, plain.body.reason]).toEqual([409, 'product_not_for_wallet'])
     await write(sql`delete from pass_designs where edition_id = ${edition}`)
-    const bare = await post(pathOf(purchase), { platform: 'apple' })
+    const bare = await post(buildPath(purchase), { platform: 'apple' })
     expect([bare.status, bare.body.reason]).toEqual([409, 'no_pass_design'])
   })
 
   it('refuses a platform that is not configured, and one that does not exist', async () => {
     const { purchase } = await seedWalletPurchase()
     const request = { method: 'POST', body: { platform: 'google' } }
-    const refusal = await callWith({ WALLET_VENDOR_B: '' }, pathOf(purchase), request)
+    const refusal = await callWith({ WALLET_VENDOR_B: '' }, buildPath(purchase), request)
     expect([refusal.status, refusal.body.errors]).toMatchObject([
       400,
       [{ code: 'platform_not_offered', pointer: '#/platform' }],
     ])
-    const unknown = await post(pathOf(purchase), { platform: 'samsung' })
+    const unknown = await post(buildPath(purchase), { platform: 'samsung' })
     expect([unknown.status, unknown.body.errors[0].pointer]).toEqual([400, '#/platform'])
-    expect(await rowsOf(purchase)).toEqual([])
+    expect(await listRows(purchase)).toEqual([])
   })
 
   it('reads the vendors from the configuration', async () => {
     const { purchase } = await seedWalletPurchase()
     const swapped = { WALLET_VENDOR_A: 'google', WALLET_VENDOR_B: 'apple' }
-    const reply = await callWith(swapped, pathOf(purchase), { method: 'POST', body: { platform: 'google' } })
+    const reply = await callWith(swapped, buildPath(purchase), { method: 'POST', body: { platform: 'google' } })
     expect(reply.body).toMatchObject({ provider: 'vendorA', platform: 'google' })
   })
 
@@ -214,7 +216,7 @@ describe('the package of a pass', () => {
       '/wallet/apple/passes/nothing',
     ]
     for (const path of wrong) expect([path, (await call(path, { token: null })).status]).toEqual([path, 404])
-    expect((await remove(`${pathOf(pass.purchase)}/${pass.id}`)).status).toBe(204)
+    expect((await remove(`${buildPath(pass.purchase)}/${pass.id}`)).status).toBe(204)
     expect((await call(pathname, { token: null })).status).toBe(404)
   })
 })
@@ -222,7 +224,7 @@ describe('the package of a pass', () => {
 describe('voidWalletPass', () => {
   it('voids a pass once; a later request makes another pass', async () => {
     const pass = await givenPass()
-    const path = `${pathOf(pass.purchase)}/${pass.id}`
+    const path = `${buildPath(pass.purchase)}/${pass.id}`
     expect((await remove(path)).status).toBe(204)
     const first = await passRow(pass.id)
     expect(first).toMatchObject({ status: 'voided', voided_at: expect.any(Number) })
@@ -230,13 +232,13 @@ describe('voidWalletPass', () => {
     expect(await passRow(pass.id)).toEqual(first)
     const again = await givenPassOf({ ...pass, order: '', transaction: '' }, 'apple')
     expect(again.id).not.toBe(pass.id)
-    const { body } = await get(pathOf(pass.purchase))
+    const { body } = await get(buildPath(pass.purchase))
     expect(body.results.map(({ status }: { status: string }) => status).toSorted()).toEqual(['active', 'voided'])
   })
 
   it('shows the pass as void to the phone that has it', async () => {
     const pass = await givenPass()
-    await remove(`${pathOf(pass.purchase)}/${pass.id}`)
+    await remove(`${buildPath(pass.purchase)}/${pass.id}`)
     const response = await latest(pass)
     expect(response.status).toBe(200)
     expect(passJsonOf(new Uint8Array(await response.arrayBuffer()))).toMatchObject({ voided: true })
@@ -245,7 +247,7 @@ describe('voidWalletPass', () => {
   it('returns 404 under another purchase', async () => {
     const pass = await givenPass()
     const other = await seedWalletPurchase()
-    expect((await remove(`${pathOf(other.purchase)}/${pass.id}`)).status).toBe(404)
+    expect((await remove(`${buildPath(other.purchase)}/${pass.id}`)).status).toBe(404)
     expect(await passRow(pass.id)).toMatchObject({ status: 'active' })
   })
 })

@@ -22,7 +22,7 @@ describe('ids in answers', () => {
   /** Finds the operation that reads one resource by the prefix of its id. */
   const readers = new Map<string, Operation>()
   const ids = /\b[a-z]{3}_[0-9A-HJKMNP-TV-Z]{26}\b/g
-  const prefixOf = (id: string) => id.slice(0, 3)
+  const readPrefix = (id: string) => id.slice(0, 3)
 
   beforeAll(async () => {
     world = await buildWorld()
@@ -36,7 +36,7 @@ describe('ids in answers', () => {
     for (const operation of implemented) {
       if (operation.method !== 'get' || !/^\/v1\/[\w-]+\/\{id\}$/.test(operation.path)) continue
       const { path } = await sharedSample(operation, world, world.people.OA)
-      readers.set(prefixOf(path?.['id'] ?? ''), operation)
+      readers.set(readPrefix(path?.['id'] ?? ''), operation)
     }
     expect(readers.size).toBeGreaterThan(10)
   })
@@ -50,8 +50,8 @@ describe('ids in answers', () => {
     for (const operation of reads.filter(({ id, roles }) => roles.includes(role) && !(id in unreadable))) {
       const { text } = await send(operation, await sharedSample(operation, world, world.people[role]), { token })
       for (const id of new Set(text.match(ids))) {
-        const reader = readers.get(prefixOf(id))
-        if (!reader || accounts.has(id) || `${operation.id} ${prefixOf(id)}` in unreadable) continue
+        const reader = readers.get(readPrefix(id))
+        if (!reader || accounts.has(id) || `${operation.id} ${readPrefix(id)}` in unreadable) continue
         const status = statuses.get(id) ?? (await send(reader, { path: { id } }, { token })).status
         statuses.set(id, status)
         if (status !== 200) leading.add(`${operation.id}: ${id} is ${status}`)

@@ -103,9 +103,9 @@ it('a read writes no audit entry', async () => {
   expect(await countEntries()).toBe(before)
 })
 
-const textsIn = (value: unknown): string[] => {
+const listTexts = (value: unknown): string[] => {
   if (typeof value === 'string') return [value]
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(listTexts) : []
 }
 
 it('no audit entry contains secrets or contents of messages', async () => {
@@ -119,7 +119,7 @@ it('no audit entry contains secrets or contents of messages', async () => {
     const contents = ['subject', 'sms_body', 'blocks'].flatMap((name) => [body?.[name], reply.body?.[name]])
     const secrets = ['token', 'secret', 'signature', 'payload'].map((name) => reply.body?.[name])
     // Short texts are types and languages, which reveal nothing.
-    leaks.push(...textsIn([...contents, ...secrets]).filter((text) => text.length > 12 && !text.startsWith('blk_')))
+    leaks.push(...listTexts([...contents, ...secrets]).filter((text) => text.length > 12 && !text.startsWith('blk_')))
   }
   expect(leaks.length).toBeGreaterThan(5)
   const { results } = await env.DB.prepare('select changes from audit_log').all<{ changes: string }>()

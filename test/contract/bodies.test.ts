@@ -67,9 +67,9 @@ const prepareSample = async (operation: Operation) => {
   return { caller, sample, before: await changesSoFar() }
 }
 
-const pointerOf = ({ path }: Fault): string => `#/${path.join('/')}`
+const buildPointer = ({ path }: Fault): string => `#/${path.join('/')}`
 const isIn = (found: string | null, pointer: string): boolean => found === pointer || !!found?.startsWith(`${pointer}/`)
-const nameOf = ({ path, what }: Fault): string => `${path.join('.')}: ${what}`
+const describeFault = ({ path, what }: Fault): string => `${path.join('.')}: ${what}`
 
 interface FieldError {
   code: string
@@ -80,15 +80,15 @@ interface FieldError {
 async function complaints(ask: (body: object) => Promise<Reply>, body: Sample['body'], given: readonly Fault[]) {
   const reply = await ask(given.reduce((spoilt, fault) => spoiled(spoilt, fault), body ?? {}))
   if (reply.status !== 400 || reply.body?.code !== 'validation_error')
-    return [`${given.map(nameOf).join(', ')} is answered with ${reply.status} ${reply.body?.code}`]
+    return [`${given.map(describeFault).join(', ')} is answered with ${reply.status} ${reply.body?.code}`]
   const errors = reply.body.errors as FieldError[]
   const named = given.flatMap((fault) => {
-    const [first] = errors.filter(({ pointer }) => isIn(pointer, pointerOf(fault)))
-    if (!first) return [`${nameOf(fault)} is not named`]
-    return fault.code && first.code !== fault.code ? [`${nameOf(fault)} has the code ${first.code}`] : []
+    const [first] = errors.filter(({ pointer }) => isIn(pointer, buildPointer(fault)))
+    if (!first) return [`${describeFault(fault)} is not named`]
+    return fault.code && first.code !== fault.code ? [`${describeFault(fault)} has the code ${first.code}`] : []
   })
-  const stray = errors.filter(({ pointer }) => !given.some((fault) => isIn(pointer, pointerOf(fault))))
-  return [...named, ...stray.map(({ pointer }) => `${given.map(nameOf).join(', ')} names ${pointer}`)]
+  const stray = errors.filter(({ pointer }) => !given.some((fault) => isIn(pointer, buildPointer(fault))))
+  return [...named, ...stray.map(({ pointer }) => `${given.map(describeFault).join(', ')} names ${pointer}`)]
 }
 
 /** An answer lists at most this many errors. */

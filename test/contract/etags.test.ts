@@ -11,7 +11,7 @@ beforeAll(async () => {
   await countChanges()
 })
 
-const etagOf = (reply: Reply): string => reply.headers.get('etag') ?? ''
+const readEtag = (reply: Reply): string => reply.headers.get('etag') ?? ''
 
 const details = implemented.filter(
   (operation) => operation.method === 'get' && operation.response !== null && !lists.includes(operation),
@@ -72,11 +72,11 @@ describe.each(details)('$id', (operation) => {
     const sample = await make(operation, world, caller)
     const ask = (headers: Record<string, string>) => send(operation, sample, { token: caller.token, headers })
     const first = await ask({})
-    expect(etagOf(first)).toMatch(/^"[\w-]+"$/)
+    expect(readEtag(first)).toMatch(/^"[\w-]+"$/)
     expect(first.headers.get('cache-control')).toMatch(/^private/)
-    for (const knownEtag of [etagOf(first), `W/${etagOf(first)}`, `"other", ${etagOf(first)}`, '*']) {
+    for (const knownEtag of [readEtag(first), `W/${readEtag(first)}`, `"other", ${readEtag(first)}`, '*']) {
       const reply = await ask({ 'if-none-match': knownEtag })
-      expect([knownEtag, reply.status, reply.text, etagOf(reply)]).toEqual([knownEtag, 304, '', etagOf(first)])
+      expect([knownEtag, reply.status, reply.text, readEtag(reply)]).toEqual([knownEtag, 304, '', readEtag(first)])
     }
     expect((await ask({ 'if-none-match': '"other"' })).status).toBe(200)
   })
@@ -96,14 +96,14 @@ describe.each(changes)('$id', (operation) => {
     const reader = readerOf(operation)
     const look = async (by: Operation) => call(pathOf(by, { path: sample.path ?? {} }), { token: caller.token })
     const read = reader && (await look(reader))
-    const reply = await ask(read ? `"other", ${etagOf(read)}` : '*')
+    const reply = await ask(read ? `"other", ${readEtag(read)}` : '*')
     expect(reply.status === operation.status || reply.text).toBe(true)
     expect(read === undefined).toBe(withoutReader.includes(operation.id))
     if (!reader || !read) return
     const now = await look(reader)
-    expect(etagOf(now)).not.toBe(etagOf(read))
-    if (operation.method === 'patch') expect(etagOf(reply)).toBe(etagOf(now))
-    expect((await ask(etagOf(read))).status).toBe(operation.method === 'delete' ? 404 : 412)
+    expect(readEtag(now)).not.toBe(readEtag(read))
+    if (operation.method === 'patch') expect(readEtag(reply)).toBe(readEtag(now))
+    expect((await ask(readEtag(read))).status).toBe(operation.method === 'delete' ? 404 : 412)
   })
 
   it('accepts * for any state', async () => {

@@ -43,7 +43,7 @@ const createEvent = (key: string, name: string, request: Request = {}) =>
 const eventsNamed = async (name: string): Promise<number> =>
   (await env.DB.prepare('select count(*) as n from events where name = ?').bind(name).first<{ n: number }>())?.n ?? -1
 
-const rowOf = async (key: string) =>
+const loadRow = async (key: string) =>
   env.DB.prepare('select * from idempotency_keys where key_hash = ?')
     .bind(toHex(await sha256(key)))
     .first()
@@ -150,7 +150,7 @@ describe('an Idempotency-Key', () => {
       const refused = await rename(world.people.OM.token)
       expect([refused.status, isReplay(refused)]).toEqual([403, false])
     }
-    expect(await rowOf(key)).toBeNull()
+    expect(await loadRow(key)).toBeNull()
     const admins = await env.DB.prepare("select id from members where organization_id = ? and role = 'admin'")
       .bind(world.b.id)
       .all<{ id: string }>()
@@ -159,7 +159,7 @@ describe('an Idempotency-Key', () => {
       const refusal = await call(last, { method: 'DELETE', token: world.stranger.token, headers: keyed(key) })
       expect([refusal.status, refusal.body.code, isReplay(refusal)]).toEqual([409, 'last_admin', false])
     }
-    expect(await rowOf(key)).toBeNull()
+    expect(await loadRow(key)).toBeNull()
   })
 
   it('is a different key for another caller', async () => {
@@ -222,7 +222,7 @@ describe('an Idempotency-Key', () => {
     const key = `guessable-${next()}`
     const { account, token } = world.people.OA
     const reply = await call('/v1/auth/tokens', { body: { name: 'Sealed' }, token, headers: keyed(key) })
-    const stored = String((await rowOf(key))?.['body'])
+    const stored = String((await loadRow(key))?.['body'])
     const guesses = ['', key, 'link-signing-key', 'IDEMPOTENCY_KEY']
     for (const guess of guesses) expect(await openText(await deriveResponseKey(guess, account, key), stored)).toBeNull()
     const [iv = '', secret = ''] = stored.split('.')
@@ -287,8 +287,8 @@ describe('an Idempotency-Key', () => {
     const context = createExecutionContext()
     await worker.scheduled(createScheduledController({ scheduledTime: new Date(), cron: '* * * * *' }), env)
     await waitOnExecutionContext(context)
-    expect(await rowOf(old)).toBeNull()
-    expect((await rowOf(young))?.['status']).toBe(201)
+    expect(await loadRow(old)).toBeNull()
+    expect((await loadRow(young))?.['status']).toBe(201)
     await age(young, Date.now() - 1)()
     const secondReply = await createEvent(young, 'Another name')
     expect([secondReply.status, isReplay(secondReply)]).toEqual([201, false])

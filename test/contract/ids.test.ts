@@ -111,7 +111,7 @@ const memberRole = { A: 'admin', M: 'manager', V: 'viewer' } as const
 const people = new Map<string, Promise<Person>>()
 
 /** A person with one role in organisation A or its first edition, and perhaps a role elsewhere. */
-function personWith(role: RoleCode, other?: RoleCode, place?: WidePlace): Promise<Person> {
+function seedPersonWith(role: RoleCode, other?: RoleCode, place?: WidePlace): Promise<Person> {
   const seed = async () => {
     const person = await seedPerson(role, world.a)
     if (other && place)
@@ -129,7 +129,7 @@ function personWith(role: RoleCode, other?: RoleCode, place?: WidePlace): Promis
 }
 
 /** Callers who may call the operation in A, with the places whose ids they may not name. */
-async function casesOf({ roles }: Operation): Promise<Case[]> {
+async function listCases({ roles }: Operation): Promise<Case[]> {
   const { a, b } = world
   const organizationPlace = { organization: a.id, edition: null }
   const sibling = { organization: a.id, edition: a.editions[1].id }
@@ -144,7 +144,7 @@ async function casesOf({ roles }: Operation): Promise<Case[]> {
       if (other && !isWide(other) && place.edition === null) continue
       const at = place.organization === b.id ? 'B' : 'A'
       const title = `${role}${other ? ` and ${other} there` : ''}: ${at}${place.edition === null ? '' : ', an edition'}`
-      cases.push({ title, caller: await personWith(role, other, place), place, isElsewhere: other !== undefined })
+      cases.push({ title, caller: await seedPersonWith(role, other, place), place, isElsewhere: other !== undefined })
     }
   }
   const ofOrganization = roles.find(isWide)
@@ -165,15 +165,15 @@ async function answer(operation: Operation, sample: Sample, caller: Person) {
   return { status: reply.status, text: reply.text, etag: reply.headers.get('etag'), link: reply.headers.get('link') }
 }
 
-const keyOf = (operation: Operation, field: IdField) => `${operation.id} ${field.name}`
+const buildKey = (operation: Operation, field: IdField) => `${operation.id} ${field.name}`
 
 const resources = new Map<string, Promise<string>>()
 
 /** Makes the resource of a place that a field may name, once. */
-function resourceOf(operation: Operation, field: IdField, place: WidePlace): Promise<string> | null {
+function findResource(operation: Operation, field: IdField, place: WidePlace): Promise<string> | null {
   const maker = makerOf(operation.id, field)
   if (!maker || !isIn(maker, place)) return null
-  const key = [keyOf(operation, field), place.organization, place.edition].join(' ')
+  const key = [buildKey(operation, field), place.organization, place.edition].join(' ')
   const id = resources.get(key) ?? maker.make(place)
   resources.set(key, id)
   return id
@@ -181,31 +181,31 @@ function resourceOf(operation: Operation, field: IdField, place: WidePlace): Pro
 
 const fields = implemented.flatMap((operation) =>
   idFieldsOf(operation)
-    .filter((field) => !(keyOf(operation, field) in foreignKeys))
-    .map((field) => [keyOf(operation, field), operation, field] as const),
+    .filter((field) => !(buildKey(operation, field) in foreignKeys))
+    .map((field) => [buildKey(operation, field), operation, field] as const),
 )
 
-const pointerOf = ({ name }: IdField) => `#/${name.replaceAll('.', '/')}`
+const buildPointer = ({ name }: IdField) => `#/${name.replaceAll('.', '/')}`
 
 const isMissing = (text: string, field: IdField): boolean =>
   ((JSON.parse(text) as { errors?: { code: string; attr: string; pointer: string | null }[] }).errors ?? []).some(
     (one) =>
       one.code === 'does_not_exist' &&
-      (field.in === 'body' ? one.pointer === pointerOf(field) : one.attr === field.name),
+      (field.in === 'body' ? one.pointer === buildPointer(field) : one.attr === field.name),
   )
 
 it('every id in an answer says which kind of resource it names', () => {
   const unsaid = fields.flatMap(([key, operation, field]) => (makerOf(operation.id, field) ? [] : [key]))
   expect(unsaid, 'say which kind of resource this is, in test/support/resources.ts').toEqual([])
-  const fieldKeys = implemented.flatMap((operation) => idFieldsOf(operation).map((field) => keyOf(operation, field)))
+  const fieldKeys = implemented.flatMap((operation) => idFieldsOf(operation).map((field) => buildKey(operation, field)))
   for (const key of [...Object.keys(foreignKeys), ...Object.keys(narrow), ...Object.keys(around)])
     expect(fieldKeys).toContain(key)
 })
 
 describe.each(fields)('%s', (key, operation, field) => {
   it('answers for every id that the caller may not use as for an id that does not exist', async () => {
-    for (const { title, caller, place, isElsewhere } of await casesOf(operation)) {
-      const id = await resourceOf(operation, field, place)
+    for (const { title, caller, place, isElsewhere } of await listCases(operation)) {
+      const id = await findResource(operation, field, place)
       const isOwn = field.prefix === 'org' && place.organization === world.a.id
       const isChoice = (field.prefix ?? '') in usableChoices && place.organization === world.a.id
       if (id === null || isOwn || (isChoice && place.edition === null)) continue
@@ -234,8 +234,9 @@ describe.each(fields)('%s', (key, operation, field) => {
       const { id, editions } = world.a
       const place = { organization: id, edition: editions[0].id }
       const ownId =
-        (await resourceOf(operation, field, place)) ?? (await resourceOf(operation, field, { ...place, edition: null }))
-      const caller = await personWith(operation.roles[0] ?? 'OA')
+        (await findResource(operation, field, place)) ??
+        (await findResource(operation, field, { ...place, edition: null }))
+      const caller = await seedPersonWith(operation.roles[0] ?? 'OA')
       const reply = await answer(
         operation,
         await naming(operation, field, await sharedSample(operation, world, caller), ownId),
@@ -250,9 +251,9 @@ describe.each(lists)('$id', (operation) => {
   const closed = roleCodes.filter((role) => !operation.roles.includes(role))
 
   it.runIf(closed.length > 0)('hides places where the caller has only another role', async () => {
-    for (const { title, caller, place, isElsewhere } of await casesOf(operation)) {
+    for (const { title, caller, place, isElsewhere } of await listCases(operation)) {
       if (!isElsewhere) continue
-      const alone = await personWith(caller.who as RoleCode)
+      const alone = await seedPersonWith(caller.who as RoleCode)
       const sample = await sharedSample(operation, world, alone)
       const inPlace = { organization_id: place.organization, ...(place.edition ? { edition_id: place.edition } : {}) }
       const queries = [sample.query ?? {}, {}, ...Object.entries(inPlace).map(([name, value]) => ({ [name]: value }))]

@@ -42,15 +42,15 @@ async function countWith(
   { name }: DocumentedFilter,
   value: string,
 ): Promise<number> {
-  const pathWith = (more: Record<string, string>) =>
+  const buildPathWith = (more: Record<string, string>) =>
     pathOf(operation, { ...sample, query: { ...sample.query, [name]: value, ...more } })
-  const unfiltered = await read(pathWith({}))
+  const unfiltered = await read(buildPathWith({}))
   const what = [operation.id, name, value]
   expect([...what, unfiltered.status]).toEqual([...what, 200])
   const ids = idsOf(unfiltered)
   expect([...what, unfiltered.body.count]).toEqual([...what, ids.length])
   const half = Math.max(1, Math.ceil(ids.length / 2))
-  const { ids: walked, count } = await walkAs(world.people.OA.token, pathWith({ page_size: String(half) }))
+  const { ids: walked, count } = await walkAs(world.people.OA.token, buildPathWith({ page_size: String(half) }))
   expect([...what, count, walked]).toEqual([...what, ids.length, ids])
   const judged = rows.map((row) => matches(operation.id, name)(row, value))
   if (!judged.includes(null)) {

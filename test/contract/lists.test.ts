@@ -131,16 +131,16 @@ describe.each(pagedLists)('$id', (operation) => {
       `${address(operation)}${address(operation).includes('?') ? '&' : '?'}ordering=-${first}&ordering=${second}`,
     )
     expect(idsOf(repeated)).toEqual(idsOf(joined))
-    const valueOf = (item: Record<string, unknown>, key: string) =>
+    const readSortValue = (item: Record<string, unknown>, key: string) =>
       (sampleOf(operation).sortValue?.[key] ?? (() => item[key]))(item)
     const rows = joined.body.results as Record<string, unknown>[]
     const sorted = rows.toSorted(
       (one, other) =>
-        nullsLast(true)(valueOf(one, first), valueOf(other, first)) ||
-        nullsLast(false)(valueOf(one, second), valueOf(other, second)),
+        nullsLast(true)(readSortValue(one, first), readSortValue(other, first)) ||
+        nullsLast(false)(readSortValue(one, second), readSortValue(other, second)),
     )
     const listSortKeys = (items: Record<string, unknown>[]) =>
-      items.map((item) => [valueOf(item, first), valueOf(item, second)])
+      items.map((item) => [readSortValue(item, first), readSortValue(item, second)])
     expect(listSortKeys(rows)).toEqual(listSortKeys(sorted))
     for (const ordering of ['no_such_key', '--created', `${first},no_such_key`, 'id; drop table orders', '-']) {
       const reply = await ask(operation, { ordering })

@@ -24,19 +24,19 @@ const shownAs: Record<string, (resource: Resource) => unknown> = {
   segment_id: (resource) => (resource['segment'] as Resource)['id'],
 }
 
-const fieldsOf = (operation: Operation): string[] =>
+const listFields = (operation: Operation): string[] =>
   Object.keys((operation.body as unknown as { shape: Record<string, unknown> }).shape)
 
 /** Builds the body that sends every field of the resource as it was read. */
 function bodyAsRead(operation: Operation, resource: Resource): Resource {
-  const values = fieldsOf(operation).map((name): [string, unknown] => [
+  const values = listFields(operation).map((name): [string, unknown] => [
     name,
     (shownAs[name] ?? ((one) => one[name]))(resource),
   ])
   return Object.fromEntries(values.filter(([, value]) => value !== undefined))
 }
 
-const keyOrderOf = (value: unknown): unknown =>
+const sortKeys = (value: unknown): unknown =>
   value !== null && typeof value === 'object' && !Array.isArray(value)
     ? Object.fromEntries(Object.entries(value).toReversed())
     : value
@@ -55,7 +55,7 @@ describe.each(patches)('$id', (operation) => {
       'the same again': sample.body ?? {},
       'all that stands': same,
       'all that stands, its keys in another order': Object.fromEntries(
-        Object.entries(same).map(([name, value]) => [name, keyOrderOf(value)]),
+        Object.entries(same).map(([name, value]) => [name, sortKeys(value)]),
       ),
     }
     for (const [name, body] of Object.entries(bodies)) {

@@ -86,7 +86,7 @@ describe.each(writes)('$id', (operation) => {
 
 describe('a role in another place', () => {
   /** Operations that name a place where the caller's role is not enough. */
-  const closedTo = (role: RoleCode) =>
+  const listClosedTo = (role: RoleCode) =>
     implemented.filter(
       ({ roles, path, body, method }) => !roles.includes(role) && (path.includes('{') || (body && method === 'post')),
     )
@@ -94,7 +94,7 @@ describe('a role in another place', () => {
   it('gives no right in an organisation where the caller is a viewer', async () => {
     const person = await seedPerson('OV', world.a)
     await seedMember(person.account, { organization: world.b.id, role: 'admin' })
-    for (const operation of closedTo('OV')) {
+    for (const operation of listClosedTo('OV')) {
       const sample = await sharedSample(operation, world, world.people.OA)
       const reply = await send(operation, sample, { token: person.token })
       expect([operation.id, reply.status, reply.body?.code]).toEqual([operation.id, 403, 'permission_denied'])
@@ -105,7 +105,7 @@ describe('a role in another place', () => {
     const person = await seedPerson('EV', world.a)
     await seedMember(person.account, { organization: world.a.id, edition: world.a.editions[1].id, role: 'admin' })
     await seedMember(person.account, { organization: world.b.id, role: 'admin' })
-    for (const operation of closedTo('EV')) {
+    for (const operation of listClosedTo('EV')) {
       const sample = await sharedSample(operation, world, world.people.OA)
       const reply = await send(operation, sample, { token: person.token })
       expect([operation.id, [403, 404].includes(reply.status) || reply.text]).toEqual([operation.id, true])

@@ -28,7 +28,7 @@ const prepareSample = async (operation: Operation, caller: Person) => {
 }
 
 /** Returns everything that an answer reveals: its text, headers and location. */
-const wordsOf = (reply: Reply): string => `${reply.text}\n${JSON.stringify([...reply.headers])}`
+const joinTexts = (reply: Reply): string => `${reply.text}\n${JSON.stringify([...reply.headers])}`
 
 describe.each(reads)('$id', (operation) => {
   it.each(roles)('hides from %s what other editions know of a customer', async (role) => {
@@ -36,15 +36,15 @@ describe.each(reads)('$id', (operation) => {
     const sample = await prepareSample(operation, caller)
     const plain = await send(operation, sample, { token: caller.token })
     expect([operation.roles.includes(role), plain.status < 400]).toEqual([plain.status < 400, plain.status < 400])
-    expect(marksIn(wordsOf(plain))).toEqual([])
+    expect(marksIn(joinTexts(plain))).toEqual([])
     for (const key of orderingsOf(operation)) {
       const query = { ...sample.query, ordering: `-${key}` }
-      expect(marksIn(wordsOf(await send(operation, { ...sample, query }, { token: caller.token })))).toEqual([])
+      expect(marksIn(joinTexts(await send(operation, { ...sample, query }, { token: caller.token })))).toEqual([])
     }
   })
 })
 
-const parametersOf = (operation: Operation): string[] =>
+const listParameters = (operation: Operation): string[] =>
   Object.keys((operation.query as unknown as { shape?: object }).shape ?? {})
 
 const needles = [hidden.email, 'hidden.example', hidden.phone_number, '60708090', hidden.first_name, hidden.last_name]
@@ -58,7 +58,7 @@ describe.each(lists)('$id', (operation) => {
       return [reply.status, reply.body.count ?? reply.body.code]
     }
     const before = await send(operation, sample, caller)
-    for (const name of parametersOf(operation)) {
+    for (const name of listParameters(operation)) {
       if (['ordering', 'page', 'page_size', 'cursor'].includes(name)) continue
       const unmatchedReply = await ask(name, 'qqqq')
       for (const needle of needles)
@@ -86,7 +86,7 @@ describe('operations that show customers', () => {
     const operationIds: string[] = []
     for (const operation of reads) {
       const reply = await send(operation, await prepareSample(operation, caller), { token: caller.token })
-      if (marksIn(wordsOf(reply)).length) operationIds.push(operation.id)
+      if (marksIn(joinTexts(reply)).length) operationIds.push(operation.id)
     }
     expect(operationIds.toSorted()).toEqual(showing.toSorted())
   })

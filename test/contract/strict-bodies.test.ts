@@ -30,7 +30,7 @@ const prepareSample = async (operation: Operation, sampleFor = make) => {
 const preparedToRefuse = (operation: Operation) => prepareSample(operation, sharedSample)
 
 const absent: Record<string, string>[] = [{}, { 'content-type': 'application/json' }, { 'content-length': '0' }]
-const pointerOf = (path: Path): string => `#/${path.join('/')}`
+const buildPointer = (path: Path): string => `#/${path.join('/')}`
 const bodyless = writes.filter((operation) => operation.body === null && operation.stream === null)
 
 describe.each(withBody)('$id', (operation) => {
@@ -53,7 +53,7 @@ describe.each(withBody)('$id', (operation) => {
         expect([reply.status, reply.body?.code, errors]).toEqual([
           400,
           'validation_error',
-          [['unknown_field', pointerOf(at)]],
+          [['unknown_field', buildPointer(at)]],
         ])
       }
     expect(await changesSoFar()).toEqual(before)

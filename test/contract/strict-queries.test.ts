@@ -13,7 +13,7 @@ beforeAll(async () => {
   await countChanges()
 })
 
-const parametersOf = (operation: Operation): string[] =>
+const listParameters = (operation: Operation): string[] =>
   Object.keys((operation.query as unknown as { shape?: object }).shape ?? {})
 
 /** Sends the sample with more parameters; `more` is a query string. */
@@ -47,7 +47,7 @@ describe.each(implemented)('$id', (operation) => {
         expect(refusal(await ask(`${name}=${value}`))).toEqual(
           expectRefusal(name, 'unknown_parameter', 'This parameter does not exist.'),
         )
-    for (const name of parametersOf(operation).filter(({ length }) => length > 3)) {
+    for (const name of listParameters(operation).filter(({ length }) => length > 3)) {
       const detail = `This parameter does not exist. Did you mean \`${name}\`?`
       expect(refusal(await ask(`${misspelt(name)}=1`))).toEqual(
         expectRefusal(misspelt(name), 'unknown_parameter', detail),
@@ -57,10 +57,10 @@ describe.each(implemented)('$id', (operation) => {
   })
 })
 
-describe.each(implemented.filter((operation) => parametersOf(operation).length))('$id', (operation) => {
+describe.each(implemented.filter((operation) => listParameters(operation).length))('$id', (operation) => {
   it('refuses a second value of a parameter that takes one', async () => {
     const { ask, sample, before } = await asking(operation)
-    for (const name of parametersOf(operation).filter((parameter) => parameter !== 'ordering')) {
+    for (const name of listParameters(operation).filter((parameter) => parameter !== 'ordering')) {
       const { [name]: value = 'x', ...others } = sample.query ?? {}
       const reply = await ask(`${name}=${value}&${name}=${value}`, others)
       expect(refusal(reply)).toEqual(expectRefusal(name, 'repeated', 'This parameter is sent 2 times. Send it once.'))
@@ -81,14 +81,14 @@ const prefixes: Record<string, string> = {
 }
 /** Actor ids include `root` and ids of other systems, and the audit log has resources of every kind. */
 const ofAnyKind = ['actor_id', 'external_id', 'resource_id']
-const idsOf = (operation: (typeof implemented)[number]) =>
-  parametersOf(operation).filter((name) => name.endsWith('_id') && !ofAnyKind.includes(name))
-const withIds = implemented.filter((operation) => idsOf(operation).length > 0)
+const listIdParameters = (operation: (typeof implemented)[number]) =>
+  listParameters(operation).filter((name) => name.endsWith('_id') && !ofAnyKind.includes(name))
+const withIds = implemented.filter((operation) => listIdParameters(operation).length > 0)
 
 describe.each(withIds)('$id', (operation) => {
   it('refuses an id of another kind, and names the kind that it expects', async () => {
     const { ask, sample } = await asking(operation)
-    for (const name of idsOf(operation)) {
+    for (const name of listIdParameters(operation)) {
       const { [name]: __, ...others } = sample.query ?? {}
       const prefix = prefixes[name]
       for (const value of ['whk_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8', 'x', prefix])
@@ -104,7 +104,7 @@ describe.each(lists)('$id', (operation) => {
     const { ask } = await asking(operation)
     for (const size of ['abc', '0', '-1', '1.5', '10x']) {
       const reply = await ask(`page_size=${size}`)
-      if (!parametersOf(operation).includes('page_size')) {
+      if (!listParameters(operation).includes('page_size')) {
         expect([operation.id, reply.status]).toEqual(['listUsers', 200])
         continue
       }

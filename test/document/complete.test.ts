@@ -129,15 +129,15 @@ describe.each(all)('$id', (operation) => {
 })
 
 describe('the documented constraints', () => {
-  const operationOf = (id: string): Operation => {
+  const findOperation = (id: string): Operation => {
     const targetOperation = all.find((operation) => operation.id === id)
     if (!targetOperation) throw new Error(`There is no ${id}`)
     return targetOperation
   }
   const findParameter = (id: string, name: string) =>
-    documentedAt(operationOf(id)).parameters?.find((parameter) => parameter.name === name)
+    documentedAt(findOperation(id)).parameters?.find((parameter) => parameter.name === name)
   const field = (id: string, name: string): Schema => {
-    const schema = documentedAt(operationOf(id)).requestBody?.content['application/json']?.schema ?? {}
+    const schema = documentedAt(findOperation(id)).requestBody?.content['application/json']?.schema ?? {}
     return resolved(schema).properties?.[name] ?? {}
   }
 

@@ -5,13 +5,13 @@ import { errorStatus } from '../../src/domain/errors.ts'
 
 const sources = globSync('src/**/*.ts').map((path) => ({ path, text: readFileSync(path, 'utf8') }))
 
-const quotedIn = (files: readonly { text: string }[]): Set<string> =>
+const listQuoted = (files: readonly { text: string }[]): Set<string> =>
   new Set(files.flatMap(({ text }) => [...text.matchAll(/'(\w+)'/g)].map(([, word = '']) => word)))
 
-const quoted = quotedIn(sources)
+const quoted = listQuoted(sources)
 
 /** The expression parser has error codes of its own. */
-const parserCodes = quotedIn(
+const parserCodes = listQuoted(
   globSync('node_modules/@marcbachmann/cel-js/lib/*.js').map((path) => ({ text: readFileSync(path, 'utf8') })),
 )
 
@@ -41,7 +41,7 @@ describe('the error guide', () => {
   })
 
   it('explains no code that nothing answers', () => {
-    const used = quotedIn(sources.filter(({ path }) => !path.endsWith('domain/errors.ts')))
+    const used = listQuoted(sources.filter(({ path }) => !path.endsWith('domain/errors.ts')))
     expect(Object.keys(errorStatus).filter((code) => !used.has(code))).toEqual([])
     expect(Object.keys(guide.fields).filter((code) => !quoted.has(code))).toEqual([])
     expect(Object.keys(guide.expressions).filter((code) => !quoted.has(code) && !parserCodes.has(code))).toEqual([])

@@ -26,13 +26,13 @@ function withoutNull(schema: Schema): Schema {
   return others?.length === 1 && others[0] ? withoutNull(others[0]) : resolvedSchema
 }
 
-const typeOf = ({ type }: Schema): string =>
+const describeType = ({ type }: Schema): string =>
   [type]
     .flat()
     .filter((name) => name !== 'null')
     .join()
 
-const limitsOf = (schema: Schema): Partial<Schema> =>
+const pickLimits = (schema: Schema): Partial<Schema> =>
   Object.fromEntries(
     limitNames.flatMap((name) => {
       const value = schema[name]
@@ -42,17 +42,17 @@ const limitsOf = (schema: Schema): Partial<Schema> =>
   )
 
 /** Pairs fields with the same place and type in both schemas, by their path. */
-function pairsOf(taken: Schema, given: Schema, path: string): [string, Schema, Schema][] {
+function pairFields(taken: Schema, given: Schema, path: string): [string, Schema, Schema][] {
   const [input, answer] = [withoutNull(taken), withoutNull(given)]
-  if (typeOf(input) !== typeOf(answer)) return []
+  if (describeType(input) !== describeType(answer)) return []
   const below: [string, Schema, Schema][] = []
   for (const [name, field] of Object.entries(input.properties ?? {})) {
     const other = answer.properties?.[renamed.get(`${path}.${name}`.replace(/^.*?\./, '')) ?? name]
-    if (other) below.push(...pairsOf(field, other, `${path}.${name}`))
+    if (other) below.push(...pairFields(field, other, `${path}.${name}`))
   }
-  if (input.items && answer.items) below.push(...pairsOf(input.items, answer.items, `${path}[]`))
+  if (input.items && answer.items) below.push(...pairFields(input.items, answer.items, `${path}[]`))
   if (typeof input.additionalProperties === 'object' && typeof answer.additionalProperties === 'object')
-    below.push(...pairsOf(input.additionalProperties, answer.additionalProperties, `${path}{}`))
+    below.push(...pairFields(input.additionalProperties, answer.additionalProperties, `${path}{}`))
   return [[path, input, answer], ...below]
 }
 
@@ -70,12 +70,12 @@ const otherForm = new Map([
   ['createEmailMessage.scope', 'Nobody makes messages of the platform.'],
 ])
 
-const jsonOf = (content: Record<string, { schema: Schema }> | undefined): Schema | undefined =>
+const pickJson = (content: Record<string, { schema: Schema }> | undefined): Schema | undefined =>
   content?.['application/json']?.schema
 
 /** Returns the schema of the resource in an answer, or of the items on a page. */
-function resourceOf(operation: Operation): Schema | undefined {
-  const schema = jsonOf(documentedAt(operation).responses[operation.status]?.content)
+function findResource(operation: Operation): Schema | undefined {
+  const schema = pickJson(documentedAt(operation).responses[operation.status]?.content)
   const { results } = (schema && resolved(schema).properties) ?? {}
   return results?.items ?? schema
 }
@@ -93,11 +93,11 @@ describe.each(withBody)('the limits of $id', (operation) => {
   const { id } = operation
 
   it('are the same in answers as in the body', () => {
-    const body = jsonOf(documentedAt(operation).requestBody?.content) ?? {}
+    const body = pickJson(documentedAt(operation).requestBody?.content) ?? {}
     const differences = answersOf(operation).flatMap((one) =>
-      pairsOf(body, resourceOf(one) ?? {}, id)
+      pairFields(body, findResource(one) ?? {}, id)
         .filter(([path]) => !otherForm.has(path))
-        .map(([path, input, answer]) => [`${path} of ${one.id}`, limitsOf(answer), limitsOf(input)] as const)
+        .map(([path, input, answer]) => [`${path} of ${one.id}`, pickLimits(answer), pickLimits(input)] as const)
         .filter(([, answer, input]) => JSON.stringify(answer) !== JSON.stringify(input)),
     )
     expect(Object.fromEntries(differences.map(([path, answer]) => [path, answer]))).toEqual(
@@ -109,11 +109,11 @@ describe.each(withBody)('the limits of $id', (operation) => {
 describe('the limits of answers', () => {
   it('are compared for many fields', () => {
     const compared = withBody.flatMap((operation) =>
-      pairsOf(
-        jsonOf(documentedAt(operation).requestBody?.content) ?? {},
-        resourceOf(operation) ?? {},
+      pairFields(
+        pickJson(documentedAt(operation).requestBody?.content) ?? {},
+        findResource(operation) ?? {},
         operation.id,
-      ).filter(([, input]) => Object.keys(limitsOf(input)).length > 0),
+      ).filter(([, input]) => Object.keys(pickLimits(input)).length > 0),
     )
     expect(compared.length).toBeGreaterThan(60)
   })
@@ -136,7 +136,7 @@ describe('the limits of answers', () => {
     const lists = all.filter(({ query }) => 'page' in ((query as { shape?: object }).shape ?? {}))
     expect(lists.length).toBeGreaterThan(10)
     for (const list of lists) {
-      const { properties = {} } = resolved(jsonOf(documentedAt(list).responses[200]?.content) ?? {})
+      const { properties = {} } = resolved(pickJson(documentedAt(list).responses[200]?.content) ?? {})
       const sizes = documentedAt(list).parameters?.some(({ name }) => name === 'page_size')
       expect([list.id, properties['results']?.maxItems]).toEqual([list.id, sizes ? 500 : 100])
       expect([list.id, properties['count']?.minimum]).toEqual([list.id, 0])

@@ -44,10 +44,11 @@ const isList = (operation: Operation): boolean => 'page' in ((operation.query as
 
 describe('the OpenAPI document', () => {
   it('says of every field of an answer or an event that may be null when it is null', () => {
-    const operationsOf = (paths: Document['paths']) => Object.values(paths).flatMap((methods) => Object.values(methods))
+    const listOperations = (paths: Document['paths']) =>
+      Object.values(paths).flatMap((methods) => Object.values(methods))
     const bodies = [
-      ...operationsOf(document.paths).flatMap(({ responses }) => Object.values(responses)),
-      ...operationsOf(document.webhooks).flatMap(({ requestBody }) => requestBody ?? []),
+      ...listOperations(document.paths).flatMap(({ responses }) => Object.values(responses)),
+      ...listOperations(document.webhooks).flatMap(({ requestBody }) => requestBody ?? []),
     ]
     const visited = new Set<Schema>()
     const nullable = bodies

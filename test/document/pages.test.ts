@@ -4,7 +4,7 @@ import { drawSlices, reduceImports, readSliceImports } from '../../scripts/suppo
 
 describe('the links of pages', () => {
   const files = new Set(['README.md', 'LICENSE', 'docs/a.md', 'docs/b.md', 'src/domain/ids.ts', 'src/app.ts'])
-  const linksOf = (readme: string, other = '# A\n\n## Two words\n\n## Two words\n') =>
+  const findBroken = (readme: string, other = '# A\n\n## Two words\n\n## Two words\n') =>
     findBrokenLinks(
       [
         { path: 'README.md', text: readme },
@@ -14,11 +14,11 @@ describe('the links of pages', () => {
     )
 
   it('lead to files and headings that exist', () => {
-    expect(linksOf('[a](docs/a.md#two-words-1) [b](docs/b.md) [web](https://example.com) [l](LICENSE)')).toEqual([])
+    expect(findBroken('[a](docs/a.md#two-words-1) [b](docs/b.md) [web](https://example.com) [l](LICENSE)')).toEqual([])
   })
 
   it('are reported when no file or heading exists', () => {
-    expect(linksOf('[a](docs/a.md#three) [b](docs/c.md#x) [c](#own)')).toEqual([
+    expect(findBroken('[a](docs/a.md#three) [b](docs/c.md#x) [c](#own)')).toEqual([
       'README.md: docs/a.md#three leads to no heading',
       'README.md: docs/c.md#x leads to no file',
       'README.md: #own leads to no heading',
@@ -26,18 +26,18 @@ describe('the links of pages', () => {
   })
 
   it('are relative to the folder of their page', () => {
-    expect(linksOf('[a](docs/a.md)', '[up](../README.md) [beside](b.md) [wrong](docs/b.md)')).toEqual([
+    expect(findBroken('[a](docs/a.md)', '[up](../README.md) [beside](b.md) [wrong](docs/b.md)')).toEqual([
       'docs/a.md: docs/b.md leads to no file',
     ])
   })
 
   it('are ignored inside code', () => {
-    expect(linksOf('[a](docs/a.md)', '`[x](none.md)`\n\n```md\n[x](none.md)\n## Heading\n```\n')).toEqual([])
-    expect(linksOf('[a](docs/a.md#heading)', '```md\n## Heading\n```\n')).toHaveLength(1)
+    expect(findBroken('[a](docs/a.md)', '`[x](none.md)`\n\n```md\n[x](none.md)\n## Heading\n```\n')).toEqual([])
+    expect(findBroken('[a](docs/a.md#heading)', '```md\n## Heading\n```\n')).toHaveLength(1)
   })
 
   it('lead to every page', () => {
-    expect(linksOf('nothing', '[itself](a.md)')).toEqual(['docs/a.md: no page links to it'])
+    expect(findBroken('nothing', '[itself](a.md)')).toEqual(['docs/a.md: no page links to it'])
   })
 
   it('use the heading ids of code forges', () => {

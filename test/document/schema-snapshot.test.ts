@@ -15,7 +15,7 @@ const byName = (database: Database) =>
 /** The row in which a search index counts its segments and changes of its settings. */
 const isStructure = (table: string, row: Record<string, unknown>) => table.endsWith('_data') && row['id'] === 10
 
-const rowsOf = (database: Database) =>
+const readTables = (database: Database) =>
   Object.fromEntries(
     declarationsOf(database)
       // A search index stores its rows in tables of its own.
@@ -35,8 +35,8 @@ it('the schema snapshot of the tests declares what the migrations declare', () =
 })
 
 it('the schema snapshot of the tests has the rows that the migrations write', () => {
-  expect(rowsOf(snapshotDatabase)).toEqual(rowsOf(migrated))
-  expect(rowsOf(snapshotDatabase)['email_messages']).not.toEqual([])
+  expect(readTables(snapshotDatabase)).toEqual(readTables(migrated))
+  expect(readTables(snapshotDatabase)['email_messages']).not.toEqual([])
 })
 
 it('the schema snapshot of the tests breaks no foreign key', () => {

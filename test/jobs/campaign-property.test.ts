@@ -132,7 +132,7 @@ const stampOf = {
   unsubscribed: 'unsubscribed_at',
 } as const
 
-const recipientsOf = (engine: Engine): RecipientRow[] =>
+const listRecipients = (engine: Engine): RecipientRow[] =>
   engine.storage.sql.exec('select * from recipients order by n').toArray() as unknown as RecipientRow[]
 
 function recount(rows: readonly RecipientRow[]): Counters {
@@ -148,7 +148,7 @@ function recount(rows: readonly RecipientRow[]): Counters {
 function check(engine: Engine): void {
   const record = engine.store.readRecord()
   if (!record) return
-  const rows = recipientsOf(engine)
+  const rows = listRecipients(engine)
   const counters = Object.fromEntries(counterNames.map((name) => [name, record[name]]))
   expect(counters).toEqual(recount(rows))
   expect(countPending(record)).toBe(rows.filter(({ state }) => state === 'pending').length)
@@ -228,8 +228,8 @@ function ends(deduplicates: boolean) {
           opened_count: record?.opened,
         })
         if (row.status === 'cancelled') return
-        expect(recipientsOf(engine).length).toBe(people)
-        expect(recipientsOf(engine).filter(({ state: one }) => one === 'pending')).toEqual([])
+        expect(listRecipients(engine).length).toBe(people)
+        expect(listRecipients(engine).filter(({ state: one }) => one === 'pending')).toEqual([])
       })
     },
   )

@@ -18,7 +18,7 @@ async function givenConsents(people: number) {
   return { ...shop, consent: id as string, users: trades.map(({ user }) => user) }
 }
 
-const kindsOf = async (organization: string) => (await eventsOf(organization)).map(({ kind }) => kind).toSorted()
+const listEventKinds = async (organization: string) => (await eventsOf(organization)).map(({ kind }) => kind).toSorted()
 
 describe('the sweep of consents', () => {
   beforeAll(() => sweepConsents(createJobAt(Date.now() + 2 * day)))
@@ -29,7 +29,7 @@ describe('the sweep of consents', () => {
     const later = Date.now() + day + 1
     expect(await sweepConsents(createJobAt(later), 2)).toBe(5)
     expect(await sweepConsents(createJobAt(later), 2)).toBe(0)
-    expect(await kindsOf(organization)).toEqual([
+    expect(await listEventKinds(organization)).toEqual([
       ...Array(5).fill('consent.expired'),
       ...Array(5).fill('consent.given'),
     ])
@@ -45,7 +45,7 @@ describe('the sweep of consents', () => {
     const later = Date.now() + day + 1
     const ended = await Promise.all([1, 2, 3].map(() => sweepConsents(createJobAt(later), 2)))
     expect(ended.reduce((sum, count) => sum + count, 0)).toBe(6)
-    expect((await kindsOf(organization)).filter((kind) => kind === 'consent.expired')).toHaveLength(6)
+    expect((await listEventKinds(organization)).filter((kind) => kind === 'consent.expired')).toHaveLength(6)
     for (const user of users) expect(await recordsOf(user, consent)).toHaveLength(2)
     await expectWhole(organization)
   })

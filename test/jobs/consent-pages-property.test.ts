@@ -77,13 +77,13 @@ const settle = (model: Model, state: 'given' | 'withdrawn' | 'skipped') => {
 }
 
 /** A lapsed request counts as the answer before it. */
-const stateOf = (model: Model): Model['state'] => {
+const getState = (model: Model): Model['state'] => {
   if (model.state !== 'pending' || !model.isOver) return model.state
   return model.before === 'none' ? 'skipped' : model.before
 }
 
 function request(model: Model): void {
-  const state = stateOf(model)
+  const state = getState(model)
   if (state === 'pending' || state === 'given') return
   const before = state === 'none' ? 'none' : state
   Object.assign(model, { state: 'pending', before, isOver: false, waiting: model.requests })
@@ -91,7 +91,7 @@ function request(model: Model): void {
 }
 
 function follow(model: Model, link: number): void {
-  if (stateOf(model) === 'pending' && model.waiting === link) settle(model, 'given')
+  if (getState(model) === 'pending' && model.waiting === link) settle(model, 'given')
 }
 
 describe('consents that pages and messages change in random order', () => {
@@ -120,11 +120,11 @@ describe('consents that pages and messages change in random order', () => {
         }
         const act: Record<Step, () => Promise<unknown>> = {
           'page gives': async () => {
-            if (stateOf(model) !== 'given') settle(model, 'given')
+            if (getState(model) !== 'given') settle(model, 'given')
             await choose(page, { give: [consent.id] })
           },
           'page withdraws': async () => {
-            if (stateOf(model) === 'given') settle(model, 'withdrawn')
+            if (getState(model) === 'given') settle(model, 'withdrawn')
             await choose(page, { withdraw: [consent.id] })
           },
           asked: async () => {
@@ -139,7 +139,7 @@ describe('consents that pages and messages change in random order', () => {
           'last link': () => open(-1),
           'last link twice at once': () => open(-1, 2),
           'withdrawn by the team': async () => {
-            if (['given', 'pending'].includes(stateOf(model))) settle(model, 'withdrawn')
+            if (['given', 'pending'].includes(getState(model))) settle(model, 'withdrawn')
             await give(scene.person, consent.id, {}, 'withdraw')
           },
           'seven days': async () => {
@@ -149,7 +149,7 @@ describe('consents that pages and messages change in random order', () => {
           },
           'two sweeps': async () => {
             if (model.state === 'pending' && model.isOver) {
-              const state = stateOf(model)
+              const state = getState(model)
               if (model.before === 'none') model.events.push('consent.skipped')
               Object.assign(model, { state, before: state, waiting: null, isOver: false })
             }

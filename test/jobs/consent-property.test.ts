@@ -111,7 +111,8 @@ async function world() {
 
 /** Wordings and their times, oldest first. */
 type Wordings = { version: number; at: number }[]
-const shownAt = (wordings: Wordings, at: number) => wordings.findLast((wording) => wording.at <= at)?.version ?? 1
+const findShownVersion = (wordings: Wordings, at: number) =>
+  wordings.findLast((wording) => wording.at <= at)?.version ?? 1
 
 async function play(moves: readonly Move[]): Promise<void> {
   const { shop, place, consent, email } = await world()
@@ -124,15 +125,15 @@ async function play(moves: readonly Move[]): Promise<void> {
   )
   const wordings: Wordings = [{ version: 1, at: born }]
   const model: Model = { status: 'none', at: 0, end: null, version: 0, kinds: [] }
-  const ctxWith = (database: Database) => ({ ...contextAt(now), db: database })
+  const createContext = (database: Database) => ({ ...contextAt(now), db: database })
   const job = (database: Database): JobCtx => realJob({ now: () => now, db: database })
 
   async function attempt(database: Database, asked: Action, at: number): Promise<void> {
     for (let tries = 1; ; tries++)
       try {
-        const subject = await findAnswerSubject(ctxWith(database), shop.user, consent)
+        const subject = await findAnswerSubject(createContext(database), shop.user, consent)
         const input = { language: 'da' as const, method: 'api' as const, source: 'test', occurred_at: at }
-        await answerConsent(ctxWith(database), subject, asked, input)
+        await answerConsent(createContext(database), subject, asked, input)
         return
       } catch (error) {
         if (error instanceof AppError) return
@@ -154,7 +155,7 @@ async function play(moves: readonly Move[]): Promise<void> {
         // The client does not know the result, and repeats the request.
         if (one.cut !== null) await attempt(breaking(null), one.action, at)
         expect(one.cut === 'before' ? after : before).toBe(before)
-        follow(model, statusOf[one.action], at, shownAt(wordings, at))
+        follow(model, statusOf[one.action], at, findShownVersion(wordings, at))
         return
       }
       case 'race': {
@@ -164,7 +165,7 @@ async function play(moves: readonly Move[]): Promise<void> {
         const newRecords = (await recordsOf(shop.user, consent))
           .slice(recorded)
           .filter(({ status }) => status !== 'expired')
-        for (const { status } of newRecords) follow(model, status as 'given', now, shownAt(wordings, now))
+        for (const { status } of newRecords) follow(model, status as 'given', now, findShownVersion(wordings, now))
         return
       }
       case 'import': {
@@ -177,7 +178,8 @@ async function play(moves: readonly Move[]): Promise<void> {
         const reply = await importOrders(place, [order], { skipped: one.skipped, emit_webhooks: true })
         expect([reply.status, reply.body.failed_orders]).toEqual([201, 0])
         if (model.status !== 'none' && at <= model.at) return
-        if (one.isGiven || one.skipped) follow(model, one.isGiven ? 'given' : 'skipped', at, shownAt(wordings, at))
+        if (one.isGiven || one.skipped)
+          follow(model, one.isGiven ? 'given' : 'skipped', at, findShownVersion(wordings, at))
         return
       }
       case 'reword': {

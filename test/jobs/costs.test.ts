@@ -41,12 +41,12 @@ const expectOk = (reply: Reply): Reply => {
   return reply
 }
 
-const ordersOf = (count: number) =>
+const buildOrders = (count: number) =>
   Array.from({ length: count }, (_, index) =>
     anOrder({ items: [{ product: 'Day ticket', quantity: 1 + (index % 2), unit_price: 225 }] }),
   )
 
-const ticketsIn = async (shop: Shop, count: number) => {
+const sellTickets = async (shop: Shop, count: number) => {
   const tickets = []
   for (let index = 0; index < count; index++) tickets.push(await givenTicket(shop, { uses_limit: 3 }))
   return tickets
@@ -68,8 +68,8 @@ describe('the documented cost', () => {
 
   it('equals the measured cost of a page of a list', async () => {
     const shop = await seedShop()
-    await givenOrders(shop, ordersOf(100))
-    await givenOrders(shop, ordersOf(100))
+    await givenOrders(shop, buildOrders(100))
+    await givenOrders(shop, buildOrders(100))
     const { request, bill } = billedWorker()
     const units = await bill(async () => {
       const { body } = expectOk(await request(`/v1/orders?edition_id=${shop.edition_id}&page_size=50`))
@@ -80,11 +80,11 @@ describe('the documented cost', () => {
 
   it('equals the measured cost of an order that a call imports', async () => {
     const shop = await seedShop()
-    await givenOrders(shop, ordersOf(2))
+    await givenOrders(shop, buildOrders(2))
     const { request, drain, bill } = billedWorker()
     const units = await bill(async () => {
       const { organization_id, edition_id } = shop
-      const body = { organization_id, edition_id, source: 'webshop', orders: ordersOf(100) }
+      const body = { organization_id, edition_id, source: 'webshop', orders: buildOrders(100) }
       expectOk(await request('/v1/data-imports/external-orders', { body }))
       await drain()
     }, 100)
@@ -129,8 +129,8 @@ describe('the documented cost', () => {
     const [quiet, heard] = [await seedShop(), await seedShop()]
     const { id } = await seedOpenEndpoint({ organization_id: heard.organization_id })
     const { request, drain, bill } = billedWorker()
-    const costOf = async (shop: Shop) => {
-      const tickets = await ticketsIn(shop, 10)
+    const measureCost = async (shop: Shop) => {
+      const tickets = await sellTickets(shop, 10)
       await drain()
       return bill(async () => {
         for (const ticket of tickets) {
@@ -139,7 +139,7 @@ describe('the documented cost', () => {
         }
       }, 10)
     }
-    const [without, withOne] = [await costOf(quiet), await costOf(heard)]
+    const [without, withOne] = [await measureCost(quiet), await measureCost(heard)]
     const delivered = await db.all(
       sql`select id from webhook_deliveries where endpoint_id = ${id} and status = 'success'`,
     )
@@ -186,7 +186,7 @@ describe('the documented cost', () => {
 
   it('equals the measured cost of a refund', async () => {
     const shop = await seedShopWithReceipts()
-    const tickets = await ticketsIn(shop, 10)
+    const tickets = await sellTickets(shop, 10)
     const { request, drain, bill } = billedWorker()
     await drain()
     const units = await bill(async () => {

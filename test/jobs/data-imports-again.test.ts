@@ -205,11 +205,11 @@ describe('the remembered mapping of a source', () => {
   it('is used for one source and one organisation, and your own options win', async () => {
     const [shop, stranger] = [await seedShop(), await seedShop()]
     await importTable(shop, rows(1), { external_source: 'shop A', options: { timezone: 'Europe/London' } }, answers)
-    const constantsOf = async (id: string) => (await get(pathOf(id, '/column-mappings'))).body.constants
+    const readConstants = async (id: string) => (await get(pathOf(id, '/column-mappings'))).body.constants
     const other = await givenImport(shop, joinCsvLines(rows(1)), { external_source: 'shop B' })
-    expect(await constantsOf(other.id)).toEqual([])
+    expect(await readConstants(other.id)).toEqual([])
     expect(other).toMatchObject({ remembered_options: [], options: { timezone: null } })
-    expect(await constantsOf((await givenImport(stranger, joinCsvLines(rows(1)))).id)).toEqual([])
+    expect(await readConstants((await givenImport(stranger, joinCsvLines(rows(1)))).id)).toEqual([])
     const ownImport = await givenImport(shop, joinCsvLines(rows(1)), { options: { timezone: 'Europe/Warsaw' } })
     expect(ownImport).toMatchObject({ external_source: 'shop A', options: { timezone: 'Europe/Warsaw' } })
   })
@@ -294,9 +294,9 @@ describe('an update with the same file', () => {
     'A;ane@example.dk;Ane Holm;Camping;2;50,00;;;15-01-2026;yes',
     'B;ida@example.dk;Ida Lund;Partout;1;100,00;;;16-01-2026;no',
   ]
-  const versionsOf = ({ edition_id }: Shop) =>
+  const listVersions = ({ edition_id }: Shop) =>
     db.all(sql`select external_id, version, modified_at from orders where edition_id = ${edition_id} order by seq`)
-  const entriesOf = ({ organization_id }: Shop) =>
+  const countEntries = ({ organization_id }: Shop) =>
     db.all(
       sql`select count(*) as count from audit_log where organization_id = ${organization_id} and substr(resource_id, 1, 4) not in ('imp_', 'fil_')`,
     )
@@ -307,11 +307,11 @@ describe('an update with the same file', () => {
     const mapping = { mappings: [{ source_column: 'Newsletter', target_field: `consent.${consent.key}` }] }
     const first = await importTable(shop, table, update, mapping)
     expect(first.ended).toMatchObject({ created_orders: 2 })
-    const before = [await versionsOf(shop), await entriesOf(shop)]
+    const before = [await listVersions(shop), await countEntries(shop)]
     const again = await importTable(shop, table, update)
     expect(again.preview.totals).toMatchObject({ update: 0, skip: 2 })
     expect(again.ended).toMatchObject({ status: 'completed', updated_orders: 0, skipped_orders: 2 })
-    expect([await versionsOf(shop), await entriesOf(shop)]).toEqual(before)
+    expect([await listVersions(shop), await countEntries(shop)]).toEqual(before)
     expect((await get(pathOf(again.id))).body.undo_until).toBeNull()
     expect(await undoToEnd(first.id)).toMatchObject({ undone_orders: 2, kept_orders: 0 })
   })

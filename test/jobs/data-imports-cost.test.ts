@@ -26,7 +26,7 @@ function expectFourTimes(more = 0, few = 0): void {
   expect(more).toBeLessThan(4.04 * few)
 }
 
-async function costsOf(orders: number) {
+async function measureCosts(orders: number) {
   const id = await seedStarted(await seedShop(), buildRows(orders))
   const importing = await rowsRead(id)
   expect(await importNow(id)).toMatchObject({ status: 'completed', created_orders: orders })
@@ -38,16 +38,16 @@ async function costsOf(orders: number) {
 
 describe('an import of many orders', () => {
   it('reads as many rows for each order as a small import', async () => {
-    await costsOf(1)
-    const [small, large] = [(await costsOf(50)).importing, (await costsOf(400)).importing]
+    await measureCosts(1)
+    const [small, large] = [(await measureCosts(50)).importing, (await measureCosts(400)).importing]
     expect(Number(large['orders']) / 400).toBeLessThan((1.1 * Number(small['orders'])) / 50)
   })
 })
 
 describe('the undo of an import of many orders', () => {
   it('reads as many rows for each order as a small one, and no more of the catalogue', async () => {
-    await costsOf(1)
-    const [small, large] = [(await costsOf(200)).undoing, (await costsOf(800)).undoing]
+    await measureCosts(1)
+    const [small, large] = [(await measureCosts(200)).undoing, (await measureCosts(800)).undoing]
     expectFourTimes(large['orders'], small['orders'])
     expectFourTimes(large['people'], small['people'])
     expect(small['catalogue']).toBeGreaterThan(0)

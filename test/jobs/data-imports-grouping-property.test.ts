@@ -29,7 +29,7 @@ interface ModelOrder {
 }
 
 /** Groups orders by a plain walk over all rows, in the order of their first rows. */
-function modelOf(keys: readonly (string | null)[], bad: ReadonlySet<number> = new Set()): ModelOrder[] {
+function buildModel(keys: readonly (string | null)[], bad: ReadonlySet<number> = new Set()): ModelOrder[] {
   const orders = new Map<string, ModelOrder>()
   for (const [index, group_key] of keys.entries()) {
     if (group_key === null) continue
@@ -126,7 +126,7 @@ it('rows of a key make one order wherever they stand, in any steps, and after in
             return is_bad ? aBadRow(ids) : aRow(ids)
           }),
         )
-        const model = modelOf(keys, bad)
+        const model = buildModel(keys, bad)
         const id = await seedStarted(shop, file, { borders: steps })
         await expectGrouped(id, model)
         await expectRead(id, model, 0, 100)
@@ -146,19 +146,19 @@ it('an order has all of its rows when a row of another order stands between them
   const keys = ['A', 'B', 'A', 'A', 'C', 'B']
   const file = keys.map((key) => aRow({ 'order.external_id': key, 'customer.email': `${key}@example.dk` }))
   const id = await seedStarted(await seedShop(), file, { borders: [3] })
-  await expectGrouped(id, modelOf(keys))
-  await expectRead(id, modelOf(keys), 0, 100)
+  await expectGrouped(id, buildModel(keys))
+  await expectRead(id, buildModel(keys), 0, 100)
 })
 
 it('a long file is grouped like a short one', async () => {
   const shop = await seedShop()
   // Each three rows make two orders, and one row in a hundred repeats a key from the beginning.
-  const keyOf = (row: number) => (row % 100 === 99 ? `A-${row % 7}` : `A-${Math.floor((2 * row) / 3)}`)
-  const keys = Array.from({ length: 3000 }, (_, row) => keyOf(row))
+  const chooseKey = (row: number) => (row % 100 === 99 ? `A-${row % 7}` : `A-${Math.floor((2 * row) / 3)}`)
+  const keys = Array.from({ length: 3000 }, (_, row) => chooseKey(row))
   const lines = keys.map((key) => `${key};${key.toLowerCase()}@example.dk;Day ticket;225;${'x'.repeat(300)}`)
   const text = ['Order ID;E-mail;Product;Price;Note', ...lines, ''].join('\r\n')
   const { id } = await givenImport(shop, text)
-  const model = modelOf(keys)
+  const model = buildModel(keys)
   expect(await process(id)).toMatchObject({ total_rows: 3000, total_orders: model.length })
   expect((await stagedRows(id)).map(({ group_key }) => group_key)).toEqual(keys)
   await expectGrouped(id, model)

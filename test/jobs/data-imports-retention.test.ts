@@ -22,7 +22,7 @@ beforeEach(async () => {
 
 let rowCount = 0
 /** Rows of a person with two orders, of a person who holds another person's ticket, and a row with an error. */
-const csvOf = (mark: string) =>
+const buildCsv = (mark: string) =>
   [
     'Order ID;E-mail;First name;Product;Quantity;Unit price',
     `A-1${mark};ane-${mark}@example.dk;Ane${mark};Day ticket;1;225,00`,
@@ -33,13 +33,13 @@ const csvOf = (mark: string) =>
 const freshMark = () => `m${++rowCount}${crypto.randomUUID().slice(0, 6)}`
 
 async function importTable(mark: string, tenant = shop): Promise<string> {
-  const id = await givenReadyImport(tenant, csvOf(mark))
+  const id = await givenReadyImport(tenant, buildCsv(mark))
   expect((await post(`/v1/data-imports/${id}/start`, { skip_invalid_rows: true })).status).toBe(200)
   expect(await work(id)).toMatchObject({ status: 'completed_with_errors', created_orders: 2, failed_orders: 2 })
   return id
 }
 
-const userOf = async (email: string) =>
+const findUser = async (email: string) =>
   (await db.first(sql<{ id: string }>`select id from users where email = ${email}`))?.id ?? ''
 
 /** Lists the keys under which the store still has the import's file and its copy. */
@@ -57,7 +57,7 @@ async function kept(id: string): Promise<{ copies: number; original: boolean }> 
   return { copies: objects.filter(({ key }) => !waiting.has(key)).length, original: file?.storage_key != null }
 }
 
-const textOf = async (id: string): Promise<string> => {
+const dumpImport = async (id: string): Promise<string> => {
   const columns = await db.all(sql`select * from import_columns where import_id = ${id}`)
   return JSON.stringify([await rowsNow(id), await ordersNow(id), columns])
 }
@@ -74,7 +74,7 @@ describe('an import that has ended', () => {
     expect((await get(`/v1/data-imports/${id}`)).body).toMatchObject({ files_deleted_at: null, rows_deleted_at: null })
     await sweepAfter(30)
     expect(await kept(id)).toEqual({ copies: 0, original: false })
-    expect(await textOf(id)).not.toContain(mark)
+    expect(await dumpImport(id)).not.toContain(mark)
     const { body } = await get(`/v1/data-imports/${id}`)
     expect(body).toMatchObject({
       status: 'completed_with_errors',
@@ -119,15 +119,15 @@ describe('eraseUser', () => {
   it('blanks all rows of the person and deletes the file; other rows stay', async () => {
     const mark = freshMark()
     const [id, elsewhere] = [await importTable(mark), await importTable(mark, await seedShop())]
-    const others = await textOf(elsewhere)
+    const others = await dumpImport(elsewhere)
     const before = await rowsNow(id)
-    const user = await userOf(`ane-${mark}@example.dk`)
+    const user = await findUser(`ane-${mark}@example.dk`)
     const mine = (await ordersNow(id))[0]?.order_id ?? ''
     const owner = await db.first(sql<{ user_id: string }>`select user_id from orders where id = ${mine}`)
     expect((await post(`/v1/user/${owner?.user_id ?? user}/erase`, {})).status).toBe(200)
     await finishErasures()
     expect((await post(`/v1/user/${owner?.user_id ?? user}/erase`, {})).body.status).toBe('completed')
-    const text = await textOf(id)
+    const text = await dumpImport(id)
     expect(text.toLowerCase()).not.toContain(`ane-${mark}`)
     expect(text).not.toContain(`Ane${mark}`)
     const forUndo = (await ordersNow(id)).slice(0, 2).map((order) => JSON.parse(order.undo_data ?? '{}'))
@@ -144,7 +144,7 @@ describe('eraseUser', () => {
       status: 410,
       body: { code: 'import_data_deleted' },
     })
-    expect(await textOf(elsewhere)).toBe(others)
+    expect(await dumpImport(elsewhere)).toBe(others)
     expect(await kept(elsewhere)).toEqual({ copies: 1, original: true })
     expect((await get(`/v1/data-imports/${elsewhere}/error-report`)).status).toBe(200)
   })
@@ -155,7 +155,7 @@ describe('eraseUser', () => {
     const other = freshMark()
     const id = await givenReadyImport(
       shop,
-      csvOf(other)
+      buildCsv(other)
         .replaceAll(`ane-${other}`, `ane-${mark}`)
         .replaceAll(`Ane-${other}`, `Ane-${mark}`)
         .replaceAll(';xyz', ';5')
@@ -172,7 +172,7 @@ describe('eraseUser', () => {
     expect((await post(`/v1/data-imports/${id}/column-mappings/process`, {})).body.code).toBe('invalid_transition')
     expect((await post(`/v1/data-imports/${id}/start`, {})).status).toBe(200)
     expect(await work(id)).toMatchObject({ status: 'completed_with_errors', created_orders: 2, failed_orders: 2 })
-    expect((await textOf(id)).toLowerCase()).not.toContain(`ane-${mark}`)
+    expect((await dumpImport(id)).toLowerCase()).not.toContain(`ane-${mark}`)
     const customer = await db.first(sql`select 1 from users where email = ${`ane-${mark}@example.dk`}
       and organization_id = ${shop.organization_id}`)
     expect(customer).toBeUndefined()
@@ -195,11 +195,11 @@ describe('eraseUser', () => {
     let row: ImportRow | null = await importNow(id)
     while (row && row.created_orders === 0) row = await importStep(job, row)
     expect(row?.created_orders).toBe(25)
-    expect((await post(`/v1/user/${await userOf(email)}/erase`, {})).status).toBe(200)
+    expect((await post(`/v1/user/${await findUser(email)}/erase`, {})).status).toBe(200)
     await finishErasures()
     expect(row && (await importStep(job, row))).toBeNull()
     expect(await work(id)).toMatchObject({ status: 'completed_with_errors', created_orders: 59, failed_orders: 1 })
-    expect(await userOf(email)).toBe('')
-    expect(await textOf(id)).not.toContain(`ane-${mark}`)
+    expect(await findUser(email)).toBe('')
+    expect(await dumpImport(id)).not.toContain(`ane-${mark}`)
   })
 })

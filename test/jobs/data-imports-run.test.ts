@@ -191,12 +191,12 @@ describe('the import of a file', () => {
     const addConsent = (id: string) =>
       write(sql`insert into import_constants (import_id, target_field, value) values (${id}, ${target}, 'no')`)
     const [yes, no] = [aRow({ [target]: true }), aRow({ [target]: false })]
-    const userOf = async (row: FileRow) =>
+    const findUser = async (row: FileRow) =>
       (
         await db.first(sql<{ id: string }>`select id from users where organization_id = ${shop.organization_id}
           and email = ${row.values['customer.email']}`)
       )?.id ?? ''
-    const statuses = async (row: FileRow) => (await recordsOf(await userOf(row), consent)).map(({ status }) => status)
+    const statuses = async (row: FileRow) => (await recordsOf(await findUser(row), consent)).map(({ status }) => status)
     const importIt = async (rows: FileRow[], options = {}) => {
       const id = await seedStarted(shop, rows, { options })
       await addConsent(id)
@@ -206,9 +206,9 @@ describe('the import of a file', () => {
     }
     const first = await importIt([yes, no])
     expect([await statuses(yes), await statuses(no)]).toEqual([['given'], []])
-    const [record] = await recordsOf(await userOf(yes), consent)
+    const [record] = await recordsOf(await findUser(yes), consent)
     expect(record).toMatchObject({ import_id: first, method: 'import' })
-    await answer('withdraw', { user: await userOf(yes), consent }, { occurred_at: '2026-01-20T00:00:00Z' })
+    await answer('withdraw', { user: await findUser(yes), consent }, { occurred_at: '2026-01-20T00:00:00Z' })
     const later = { 'order.external_id': freshOrderId(), 'order.created': Date.UTC(2026, 0, 10) }
     await importIt([{ values: { ...yes.values, ...later } }])
     expect(await statuses(yes)).toEqual(['given', 'withdrawn'])

@@ -44,22 +44,22 @@ const answerOf = ({ target, columns, transform }: TargetMapping) => {
   return { source_index: columns[0], target_field: target, transform: { type, args } }
 }
 
-const priceOf = ({ quantity, unit_price_minor, line_total_minor }: ExpectedOrder['items'][number]): number =>
+const computePrice = ({ quantity, unit_price_minor, line_total_minor }: ExpectedOrder['items'][number]): number =>
   line_total_minor ?? quantity * (unit_price_minor ?? 0)
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, number) => all + number, 0)
 
 /** Sums the prices of the tickets that the amount includes, or else of those that are not cancelled. */
-function ticketsPaidOf(order: ExpectedOrder): number {
-  const sumPrices = (items: ExpectedOrder['items']) => sum(items.map(priceOf)) - (order.discount_minor ?? 0)
+function sumTickets(order: ExpectedOrder): number {
+  const sumPrices = (items: ExpectedOrder['items']) => sum(items.map(computePrice)) - (order.discount_minor ?? 0)
   const live = order.items.filter(({ status }) => status !== 'cancelled')
   const isWhole = order.amount_minor === sumPrices(order.items) + (order.service_fee_minor ?? 0)
   return sumPrices(isWhole || (order.status === 'cancelled' && live.length === 0) ? order.items : live)
 }
 
 /** Returns the amount in the file, or else the sum of the tickets. */
-const amountOf = (order: ExpectedOrder): number =>
-  order.amount_minor ?? ticketsPaidOf(order) + (order.service_fee_minor ?? 0)
+const computeAmount = (order: ExpectedOrder): number =>
+  order.amount_minor ?? sumTickets(order) + (order.service_fee_minor ?? 0)
 
 interface BriefOrder {
   status: string
@@ -70,13 +70,13 @@ interface BriefOrder {
   paid: number
 }
 
-const briefOf = (order: ExpectedOrder): BriefOrder => ({
+const summarise = (order: ExpectedOrder): BriefOrder => ({
   status: order.status,
-  amount: `${amountOf(order) / 100} ${order.currency}`,
+  amount: `${computeAmount(order) / 100} ${order.currency}`,
   created: order.created_at ?? null,
   contact: order.customer.email ?? order.customer.phone_number ?? null,
   tickets: sum(order.items.map(({ quantity }) => quantity)),
-  paid: ticketsPaidOf(order) / 100,
+  paid: sumTickets(order) / 100,
 })
 
 interface StoredOrder extends Omit<BriefOrder, 'contact' | 'amount' | 'tickets' | 'paid'> {
@@ -129,7 +129,7 @@ async function rowErrors(id: string): Promise<string[]> {
   )
 }
 
-const suggestedOf = ({ columns }: WholeFile): string[] =>
+const listSuggested = ({ columns }: WholeFile): string[] =>
   columns
     .map((column) => / = ([\w.]+)(?:,| \d,)/.exec(column)?.[1] ?? 'nothing')
     .filter((target) => !target.startsWith('consent.'))
@@ -149,14 +149,14 @@ describe('a sheet by a person or an export of a system', () => {
     const { id } = await givenImport(tenant, bytes, { options: {} }, uploadOf(name))
     const suggested = await suggestedHere(id)
     const withoutConsents = suggested.filter((_, index) => !expected.columns[index]?.includes('= consent.'))
-    expect(withoutConsents).toEqual(suggestedOf(expected))
+    expect(withoutConsents).toEqual(listSuggested(expected))
     if (expected.answers.length > 0) {
       const mapped = await mapColumns(id, expected.answers.map(answerOf))
       expect(mapped.status, mapped.text).toBe(200)
     }
     await process(id)
     const orders = (expected.orders ?? []) as ExpectedOrder[]
-    const good = orders.filter(({ errors }) => !errors).map(briefOf)
+    const good = orders.filter(({ errors }) => !errors).map(summarise)
     const failing = orders.filter(isOfOrder).length - good.length
     const { body } = await get(pathOf(id, '/preview?page_size=100'))
     const previewedOrders = body.results as PreviewedOrder[]

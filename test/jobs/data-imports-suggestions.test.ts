@@ -191,12 +191,12 @@ describe('listImportTargetFields', () => {
   it('lists the consents of the edition beside the fields of orders', async () => {
     const [tenant, other] = [await seedShop(), await seedShop()]
     const [consent, foreign] = [await givenOldConsent(tenant), await givenOldConsent(other)]
-    const keysOf = async (query: string) => {
+    const listKeys = async (query: string) => {
       const { body } = await get(`/v1/data-imports/target-fields${query}`)
       return (body.results as { key: string }[]).map(({ key }) => key)
     }
-    const all = await keysOf('')
-    const keys = await keysOf(`?edition_id=${tenant.edition_id}`)
+    const all = await listKeys('')
+    const keys = await listKeys(`?edition_id=${tenant.edition_id}`)
     expect(keys.filter((key) => !all.includes(key))).toEqual([consent.target])
     expect(keys).not.toContain(foreign.target)
   })

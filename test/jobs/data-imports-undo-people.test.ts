@@ -25,7 +25,7 @@ async function receiveCampaign(user: string): Promise<void> {
     values (${shop.organization_id}, ${user}, ${campaign}, ${Date.now()})`)
 }
 
-const customerOf = async (order: string): Promise<string> =>
+const findCustomer = async (order: string): Promise<string> =>
   (await db.first(sql<{ user_id: string }>`select user_id from orders where id = ${order}`))?.user_id ?? ''
 
 describe('customers of an import that is undone', () => {
@@ -44,7 +44,7 @@ describe('customers of an import that is undone', () => {
   it.each(references)('stay when they have %s, and their orders go', async (_, refer) => {
     await seedShop()
     const { id, orders } = await importedFile(shop, manyRows(2))
-    await refer(await customerOf(orders[0] as string))
+    await refer(await findCustomer(orders[0] as string))
     expect(await undoToEnd(id)).toMatchObject({ undone_orders: 2, kept_orders: 0 })
     expect(await contentsOf(shop)).toMatchObject({ orders: 0, users: 1 })
   })
@@ -84,14 +84,14 @@ describe('consents from an import that is undone', () => {
     )
     return definition
   }
-  const statsOf = (consent: string) => db.first(sql`select * from consent_stats where consent_id = ${consent}`)
+  const loadStats = (consent: string) => db.first(sql`select * from consent_stats where consent_id = ${consent}`)
 
   it('are withdrawn with their orders, and the earlier answer is current again', async () => {
     const { id: consent, key } = await seedAnsweredOrder()
     const email = 'answers@example.dk'
     const old = { 'customer.email': email, 'order.created': Date.UTC(2026, 0, 1), [`consent.${key}`]: false }
     await importedFile(shop, [aRow(old)], { skipped: true })
-    const before = [await statsOf(consent), await stateBeside()]
+    const before = [await loadStats(consent), await stateBeside()]
     const rows = [5, 6].map((day) =>
       aRow({ ...old, 'order.created': Date.UTC(2026, 0, day), [`consent.${key}`]: day === 6 }),
     )
@@ -102,14 +102,14 @@ describe('consents from an import that is undone', () => {
     expect((await recordsOf(user, consent)).map(({ status, is_latest }) => [status, is_latest])).toEqual([
       ['skipped', 1],
     ])
-    expect([await statsOf(consent), await stateBeside()]).toEqual(before)
+    expect([await loadStats(consent), await stateBeside()]).toEqual(before)
     await expectWhole(shop.organization_id)
   })
 
   it('stay as proof, with the order and the customer, when the person has answered again since', async () => {
     const { id: consent, key } = await seedAnsweredOrder()
     const { id, orders } = await importedFile(shop, [aRow({ [`consent.${key}`]: true }), aRow()])
-    const user = await customerOf(orders[0] as string)
+    const user = await findCustomer(orders[0] as string)
     const reply = await answer('withdraw', { user, consent })
     expect(reply.status, reply.text).toBe(200)
     await undoToEnd(id)
@@ -121,7 +121,7 @@ describe('consents from an import that is undone', () => {
   it('stay as proof with the customer when a campaign relied on them', async () => {
     const { id: consent, key } = await seedAnsweredOrder()
     const { id, orders } = await importedFile(shop, [aRow({ [`consent.${key}`]: true })])
-    const user = await customerOf(orders[0] as string)
+    const user = await findCustomer(orders[0] as string)
     await receiveCampaign(user)
     expect(await undoToEnd(id)).toMatchObject({ undone_orders: 1 })
     expect((await recordsOf(user, consent)).map(({ status }) => status)).toEqual(['given'])

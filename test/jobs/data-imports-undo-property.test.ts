@@ -42,18 +42,18 @@ const file = fc.record({
 type File = typeof file extends fc.Arbitrary<infer Value> ? Value : never
 type OrderPart = File['orders'][number]
 
-const contactOf = ({ person, has, name }: OrderPart['customer']) => ({
+const buildContact = ({ person, has, name }: OrderPart['customer']) => ({
   'customer.email': has === 'phone' ? undefined : `${person}@example.dk`,
   'customer.phone_number': has === 'email' ? undefined : phones[person],
   'customer.first_name': name,
 })
 
-const rowsOf = ({ rows, orders }: File, key: string) =>
+const buildRows = ({ rows, orders }: File, key: string) =>
   rows.map(({ order: id, product, variant, location, options, quantity, holder }) => {
     const of = orders[Number(id) - 1] as OrderPart
     return aRow({
       'order.external_id': id,
-      ...contactOf(of.customer),
+      ...buildContact(of.customer),
       'order.status': of.status,
       'order.order_number': of.number,
       'order.coupon_code': of.coupon,
@@ -70,7 +70,7 @@ const rowsOf = ({ rows, orders }: File, key: string) =>
   })
 
 async function importFile(shop: Shop, given: File, key: string) {
-  const id = await seedStarted(shop, rowsOf(given, key), { options: { on_duplicate: 'update', skipped: true } })
+  const id = await seedStarted(shop, buildRows(given, key), { options: { on_duplicate: 'update', skipped: true } })
   await write(
     sql`insert into import_constants (import_id, target_field, value) values (${id}, ${`consent.${key}`}, 'no')`,
   )
@@ -78,7 +78,7 @@ async function importFile(shop: Shop, given: File, key: string) {
   return id
 }
 
-const outcomesOf = async (id: string) =>
+const listOutcomes = async (id: string) =>
   (await ordersNow(id)).map(({ number, outcome, errors, warnings }) => ({ number, outcome, errors, warnings }))
 
 /** Seeds customers of another edition whom this edition does not know yet. */
@@ -116,7 +116,7 @@ it('an undo restores every table, and the file can be imported again with the sa
       const before = await stateBeside()
 
       const id = await importFile(shop, second, key)
-      const outcomes = await outcomesOf(id)
+      const outcomes = await listOutcomes(id)
       const imported = await importNow(id)
       // The file may contain no order that can be imported.
       if (imported.undo_until === null) return
@@ -130,7 +130,7 @@ it('an undo restores every table, and the file can be imported again with the sa
       expect(await stateBeside()).toEqual(before)
       expect((await undoneNow(id)).map(({ undo_data: kept }) => kept)).toEqual(outcomes.map(() => null))
 
-      expect(await outcomesOf(await importFile(shop, second, key))).toEqual(outcomes)
+      expect(await listOutcomes(await importFile(shop, second, key))).toEqual(outcomes)
     }),
     { numRuns: 8, endOnFailure: true },
   )

@@ -16,7 +16,7 @@ import { seedEndpoint } from '../support/seeding/webhooks.ts'
 import { enableWallet } from '../support/seeding/sales/wallet-passes.ts'
 import { seedMessage } from '../support/seeding/messaging/email-messages.ts'
 
-const textOf = (statement: Statement): string => new SQLiteSyncDialect().sqlToQuery(statement.getSQL()).sql
+const renderText = (statement: Statement): string => new SQLiteSyncDialect().sqlToQuery(statement.getSQL()).sql
 
 /** A tick longer than a message may take, so that each message does one step. */
 const aStepMs = 10_000
@@ -26,7 +26,7 @@ beforeEach(async () => {
   shop = await seedShop()
 })
 
-const purchaseOf = async (order: string): Promise<string> =>
+const findPurchase = async (order: string): Promise<string> =>
   (await db.first(sql<{ id: string }>`select id from purchases where order_id = ${order}`))?.id ?? ''
 
 describe('the undo of an import', () => {
@@ -46,12 +46,12 @@ describe('the undo of an import', () => {
 
 describe('an order that changed after the import', () => {
   const touches: [string, (order: string) => Promise<unknown>][] = [
-    ['purchase_used', async (order) => scan(await purchaseOf(order), { quantity: 1 })],
+    ['purchase_used', async (order) => scan(await findPurchase(order), { quantity: 1 })],
     [
       'pass_issued',
       async (order) => {
-        await enableWallet({ organization: shop.organization_id, edition: shop.edition_id }, await purchaseOf(order))
-        return post(`/v1/purchases/${await purchaseOf(order)}/wallet-passes`, { platform: 'apple' })
+        await enableWallet({ organization: shop.organization_id, edition: shop.edition_id }, await findPurchase(order))
+        return post(`/v1/purchases/${await findPurchase(order)}/wallet-passes`, { platform: 'apple' })
       },
     ],
     [
@@ -128,9 +128,9 @@ describe('an order that changed after the import', () => {
     const real = job.db.batch.bind(job.db)
     let isTouched = false
     job.db.batch = (async (statements: readonly Statement[]) => {
-      if (!isTouched && statements.some((statement) => textOf(statement).includes('delete from orders'))) {
+      if (!isTouched && statements.some((statement) => renderText(statement).includes('delete from orders'))) {
         isTouched = true
-        expect((await scan(await purchaseOf(orders[1] as string), { quantity: 1 })).status).toBe(201)
+        expect((await scan(await findPurchase(orders[1] as string), { quantity: 1 })).status).toBe(201)
       }
       return real(statements)
     }) as typeof job.db.batch

@@ -57,7 +57,7 @@ async function job(bindings: object, world: World, work: (job: JobCtx) => Promis
   }
 }
 
-function planOf(one: Step, before: Model, world: World): Plan {
+function planStep(one: Step, before: Model, world: World): Plan {
   if (one.act === 'upload') {
     const { content } = one
     const bytes = world.contents[content] ?? freshPng()
@@ -91,7 +91,7 @@ function planOf(one: Step, before: Model, world: World): Plan {
 }
 
 /** Lists the files of the database in the words of the model. */
-async function filesOf({ organization }: World, checksums: readonly string[]): Promise<Model> {
+async function listModelFiles({ organization }: World, checksums: readonly string[]): Promise<Model> {
   const rows = await rowsOf<{ id: string; title: string; checksum_sha256: string }>(
     'select id, title, checksum_sha256 from files where organization_id = ? order by id',
     organization,
@@ -154,10 +154,10 @@ it('references, bytes and counts stay correct after any uploads, deletions, chan
       const checksums = (await Promise.all(digests)).map((digest) => new Uint8Array(digest).toHex())
       let model: Model = new Map()
       for (const one of steps) {
-        const plan = planOf(one, model, world)
+        const plan = planStep(one, model, world)
         const { bindings, hasCrashed } = crashAt(one.crash)
         const { status } = await plan.run(bindings)
-        const storedFiles = await filesOf(world, checksums)
+        const storedFiles = await listModelFiles(world, checksums)
         expectOneOf(storedFiles, model, plan, status < 300 || !hasCrashed())
         await expectAccount(world, storedFiles)
         model = storedFiles

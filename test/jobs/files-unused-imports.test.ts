@@ -30,7 +30,7 @@ async function uploadTable(bytes = table(), purpose = 'import', tenant = shop): 
 }
 
 const importOf = (file_id: string, tenant = shop) => post('/v1/data-imports', { ...tenant, file_id })
-const statusOf = async (id: string): Promise<number> => (await get(`/v1/files/${id}`)).status
+const readStatus = async (id: string): Promise<number> => (await get(`/v1/files/${id}`)).status
 const createLaterContext = (ms = keptMs + 60_000): Ctx => contextAt(Date.now() + ms)
 
 /** Runs sweeps until no old file is left. */
@@ -49,9 +49,9 @@ describe('an import file that no import uses', () => {
     const id = await uploadTable()
     const [row] = await rowsOf<{ storage_key: string }>('select storage_key from files where id = ?', id)
     await sweepAll(keptMs - 60_000)
-    expect(await statusOf(id)).toBe(200)
+    expect(await readStatus(id)).toBe(200)
     await sweepAll()
-    expect(await statusOf(id)).toBe(404)
+    expect(await readStatus(id)).toBe(404)
     await sweepObjects(createLaterContext())
     expect(await storedKeys()).not.toContain(row?.storage_key)
     expect(await accountOf(shop.organization_id)).toEqual({
@@ -67,7 +67,7 @@ describe('an import file that no import uses', () => {
     const id = await uploadTable()
     await env.DB.prepare('update editions set is_archived = 1 where id = ?').bind(shop.edition_id).run()
     await sweepAll()
-    expect(await statusOf(id)).toBe(404)
+    expect(await readStatus(id)).toBe(404)
   })
 
   it('is deleted after any number of days without a sweep, by as many sweeps as needed', async () => {
@@ -76,9 +76,9 @@ describe('an import file that no import uses', () => {
     // There are twice as many older files that are due as a sweep deletes.
     await seedOthers(60, Date.now() - 400 * dayMs, 'import')
     await sweepUnusedImports(createLaterContext(365 * dayMs))
-    expect(await Promise.all(ids.map(statusOf))).toEqual([200, 200, 200])
+    expect(await Promise.all(ids.map(readStatus))).toEqual([200, 200, 200])
     await sweepAll(365 * dayMs)
-    expect(await Promise.all(ids.map(statusOf))).toEqual([404, 404, 404])
+    expect(await Promise.all(ids.map(readStatus))).toEqual([404, 404, 404])
     expect(await rowsOf("select id from files where access_key = 'other'")).toEqual([])
   })
 
@@ -90,7 +90,7 @@ describe('an import file that no import uses', () => {
     const theirs = await uploadTable(bytes, 'import', other)
     expect((await importOf(theirs, other)).status).toBe(201)
     await sweepAll()
-    expect(await Promise.all([due, attachment, theirs].map(statusOf))).toEqual([404, 200, 200])
+    expect(await Promise.all([due, attachment, theirs].map(readStatus))).toEqual([404, 200, 200])
     await sweepObjects(createLaterContext())
     const intactAccount = { objects: 1, references: [1], isCounted: true, isStored: true, lost: 0 }
     expect(await accountOf(shop.organization_id)).toEqual(intactAccount)
@@ -112,7 +112,7 @@ describe('a file that the sweep does not delete', () => {
     expect((await patch(`/v1/files/${replaced}`, { purpose: 'attachment' })).status).toBe(200)
     await sweepAll()
     const keptFiles = [draft, cancelled, replaced, attachment]
-    expect(await Promise.all(keptFiles.map(statusOf))).toEqual([200, 200, 200, 200])
+    expect(await Promise.all(keptFiles.map(readStatus))).toEqual([200, 200, 200, 200])
   })
 
   it('may be one that an import begins to use while the sweep deletes it', async () => {
@@ -126,9 +126,9 @@ describe('a file that the sweep does not delete', () => {
     }
     await sweepUnusedImports(job)
     expect(created).toBe(201)
-    expect(await statusOf(id)).toBe(200)
+    expect(await readStatus(id)).toBe(200)
     await sweepAll()
-    expect(await statusOf(id)).toBe(200)
+    expect(await readStatus(id)).toBe(200)
   })
 })
 
@@ -140,7 +140,7 @@ describe('createDataImport', () => {
     expect(reply.status).toBe(400)
     expect(reply.body.errors).toMatchObject([{ code: 'does_not_exist', attr: 'file_id' }])
     expect(await rowsOf('select id from data_imports where organization_id = ?', shop.organization_id)).toEqual([])
-    expect(await statusOf(id)).toBe(404)
+    expect(await readStatus(id)).toBe(404)
   })
 })
 
@@ -166,7 +166,7 @@ describe('the sweep of unused import files', () => {
       await sweepUnusedImports(idle)
       const job = createLaterContext()
       await sweepUnusedImports(job)
-      expect(await statusOf(id)).toBe(404)
+      expect(await readStatus(id)).toBe(404)
       return [idle.db.meter, job.db.meter].map(({ rows_read, rows_written }) => [rows_read, rows_written])
     }
     const before = await cost()

@@ -12,7 +12,7 @@ interface Stored {
   search_text: string
 }
 
-const storedOf = (shop: Shop) =>
+const loadCustomer = (shop: Shop) =>
   db.first(sql<Stored>`select email, phone_digits, search_text from users
     where organization_id = ${shop.organization_id}`)
 
@@ -26,22 +26,22 @@ const searchCustomers = async (shop: Shop, text: string): Promise<number[]> => {
   return Promise.all(counts.map(async (path) => (await get(path)).body.count as number))
 }
 
-const shopWith = async (email: string): Promise<Shop> => {
+const seedShopWith = async (email: string): Promise<Shop> => {
   const shop = await seedShop()
   await givenOrders(shop, [anOrder({ customer: { email, first_name: 'Ægir', last_name: 'Holm' } })])
   return shop
 }
 
 it('listUsers finds an address in any case and without its accents', async () => {
-  const shop = await shopWith('søren.Müller@example.dk')
-  expect(await storedOf(shop)).toMatchObject({ search_text: 'aegir holm\nsoren.muller@example.dk\n' })
+  const shop = await seedShopWith('søren.Müller@example.dk')
+  expect(await loadCustomer(shop)).toMatchObject({ search_text: 'aegir holm\nsoren.muller@example.dk\n' })
   expect(await searchCustomers(shop, 'soren.MULLER')).toEqual([1, 1, 1])
   expect(await searchCustomers(shop, 'Søren.Müller')).toEqual([1, 1, 1])
   expect(await searchCustomers(shop, 'aegir')).toEqual([1, 1, 0])
 })
 
 it('listUsers finds nothing by letters of a name followed by letters of the address', async () => {
-  const shop = await shopWith('mail@example.dk')
+  const shop = await seedShopWith('mail@example.dk')
   for (const text of ['holm mail', 'holmmail', 'lmma', 'holm\nmail'])
     expect([text, await searchCustomers(shop, text)]).toEqual([text, [0, 0, 0]])
 })

@@ -18,7 +18,10 @@ async function givenAccount(organisation: { id: string }, more: object = {}): Pr
   return (await givenMerchantAccount(organisation, { supported_currencies: ['dkk'], ...secrets, ...more })).id
 }
 
-function jobWith(payments: Partial<JobCtx['config']['payments']> = {}, environment: 'test' | 'production' = 'test') {
+function createJobWith(
+  payments: Partial<JobCtx['config']['payments']> = {},
+  environment: 'test' | 'production' = 'test',
+) {
   const ctx = contextAt(Date.now())
   return { ...ctx, config: { ...ctx.config, environment, payments: { ...ctx.config.payments, ...payments } } }
 }
@@ -28,7 +31,7 @@ describe('the merchant account of a payment', () => {
     const organisation = await givenOrganization()
     const id = await givenAccount(organisation)
     const edition = await seedEdition(organisation, { merchant_account_id: id })
-    const job = jobWith()
+    const job = createJobWith()
     expect(await findReadyAccount(job, { edition_id: edition.id, merchant_account_id: null })).toEqual({
       id,
       service: 'stripe',
@@ -46,22 +49,23 @@ describe('the merchant account of a payment', () => {
   it('uses the connected account that the edition names', async () => {
     const organisation = await givenOrganization()
     const [ownAccount, earlier] = [await givenAccount(organisation), await givenAccount(organisation)]
-    const accountOf = async (merchant_id: Record<string, unknown>, merchant_account_id: string | null) => {
+    const findAccount = async (merchant_id: Record<string, unknown>, merchant_account_id: string | null) => {
       const edition = await seedEdition(organisation, { merchant_account_id: ownAccount, merchant_id })
-      return (await findReadyAccount(jobWith(), { edition_id: edition.id, merchant_account_id }))?.provider_account
+      return (await findReadyAccount(createJobWith(), { edition_id: edition.id, merchant_account_id }))
+        ?.provider_account
     }
-    expect(await accountOf({ stripe: 'acct_Edition' }, null)).toBe('acct_Edition')
-    expect(await accountOf({ stripe: 'acct_Edition' }, ownAccount)).toBe('acct_Edition')
-    expect(await accountOf({ stripe: 'acct_Edition' }, earlier)).toBe('acct_Own')
+    expect(await findAccount({ stripe: 'acct_Edition' }, null)).toBe('acct_Edition')
+    expect(await findAccount({ stripe: 'acct_Edition' }, ownAccount)).toBe('acct_Edition')
+    expect(await findAccount({ stripe: 'acct_Edition' }, earlier)).toBe('acct_Own')
     for (const other of [{}, { stripe: 7 }, { stripe: 'x\r\ny' }, { main: 'M-1' }, { __proto__: { stripe: 'acct_x' } }])
-      expect(await accountOf(other, null)).toBe('acct_Own')
+      expect(await findAccount(other, null)).toBe('acct_Own')
   })
 
   it('cannot be used without a key, by another organisation, and for new refunds while it is off', async () => {
     const [organisation, other] = [await givenOrganization(), await givenOrganization()]
     const access = async (merchant_account_id: string | null, taken: string | null = null) => {
       const edition = await seedEdition(organisation, { merchant_account_id })
-      return findReadyAccount(jobWith(), { edition_id: edition.id, merchant_account_id: taken })
+      return findReadyAccount(createJobWith(), { edition_id: edition.id, merchant_account_id: taken })
     }
     expect(await access(null)).toBeNull()
     expect(await access(await givenAccount(organisation, { api_key: null }))).toBeNull()
@@ -72,11 +76,13 @@ describe('the merchant account of a payment', () => {
     const off = await givenAccount(organisation, { is_active: false })
     expect(await access(off)).toBeNull()
     const edition = await seedEdition(organisation, { merchant_account_id: off })
-    const started = await findRefundAccount(jobWith(), { edition_id: edition.id, merchant_account_id: null })
+    const started = await findRefundAccount(createJobWith(), { edition_id: edition.id, merchant_account_id: null })
     expect(started).toMatchObject({ id: off, api_key: apiKey, is_active: false })
-    expect(await findWebhookAccount(jobWith(), off)).toMatchObject({ id: off, webhook_secret: webhookSecret })
-    expect(await findWebhookAccount(jobWith(), 'mac_none')).toBeNull()
-    expect(await findWebhookAccount(jobWith(), await givenAccount(organisation, { webhook_secret: null }))).toBeNull()
+    expect(await findWebhookAccount(createJobWith(), off)).toMatchObject({ id: off, webhook_secret: webhookSecret })
+    expect(await findWebhookAccount(createJobWith(), 'mac_none')).toBeNull()
+    expect(
+      await findWebhookAccount(createJobWith(), await givenAccount(organisation, { webhook_secret: null })),
+    ).toBeNull()
   })
 
   it('cannot be used in production when it is a test account', async () => {
@@ -85,14 +91,14 @@ describe('the merchant account of a payment', () => {
       merchant_account_id: await seedMerchantAccount(organisation, { type: 'test' }),
     })
     const paid = { edition_id: edition.id, merchant_account_id: null }
-    expect(await findReadyAccount(jobWith(), paid)).toMatchObject({ service: 'test' })
-    expect(await findReadyAccount(jobWith({}, 'production'), paid)).toBeNull()
+    expect(await findReadyAccount(createJobWith(), paid)).toMatchObject({ service: 'test' })
+    expect(await findReadyAccount(createJobWith({}, 'production'), paid)).toBeNull()
   })
 })
 
 describe('the secrets of merchant accounts', () => {
   const [standard = ''] = contextAt(0).config.payments.secrets
-  const sealedOf = (id: string) =>
+  const loadSealed = (id: string) =>
     db.first(sql<{ sealed_api_key: string; sealed_webhook_secret: string; sealed_with: string; version: number }>`
       select sealed_api_key, sealed_webhook_secret, sealed_with, version from merchant_accounts where id = ${id}`)
 
@@ -101,15 +107,15 @@ describe('the secrets of merchant accounts', () => {
     const [one, two] = [await givenAccount(organisation), await givenAccount(organisation)]
     const edition = await seedEdition(organisation, { merchant_account_id: one })
     const access = (secrets: string[]) =>
-      findReadyAccount(jobWith({ secrets }), { edition_id: edition.id, merchant_account_id: null })
+      findReadyAccount(createJobWith({ secrets }), { edition_id: edition.id, merchant_account_id: null })
     expect(await access([standard])).toMatchObject({ api_key: apiKey })
     expect(await access(['another'])).toBeNull()
     expect(await access([])).toBeNull()
     expect(await access(['another', standard])).toMatchObject({ api_key: apiKey })
-    const other = await sealedOf(two)
+    const other = await loadSealed(two)
     await db.batch([sql`update merchant_accounts set sealed_api_key = ${other?.sealed_api_key} where id = ${one}`])
     expect(await access([standard])).toBeNull()
-    const sealedSecrets = await sealedOf(one)
+    const sealedSecrets = await loadSealed(one)
     await db.batch([
       sql`update merchant_accounts set sealed_api_key = ${sealedSecrets?.sealed_webhook_secret} where id = ${one}`,
     ])
@@ -120,22 +126,22 @@ describe('the secrets of merchant accounts', () => {
     const organisation = await givenOrganization()
     const ids = await Promise.all([givenAccount(organisation), givenAccount(organisation, { webhook_secret: null })])
     const edition = await seedEdition(organisation, { merchant_account_id: ids[0] })
-    const before = await Promise.all(ids.map(sealedOf))
-    expect(await resealMerchantAccounts(jobWith())).toBe(0)
-    const rotated = jobWith({ secrets: ['the next one', standard] })
+    const before = await Promise.all(ids.map(loadSealed))
+    expect(await resealMerchantAccounts(createJobWith())).toBe(0)
+    const rotated = createJobWith({ secrets: ['the next one', standard] })
     const paid = { edition_id: edition.id, merchant_account_id: null }
     expect(await findReadyAccount(rotated, paid)).toMatchObject({ api_key: apiKey, webhook_secret: webhookSecret })
     while ((await resealMerchantAccounts(rotated)) > 0);
-    const after = await Promise.all(ids.map(sealedOf))
+    const after = await Promise.all(ids.map(loadSealed))
     for (const [index, row] of after.entries()) {
       expect(row?.sealed_with).not.toBe(before[index]?.sealed_with)
       expect(row?.version).toBe(before[index]?.version)
     }
-    expect(await findReadyAccount(jobWith({ secrets: ['the next one'] }), paid)).toMatchObject({
+    expect(await findReadyAccount(createJobWith({ secrets: ['the next one'] }), paid)).toMatchObject({
       api_key: apiKey,
       webhook_secret: webhookSecret,
     })
-    expect(await findReadyAccount(jobWith(), paid)).toBeNull()
+    expect(await findReadyAccount(createJobWith(), paid)).toBeNull()
   })
 
   it('can be replaced when no known secret decrypts them', async () => {
@@ -144,8 +150,11 @@ describe('the secrets of merchant accounts', () => {
     const edition = await seedEdition(organisation, { merchant_account_id: id })
     await db.batch([sql`update merchant_accounts set sealed_api_key = 'lost.lost' where id = ${id}`])
     const paid = { edition_id: edition.id, merchant_account_id: null }
-    expect(await findReadyAccount(jobWith(), paid)).toBeNull()
+    expect(await findReadyAccount(createJobWith(), paid)).toBeNull()
     expect((await patch(`/v1/merchant-accounts/${id}`, { api_key: apiKey })).status).toBe(200)
-    expect(await findReadyAccount(jobWith(), paid)).toMatchObject({ api_key: apiKey, webhook_secret: webhookSecret })
+    expect(await findReadyAccount(createJobWith(), paid)).toMatchObject({
+      api_key: apiKey,
+      webhook_secret: webhookSecret,
+    })
   })
 })

@@ -14,7 +14,7 @@ beforeEach(async () => {
 })
 afterEach(() => vi.restoreAllMocks())
 
-const engineOf = () => createRefundEngine({ payments: contextAt(Date.now()).payments }, Date.now())
+const createEngine = () => createRefundEngine({ payments: contextAt(Date.now()).payments }, Date.now())
 
 describe('payment events that are repeated, lost and come in any order', () => {
   it('lead to the sums at Stripe', async () => {
@@ -38,7 +38,7 @@ describe('payment events that are repeated, lost and come in any order', () => {
           left -= amount
           await seedDueRefund(sale, { service: 'stripe', requested_minor: amount, approved_minor: amount })
         }
-        const engine = engineOf()
+        const engine = createEngine()
         await engine.run()
         if (dashboard !== null) fake.store.refund(sale.payment, { amount: Math.min(dashboard, left || 1) })
         const listOwnRefunds = () => fake.store.refunds.filter((refund) => refund.payment_intent === sale.payment.id)

@@ -17,7 +17,7 @@ import { db } from '../support/seeding/rows.ts'
 const over = '2026-02-01T00:00:00Z'
 
 /** Runs a sweep with its own meter; `before` runs between its read and each of its transactions. */
-const jobAt = (now: number, before: () => Promise<unknown> = async () => undefined): JobCtx => {
+const createJobAt = (now: number, before: () => Promise<unknown> = async () => undefined): JobCtx => {
   const database = new Database(env.DB, newMeter())
   const batch = database.batch.bind(database)
   database.batch = async (statements) => {
@@ -27,7 +27,7 @@ const jobAt = (now: number, before: () => Promise<unknown> = async () => undefin
   return realJob({ db: database, now: () => now })
 }
 
-const statusesOf = async (shop: Shop): Promise<Record<string, number>> => {
+const countStatuses = async (shop: Shop): Promise<Record<string, number>> => {
   const rows = await db.all(
     sql<{ status: string; n: number }>`select status, count(*) as n from purchases
       where edition_id = ${shop.edition_id} group by status`,
@@ -36,7 +36,7 @@ const statusesOf = async (shop: Shop): Promise<Record<string, number>> => {
 }
 
 const expectExpiredOnce = async (shop: Shop, count: number) => {
-  expect(await statusesOf(shop)).toEqual({ expired: count })
+  expect(await countStatuses(shop)).toEqual({ expired: count })
   const announced = (await eventsOf(shop.organization_id)).map(({ payload }) => JSON.parse(payload).data)
   expect(announced.map(({ action }) => action)).toEqual(Array.from({ length: count }, () => 'expired'))
   expect(new Set(announced.map(({ purchase }) => purchase.id)).size).toBe(count)
@@ -73,9 +73,9 @@ describe('the sweep of expired purchases', () => {
   it('expires a purchase at its exact millisecond', async () => {
     const shop = await seedShop()
     const ticket = await givenTicket(shop, { valid_until: over })
-    await sweepPurchases(jobAt(Date.parse(over) - 1))
+    await sweepPurchases(createJobAt(Date.parse(over) - 1))
     expect((await purchaseRow(ticket.id)).status).toBe('active')
-    await sweepPurchases(jobAt(Date.parse(over)))
+    await sweepPurchases(createJobAt(Date.parse(over)))
     expect((await purchaseRow(ticket.id)).status).toBe('expired')
   })
 
@@ -83,7 +83,7 @@ describe('the sweep of expired purchases', () => {
     const shop = await seedShop()
     await givenTicket(shop, { valid_until: over, quantity: 50 })
     const now = Date.now()
-    await Promise.all([1, 2, 3].map(() => sweepPurchases(jobAt(now), 7)))
+    await Promise.all([1, 2, 3].map(() => sweepPurchases(createJobAt(now), 7)))
     await expectExpiredOnce(shop, 50)
   })
 
@@ -91,11 +91,11 @@ describe('the sweep of expired purchases', () => {
     const shop = await seedShop()
     await givenTicket(shop, { valid_until: over, quantity: 10 })
     let transactions = 0
-    const dying = jobAt(Date.now(), async () => {
+    const dying = createJobAt(Date.now(), async () => {
       if (++transactions === 2) throw new Error('the sweep dies')
     })
     await expect(sweepPurchases(dying, 4)).rejects.toThrow('the sweep dies')
-    expect(await statusesOf(shop)).toEqual({ expired: 4, active: 6 })
+    expect(await countStatuses(shop)).toEqual({ expired: 4, active: 6 })
     await sweepPurchases(realJob())
     await expectExpiredOnce(shop, 10)
   })
@@ -108,7 +108,7 @@ describe('the sweep of expired purchases', () => {
       await givenTicket(shop, { valid_until: over }),
     ]
     let happened = false
-    const job = jobAt(Date.now(), async () => {
+    const job = createJobAt(Date.now(), async () => {
       if (happened) return
       happened = true
       await cancelled.again({ status: 'cancelled' })
@@ -127,7 +127,7 @@ describe('the sweep of expired purchases', () => {
     const shop = await seedShop()
     await givenTicket(shop, { valid_until: '2100-01-01T00:00:00Z', quantity: 300 })
     await givenTicket(shop, { valid_until: over, quantity: 200 }, { status: 'cancelled' })
-    const job = jobAt(Date.now())
+    const job = createJobAt(Date.now())
     await sweepPurchases(job)
     expect(job.db.meter).toMatchObject({ queries: 1, rows_written: 0 })
     // The walk of the index ends at the first purchase that is still valid.

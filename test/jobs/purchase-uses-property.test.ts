@@ -139,8 +139,8 @@ async function seedMachine(limit: number | null) {
   await importOrders(shop, [order])
   const [row] = await db.all(sql<{ id: string }>`select id from purchases where edition_id = ${shop.edition_id}`)
   const id = row?.id ?? ''
-  const useAt = async (index: number) => (await usesOf(id))[index]?.id ?? 'use_none'
-  const bringIn = async (status: string, isOver: boolean) => {
+  const findUseAt = async (index: number) => (await usesOf(id))[index]?.id ?? 'use_none'
+  const importOrder = async (status: string, isOver: boolean) => {
     const valid_until = isOver ? '2026-02-01T00:00:00Z' : '2100-01-01T00:00:00Z'
     const { body } = await importOrders(shop, [{ ...order, status, items: [{ ...item, valid_until }] }], {
       on_duplicate: 'update',
@@ -152,8 +152,8 @@ async function seedMachine(limit: number | null) {
   }
   const run = async (what: Operation): Promise<string> => {
     if (what.do === 'scan') return answerOf(await scan(id, { quantity: what.quantity }))
-    if (what.do === 'revert') return answerOf(await revert(id, await useAt(what.index)))
-    if (what.do === 'import') return bringIn(what.order, what.isOver)
+    if (what.do === 'revert') return answerOf(await revert(id, await findUseAt(what.index)))
+    if (what.do === 'import') return importOrder(what.order, what.isOver)
     await sweepPurchases(realJob())
     return 'swept'
   }
@@ -163,7 +163,7 @@ async function seedMachine(limit: number | null) {
     try {
       const sound = contextAt(Date.now())
       if (what.do === 'scan') await usePurchase(ctx, await findUsablePurchase(sound, id), { quantity: what.quantity })
-      else if (what.do === 'revert') await revertUse(ctx, await findUse(sound, id, await useAt(what.index)))
+      else if (what.do === 'revert') await revertUse(ctx, await findUse(sound, id, await findUseAt(what.index)))
       else if (what.do === 'sweep') await sweepPurchases(ctx)
       return false
     } catch (error) {

@@ -171,14 +171,14 @@ describe('the consumer of refund batches', () => {
 
 describe('the cost of a refund batch', () => {
   it('is the same for each order, for any number of orders', async () => {
-    const costOf = async (orders: number) => {
+    const measureCost = async (orders: number) => {
       const { id } = await seedDryRun(orders)
       await actOnBatch(id, 'start')
       const meter = newMeter()
       await consume(id, quietJob({ db: new Database(env.DB, meter) }))
       return meter
     }
-    const [ten, thirty, fifty] = [await costOf(10), await costOf(30), await costOf(50)]
+    const [ten, thirty, fifty] = [await measureCost(10), await measureCost(30), await measureCost(50)]
     const between = (more: typeof ten, less: typeof ten) => ({
       written: (more.rows_written - less.rows_written) / 20,
       trips: (more.round_trips - less.round_trips) / 2,

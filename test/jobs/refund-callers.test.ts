@@ -12,7 +12,7 @@ import { seedRefunds } from '../support/seeding/sales/refunds.ts'
 
 const begin = Date.UTC(2026, 0, 1)
 
-const queryOf = (filter: object): string =>
+const buildQuery = (filter: object): string =>
   new URLSearchParams(Object.entries(filter).filter((entry) => entry[1] !== undefined)).toString()
 
 interface Caller {
@@ -140,7 +140,7 @@ async function expectListOf(
     .toSorted((a, b) => compared([...keys(a), a.id], [...keys(b), b.id]))
     .map(({ id }) => id)
   const ids = ordering.startsWith('-') ? all.toReversed() : all
-  const query = queryOf({
+  const query = buildQuery({
     status,
     reason,
     source,

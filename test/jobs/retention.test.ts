@@ -156,7 +156,7 @@ describe('the audit log of very many organisations', () => {
 })
 
 describe('a sweep with nothing due', () => {
-  const costOf = async (sweep: (job: JobCtx) => Promise<unknown>) => {
+  const measureCost = async (sweep: (job: JobCtx) => Promise<unknown>) => {
     const job = contextAt(now)
     await sweep(job)
     return { ...job.db.meter }
@@ -184,7 +184,7 @@ describe('a sweep with nothing due', () => {
     const endpoint = (await seedEndpoint(place)).id
     const measured = async () => {
       const costs: Record<string, object> = {}
-      for (const [name, sweep] of Object.entries(sweeps)) costs[name] = await costOf(sweep)
+      for (const [name, sweep] of Object.entries(sweeps)) costs[name] = await measureCost(sweep)
       return costs
     }
     await seedAt(place, endpoint, { at: young, many: 1 })
@@ -200,7 +200,7 @@ describe('a sweep with nothing due', () => {
 
   it('reads one or two rows of the audit log for each of at most 50 organisations', async () => {
     for (let times = 0; times < 5; times++) await sweepAuditLog(contextAt(now))
-    const { rows_read, rows_written } = await costOf(sweepAuditLog)
+    const { rows_read, rows_written } = await measureCost(sweepAuditLog)
     expect(rows_read).toBeLessThan(250)
     expect(rows_written).toBeLessThanOrEqual(1)
   })

@@ -8,7 +8,7 @@ import { givenMember } from '../support/seeding/members.ts'
 import { db } from '../support/seeding/rows.ts'
 import { fold, listPhoneDigits, parsePhoneNeedles } from '../../src/domain/text/fold.ts'
 
-const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id).toSorted()
+const sortIds = (rows: readonly { id: string }[]) => rows.map(({ id }) => id).toSorted()
 const either = (column: string, needles: readonly string[]) =>
   sql.join(
     needles.map((needle) => sql`instr(${sql.raw(column)}, ${needle}) > 0`),
@@ -22,7 +22,7 @@ interface Person {
   phone_digits: string
 }
 
-const textsOf = ({ first_name, email, phone_digits }: Person): string[] => [
+const listTexts = ({ first_name, email, phone_digits }: Person): string[] => [
   fold(first_name),
   fold(email ?? ''),
   phone_digits,
@@ -39,7 +39,7 @@ async function reference(made: SearchedPeople, needle: string) {
   const folded = [fold(needle), ...parsePhoneNeedles(needle)]
   const digits = listPhoneDigits(needle)
   const ordersWhere = async (condition: ReturnType<typeof either>) =>
-    idsOf(
+    sortIds(
       await db.all(sql<{ id: string }>`select orders.id from orders join users on users.id = user_id
         where orders.edition_id = ${made.editions[0]} and (${condition})`),
     )
@@ -58,7 +58,7 @@ async function reference(made: SearchedPeople, needle: string) {
     order_number: await ordersWhere(either('orders.number_folded', [fold(needle)])),
     customer_email: ofAddress.flatMap((customer) => JSON.parse(customer.orders) as string[]).toSorted(),
     customer_phone: digits.length ? await ordersWhere(either('users.phone_digits', digits)) : [],
-    customers: idsOf(people.filter((customer) => containsOneOf(textsOf(customer), folded))),
+    customers: sortIds(people.filter((customer) => containsOneOf(listTexts(customer), folded))),
   }
 }
 
@@ -86,7 +86,7 @@ async function seenByViewer(made: SearchedPeople, needle: string) {
   const folded = [fold(needle), ...parsePhoneNeedles(needle)]
   const rows = await db.all(sql<Person>`select users.id, seen.email, seen.first_name, seen.phone_digits
     from edition_customers as seen join users on users.seq = seen.user_seq where seen.edition_id = ${made.editions[1]}`)
-  return idsOf(rows.filter((row) => containsOneOf(textsOf(row), folded)))
+  return sortIds(rows.filter((row) => containsOneOf(listTexts(row), folded)))
 }
 
 it('every search finds exactly the matching rows, after any writes, changes and deletions', async () => {

@@ -10,7 +10,7 @@ import { db, write } from '../support/seeding/rows.ts'
 import { seedSearchedOrders } from '../support/seeding/searched-orders.ts'
 import { seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 
-const oneOf = (values: readonly string[]) =>
+const chooseOne = (values: readonly string[]) =>
   sql.raw(`case seq % ${values.length} ${values.map((value, at) => `when ${at} then '${value}'`).join(' ')} end`)
 
 let shop: Shop
@@ -26,7 +26,7 @@ const addRequests = (number: number, orders: ReturnType<typeof sql>) =>
   write(sql`insert into refund_requests (id, organization_id, edition_id, order_id, transaction_id, user_id, target, status, source,
       reason, currency, requested_minor, provider_reference, created_at, modified_at)
     select 'rfr_' || substr(edition_id, -6) || printf('%02d%018d', ${number}, seq), organization_id, edition_id, id, 'trx_' || substr(id, 5), user_id,
-      'order', ${oneOf(refundStatuses)}, iif(seq % 2, 'api', 'admin'), ${oneOf(refundReasons)}, 'dkk', seq % 4,
+      'order', ${chooseOne(refundStatuses)}, iif(seq % 2, 'api', 'admin'), ${chooseOne(refundReasons)}, 'dkk', seq % 4,
       iif(seq % 1000 = 500, 'common', null), seq % 600 * 1000, seq % 8
     from orders where ${ofShop()} and ${orders}`)
 

@@ -35,7 +35,7 @@ async function seedCalculation(fields: Record<string, unknown> = {}) {
   return { organisation, people, id: segment.id as string, machine, begin, message: await begin() }
 }
 
-const calculationOf = async (
+const loadCalculation = async (
   machine: ReturnType<typeof calculator>,
   message: { segment_id: string; epoch: number },
 ) => {
@@ -51,7 +51,7 @@ const setsOf = (seq: number) =>
 describe('a calculation', () => {
   it('shows no result before its end', async () => {
     const { machine, message, id, people } = await seedCalculation()
-    let step = await calculateStep(machine.job, await calculationOf(machine, message), size)
+    let step = await calculateStep(machine.job, await loadCalculation(machine, message), size)
     expect(await segmentNow(id)).toMatchObject({
       status: 'calculating',
       user_count: 0,
@@ -236,7 +236,7 @@ describe('a superseded calculation', () => {
 
   it.each(cases)('changes nothing: %s, %s', async (name = '', moment = '') => {
     const { machine, message, id } = await seedCalculation()
-    let asleep = await calculationOf(machine, message)
+    let asleep = await loadCalculation(machine, message)
     if (moment === 'in the middle') {
       const first = await calculateStep(machine.job, asleep, size)
       if (first.state !== 'calculating') throw new Error('ended too early')
@@ -254,7 +254,7 @@ describe('the expression of a segment', () => {
     const { machine, message, id, begin } = await seedCalculation()
     await machine.take([message], size)
     const second = await begin()
-    const calculation = await calculationOf(machine, second)
+    const calculation = await loadCalculation(machine, second)
     const { job: healthy } = calculator()
     let refused = false
     const refuseOnce: typeof healthy.db.batch = async (statements) => {

@@ -116,7 +116,7 @@ const steps = 6
 const peopleAStep = 10
 
 describe('a condition on an indexed column of people', () => {
-  async function rowsReadFor(place: { organization_id: string; edition_id?: string }, expression: string) {
+  async function countRowsRead(place: { organization_id: string; edition_id?: string }, expression: string) {
     const { id: segment } = await givenSegment({ ...place, expression })
     expect((await post(`/v1/segments/${segment as string}/recalculate`, undefined)).status).toBe(200)
     const machine = calculator()
@@ -134,7 +134,7 @@ describe('a condition on an indexed column of people', () => {
     }))
     await seedPeople({ organization: organisation.id, edition }, people)
     const place = { organization_id: organisation.id, ...(of === 'edition' ? { edition_id: edition } : {}) }
-    const withoutIndex = await rowsReadFor(place, 'user.locale < "z"')
+    const withoutIndex = await countRowsRead(place, 'user.locale < "z"')
     for (const expression of [
       ...(of === 'edition' ? [] : ['user.last_seen < now']),
       'user.date_joined < now',
@@ -144,6 +144,6 @@ describe('a condition on an indexed column of people', () => {
       'user.has_email',
       'user.has_phone',
     ])
-      expect(await rowsReadFor(place, expression), expression).toBeLessThanOrEqual(withoutIndex)
+      expect(await countRowsRead(place, expression), expression).toBeLessThanOrEqual(withoutIndex)
   })
 })

@@ -27,18 +27,18 @@ const step = fc.record({
   crash,
 })
 
-const requestOf = (pass: Pass, device: string) => ({
+const buildRequest = (pass: Pass, device: string) => ({
   passType: 'pass.capture',
   serial: pass.serial,
   authorization: `ApplePass ${pass.token}`,
   device: `${pass.serial}-${device}`,
 })
 
-const jobFor = (when: 'none' | 'before' | 'after') => (when === 'none' ? realJob() : createCrashingJob(when))
+const createJobFor = (when: 'none' | 'before' | 'after') => (when === 'none' ? realJob() : createCrashingJob(when))
 
 function act(pass: Pass, one: { device: string; registers: boolean; crash: 'none' | 'before' | 'after' }) {
-  const job = jobFor(one.crash)
-  const request = requestOf(pass, one.device)
+  const job = createJobFor(one.crash)
+  const request = buildRequest(pass, one.device)
   return one.registers
     ? handleRegistration(job, request, async () => ({ pushToken: 'push' }))
     : handleUnregistration(job, request)
@@ -103,7 +103,7 @@ it('the latest callback of Google counts, in any order, with repeats and crashes
       for (const { at, event, crash: when } of steps) {
         const body = await callbackBody(keys, pass, event, { message: { expTimeMillis: start + at } })
         const text = JSON.stringify(body)
-        await receiveGoogleCallback(jobFor(when), text).catch(() => undefined)
+        await receiveGoogleCallback(createJobFor(when), text).catch(() => undefined)
         // Google repeats callbacks that were not answered with 200.
         await receiveGoogleCallback(realJob(), text)
         await receiveGoogleCallback(realJob(), text)

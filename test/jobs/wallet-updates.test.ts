@@ -26,7 +26,7 @@ import { passJsonOf } from '../support/pass-packages.ts'
 const minute = 60_000
 
 /** The Worker's own context, with another gateway and another time. */
-function jobWith(passes: Partial<PassesGateway> = {}, minutes = 0): JobCtx {
+function createJobWith(passes: Partial<PassesGateway> = {}, minutes = 0): JobCtx {
   const job = realJob({ now: () => Date.now() + minutes * minute })
   return { ...job, passes: { ...job.passes, ...passes } }
 }
@@ -34,37 +34,37 @@ function jobWith(passes: Partial<PassesGateway> = {}, minutes = 0): JobCtx {
 const change = (purchase: string, status: string) =>
   write(sql`update purchases set status = ${status} where id = ${purchase}`, markPassesChanged([purchase], Date.now()))
 
-const updatesOf = async (pass: string) =>
+const listUpdates = async (pass: string) =>
   (await capturedOf(pass)).filter(({ subject }) => subject !== 'issued' && !subject.startsWith('Pass for'))
 
 describe('a change of a purchase', () => {
   it('updates the pass at Google once', async () => {
     const pass = await givenPass('google')
     await change(pass.purchase, 'used')
-    await Promise.all([sweepPassUpdates(jobWith()), sweepPassUpdates(jobWith())])
-    await sweepPassUpdates(jobWith())
-    await sweepPassUpdates(jobWith({}, 10))
-    const updates = await updatesOf(pass.id)
+    await Promise.all([sweepPassUpdates(createJobWith()), sweepPassUpdates(createJobWith())])
+    await sweepPassUpdates(createJobWith())
+    await sweepPassUpdates(createJobWith({}, 10))
+    const updates = await listUpdates(pass.id)
     expect(updates).toHaveLength(1)
     expect(JSON.parse(updates[0]?.body ?? '{}')).toMatchObject({ object: `capture.${pass.serial}`, state: 'COMPLETED' })
     expect(await passRow(pass.id)).toMatchObject({ due_at: null, claimed_until: null, update_error: null })
     await change(pass.purchase, 'refunded')
-    await sweepPassUpdates(jobWith())
-    expect((await updatesOf(pass.id)).map(({ body }) => JSON.parse(body).state)).toEqual(['COMPLETED', 'INACTIVE'])
+    await sweepPassUpdates(createJobWith())
+    expect((await listUpdates(pass.id)).map(({ body }) => JSON.parse(body).state)).toEqual(['COMPLETED', 'INACTIVE'])
   })
 
   it('updates the pass on its last use, on a reverted use, and at the end of its validity', async () => {
     const pass = await givenPass('google')
     const states = async () => {
-      await sweepPassUpdates(jobWith())
-      return (await updatesOf(pass.id)).map(({ body }) => JSON.parse(body).state)
+      await sweepPassUpdates(createJobWith())
+      return (await listUpdates(pass.id)).map(({ body }) => JSON.parse(body).state)
     }
     const use = await post(`/v1/purchases/${pass.purchase}/uses`, {})
     expect([use.status, await states()]).toEqual([201, ['COMPLETED']])
     const reverted = await post(`/v1/purchases/${pass.purchase}/uses/${use.body.id}/revert`, {})
     expect([reverted.status, await states()]).toEqual([200, ['COMPLETED', 'ACTIVE']])
     await write(sql`update purchases set valid_until = ${Date.now() - 1} where id = ${pass.purchase}`)
-    await sweepPurchases(jobWith())
+    await sweepPurchases(createJobWith())
     expect(await states()).toEqual(['COMPLETED', 'ACTIVE', 'EXPIRED'])
   })
 
@@ -74,10 +74,10 @@ describe('a change of a purchase', () => {
     for (const phone of phones) await register(pass, phone)
     const lastUpdated = (await changedOn(phones[0] ?? '')).body.lastUpdated
     await change(pass.purchase, 'cancelled')
-    await Promise.all([sweepPassUpdates(jobWith()), sweepPassUpdates(jobWith())])
-    await sweepPassUpdates(jobWith())
-    await sweepPassUpdates(jobWith({}, 10))
-    const pushed = (await updatesOf(pass.id)).map(({ body }) => JSON.parse(body).push_token)
+    await Promise.all([sweepPassUpdates(createJobWith()), sweepPassUpdates(createJobWith())])
+    await sweepPassUpdates(createJobWith())
+    await sweepPassUpdates(createJobWith({}, 10))
+    const pushed = (await listUpdates(pass.id)).map(({ body }) => JSON.parse(body).push_token)
     expect(pushed.toSorted()).toEqual(phones.map((phone) => `push-${phone}`).toSorted())
     expect((await changedOn(phones[0] ?? '', lastUpdated)).body.serialNumbers).toEqual([pass.serial])
     const fields = passJsonOf(new Uint8Array(await (await latest(pass)).arrayBuffer()))
@@ -89,8 +89,8 @@ describe('a change of a purchase', () => {
     const pass = await givenPass()
     await change(pass.purchase, 'used')
     expect(await passRow(pass.id)).toMatchObject({ due_at: null })
-    await sweepPassUpdates(jobWith())
-    expect(await updatesOf(pass.id)).toEqual([])
+    await sweepPassUpdates(createJobWith())
+    expect(await listUpdates(pass.id)).toEqual([])
   })
 
   it('is not lost in a crash after the claim, when only the remaining phones are notified', async () => {
@@ -98,7 +98,7 @@ describe('a change of a purchase', () => {
     for (const phone of ['one', 'two', 'three']) await register(pass, `${pass.serial}-${phone}`)
     await change(pass.purchase, 'used')
     const notified: string[] = []
-    const dying = jobWith({
+    const dying = createJobWith({
       pushApple: async ({ push_token, pass_id }: Push) => {
         if (pass_id !== pass.id) return 'sent'
         if (notified.length === 1) throw new Error('the machine died')
@@ -108,7 +108,7 @@ describe('a change of a purchase', () => {
     })
     await expect(sweepPassUpdates(dying)).rejects.toThrow('passes could not be updated')
     const going = (minutes: number) =>
-      jobWith(
+      createJobWith(
         {
           pushApple: async ({ push_token, pass_id }: Push) => {
             if (pass_id === pass.id) notified.push(push_token)
@@ -128,7 +128,7 @@ describe('a change of a purchase', () => {
     const pass = await givenPass('google')
     await change(pass.purchase, 'used')
     const states: string[] = []
-    const busy = jobWith({
+    const busy = createJobWith({
       updateGoogle: async (content) => {
         if (content.id !== pass.id) return { ok: true }
         states.push(content.state)
@@ -147,7 +147,7 @@ describe('a change of a purchase', () => {
     await change(pass.purchase, 'used')
     let calls = 0
     const failing = (kind: 'transient' | 'permanent', minutes: number) =>
-      jobWith(
+      createJobWith(
         {
           updateGoogle: async (content) => {
             if (content.id !== pass.id) return { ok: true }
@@ -172,7 +172,7 @@ describe('a change of a purchase', () => {
     await register(pass, `${pass.serial}-one`)
     await register(pass, `${pass.serial}-two`)
     await change(pass.purchase, 'used')
-    await sweepPassUpdates(jobWith({ pushApple: async ({ pass_id }) => (pass_id === pass.id ? 'gone' : 'sent') }))
+    await sweepPassUpdates(createJobWith({ pushApple: async ({ pass_id }) => (pass_id === pass.id ? 'gone' : 'sent') }))
     expect(await registrationsOf(pass.id)).toEqual([])
     expect(await passRow(pass.id)).toMatchObject({ registrations_count: 0, removed_at: expect.any(Number) })
     expect(await kindsOf(pass.organization)).toEqual(['wallet.vendorA.pass-added', 'wallet.vendorA.pass-removed'])
@@ -182,7 +182,7 @@ describe('a change of a purchase', () => {
     const pass = await givenPass()
     await register(pass, `${pass.serial}-one`)
     await change(pass.purchase, 'used')
-    await sweepPassUpdates(jobWith({ pushApple: async () => 'off' }))
+    await sweepPassUpdates(createJobWith({ pushApple: async () => 'off' }))
     expect(await passRow(pass.id)).toMatchObject({ due_at: null, attempts: 0 })
   })
 })
@@ -219,18 +219,18 @@ describe('other causes of an update', () => {
     expect(
       (await send({ customer: { email: `second-${next()}@example.test`, first_name: 'Freja' } })).body.status,
     ).toBe('completed')
-    await sweepPassUpdates(jobWith())
+    await sweepPassUpdates(createJobWith())
     expect((await send({ status: 'cancelled' })).body.status).toBe('completed')
-    await sweepPassUpdates(jobWith())
-    const updates = (await updatesOf(body.id)).map((update) => JSON.parse(update.body))
+    await sweepPassUpdates(createJobWith())
+    const updates = (await listUpdates(body.id)).map((update) => JSON.parse(update.body))
     expect(updates).toMatchObject([{ state: 'ACTIVE', ticketHolderName: 'Freja' }, { state: 'INACTIVE' }])
   })
 
   it('include voiding the pass', async () => {
     const pass = await givenPass('google')
     await remove(`/v1/purchases/${pass.purchase}/wallet-passes/${pass.id}`)
-    await sweepPassUpdates(jobWith())
-    expect((await updatesOf(pass.id)).map(({ body }) => JSON.parse(body).state)).toEqual(['INACTIVE'])
+    await sweepPassUpdates(createJobWith())
+    expect((await listUpdates(pass.id)).map(({ body }) => JSON.parse(body).state)).toEqual(['INACTIVE'])
   })
 })
 
@@ -241,7 +241,7 @@ it('the sweep deletes expired nonces of callbacks, and no others', async () => {
   const late = await callbackBody(keys, pass, 'del', { message: { expTimeMillis: Date.now() + 90 * minute } })
   await callback(soon)
   await callback(late)
-  await sweepCallbacks(jobWith({}, 60))
+  await sweepCallbacks(createJobWith({}, 60))
   const rows = await db.all(sql`select event from wallet_callbacks where pass_id = ${pass.id}`)
   expect(rows).toEqual([{ event: 'del' }])
 })
@@ -260,8 +260,8 @@ describe('an erased customer', () => {
     expect(await registrationsOf(pass.id)).toEqual([])
     expect((await register(pass, `${pass.serial}-two`)).status).toBe(401)
     expect((await latest(pass)).status).toBe(401)
-    await sweepPassUpdates(jobWith())
-    const last = (await updatesOf(google.body.id)).at(-1)
+    await sweepPassUpdates(createJobWith())
+    const last = (await listUpdates(google.body.id)).at(-1)
     expect(JSON.parse(last?.body ?? '{}')).toMatchObject({ ticketHolderName: '' })
   })
 })

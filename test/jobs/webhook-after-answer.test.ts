@@ -41,7 +41,7 @@ async function use(shop: Shop, more: object = {}): Promise<Reply> {
   return reply
 }
 
-const endpointsOf = async (shop: Shop, count: number, columns: object = {}) => {
+const seedEndpoints = async (shop: Shop, count: number, columns: object = {}) => {
   const endpoints = []
   for (let index = 0; index < count; index++)
     endpoints.push(await seedOpenEndpoint({ organization_id: shop.organization_id, ...columns }))
@@ -52,7 +52,7 @@ const newest = async (endpointId: string) => (await deliveriesOf(endpointId)).at
 describe('a request, after its answer', () => {
   it('posts to the endpoints of its organisation, without a queue message', async () => {
     const shop = await seedShop()
-    const endpoints = await endpointsOf(shop, 4)
+    const endpoints = await seedEndpoints(shop, 4)
     await use(shop)
     expect(listPosted()).toEqual(listUrls(endpoints))
     for (const { id } of endpoints) {
@@ -65,7 +65,7 @@ describe('a request, after its answer', () => {
 
   it('posts to ten endpoints without a queue message, although five of them hang', async () => {
     const shop = await seedShop()
-    const endpoints = await endpointsOf(shop, 10)
+    const endpoints = await seedEndpoints(shop, 10)
     const hanging = new Set(endpoints.slice(0, 5).map(({ url }) => url))
     const released = Promise.withResolvers<void>()
     receiver = async (url) => {
@@ -84,7 +84,7 @@ describe('a request, after its answer', () => {
 
   it('posts fifty deliveries, and leaves the rest to the queue', async () => {
     const shop = await seedShop()
-    const endpoints = await endpointsOf(shop, 53)
+    const endpoints = await seedEndpoints(shop, 53)
     await use(shop)
     await expect.poll(() => posted).toHaveLength(50)
     const urls = listPosted()
@@ -94,9 +94,9 @@ describe('a request, after its answer', () => {
 
   it('leaves slow endpoints and endpoints with a long timeout to the queue', async () => {
     const shop = await seedShop()
-    const [quick] = await endpointsOf(shop, 1, { timeout_seconds: 17 })
-    const [slow] = await endpointsOf(shop, 1, { is_slow: true })
-    const [patient] = await endpointsOf(shop, 1, { timeout_seconds: 18 })
+    const [quick] = await seedEndpoints(shop, 1, { timeout_seconds: 17 })
+    const [slow] = await seedEndpoints(shop, 1, { is_slow: true })
+    const [patient] = await seedEndpoints(shop, 1, { timeout_seconds: 18 })
     await use(shop)
     expect(listPosted()).toEqual([quick?.url])
     expect(listEnqueued()).toEqual([slow?.id, patient?.id].toSorted())
@@ -104,7 +104,7 @@ describe('a request, after its answer', () => {
 
   it('leaves more than twenty events to the queue', async () => {
     const shop = await seedShop()
-    const [endpoint] = await endpointsOf(shop, 1)
+    const [endpoint] = await seedEndpoints(shop, 1)
     const items = [{ product: 'Day ticket', quantity: 21, unit_price: 225 }]
     const { organization_id, edition_id } = shop
     const body = { organization_id, edition_id, source: 'webshop', orders: [anOrder({ items })], emit_webhooks: true }
@@ -116,9 +116,9 @@ describe('a request, after its answer', () => {
 
   it('posts nothing to another organisation or another edition', async () => {
     const [shop, stranger] = [await seedShop(), await seedShop()]
-    const [ownEndpoint] = await endpointsOf(shop, 1)
-    const [foreign] = await endpointsOf(stranger, 1)
-    const [elsewhere] = await endpointsOf(shop, 1, { edition_id: stranger.edition_id })
+    const [ownEndpoint] = await seedEndpoints(shop, 1)
+    const [foreign] = await seedEndpoints(stranger, 1)
+    const [elsewhere] = await seedEndpoints(shop, 1, { edition_id: stranger.edition_id })
     await use(shop)
     expect(posted.map(({ url }) => url)).toEqual([ownEndpoint?.url])
     expect([await newest(foreign?.id ?? ''), await newest(elsewhere?.id ?? '')]).toEqual([undefined, undefined])
@@ -126,7 +126,7 @@ describe('a request, after its answer', () => {
 
   it('stores a failure and enqueues the retry', async () => {
     const shop = await seedShop()
-    const [endpoint] = await endpointsOf(shop, 1)
+    const [endpoint] = await seedEndpoints(shop, 1)
     receiver = async () => new Response('no', { status: 500 })
     await use(shop)
     expect(await newest(endpoint?.id ?? '')).toMatchObject({ status: 'retrying', attempts: 1, claimed_until: null })
@@ -136,7 +136,7 @@ describe('a request, after its answer', () => {
 
   it('loses nothing when it fails before its posts, because the sweep finds the delivery after the claim', async () => {
     const shop = await seedShop()
-    const [endpoint] = await endpointsOf(shop, 1)
+    const [endpoint] = await seedEndpoints(shop, 1)
     vi.spyOn(console, 'error').mockImplementation(() => undefined)
     const signing = vi.spyOn(crypto.subtle, 'sign').mockRejectedValue(new Error('the machine stopped'))
     await use(shop)
@@ -153,7 +153,7 @@ describe('a request, after its answer', () => {
 
   it('loses nothing when it crashes during a post, because the next attempt follows after the claim', async () => {
     const shop = await seedShop()
-    const [endpoint] = await endpointsOf(shop, 1)
+    const [endpoint] = await seedEndpoints(shop, 1)
     const dying = interruptedDatabase(/^update webhook_deliveries set \(status/, () =>
       Promise.reject(new Error('the machine stopped')),
     )
@@ -171,7 +171,7 @@ describe('a request, after its answer', () => {
 
   it('leaves an endpoint to other requests that have four posts to it under way, and these go on', async () => {
     const shop = await seedShop()
-    const [endpoint] = await endpointsOf(shop, 1)
+    const [endpoint] = await seedEndpoints(shop, 1)
     const tickets = []
     for (let index = 0; index < 8; index++) tickets.push(await givenTicket(shop))
     posted = []

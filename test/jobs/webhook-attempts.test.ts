@@ -8,7 +8,7 @@ import { answers, attemptsOf, deliveriesOf, engine, happen } from '../support/we
 
 const minute = 60_000
 
-const oneOf = async (endpointId: string) => {
+const loadDelivery = async (endpointId: string) => {
   const [delivery] = await deliveriesOf(endpointId)
   if (!delivery) throw new Error('no delivery was made')
   return delivery
@@ -19,7 +19,7 @@ describe('the attempts of a delivery', () => {
     const endpoint = await seedOpenEndpoint()
     await happen(endpoint)
     const { run, advance } = engine((_, count) => answers(count < 3 ? 500 : 200))
-    const { id } = await oneOf(endpoint.id)
+    const { id } = await loadDelivery(endpoint.id)
     const listMovedAttempts = () =>
       db.all(sql<{ number: number }>`select number from webhook_attempts where delivery_id = ${id}`)
     await run([endpoint.id])
@@ -49,7 +49,7 @@ describe('the attempts of a delivery', () => {
       return answers(500)
     })
     await machine.run([endpoint.id])
-    const { id, status, attempts } = await oneOf(endpoint.id)
+    const { id, status, attempts } = await loadDelivery(endpoint.id)
     expect([status, attempts]).toEqual(['success', 2])
     expect(await attemptsOf(id)).toMatchObject([
       { number: 1, status_code: 500 },

@@ -58,7 +58,7 @@ async function seedResting(count: number) {
   return { endpoint, state, ...machine, failed: machine.sent.length, until: breaker_until ?? 0 }
 }
 
-const newestOf = async (endpointId: string) =>
+const findNewest = async (endpointId: string) =>
   (await deliveriesOf(endpointId)).toSorted((a, b) => (a.event_id < b.event_id ? -1 : 1)).at(-1)
 
 /** Stores a retry as the operation does. */
@@ -83,7 +83,7 @@ describe('a retry by hand while the breaker is open', () => {
   })
 
   it('costs the same with any number of waiting deliveries and failures', async () => {
-    const costOf = async (waiting: number) => {
+    const measureCost = async (waiting: number) => {
       const { endpoint, run, sent, job, failed, until } = await seedResting(8)
       await happen(endpoint, waiting)
       const requestedDeliveries = (await deliveriesOf(endpoint.id))
@@ -96,12 +96,12 @@ describe('a retry by hand while the breaker is open', () => {
       expect((await endpointNow(endpoint.id)).breaker_until).toBe(until)
       return [job.db.meter.rows_read - rows_read, job.db.meter.rows_written - rows_written]
     }
-    expect(await costOf(300)).toEqual(await costOf(30))
+    expect(await measureCost(300)).toEqual(await measureCost(30))
   })
 
   it('closes the breaker when it succeeds, and the waiting deliveries are posted at once', async () => {
     const { endpoint, state, run, sent, job, failed } = await seedResting(12)
-    const requestedDelivery = await newestOf(endpoint.id)
+    const requestedDelivery = await findNewest(endpoint.id)
     state.isWell = true
     await retry(requestedDelivery?.id ?? '', job.now())
     await run([endpoint.id])
@@ -114,7 +114,7 @@ describe('a retry by hand while the breaker is open', () => {
   it('is not delayed by a breaker that opens before its attempt', async () => {
     const endpoint = await seedOpenEndpoint()
     await happen(endpoint, 12)
-    const requestedId = (await newestOf(endpoint.id))?.id ?? ''
+    const requestedId = (await findNewest(endpoint.id))?.id ?? ''
     const { run, sent, job } = engine(async () => {
       if (sent.length === 1) await retry(requestedId, job.now())
       return answers(503)
@@ -127,7 +127,7 @@ describe('a retry by hand while the breaker is open', () => {
   it('is posted before deliveries that have waited longer', async () => {
     const endpoint = await seedOpenEndpoint()
     await happen(endpoint, 40)
-    const requestedDelivery = await newestOf(endpoint.id)
+    const requestedDelivery = await findNewest(endpoint.id)
     const { run, sent, job } = engine(() => answers(200))
     await retry(requestedDelivery?.id ?? '', job.now())
     await run([endpoint.id])

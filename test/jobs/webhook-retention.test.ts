@@ -15,13 +15,14 @@ const young = now - 89 * dayMs
 /** The time at which an event of now is due for deletion. */
 const later = now + 91 * dayMs
 
-const deliveriesOf = (endpoint: string) => count(sql`select 1 from webhook_deliveries where endpoint_id = ${endpoint}`)
-const attemptsOf = (endpoint: string) =>
+const countDeliveries = (endpoint: string) =>
+  count(sql`select 1 from webhook_deliveries where endpoint_id = ${endpoint}`)
+const countAttempts = (endpoint: string) =>
   count(sql`select 1 from webhook_attempts join webhook_deliveries on webhook_deliveries.id = delivery_id
     where endpoint_id = ${endpoint}`)
 
 /** Wraps a database that fails before its n-th transaction. */
-function dyingAt(transaction: number): JobCtx {
+function createCrashingJob(transaction: number): JobCtx {
   const job = contextAt(later)
   const batch = job.db.batch.bind(job.db)
   let transactions = 0
@@ -40,8 +41,10 @@ describe('the sweep of webhook events', () => {
     await seedAt(other, elsewhere, { at: old, many: 2, status: 'success' })
     await seedAt(other, elsewhere, { at: young, many: 1, status: 'success' })
     await sweepEvents(contextAt(now))
-    expect([await eventsOf(endpoint), await deliveriesOf(endpoint), await attemptsOf(endpoint)]).toEqual([3, 3, 3])
-    expect([await eventsOf(elsewhere), await attemptsOf(elsewhere)]).toEqual([1, 1])
+    expect([await eventsOf(endpoint), await countDeliveries(endpoint), await countAttempts(endpoint)]).toEqual([
+      3, 3, 3,
+    ])
+    expect([await eventsOf(elsewhere), await countAttempts(elsewhere)]).toEqual([1, 1])
     expect(await count(sql`select 1 from webhook_events where id < ${newId('webhook_event', old + 1, () => 0)}`)).toBe(
       0,
     )
@@ -56,7 +59,7 @@ describe('the sweep of webhook events', () => {
     await write(sql`insert into webhook_deliveries (id, endpoint_id, event_id, kind, status, created_at, modified_at)
       values (${newId('webhook_delivery', old, Math.random)}, ${done}, ${event_id}, 'purchase.action', 'success', ${old}, ${old})`)
     await sweepEvents(contextAt(now))
-    expect([await deliveriesOf(done), await eventsOf(tried), await attemptsOf(tried)]).toEqual([0, 1, 1])
+    expect([await countDeliveries(done), await eventsOf(tried), await countAttempts(tried)]).toEqual([0, 1, 1])
     await write(sql`update webhook_deliveries set status = 'exhausted' where id = ${delivery?.id}`)
     await sweepEvents(contextAt(now))
     expect([await eventsOf(tried), await count(sql`select 1 from webhook_events where id = ${event_id}`)]).toEqual([
@@ -70,11 +73,11 @@ describe('the sweep of webhook events', () => {
     await runUntilDone(contextAt(later))
     const many = 450
     await seedDeliveries(place, endpoint, many)
-    await expect(sweepEvents(dyingAt(2))).rejects.toThrow('died')
-    const left = await deliveriesOf(endpoint)
+    await expect(sweepEvents(createCrashingJob(2))).rejects.toThrow('died')
+    const left = await countDeliveries(endpoint)
     expect([left, await eventsOf(endpoint)]).toEqual([many - 200, many - 200])
     await runUntilDone(contextAt(later))
-    expect([await deliveriesOf(endpoint), await attemptsOf(endpoint)]).toEqual([0, 0])
+    expect([await countDeliveries(endpoint), await countAttempts(endpoint)]).toEqual([0, 0])
     expect(await count(sql`select 1 from webhook_events where organization_id = ${place.organization}`)).toBe(0)
   })
 

@@ -141,7 +141,7 @@ describe('waiting recipients', () => {
 
   it('are as before after a fault, and new after they were replaced', () =>
     withStore((store) => {
-      const addressOf = (n: number) => store.listRecipients([n]).map(({ address }) => address)
+      const listAddresses = (n: number) => store.listRecipients([n]).map(({ address }) => address)
       const fail = (work: () => void) =>
         expect(() =>
           store.transaction(() => {
@@ -151,16 +151,16 @@ describe('waiting recipients', () => {
         ).toThrow('a fault')
       fail(() => {
         store.addRecipients([buildRecipient(1, 'first')], 'email')
-        expect(addressOf(1)).toEqual(['first'])
+        expect(listAddresses(1)).toEqual(['first'])
       })
       store.addRecipients([buildRecipient(1, 'second')], 'email')
-      expect(addressOf(1)).toEqual(['second'])
+      expect(listAddresses(1)).toEqual(['second'])
       fail(() => store.recordOutcomes(new Map([[1, sent]]), false))
       expect(listStates(store, [1])).toEqual([[1, 'pending', null]])
       store.removeUnsent([])
-      expect(addressOf(1)).toEqual([])
+      expect(listAddresses(1)).toEqual([])
       store.addRecipients([buildRecipient(1, 'third')], 'email')
-      expect(addressOf(1)).toEqual(['third'])
+      expect(listAddresses(1)).toEqual(['third'])
     }))
 
   it('are claimed together with those of an earlier run whose numbers lie between theirs', () =>

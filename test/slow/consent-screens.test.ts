@@ -49,10 +49,10 @@ const base: Omit<Preferences, 'language'> = {
   consents,
 }
 
-const documentOf = async (page: LinkPage): Promise<string> => (await formPage(page)).toString()
+const renderPage = async (page: LinkPage): Promise<string> => (await formPage(page)).toString()
 
 const expectReadable = async (page: LinkPage, width: number, scheme: string, name: string) => {
-  const view = await look(browser, await documentOf(page), { width, scheme, name })
+  const view = await look(browser, await renderPage(page), { width, scheme, name })
   expect([view.seen, view.wide]).toEqual([width, width])
   expect(view.texts.filter(({ left, right }) => left < 0 || right > width + 0.5)).toEqual([])
   expect(view.texts.filter(({ height, size }) => height < 8 || size < 12)).toEqual([])

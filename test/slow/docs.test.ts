@@ -22,7 +22,7 @@ afterAll(async () => {
 })
 
 /** Waits for the reference to show this place, and returns its text. */
-async function textAt(place: string, awaited: string): Promise<string> {
+async function readTextAt(place: string, awaited: string): Promise<string> {
   // A change of only the hash would load nothing.
   await browser.send('Page.navigate', { url: 'about:blank' })
   await browser.send('Page.navigate', { url: `${server.url}/docs#${place}` })
@@ -41,23 +41,23 @@ describe.each([1280, 390])('the API reference in a window of %i pixels', (width)
   })
 
   it('explains the roles, and describes each group above its operations', async () => {
-    expect(await textAt('', 'Roles.')).toContain('EA, EM and EV are the same for one edition')
-    const group = await textAt('tag/organizations', 'Organisations run events.')
+    expect(await readTextAt('', 'Roles.')).toContain('EA, EM and EV are the same for one edition')
+    const group = await readTextAt('tag/organizations', 'Organisations run events.')
     expect(group).toContain('/v1/organizations/{id}/members')
   })
 
   it('shows an example of each answer', async () => {
-    const operation = await textAt('tag/editions/GET/v1/editions/{id}', '"full_name": "')
+    const operation = await readTextAt('tag/editions/GET/v1/editions/{id}', '"full_name": "')
     expect(operation).toContain('Roles: OA')
   })
 
   it('shows the events under their kinds, each with a payload', async () => {
-    const kind = await textAt('tag/purchase-events', '"type": "purchase.action"')
+    const kind = await readTextAt('tag/purchase-events', '"type": "purchase.action"')
     expect(kind).toContain('The state of a purchase has changed')
   })
 
   it('does not scroll sideways, and loads nothing from other hosts', async () => {
-    await textAt('tag/campaigns', 'A message by e-mail or SMS to the people of a segment')
+    await readTextAt('tag/campaigns', 'A message by e-mail or SMS to the people of a segment')
     const page = await browser.evaluate<{ scroll: number; client: number; loaded: string[] }>(
       `({ scroll: document.documentElement.scrollWidth, client: document.documentElement.clientWidth,
         loaded: performance.getEntriesByType('resource').map(({ name }) => name) })`,

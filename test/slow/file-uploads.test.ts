@@ -70,7 +70,7 @@ const post = async (path: string, body?: object) =>
   ).json()) as Record<string, unknown>
 
 /** Makes a part of a table, each with other bytes. */
-function partOf(number: number, length: number): Buffer {
+function makePart(number: number, length: number): Buffer {
   const bytes = Buffer.alloc(length, `${number},Ægir,aegir@example.dk\r\n`)
   if (number === 1) bytes.write('number,name,email\r\n')
   return bytes
@@ -84,7 +84,7 @@ interface Upload {
 }
 
 async function sendPart({ id, part_size }: Upload, number: number): Promise<number> {
-  const body = partOf(number, Math.min(part_size, size - (number - 1) * part_size))
+  const body = makePart(number, Math.min(part_size, size - (number - 1) * part_size))
   const digest = createHash('sha256').update(body).digest('base64')
   const headers = { 'content-type': 'application/octet-stream', 'content-digest': `sha-256=:${digest}:` }
   const response = await call(`/v1/files/uploads/${id}/parts/${number}`, {
@@ -128,7 +128,7 @@ it('an upload of 500 MB in parts continues after the process was killed, and its
   most = Math.max(most, workerdMegabytes())
   const hash = createHash('sha256')
   for (let number = 1; number <= upload.part_count; number++)
-    hash.update(partOf(number, Math.min(upload.part_size, size - (number - 1) * upload.part_size)))
+    hash.update(makePart(number, Math.min(upload.part_size, size - (number - 1) * upload.part_size)))
   expect(file).toMatchObject({ size, mime_type: 'text/csv', checksum_sha256: hash.digest('hex') })
   console.log(`workerd: ${Math.round(atRest)} MB at rest, at most ${Math.round(most)} MB`)
   expect(most - atRest).toBeLessThan(100)

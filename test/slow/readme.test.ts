@@ -17,7 +17,7 @@ interface Block {
 }
 
 /** Lists the code blocks of this language, each with its second-level heading. */
-function blocksOf(text: string, language: string): Block[] {
+function listBlocks(text: string, language: string): Block[] {
   return text.split(/^## /m).flatMap((section) => {
     const heading = section.split('\n', 1)[0] ?? ''
     const blocks = section.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'))
@@ -33,12 +33,12 @@ const read = (path: string) => readFile(join(root, path), 'utf8')
 const pagesIn = async (pattern: string) => (await Array.fromAsync(glob(pattern, { cwd: root }))).toSorted()
 const pages = ['README.md', ...(await pagesIn('docs/*.md'))].filter((path) => path !== deployment)
 const texts = new Map(await Promise.all(pages.map(async (path) => [path, await read(path)] as const)))
-const commandsOf = (path: string): string =>
-  blocksOf(texts.get(path) ?? '', 'sh')
+const listCommands = (path: string): string =>
+  listBlocks(texts.get(path) ?? '', 'sh')
     .filter(({ heading }) => heading !== install)
     .map(({ text }) => text)
     .join('\n')
-const pagesWithCommands = pages.filter((path) => commandsOf(path) !== '')
+const pagesWithCommands = pages.filter((path) => listCommands(path) !== '')
 
 let folder: string
 let launcher: Launcher
@@ -74,7 +74,7 @@ async function runPage(commands: string): Promise<number> {
 
 describe('the commands in README.md and docs', () => {
   it.each(pagesWithCommands)('run from top to bottom as written in %s, and none is refused', async (path) => {
-    const commands = commandsOf(path)
+    const commands = listCommands(path)
     expect(commands).not.toContain('…')
     expect(await runPage(commands)).toBe([...commands.matchAll(/^(?:\w+=\$\()?(?:curl|post) /gm)].length)
   })
@@ -96,7 +96,7 @@ describe('the commands in README.md and docs', () => {
 
   it('use scripts of package.json', async () => {
     const { scripts } = JSON.parse(await read('package.json')) as { scripts: object }
-    const [block] = blocksOf(texts.get('README.md') ?? '', 'sh').filter(({ heading }) => heading === install)
+    const [block] = listBlocks(texts.get('README.md') ?? '', 'sh').filter(({ heading }) => heading === install)
     expect(block?.text).toMatch(/^npm ci && npm start /)
     const named = [...(texts.get('docs/testing.md') ?? '').matchAll(/^\| `npm run ([\w:]+)`/gm)]
     expect(named.length).toBeGreaterThan(5)
@@ -107,7 +107,7 @@ describe('the commands in README.md and docs', () => {
     const [, inline = ''] = /`(cp \.dev\.vars\.example .*?)`/.exec(texts.get('README.md') ?? '') ?? []
     const commands = inline.split(' && ')
     expect(commands).toHaveLength(3)
-    const [block] = blocksOf(await read(deployment), 'sh').filter(({ text }) => text.includes('.dev.vars.example'))
+    const [block] = listBlocks(await read(deployment), 'sh').filter(({ text }) => text.includes('.dev.vars.example'))
     for (const command of commands) expect(block?.text).toMatch(new RegExp(`^${RegExp.escape(command)}( |$)`, 'm'))
     const names = Object.keys(parseEnv(await read('.dev.vars.example')))
     expect(names).toContain('ROOT_TOKEN')
@@ -115,14 +115,14 @@ describe('the commands in README.md and docs', () => {
   })
 
   it('deploy every queue of wrangler.toml', async () => {
-    const [block] = blocksOf(await read(deployment), 'sh')
+    const [block] = listBlocks(await read(deployment), 'sh')
     const created = [...(block?.text ?? '').matchAll(/queues create (\S+)/g)].map(([, name]) => name)
     const named = [...(await read('wrangler.toml')).matchAll(/^(?:queue|dead_letter_queue) = "(.+)"$/gm)]
     expect(new Set(created)).toEqual(new Set(named.map(([, name]) => name)))
   })
 
   it('contain only valid expressions', async () => {
-    const [block] = blocksOf(texts.get('docs/segments.md') ?? '', '')
+    const [block] = listBlocks(texts.get('docs/segments.md') ?? '', '')
     const expressions = block?.text.trim().split('\n') ?? []
     expect(expressions.length).toBeGreaterThan(1)
     for (const expression of expressions)

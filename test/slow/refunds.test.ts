@@ -86,7 +86,7 @@ async function sell(place: { organization_id: string; edition_id: string }): Pro
 }
 
 /** Requests the refund of an order until there is an answer. The key makes it one request. */
-async function askFor(order_id: string): Promise<void> {
+async function requestRefund(order_id: string): Promise<void> {
   const body = { order_id, reason: 'event_cancelled', cancel_purchase: true }
   for (;;)
     try {
@@ -100,7 +100,7 @@ async function askFor(order_id: string): Promise<void> {
 async function askForAll(orders: readonly string[]): Promise<void> {
   const waiting = [...orders]
   const worker = async () => {
-    for (let order = waiting.shift(); order !== undefined; order = waiting.shift()) await askFor(order)
+    for (let order = waiting.shift(); order !== undefined; order = waiting.shift()) await requestRefund(order)
   }
   await Promise.all(Array.from({ length: requestsAtOnce }, worker))
 }

@@ -25,37 +25,38 @@ type Node = Record<string, unknown> & { type: string; start: number }
 
 const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && 'type' in value
 
-const nodesIn = (value: unknown): Node[] => {
+const listNodes = (value: unknown): Node[] => {
   if (typeof value !== 'object' || value === null) return []
-  const below = Object.values(value).flatMap(nodesIn)
+  const below = Object.values(value).flatMap(listNodes)
   return isNode(value) ? [value, ...below] : below
 }
 
-const nameOf = (node: unknown): unknown => (isNode(node) ? node['name'] : undefined)
+const readName = (node: unknown): unknown => (isNode(node) ? node['name'] : undefined)
 
 const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
 
 /** Returns the text of a constant expression, or null. */
-function textOf(node: unknown, constants: ReadonlyMap<unknown, unknown>): string | null {
+function evaluateText(node: unknown, constants: ReadonlyMap<unknown, unknown>): string | null {
   if (!isNode(node)) return null
-  const textsOf = (nodes: unknown): (string | null)[] => listOf(nodes).map((element) => textOf(element, constants))
+  const evaluateTexts = (nodes: unknown): (string | null)[] =>
+    listOf(nodes).map((element) => evaluateText(element, constants))
   switch (node.type) {
     case 'Literal':
       return node['regex'] ? null : String(node['value'])
     case 'Identifier':
-      return textOf(constants.get(node['name']), constants)
+      return evaluateText(constants.get(node['name']), constants)
     case 'TaggedTemplateExpression': {
       const { object, property } = (node['tag'] ?? {}) as Record<string, unknown>
-      return nameOf(object) === 'String' && nameOf(property) === 'raw' ? textOfTemplate(node['quasi'], 'raw') : null
+      return readName(object) === 'String' && readName(property) === 'raw' ? textOfTemplate(node['quasi'], 'raw') : null
     }
     case 'TemplateLiteral':
       return textOfTemplate(node, 'cooked')
     case 'CallExpression': {
       // [...].join('|')
       const { object, property } = (node['callee'] ?? {}) as Record<string, unknown>
-      const [separator = null] = textsOf(node['arguments'])
-      const parts = isNode(object) && object.type === 'ArrayExpression' ? textsOf(object['elements']) : []
-      const isJoin = nameOf(property) === 'join' && separator !== null && parts.length > 0
+      const [separator = null] = evaluateTexts(node['arguments'])
+      const parts = isNode(object) && object.type === 'ArrayExpression' ? evaluateTexts(object['elements']) : []
+      const isJoin = readName(property) === 'join' && separator !== null && parts.length > 0
       return isJoin && !parts.includes(null) ? parts.join(separator) : null
     }
     default:
@@ -64,7 +65,7 @@ function textOf(node: unknown, constants: ReadonlyMap<unknown, unknown>): string
 
   function textOfTemplate(template: unknown, form: 'raw' | 'cooked'): string | null {
     if (!isNode(template)) return null
-    const values = textsOf(template['expressions'])
+    const values = evaluateTexts(template['expressions'])
     if (values.includes(null)) return null
     const quasis = listOf(template['quasis']) as { value: Record<'raw' | 'cooked', string> }[]
     return quasis.map(({ value }, index) => value[form] + (values[index] ?? '')).join('')
@@ -74,11 +75,11 @@ function textOf(node: unknown, constants: ReadonlyMap<unknown, unknown>): string
 const comment = /^\s*\/\/ Bounded: at most ([\d,]+) characters\b/
 
 /** Lists all regular expressions of a file. Throws for one that is not built from constants of the file. */
-function expressionsIn(code: string): Expression[] {
-  const nodes = nodesIn(parseAst(code, { lang: 'ts' }))
+function listExpressions(code: string): Expression[] {
+  const nodes = listNodes(parseAst(code, { lang: 'ts' }))
   const lines = code.split('\n')
   const constants = new Map(
-    nodes.filter(({ type }) => type === 'VariableDeclarator').map((node) => [nameOf(node['id']), node['init']]),
+    nodes.filter(({ type }) => type === 'VariableDeclarator').map((node) => [readName(node['id']), node['init']]),
   )
   return nodes.flatMap((node): Expression[] => {
     const line = code.slice(0, node.start).split('\n').length
@@ -86,9 +87,12 @@ function expressionsIn(code: string): Expression[] {
     const place = { line, bound: bound === undefined ? null : Number(bound.replaceAll(',', '')) }
     const literal = node['regex'] as { pattern: string; flags: string } | undefined
     if (node.type === 'Literal' && literal) return [{ source: literal.pattern, flags: literal.flags, ...place }]
-    if (nameOf(node['callee']) !== 'RegExp') return []
+    if (readName(node['callee']) !== 'RegExp') return []
     const [first, second] = listOf(node['arguments'])
-    const [source, flags] = [textOf(first, constants), second === undefined ? '' : textOf(second, constants)]
+    const [source, flags] = [
+      evaluateText(first, constants),
+      second === undefined ? '' : evaluateText(second, constants),
+    ]
     if (source === null || flags === null)
       throw new Error(`Line ${line} composes a regular expression of parts that are not constants of its file.`)
     return [{ source, flags, ...place }]
@@ -105,7 +109,7 @@ function checkOnce(source: string, flags: string): ReturnType<typeof check> {
 }
 
 /** Explains why an expression may block a request, or returns null. No bound makes exponential time acceptable. */
-async function faultOf({ source, flags, bound }: Expression): Promise<string | null> {
+async function findFault({ source, flags, bound }: Expression): Promise<string | null> {
   const answer = await checkOnce(source, flags)
   if (answer.status === 'safe') return null
   if (answer.status === 'unknown') return `cannot be checked: ${answer.error.kind}`
@@ -114,10 +118,10 @@ async function faultOf({ source, flags, bound }: Expression): Promise<string | n
   return isSlow ? `takes ${complexity.summary} time, as for ${answer.attack.pattern}` : null
 }
 
-async function faultsIn(code: string): Promise<string[]> {
+async function findFaults(code: string): Promise<string[]> {
   const faults: string[] = []
-  for (const expression of expressionsIn(code)) {
-    const fault = await faultOf(expression)
+  for (const expression of listExpressions(code)) {
+    const fault = await findFault(expression)
     if (fault !== null) faults.push(`line ${expression.line}: /${expression.source}/${expression.flags} ${fault}`)
   }
   return faults
@@ -137,18 +141,18 @@ describe('the check of regular expressions', () => {
     ['quadratic time with a bound that is too high', `// Bounded: at most 100,000 characters.\n${quadratic}`],
     ['quadratic time with a bound of something else', `// Bounded: at most 100 characters.\n\n${quadratic}`],
   ])('refuses %s', async (_, code) => {
-    expect(await faultsIn(code)).toHaveLength(1)
+    expect(await findFaults(code)).toHaveLength(1)
   })
 
   it.each([
     ['linear time', String.raw`const word = /^\w+$/`],
     ['quadratic time with a bound', `// Bounded: at most 1,000 characters, which \`trim\` checks.\n${quadratic}`],
   ])('accepts %s', async (_, code) => {
-    expect(await faultsIn(code)).toEqual([])
+    expect(await findFaults(code)).toEqual([])
   })
 
   it('refuses an expression that it cannot build from its parts', () => {
-    expect(() => expressionsIn('const find = (name: string) => new RegExp(`^${name}$`)')).toThrow('Line 1')
+    expect(() => listExpressions('const find = (name: string) => new RegExp(`^${name}$`)')).toThrow('Line 1')
   })
 })
 
@@ -160,7 +164,7 @@ describe('a text from outside', () => {
     const faults: string[] = []
     for (const path of paths) {
       const inFile = await readFile(path, 'utf8')
-        .then(faultsIn)
+        .then(findFaults)
         .catch((error: Error) => [error.message])
       faults.push(...inFile.map((fault) => `${path}: ${fault}`))
     }

@@ -31,7 +31,7 @@ export interface Case {
 
 type Message = { $typeName: string; kind?: { case: string; value: unknown } }
 
-function textOf(value: unknown): string {
+function writeText(value: unknown): string {
   const { kind } = value as Message
   if (kind?.case === 'objectValue') {
     const { typeUrl, value: bytes } = kind.value as { typeUrl: string; value: Uint8Array }
@@ -48,7 +48,7 @@ const collect = (suite: IncrementalTestSuite, path: string[]): Case[] => [
     const { resultMatcher } = test
     if (Object.keys(test.bindings).length || test.container || test.disableMacros) return []
     if (resultMatcher.case !== 'value' && resultMatcher.case !== 'evalError') return []
-    const expected = resultMatcher.case === 'evalError' ? 'error' : textOf(resultMatcher.value)
+    const expected = resultMatcher.case === 'evalError' ? 'error' : writeText(resultMatcher.value)
     const name = [...path, test.name].join('/')
     return isOurs(name) ? [{ name, expr: withoutDyn(test.expr), expected }] : []
   }),

@@ -20,7 +20,7 @@ function convertToCel(value: unknown): CelInput {
 const pickColumns = (row: Row, names: string): Record<string, CelInput> =>
   Object.fromEntries(names.split(' ').map((name) => [name, row[name] as CelInput]))
 
-function consentsOf(tenant: Tenant, records: readonly Row[], editionId: string | null): CelInput {
+function buildConsents(tenant: Tenant, records: readonly Row[], editionId: string | null): CelInput {
   const consents = new Map<string, CelInput>()
   const candidates = (tenant.tables['consents'] ?? []).filter(
     ({ edition_id }) => edition_id === null || edition_id === editionId,
@@ -74,17 +74,17 @@ export function bindingsOf(
   { editionId, editions }: { editionId: string | null; editions: readonly string[] | null },
 ): { id: string; bindings: Bindings }[] {
   const { tables } = tenant
-  const rowsOf = (table: string, user: Row) => (tables[table] ?? []).filter(({ user_id }) => user_id === user['id'])
+  const listRows = (table: string, user: Row) => (tables[table] ?? []).filter(({ user_id }) => user_id === user['id'])
   const placeOf = new Map((tables['campaigns'] ?? []).map(({ id, edition_id }) => [id, edition_id]))
   const isSeen = (row: Row) =>
     editions === null || editions.includes(String(row['edition_id'] ?? placeOf.get(row['campaign_id'] ?? '')))
   const names = new Map((tables['products'] ?? []).map(({ id, name }) => [id, name as string]))
   const edition = (tables['editions'] ?? []).find(({ id }) => id === editionId)
   return (tables['users'] ?? []).map((stored) => {
-    const user = seenBy(editions, stored, rowsOf('edition_customers', stored))
-    const orders = rowsOf('orders', user).filter(isSeen)
-    const purchases = rowsOf('purchases', user).filter(isSeen)
-    const receipts = rowsOf('campaign_receipts', user).filter(isSeen)
+    const user = seenBy(editions, stored, listRows('edition_customers', stored))
+    const orders = listRows('orders', user).filter(isSeen)
+    const purchases = listRows('purchases', user).filter(isSeen)
+    const receipts = listRows('campaign_receipts', user).filter(isSeen)
     const counted = orders.filter(({ status }) => status === 'confirmed' || status === 'completed')
     const times = counted.map(({ created_at }) => Number(created_at))
     const campaigns = (stamp: string) =>
@@ -122,7 +122,7 @@ export function bindingsOf(
             )
           : 0n,
       })),
-      consents: consentsOf(tenant, rowsOf('consent_records', user), editionId),
+      consents: buildConsents(tenant, listRows('consent_records', user), editionId),
       stats: {
         order_count: int(counted.length),
         first_order_at: times.length ? time(Math.min(...times)) : null,

@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers'
 import { columnsOf, leftTables, notes, tableNames } from './dump.ts'
 
 /** A trigger for each way to change a table. An update that changes no value does not count. */
-async function triggersOf(table: string): Promise<string[]> {
+async function buildTriggers(table: string): Promise<string[]> {
   const columns = (await columnsOf(table)).map(({ name }) => name).filter((name) => !notes.has(name))
   const differs = columns.map((name) => `old."${name}" is not new."${name}"`).join(' or ')
   const count = `begin update counted_changes set count = count + 1 where name = '${table}'; end`
@@ -17,7 +17,7 @@ async function triggersOf(table: string): Promise<string[]> {
 /** Starts to count the rows that are written and deleted, in each table that `dump` shows. */
 export async function countChanges(): Promise<void> {
   const tables = (await tableNames()).filter((name) => !leftTables.has(name))
-  const statements = (await Promise.all(tables.map(triggersOf))).flat()
+  const statements = (await Promise.all(tables.map(buildTriggers))).flat()
   await env.DB.batch(
     ['create table counted_changes (name text primary key, count integer not null)', ...statements].map((statement) =>
       env.DB.prepare(statement),

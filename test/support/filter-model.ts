@@ -34,14 +34,14 @@ const ofLists: Record<string, Record<string, Comparison>> = {
   listUserConsents: { edition_id: unseen },
 }
 
-function shownOf(row: ListedRow, name: string): unknown {
+function readShown(row: ListedRow, name: string): unknown {
   if (row[name] !== undefined) return row[name]
   const named = row[name.replace(/_id$/, '')] as { id?: string; api_id?: string } | null | undefined
   return name.endsWith('_id') && named ? (named.id ?? named.api_id) : undefined
 }
 
 function byField(row: ListedRow, name: string, value: string): boolean | null {
-  const shownValue = shownOf(row, name)
+  const shownValue = readShown(row, name)
   if (shownValue === undefined) return null
   return typeof shownValue === 'string'
     ? shownValue.toLowerCase() === value.toLowerCase()
@@ -65,7 +65,7 @@ export function valuesOf({ name, words }: DocumentedFilter, rows: readonly Liste
   const at = name.startsWith('created_') ? 'created' : name
   const shownValues = new Set(
     rows.flatMap((row) => {
-      const value = shownOf(row, at)
+      const value = readShown(row, at)
       return typeof value === 'string' || typeof value === 'boolean' ? [String(value)] : []
     }),
   )

@@ -53,23 +53,24 @@ export function pathOf(operation: Operation, sample: Sample): string {
 }
 
 /** Copies `old` with the value at the end of a path of names and indexes. */
-function valueAt(old: unknown, [step, ...rest]: readonly string[], value: unknown): unknown {
+function replaceAt(old: unknown, [step, ...rest]: readonly string[], value: unknown): unknown {
   if (step === undefined) return value
-  if (Array.isArray(old)) return old.map((item, index) => (String(index) === step ? valueAt(item, rest, value) : item))
+  if (Array.isArray(old))
+    return old.map((item, index) => (String(index) === step ? replaceAt(item, rest, value) : item))
   const object = (old ?? {}) as Record<string, unknown>
-  return { ...object, [step]: valueAt(object[step], rest, value) }
+  return { ...object, [step]: replaceAt(object[step], rest, value) }
 }
 
 /** Replaces one id of a sample; in a body, `a.b` is the field `b` of `a`. */
 export function replaced(sample: Sample, place: 'path' | 'query' | 'body', name: string, value: unknown): Sample {
-  return { ...sample, [place]: valueAt(sample[place], place === 'body' ? name.split('.') : [name], value) }
+  return { ...sample, [place]: replaceAt(sample[place], place === 'body' ? name.split('.') : [name], value) }
 }
 
 /** Sends a sample as it is, or with the changes in `request`. */
 export const send = (operation: Operation, sample: Sample, request: Request = {}): Promise<Reply> =>
-  call(pathOf(operation, sample), requestOf(operation, sample, request))
+  call(pathOf(operation, sample), buildRequestOf(operation, sample, request))
 
-function requestOf(operation: Operation, { body, file }: Sample, request: Request): Request {
+function buildRequestOf(operation: Operation, { body, file }: Sample, request: Request): Request {
   const method = operation.method.toUpperCase()
   if (!file) return { method, ...(body === undefined ? {} : { body }), ...request }
   return { method, raw: file.bytes, ...request, headers: { ...file.headers, ...request.headers } }
@@ -77,7 +78,7 @@ function requestOf(operation: Operation, { body, file }: Sample, request: Reques
 
 /** Like `send`, with other bindings than the Worker's own. */
 export const sendWith = (bindings: object, operation: Operation, sample: Sample, request: Request): Promise<Reply> =>
-  callWith(bindings, pathOf(operation, sample), requestOf(operation, sample, request))
+  callWith(bindings, pathOf(operation, sample), buildRequestOf(operation, sample, request))
 
 /** Returns the admin of organisation A, or the superuser when no role may call. */
 export const callerOf = (operation: Operation, world: World): Person =>

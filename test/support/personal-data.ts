@@ -112,7 +112,7 @@ const markPlaces = (rows: Record<string, unknown>[], table: string, marks: reado
         (found[`${table}.${column}`] ??= []).push(value)
 }
 
-const objectOf = (campaign: string) => env.CAMPAIGN_SENDER.get(env.CAMPAIGN_SENDER.idFromName(campaign))
+const getObject = (campaign: string) => env.CAMPAIGN_SENDER.get(env.CAMPAIGN_SENDER.idFromName(campaign))
 
 /** Lists every column of the database and of a campaign's object, as `table.column` and `campaign/table.column`. */
 export async function allColumns(campaign: string): Promise<string[]> {
@@ -120,7 +120,7 @@ export async function allColumns(campaign: string): Promise<string[]> {
   const columns = await Promise.all(
     tables.map(async (table) => (await columnsOf(table)).map(({ name }) => `${table}.${name}`)),
   )
-  const inObject = await runInDurableObject(objectOf(campaign), (_, { storage }) =>
+  const inObject = await runInDurableObject(getObject(campaign), (_, { storage }) =>
     storage.sql
       .exec<{ name: string }>(
         "select name from sqlite_master where type = 'table' and name not like '\\_cf%' escape '\\' and name not like 'sqlite%'",
@@ -145,7 +145,7 @@ export async function cellsWith({ marks, campaign }: Pick<Known, 'marks' | 'camp
     const { results } = await env.DB.prepare(`select ${names} from "${table}"`).all()
     markPlaces(results, table, marks, valuesByPlace)
   }
-  const rows = await runInDurableObject(objectOf(campaign), (_, { storage }) =>
+  const rows = await runInDurableObject(getObject(campaign), (_, { storage }) =>
     storage.sql.exec('select * from recipients').toArray(),
   )
   markPlaces(rows, 'campaign/recipients', marks, valuesByPlace)

@@ -38,7 +38,7 @@ function prepare(schema: object): object {
   return schema
 }
 
-const faultsOf = (schema: object, value: unknown): string[] => {
+const listFaults = (schema: object, value: unknown): string[] => {
   const { valid, errors } = validate(value, prepare(schema), '2020-12', resolvedComponents, false)
   return valid ? [] : errors.map(({ instanceLocation, error }: OutputUnit) => `${instanceLocation}: ${error}`)
 }
@@ -68,7 +68,7 @@ function undocumented(operation: Operation, { status, headers, body }: Answered)
   const { code } = body as { code?: string }
   const codes = promised.description + documented?.description
   if (status >= 400 && !codes.includes(`\`${code}\``)) undocumentedHeaders.push(`${status} has the code ${code}`)
-  return [...undocumentedHeaders, ...faultsOf(content.schema, body)]
+  return [...undocumentedHeaders, ...listFaults(content.schema, body)]
 }
 
 export function expectDocumented(operation: Operation, answered: Answered): void {

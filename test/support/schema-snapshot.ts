@@ -4,7 +4,7 @@ import { type D1Migration, readD1Migrations } from '@cloudflare/vitest-pool-work
 const quoteName = (name: string): string => `"${name.replaceAll('"', '""')}"`
 
 /** Writes an insert for each row of a table, with every value as SQL. */
-function rowsOf(database: DatabaseSync, table: string): string[] {
+function writeInserts(database: DatabaseSync, table: string): string[] {
   const columns = database.prepare('select name from pragma_table_info(?)').all(table)
   const names = columns.map(({ name }) => quoteName(String(name)))
   const values = names.map((name) => `quote(${name})`).join(` || ', ' || `)
@@ -46,7 +46,7 @@ export const declarationsOf = (database: DatabaseSync) =>
  * Builds the statements that create at once what the migrations create step by step: tables with their rows, and then
  * the rest.
  */
-function snapshotOf(migrations: readonly D1Migration[]): string[] {
+function buildSnapshot(migrations: readonly D1Migration[]): string[] {
   const database = databaseOf(migrations.flatMap(({ queries }) => queries))
   const declarations = declarationsOf(database)
   const shadows = new Set(
@@ -61,7 +61,7 @@ function snapshotOf(migrations: readonly D1Migration[]): string[] {
   return [
     ...tables.map(({ sql }) => sql),
     ...tables.flatMap(({ name }) =>
-      shadows.has(`${name}_config`) ? settingsOf(database, name) : rowsOf(database, name),
+      shadows.has(`${name}_config`) ? settingsOf(database, name) : writeInserts(database, name),
     ),
     ...['index', 'view', 'trigger'].flatMap((wanted) =>
       declarations.filter(({ type }) => type === wanted).map(({ sql }) => sql),
@@ -80,5 +80,5 @@ let schemaPromise: Promise<TestSchema> | undefined
 export const testSchema = (): Promise<TestSchema> =>
   (schemaPromise ??= readD1Migrations('./migrations').then((migrations) => ({
     migrations,
-    snapshot: snapshotOf(migrations),
+    snapshot: buildSnapshot(migrations),
   })))

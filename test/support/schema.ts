@@ -44,14 +44,14 @@ export function filtersOf(operation: Operation): DocumentedFilter[] {
 }
 
 /** Lists the JSON types that a schema accepts, or none when it does not say. */
-function typesOf(given: Schema): Set<string> {
+function listTypes(given: Schema): Set<string> {
   const schema = resolve(given)
   const ownTypes = [schema.type ?? []].flat()
   const chosen = (schema.enum ?? []).map((value) => (value === null ? 'null' : typeof value))
   return new Set([
     ...ownTypes,
     ...(ownTypes.length ? [] : chosen),
-    ...alternatives(schema).flatMap((alternative) => [...typesOf(alternative)]),
+    ...alternatives(schema).flatMap((alternative) => [...listTypes(alternative)]),
   ])
 }
 
@@ -74,15 +74,15 @@ const wrongValues: readonly [type: string, value: unknown][] = [
 ]
 
 function wrongTypes(schema: Schema): unknown[] {
-  const types = typesOf(schema)
+  const types = listTypes(schema)
   if (types.size === 0) return []
   return wrongValues.filter(([type]) => !types.has(type)).map(([, value]) => value)
 }
 
 /** Lists the wrong values for one property, by its schema. */
-function faultsOf(given: Schema, path: Path, isRequired: boolean): Fault[] {
+function listFaults(given: Schema, path: Path, isRequired: boolean): Fault[] {
   const schema = resolve(given)
-  const types = typesOf(schema)
+  const types = listTypes(schema)
   const propertyFaults: Fault[] = wrongTypes(schema).map((value) => ({
     path,
     what: `a wrong type, ${JSON.stringify(value)}`,
@@ -119,7 +119,7 @@ export function faults(given: Schema, sample: unknown, itemwise: readonly string
     const value = (sample as Record<string, unknown> | undefined)?.[name]
     const at = [...path, name]
     return [
-      ...faultsOf(property, at, schema.required?.includes(name) ?? false),
+      ...listFaults(property, at, schema.required?.includes(name) ?? false),
       ...(typeof value === 'object' && value !== null ? faults(property, value, itemwise, at) : []),
     ]
   })
@@ -135,23 +135,23 @@ export interface IdField {
 }
 
 /** Returns the prefix that a schema, or one of its alternatives, demands of an id. */
-function prefixIn(given: Schema): string | null {
+function findPrefix(given: Schema): string | null {
   const schema = resolve(given)
   const ownPrefix = /^\^([a-z]{3})_/.exec(schema.pattern ?? '')?.[1]
   return (
     ownPrefix ??
-    alternatives(schema).reduce<string | null>((prefix, alternative) => prefix ?? prefixIn(alternative), null)
+    alternatives(schema).reduce<string | null>((prefix, alternative) => prefix ?? findPrefix(alternative), null)
   )
 }
 
 /** Lists the id fields inside one schema, at any depth. Blocks inside blocks are walked once. */
-function idFieldsIn(given: Schema, path: Path = [], above: readonly Schema[] = []): IdField[] {
+function listIdFieldsIn(given: Schema, path: Path = [], above: readonly Schema[] = []): IdField[] {
   const schema = resolve(given)
   if (above.includes(schema)) return []
   const listInside = (field: Schema, step?: string | number) =>
-    idFieldsIn(field, step === undefined ? path : [...path, step], [...above, schema])
+    listIdFieldsIn(field, step === undefined ? path : [...path, step], [...above, schema])
   const named = path.findLast((step) => typeof step === 'string') ?? ''
-  const prefix = prefixIn(schema)
+  const prefix = findPrefix(schema)
   const isText = schema.properties === undefined && schema.items === undefined
   const isId = isText && (prefix !== null || /_ids?$/.test(named))
   const fields = [
@@ -169,13 +169,15 @@ function idFieldsIn(given: Schema, path: Path = [], above: readonly Schema[] = [
 export function idFieldsOf(operation: Operation): IdField[] {
   const { parameters = [], requestBody } = document.paths[operation.path]?.[operation.method] ?? {}
   const bodies = Object.entries(requestBody?.content ?? {})
-  const inForms = bodies.filter(([type]) => type !== 'application/json').flatMap(([, { schema }]) => idFieldsIn(schema))
+  const inForms = bodies
+    .filter(([type]) => type !== 'application/json')
+    .flatMap(([, { schema }]) => listIdFieldsIn(schema))
   const inQuery = parameters
     .filter((parameter) => parameter.in === 'query')
-    .flatMap(({ name, schema }) => idFieldsIn(schema, [name]))
+    .flatMap(({ name, schema }) => listIdFieldsIn(schema, [name]))
   // A file may come with its fields in the query or in a form, where they have the same names.
   const beside = new Map([...inForms, ...inQuery].map((field) => [field.name, { ...field, in: 'query' as const }]))
-  return [...idFieldsIn(bodySchema(operation)), ...beside.values()]
+  return [...listIdFieldsIn(bodySchema(operation)), ...beside.values()]
 }
 
 /** Returns a copy of the body with the fault in it. */

@@ -50,7 +50,7 @@ export interface SearchedPeople {
   orders: string[]
 }
 
-const contactOf = ({ email, phone, name }: { email: string; phone: string | null; name: string }) => ({
+const buildContact = ({ email, phone, name }: { email: string; phone: string | null; name: string }) => ({
   email,
   phone_number: phone,
   first_name: name,
@@ -72,9 +72,9 @@ export async function make(
   }
   for (const one of people) {
     const user_id = freshId('user')
-    const contact = contactOf({ ...one, email: `${one.email}#${user_id}` })
+    const contact = buildContact({ ...one, email: `${one.email}#${user_id}` })
     const defaults = { locale: 'en', msg_channel: 'email' as const, metadata: {}, ...at }
-    const newContact = one.given && contactOf({ ...one, ...one.given })
+    const newContact = one.given && buildContact({ ...one, ...one.given })
     await write(
       insert(users, {
         id: user_id,
@@ -127,7 +127,7 @@ export async function change(
   const order = picked(made.orders, one.of)
   switch (one.act) {
     case 'contact': {
-      const contact = contactOf({ email: `${one.email}#${customer}`, phone: null, name: one.name })
+      const contact = buildContact({ email: `${one.email}#${customer}`, phone: null, name: one.name })
       const { phone_digits, search_text } = buildSearchColumns(contact)
       await write(
         sql`update users set email = ${contact.email}, phone_number = null, first_name = ${contact.first_name},
@@ -136,7 +136,7 @@ export async function change(
       return
     }
     case 'given': {
-      const contact = contactOf({ ...one, phone: null })
+      const contact = buildContact({ ...one, phone: null })
       const { search_text } = buildSearchColumns(contact)
       await write(sql`update edition_customers set email = ${one.email}, phone_number = null, first_name = ${contact.first_name},
         search_text = ${search_text}, phone_digits = '' where user_seq = (select seq from users where id = ${customer})`)

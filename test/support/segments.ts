@@ -67,7 +67,7 @@ export function calculator(now = Date.now()) {
   const state = { now }
   const enqueued: CalculateMessage[] = []
   const meter = newMeter()
-  const jobOf = (death: Death | null): JobCtx => ({
+  const createJob = (death: Death | null): JobCtx => ({
     ...contextAt(state.now),
     db: new Database(dyingClient(death), meter),
     now: () => state.now,
@@ -81,7 +81,7 @@ export function calculator(now = Date.now()) {
     enqueued,
     /** The total cost. */
     meter,
-    job: jobOf(null),
+    job: createJob(null),
     now: () => state.now,
     advance: (ms: number) => (state.now += ms),
     /** The context of a verb at this machine's time, with its job queue. */
@@ -89,16 +89,16 @@ export function calculator(now = Date.now()) {
       const works: (() => Promise<unknown>)[] = []
       const ctx = {
         ...contextAt(state.now),
-        ...jobOf(null),
+        ...createJob(null),
         afterCommit: (work: () => Promise<unknown>) => void works.push(work),
       }
       return { ctx, after: () => Promise.all(works.map((work) => work())) }
     },
     take: (messages: readonly CalculateMessage[], size?: number, death: Death | null = null) =>
-      calculateSegments(jobOf(death), messages, size),
+      calculateSegments(createJob(death), messages, size),
     /** Like `take`, on a machine that may stop. */
     takeDying: (messages: readonly CalculateMessage[], size: number, death: Death) =>
-      calculateSegments(jobOf(death), messages, size).catch((error: unknown) => {
+      calculateSegments(createJob(death), messages, size).catch((error: unknown) => {
         expect(String(error)).toContain('the machine stopped')
       }),
   }

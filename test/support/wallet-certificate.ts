@@ -7,7 +7,7 @@ const sequence = (...value: asn1.BaseBlock[]) => new asn1.Sequence({ value })
 const oid = (value: string) => new asn1.ObjectIdentifier({ value })
 const signatureAlgorithm = () => sequence(oid('1.2.840.113549.1.1.11'), new asn1.Null())
 
-const nameOf = (text: string) =>
+const buildName = (text: string) =>
   sequence(new asn1.Set({ value: [sequence(oid('2.5.4.3'), new asn1.Utf8String({ value: text }))] }))
 
 const time = (value: string) => new asn1.UTCTime({ valueDate: new Date(value) })
@@ -33,9 +33,9 @@ export async function testCertificate(name: string): Promise<TestCertificate> {
     new asn1.Constructed({ idBlock: { tagClass: 3, tagNumber: 0 }, value: [new asn1.Integer({ value: 2 })] }),
     new asn1.Integer({ value: 4711 }),
     signatureAlgorithm(),
-    nameOf(name),
+    buildName(name),
     sequence(time('2026-01-01T00:00:00Z'), time('2036-01-01T00:00:00Z')),
-    nameOf(name),
+    buildName(name),
     asn1.fromBER(spki).result,
   )
   const signature = await crypto.subtle.sign(algorithm, keys.privateKey, body.toBER())

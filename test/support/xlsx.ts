@@ -29,12 +29,12 @@ const relations = 'http://schemas.openxmlformats.org/officeDocument/2006/relatio
 const escaped = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
 
-function stylesOf(formats: (number | string)[]): string {
+function writeStyles(formats: (number | string)[]): string {
   const ownFormats = formats.filter((format) => typeof format === 'string')
-  const idOf = (format: number | string): number =>
+  const findFormatId = (format: number | string): number =>
     typeof format === 'number' ? format : 164 + ownFormats.indexOf(format)
   const codes = ownFormats.map((code, index) => `<numFmt numFmtId="${164 + index}" formatCode="${escaped(code)}"/>`)
-  const styles = formats.map((format) => `<xf numFmtId="${idOf(format)}" fontId="0" applyNumberFormat="1"/>`)
+  const styles = formats.map((format) => `<xf numFmtId="${findFormatId(format)}" fontId="0" applyNumberFormat="1"/>`)
   return (
     `${head}<styleSheet xmlns="${namespace}"><numFmts count="${codes.length}">${codes.join('')}</numFmts>` +
     // The formats of named styles are not those of cells.
@@ -78,7 +78,7 @@ export function workbook(draft: WorkbookDraft): Uint8Array {
         relationXml('rIdStrings', 'sharedStrings', 'sharedStrings.xml'),
       ]),
     ),
-    'xl/styles.xml': write(stylesOf(draft.formats ?? [0])),
+    'xl/styles.xml': write(writeStyles(draft.formats ?? [0])),
     'xl/sharedStrings.xml': write(`${head}<sst xmlns="${namespace}">${draft.sharedStrings ?? ''}</sst>`),
   }
   for (const [index, { rows, after = '' }] of draft.sheets.entries())

@@ -1,23 +1,23 @@
 import { describe, expect, it } from 'vitest'
 import { checkExpression, context, limits } from '../../src/domain/cel/index.ts'
 
-const errorsOf = (source: string) => {
+const findErrors = (source: string) => {
   const checked = checkExpression(source)
   return checked.ok ? [] : checked.errors
 }
 /** Lists error codes, each with the text that it points at. */
 const listErrors = (source: string) =>
-  errorsOf(source).map(({ code, start, end }) => `${code}: ${source.slice(start, end)}`)
+  findErrors(source).map(({ code, start, end }) => `${code}: ${source.slice(start, end)}`)
 
 describe('an expression', () => {
   it.each(context.examples.map(({ expression }) => expression))('is accepted from the examples: %s', (source) => {
-    expect(errorsOf(source)).toEqual([])
+    expect(findErrors(source)).toEqual([])
   })
 
   it.each(context.functions.map(({ name, example }) => [name, example]))(
     'is accepted from the description of %s: %s',
     (name, example) => {
-      expect(errorsOf(example)).toEqual([])
+      expect(findErrors(example)).toEqual([])
       expect(example).toContain(name)
     },
   )
@@ -64,7 +64,7 @@ describe('an expression', () => {
 
   it('gets an error with line and column for each wrong operand, also after an emoji', () => {
     const source = 'user.first_name == "😀" &&\n  (user.nope || stats.order_count) && user.is_active'
-    expect(errorsOf(source)).toMatchObject([
+    expect(findErrors(source)).toMatchObject([
       { code: 'no_such_key', line: 2, column: 4, start: 30, end: 39 },
       { code: 'invalid_logical_operand', line: 2, column: 17, start: 43, end: 60 },
     ])
@@ -112,13 +112,13 @@ describe('the limits of expressions', () => {
     ['levels', nestNegations, limits.depth],
     ['levels of sums', (size: number) => `stats.order_count ${'+ 1 '.repeat(size)}> 1`, 8],
   ])('are exact for %s', (_, make, limit) => {
-    expect(errorsOf(make(limit))).toEqual([])
-    expect(errorsOf(make(limit + 1)).map(({ code }) => code)).toEqual(['limit_exceeded'])
+    expect(findErrors(make(limit))).toEqual([])
+    expect(findErrors(make(limit + 1)).map(({ code }) => code)).toEqual(['limit_exceeded'])
   })
 
   it('allow two lists inside each other, and 40 nodes in the inner condition', () => {
     const nestedLists = (condition: string) => `orders.exists(o, purchases.exists(p, ${condition}))`
-    expect(errorsOf(nestedLists('p.status == o.status'))).toEqual([])
+    expect(findErrors(nestedLists('p.status == o.status'))).toEqual([])
     for (const third of [
       'campaigns.opened.exists(c, c == p.status)',
       'size(orders) > 1',
@@ -129,7 +129,7 @@ describe('the limits of expressions', () => {
     // Each condition has four nodes; the variable of the macro and `&&` are two more.
     const conditions = (count: number) => Array.from({ length: count }, () => 'p.id == ""').join(' && ')
     const count = Array.from({ length: 30 }, (_, index) => index + 1).findLast(
-      (times) => !errorsOf(nestedLists(conditions(times))).some(({ code }) => code === 'limit_exceeded'),
+      (times) => !findErrors(nestedLists(conditions(times))).some(({ code }) => code === 'limit_exceeded'),
     )
     expect(count).toBe(9)
   })
@@ -137,7 +137,7 @@ describe('the limits of expressions', () => {
   it.each([['('], ['!'], ['-'], ['['], ['user.'], ['orders.exists(o, '], ['"\\'], ['true ? '], ['1+']])(
     'refuse 4,000 characters of %s',
     (piece) => {
-      expect(errorsOf(piece.repeat(4000 / piece.length)).length).toBe(1)
+      expect(findErrors(piece.repeat(4000 / piece.length)).length).toBe(1)
     },
   )
 })

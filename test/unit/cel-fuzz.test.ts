@@ -16,20 +16,20 @@ beforeAll(async () => {
   await store(other)
 })
 
-const scopeOf = (editionId: string | null, editions: readonly string[] | null) => ({
+const buildScope = (editionId: string | null, editions: readonly string[] | null) => ({
   organizationId: one.organizationId,
   editionId,
   editions,
   now,
 })
-type Place = ReturnType<typeof scopeOf>
+type Place = ReturnType<typeof buildScope>
 
 const otherEdition = `${one.editionId.slice(0, -1)}2`
 const scopes: [string, Place, number][] = [
-  ['an edition', scopeOf(one.editionId, [one.editionId]), 1],
-  ['an organisation', scopeOf(null, null), 0],
-  ['some editions of an organisation', scopeOf(null, [otherEdition, 'edt_of_nobody']), 2],
-  ['all editions of an organisation', scopeOf(null, [one.editionId, otherEdition]), 3],
+  ['an edition', buildScope(one.editionId, [one.editionId]), 1],
+  ['an organisation', buildScope(null, null), 0],
+  ['some editions of an organisation', buildScope(null, [otherEdition, 'edt_of_nobody']), 2],
+  ['all editions of an organisation', buildScope(null, [one.editionId, otherEdition]), 3],
 ]
 
 /** Finds expressions for which the SQL and the reference evaluation differ for some person. */

@@ -21,12 +21,12 @@ function predicate(source: string): SQL {
   return buildPredicate(checked.expression, scope)
 }
 
-const batchOf = (source: string) =>
+const buildBatch = (source: string) =>
   sql<{ id: string }>`select u.id from users u where u.organization_id = ${scope.organizationId} and u.seq > ${0}
     and u.seq <= ${1000} and ${predicate(source)}`
 
-const planOf = async (source: string): Promise<string[]> =>
-  (await database().all(sql<{ detail: string }>`explain query plan ${batchOf(source)}`)).map(({ detail }) => detail)
+const explain = async (source: string): Promise<string[]> =>
+  (await database().all(sql<{ detail: string }>`explain query plan ${buildBatch(source)}`)).map(({ detail }) => detail)
 
 const typical = [
   ...context.examples.map(({ expression }) => expression),
@@ -47,7 +47,7 @@ describe.each(scopes)('the query plan of an expression in %s', (_, one) => {
   })
 
   it.each(typical)('reads the rows of a person by an index: %s', async (source) => {
-    const plan = await planOf(source)
+    const plan = await explain(source)
     const scans = plan.filter(
       (step) =>
         step.startsWith('SCAN') &&
@@ -67,7 +67,7 @@ describe.each(scopes)('the query plan of an expression in %s', (_, one) => {
     '"Day ticket" != p.product_name',
     'p.product_name in ["Day ticket", "Camping"]',
   ])('looks up the products of a literal name once for all people: %s', async (condition) => {
-    const plan = await planOf(`purchases.exists(p, ${condition})`)
+    const plan = await explain(`purchases.exists(p, ${condition})`)
     const at = plan.findIndex((step) => /^SEARCH products .*\(edition_id=\?\)/.test(step))
     expect(plan[at - 1]).toMatch(/^LIST SUBQUERY/)
     expect(plan.filter((step) => step.includes('products'))).toHaveLength(1)
@@ -76,13 +76,13 @@ describe.each(scopes)('the query plan of an expression in %s', (_, one) => {
   it('finds the product of each purchase when the name is not a literal, or constants are packed', async () => {
     const many = Array.from({ length: 30 }, (_value, n) => `p.product_name == "Ticket ${n}"`).join(' || ')
     for (const condition of ['p.product_name == p.status', many]) {
-      const plan = (await planOf(`purchases.exists(p, ${condition})`)).filter((step) => step.includes('products'))
+      const plan = (await explain(`purchases.exists(p, ${condition})`)).filter((step) => step.includes('products'))
       expect(new Set(plan)).toEqual(new Set(['SEARCH products USING PRIMARY KEY (id=?)']))
     }
   })
 
   it('finds consents by their key, and the answer by person and consent', async () => {
-    const plan = (await planOf('consents.newsletter.is_current')).join('\n')
+    const plan = (await explain('consents.newsletter.is_current')).join('\n')
     expect(plan).toContain('consents_by_key (organization_id=? AND <expr>=? AND key=?)')
     expect(plan).toContain('consent_records_latest (user_id=? AND consent_id=?)')
   })
@@ -154,8 +154,8 @@ describe.each(scopes)('the largest accepted expression in %s', (_, one) => {
     ['sums that are mapped', around(wrap('(', 'o.amount_minor', '+1)'), 'orders.map(o,', ').exists(x,x==1)')],
   ])('stays within the limits of D1: %s', async (__, make) => {
     const source = largest(make)
-    expect(await database().all(batchOf(source))).toEqual([])
-    const { sql: text, params } = dialect.sqlToQuery(batchOf(source))
+    expect(await database().all(buildBatch(source))).toEqual([])
+    const { sql: text, params } = dialect.sqlToQuery(buildBatch(source))
     expect(text.length).toBeLessThan(90_000)
     expect(params.length).toBeLessThan(60)
   })
@@ -168,7 +168,7 @@ describe.each(scopes)('the largest accepted expression in %s', (_, one) => {
       const source = expressions.condition(5 + Math.floor(random() * 3))
       if (source.length > 800 && checkExpression(source).ok) sources.push(source)
     }
-    for (const source of sources) expect(await database().all(batchOf(source))).toEqual([])
+    for (const source of sources) expect(await database().all(buildBatch(source))).toEqual([])
   })
 })
 

@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 
 /** Finds people by the predicate alone, without the condition about the organisation that callers add. */
-async function membersOf(source: string, inside: ExpressionScope = scope): Promise<string[]> {
+async function findMembers(source: string, inside: ExpressionScope = scope): Promise<string[]> {
   const checked = checkExpression(source)
   if (!checked.ok) throw new Error(`${source} ${JSON.stringify(checked.errors)}`)
   const rows = await database().all(
@@ -36,11 +36,11 @@ describe('rows of another organisation', () => {
     'orders.map(o, o.id).exists(i, i != "")',
     'orders.filter(o, user.metadata.a == "x" || true).size() > 0',
   ])('are never counted: %s', async (source) => {
-    const members = await membersOf(source)
+    const members = await findMembers(source)
     expect(members.filter((id) => id.startsWith('usr_one'))).not.toEqual([])
     expect(members.filter((id) => id.startsWith('usr_two'))).toEqual([])
     for (const editions of [[mine.editionId], [theirs.editionId, mine.editionId]]) {
-      const some = await membersOf(source, { ...scope, editions })
+      const some = await findMembers(source, { ...scope, editions })
       expect(some.filter((id) => id.startsWith('usr_one'))).not.toEqual([])
       expect(some.filter((id) => id.startsWith('usr_two'))).toEqual([])
     }
@@ -52,7 +52,7 @@ describe('rows of another organisation', () => {
     'campaigns.received.exists(c, c in ["cmp_two_0", "cmp_two_1", "cmp_two_2"])',
     '"cmp_two_0" in campaigns.opened',
   ])('are not found by their ids: %s', async (source) => {
-    expect(await membersOf(source)).toEqual([])
+    expect(await findMembers(source)).toEqual([])
   })
 
   it('cannot be reached through an edition of this organisation', async () => {
@@ -87,8 +87,10 @@ describe('a hostile text in an expression', () => {
       `user.metadata[${literal(text)}] == "gold"`,
       `orders.exists(o, o.metadata[${literal(text)}] == ${literal(text)})`,
     ]
-    for (const source of sources) expect([source, await membersOf(source)]).toEqual([source, []])
-    expect(await membersOf(`user.first_name + ${literal(text)} == user.first_name + ${literal(text)}`)).toHaveLength(40)
+    for (const source of sources) expect([source, await findMembers(source)]).toEqual([source, []])
+    expect(await findMembers(`user.first_name + ${literal(text)} == user.first_name + ${literal(text)}`)).toHaveLength(
+      40,
+    )
   })
 
   it.each(metadataKeys)('is found as a key of metadata: %s', async (key) => {

@@ -163,7 +163,7 @@ describe('the access of a caller', () => {
     edition_id: fc.constantFrom(null, 'e1', 'e2'),
     role: fc.constantFrom(...memberRoles),
   })
-  const callerOf = (grants: Grant[], is_superuser = false): Caller => ({
+  const buildCaller = (grants: Grant[], is_superuser = false): Caller => ({
     id: 'usr',
     email: null,
     is_superuser,
@@ -179,7 +179,7 @@ describe('the access of a caller', () => {
   it('reaches the places that each check allows', () => {
     fc.assert(
       fc.property(fc.array(grant, { maxLength: 4 }), place, fc.subarray([...roleCodes]), (grants, where, allowed) => {
-        const caller = callerOf(grants)
+        const caller = buildCaller(grants)
         const reach = getReach(caller, allowed)
         if (reach.all) throw new Error('nobody here reaches everything')
         const editions = where.editions
@@ -193,7 +193,7 @@ describe('the access of a caller', () => {
         expect(mayAt(caller, allowed, where)).toBe(reached)
         if (reached) expect(mayAnywhere(caller, allowed)).toBe(true)
         expect(listRolesAt(caller, where).length > 0).toBe(mayAt(caller, roleCodes, where))
-        expect(mayAt(callerOf([], true), [], where)).toBe(true)
+        expect(mayAt(buildCaller([], true), [], where)).toBe(true)
       }),
     )
   })

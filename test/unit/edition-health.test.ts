@@ -255,8 +255,8 @@ describe('a healthcheck', () => {
   it('has 46 checks, each with its severity and its texts', () => {
     expect(checks.map(({ id }) => id).toSorted()).toEqual(Object.keys(cases).toSorted())
     expect(checks).toHaveLength(46)
-    const severityOf = (id: string) => (critical.includes(id) ? 'critical' : info.includes(id) ? 'info' : 'warning')
-    expect(checks.map(({ id, severity }) => [id, severity])).toEqual(checks.map(({ id }) => [id, severityOf(id)]))
+    const getSeverity = (id: string) => (critical.includes(id) ? 'critical' : info.includes(id) ? 'info' : 'warning')
+    expect(checks.map(({ id, severity }) => [id, severity])).toEqual(checks.map(({ id }) => [id, getSeverity(id)]))
     expect([critical.length, info.length]).toEqual([9, 13])
     for (const { id, category, rule, message, suggestion } of checks) {
       expect(id.startsWith(`${category}.`)).toBe(true)

@@ -11,7 +11,7 @@ import { personalise } from '../../src/domain/email/personalise.ts'
 import { richText } from '../support/hostile.ts'
 import { repeatByLoops } from '../support/hostile-templates.ts'
 
-const templateOf = (parts: { subject?: string; html?: string; text?: string }) => ({
+const buildTemplate = (parts: { subject?: string; html?: string; text?: string }) => ({
   subject: '',
   html: '',
   text: '',
@@ -19,7 +19,7 @@ const templateOf = (parts: { subject?: string; html?: string; text?: string }) =
   ...parts,
 })
 
-const faultOf = (work: () => unknown): string | null => {
+const findFault = (work: () => unknown): string | null => {
   try {
     work()
     return null
@@ -57,12 +57,12 @@ describe('the size of a rendered message', () => {
     ['dates of time zones', { text: repeatByLoops(500, '{{ "now" | date: "%x", "Europe/Copenhagen" }}') }],
   ])('is limited during rendering: %s', (_, parts) => {
     const values = { customer: { first_name: name, many: Array.from({ length: 40 }, () => ['x'.repeat(100)]) } }
-    expect(faultOf(() => personalise(templateOf(parts), values as never))).toBe(tooMuch(maxRenderedLength))
+    expect(findFault(() => personalise(buildTemplate(parts), values as never))).toBe(tooMuch(maxRenderedLength))
   })
 
   it('counts HTML and text together', () => {
     const parts = { html: repeatByLoops(150, 'x'.repeat(6000)), text: repeatByLoops(150, 'x'.repeat(8000)) }
-    expect(faultOf(() => personalise(templateOf(parts), {}))).toContain('larger than 1500000 bytes')
+    expect(findFault(() => personalise(buildTemplate(parts), {}))).toContain('larger than 1500000 bytes')
   })
 
   it('ends the rendering at the first text that exceeds the limit', () => {
@@ -86,9 +86,9 @@ describe('the size of a rendered message', () => {
   })
 
   it('has a lower limit for an SMS', () => {
-    const template = templateOf({ text: repeatByLoops(50, '{{ customer.first_name }}') })
+    const template = buildTemplate({ text: repeatByLoops(50, '{{ customer.first_name }}') })
     const findFaultAt = (length: number, limit?: number) =>
-      faultOf(() => personalise(template, { customer: { first_name: 'x'.repeat(length) } }, limit))
+      findFault(() => personalise(template, { customer: { first_name: 'x'.repeat(length) } }, limit))
     expect([
       findFaultAt(1990, maxRenderedSmsLength),
       findFaultAt(2001, maxRenderedSmsLength),

@@ -16,7 +16,7 @@ const mockAnswer = (status: number, body: unknown, headers: Record<string, strin
       async () => new Response(typeof body === 'string' ? body : JSON.stringify(body), { status, headers }),
     )
 
-const bodyOf = (init: RequestInit | undefined): unknown =>
+const readBody = (init: RequestInit | undefined): unknown =>
   JSON.parse(new TextDecoder().decode(init?.body as Uint8Array))
 
 const buildRefusal = (name: string) => ({ statusCode: 0, name, message: `said ${name}` })
@@ -43,7 +43,7 @@ describe('the Resend gateway', () => {
       'idempotency-key': 'key-1',
       'x-batch-validation': 'permissive',
     })
-    expect(bodyOf(init)).toEqual([
+    expect(readBody(init)).toEqual([
       {
         from: 'Nordlys <tickets@nordlys.example>',
         to: [mails[0]?.to.address],
@@ -96,7 +96,7 @@ describe('the Resend gateway', () => {
   it('splits a call that is too large into two, and splits it alike when it is repeated', async () => {
     const keys: string[] = []
     vi.spyOn(globalThis, 'fetch').mockImplementation(async (_, init) => {
-      const mails = bodyOf(init) as { to: string[] }[]
+      const mails = readBody(init) as { to: string[] }[]
       keys.push(new Headers(init?.headers).get('idempotency-key') ?? '')
       if (mails.length > 2) return Response.json(buildRefusal('payload_too_large'), { status: 413 })
       return Response.json({ data: mails.map(({ to }) => ({ id: `of ${to[0]}` })) })
@@ -177,7 +177,7 @@ describe('the Resend gateway', () => {
       replyTo: 'hjælp@blåbær.example',
     })
     expect(await resend.send([mail], 'k')).toMatchObject([{ ok: true }])
-    expect(bodyOf(fetched.mock.calls[0]?.[1])).toMatchObject([
+    expect(readBody(fetched.mock.calls[0]?.[1])).toMatchObject([
       {
         from: '"=?utf-8?q?Bank?=" <a@xn--blbr-roah.example>',
         to: ['guest@xn--bcher-kva.example'],
@@ -278,7 +278,7 @@ describe('every e-mail gateway', () => {
       for (const result of results.slice(0, -1))
         expect(result).toMatchObject({ ok: false, kind: 'permanent', code: 'invalid_header' })
       expect(results.at(-1)).toMatchObject({ ok: true })
-      if (name === 'resend') expect(bodyOf(fetched.mock.calls[0]?.[1])).toHaveLength(1)
+      if (name === 'resend') expect(readBody(fetched.mock.calls[0]?.[1])).toHaveLength(1)
     },
   )
 

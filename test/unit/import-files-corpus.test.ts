@@ -20,7 +20,7 @@ const files = import.meta.glob<string>('../support/import-files/*.{csv,xlsx}', {
 const outcomes = import.meta.glob<Expected>('../support/import-files/*.json', { import: 'default', eager: true })
 
 const outcomePath = (path: string): string => path.replace(/\.(?:csv|xlsx)$/, '.json')
-const bytesOf = (url: string): Uint8Array => Uint8Array.fromBase64(url.slice(url.indexOf(',') + 1))
+const decodeBytes = (url: string): Uint8Array => Uint8Array.fromBase64(url.slice(url.indexOf(',') + 1))
 
 describe('the files of the corpus', () => {
   it('have an expected result each', () => {
@@ -34,7 +34,7 @@ describe('the files of the corpus', () => {
     'are read as expected: %s',
     async (_name, path, url) => {
       const expected = outcomes[outcomePath(path)]!
-      const reading = inspectAndRead(openBytes(bytesOf(url), 7))
+      const reading = inspectAndRead(openBytes(decodeBytes(url), 7))
       if (expected.fault) {
         expect(await faultOf(reading)).toMatchObject(expected.fault)
         return
@@ -59,6 +59,6 @@ describe('the files of the corpus', () => {
   })
 
   it.each(orders)('have the expected suggestions, questions and orders: %s', async (_name, url, expected) => {
-    expect(await wholeFile(bytesOf(url), expected.answers)).toEqual(expected)
+    expect(await wholeFile(decodeBytes(url), expected.answers)).toEqual(expected)
   })
 })

@@ -101,7 +101,7 @@ describe('a text that is encoded', () => {
 })
 
 describe('bytes that are no character', () => {
-  const rowsOf = async (bytes: Uint8Array, options: { encoding?: Encoding } = {}) => {
+  const readRows = async (bytes: Uint8Array, options: { encoding?: Encoding } = {}) => {
     const { format, rows } = await inspectAndRead(openBytes(bytes), options)
     return { encoding: format.kind === 'csv' ? format.encoding : null, cells: rows.map(({ cells }) => cells) }
   }
@@ -110,7 +110,7 @@ describe('bytes that are no character', () => {
 
   it('do not change other rows of a file in UTF-8, however few these are', async () => {
     const bytes = join('id;name\n1;Søren Kjær\n2;J', [0xf8], 'rgen\n3;Åse\n')
-    expect(await rowsOf(bytes)).toEqual({
+    expect(await readRows(bytes)).toEqual({
       encoding: 'utf-8',
       cells: [
         ['1', 'Søren Kjær'],
@@ -122,21 +122,21 @@ describe('bytes that are no character', () => {
 
   it('are told apart from a U+FFFD that is part of the text', async () => {
     const text = 'id;name\n1;S\ufffdren\n2;\ufffd\ufffd\n3;Ann\n'
-    expect((await rowsOf(encodeText(text, 'utf-8'))).cells[0]).toEqual(['1', 'S\ufffdren'])
+    expect((await readRows(encodeText(text, 'utf-8'))).cells[0]).toEqual(['1', 'S\ufffdren'])
     const mixed = join('id;name\n1;S\ufffdren Kjær\n2;J', [0xf8], 'rgen\n')
-    expect((await rowsOf(mixed)).cells).toEqual([
+    expect((await readRows(mixed)).cells).toEqual([
       ['1', 'S\ufffdren Kjær'],
       ['2', `J${undecodable}rgen`],
     ])
     const wide = encodeText('\ufeffid;name\n1;S\ufffdren \ud800x\n', 'utf-16le')
-    expect((await rowsOf(wide, { encoding: 'utf-16le' })).cells).toEqual([['1', `S\ufffdren ${undecodable}x`]])
+    expect((await readRows(wide, { encoding: 'utf-16le' })).cells).toEqual([['1', `S\ufffdren ${undecodable}x`]])
   })
 
   it.each(['windows-1252', 'windows-1250', 'iso-8859-2', 'iso-8859-15'] as const)(
     'are found in %s, which lacks some bytes',
     async (encoding) => {
       const bytes = join('id;name\n1;a', [0x81], 'b\n')
-      expect((await rowsOf(bytes, { encoding })).cells).toEqual([['1', `a${undecodable}b`]])
+      expect((await readRows(bytes, { encoding })).cells).toEqual([['1', `a${undecodable}b`]])
     },
   )
 

@@ -7,7 +7,7 @@ import { openBytes, type FileSource } from '../../src/domain/data-imports/files/
 import { isTotal } from '../../src/domain/data-imports/files/rows.ts'
 import { faultOf, inspectAndRead } from '../support/import-files.ts'
 
-const fileOf = (text: string): FileSource => openBytes(new TextEncoder().encode(text))
+const openText = (text: string): FileSource => openBytes(new TextEncoder().encode(text))
 
 /** Makes a file of a beginning and many repetitions, without holding it in memory. */
 function repeatPiece(start: string, piece: string, count: number): FileSource {
@@ -29,7 +29,7 @@ function repeatPiece(start: string, piece: string, count: number): FileSource {
 
 describe('a file beyond the limits', () => {
   it('is read up to a million rows, and refused with the line of the next one', async () => {
-    const file = fileOf('name\na\nb\nc\n')
+    const file = openText('name\na\nb\nc\n')
     const format = await inspectFile(file)
     const after = (rowCount: number) =>
       Array.fromAsync(readCanonicalChunks(file, format, { ...getCopyStart(format), rowCount }))
@@ -76,13 +76,13 @@ describe('any bytes', () => {
 
 describe('your own settings for a file', () => {
   it('replace the detected encoding, delimiter and header', async () => {
-    const file = fileOf('a;b,c\n1;2,3\n')
+    const file = openText('a;b,c\n1;2,3\n')
     expect(await inspectFile(file, { delimiter: ',' })).toMatchObject({ delimiter: ',', names: ['a;b', 'c'] })
     expect(await inspectFile(file, { encoding: 'macintosh' })).toMatchObject({
       encoding: 'macintosh',
       encodingConfidence: 1,
     })
-    const { format, rows } = await inspectAndRead(fileOf('1;ann@example.test;9,50\n2;bob@example.test;8,00\n'), {
+    const { format, rows } = await inspectAndRead(openText('1;ann@example.test;9,50\n2;bob@example.test;8,00\n'), {
       hasHeader: false,
     })
     expect(format).toMatchObject({ names: ['', '', ''], header: null })
@@ -93,7 +93,7 @@ describe('your own settings for a file', () => {
   })
 
   it('make the first row the header even if it looks like data', async () => {
-    const { format, rows } = await inspectAndRead(fileOf('2025;2026\n1;2\n'), { hasHeader: true })
+    const { format, rows } = await inspectAndRead(openText('2025;2026\n1;2\n'), { hasHeader: true })
     expect(format.names).toEqual(['2025', '2026'])
     expect(rows.length).toBe(1)
   })

@@ -10,7 +10,7 @@ import type { IndexedRow } from '../../src/domain/data-imports/files/canonical.t
 import { inspectAndRead, readAll } from '../support/import-files.ts'
 import { textRow, workbook } from '../support/xlsx.ts'
 
-async function reportOf(file: FileSource, format: FileFormat, rows: IndexedRow[]): Promise<Uint8Array> {
+async function writeReport(file: FileSource, format: FileFormat, rows: IndexedRow[]): Promise<Uint8Array> {
   const original = (place: { offset: number; length: number }) =>
     format.kind === 'csv' ? readBytes(file, place.offset, place.length) : null
   const parts = [writeReportHeader(format, format.header && (await original(format.header)))]
@@ -31,7 +31,7 @@ describe('the report of failed rows', () => {
     const bytes = Uint8Array.from([...getByteOrderMark(encoding), ...encodeText(letters, encoding)])
     const file = openBytes(bytes)
     const { format, rows } = await inspectAndRead(file, { encoding })
-    const report = openBytes(await reportOf(file, format, rows.slice(1)))
+    const report = openBytes(await writeReport(file, format, rows.slice(1)))
     const again = await inspectAndRead(report, { encoding })
     expect(again.format).toMatchObject({
       encoding,
@@ -48,7 +48,7 @@ describe('the report of failed rows', () => {
   it('keeps the line that names the delimiter and long rows, and removes open quotation marks', async () => {
     const file = openBytes(encodeText('sep=|\na|b|c\n1|2|3|4|5\n6|"7|8\n', 'utf-8'))
     const { format, rows } = await inspectAndRead(file)
-    const report = await reportOf(file, format, rows)
+    const report = await writeReport(file, format, rows)
     expect(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(report)).toBe(
       '\ufeffsep=|\n_line|_errors|a|b|c\n3|"The price is missing. Say ""why""; please."|1|2|3|4|5\n4|"The price is missing. Say ""why""; please."|6|7|8\n',
     )
@@ -69,7 +69,7 @@ describe('the report of failed rows', () => {
     const quotedCells = cells.map((cell) => `"${cell.replaceAll('"', '""')}"`)
     const file = openBytes(encodeText(`a;b;c;d;e;f;g\r\n${quotedCells.join(';')}\r\n"=open;2`, 'utf-8'))
     const { format, rows } = await inspectAndRead(file)
-    const report = await reportOf(file, format, rows)
+    const report = await writeReport(file, format, rows)
     const again = await inspectAndRead(openBytes(report))
     expect(again.rows[0]?.cells.slice(2)).toEqual([
       `'=HYPERLINK("https://example.test","Win")`,
@@ -88,7 +88,7 @@ describe('the report of failed rows', () => {
     const cells = ['x,=1+1', '\t=1+1', '\r=1+1', '＝1+1']
     const table = `"=1+1";b;c;d\r\n${cells.map((cell) => `"${cell}"`).join(';')}`
     const { format, rows } = await inspectAndRead(openBytes(encodeText(table, 'utf-8')))
-    const report = await reportOf(openBytes(encodeText(table, 'utf-8')), format, rows)
+    const report = await writeReport(openBytes(encodeText(table, 'utf-8')), format, rows)
     const again = await inspectAndRead(openBytes(report))
     expect(new TextDecoder().decode(report).split('\r\n')[0]).toBe("_line;_errors;'=1+1;b;c;d")
     expect(again.rows[0]?.cells.slice(2)).toEqual(["x,'=1+1", "'\t'=1+1", "'\r'=1+1", "'＝1+1"])
@@ -97,7 +97,7 @@ describe('the report of failed rows', () => {
   it('escapes formulas in rows with more columns than a table can have', async () => {
     const table = `a;b\r\n1;2\r\n3;4\r\n1;2${';x'.repeat(250)};=1+1`
     const { format, rows } = await inspectAndRead(openBytes(encodeText(table, 'utf-8')), { hasHeader: true })
-    const report = await reportOf(openBytes(encodeText(table, 'utf-8')), format, rows)
+    const report = await writeReport(openBytes(encodeText(table, 'utf-8')), format, rows)
     expect(rows).toHaveLength(3)
     expect(new TextDecoder().decode(report)).not.toContain('=1+1')
   })
@@ -105,7 +105,7 @@ describe('the report of failed rows', () => {
   it('names the columns when the original does not', async () => {
     const file = openBytes(encodeText('1,a@example.test\n2,b@example.test', 'utf-8'))
     const { format, rows } = await inspectAndRead(file, { hasHeader: false })
-    const report = new TextDecoder().decode(await reportOf(file, format, rows.slice(1)))
+    const report = new TextDecoder().decode(await writeReport(file, format, rows.slice(1)))
     expect(report).toBe(
       '_line,_errors,Column 1,Column 2\n2,"The price is missing. Say ""why""; please.",2,b@example.test\n',
     )
@@ -116,7 +116,9 @@ describe('the report of failed rows', () => {
       textRow(1, ['Navn', 'Beløb']) + textRow(2, ['=HYPERLINK("x")', '-5,00']) + textRow(3, ['+4512345678', '@x'])
     const file = openBytes(workbook({ sheets: [{ name: 'a', rows }] }))
     const { format, rows: read } = await inspectAndRead(file)
-    const report = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await reportOf(file, format, read))
+    const report = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(
+      await writeReport(file, format, read),
+    )
     const errors = '"The price is missing. Say ""why""; please."'
     expect(report).toBe(
       `\ufeff_line;_errors;Navn;Beløb\r\n2;${errors};"'=HYPERLINK(""x"")";"-5,00"\r\n3;${errors};+4512345678;'@x\r\n`,

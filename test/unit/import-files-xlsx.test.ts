@@ -8,7 +8,7 @@ import { faultOf, inspectAndRead } from '../support/import-files.ts'
 import { textRow, workbook } from '../support/xlsx.ts'
 
 const read = (bytes: Uint8Array) => inspectAndRead(openBytes(bytes, 1000))
-const cellsOf = async (bytes: Uint8Array) => (await read(bytes)).rows.map(({ cells }) => cells)
+const readCells = async (bytes: Uint8Array) => (await read(bytes)).rows.map(({ cells }) => cells)
 const people = (count: number, from = 2) =>
   Array.from({ length: count }, (_, index) =>
     textRow(from + index, [`R-${index}`, `Søren ${index}`, `s${index}@example.test`]),
@@ -64,10 +64,10 @@ describe('a workbook', () => {
   it('counts days from 1904 when its settings say so', async () => {
     const rows = `${textRow(1, ['Name', 'Date'])}<row r="2"><c r="A2" t="inlineStr"><is><t>Ann</t></is></c><c r="B2" s="1"><v>44925.5</v></c></row>`
     const sheets = [{ name: 'a', rows }]
-    expect(await cellsOf(workbook({ sheets, formats: [0, 14], is1904: true }))).toEqual([
+    expect(await readCells(workbook({ sheets, formats: [0, 14], is1904: true }))).toEqual([
       ['Ann', '2026-12-31 12:00:00'],
     ])
-    expect(await cellsOf(workbook({ sheets, formats: [0, 14] }))).toEqual([['Ann', '2022-12-30 12:00:00']])
+    expect(await readCells(workbook({ sheets, formats: [0, 14] }))).toEqual([['Ann', '2022-12-30 12:00:00']])
   })
 
   it('is read from its first visible sheet', async () => {
@@ -126,7 +126,7 @@ describe('a workbook', () => {
   it('is read when a program writes prefixes, and no references or styles', async () => {
     const rows =
       '<row><c t="inlineStr"><is><t>Name</t></is></c><c t="inlineStr"><is><t>E-mail</t></is></c></row><row><c t="inlineStr"><is><t><![CDATA[A < B]]></t></is></c><c t="str"><v>a@example.test</v></c></row>'
-    expect(await cellsOf(workbook({ prefix: 'x:', sheets: [{ name: 'x', rows }] }))).toEqual([
+    expect(await readCells(workbook({ prefix: 'x:', sheets: [{ name: 'x', rows }] }))).toEqual([
       ['A < B', 'a@example.test'],
     ])
   })
@@ -144,7 +144,7 @@ describe('a workbook', () => {
 
 describe('a workbook that cannot be read', () => {
   const good = workbook({ sheets: [{ name: 'x', rows: header + people(200) }] })
-  const codeOf = async (bytes: Uint8Array) => (await faultOf(read(bytes))).code
+  const readFaultCode = async (bytes: Uint8Array) => (await faultOf(read(bytes))).code
 
   it('is refused with a clear code: a password, another format, an archive, no sheet', async () => {
     const compound = Uint8Array.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1, ...new Uint8Array(600)])
@@ -152,12 +152,16 @@ describe('a workbook that cannot be read', () => {
       ...compound,
       ...Array.from('EncryptedPackage').flatMap((letter) => [letter.charCodeAt(0), 0]),
     ])
-    expect(await codeOf(named)).toBe('password_protected')
-    expect(await codeOf(compound)).toBe('unreadable_file')
-    expect(await codeOf(zipSync({ 'photo.txt': strToU8('x') }))).toBe('unreadable_file')
-    expect(await codeOf(zipSync({ mimetype: strToU8('x'), 'content.xml': strToU8('<a/>') }))).toBe('unreadable_file')
-    expect(await codeOf(workbook({ sheets: [{ name: 'x', rows: header, state: 'hidden' }] }))).toBe('broken_xlsx')
-    expect(await codeOf(workbook({ sheets: [{ name: 'x', rows: '<row r="1"/>' }] }))).toBe('empty_file')
+    expect(await readFaultCode(named)).toBe('password_protected')
+    expect(await readFaultCode(compound)).toBe('unreadable_file')
+    expect(await readFaultCode(zipSync({ 'photo.txt': strToU8('x') }))).toBe('unreadable_file')
+    expect(await readFaultCode(zipSync({ mimetype: strToU8('x'), 'content.xml': strToU8('<a/>') }))).toBe(
+      'unreadable_file',
+    )
+    expect(await readFaultCode(workbook({ sheets: [{ name: 'x', rows: header, state: 'hidden' }] }))).toBe(
+      'broken_xlsx',
+    )
+    expect(await readFaultCode(workbook({ sheets: [{ name: 'x', rows: '<row r="1"/>' }] }))).toBe('empty_file')
   })
 
   it('is refused when an entry of the archive is encrypted', async () => {
@@ -165,20 +169,20 @@ describe('a workbook that cannot be read', () => {
     const view = new DataView(locked.buffer)
     for (let at = 0; at + 4 < locked.length; at++)
       if (view.getUint32(at, true) === 0x02014b50) view.setUint16(at + 8, view.getUint16(at + 8, true) | 1, true)
-    expect(await codeOf(locked)).toBe('password_protected')
+    expect(await readFaultCode(locked)).toBe('password_protected')
   })
 
   it('is read correctly or refused, wherever it is cut or damaged', async () => {
-    const expected = await cellsOf(good)
+    const expected = await readCells(good)
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 4, max: good.length - 1 }),
         fc.integer({ min: 1, max: 255 }),
         async (at, change) => {
-          expect(await codeOf(good.subarray(0, at))).toBe('broken_xlsx')
+          expect(await readFaultCode(good.subarray(0, at))).toBe('broken_xlsx')
           const damaged = good.slice()
           damaged[at]! ^= change
-          const outcome = await cellsOf(damaged).catch((error: { fault?: { code: string } }) => error.fault?.code)
+          const outcome = await readCells(damaged).catch((error: { fault?: { code: string } }) => error.fault?.code)
           if (typeof outcome !== 'string') expect(outcome).toEqual(expected)
         },
       ),
@@ -195,7 +199,7 @@ describe('a workbook that cannot be read', () => {
     for (let at = 0; at + 4 < lying.length; at++)
       if (view.getUint32(at, true) === 0x02014b50 && view.getUint32(at + 24, true) === zeros.length)
         view.setUint32(at + 24, 10, true)
-    expect(await codeOf(lying)).toBe('broken_xlsx')
+    expect(await readFaultCode(lying)).toBe('broken_xlsx')
   })
 
   it('is refused when a cell, a row or an element has no end', async () => {
@@ -203,13 +207,13 @@ describe('a workbook that cannot be read', () => {
     const inCell = workbook({ sheets: [{ name: 'x', rows: header + textRow(2, [long]) }] })
     expect(await faultOf(read(inCell))).toMatchObject({ code: 'line_too_long', line: 2 })
     const tag = workbook({ sheets: [{ name: 'x', rows: `${header}<row r="2" a="${'y'.repeat(3_000_000)}"/>` }] })
-    expect(await codeOf(tag)).toBe('broken_xlsx')
+    expect(await readFaultCode(tag)).toBe('broken_xlsx')
   })
 
   it('is read without expanding entities', async () => {
     const rows = `${header}<row r="2"><c t="inlineStr"><is><t>&bomb;</t></is></c></row>`
     const bytes = workbook({ sheets: [{ name: 'x', rows }] })
-    expect(await cellsOf(bytes)).toEqual([['&bomb;']])
+    expect(await readCells(bytes)).toEqual([['&bomb;']])
   })
 
   it('is refused with the place when rows are out of order or too wide', async () => {
@@ -219,9 +223,9 @@ describe('a workbook that cannot be read', () => {
       line: 2,
       column: 201,
     })
-    expect(await codeOf(workbook({ sheets: [{ name: 'x', rows: textRow(5, ['a']) + textRow(5, ['b']) }] }))).toBe(
-      'broken_xlsx',
-    )
+    expect(
+      await readFaultCode(workbook({ sheets: [{ name: 'x', rows: textRow(5, ['a']) + textRow(5, ['b']) }] })),
+    ).toBe('broken_xlsx')
   })
 })
 

@@ -15,7 +15,7 @@ import { readHeaderZone } from '../../src/domain/data-imports/mapping/columns/zo
 import { suggestMappings } from '../../src/domain/data-imports/mapping/suggest/suggest.ts'
 import { findInstant } from '../../src/domain/time/time-zones.ts'
 
-function statisticsOf(texts: readonly string[]) {
+function collectStatistics(texts: readonly string[]) {
   const statistics = createDateStatistics()
   for (const text of texts) {
     const shape = readDate(text)
@@ -24,7 +24,7 @@ function statisticsOf(texts: readonly string[]) {
   return statistics
 }
 
-const decide = (texts: readonly string[], latest: number | null = null) => decideDates(statisticsOf(texts), latest)
+const decide = (texts: readonly string[], latest: number | null = null) => decideDates(collectStatistics(texts), latest)
 
 function read(text: string, order: DateFormat['order'] = 'each'): string | null {
   const parsed = parseDate(text, { order })
@@ -174,7 +174,7 @@ describe('a column of dates', () => {
 
   const pad = (value: number) => String(value).padStart(2, '0')
   const english = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
-  const monthOf = (locale: string, date: Date) =>
+  const formatMonth = (locale: string, date: Date) =>
     new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' }).format(date)
   const formats: readonly ((date: Date) => string)[] = [
     (d) => d.toISOString().slice(0, 10),
@@ -190,7 +190,7 @@ describe('a column of dates', () => {
     (d) => `${english[d.getUTCMonth()]} ${d.getUTCDate()}, ${d.getUTCFullYear()}`,
     (d) => String(Math.round(d.getTime() / 86_400_000) + 25_569),
     (d) => String(d.getTime() / 1000),
-    ...['en-GB', 'en-US', 'da', 'de', 'sv', 'nl', 'pl', 'nb'].map((locale) => (d: Date) => monthOf(locale, d)),
+    ...['en-GB', 'en-US', 'da', 'de', 'sv', 'nl', 'pl', 'nb'].map((locale) => (d: Date) => formatMonth(locale, d)),
   ]
   const column = fc.record({
     format: fc.constantFrom(...formats),
@@ -224,8 +224,8 @@ describe('a column of dates', () => {
     fc.assert(
       fc.property(column, fc.nat(12), ({ format, days }, cut) => {
         const texts = days.map((day) => format(new Date(day * 86_400_000)))
-        const merged = mergeDates(statisticsOf(texts.slice(0, cut)), statisticsOf(texts.slice(cut)))
-        expect(merged).toEqual(statisticsOf(texts))
+        const merged = mergeDates(collectStatistics(texts.slice(0, cut)), collectStatistics(texts.slice(cut)))
+        expect(merged).toEqual(collectStatistics(texts))
       }),
       { numRuns: 150 },
     )

@@ -12,7 +12,7 @@ import {
 } from '../../src/domain/data-imports/mapping/columns/number-format.ts'
 import { readNumber } from '../../src/domain/data-imports/mapping/columns/number-shape.ts'
 
-function statisticsOf(texts: readonly string[]) {
+function collectStatistics(texts: readonly string[]) {
   const statistics = createNumberStatistics()
   for (const text of texts) {
     const shape = readNumber(text)
@@ -21,7 +21,7 @@ function statisticsOf(texts: readonly string[]) {
   return statistics
 }
 
-const decide = (texts: readonly string[]) => decideNumbers(statisticsOf(texts))
+const decide = (texts: readonly string[]) => decideNumbers(collectStatistics(texts))
 
 const minor = (text: string, decimal: NumberFormat['decimal'] = 'each') => {
   const parsed = parseNumber(text, { decimal })
@@ -208,8 +208,8 @@ describe('a column of amounts', () => {
     fc.assert(
       fc.property(column, fc.nat(12), ({ amounts, ...style }, cut) => {
         const texts = amounts.map((amount) => write(style, amount))
-        const merged = mergeNumbers(statisticsOf(texts.slice(0, cut)), statisticsOf(texts.slice(cut)))
-        expect(merged).toEqual(statisticsOf(texts))
+        const merged = mergeNumbers(collectStatistics(texts.slice(0, cut)), collectStatistics(texts.slice(cut)))
+        expect(merged).toEqual(collectStatistics(texts))
       }),
       { numRuns: 150 },
     )

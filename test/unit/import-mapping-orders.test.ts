@@ -33,7 +33,7 @@ const targets = [
 ]
 const mappings = targets.map((target, index) => ({ target, columns: [index] }))
 
-function ordersOf(rows: readonly (readonly string[])[], given: Partial<OrderOptions> = {}) {
+function buildOrders(rows: readonly (readonly string[])[], given: Partial<OrderOptions> = {}) {
   const all = { ...options, ...given }
   const { readers } = prepare(mappings, rows, all.group_by)
   const placed = rows.map((cells, index): PlacedRow => ({ ...decideRow(readers, cells), line: index + 2 }))
@@ -42,7 +42,7 @@ function ordersOf(rows: readonly (readonly string[])[], given: Partial<OrderOpti
 
 describe('the rows of an order', () => {
   it('need not be adjacent, and inherit blank cells', () => {
-    const [a, b] = ordersOf([
+    const [a, b] = buildOrders([
       ['A', 'a@example.com', 'Day', '2', '10'],
       ['B', 'b@example.com', 'Day', '', '20'],
       ['A', '', 'Camping', '1', '5'],
@@ -64,7 +64,7 @@ describe('the rows of an order', () => {
     'order.metadata.food',
     'item.user.full_name',
   ].map((target, index) => ({ target, columns: [index] }))
-  const orderOf = (rows: readonly (readonly string[])[]) => {
+  const buildOrder = (rows: readonly (readonly string[])[]) => {
     const { readers } = prepare(people, rows, 'external_id')
     return mapOrder(
       rows.map((cells, index): PlacedRow => ({ ...decideRow(readers, cells), line: index + 2 })),
@@ -73,7 +73,7 @@ describe('the rows of an order', () => {
   }
 
   it('may have a holder for each ticket in the columns of the buyer, who is in the first row', () => {
-    const { order, errors, warnings } = orderOf([
+    const { order, errors, warnings } = buildOrder([
       ['A', 'ane@example.com', 'Ane Holm', 'Day', '10', 'vegan', ''],
       ['A', 'bo@example.com', 'Bo Dahl', 'Day', '10', 'fish', ''],
       ['A', 'ane@example.com', 'Ida Lund', 'Day', '10', 'vegan', ''],
@@ -96,7 +96,7 @@ describe('the rows of an order', () => {
   })
 
   it('may have the addresses of ticket holders in the column of the buyer and their names in another', () => {
-    const { order } = orderOf([
+    const { order } = buildOrder([
       ['A', 'ane@example.com', '', 'Day', '10', '', 'Ane Holm'],
       ['A', 'bo@example.com', '', 'Day', '10', '', 'Bo Dahl'],
     ])
@@ -107,7 +107,7 @@ describe('the rows of an order', () => {
   })
 
   it('make an error with the line when they contradict each other', () => {
-    const [decision] = ordersOf([
+    const [decision] = buildOrders([
       ['A', 'a@example.com', 'Day', '2', '10', '', '', 'DKK'],
       ['A', 'a@example.com', 'Day', '1', '10', '', '', 'EUR'],
     ])
@@ -118,7 +118,7 @@ describe('the rows of an order', () => {
   })
 
   it('make an error each when they are wrong, and every error is listed once', () => {
-    const [decision] = ordersOf([
+    const [decision] = buildOrders([
       ['A', 'nobody', 'Day', '2', '10'],
       ['A', '', '', '1', '10'],
       ['A', '', 'Day', '1', ''],
@@ -140,7 +140,7 @@ describe('the rows of an order', () => {
     [['active', ''], 'completed'],
   ])('make an order with the status of its tickets: %j is %s', (statuses, expected) => {
     const rows = statuses.map((status) => ['A', 'a@example.com', 'Day', '1', '10', '', status])
-    expect(ordersOf(rows)[0]?.order?.status).toBe(expected)
+    expect(buildOrders(rows)[0]?.order?.status).toBe(expected)
   })
 
   it.each([
@@ -150,13 +150,13 @@ describe('the rows of an order', () => {
     ['10', 'kr', 'dkk'],
     ['€ 10', 'DKK', null],
   ])('make an order in the currency of its amounts: %s in "%s" is %s', (price, currency, expected) => {
-    expect(ordersOf([['A', 'a@example.com', 'Day', '1', price, '', '', currency]])[0]?.order?.currency ?? null).toBe(
+    expect(buildOrders([['A', 'a@example.com', 'Day', '1', price, '', '', currency]])[0]?.order?.currency ?? null).toBe(
       expected,
     )
   })
 
   it('make the order that an API call would make', () => {
-    const [decision] = ordersOf([
+    const [decision] = buildOrders([
       ['A', 'a@example.com', 'Day', '2', '10,50', 'Betalt', '', 'DKK'],
       ['A', '', 'Camping', '3', '', '', 'storniert', '', '100'],
     ])
@@ -175,7 +175,7 @@ describe('the rows of an order', () => {
   })
 
   it('are refused in a currency other than the import’s', () => {
-    const [decision] = ordersOf([['A', 'a@example.com', 'Day', '1', '10 kr.']], { default_currency: 'eur' })
+    const [decision] = buildOrders([['A', 'a@example.com', 'Day', '1', '10 kr.']], { default_currency: 'eur' })
     expect(decision?.errors.map(({ code }) => code)).toEqual(['currency_mismatch'])
   })
 
@@ -185,7 +185,7 @@ describe('the rows of an order', () => {
       ['A', '', 'Day', '-1', '', '', '', '', '-33,33'],
       ['A', '', 'Camping', '-2', '', '', '', '', '-10'],
     ]
-    const [decision] = ordersOf(rows)
+    const [decision] = buildOrders(rows)
     expect(
       decision?.order?.items.map(({ quantity, line_total_minor, status }) => [quantity, line_total_minor, status]),
     ).toEqual([
@@ -196,7 +196,7 @@ describe('the rows of an order', () => {
   })
 
   it('use the total of an item when its unit price contradicts it', () => {
-    const [decision] = ordersOf([['A', 'a@example.com', 'Day', '3', '33,33', '', '', '', '100']])
+    const [decision] = buildOrders([['A', 'a@example.com', 'Day', '3', '33,33', '', '', '', '100']])
     expect(decision?.order?.items).toMatchObject([{ unit_price_minor: null, line_total_minor: 10_000 }])
   })
 
@@ -205,8 +205,8 @@ describe('the rows of an order', () => {
       ['', 'a@example.com', 'Day', '1', '10'],
       ['', 'a@example.com', 'Day', '1', '10'],
     ]
-    expect(ordersOf(rows, { group_by: 'row' }).map(({ order }) => order?.external_id)).toEqual(['row-1', 'row-1'])
-    expect(ordersOf(rows, { group_by: 'email' }).map(({ order }) => order?.external_id)).toEqual(['a@example.com'])
+    expect(buildOrders(rows, { group_by: 'row' }).map(({ order }) => order?.external_id)).toEqual(['row-1', 'row-1'])
+    expect(buildOrders(rows, { group_by: 'email' }).map(({ order }) => order?.external_id)).toEqual(['a@example.com'])
   })
 
   const soldItem = fc.record({
@@ -240,7 +240,7 @@ describe('the rows of an order', () => {
         const shuffled = rows.toSorted(
           (a, b) => ((a.join().length * 31 + seed) % 7) - ((b.join().length * 17 + seed) % 7),
         )
-        const read = new Map(ordersOf(shuffled).map(({ order }) => [order?.external_id, order]))
+        const read = new Map(buildOrders(shuffled).map(({ order }) => [order?.external_id, order]))
         const describeItems = (items: (typeof orders)[number]) =>
           items.map(({ product, quantity, cents }) => `${product} ${quantity} ${cents}`).toSorted()
         for (const [index, items] of orders.entries()) {

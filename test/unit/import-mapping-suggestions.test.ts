@@ -15,11 +15,11 @@ interface HeaderRow {
 
 const headerRows: readonly HeaderRow[] = headers
 
-const columnsOf = (row: HeaderRow) =>
+const buildColumns = (row: HeaderRow) =>
   row.columns.map(({ header, cells }) => ({ header, statistics: countCells(cells) }))
 
 function suggested(row: HeaderRow) {
-  const { mappings } = suggestImport({ columns: columnsOf(row), consents })
+  const { mappings } = suggestImport({ columns: buildColumns(row), consents })
   return row.columns.map(({ header, target: expected }, index) => {
     const target = mappings.find((mapping) => mapping.columns.includes(index))?.target ?? null
     return { header, expected, target }
@@ -29,28 +29,28 @@ function suggested(row: HeaderRow) {
 const columns = (names: readonly string[], cells: readonly (readonly string[])[] = []) =>
   names.map((header, index) => ({ header, statistics: cells[index] ? countCells(cells[index]) : null }))
 
-const targetsOf = (names: readonly string[], history?: ReadonlyMap<string, string | null>) =>
+const suggestTargets = (names: readonly string[], history?: ReadonlyMap<string, string | null>) =>
   suggestImport({ columns: columns(names), consents, ...(history ? { history } : {}) }).mappings.map(
     ({ target, reason }) => [target, reason],
   )
 
 describe('a column with a known header', () => {
-  const suggestedFor = (header: string, cells: readonly string[]) =>
+  const suggestFor = (header: string, cells: readonly string[]) =>
     suggestImport({ columns: columns([header], [cells]), consents }).mappings.map(({ target }) => target)
 
   it('is suggested although some of its cells do not fit', () => {
-    expect(suggestedFor('Antal', ['2', '3', 'to', '2'])).toEqual(['item.quantity'])
-    expect(suggestedFor('Stykpris', ['100,00', 'ukendt', '50,00', '?'])).toEqual(['item.unit_price'])
-    expect(suggestedFor('Ordredato', ['15-01-2026', 'i går', '16-01-2026'])).toEqual(['order.created'])
+    expect(suggestFor('Antal', ['2', '3', 'to', '2'])).toEqual(['item.quantity'])
+    expect(suggestFor('Stykpris', ['100,00', 'ukendt', '50,00', '?'])).toEqual(['item.unit_price'])
+    expect(suggestFor('Ordredato', ['15-01-2026', 'i går', '16-01-2026'])).toEqual(['order.created'])
   })
 
   it('is not suggested if most of its cells do not fit', () => {
-    expect(suggestedFor('Antal', ['to', 'tre', 'to', '2'])).toEqual([])
+    expect(suggestFor('Antal', ['to', 'tre', 'to', '2'])).toEqual([])
   })
 
   it('is suggested for the fee of an order', () => {
-    expect(suggestedFor('Total Fee', ['12.50', '0.00', '3.00'])).toEqual(['order.service_fee'])
-    expect(suggestedFor('fee_total', ['12.50', '0.00', '3.00'])).toEqual(['order.service_fee'])
+    expect(suggestFor('Total Fee', ['12.50', '0.00', '3.00'])).toEqual(['order.service_fee'])
+    expect(suggestFor('fee_total', ['12.50', '0.00', '3.00'])).toEqual(['order.service_fee'])
   })
 })
 
@@ -80,7 +80,7 @@ describe('suggestions for header rows of six languages', () => {
 
   it('use each target once, with a confidence of at least 0.75', () => {
     for (const row of headerRows) {
-      const { mappings } = suggestImport({ columns: columnsOf(row), consents })
+      const { mappings } = suggestImport({ columns: buildColumns(row), consents })
       expect(new Set(mappings.map(({ target }) => target)).size).toBe(mappings.length)
       const used = mappings.flatMap((mapping) => mapping.columns)
       expect(new Set(used).size).toBe(used.length)
@@ -91,7 +91,7 @@ describe('suggestions for header rows of six languages', () => {
 
 describe('suggestions', () => {
   it('include their reasons', () => {
-    expect(targetsOf(['customer.email', 'order id', 'Ticket_Type', 'Telephon number'])).toEqual([
+    expect(suggestTargets(['customer.email', 'order id', 'Ticket_Type', 'Telephon number'])).toEqual([
       ['customer.email', 'exact'],
       ['order.external_id', 'alias'],
       ['item.product', 'normalised'],
@@ -106,7 +106,7 @@ describe('suggestions', () => {
       [buildHeaderKey('Kontakt Mail'), 'customer.email'],
       [buildHeaderKey('Old'), 'consent.gone'],
     ])
-    expect(targetsOf(['wer', 'E-Mail', 'KONTAKT-MAIL', 'Old'], history)).toEqual([
+    expect(suggestTargets(['wer', 'E-Mail', 'KONTAKT-MAIL', 'Old'], history)).toEqual([
       ['customer.full_name', 'history'],
       ['customer.email', 'history'],
     ])

@@ -18,7 +18,7 @@ const pageOf = (page: number, after: Page<unknown>['after']): Page<unknown> => (
   after,
 })
 
-const urlOf = (query: Record<string, string>) =>
+const buildUrl = (query: Record<string, string>) =>
   new URL(`https://api.example/v1/things?${new URLSearchParams(query).toString()}`)
 
 const encoded = (json: string): string => btoa(String.fromCharCode(...new TextEncoder().encode(json)))
@@ -27,7 +27,7 @@ describe('the links of a page', () => {
   it('begin after its last row', () => {
     fc.assert(
       fc.property(parameters, keys, fc.integer({ min: 1, max: 1e6 }), (query, after, page) => {
-        const { next } = buildPageLinks(pageOf(page, after), urlOf(query))
+        const { next } = buildPageLinks(pageOf(page, after), buildUrl(query))
         const url = new URL(next ?? '')
         expect(readPageRequest({ page: page + 1, cursor: url.searchParams.get('cursor') ?? '' }, url).after).toEqual(
           after,
@@ -41,7 +41,7 @@ describe('the links of a page', () => {
   it('are invalid for another page, ordering or filter', () => {
     fc.assert(
       fc.property(parameters, keys, text, (query, after, other) => {
-        const url = new URL(buildPageLinks(pageOf(1, after), urlOf(query)).next ?? '')
+        const url = new URL(buildPageLinks(pageOf(1, after), buildUrl(query)).next ?? '')
         const cursor = url.searchParams.get('cursor') ?? ''
         expect(readPageRequest({ page: 3, cursor }, url).after).toBeNull()
         url.searchParams.append('ordering', other)
@@ -52,19 +52,19 @@ describe('the links of a page', () => {
 
   it('lead back to the page before, and from the second page to the list without a cursor', () => {
     const previous = (page: number) =>
-      buildPageLinks(pageOf(page, null), urlOf({ a: '1', page: String(page), cursor: 'x' })).previous
+      buildPageLinks(pageOf(page, null), buildUrl({ a: '1', page: String(page), cursor: 'x' })).previous
     expect([previous(1), previous(2), previous(3)]).toEqual([
       null,
       'https://api.example/v1/things?a=1',
       'https://api.example/v1/things?a=1&page=2',
     ])
-    expect(buildPageLinks(pageOf(5, null), urlOf({})).next).toBeNull()
+    expect(buildPageLinks(pageOf(5, null), buildUrl({})).next).toBeNull()
   })
 
   it('accept any text as a cursor without a fault', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.base64String(), fc.json().map(encoded)), (cursor) => {
-        expect(readPageRequest({ page: 2, cursor }, urlOf({})).after).toBeNull()
+        expect(readPageRequest({ page: 2, cursor }, buildUrl({})).after).toBeNull()
       }),
     )
   })

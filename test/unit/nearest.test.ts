@@ -25,7 +25,7 @@ describe('a misspelt name', () => {
 })
 
 describe('a misspelt value', () => {
-  const namesOf = (name: string) => [name]
+  const listNames = (name: string) => [name]
 
   it('gets a suggestion by its edit distance', () => {
     const word = fc.string({ maxLength: 8 })
@@ -47,6 +47,6 @@ describe('a misspelt value', () => {
     ['', null],
     ['c', null],
   ])('gets a suggestion: %s is %s', (text, expected) => {
-    expect(findNearest(text, ['pending', 'confirmed', 'completed', 'c-d'], namesOf)).toBe(expected)
+    expect(findNearest(text, ['pending', 'confirmed', 'completed', 'c-d'], listNames)).toBe(expected)
   })
 })

@@ -67,7 +67,7 @@ const arbitraryStep: fc.Arbitrary<Step> = fc.record({
   discount_minor: fc.constantFrom(0, 0, 100, 1001, 1340),
 })
 
-const itemOf = (
+const buildItem = (
   { email, vendor_code = null, uses_limit = 1, ...given }: GivenItem,
   position: number,
 ): ExternalItem => ({
@@ -94,14 +94,14 @@ const person = (email: string) => ({
   metadata: {},
 })
 
-const orderOf = (given: Step): ExternalOrder => ({
+const buildOrder = (given: Step): ExternalOrder => ({
   external_id: given.id,
   order_number: null,
   status: given.status,
   created_at: null,
   currency: 'dkk',
   customer: person(given.customer),
-  items: given.items.map(itemOf),
+  items: given.items.map(buildItem),
   service_fee_minor: 100,
   discount_minor: given.discount_minor,
   coupon_code: null,
@@ -128,7 +128,7 @@ function useSome(tables: ImportedTables, numbers: readonly number[]): void {
 }
 
 /** Predicts the units of an order that are not cancelled, by product, and by holder if the import names one. */
-function wantedOf({ status, items }: ExternalOrder) {
+function predictUnits({ status, items }: ExternalOrder) {
   const live = status === 'cancelled' ? [] : items.filter((item) => item.status !== 'cancelled')
   const units = live.flatMap((unit) => Array.from({ length: unit.quantity }, () => unit))
   return {
@@ -138,7 +138,7 @@ function wantedOf({ status, items }: ExternalOrder) {
   }
 }
 
-function foundOf(tables: ImportedTables, orderId: string, isMeant: (status: string) => boolean) {
+function countUnits(tables: ImportedTables, orderId: string, isMeant: (status: string) => boolean) {
   const names = new Map([...tables.state().products.values()].map(({ id, name }) => [id, name]))
   const rows = tables.purchasesOf(orderId).filter(({ status }) => isMeant(status))
   const thing = (row: (typeof rows)[number]) => names.get(row.product_id) ?? ''
@@ -158,9 +158,9 @@ function expectSound(
   const row = tables.state().orders.get(order.external_id)
   const payment = row && tables.payments.get(row.id)
   if (!row || !payment) throw new Error('the order is not there')
-  const wanted = wantedOf(order)
-  const live = foundOf(tables, row.id, (status) => status !== 'cancelled')
-  const unused = foundOf(tables, row.id, (status) => status !== 'cancelled' && status !== 'used')
+  const wanted = predictUnits(order)
+  const live = countUnits(tables, row.id, (status) => status !== 'cancelled')
+  const unused = countUnits(tables, row.id, (status) => status !== 'cancelled' && status !== 'used')
   for (const [unit, count] of wanted.units) expect(live.units.get(unit) ?? 0).toBeGreaterThanOrEqual(count)
   // Purchases beyond the wanted units are all used.
   for (const [unit, count] of unused.units) expect(count).toBeLessThanOrEqual(wanted.units.get(unit) ?? 0)
@@ -189,9 +189,9 @@ function expectSound(
 function expectSafeCodes(tables: ImportedTables, order: ExternalOrder): void {
   if (order.items.every((item) => item.vendor_code === null)) return
   const id = tables.state().orders.get(order.external_id)?.id ?? ''
-  const { codes } = wantedOf(order)
-  const used = foundOf(tables, id, (status) => status === 'used')
-  for (const [code, count] of foundOf(tables, id, (status) => status !== 'cancelled').codes) {
+  const { codes } = predictUnits(order)
+  const used = countUnits(tables, id, (status) => status === 'used')
+  for (const [code, count] of countUnits(tables, id, (status) => status !== 'cancelled').codes) {
     const most = (codes.get(code) ?? 0) + (codes.get('') ?? 0)
     expect(count).toBeLessThanOrEqual(Math.max(most, used.codes.get(code) ?? 0))
   }
@@ -250,7 +250,7 @@ it('orders, units, statuses, holders and amounts agree with a model, after any i
       const tables = new ImportedTables()
       for (const step of hasOneHolder ? steps.map(toOneHolder) : steps) {
         useSome(tables, step.used)
-        const order = orderOf(step)
+        const order = buildOrder(step)
         const existingOrder = tables.state().orders.get(step.id)
         if (existingOrder) tables.reserve(existingOrder.id, step.reserved_minor)
         const payment = existingOrder && tables.payments.get(existingOrder.id)
@@ -288,11 +288,11 @@ it('a decision does not change the state and the orders that it receives', () =>
   fc.assert(
     fc.property(arbitraryStep, arbitraryStep, (one, other) => {
       const tables = new ImportedTables()
-      const numberStep = (given: Step, index: number) => ({ index, path: [], order: orderOf(given) })
+      const numberStep = (given: Step, index: number) => ({ index, path: [], order: buildOrder(given) })
       tables.apply(decideOrderGroup(context, 'update', tables.state(), [numberStep(one, 0)]).writes)
       const state = tables.state()
       const before = structuredClone(state)
-      const group = [numberStep(one, 0), { ...numberStep(other, 1), order: { ...orderOf(other), external_id: '3' } }]
+      const group = [numberStep(one, 0), { ...numberStep(other, 1), order: { ...buildOrder(other), external_id: '3' } }]
       const originalGroup = structuredClone(group)
       decideOrderGroup(context, 'update', state, group)
       expect(state).toEqual(before)
@@ -309,7 +309,7 @@ it('customers of one group are one person, with all fields of their orders', () 
     index,
     path: [],
     order: {
-      ...orderOf({ ...base, items: [{ product: 'A', quantity: 1, price_minor: 1, status: null, email }] }),
+      ...buildOrder({ ...base, items: [{ product: 'A', quantity: 1, price_minor: 1, status: null, email }] }),
       external_id: String(index),
       customer: { ...person('a@example.dk'), ...customer },
     },

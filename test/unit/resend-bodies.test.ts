@@ -22,7 +22,7 @@ async function sentBytes(messages: readonly OutboundEmail[]): Promise<Uint8Array
 const encoded = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(value))
 
 /** The e-mail in the format of the provider. */
-const wireOf = ({ from, to, replyTo, subject, html, text, headers, reference }: OutboundEmail) => ({
+const buildWire = ({ from, to, replyTo, subject, html, text, headers, reference }: OutboundEmail) => ({
   from: `${from.name} <${from.address}>`,
   to: [to.address],
   ...(replyTo === null ? {} : { reply_to: replyTo }),
@@ -58,14 +58,14 @@ describe('the body of a call to Resend', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(letter, { minLength: 1, maxLength: 4 }), async (letters) => {
         const messages = letters.map((parts) => anEmail(parts))
-        expect(await sentBytes(messages)).toEqual(encoded(messages.map(wireOf)))
+        expect(await sentBytes(messages)).toEqual(encoded(messages.map(buildWire)))
       }),
       { numRuns: 200 },
     )
   })
 
   /** Makes calls with these answers, and returns their bodies as they are in memory after the last one. */
-  async function bodiesAfter(statuses: readonly number[]): Promise<Uint8Array[]> {
+  async function sendAll(statuses: readonly number[]): Promise<Uint8Array[]> {
     const bodies: Uint8Array[] = []
     const fetched = vi.spyOn(globalThis, 'fetch').mockImplementation(async (_, init) => {
       bodies.push(init?.body as Uint8Array)
@@ -75,10 +75,10 @@ describe('the body of a call to Resend', () => {
     fetched.mockRestore()
     return bodies
   }
-  const htmlOf = (body: Uint8Array | undefined) => /<p>\d<\/p>/.exec(new TextDecoder().decode(body))?.[0]
+  const readHtml = (body: Uint8Array | undefined) => /<p>\d<\/p>/.exec(new TextDecoder().decode(body))?.[0]
 
   it('is not overwritten while a call without a good answer may still be on its way', async () => {
-    const [first, second, third] = await bodiesAfter([500, 429, 200])
-    expect([first, second, third].map(htmlOf)).toEqual(['<p>0</p>', '<p>1</p>', '<p>2</p>'])
+    const [first, second, third] = await sendAll([500, 429, 200])
+    expect([first, second, third].map(readHtml)).toEqual(['<p>0</p>', '<p>1</p>', '<p>2</p>'])
   })
 })

@@ -140,9 +140,9 @@ describe('a statement', () => {
 
   it('binds each distinct value once when it has more values than D1 takes', () => {
     const part = sql`(a = ${1} and b <> '?' and c = ${'one'} and d = ${null})`
-    const { text, values } = renderStatement(sql`select ${'1'} where ${sql.join(Array(40).fill(part), sql` or `)}`)
-    expect(values).toEqual(['1', 1, 'one', null])
+    const rendered = renderStatement(sql`select ${'1'} where ${sql.join(Array(40).fill(part), sql` or `)}`)
+    expect(rendered.values).toEqual(['1', 1, 'one', null])
     const numbered = "(a = ?2 and b <> '?' and c = ?3 and d = ?4)"
-    expect(text).toBe(`select ?1 where ${Array(40).fill(numbered).join(' or ')}`)
+    expect(rendered.text).toBe(`select ?1 where ${Array(40).fill(numbered).join(' or ')}`)
   })
 })

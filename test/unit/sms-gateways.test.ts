@@ -105,15 +105,15 @@ describe('the GatewayAPI gateway', () => {
 
   it('reads no answer that is longer than any known one, whatever its headers say', async () => {
     const long = JSON.stringify({ msg_id: 'a', more: 'x'.repeat(500_000) })
-    const lengthOf = (text: string) => ({ 'content-length': String(text.length) })
+    const buildHeaders = (text: string) => ({ 'content-length': String(text.length) })
     const short = '{"msg_id":"a"}'
     const answers: [string, Record<string, string>, object][] = [
-      [short, lengthOf(short), { ok: true, providerId: 'a' }],
+      [short, buildHeaders(short), { ok: true, providerId: 'a' }],
       [short, {}, { ok: true, providerId: 'a' }],
-      ['{"msg_id"', lengthOf('{"msg_id"'), { kind: 'unknown', code: 'unreadable_answer' }],
-      [long, lengthOf(long), { kind: 'unknown', code: 'unreadable_answer' }],
+      ['{"msg_id"', buildHeaders('{"msg_id"'), { kind: 'unknown', code: 'unreadable_answer' }],
+      [long, buildHeaders(long), { kind: 'unknown', code: 'unreadable_answer' }],
       [long, {}, { kind: 'unknown', code: 'unreadable_answer' }],
-      [long, { ...lengthOf(short), 'content-encoding': 'gzip' }, { kind: 'unknown', code: 'unreadable_answer' }],
+      [long, { ...buildHeaders(short), 'content-encoding': 'gzip' }, { kind: 'unknown', code: 'unreadable_answer' }],
     ]
     for (const [body, headers, result] of answers) {
       mockAnswer(() => new Response(body, { headers }))

@@ -40,12 +40,12 @@ describe('the parts of an SMS', () => {
   it('are those of the reference library, for texts of all lengths', () => {
     const plain = fc.constantFrom('a', 'å', '€', '{', '\n', '\r\n', ' ')
     const any = fc.constantFrom('a', '€', '\n', '\r\n', 'ł', 'ø', '😀', 'e\u0301', '👩‍👩‍👧‍👦', '🇩🇰')
-    const textOf = (letters: fc.Arbitrary<string>) =>
+    const buildText = (letters: fc.Arbitrary<string>) =>
       fc
         .array(fc.tuple(letters, fc.integer({ min: 1, max: 80 })), { maxLength: 8 })
         .map((runs) => runs.map(([letter, times]) => letter.repeat(times)).join(''))
     fc.assert(
-      fc.property(fc.oneof(textOf(plain), textOf(any)), (text) => {
+      fc.property(fc.oneof(buildText(plain), buildText(any)), (text) => {
         expect(measureSms(text)).toEqual(sizeByLibrary(text))
       }),
       { numRuns: 150 },

@@ -118,11 +118,10 @@ describe('an event of Stripe', () => {
   const secret = account.webhook_secret ?? ''
   const verify = (header: string | undefined, text = body, more = {}) =>
     gateway(more).readWebhook(new Headers(header === undefined ? {} : { 'stripe-signature': header }), bytes(text), now)
-  const signatureAt = async (at: number, by = secret) =>
-    (await signPost(by, { body }, at)).headers['stripe-signature'] ?? ''
+  const signAt = async (at: number, by = secret) => (await signPost(by, { body }, at)).headers['stripe-signature'] ?? ''
 
   it('has its refund and its account', async () => {
-    expect(await verify(await signatureAt(now))).toEqual({
+    expect(await verify(await signAt(now))).toEqual({
       id: 'evt_1',
       type: 'refund.failed',
       provider_reference: 're_1',
@@ -139,15 +138,15 @@ describe('an event of Stripe', () => {
   })
 
   it('is accepted within five minutes in both directions, and by one of several signatures', async () => {
-    for (const distance of [-300_000, 299_000]) expect(await verify(await signatureAt(now + distance))).not.toBeNull()
-    const good = await signatureAt(now)
+    for (const distance of [-300_000, 299_000]) expect(await verify(await signAt(now + distance))).not.toBeNull()
+    const good = await signAt(now)
     const [time = '', signature = ''] = good.split(',')
     expect(await verify(`${time},v1=${'0'.repeat(64)},v0=1,${signature}`)).not.toBeNull()
     expect(await verify(`${time}, ${signature}`)).not.toBeNull()
   })
 
   it('is refused with any other signature', async () => {
-    const [time = '', signature = ''] = (await signatureAt(now)).split(',')
+    const [time = '', signature = ''] = (await signAt(now)).split(',')
     const wrong = [
       undefined,
       '',
@@ -159,15 +158,15 @@ describe('an event of Stripe', () => {
       `${time},${signature.slice(0, -1)}`,
       `${time},${time},${signature}`,
       `t=x,${signature}`,
-      await signatureAt(now - 301_000),
-      await signatureAt(now + 301_000),
-      await signatureAt(now, 'whsec_of_others'),
+      await signAt(now - 301_000),
+      await signAt(now + 301_000),
+      await signAt(now, 'whsec_of_others'),
     ]
     for (const header of wrong) await expect(verify(header)).rejects.toMatchObject({ code: 'not_authenticated' })
-    const good = await signatureAt(now)
+    const good = await signAt(now)
     await expect(verify(good, `${body} `)).rejects.toMatchObject({ code: 'not_authenticated' })
     for (const missingSecret of [null, ''])
-      await expect(verify(await signatureAt(now, ' '), body, { webhook_secret: missingSecret })).rejects.toMatchObject({
+      await expect(verify(await signAt(now, ' '), body, { webhook_secret: missingSecret })).rejects.toMatchObject({
         code: 'not_authenticated',
       })
   })

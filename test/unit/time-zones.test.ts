@@ -104,13 +104,13 @@ describe('the choices of time zones', () => {
   })
 
   it('show the offset of a zone at that instant', () => {
-    const labelAt = (at: number) => listTimeZoneChoices(at).find(({ value }) => value === 'Europe/Copenhagen')
-    expect(labelAt(winter)).toEqual({
+    const findChoiceAt = (at: number) => listTimeZoneChoices(at).find(({ value }) => value === 'Europe/Copenhagen')
+    expect(findChoiceAt(winter)).toEqual({
       value: 'Europe/Copenhagen',
       label: '(UTC+01:00) Europe/Copenhagen',
       description: 'Central European Standard Time',
     })
-    expect(labelAt(summer)).toMatchObject({
+    expect(findChoiceAt(summer)).toMatchObject({
       label: '(UTC+02:00) Europe/Copenhagen',
       description: 'Central European Summer Time',
     })

@@ -72,8 +72,8 @@ const options = (parts: Partial<LiveOptions> = {}): LiveOptions => ({
 })
 
 type Block = asn1.BaseBlock
-const partsOf = (block: Block | undefined): Block[] => (block as asn1.Sequence | undefined)?.valueBlock.value ?? []
-const bytesIn = (block: Block | undefined) => new Uint8Array((block as asn1.OctetString).valueBlock.valueHexView)
+const listParts = (block: Block | undefined): Block[] => (block as asn1.Sequence | undefined)?.valueBlock.value ?? []
+const readBytes = (block: Block | undefined) => new Uint8Array((block as asn1.OctetString).valueBlock.valueHexView)
 
 describe('the signed package of a pass', () => {
   it('has a detached PKCS#7 signature of the manifest that the certificate verifies', async () => {
@@ -81,14 +81,14 @@ describe('the signed package of a pass', () => {
     const { signature = new Uint8Array(), 'manifest.json': manifest = new Uint8Array() } = files
     const message = asn1.fromBER(new Uint8Array(signature))
     expect(message.offset).toBe(signature.length)
-    const [, wrapped] = partsOf(message.result)
-    const [, , encapsulated, certificates, infos] = partsOf(partsOf(wrapped)[0])
-    expect(partsOf(encapsulated)).toHaveLength(1)
-    expect(partsOf(certificates)).toHaveLength(2)
-    const [, , , attributes, , signed] = partsOf(partsOf(infos)[0])
-    const set = new asn1.Set({ value: partsOf(attributes) }).toBER()
+    const [, wrapped] = listParts(message.result)
+    const [, , encapsulated, certificates, infos] = listParts(listParts(wrapped)[0])
+    expect(listParts(encapsulated)).toHaveLength(1)
+    expect(listParts(certificates)).toHaveLength(2)
+    const [, , , attributes, , signed] = listParts(listParts(infos)[0])
+    const set = new asn1.Set({ value: listParts(attributes) }).toBER()
     const algorithm = 'RSASSA-PKCS1-v1_5'
-    expect(await crypto.subtle.verify(algorithm, signer.publicKey, bytesIn(signed), set)).toBe(true)
+    expect(await crypto.subtle.verify(algorithm, signer.publicKey, readBytes(signed), set)).toBe(true)
     const digest = toHex(await crypto.subtle.digest('SHA-256', new Uint8Array(manifest)))
     expect(toHex(new Uint8Array(set))).toContain(`0420${digest}`)
   })
@@ -118,14 +118,14 @@ describe('the link to Google Wallet', () => {
 })
 
 /** Returns the target of a call that names it as text. */
-const addressOf = (target: unknown): string => (typeof target === 'string' ? target : '')
+const readAddress = (target: unknown): string => (typeof target === 'string' ? target : '')
 
 describe('an update at Google', () => {
   const mockAnswer = (status: number, tokenStatus = 200) =>
     vi
       .spyOn(globalThis, 'fetch')
       .mockImplementation(async (url) =>
-        addressOf(url).includes('oauth2')
+        readAddress(url).includes('oauth2')
           ? Response.json({ access_token: 'ya29.token' }, { status: tokenStatus })
           : Response.json({}, { status }),
       )
@@ -135,7 +135,7 @@ describe('an update at Google', () => {
     const passes = createLivePasses(options())
     expect(await passes.updateGoogle(content, 1)).toEqual({ ok: true })
     expect(await passes.updateGoogle(content, 2)).toEqual({ ok: true })
-    const urls = fetched.mock.calls.map(([url]) => addressOf(url))
+    const urls = fetched.mock.calls.map(([url]) => readAddress(url))
     const object = 'https://objects.example/v1/eventTicketObject/3388.6f1d2c3b8a9e4f009d6b0c1a2b3c4d5e'
     expect(urls).toEqual(['https://oauth2.googleapis.com/token', object, object])
     const [, init] = fetched.mock.calls[1] ?? []

@@ -42,12 +42,12 @@ const nestedKeys = JSON.parse(`{${names.map((name) => `"${name}":{"${name}":["x"
 type Place = (string | number)[]
 
 /** Lists every text and every object of a body, with its path. */
-function* placesIn(value: unknown, path: Place = []): Generator<{ path: Place; isObject: boolean }> {
+function* listPlaces(value: unknown, path: Place = []): Generator<{ path: Place; isObject: boolean }> {
   if (typeof value === 'string') yield { path, isObject: false }
   if (typeof value !== 'object' || value === null) return
   if (!Array.isArray(value)) yield { path, isObject: true }
   for (const [key, child] of Object.entries(value))
-    yield* placesIn(child, [...path, Array.isArray(value) ? Number(key) : key])
+    yield* listPlaces(child, [...path, Array.isArray(value) ? Number(key) : key])
 }
 
 function changeAt(value: unknown, [step, ...rest]: Place, change: (old: unknown) => unknown): unknown {
@@ -65,13 +65,13 @@ interface Asked {
   text?: string
 }
 
-function* requestsOf(sample: Sample, queryNames: readonly string[]): Generator<Asked> {
+function* buildRequests(sample: Sample, queryNames: readonly string[]): Generator<Asked> {
   for (const name of Object.keys(sample.path ?? {}))
     for (const text of names)
       yield { what: `path ${name}`, sample: { ...sample, path: { ...sample.path, [name]: text } } }
   // Each parameter is changed alone, so that no other one is refused first, and then all together.
   for (const [index, name] of queryNames.entries())
-    for (const text of [nameAt(index), names.join(',')])
+    for (const text of [pickName(index), names.join(',')])
       yield { what: `query ${name}`, sample: { ...sample, query: { ...sample.query, [name]: text } } }
   for (const text of names) {
     const query = Object.fromEntries(queryNames.map((name) => [name, text]))
@@ -79,7 +79,7 @@ function* requestsOf(sample: Sample, queryNames: readonly string[]): Generator<A
   }
   const query = { ...sample.query, ...(keys as Record<string, string>) }
   yield { what: 'query of such names', sample: { ...sample, query } }
-  for (const [index, { path, isObject }] of [...placesIn(sample.body)].entries()) {
+  for (const [index, { path, isObject }] of [...listPlaces(sample.body)].entries()) {
     const changedBy = (change: (old: unknown) => unknown): Sample => ({
       ...sample,
       body: changeAt(sample.body, path, change) as Record<string, unknown>,
@@ -99,10 +99,10 @@ function* requestsOf(sample: Sample, queryNames: readonly string[]): Generator<A
   }
 }
 
-const nameAt = (index: number): string => names[index % names.length] ?? ''
+const pickName = (index: number): string => names[index % names.length] ?? ''
 
 /** Two names for each place, so that each name is used at many places. */
-const findTexts = (index: number): string[] => [nameAt(index), nameAt(index + 1), ...texts]
+const findTexts = (index: number): string[] => [pickName(index), pickName(index + 1), ...texts]
 
 const isFault = (status: number) => status >= 500
 
@@ -120,7 +120,7 @@ describe.each(implemented)('$id', (operation) => {
     const queryNames = Object.keys((operation.query as { shape?: object } | null)?.shape ?? {})
     const faults: string[] = []
     const formed = new Set<string | undefined>()
-    for (const { what, sample: one, pointer, text = '' } of requestsOf(sample, queryNames)) {
+    for (const { what, sample: one, pointer, text = '' } of buildRequests(sample, queryNames)) {
       if (formed.has(pointer) && texts.includes(text)) continue
       const reply = await send(operation, one, { token: caller.token })
       if (isFault(reply.status)) faults.push(what)

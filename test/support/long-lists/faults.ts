@@ -29,7 +29,7 @@ interface Example extends Partial<Query> {
   caller: string
 }
 
-function requestOf(world: ListsWorld, { list: id, caller: name, parent = 0, ...query }: Example): Request {
+function buildRequest(world: ListsWorld, { list: id, caller: name, parent = 0, ...query }: Example): Request {
   const list = world.lists.find((candidate) => candidate.id === id)
   const caller = world.callers.find((candidate) => candidate.name === name)
   if (!list || !caller) throw new Error(`there is no ${id} or no ${name}`)
@@ -38,7 +38,7 @@ function requestOf(world: ListsWorld, { list: id, caller: name, parent = 0, ...q
 }
 
 const checkExample = (example: (world: ListsWorld) => Example) => (world: ListsWorld) =>
-  checkRequest(world, requestOf(world, example(world)), 0)
+  checkRequest(world, buildRequest(world, example(world)), 0)
 
 export const faults = {
   pagePastShortSearch: {

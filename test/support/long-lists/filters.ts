@@ -41,11 +41,11 @@ export const createdRange = (before: Bound): Record<'created_after' | 'created_b
 export const containsText = (texts: readonly (string | null)[], value: string): boolean =>
   texts.some((text) => text !== null && fold(text).includes(fold(value)))
 
-const digitsIn = (text: string | null): string => (text ?? '').replaceAll(/\D/g, '')
+const pickDigits = (text: string | null): string => (text ?? '').replaceAll(/\D/g, '')
 
 /** Matches digits only, also as they are dialled. */
 export const containsDigits = (phones: readonly (string | null)[], value: string): boolean =>
-  listPhoneDigits(value).some((digits) => phones.some((phone) => digitsIn(phone).includes(digits)))
+  listPhoneDigits(value).some((digits) => phones.some((phone) => pickDigits(phone).includes(digits)))
 
 /** Like `containsText`, and also matches a telephone number by its digits. */
 export const containsTextOrDigits = (
@@ -54,5 +54,5 @@ export const containsTextOrDigits = (
   value: string,
 ): boolean =>
   [fold(value), ...parsePhoneNeedles(value)].some((needle) =>
-    [...texts.map((text) => fold(text ?? '')), ...phones.map(digitsIn)].some((text) => text.includes(needle)),
+    [...texts.map((text) => fold(text ?? '')), ...phones.map(pickDigits)].some((text) => text.includes(needle)),
   )

@@ -23,7 +23,7 @@ const firstNames = ['Ægir', 'Łukasz', 'Anna', 'anna', 'Bo', 'Chloé']
 const lastNames = ['Holm', 'Straße', 'de la Cruz', 'Ng', '']
 
 /** The contact data of a person. Every ninth person has no address, and some have no number. */
-function contactOf(prefix: string, person: number): Contact {
+function buildContact(prefix: string, person: number): Contact {
   const hasEmail = person % 9 !== 4
   const hasPhone = !hasEmail || person % 5 !== 2
   return {
@@ -35,8 +35,8 @@ function contactOf(prefix: string, person: number): Contact {
 }
 
 /** The contact data that an edition is given: the person's address or number, and a name of its own. */
-function givenTo(prefix: string, place: number, person: number): Contact {
-  const contact = contactOf(prefix, person)
+function chooseContact(prefix: string, place: number, person: number): Contact {
+  const contact = buildContact(prefix, person)
   if (place === 0) return contact
   const hasOwnNumber = contact.email !== null && person % 8 === 0
   return {
@@ -53,7 +53,7 @@ const statuses = ['completed', 'completed', 'completed', 'cancelled', 'confirmed
 const prices = [100, 225, 225, 99.5, 0]
 
 function externalOrder(prefix: string, place: number, { person, number }: PlannedOrder) {
-  const { email, phone_number, first_name, last_name } = givenTo(prefix, place, person)
+  const { email, phone_number, first_name, last_name } = chooseContact(prefix, place, person)
   const customer = {
     ...(email === null ? {} : { email }),
     ...(phone_number === null ? {} : { phone_number }),
@@ -136,7 +136,7 @@ export async function makeOrders(place: OrganizationPlace, plan: Plan): Promise<
         const { body: detail } = await get(`/v1/orders/${order_id}`)
         const customer = detail.customer.api_id as string
         const contacts = memberships.get(customer) ?? new Map<string, Contact>()
-        contacts.set(edition_id, givenTo(plan.prefix, index, part[at]?.person ?? 0))
+        contacts.set(edition_id, chooseContact(plan.prefix, index, part[at]?.person ?? 0))
         memberships.set(customer, contacts)
         customersOf.set(order_id, customer)
         details.push(detail)

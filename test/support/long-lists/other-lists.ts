@@ -66,7 +66,7 @@ export interface RowsOfParent {
   rows: readonly Row[]
 }
 
-const rowsOf =
+const findRows =
   (all: readonly RowsOfParent[]) =>
   (parent: Parent | null): readonly Row[] =>
     all.find((one) => one.parent.id === parent?.id)?.rows ?? []
@@ -83,7 +83,7 @@ export const deliveriesList = (all: readonly RowsOfParent[]): LongList => ({
     status: oneOf(deliveryStatuses, ({ shown }) => shown.status),
     is_active: flag(() => true),
   },
-  rows: rowsOf(all),
+  rows: findRows(all),
   seen: ({ shown }) => ({ status: shown.status, event: shown.event }),
 })
 
@@ -100,7 +100,7 @@ export const importRowsList = (all: readonly RowsOfParent[]): LongList => ({
     has_errors: flag(({ shown }) => shown.errors.length > 0),
     order_id: exactly(({ shown }) => shown.order_id, 'ord_none'),
   },
-  rows: rowsOf(all),
+  rows: findRows(all),
   seen: ({ shown }) => ({ outcome: shown.outcome, order_id: shown.order_id }),
 })
 
@@ -135,7 +135,7 @@ export const recipientsList = (all: readonly RowsOfParent[]): LongList => ({
       matches: ({ shown }, value) => happened[value as keyof typeof happened](shown),
     },
   },
-  rows: rowsOf(all),
+  rows: findRows(all),
   // A role of an edition sees the address that its edition knows, and no edition knows these recipients.
   seen: ({ shown }) => ({ id: shown.id, state: shown.state }),
 })

@@ -83,16 +83,16 @@ export async function makeFiles({ a, b }: Places): Promise<Row[]> {
 /** Seeds deliveries of events of several editions to endpoints of an organisation and of editions. */
 export async function makeDeliveries({ a, b }: Places): Promise<RowsOfParent[]> {
   const [first, second] = a.editions
-  const parentOf = async (organization: string, edition: string | null): Promise<Parent> => {
+  const seedParent = async (organization: string, edition: string | null): Promise<Parent> => {
     const { id } = await seedEndpoint({ organization, edition })
     return { id, organization, edition }
   }
   const all: RowsOfParent[] = []
   for (const { parent, editions } of [
-    { parent: await parentOf(a.id, null), editions: [first, second, null] },
+    { parent: await seedParent(a.id, null), editions: [first, second, null] },
     // An endpoint that was moved keeps deliveries of its former edition.
-    { parent: await parentOf(a.id, first), editions: [first, first, second] },
-    { parent: await parentOf(b.id, null), editions: [b.editions[0]] },
+    { parent: await seedParent(a.id, first), editions: [first, first, second] },
+    { parent: await seedParent(b.id, null), editions: [b.editions[0]] },
   ]) {
     const rows: Row[] = []
     for (const [index, status] of deliveryStatuses.entries())

@@ -8,9 +8,9 @@ import type { Contact, LongList, Row, SeenRow } from './model.ts'
 const created = { by: ({ shown }: SeenRow) => Date.parse(shown.created) }
 const modified = { by: ({ shown }: SeenRow) => Date.parse(shown.modified) }
 
-const emailsOf = (contacts: readonly Contact[]) => contacts.map(({ email }) => email)
-const phonesOf = (contacts: readonly Contact[]) => contacts.map(({ phone_number }) => phone_number)
-const namesOf = (contacts: readonly Contact[]) =>
+const listEmails = (contacts: readonly Contact[]) => contacts.map(({ email }) => email)
+const listPhones = (contacts: readonly Contact[]) => contacts.map(({ phone_number }) => phone_number)
+const listNames = (contacts: readonly Contact[]) =>
   contacts.map(({ first_name, last_name }) => `${first_name} ${last_name}`.trim())
 
 /** The texts by which an order is found, except the telephone number. */
@@ -19,7 +19,7 @@ const orderTexts = ({ shown, contacts }: SeenRow): (string | null)[] => [
   shown.id,
   shown.external_id,
   ...shown.transaction_ids,
-  ...emailsOf(contacts),
+  ...listEmails(contacts),
 ]
 
 export const ordersList = (rows: readonly Row[]): LongList => ({
@@ -53,21 +53,21 @@ export const ordersList = (rows: readonly Row[]): LongList => ({
     external_id: exactly(({ shown }) => shown.external_id, 'X-none'),
     customer_email: {
       isText: true,
-      values: ({ contacts }) => emailsOf(contacts).flatMap((email) => email ?? []),
+      values: ({ contacts }) => listEmails(contacts).flatMap((email) => email ?? []),
       others: ['nobody@example.dk'],
-      matches: ({ contacts }, value) => containsText(emailsOf(contacts), value),
+      matches: ({ contacts }, value) => containsText(listEmails(contacts), value),
     },
     customer_phone: {
       isText: true,
-      values: ({ contacts }) => phonesOf(contacts).flatMap((phone) => phone ?? []),
+      values: ({ contacts }) => listPhones(contacts).flatMap((phone) => phone ?? []),
       others: ['+4599999999', 'no digits'],
-      matches: ({ contacts }, value) => containsDigits(phonesOf(contacts), value),
+      matches: ({ contacts }, value) => containsDigits(listPhones(contacts), value),
     },
     search: {
       isText: true,
-      values: (row) => [...orderTexts(row), ...phonesOf(row.contacts)].flatMap((text) => text ?? []),
+      values: (row) => [...orderTexts(row), ...listPhones(row.contacts)].flatMap((text) => text ?? []),
       others: ['nobody has this', 'e', '20'],
-      matches: (row, value) => containsTextOrDigits(orderTexts(row), phonesOf(row.contacts), value),
+      matches: (row, value) => containsTextOrDigits(orderTexts(row), listPhones(row.contacts), value),
     },
     status: oneOf(orderStatuses, ({ shown }) => shown.status),
     type: oneOf(orderTypes, ({ shown }) => shown.type),
@@ -144,10 +144,10 @@ export const customersList = (rows: readonly Row[]): LongList => ({
     search: {
       isText: true,
       values: ({ contacts }) =>
-        [...namesOf(contacts), ...emailsOf(contacts), ...phonesOf(contacts)].flatMap((text) => text ?? []),
+        [...listNames(contacts), ...listEmails(contacts), ...listPhones(contacts)].flatMap((text) => text ?? []),
       others: ['nobody has this', 'zoe', 'e', '20'],
       matches: ({ contacts }, value) =>
-        containsTextOrDigits([...namesOf(contacts), ...emailsOf(contacts)], phonesOf(contacts), value),
+        containsTextOrDigits([...listNames(contacts), ...listEmails(contacts)], listPhones(contacts), value),
     },
   },
   rows: () => rows,
@@ -180,13 +180,13 @@ export const refundsList = (rows: readonly Row[]): LongList => ({
     search: {
       isText: true,
       values: (row) =>
-        [...refundTexts(row), ...phonesOf(row.contacts), row.shown.id, row.shown.provider_reference].flatMap(
+        [...refundTexts(row), ...listPhones(row.contacts), row.shown.id, row.shown.provider_reference].flatMap(
           (text) => text ?? [],
         ),
       others: ['nobody has this', 'dk'],
       matches: (row, value) =>
         [row.shown.id, row.shown.provider_reference].includes(value) ||
-        containsTextOrDigits(refundTexts(row), phonesOf(row.contacts), value),
+        containsTextOrDigits(refundTexts(row), listPhones(row.contacts), value),
     },
     ...createdRange('inclusive'),
   },
@@ -206,5 +206,5 @@ const refundTexts = ({ shown, contacts }: SeenRow): (string | null)[] => [
   shown.order.id,
   shown.external_id,
   ...shown.transaction_ids,
-  ...emailsOf(contacts),
+  ...listEmails(contacts),
 ]

@@ -9,13 +9,13 @@ import {
 import type { World } from '../world.ts'
 import { pathId, queryId, type SampleOf, firstPlace } from './sample.ts'
 
-const campaignIn = ({ a, b }: World) => pathId('id', b.editions[0].campaign, a.editions[1].campaign)
+const referToCampaign = ({ a, b }: World) => pathId('id', b.editions[0].campaign, a.editions[1].campaign)
 
 /** A campaign that is ready to send, and whose object starts nothing by itself. */
 const makeReadyCampaign = async (world: World, columns: Partial<CampaignRow> = {}) => {
   const { campaign } = await seedReady(firstPlace(world), columns)
   await ignoreStarts(campaign.id)
-  return { path: { id: campaign.id }, references: [campaignIn(world)] }
+  return { path: { id: campaign.id }, references: [referToCampaign(world)] }
 }
 
 /** A time at noon, which no change of clocks skips. */
@@ -45,7 +45,7 @@ export const campaignSamples: Record<string, SampleOf> = {
   },
 
   getCampaign: {
-    make: (world) => ({ path: { id: world.a.editions[0].campaign }, references: [campaignIn(world)] }),
+    make: (world) => ({ path: { id: world.a.editions[0].campaign }, references: [referToCampaign(world)] }),
   },
 
   updateCampaign: {
@@ -53,7 +53,7 @@ export const campaignSamples: Record<string, SampleOf> = {
     make: (world) => ({
       path: { id: world.a.editions[0].draft },
       body: { name: `Early birds ${next()}`, channel: 'email', email_message_id: world.a.editions[0].message },
-      references: [campaignIn(world)],
+      references: [referToCampaign(world)],
     }),
   },
 
@@ -68,11 +68,11 @@ export const campaignSamples: Record<string, SampleOf> = {
   cancelCampaign: { make: (world) => makeReadyCampaign(world, { status: 'scheduled' }) },
 
   getCampaignStats: {
-    make: (world) => ({ path: { id: world.a.editions[0].campaign }, references: [campaignIn(world)] }),
+    make: (world) => ({ path: { id: world.a.editions[0].campaign }, references: [referToCampaign(world)] }),
   },
 
   listCampaignRecipients: {
-    make: (world) => ({ path: { id: world.a.editions[0].campaign }, references: [campaignIn(world)] }),
+    make: (world) => ({ path: { id: world.a.editions[0].campaign }, references: [referToCampaign(world)] }),
     fill: (world, count) => seedRecipients(world.a.editions[0].campaign, count),
   },
 
@@ -80,7 +80,7 @@ export const campaignSamples: Record<string, SampleOf> = {
     make: async (world) => {
       const { campaign } = await seedReady(firstPlace(world), { status: 'sent', run: 1 })
       await seedRecipients(campaign.id, 3, { run: 1_000_000 })
-      return { path: { id: campaign.id }, references: [campaignIn(world)] }
+      return { path: { id: campaign.id }, references: [referToCampaign(world)] }
     },
   },
 }

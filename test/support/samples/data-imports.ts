@@ -16,14 +16,14 @@ import {
 } from './sample.ts'
 import type { DataImportStatus } from '../../../src/domain/data-imports/data-imports.ts'
 
-const othersIn = (status?: DataImportStatus) =>
+const seedOthers = (status?: DataImportStatus) =>
   onceInWorld(async (world): Promise<Reference> =>
     pathId('id', await seedImport(foreignPlace(world), status), await seedImport(siblingPlace(world), status)),
   )
-const othersByStatus = new Map<DataImportStatus | undefined, ReturnType<typeof othersIn>>()
+const othersByStatus = new Map<DataImportStatus | undefined, ReturnType<typeof seedOthers>>()
 
 function others(world: World, status?: DataImportStatus): Promise<Reference> {
-  const otherImports = othersByStatus.get(status) ?? othersIn(status)
+  const otherImports = othersByStatus.get(status) ?? seedOthers(status)
   othersByStatus.set(status, otherImports)
   return otherImports(world)
 }

@@ -3,7 +3,7 @@ import { aBlock, seedMessage, seedMessages } from '../seeding/messaging/email-me
 import type { World } from '../world.ts'
 import { pathId, queryId, type SampleOf, firstPlace } from './sample.ts'
 
-const messageIn = ({ a, b }: World) => pathId('id', b.editions[0].message, a.editions[1].message)
+const referToMessage = ({ a, b }: World) => pathId('id', b.editions[0].message, a.editions[1].message)
 
 const subject = { en: 'Hello {{ customer.first_name }}', da: 'Hej {{ customer.first_name }}' }
 
@@ -33,7 +33,7 @@ export const emailSamples: Record<string, SampleOf> = {
   listTemplateVariables: { make: () => ({}) },
 
   getEmailMessage: {
-    make: (world) => ({ path: { id: world.a.editions[0].message }, references: [messageIn(world)] }),
+    make: (world) => ({ path: { id: world.a.editions[0].message }, references: [referToMessage(world)] }),
   },
 
   updateEmailMessage: {
@@ -41,19 +41,22 @@ export const emailSamples: Record<string, SampleOf> = {
     make: async (world) => ({
       path: { id: await seedMessage(firstPlace(world)) },
       body: { title: `Message ${next()}`, type: 'reminder', template: 'modern', blocks: [aBlock('Changed')] },
-      references: [messageIn(world)],
+      references: [referToMessage(world)],
     }),
   },
 
   deleteEmailMessage: {
-    make: async (world) => ({ path: { id: await seedMessage(firstPlace(world)) }, references: [messageIn(world)] }),
+    make: async (world) => ({
+      path: { id: await seedMessage(firstPlace(world)) },
+      references: [referToMessage(world)],
+    }),
   },
 
   adoptEmailMessage: {
     make: async (world) => ({
       path: { id: world.a.messages.receipt },
       body: { edition_id: world.a.editions[0].id, title: `Adopted ${next()}` },
-      references: [messageIn(world)],
+      references: [referToMessage(world)],
     }),
   },
 
@@ -61,7 +64,7 @@ export const emailSamples: Record<string, SampleOf> = {
     make: (world) => ({
       path: { id: world.a.editions[0].message },
       body: { edition_id: world.a.editions[0].id, organization_id: world.a.id, title: `Copy ${next()}` },
-      references: [messageIn(world)],
+      references: [referToMessage(world)],
     }),
   },
 
@@ -75,7 +78,7 @@ export const emailSamples: Record<string, SampleOf> = {
         blocks: [aBlock('Unsaved')],
         subject,
       },
-      references: [messageIn(world)],
+      references: [referToMessage(world)],
     }),
   },
 }

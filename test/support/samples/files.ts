@@ -32,7 +32,7 @@ const freshFile = async (world: World) => ({
 /** The changes of a world share one file. */
 const changedFile = onceInWorld(freshFile)
 
-const partOf = async (bytes: Uint8Array<ArrayBuffer>) => ({
+const buildPart = async (bytes: Uint8Array<ArrayBuffer>) => ({
   bytes,
   headers: {
     'content-type': 'application/octet-stream',
@@ -106,7 +106,7 @@ export const fileSamples: Record<string, SampleOf> = {
       const bytes = table()
       return {
         path: { id: await seedUpload(firstPlace(world), bytes), number: '1' },
-        file: await partOf(bytes),
+        file: await buildPart(bytes),
         references: [await uploadIn(world), pathId('number', '2')],
       }
     },

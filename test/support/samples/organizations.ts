@@ -11,7 +11,7 @@ const oneSenderDomain = async ({ a, b }: World): Promise<Sample> => ({
   references: [pathId('id', b.id), pathId('domain_id', (await seedSenderDomain(b.id)).id)],
 })
 
-const slugOf = async (id: string) =>
+const loadSlug = async (id: string) =>
   (await db.first(sql<{ slug: string }>`select slug from organizations where id = ${id}`))?.slug
 
 export const organizationSamples: Record<string, SampleOf> = {
@@ -28,7 +28,7 @@ export const organizationSamples: Record<string, SampleOf> = {
     make: async ({ a, b }) => ({
       path: { id: a.id },
       // Only the superuser may change a slug.
-      body: { name: `Nordlys Events ${next()}`, slug: await slugOf(a.id) },
+      body: { name: `Nordlys Events ${next()}`, slug: await loadSlug(a.id) },
       references: [pathId('id', b.id)],
     }),
   },

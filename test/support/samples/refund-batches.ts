@@ -2,15 +2,15 @@ import { seedRefundBatches } from '../seeding/sales/refund-batches.ts'
 import type { World } from '../world.ts'
 import { firstPlace, foreignPlace, siblingPlace, pathId, type Sample, type SampleOf } from './sample.ts'
 
-const draftIn = async (place: { organization: string; edition: string }): Promise<string> =>
+const seedDraft = async (place: { organization: string; edition: string }): Promise<string> =>
   (await seedRefundBatches(place, 1))[0] ?? ''
 
 /** Makes a draft for each place. */
 async function draft(world: World): Promise<Sample> {
   const [own, foreign, sibling] = [firstPlace(world), foreignPlace(world), siblingPlace(world)]
   return {
-    path: { id: await draftIn(own) },
-    references: [pathId('id', await draftIn(foreign), await draftIn(sibling))],
+    path: { id: await seedDraft(own) },
+    references: [pathId('id', await seedDraft(foreign), await seedDraft(sibling))],
   }
 }
 

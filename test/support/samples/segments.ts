@@ -3,11 +3,11 @@ import { type SegmentRow, seedSegment, seedSegments } from '../seeding/messaging
 import type { World } from '../world.ts'
 import { pathId, queryId, type SampleOf, firstPlace } from './sample.ts'
 
-const segmentIn = ({ a, b }: World) => pathId('id', b.editions[0].segment, a.editions[1].segment)
+const referToSegment = ({ a, b }: World) => pathId('id', b.editions[0].segment, a.editions[1].segment)
 
 const makeSegment = async (world: World, columns: Partial<SegmentRow> = {}) => ({
   path: { id: (await seedSegment(firstPlace(world), columns)).id },
-  references: [segmentIn(world)],
+  references: [referToSegment(world)],
 })
 
 export const segmentSamples: Record<string, SampleOf> = {
@@ -34,7 +34,7 @@ export const segmentSamples: Record<string, SampleOf> = {
   },
 
   getSegment: {
-    make: (world) => ({ path: { id: world.a.editions[0].segment }, references: [segmentIn(world)] }),
+    make: (world) => ({ path: { id: world.a.editions[0].segment }, references: [referToSegment(world)] }),
   },
 
   updateSegment: {
@@ -48,7 +48,7 @@ export const segmentSamples: Record<string, SampleOf> = {
         communication_channel: 'sms',
         expression: `stats.order_count >= ${next()}`,
       },
-      references: [segmentIn(world)],
+      references: [referToSegment(world)],
     }),
   },
 

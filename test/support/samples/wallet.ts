@@ -3,18 +3,18 @@ import { seedPurchaseLike } from '../seeding/sales/trades.ts'
 import type { World } from '../world.ts'
 import { pathId, type SampleOf } from './sample.ts'
 
-const placeOf = (organization: { id: string }, edition: { id: string }) => ({
+const buildPlace = (organization: { id: string }, edition: { id: string }) => ({
   organization: organization.id,
   edition: edition.id,
 })
 
-const firstEdition = ({ a }: World) => placeOf(a, a.editions[0])
+const firstEdition = ({ a }: World) => buildPlace(a, a.editions[0])
 
 const purchaseIds = ({ a, b }: World) => pathId('id', b.editions[0].purchase, a.editions[1].purchase)
 
 /** Makes a pass of the purchase that replaces the first id of a path, so that both fit. */
-const passAt = async (organization: { id: string }, edition: { id: string; purchase: string }): Promise<string> =>
-  (await seedPasses(placeOf(organization, edition), edition.purchase, 1))[0] ?? ''
+const seedPassAt = async (organization: { id: string }, edition: { id: string; purchase: string }): Promise<string> =>
+  (await seedPasses(buildPlace(organization, edition), edition.purchase, 1))[0] ?? ''
 
 export const walletSamples: Record<string, SampleOf> = {
   listWalletPasses: {
@@ -43,7 +43,7 @@ export const walletSamples: Record<string, SampleOf> = {
         path: { id: purchase, pass_id: pass },
         references: [
           purchaseIds(world),
-          pathId('pass_id', await passAt(b, b.editions[0]), await passAt(a, a.editions[1])),
+          pathId('pass_id', await seedPassAt(b, b.editions[0]), await seedPassAt(a, a.editions[1])),
         ],
       }
     },

@@ -3,12 +3,12 @@ import { neverOpen, seedDeliveries, seedDelivery, seedEndpoint, seedEndpoints } 
 import type { World } from '../world.ts'
 import { pathId, queryId, type SampleOf, firstPlace } from './sample.ts'
 
-const endpointIn = ({ a, b }: World) => pathId('id', b.editions[0].webhook, a.editions[1].webhook)
-const deliveryIn = ({ a, b }: World) => pathId('delivery_id', b.editions[0].delivery, a.editions[1].delivery)
+const referToEndpoint = ({ a, b }: World) => pathId('id', b.editions[0].webhook, a.editions[1].webhook)
+const referToDelivery = ({ a, b }: World) => pathId('delivery_id', b.editions[0].delivery, a.editions[1].delivery)
 
 const freshEndpoint = async (world: World) => ({
   path: { id: (await seedEndpoint(firstPlace(world))).id },
-  references: [endpointIn(world)],
+  references: [referToEndpoint(world)],
 })
 
 const freshDelivery = async (world: World) => {
@@ -16,7 +16,7 @@ const freshDelivery = async (world: World) => {
   // The probe of an open breaker is taken, so the requested retry stays as it is.
   await seedDelivery(firstPlace(world), id, { status: 'retrying', next_retry_at: neverOpen, claimed_until: neverOpen })
   const delivery = await seedDelivery(firstPlace(world), id)
-  return { path: { id, delivery_id: delivery.id }, references: [endpointIn(world), deliveryIn(world)] }
+  return { path: { id, delivery_id: delivery.id }, references: [referToEndpoint(world), referToDelivery(world)] }
 }
 
 const changedEndpoints = new WeakMap<World, Promise<{ id: string }>>()
@@ -54,7 +54,7 @@ export const webhookSamples: Record<string, SampleOf> = {
   listWebhookEventKinds: { make: () => ({}) },
 
   getWebhook: {
-    make: (world) => ({ path: { id: world.a.editions[0].webhook }, references: [endpointIn(world)] }),
+    make: (world) => ({ path: { id: world.a.editions[0].webhook }, references: [referToEndpoint(world)] }),
   },
 
   updateWebhook: {
@@ -68,7 +68,7 @@ export const webhookSamples: Record<string, SampleOf> = {
         is_active: true,
         timeout_seconds: 20,
       },
-      references: [endpointIn(world)],
+      references: [referToEndpoint(world)],
     }),
   },
 
@@ -87,7 +87,7 @@ export const webhookSamples: Record<string, SampleOf> = {
       return {
         path: { id },
         body: { since: new Date(seededAt).toISOString(), until: '2027-01-01T00:00:00+01:00' },
-        references: [endpointIn(world)],
+        references: [referToEndpoint(world)],
       }
     },
   },
@@ -96,7 +96,7 @@ export const webhookSamples: Record<string, SampleOf> = {
     make: (world) => ({
       path: { id: world.a.editions[0].webhook },
       references: [
-        endpointIn(world),
+        referToEndpoint(world),
         queryId('edition_id', world.b.editions[0].id, world.a.editions[1].id),
         queryId('organization_id', world.b.id),
       ],
@@ -109,7 +109,7 @@ export const webhookSamples: Record<string, SampleOf> = {
   getWebhookDelivery: {
     make: (world) => ({
       path: { id: world.a.editions[0].webhook, delivery_id: world.a.editions[0].delivery },
-      references: [endpointIn(world), deliveryIn(world)],
+      references: [referToEndpoint(world), referToDelivery(world)],
     }),
   },
 

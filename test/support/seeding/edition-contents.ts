@@ -50,16 +50,16 @@ export async function seedEditionContents(place: Place, size = 2) {
     is_wallet_enabled: true,
   }))
   // The first product has all options, so that a wrong parent shows.
-  const childOf = (index: number) => ({ product_id: productRows[index % 2]?.id ?? '', created_at: seededAt })
+  const buildChild = (index: number) => ({ product_id: productRows[index % 2]?.id ?? '', created_at: seededAt })
   const variantRows = makeRows((index) => ({
     id: newId('variant'),
-    ...childOf(index),
+    ...buildChild(index),
     ...named('Variant', index),
     is_active: index % 2 === 1,
   }))
   const optionRows = makeRows((index) => ({
     id: newId('option'),
-    ...childOf(index),
+    ...buildChild(index),
     ...named('Option', index),
     price_mod_minor: 5 + index,
     deposit_mod_minor: 7 + index,

@@ -15,7 +15,7 @@ type MadeEdition = Pick<
   'id' | 'event_id' | 'name' | 'full_name' | 'slug' | 'timezone' | 'organization_id' | 'default_language'
 >
 
-function rowOf(organization: string, event: string, columns: Partial<EditionRow>) {
+function buildRow(organization: string, event: string, columns: Partial<EditionRow>) {
   const now = Date.now()
   const name = columns.name ?? `Edition ${unique()}`
   const slug = slugify(name, 'edition')
@@ -45,7 +45,7 @@ export async function seedEdition(
   columns: Partial<EditionRow> = {},
 ): Promise<MadeEdition> {
   const event = columns.event_id ?? organization.event ?? (await givenEvent(organization)).id
-  const row = rowOf(organization.id, event, columns)
+  const row = buildRow(organization.id, event, columns)
   await write(insert(editions, row))
   return row
 }
@@ -58,7 +58,7 @@ export const seedEditions = (organization: { id: string; event: string }, count:
       Array.from({ length: count }, () => {
         const number = next()
         const start = number % 3 ? seededAt + Math.floor(number / 2) * 86_400_000 : null
-        return rowOf(organization.id, organization.event, {
+        return buildRow(organization.id, organization.event, {
           name: `Edition ${Math.floor(number / 2)}`,
           slug: `edition-${unique()}`,
           start_at: start,

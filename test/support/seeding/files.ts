@@ -9,7 +9,7 @@ import { givenOrganization } from './organizations.ts'
 
 type FileRow = typeof files.$inferInsert
 
-const rowOf = ({ organization, edition }: WidePlace, at: number) => ({
+const buildRow = ({ organization, edition }: WidePlace, at: number) => ({
   id: freshId('file'),
   organization_id: organization,
   edition_id: edition,
@@ -26,7 +26,7 @@ const rowOf = ({ organization, edition }: WidePlace, at: number) => ({
 
 /** Seeds rows without bytes. */
 export async function seedFiles(place: WidePlace, count: number, columns: Partial<FileRow> = {}): Promise<string[]> {
-  const rows = Array.from({ length: count }, (_, at) => ({ ...rowOf(place, at), ...columns }))
+  const rows = Array.from({ length: count }, (_, at) => ({ ...buildRow(place, at), ...columns }))
   await write(...insertAll(files, rows))
   return rows.map(({ id }) => id)
 }

@@ -82,7 +82,7 @@ function productRows(id: string, rows: readonly PlacedRow[], { products = {} }: 
 }
 
 /** Splits the rows into the steps of staging. */
-function stepsOf<Row>(rows: readonly Row[], borders: readonly number[] = []): Row[][] {
+function splitIntoSteps<Row>(rows: readonly Row[], borders: readonly number[] = []): Row[][] {
   const begins = [0, ...new Set(borders)].toSorted((one, other) => one - other)
   return begins.map((from, index) => rows.slice(from, begins[index + 1]))
 }
@@ -126,7 +126,7 @@ export async function seedStaged(shop: Shop, rows: readonly FileRow[], staging: 
       ...staging.columns,
     }),
     ...insertAll(importRows, staged),
-    ...stepsOf(staged, staging.borders).flatMap((part) => buildGroupStatements(id, part)),
+    ...splitIntoSteps(staged, staging.borders).flatMap((part) => buildGroupStatements(id, part)),
     ...insertAll(importProducts, productRows(id, placed, staging)),
     sql`update data_imports set total_orders = (select count(*) from import_orders where import_id = ${id})
       where id = ${id}`,

@@ -20,7 +20,7 @@ export const givenSenderDomain = ({ path, token }: Pick<Domains, 'path' | 'token
 
 type Row = typeof senderDomains.$inferSelect
 
-const rowOf = (organization: string, columns: Partial<Row>): Row => {
+const buildRow = (organization: string, columns: Partial<Row>): Row => {
   const times = { created_at: seededAt, modified_at: seededAt }
   const row: Row = {
     id: freshId('sender_domain'),
@@ -42,7 +42,7 @@ const rowOf = (organization: string, columns: Partial<Row>): Row => {
 }
 
 export async function seedSenderDomain(organization: string, columns: Partial<Row> = {}): Promise<Row> {
-  const row = rowOf(organization, columns)
+  const row = buildRow(organization, columns)
   await write(insert(senderDomains, row))
   return row
 }
@@ -58,7 +58,7 @@ export const seedSenderDomains = (organization: string, count: number): Promise<
     ...insertAll(
       senderDomains,
       Array.from({ length: count }, () =>
-        rowOf(organization, { created_at: seededAt + Math.floor(next() / 3) * 1000 }),
+        buildRow(organization, { created_at: seededAt + Math.floor(next() / 3) * 1000 }),
       ),
     ),
   )

@@ -10,7 +10,7 @@ export interface SeededRefund extends Trade {
   refund: string
 }
 
-const requestOf = (place: Place, trade: Trade, amount: number) => ({
+const buildRequest = (place: Place, trade: Trade, amount: number) => ({
   id: freshId('refund_request'),
   organization_id: place.organization,
   edition_id: place.edition,
@@ -41,7 +41,7 @@ export async function seedRefundsOf(
   columnsFor: (index: number) => Columns,
 ): Promise<SeededRefund[]> {
   const rows = trades.map((trade, index) => ({
-    ...requestOf(place, trade, 5_000),
+    ...buildRequest(place, trade, 5_000),
     status: 'pending' as const,
     requested_by: 'root',
     ...seededTimes(next()),
@@ -76,7 +76,7 @@ export async function seedRefund(place: Place, columns: Columns = {}): Promise<S
 export async function seedDueRefund(sale: Sale, columns: Partial<RefundRow> = {}): Promise<string> {
   const now = Date.now()
   const row = {
-    ...requestOf(sale, sale, sale.amount),
+    ...buildRequest(sale, sale, sale.amount),
     status: 'approved' as const,
     approved_minor: sale.amount,
     service: 'test' as const,
