@@ -14,7 +14,7 @@ import { get, patch, post, remove } from '../support/api.ts'
 import {
   seedCampaignInStatus,
   type Crowd,
-  type Ready,
+  type ReadyCampaign,
   seedCrowd,
   seedReady,
 } from '../support/seeding/messaging/campaigns.ts'
@@ -38,7 +38,7 @@ const findListed = async (id: string) => {
   return body.results.find((campaign: { id: string }) => campaign.id === id)
 }
 
-async function givenSent(): Promise<Ready> {
+async function givenSent(): Promise<ReadyCampaign> {
   const ready = await seedReady(crowd)
   await sendNow(ready.campaign.id)
   await until(ready.campaign.id, ['sent'])
@@ -46,7 +46,7 @@ async function givenSent(): Promise<Ready> {
 }
 
 /** Makes a campaign whose provider refused all recipients for a temporary reason. */
-async function givenFailed(): Promise<Ready> {
+async function givenFailed(): Promise<ReadyCampaign> {
   const ready = await seedReady(crowd)
   await sendNow(ready.campaign.id)
   const job = realJob()

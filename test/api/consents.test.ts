@@ -14,11 +14,11 @@ beforeAll(async () => {
   shop = await seedBuyer()
 })
 
-interface Refused {
+interface RefusedReply {
   status: number
   body: { code: string; errors: { code: string; pointer: string | null }[] }
 }
-const describeRefusal = ({ status, body }: Refused) => [
+const describeRefusal = ({ status, body }: RefusedReply) => [
   status,
   body.code,
   ...body.errors.map(({ code, pointer }) => `${code} ${pointer}`),

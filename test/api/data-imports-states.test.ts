@@ -21,7 +21,7 @@ const items = purchaseStatuses.map((status) => ({ product: status, quantity: 1, 
 const buildOrder = ({ target, payment }: (typeof cases)[number], status: string) =>
   anOrder({ external_id: `${target} ${payment}`, status, items })
 
-interface Found {
+interface OrderStates {
   external_id: string
   payment: string
   purchase: string
@@ -47,7 +47,7 @@ it('an update moves payments and purchases forward from every state, and never b
     { on_duplicate: 'update' },
   )
   expect(updated.body.updated_orders).toBe(cases.length)
-  const rows = await db.all(sql<Found>`select orders.external_id, transactions.status as payment,
+  const rows = await db.all(sql<OrderStates>`select orders.external_id, transactions.status as payment,
       purchases.status as purchase, products.name as product
     from orders join transactions on transactions.order_id = orders.id join purchases on purchases.order_id = orders.id
       join products on products.id = purchases.product_id where orders.edition_id = ${shop.edition_id}`)

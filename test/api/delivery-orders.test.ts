@@ -11,7 +11,7 @@ import { seedEndpoint } from '../support/seeding/webhooks.ts'
 const begin = Date.parse('2026-01-01T00:00:00Z')
 const minute = 60_000
 
-interface Made {
+interface SeededDelivery {
   created_at: number
   modified_at: number
   status: string
@@ -27,14 +27,14 @@ const arbitraryDeliveries = fc
     status: fc.constantFrom(...deliveryStatuses),
     kind: fc.constantFrom(...eventKindNames),
   })
-  .map(({ at, after, status, kind }): Made => {
+  .map(({ at, after, status, kind }): SeededDelivery => {
     const created_at = begin + at
     return { created_at, modified_at: created_at + after, status, kind }
   })
 
 async function seed(
   { organization, edition }: Awaited<ReturnType<typeof seedPlace>>,
-  all: readonly Made[],
+  all: readonly SeededDelivery[],
 ): Promise<string> {
   const endpoint = (await seedEndpoint({ organization, edition: null })).id
   const rows = sql`json_each(${JSON.stringify(all)}) as one`

@@ -24,7 +24,7 @@ import { seedProduct, seedLocation } from '../support/seeding/sales/trades.ts'
 import { seedConsent } from '../support/seeding/messaging/consents.ts'
 import { seedSegment } from '../support/seeding/messaging/segments.ts'
 
-interface Checked {
+interface HealthCheck {
   check_id: string
   passed: boolean
   related_objects: { id: string; name: string }[]
@@ -38,9 +38,9 @@ async function seedPlace(columns: Partial<EditionRow> = {}) {
 }
 
 const readHealth = async (id: string, token?: string) => (await get(`/v1/editions/${id}/healthcheck`, token)).body
-const failed = (health: { checks: Checked[] }): string[] =>
+const failed = (health: { checks: HealthCheck[] }): string[] =>
   health.checks.filter(({ passed }) => !passed).map(({ check_id }) => check_id)
-const related = (health: { checks: Checked[] }, id: string) =>
+const related = (health: { checks: HealthCheck[] }, id: string) =>
   health.checks.find(({ check_id }) => check_id === id)?.related_objects
 
 const change = (id: string, columns: Partial<EditionRow>) => write(update(editions, columns, sql`id = ${id}`))
@@ -56,7 +56,7 @@ describe('getEditionHealthcheck', () => {
       can_publish: true,
       summary: { critical: 0, warning: 7, info: 2 },
     })
-    expect(health.checks.map(({ check_id }: Checked) => check_id)).toEqual(checks.map(({ id }) => id))
+    expect(health.checks.map(({ check_id }: HealthCheck) => check_id)).toEqual(checks.map(({ id }) => id))
     expect(failed(health)).toEqual([
       'schedule.dates_set',
       'localization.meta_translated',

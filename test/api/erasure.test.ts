@@ -4,27 +4,27 @@ import { get, patch, post } from '../support/api.ts'
 import { countEntries } from '../support/audit.ts'
 import { dump } from '../support/dump.ts'
 import { importOrders } from '../support/seeding/sales/orders.ts'
-import { cellsWith, finishErasures, givenKnown, type Known } from '../support/personal-data.ts'
+import { cellsWith, finishErasures, givenKnown, type KnownPerson } from '../support/personal-data.ts'
 import { seedPeople, seedSuppression } from '../support/seeding/customers.ts'
 
-const listSuppressions = async ({ organization_id }: Known): Promise<unknown[]> =>
+const listSuppressions = async ({ organization_id }: KnownPerson): Promise<unknown[]> =>
   (
     await env.DB.prepare('select channel, address, reason from suppressions where organization_id = ? order by channel')
       .bind(organization_id)
       .all()
   ).results
 
-const hashesOf = async ({ organization_id }: Known): Promise<unknown[]> =>
+const hashesOf = async ({ organization_id }: KnownPerson): Promise<unknown[]> =>
   (
     await env.DB.prepare('select channel, reason from suppression_hashes where organization_id = ? order by channel')
       .bind(organization_id)
       .all()
   ).results
 
-const listCustomers = async ({ organization_id }: Known): Promise<{ id: string; email: string | null }[]> =>
+const listCustomers = async ({ organization_id }: KnownPerson): Promise<{ id: string; email: string | null }[]> =>
   (await get(`/v1/user?organization_id=${organization_id}&ordering=date_joined`)).body.results
 
-const erase = (known: Pick<Known, 'id'>) => post(`/v1/user/${known.id}/erase`, {})
+const erase = (known: Pick<KnownPerson, 'id'>) => post(`/v1/user/${known.id}/erase`, {})
 
 const buildOrder = (email: string, phone_number: string) => ({
   external_id: `again-${crypto.randomUUID()}`,

@@ -16,7 +16,7 @@ import { givenOrganization } from '../support/seeding/organizations.ts'
 import { seedMessage } from '../support/seeding/messaging/email-messages.ts'
 import { image as bytesOf } from '../support/images.ts'
 
-interface Uploaded {
+interface UploadedImage {
   id: string
   image: Record<'thumbnail' | 'optimized' | 'large' | 'original', string>
 }
@@ -28,10 +28,10 @@ beforeAll(async () => {
   edition = (await seedEdition(organization)).id
 })
 
-const upload = async (query: Record<string, string> = {}): Promise<Uploaded> =>
+const upload = async (query: Record<string, string> = {}): Promise<UploadedImage> =>
   (await uploadRaw(organization.id, freshPng(), { query })).body
 const describeRefusal = (reply: Reply) => [reply.status, reply.body.errors[0]?.code, reply.body.errors[0]?.pointer]
-const listUses = async ({ id }: Uploaded) => (await get(`/v1/files/${id}`)).body.used_by
+const listUses = async ({ id }: UploadedImage) => (await get(`/v1/files/${id}`)).body.used_by
 
 const message = (place: string | null = edition) => seedMessage({ organization: organization.id, edition: place })
 const messagePath = (id: string) => `/v1/email-messages/${id}`
@@ -41,7 +41,7 @@ const show = (id: string, ...data: object[]) =>
 
 /** Files that the organisation may not show, by the reason. */
 async function unshowable() {
-  const foreign = (await uploadRaw((await givenOrganization()).id, freshPng())).body as Uploaded
+  const foreign = (await uploadRaw((await givenOrganization()).id, freshPng())).body as UploadedImage
   const hidden = async (columns: object) => {
     const row = {
       id: freshId('file'),
@@ -265,7 +265,7 @@ describe('images of products', () => {
     const images = [
       (await uploadRaw(shop.organization_id, freshPng())).body,
       (await uploadRaw(shop.organization_id, freshPng())).body,
-    ].toReversed() as Uploaded[]
+    ].toReversed() as UploadedImage[]
     await write(sql`update products set images = ${JSON.stringify(images.map(({ id }) => id))}
       where edition_id = ${shop.edition_id}`)
     const order = (await get(`/v1/orders/${bought.order}`)).body

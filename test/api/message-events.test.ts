@@ -7,10 +7,10 @@ import { alarm, capturedOf, realJob, statsOf, until } from '../support/campaigns
 import { marketingTo, seedCrowd, seedReady } from '../support/seeding/messaging/campaigns.ts'
 import { seedEndpoint } from '../support/seeding/webhooks.ts'
 import { db, write } from '../support/seeding/rows.ts'
-import { delayEvents, pathsIn, type Sent, sendCampaign, visit } from '../support/visits.ts'
+import { delayEvents, pathsIn, type SentCampaign, sendCampaign, visit } from '../support/visits.ts'
 
 describe('the links in messages', () => {
-  let all: Sent
+  let all: SentCampaign
   beforeAll(async () => {
     all = await sendCampaign(2)
   })

@@ -11,7 +11,7 @@ import { makeBatch } from '../support/seeding/sales/refund-batches.ts'
 import { givenOrder, seedShop, seedShopWithAccount, type BoughtOrder } from '../support/seeding/sales/orders.ts'
 import { importedFile, undoToEnd } from '../support/undone-imports.ts'
 
-interface Bought {
+interface PurchaseView {
   id: string
   status: string
   vendor_code: string | null
@@ -23,7 +23,8 @@ interface Bought {
   product: { name: string }
 }
 
-const loadPurchases = async (order: string): Promise<Bought[]> => (await get(`/v1/orders/${order}`)).body.purchases
+const loadPurchases = async (order: string): Promise<PurchaseView[]> =>
+  (await get(`/v1/orders/${order}`)).body.purchases
 
 const listPrices = async (order: string) =>
   (await loadPurchases(order)).map(({ price_paid }) => price_paid).toSorted((one, other) => one - other)

@@ -6,7 +6,7 @@ import { givenSegment } from '../support/seeding/messaging/segments.ts'
 import { write } from '../support/seeding/rows.ts'
 import { anOrder, importOrders } from '../support/seeding/sales/orders.ts'
 import { calculate } from '../support/segments.ts'
-import { givenTwo, loadCustomer, type Two } from '../support/shared-customers.ts'
+import { givenTwo, loadCustomer, type TwoEditions } from '../support/shared-customers.ts'
 
 const secret = {
   first_name: 'Zmarker',
@@ -16,7 +16,7 @@ const secret = {
 }
 const emails = ['anna@example.dk', 'bo@example.dk', 'carl@example.dk']
 
-let two: Two
+let two: TwoEditions
 let segment: string
 let people: string[]
 

@@ -54,10 +54,10 @@ function isTold(operation: Operation, field: IdField, reply: { status: number; t
   return true
 }
 
-type Around = (sample: Sample, id: unknown) => Promise<Sample> | Sample
+type SampleChange = (sample: Sample, id: unknown) => Promise<Sample> | Sample
 
 const withBody =
-  (body: (id: unknown) => Record<string, unknown>): Around =>
+  (body: (id: unknown) => Record<string, unknown>): SampleChange =>
   (sample, id) => ({
     ...sample,
     body: body(id),
@@ -78,7 +78,7 @@ const mapping = (field: string) => async (sample: Sample, id: unknown) => {
 }
 
 /** Bodies around ids that are not in a sample. */
-const around: Readonly<Record<string, Around>> = {
+const around: Readonly<Record<string, SampleChange>> = {
   'createRefundRequest purchase_id': withBody((purchase_id) => ({ purchase_id, reason: 'customer_request' })),
   'createRefundRequest transaction_id': withBody((transaction_id) => ({ transaction_id, reason: 'customer_request' })),
   'previewEmailMessage blocks.0.data.file_id': showing(imageBlock, { mode: 'html' }),

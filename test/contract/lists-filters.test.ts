@@ -9,7 +9,7 @@ import { buildWorld, type World } from '../support/world.ts'
 
 const filled = 12
 
-interface Asked {
+interface CachedList {
   operation: Operation
   sample: Sample
   /** The sample's own filters find these rows. */
@@ -17,7 +17,7 @@ interface Asked {
 }
 
 let world: World
-const cachedLists = new Map<string, Asked>()
+const cachedLists = new Map<string, CachedList>()
 
 const read = (at: string) => readAs(world.people.OA.token, at)
 
@@ -38,7 +38,7 @@ const cases = lists.flatMap((operation) =>
 
 /** A filter must find the rows that show its value, in the same order, on each page and in the count. */
 async function countWith(
-  { operation, sample, rows }: Asked,
+  { operation, sample, rows }: CachedList,
   { name }: DocumentedFilter,
   value: string,
 ): Promise<number> {

@@ -27,12 +27,12 @@ const query = (operation: Operation): Record<string, unknown> =>
 const hasSize = (operation: Operation): boolean => 'page_size' in query(operation)
 const hasPages = (operation: Operation): boolean => 'page' in query(operation)
 
-interface Asked {
+interface ListQuery {
   query?: Record<string, string>
   without?: string[]
 }
 
-function address(operation: Operation, { query: more = {} }: Asked = {}): string {
+function address(operation: Operation, { query: more = {} }: ListQuery = {}): string {
   const sample = requests[operation.id] ?? {}
   return pathOf(operation, { ...sample, query: { ...sample.query, ...more } })
 }

@@ -9,7 +9,7 @@ import listing from './operations.json'
 /** Operations that a later change adds to an implemented group. */
 const awaited: readonly string[] = []
 
-interface Promised {
+interface PromisedOperation {
   operation_id: string
   tag: string
   method: string
@@ -18,7 +18,7 @@ interface Promised {
   roles: string[]
 }
 
-const promised = listing.operations as Promised[]
+const promised = listing.operations as PromisedOperation[]
 const ids = new Set(implemented.map(({ id }) => id))
 
 describe('the operations of the contract', () => {

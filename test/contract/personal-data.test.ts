@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { get, post } from '../support/api.ts'
-import { allColumns, cellsWith, finishErasures, givenKnown, type Known } from '../support/personal-data.ts'
+import { allColumns, cellsWith, finishErasures, givenKnown, type KnownPerson } from '../support/personal-data.ts'
 
 /** Columns that may say who a customer is. Each is erased, or has a reason to stay. */
 const erased = [
@@ -138,8 +138,8 @@ const keepReasons: Record<string, string> = {
 const sounds =
   /user|email|recipient|address|phone|first_name|last_name|full_name|person|customer|payload|content$|metadata|search|subject|html|body|detail|caller|account|actor|sender|reply|contact|signature|received|device|push|comment|^note$|rejection|requested_by|reviewed_by/
 
-let person: Known
-let other: Known
+let person: KnownPerson
+let other: KnownPerson
 let before: Record<string, string[]>
 
 beforeAll(async () => {

@@ -5,7 +5,7 @@ import { openApiDocument } from '../../src/http/openapi.ts'
 import type { Operation } from '../../src/http/operations/operation.ts'
 import { resolveShared, type Schema, schemasIn } from '../support/document.ts'
 
-interface Documented {
+interface DocumentedOperation {
   operationId: string
   summary: string
   description: string
@@ -17,8 +17,8 @@ interface Documented {
 
 interface Document {
   openapi: string
-  paths: Record<string, Record<string, Documented>>
-  webhooks: Record<string, Record<string, Documented>>
+  paths: Record<string, Record<string, DocumentedOperation>>
+  webhooks: Record<string, Record<string, DocumentedOperation>>
   components: { schemas: Record<string, Schema> }
 }
 
@@ -26,7 +26,7 @@ const text = JSON.stringify(openApiDocument(routers))
 const document = resolveShared(JSON.parse(text) as object) as Document
 const all = operations as readonly Operation[]
 
-const documented = (operation: Operation): Documented => {
+const documented = (operation: Operation): DocumentedOperation => {
   const documentedOperation = document.paths[operation.path]?.[operation.method]
   if (!documentedOperation) throw new Error(`${operation.id} is not documented`)
   return documentedOperation

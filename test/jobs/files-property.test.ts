@@ -27,11 +27,11 @@ const step = fc.oneof(
 type Step = typeof step extends fc.Arbitrary<infer One> ? One : never
 
 /** A file in the model: its content and its name. */
-interface Modelled {
+interface ModelFile {
   content: number
   title: string
 }
-type Model = ReadonlyMap<string, Modelled>
+type Model = ReadonlyMap<string, ModelFile>
 
 interface World {
   organization: string
@@ -43,7 +43,7 @@ interface World {
 /** Applies the step to the model. An upload adds a file whose id the model does not know. */
 interface Plan {
   after: Model
-  added?: Modelled
+  added?: ModelFile
   run: (bindings: object) => Promise<{ status: number }>
 }
 

@@ -6,14 +6,14 @@ import { seedEdition } from '../support/seeding/editions.ts'
 import { db } from '../support/seeding/rows.ts'
 import { anOrder, givenOrders, type Shop, seedShop } from '../support/seeding/sales/orders.ts'
 
-interface Stored {
+interface CustomerTexts {
   email: string
   phone_digits: string
   search_text: string
 }
 
 const loadCustomer = (shop: Shop) =>
-  db.first(sql<Stored>`select email, phone_digits, search_text from users
+  db.first(sql<CustomerTexts>`select email, phone_digits, search_text from users
     where organization_id = ${shop.organization_id}`)
 
 const searchCustomers = async (shop: Shop, text: string): Promise<number[]> => {

@@ -204,13 +204,13 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 )
 
 /** The model knows the state of each batch, without its requests. */
-interface Known {
+interface ModelBatch {
   id: string
   counted: number
   status: string
 }
 
-async function take(shop: Shop, known: Known[], what: Step): Promise<void> {
+async function take(shop: Shop, known: ModelBatch[], what: Step): Promise<void> {
   if (what.do === 'sell') return importPaidOrders(shop, 3)
   if (what.do === 'pay') return payDueRefunds()
   if (what.do === 'single') {
@@ -257,7 +257,7 @@ describe('random refund batches', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 8 }), async (steps) => {
         const shop = await seedShopWithAccount('test')
-        const batches: Known[] = []
+        const batches: ModelBatch[] = []
         const all: Step[] = [{ do: 'sell' }, { do: 'batch' }, { do: 'start', which: 0 }, ...steps, { do: 'work' }]
         for (const what of all) {
           await take(shop, batches, what)

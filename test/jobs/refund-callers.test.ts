@@ -21,7 +21,7 @@ interface Caller {
   editions: readonly string[]
 }
 
-interface Seeded {
+interface SeededRefunds {
   places: readonly Place[]
   foreign: Place
   callers: readonly Caller[]
@@ -36,7 +36,7 @@ async function seedCaller(name: string, grants: readonly Place[], editions: read
 }
 
 /** Seeds requests of eight editions and of another organisation over nine days, and callers who see some of them. */
-async function seedCallers(): Promise<Seeded> {
+async function seedCallers(): Promise<SeededRefunds> {
   const place = await seedPlace()
   const foreign = await seedPlace()
   const beside = async () => ({ ...place, edition: (await seedEdition({ id: place.organization })).id })
@@ -114,13 +114,13 @@ const listed = fc.record({
   named: fc.constantFrom(undefined, undefined, 'own' as const, 'own' as const, 'foreign' as const),
   size: fc.constantFrom(7, 30, 110),
 })
-type Listed = typeof listed extends fc.Arbitrary<infer One> ? One : never
+type ListRequest = typeof listed extends fc.Arbitrary<infer One> ? One : never
 
 /** Expects a list to have the given rows in their order, by page number and by `next`. */
 async function expectListOf(
   { name, token, editions }: Caller,
   organization: string | undefined,
-  one: Listed,
+  one: ListRequest,
 ): Promise<void> {
   const { status, reason, source, after, before, ordering, size } = one
   const [from, until] = [after, before].map((hours) => (hours === undefined ? undefined : begin + hours * hour + 1234))

@@ -114,7 +114,7 @@ async function installForPython(): Promise<string | null> {
   }
 }
 
-interface Made {
+interface CreatedResource {
   id: string
 }
 
@@ -124,9 +124,13 @@ async function seededIds(): Promise<Variables> {
   const demo: DemoState = { seeded_at: Date.now(), made: {}, tokens: [], is_complete: false }
   await seed(superuser, demo, async () => {})
   const ids = Object.fromEntries(demoVariables(demo).filter(([name]) => name !== 'TOKEN'))
-  const { results: orders } = await superuser.get<Page<Made>>(`/v1/orders?edition_id=${ids['EDITION']}`)
-  const order = await superuser.get<{ purchases: Made[]; customer: { api_id: string } }>(`/v1/orders/${orders[0]?.id}`)
-  const { results: deliveries } = await superuser.get<Page<Made>>(`/v1/webhooks/${ids['WEBHOOK']}/deliveries`)
+  const { results: orders } = await superuser.get<Page<CreatedResource>>(`/v1/orders?edition_id=${ids['EDITION']}`)
+  const order = await superuser.get<{ purchases: CreatedResource[]; customer: { api_id: string } }>(
+    `/v1/orders/${orders[0]?.id}`,
+  )
+  const { results: deliveries } = await superuser.get<Page<CreatedResource>>(
+    `/v1/webhooks/${ids['WEBHOOK']}/deliveries`,
+  )
   const pathIds = { ORDER: orders[0]?.id, PURCHASE: order.purchases[0]?.id, DELIVERY: deliveries[0]?.id }
   for (const [name, id] of Object.entries(pathIds)) expect([name, id]).toEqual([name, expect.any(String)])
   return { ...ids, ...(pathIds as Record<string, string>), CUSTOMER: order.customer.api_id }

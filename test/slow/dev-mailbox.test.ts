@@ -2,21 +2,21 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Browser, openBrowser } from '../support/chromium.ts'
 import { eventually, type MailingPlace, openMailing, sellWithReceipts } from '../support/mailing.ts'
 
-interface Kept {
+interface OutboxPage {
   count: number
   results: { id: string; subject: string; to: string }[]
 }
 
 let place: MailingPlace
 let browser: Browser
-let service: Kept
+let service: OutboxPage
 beforeAll(async () => {
   browser = await openBrowser(process.env['PICTURES'])
   place = await openMailing({})
   await sellWithReceipts(place, 60, 'look')
   service = await eventually(
     place,
-    async (): Promise<Kept> => (await fetch(`${place.url}/dev/outbox.json`)).json(),
+    async (): Promise<OutboxPage> => (await fetch(`${place.url}/dev/outbox.json`)).json(),
     ({ count }) => count === 60,
   )
 })

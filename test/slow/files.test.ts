@@ -43,10 +43,10 @@ interface Answer {
   bytes: string
 }
 
-type Asked = Record<string, string>
+type RequestHeaders = Record<string, string>
 
 /** Requests without `fetch`, which adds headers of its own to conditional requests. */
-const ordinary = (headers: Asked): Promise<Answer> =>
+const ordinary = (headers: RequestHeaders): Promise<Answer> =>
   new Promise((resolve, reject) => {
     const { port } = server.address() as AddressInfo
     const clientRequest = request({ port, host: '127.0.0.1', headers }, (found) => {
@@ -87,7 +87,7 @@ const job = {
   },
 } as unknown as JobCtx
 
-async function ours(headers: Asked): Promise<Answer> {
+async function ours(headers: RequestHeaders): Promise<Answer> {
   try {
     const { response } = await serveFile(job, file, new Request('http://localhost/', { headers }), () => undefined)
     return {
@@ -106,7 +106,7 @@ async function ours(headers: Asked): Promise<Answer> {
 const comparable = ({ status, ...rest }: Answer) =>
   status >= 400 ? { status, range: rest.range } : status === 304 ? { status } : { status, ...rest }
 
-async function expectSame(headers: Asked): Promise<void> {
+async function expectSame(headers: RequestHeaders): Promise<void> {
   expect(comparable(await ours(headers))).toEqual(comparable(await ordinary(headers)))
 }
 
@@ -139,7 +139,7 @@ describe('the service, compared with an ordinary web server', () => {
   it('differs only where it follows the standard more strictly', async () => {
     // The service follows RFC 9110: it ignores an invalid range (14.2), reads more last bytes than exist as all
     // (14.1.2), compares If-Match strongly (13.1.1), and dates of If-Range exactly (13.1.5).
-    const differing: [Asked, ours: number, ordinary: number][] = [
+    const differing: [RequestHeaders, ours: number, ordinary: number][] = [
       [{ range: 'bytes=5-3' }, 200, 416],
       [{ range: 'bytes=-101' }, 206, 416],
       [{ 'if-match': `W/${etag}` }, 412, 200],

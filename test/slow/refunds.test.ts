@@ -15,7 +15,7 @@ const requestsAtOnce = 8
 /** Time for server and provider to return, for claims of 90 seconds to end, and for calls to be repeated. */
 const patienceMs = 600_000
 
-interface Made {
+interface CreatedResource {
   id: string
 }
 
@@ -45,17 +45,21 @@ afterAll(async () => {
 
 /** Makes an edition whose refunds are approved at once and paid through Stripe. */
 async function givenEdition() {
-  const { id: organization_id } = await client().post<Made>('/v1/organizations', { name: 'Slow refunds' })
+  const { id: organization_id } = await client().post<CreatedResource>('/v1/organizations', { name: 'Slow refunds' })
   await client().patch(`/v1/organizations/${organization_id}`, { refund_policy: { auto_approve_below: 100_000 } })
-  const { id: event_id } = await client().post<Made>('/v1/events', { organization_id, name: 'Slow' })
-  const { id: merchant_account_id } = await client().post<Made>('/v1/merchant-accounts', {
+  const { id: event_id } = await client().post<CreatedResource>('/v1/events', { organization_id, name: 'Slow' })
+  const { id: merchant_account_id } = await client().post<CreatedResource>('/v1/merchant-accounts', {
     organization_id,
     name: 'Stripe',
     type: 'stripe',
     supported_currencies: ['dkk'],
     api_key: 'rk_test_SlowRefunds1234',
   })
-  const { id: edition_id } = await client().post<Made>('/v1/editions', { organization_id, event_id, name: 'Slow' })
+  const { id: edition_id } = await client().post<CreatedResource>('/v1/editions', {
+    organization_id,
+    event_id,
+    name: 'Slow',
+  })
   await client().patch(`/v1/editions/${edition_id}`, { merchant_account_id })
   return { organization_id, edition_id }
 }
@@ -147,10 +151,10 @@ describe(`two crashes in the middle of ${count} refunds over a Stripe that cuts 
       const completed = `/v1/refund-requests?edition_id=${place.edition_id}&status=completed`
       await until(
         'all refunds are completed',
-        async () => (await client().get<Page<Made>>(`${completed}&page_size=1`)).count === count,
+        async () => (await client().get<Page<CreatedResource>>(`${completed}&page_size=1`)).count === count,
         5000,
       )
-      const refunds = await everyPage<{ order: Made; refunded_amount: number }>(`${completed}&page_size=500`)
+      const refunds = await everyPage<{ order: CreatedResource; refunded_amount: number }>(`${completed}&page_size=500`)
       const paid = orders.map((_, number) => 10_000 + number).reduce((sum, one) => sum + one, 0)
       expect(new Set(refunds.map(({ order }) => order.id)).size).toBe(count)
       expect(sumOf(refunds.map(({ refunded_amount }) => refunded_amount))).toBe(paid)
@@ -172,7 +176,9 @@ describe(`two crashes in the middle of ${count} refunds over a Stripe that cuts 
             max_available_refund_amount: 0,
             transactions: [{ status: 'refunded' }, { type: 'refund' }],
           })
-      const cancelled = await client().get<Page<Made>>(`/v1/purchases?edition_id=${place.edition_id}&status=refunded`)
+      const cancelled = await client().get<Page<CreatedResource>>(
+        `/v1/purchases?edition_id=${place.edition_id}&status=refunded`,
+      )
       expect(cancelled.count).toBe(count)
     },
     patienceMs * 2,

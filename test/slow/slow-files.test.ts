@@ -39,7 +39,7 @@ const form = Buffer.concat([
   Buffer.from(`\r\n--${boundary}--\r\n`),
 ])
 
-interface Sent {
+interface SocketRequest {
   request: string
   headers: Record<string, string>
   body: Buffer
@@ -47,7 +47,7 @@ interface Sent {
 }
 
 /** Sends headers at once and then one byte each 100 ms, until there is an answer or the connection ends. */
-function trickle({ request, headers, body, isChunked }: Sent) {
+function trickle({ request, headers, body, isChunked }: SocketRequest) {
   const { hostname, port } = new URL(server.url)
   const all = {
     host: hostname,
@@ -82,7 +82,7 @@ function trickle({ request, headers, body, isChunked }: Sent) {
   })
 }
 
-async function expectTimeout(sent: Sent): Promise<void> {
+async function expectTimeout(sent: SocketRequest): Promise<void> {
   const { ms, text, bytesSent } = await trickle(sent)
   expect([text.startsWith('HTTP/1.1 408 '), /"code":\s*"request_timeout"/.test(text)], text).toEqual([true, true])
   expect(bytesSent).toBeLessThan(sent.body.length)

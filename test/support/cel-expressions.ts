@@ -1,7 +1,7 @@
 import { ids, words, statuses, keys, oddKeys, textFields, times, instants, durations, parts } from './cel-words.ts'
 
-type Simple = 'bool' | 'int' | 'double' | 'string' | 'timestamp' | 'duration'
-type Element = Simple | 'order' | 'purchase' | 'json'
+type SimpleType = 'bool' | 'int' | 'double' | 'string' | 'timestamp' | 'duration'
+type Element = SimpleType | 'order' | 'purchase' | 'json'
 
 interface Scope {
   depth: number
@@ -168,7 +168,7 @@ export class Expressions {
     const [list, type] = this.#pick(plain)()
     if (scope.depth <= 0 || this.#random() < 0.7) return [list, type]
     if (this.#random() < 0.5) return [`${list}.filter(${name}, ${this.#bool(enterMacro(type))})`, type]
-    const simpleType: Simple = this.#pick(['string', 'int', 'bool', 'timestamp'])
+    const simpleType: SimpleType = this.#pick(['string', 'int', 'bool', 'timestamp'])
     const maker = {
       string: () => this.#string(enterMacro(type)),
       int: () => this.#int(enterMacro(type)),

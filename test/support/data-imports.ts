@@ -21,14 +21,14 @@ export const bodyFor = (shop: Shop, file_id?: string, more: object = {}) => ({
 
 export const pathOf = (id: string, more = ''): string => `/v1/data-imports/${id}${more}`
 
-interface Stored {
+interface StoredImport {
   epoch: number
   phase: string | null
   status: string
 }
 
-export const storedImport = async (id: string): Promise<Stored & Record<string, unknown>> => {
-  const [row] = await rowsOf<Stored & Record<string, unknown>>('select * from data_imports where id = ?', id)
+export const storedImport = async (id: string): Promise<StoredImport & Record<string, unknown>> => {
+  const [row] = await rowsOf<StoredImport & Record<string, unknown>>('select * from data_imports where id = ?', id)
   if (!row) throw new Error('no such import')
   return row
 }
@@ -37,7 +37,7 @@ export const storedImport = async (id: string): Promise<Stored & Record<string, 
 export const jobAt = (now = Date.now()): JobCtx => contextAt(now)
 
 /** Runs steps until the phase of an import has ended. */
-export async function work(id: string, job: JobCtx = jobAt()): Promise<Stored & Record<string, unknown>> {
+export async function work(id: string, job: JobCtx = jobAt()): Promise<StoredImport & Record<string, unknown>> {
   for (let messages = 0; messages < 1000; messages++) {
     const row = await storedImport(id)
     if (row.phase === null) return row

@@ -30,7 +30,7 @@ export interface Schema {
   minLength?: number
 }
 
-export interface Documented {
+export interface DocumentedOperation {
   description: string
   parameters?: {
     name: string
@@ -54,12 +54,12 @@ export interface Documented {
 
 export interface Document {
   tags: { name: string; description?: string }[]
-  paths: Record<string, Record<string, Documented>>
+  paths: Record<string, Record<string, DocumentedOperation>>
   webhooks: Record<string, Record<string, { tags: string[]; operationId?: string }>>
   components: { schemas: Record<string, Schema>; headers: Record<string, { description: string }> }
 }
 
-type Referring<Part> = Part | { $ref: string }
+type OrReference<Part> = Part | { $ref: string }
 
 interface SharedMedia {
   example?: unknown
@@ -71,8 +71,8 @@ interface Answer {
 }
 
 interface SharingOperation {
-  parameters?: Referring<object>[]
-  responses: Record<string, Referring<Answer>>
+  parameters?: OrReference<object>[]
+  responses: Record<string, OrReference<Answer>>
 }
 
 /** Replaces references to shared answers, parameters and examples by these. */
@@ -81,7 +81,7 @@ export function resolveShared(document: object): object {
     paths: Record<string, Record<string, SharingOperation>>
     components: Record<string, Record<string, object>>
   }
-  const resolve = (part: Referring<object>): object => {
+  const resolve = (part: OrReference<object>): object => {
     if (!('$ref' in part)) return part
     const [, , kind = '', name = ''] = part.$ref.split('/')
     const component = components[kind]?.[name]
@@ -107,7 +107,7 @@ export const document = ((globalThis as Record<symbol, unknown>)[cacheKey] ??= r
   JSON.parse(JSON.stringify(openApiDocument(routers))) as object,
 )) as Document
 
-export function documentedAt({ id, path, method }: Pick<Operation, 'id' | 'path' | 'method'>): Documented {
+export function documentedAt({ id, path, method }: Pick<Operation, 'id' | 'path' | 'method'>): DocumentedOperation {
   const documentedOperation = document.paths[path]?.[method]
   if (!documentedOperation) throw new Error(`${id} is not documented`)
   return documentedOperation

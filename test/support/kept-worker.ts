@@ -3,7 +3,7 @@ interface ModuleRunner {
   import: (id: string) => Promise<unknown>
 }
 
-interface Loaded {
+interface LoadedGlobals {
   __vitest_mocker__?: { moduleRunner: ModuleRunner }
 }
 
@@ -13,7 +13,7 @@ const isEntry = (id: string): boolean => id.endsWith('/src/index.ts')
 /** Loads the Worker once for a file of tests instead of once for each request. */
 export function keepWorker(): void {
   // oxlint-disable-next-line eslint/no-underscore-dangle -- vitest's name
-  const { moduleRunner } = (globalThis as Loaded).__vitest_mocker__ ?? {}
+  const { moduleRunner } = (globalThis as LoadedGlobals).__vitest_mocker__ ?? {}
   if (!moduleRunner) throw new Error('vitest loads modules in another way than it did')
   const { import: load } = Object.getPrototypeOf(moduleRunner) as ModuleRunner
   let entry: unknown

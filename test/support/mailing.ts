@@ -6,7 +6,7 @@ import { type Client, createClient } from '../../scripts/support/client.ts'
 import { everyMinute, startServer } from '../../scripts/support/server.ts'
 import type { Variables } from '../../scripts/support/worker-config.ts'
 
-interface Made {
+interface CreatedResource {
   id: string
 }
 
@@ -44,14 +44,14 @@ export async function openMailing(env: Variables): Promise<MailingPlace> {
   const stateDir = await mkdtemp(join(tmpdir(), 'slow-mailing-'))
   const server = await startServer({ port: 0, stateDir, env: { RATE_LIMIT_PER_MINUTE: '0', ...env } })
   const client = createClient(server.url, server.rootToken)
-  const { id: organization_id } = await client.post<Made>('/v1/organizations', { name: 'Nordlys' })
-  const { id: event_id } = await client.post<Made>('/v1/events', { organization_id, name: 'Nordlys' })
-  const { id: edition_id } = await client.post<Made>('/v1/editions', {
+  const { id: organization_id } = await client.post<CreatedResource>('/v1/organizations', { name: 'Nordlys' })
+  const { id: event_id } = await client.post<CreatedResource>('/v1/events', { organization_id, name: 'Nordlys' })
+  const { id: edition_id } = await client.post<CreatedResource>('/v1/editions', {
     organization_id,
     event_id,
     name: 'Nordlys 2026',
   })
-  const message = await client.post<Made>('/v1/email-messages', receipt(organization_id))
+  const message = await client.post<CreatedResource>('/v1/email-messages', receipt(organization_id))
   await client.patch(`/v1/email-messages/${message.id}`, content)
   await client.patch(`/v1/editions/${edition_id}`, { transaction_receipt_email_id: message.id })
   return {

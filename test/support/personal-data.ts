@@ -13,7 +13,7 @@ import { seedEndpoint } from './seeding/webhooks.ts'
 import { seedShopWithReceipts, type Shop } from './seeding/sales/orders.ts'
 
 /** Values that only this person has, so that each occurrence is personal data that remains. */
-export interface Known extends Shop {
+export interface KnownPerson extends Shop {
   id: string
   email: string
   phone: string
@@ -37,7 +37,7 @@ const order = (person: { email: string; phone: string; mark: string }, number: n
 })
 
 /** Seeds rows that no operation creates, and rows that depend on a provider. */
-async function fillUp(known: Known, mark: string): Promise<void> {
+async function fillUp(known: KnownPerson, mark: string): Promise<void> {
   const { id, email, phone, organization_id } = known
   const pass = freshId('wallet_pass')
   await write(
@@ -74,7 +74,7 @@ async function refundTwice(edition: string, mark: string): Promise<void> {
 }
 
 /** Makes a person with a purchase, an update, a receipt, a campaign, and stored events of webhooks. */
-export async function givenKnown(): Promise<Known> {
+export async function givenKnown(): Promise<KnownPerson> {
   const shop = await seedShopWithReceipts()
   const mark = `mark${next()}x${crypto.randomUUID().slice(0, 8)}`
   const email = `person-${mark}@example.dk`
@@ -95,7 +95,7 @@ export async function givenKnown(): Promise<Known> {
   await post(`/v1/campaigns/${campaign.id}/send-now`, {})
   await until(campaign.id, ['sent', 'failed'])
   await patch(`/v1/user/${id}`, { email })
-  const person: Known = { ...shop, id, email, phone, marks: [mark, phone, phone.slice(3)], campaign: campaign.id }
+  const person: KnownPerson = { ...shop, id, email, phone, marks: [mark, phone, phone.slice(3)], campaign: campaign.id }
   const consent = await seedConsent(place)
   const answer = { language: 'da', method: 'admin', source: 'support', evidence: { note: `evidence${mark}` } }
   await post(`/v1/user/${id}/consents/${consent}/give`, answer)
@@ -137,7 +137,7 @@ export async function allColumns(campaign: string): Promise<string[]> {
 }
 
 /** Lists the places with values of the person, and those values. */
-export async function cellsWith({ marks, campaign }: Pick<Known, 'marks' | 'campaign'>): Promise<Cells> {
+export async function cellsWith({ marks, campaign }: Pick<KnownPerson, 'marks' | 'campaign'>): Promise<Cells> {
   const valuesByPlace: Cells = {}
   for (const table of await tableNames()) {
     // Columns that are computed when they are read are left out.

@@ -43,14 +43,14 @@ const listFaults = (schema: object, value: unknown): string[] => {
   return valid ? [] : errors.map(({ instanceLocation, error }: OutputUnit) => `${instanceLocation}: ${error}`)
 }
 
-export interface Answered {
+export interface AnswerParts {
   status: number
   headers: Headers
   body: unknown
 }
 
 /** Lists what the document does not allow in an answer: its status, headers, content type, error code and body. */
-function undocumented(operation: Operation, { status, headers, body }: Answered): string[] {
+function undocumented(operation: Operation, { status, headers, body }: AnswerParts): string[] {
   const documented = document.paths[operation.path]?.[operation.method]
   const promised = documented?.responses[String(status)]
   // The client has disconnected, so nobody reads the answer.
@@ -71,6 +71,6 @@ function undocumented(operation: Operation, { status, headers, body }: Answered)
   return [...undocumentedHeaders, ...listFaults(content.schema, body)]
 }
 
-export function expectDocumented(operation: Operation, answered: Answered): void {
+export function expectDocumented(operation: Operation, answered: AnswerParts): void {
   expect(undocumented(operation, answered), `${operation.id} answers as the document says`).toEqual([])
 }

@@ -37,7 +37,7 @@ export interface Place {
   close: () => Promise<void>
 }
 
-interface Made {
+interface CreatedResource {
   id: string
 }
 
@@ -65,9 +65,13 @@ export async function openPlace(): Promise<Place> {
   let server: Server = await start()
   const receiver = await startReceiver()
   const client = (): Client => createClient(server.url, server.rootToken)
-  const { id: organization_id } = await client().post<Made>('/v1/organizations', { name: 'Slow' })
-  const { id: event_id } = await client().post<Made>('/v1/events', { organization_id, name: 'Slow' })
-  const { id: edition_id } = await client().post<Made>('/v1/editions', { organization_id, event_id, name: 'Slow' })
+  const { id: organization_id } = await client().post<CreatedResource>('/v1/organizations', { name: 'Slow' })
+  const { id: event_id } = await client().post<CreatedResource>('/v1/events', { organization_id, name: 'Slow' })
+  const { id: edition_id } = await client().post<CreatedResource>('/v1/editions', {
+    organization_id,
+    event_id,
+    name: 'Slow',
+  })
   return {
     get client() {
       return client()

@@ -21,13 +21,13 @@ export const count = async (query: SQL): Promise<number> => {
 export const eventsOf = (endpoint: string) =>
   count(sql`select 1 from webhook_deliveries join webhook_events on webhook_events.id = event_id
     where endpoint_id = ${endpoint}`)
-interface Seeded {
+interface DeliveryOptions {
   at: number
   many: number
   status?: 'success'
 }
 
-export async function seedAt(place: Place, endpoint: string, { at, many, ...columns }: Seeded): Promise<void> {
+export async function seedAt(place: Place, endpoint: string, { at, many, ...columns }: DeliveryOptions): Promise<void> {
   for (let index = 0; index < many; index++) {
     const event_id = newId('webhook_event', at, Math.random)
     await seedDeliveries(place, endpoint, 1, { event_id, created_at: at, ...columns })

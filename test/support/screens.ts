@@ -39,7 +39,7 @@ const measure = `(() => {
   return { wide: document.documentElement.scrollWidth, seen: innerWidth, texts, images, page: document.body.innerText }
 })()`
 
-export interface Measured {
+export interface ScreenView {
   wide: number
   seen: number
   texts: { text: string; left: number; right: number; height: number; size: number; contrast: number }[]
@@ -52,7 +52,7 @@ export async function look(
   browser: Browser,
   document: string,
   { width, scheme, name }: { width: number; scheme: string; name: string },
-): Promise<Measured> {
+): Promise<ScreenView> {
   await browser.send('Emulation.setDeviceMetricsOverride', {
     width,
     height: 900,
@@ -65,7 +65,7 @@ export async function look(
   await browser.evaluate(
     'Promise.all([...document.images].map((image) => image.decode().catch(() => null))).then(() => 1)',
   )
-  const view = await browser.evaluate<Measured>(measure)
+  const view = await browser.evaluate<ScreenView>(measure)
   if (pictures) {
     const shot = await browser.send<{ data: string }>('Page.captureScreenshot', { captureBeyondViewport: true })
     await mkdir(pictures, { recursive: true })

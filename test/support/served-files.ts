@@ -17,14 +17,14 @@ export interface Fetch {
 }
 
 /** An answer with its bytes. */
-export interface Fetched {
+export interface FetchedFile {
   status: number
   headers: Headers
   bytes: Uint8Array
 }
 
 /** Requests files as browsers do: without a token of the API. */
-export async function fetchFile(path: string, options: Fetch = {}): Promise<Fetched> {
+export async function fetchFile(path: string, options: Fetch = {}): Promise<FetchedFile> {
   const { method = 'GET', headers = {}, bindings = {}, origin = 'https://api.example', isWaiting = true } = options
   const context = createExecutionContext()
   const request = new Request(origin + path, { method, headers, redirect: 'manual' })

@@ -16,7 +16,7 @@ export const stranger = {
   metadata: { note: 'secret' },
 }
 
-export interface Two {
+export interface TwoEditions {
   mine: Shop
   theirs: Shop
   manager: string
@@ -26,7 +26,7 @@ export interface Two {
 }
 
 /** Makes an organisation of two editions. Edition roles belong to `mine`, and the stranger has bought in `theirs`. */
-export async function givenTwo(): Promise<Two & { user: string }> {
+export async function givenTwo(): Promise<TwoEditions & { user: string }> {
   const mine = await seedShop()
   const organization = { id: mine.organization_id }
   const other = await seedEdition(organization)
@@ -53,5 +53,5 @@ export async function loadCustomer(shop: Shop, email: string): Promise<UserRow> 
   return row
 }
 
-export const attach = (two: Two, customer: Record<string, unknown>, token = two.manager) =>
+export const attach = (two: TwoEditions, customer: Record<string, unknown>, token = two.manager) =>
   importOrders(two.mine, [anOrder({ customer })], {}, token)

@@ -32,7 +32,7 @@ export const delayEvents = (messages: CampaignEventsMessage[]) =>
     events: message.events.map((event) => ({ ...event, at: event.at + 10_000 })),
   }))
 
-export interface Sent {
+export interface SentCampaign {
   id: string
   crowd: Crowd
   /** The consent to marketing that all people gave. */
@@ -40,7 +40,7 @@ export interface Sent {
   captured: Captured[]
 }
 
-export async function sendCampaign(count: number): Promise<Sent> {
+export async function sendCampaign(count: number): Promise<SentCampaign> {
   const crowd = await seedCrowd(count)
   const { campaign } = await seedReady(crowd)
   const consent = await marketingTo(crowd, campaign.segment_id)

@@ -3,7 +3,7 @@ import type { webhookDeliveries, webhookEndpoints, webhookEvents } from '../../s
 import { callWith, type Reply, type Request } from './api.ts'
 import { db } from './seeding/rows.ts'
 
-interface Enqueued {
+interface EnqueuedJob {
   endpoint_id: string
   delaySeconds: number
 }
@@ -15,7 +15,7 @@ interface Message {
 
 /** Makes a client of the API whose job queue only records messages in `enqueued`. */
 export function quietClient() {
-  const enqueued: Enqueued[] = []
+  const enqueued: EnqueuedJob[] = []
   const bindings = {
     WEBHOOKS: {
       sendBatch: async (messages: Message[]) => {

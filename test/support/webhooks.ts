@@ -14,7 +14,7 @@ import { capturing, contextAt, testConfig } from './context.ts'
 import { db } from './seeding/rows.ts'
 import type { EndpointRow } from './seeding/webhooks.ts'
 
-interface Sent {
+interface SentPost {
   url: string
   headers: Record<string, string>
   body: string
@@ -22,7 +22,7 @@ interface Sent {
 }
 
 /** The receiver's answer: the status, or what went wrong. */
-export type Behaviour = (sent: Sent, count: number) => Partial<PostResult> | Promise<Partial<PostResult>>
+export type Behaviour = (sent: SentPost, count: number) => Partial<PostResult> | Promise<Partial<PostResult>>
 
 export const answers = (status: number, more: Partial<PostResult> = {}): Partial<PostResult> => ({
   status,
@@ -35,7 +35,7 @@ export const timesOut: Partial<PostResult> = { status: null, error: 'timeout', d
 /** Runs the delivery engine on the real database, with a clock, a job queue and receivers of the test. */
 export function engine(behaviour: Behaviour, options: { schedule?: readonly number[]; now?: number } = {}) {
   const state = { now: options.now ?? Date.now() }
-  const sent: Sent[] = []
+  const sent: SentPost[] = []
   const enqueued: { endpoint_id: string; delay: number }[] = []
   /** What each object was given. */
   const objects: (readonly DeliveryClaim[])[] = []

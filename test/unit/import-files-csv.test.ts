@@ -15,7 +15,7 @@ import { openBytes } from '../../src/domain/data-imports/files/source.ts'
 import { delimiters, splitRecords, type Delimiter } from '../../src/domain/data-imports/files/split.ts'
 import { inspectAndRead } from '../support/import-files.ts'
 
-interface Written {
+interface WrittenTable {
   cells: string[][]
   delimiter: Delimiter
   lineBreak: string
@@ -36,7 +36,7 @@ const row = fc
   )
   .filter((cells) => cells.every((cell) => delimiters.every((delimiter) => cell.split(delimiter).length < width)))
 
-const table: fc.Arbitrary<Written> = fc
+const table: fc.Arbitrary<WrittenTable> = fc
   .record({
     cells: fc.array(row, { minLength: 1, maxLength: 12 }),
     delimiter: fc.constantFrom(...delimiters),
@@ -56,7 +56,7 @@ const table: fc.Arbitrary<Written> = fc
 
 const names = ['Order', 'Name', 'E-mail', 'Note']
 
-function write(one: Written): Uint8Array {
+function write(one: WrittenTable): Uint8Array {
   const quoteCell = (cell: string): string =>
     one.quotesAll || cell.includes(one.delimiter) || /["\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell
   const lines = [names, ...one.cells].map(
@@ -69,7 +69,7 @@ function write(one: Written): Uint8Array {
 
 const padded = (cells: readonly string[]): string[] => Array.from({ length: width }, (_, at) => cells[at] ?? '')
 
-const buildOptions = ({ encoding, delimiter }: Written) => ({ encoding, delimiter, hasHeader: true, quotes: true })
+const buildOptions = ({ encoding, delimiter }: WrittenTable) => ({ encoding, delimiter, hasHeader: true, quotes: true })
 
 describe('a table in any dialect and encoding', () => {
   it('is read as it was written, in any pieces', async () => {

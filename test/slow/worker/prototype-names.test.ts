@@ -58,14 +58,14 @@ function changeAt(value: unknown, [step, ...rest]: Place, change: (old: unknown)
 }
 
 /** Builds the requests, with the text and the field that each changes. */
-interface Asked {
+interface NamedRequest {
   what: string
   sample: Sample
   pointer?: string
   text?: string
 }
 
-function* buildRequests(sample: Sample, queryNames: readonly string[]): Generator<Asked> {
+function* buildRequests(sample: Sample, queryNames: readonly string[]): Generator<NamedRequest> {
   for (const name of Object.keys(sample.path ?? {}))
     for (const text of names)
       yield { what: `path ${name}`, sample: { ...sample, path: { ...sample.path, [name]: text } } }

@@ -43,14 +43,14 @@ const campaignBlocks = [
   ),
 ]
 
-export interface Ready {
+export interface ReadyCampaign {
   campaign: CampaignRow
   segment: SegmentRow
   message: string
 }
 
 /** Seeds a campaign that can be sent to all people of the edition. */
-export async function seedReady(place: Place, columns: Partial<CampaignRow> = {}): Promise<Ready> {
+export async function seedReady(place: Place, columns: Partial<CampaignRow> = {}): Promise<ReadyCampaign> {
   const channel = columns.channel === 'sms' ? 'sms' : 'email'
   const segment = await seedSegment(place, { communication_channel: channel })
   const message = await seedMessage(place, { type: 'campaign', blocks: campaignBlocks })
