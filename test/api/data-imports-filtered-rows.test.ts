@@ -41,7 +41,7 @@ describe('listImportRows with a filter', () => {
       sql`select row_number, outcome, errors <> '[]' as has_errors from import_rows where import_id = ${id} order by 1`,
     )
 
-  interface Asked {
+  interface RowFilter {
     outcome?: string | undefined
     has_errors?: boolean | undefined
     ordering: string
@@ -51,14 +51,14 @@ describe('listImportRows with a filter', () => {
     [undefined, true, false].flatMap((has_errors) =>
       outcome === undefined && has_errors === undefined
         ? []
-        : ['row_number', '-row_number'].map((ordering): Asked => ({ outcome, has_errors, ordering })),
+        : ['row_number', '-row_number'].map((ordering): RowFilter => ({ outcome, has_errors, ordering })),
     ),
   )
 
   async function expectList(
     id: string,
     all: Awaited<ReturnType<typeof loadStoredRows>>,
-    { outcome, has_errors, ordering }: Asked,
+    { outcome, has_errors, ordering }: RowFilter,
   ) {
     const matchingRows = all.filter(
       (row) =>
