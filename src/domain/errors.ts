@@ -83,6 +83,7 @@ export const errorStatus = {
   identity_unavailable: 503,
   overloaded: 503,
   sealing_unavailable: 503,
+  wallet_unavailable: 503,
 } as const satisfies Record<string, number>
 
 export type ErrorCode = keyof typeof errorStatus

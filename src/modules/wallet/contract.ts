@@ -79,7 +79,7 @@ cannot have a pass fails with 409 \`wallet_pass_unavailable\`.`,
   body: IssueWalletPass,
   example: { platform: 'apple' },
   response: IssuedWalletPass,
-  errors: ['wallet_pass_unavailable', 'edition_archived'],
+  errors: ['wallet_pass_unavailable', 'edition_archived', 'wallet_unavailable'],
 })
 
 export const voidWalletPass = operation({
