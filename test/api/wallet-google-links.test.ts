@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { openJob } from '../../src/entry/job.ts'
 import { sweepPassUpdates } from '../../src/modules/wallet/jobs.ts'
 import { callWith, get, patch, post, remove, type Reply } from '../support/api.ts'
-import { type FakeGoogleWallet, serveGoogleWallet } from '../support/fake-google-wallet.ts'
+import { type FakeGoogleWallet, type GoogleConduct, serveGoogleWallet } from '../support/fake-google-wallet.ts'
 import { db, write } from '../support/seeding/rows.ts'
 import { enableWallet, seedWalletPurchase } from '../support/seeding/sales/wallet-passes.ts'
 import { seedTrade } from '../support/seeding/sales/trades.ts'
@@ -34,6 +34,18 @@ const passesOf = (purchase: string) =>
     where purchase_id = ${purchase} and platform = 'google'`)
 
 const objectOf = (reply: Reply) => google.objects.get(`${google.issuerId}.${reply.body.serial_number}`)
+
+/** Runs something once, while Google stores the first pass. */
+function actDuringStore(act: () => Promise<unknown>): void {
+  let isFirst = true
+  google.respondWith(async ({ method, resource }): Promise<GoogleConduct> => {
+    if (isFirst && method === 'POST' && resource === 'eventTicketObject') {
+      isFirst = false
+      await act()
+    }
+    return 'accept'
+  })
+}
 
 const auditOf = async (organization: string) =>
   (await get(`/v1/audit-log?organization_id=${organization}&action=createWalletPass`)).body.results
@@ -195,14 +207,9 @@ describe('a pass that Google does not store', () => {
 
   it('is stored again when it changes while Google stores it', async () => {
     const { purchase, user } = await seedWalletPurchase()
-    let isFirst = true
-    google.respondWith(async ({ method, resource }) => {
-      if (method === 'POST' && resource === 'eventTicketObject' && isFirst) {
-        isFirst = false
-        await patch(`/v1/user/${user}`, { first_name: 'Freja', last_name: 'Dahl' })
-        await sweep()
-      }
-      return 'accept'
+    actDuringStore(async () => {
+      await patch(`/v1/user/${user}`, { first_name: 'Freja', last_name: 'Dahl' })
+      await sweep()
     })
     const reply = await issue(purchase)
     expect([reply.status, objectOf(reply)?.['ticketHolderName']]).toEqual([201, 'Freja Dahl'])
@@ -210,14 +217,9 @@ describe('a pass that Google does not store', () => {
 
   it('is not issued when it is voided meanwhile: the request makes another pass', async () => {
     const { purchase } = await seedWalletPurchase()
-    let isFirst = true
-    google.respondWith(async ({ method, resource }) => {
-      if (method === 'POST' && resource === 'eventTicketObject' && isFirst) {
-        isFirst = false
-        const [pass] = await passesOf(purchase)
-        expect((await remove(`/v1/purchases/${purchase}/wallet-passes/${pass?.id}`)).status).toBe(204)
-      }
-      return 'accept'
+    actDuringStore(async () => {
+      const [pass] = await passesOf(purchase)
+      expect((await remove(`/v1/purchases/${purchase}/wallet-passes/${pass?.id}`)).status).toBe(204)
     })
     const reply = await issue(purchase)
     expect(reply.body).toMatchObject({ status: 'active', voided_at: null })
@@ -227,13 +229,8 @@ describe('a pass that Google does not store', () => {
 
   it('keeps no name at Google when the customer is erased while Google stores it', async () => {
     const { purchase, user } = await seedWalletPurchase()
-    let isFirst = true
-    google.respondWith(async ({ method, resource }) => {
-      if (method === 'POST' && resource === 'eventTicketObject' && isFirst) {
-        isFirst = false
-        expect((await post(`/v1/user/${user}/erase`, {})).status).toBe(200)
-      }
-      return 'accept'
+    actDuringStore(async () => {
+      expect((await post(`/v1/user/${user}/erase`, {})).status).toBe(200)
     })
     await issue(purchase)
     await sweep()
@@ -273,7 +270,8 @@ describe('the class of an edition at Google', () => {
 
   it('is changed later when Google is down, and when it is not there yet', async () => {
     const { purchase, edition } = await seedWalletPurchase()
-    const row = () => db.first(sql<{ due_at: number | null; update_error: string | null }>`select due_at, update_error
+    const row = () =>
+      db.first(sql<{ due_at: number | null; update_error: string | null }>`select due_at, update_error
       from wallet_editions where edition_id = ${edition}`)
     google.respondWith('cut')
     await issue(purchase)

@@ -57,7 +57,12 @@ export function createLivePasses({ apple, google, push, now }: LiveOptions): Pas
     storeGoogle: (content, edition) =>
       callGoogle(async (account) => {
         const options = getApiOptions()
-        const storedClass = await insertResource(account, 'eventTicketClass', buildGoogleClass(edition, google), options)
+        const storedClass = await insertResource(
+          account,
+          'eventTicketClass',
+          buildGoogleClass(edition, google),
+          options,
+        )
         if (storedClass && !storedClass.ok) return storedClass
         const object = buildGoogleObject(content, google)
         const storedObject = await insertResource(account, 'eventTicketObject', object, options)

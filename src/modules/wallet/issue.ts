@@ -1,6 +1,6 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { requireOneChange, commit, abortUnless, commitPart, readInTransaction } from '../../db/commit.ts'
+import { requireOneChange, commit, abortUnless, commitPart } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { walletPasses } from '../../db/schema/wallet.ts'
 import { update } from '../../db/write.ts'
@@ -113,10 +113,10 @@ async function issueApplePass(ctx: Ctx, purchase: PurchaseForPass, existing: Pas
 }
 
 async function insertGooglePass(ctx: Ctx, purchase: PurchaseForPass): Promise<PassRow> {
-  const row = await buildPass(ctx, purchase, 'google')
-  const inserted = readInTransaction({ passes: selectActivePass(purchase.id, 'google') })
-  await commitPart(ctx, [...insertPass(row, purchase), ...inserted.statements], issuedMeanwhile)
-  return inserted.rows().passes[0] ?? row
+  await commitPart(ctx, insertPass(await buildPass(ctx, purchase, 'google'), purchase), issuedMeanwhile)
+  const [pass] = await ctx.db.all(selectActivePass(purchase.id, 'google'))
+  if (!pass) throw new LostRace('the pass was voided meanwhile')
+  return pass
 }
 
 function requireSuccess(result: GoogleResult): void {

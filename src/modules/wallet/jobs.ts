@@ -216,7 +216,10 @@ async function markNextPasses(job: JobCtx): Promise<boolean> {
   return true
 }
 
-type DueEdition = Pick<typeof walletEditions.$inferSelect, 'edition_id' | 'change_number' | 'claimed_until' | 'attempts'>
+type DueEdition = Pick<
+  typeof walletEditions.$inferSelect,
+  'edition_id' | 'change_number' | 'claimed_until' | 'attempts'
+>
 
 const claimDueEditions = (job: JobCtx): Promise<DueEdition[]> => {
   const now = job.now()
