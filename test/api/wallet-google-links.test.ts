@@ -27,7 +27,7 @@ const issue = (purchase: string, headers: Record<string, string> = {}): Promise<
     headers,
   })
 
-const sweep = () => sweepPassUpdates(openJob({ ...env, ...google.bindings } as typeof env))
+const sweep = () => sweepPassUpdates(openJob({ ...env, ...google.bindings }))
 
 const passesOf = (purchase: string) =>
   db.all(sql<{ id: string; stored_at: number | null }>`select id, stored_at from wallet_passes
@@ -285,7 +285,7 @@ describe('the class of an edition at Google', () => {
     await sweep()
     expect(await row()).toEqual({ due_at: expect.any(Number), update_error: 'network_error' })
     google.respondWith('accept')
-    const job = openJob({ ...env, ...google.bindings } as typeof env)
+    const job = openJob({ ...env, ...google.bindings })
     await sweepPassUpdates({ ...job, now: () => Date.now() + 120_000 })
     expect(await row()).toEqual({ due_at: null, update_error: null })
     expect(JSON.stringify(google.classes.get(`${google.issuerId}.${edition}`))).toContain('Moved again')
