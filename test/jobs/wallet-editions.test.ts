@@ -41,7 +41,7 @@ interface PassPair {
 }
 
 /** The passes of one purchase on both platforms, the one for Apple on a phone. */
-async function givenPair(): Promise<PassPair> {
+async function seedPair(): Promise<PassPair> {
   const apple = await givenPass()
   const google = await givenPassOf({ ...apple, order: '', transaction: '' }, 'google')
   const phone = `${apple.serial}-phone`
@@ -82,7 +82,7 @@ const sharedChanges: [string, (pass: Pass) => Promise<unknown>, string, object][
 
 describe('an edition with', () => {
   it.each(sharedChanges)('%s changes one class at Google and each pass on a phone', async (_, change, text, fields) => {
-    const { apple, google, phone } = await givenPair()
+    const { apple, google, phone } = await seedPair()
     const { lastUpdated } = (await changedOn(phone)).body
     const modified = (await latest(apple)).headers.get('last-modified') ?? ''
     expect(await change(apple)).toMatchObject({ status: 200 })
@@ -98,7 +98,7 @@ describe('an edition with', () => {
   })
 
   it('another language also changes each pass at Google', async () => {
-    const { apple, google } = await givenPair()
+    const { apple, google } = await seedPair()
     await write(sql`update products set name_translations = '{"da":"Aftenbillet"}' where edition_id = ${apple.edition}`)
     await sweep()
     expect((await patch(`/v1/editions/${apple.edition}`, { default_language: 'da' })).status).toBe(200)
@@ -111,7 +111,7 @@ describe('an edition with', () => {
   })
 
   it('a change that no pass shows makes no call', async () => {
-    const { apple, google } = await givenPair()
+    const { apple, google } = await seedPair()
     await patch(`/v1/editions/${apple.edition}`, { sms_sender_name: 'Nordlys' })
     await renameOrganization(apple, (await packageOf(apple))['organizationName'] as string)
     await sweep()
@@ -119,7 +119,7 @@ describe('an edition with', () => {
   })
 
   it('several changes at once changes each pass once, to the last state', async () => {
-    const { apple } = await givenPair()
+    const { apple } = await seedPair()
     for (const name of ['One', 'Two', 'Three']) await patch(`/v1/editions/${apple.edition}`, { name })
     await sweep()
     expect(await classesOf(apple.edition)).toMatchObject([
@@ -129,8 +129,8 @@ describe('an edition with', () => {
   })
 
   it('another name leaves passes of other editions and organisations alone', async () => {
-    const changed = await givenPair()
-    const foreign = await givenPair()
+    const changed = await seedPair()
+    const foreign = await seedPair()
     const sibling = await seedEdition({ id: changed.apple.organization })
     const rows = await Promise.all([foreign.apple, foreign.google].map(({ id }) => passRow(id)))
     await patch(`/v1/editions/${changed.apple.edition}`, { name: 'Renamed' })
@@ -142,8 +142,8 @@ describe('an edition with', () => {
   })
 
   it('another name leaves a void pass void and an erased one without its name', async () => {
-    const voided = await givenPair()
-    const erased = await givenPair()
+    const voided = await seedPair()
+    const erased = await seedPair()
     for (const pass of [voided.apple, voided.google])
       expect((await remove(`/v1/purchases/${pass.purchase}/wallet-passes/${pass.id}`)).status).toBe(204)
     expect((await post(`/v1/user/${erased.apple.user}/erase`, {})).status).toBe(200)
@@ -202,7 +202,7 @@ describe('a name or a design that the operator changes', () => {
     ],
   ]
   it.each(changes)('%s reaches every pass that shows it', async (_, prepare, text, object) => {
-    const { apple, google, phone } = await givenPair()
+    const { apple, google, phone } = await seedPair()
     await write(await prepare(apple))
     await sweep()
     expect(await pushesOf(apple)).toEqual([{ push_token: `push-${phone}` }])
@@ -211,7 +211,7 @@ describe('a name or a design that the operator changes', () => {
   })
 
   it('changes the logo of the class', async () => {
-    const { apple } = await givenPair()
+    const { apple } = await seedPair()
     await write(sql`update pass_designs set design = '{"logo_url":"https://pictures.example/logo.png"}'
       where edition_id = ${apple.edition}`)
     await sweep()
@@ -225,7 +225,7 @@ describe('a customer with another name', () => {
   const holderOf = async ({ google }: PassPair) => (await objectsOf(google)).map((one) => one.ticketHolderName)
 
   it('who was changed by hand has it on the passes', async () => {
-    const pair = await givenPair()
+    const pair = await seedPair()
     expect((await patch(`/v1/user/${pair.apple.user}`, { first_name: 'Freja', last_name: 'Dahl' })).status).toBe(200)
     await sweep()
     expect(await holderOf(pair)).toEqual(['Freja Dahl'])
@@ -234,14 +234,14 @@ describe('a customer with another name', () => {
   })
 
   it('and no other contact data is no reason to change a pass', async () => {
-    const pair = await givenPair()
+    const pair = await seedPair()
     expect((await patch(`/v1/user/${pair.apple.user}`, { phone_number: '+45 32 12 34 56' })).status).toBe(200)
     await sweep()
     expect([await holderOf(pair), await pushesOf(pair.apple)]).toEqual([[], []])
   })
 
   /** The passes of a ticket that an order of this customer bought. */
-  async function givenShopPair(shop: Shop, email: string): Promise<PassPair> {
+  async function seedShopPair(shop: Shop, email: string): Promise<PassPair> {
     const bought = await db.first(sql<{ id: string; user: string }>`select purchases.id, users.id as user
       from purchases join users on users.id = purchases.user_id
       where purchases.edition_id = ${shop.edition_id} and users.email = ${email}`)
@@ -264,7 +264,7 @@ describe('a customer with another name', () => {
         items: [{ product: 'Day ticket', quantity: 1, unit_price: 1 }],
       })
     await importOrders(shop, [order('Holm')])
-    const pair = await givenShopPair(shop, email)
+    const pair = await seedShopPair(shop, email)
     expect((await importOrders(shop, [order('Dahl')])).body.status).toBe('completed')
     await sweep()
     expect(await holderOf(pair)).toEqual(['Ægir Dahl'])
@@ -275,7 +275,7 @@ describe('a customer with another name', () => {
     const shop = await seedShop()
     const email = `${crypto.randomUUID()}@example.dk`
     await importedFile(shop, [aRow({ 'customer.email': email, 'customer.first_name': 'Ægir' })])
-    const pair = await givenShopPair(shop, email)
+    const pair = await seedShopPair(shop, email)
     const { id } = await importedFile(shop, [aRow({ 'customer.email': email, 'customer.first_name': 'Freja' })])
     await sweep()
     await undoToEnd(id)
@@ -290,7 +290,7 @@ describe('an edition with many passes', () => {
   const step = 200
 
   /** Passes with a phone each, beside a pass that was issued. */
-  async function givenMany(): Promise<Pass> {
+  async function seedMany(): Promise<Pass> {
     const pass = await givenPass()
     const ids = await seedPasses(pass, pass.purchase, many, { registrations_count: 1, token_hash: 'hash' })
     await write(sql`insert into wallet_registrations (pass_id, device_id, push_token, notified_number, created_at,
@@ -325,7 +325,7 @@ describe('an edition with many passes', () => {
     )?.waiting
 
   it('changes them in steps, and a ticket that is used meanwhile does not wait for them', async () => {
-    const pass = await givenMany()
+    const pass = await seedMany()
     const other = await givenPass('google')
     await patch(`/v1/editions/${pass.edition}`, { name: 'Moved' })
     const { job, updatedPasses } = recordingJob(0, async (count) => {
@@ -342,7 +342,7 @@ describe('an edition with many passes', () => {
   })
 
   it('changes all of them when the sweep dies in between and the edition changes again', async () => {
-    const pass = await givenMany()
+    const pass = await seedMany()
     await patch(`/v1/editions/${pass.edition}`, { name: 'First' })
     const { job: dying } = recordingJob()
     let batches = 0
@@ -364,8 +364,8 @@ describe('an edition with many passes', () => {
   })
 
   it('takes turns with another edition', async () => {
-    const large = await givenMany()
-    const small = await givenPair()
+    const large = await seedMany()
+    const small = await seedPair()
     for (const { edition } of [large, small.apple]) await patch(`/v1/editions/${edition}`, { name: 'Moved' })
     const { job, updatedPasses } = recordingJob()
     await sweepPassUpdates(job)

@@ -37,16 +37,16 @@ interface PhoneToPush {
 interface UpdateOutcome {
   due_at: number | null
   error: string | null
-  /** False for a failure that other updates would meet too. */
-  goesOn: boolean
+  /** Whether other updates would fail for the same reason. */
+  stopsSweep: boolean
 }
 
-const updated: UpdateOutcome = { due_at: null, error: null, goesOn: true }
+const updated: UpdateOutcome = { due_at: null, error: null, stopsSweep: false }
 
 const fail = (job: JobCtx, attempts: number, error: string): UpdateOutcome => ({
   due_at: computeNextUpdateAt(attempts, job.now()),
   error,
-  goesOn: false,
+  stopsSweep: true,
 })
 
 /** Claims the passes that have been due longest. No other consumer gets them before the claim ends. */
@@ -81,7 +81,7 @@ async function updateGoogle(job: JobCtx, pass: PassRow, content: PassContent | u
   if (!content) throw new Error(`The purchase of pass ${pass.id} is missing.`)
   const result = await job.passes.updateGoogle(content, pass.change_number)
   if (result.ok || result.kind === 'gone') return updated
-  if (result.kind === 'permanent') return { due_at: null, error: result.code, goesOn: true }
+  if (result.kind === 'permanent') return { due_at: null, error: result.code, stopsSweep: false }
   return fail(job, pass.attempts, result.code)
 }
 
@@ -163,7 +163,7 @@ async function updatePasses(job: JobCtx, passes: readonly PassRow[]): Promise<bo
   if (pushes.length) await recordPushes(job, pushes)
   if (outcomes.length) await recordUpdates(job, outcomes)
   if (errors.length) throw new Error('passes could not be updated', { cause: errors[0] })
-  return outcomes.every(({ goesOn }) => goesOn)
+  return !outcomes.some(({ stopsSweep }) => stopsSweep)
 }
 
 const { apple_marked_to, google_marked_to } = walletEditions
@@ -233,7 +233,7 @@ const claimDueEditions = (job: JobCtx): Promise<DueEdition[]> => {
 /** A class that Google does not have may be inserted by a request that has read the edition before its change. */
 function judgeClassUpdate(job: JobCtx, { attempts }: DueEdition, result: GoogleResult): UpdateOutcome {
   if (result.ok) return updated
-  if (result.kind === 'permanent') return { due_at: null, error: result.code, goesOn: true }
+  if (result.kind === 'permanent') return { due_at: null, error: result.code, stopsSweep: false }
   return fail(job, attempts, result.code)
 }
 
@@ -259,8 +259,8 @@ export async function sweepPassUpdates(job: JobCtx): Promise<void> {
   await updateClasses(job)
   for (let batch = 0; batch < batchesPerSweep; batch++) {
     const passes = await claimDuePasses(job)
-    const goesOn = passes.length === 0 ? await markNextPasses(job) : await updatePasses(job, passes)
-    if (!goesOn) return
+    const continues = passes.length === 0 ? await markNextPasses(job) : await updatePasses(job, passes)
+    if (!continues) return
   }
 }
 
