@@ -290,4 +290,21 @@ describe('the class of an edition at Google', () => {
     expect(await row()).toEqual({ due_at: null, update_error: null })
     expect(JSON.stringify(google.classes.get(`${google.issuerId}.${edition}`))).toContain('Moved again')
   })
+
+  it('is asked for once in a sweep while Google is down, and none is lost', async () => {
+    const editions = [await seedWalletPurchase(), await seedWalletPurchase()]
+    for (const { purchase } of editions) await issue(purchase)
+    for (const { edition } of editions) await patch(`/v1/editions/${edition}`, { name: 'Moved' })
+    google.respondWith('cut')
+    const calls = google.calls.length
+    await sweep()
+    expect(google.calls).toHaveLength(calls + 1)
+    google.respondWith('accept')
+    await sweepPassUpdates({ ...openJob({ ...env, ...google.bindings }), now: () => Date.now() + 600_000 })
+    expect(google.calls).toHaveLength(calls + 3)
+    expect([...google.classes.values()].map(({ eventName }) => JSON.stringify(eventName))).toEqual([
+      expect.stringContaining('Moved'),
+      expect.stringContaining('Moved'),
+    ])
+  })
 })

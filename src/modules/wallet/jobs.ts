@@ -230,24 +230,28 @@ const claimDueEditions = (job: JobCtx): Promise<DueEdition[]> => {
     returning edition_id, change_number, claimed_until, attempts`)
 }
 
-/** A class that Google does not have may be inserted by a request that has read the edition before its change. */
 function judgeClassUpdate(job: JobCtx, { attempts }: DueEdition, result: GoogleResult): UpdateOutcome {
   if (result.ok) return updated
   if (result.kind === 'permanent') return { due_at: null, error: result.code, stopsSweep: false }
-  return fail(job, attempts, result.code)
+  // A request that has read the edition before its change may insert the class now, so the change is tried again.
+  return { ...fail(job, attempts, result.code), stopsSweep: result.kind !== 'gone' }
 }
 
-/** Tells Google about changed editions. An edition that changed meanwhile stays due. */
+/**
+ * Tells Google about changed editions until a call fails. An edition that changed meanwhile stays due, and one that was
+ * claimed and not reached is due again after its claim.
+ */
 async function updateClasses(job: JobCtx): Promise<void> {
   for (const edition of await claimDueEditions(job)) {
     const { edition_id, change_number, claimed_until } = edition
     const result = await job.passes.updateGoogleClass(await loadEditionContent(job, edition_id), change_number)
-    const { due_at, error } = judgeClassUpdate(job, edition, result)
+    const { due_at, error, stopsSweep } = judgeClassUpdate(job, edition, result)
     await job.db.all(sql`update wallet_editions set ${release},
         due_at = iif(change_number = ${change_number}, ${due_at}, due_at),
         update_error = iif(change_number = ${change_number}, ${error}, update_error),
         attempts = iif(${error} is null, 0, attempts)
       where edition_id = ${edition_id} and claimed_until = ${claimed_until}`)
+    if (stopsSweep) return
   }
 }
 
