@@ -80,7 +80,7 @@ with 503 \`wallet_unavailable\`; send them again.`,
   body: IssueWalletPass,
   example: { platform: 'apple' },
   response: IssuedWalletPass,
-  errors: ['wallet_pass_unavailable', 'edition_archived', 'wallet_unavailable'],
+  errors: ['wallet_pass_unavailable', 'user_erased', 'edition_archived', 'wallet_unavailable'],
 })
 
 export const voidWalletPass = operation({

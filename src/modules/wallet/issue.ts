@@ -34,6 +34,7 @@ const unavailable = (reason: string, detail: string, extra: Record<string, unkno
 function checkPurchase(ctx: Ctx, purchase: PurchaseForPass): void {
   const { status, is_wallet_enabled, has_pass_design } = purchase
   if (purchase.is_archived) throw editionArchived()
+  if (purchase.is_erased) throw new AppError('user_erased', 'This customer was erased.')
   if (status !== 'active')
     throw unavailable('purchase_not_active', 'Only an active purchase can have a wallet pass.', {
       current_status: status,
