@@ -27,6 +27,7 @@ const issue = (purchase: string, headers: Record<string, string> = {}): Promise<
     headers,
   })
 
+/** Tells Google what is due, of other tests too. */
 const sweep = () => sweepPassUpdates(openJob({ ...env, ...google.bindings }))
 
 const passesOf = (purchase: string) =>
@@ -72,9 +73,8 @@ describe('the link to save a pass at Google', () => {
   it('has fewer than 1,800 characters when every name has 500 characters', async () => {
     google = await serveGoogleWallet(longestEmail)
     const { purchase, edition, organization, user } = await seedWalletPurchase()
-    const names = ['ø'.repeat(500), '👩‍👩‍👧‍👦'.repeat(50), '"'.repeat(500), ' ﷺ'.repeat(250)]
-    for (const name of names)
-      await write(
+    const rename = (name: string) =>
+      write(
         sql`update organizations set name = ${name} where id = ${organization}`,
         sql`update editions set full_name = ${name} where id = ${edition}`,
         sql`update products set name = ${name} where edition_id = ${edition}`,
@@ -82,13 +82,16 @@ describe('the link to save a pass at Google', () => {
           and user_seq = (select seq from users where id = ${user})`,
         sql`update purchases set vendor_code = ${name} where id = ${purchase}`,
       )
+    const longName = ' ﷺ"👩‍👩‍👧‍👦ø'.repeat(34)
+    await rename(longName)
     const reply = await issue(purchase)
-    expect(reply.body.add_url.length).toBeLessThan(1800)
+    // Other tests list these rows, and the API allows no such names.
+    await rename('Nordlys')
+    expect([reply.status, reply.body.add_url.length < 1800, longName.length >= 500]).toEqual([201, true, true])
     const { eventName, issuerName } = google.classes.get(`${google.issuerId}.${edition}`) ?? {}
     expect(String(issuerName).length).toBeLessThanOrEqual(200)
-    expect(String(issuerName)).toMatch(/ﷺ…$/)
-    expect(JSON.stringify(eventName)).toContain('…')
-    expect(objectOf(reply)).toMatchObject({ barcode: { value: names.at(-1) } })
+    expect([String(issuerName).endsWith('…'), JSON.stringify(eventName).includes('…')]).toEqual([true, true])
+    expect(objectOf(reply)).toMatchObject({ barcode: { value: longName } })
   })
 
   it('is made without another call to Google when it is requested again, also while Google is down', async () => {
@@ -255,6 +258,7 @@ describe('the class of an edition at Google', () => {
   it('follows the edition without a call for each pass', async () => {
     const { purchase, edition } = await seedWalletPurchase()
     await issue(purchase)
+    await sweep()
     const calls = google.calls.length
     await patch(`/v1/editions/${edition}`, { start_date: '2026-07-04T10:00:00Z', end_date: '2026-07-05T10:00:00Z' })
     await sweep()
@@ -294,6 +298,7 @@ describe('the class of an edition at Google', () => {
   it('is asked for once in a sweep while Google is down, and none is lost', async () => {
     const editions = [await seedWalletPurchase(), await seedWalletPurchase()]
     for (const { purchase } of editions) await issue(purchase)
+    await sweep()
     for (const { edition } of editions) await patch(`/v1/editions/${edition}`, { name: 'Moved' })
     google.respondWith('cut')
     const calls = google.calls.length
