@@ -1,5 +1,5 @@
 import { vi } from 'vitest'
-import { testCertificate } from './wallet-certificate.ts'
+import { type TestCertificate, testCertificate } from './wallet-certificate.ts'
 
 type Fields = Record<string, unknown>
 
@@ -14,6 +14,9 @@ export type GoogleConduct = 'accept' | 'accept and cut' | 'cut' | number
 
 /** An id of the greatest length that Google gives to issuers. */
 const issuerId = '3388000000022222222'
+
+/** Making a key takes long, so all accounts of a test file have the same one. */
+let certificate: Promise<TestCertificate> | undefined
 
 const merge = (stored: Fields, changes: Fields): Fields =>
   Object.fromEntries(
@@ -56,7 +59,8 @@ export async function serveGoogleWallet(email = `wallet-${crypto.randomUUID().sl
   }
 
   vi.spyOn(globalThis, 'fetch').mockImplementation((input, init) => answer(new Request(input, init)))
-  const { privateKey } = await testCertificate('Google Wallet')
+  certificate ??= testCertificate('Google Wallet')
+  const { privateKey } = await certificate
   return {
     issuerId,
     classes,
