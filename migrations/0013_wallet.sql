@@ -60,8 +60,8 @@ create index wallet_passes_due on wallet_passes (due_at) where due_at is not nul
 -- Finds the passes of an edition, which a sweep marks as changed step by step.
 create index wallet_passes_of_edition on wallet_passes (edition_id, platform, id);
 
--- What all passes of an edition show: one row per edition that has passes. When it changes, Google is told once, because
--- it stores the edition as the class of its passes. Passes that hold it themselves are marked as changed step by step.
+-- What all passes of an edition show: one row per edition that has passes. When it changes, Google is told once,
+-- because it stores the edition as the class of its passes. Apple's passes are marked as changed step by step.
 create table wallet_editions (
   edition_id text primary key references editions (id),
   has_google_passes integer not null check (has_google_passes in (0, 1)),

@@ -32,9 +32,7 @@ function shorten(text: string): string {
 
 const toLocalizedString = (language: string, value: string) => ({ defaultValue: { language, value: shorten(value) } })
 
-/**
- * Google shows the time as it is written, without its offset, so it is local time. Null removes a value that Google has.
- */
+/** Google shows times as they are written, so they are local. Null removes a value that Google has. */
 function buildDateTime({ start_at, end_at, timezone }: EditionContent) {
   if (start_at === null && end_at === null) return null
   return {

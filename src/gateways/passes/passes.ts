@@ -31,8 +31,8 @@ export interface Push {
 
 export interface PassesGateway {
   /**
-   * Creates the link that adds the pass to the wallet of whoever opens it. Google must have stored the pass. Throws when
-   * the account at Google is invalid.
+   * Creates the link that adds the pass to the wallet of whoever opens it. Google must have stored the pass. Throws
+   * when the account at Google is invalid.
    */
   createAddUrl: (pass: RequestedPass) => Promise<string>
   /**

@@ -100,7 +100,8 @@ type EditionContentRow = Omit<EditionContent, 'logo_url'> & Pick<ContentRow, 'de
 /** The design of the edition is used before one of its products, because all passes share the class. */
 const editionFields = {
   design: fromJson<Readonly<Record<string, unknown>>>(sql`(select design from pass_designs
-    where pass_designs.edition_id = editions.id order by pass_designs.product_id is not null, pass_designs.id limit 1)`),
+    where pass_designs.edition_id = editions.id
+    order by pass_designs.product_id is not null, pass_designs.id limit 1)`),
 }
 
 /** Loads what all passes of an edition show now. */

@@ -141,8 +141,8 @@ async function createGoogleUrl(ctx: Ctx, content: PassContent): Promise<string> 
 }
 
 /**
- * The row is written before Google gets the pass, so that Google never has a pass that an erasure does not find. After a
- * crash the next request stores it again. When the pass changes meanwhile, the commit fails and Google gets it again.
+ * The row is written before Google gets the pass, so that Google never has a pass that an erasure does not find. After
+ * a crash the next request stores it again. When the pass changes meanwhile, the commit fails and Google gets it again.
  */
 async function issueGooglePass(
   ctx: Ctx,

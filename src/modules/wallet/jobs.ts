@@ -184,8 +184,8 @@ const findEditionToMark = ({ db }: JobCtx) =>
   )
 
 /**
- * Marks the next passes of a changed edition as changed. Returns false when no edition has passes to mark. A crash loses
- * nothing, because the passes and the cursor are written together.
+ * Marks the next passes of a changed edition as changed. Returns false when no edition has passes to mark. A crash
+ * loses nothing, because the passes and the cursor are written together.
  */
 async function markNextPasses(job: JobCtx): Promise<boolean> {
   const edition = await findEditionToMark(job)

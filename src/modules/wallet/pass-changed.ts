@@ -25,7 +25,9 @@ export const buildChangeColumns = (now: number) => ({
 export const markPassesChanged = (purchaseIds: readonly string[], now: number): Statement =>
   update(walletPasses, buildChangeColumns(now), inList(sql`purchase_id`, purchaseIds))
 
-/** Marks an edition's passes of these customers as changed. It belongs into every commit that changes their names there. */
+/**
+ * Marks an edition's passes of these customers as changed. It belongs into every commit that changes their names there.
+ */
 export const markHoldersChanged = (editionId: string, userIds: readonly string[], now: number): Statement =>
   update(
     walletPasses,
