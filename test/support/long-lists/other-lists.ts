@@ -27,7 +27,7 @@ export const auditList = (rows: readonly Row[]): LongList => ({
     action: exactly(({ shown }) => shown.action, 'deleteEverything'),
     resource_type: exactly(({ shown }) => shown.resource_type, 'nothing'),
     resource_id: exactly(({ shown }) => shown.resource_id, 'org_none'),
-    ...createdRange('exclusive'),
+    ...createdRange,
   },
   rows: () => rows,
   seen: ({ shown }) => ({ action: shown.action, resource_id: shown.resource_id }),
