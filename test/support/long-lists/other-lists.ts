@@ -123,7 +123,7 @@ export const recipientsList = (all: readonly RowsOfParent[]): LongList => ({
   scopes: [],
   defaultOrdering: null,
   orderings: {
-    address: { by: ({ shown }) => shown.address, roles: 'organization' },
+    address: { by: ({ shown }) => shown.address || null, roles: 'organization' },
     sent_at: { by: ({ shown }) => (shown.sent_at === null ? null : Date.parse(shown.sent_at)) },
   },
   filters: {
