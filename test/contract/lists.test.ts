@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { findIdPrefix } from '../../src/domain/ids.ts'
 import type { Operation } from '../../src/http/operations/operation.ts'
+import { buildSortKey } from '../../src/domain/text/fold.ts'
 import { defaultPageSize } from '../../src/http/requests/list-query.ts'
 import type { Reply } from '../support/api.ts'
 import { base, idsOf, nullsLast, readAs, walkAs } from '../support/lists.ts'
@@ -54,6 +55,13 @@ const nullableOrderings: Record<string, readonly string[]> = {
 
 const ask = (operation: Operation, more: Record<string, string> = {}): Promise<Reply> =>
   read(address(operation, { query: more }))
+
+/** What an item is sorted by. */
+function sortValueOf(operation: Operation, item: Record<string, unknown>, key: string): unknown {
+  const read = sampleOf(operation).sortValue?.[key]
+  if (read) return read(item)
+  return ['name', 'title', 'product'].includes(key) ? buildSortKey(String(item[key])) : item[key]
+}
 
 /** The status of an answer whose only error is the cursor. */
 const invalidCursorOf = ({ status, body, text }: Reply): number | string =>
@@ -113,7 +121,7 @@ describe.each(cases)('%s', (_, operation) => {
     for (const key of keys) {
       const up = await ask(operation, { ordering: key })
       const down = await ask(operation, { ordering: `-${key}` })
-      const value = sampleOf(operation).sortValue?.[key] ?? ((item: Record<string, unknown>) => item[key])
+      const value = (item: Record<string, unknown>) => sortValueOf(operation, item, key)
       const values = (up.body.results as Record<string, unknown>[]).map(value)
       expect([key, values]).toEqual([key, values.toSorted(nullsLast(false))])
       expect([key, values.some((one) => one !== undefined)]).toEqual([key, true])
@@ -146,8 +154,7 @@ describe.each(cases)('%s', (_, operation) => {
       `${address(operation)}${address(operation).includes('?') ? '&' : '?'}ordering=-${first}&ordering=${second}`,
     )
     expect(idsOf(repeated)).toEqual(idsOf(joined))
-    const valueOf = (item: Record<string, unknown>, key: string) =>
-      (sampleOf(operation).sortValue?.[key] ?? (() => item[key]))(item)
+    const valueOf = (item: Record<string, unknown>, key: string) => sortValueOf(operation, item, key)
     const rows = joined.body.results as Record<string, unknown>[]
     const sorted = rows.toSorted(
       (one, other) =>

@@ -86,8 +86,14 @@ function buildOrderingError(unknown: readonly string[], choices: readonly string
   return `${what} of this list. Use ${keys.slice(0, -1).join(', ')} or ${keys.at(-1)}.`
 }
 
+/** Sort keys whose texts `buildSortKey` compares. */
+const textKeys: readonly string[] = ['name', 'title', 'product']
+
 function Ordering<const Names extends readonly [string, ...string[]]>(names: Names) {
   const choices = names.flatMap((name) => [name, `-${name}`])
+  const texts = names
+    .filter((name) => textKeys.includes(name))
+    .map((name) => ` \`${name}\` is compared without case and accents, and numbers in it as numbers.`)
   return z
     .string()
     .optional()
@@ -104,7 +110,7 @@ function Ordering<const Names extends readonly [string, ...string[]]>(names: Nam
       type: 'array',
       items: { type: 'string', enum: choices },
       param: { style: 'form', explode: false },
-      description: `Sort keys, separated by commas or in repeated parameters: ${names.join(', ')}. A leading \`-\` sorts descending.`,
+      description: `Sort keys, separated by commas or in repeated parameters: ${names.join(', ')}. A leading \`-\` sorts descending.${texts.join('')}`,
       example: [`-${names[0]}`],
     })
 }

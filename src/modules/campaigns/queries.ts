@@ -57,7 +57,7 @@ export function listCampaigns(
     orderBy: buildOrderBy(ordering, '-created', {
       created: sql`${columns.created_at}`,
       modified: sql`${columns.modified_at}`,
-      name: sql`${columns.name}`,
+      name: sql`${columns.name_key}`,
       scheduled_at: { nullable: sql`${columns.scheduled_at}` },
       total_recipients: sql`${columns.total_recipients}`,
     }),

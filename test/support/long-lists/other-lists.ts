@@ -1,6 +1,7 @@
 import { roleCodes } from '../../../src/domain/accounts/access.ts'
 import { engagements, failReasons, recipientStates, skipReasons } from '../../../src/domain/campaigns/sending-policy.ts'
 import { filePurposes } from '../../../src/domain/files/files.ts'
+import { buildSortKey } from '../../../src/domain/text/fold.ts'
 import { deliveryStatuses } from '../../../src/domain/webhooks/webhooks.ts'
 import { containsText, createdRange, exactly, oneOf } from './filters.ts'
 import type { Filter, LongList, Parent, Row, SeenRow } from './model.ts'
@@ -42,7 +43,7 @@ export const filesList = (rows: readonly Row[]): LongList => ({
   orderings: {
     created,
     modified,
-    name: { by: ({ shown }) => shown.name },
+    name: { by: ({ shown }) => buildSortKey(shown.name) },
     size: { by: ({ shown }) => shown.size },
   },
   filters: {
