@@ -71,8 +71,8 @@ export async function updateOrganization(
     avatar_file_id,
   })
   if (isEmpty(requested)) return commit(ctx, row, [])
-  const { name = row.name } = requested
-  const names = { name_key: buildSortKey(name), search: buildSearchText(name) }
+  const { name } = requested
+  const names = name === undefined ? {} : { name_key: buildSortKey(name), search: buildSearchText(name) }
   const changes = { ...requested, ...names, modified_at: ctx.now() }
   const result = { ...row, ...changes, avatar_key, version: row.version + 1 }
   const { avatar_file_id: newAvatarId } = requested

@@ -30,6 +30,7 @@ type ReportedRow = Pick<
   | 'edition_id'
   | 'account_id'
   | 'name'
+  | 'name_key'
   | 'external_source'
   | 'total_rows'
   | 'created_orders'
