@@ -141,7 +141,7 @@ describe.each(cases)('%s', (_, operation) => {
     async () => {
       for (const key of nullableOrderings[operation.id] ?? []) {
         const rows = (await ask(operation)).body.results as Record<string, unknown>[]
-        const states = new Set(rows.map((row) => (row[key] === null ? 'null' : 'value')))
+        const states = new Set(rows.map((row) => (sortValueOf(operation, row, key) === null ? 'null' : 'value')))
         expect([key, states]).toEqual([key, new Set(['null', 'value'])])
       }
     },
@@ -320,7 +320,8 @@ describe.each(cases)('%s', (_, operation) => {
       root.token,
       pathOf(operation, { ...sample, query: { ...sample.query, page_size: '1' } }),
     )
-    expect(asRoot.body.next).not.toBeNull()
+    // The superuser has no access tokens.
+    if (asRoot.body.next === null) return expect(operation.id).toBe('listAccessTokens')
     const reply = await read(asRoot.body.next)
     // A list of a resource answers 404 when the caller may not see the resource.
     expect([400, 403, 404]).toContain(reply.status)
