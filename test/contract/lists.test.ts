@@ -58,8 +58,8 @@ const ask = (operation: Operation, more: Record<string, string> = {}): Promise<R
 
 /** What an item is sorted by. */
 function sortValueOf(operation: Operation, item: Record<string, unknown>, key: string): unknown {
-  const read = sampleOf(operation).sortValue?.[key]
-  if (read) return read(item)
+  const readValue = sampleOf(operation).sortValue?.[key]
+  if (readValue) return readValue(item)
   return ['name', 'title', 'product'].includes(key) ? buildSortKey(String(item[key])) : item[key]
 }
 
