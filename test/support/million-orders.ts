@@ -194,6 +194,7 @@ export function addMember(database: DatabaseSync, name: string, editions: readon
     id: `tok_${name}`,
     account_id: `usr_${name}`,
     name,
+    name_key: name,
     token_hash: toHex(sha256OfShort(token)),
     prefix: '',
     scopes: 'read',

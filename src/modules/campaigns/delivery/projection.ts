@@ -28,7 +28,7 @@ export const projectSnapshot = async (job: JobCtx, snapshot: CampaignSnapshot): 
   await job.db.batch([buildProjection(snapshot, job.now())])
 }
 
-/** Lists when recipients opened or clicked, as far as people did it. A provider's clock may be ahead of ours. */
+/** Lists the latest open or click of each recipient. Machines have other columns. A provider's clock may be ahead. */
 const listVisits = (rows: readonly RecipientEngagement[], now: number): { user_id: string; at: number }[] =>
   rows.flatMap(({ user_id, opened_at, clicked_at }) => {
     const latest = Math.max(opened_at ?? 0, clicked_at ?? 0)
