@@ -170,6 +170,15 @@ export const invalid = (...errors: FieldError[]): AppError =>
     },
   )
 
+export const invalidCursor = (): AppError =>
+  invalid(
+    parameterError(
+      'cursor',
+      'invalid_cursor',
+      'This cursor belongs to another list, filter, ordering or page. Follow `next` unchanged, or send no cursor.',
+    ),
+  )
+
 /** Also for a resource that the caller may not see, so that the response does not reveal that it exists. */
 export const notFound = (): AppError => new AppError('not_found', 'Not found.')
 

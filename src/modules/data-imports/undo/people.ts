@@ -68,7 +68,7 @@ function buildDeletions({ organization_id, edition_id }: ImportRow, deletedPeopl
   return [
     sql`delete from edition_customers where edition_id = ${edition_id} and ${inList(sql`user_seq`, seqs)}`,
     ...removeFromSegments(organization_id, seqs),
-    sql`delete from users where ${inList(sql`id`, ids)}`,
+    sql`delete from users where ${inList(sql`id`, ids)} and last_seen_at is null`,
     requireChanges(ids.length),
   ]
 }
