@@ -17,7 +17,7 @@ const unseen: Comparison = () => null
 /** Filters whose name is neither the field they compare nor the id in it. */
 const comparisons: Record<string, Comparison> = {
   created_after: ({ created }, value) => Date.parse(String(created)) >= Date.parse(value),
-  created_before: ({ created }, value) => Date.parse(String(created)) <= Date.parse(value),
+  created_before: ({ created }, value) => Date.parse(String(created)) < Date.parse(value),
   order_number: has('order_number'),
   customer_email: has('customer_email'),
   has_errors: ({ errors }, value) => String((errors as unknown[]).length > 0) === value,
@@ -25,7 +25,6 @@ const comparisons: Record<string, Comparison> = {
 
 /** Filters of single lists. */
 const ofLists: Record<string, Record<string, Comparison>> = {
-  listAuditLog: { created_before: ({ created }, value) => Date.parse(String(created)) < Date.parse(value) },
   // An archived edition is left out unless the request asks for it.
   listEditions: { is_archived: unseen },
   // Messages of the platform are included.
