@@ -43,6 +43,8 @@ describe('a campaign', () => {
       /^"Astrid Bcc: Holm 0" </,
     )
     expect(captured.every(({ sender }) => sender.startsWith('Nord lys <'))).toBe(true)
+    // Other files list all organisations of this database, and no answer has a name with a line break.
+    await db.batch([sql`update organizations set name = 'Nordlys' where id = ${crowd.organization}`])
   })
 
   it('is sent from the edition’s address only while its domain is verified, and keeps that address', async () => {
