@@ -105,7 +105,7 @@ describe('the link to save a pass at Google', () => {
     expect(await auditOf(organization)).toHaveLength(1)
   })
 
-  it('leaves the class of the edition as it is when another pass is issued', async () => {
+  it('does not change the class of the edition when another pass is issued', async () => {
     const { purchase, edition, organization } = await seedWalletPurchase()
     const other = await seedTrade({ organization, edition })
     await enableWallet({ organization, edition }, other.purchase)
@@ -159,7 +159,7 @@ describe('the link to save a pass at Google', () => {
 })
 
 describe('a pass that Google does not store', () => {
-  it('answers 503 while Google is down, and the same pass when the request is repeated with its key', async () => {
+  it('returns 503 while Google is down, and the same pass when the request is repeated with its key', async () => {
     const { purchase, organization } = await seedWalletPurchase()
     const key = { 'idempotency-key': crypto.randomUUID() }
     for (const conduct of ['cut', 503, 429] as const) {
@@ -180,14 +180,14 @@ describe('a pass that Google does not store', () => {
     expect((await issue(purchase, key)).body).toEqual(reply.body)
   })
 
-  it.each([400, 401, 403])('answers 503 without a time to retry when Google refuses with %i', async (status) => {
+  it.each([400, 401, 403])('returns 503 without a time to retry when Google refuses with %i', async (status) => {
     const { purchase } = await seedWalletPurchase()
     google.respondWith(status)
     const reply = await issue(purchase)
     expect([reply.status, reply.body.reason, reply.headers.get('retry-after')]).toEqual([503, `status_${status}`, null])
   })
 
-  it('answers 503 when the service account is invalid', async () => {
+  it('returns 503 when the service account is invalid', async () => {
     const { purchase } = await seedWalletPurchase()
     google.bindings.WALLET_GOOGLE_SERVICE_ACCOUNT = '{}'
     expect((await issue(purchase)).body).toMatchObject({ code: 'wallet_unavailable', reason: 'no_account' })
@@ -218,7 +218,7 @@ describe('a pass that Google does not store', () => {
     expect([reply.status, objectOf(reply)?.['ticketHolderName']]).toEqual([201, 'Freja Dahl'])
   })
 
-  it('is not issued when it is voided meanwhile: the request makes another pass', async () => {
+  it('is not issued when it is voided at the same time, and the request makes another pass', async () => {
     const { purchase } = await seedWalletPurchase()
     actDuringStore(async () => {
       const [pass] = await passesOf(purchase)
@@ -295,7 +295,7 @@ describe('the class of an edition at Google', () => {
     expect(JSON.stringify(google.classes.get(`${google.issuerId}.${edition}`))).toContain('Moved again')
   })
 
-  it('is asked for once in a sweep while Google is down, and none is lost', async () => {
+  it('is requested once in a sweep while Google is down, and every change is made later', async () => {
     const editions = [await seedWalletPurchase(), await seedWalletPurchase()]
     for (const { purchase } of editions) await issue(purchase)
     await sweep()

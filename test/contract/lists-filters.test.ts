@@ -86,6 +86,6 @@ describe.each(timeFilters)('%s with %s', (id, name, filter) => {
   })
 })
 
-it('compares timeFilters in the orders, the refund requests and the audit log', () => {
+it('three lists have filters of times: orders, refund requests and the audit log', () => {
   expect(new Set(timeFilters.map(([id]) => id))).toEqual(new Set(['listOrders', 'listRefundRequests', 'listAuditLog']))
 })

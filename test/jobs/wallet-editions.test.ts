@@ -80,24 +80,27 @@ const sharedChanges: [string, (pass: Pass) => Promise<unknown>, string, object][
   ],
 ]
 
-describe('an edition with', () => {
-  it.each(sharedChanges)('%s changes one class at Google and each pass on a phone', async (_, change, text, fields) => {
-    const { apple, google, phone } = await seedPair()
-    const { lastUpdated } = (await changedOn(phone)).body
-    const modified = (await latest(apple)).headers.get('last-modified') ?? ''
-    expect(await change(apple)).toMatchObject({ status: 200 })
-    await sweep()
-    expect(await classesOf(apple.edition)).toMatchObject([fields])
-    expect(await objectsOf(google)).toEqual([])
-    expect(await pushesOf(apple)).toEqual([{ push_token: `push-${phone}` }])
-    expect((await changedOn(phone, lastUpdated)).body.serialNumbers).toEqual([apple.serial])
-    expect((await latest(apple, { headers: { 'if-modified-since': modified } })).status).toBe(200)
-    expect(JSON.stringify(await packageOf(apple))).toContain(text)
-    await sweep(10)
-    expect([await classesOf(apple.edition), await pushesOf(apple)]).toMatchObject([[{}], [{}]])
-  })
+describe('an edition with issued passes', () => {
+  it.each(sharedChanges)(
+    'changes one class at Google and each pass on a phone when it gets %s',
+    async (_, change, text, fields) => {
+      const { apple, google, phone } = await seedPair()
+      const { lastUpdated } = (await changedOn(phone)).body
+      const modified = (await latest(apple)).headers.get('last-modified') ?? ''
+      expect(await change(apple)).toMatchObject({ status: 200 })
+      await sweep()
+      expect(await classesOf(apple.edition)).toMatchObject([fields])
+      expect(await objectsOf(google)).toEqual([])
+      expect(await pushesOf(apple)).toEqual([{ push_token: `push-${phone}` }])
+      expect((await changedOn(phone, lastUpdated)).body.serialNumbers).toEqual([apple.serial])
+      expect((await latest(apple, { headers: { 'if-modified-since': modified } })).status).toBe(200)
+      expect(JSON.stringify(await packageOf(apple))).toContain(text)
+      await sweep(10)
+      expect([await classesOf(apple.edition), await pushesOf(apple)]).toMatchObject([[{}], [{}]])
+    },
+  )
 
-  it('another language also changes each pass at Google', async () => {
+  it('changes each pass at Google too when its language changes', async () => {
     const { apple, google } = await seedPair()
     await write(sql`update products set name_translations = '{"da":"Aftenbillet"}' where edition_id = ${apple.edition}`)
     await sweep()
@@ -110,7 +113,7 @@ describe('an edition with', () => {
     expect(JSON.stringify(await packageOf(apple))).toContain('Arrangement')
   })
 
-  it('a change that no pass shows makes no call', async () => {
+  it('makes no call for a change that no pass shows', async () => {
     const { apple, google } = await seedPair()
     await patch(`/v1/editions/${apple.edition}`, { sms_sender_name: 'Nordlys' })
     await renameOrganization(apple, (await packageOf(apple))['organizationName'] as string)
@@ -118,7 +121,7 @@ describe('an edition with', () => {
     expect([await classesOf(apple.edition), await objectsOf(google), await pushesOf(apple)]).toEqual([[], [], []])
   })
 
-  it('several changes at once changes each pass once, to the last state', async () => {
+  it('changes each pass once, to the last state, after several changes at once', async () => {
     const { apple } = await seedPair()
     for (const name of ['One', 'Two', 'Three']) await patch(`/v1/editions/${apple.edition}`, { name })
     await sweep()
@@ -128,7 +131,7 @@ describe('an edition with', () => {
     expect(await pushesOf(apple)).toHaveLength(1)
   })
 
-  it('another name leaves passes of other editions and organisations alone', async () => {
+  it('does not change passes of other editions and organisations when it gets another name', async () => {
     const changed = await seedPair()
     const foreign = await seedPair()
     const sibling = await seedEdition({ id: changed.apple.organization })
@@ -141,7 +144,7 @@ describe('an edition with', () => {
     expect([await classesOf(foreign.apple.edition), await classesOf(sibling.id)]).toEqual([[], []])
   })
 
-  it('another name leaves a void pass void and an erased one without its name', async () => {
+  it('leaves a void pass void and an erased pass without its name when it gets another name', async () => {
     const voided = await seedPair()
     const erased = await seedPair()
     for (const pass of [voided.apple, voided.google])
@@ -221,10 +224,10 @@ describe('a name or a design that the operator changes', () => {
   })
 })
 
-describe('a customer with another name', () => {
+describe('a customer who gets another name', () => {
   const holderOf = async ({ google }: PassPair) => (await objectsOf(google)).map((one) => one.ticketHolderName)
 
-  it('who was changed by hand has it on the passes', async () => {
+  it('has it on the passes after an update by hand', async () => {
     const pair = await seedPair()
     expect((await patch(`/v1/user/${pair.apple.user}`, { first_name: 'Freja', last_name: 'Dahl' })).status).toBe(200)
     await sweep()
@@ -233,7 +236,7 @@ describe('a customer with another name', () => {
     expect(JSON.stringify(await packageOf(pair.apple))).toContain('Freja Dahl')
   })
 
-  it('and no other contact data is no reason to change a pass', async () => {
+  it('causes a change of passes that other contact data does not cause', async () => {
     const pair = await seedPair()
     expect((await patch(`/v1/user/${pair.apple.user}`, { phone_number: '+45 32 12 34 56' })).status).toBe(200)
     await sweep()
@@ -255,7 +258,7 @@ describe('a customer with another name', () => {
     return { apple, google, phone }
   }
 
-  it('in another order of an import has it on the earlier passes of that edition', async () => {
+  it('has it on the earlier passes of an edition after another import', async () => {
     const shop = await seedShop()
     const email = `${crypto.randomUUID()}@example.dk`
     const order = (last_name: string) =>
@@ -271,7 +274,7 @@ describe('a customer with another name', () => {
     expect(await pushesOf(pair.apple)).toHaveLength(1)
   })
 
-  it('in an import that is undone has the name before it', async () => {
+  it('has the earlier name after an undo of the import', async () => {
     const shop = await seedShop()
     const email = `${crypto.randomUUID()}@example.dk`
     await importedFile(shop, [aRow({ 'customer.email': email, 'customer.first_name': 'Ægir' })])
@@ -324,7 +327,7 @@ describe('an edition with many passes', () => {
         where edition_id = ${edition} and notified_number < change_number`)
     )?.waiting
 
-  it('changes them in steps, and a ticket that is used meanwhile does not wait for them', async () => {
+  it('changes them in steps, and a ticket that is used at the same time does not wait for them', async () => {
     const pass = await seedMany()
     const other = await givenPass('google')
     await patch(`/v1/editions/${pass.edition}`, { name: 'Moved' })
@@ -341,7 +344,7 @@ describe('an edition with many passes', () => {
     expect(Math.max(...sizes.map(({ size }) => size))).toBeLessThanOrEqual(step)
   })
 
-  it('changes all of them when the sweep dies in between and the edition changes again', async () => {
+  it('changes all of them when the sweep crashes in between and the edition changes again', async () => {
     const pass = await seedMany()
     await patch(`/v1/editions/${pass.edition}`, { name: 'First' })
     const { job: dying } = recordingJob()
