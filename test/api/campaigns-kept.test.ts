@@ -223,11 +223,13 @@ describe('the message of a campaign', () => {
     await expect(
       scheduleCampaign(late, await findAuthorizedCampaign(late, failed), formatHourFromNow()),
     ).rejects.toBeInstanceOf(LostRace)
-    const again = await seedCampaignInStatus(crowd, 'failed')
-    const other = (await rowOf(again)).email_message_id ?? ''
-    const ctx = interruptBefore(() => write(sql`update campaigns set status = 'scheduled' where id = ${again}`))
+    const secondCampaign = await seedCampaignInStatus(crowd, 'failed')
+    const other = (await rowOf(secondCampaign)).email_message_id ?? ''
+    const ctx = interruptBefore(() =>
+      write(sql`update campaigns set status = 'scheduled' where id = ${secondCampaign}`),
+    )
     await expect(deleteMessage(ctx, await findMessage(ctx, other))).rejects.toBeInstanceOf(LostRace)
-    expect(await rowOf(again)).toMatchObject({ email_message_id: other, status: 'scheduled' })
+    expect(await rowOf(secondCampaign)).toMatchObject({ email_message_id: other, status: 'scheduled' })
     expect((await get(`/v1/email-messages/${other}`)).status).toBe(200)
   })
 })

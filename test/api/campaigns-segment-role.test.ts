@@ -156,13 +156,13 @@ describe('a change of the message of a campaign', () => {
     'takes a role in the organisation when the segment goes beyond the edition and the campaign is %s',
     async (status) => {
       const message = await readMessageId(await seedCampaignTo(null, status))
-      const refused = await change(message, manager)
-      expect([refused.status, refused.body.code, refused.body.required_roles]).toEqual([
+      const refusal = await change(message, manager)
+      expect([refusal.status, refusal.body.code, refusal.body.required_roles]).toEqual([
         403,
         'permission_denied',
         ['OA', 'OM'],
       ])
-      expect(refused.body.detail).toContain('Only a role in the whole organisation')
+      expect(refusal.body.detail).toContain('Only a role in the whole organisation')
       expect((await get(`/v1/email-messages/${message}`)).body.title).not.toBe('Mine')
       expect((await change(message, await seedRoles(['manager']))).status).toBe(200)
     },

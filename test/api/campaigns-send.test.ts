@@ -30,16 +30,16 @@ describe('a campaign', () => {
   it('is sent when names of people and organisations contain line breaks', async () => {
     const crowd = await seedCrowd(2)
     const { campaign } = await seedReady(crowd)
-    const [odd] = crowd.people
+    const [personWithLineBreak] = crowd.people
     await db.batch([
-      sql`update users set first_name = ${'Astrid\r\nBcc:'} where email = ${odd?.email ?? ''}`,
+      sql`update users set first_name = ${'Astrid\r\nBcc:'} where email = ${personWithLineBreak?.email ?? ''}`,
       sql`update organizations set name = ${'Nord\nlys'} where id = ${crowd.organization}`,
       sql`update editions set email_sender_name = null where organization_id = ${crowd.organization}`,
     ])
     await post(`/v1/campaigns/${campaign.id}/send-now`, {})
     expect(await until(campaign.id, ['sent', 'failed'])).toMatchObject({ status: 'sent', sent_count: 2 })
     const captured = await capturedOf(campaign.id)
-    expect(captured.find(({ recipient }) => recipient.includes(odd?.email ?? '?'))?.recipient).toMatch(
+    expect(captured.find(({ recipient }) => recipient.includes(personWithLineBreak?.email ?? '?'))?.recipient).toMatch(
       /^"Astrid Bcc: Holm 0" </,
     )
     expect(captured.every(({ sender }) => sender.startsWith('Nord lys <'))).toBe(true)

@@ -192,8 +192,8 @@ describe('a form of the page of consents', () => {
     const path = await pageOf(scene, scene.person)
     const { text } = await visit(path)
     expect(formIn(text).shown).toEqual([`${held.id} 1 1`])
-    const done = await choose(path, { withdraw: [held.id] })
-    expect([done.status, formIn(done.text).shown]).toEqual([200, []])
+    const page = await choose(path, { withdraw: [held.id] })
+    expect([page.status, formIn(page.text).shown]).toEqual([200, []])
     expect(await recordsOf(scene.person)).toMatchObject([{ status: 'given' }, { status: 'withdrawn', is_latest: 1 }])
   })
 

@@ -40,11 +40,11 @@ describe('importExternalOrders', () => {
 
   it('fails only its own order when one quantity is beyond the limit of an item', async () => {
     const shop = await seedShop()
-    const odd = [1e9, 1e308, -5, 1.5, '7', null, {}].map((quantity) =>
+    const invalidOrders = [1e9, 1e308, -5, 1.5, '7', null, {}].map((quantity) =>
       anOrder({ items: [{ product: 'Day ticket', quantity, unit_price: 1 }] }),
     )
-    const reply = await importOrders(shop, [...odd, anOrder()])
-    expect([reply.status, reply.body.created_orders, reply.body.failed_orders]).toEqual([201, 1, odd.length])
+    const reply = await importOrders(shop, [...invalidOrders, anOrder()])
+    expect([reply.status, reply.body.created_orders, reply.body.failed_orders]).toEqual([201, 1, invalidOrders.length])
   })
 
   it('accepts exactly 20,000 units', async () => {

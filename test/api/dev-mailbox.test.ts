@@ -122,8 +122,11 @@ describe('a hostile message', () => {
 describe('the capture gateways', () => {
   it('store a call that is repeated with the same key once, and return the same ids', async () => {
     const mails = [anEmail(), anEmail()]
-    const again = key()
-    const [first, second] = [await listIds(ctx.email.send(mails, again)), await listIds(ctx.email.send(mails, again))]
+    const repeatedKey = key()
+    const [first, second] = [
+      await listIds(ctx.email.send(mails, repeatedKey)),
+      await listIds(ctx.email.send(mails, repeatedKey)),
+    ]
     expect(second).toEqual(first)
     expect(new Set(first).size).toBe(2)
     const { body } = await look(`/dev/outbox.json?to=${mails[0]?.to.address}`)
@@ -131,9 +134,9 @@ describe('the capture gateways', () => {
   })
 
   it('refuse another message with a used key', async () => {
-    const again = key()
-    await ctx.email.send([anEmail()], again)
-    expect(await ctx.email.send([anEmail()], again)).toMatchObject([{ ok: false, kind: 'unknown' }])
+    const repeatedKey = key()
+    await ctx.email.send([anEmail()], repeatedKey)
+    expect(await ctx.email.send([anEmail()], repeatedKey)).toMatchObject([{ ok: false, kind: 'unknown' }])
   })
 
   it('keep only the newest 2,000 messages', async () => {

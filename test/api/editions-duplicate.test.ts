@@ -244,8 +244,8 @@ describe('duplicateEdition', () => {
       const input = { name: 'Nordlys 2027', email_template_mode: 'copy' as const }
       await expect(duplicateEdition({ ...ctx, settle }, source, input)).rejects.toThrow(LostRace)
     }
-    const left = await db.all(sql`select id from editions where organization_id = ${edition.organization_id}`)
-    expect(left).toHaveLength(1)
+    const editionIds = await db.all(sql`select id from editions where organization_id = ${edition.organization_id}`)
+    expect(editionIds).toHaveLength(1)
   })
 
   it('requires an admin or manager of the organisation', async () => {

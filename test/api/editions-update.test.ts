@@ -168,8 +168,8 @@ describe('updateEdition', () => {
     expect(published).toMatchObject({ is_draft: false, published_at: published.modified })
     const draft = (await patch(path, { is_draft: true })).body
     expect(draft).toMatchObject({ is_draft: true, published_at: published.published_at })
-    const again = (await patch(path, { is_draft: false })).body
-    expect(again).toMatchObject({ is_draft: false, published_at: published.published_at })
+    const republished = (await patch(path, { is_draft: false })).body
+    expect(republished).toMatchObject({ is_draft: false, published_at: published.published_at })
   })
 
   it('accepts only references that this edition may use', async () => {

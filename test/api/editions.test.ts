@@ -119,9 +119,9 @@ describe('createEdition', () => {
   it('makes one edition when a request is sent twice with one key', async () => {
     const { organisation, base } = await givenPlace()
     const send = () => call('/v1/editions', { body: base, headers: { 'idempotency-key': `key-${organisation.id}` } })
-    const [first, again] = [await send(), await send()]
-    expect(again.body).toEqual(first.body)
-    expect(again.headers.get('idempotency-replayed')).toBe('true')
+    const [first, secondReply] = [await send(), await send()]
+    expect(secondReply.body).toEqual(first.body)
+    expect(secondReply.headers.get('idempotency-replayed')).toBe('true')
     expect((await get(`/v1/editions?organization_id=${organisation.id}`)).body.count).toBe(1)
   })
 

@@ -120,7 +120,7 @@ describe('the bytes of a file', () => {
     await seedMember(account, { organization: here.id, edition, role: 'manager' })
     const { token } = await seedToken(account)
     const before = await storedKeys()
-    const refused = [
+    const refusals = [
       [await uploadRaw(there.id, freshPng(), { token }), 400, '#/organization_id'],
       [await uploadRaw(here.id, freshPng(), { token, query: { edition_id: sibling } }), 400, '#/edition_id'],
       [await uploadRaw(here.id, freshPng(), { token }), 403, undefined],
@@ -128,7 +128,7 @@ describe('the bytes of a file', () => {
       // The answer does not reveal whether the edition exists elsewhere.
       [await uploadRaw(there.id, freshPng(), { query: { edition_id: archived } }), 400, '#/edition_id'],
     ] as const
-    for (const [reply, status, pointer] of refused)
+    for (const [reply, status, pointer] of refusals)
       expect([reply.status, reply.body.errors[0]?.pointer]).toEqual([status, pointer])
     expect(await storedKeys()).toEqual(before)
     expect(await accountOf(there.id)).toMatchObject({ objects: 0, lost: 0 })

@@ -27,7 +27,7 @@ function expectHarmless(headers: Headers, type: string): void {
   expect(headers.get('set-cookie')).toBeNull()
 }
 
-const refused = hostileFiles.filter(({ expected: [code], size }) => !code.includes('/') && size === undefined)
+const refusedFiles = hostileFiles.filter(({ expected: [code], size }) => !code.includes('/') && size === undefined)
 const statusOf: Record<string, number> = {
   empty_file: 400,
   invalid_image: 400,
@@ -39,8 +39,8 @@ describe('a malicious file', () => {
   it('is refused with a reason, for any declared type, and is not stored', async () => {
     const { id } = await givenOrganization()
     const before = await storedKeys()
-    expect(refused.length).toBeGreaterThanOrEqual(40)
-    for (const { name, content, declared, expected } of refused) {
+    expect(refusedFiles.length).toBeGreaterThanOrEqual(40)
+    for (const { name, content, declared, expected } of refusedFiles) {
       const [code, words] = expected
       const reply = await uploadForm([
         ['organization_id', id],

@@ -36,14 +36,14 @@ describe('duplicating an edition', () => {
     const edition = (await seedEdition(organization)).id
     const file = await upload()
     await patch(`/v1/editions/${edition}`, { meta_image_id: file.id })
-    const done: number[] = []
+    const statuses: number[] = []
     const bindings = interruptedDatabase(statement, async () => {
-      done.push((await patch(`/v1/editions/${edition}`, { meta_image_id: null })).status)
-      done.push((await remove(`/v1/files/${file.id}`)).status)
+      statuses.push((await patch(`/v1/editions/${edition}`, { meta_image_id: null })).status)
+      statuses.push((await remove(`/v1/files/${file.id}`)).status)
     })
     const body = { name: `Copy ${edition}` }
     const copy = await callWith(bindings, `/v1/editions/${edition}/duplicate`, { method: 'POST', body })
-    expect([done, copy.status, copy.body.meta_image_id]).toEqual([[200, 204], 201, null])
+    expect([statuses, copy.status, copy.body.meta_image_id]).toEqual([[200, 204], 201, null])
     expect((await get(`/v1/editions/${copy.body.id}`)).body).toMatchObject({ meta_image_id: null, meta_image: null })
     expect(await danglingImages()).toEqual([])
   })
@@ -66,14 +66,14 @@ describe('duplicating an edition', () => {
     const [deletedFile, otherFile] = [await upload(), await upload()]
     const id = freshId('product')
     await addProduct(edition, id, [deletedFile.id, otherFile.id])
-    const done: number[] = []
+    const statuses: number[] = []
     const bindings = interruptedDatabase(/insert into "?editions"? /, async () => {
       await write(sql`update products set images = ${JSON.stringify([otherFile.id])} where id = ${id}`)
-      done.push((await remove(`/v1/files/${deletedFile.id}`)).status)
+      statuses.push((await remove(`/v1/files/${deletedFile.id}`)).status)
     })
     const body = { name: `Copy ${edition}` }
     const copy = await callWith(bindings, `/v1/editions/${edition}/duplicate`, { method: 'POST', body })
-    expect([done, copy.status]).toEqual([[204], 201])
+    expect([statuses, copy.status]).toEqual([[204], 201])
     expect(await listImages(copy.body.id)).toEqual([{ images: JSON.stringify([otherFile.id]) }])
     expect((await remove(`/v1/files/${otherFile.id}`)).body.related_objects).toHaveLength(2)
   })

@@ -68,8 +68,8 @@ describe('an upload while a scanner is configured', () => {
     expect(await read(reply.body.url)).toBe(404)
     await answer(new URL(requests[0]?.callback_url ?? '').pathname, { verdict: 'clean' })
     expect(await read(reply.body.url)).toBe(200)
-    const again = await recordPosts(answerLater, complete)
-    expect([again.reply.body.id, again.requests]).toEqual([reply.body.id, []])
+    const secondPosts = await recordPosts(answerLater, complete)
+    expect([secondPosts.reply.body.id, secondPosts.requests]).toEqual([reply.body.id, []])
   })
 
   it('is scanned once when another change comes at the same time', async () => {

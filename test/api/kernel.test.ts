@@ -76,9 +76,9 @@ describe('every answer', () => {
     expect(
       (await call('/v1/auth/user-info', { headers: { 'x-request-id': 'my.id-1' } })).headers.get('x-request-id'),
     ).toBe('my.id-1')
-    for (const odd of ['a b', 'x'.repeat(65), '<script>'])
+    for (const requestId of ['a b', 'x'.repeat(65), '<script>'])
       expect(
-        (await call('/v1/auth/user-info', { headers: { 'x-request-id': odd } })).headers.get('x-request-id'),
+        (await call('/v1/auth/user-info', { headers: { 'x-request-id': requestId } })).headers.get('x-request-id'),
       ).toMatch(/^req_/)
   })
 
@@ -267,8 +267,8 @@ describe('a token with a wrong checksum', () => {
     const bindings = watchedDatabase((sql) => statements.push(sql))
     const { token } = world.people.OA
     const typo = token.slice(0, -8) + (token.at(-8) === 'a' ? 'b' : 'a') + token.slice(-7)
-    for (const odd of [typo, 'x', `${token}x`, token.toUpperCase()])
-      expect((await callWith(bindings, '/v1/auth/user-info', { token: odd })).status).toBe(401)
+    for (const malformedToken of [typo, 'x', `${token}x`, token.toUpperCase()])
+      expect((await callWith(bindings, '/v1/auth/user-info', { token: malformedToken })).status).toBe(401)
     expect(statements).toEqual([])
     expect((await callWith(bindings, '/v1/auth/user-info', { token })).status).toBe(200)
     expect(statements.length).toBeGreaterThan(0)

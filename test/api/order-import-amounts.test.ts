@@ -68,9 +68,9 @@ describe('amounts of another system', () => {
       200,
       0,
     ])
-    const late = { external_id: 'late', status: 'confirmed' }
-    expect(await payment(late)).toEqual(['authorized', 200, 0, 0])
-    expect(await payment({ ...late, refunded_amount: 1 })).toEqual(['partially_refunded', 200, 1, 199])
+    const confirmedOrder = { external_id: 'late', status: 'confirmed' }
+    expect(await payment(confirmedOrder)).toEqual(['authorized', 200, 0, 0])
+    expect(await payment({ ...confirmedOrder, refunded_amount: 1 })).toEqual(['partially_refunded', 200, 1, 199])
   })
 
   it('make the order fail when more was paid back than was paid', async () => {

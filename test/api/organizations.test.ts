@@ -188,8 +188,8 @@ describe('listOrganizationMembers', () => {
     const inEdition = await get(`${path}?edition_id=${world.a.editions[0].id}&role=admin`, token)
     expect(listIds(inEdition)).toContain(world.people.EA.member)
     expect(listIds(inEdition)).not.toContain(world.people.OA.member)
-    const odd = await get(`${path}?role=owner`, token)
-    expect([odd.status, odd.body.errors]).toMatchObject([
+    const refusal = await get(`${path}?role=owner`, token)
+    expect([refusal.status, refusal.body.errors]).toMatchObject([
       400,
       [{ code: 'invalid_choice', attr: 'role', pointer: null }],
     ])

@@ -87,7 +87,7 @@ describe('events of providers', () => {
           bounce: { type: 'Transient', subType: 'MailboxFull', message: 'full' },
         }),
       )
-      for (let again = 0; again < 3; again++) await applyEvents(realJob(), soft.enqueued)
+      for (let round = 0; round < 3; round++) await applyEvents(realJob(), soft.enqueued)
       expect([time, await isSuppressed()]).toEqual([time, time === 3 ? 1 : 0])
     }
   })

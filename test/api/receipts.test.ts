@@ -123,14 +123,14 @@ describe('an import with send_receipts', () => {
         'help@nordlys.example',
       ])
     // Old names that are invalid are replaced, and invalid addresses are left out.
-    const odd = {
+    const sender = {
       email_sender_name: 'pay@bank.example',
       email_sender_address: 'a@nordlys.example@nordlys.example',
       email_reply_to: 'a@b.example, c@d.example',
       full_name: 'Nordlys\u202E 2026',
     }
-    expect(await sendReceipt(odd)).toEqual(['Nordlys 2026 <no-reply@example.com>', null])
-    expect(await sendReceipt({ ...odd, full_name: 'pay＠bank.example' })).toEqual([
+    expect(await sendReceipt(sender)).toEqual(['Nordlys 2026 <no-reply@example.com>', null])
+    expect(await sendReceipt({ ...sender, full_name: 'pay＠bank.example' })).toEqual([
       'Events <no-reply@example.com>',
       null,
     ])
@@ -162,9 +162,9 @@ describe('an import with send_receipts', () => {
   it('is refused before anything is written when no message exists', async () => {
     await db.all(sql`delete from email_messages where scope = 'platform'`)
     const shop = await seedShopWithReceipts({ transaction_receipt_email_id: null })
-    const refused = await sell(shop, [aReceiptOrder()])
-    expect(refused.status).toBe(400)
-    expect(refused.body.errors).toMatchObject([{ code: 'no_receipt_message', pointer: '#/send_receipts' }])
+    const refusal = await sell(shop, [aReceiptOrder()])
+    expect(refusal.status).toBe(400)
+    expect(refusal.body.errors).toMatchObject([{ code: 'no_receipt_message', pointer: '#/send_receipts' }])
     expect(await db.all(sql`select id from orders where edition_id = ${shop.edition_id}`)).toEqual([])
     const platform = await seedReceiptMessage(null)
     expect((await sell(shop, [aReceiptOrder()])).status).toBe(201)

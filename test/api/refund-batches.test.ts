@@ -136,7 +136,7 @@ describe('createRefundBatch', () => {
     const [shop, other] = [await seedShop(), await seedShop()]
     const { order } = await givenOrder(other)
     const foreign = (await get(`/v1/orders/${order}`)).body.purchases[0].product.api_id
-    const refused = [
+    const refusals = [
       await makeBatch(shop, { filter: { product_id: foreign } }),
       await makeBatch(shop, { amount: 'percent' }),
       await makeBatch(shop, { amount: 'full', percent: 50 }),
@@ -144,7 +144,7 @@ describe('createRefundBatch', () => {
       await makeBatch(shop, { amount: 'percent', percent: 0 }),
       await makeBatch(shop, { reason: 'weather' }),
     ].map(faults)
-    expect(refused).toEqual([
+    expect(refusals).toEqual([
       [400, 'does_not_exist #/filter/product_id'],
       [400, 'required #/percent'],
       [400, 'not_both #/percent'],
@@ -162,8 +162,8 @@ describe('startRefundBatch', () => {
     await importPaidOrders(shop, 12)
     const { body } = await makeBatch(shop, { cancel_purchases: true })
     expect((await actOnBatch(body.id, 'start')).body).toMatchObject({ status: 'running', started_by: 'root' })
-    const done = await workUntilDone(body.id)
-    expect(done).toMatchObject({
+    const finishedBatch = await workUntilDone(body.id)
+    expect(finishedBatch).toMatchObject({
       status: 'finished',
       requested: { orders: 12, purchases: 24, amounts: dkk(5400), left_out: [] },
       requests: [{ currency: 'dkk', open: 12, open_amount: 5400, completed: 0 }],
@@ -172,10 +172,10 @@ describe('startRefundBatch', () => {
     expect((await actOnBatch(body.id, 'start')).body.code).toBe('invalid_transition')
     for (let tries = 0; tries < 3; tries++) await payDueRefunds()
     expect((await loadBatch(body.id)).requests).toMatchObject([{ open: 0, completed: 12, completed_amount: 5400 }])
-    const left = await db.all(
+    const unrefunded = await db.all(
       sql`select id from purchases where edition_id = ${shop.edition_id} and status <> 'refunded'`,
     )
-    expect(left).toEqual([])
+    expect(unrefunded).toEqual([])
     await expectCountersToBeSums(shop)
     await expectTotalsToBeSums(body.id)
   })

@@ -90,8 +90,8 @@ describe('retryRefundRequest', () => {
       status: 200,
       body: { status: 'approved', failure_code: null },
     })
-    const again = await payUntil(body.id, ({ status, attempts }) => status === 'failed' && attempts === 2)
-    expect(again.provider_key).toBe(`${body.id}:2`)
+    const secondAttempt = await payUntil(body.id, ({ status, attempts }) => status === 'failed' && attempts === 2)
+    expect(secondAttempt.provider_key).toBe(`${body.id}:2`)
     // A smaller amount is accepted, up to the available amount.
     await requestPurchaseRefund(id, { amount: 200 })
     expect((await actOnRefund(body.id, 'retry')).body).toMatchObject({ max_available_refund_amount: 25 })

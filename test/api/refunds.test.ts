@@ -193,8 +193,8 @@ describe('createRefundRequest', () => {
       requested_amount: 295.83,
       breakdown: { price: 233.33, deposit: 40, handling_fee: 10, service_fee: 12.5 },
     })
-    const left = await requestRefund({ order_id: without.order, amount: 22.51, include_fees: true })
-    expect([faults(left), left.body.max_available_refund_amount]).toEqual([
+    const remainder = await requestRefund({ order_id: without.order, amount: 22.51, include_fees: true })
+    expect([faults(remainder), remainder.body.max_available_refund_amount]).toEqual([
       [400, 'amount_exceeds_available #/amount'],
       22.5,
     ])

@@ -187,8 +187,8 @@ describe('updateUser', () => {
     const change = (first_name: string) =>
       call(`/v1/user/${id}`, { method: 'PATCH', body: { first_name }, headers: { 'if-match': etag } })
     expect((await change('Ada')).status).toBe(200)
-    const late = await change('Eva')
-    expect([late.status, late.body.code]).toEqual([412, 'precondition_failed'])
+    const lateReply = await change('Eva')
+    expect([lateReply.status, lateReply.body.code]).toEqual([412, 'precondition_failed'])
     expect((await get(`/v1/user/${id}`)).body.first_name).toBe('Ada')
   })
 })

@@ -99,8 +99,8 @@ describe('the link to save a pass at Google', () => {
     const first = await issue(purchase)
     const calls = google.calls.length
     google.respondWith('cut')
-    const again = await issue(purchase)
-    expect([again.status, again.body.id]).toEqual([201, first.body.id])
+    const secondReply = await issue(purchase)
+    expect([secondReply.status, secondReply.body.id]).toEqual([201, first.body.id])
     expect(google.calls).toHaveLength(calls)
     expect(await auditOf(organization)).toHaveLength(1)
   })
@@ -164,8 +164,8 @@ describe('a pass that Google does not store', () => {
     const key = { 'idempotency-key': crypto.randomUUID() }
     for (const conduct of ['cut', 503, 429] as const) {
       google.respondWith(conduct)
-      const refused = await issue(purchase, key)
-      expect([refused.status, refused.body.code, refused.headers.get('retry-after')]).toEqual([
+      const refusal = await issue(purchase, key)
+      expect([refusal.status, refusal.body.code, refusal.headers.get('retry-after')]).toEqual([
         503,
         'wallet_unavailable',
         '60',

@@ -67,8 +67,8 @@ describe('a callback of Google', () => {
   it('counts when another callback arrives at the same time', async () => {
     const pass = await givenPass('google')
     const [one, other] = await Promise.all([callbackBody(keys, pass, 'save'), callbackBody(keys, pass, 'save')])
-    const late = interruptedDatabase(/insert into "wallet_callbacks"/, () => callback(one))
-    const reply = await callWith(late, '/wallet/google/callback', { method: 'POST', token: null, body: other })
+    const racedDatabase = interruptedDatabase(/insert into "wallet_callbacks"/, () => callback(one))
+    const reply = await callWith(racedDatabase, '/wallet/google/callback', { method: 'POST', token: null, body: other })
     expect(reply.status).toBe(200)
     expect(await kindsOf(pass.organization)).toEqual([added])
   })
@@ -83,9 +83,9 @@ describe('a callback of Google', () => {
 
   it('is ignored when a later one was stored before', async () => {
     const pass = await givenPass('google')
-    const late = Date.now() + 300_000
-    const save = await callbackBody(keys, pass, 'save', { message: { expTimeMillis: late } })
-    const removal = await callbackBody(keys, pass, 'del', { message: { expTimeMillis: String(late + 1000) } })
+    const later = Date.now() + 300_000
+    const save = await callbackBody(keys, pass, 'save', { message: { expTimeMillis: later } })
+    const removal = await callbackBody(keys, pass, 'del', { message: { expTimeMillis: String(later + 1000) } })
     await callback(removal)
     await callback(save)
     expect(await kindsOf(pass.organization)).toEqual([])

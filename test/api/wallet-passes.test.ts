@@ -167,14 +167,14 @@ describe('listWalletPasses', () => {
     const pass = await givenPass()
     const path = `/v1/purchases/${pass.purchase}/wallet-passes`
     expect((await remove(`${path}/${pass.id}`)).status).toBe(204)
-    const { body: again } = await post(path, { platform: 'apple' })
+    const { body: samePass } = await post(path, { platform: 'apple' })
     const listedPasses = (await get(path)).body.results.map(({ id, status }: { id: string; status: string }) => [
       id,
       status,
     ])
     expect(listedPasses).toEqual([
       [pass.id, 'voided'],
-      [again.id, again.status],
+      [samePass.id, samePass.status],
     ])
   })
 })
@@ -232,8 +232,8 @@ describe('voidWalletPass', () => {
     expect(first).toMatchObject({ status: 'voided', voided_at: expect.any(Number) })
     expect((await remove(path)).status).toBe(204)
     expect(await passRow(pass.id)).toEqual(first)
-    const again = await givenPassOf({ ...pass, order: '', transaction: '' }, 'apple')
-    expect(again.id).not.toBe(pass.id)
+    const nextPass = await givenPassOf({ ...pass, order: '', transaction: '' }, 'apple')
+    expect(nextPass.id).not.toBe(pass.id)
     const { body } = await get(buildPath(pass.purchase))
     expect(body.results.map(({ status }: { status: string }) => status).toSorted()).toEqual(['active', 'voided'])
   })

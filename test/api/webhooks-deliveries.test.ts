@@ -87,12 +87,12 @@ describe('listWebhookDeliveries', () => {
   it('filters by status, and by properties of the endpoint', async () => {
     const { id } = await seedOwn()
     const failed = await seedDelivery(place(), id)
-    const done = await seedDelivery(place(), id, { status: 'success' })
+    const succeeded = await seedDelivery(place(), id, { status: 'success' })
     const ids = async (query: string) =>
       (await get(`/v1/webhooks/${id}/deliveries?ordering=created&${query}`)).body.results.map(
         (item: { id: string }) => item.id,
       )
-    const all = [failed.id, done.id]
+    const all = [failed.id, succeeded.id]
     expect((await ids('')).toSorted()).toEqual(all.toSorted())
     expect(await ids('status=failed')).toEqual([failed.id])
     expect(await ids('status=exhausted')).toEqual([])

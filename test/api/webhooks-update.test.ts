@@ -64,14 +64,14 @@ describe('updateWebhook', () => {
       next_retry_at: 5,
       claimed_until: 9,
     })
-    const done = await seedDelivery(inEdition(), endpoint.id, { status: 'success' })
+    const succeeded = await seedDelivery(inEdition(), endpoint.id, { status: 'success' })
     const path = `/v1/webhooks/${endpoint.id}`
     const off = await patch(path, { is_active: false })
     expect(off.body).toMatchObject({ is_active: false, disabled_reason: 'manual', disabled_at: off.body.modified })
     const ended = { status: 'failed', next_retry_at: null, claimed_until: null, manual: null }
     expect(await deliveryRow(waiting.id)).toMatchObject(ended)
     expect(await deliveryRow(claimed.id)).toMatchObject(ended)
-    expect(await deliveryRow(done.id)).toMatchObject({ status: 'success' })
+    expect(await deliveryRow(succeeded.id)).toMatchObject({ status: 'success' })
     const secondReply = await patch(path, { is_active: false, name: 'Still off' })
     expect(secondReply.body.disabled_at).toBe(off.body.disabled_at)
     const on = await patch(path, { is_active: true })
@@ -213,10 +213,10 @@ describe('deleteWebhook', () => {
     expect((await remove(path)).status).toBe(404)
     expect(await deliveriesOf(endpoint.id)).toEqual([])
     expect(await deliveriesOf(other.id)).toHaveLength(1)
-    const left = await db.first(sql<{ attempts: number; events: number }>`select
+    const remaining = await db.first(sql<{ attempts: number; events: number }>`select
       (select count(*) from webhook_attempts where delivery_id = ${delivery.id}) as attempts,
       (select count(*) from webhook_events where id = ${delivery.event_id}) as events`)
-    expect(left).toEqual({ attempts: 0, events: 1 })
+    expect(remaining).toEqual({ attempts: 0, events: 1 })
   })
 
   it('is refused to managers', async () => {

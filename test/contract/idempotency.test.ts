@@ -147,8 +147,8 @@ describe('an Idempotency-Key', () => {
     const rename = (token: string) =>
       call(path, { method: 'PATCH', body: { name: 'Renamed' }, token, headers: keyed(key) })
     for (const _ of [1, 2]) {
-      const refused = await rename(world.people.OM.token)
-      expect([refused.status, isReplay(refused)]).toEqual([403, false])
+      const refusal = await rename(world.people.OM.token)
+      expect([refusal.status, isReplay(refusal)]).toEqual([403, false])
     }
     expect(await loadRow(key)).toBeNull()
     const admins = await env.DB.prepare("select id from members where organization_id = ? and role = 'admin'")

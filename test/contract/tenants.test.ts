@@ -64,8 +64,8 @@ describe.each(named)('$id', (operation) => {
       expect(hidden.status).toBe(404)
       const sample = await sharedSample(operation, world, caller())
       for (const text of malformed) {
-        const odd = await answer(operation, replaced(sample, 'path', name, text), caller())
-        expect([text, odd]).toEqual([text, hidden])
+        const reply = await answer(operation, replaced(sample, 'path', name, text), caller())
+        expect([text, reply]).toEqual([text, hidden])
       }
     }
     const all = references.reduce(

@@ -44,10 +44,10 @@ describe('a list without order ids', () => {
   it('adds only its new rows when it has grown and is imported again', async () => {
     const shop = await seedShop()
     expect((await importTable(shop, [header, ...list])).ended).toMatchObject({ created_orders: 3, skipped_orders: 0 })
-    const again = await importTable(shop, [header, ...more.slice(0, 1), ...list, ...more.slice(1)])
-    expect(again.preview.totals).toMatchObject({ create: 2, skip: 3 })
-    expect(again.ended).toMatchObject({ status: 'completed', created_orders: 2, skipped_orders: 3 })
-    expect(again.rows).toEqual([
+    const secondImport = await importTable(shop, [header, ...more.slice(0, 1), ...list, ...more.slice(1)])
+    expect(secondImport.preview.totals).toMatchObject({ create: 2, skip: 3 })
+    expect(secondImport.ended).toMatchObject({ status: 'completed', created_orders: 2, skipped_orders: 3 })
+    expect(secondImport.rows).toEqual([
       '2 created',
       '3 skipped looks_imported',
       '4 skipped looks_imported',
@@ -308,11 +308,11 @@ describe('an update with the same file', () => {
     const first = await importTable(shop, table, update, mapping)
     expect(first.ended).toMatchObject({ created_orders: 2 })
     const before = [await listVersions(shop), await countEntries(shop)]
-    const again = await importTable(shop, table, update)
-    expect(again.preview.totals).toMatchObject({ update: 0, skip: 2 })
-    expect(again.ended).toMatchObject({ status: 'completed', updated_orders: 0, skipped_orders: 2 })
+    const secondImport = await importTable(shop, table, update)
+    expect(secondImport.preview.totals).toMatchObject({ update: 0, skip: 2 })
+    expect(secondImport.ended).toMatchObject({ status: 'completed', updated_orders: 0, skipped_orders: 2 })
     expect([await listVersions(shop), await countEntries(shop)]).toEqual(before)
-    expect((await get(pathOf(again.id))).body.undo_until).toBeNull()
+    expect((await get(pathOf(secondImport.id))).body.undo_until).toBeNull()
     expect(await undoToEnd(first.id)).toMatchObject({ undone_orders: 2, kept_orders: 0 })
   })
 

@@ -86,13 +86,13 @@ describe('the import of a file', () => {
   it('skips, updates or refuses existing orders, as the option says', async () => {
     const row = aRow()
     await runToEnd(await seedStarted(shop, [row]))
-    const again = { values: { ...row.values, 'item.unit_price': 30_000 } }
+    const updatedRow = { values: { ...row.values, 'item.unit_price': 30_000 } }
     for (const [on_duplicate, outcome, amount] of [
       ['skip', 'skipped', 22_500],
       ['error', 'error', 22_500],
       ['update', 'updated', 30_000],
     ] as const) {
-      const id = await seedStarted(shop, [again], { options: { on_duplicate } })
+      const id = await seedStarted(shop, [updatedRow], { options: { on_duplicate } })
       await runToEnd(id)
       const { orders } = await expectExact(shop, id)
       expect(orders).toMatchObject([{ outcome, order_version: outcome === 'updated' ? 2 : null }])

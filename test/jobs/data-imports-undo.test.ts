@@ -77,10 +77,10 @@ describe('an order that changed after the import', () => {
       'order_changed',
       async (order) => {
         const { body } = await get(`/v1/orders/${order}`)
-        const again = { external_id: body.external_id, customer: { email: body.customer.email } }
+        const sameOrder = { external_id: body.external_id, customer: { email: body.customer.email } }
         return importOrders(
           shop,
-          [anOrder({ ...again, items: [{ product: 'Camping', quantity: 1, unit_price: 1 }] })],
+          [anOrder({ ...sameOrder, items: [{ product: 'Camping', quantity: 1, unit_price: 1 }] })],
           {
             source: 'shop',
             on_duplicate: 'update',

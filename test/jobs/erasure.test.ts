@@ -161,11 +161,11 @@ describe('an erasure', () => {
         await post(`/v1/user/${person.id}/erase`, {})
         let minutes = 0
         for (const calls of deaths) {
-          let left = calls
+          let remainingCalls = calls
           const dying = {
             prepare: (text: string) => env.DB.prepare(text),
             batch: async <T>(statements: D1PreparedStatement[]) => {
-              if (left-- <= 0) throw new Error('it died here')
+              if (remainingCalls-- <= 0) throw new Error('it died here')
               return env.DB.batch<T>(statements)
             },
           }

@@ -32,15 +32,15 @@ describe('payment events that are repeated, lost and come in any order', () => {
         const sale = await seedStripeSale(fake)
         const script = [...conducts]
         fake.respondWith(() => script.shift() ?? 'accept')
-        let left = sale.amount
+        let remainder = sale.amount
         for (const amount of amounts) {
-          if (amount > left) continue
-          left -= amount
+          if (amount > remainder) continue
+          remainder -= amount
           await seedDueRefund(sale, { service: 'stripe', requested_minor: amount, approved_minor: amount })
         }
         const engine = createEngine()
         await engine.run()
-        if (dashboard !== null) fake.store.refund(sale.payment, { amount: Math.min(dashboard, left || 1) })
+        if (dashboard !== null) fake.store.refund(sale.payment, { amount: Math.min(dashboard, remainder || 1) })
         const listOwnRefunds = () => fake.store.refunds.filter((refund) => refund.payment_intent === sale.payment.id)
         for (const index of fails) {
           const refund = listOwnRefunds()[index]
@@ -54,8 +54,8 @@ describe('payment events that are repeated, lost and come in any order', () => {
           await engine.run()
         }
         // Stripe repeats events without an answer, so each event comes at least once in the end.
-        const late = fake.store.events.filter(({ body }) => body.includes(sale.payment.id))
-        for (const event of late.toReversed()) expect((await deliverEvent(sale.account, event)).status).toBe(200)
+        const undelivered = fake.store.events.filter(({ body }) => body.includes(sale.payment.id))
+        for (const event of undelivered.toReversed()) expect((await deliverEvent(sale.account, event)).status).toBe(200)
         const { payment } = await loadSaleState(sale)
         expect(payment.slice(1)).toEqual([fake.store.paidBack(sale.payment.id), 0])
         const keys = listOwnRefunds().map(({ metadata }) => metadata['refund_key'] ?? '')

@@ -74,9 +74,9 @@ const countOf = ({ uses }: Model) => uses.reduce((sum, use) => sum + (use.isReve
 function scanned(model: Model, quantity: number): string {
   if (!['active', 'used'].includes(model.status)) return '409 purchase_not_usable'
   if (model.status === 'active' && model.isOver) return '409 purchase_not_usable'
-  const left = model.limit === null ? Infinity : model.limit - countOf(model)
-  if (model.status === 'used' || quantity > left) return '409 no_uses_left'
-  model.status = quantity === left ? 'used' : 'active'
+  const remainingUses = model.limit === null ? Infinity : model.limit - countOf(model)
+  if (model.status === 'used' || quantity > remainingUses) return '409 no_uses_left'
+  model.status = quantity === remainingUses ? 'used' : 'active'
   model.uses.push({ quantity, isReverted: false })
   model.events.push(`used:${model.status}`)
   return '201'
@@ -223,9 +223,9 @@ async function runStep(machine: Machine, model: Model, { first, and, dies }: Ste
   const [answer, after] = applied(model, first)
   if (dies && first.do !== 'import') {
     const isCommitted = (await machine.runUntilCrash(first, dies)) && dies === 'after'
-    const left = isCommitted ? after : model
-    expect(await loadState(machine)).toEqual(describeModel(left))
-    return left
+    const finalModel = isCommitted ? after : model
+    expect(await loadState(machine)).toEqual(describeModel(finalModel))
+    return finalModel
   }
   expect(await machine.run(first)).toBe(answer)
   expect(await loadState(machine)).toEqual(describeModel(after))

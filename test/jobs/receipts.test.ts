@@ -101,8 +101,8 @@ describe('the consumer of receipts', () => {
       engine.advance(24 * hour)
       await engine.run()
     }
-    const [late] = await receiptsOf(unverified.shop)
-    expect([late?.status, (late?.due_at ?? 0) - engine.job.now()]).toEqual(['pending', hour])
+    const [delayedReceipt] = await receiptsOf(unverified.shop)
+    expect([delayedReceipt?.status, (delayedReceipt?.due_at ?? 0) - engine.job.now()]).toEqual(['pending', hour])
   })
 
   it('stops after a permanent failure, and after a day of temporary ones', async () => {

@@ -95,10 +95,10 @@ describe('simultaneous refunds of an order', () => {
             ],
           })
           for (const [first, and] of steps) {
-            const done = await Promise.all([run(bought, first), ...(and ? [run(bought, and)] : [])])
-            for (const one of done) if (one) expect(expectedStatuses).toContain(one.reply.status)
+            const replies = await Promise.all([run(bought, first), ...(and ? [run(bought, and)] : [])])
+            for (const one of replies) if (one) expect(expectedStatuses).toContain(one.reply.status)
             // Without a simultaneous request the shown amount is accepted.
-            if (!and && done[0]?.isShown) expect(done[0].reply.status).toBe(201)
+            if (!and && replies[0]?.isShown) expect(replies[0].reply.status).toBe(201)
             await expectCountersToBeSums(shop)
           }
         },

@@ -102,8 +102,8 @@ describe('daily sweeps', () => {
     const segment = (await seedSegment({ ...place })).id
     await write(...insertAll(segmentExports, [exportRow(place, segment, 401), exportRow(place, segment, 399)]))
     await sweepExports(contextAt(now))
-    const left = sql`select 1 from segment_exports where organization_id = ${place.organization}`
-    expect(await count(left)).toBe(1)
+    const remaining = sql`select 1 from segment_exports where organization_id = ${place.organization}`
+    expect(await count(remaining)).toBe(1)
   })
 })
 

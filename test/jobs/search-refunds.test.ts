@@ -108,8 +108,8 @@ it('listRefundRequests finds what a comparison of all requests finds, after ever
           const compared = `/v1/refund-requests?${scope}${ordering}${filter}&page_size=400`
           const at = `${compared}&search=${text}`
           const first = await walkAs(token, at)
-          const again = await walkAs(token, at)
-          expect([at, again]).toEqual([at, first])
+          const secondWalk = await walkAs(token, at)
+          expect([at, secondWalk]).toEqual([at, first])
           const named = text === 'common' ? await namedRequests() : new Set<string>()
           const short = await walkAs(token, `${compared}&search=${text.slice(0, 2)}`)
           const all = await walkAs(token, compared)

@@ -160,8 +160,8 @@ describe('a crash of the consumer of calculations', () => {
       status: 'failed',
       error_message: expect.stringContaining('stopped'),
     })
-    const late = await findCalculation(machine.job, id, message.epoch)
-    expect(late).toBeNull()
+    const lateCalculation = await findCalculation(machine.job, id, message.epoch)
+    expect(lateCalculation).toBeNull()
     machine.advance(leftoverAfterMs + minute)
     await sweepLeftovers(machine.job)
     expect(await setsOf((await segmentNow(id)).seq)).toEqual([])
@@ -256,10 +256,10 @@ describe('the expression of a segment', () => {
     const second = await begin()
     const calculation = await loadCalculation(machine, second)
     const { job: healthy } = calculator()
-    let refused = false
+    let hasRefused = false
     const refuseOnce: typeof healthy.db.batch = async (statements) => {
-      if (refused) return healthy.db.batch(statements)
-      refused = true
+      if (hasRefused) return healthy.db.batch(statements)
+      hasRefused = true
       throw new Error('D1_ERROR: Expression tree is too large: SQLITE_ERROR')
     }
     const job = { ...machine.job, db: Object.assign(machine.job.db, { batch: refuseOnce }) }

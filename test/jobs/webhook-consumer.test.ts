@@ -85,9 +85,9 @@ describe('a consumer of deliveries', () => {
     })
     await run(ids)
     expect(sent).toHaveLength(5)
-    const left = (await Promise.all(ids.map(deliveriesOf))).flat().filter(({ status }) => status !== 'success')
-    expect(left).toHaveLength(5)
-    for (const delivery of left) {
+    const unsent = (await Promise.all(ids.map(deliveriesOf))).flat().filter(({ status }) => status !== 'success')
+    expect(unsent).toHaveLength(5)
+    for (const delivery of unsent) {
       expect(delivery).toMatchObject({ status: 'pending', attempts: 0, step: 0, manual: 'alone', claimed_until: null })
       expect(await attemptsOf(delivery.id)).toEqual([])
     }

@@ -153,8 +153,8 @@ describe('a delivery', () => {
     const first = engine(() => answers(500))
     await first.run([endpoint.id])
     expect((await endpointNow(endpoint.id)).is_active).toBe(1)
-    const late = engine(() => answers(500), { now: first.job.now() + 5 * day })
-    await late.run([endpoint.id])
+    const laterEngine = engine(() => answers(500), { now: first.job.now() + 5 * day })
+    await laterEngine.run([endpoint.id])
     expect(await endpointNow(endpoint.id)).toMatchObject({ is_active: 0, disabled_reason: 'failing' })
 
     const sometimes = await seedOpenEndpoint()

@@ -163,11 +163,11 @@ describe('the sweep of deliveries', () => {
   it('enqueues deliveries that a lost message or a crash left behind, and no others', async () => {
     const lost = await seedOpenEndpoint()
     const crashed = await seedOpenEndpoint()
-    const done = await seedOpenEndpoint()
+    const succeeded = await seedOpenEndpoint()
     const working = await seedOpenEndpoint()
-    for (const endpoint of [lost, crashed, done, working]) await happen(endpoint)
+    for (const endpoint of [lost, crashed, succeeded, working]) await happen(endpoint)
     const { job, run, enqueued, advance } = engine(() => answers(200))
-    await run([done.id])
+    await run([succeeded.id])
     await db.batch([
       sql`update webhook_deliveries set attempts = 1, claimed_until = ${job.now() - 1} where endpoint_id = ${crashed.id}`,
       sql`update webhook_deliveries set attempts = 1, claimed_until = ${job.now() + 60_000} where endpoint_id = ${working.id}`,
@@ -175,7 +175,7 @@ describe('the sweep of deliveries', () => {
     await sweepDeliveries(job)
     const ids = enqueued.map(({ endpoint_id }) => endpoint_id)
     expect(ids).toEqual(expect.arrayContaining([lost.id, crashed.id]))
-    expect(ids).not.toContain(done.id)
+    expect(ids).not.toContain(succeeded.id)
     expect(ids).not.toContain(working.id)
     advance(1)
     await run(ids)

@@ -53,13 +53,13 @@ describe('the sweep of webhook events', () => {
 
   it('keeps an event until each of its deliveries has ended, at any age', async () => {
     const place = await seedPlace()
-    const [done, tried] = [(await seedEndpoint(place)).id, (await seedEndpoint(place)).id]
+    const [endedEndpoint, tried] = [(await seedEndpoint(place)).id, (await seedEndpoint(place)).id]
     const event_id = newId('webhook_event', old, Math.random)
     const [delivery] = await seedDeliveries(place, tried, 1, { event_id, status: 'retrying', next_retry_at: now })
     await write(sql`insert into webhook_deliveries (id, endpoint_id, event_id, kind, status, created_at, modified_at)
-      values (${newId('webhook_delivery', old, Math.random)}, ${done}, ${event_id}, 'purchase.action', 'success', ${old}, ${old})`)
+      values (${newId('webhook_delivery', old, Math.random)}, ${endedEndpoint}, ${event_id}, 'purchase.action', 'success', ${old}, ${old})`)
     await sweepEvents(contextAt(now))
-    expect([await countDeliveries(done), await eventsOf(tried), await countAttempts(tried)]).toEqual([0, 1, 1])
+    expect([await countDeliveries(endedEndpoint), await eventsOf(tried), await countAttempts(tried)]).toEqual([0, 1, 1])
     await write(sql`update webhook_deliveries set status = 'exhausted' where id = ${delivery?.id}`)
     await sweepEvents(contextAt(now))
     expect([await eventsOf(tried), await count(sql`select 1 from webhook_events where id = ${event_id}`)]).toEqual([
@@ -74,8 +74,8 @@ describe('the sweep of webhook events', () => {
     const many = 450
     await seedDeliveries(place, endpoint, many)
     await expect(sweepEvents(createCrashingJob(2))).rejects.toThrow('died')
-    const left = await countDeliveries(endpoint)
-    expect([left, await eventsOf(endpoint)]).toEqual([many - 200, many - 200])
+    const remaining = await countDeliveries(endpoint)
+    expect([remaining, await eventsOf(endpoint)]).toEqual([many - 200, many - 200])
     await runUntilDone(contextAt(later))
     expect([await countDeliveries(endpoint), await countAttempts(endpoint)]).toEqual([0, 0])
     expect(await count(sql`select 1 from webhook_events where organization_id = ${place.organization}`)).toBe(0)

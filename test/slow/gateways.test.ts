@@ -45,8 +45,10 @@ describe('the Resend gateway at a provider with faults', () => {
       provider.respondWith((_, nth) => (nth === 1 ? how : 'accept'))
       const gateway = createResendGateway(options())
       for (const result of await gateway.send(mails, 'k2')) expect(result).toMatchObject({ ok: false, kind: 'unknown' })
-      const again = await gateway.send(mails, 'k2')
-      expect(again.map((result) => result.ok && result.providerId)).toEqual(provider.accepted().map(({ id }) => id))
+      const secondResults = await gateway.send(mails, 'k2')
+      expect(secondResults.map((result) => result.ok && result.providerId)).toEqual(
+        provider.accepted().map(({ id }) => id),
+      )
       expect([...provider.counts().values()]).toEqual([1, 1, 1])
     },
   )
@@ -89,8 +91,8 @@ describe('the Resend gateway at a provider with faults', () => {
 describe('the GatewayAPI gateway at a provider with faults', () => {
   it('returns a result for each number', async () => {
     const messages = Array.from({ length: 20 }, () => anSms())
-    const odd = messages[3]?.reference ?? ''
-    provider.respondWith(({ references }) => (references.includes(odd) ? 'accept and hang' : 'accept'))
+    const oddReference = messages[3]?.reference ?? ''
+    provider.respondWith(({ references }) => (references.includes(oddReference) ? 'accept and hang' : 'accept'))
     const results = await createGatewayApi(options()).send(messages, 'k')
     expect(results.map(({ ok }) => ok)).toEqual(messages.map((_, index) => index !== 3))
     expect(results[3]).toMatchObject({ kind: 'unknown', code: 'timeout' })

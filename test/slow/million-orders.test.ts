@@ -388,8 +388,8 @@ async function read(one: ListCase, page: string, path: string) {
   const times = [executions.map(({ milliseconds }) => milliseconds)]
   const until = performance.now() + 1000
   while (times.length < 5 && performance.now() < until) {
-    const again = await request(path, token)
-    times.push(again.executions.map(({ milliseconds }) => milliseconds))
+    const repeated = await request(path, token)
+    times.push(repeated.executions.map(({ milliseconds }) => milliseconds))
   }
   const medians = executions.map((_, index) => median(times.map((each) => each[index] ?? 0)))
   report.push([one.name, page, medians.map(formatTime).join(' + '), one.design])

@@ -137,12 +137,12 @@ describe('a file that comes over a socket byte by byte', () => {
     await expectTimeout({ request: `PUT ${path}/parts/1`, headers, body: table, isChunked: false })
     expect((await api().get<{ parts: object[] }>(path)).parts).toEqual([])
     const authorization = `Bearer ${server.rootToken}`
-    const again = await fetch(`${server.url}${path}/parts/1`, {
+    const secondResponse = await fetch(`${server.url}${path}/parts/1`, {
       method: 'PUT',
       headers: { ...headers, authorization },
       body: table,
     })
-    expect([again.status, (await api().get<{ parts: object[] }>(path)).parts.length]).toEqual([200, 1])
-    await again.body?.cancel()
+    expect([secondResponse.status, (await api().get<{ parts: object[] }>(path)).parts.length]).toEqual([200, 1])
+    await secondResponse.body?.cancel()
   })
 })

@@ -67,9 +67,9 @@ function protocol(input: Writable, output: Readable) {
     send: <Result>(method: string, params: object = {}, sessionId?: string): Promise<Result> =>
       new Promise<Result>((resolve, reject) => {
         const id = ++last
-        const late = setTimeout(() => reject(new Error(`Chromium does not answer ${method}.`)), patienceMs)
+        const timer = setTimeout(() => reject(new Error(`Chromium does not answer ${method}.`)), patienceMs)
         const settle = (how: (value: never) => void) => (value: never) => {
-          clearTimeout(late)
+          clearTimeout(timer)
           how(value)
         }
         waiting.set(id, { resolve: settle(resolve), reject: settle(reject as (value: never) => void) as never })
@@ -145,9 +145,9 @@ export async function openBrowser(pictures?: string): Promise<Browser> {
       await send('Browser.close').catch(() => undefined)
       if (child.exitCode === null && child.pid) {
         const { pid } = child
-        const late = setTimeout(() => process.kill(-pid, 'SIGKILL'), 5000)
+        const timer = setTimeout(() => process.kill(-pid, 'SIGKILL'), 5000)
         await ended
-        clearTimeout(late)
+        clearTimeout(timer)
       }
       await rm(profile, { recursive: true, force: true, maxRetries: 5 })
     },

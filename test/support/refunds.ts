@@ -60,9 +60,9 @@ export const loadTransaction = async (id: string): Promise<TransactionRow> => {
 /** Expects the counters of purchases and payments to equal the sums of the requests. */
 export async function expectCountersToBeSums({ edition_id }: Shop): Promise<void> {
   const open = sql`r.status in ('pending', 'approved', 'processing')`
-  const done = sql`r.status = 'completed'`
+  const isCompleted = sql`r.status = 'completed'`
   const ofPurchases = await db.all(sql`select p.id, p.refunded_minor, p.reserved_minor,
-      (select coalesce(sum(iif(${done}, i.amount_minor, 0)), 0) from refund_items i join refund_requests r
+      (select coalesce(sum(iif(${isCompleted}, i.amount_minor, 0)), 0) from refund_items i join refund_requests r
         on r.id = i.refund_request_id where i.purchase_id = p.id) as refunded,
       (select coalesce(sum(iif(${open}, i.amount_minor, 0)), 0) from refund_items i join refund_requests r
         on r.id = i.refund_request_id where i.purchase_id = p.id) as reserved
@@ -71,7 +71,7 @@ export async function expectCountersToBeSums({ edition_id }: Shop): Promise<void
         or p.refunded_minor + p.reserved_minor > p.price_minor + p.deposit_minor + p.handling_fee_minor)`)
   const ofPayments = await db.all(sql`select t.id, t.refunded_minor, t.reserved_minor, t.status,
       (select coalesce(sum(r.refunded_minor), 0) from refund_requests r
-        where r.order_id = t.order_id and r.transaction_id = t.id and ${done}) as refunded,
+        where r.order_id = t.order_id and r.transaction_id = t.id and ${isCompleted}) as refunded,
       (select coalesce(sum(coalesce(r.approved_minor, r.requested_minor)), 0) from refund_requests r
         where r.order_id = t.order_id and r.transaction_id = t.id and ${open}) as reserved
     from transactions t join orders o on o.id = t.order_id

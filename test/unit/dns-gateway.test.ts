@@ -88,7 +88,7 @@ describe('a DNS resolver over HTTPS', () => {
   })
 
   it('may return malformed records, which are ignored, and only a limited number is read', async () => {
-    const odd = [
+    const malformedRecords = [
       null,
       1,
       'x',
@@ -100,7 +100,7 @@ describe('a DNS resolver over HTTPS', () => {
       { ...txt('"x"'), type: '16' },
       { ...txt('"x"'), name: 1 },
     ]
-    expect(await texts(...odd, txt('"one"'))).toEqual(buildResult('one'))
+    expect(await texts(...malformedRecords, txt('"one"'))).toEqual(buildResult('one'))
     mockAnswer({ Status: 0, Answer: { length: 5 } })
     expect(await dns.lookUpTxt(name)).toEqual(failure)
     const many = await texts(...Array.from({ length: 5000 }, () => txt('"x"')))

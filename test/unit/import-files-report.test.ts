@@ -32,15 +32,15 @@ describe('the report of failed rows', () => {
     const file = openBytes(bytes)
     const { format, rows } = await inspectAndRead(file, { encoding })
     const report = openBytes(await writeReport(file, format, rows.slice(1)))
-    const again = await inspectAndRead(report, { encoding })
-    expect(again.format).toMatchObject({
+    const reportTable = await inspectAndRead(report, { encoding })
+    expect(reportTable.format).toMatchObject({
       encoding,
       delimiter: ';',
       lineBreak: '\r\n',
       markLength: getByteOrderMark(encoding).length,
     })
-    expect(again.format.names).toEqual(['_line', '_errors', ...format.names])
-    expect(again.rows.map(({ cells }) => cells.map(cleanCell))).toEqual(
+    expect(reportTable.format.names).toEqual(['_line', '_errors', ...format.names])
+    expect(reportTable.rows.map(({ cells }) => cells.map(cleanCell))).toEqual(
       rows.slice(1).map(({ line, cells }) => [`${line}`, 'The price is missing. Say "why"; please.', ...cells]),
     )
   })
@@ -52,8 +52,8 @@ describe('the report of failed rows', () => {
     expect(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(report)).toBe(
       '\ufeffsep=|\n_line|_errors|a|b|c\n3|"The price is missing. Say ""why""; please."|1|2|3|4|5\n4|"The price is missing. Say ""why""; please."|6|7|8\n',
     )
-    const again = await readAll(openBytes(report), await inspectFile(openBytes(report)))
-    expect(again.rows.map(({ fault }) => fault?.code)).toEqual(['too_many_cells', undefined])
+    const reportTable = await readAll(openBytes(report), await inspectFile(openBytes(report)))
+    expect(reportTable.rows.map(({ fault }) => fault?.code)).toEqual(['too_many_cells', undefined])
   })
 
   it('escapes formulas of the original, and reads them back unescaped', async () => {
@@ -70,8 +70,8 @@ describe('the report of failed rows', () => {
     const file = openBytes(encodeText(`a;b;c;d;e;f;g\r\n${quotedCells.join(';')}\r\n"=open;2`, 'utf-8'))
     const { format, rows } = await inspectAndRead(file)
     const report = await writeReport(file, format, rows)
-    const again = await inspectAndRead(openBytes(report))
-    expect(again.rows[0]?.cells.slice(2)).toEqual([
+    const reportTable = await inspectAndRead(openBytes(report))
+    expect(reportTable.rows[0]?.cells.slice(2)).toEqual([
       `'=HYPERLINK("https://example.test","Win")`,
       "'@SUM(1)",
       "'+1+cmd",
@@ -80,8 +80,8 @@ describe('the report of failed rows', () => {
       '+45 20',
       '-5,00',
     ])
-    expect(again.rows[0]?.cells.slice(2).map(cleanCell)).toEqual(rows[0]?.cells.map(cleanCell))
-    expect(again.rows[1]?.cells.slice(2)).toEqual(["'=open", '2'])
+    expect(reportTable.rows[0]?.cells.slice(2).map(cleanCell)).toEqual(rows[0]?.cells.map(cleanCell))
+    expect(reportTable.rows[1]?.cells.slice(2)).toEqual(["'=open", '2'])
   })
 
   it('escapes formulas in names of columns, behind other delimiters, and after tab or CR', async () => {
@@ -89,9 +89,9 @@ describe('the report of failed rows', () => {
     const table = `"=1+1";b;c;d\r\n${cells.map((cell) => `"${cell}"`).join(';')}`
     const { format, rows } = await inspectAndRead(openBytes(encodeText(table, 'utf-8')))
     const report = await writeReport(openBytes(encodeText(table, 'utf-8')), format, rows)
-    const again = await inspectAndRead(openBytes(report))
+    const reportTable = await inspectAndRead(openBytes(report))
     expect(new TextDecoder().decode(report).split('\r\n')[0]).toBe("_line;_errors;'=1+1;b;c;d")
-    expect(again.rows[0]?.cells.slice(2)).toEqual(["x,'=1+1", "'\t'=1+1", "'\r'=1+1", "'＝1+1"])
+    expect(reportTable.rows[0]?.cells.slice(2)).toEqual(["x,'=1+1", "'\t'=1+1", "'\r'=1+1", "'＝1+1"])
   })
 
   it('escapes formulas in rows with more columns than a table can have', async () => {

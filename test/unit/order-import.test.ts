@@ -274,10 +274,10 @@ it('orders, units, statuses, holders and amounts agree with a model, after any i
         expectSound(tables, order, before)
         if (hasOneHolder) expectSafeCodes(tables, order)
         // The same import again changes nothing.
-        const again = decideOrderGroup(context, 'update', tables.state(), [numbered])
-        expect(again.changes).toEqual([])
-        expect(again.outcomes).toMatchObject([{ action: 'skipped', errors: [] }])
-        expect(again.writes).toEqual([])
+        const secondDecision = decideOrderGroup(context, 'update', tables.state(), [numbered])
+        expect(secondDecision.changes).toEqual([])
+        expect(secondDecision.outcomes).toMatchObject([{ action: 'skipped', errors: [] }])
+        expect(secondDecision.writes).toEqual([])
       }
     }),
     { numRuns: 400, examples: onceUnstable },

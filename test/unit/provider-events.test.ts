@@ -193,9 +193,9 @@ describe('an event of GatewayAPI', () => {
 
   it('is identified by its content when it has no id', async () => {
     const nameless = (value: string) => fromGatewayApi({ ...status(value), event_id: undefined })
-    const [one, again, other] = [await nameless('delivered'), await nameless('delivered'), await nameless('expired')]
+    const [one, same, other] = [await nameless('delivered'), await nameless('delivered'), await nameless('expired')]
     expect(one?.[0]?.id).toMatch(/^[0-9a-f]{64}$/)
-    expect(again?.[0]?.id).toBe(one?.[0]?.id)
+    expect(same?.[0]?.id).toBe(one?.[0]?.id)
     expect(other?.[0]?.id).not.toBe(one?.[0]?.id)
   })
 

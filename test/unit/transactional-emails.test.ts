@@ -42,13 +42,16 @@ describe('the state of a message after an attempt', () => {
   })
 
   it('is failed before the provider forgets the key of an unknown result, and after a day of failures', () => {
-    const late = { attempts: 8, first_call_at: now - 18 * hour }
-    expect(judgeSend(state({ ...late, is_doubtful: true }), fail('transient'), true, now)).toMatchObject({
+    const lateAttempt = { attempts: 8, first_call_at: now - 18 * hour }
+    expect(judgeSend(state({ ...lateAttempt, is_doubtful: true }), fail('transient'), true, now)).toMatchObject({
       status: 'failed',
       error_code: 'unknown',
     })
-    expect(judgeSend(state(late), fail('transient'), true, now)).toMatchObject({ status: 'failed', error_code: 'code' })
-    expect(judgeSend(state(late), fail('configuration'), true, now)).toMatchObject({ status: 'pending' })
+    expect(judgeSend(state(lateAttempt), fail('transient'), true, now)).toMatchObject({
+      status: 'failed',
+      error_code: 'code',
+    })
+    expect(judgeSend(state(lateAttempt), fail('configuration'), true, now)).toMatchObject({ status: 'pending' })
     const week = state({ first_call_at: now - 168 * hour })
     expect(judgeSend(week, fail('configuration'), true, now)).toMatchObject({ status: 'failed' })
   })

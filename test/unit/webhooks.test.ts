@@ -42,8 +42,8 @@ describe('the schedule of attempts', () => {
     for (let index = 0; index < 300; index++)
       for (const [at, seconds] of standardSchedule.entries()) {
         const next = planNextAttempt({ id: `whd_${index}`, step: at + 1 }, standardSchedule, now, null)
-        const again = planNextAttempt({ id: `whd_${index}`, step: at + 1 }, standardSchedule, now, null)
-        expect(again).toEqual(next)
+        const sameAttempt = planNextAttempt({ id: `whd_${index}`, step: at + 1 }, standardSchedule, now, null)
+        expect(sameAttempt).toEqual(next)
         expect(next?.reason).toBe('schedule')
         shares.push(((next?.at ?? 0) - now) / (seconds * 1000))
       }
