@@ -199,7 +199,7 @@ describe('a payment reference that another edition had first', () => {
     expect((await refundOrder(next.order)).row.status).toBe('completed')
   })
 
-  it('does not return by the undo of an update whose payment is being refunded', async () => {
+  it('cannot be restored by undoing an update whose payment is being refunded', async () => {
     const shop = await seedStripeShop()
     const [payment, ownPayment] = [payWith(fake, 22_500), payWith(fake, 22_500)]
     await importPaidOrder(shop, payment.id, 225)

@@ -81,7 +81,7 @@ describe('an edition manager who imports a customer of another edition', () => {
     expect(await loadCustomer(two.mine, 'own@example.dk')).toEqual(ownCustomer)
   })
 
-  it('changes a customer of no other edition, and reads those values after another edition joins', async () => {
+  it('changes a customer whom only this edition knows, and keeps reading those values', async () => {
     const two = await givenTwo()
     await attach(two, { email: 'own@example.dk', first_name: 'Anna' })
     const ownCustomer = await loadCustomer(two.mine, 'own@example.dk')
