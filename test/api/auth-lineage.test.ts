@@ -139,19 +139,19 @@ describe('a minted token', () => {
           if (one.isRevoked || (one.admin !== null && removed.has(one.admin))) return false
           return stands(one.parent)
         }
-        for (const one of steps) {
-          const index = one.at % tokens.length
+        for (const nextStep of steps) {
+          const index = nextStep.at % tokens.length
           const from = tokens[index]
           if (!from) continue
-          if (one.kind === 'revoke') {
+          if (nextStep.kind === 'revoke') {
             from.isRevoked = true
             expect((await revokeDirectly(from.id)).success).toBe(true)
-          } else if (one.kind === 'remove') {
-            const who = one.at % 2
+          } else if (nextStep.kind === 'remove') {
+            const who = nextStep.at % 2
             if (!removed.has(who)) await removeMember(people[who]?.member ?? '', world.b.id)
             removed.add(who)
           } else {
-            const isForMember = one.isForMember && !isBound(index) && !removed.has(owner(index))
+            const isForMember = nextStep.isForMember && !isBound(index) && !removed.has(owner(index))
             const reply = await mint(isForMember ? { member_id: target.member } : {}, from.token)
             expect(reply.status).toBe(stands(index) ? 201 : 401)
             if (reply.status === 201)

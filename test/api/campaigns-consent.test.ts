@@ -138,10 +138,10 @@ describe('a link to unsubscribe', () => {
       .replaceAll('/', '_')
       .replaceAll('=', '')
     const unknown = await visit('/t/u/x', { method: 'POST' })
-    for (const one of [swapped, token.slice(0, -2), `${token}AA`, encodeURIComponent(`${token} `)])
+    for (const wrongToken of [swapped, token.slice(0, -2), `${token}AA`, encodeURIComponent(`${token} `)])
       for (const method of ['GET', 'POST']) {
-        const reply = await visit(`/t/u/${one}`, { method })
-        expect([one, reply.status, reply.text, reply.enqueued]).toEqual([one, 404, unknown.text, []])
+        const reply = await visit(`/t/u/${wrongToken}`, { method })
+        expect([wrongToken, reply.status, reply.text, reply.enqueued]).toEqual([wrongToken, 404, unknown.text, []])
       }
     const rows = await db.all(sql`select 1 from suppressions where organization_id = ${crowd.organization}`)
     expect(rows).toEqual([])

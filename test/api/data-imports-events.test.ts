@@ -94,9 +94,9 @@ describe('an import that is undone', () => {
       const mended = await givenReadyImport(tenant, report.replace(';abc', ';50,00'))
       expect((await start(mended)).status).toBe(200)
       expect(await work(mended)).toMatchObject({ status: 'completed', created_orders: 1 })
-      for (const one of [id, mended]) {
-        expect((await post(`/v1/data-imports/${one}/undo`, undefined)).status).toBe(200)
-        expect(await work(one)).toMatchObject({ status: 'undone' })
+      for (const importId of [id, mended]) {
+        expect((await post(`/v1/data-imports/${importId}/undo`, undefined)).status).toBe(200)
+        expect(await work(importId)).toMatchObject({ status: 'undone' })
       }
       expect((await get(`/v1/orders?edition_id=${tenant.edition_id}`)).body.count).toBe(0)
     }

@@ -209,7 +209,7 @@ describe('startDataImport', () => {
     await write(sql`update data_imports set status = 'ready' where id = ${id}`)
     const running = [await seedStarted(shop, [aRow()]), await seedStarted(shop, [aRow()])]
     expect(await start(id)).toMatchObject({ status: 409, body: { code: 'import_limit' } })
-    for (const one of running) await runToEnd(one)
+    for (const importId of running) await runToEnd(importId)
     await write(sql`update editions set is_archived = 1 where id = ${shop.edition_id}`)
     expect(await start(id)).toMatchObject({ status: 409, body: { code: 'edition_archived' } })
     expect(await importNow(id)).toMatchObject({ status: 'ready', epoch: 0 })

@@ -130,7 +130,7 @@ describe('a variant of an image', () => {
     const file = await seedStoredFile()
     const same = await seedStoredFile({ organization: file.organization_id, content: file.content })
     const fake = fakeImages()
-    for (const one of [file, same]) await fetchFile(pathOf(one, 'large'), { bindings: fake })
+    for (const sharedFile of [file, same]) await fetchFile(pathOf(sharedFile, 'large'), { bindings: fake })
     expect(fake.asked).toHaveLength(1)
   })
 })

@@ -167,9 +167,9 @@ describe('the limit of links in messages', () => {
     for (let n = 1; n <= 30; n++)
       expect((await visit(bindings, `/t/u/${leaving(n)}`, address, 'POST')).status).not.toBe(429)
     expect(links.keys).toEqual([])
-    const one = `/t/u/${leaving(1)}`
-    expect((await visit(bindings, one, newAddress(), 'POST')).status).not.toBe(429)
-    const refusal = await visit(bindings, one, newAddress(), 'POST')
+    const link = `/t/u/${leaving(1)}`
+    expect((await visit(bindings, link, newAddress(), 'POST')).status).not.toBe(429)
+    const refusal = await visit(bindings, link, newAddress(), 'POST')
     expect([refusal.status, refusal.headers.get('retry-after')]).toEqual([429, '60'])
     expect(refusal.headers.get('ratelimit-policy')).toBe('"link";q=20;w=60')
   })

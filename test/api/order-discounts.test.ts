@@ -283,7 +283,7 @@ describe('the sum of what is paid for purchases and what was refunded', () => {
             Math.max(0, price + extra - discount),
           )
           let refunded = 0
-          for (const one of requests) refunded += await refundPart(bought, one)
+          for (const nextRequest of requests) refunded += await refundPart(bought, nextRequest)
           for (const id of bought.purchases) {
             refunded += await refundPart(bought, {
               target: bought.purchases.indexOf(id),

@@ -54,8 +54,8 @@ describe('amounts of another system', () => {
   it('count as paid back in the payment, and never decrease', async () => {
     const shop = await seedShop()
     const payment = async (change: Record<string, unknown>) => {
-      const [one] = (await importOrder(shop, { items: [ticket({ quantity: 2 })], ...change })).body.transactions
-      return [one.status, one.amount, one.refunded_amount, one.available_refund_amount]
+      const [transaction] = (await importOrder(shop, { items: [ticket({ quantity: 2 })], ...change })).body.transactions
+      return [transaction.status, transaction.amount, transaction.refunded_amount, transaction.available_refund_amount]
     }
     expect(await payment({ refunded_amount: 50 })).toEqual(['partially_refunded', 200, 50, 150])
     expect(await payment({})).toEqual(['partially_refunded', 200, 50, 150])

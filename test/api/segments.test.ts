@@ -237,8 +237,8 @@ describe('deleteSegment', () => {
     expect(body.related_objects.map((object: { id: string }) => object.id).toSorted()).toEqual(
       needing.map((campaign) => campaign.id).toSorted(),
     )
-    for (const one of body.related_objects)
-      expect(one).toEqual({ type: 'campaign', id: expect.any(String), name: expect.any(String) })
+    for (const related of body.related_objects)
+      expect(related).toEqual({ type: 'campaign', id: expect.any(String), name: expect.any(String) })
     expect((await get(`/v1/segments/${id}`)).status).toBe(200)
   })
 

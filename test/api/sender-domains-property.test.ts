@@ -144,9 +144,9 @@ it('a domain is verified exactly when the rules allow it, and for one organisati
       const domain = new Domain()
       domain.ids.push(...ids)
       const created = organisations.map((who): Step => ({ do: 'create', who }))
-      for (const one of [...created, ...steps]) {
+      for (const nextStep of [...created, ...steps]) {
         const before = new Map(domain.expected)
-        await domain.take(one)
+        await domain.take(nextStep)
         await domain.check()
         for (const [who, { status }] of domain.expected) {
           const from = before.get(who)?.status

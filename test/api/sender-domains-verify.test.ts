@@ -12,37 +12,37 @@ afterEach(() => vi.restoreAllMocks())
 
 describe('verifySenderDomain', () => {
   it('verifies a domain whose record exists beside other records', async () => {
-    const one = await givenDomains()
-    const domain = await givenSenderDomain(one)
-    expect(outcome(await verify(one, domain))).toEqual([200, 'pending', 'record_missing'])
+    const owner = await givenDomains()
+    const domain = await givenSenderDomain(owner)
+    expect(outcome(await verify(owner, domain))).toEqual([200, 'pending', 'record_missing'])
     const [{ name, value }] = domain.records
     await setTexts(name, ['v=spf1 -all', `${value}x`, value.toUpperCase()])
-    expect(outcome(await verify(one, domain))).toEqual([200, 'pending', 'record_mismatch'])
+    expect(outcome(await verify(owner, domain))).toEqual([200, 'pending', 'record_mismatch'])
     await setTexts(name, ['v=spf1 -all', ` ${value} `])
-    const reply = await verify(one, domain)
+    const reply = await verify(owner, domain)
     expect(outcome(reply)).toEqual([200, 'verified', 'verified'])
     expect(reply.body).toMatchObject({ verified_by: 'dns', verified_at: expect.any(String) })
     expect(await loadDomain(domain.id)).toMatchObject({ status: 'verified', verified_by: 'dns' })
-    const secondReply = await verify(one, domain)
+    const secondReply = await verify(owner, domain)
     expect(secondReply.body.verified_at).toBe(reply.body.verified_at)
   })
 
   it('makes a domain pending again when its record is gone', async () => {
-    const one = await givenDomains()
-    const domain = await givenSenderDomain(one)
+    const owner = await givenDomains()
+    const domain = await givenSenderDomain(owner)
     await prove(domain)
-    await verify(one, domain)
+    await verify(owner, domain)
     await setTexts(domain.records[0].name, [])
-    const reply = await verify(one, domain)
+    const reply = await verify(owner, domain)
     expect(outcome(reply)).toEqual([200, 'pending', 'record_missing'])
     expect(reply.body).toMatchObject({ verified_by: null, verified_at: null })
   })
 
   it('changes nothing when DNS gives no answer', async () => {
-    const one = await givenDomains()
-    const domain = await givenSenderDomain(one)
+    const owner = await givenDomains()
+    const domain = await givenSenderDomain(owner)
     await prove(domain)
-    const before = (await verify(one, domain)).body
+    const before = (await verify(owner, domain)).body
     const answers: [TxtAnswer, string][] = [
       [{ ok: false, code: 'timeout' }, 'dns_timeout'],
       [{ ok: false, code: 'failure' }, 'dns_failure'],
@@ -54,40 +54,40 @@ describe('verifySenderDomain', () => {
       await verifySenderDomain(ctx, row, { by_hand: false })
       expect(await loadDomain(domain.id)).toMatchObject({ status: 'verified', check_outcome: expected })
     }
-    expect((await get(`${one.path}/${domain.id}`, one.token)).body).toMatchObject({
+    expect((await get(`${owner.path}/${domain.id}`, owner.token)).body).toMatchObject({
       verified_at: before.verified_at,
       last_check: { outcome: 'dns_failure', detail: expect.stringContaining('Try again') },
     })
   })
 
   it('lets only the superuser verify by hand', async () => {
-    const one = await givenDomains()
-    const domain = await givenSenderDomain(one)
-    const refusal = await verify(one, domain, { by_hand: true })
+    const owner = await givenDomains()
+    const domain = await givenSenderDomain(owner)
+    const refusal = await verify(owner, domain, { by_hand: true })
     expect([refusal.status, refusal.body.code, refusal.body.errors[0]]).toMatchObject([
       403,
       'permission_denied',
       { pointer: '#/by_hand', code: 'superuser_only' },
     ])
     expect(await loadDomain(domain.id)).toMatchObject({ status: 'pending', version: 1 })
-    const reply = await post(`${one.path}/${domain.id}/verify`, { by_hand: true })
+    const reply = await post(`${owner.path}/${domain.id}/verify`, { by_hand: true })
     expect(reply.body).toMatchObject({ status: 'verified', verified_by: 'superuser', last_check: null })
     // The superuser's verification needs no record.
-    expect(outcome(await verify(one, domain))).toEqual([200, 'verified', 'record_missing'])
+    expect(outcome(await verify(owner, domain))).toEqual([200, 'verified', 'record_missing'])
   })
 
   it('verifies a domain for one organisation only, and for another once the first record is gone', async () => {
-    const [one, other] = [await givenDomains(), await givenDomains()]
+    const [owner, other] = [await givenDomains(), await givenDomains()]
     const name = aDomain()
-    const [mine, theirs] = [await givenSenderDomain(one, name), await givenSenderDomain(other, name)]
+    const [mine, theirs] = [await givenSenderDomain(owner, name), await givenSenderDomain(other, name)]
     await prove(mine)
-    expect(outcome(await verify(one, mine))).toEqual([200, 'verified', 'verified'])
+    expect(outcome(await verify(owner, mine))).toEqual([200, 'verified', 'verified'])
     // Without a proof the answer reveals nothing about the owner.
     expect(outcome(await verify(other, theirs))).toEqual([200, 'pending', 'record_mismatch'])
     await prove(mine, theirs)
     const refusal = await verify(other, theirs)
     expect([refusal.status, refusal.body.code]).toEqual([409, 'sender_domain_taken'])
-    expect(refusal.text).not.toContain(one.id)
+    expect(refusal.text).not.toContain(owner.id)
     const byHand = await post(`${other.path}/${theirs.id}/verify`, { by_hand: true })
     expect([byHand.status, byHand.body.code]).toEqual([409, 'sender_domain_taken'])
     await prove(theirs)
@@ -100,10 +100,10 @@ describe('verifySenderDomain', () => {
   })
 
   it('keeps a domain that the superuser has verified', async () => {
-    const [one, other] = [await givenDomains(), await givenDomains()]
+    const [owner, other] = [await givenDomains(), await givenDomains()]
     const name = aDomain()
-    const [mine, theirs] = [await givenSenderDomain(one, name), await givenSenderDomain(other, name)]
-    await post(`${one.path}/${mine.id}/verify`, { by_hand: true })
+    const [mine, theirs] = [await givenSenderDomain(owner, name), await givenSenderDomain(other, name)]
+    await post(`${owner.path}/${mine.id}/verify`, { by_hand: true })
     await prove(theirs)
     expect((await verify(other, theirs)).status).toBe(409)
     expect(await loadDomain(mine.id)).toMatchObject({ status: 'verified', verified_by: 'superuser' })
@@ -119,26 +119,26 @@ describe('verifySenderDomain', () => {
   })
 
   it('does not verify parent domains or subdomains', async () => {
-    const [one, other] = [await givenDomains(), await givenDomains()]
+    const [owner, other] = [await givenDomains(), await givenDomains()]
     const above = aDomain()
-    const [mine, theirs] = [await givenSenderDomain(one, above), await givenSenderDomain(other, `mail.${above}`)]
+    const [mine, theirs] = [await givenSenderDomain(owner, above), await givenSenderDomain(other, `mail.${above}`)]
     await prove(mine)
-    await verify(one, mine)
+    await verify(owner, mine)
     expect(outcome(await verify(other, theirs))).toEqual([200, 'pending', 'record_missing'])
     await prove(theirs)
     expect(outcome(await verify(other, theirs))).toEqual([200, 'verified', 'verified'])
   })
 
   it('queries the configured resolver, and returns the result of the query', async () => {
-    const one = await givenDomains()
-    const domain = await givenSenderDomain(one)
+    const owner = await givenDomains()
+    const domain = await givenSenderDomain(owner)
     const [{ name, value }] = domain.records
     const fetched = vi.spyOn(globalThis, 'fetch')
     const bindings = { DNS_PROVIDER: 'https', DNS_API_BASE: 'https://dns.example/query' }
     const ask = async (body: unknown) => {
       fetched.mockImplementationOnce(async () => Response.json(body))
-      const path = `${one.path}/${domain.id}/verify`
-      return outcome(await callWith(bindings, path, { method: 'POST', body: {}, token: one.token }))
+      const path = `${owner.path}/${domain.id}/verify`
+      return outcome(await callWith(bindings, path, { method: 'POST', body: {}, token: owner.token }))
     }
     const answer = (data: string) => ({ Status: 0, Answer: [{ name, type: 16, TTL: 60, data }] })
     expect(await ask({ Status: 2 })).toEqual([200, 'pending', 'dns_failure'])
@@ -148,8 +148,8 @@ describe('verifySenderDomain', () => {
   })
 
   it('stays pending until the e-mail provider has seen its own records, which the domain lists', async () => {
-    const one = await givenDomains()
-    const domain = await givenSenderDomain(one)
+    const owner = await givenDomains()
+    const domain = await givenSenderDomain(owner)
     const calls: string[] = []
     let state = 'pending'
     vi.spyOn(globalThis, 'fetch').mockImplementation(async (url, init) => {
@@ -161,7 +161,7 @@ describe('verifySenderDomain', () => {
     })
     const resend = { EMAIL_PROVIDER: 'resend', EMAIL_API_KEY: 're_key', EMAIL_API_BASE: 'https://mail.example' }
     const ask = () =>
-      callWith(resend, `${one.path}/${domain.id}/verify`, { method: 'POST', body: {}, token: one.token })
+      callWith(resend, `${owner.path}/${domain.id}/verify`, { method: 'POST', body: {}, token: owner.token })
     expect(outcome(await ask())).toEqual([200, 'pending', 'record_missing'])
     // Nothing is added to the account before the proof.
     expect(calls).toEqual([])

@@ -13,10 +13,10 @@ import { outcome, prove, loadDomain, verify } from '../support/sender-domains.ts
 
 describe('createSenderDomain', () => {
   it('adds a pending domain with the TXT record that proves it', async () => {
-    const one = await givenDomains()
-    const body = await givenSenderDomain(one, 'Nordlys-Events.DK.')
+    const owner = await givenDomains()
+    const body = await givenSenderDomain(owner, 'Nordlys-Events.DK.')
     expect(body).toMatchObject({
-      organization_id: one.id,
+      organization_id: owner.id,
       domain: 'nordlys-events.dk',
       status: 'pending',
       verified_by: null,
@@ -32,8 +32,8 @@ describe('createSenderDomain', () => {
         },
       ],
     })
-    expect((await get(`${one.path}/${body.id}`, one.token)).body).toEqual(body)
-    expect((await get(one.path, one.token)).body.results).toEqual([body])
+    expect((await get(`${owner.path}/${body.id}`, owner.token)).body).toEqual(body)
+    expect((await get(owner.path, owner.token)).body.results).toEqual([body])
   })
 
   it.each([
@@ -71,18 +71,18 @@ describe('createSenderDomain', () => {
     `${'a.'.repeat(118)}dk`,
     'a.dk\nb.dk',
   ])('refuses %j', async (domain) => {
-    const one = await givenDomains()
-    const reply = await post(one.path, { domain }, one.token)
+    const owner = await givenDomains()
+    const reply = await post(owner.path, { domain }, owner.token)
     expect([reply.status, reply.body.errors[0]]).toMatchObject([400, { pointer: '#/domain' }])
-    expect((await get(one.path, one.token)).body.count).toBe(0)
+    expect((await get(owner.path, owner.token)).body.count).toBe(0)
   })
 
   it('accepts each domain once in an organisation, in any spelling, and in several organisations', async () => {
-    const [one, other] = [await givenDomains(), await givenDomains()]
+    const [owner, other] = [await givenDomains(), await givenDomains()]
     const domain = aDomain()
-    const mine = await givenSenderDomain(one, domain)
+    const mine = await givenSenderDomain(owner, domain)
     for (const spelling of [domain.toUpperCase(), `${domain.slice(0, 1)}\u200B${domain.slice(1)}`]) {
-      const secondReply = await post(one.path, { domain: spelling }, one.token)
+      const secondReply = await post(owner.path, { domain: spelling }, owner.token)
       expect([secondReply.status, secondReply.body.errors[0]]).toMatchObject([
         400,
         { pointer: '#/domain', code: 'unique' },
@@ -94,39 +94,41 @@ describe('createSenderDomain', () => {
   })
 
   it('allows at most twenty, even when many are added at once', async () => {
-    const one = await givenDomains()
-    await seedSenderDomains(one.id, 18)
-    const replies = await Promise.all(Array.from({ length: 5 }, () => post(one.path, { domain: aDomain() }, one.token)))
+    const owner = await givenDomains()
+    await seedSenderDomains(owner.id, 18)
+    const replies = await Promise.all(
+      Array.from({ length: 5 }, () => post(owner.path, { domain: aDomain() }, owner.token)),
+    )
     expect(replies.map(({ status }) => status).toSorted()).toEqual([201, 201, 409, 409, 409])
     expect(replies.find(({ status }) => status === 409)?.body.code).toBe('too_many_sender_domains')
-    expect((await get(one.path, one.token)).body.count).toBe(20)
+    expect((await get(owner.path, owner.token)).body.count).toBe(20)
   })
 })
 
 describe('deleteSenderDomain', () => {
   it('frees the domain for others, and a domain that is added again gets another token', async () => {
-    const one = await givenDomains()
-    const domain = await givenSenderDomain(one)
+    const owner = await givenDomains()
+    const domain = await givenSenderDomain(owner)
     await prove(domain)
-    await verify(one, domain)
-    expect((await remove(`${one.path}/${domain.id}`, one.token)).status).toBe(204)
+    await verify(owner, domain)
+    expect((await remove(`${owner.path}/${domain.id}`, owner.token)).status).toBe(204)
     expect(await loadDomain(domain.id)).toBeUndefined()
-    const back = await givenSenderDomain(one, domain.domain)
-    expect(outcome(await verify(one, back))).toEqual([200, 'pending', 'record_mismatch'])
+    const back = await givenSenderDomain(owner, domain.domain)
+    expect(outcome(await verify(owner, back))).toEqual([200, 'pending', 'record_mismatch'])
   })
 })
 
 describe('the domains of another organisation', () => {
   it('return 404 in every operation', async () => {
-    const [one, other] = [await givenDomains(), await givenDomains()]
+    const [owner, other] = [await givenDomains(), await givenDomains()]
     const theirs = await seedSenderDomain(other.id, { domain: aDomain(), status: 'verified' })
-    for (const path of [`${other.path}/${theirs.id}`, `${one.path}/${theirs.id}`]) {
-      expect((await get(path, one.token)).status).toBe(404)
-      expect((await post(`${path}/verify`, {}, one.token)).status).toBe(404)
-      expect((await remove(path, one.token)).status).toBe(404)
+    for (const path of [`${other.path}/${theirs.id}`, `${owner.path}/${theirs.id}`]) {
+      expect((await get(path, owner.token)).status).toBe(404)
+      expect((await post(`${path}/verify`, {}, owner.token)).status).toBe(404)
+      expect((await remove(path, owner.token)).status).toBe(404)
     }
-    expect((await get(other.path, one.token)).status).toBe(404)
-    expect((await post(other.path, { domain: aDomain() }, one.token)).status).toBe(404)
+    expect((await get(other.path, owner.token)).status).toBe(404)
+    expect((await post(other.path, { domain: aDomain() }, owner.token)).status).toBe(404)
     expect(await loadDomain(theirs.id)).toEqual(theirs)
   })
 })
@@ -146,10 +148,10 @@ describe('/dev/dns', () => {
 
 describe('listSenderDomains', () => {
   it('lists the domains of the organisation with their records', async () => {
-    const [one, other] = [await givenDomains(), await givenDomains()]
-    const [first, second] = [await givenSenderDomain(one), await givenSenderDomain(one)]
+    const [owner, other] = [await givenDomains(), await givenDomains()]
+    const [first, second] = [await givenSenderDomain(owner), await givenSenderDomain(owner)]
     await givenSenderDomain(other)
-    const { body } = await get(one.path, one.token)
+    const { body } = await get(owner.path, owner.token)
     expect(body.results).toHaveLength(2)
     expect(body.results).toEqual(expect.arrayContaining([first, second]))
   })
@@ -157,9 +159,9 @@ describe('listSenderDomains', () => {
 
 describe('getSenderDomain', () => {
   it('returns a domain with the fields of its creation, only to its organisation', async () => {
-    const [one, other] = [await givenDomains(), await givenDomains()]
-    const domain = await givenSenderDomain(one)
-    expect((await get(`${one.path}/${domain.id}`, one.token)).body).toEqual(domain)
+    const [owner, other] = [await givenDomains(), await givenDomains()]
+    const domain = await givenSenderDomain(owner)
+    expect((await get(`${owner.path}/${domain.id}`, owner.token)).body).toEqual(domain)
     expect((await get(`${other.path}/${domain.id}`, other.token)).status).toBe(404)
   })
 })

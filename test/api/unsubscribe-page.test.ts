@@ -197,8 +197,9 @@ describe('the page of a link to unsubscribe', () => {
       link: 0,
     })
     const forged = [path.replace('/u/', '/s/'), `/t/u/${token}`, `${back.slice(0, -2)}AA`, '/t/s/x', `/t/s/${nobody}`]
-    for (const one of forged)
-      for (const method of ['GET', 'POST']) expect([one, (await visit(one, { method })).status]).toEqual([one, 404])
+    for (const forgedPath of forged)
+      for (const method of ['GET', 'POST'])
+        expect([forgedPath, (await visit(forgedPath, { method })).status]).toEqual([forgedPath, 404])
     expect(await listSuppressions(crowd.organization)).toMatchObject([{ reason: 'unsubscribed' }])
   })
 
@@ -209,7 +210,7 @@ describe('the page of a link to unsubscribe', () => {
     const back = readAction(path, (await leave(path)).text)
     await fc.assert(
       fc.asyncProperty(fc.array(fc.constantFrom(path, back), { minLength: 1, maxLength: 5 }), async (steps) => {
-        for (const one of steps) await leave(one)
+        for (const step of steps) await leave(step)
         const isLeft = steps.at(-1) === path
         expect((await listSuppressions(crowd.organization)).length).toBe(isLeft ? 1 : 0)
         const records = await listRecords(person?.id ?? '')

@@ -29,7 +29,7 @@ beforeAll(async () => {
     if (body.count < filled) await sampleOf(operation).fill?.(world, filled)
     cachedLists.set(operation.id, { operation, sample, rows: [] })
   }
-  for (const one of cachedLists.values()) one.rows = (await read(pathOf(one.operation, one.sample))).body.results
+  for (const list of cachedLists.values()) list.rows = (await read(pathOf(list.operation, list.sample))).body.results
 })
 
 const cases = lists.flatMap((operation) =>

@@ -113,7 +113,8 @@ describe.each(implemented.filter((operation) => operation.method === 'get'))('$i
 
   it('finds nothing by ids of another edition for an edition role', async () => {
     const [role] = operation.roles.filter((code) => code.startsWith('E'))
-    for (const one of role ? [role] : []) await expectHiddenIds(world.people[one], ({ sibling }) => sibling)
+    for (const editionRole of role ? [role] : [])
+      await expectHiddenIds(world.people[editionRole], ({ sibling }) => sibling)
   })
 
   it('finds rows by these ids for callers who may see them', async () => {

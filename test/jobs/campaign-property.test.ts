@@ -206,8 +206,8 @@ function ends(deduplicates: boolean) {
         await ask(engine, 'send-now')
         if (isBegun) await engine.alarm()
         let revision = 0
-        for (const [one, query] of steps) {
-          await take(engine, one)
+        for (const [nextStep, query] of steps) {
+          await take(engine, nextStep)
           check(engine)
           if (query && engine.store.readRecord()) checkList(engine, query)
           const row = await rowOf(campaignId)

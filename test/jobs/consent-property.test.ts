@@ -198,12 +198,12 @@ async function play(moves: readonly Move[]): Promise<void> {
     }
   }
 
-  for (const one of moves) {
-    await step(one)
+  for (const nextMove of moves) {
+    await step(nextMove)
     const rows = await recordsOf(shop.user, consent)
     expect(
       rows.map(({ status }) => status),
-      JSON.stringify(one),
+      JSON.stringify(nextMove),
     ).toEqual(model.kinds)
   }
   await expectWhole(shop.organization)

@@ -153,9 +153,9 @@ it('references, bytes and counts stay correct after any uploads, deletions, chan
       const digests = world.contents.map((bytes) => crypto.subtle.digest('SHA-256', bytes))
       const checksums = (await Promise.all(digests)).map((digest) => new Uint8Array(digest).toHex())
       let model: Model = new Map()
-      for (const one of steps) {
-        const plan = planStep(one, model, world)
-        const { bindings, hasCrashed } = crashAt(one.crash)
+      for (const nextStep of steps) {
+        const plan = planStep(nextStep, model, world)
+        const { bindings, hasCrashed } = crashAt(nextStep.crash)
         const { status } = await plan.run(bindings)
         const storedFiles = await listModelFiles(world, checksums)
         expectOneOf(storedFiles, model, plan, status < 300 || !hasCrashed())

@@ -90,8 +90,8 @@ describe('the stored counts of orders', () => {
         const shop = await seedShop()
         const other = await seedEdition({ id: shop.organization_id })
         const files: string[] = []
-        for (const one of acts) {
-          await perform(shop, other.id, files, one)
+        for (const nextAct of acts) {
+          await perform(shop, other.id, files, nextAct)
           await expectCountsToHold()
         }
       }),

@@ -241,7 +241,7 @@ describe('random uses of a purchase', () => {
         async (limit, steps) => {
           const machine = await seedMachine(limit)
           let model: Model = { status: 'active', order: 'completed', limit, isOver: false, uses: [], events: [] }
-          for (const one of steps) model = await runStep(machine, model, one)
+          for (const nextStep of steps) model = await runStep(machine, model, nextStep)
         },
       ),
       { numRuns: 15 },

@@ -105,8 +105,8 @@ describe('receipts under random faults', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 10 }), async (steps) => {
         const world = await open(true)
-        for (const one of [{ do: 'sell', count: 2 } as const, ...steps]) {
-          await world.take(one)
+        for (const nextStep of [{ do: 'sell', count: 2 } as const, ...steps]) {
+          await world.take(nextStep)
           await check(world)
         }
         await world.settle()
@@ -122,8 +122,8 @@ describe('receipts under random faults', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 10 }), async (steps) => {
         const world = await open(false)
-        for (const one of [{ do: 'sell', count: 2 } as const, ...steps]) {
-          await world.take(one)
+        for (const nextStep of [{ do: 'sell', count: 2 } as const, ...steps]) {
+          await world.take(nextStep)
           await check(world)
         }
         await world.settle()

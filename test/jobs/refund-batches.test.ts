@@ -231,8 +231,8 @@ async function take(shop: Shop, known: ModelBatch[], what: Step): Promise<void> 
   if (!('which' in what)) return
   if (what.do === 'reject') {
     const open = (await loadRefundRows(shop)).filter(({ status }) => status === 'pending')
-    const one = open[what.which % Math.max(1, open.length)]
-    if (one) expect((await actOnRefund(one.id, 'reject')).status).toBe(200)
+    const batch = open[what.which % Math.max(1, open.length)]
+    if (batch) expect((await actOnRefund(batch.id, 'reject')).status).toBe(200)
     return
   }
   const batch = known[what.which % Math.max(1, known.length)]

@@ -96,7 +96,7 @@ describe('simultaneous refunds of an order', () => {
           })
           for (const [first, and] of steps) {
             const replies = await Promise.all([run(bought, first), ...(and ? [run(bought, and)] : [])])
-            for (const one of replies) if (one) expect(expectedStatuses).toContain(one.reply.status)
+            for (const reply of replies) if (reply) expect(expectedStatuses).toContain(reply.reply.status)
             // Without a simultaneous request the shown amount is accepted.
             if (!and && replies[0]?.isShown) expect(replies[0].reply.status).toBe(201)
             await expectCountersToBeSums(shop)

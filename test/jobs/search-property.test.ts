@@ -101,7 +101,7 @@ it('every search finds exactly the matching rows, after any writes, changes and 
       fc.array(text(4), { minLength: 2, maxLength: 2 }),
       async (people, acts, slices, others) => {
         const seededRows = await make(people)
-        for (const one of acts) await change(seededRows, one)
+        for (const nextAct of acts) await change(seededRows, nextAct)
         const viewer = await givenMember({ id: seededRows.organization }, 'viewer', seededRows.editions[1])
         const texts = await db.all(sql<{ text: string }>`
           select search_text as text from users where organization_id = ${seededRows.organization}

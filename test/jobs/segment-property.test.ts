@@ -194,8 +194,8 @@ it('calculations stay correct in any order of edits, resets, crashes, sweeps and
   await fc.assert(
     fc.asyncProperty(fc.array(move, { minLength: 6, maxLength: 25 }), async (moves) => {
       const world = await seedWorld()
-      for (const one of moves) {
-        await make(world, one)
+      for (const nextMove of moves) {
+        await make(world, nextMove)
         await check(world)
       }
       await settle(world)

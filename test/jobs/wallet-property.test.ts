@@ -50,18 +50,18 @@ it('each first and each last phone is announced exactly once, in any order, with
       const pass = await givenPass()
       const held = new Set<string>()
       const expected: string[] = []
-      for (const one of steps) {
+      for (const nextStep of steps) {
         const before = held.size
-        const dies = await act(pass, one).then(
+        const dies = await act(pass, nextStep).then(
           () => false,
           () => true,
         )
         // A repetition commits nothing, so it cannot crash. A crash before the commit leaves no trace.
-        const isRepeated = held.has(one.device) === one.registers
-        expect(dies).toBe(one.crash !== 'none' && !isRepeated)
-        if (one.crash === 'before') continue
-        if (one.registers) held.add(one.device)
-        else held.delete(one.device)
+        const isRepeated = held.has(nextStep.device) === nextStep.registers
+        expect(dies).toBe(nextStep.crash !== 'none' && !isRepeated)
+        if (nextStep.crash === 'before') continue
+        if (nextStep.registers) held.add(nextStep.device)
+        else held.delete(nextStep.device)
         if (before === 0 && held.size === 1) expected.push('wallet.vendorA.pass-added')
         if (before === 1 && held.size === 0) expected.push('wallet.vendorA.pass-removed')
       }

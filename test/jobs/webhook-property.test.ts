@@ -174,8 +174,8 @@ describe('webhook deliveries under random faults', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 12 }), async (steps) => {
         const world = await seedDeliveryWorld()
-        for (const one of steps) {
-          await take(world, one)
+        for (const nextStep of steps) {
+          await take(world, nextStep)
           await check(world)
         }
         await take(world, { do: 'switch on' })

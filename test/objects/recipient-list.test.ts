@@ -90,8 +90,8 @@ it('the list of recipients has who matches any filter, in any ordering and after
         store.ensureRecord('campaign')
         addPeople(store, 30, 60)
         let cursor: RecipientsQuery | null = null
-        for (const [one, query] of all) {
-          take(store, one)
+        for (const [step, query] of all) {
+          take(store, step)
           if (cursor) expectPage(cursor)
           const after = expectPage(query)?.after
           if (after) cursor = { ...query, page: { ...query.page, after } }

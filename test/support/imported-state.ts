@@ -37,7 +37,7 @@ export class ImportedTables {
         reserved_minor: 0,
         ...row,
       } as PurchaseRow)
-    for (const one of writes) this.#change(one)
+    for (const write of writes) this.#change(write)
   }
 
   #change(one: Write): void {

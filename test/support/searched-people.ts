@@ -70,11 +70,11 @@ export async function make(
     customers: [],
     orders: [],
   }
-  for (const one of people) {
+  for (const seededPerson of people) {
     const user_id = freshId('user')
-    const contact = buildContact({ ...one, email: `${one.email}#${user_id}` })
+    const contact = buildContact({ ...seededPerson, email: `${seededPerson.email}#${user_id}` })
     const defaults = { locale: 'en', msg_channel: 'email' as const, metadata: {}, ...at }
-    const newContact = one.given && buildContact({ ...one, ...one.given })
+    const newContact = seededPerson.given && buildContact({ ...seededPerson, ...seededPerson.given })
     await write(
       insert(users, {
         id: user_id,
@@ -89,7 +89,7 @@ export async function make(
         : []),
     )
     searchedPeople.customers.push(user_id)
-    for (const [index, order_number] of one.numbers.entries()) {
+    for (const [index, order_number] of seededPerson.numbers.entries()) {
       const id = freshId('order')
       const edition_id = newContact && index === 1 ? second.id : first.id
       await write(

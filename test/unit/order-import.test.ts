@@ -181,7 +181,8 @@ function expectSound(
   const bought = tables.purchasesOf(row.id)
   const paid = bought.reduce((sum, purchase) => sum + purchase.price_minor + purchase.handling_fee_minor, 0)
   if (!isFrozen) expect(paid).toBe(Math.max(0, listed - order.discount_minor))
-  for (const one of bought) expect(Math.min(one.price_minor, one.handling_fee_minor)).toBeGreaterThanOrEqual(0)
+  for (const purchase of bought)
+    expect(Math.min(purchase.price_minor, purchase.handling_fee_minor)).toBeGreaterThanOrEqual(0)
   expect(payment.status === 'partially_refunded' || payment.status === 'refunded').toBe(payment.refunded_minor > 0)
 }
 

@@ -43,7 +43,7 @@ describe('a segment', () => {
       const reached = new Set([status])
       for (let size = 0; size !== reached.size;) {
         size = reached.size
-        for (const one of reached) for (const target of segmentLifecycle.targetsOf(one)) reached.add(target)
+        for (const state of reached) for (const target of segmentLifecycle.targetsOf(state)) reached.add(target)
       }
       expect([...reached].toSorted()).toEqual([...segmentStatuses].toSorted())
     }

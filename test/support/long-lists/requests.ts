@@ -127,11 +127,11 @@ export function chooseRequest(world: ListsWorld, seed: RequestSeed): Request {
   const target = visibleRows[seed.target % Math.max(1, visibleRows.length)]
   const scope = chooseScope(world, list, target, seed.scope)
   const filters: Record<string, string> = {}
-  for (const one of seed.filters) {
-    const name = chosen(Object.keys(list.filters), one.name)
+  for (const filterChoice of seed.filters) {
+    const name = chosen(Object.keys(list.filters), filterChoice.name)
     const filter = list.filters[name]
-    const stranger = all[one.value % Math.max(1, all.length)]
-    const value = filter && chooseValue(filter, { target, stranger }, one)
+    const stranger = all[filterChoice.value % Math.max(1, all.length)]
+    const value = filter && chooseValue(filter, { target, stranger }, filterChoice)
     if (value) filters[name] = value
   }
   const orderings = Object.keys(list.orderings)
