@@ -46,6 +46,19 @@ describe('updateColumnMappings', () => {
     expect(await targetsOf(id)).toEqual(before)
   })
 
+  it('explains that a column with buyers and ticket holders has one target', async () => {
+    const { id } = await givenImport(await seedShop(), twoOrders)
+    const reply = await mapColumns(id, [
+      { source_column: 'E-mail', target_field: 'customer.email' },
+      { source_column: 'E-mail', target_field: 'item.user.email' },
+    ])
+    expect(reply.status).toBe(400)
+    expect(reply.body.errors).toMatchObject([{ code: 'repeated', attr: 'mappings.1' }])
+    expect(reply.body.errors[0].detail).toContain(
+      'map it to the buyer: another person in a later row of the order becomes the holder of that ticket',
+    )
+  })
+
   it('finds columns of the same name by their position', async () => {
     const tenant = await seedShop()
     const { id } = await givenImport(tenant, csv('Order ID;Name;Name\r\nA-1;Ana;Day ticket\r\n'))

@@ -11,7 +11,7 @@ import {
 } from '../../src/domain/data-imports/mapping/index.ts'
 import type { OrderOptions } from '../../src/domain/data-imports/mapping/rows/order.ts'
 import { prepare } from '../support/import-mapping/prepared.ts'
-import { keyOf } from '../support/import-mapping/read-file.ts'
+import { keyOf, withDate } from '../support/import-mapping/read-file.ts'
 
 const options: OrderOptions = {
   group_by: 'external_id',
@@ -31,7 +31,7 @@ const targets = [
   'order.currency',
   'item.line_total',
 ]
-const mappings = targets.map((target, index) => ({ target, columns: [index] }))
+const mappings = withDate(targets.map((target, index) => ({ target, columns: [index] })))
 
 function ordersOf(rows: readonly (readonly string[])[], given: Partial<OrderOptions> = {}) {
   const all = { ...options, ...given }
@@ -65,7 +65,7 @@ describe('the rows of an order', () => {
     'item.user.full_name',
   ].map((target, index) => ({ target, columns: [index] }))
   const orderOf = (rows: readonly (readonly string[])[]) => {
-    const { readers } = prepare(people, rows, 'external_id')
+    const { readers } = prepare(withDate(people), rows, 'external_id')
     return mapOrder(
       rows.map((cells, index): PlacedRow => ({ ...decideRow(readers, cells), line: index + 2 })),
       options,
@@ -163,6 +163,7 @@ describe('the rows of an order', () => {
     expect(decision?.order && toWireOrder(decision.order)).toEqual({
       external_id: 'A',
       status: 'completed',
+      created: '2026-01-04T23:00:00.000Z',
       currency: 'dkk',
       customer: { email: 'a@example.com' },
       items: [

@@ -4,6 +4,7 @@ import { findHeader } from '../header.ts'
 import type { LinePosition } from '../lines.ts'
 import type { SourceRecord } from '../records.ts'
 import type { FileSource } from '../source.ts'
+import { createMergeFiller, type FilledRow } from './merges.ts'
 import { readSheetRows, type SheetRow } from './sheet.ts'
 import { openWorkbook } from './workbook.ts'
 
@@ -16,6 +17,12 @@ const toRecord = (line: number, cells: string[]): SourceRecord => ({
   offset: 0,
   length: 0,
   fault: null,
+})
+
+const toFilledRecord = ({ number, cells, filled, isHidden }: FilledRow): SourceRecord => ({
+  ...toRecord(number, cells),
+  filled,
+  isHidden,
 })
 
 export async function inspectXlsx(file: FileSource, options: FormatOptions): Promise<XlsxFormat> {
@@ -58,13 +65,17 @@ export async function* readXlsxRecords(
   from: LinePosition,
 ): AsyncGenerator<SourceRecord[]> {
   let expected = from.line
-  for await (const rows of readSheetRows(file, await openWorkbook(file, format.sheetName))) {
+  const workbook = await openWorkbook(file, format.sheetName)
+  const fillMerged = await createMergeFiller(file, workbook.sheet, format.body.line)
+  for await (const rows of readSheetRows(file, workbook)) {
     let records: SourceRecord[] = []
     let length = 0
-    for (const { number, cells } of rows) {
+    for (const row of rows) {
+      const filledRow = fillMerged(row)
+      const { number, cells } = filledRow
       if (number < from.line) continue
       if (number > expected) records.push(toRecord(number - 1, []))
-      records.push(toRecord(number, cells))
+      records.push(toFilledRecord(filledRow))
       expected = number + 1
       length += cells.reduce((sum, cell) => sum + cell.length, 0)
       if (length < maxYieldedText) continue

@@ -28,7 +28,7 @@ export interface OrderError extends StoredError {
 
 export interface OrderWarning {
   row: number
-  code: 'refund_without_item' | 'repeated_ticket' | 'several_customers' | 'phone_not_taken'
+  code: 'refund_without_item' | 'repeated_ticket' | 'several_customers' | 'phone_not_taken' | 'metadata_cut'
   message: string
 }
 
@@ -37,17 +37,23 @@ export interface DecidedRow {
   values: Readonly<Record<string, Exclude<CellValue, Amount | null>>>
   /** The currency that stands beside the amounts in their cells, or null. */
   currency_mark: string | null
+  /** The amount in a column of totals that nobody mapped, in minor units. */
+  unmapped_total: number | null
+  /** Whether a cell of the row has the order's date, not a constant or a default. */
+  is_dated: boolean
   errors: readonly RowError[]
   /** Whether a value map leaves the row out. */
   is_ignored: boolean
 }
 
-/** A row that belongs to no order has neither values nor a currency. */
-export type StagedValues = Pick<DecidedRow, 'values'> & Partial<Pick<DecidedRow, 'currency_mark'>>
+/** What a row stores: always its values, and the rest only where it differs from the usual. */
+export type StagedValues = Pick<DecidedRow, 'values'> & Partial<Pick<DecidedRow, 'currency_mark' | 'unmapped_total' | 'is_dated'>>
 
 /** Lines count as in a text editor. */
-export interface PlacedRow extends Omit<DecidedRow, 'errors'> {
+export interface PlacedRow extends StagedValues {
+  currency_mark: string | null
   errors: readonly StoredError[]
+  is_ignored: boolean
   line: number
 }
 
@@ -130,15 +136,63 @@ function checkMarks(marks: ReadonlySet<string>, currency: unknown): RowError | n
   return { column: null, target_field: 'order.currency', code: 'currency_mismatch', message, value: mark ?? null }
 }
 
-/** Reads the cells of a row. Each cell that cannot be read is an error. */
-export function decideRow(readers: readonly TargetReader[], cells: readonly string[]): DecidedRow {
+const hasDate = (readers: readonly TargetReader[], cells: readonly string[]): boolean =>
+  readers.some(
+    ({ field, mapping }) => field.key === 'order.created' && cleanCell(cells[mapping.columns[0] ?? -1] ?? '') !== '',
+  )
+
+function readTotal(reader: TargetReader | null, cells: readonly string[]): number | null {
+  const target = reader && readOnce(reader, cells)
+  return target && 'value' in target && isAmount(target.value) ? target.value.minor : null
+}
+
+const ignoredRow: DecidedRow = {
+  values: {},
+  currency_mark: null,
+  unmapped_total: null,
+  is_dated: false,
+  errors: [],
+  is_ignored: true,
+}
+
+/** A merged cell beside several tickets may have the amount of each or of all of them. */
+function checkMergedAmount(
+  { field, mapping }: TargetReader,
+  cells: readonly string[],
+  filled: readonly number[],
+): RowError | null {
+  const column = mapping.columns.find((index) => filled.includes(index))
+  if (column === undefined || field.group !== 'item' || !(field.type === 'money' || field.type === 'quantity'))
+    return null
+  const value = (cells[column] ?? '').slice(0, maxShownValue)
+  const message =
+    `"${value}" is merged over several rows, so it may belong to each of them or to all together. Unmerge the cell, ` +
+    'or map the column to order.amount if it is the total of the order.'
+  return { column, target_field: field.key, code: 'merged_amount', message, value }
+}
+
+/**
+ * Reads the cells of a row. Each cell that cannot be read is an error, except that of an unmapped total. `filled` are
+ * the columns whose values come from a merged cell above them.
+ */
+export function decideRow(
+  readers: readonly TargetReader[],
+  cells: readonly string[],
+  totalReader: TargetReader | null = null,
+  filled: readonly number[] = [],
+): DecidedRow {
   const values: Record<string, Exclude<CellValue, Amount | null>> = {}
   const errors: RowError[] = []
   const marks = new Set<string>()
   for (const reader of readers) {
     const target = readOnce(reader, cells)
     if (!target) continue
-    if ('ignored' in target) return { values: {}, currency_mark: null, errors: [], is_ignored: true }
+    if ('ignored' in target) return ignoredRow
+    const merged = filled.length > 0 ? checkMergedAmount(reader, cells, filled) : null
+    if (merged) {
+      errors.push(merged)
+      continue
+    }
     if ('error' in target) {
       errors.push(target.error)
       continue
@@ -157,5 +211,12 @@ export function decideRow(readers: readonly TargetReader[], cells: readonly stri
   if (marks.size > 1 && [...marks].some((mark) => mark !== 'kr' && allowsCurrency('kr', mark))) marks.delete('kr')
   const currencyError = checkMarks(marks, currency === 'kr' ? undefined : currency)
   if (currencyError) errors.push(currencyError)
-  return { values, currency_mark: [...marks][0] ?? null, errors, is_ignored: false }
+  return {
+    values,
+    currency_mark: [...marks][0] ?? null,
+    unmapped_total: readTotal(totalReader, cells),
+    is_dated: hasDate(readers, cells),
+    errors,
+    is_ignored: false,
+  }
 }
