@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { post, get } from '../support/api.ts'
 import {
   csv,
+  giveDate,
   mapColumns,
   pathOf,
   process,
@@ -102,6 +103,7 @@ describe('updateColumnMappings', () => {
   it('refuses two columns for a target that takes one, and names them', async () => {
     const tenant = await seedShop()
     const { id } = await givenImport(tenant, twoOrders)
+    await giveDate(id)
     const { body } = await mapColumns(id, [{ source_column: 'Quantity', target_field: 'item.unit_price' }])
     expect(body.results[4].errors).toMatchObject([{ code: 'duplicate_target' }])
     const checked = await post(pathOf(id, '/column-mappings/validate'), {})
@@ -119,6 +121,7 @@ describe('validateColumnMappings', () => {
       tenant,
       plain(['A-1;nobody;Day ticket;2;225,00', 'A-2;b@b.dk;Day ticket;1;10,00', 'A-3;c@b.dk;Day ticket;1;10,00']),
     )
+    await giveDate(id)
     const before = await storedImport(id)
     const { body } = await post(pathOf(id, '/column-mappings/validate'), {})
     expect(body).toMatchObject({

@@ -82,7 +82,9 @@ describe('a file whose orders have no date', () => {
       await started(id)
     }
     await importWith('2026-01-05')
-    const user = await db.first(sql<{ id: string }>`select id from users where organization_id = ${shop.organization_id}`)
+    const user = await db.first(
+      sql<{ id: string }>`select id from users where organization_id = ${shop.organization_id}`,
+    )
     expect((await answer('withdraw', { user: user?.id ?? '', consent: consent.id })).status).toBe(200)
     await importWith(new Date(Date.now() + 3_600_000).toISOString())
     const records = await recordsOf(user?.id ?? '', consent.id)

@@ -77,7 +77,10 @@ describe('the answer about a workbook', () => {
       { name: 'More', rows: header + order(2) + order(3) },
     ])
     expect(file_format).toMatchObject({ sheet: 'Orders', sheets: ['Orders', 'More'] })
-    const other = { code: 'other_sheets', message: 'Only the sheet "Orders" is read. To read another one, set the option sheet.' }
+    const other = {
+      code: 'other_sheets',
+      message: 'Only the sheet "Orders" is read. To read another one, set the option sheet.',
+    }
     expect(file_format.warnings).toMatchObject([{ code: 'hidden_rows' }, other])
     expect((await patch(pathOf(id), { options: { sheet: 'More' } })).status).toBe(200)
     await work(id)

@@ -23,26 +23,28 @@ const rows = [
 describe('a total of the file that the mapped columns do not make up', () => {
   it('is a warning with the difference, before the rows are processed and in the preview', async () => {
     const { id } = await givenImport(await seedShop(), tableOf([header, ...rows]))
-    const message =
-      'The total is 112.50 DKK in the source, but items and fees add up to 100.00 DKK, 12.50 DKK away.'
+    const message = 'The total is 112.50 DKK in the source, but items and fees add up to 100.00 DKK, 12.50 DKK away.'
     const warning = { row: 2, code: 'amount_mismatch', target_field: 'order.amount', message }
     expect(await validate(id)).toMatchObject([warning])
     expect((await previewed(id)).results).toMatchObject([{ warnings: [warning] }, { warnings: [] }])
   })
 
-  it.each([{ target_field: null }, { is_ignored: true }])('is one also if nobody mapped its column: %j', async (change) => {
-    const shop = await seedShop()
-    const { id } = await givenImport(shop, tableOf([header, ...rows]))
-    expect((await mapColumns(id, [{ source_column: 'Order total', ...change }])).status).toBe(200)
-    const message =
-      '"Order total" has 112.50 DKK, but the mapped columns add up to 100.00 DKK, 12.50 DKK away. ' +
-      'Map what is missing, for example fees to order.service_fee.'
-    expect(await validate(id)).toMatchObject([{ row: 2, code: 'amount_mismatch', message }])
-    const { results } = await previewed(id)
-    expect(results).toMatchObject([{ warnings: [{ row: 2, code: 'amount_mismatch', message }] }, { warnings: [] }])
-    expect(await started(id)).toMatchObject({ status: 'completed', created_orders: 2 })
-    expect(await ordersOf(shop)).toMatchObject([{ amount: '100 dkk' }, { amount: '100 dkk' }])
-  })
+  it.each([{ target_field: null }, { is_ignored: true }])(
+    'is one also if nobody mapped its column: %j',
+    async (change) => {
+      const shop = await seedShop()
+      const { id } = await givenImport(shop, tableOf([header, ...rows]))
+      expect((await mapColumns(id, [{ source_column: 'Order total', ...change }])).status).toBe(200)
+      const message =
+        '"Order total" has 112.50 DKK, but the mapped columns add up to 100.00 DKK, 12.50 DKK away. ' +
+        'Map what is missing, for example fees to order.service_fee.'
+      expect(await validate(id)).toMatchObject([{ row: 2, code: 'amount_mismatch', message }])
+      const { results } = await previewed(id)
+      expect(results).toMatchObject([{ warnings: [{ row: 2, code: 'amount_mismatch', message }] }, { warnings: [] }])
+      expect(await started(id)).toMatchObject({ status: 'completed', created_orders: 2 })
+      expect(await ordersOf(shop)).toMatchObject([{ amount: '100 dkk' }, { amount: '100 dkk' }])
+    },
+  )
 
   it('is none once the missing fee is mapped', async () => {
     const { id } = await givenImport(await seedShop(), tableOf([header, ...rows]))

@@ -106,6 +106,21 @@ describe('the rows of an order', () => {
     ])
   })
 
+  it('keep the value of their order where a default replaces the blank cells of other rows', () => {
+    const rows = [
+      ['A', 'a@example.com', 'Day', '10', ''],
+      ['A', '', 'Camping', '10', 'completed'],
+      ['B', 'b@example.com', 'Day', '10', ''],
+    ]
+    const filled = ['order.external_id', 'customer.email', 'item.product', 'item.unit_price', 'order.status'].map(
+      (target, index) => ({ target, columns: [index], ...(index === 4 ? { default_value: 'pending' } : {}) }),
+    )
+    const { readers } = prepare(withDate(filled), rows, 'external_id')
+    const placed = rows.map((cells, index): PlacedRow => ({ ...decideRow(readers, cells), line: index + 2 }))
+    expect(mapOrder(placed.slice(0, 2), options)).toMatchObject({ errors: [], order: { status: 'completed' } })
+    expect(mapOrder(placed.slice(2), options)).toMatchObject({ errors: [], order: { status: 'pending' } })
+  })
+
   it('that contradict each other are refused, and the error names the line', () => {
     const [decision] = ordersOf([
       ['A', 'a@example.com', 'Day', '2', '10', '', '', 'DKK'],

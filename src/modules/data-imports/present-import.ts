@@ -45,7 +45,12 @@ const countRows = (count: number, singular: string, plural: string): string =>
   count === 1 ? `1 row ${singular}` : `${count} rows ${plural}`
 
 /** Lists what a workbook shows differently from how it was read. */
-function listSheetWarnings({ sheetName, sheetNames = [], hiddenRows = 0, filledRows = 0 }: XlsxFormat): FormatWarning[] {
+function listSheetWarnings({
+  sheetName,
+  sheetNames = [],
+  hiddenRows = 0,
+  filledRows = 0,
+}: XlsxFormat): FormatWarning[] {
   const warnings: FormatWarning[] = []
   if (hiddenRows > 0) {
     const hidden = `${countRows(hiddenRows, 'is', 'are')} hidden in the sheet, by hand or by a filter, and read like the others.`

@@ -37,11 +37,11 @@ export interface RawStagedRow extends Pick<StagedRow, 'row_number' | 'file_line'
   errors: string
 }
 
-export const pickStagedValues = ({ values, unmapped_total = null, is_dated = true, ...row }: StagedValues) => ({
+export const pickStagedValues = ({ values, unmapped_total = null, assumed = [], ...row }: StagedValues) => ({
   values,
   currency_mark: row.currency_mark ?? null,
   ...(unmapped_total === null ? {} : { unmapped_total }),
-  ...(is_dated ? {} : { is_dated }),
+  ...(assumed.length === 0 ? {} : { assumed }),
 })
 
 export function parseStagedRow({ data, errors, file_line }: RawStagedRow): PlacedRow {

@@ -101,8 +101,7 @@ function changeColumns(state: MappingState, { mappings }: UpdateColumnMappingsIn
       errors.push(buildUnknownTargetError([...path, 'target_field'], target_field))
     const column = findColumn(state, change, path)
     if (!('source_index' in column)) errors.push(column)
-    else if (changedColumns.has(column.source_index))
-      errors.push(fieldError(path, 'repeated', twiceMapped))
+    else if (changedColumns.has(column.source_index)) errors.push(fieldError(path, 'repeated', twiceMapped))
     else changedColumns.set(column.source_index, changeColumn(column, change, state))
   }
   if (errors.length) throw invalid(...errors)

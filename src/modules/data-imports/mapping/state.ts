@@ -131,7 +131,11 @@ function buildUnmappedTotal(state: MappingState): TargetMapping | null {
   const column = findUnmappedTotal(state.columns, state.constants)
   if (!column) return null
   const target = 'order.amount'
-  return { target, columns: [column.source_index], transform: decideTransform({ ...column, target_field: target }, state) }
+  return {
+    target,
+    columns: [column.source_index],
+    transform: decideTransform({ ...column, target_field: target }, state),
+  }
 }
 
 /** The user's choice wins. Otherwise orders have an id if a column or a constant has it. */

@@ -7,7 +7,14 @@ import type { Page, PageRequest } from '../../../domain/page.ts'
 import { checkAction } from '../begin.ts'
 import type { LoadedImport } from '../queries.ts'
 import { maxPreviewed, ordersWalkedAPage, type PreviewQuery } from '../run/run-contract.ts'
-import { addToTotals, countedStatuses, countLookalikes, loadPreviewCount, noTotals, type PreviewCount } from './count-preview.ts'
+import {
+  addToTotals,
+  countedStatuses,
+  countLookalikes,
+  loadPreviewCount,
+  noTotals,
+  type PreviewCount,
+} from './count-preview.ts'
 import { previewOrders, getAction, loadPreviewSetting, type PreviewedOrder, type PreviewSetting } from './preview.ts'
 
 const loadSettingFor = (ctx: Ctx, row: LoadedImport): Promise<PreviewSetting> =>

@@ -96,7 +96,11 @@ function checkOrder(
     return { order: null, problems: [...problems, ...parsed.errors.map((error) => toProblem(mapped, error))] }
   const { total_header } = setting
   const unmapped_total = total_header === null ? null : { header: total_header, amounts: mapped.unmapped_totals }
-  const order = normalizeOrderPhone(setting, { ...parsed.order, unmapped_total, is_dated: mapped.is_dated }, mapped.lines[0] ?? 0)
+  const order = normalizeOrderPhone(
+    setting,
+    { ...parsed.order, unmapped_total, is_dated: mapped.is_dated },
+    mapped.lines[0] ?? 0,
+  )
   if ('code' in order) problems.push(order)
   return { order: problems.length > 0 || 'code' in order ? null : order, problems }
 }

@@ -36,7 +36,7 @@ async function readMerges(file: FileSource, sheet: ZipEntry): Promise<Map<number
   for await (const chunk of openEntry(file, sheet, maxSheetSize)) {
     decoder ??= chooseDecoder(chunk)
     text += decoder.decode(chunk, { stream: true })
-    const end = isBehindRows ? null : endOfRows.exec(text)
+    const end: RegExpExecArray | null = isBehindRows ? null : endOfRows.exec(text)
     if (end) text = text.slice(end.index)
     isBehindRows ||= end !== null
     let searched = Math.max(0, text.length - longestTag)

@@ -92,7 +92,7 @@ const hintsByTarget: Readonly<Record<string, string>> = {
 interface MergedRows {
   /** Values of the order. */
   values: OrderValues
-  /** The rows with the holders of their tickets. */
+  /** The rows with the holders of their tickets, and without constants and defaults of the order. */
   rows: readonly PlacedRow[]
   errors: OrderError[]
   warnings: OrderWarning[]
@@ -130,11 +130,20 @@ function addHolder(row: PlacedRow, buyer: OrderValues, isFirst: boolean): Placed
   return { ...row, values: { ...Object.fromEntries(holder), ...values } }
 }
 
+function dropAssumedValues(row: PlacedRow): PlacedRow {
+  const { assumed = [] } = row
+  if (assumed.length === 0) return row
+  const stated = Object.entries(row.values).filter(([target]) => !assumed.includes(target))
+  return { ...row, values: Object.fromEntries(stated) }
+}
+
 /**
- * Merges the rows of an order. A blank cell takes the value of the other rows. The first customer is the buyer, and
- * different metadata becomes a list. Other values that differ are errors.
+ * Merges the rows of an order. A blank cell takes the value of the other rows, and a constant or a default only if they
+ * are blank too. The first customer is the buyer, and different metadata becomes a list. Other values that differ are
+ * errors.
  */
-function mergeRows(rows: readonly PlacedRow[]): MergedRows {
+function mergeRows(placed: readonly PlacedRow[]): MergedRows {
+  const rows = placed.map(dropAssumedValues)
   const values: Record<string, OrderValues[string]> = {}
   const firstLines = new Map<string, number>()
   const errors: OrderError[] = []
@@ -166,6 +175,11 @@ function mergeRows(rows: readonly PlacedRow[]): MergedRows {
         const error = { column: null, target_field: target, code: 'inconsistent_order', message } as const
         errors.push({ ...error, row: row.line, value: ownValue })
       }
+    }
+  for (const { assumed = [], values: rowValues } of placed)
+    for (const target of assumed) {
+      const value = rowValues[target]
+      if (value !== undefined && values[target] === undefined) values[target] = value
     }
   const hasHolders = warnings.some(({ code }) => code === 'several_customers')
   const withHolders = hasHolders ? rows.map((row, index) => addHolder(row, values, index === 0)) : rows
@@ -307,8 +321,7 @@ export function mapOrder(placed: readonly PlacedRow[], options: OrderOptions): M
   const undated = 'The order has no date. Fill the cell, or set a default_value for the column of order.created.'
   require(['order.created'], undated)
   const created_at = getNumber(values, 'order.created')
-  if (errors.length > 0 || typeof currency !== 'string' || created_at === null)
-    return { order: null, errors, warnings }
+  if (errors.length > 0 || typeof currency !== 'string' || created_at === null) return { order: null, errors, warnings }
   const fee = getNumber(values, 'order.service_fee') ?? 0
   const order: DecidedOrder = {
     lines: rows.map(({ line }) => line),
@@ -316,7 +329,7 @@ export function mapOrder(placed: readonly PlacedRow[], options: OrderOptions): M
     order_number: getText(values, 'order.order_number'),
     status: findWord(orderStatuses, getText(values, 'order.status')) ?? decideStatus(items, options),
     created_at,
-    is_dated: rows.some(({ is_dated }) => is_dated !== false),
+    is_dated: rows.some((row) => row.values['order.created'] !== undefined),
     currency,
     customer: readCustomer(values),
     items,

@@ -39,15 +39,16 @@ export interface DecidedRow {
   currency_mark: string | null
   /** The amount in a column of totals that nobody mapped, in minor units. */
   unmapped_total: number | null
-  /** Whether a cell of the row has the order's date, not a constant or a default. */
-  is_dated: boolean
+  /** Targets of the order whose values are constants or defaults, because the row has a blank cell or no column. */
+  assumed: readonly string[]
   errors: readonly RowError[]
   /** Whether a value map leaves the row out. */
   is_ignored: boolean
 }
 
 /** What a row stores: always its values, and the rest only where it differs from the usual. */
-export type StagedValues = Pick<DecidedRow, 'values'> & Partial<Pick<DecidedRow, 'currency_mark' | 'unmapped_total' | 'is_dated'>>
+export type StagedValues = Pick<DecidedRow, 'values'> &
+  Partial<Pick<DecidedRow, 'currency_mark' | 'unmapped_total' | 'assumed'>>
 
 /** Lines count as in a text editor. */
 export interface PlacedRow extends StagedValues {
@@ -60,31 +61,39 @@ export interface PlacedRow extends StagedValues {
 /** Cells cannot be told apart in such a row, so missing values are not reported. */
 export const concernsWholeRow = ({ target_field }: StoredError): boolean => target_field === null
 
-type ReadTarget = { value: CellValue } | { ignored: true } | { error: RowError } | null
+type ReadTarget = { value: CellValue; isAssumed: boolean } | { ignored: true } | { error: RowError } | null
 
 const maxShownValue = 200
 
-function readTexts({ mapping, values }: TargetReader, cells: readonly string[]): string[] | 'ignored' {
+interface CellTexts {
+  texts: string[]
+  /** Whether a constant or a default replaces a blank cell. */
+  isAssumed: boolean
+}
+
+function readTexts({ mapping, values }: TargetReader, cells: readonly string[]): CellTexts | 'ignored' {
   const clean = mapping.columns.map((column) => cleanCell(cells[column] ?? ''))
   const filled = clean.filter((text) => text !== '')
   const hasFirstColumn = filled.length > 0 && clean[0] !== ''
-  const sources = hasFirstColumn ? filled : [(mapping.constant ?? mapping.default_value ?? filled.join(' ')).trim()]
+  const assumedText = mapping.constant ?? mapping.default_value ?? null
+  const sources = hasFirstColumn ? filled : [(assumedText ?? filled.join(' ')).trim()]
   const texts: string[] = []
   for (const text of sources) {
     const mapped = text === '' ? undefined : values?.get(toPlainWord(text))
     if (mapped && 'ignore_row' in mapped) return 'ignored'
     texts.push(mapped ? mapped.to.trim() : text)
   }
-  return texts.filter((text) => text !== '')
+  return { texts: texts.filter((text) => text !== ''), isAssumed: !hasFirstColumn && assumedText !== null }
 }
 
 function readTarget(reader: TargetReader, cells: readonly string[]): ReadTarget {
   const { field, mapping } = reader
-  const texts = readTexts(reader, cells)
-  if (texts === 'ignored') return { ignored: true }
+  const read = readTexts(reader, cells)
+  if (read === 'ignored') return { ignored: true }
+  const { texts, isAssumed } = read
   if (texts.length === 0) return null
   const result = parseCell(texts, reader.format)
-  if ('value' in result) return { value: result.value }
+  if ('value' in result) return { value: result.value, isAssumed }
   const value = showUndecodable(texts.join(' ')).slice(0, maxShownValue)
   return { error: { ...result, column: mapping.columns[0] ?? null, target_field: field.key, value } }
 }
@@ -136,11 +145,6 @@ function checkMarks(marks: ReadonlySet<string>, currency: unknown): RowError | n
   return { column: null, target_field: 'order.currency', code: 'currency_mismatch', message, value: mark ?? null }
 }
 
-const hasDate = (readers: readonly TargetReader[], cells: readonly string[]): boolean =>
-  readers.some(
-    ({ field, mapping }) => field.key === 'order.created' && cleanCell(cells[mapping.columns[0] ?? -1] ?? '') !== '',
-  )
-
 function readTotal(reader: TargetReader | null, cells: readonly string[]): number | null {
   const target = reader && readOnce(reader, cells)
   return target && 'value' in target && isAmount(target.value) ? target.value.minor : null
@@ -150,7 +154,7 @@ const ignoredRow: DecidedRow = {
   values: {},
   currency_mark: null,
   unmapped_total: null,
-  is_dated: false,
+  assumed: [],
   errors: [],
   is_ignored: true,
 }
@@ -183,6 +187,7 @@ export function decideRow(
 ): DecidedRow {
   const values: Record<string, Exclude<CellValue, Amount | null>> = {}
   const errors: RowError[] = []
+  const assumed: string[] = []
   const marks = new Set<string>()
   for (const reader of readers) {
     const target = readOnce(reader, cells)
@@ -198,7 +203,8 @@ export function decideRow(
       continue
     }
     const { value } = target
-    const { key } = reader.field
+    const { key, is_order_level } = reader.field
+    if (target.isAssumed && is_order_level) assumed.push(key)
     if (isAmount(value)) {
       const amountError = checkAmount(reader, value, cells)
       if (amountError) errors.push(amountError)
@@ -215,7 +221,7 @@ export function decideRow(
     values,
     currency_mark: [...marks][0] ?? null,
     unmapped_total: readTotal(totalReader, cells),
-    is_dated: hasDate(readers, cells),
+    assumed,
     errors,
     is_ignored: false,
   }
