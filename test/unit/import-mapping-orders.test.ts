@@ -121,6 +121,18 @@ describe('the rows of an order', () => {
     expect(mapOrder(placed.slice(2), options)).toMatchObject({ errors: [], order: { status: 'pending' } })
   })
 
+  it('have a warning where their metadata is too long together', () => {
+    const { order, errors, warnings } = orderOf([
+      ['A', 'a@example.com', '', 'Day', '10', 'x'.repeat(900), ''],
+      ['A', '', '', 'Day', '10', 'y'.repeat(200), ''],
+      ['A', '', '', 'Day', '10', 'z', ''],
+    ])
+    expect(errors).toEqual([])
+    expect(order?.metadata).toEqual({ food: `${'x'.repeat(900)}, z` })
+    expect(warnings).toMatchObject([{ row: 3, code: 'metadata_cut' }])
+    expect(order?.items.map(({ user }) => user)).toEqual([null, null, null])
+  })
+
   it('that contradict each other are refused, and the error names the line', () => {
     const [decision] = ordersOf([
       ['A', 'a@example.com', 'Day', '2', '10', '', '', 'DKK'],
