@@ -111,6 +111,18 @@ describe('the report of failed rows', () => {
     )
   })
 
+  it('keeps leading zeros and long numbers of a workbook, and is read like the workbook', async () => {
+    const row = ['0045', '12345678901234567', '0', '12', '00-1', '-', '-2+3']
+    const columns = ['Ordre', 'Kode', 'C', 'D', 'E', 'F', 'G']
+    const file = openBytes(workbook({ sheets: [{ name: 'x', rows: textRow(1, columns) + textRow(2, row) }] }))
+    const { format, rows } = await inspectAndRead(file)
+    const report = await writeReport(file, format, rows)
+    const [, line] = new TextDecoder().decode(report).split('\r\n')
+    expect(line).toContain(`"=""0045""";"=""12345678901234567""";0;12;00-1;-;'-2+3`)
+    const reportTable = await inspectAndRead(openBytes(report))
+    expect(reportTable.rows[0]?.cells.slice(2).map(cleanCell)).toEqual(row.map(cleanCell))
+  })
+
   it('is a CSV file for a workbook, which spreadsheets open without running formulas', async () => {
     const rows =
       textRow(1, ['Navn', 'Beløb']) + textRow(2, ['=HYPERLINK("x")', '-5,00']) + textRow(3, ['+4512345678', '@x'])

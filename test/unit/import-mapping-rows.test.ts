@@ -186,7 +186,12 @@ describe('the mapping of an import', () => {
   })
 
   it('needs no id of orders when they are grouped by row or by address', () => {
-    const mappings = [mapTarget('customer.phone_number'), mapTarget('item.product'), mapTarget('item.line_total')]
+    const mappings = [
+      mapTarget('customer.phone_number'),
+      mapTarget('order.created'),
+      mapTarget('item.product'),
+      mapTarget('item.line_total'),
+    ]
     expect(prepare(mappings, [['1']], 'row').missing_required).toEqual([])
     expect(prepare(mappings, [['1']], 'email').missing_required).toEqual(['customer.email'])
   })
