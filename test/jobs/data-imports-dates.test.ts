@@ -15,7 +15,7 @@ const dateOf = (value: string) => [{ target_field: 'order.created', value }]
 const createdAt = async (shop: Shop) => (await ordersOf(shop)).map((order) => (order as { created: string }).created)
 
 describe('a file whose orders have no date', () => {
-  it('is asked for one before its rows are read', async () => {
+  it('needs a date before its rows are read', async () => {
     const shop = await seedShop()
     const { id, column_summary } = await givenImport(shop, tableOf(undated))
     expect(column_summary.missing_required).toEqual(['order.created'])
@@ -29,7 +29,7 @@ describe('a file whose orders have no date', () => {
     expect(await ordersOf(shop)).toEqual([])
   })
 
-  it('is imported with the date that its user gives', async () => {
+  it('is imported with the date that you set', async () => {
     const shop = await seedShop()
     const { id } = await givenImport(shop, tableOf(undated))
     await previewed(id, { constants: dateOf('2026-05-01 12:00') })
@@ -37,7 +37,7 @@ describe('a file whose orders have no date', () => {
     expect(await createdAt(shop)).toEqual(['2026-05-01T10:00:00.000Z'])
   })
 
-  it('is asked again next time, because a date is not remembered', async () => {
+  it('needs a date again next time, because a date is not remembered', async () => {
     const shop = await seedShop()
     const first = await givenImport(shop, tableOf(undated))
     const mapped = [...dateOf('2026-05-01'), { target_field: 'order.currency', value: 'dkk' }]
@@ -48,7 +48,7 @@ describe('a file whose orders have no date', () => {
     expect((await columnsOf(next.id)).constants).toMatchObject([{ target_field: 'order.currency' }])
   })
 
-  it('does not repeat the rows of a list that has grown, whatever date it gets then', async () => {
+  it('adds no row of a list twice when the list has grown, whatever date it gets then', async () => {
     const shop = await seedShop()
     const list = ['Email;Ticket type;Price', 'ane@example.dk;Partout;100,00']
     const first = await givenImport(shop, tableOf(list))
@@ -100,7 +100,7 @@ describe('an order without a date in a file with dates', () => {
     'B;bo@example.dk;Partout;100,00;',
   ]
 
-  it('is refused, and takes the date of its other rows if they have one', async () => {
+  it('takes the date of its other rows, and is refused when they have none', async () => {
     const shop = await seedShop()
     const { id } = await givenImport(shop, tableOf(table))
     const { body: checked } = await post(pathOf(id, '/column-mappings/validate'), {})
@@ -118,7 +118,7 @@ describe('an order without a date in a file with dates', () => {
     expect((await get(pathOf(id, '/error-report'))).text).toContain('The order has no date.')
   })
 
-  it('takes the date that the user sets for blank cells, which the next file does not', async () => {
+  it('takes the date that you set for blank cells, which the next file does not', async () => {
     const shop = await seedShop()
     const { id } = await givenImport(shop, tableOf(table))
     const blank = { source_column: 'Order date', default_value: '2026-06-01' }

@@ -39,7 +39,7 @@ describe('a sheet whose orders are merged over the rows of their tickets', () =>
     ])
   })
 
-  it('is not charged twice: a merged price is refused, because it may be that of all tickets', async () => {
+  it('charges no ticket twice: a merged price is refused, because it may be that of all tickets', async () => {
     const shop = await seedShop()
     const oneDay = rows.replace(/<c r="F3".*?<\/c>/, '')
     const sheet = { name: 'Orders', rows: oneDay, after: merges(...ofOrder, 'F2:F3') }
@@ -56,7 +56,7 @@ describe('the answer about a workbook', () => {
     textRow(number, [`A-${number}`, '', `a${number}@example.dk`, '2026-05-01', 'Partout', '100', '100'])
   const hidden = (number: number) => order(number).replace('<row ', '<row hidden="1" ')
 
-  it('says how many rows are hidden, and that they are read', async () => {
+  it('are counted in the answer, which says that they are read', async () => {
     const shop = await seedShop()
     const rows = header + order(2) + hidden(3) + hidden(4)
     const { id, file_format, total_rows } = await givenWorkbook(shop, [{ name: 'Orders', rows }])
@@ -69,7 +69,7 @@ describe('the answer about a workbook', () => {
     expect((await get(pathOf(id))).body.file_format.warnings).toHaveLength(1)
   })
 
-  it('says which sheet was read, and forgets what another sheet has', async () => {
+  it('says which sheet was read, and drops what it said about another sheet', async () => {
     const shop = await seedShop()
     const { id, file_format } = await givenWorkbook(shop, [
       { name: 'Draft', rows: header + order(2), state: 'hidden' },

@@ -20,8 +20,8 @@ const rows = [
   'B;bo@example.dk;2026-05-01;Partout;100,00;;100,00',
 ]
 
-describe('a total of the file that the mapped columns do not make up', () => {
-  it('is a warning with the difference, before the rows are processed and in the preview', async () => {
+describe('a total of the file that differs from the sum of the mapped columns', () => {
+  it('makes a warning with the difference, before the rows are processed and in the preview', async () => {
     const { id } = await givenImport(await seedShop(), tableOf([header, ...rows]))
     const message = 'The total is 112.50 DKK in the source, but items and fees add up to 100.00 DKK, 12.50 DKK away.'
     const warning = { row: 2, code: 'amount_mismatch', target_field: 'order.amount', message }
@@ -30,7 +30,7 @@ describe('a total of the file that the mapped columns do not make up', () => {
   })
 
   it.each([{ target_field: null }, { is_ignored: true }])(
-    'is one also if nobody mapped its column: %j',
+    'makes a warning when nobody mapped its column: %j',
     async (change) => {
       const shop = await seedShop()
       const { id } = await givenImport(shop, tableOf([header, ...rows]))
@@ -46,7 +46,7 @@ describe('a total of the file that the mapped columns do not make up', () => {
     },
   )
 
-  it('is none once the missing fee is mapped', async () => {
+  it('makes no warning once the missing fee is mapped', async () => {
     const { id } = await givenImport(await seedShop(), tableOf([header, ...rows]))
     await mapColumns(id, [
       { source_column: 'Order total', is_ignored: true },
@@ -61,7 +61,7 @@ describe('a total of the file that the mapped columns do not make up', () => {
     ['the amount of each row', '100,00', '50,00'],
     ['the total of the order in its first row', '150,00', ''],
     ['a text that is no amount', 'ja', 'nej'],
-  ])('may be %s', async (_, first, second) => {
+  ])('makes no warning when its column has %s', async (_, first, second) => {
     const table = [
       header,
       `A;ane@example.dk;2026-05-01;Partout;100,00;;${first}`,
@@ -73,7 +73,7 @@ describe('a total of the file that the mapped columns do not make up', () => {
     expect((await previewed(id)).results).toMatchObject([{ action: 'create', warnings: [] }])
   })
 
-  it('may leave out tickets that are cancelled, or not', async () => {
+  it('makes no warning when it includes or leaves out cancelled tickets', async () => {
     const cancelled = (total: string) => [
       `${header};Ticket status`,
       `A;ane@example.dk;2026-05-01;Partout;100,00;;${total};active`,
@@ -88,7 +88,7 @@ describe('a total of the file that the mapped columns do not make up', () => {
 })
 
 describe('the first rows of a longer file', () => {
-  it('are checked as orders, except the last one, which may go on', async () => {
+  it('are checked as orders, except the last order, whose rows may go on', async () => {
     const order = (number: number) => [
       `${number};p${number}@example.dk;2026-05-01;Partout;100,00;;150,00`,
       `${number};;;Camping;50,00;;`,

@@ -40,23 +40,23 @@ describe('cells that are merged over the rows of an order', () => {
     expect(await read(build(after))).toEqual(unfilled)
   })
 
-  it('give it only to their first column, and however the range is written', async () => {
+  it('give their value only to the first column, however the range is written', async () => {
     expect(await read(build(merged('A4:A2', 'C4:B2')))).toEqual(filled)
   })
 
-  it('leave cells with a value of their own, and empty rows, as they are', async () => {
+  it('do not change cells with a value of their own, and empty rows', async () => {
     const rows = `${textRow(2, ['A-1', 'Ann'])}${textRow(3, ['', 'Bo'])}${textRow(4, [])}${textRow(6, ['', 'Cy'])}`
     expect(await read(build(merged('A2:A9', 'B2:B9'), header + rows))).toEqual(['A-1|Ann', 'A-1|Bo', 'A-1|Cy'])
   })
 
-  it('keep the cells of the header in the header', async () => {
+  it('do not repeat the cells of the header below it', async () => {
     expect(await read(build(merged('A1:A4', 'B1:D1')))).toEqual(unfilled)
   })
 
   it.each([
     ['overlap', merged('A2:A3', 'A2:A4', 'B2:B4', 'B2:B3', 'B2:B4')],
     ['cover the whole sheet', merged('A1:XFD1048576', 'A2:XFD4', 'B2:B4')],
-  ])('are read where they %s', async (_, after) => {
+  ])('are read when they %s', async (_, after) => {
     expect(await read(build(after))).toEqual(filled)
   })
 
@@ -72,12 +72,12 @@ describe('cells that are merged over the rows of an order', () => {
     for (const chunkLength of [1, 2, 3, 7, 64]) expect(await read(bytes, chunkLength)).toEqual(filled)
   })
 
-  it('are not looked for in the texts of cells', async () => {
+  it('are not read from the texts of cells', async () => {
     const rows = header + textRow(2, [merged('A2:A3'), 'Ann']) + textRow(3, ['', 'Bo'])
     expect(await read(build('', rows))).toEqual([`${merged('A2:A3')}|Ann`, '|Bo'])
   })
 
-  it('are read the same when the copy goes on behind each of its parts', async () => {
+  it('are read alike when the copy continues after each of its parts', async () => {
     const count = 3000
     const orders = Array.from({ length: count }, (_, index) => {
       const cells = index % 3 === 0 ? [`A-${index}`, `${index} ${'x'.repeat(1500)}`] : ['', `${index}`]
@@ -102,7 +102,7 @@ describe('cells that are merged over the rows of an order', () => {
 })
 
 describe('rows that a sheet hides', () => {
-  it('are read and counted, also those of a filter, without the empty ones', async () => {
+  it('are read and counted, except empty ones, also when a filter hides them', async () => {
     const hidden = (row: string, value = '1') => row.replace('<row ', `<row hidden="${value}" `)
     const rows =
       header +
@@ -124,24 +124,24 @@ describe('a hostile workbook', () => {
     ['each in a row of its own', (index: number) => `A${index + 2}:A${index + 3}`],
     ['all over the whole sheet', () => 'A1:XFD1048576'],
     ['all over the rows of one order', (index: number) => `${String.fromCharCode(65 + (index % 26))}2:ZZ900000`],
-  ])('with 100,000 merged cells, %s, is read in little time', async (_, range) => {
+  ])('is read in little time with 100,000 merged cells, %s', async (_, range) => {
     const startedAt = performance.now()
     const rows = await read(build(many(100_000, range)), 65_536)
     expect(rows).toHaveLength(4)
     expect(performance.now() - startedAt).toBeLessThan(4000)
   })
 
-  it('with even more is refused', async () => {
+  it('is refused with more than 100,000 merged cells', async () => {
     const after = many(100_001, (index) => `A${index + 2}:A${index + 3}`)
     expect(await faultOf(read(build(after), 65_536))).toMatchObject({ code: 'too_many_merged_cells' })
   })
 
-  it('with an endless tag behind its rows is refused', async () => {
+  it('is refused with an endless tag after its rows', async () => {
     const after = `<mergeCells><mergeCell ${'x'.repeat(3_000_000)}`
     expect(await faultOf(read(build(after), 65_536))).toMatchObject({ code: 'broken_xlsx' })
   })
 
-  it('with long texts that are merged over very many rows does not fill the copy beyond its limit', async () => {
+  it('does not fill the copy beyond its limit with long texts that are merged over very many rows', async () => {
     const long = textRow(2, ['x'.repeat(30_000), 'y'.repeat(30_000), 'z'.repeat(30_000), 'a'])
     const rows = Array.from({ length: 3000 }, (_, index) => textRow(index + 3, ['', '', '', 'b'])).join('')
     const file = openBytes(build(merged('A2:A900000', 'B2:B900000', 'C2:C900000'), header + long + rows), 65_536)
@@ -154,7 +154,7 @@ describe('a hostile workbook', () => {
     expect(largest).toBeLessThan(getMaxCopyBytes(file.size) * 1.1)
   })
 
-  it('with merged texts that make a row too long is refused with the row', async () => {
+  it('is refused with the row when merged texts make a row too long', async () => {
     const columns = Array.from({ length: 8 }, (_, index) => String.fromCharCode(65 + index))
     const cells = (column: number, length: number) =>
       columns.map((_, index) => (index === column ? 'x'.repeat(length) : ''))

@@ -97,7 +97,7 @@ describe('a workbook', () => {
     expect(fault).toMatchObject({ code: 'unknown_sheet', message: /"d".* a, b\./ })
   })
 
-  it('is read from the first sheet that has rows, unless another one is chosen', async () => {
+  it('is read from the first sheet that has rows, unless you choose another one', async () => {
     const empty = { name: 'Ark1', rows: textRow(1, []) }
     const bytes = workbook({ sheets: [empty, { name: 'Ordrer', rows: header + people(1) }] })
     const { format, rows } = await read(bytes)
@@ -109,7 +109,7 @@ describe('a workbook', () => {
     expect(await faultOf(read(workbook({ sheets: [empty] })))).toMatchObject({ code: 'empty_file', message })
   })
 
-  it('names its other sheets if the first one is no table', async () => {
+  it('names its other sheets when the first one is not a table', async () => {
     const cover = textRow(2, ['Festival', '12', '12-06-2026']) + textRow(4, ['Ordrer', '12', ''])
     const orders = { name: 'Ordrer', rows: header + people(1) }
     const bytes = workbook({ sheets: [{ name: 'Forside', rows: cover }, orders] })
