@@ -81,7 +81,7 @@ describe('createAccessToken', () => {
     expect(renewed.body.organization_id).toBe(world.a.id)
   })
 
-  it('makes tokens for other members only for admins of the organisation, and shows nobody else who exists', async () => {
+  it('makes tokens for other members only for admins of the organisation, and reveals nobody', async () => {
     const body = { name: 'x', member_id: world.a.member }
     const { OM, OV, EA, EM, EV } = world.people
     for (const { who, token } of [OM, OV, EA, EM, EV, world.stranger]) {

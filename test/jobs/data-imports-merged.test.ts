@@ -56,7 +56,7 @@ describe('the answer about a workbook', () => {
     textRow(number, [`A-${number}`, '', `a${number}@example.dk`, '2026-05-01', 'Partout', '100', '100'])
   const hidden = (number: number) => order(number).replace('<row ', '<row hidden="1" ')
 
-  it('are counted in the answer, which says that they are read', async () => {
+  it('says how many rows are hidden, and that they are read', async () => {
     const shop = await seedShop()
     const rows = header + order(2) + hidden(3) + hidden(4)
     const { id, file_format, total_rows } = await givenWorkbook(shop, [{ name: 'Orders', rows }])

@@ -34,7 +34,7 @@ describe('endpoints that hang', () => {
     sent.filter((post) => post.url === url).map(({ headers }) => `${headers['webhook-id']}`)
 
   for (const isKnown of [true, false])
-    it(`delay no others, ${isKnown ? 'where they were healthy before' : 'where nothing was known of them'}`, async () => {
+    it(`delay no other endpoints that were ${isKnown ? 'healthy before' : 'never called before'}`, async () => {
       const where = await place()
       const endpoints = await Promise.all(Array.from({ length: 16 }, () => seedOpenEndpoint(where)))
       const ids = endpoints.map(({ id }) => id)
