@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os'
 import { cloudflareTest } from '@cloudflare/vitest-pool-workers'
 import { defineConfig } from 'vitest/config'
 import { pureTests } from './test/support/pure-tests.ts'
-import { testSchema } from './test/support/schema-snapshot.ts'
+import { loadTestSchema } from './test/support/schema-snapshot.ts'
 import { sourceBundle } from './test/support/source-bundle.ts'
 import { keepStorageInMemory } from './test/support/memory-storage.ts'
 
@@ -23,7 +23,7 @@ const patience = 180_000
 type Storage = 'shared' | 'own'
 
 const bindingsOf = async (storage: Storage) => {
-  const { snapshot } = await testSchema()
+  const { snapshot } = await loadTestSchema()
   return { TEST_SCHEMA: snapshot, TEST_STORAGE: storage }
 }
 

@@ -7,9 +7,9 @@ import { findUsablePurchase } from '../../src/modules/purchases/uses/use-queries
 import { approveRefund } from '../../src/modules/refunds/decisions/approve.ts'
 import { createPurchaseRefund } from '../../src/modules/refunds/create.ts'
 import { findRefund } from '../../src/modules/refunds/queries.ts'
-import { contextAt } from '../support/context.ts'
+import { createContextAt } from '../support/context.ts'
 import { type Shop, givenOrder, seedShopWithAccount } from '../support/seeding/sales/orders.ts'
-import { announcedOf } from '../support/purchases.ts'
+import { listAnnounced } from '../support/purchases.ts'
 import { requestPurchaseRefund, oneTicket } from '../support/refunds.ts'
 import { neverOpen, seedEndpoint } from '../support/seeding/webhooks.ts'
 import { db } from '../support/seeding/rows.ts'
@@ -26,7 +26,7 @@ function raced(happen: () => Promise<unknown>) {
   const enqueued: QueueName[] = []
   let now = Date.now()
   const ctx: Ctx = {
-    ...contextAt(now),
+    ...createContextAt(now),
     now: () => now,
     afterCommit: (one) => void work.push(one),
     jobQueue: { enqueue: async (name, messages) => void enqueued.push(...messages.map(() => name)) },
@@ -56,7 +56,7 @@ describe('a request whose change lost a race', () => {
     const { ctx, finish, tries } = raced(() => use(id))
     await createPurchaseRefund(ctx, id, { reason: 'other' })
     expect(tries()).toBe(2)
-    expect(await announcedOf({ id, shop })).toEqual(['refund_requested:used'])
+    expect(await listAnnounced({ id, shop })).toEqual(['refund_requested:used'])
     expect(await finish()).toEqual(['webhooks'])
   })
 

@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { dayMs, toIso } from '../../src/domain/time/instants.ts'
 import { get, patch, post, type Reply, remove } from '../support/api.ts'
-import { countEntries, entriesOf } from '../support/audit.ts'
+import { countEntries, listEntries } from '../support/audit.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { givenMember, type Member, seedMember, seedToken } from '../support/seeding/members.ts'
 import { givenOrganization, type Organization } from '../support/seeding/organizations.ts'
@@ -138,7 +138,7 @@ describe('an entry', () => {
         patch(`/v1/organizations/${organisation.id}`, { name: `Race ${at}` }, admin.token),
       ),
     )
-    for (const reply of replies) expect((await entriesOf(reply)).length).toBe(reply.status === 200 ? 1 : 0)
+    for (const reply of replies) expect((await listEntries(reply)).length).toBe(reply.status === 200 ? 1 : 0)
   })
 
   it('is written once when a token is revoked twice', async () => {
@@ -146,8 +146,8 @@ describe('an entry', () => {
     const replies: Reply[] = []
     for (let tries = 0; tries < 2; tries++) replies.push(await remove(`/v1/auth/tokens/${token.body.id}`, admin.token))
     expect(replies.map(({ status }) => status)).toEqual([204, 204])
-    expect((await entriesOf(replies[0] as Reply)).length).toBe(1)
-    expect((await entriesOf(replies[1] as Reply)).length).toBe(0)
+    expect((await listEntries(replies[0] as Reply)).length).toBe(1)
+    expect((await listEntries(replies[1] as Reply)).length).toBe(0)
   })
 
   it('is written once for an import, however many orders it has', async () => {
@@ -164,7 +164,7 @@ describe('an entry', () => {
     expect(dry.status).toBe(201)
     expect(await countEntries()).toBe(before)
     const reply = await post('/v1/data-imports/external-orders', body, admin.token)
-    const entries = await entriesOf(reply)
+    const entries = await listEntries(reply)
     expect(entries).toMatchObject([
       { action: 'importExternalOrders', resource_type: 'data_import', edition_id: edition.id },
     ])

@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { dayMs } from '../../src/domain/time/instants.ts'
 import { get, post, remove } from '../support/api.ts'
-import { costOf } from '../support/cost.ts'
+import { readCost } from '../support/cost.ts'
 import { seedAccount, seedMember, seedToken } from '../support/seeding/members.ts'
 import { buildWorld, seedPerson, type World } from '../support/world.ts'
 
@@ -96,8 +96,8 @@ describe('a minted token', () => {
     }
     const refusal = await mint({}, token)
     expect([refusal.status, refusal.body.errors[0].code]).toEqual([400, 'too_many_generations'])
-    const plain = costOf(await get('/v1/auth/user-info', world.people.OV.token))
-    const deep = costOf(await get('/v1/auth/user-info', token))
+    const plain = readCost(await get('/v1/auth/user-info', world.people.OV.token))
+    const deep = readCost(await get('/v1/auth/user-info', token))
     expect(deep.queries).toBe(plain.queries)
     // The query reads the token and the eight above it, each twice.
     expect(deep.rows_read - plain.rows_read).toBe(18)

@@ -9,7 +9,7 @@ import {
   inRecipientStore,
   seedRecipients,
 } from '../support/seeding/messaging/campaigns.ts'
-import { alarm, rowOf, getCampaignObject } from '../support/campaigns.ts'
+import { runAlarm, loadCampaign, getCampaignObject } from '../support/campaigns.ts'
 import { db, write } from '../support/seeding/rows.ts'
 
 let crowd: Crowd
@@ -29,7 +29,7 @@ async function stopped(): Promise<{ id: string; reached: number }> {
 const openedLate = async (id: string, n: number) => {
   await inRecipientStore(id, (store) => store.changeRecord({ revision: 100 }, { isVisible: false }))
   await getCampaignObject(id).applyEvents([{ n, type: 'opened', at: Date.now() }])
-  await alarm(id)
+  await runAlarm(id)
 }
 
 describe('a failed campaign that is scheduled again', () => {
@@ -38,7 +38,12 @@ describe('a failed campaign that is scheduled again', () => {
     const scheduled = await post(`/v1/campaigns/${id}/schedule`, { scheduled_at: tomorrow() })
     expect([scheduled.status, scheduled.body.status]).toEqual([200, 'scheduled'])
     await openedLate(id, reached)
-    expect(await rowOf(id)).toMatchObject({ status: 'scheduled', error_message: '', opened_count: 1, sent_count: 1 })
+    expect(await loadCampaign(id)).toMatchObject({
+      status: 'scheduled',
+      error_message: '',
+      opened_count: 1,
+      sent_count: 1,
+    })
   })
 
   it('stays cancelled when a recipient opens the first message before the start', async () => {
@@ -46,7 +51,7 @@ describe('a failed campaign that is scheduled again', () => {
     await post(`/v1/campaigns/${id}/schedule`, { scheduled_at: tomorrow() })
     expect((await post(`/v1/campaigns/${id}/cancel`, {})).body.status).toBe('cancelled')
     await openedLate(id, reached)
-    expect(await rowOf(id)).toMatchObject({ status: 'cancelled', error_message: '', opened_count: 1 })
+    expect(await loadCampaign(id)).toMatchObject({ status: 'cancelled', error_message: '', opened_count: 1 })
   })
 })
 
@@ -54,20 +59,20 @@ describe('a failed campaign whose segment was deleted', () => {
   it.each(['send-now', 'schedule'])('is refused by %s, and the segment stays deleted', async (verb) => {
     const { campaign, segment } = await seedReady(crowd, { status: 'failed', run: 1 })
     expect((await remove(`/v1/segments/${segment.id}`)).status).toBe(204)
-    const before = await rowOf(campaign.id)
+    const before = await loadCampaign(campaign.id)
     const body = verb === 'schedule' ? { scheduled_at: tomorrow() } : {}
     const reply = await post(`/v1/campaigns/${campaign.id}/${verb}`, body)
     expect([reply.status, reply.body.code]).toEqual([409, 'campaign_not_ready'])
     expect(reply.body.errors).toMatchObject([{ code: 'does_not_exist', pointer: '#/segment_id' }])
-    expect(await rowOf(campaign.id)).toEqual(before)
+    expect(await loadCampaign(campaign.id)).toEqual(before)
   })
 
   it('fails when a run starts, and its segment is not calculated', async () => {
     const { campaign, segment } = await seedReady(crowd, { status: 'calculating', run: 1, heartbeat_at: Date.now() })
     await write(sql`update segments set deleted_at = 1 where id = ${segment.id}`)
     await getCampaignObject(campaign.id).wake(campaign.id)
-    for (let turn = 0; turn < 5; turn++) await alarm(campaign.id)
-    expect(await rowOf(campaign.id)).toMatchObject({
+    for (let turn = 0; turn < 5; turn++) await runAlarm(campaign.id)
+    expect(await loadCampaign(campaign.id)).toMatchObject({
       status: 'failed',
       error_message: 'The segment was deleted.',
     })

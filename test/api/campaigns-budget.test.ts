@@ -2,8 +2,8 @@ import { exports } from 'cloudflare:workers'
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import type { TranslatedDict } from '../../src/domain/languages.ts'
-import { get, patch, post, requestOf } from '../support/api.ts'
-import { capturedOf, rowOf, statsOf, until } from '../support/campaigns.ts'
+import { get, patch, post, buildRequest } from '../support/api.ts'
+import { listCaptured, loadCampaign, readStats, runUntil } from '../support/campaigns.ts'
 import { type Crowd, seedCrowd, seedReady } from '../support/seeding/messaging/campaigns.ts'
 import { seedMessage } from '../support/seeding/messaging/email-messages.ts'
 import { write } from '../support/seeding/rows.ts'
@@ -14,7 +14,7 @@ const sms = (bodies: TranslatedDict) => ({ channel: 'sms' as const, sms_body: bo
 
 /** Names are longer here than the document allows, so the answer is not compared with its schema. */
 async function listFailed(id: string): Promise<Record<string, unknown>[]> {
-  const response = await exports.default.fetch(requestOf(`/v1/campaigns/${id}/recipients?state=failed`))
+  const response = await exports.default.fetch(buildRequest(`/v1/campaigns/${id}/recipients?state=failed`))
   const { results } = await response.json<{ results: Record<string, unknown>[] }>()
   return results.map(({ address, reason, error_code, error_detail, attempts }) => ({
     address,
@@ -43,7 +43,7 @@ async function withLongName(length: number): Promise<{ crowd: Crowd; long: Crowd
 async function send(id: string): Promise<void> {
   const reply = await post(`/v1/campaigns/${id}/send-now`, {})
   expect([reply.status, reply.body.status]).toEqual([200, 'calculating'])
-  await until(id, ['sent', 'failed'])
+  await runUntil(id, ['sent', 'failed'])
 }
 
 describe('a message that exceeds its budget', () => {
@@ -51,7 +51,7 @@ describe('a message that exceeds its budget', () => {
     const { crowd, long } = await withLongName(1500)
     const { campaign } = await seedReady(crowd, sms({ en: repeatByLoops(100, '{{ customer.first_name }}') }))
     await send(campaign.id)
-    expect(await statsOf(campaign.id)).toMatchObject({ total_recipients: 4, sent: 3, failed: 1 })
+    expect(await readStats(campaign.id)).toMatchObject({ total_recipients: 4, sent: 3, failed: 1 })
     expect(await listFailed(campaign.id)).toEqual([
       {
         address: long.phone_number,
@@ -61,7 +61,7 @@ describe('a message that exceeds its budget', () => {
         attempts: 1,
       },
     ])
-    expect((await capturedOf(campaign.id)).length).toBe(3)
+    expect((await listCaptured(campaign.id)).length).toBe(3)
   })
 
   it('fails only for the recipient whose values make the e-mail too large', async () => {
@@ -74,7 +74,7 @@ describe('a message that exceeds its budget', () => {
     const { campaign } = await seedReady(crowd, { email_message_id: message })
     await write(sql`update users set locale = 'en' where organization_id = ${crowd.organization}`)
     await send(campaign.id)
-    expect(await statsOf(campaign.id)).toMatchObject({ total_recipients: 4, sent: 3, failed: 1 })
+    expect(await readStats(campaign.id)).toMatchObject({ total_recipients: 4, sent: 3, failed: 1 })
     expect(await listFailed(campaign.id)).toMatchObject([
       {
         address: long.email,
@@ -90,7 +90,7 @@ describe('the text of an SMS', () => {
   it('is refused when sample values make it longer than 100,000 characters, with a pointer', async () => {
     const crowd = await seedCrowd(0)
     const { campaign } = await seedReady(crowd, sms({ en: 'x' }))
-    const before = await rowOf(campaign.id)
+    const before = await loadCampaign(campaign.id)
     const sms_body = { en: `Hello\n${repeatByLoops(250, 'x'.repeat(500))}`, da: 'Hej' }
     const { segment_id, organization_id, edition_id } = before
     for (const reply of [
@@ -104,7 +104,7 @@ describe('the text of an SMS', () => {
       expect(reply.body.errors[0].column).toBeGreaterThan(1)
       expect(reply.body.errors.length).toBe(1)
     }
-    expect(await rowOf(campaign.id)).toEqual(before)
+    expect(await loadCampaign(campaign.id)).toEqual(before)
   })
 
   it('is refused with line and column when it is not a valid template', async () => {
@@ -123,7 +123,7 @@ describe('the text of an SMS', () => {
       en: { encoding: 'GSM-7', characters: expect.any(Number), parts: 1 },
       da: { encoding: 'UCS-2', characters: expect.any(Number), parts: 2 },
     })
-    expect((await rowOf(campaign.id)).sms_sizes).toEqual(saved.body.sms_sizes)
+    expect((await loadCampaign(campaign.id)).sms_sizes).toEqual(saved.body.sms_sizes)
     const sizes = { en: { encoding: 'GSM-7', characters: 7, parts: 7 } }
     await write(sql`update campaigns set sms_sizes = ${JSON.stringify(sizes)} where id = ${campaign.id}`)
     expect((await get(path)).body.sms_sizes).toEqual(sizes)
@@ -146,7 +146,7 @@ describe('the text of an SMS', () => {
     const path = `/v1/campaigns/${campaign.id}`
     await patch(path, { sms_body: { en: 'Hello' } })
     expect((await patch(path, { channel: 'email' })).body).toMatchObject({ sms_sizes: {}, sms_body: '' })
-    expect((await rowOf(campaign.id)).sms_sizes).toEqual({})
+    expect((await loadCampaign(campaign.id)).sms_sizes).toEqual({})
   })
 
   it('is measured when a campaign is created with it', async () => {

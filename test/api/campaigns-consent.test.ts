@@ -6,11 +6,11 @@ import { newMeter } from '../../src/domain/meter.ts'
 import { selectExcluded } from '../../src/modules/campaigns/delivery/audience.ts'
 import { applyEvents } from '../../src/modules/message-events/jobs.ts'
 import { get, post } from '../support/api.ts'
-import { alarm, capturedOf, realJob, rowOf, statsOf, until } from '../support/campaigns.ts'
+import { runAlarm, listCaptured, createJob, loadCampaign, readStats, runUntil } from '../support/campaigns.ts'
 import { type Crowd, marketingTo, seedCrowd, seedReady } from '../support/seeding/messaging/campaigns.ts'
 import { seedMarketingConsent } from '../support/seeding/messaging/consents.ts'
 import { db, write } from '../support/seeding/rows.ts'
-import { pathsIn, visit } from '../support/visits.ts'
+import { listPaths, visit } from '../support/visits.ts'
 
 const marketing = (segmentId: string) =>
   write(sql`update segments set communication_type = 'marketing' where id = ${segmentId}`)
@@ -21,8 +21,9 @@ async function seedCalculated(crowd: Crowd, isMarketing = true): Promise<string>
   if (isMarketing) await marketing(campaign.segment_id)
   await post(`/v1/campaigns/${campaign.id}/send-now`, {})
   const object = env.CAMPAIGN_SENDER.get(env.CAMPAIGN_SENDER.idFromName(campaign.id))
-  for (let turn = 0; turn < 50 && (await object.readSnapshot())?.status !== 'sending'; turn++) await alarm(campaign.id)
-  expect(await statsOf(campaign.id)).toMatchObject({ total_recipients: crowd.people.length, sent: 0 })
+  for (let turn = 0; turn < 50 && (await object.readSnapshot())?.status !== 'sending'; turn++)
+    await runAlarm(campaign.id)
+  expect(await readStats(campaign.id)).toMatchObject({ total_recipients: crowd.people.length, sent: 0 })
   return campaign.id
 }
 
@@ -42,24 +43,28 @@ describe('a person who opts out between the calculation and the sending', () => 
     const { campaign } = await seedReady(crowd)
     await marketing(campaign.segment_id)
     await post(`/v1/campaigns/${campaign.id}/send-now`, {})
-    await until(campaign.id, ['sent'])
-    const [mail] = await capturedOf(campaign.id)
+    await runUntil(campaign.id, ['sent'])
+    const [mail] = await listCaptured(campaign.id)
     const id = await seedCalculated(crowd)
-    const leaveReply = await visit(pathsIn(mail, 'u')[0] ?? '', { method: 'POST' })
+    const leaveReply = await visit(listPaths(mail, 'u')[0] ?? '', { method: 'POST' })
     expect(leaveReply.status).toBe(200)
-    expect(await until(id, ['sent', 'failed'])).toMatchObject({ status: 'sent', total_recipients: 2, skipped_count: 1 })
+    expect(await runUntil(id, ['sent', 'failed'])).toMatchObject({
+      status: 'sent',
+      total_recipients: 2,
+      skipped_count: 1,
+    })
     const address = /<(.+)>/.exec(mail?.recipient ?? '')?.[1] ?? ''
     expect(await skipped(id)).toEqual([[address, 'unsubscribed']])
-    expect((await capturedOf(id)).map(({ recipient }) => recipient).join(' ')).not.toContain(address)
+    expect((await listCaptured(id)).map(({ recipient }) => recipient).join(' ')).not.toContain(address)
   })
 
   it('gets no message after withdrawing the consent', async () => {
     const id = await seedCalculated(crowd)
     const [first] = crowd.people
     await write(sql`update consent_records set status = 'withdrawn' where user_id = ${first?.id ?? ''}`)
-    await until(id, ['sent', 'failed'])
+    await runUntil(id, ['sent', 'failed'])
     expect(await skipped(id)).toEqual([[first?.email, 'unsubscribed']])
-    expect(await statsOf(id)).toMatchObject({ total_recipients: 2, sent: 2, failed: 0, skipped: 1 })
+    expect(await readStats(id)).toMatchObject({ total_recipients: 2, sent: 2, failed: 0, skipped: 1 })
   })
 
   it.each([
@@ -78,11 +83,11 @@ describe('a person who opts out between the calculation and the sending', () => 
         ),
         sql`update users set email = ${`new-${first?.email}`} where id = ${first?.id ?? ''}`,
       )
-      await until(id, ['sent', 'failed'])
+      await runUntil(id, ['sent', 'failed'])
       expect((await skipped(id)).toSorted()).toEqual(
         [first, second].map((person) => [person?.email, outcome]).toSorted(),
       )
-      expect((await rowOf(id)).sent_count).toBe(1)
+      expect((await loadCampaign(id)).sent_count).toBe(1)
     },
   )
 
@@ -90,7 +95,7 @@ describe('a person who opts out between the calculation and the sending', () => 
     const id = await seedCalculated(crowd, false)
     await write(sql`insert into suppressions (organization_id, channel, address, reason, created_at)
       values (${crowd.organization}, 'email', ${crowd.people[0]?.email ?? ''}, 'complaint', 1)`)
-    expect((await until(id, ['sent', 'failed'])).sent_count).toBe(3)
+    expect((await runUntil(id, ['sent', 'failed'])).sent_count).toBe(3)
   })
 
   it('still gets a message after a suppression in another organisation or for the other channel', async () => {
@@ -102,7 +107,7 @@ describe('a person who opts out between the calculation and the sending', () => 
         values (${other.organization}, 'email', ${address}, 'hard_bounce', 1),
           (${crowd.organization}, 'sms', ${address}, 'hard_bounce', 1)`,
     )
-    expect((await until(id, ['sent', 'failed'])).sent_count).toBe(3)
+    expect((await runUntil(id, ['sent', 'failed'])).sent_count).toBe(3)
   })
 
   it('reads as many rows with a long suppression list as with a short one', async () => {
@@ -128,8 +133,8 @@ describe('a link to unsubscribe', () => {
     const { campaign } = await seedReady(crowd)
     await marketingTo(crowd, campaign.segment_id)
     await post(`/v1/campaigns/${campaign.id}/send-now`, {})
-    await until(campaign.id, ['sent'])
-    const [path = ''] = pathsIn((await capturedOf(campaign.id))[0], 'u')
+    await runUntil(campaign.id, ['sent'])
+    const [path = ''] = listPaths((await listCaptured(campaign.id))[0], 'u')
     const token = path.slice('/t/u/'.length)
     const bytes = Uint8Array.from(atob(token.replaceAll('-', '+').replaceAll('_', '/')), (c) => c.codePointAt(0) ?? 0)
     const forged = bytes.map((byte, at) => (at === 3 ? byte ^ 1 : byte))
@@ -154,7 +159,7 @@ describe('a hard bounce and a complaint about one address', () => {
     const crowd = await seedCrowd(1)
     const { campaign } = await seedReady(crowd)
     await post(`/v1/campaigns/${campaign.id}/send-now`, {})
-    await until(campaign.id, ['sent'])
+    await runUntil(campaign.id, ['sent'])
     const n = crowd.people[0]?.seq ?? 0
     const event = (type: 'complained' | 'bounced', bounce: 'hard' | null) => ({
       type: 'campaign.events' as const,
@@ -165,11 +170,11 @@ describe('a hard bounce and a complaint about one address', () => {
       await db.all(
         sql<{ reason: string }>`select reason from suppressions where organization_id = ${crowd.organization}`,
       )
-    await applyEvents(realJob(), [event('complained', null)])
+    await applyEvents(createJob(), [event('complained', null)])
     expect(await reason()).toEqual([{ reason: 'complaint' }])
-    await applyEvents(realJob(), [event('bounced', 'hard')])
+    await applyEvents(createJob(), [event('bounced', 'hard')])
     expect(await reason()).toEqual([{ reason: 'hard_bounce' }])
-    await applyEvents(realJob(), [event('complained', null)])
+    await applyEvents(createJob(), [event('complained', null)])
     expect(await reason()).toEqual([{ reason: 'hard_bounce' }])
   })
 })

@@ -5,7 +5,7 @@ import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { app } from '../../src/app.ts'
 import { formatInZone } from '../../src/domain/time/time-zones.ts'
 import { sweepCampaigns } from '../../src/modules/campaigns/jobs.ts'
-import { get, patch, post, requestOf } from '../support/api.ts'
+import { get, patch, post, buildRequest } from '../support/api.ts'
 import {
   seedCampaignInStatus,
   type Crowd,
@@ -13,7 +13,7 @@ import {
   seedCrowd,
   seedReady,
 } from '../support/seeding/messaging/campaigns.ts'
-import { alarm, realJob, rowOf, until } from '../support/campaigns.ts'
+import { runAlarm, createJob, loadCampaign, runUntil } from '../support/campaigns.ts'
 import { seedMessage } from '../support/seeding/messaging/email-messages.ts'
 import { seedSegment } from '../support/seeding/messaging/segments.ts'
 import { write, formatHourFromNow } from '../support/seeding/rows.ts'
@@ -37,7 +37,7 @@ describe('the time for which a campaign is scheduled', () => {
     vi.spyOn(Date, 'now').mockReturnValue(Date.UTC(2027, 8, 1))
     const scheduleAt = async (scheduled_at: string) => {
       const { body } = await post(`/v1/campaigns/${id}/schedule`, { scheduled_at })
-      return [body.scheduled_at, new Date((await rowOf(id)).scheduled_at ?? 0).toISOString()]
+      return [body.scheduled_at, new Date((await loadCampaign(id)).scheduled_at ?? 0).toISOString()]
     }
     expect(await scheduleAt(`${day}T02:30:00`)).toEqual([`${day}T02:30:00+02:00`, `${day}T00:30:00.000Z`])
     expect(await scheduleAt(`${day}T02:30:00+01:00`)).toEqual([`${day}T02:30:00+01:00`, `${day}T01:30:00.000Z`])
@@ -60,19 +60,19 @@ describe('the time for which a campaign is scheduled', () => {
   ])('changes nothing when it %s, with or without an earlier schedule', async (_, time, code) => {
     for (const status of ['draft', 'scheduled'] as const) {
       const id = await seedCampaignInStatus(crowd, status)
-      const before = await rowOf(id)
+      const before = await loadCampaign(id)
       const reply = await post(`/v1/campaigns/${id}/schedule`, { scheduled_at: time() })
       expect([reply.status, reply.body.errors]).toMatchObject([400, [{ code, pointer: '#/scheduled_at' }]])
-      expect(await rowOf(id)).toEqual(before)
+      expect(await loadCampaign(id)).toEqual(before)
     }
   })
 
   it('can be moved later, and the earlier time starts nothing', async () => {
     const id = await seedCampaignInStatus(crowd, 'scheduled', { scheduled_at: Date.now() - 1000 })
     await post(`/v1/campaigns/${id}/schedule`, { scheduled_at: formatHourFromNow() })
-    await sweepCampaigns(realJob())
-    await alarm(id)
-    expect(await rowOf(id)).toMatchObject({ status: 'scheduled', run: 0 })
+    await sweepCampaigns(createJob())
+    await runAlarm(id)
+    expect(await loadCampaign(id)).toMatchObject({ status: 'scheduled', run: 0 })
   })
 })
 
@@ -98,8 +98,8 @@ describe('a scheduled campaign', () => {
     const place = await seedCrowd(1)
     const { campaign } = await seedReady(place, { status: 'scheduled', scheduled_at: Date.now() - 1000 })
     await write(sql`${change} where organization_id = ${place.organization}`)
-    await sweepCampaigns(realJob())
-    const row = await until(campaign.id, ['failed', 'sent'])
+    await sweepCampaigns(createJob())
+    const row = await runUntil(campaign.id, ['failed', 'sent'])
     expect([row.status, row.sent_count, row.error_message]).toEqual(['failed', 0, expect.stringContaining(message)])
   })
 })
@@ -112,7 +112,7 @@ describe('a campaign that names other resources', () => {
       email_message_id: [await seedMessage(stranger, { type: 'campaign' }), await seedMessage(other), 'eml_none'],
     }
     const id = await seedCampaignInStatus(crowd, 'draft')
-    const before = await rowOf(id)
+    const before = await loadCampaign(id)
     for (const [field, values] of Object.entries(foreign))
       for (const value of values) {
         const reply = await patch(`/v1/campaigns/${id}`, { name: 'Changed', [field]: value })
@@ -122,7 +122,7 @@ describe('a campaign that names other resources', () => {
         ])
         expect(reply.body.errors.length).toBe(1)
       }
-    expect(await rowOf(id)).toEqual(before)
+    expect(await loadCampaign(id)).toEqual(before)
   })
 
   it('may use a segment and a message of the whole organisation', async () => {
@@ -165,21 +165,21 @@ describe('createCampaign and updateCampaign', () => {
     [{ sms_body: 'Hello' }, '#/sms_body', 'invalid'],
   ])('refuse %j and change nothing', async (fields, pointer, code) => {
     const id = await seedCampaignInStatus(crowd, 'draft')
-    const before = await rowOf(id)
+    const before = await loadCampaign(id)
     const reply = await patch(`/v1/campaigns/${id}`, { ...fields })
     expect([reply.status, reply.body.errors.map((error: { pointer: string }) => error.pointer)]).toEqual([
       400,
       [pointer],
     ])
     expect(reply.body.errors[0].code).toContain(code)
-    expect(await rowOf(id)).toEqual(before)
+    expect(await loadCampaign(id)).toEqual(before)
     expect((await patch(`/v1/campaigns/${id}`, { name: 'x'.repeat(255) })).status).toBe(200)
   })
 })
 
 describe('a service that cannot send campaigns', () => {
   const sendWithout = async (id: string, bindings: object) => {
-    const request = requestOf(`/v1/campaigns/${id}/send-now`, { body: {} })
+    const request = buildRequest(`/v1/campaigns/${id}/send-now`, { body: {} })
     const response = await app.fetch(request, { ...env, ...bindings }, createExecutionContext())
     const { code, errors } = await response.json<{ code: string; errors: { code: string }[] }>()
     return [response.status, code, errors.map((error) => error.code)]
@@ -187,7 +187,7 @@ describe('a service that cannot send campaigns', () => {
 
   it('is refused with a problem that names the missing configuration', async () => {
     const id = await seedCampaignInStatus(crowd, 'draft')
-    const before = await rowOf(id)
+    const before = await loadCampaign(id)
     expect(await sendWithout(id, { LINK_SIGNING_KEY: '' })).toEqual([
       409,
       'campaign_not_ready',
@@ -195,7 +195,7 @@ describe('a service that cannot send campaigns', () => {
     ])
     const provider = { EMAIL_PROVIDER: 'cloudflare', EMAIL: { send: async () => undefined } }
     expect(await sendWithout(id, provider)).toEqual([409, 'campaign_not_ready', ['gateway_not_bulk']])
-    expect(await rowOf(id)).toEqual(before)
+    expect(await loadCampaign(id)).toEqual(before)
   })
 })
 

@@ -18,7 +18,7 @@ import {
   seedCrowd,
   seedReady,
 } from '../support/seeding/messaging/campaigns.ts'
-import { capturedOf, realJob, rowOf, until } from '../support/campaigns.ts'
+import { listCaptured, createJob, loadCampaign, runUntil } from '../support/campaigns.ts'
 import { interruptBefore } from '../support/context.ts'
 import { givenMember } from '../support/seeding/members.ts'
 import { write, formatHourFromNow } from '../support/seeding/rows.ts'
@@ -41,7 +41,7 @@ const findListed = async (id: string) => {
 async function givenSent(): Promise<ReadyCampaign> {
   const ready = await seedReady(crowd)
   await sendNow(ready.campaign.id)
-  await until(ready.campaign.id, ['sent'])
+  await runUntil(ready.campaign.id, ['sent'])
   return ready
 }
 
@@ -49,10 +49,10 @@ async function givenSent(): Promise<ReadyCampaign> {
 async function givenFailed(): Promise<ReadyCampaign> {
   const ready = await seedReady(crowd)
   await sendNow(ready.campaign.id)
-  const job = realJob()
+  const job = createJob()
   const send = async (messages: readonly OutboundEmail[]) =>
     messages.map(() => createFailure('configuration', 'invalid_api_key', ''))
-  await until(ready.campaign.id, ['failed'], { ...job, email: { ...job.email, send } })
+  await runUntil(ready.campaign.id, ['failed'], { ...job, email: { ...job.email, send } })
   return ready
 }
 
@@ -88,7 +88,7 @@ describe('the segment of a campaign', () => {
   it('is shown as it is now while the campaign is a draft, scheduled or calculating', async () => {
     for (const status of ['draft', 'scheduled', 'calculating'] as const) {
       const id = await seedCampaignInStatus(crowd, status)
-      const { segment_id } = await rowOf(id)
+      const { segment_id } = await loadCampaign(id)
       await patch(`/v1/segments/${segment_id}`, { name: 'Renamed' })
       expect((await get(buildPath(id))).body.segment.name).toBe('Renamed')
     }
@@ -99,11 +99,11 @@ describe('the segment of a campaign', () => {
     const due = await seedReady(crowd, { status: 'scheduled', scheduled_at: now - 1000 })
     const missed = await seedReady(crowd, { status: 'scheduled', scheduled_at: now - 30 * 3_600_000 })
     const cancelled = await seedReady(crowd, { status: 'scheduled', scheduled_at: now + 3_600_000 })
-    expect((await startDueCampaign(realJob(), due.campaign.id))?.status).toBe('calculating')
-    expect((await startDueCampaign(realJob(), missed.campaign.id))?.status).toBe('failed')
+    expect((await startDueCampaign(createJob(), due.campaign.id))?.status).toBe('calculating')
+    expect((await startDueCampaign(createJob(), missed.campaign.id))?.status).toBe('failed')
     expect((await post(buildPath(cancelled.campaign.id, '/cancel'), {})).body.status).toBe('cancelled')
     for (const { campaign, segment } of [due, missed, cancelled]) {
-      const snapshot = (await rowOf(campaign.id)).segment_snapshot
+      const snapshot = (await loadCampaign(campaign.id)).segment_snapshot
       expect(snapshot).toMatchObject({ edition_id: crowd.edition, name: segment.name, communication_channel: 'email' })
     }
     await patch(`/v1/segments/${missed.segment.id}`, { name: 'Renamed' })
@@ -116,7 +116,7 @@ describe('a campaign to the whole organisation whose segment then moves to an ed
     const { campaign, segment } = await seedReady(crowd)
     await moveSegment(segment.id, null)
     await sendNow(campaign.id)
-    await until(campaign.id, ['sent'])
+    await runUntil(campaign.id, ['sent'])
     await moveSegment(segment.id, crowd.edition)
     for (const reply of [
       await get(buildPath(campaign.id, '/recipients'), manager),
@@ -134,7 +134,7 @@ describe('a campaign to the whole organisation whose segment then moves to an ed
     const { campaign, segment } = await seedReady(crowd, { status: 'failed' })
     await moveSegment(segment.id, null)
     await sendNow(campaign.id)
-    await until(campaign.id, ['sent'])
+    await runUntil(campaign.id, ['sent'])
     await write(sql`update campaigns set status = 'failed' where id = ${campaign.id}`)
     await moveSegment(segment.id, crowd.edition)
     for (const [more, body] of starts())
@@ -142,8 +142,8 @@ describe('a campaign to the whole organisation whose segment then moves to an ed
     expect((await post(buildPath(campaign.id, '/schedule'), { scheduled_at: formatHourFromNow() })).status).toBe(200)
     expect((await get(buildPath(campaign.id, '/recipients'), manager)).status).toBe(403)
     await write(sql`update campaigns set scheduled_at = ${Date.now() - 1} where id = ${campaign.id}`)
-    await startDueCampaign(realJob(), campaign.id)
-    expect((await rowOf(campaign.id)).segment_snapshot).toMatchObject({ edition_id: null })
+    await startDueCampaign(createJob(), campaign.id)
+    expect((await loadCampaign(campaign.id)).segment_snapshot).toMatchObject({ edition_id: null })
     expect((await get(buildPath(campaign.id, '/recipients'), manager)).status).toBe(403)
   })
 })
@@ -156,7 +156,7 @@ describe('a campaign to an edition whose segment then moves to the whole organis
     for (const [more, body] of starts())
       expect((await post(buildPath(campaign.id, more), body, manager)).status).toBe(403)
     expect((await post(buildPath(campaign.id, '/retry-failed'), {}, manager)).status).toBe(200)
-    expect(await until(campaign.id, ['sent'])).toMatchObject({ sent_count: 3, total_recipients: 3 })
+    expect(await runUntil(campaign.id, ['sent'])).toMatchObject({ sent_count: 3, total_recipients: 3 })
   })
 })
 
@@ -165,7 +165,7 @@ describe('the message of a campaign', () => {
     'cannot be deleted while the campaign is %s',
     async (status) => {
       const id = await seedCampaignInStatus(crowd, status)
-      const { email_message_id, name } = await rowOf(id)
+      const { email_message_id, name } = await loadCampaign(id)
       const reply = await remove(`/v1/email-messages/${email_message_id}`)
       expect([reply.status, reply.body.code, reply.body.related_objects]).toEqual([
         409,
@@ -181,7 +181,7 @@ describe('the message of a campaign', () => {
     async (status) => {
       const id = await seedCampaignInStatus(crowd, status)
       const before = (await get(buildPath(id))).text
-      const message = (await rowOf(id)).email_message_id ?? ''
+      const message = (await loadCampaign(id)).email_message_id ?? ''
       expect((await remove(`/v1/email-messages/${message}`, manager)).status).toBe(204)
       expect((await get(`/v1/email-messages/${message}`)).status).toBe(404)
       expect((await get(buildPath(id))).text).toBe(before)
@@ -194,8 +194,8 @@ describe('the message of a campaign', () => {
     expect((await remove(`/v1/email-messages/${message}`)).status).toBe(204)
     expect((await remove(`/v1/segments/${segment.id}`)).status).toBe(204)
     expect((await post(buildPath(campaign.id, '/retry-failed'), {}, manager)).status).toBe(200)
-    expect(await until(campaign.id, ['sent'])).toMatchObject({ sent_count: 3 })
-    const captured = await capturedOf(campaign.id)
+    expect(await runUntil(campaign.id, ['sent'])).toMatchObject({ sent_count: 3 })
+    const captured = await listCaptured(campaign.id)
     expect(captured.every(({ html }) => html.includes('Hello Astrid'))).toBe(true)
     expect((await get(buildPath(campaign.id))).body).toMatchObject({
       email_message_id: message,
@@ -213,23 +213,23 @@ describe('the message of a campaign', () => {
         [{ pointer: '#/email_message_id', code: 'does_not_exist' }],
       ])
     }
-    expect(await rowOf(campaign.id)).toMatchObject({ status: 'failed', run: 1 })
+    expect(await loadCampaign(campaign.id)).toMatchObject({ status: 'failed', run: 1 })
   })
 
   it('cannot be deleted while its campaign is scheduled at the same time', async () => {
     const failed = await seedCampaignInStatus(crowd, 'failed')
-    const message = (await rowOf(failed)).email_message_id ?? ''
+    const message = (await loadCampaign(failed)).email_message_id ?? ''
     const late = interruptBefore(async () => void (await remove(`/v1/email-messages/${message}`)))
     await expect(
       scheduleCampaign(late, await findAuthorizedCampaign(late, failed), formatHourFromNow()),
     ).rejects.toBeInstanceOf(LostRace)
     const secondCampaign = await seedCampaignInStatus(crowd, 'failed')
-    const other = (await rowOf(secondCampaign)).email_message_id ?? ''
+    const other = (await loadCampaign(secondCampaign)).email_message_id ?? ''
     const ctx = interruptBefore(() =>
       write(sql`update campaigns set status = 'scheduled' where id = ${secondCampaign}`),
     )
     await expect(deleteMessage(ctx, await findMessage(ctx, other))).rejects.toBeInstanceOf(LostRace)
-    expect(await rowOf(secondCampaign)).toMatchObject({ email_message_id: other, status: 'scheduled' })
+    expect(await loadCampaign(secondCampaign)).toMatchObject({ email_message_id: other, status: 'scheduled' })
     expect((await get(`/v1/email-messages/${other}`)).status).toBe(200)
   })
 })

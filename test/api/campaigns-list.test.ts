@@ -11,7 +11,7 @@ import {
   inRecipientStore,
   seedRecipients,
 } from '../support/seeding/messaging/campaigns.ts'
-import { realJob, rowOf, until } from '../support/campaigns.ts'
+import { createJob, loadCampaign, runUntil } from '../support/campaigns.ts'
 import { seedSegment } from '../support/seeding/messaging/segments.ts'
 import { db, write } from '../support/seeding/rows.ts'
 import { projectSnapshot } from '../../src/modules/campaigns/delivery/projection.ts'
@@ -33,7 +33,7 @@ describe('deleteCampaign', () => {
   it('deletes the links of the campaign too', async () => {
     const { campaign } = await seedReady(await seedCrowd(0))
     await post(`/v1/campaigns/${campaign.id}/send-now`, {})
-    await until(campaign.id, ['failed'])
+    await runUntil(campaign.id, ['failed'])
     const links = () =>
       db.first(sql<{ n: number }>`select count(*) as n from campaign_links where campaign_id = ${campaign.id}`)
     expect((await links())?.n).toBe(2)
@@ -93,7 +93,7 @@ describe('listCampaignRecipients', () => {
     const { campaign } = await seedReady(place)
     await write(sql`update segments set expression = 'user.has_email' where id = ${campaign.segment_id}`)
     await post(`/v1/campaigns/${campaign.id}/send-now`, {})
-    expect(await until(campaign.id, ['sent', 'failed'])).toMatchObject({
+    expect(await runUntil(campaign.id, ['sent', 'failed'])).toMatchObject({
       status: 'sent',
       total_recipients: 1,
       skipped_count: 2,
@@ -110,15 +110,15 @@ describe('the counts that a campaign object reports', () => {
   it('do not replace newer ones', async () => {
     const { campaign } = await seedReady(crowd, { status: 'sending', run: 2, revision: 10 })
     await ignoreStarts(campaign.id)
-    const before = await rowOf(campaign.id)
+    const before = await loadCampaign(campaign.id)
     const snapshot = await inRecipientStore(campaign.id, (store) => store.readRecord())
     if (!snapshot) throw new Error('no record')
     const base = { ...snapshot, campaign_id: campaign.id, status: 'sent' as const }
-    await projectSnapshot(realJob(), { ...base, run: 1, revision: 99 })
-    await projectSnapshot(realJob(), { ...base, run: 2, revision: 10 })
-    expect(await rowOf(campaign.id)).toEqual(before)
-    await projectSnapshot(realJob(), { ...base, run: 2, revision: 11 })
-    expect((await rowOf(campaign.id)).status).toBe('sent')
+    await projectSnapshot(createJob(), { ...base, run: 1, revision: 99 })
+    await projectSnapshot(createJob(), { ...base, run: 2, revision: 10 })
+    expect(await loadCampaign(campaign.id)).toEqual(before)
+    await projectSnapshot(createJob(), { ...base, run: 2, revision: 11 })
+    expect((await loadCampaign(campaign.id)).status).toBe('sent')
   })
 })
 
@@ -130,7 +130,7 @@ describe('getCampaign', () => {
     const draft = { id: campaign.id, status: 'draft', segment: { id: segment.id }, email_message_id: message }
     expect((await get(path)).body).toMatchObject({ ...draft, sent_count: 0, started_at: null })
     await post(`${path}/send-now`, {})
-    await until(campaign.id, ['sent', 'failed'])
+    await runUntil(campaign.id, ['sent', 'failed'])
     const sent = { status: 'sent', total_recipients: 2, sent_count: 2, failed_count: 0, error_message: '' }
     expect((await get(path)).body).toMatchObject(sent)
     const sibling = await seedEdition({ id: smallCrowd.organization })

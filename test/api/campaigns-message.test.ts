@@ -7,7 +7,7 @@ import { scheduleCampaign, sendCampaignNow } from '../../src/modules/campaigns/t
 import { updateCampaign } from '../../src/modules/campaigns/update.ts'
 import { get, patch, post } from '../support/api.ts'
 import { seedCampaignInStatus, type Crowd, seedCrowd } from '../support/seeding/messaging/campaigns.ts'
-import { rowOf } from '../support/campaigns.ts'
+import { loadCampaign } from '../support/campaigns.ts'
 import { interruptBefore } from '../support/context.ts'
 import { seedMessage } from '../support/seeding/messaging/email-messages.ts'
 import { givenMember } from '../support/seeding/members.ts'
@@ -37,7 +37,7 @@ describe('changing a message that a campaign is about to send', () => {
   it.each(unsendable)('is refused when it would leave the message unsendable: %s', async (_, change, pointer, code) => {
     for (const status of ['scheduled', 'calculating'] as const) {
       const id = await seedCampaignInStatus(crowd, status)
-      const { email_message_id, name } = await rowOf(id)
+      const { email_message_id, name } = await loadCampaign(id)
       const path = `/v1/email-messages/${email_message_id}`
       const before = (await get(path)).text
       const reply = await patch(path, { title: 'Changed', ...change }, manager)
@@ -50,7 +50,7 @@ describe('changing a message that a campaign is about to send', () => {
       expect((await get(path)).text).toBe(before)
     }
     for (const status of ['draft', 'sending', 'sent', 'failed', 'cancelled'] as const) {
-      const { email_message_id } = await rowOf(await seedCampaignInStatus(crowd, status))
+      const { email_message_id } = await loadCampaign(await seedCampaignInStatus(crowd, status))
       expect((await patch(`/v1/email-messages/${email_message_id}`, change)).status).toBe(200)
     }
   })
@@ -84,13 +84,13 @@ describe('changing a message that a campaign is about to send', () => {
     ['is sent', verbs.send],
   ])('aborts a campaign that %s at the same time, which then decides again', async (_, verb) => {
     const id = await seedCampaignInStatus(crowd, 'draft')
-    const { email_message_id } = await rowOf(id)
+    const { email_message_id } = await loadCampaign(id)
     const ctx = interruptBefore(
       async () => void (await patch(`/v1/email-messages/${email_message_id}`, { blocks: [] })),
     )
     await expect(verb(ctx, id)).rejects.toBeInstanceOf(LostRace)
     await expect(verb(ctx, id)).rejects.toMatchObject({ code: 'campaign_not_ready', errors: [{ code: 'no_blocks' }] })
-    expect((await rowOf(id)).status).toBe('draft')
+    expect((await loadCampaign(id)).status).toBe('draft')
   })
 
   it('is noticed by a campaign that chooses the message at the same time', async () => {
@@ -105,12 +105,12 @@ describe('changing a message that a campaign is about to send', () => {
   it('fails when the campaign is scheduled at the same time, or the scheduling fails', async () => {
     for (let round = 0; round < 8; round++) {
       const id = await seedCampaignInStatus(crowd, 'draft')
-      const { email_message_id } = await rowOf(id)
+      const { email_message_id } = await loadCampaign(id)
       const change = () => patch(`/v1/email-messages/${email_message_id}`, { type: 'other' })
       const plan = () => post(buildPath(id, '/schedule'), { scheduled_at: formatHourFromNow() })
       const [changed, planned] =
         round % 2 ? await Promise.all([change(), plan()]) : (await Promise.all([plan(), change()])).toReversed()
-      const { status } = await rowOf(id)
+      const { status } = await loadCampaign(id)
       expect([changed?.status, planned?.status, status]).toEqual(
         status === 'scheduled' ? [409, 200, 'scheduled'] : [200, 409, 'draft'],
       )

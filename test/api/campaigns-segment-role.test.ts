@@ -16,8 +16,8 @@ import { findMessage } from '../../src/modules/email-messages/queries.ts'
 import { updateMessage } from '../../src/modules/email-messages/update.ts'
 import { get, patch, post, remove, type Reply } from '../support/api.ts'
 import { seedCampaignInStatus, type Crowd, seedCrowd } from '../support/seeding/messaging/campaigns.ts'
-import { rowOf } from '../support/campaigns.ts'
-import { contextAt } from '../support/context.ts'
+import { loadCampaign } from '../support/campaigns.ts'
+import { createContextAt } from '../support/context.ts'
 import { seedSegment } from '../support/seeding/messaging/segments.ts'
 import { db, write, formatHourFromNow } from '../support/seeding/rows.ts'
 import { seedAccount, seedMember, seedToken } from '../support/seeding/members.ts'
@@ -77,7 +77,7 @@ const verbs: [name: string, status: CampaignStatus, call: (id: string, token?: s
 describe('a campaign of an edition to a segment of the whole organisation', () => {
   it.each(verbs)('takes a role in the organisation for %s', async (_, status, call) => {
     const id = await seedCampaignTo(null, status)
-    const before = await rowOf(id)
+    const before = await loadCampaign(id)
     for (const token of [
       manager,
       await seedRoles(['admin', crowd.edition], ['admin', sibling]),
@@ -91,7 +91,7 @@ describe('a campaign of an edition to a segment of the whole organisation', () =
       ])
       expect(reply.body.detail).toContain('a role in the organisation')
     }
-    expect(await rowOf(id)).toEqual(before)
+    expect(await loadCampaign(id)).toEqual(before)
     const elsewhere = await call(id, await seedRoles(['manager', sibling]))
     expect([elsewhere.status, elsewhere.body.code]).toEqual([404, 'not_found'])
     const allowed = await call(id, await seedRoles(['manager']))
@@ -143,14 +143,14 @@ describe('a campaign of an edition to a segment of the whole organisation', () =
           400,
           [{ pointer: '#/segment_id', code: 'does_not_exist' }],
         ])
-    expect([await counted(), (await rowOf(editionCampaign)).version]).toEqual([before, 1])
+    expect([await counted(), (await loadCampaign(editionCampaign)).version]).toEqual([before, 1])
     expect((await post('/v1/campaigns', body, await seedRoles(['manager']))).status).toBe(201)
   })
 })
 
 describe('a change of the message of a campaign', () => {
   const change = (id: string, token?: string) => patch(`/v1/email-messages/${id}`, { title: 'Mine' }, token)
-  const readMessageId = async (id: string) => (await rowOf(id)).email_message_id ?? ''
+  const readMessageId = async (id: string) => (await loadCampaign(id)).email_message_id ?? ''
 
   it.each(['scheduled', 'calculating', 'sending'] as const)(
     'takes a role in the organisation when the segment goes beyond the edition and the campaign is %s',
@@ -193,7 +193,7 @@ describe('a change of the message of a campaign', () => {
 
 describe('a segment that moves while an edition role sends a request', () => {
   const grants = () => [{ organization_id: crowd.organization, edition_id: crowd.edition, role: 'manager' as const }]
-  const editionRole = () => contextAt(Date.now(), { is_superuser: false, grants: grants() })
+  const editionRole = () => createContextAt(Date.now(), { is_superuser: false, grants: grants() })
 
   /** Makes a context in which a change happens between the last read and the commit. */
   function interruptBefore(happen: () => Promise<unknown>) {
@@ -214,10 +214,10 @@ describe('a segment that moves while an edition role sends a request', () => {
     ['is deleted', 'draft', (ctx, campaign) => deleteCampaign(ctx, campaign)],
   ])('aborts the request whose campaign %s, which then decides again', async (_, status, verb) => {
     const id = await seedCampaignTo(crowd.edition, status)
-    const before = await rowOf(id)
+    const before = await loadCampaign(id)
     const ctx = interruptBefore(() => moveSegment(id, null))
     await expect(verb(ctx, await findAuthorizedCampaign(ctx, id))).rejects.toBeInstanceOf(LostRace)
-    expect(await rowOf(id)).toEqual(before)
+    expect(await loadCampaign(id)).toEqual(before)
     await expect(findAuthorizedCampaign(ctx, id)).rejects.toMatchObject({ code: 'permission_denied' })
     await moveSegment(id, crowd.edition)
     const quiet = editionRole()
@@ -241,7 +241,7 @@ describe('a segment that moves while an edition role sends a request', () => {
 
   it('prevents a change of a message whose campaign is scheduled at the same time', async () => {
     const id = await seedCampaignTo(null, 'draft')
-    const message = (await rowOf(id)).email_message_id ?? ''
+    const message = (await loadCampaign(id)).email_message_id ?? ''
     const ctx = interruptBefore(() => write(sql`update campaigns set status = 'scheduled' where id = ${id}`))
     await expect(updateMessage(ctx, await findMessage(ctx, message), { title: 'Mine' })).rejects.toBeInstanceOf(
       LostRace,

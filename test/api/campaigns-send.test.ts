@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { createFailure } from '../../src/domain/messaging/messaging.ts'
 import type { OutboundEmail } from '../../src/gateways/email/email.ts'
 import { get, post } from '../support/api.ts'
-import { capturedOf, realJob, rowOf, statsOf, until } from '../support/campaigns.ts'
+import { listCaptured, createJob, loadCampaign, readStats, runUntil } from '../support/campaigns.ts'
 import { seedCrowd, seedReady } from '../support/seeding/messaging/campaigns.ts'
 import { seedVerified } from '../support/seeding/messaging/sender-domains.ts'
 import { db, next } from '../support/seeding/rows.ts'
@@ -14,15 +14,15 @@ describe('a campaign', () => {
     const { campaign } = await seedReady(crowd)
     const started = await post(`/v1/campaigns/${campaign.id}/send-now`, {})
     expect([started.status, started.body.status]).toEqual([200, 'calculating'])
-    const row = await until(campaign.id, ['sent', 'failed'])
+    const row = await runUntil(campaign.id, ['sent', 'failed'])
     expect(row).toMatchObject({ status: 'sent', total_recipients: 7, sent_count: 7, failed_count: 0, user_count: 7 })
-    const captured = await capturedOf(campaign.id)
+    const captured = await listCaptured(campaign.id)
     expect(captured.map(({ recipient }) => recipient).toSorted()).toEqual(
       crowd.people
         .map(({ email }) => `Astrid Holm ${crowd.people.findIndex((p) => p.email === email)} <${email}>`)
         .toSorted(),
     )
-    expect(await statsOf(campaign.id)).toMatchObject({ total_recipients: 7, sent: 7, delivered: 7, delivery_rate: 1 })
+    expect(await readStats(campaign.id)).toMatchObject({ total_recipients: 7, sent: 7, delivered: 7, delivery_rate: 1 })
     const { body } = await get(`/v1/campaigns/${campaign.id}`)
     expect(body.status).toBe('sent')
   })
@@ -37,8 +37,8 @@ describe('a campaign', () => {
       sql`update editions set email_sender_name = null where organization_id = ${crowd.organization}`,
     ])
     await post(`/v1/campaigns/${campaign.id}/send-now`, {})
-    expect(await until(campaign.id, ['sent', 'failed'])).toMatchObject({ status: 'sent', sent_count: 2 })
-    const captured = await capturedOf(campaign.id)
+    expect(await runUntil(campaign.id, ['sent', 'failed'])).toMatchObject({ status: 'sent', sent_count: 2 })
+    const captured = await listCaptured(campaign.id)
     expect(captured.find(({ recipient }) => recipient.includes(personWithLineBreak?.email ?? '?'))?.recipient).toMatch(
       /^"Astrid Bcc: Holm 0" </,
     )
@@ -52,13 +52,13 @@ describe('a campaign', () => {
     const sender = { email_sender_name: 'Nordlys', email_sender_address: `Hello@${domain.toUpperCase()}` }
     const crowd = await seedCrowd(3, sender)
     const sendersOf = async (id: string) =>
-      new Set((await capturedOf(id)).map((mail) => `${mail.sender} ${mail.reply_to}`))
+      new Set((await listCaptured(id)).map((mail) => `${mail.sender} ${mail.reply_to}`))
     const send = async (meanwhile = async () => {}) => {
       const { campaign } = await seedReady(crowd)
       expect((await post(`/v1/campaigns/${campaign.id}/send-now`, {})).status).toBe(200)
-      await until(campaign.id, ['sending'], undefined, false)
+      await runUntil(campaign.id, ['sending'], undefined, false)
       await meanwhile()
-      expect(await until(campaign.id, ['sent'])).toMatchObject({ sent_count: 3 })
+      expect(await runUntil(campaign.id, ['sent'])).toMatchObject({ sent_count: 3 })
       return sendersOf(campaign.id)
     }
     const platform = new Set([`Nordlys <no-reply@events.example.test> ${sender.email_sender_address}`])
@@ -79,7 +79,7 @@ describe('a campaign', () => {
     const { campaign } = await seedReady(crowd)
     await post(`/v1/campaigns/${campaign.id}/send-now`, {})
     const senders: string[] = []
-    const job = realJob()
+    const job = createJob()
     const refusing = {
       ...job,
       email: {
@@ -90,7 +90,7 @@ describe('a campaign', () => {
         },
       },
     }
-    await until(campaign.id, ['failed'], refusing)
+    await runUntil(campaign.id, ['failed'], refusing)
     expect(new Set(senders)).toEqual(new Set([`hello@${domain}`]))
     await db.all(sql`delete from sender_domains where domain = ${domain}`)
     const refusal = await post(`/v1/campaigns/${campaign.id}/retry-failed`, {})
@@ -98,11 +98,11 @@ describe('a campaign', () => {
       409,
       { code: 'campaign_not_ready', errors: [{ pointer: '#/edition_id', code: 'sender_not_verified' }] },
     ])
-    expect(await rowOf(campaign.id)).toMatchObject({ status: 'failed', run: 1 })
+    expect(await loadCampaign(campaign.id)).toMatchObject({ status: 'failed', run: 1 })
     await seedVerified(crowd.organization, domain)
     expect((await post(`/v1/campaigns/${campaign.id}/retry-failed`, {})).status).toBe(200)
-    await until(campaign.id, ['sent'])
-    expect((await capturedOf(campaign.id)).map(({ sender }) => sender)).toEqual(
+    await runUntil(campaign.id, ['sent'])
+    expect((await listCaptured(campaign.id)).map(({ sender }) => sender)).toEqual(
       Array(2).fill(`Nordlys <hello@${domain}>`),
     )
   })

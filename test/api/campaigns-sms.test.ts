@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import type { TranslatedDict } from '../../src/domain/languages.ts'
 import { get, patch, post } from '../support/api.ts'
-import { capturedOf, until } from '../support/campaigns.ts'
+import { listCaptured, runUntil } from '../support/campaigns.ts'
 import { type Crowd, marketingTo, seedCrowd, seedReady } from '../support/seeding/messaging/campaigns.ts'
 import { write } from '../support/seeding/rows.ts'
 import { seedPeople } from '../support/seeding/customers.ts'
@@ -14,7 +14,7 @@ async function send(crowd: Crowd, bodies: object): Promise<string> {
   await marketingTo(crowd, campaign.segment_id)
   const reply = await post(`/v1/campaigns/${campaign.id}/send-now`, {})
   expect([reply.status, reply.body.status]).toEqual([200, 'calculating'])
-  await until(campaign.id, ['sent', 'failed'])
+  await runUntil(campaign.id, ['sent', 'failed'])
   return campaign.id
 }
 
@@ -24,7 +24,7 @@ describe('the text of an SMS', () => {
     const crowd = await seedCrowd(2)
     const id = await send(crowd, { en: 'Doors open at ten', da: ' \n ' })
     const link = 'https://events\\.example\\.test/t/u/[\\w-]+'
-    const bodies = (await capturedOf(id)).map(({ body }) => body)
+    const bodies = (await listCaptured(id)).map(({ body }) => body)
     expect(bodies.toSorted()).toEqual([
       expect.stringMatching(`^Doors open at ten\nStop: ${link}$`),
       expect.stringMatching(`^Doors open at ten\nStop: ${link}$`),
@@ -80,7 +80,7 @@ describe('the sender of an SMS', () => {
   ] as const)('is read from %s and an organisation called %s as %s', async (sms_sender_name, name, sender) => {
     const crowd = await seedCrowd(1, { sms_sender_name })
     await write(sql`update organizations set name = ${name} where id = ${crowd.organization}`)
-    expect((await capturedOf(await send(crowd, { en: 'Hello' })))[0]?.sender).toBe(sender)
+    expect((await listCaptured(await send(crowd, { en: 'Hello' })))[0]?.sender).toBe(sender)
   })
 })
 
@@ -93,7 +93,10 @@ describe('the phone number of an SMS', () => {
       numbers.map((phone_number) => ({ phone_number, locale: 'en' })),
     )
     const id = await send(crowd, { en: 'Hello' })
-    expect((await capturedOf(id)).map(({ recipient }) => recipient).toSorted()).toEqual(['+4520123456', '+46701234567'])
+    expect((await listCaptured(id)).map(({ recipient }) => recipient).toSorted()).toEqual([
+      '+4520123456',
+      '+46701234567',
+    ])
     const { body } = await get(`/v1/campaigns/${id}/recipients?state=skipped`)
     expect(body.results.map(({ reason }: { reason: string }) => reason)).toEqual(['no_address', 'no_address'])
   })

@@ -6,7 +6,7 @@ import { createFailure, type SendResult } from '../../src/domain/messaging/messa
 import type { OutboundEmail } from '../../src/gateways/email/email.ts'
 import { applyEvents } from '../../src/modules/message-events/jobs.ts'
 import { get, post, publicUrl } from '../support/api.ts'
-import { alarm, consume, realJob, statsOf, until } from '../support/campaigns.ts'
+import { runAlarm, consume, createJob, readStats, runUntil } from '../support/campaigns.ts'
 import {
   seedCampaignInStatus,
   type Crowd,
@@ -38,8 +38,8 @@ const zeros = {
 
 /** Makes consumers whose provider answers every message with the given result. */
 const answerWith = (answer: (message: OutboundEmail, index: number) => SendResult) => {
-  const { email } = realJob()
-  return realJob({ email: { ...email, send: async (messages) => messages.map(answer) } })
+  const { email } = createJob()
+  return createJob({ email: { ...email, send: async (messages) => messages.map(answer) } })
 }
 
 const acceptMessage = (message: OutboundEmail): SendResult => ({ ok: true, providerId: `p-${message.reference}` })
@@ -56,13 +56,13 @@ describe('getCampaignStats', () => {
     'returns zeros for a campaign that is %s and has reached nobody',
     async (status) => {
       const id = await seedCampaignInStatus(await seedCrowd(1), status)
-      expect(await statsOf(id)).toEqual(zeros)
+      expect(await readStats(id)).toEqual(zeros)
     },
   )
 
   it('returns zeros until the campaign starts sending', async () => {
     const { campaign } = await seedReady(await seedCrowd(1), { status: 'calculating', run: 1 })
-    expect(await statsOf(campaign.id)).toEqual(zeros)
+    expect(await readStats(campaign.id)).toEqual(zeros)
   })
 
   it.each([
@@ -71,7 +71,7 @@ describe('getCampaignStats', () => {
   ] as const)('counts the remaining recipients of a campaign that is %s', async (status, left) => {
     const { campaign } = await seedReady(await seedCrowd(1), { status, run: 1 })
     await seedRecipients(campaign.id, 6, { run: 1_000_000, status })
-    expect(await statsOf(campaign.id)).toEqual({ ...zeros, total_recipients: 6, sent: 2, failed: 2, ...left })
+    expect(await readStats(campaign.id)).toEqual({ ...zeros, total_recipients: 6, sent: 2, failed: 2, ...left })
     const { body } = await get(`/v1/campaigns/${campaign.id}/recipients?engagement=not_opened&ordering=-sent_at`)
     expect([body.count, body.results.map(({ state }: { state: string }) => state)]).toEqual([2, ['sent', 'sent']])
   })
@@ -80,14 +80,14 @@ describe('getCampaignStats', () => {
     const { id, crowd } = await seedStartedCampaign(5)
     const [a, b, c, d, e] = crowd.people.map(({ seq }) => seq)
     const dead = crowd.people[4]?.email
-    await until(
+    await runUntil(
       id,
       ['sent', 'failed'],
       answerWith((message) =>
         message.to.address === dead ? createFailure('permanent', 'invalid', 'no such box') : acceptMessage(message),
       ),
     )
-    expect(await statsOf(id)).toEqual({
+    expect(await readStats(id)).toEqual({
       ...zeros,
       total_recipients: 5,
       sent: 4,
@@ -120,8 +120,8 @@ describe('getCampaignStats', () => {
       ...reported('opened', 2_000_000_000),
     ]
     const message = { type: 'campaign.events' as const, campaign_id: id, events }
-    await applyEvents(realJob(), [message, message])
-    await applyEvents(realJob(), [{ ...message, events: events.toReversed() }])
+    await applyEvents(createJob(), [message, message])
+    await applyEvents(createJob(), [{ ...message, events: events.toReversed() }])
     const expected = {
       total_recipients: 5,
       sent: 4,
@@ -141,7 +141,7 @@ describe('getCampaignStats', () => {
       complained: 1,
       machine_opened: 2,
     }
-    expect(await statsOf(id)).toEqual(expected)
+    expect(await readStats(id)).toEqual(expected)
     const withEngagement = async (engagement: string) => {
       const { body } = await get(`/v1/campaigns/${id}/recipients?engagement=${engagement}&page_size=2`)
       const second = body.next ? await get(body.next.replace(publicUrl, '')) : null
@@ -169,9 +169,9 @@ describe('getCampaignStats', () => {
       { code: 'invalid_choice', attr: 'engagement' },
     ])
     // The provider had refused this recipient, who then received the message.
-    await applyEvents(realJob(), [{ ...message, events: reported('delivered', e) }])
-    expect(await statsOf(id)).toMatchObject({ sent: 5, failed: 0, delivered: 5, open_rate: 0.6 })
-    await alarm(id)
+    await applyEvents(createJob(), [{ ...message, events: reported('delivered', e) }])
+    expect(await readStats(id)).toMatchObject({ sent: 5, failed: 0, delivered: 5, open_rate: 0.6 })
+    await runAlarm(id)
     const { body } = await get(`/v1/campaigns/${id}`)
     expect(body).toMatchObject({ status: 'sent', total_recipients: 5, sent_count: 5, failed_count: 0, user_count: 5 })
   })
@@ -181,14 +181,14 @@ describe('retryFailedCampaignRecipients', () => {
   it('continues after the provider account was repaired, and sends to each person once', async () => {
     const { id } = await seedStartedCampaign(4)
     const wrong = answerWith(() => createFailure('configuration', 'invalid_api_key', 'no such key'))
-    expect(await until(id, ['sent', 'failed'], wrong)).toMatchObject({
+    expect(await runUntil(id, ['sent', 'failed'], wrong)).toMatchObject({
       status: 'failed',
       error_message: 'invalid_api_key: no such key',
     })
     const before = (await get(`/v1/campaigns/${id}`)).body
     expect(before).toMatchObject({ total_recipients: 4, sent_count: 0, failed_count: 0 })
     expect(before.completed_at).not.toBeNull()
-    expect(await statsOf(id)).toEqual({ ...zeros, total_recipients: 4, pending: 4 })
+    expect(await readStats(id)).toEqual({ ...zeros, total_recipients: 4, pending: 4 })
     const reached: string[] = []
     const well = answerWith((message) => {
       reached.push(message.to.address)
@@ -199,8 +199,8 @@ describe('retryFailedCampaignRecipients', () => {
       200,
       { status: 'sending', error_message: '', completed_at: null, started_at: before.started_at },
     ])
-    await until(id, ['sent', 'failed'], well)
-    expect(await statsOf(id)).toEqual({ ...zeros, total_recipients: 4, sent: 4, delivered: 4, delivery_rate: 1 })
+    await runUntil(id, ['sent', 'failed'], well)
+    expect(await readStats(id)).toEqual({ ...zeros, total_recipients: 4, sent: 4, delivered: 4, delivery_rate: 1 })
     expect([reached.length, new Set(reached).size]).toEqual([4, 4])
     const secondReply = await post(`/v1/campaigns/${id}/retry-failed`, {})
     expect([secondReply.status, secondReply.body.code, secondReply.body.current_status]).toEqual([
@@ -219,20 +219,20 @@ describe('retryFailedCampaignRecipients', () => {
       calls.push(message.to.address)
       return createFailure('permanent', 'blocked', '')
     })
-    expect(await until(id, ['sent', 'failed'], refusing)).toMatchObject({
+    expect(await runUntil(id, ['sent', 'failed'], refusing)).toMatchObject({
       status: 'failed',
       error_message: 'No message could be sent.',
       failed_count: 2,
     })
     expect((await post(`/v1/campaigns/${id}/retry-failed`, {})).body.code).toBe('nothing_to_retry')
     expect((await post(`/v1/campaigns/${id}/send-now`, {})).body.status).toBe('calculating')
-    await until(id, ['sent', 'failed'], refusing)
-    expect([calls.length, (await statsOf(id)).failed]).toEqual([2, 2])
+    await runUntil(id, ['sent', 'failed'], refusing)
+    expect([calls.length, (await readStats(id)).failed]).toEqual([2, 2])
   })
 
   it('skips people who have unsubscribed since', async () => {
     const { id, crowd } = await seedStartedCampaign(2)
-    await until(
+    await runUntil(
       id,
       ['failed'],
       answerWith(() => createFailure('configuration', 'invalid_api_key', 'no such key')),
@@ -240,7 +240,7 @@ describe('retryFailedCampaignRecipients', () => {
     await write(sql`insert into suppressions (organization_id, channel, address, reason, created_at)
       values (${crowd.organization}, 'email', ${crowd.people[0]?.email ?? ''}, 'hard_bounce', 1)`)
     await post(`/v1/campaigns/${id}/retry-failed`, {})
-    await until(id, ['sent', 'failed'])
-    expect(await statsOf(id)).toMatchObject({ total_recipients: 1, sent: 1, failed: 0, skipped: 1 })
+    await runUntil(id, ['sent', 'failed'])
+    expect(await readStats(id)).toMatchObject({ total_recipients: 1, sent: 1, failed: 0, skipped: 1 })
   })
 })

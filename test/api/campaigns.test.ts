@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { campaignLifecycle, type CampaignStatus, isRunning } from '../../src/domain/campaigns/lifecycle.ts'
 import { sweepCampaigns } from '../../src/modules/campaigns/jobs.ts'
 import { get, patch, post, remove, publicUrl } from '../support/api.ts'
-import { alarm, realJob, rowOf, until } from '../support/campaigns.ts'
+import { runAlarm, createJob, loadCampaign, runUntil } from '../support/campaigns.ts'
 import {
   seedCampaignInStatus,
   type Crowd,
@@ -50,7 +50,7 @@ describe('the status of a campaign', () => {
   it.each(table)('decides whether %s is allowed: %s', async (verb, status) => {
     const expectedVerb = verbs[verb]
     const id = await seedCampaignInStatus(crowd, status)
-    const before = await rowOf(id)
+    const before = await loadCampaign(id)
     const reply = await expectedVerb?.call(id)
     const to = expectedVerb?.allowed[status]
     if (to !== undefined) {
@@ -62,7 +62,7 @@ describe('the status of a campaign', () => {
     expect([reply?.status, reply?.body?.code]).toEqual([409, isEmpty ? 'nothing_to_retry' : 'invalid_transition'])
     expect(reply?.body.current_status).toBe(status)
     if (!isEmpty) expect(reply?.body.allowed_transitions).toEqual(campaignLifecycle.targetsOf(status))
-    const after = await rowOf(id)
+    const after = await loadCampaign(id)
     if (!isRunning(status)) expect(after).toEqual(before)
   })
 })
@@ -165,7 +165,7 @@ describe('sendCampaignNow', () => {
     const empty = await seedCrowd(0)
     const { campaign } = await seedReady(empty)
     await post(`/v1/campaigns/${campaign.id}/send-now`, {})
-    expect(await until(campaign.id, ['failed', 'sent'])).toMatchObject({
+    expect(await runUntil(campaign.id, ['failed', 'sent'])).toMatchObject({
       status: 'failed',
       error_message: 'Nobody in the segment can be reached.',
       total_recipients: 0,
@@ -181,7 +181,7 @@ describe('scheduleCampaign', () => {
     const year = today.getUTCFullYear() + (today.getUTCMonth() >= 5 ? 1 : 0)
     const reply = await post(`/v1/campaigns/${id}/schedule`, { scheduled_at: `${year}-06-01T10:00:00` })
     expect(reply.body).toMatchObject({ status: 'scheduled', scheduled_at: `${year}-06-01T10:00:00+02:00` })
-    expect((await rowOf(id)).scheduled_at).toBe(Date.UTC(year, 5, 1, 8))
+    expect((await loadCampaign(id)).scheduled_at).toBe(Date.UTC(year, 5, 1, 8))
   })
 
   it.each([
@@ -197,16 +197,16 @@ describe('scheduleCampaign', () => {
 
   it('starts once at its time', async () => {
     const id = await seedCampaignInStatus(crowd, 'scheduled', { scheduled_at: Date.now() - 60_000 })
-    await sweepCampaigns(realJob())
-    await sweepCampaigns(realJob())
-    const row = await until(id, ['sent', 'failed'])
+    await sweepCampaigns(createJob())
+    await sweepCampaigns(createJob())
+    const row = await runUntil(id, ['sent', 'failed'])
     expect([row.status, row.run, row.sent_count]).toEqual(['sent', 1, 3])
   })
 
   it('ends as failed when it is more than six hours late', async () => {
     const id = await seedCampaignInStatus(crowd, 'scheduled', { scheduled_at: Date.now() - 6 * 3_600_000 - 1000 })
-    await sweepCampaigns(realJob())
-    const row = await until(id, ['failed'])
+    await sweepCampaigns(createJob())
+    const row = await runUntil(id, ['failed'])
     expect(row.run).toBe(0)
     expect(row.error_message).toMatch(/^missed_schedule/)
   })
@@ -217,9 +217,9 @@ describe('cancelCampaign', () => {
     const { campaign } = await seedReady(crowd, { status: 'calculating', run: 1 })
     const reply = await post(`/v1/campaigns/${campaign.id}/cancel`, {})
     expect([reply.status, reply.body.status]).toEqual([200, 'cancelled'])
-    await sweepCampaigns(realJob())
-    await alarm(campaign.id)
-    expect(await rowOf(campaign.id)).toMatchObject({ status: 'cancelled', total_recipients: 0 })
+    await sweepCampaigns(createJob())
+    await runAlarm(campaign.id)
+    expect(await loadCampaign(campaign.id)).toMatchObject({ status: 'cancelled', total_recipients: 0 })
   })
 
   it('is refused once everything is sent, although the campaign still shows as sending', async () => {

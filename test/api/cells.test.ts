@@ -3,14 +3,14 @@ import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { readCell } from '../../src/domain/cells.ts'
 import { readConfig } from '../../src/entry/config.ts'
-import { callWith, pathOfLink, type Request } from '../support/api.ts'
-import { freshPng, uploadRaw } from '../support/files.ts'
+import { callWith, readLinkPath, type Request } from '../support/api.ts'
+import { makeFreshPng, uploadRaw } from '../support/files.ts'
 import { seedAccount, seedMember } from '../support/seeding/members.ts'
 import { anOrder } from '../support/seeding/sales/orders.ts'
 import { db, next } from '../support/seeding/rows.ts'
 import { enableWallet } from '../support/seeding/sales/wallet-passes.ts'
 import { seedEndpoint } from '../support/seeding/webhooks.ts'
-import { deliveriesOf, eventsOf } from '../support/webhook-rows.ts'
+import { loadDeliveries, listEvents } from '../support/webhook-rows.ts'
 
 /** Runs the Worker with this mark over the database of the tests. */
 function deployment(CELL: string) {
@@ -76,8 +76,8 @@ describe.each([
       const rows = await db.all(sql`select * from ${sql.raw(table)} where ${sql.raw(column)} = ${place[column]}`)
       expect([table, new Set(listMarks(rows))]).toEqual([table, new Set([cell])])
     }
-    const events = await eventsOf(organization_id)
-    const deliveries = await deliveriesOf(endpoint.id)
+    const events = await listEvents(organization_id)
+    const deliveries = await loadDeliveries(endpoint.id)
     expect(deliveries.map(({ event_id }) => event_id).toSorted()).toEqual(events.map(({ id }) => id))
     expect(events.length).toBeGreaterThan(1)
     for (const { id } of [...events, ...deliveries]) expect([id, readCell(id)]).toEqual([id, cell])
@@ -103,9 +103,9 @@ describe.each([
 
   it('has its mark in the address of a file, and serves the file there', async () => {
     const { organization_id } = await givenEdition(there)
-    const bytes = freshPng()
+    const bytes = makeFreshPng()
     const { body } = await uploadRaw(organization_id, bytes, { bindings: there.bindings })
-    const path = pathOfLink(body.image.original)
+    const path = readLinkPath(body.image.original)
     expect(readCell(path.split('/')[2] ?? '')).toBe(cell)
     expect((await there.send(path, { token: null })).status).toBe(200)
   })

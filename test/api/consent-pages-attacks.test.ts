@@ -4,7 +4,7 @@ import { mintLinkToken } from '../../src/domain/campaigns/link-tokens.ts'
 import { mintConfirmationToken, preferencesLinkMs } from '../../src/domain/consents/consent-tokens.ts'
 import { dayMs } from '../../src/domain/time/instants.ts'
 import { post } from '../support/api.ts'
-import { give, linkKey, pageOf, send, stateOf } from '../support/consent-pages.ts'
+import { give, linkKey, pageOf, send, dumpState } from '../support/consent-pages.ts'
 import { seedScene } from '../support/seeding/customers.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { write } from '../support/seeding/rows.ts'
@@ -34,13 +34,13 @@ describe('a link to the page', () => {
       `/consents/confirm/${good.slice('/consents/'.length)}`,
       `/consents/confirm/${mintConfirmationToken('another key', { ...sentTo, ...answer })}`,
     ]
-    const before = await stateOf(scene)
+    const before = await dumpState(scene)
     const pages = await Promise.all(
       bad.flatMap((path) => [visit(path), visit(path, { method: 'POST', body: `given=${consent.id}` })]),
     )
     expect(pages.map(({ status }) => status)).toEqual(pages.map(() => 404))
     expect(new Set(pages.map(({ text }) => text)).size).toBe(1)
-    expect(await stateOf(scene)).toEqual(before)
+    expect(await dumpState(scene)).toEqual(before)
     expect((await visit(good)).status).toBe(200)
   })
 
@@ -78,13 +78,13 @@ describe('a form that differs from the page', () => {
     const scene = await seedScene()
     const ownConsent = await givenConsent(scene.organization)
     const form = await change(scene, ownConsent.id)
-    const before = await stateOf(scene)
+    const before = await dumpState(scene)
     const reply = await send(await pageOf(scene, scene.person), {
       shown: [`${ownConsent.id} 1 0`, ...form.shown],
       given: [ownConsent.id, ...form.given],
     })
     expect([reply.status, reply.text.includes('Nothing was saved')]).toEqual([409, true])
-    expect(await stateOf(scene)).toEqual(before)
+    expect(await dumpState(scene)).toEqual(before)
   }
 
   it('saves nothing when it names a consent of another organisation', () =>
@@ -127,12 +127,12 @@ describe('a form that differs from the page', () => {
     const consent = await givenConsent(scene.organization)
     await give(scene.person, consent.id)
     const path = await pageOf(scene, scene.person)
-    const before = await stateOf(scene)
+    const before = await dumpState(scene)
     for (const body of ['', 'List-Unsubscribe=One-Click', 'given=', '%', '{"given":[]}']) {
       const { status } = await visit(path, { method: 'POST', body })
       expect([body, status]).toEqual([body, body === 'given=' ? 409 : 200])
     }
     expect((await visit(path, { method: 'POST', body: 'x'.repeat(70_000) })).status).toBe(413)
-    expect(await stateOf(scene)).toEqual(before)
+    expect(await dumpState(scene)).toEqual(before)
   })
 })

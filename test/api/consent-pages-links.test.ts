@@ -3,15 +3,15 @@ import { describe, expect, it } from 'vitest'
 import { post } from '../support/api.ts'
 import { write } from '../support/seeding/rows.ts'
 import { aReceiptOrder, seedShopWithReceipts } from '../support/seeding/sales/orders.ts'
-import { providerOf, receiptEngine, receiptsOf, sell } from '../support/receipts.ts'
-import { capturedOf, until } from '../support/campaigns.ts'
+import { createProvider, createReceiptEngine, listReceipts, sell } from '../support/receipts.ts'
+import { listCaptured, runUntil } from '../support/campaigns.ts'
 import { seedCrowd, seedReady } from '../support/seeding/messaging/campaigns.ts'
-import { pathsIn, sendCampaign, visit } from '../support/visits.ts'
+import { listPaths, sendCampaign, visit } from '../support/visits.ts'
 
 describe('links to the page of consents', () => {
   it('appear on the unsubscribe page as long as the address is the person’s', async () => {
     const { crowd, captured } = await sendCampaign(1)
-    const [path = ''] = pathsIn(captured[0], 'u')
+    const [path = ''] = listPaths(captured[0], 'u')
     const linkOn = async () => /href="\.\.\/\.\.(\/consents\/[\w-]+)"/.exec((await visit(path)).text)?.[1]
     const link = (await linkOn()) ?? ''
     const page = await visit(link)
@@ -27,17 +27,17 @@ describe('links to the page of consents', () => {
     const { campaign } = await seedReady(crowd)
     await write(sql`update email_messages set blocks = ${blocks} where id = ${campaign.email_message_id}`)
     await post(`/v1/campaigns/${campaign.id}/send-now`, {})
-    await until(campaign.id, ['sent', 'failed'])
+    await runUntil(campaign.id, ['sent', 'failed'])
     const shop = await seedShopWithReceipts()
     await write(sql`update email_messages set blocks = ${blocks} where organization_id = ${shop.organization_id}`)
     await sell(shop, [aReceiptOrder()])
-    const provider = providerOf({ deduplicates: true })
-    await receiptEngine(provider.gateway, Date.now() + 1000).run()
-    const receipts = (await receiptsOf(shop)).map(({ recipient }) =>
+    const provider = createProvider({ deduplicates: true })
+    await createReceiptEngine(provider.gateway, Date.now() + 1000).run()
+    const receipts = (await listReceipts(shop)).map(({ recipient }) =>
       provider.calls.find(({ email }) => email.to.address === recipient),
     )
     const mails = [
-      ...(await capturedOf(campaign.id)).map(({ recipient, html }) => ({ recipient, html })),
+      ...(await listCaptured(campaign.id)).map(({ recipient, html }) => ({ recipient, html })),
       ...receipts.map((call) => ({ recipient: call?.email.to.address ?? '?', html: call?.email.html ?? '' })),
     ]
     expect(mails).toHaveLength(3)

@@ -3,9 +3,18 @@ import { describe, expect, it } from 'vitest'
 import { sha256, toBase64 } from '../../src/domain/text/encoding.ts'
 import { findLinkedPerson, loadPreferences } from '../../src/modules/consent-pages/preferences.ts'
 import { patch } from '../support/api.ts'
-import { choose, eventsOf, formIn, give, pageOf, recordsOf, send, stateOf } from '../support/consent-pages.ts'
+import {
+  choose,
+  listEvents,
+  readForm,
+  give,
+  pageOf,
+  listAllRecords,
+  send,
+  dumpState,
+} from '../support/consent-pages.ts'
 import { seedScene, seedPeople } from '../support/seeding/customers.ts'
-import { contextAt } from '../support/context.ts'
+import { createContextAt } from '../support/context.ts'
 import { seedEndpoint } from '../support/seeding/webhooks.ts'
 import { write, db } from '../support/seeding/rows.ts'
 import { visit } from '../support/visits.ts'
@@ -44,7 +53,7 @@ describe('the page of a person’s consents', () => {
         expect(page.text).toContain(text)
       expect(page.text).not.toMatch(/<script|<b>lys|undefined|\[object/)
       expect(page.text).not.toContain(foreign.id)
-      expect(formIn(page.text)).toEqual({ shown: [`${consent.id} 1 1`, `${open.id} 1 0`], given: [consent.id] })
+      expect(readForm(page.text)).toEqual({ shown: [`${consent.id} 1 1`, `${open.id} 1 0`], given: [consent.id] })
       expect((await visit(`${await pageOf(scene, scene.person)}?language=pl`)).text).toContain('Twoje zgody')
     },
   )
@@ -54,11 +63,11 @@ describe('the page of a person’s consents', () => {
     const consent = await givenConsent(scene.organization)
     await give(scene.person, consent.id)
     const path = await pageOf(scene, scene.person)
-    const before = await stateOf(scene)
+    const before = await dumpState(scene)
     for (const method of ['GET', 'HEAD', 'GET'])
       expect((await visit(`${path}?given=${consent.id}`, { method })).status).toBe(200)
     expect((await visit(path, { method: 'OPTIONS' })).status).not.toBe(500)
-    expect(await stateOf(scene)).toEqual(before)
+    expect(await dumpState(scene)).toEqual(before)
     const { headers, text } = await visit(path)
     const [, style = ''] = /<style>([^]*?)<\/style>/.exec(text) ?? []
     const policy = headers.get('content-security-policy') ?? ''
@@ -86,15 +95,15 @@ describe('the page of a person’s consents', () => {
     )
     const path = await pageOf(scene, scene.person)
     const entries = (await db.all(sql`select id from audit_log where organization_id = ${scene.organization}`)).length
-    const form = formIn((await visit(path)).text)
+    const form = readForm((await visit(path)).text)
     const wanted = { ...form, given: [second.id, third.id] }
     const actionReply = await send(path, wanted)
     expect([actionReply.status, actionReply.text.includes('Dine valg er gemt.')]).toEqual([200, true])
-    expect(formIn(actionReply.text).given.toSorted()).toEqual([second.id, third.id].toSorted())
+    expect(readForm(actionReply.text).given.toSorted()).toEqual([second.id, third.id].toSorted())
     const replayed = await send(path, wanted)
     expect([replayed.status, replayed.text.includes('Intet blev ændret.')]).toEqual([200, true])
 
-    const latest = (await recordsOf(scene.person)).filter(({ is_latest }) => is_latest === 1)
+    const latest = (await listAllRecords(scene.person)).filter(({ is_latest }) => is_latest === 1)
     const common = { method: 'checkbox', source: 'preferences_page', language: 'da', order_id: null }
     expect(latest.toSorted((a, b) => (a.consent_id < b.consent_id ? -1 : 1))).toMatchObject(
       [
@@ -108,8 +117,8 @@ describe('the page of a person’s consents', () => {
       user_agent: expect.stringContaining('iPhone'),
     })
     expect(JSON.stringify(latest)).not.toContain('203.0.113.77')
-    expect(await recordsOf(scene.other)).toMatchObject([{ status: 'given', is_latest: 1 }])
-    const events = (await eventsOf(scene.organization)).map(({ kind, payload }) => [
+    expect(await listAllRecords(scene.other)).toMatchObject([{ status: 'given', is_latest: 1 }])
+    const events = (await listEvents(scene.organization)).map(({ kind, payload }) => [
       kind,
       JSON.parse(payload).data.user.api_id,
     ])
@@ -139,11 +148,11 @@ describe('the page of a person’s consents', () => {
     const scene = await seedScene()
     const consent = await givenConsent(scene.organization)
     const path = await pageOf(scene, scene.person)
-    const form = formIn((await visit(path)).text)
+    const form = readForm((await visit(path)).text)
     const replies = await Promise.all(Array.from({ length: 6 }, () => send(path, { ...form, given: [consent.id] })))
     expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 200))
-    expect(await recordsOf(scene.person)).toMatchObject([{ status: 'given', number: 1, is_latest: 1 }])
-    expect(await eventsOf(scene.organization)).toHaveLength(1)
+    expect(await listAllRecords(scene.person)).toMatchObject([{ status: 'given', number: 1, is_latest: 1 }])
+    expect(await listEvents(scene.organization)).toHaveLength(1)
   })
 
   it('shows the state of each consent: outdated, expired, pending, skipped, withdrawn', async () => {
@@ -169,11 +178,11 @@ describe('the page of a person’s consents', () => {
       'Another wording',
     ])
       expect(text).toContain(words)
-    expect(formIn(text).given).toEqual([])
+    expect(readForm(text).given).toEqual([])
     // The box is empty, so that the person agrees to the new wording with a click.
     await choose(await pageOf(scene, scene.person), { give: [outdated.id] })
     expect(
-      (await recordsOf(scene.person)).find(
+      (await listAllRecords(scene.person)).find(
         ({ consent_id, is_latest }) => consent_id === outdated.id && is_latest === 1,
       ),
     ).toMatchObject({
@@ -191,10 +200,13 @@ describe('a form of the page of consents', () => {
     for (const { id } of [held, withdrawnConsent]) await patch(`/v1/consents/${id}`, { is_active: false })
     const path = await pageOf(scene, scene.person)
     const { text } = await visit(path)
-    expect(formIn(text).shown).toEqual([`${held.id} 1 1`])
+    expect(readForm(text).shown).toEqual([`${held.id} 1 1`])
     const page = await choose(path, { withdraw: [held.id] })
-    expect([page.status, formIn(page.text).shown]).toEqual([200, []])
-    expect(await recordsOf(scene.person)).toMatchObject([{ status: 'given' }, { status: 'withdrawn', is_latest: 1 }])
+    expect([page.status, readForm(page.text).shown]).toEqual([200, []])
+    expect(await listAllRecords(scene.person)).toMatchObject([
+      { status: 'given' },
+      { status: 'withdrawn', is_latest: 1 },
+    ])
   })
 
   it('does not let the person change an answer whose legal basis is a contract', async () => {
@@ -203,7 +215,7 @@ describe('a form of the page of consents', () => {
     await give(scene.person, terms.id)
     const { text } = await visit(await pageOf(scene, scene.person))
     expect(text).toContain('is not based on your consent')
-    expect(formIn(text).shown).toEqual([])
+    expect(readForm(text).shown).toEqual([])
   })
 
   it('lifts an unsubscription when the person consents to marketing by that channel', async () => {
@@ -242,7 +254,7 @@ describe('a form of the page of consents', () => {
     const consent = await givenConsent(scene.organization)
     const path = await pageOf(scene, scene.person)
     const look = async () => {
-      const job = contextAt(Date.now())
+      const job = createContextAt(Date.now())
       const person = await findLinkedPerson(job, path.slice('/consents/'.length))
       if (!person) throw new Error('the link opens nothing')
       await loadPreferences(job, person, 'en')

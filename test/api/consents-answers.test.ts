@@ -1,11 +1,11 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { get, patch } from '../support/api.ts'
-import { answer, eventsOf, expectWhole, codeOf, recordsOf } from '../support/consents.ts'
+import { answer, listEvents, expectWhole, describeRefusal, listRecords } from '../support/consents.ts'
 import { seedBuyer, type Buyer } from '../support/seeding/sales/trades.ts'
 import { givenQuestion, givenConsent } from '../support/seeding/messaging/consents.ts'
 import { seedSibling } from '../support/seeding/customers.ts'
-import { costOf } from '../support/cost.ts'
+import { readCost } from '../support/cost.ts'
 import { givenMember } from '../support/seeding/members.ts'
 import { write } from '../support/seeding/rows.ts'
 
@@ -16,8 +16,8 @@ beforeAll(async () => {
 
 const askQuestion = (fields?: Record<string, unknown>) => givenQuestion(shop, fields)
 const listEventKinds = async (consent: string) =>
-  (await eventsOf(shop.organization)).filter(({ payload }) => payload.includes(consent)).map(({ kind }) => kind)
-const listStatuses = async (consent: string) => (await recordsOf(shop.user, consent)).map(({ status }) => status)
+  (await listEvents(shop.organization)).filter(({ payload }) => payload.includes(consent)).map(({ kind }) => kind)
+const listStatuses = async (consent: string) => (await listRecords(shop.user, consent)).map(({ status }) => status)
 
 describe('giveConsent', () => {
   it('records the answer with the wording that the person saw, and sends the webhook', async () => {
@@ -47,7 +47,7 @@ describe('giveConsent', () => {
     const { occurred_at, expires_at } = reply.body.record
     expect(Date.parse(expires_at) - Date.parse(occurred_at)).toBe(10 * 86_400_000)
     expect(await listEventKinds(at.consent)).toEqual(['consent.given'])
-    const [event] = (await eventsOf(shop.organization)).filter(({ payload }) => payload.includes(at.consent))
+    const [event] = (await listEvents(shop.organization)).filter(({ payload }) => payload.includes(at.consent))
     expect(JSON.parse(event?.payload ?? '{}').data).toMatchObject({
       consent: { id: at.consent, version: 1 },
       user: { api_id: shop.user },
@@ -118,12 +118,12 @@ describe('giveConsent', () => {
 describe('withdrawConsent', () => {
   it('succeeds only after an answer that the lifecycle allows to withdraw', async () => {
     const at = await askQuestion()
-    expect(codeOf(await answer('withdraw', at))).toEqual([409, 'invalid_transition'])
+    expect(describeRefusal(await answer('withdraw', at))).toEqual([409, 'invalid_transition'])
     expect((await answer('skip', at)).body.status).toBe('skipped')
     expect((await answer('skip', at)).body.record.number).toBe(1)
-    expect(codeOf(await answer('withdraw', at))).toEqual([409, 'invalid_transition'])
+    expect(describeRefusal(await answer('withdraw', at))).toEqual([409, 'invalid_transition'])
     expect((await answer('give', at)).body.status).toBe('given')
-    expect(codeOf(await answer('skip', at))).toEqual([409, 'invalid_transition'])
+    expect(describeRefusal(await answer('skip', at))).toEqual([409, 'invalid_transition'])
     expect((await answer('withdraw', at)).body).toMatchObject({ status: 'withdrawn', allowed_actions: ['give'] })
     expect((await answer('withdraw', at)).body.record.number).toBe(3)
     expect((await answer('give', at)).body.record.number).toBe(4)
@@ -143,18 +143,18 @@ describe('withdrawConsent', () => {
     await answer('give', closed)
     await patch(`/v1/consents/${closed.consent}`, { is_active: false })
     expect((await answer('withdraw', closed)).status).toBe(200)
-    expect(codeOf(await answer('give', closed))).toEqual([409, 'consent_inactive'])
+    expect(describeRefusal(await answer('give', closed))).toEqual([409, 'consent_inactive'])
   })
 })
 
 describe('skipConsent', () => {
   it('refuses to skip a required consent, and one that was given', async () => {
     const required = await askQuestion({ is_required: true })
-    expect(codeOf(await answer('skip', required))).toEqual([409, 'consent_required'])
+    expect(describeRefusal(await answer('skip', required))).toEqual([409, 'consent_required'])
     expect(await listStatuses(required.consent)).toEqual([])
     const agreed = await askQuestion()
     await answer('give', agreed)
-    expect(codeOf(await answer('skip', agreed))).toEqual([409, 'invalid_transition'])
+    expect(describeRefusal(await answer('skip', agreed))).toEqual([409, 'invalid_transition'])
     expect(await listStatuses(agreed.consent)).toEqual(['given'])
   })
 })
@@ -172,7 +172,7 @@ describe('an answer', () => {
   ])('is refused and changes nothing: %s', async (_, fields, error) => {
     const at = await askQuestion()
     const reply = await answer('give', at, fields)
-    expect(codeOf(reply)).toEqual([400, 'validation_error', error])
+    expect(describeRefusal(reply)).toEqual([400, 'validation_error', error])
     expect(reply.body.errors[0].pointer).toBe(`#/${error.split(' ')[1]}`)
     expect(await listStatuses(at.consent)).toEqual([])
   })
@@ -183,7 +183,7 @@ describe('an answer', () => {
     await answer('give', at, { occurred_at: '2026-01-03T00:00:00Z' })
     await answer('withdraw', at, { occurred_at: '2026-01-05T00:00:00Z' })
     const lateReply = await answer('give', at, { occurred_at: '2026-01-04T00:00:00Z' })
-    expect(codeOf(lateReply)).toEqual([400, 'validation_error', 'before_last_answer occurred_at'])
+    expect(describeRefusal(lateReply)).toEqual([400, 'validation_error', 'before_last_answer occurred_at'])
     expect(await listStatuses(at.consent)).toEqual(['given', 'withdrawn'])
   })
 
@@ -206,7 +206,7 @@ describe('an answer', () => {
     expect((await answer('give', { user: other.user, consent: mine.consent }, {}, token)).status).toBe(404)
     expect((await answer('give', { user: shop.user, consent: theirs.id }, {}, token)).status).toBe(404)
     expect((await answer('give', { user: other.user, consent: theirs.id }, {}, token)).status).toBe(404)
-    expect(await recordsOf(other.user, theirs.id)).toEqual([])
+    expect(await listRecords(other.user, theirs.id)).toEqual([])
   })
 
   it('returns 404 for a consent of an edition in which the person is unknown', async () => {
@@ -220,7 +220,7 @@ describe('an answer', () => {
     const written: number[] = []
     for (const action of ['give', 'withdraw', 'give'] as const) {
       // No endpoint subscribes to the event, which is one row.
-      written.push(costOf(await answer(action, at)).rows_written - 1)
+      written.push(readCost(await answer(action, at)).rows_written - 1)
     }
     expect(written).toEqual([6, 6, 7])
   })

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { expectWhole, answer, eventsOf, recordsOf } from '../support/consents.ts'
+import { expectWhole, answer, listEvents, listRecords } from '../support/consents.ts'
 import { givenConsent } from '../support/seeding/messaging/consents.ts'
 import { anOrder, seedShop, importOrders, type Shop } from '../support/seeding/sales/orders.ts'
 import { givenTwo, loadCustomer, stranger } from '../support/shared-customers.ts'
@@ -37,7 +37,7 @@ describe('the consents of an imported order', () => {
     const order = anOrder({ customer: { email, locale: 'da' }, created: old, consents: { [key]: true } })
     const reply = await importOrders(shop, [order], { emit_webhooks: true })
     const user = await findUser(email)
-    const [record, ...more] = await recordsOf(user, id)
+    const [record, ...more] = await listRecords(user, id)
     expect(more).toEqual([])
     expect(record).toMatchObject({
       status: 'given',
@@ -49,7 +49,7 @@ describe('the consents of an imported order', () => {
       order_id: reply.body.results[0].order_id,
     })
     expect(JSON.parse(record?.evidence ?? '')).toEqual({ source: 'webshop', external_id: order.external_id })
-    const events = await eventsOf(shop.organization_id)
+    const events = await listEvents(shop.organization_id)
     expect(events.filter(({ payload }) => payload.includes(id)).map(({ kind }) => kind)).toEqual(['consent.given'])
     await expectWhole(shop.organization_id)
   })
@@ -61,8 +61,8 @@ describe('the consents of an imported order', () => {
     await importOrders(shop, [anOrder({ customer: { email: askedCustomer }, consents: { [key]: false } })], {
       skipped: true,
     })
-    expect(await recordsOf(await findUser(silent), id)).toEqual([])
-    expect(await recordsOf(await findUser(askedCustomer), id)).toMatchObject([{ status: 'skipped' }])
+    expect(await listRecords(await findUser(silent), id)).toEqual([])
+    expect(await listRecords(await findUser(askedCustomer), id)).toMatchObject([{ status: 'skipped' }])
   })
 
   it('never undo a later withdrawal, and take effect in the order of their times', async () => {
@@ -73,9 +73,9 @@ describe('the consents of an imported order', () => {
     const user = await findUser(email)
     await answer('withdraw', { user, consent: id }, { occurred_at: '2026-01-03T00:00:00Z' })
     await importOrders(shop, [buildOrderAt('2026-01-02T00:00:00Z'), buildOrderAt('2026-01-03T00:00:00Z')])
-    expect((await recordsOf(user, id)).map(({ status }) => status)).toEqual(['given', 'withdrawn'])
+    expect((await listRecords(user, id)).map(({ status }) => status)).toEqual(['given', 'withdrawn'])
     await importOrders(shop, [buildOrderAt('2026-01-05T00:00:00Z'), buildOrderAt('2026-01-04T00:00:00Z')])
-    expect((await recordsOf(user, id)).map(({ status, occurred_at }) => [status, occurred_at])).toEqual([
+    expect((await listRecords(user, id)).map(({ status, occurred_at }) => [status, occurred_at])).toEqual([
       ['given', Date.parse('2026-01-01T00:00:00Z')],
       ['withdrawn', Date.parse('2026-01-03T00:00:00Z')],
       ['given', Date.parse('2026-01-04T00:00:00Z')],
@@ -89,8 +89,8 @@ describe('the consents of an imported order', () => {
     const email = someone()
     await importOrders(shop, [anOrder({ customer: { email }, consents: { 'shared-key': true } })])
     const user = await findUser(email)
-    expect(await recordsOf(user, here.id)).toHaveLength(1)
-    expect(await recordsOf(user, everywhere.id)).toEqual([])
+    expect(await listRecords(user, here.id)).toHaveLength(1)
+    expect(await listRecords(user, everywhere.id)).toEqual([])
   })
 
   it('make only their own order fail when they are unknown or no longer asked for', async () => {
@@ -119,10 +119,10 @@ describe('the consents of an imported order', () => {
     const { body } = await importOrders(two.mine, [anOrder(order)], {}, two.manager)
     expect([body.created_orders, body.failed_orders]).toEqual([1, 0])
     const { id: user } = await loadCustomer(two.mine, stranger.email)
-    expect(await recordsOf(user, id)).toEqual([])
-    expect(await recordsOf(user, editionConsent.id)).toHaveLength(1)
+    expect(await listRecords(user, id)).toEqual([])
+    expect(await listRecords(user, editionConsent.id)).toHaveLength(1)
     await importOrders(two.mine, [anOrder(order)])
-    expect(await recordsOf(user, id)).toHaveLength(1)
+    expect(await listRecords(user, id)).toHaveLength(1)
   })
 
   it('stay unchanged by a dry run and by a repeated import', async () => {
@@ -132,6 +132,6 @@ describe('the consents of an imported order', () => {
     await importOrders(shop, [order], { dry_run: true })
     expect(await findUser(email)).toBe('')
     for (const on_duplicate of ['skip', 'update']) await importOrders(shop, [order], { on_duplicate })
-    expect(await recordsOf(await findUser(email), id)).toHaveLength(1)
+    expect(await listRecords(await findUser(email), id)).toHaveLength(1)
   })
 })

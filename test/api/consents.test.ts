@@ -5,7 +5,7 @@ import { aConsent, givenConsent, seedAnswers, seedConsent } from '../support/see
 import { answer } from '../support/consents.ts'
 import { seedBuyer, type Buyer, seedTrades } from '../support/seeding/sales/trades.ts'
 import { seedSibling } from '../support/seeding/customers.ts'
-import { costOf } from '../support/cost.ts'
+import { readCost } from '../support/cost.ts'
 import { givenMember } from '../support/seeding/members.ts'
 import { db } from '../support/seeding/rows.ts'
 
@@ -173,7 +173,7 @@ describe('getConsent', () => {
     await seedAnswers(place, first?.user ?? '', consent, 3)
     const read = async () => {
       const reply = await get(`/v1/consents/${consent}`)
-      return { stats: reply.body.stats, rows: costOf(reply).rows_read }
+      return { stats: reply.body.stats, rows: readCost(reply).rows_read }
     }
     const few = await read()
     expect(few.stats).toEqual({ given: 1, skipped: 0, withdrawn: 0, expired: 0 })

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { post, get } from '../support/api.ts'
 import {
-  csv,
+  encodeCsv,
   giveDate,
   mapColumns,
   pathOf,
   process,
-  stagedRows,
-  storedImport,
-  targetsOf,
-  columnsOf,
+  loadStagedRows,
+  loadImport,
+  readTargets,
+  readColumns,
   joinCsvLines,
 } from '../support/data-imports.ts'
 import { givenImport } from '../support/seeding/imports/data-imports.ts'
@@ -23,7 +23,7 @@ describe('updateColumnMappings', () => {
   it('changes all columns or none, and points at each fault', async () => {
     const tenant = await seedShop()
     const { id } = await givenImport(tenant, twoOrders)
-    const before = await targetsOf(id)
+    const before = await readTargets(id)
     const reply = await mapColumns(
       id,
       [
@@ -44,7 +44,7 @@ describe('updateColumnMappings', () => {
     ])
     const constant = await mapColumns(id, [], [{ target_field: 'order.currency', value: 'dollars of the moon' }])
     expect(constant.body.errors).toMatchObject([{ attr: 'constants.0.value' }])
-    expect(await targetsOf(id)).toEqual(before)
+    expect(await readTargets(id)).toEqual(before)
   })
 
   it('explains that a column with buyers and ticket holders has one target', async () => {
@@ -62,7 +62,7 @@ describe('updateColumnMappings', () => {
 
   it('tells columns of the same name apart by their position', async () => {
     const tenant = await seedShop()
-    const { id } = await givenImport(tenant, csv('Order ID;Name;Name\r\nA-1;Ana;Day ticket\r\n'))
+    const { id } = await givenImport(tenant, encodeCsv('Order ID;Name;Name\r\nA-1;Ana;Day ticket\r\n'))
     const refusal = await mapColumns(id, [{ source_column: 'Name', target_field: 'item.product' }])
     expect(refusal.body.errors).toMatchObject([{ code: 'invalid_choice', attr: 'mappings.0.source_column' }])
     const mapReply = await mapColumns(id, [{ source_index: 2, target_field: 'item.product' }])
@@ -71,7 +71,7 @@ describe('updateColumnMappings', () => {
 
   it('accepts constants, value maps that exclude rows, and two columns for one time', async () => {
     const tenant = await seedShop()
-    const table = csv(
+    const table = encodeCsv(
       'Order ID;E-mail;Product;Price;Day;Clock;State\r\nA-1;a@b.dk;Ticket;10;31.12.2025;20:30;ok\r\nA-2;b@b.dk;Ticket;10;01.01.2026;10:00;test\r\n',
     )
     const { id } = await givenImport(tenant, table)
@@ -91,7 +91,7 @@ describe('updateColumnMappings', () => {
     expect(reply.status, reply.text).toBe(200)
     expect(reply.body.constants).toEqual([{ target_field: 'order.currency', value: 'EUR', suggested_by: null }])
     expect(await process(id)).toMatchObject({ status: 'ready', total_orders: 1, valid_rows: 1, invalid_rows: 0 })
-    const [first, second] = await stagedRows(id)
+    const [first, second] = await loadStagedRows(id)
     expect(JSON.parse(first?.data ?? '').values).toMatchObject({
       'order.created': Date.UTC(2025, 11, 31, 19, 30),
       'order.currency': 'eur',
@@ -122,7 +122,7 @@ describe('validateColumnMappings', () => {
       buildTable(['A-1;nobody;Day ticket;2;225,00', 'A-2;b@b.dk;Day ticket;1;10,00', 'A-3;c@b.dk;Day ticket;1;10,00']),
     )
     await giveDate(id)
-    const before = await storedImport(id)
+    const before = await loadImport(id)
     const { body } = await post(pathOf(id, '/column-mappings/validate'), {})
     expect(body).toMatchObject({
       is_valid: true,
@@ -138,14 +138,14 @@ describe('validateColumnMappings', () => {
         },
       ],
     })
-    expect(await storedImport(id)).toEqual(before)
+    expect(await loadImport(id)).toEqual(before)
   })
 })
 
 describe('listColumnMappings', () => {
   it('returns each column with samples and its target, all target fields, and the first rows', async () => {
     const { id } = await givenImport(await seedShop(), twoOrders)
-    const { results, target_fields, sample_rows } = await columnsOf(id)
+    const { results, target_fields, sample_rows } = await readColumns(id)
     expect(results).toHaveLength(5)
     expect(results[1]).toMatchObject({
       source_column: 'E-mail',

@@ -2,8 +2,8 @@ import { createExecutionContext } from 'cloudflare:test'
 import { env, exports } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 import { app } from '../../src/app.ts'
-import { get, post, requestOf } from '../support/api.ts'
-import { watchedDatabase } from '../support/bindings.ts'
+import { get, post, buildRequest } from '../support/api.ts'
+import { watchDatabase } from '../support/bindings.ts'
 import { givenReadyImport, start, work } from '../support/imported-files.ts'
 import { seedShop } from '../support/seeding/sales/orders.ts'
 import { buildRows, seedStarted } from '../support/seeding/imports/staged-imports.ts'
@@ -43,7 +43,7 @@ async function readUntil(reader: ReadableStreamDefaultReader<Uint8Array>, status
 describe('streamImportEvents', () => {
   it('ends when the import is cancelled', async () => {
     const id = await seedStarted(shop, buildRows(3))
-    const response = await exports.default.fetch(requestOf(buildPath(id)))
+    const response = await exports.default.fetch(buildRequest(buildPath(id)))
     const cancelled = await post(`/v1/data-imports/${id}/cancel`, undefined)
     expect(cancelled.body).toMatchObject({ status: 'cancelling' })
     const [text] = await Promise.all([response.text(), work(id)])
@@ -66,10 +66,10 @@ describe('streamImportEvents', () => {
   it('stops reading once the client has disconnected', async () => {
     const id = await seedStarted(shop, buildRows(3))
     let looks = 0
-    const bindings = watchedDatabase((statement) => {
+    const bindings = watchDatabase((statement) => {
       if (/from "?data_imports"? where/.test(statement)) looks++
     })
-    const response = await app.fetch(requestOf(buildPath(id)), { ...env, ...bindings }, createExecutionContext())
+    const response = await app.fetch(buildRequest(buildPath(id)), { ...env, ...bindings }, createExecutionContext())
     const reader = response.body!.getReader()
     await readUntil(reader, 'importing')
     await reader.cancel()

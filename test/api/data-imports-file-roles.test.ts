@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { get, patch, post } from '../support/api.ts'
-import { bodyFor, csv, pathOf, work } from '../support/data-imports.ts'
+import { buildBody, encodeCsv, pathOf, work } from '../support/data-imports.ts'
 import { givenTable } from '../support/seeding/imports/data-imports.ts'
 import { givenMember } from '../support/seeding/members.ts'
 import { freshId } from '../support/seeding/rows.ts'
 import { seedShop } from '../support/seeding/sales/orders.ts'
 
-const table = (id: string) => csv(`Order ID;E-mail;Product;Price\r\n${id};ana@example.dk;Day ticket;225,00\r\n`)
+const table = (id: string) => encodeCsv(`Order ID;E-mail;Product;Price\r\n${id};ana@example.dk;Day ticket;225,00\r\n`)
 
 describe('a file of the whole organisation', () => {
   it('is imported only by roles of the organisation, and hidden from roles of the edition', async () => {
@@ -15,17 +15,17 @@ describe('a file of the whole organisation', () => {
       await givenTable(tenant.organization_id, table('A-1')),
       await givenTable(tenant.organization_id, table('B-1')),
     ]
-    const { body: chosen } = await post('/v1/data-imports', bodyFor(tenant, file))
+    const { body: chosen } = await post('/v1/data-imports', buildBody(tenant, file))
     expect(chosen.file).toMatchObject({ id: file, name: 'orders.csv' })
     await work(chosen.id)
     const organization = { id: tenant.organization_id }
     for (const role of ['admin', 'manager'] as const) {
       const { token } = await givenMember(organization, role, tenant.edition_id)
-      const draft = await post('/v1/data-imports', bodyFor(tenant), token)
+      const draft = await post('/v1/data-imports', buildBody(tenant), token)
       const path = pathOf(draft.body.id)
       const missing = [400, [{ code: 'does_not_exist', attr: 'file_id' }]]
       for (const id of [another, freshId('file')]) {
-        const created = await post('/v1/data-imports', bodyFor(tenant, id), token)
+        const created = await post('/v1/data-imports', buildBody(tenant, id), token)
         expect([created.status, created.body.errors]).toMatchObject(missing)
         const changeReply = await patch(path, { file_id: id }, token)
         expect([changeReply.status, changeReply.body.errors]).toMatchObject(missing)

@@ -1,21 +1,21 @@
 import { describe, expect, it } from 'vitest'
 import { get, patch, post, remove } from '../support/api.ts'
 import {
-  bodyFor,
-  columnsOf,
-  csv,
+  buildBody,
+  readColumns,
+  encodeCsv,
   giveDate,
   mapColumns,
   pathOf,
   process,
-  stagedRows,
-  storedImport,
-  targetsOf,
+  loadStagedRows,
+  loadImport,
+  readTargets,
   work,
   joinCsvLines,
 } from '../support/data-imports.ts'
 import { givenImport, givenTable } from '../support/seeding/imports/data-imports.ts'
-import { rowsOf, storedKeys } from '../support/files.ts'
+import { queryRows, listStoredKeys } from '../support/files.ts'
 import pretix from '../support/import-mapping/pretix-german.json'
 import shopify from '../support/import-mapping/shopify.json'
 import { seedShop } from '../support/seeding/sales/orders.ts'
@@ -27,7 +27,7 @@ describe('createDataImport', () => {
   it('reads an uploaded file, suggests its mapping and counts its rows', async () => {
     const tenant = await seedShop()
     const file = await givenTable(tenant.organization_id, twoOrders)
-    const created = await post('/v1/data-imports', bodyFor(tenant, file))
+    const created = await post('/v1/data-imports', buildBody(tenant, file))
     expect(created.body).toMatchObject({ status: 'parsing', name: 'orders.csv', total_rows: 0, progress: 0 })
     const inspectedImport = await work(created.body.id)
     expect(inspectedImport).toMatchObject({ status: 'mapping_columns', total_rows: 2, phase: null, heartbeat_at: null })
@@ -51,7 +51,7 @@ describe('createDataImport', () => {
       column_summary: { total: 5, mapped: 5, ignored: 0, missing_required: ['order.created'] },
       allowed_actions: ['update', 'cancel', 'update_column_mappings', 'validate', 'process'],
     })
-    expect(await targetsOf(created.body.id)).toEqual({
+    expect(await readTargets(created.body.id)).toEqual({
       'Order ID': 'order.external_id',
       'E-mail': 'customer.email',
       Product: 'item.product',
@@ -62,7 +62,7 @@ describe('createDataImport', () => {
 
   it('makes a draft that waits when no file is named', async () => {
     const tenant = await seedShop()
-    const { body } = await post('/v1/data-imports', bodyFor(tenant))
+    const { body } = await post('/v1/data-imports', buildBody(tenant))
     expect(body).toMatchObject({ status: 'draft', file: null, allowed_actions: ['update', 'cancel'] })
     const file = await givenTable(tenant.organization_id, twoOrders)
     expect((await patch(pathOf(body.id), { file_id: file })).body.status).toBe('parsing')
@@ -72,29 +72,29 @@ describe('createDataImport', () => {
   it('refuses files of other organisations, of other purposes and of other editions', async () => {
     const [tenant, other] = [await seedShop(), await seedShop()]
     const foreign = await givenTable(other.organization_id, twoOrders)
-    const refusal = await post('/v1/data-imports', bodyFor(tenant, foreign))
+    const refusal = await post('/v1/data-imports', buildBody(tenant, foreign))
     expect(refusal.body.errors).toMatchObject([{ code: 'does_not_exist', attr: 'file_id' }])
     const otherPurpose = await givenTable(tenant.organization_id, buildTable(['x;y;z;1;1']), {
       query: { purpose: 'other' },
     })
-    expect((await post('/v1/data-imports', bodyFor(tenant, otherPurpose))).body.errors).toMatchObject([
+    expect((await post('/v1/data-imports', buildBody(tenant, otherPurpose))).body.errors).toMatchObject([
       { code: 'invalid_choice', attr: 'file_id' },
     ])
-    expect(await rowsOf('select id from data_imports where organization_id = ?', tenant.organization_id)).toEqual([])
+    expect(await queryRows('select id from data_imports where organization_id = ?', tenant.organization_id)).toEqual([])
   })
 
   it('lets two imports of an organisation run at the same time, and refuses a third', async () => {
     const tenant = await seedShop()
     const file = await givenTable(tenant.organization_id, twoOrders)
     const [one, two, three] = [
-      await post('/v1/data-imports', bodyFor(tenant, file)),
-      await post('/v1/data-imports', bodyFor(tenant, file)),
-      await post('/v1/data-imports', bodyFor(tenant, file)),
+      await post('/v1/data-imports', buildBody(tenant, file)),
+      await post('/v1/data-imports', buildBody(tenant, file)),
+      await post('/v1/data-imports', buildBody(tenant, file)),
     ]
     expect([one.status, two.status, three.status]).toEqual([201, 201, 409])
     expect(three.body.code).toBe('import_limit')
     await work(one.body.id)
-    expect((await post('/v1/data-imports', bodyFor(tenant, file))).status).toBe(201)
+    expect((await post('/v1/data-imports', buildBody(tenant, file))).status).toBe(201)
   })
 
   it('prevents the deletion of its file', async () => {
@@ -110,10 +110,10 @@ describe('createDataImport', () => {
 
 describe('a file that cannot be read', () => {
   it.each([
-    ['without a row', csv('a;b;c\r\n'), 'empty_file'],
+    ['without a row', encodeCsv('a;b;c\r\n'), 'empty_file'],
     [
       'with more columns than there may be',
-      csv(`${Array.from({ length: 201 }, (_, at) => `Name ${'abcdefghij'[at % 10]}${at}x`).join(';')}\r\n`),
+      encodeCsv(`${Array.from({ length: 201 }, (_, at) => `Name ${'abcdefghij'[at % 10]}${at}x`).join(';')}\r\n`),
       'too_many_columns',
     ],
   ])('makes the import fail with the reason: a file %s', async (_, bytes, code) => {
@@ -127,18 +127,22 @@ describe('a file that cannot be read', () => {
 describe('updateDataImport', () => {
   it('reads the file again with another encoding, without a new upload, and shows its first rows', async () => {
     const tenant = await seedShop()
-    const bytes = new Uint8Array([...csv('Order ID;E-mail;Product;Price\r\nA-1;a@b.dk;'), 0xd8, ...csv('l;10\r\n')])
+    const bytes = new Uint8Array([
+      ...encodeCsv('Order ID;E-mail;Product;Price\r\nA-1;a@b.dk;'),
+      0xd8,
+      ...encodeCsv('l;10\r\n'),
+    ])
     const { id } = await givenImport(tenant, bytes)
-    expect((await columnsOf(id)).sample_rows).toEqual([{ line: 2, cells: ['A-1', 'a@b.dk', 'Øl', '10'] }])
+    expect((await readColumns(id)).sample_rows).toEqual([{ line: 2, cells: ['A-1', 'a@b.dk', 'Øl', '10'] }])
     expect((await patch(pathOf(id), { options: { encoding: 'macintosh' } })).body.status).toBe('parsing')
     await work(id)
-    expect((await columnsOf(id)).sample_rows[0].cells[2]).toBe('ÿl')
+    expect((await readColumns(id)).sample_rows[0].cells[2]).toBe('ÿl')
     expect((await patch(pathOf(id), { options: { encoding: 'auto', delimiter: ',' } })).status).toBe(200)
     await work(id)
-    const columns = await columnsOf(id)
+    const columns = await readColumns(id)
     expect(columns.count).toBe(1)
-    const keys = await storedKeys(`imports/${id}/`)
-    const waiting = await rowsOf<{ storage_key: string }>(
+    const keys = await listStoredKeys(`imports/${id}/`)
+    const waiting = await queryRows<{ storage_key: string }>(
       "select storage_key from objects_to_delete where storage_key like 'imports/%'",
     )
     expect(keys.filter((key) => !waiting.some(({ storage_key }) => storage_key === key))).toHaveLength(1)
@@ -150,7 +154,7 @@ describe('updateDataImport', () => {
     await mapColumns(id, [{ source_index: 3, target_field: null, is_ignored: true }])
     await patch(pathOf(id), { options: { encoding: 'utf-8' } })
     await work(id)
-    const { results } = await columnsOf(id)
+    const { results } = await readColumns(id)
     expect(results[3]).toMatchObject({ is_ignored: true, target_field: null, filled_cells: 2 })
     expect(results[4]).toMatchObject({ target_field: 'item.unit_price', is_suggested: true })
   })
@@ -168,7 +172,7 @@ describe('updateDataImport', () => {
   it('is refused while the import is reading or running', async () => {
     const tenant = await seedShop()
     const file = await givenTable(tenant.organization_id, twoOrders)
-    const { body } = await post('/v1/data-imports', bodyFor(tenant, file))
+    const { body } = await post('/v1/data-imports', buildBody(tenant, file))
     expect((await patch(pathOf(body.id), { name: 'x' })).body.code).toBe('invalid_transition')
   })
 })
@@ -200,7 +204,7 @@ describe('processColumnMappings', () => {
       total_orders: 3,
       product_summary: { total: 3, mapped: 3, ignored: 0, unmapped: 0 },
     })
-    const staged = await stagedRows(id)
+    const staged = await loadStagedRows(id)
     expect(staged.map(({ file_line, group_key, outcome }) => [file_line, group_key, outcome])).toEqual([
       [2, 'A-1', null],
       [3, 'A-2', null],
@@ -218,7 +222,10 @@ describe('processColumnMappings', () => {
     expect(JSON.parse(staged[4]?.errors ?? '')).toMatchObject([{ code: 'missing_required' }])
     expect(JSON.parse(staged[5]?.warnings ?? '')).toMatchObject([{ code: 'total_row' }])
     expect(
-      await rowsOf('select number, group_key, rows_count from import_orders where import_id = ? order by number', id),
+      await queryRows(
+        'select number, group_key, rows_count from import_orders where import_id = ? order by number',
+        id,
+      ),
     ).toEqual([
       { number: 1, group_key: 'A-1', rows_count: 2 },
       { number: 2, group_key: 'A-2', rows_count: 1 },
@@ -237,14 +244,14 @@ describe('processColumnMappings', () => {
     ['Shopify', shopify, 'shopify'],
   ])('recognises an export of %s, whose suggestions make the import ready', async (_, { text }, source) => {
     const tenant = await seedShop()
-    const read = await givenImport(tenant, csv(text))
+    const read = await givenImport(tenant, encodeCsv(text))
     expect(read).toMatchObject({ status: 'mapping_columns', detected_source: { source }, external_source: source })
     expect(await process(read.id)).toMatchObject({ status: 'ready', invalid_rows: 0 })
   })
 
   it('refuses columns that can be read in two ways, and names both readings', async () => {
     const tenant = await seedShop()
-    const table = csv('Order ID;E-mail;Product;Price;Created at\r\nA-1;a@b.dk;Ticket;1.234;03/04/2026\r\n')
+    const table = encodeCsv('Order ID;E-mail;Product;Price;Created at\r\nA-1;a@b.dk;Ticket;1.234;03/04/2026\r\n')
     const { id } = await givenImport(tenant, table)
     const refusal = await post(pathOf(id, '/column-mappings/process'), {})
     expect(refusal.body).toMatchObject({ code: 'column_mapping_incomplete' })
@@ -257,7 +264,7 @@ describe('processColumnMappings', () => {
     ])
     expect(decided.status, decided.text).toBe(200)
     await process(id)
-    const [row] = await stagedRows(id)
+    const [row] = await loadStagedRows(id)
     expect(JSON.parse(row?.data ?? '').values).toMatchObject({
       'item.unit_price': 123400,
       'order.created': Date.UTC(2026, 3, 2, 22),
@@ -266,11 +273,11 @@ describe('processColumnMappings', () => {
 
   it('uses the options of the import where cells are blank', async () => {
     const tenant = await seedShop()
-    const table = csv('Order ID;E-mail;Product;Price;Created at\r\nA-1;a@b.dk;Ticket;1.234;03/04/2026\r\n')
+    const table = encodeCsv('Order ID;E-mail;Product;Price;Created at\r\nA-1;a@b.dk;Ticket;1.234;03/04/2026\r\n')
     const options = { decimal_separator: '.', date_format: 'mdy', timezone: 'UTC' }
     const { id } = await givenImport(tenant, table, { options: { ...options, decimal_separator: ',' } })
     await process(id)
-    const [row] = await stagedRows(id)
+    const [row] = await loadStagedRows(id)
     expect(JSON.parse(row?.data ?? '').values).toMatchObject({
       'item.unit_price': 123400,
       'order.created': Date.UTC(2026, 2, 4),
@@ -285,6 +292,6 @@ describe('processColumnMappings', () => {
     const reply = await post(pathOf(id, '/column-mappings/process'), {})
     expect(reply.body.errors).toMatchObject([{ code: 'missing_target' }])
     expect((await get(pathOf(id))).body.column_summary.missing_required).toEqual(['item.product'])
-    expect(await storedImport(id)).toMatchObject({ status: 'mapping_columns', phase: null })
+    expect(await loadImport(id)).toMatchObject({ status: 'mapping_columns', phase: null })
   })
 })

@@ -2,12 +2,12 @@ import { sql } from 'drizzle-orm'
 import * as fc from 'fast-check'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { get, patch } from '../support/api.ts'
-import { costOf } from '../support/cost.ts'
+import { readCost } from '../support/cost.ts'
 import { preview, start, work } from '../support/imported-files.ts'
 import { seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 import { db, write } from '../support/seeding/rows.ts'
 import { aBadRow, aRow, seedStaged, seedStarted } from '../support/seeding/imports/staged-imports.ts'
-import { importer, importNow, runToEnd } from '../support/staged-imports.ts'
+import { createImporter, loadImport, runToEnd } from '../support/staged-imports.ts'
 
 let shop: Shop
 beforeEach(async () => {
@@ -63,8 +63,8 @@ describe('previewImportOrders', () => {
     expect(first).toMatchObject({ count: 1100, total_orders: 1100, totals: null, totals_state: 'counting' })
     const message = { type: 'import.preview' as const, import_id: id }
     // A queue may deliver a message twice, to one consumer or to two.
-    await importer().take(message, message)
-    await Promise.all([importer().take(message), importer().take(message)])
+    await createImporter().take(message, message)
+    await Promise.all([createImporter().take(message), createImporter().take(message)])
     const totals = { create: 1, update: 3, skip: 0, error: 2, ignore: 1094 }
     const counted = { totals, totals_state: 'exact', previewed_orders: 1100 }
     expect(await preview(id)).toMatchObject({ count: 1100, ...counted })
@@ -80,10 +80,10 @@ describe('previewImportOrders', () => {
     const page = await get(`/v1/data-imports/${id}/preview?page=11&page_size=100`)
     expect(page.body.results).toHaveLength(100)
     expect(page.body.results[0].id).toBe('1001')
-    expect(costOf(page)).toMatchObject({ rows_written: 0 })
+    expect(readCost(page)).toMatchObject({ rows_written: 0 })
     expect((await start(id, { skip_invalid_rows: true })).status).toBe(200)
     await work(id)
-    const { created_orders, updated_orders, skipped_orders, failed_orders, row_counts } = await importNow(id)
+    const { created_orders, updated_orders, skipped_orders, failed_orders, row_counts } = await loadImport(id)
     expect({ create: created_orders, update: updated_orders, skip: skipped_orders, error: failed_orders }).toEqual({
       create: totals.create,
       update: totals.update,
@@ -103,7 +103,7 @@ describe('previewImportOrders', () => {
     const newRows = Array.from({ length: 590 }, () => aRow({ 'order.external_id': undefined }))
     const id = await seedStaged(shop, [existingRow, ...rows, ...newRows], { options })
     expect(await preview(id)).toMatchObject({ total_orders: 1191, totals_state: 'counting', warnings: [] })
-    await importer().take({ type: 'import.preview', import_id: id })
+    await createImporter().take({ type: 'import.preview', import_id: id })
     const counted = await preview(id)
     expect(counted).toMatchObject({ totals_state: 'exact', totals: { skip: 601, create: 590 } })
     expect(counted.warnings).toMatchObject([{ code: 'rows_look_imported' }])
@@ -116,19 +116,19 @@ describe('previewImportOrders', () => {
       Array.from({ length: 1001 }, () => aRow()),
     )
     const message = { type: 'import.preview' as const, import_id: id }
-    const patient = importer({ tick: 20_000 })
+    const patient = createImporter({ tick: 20_000 })
     await patient.take(message)
     // This consumer had no time left after its first thousand orders.
     expect(patient.enqueued).toEqual([message])
     expect((await preview(id)).totals_state).toBe('counting')
     await write(sql`update import_previews set totals = json_set(totals, '$.skip', 7, '$.create', 993)`)
-    await importer().take(message)
+    await createImporter().take(message)
     // Orders that were counted before are not counted again.
     expect((await preview(id)).totals).toMatchObject({ create: 994, skip: 7 })
     const renamed = await patch(`/v1/data-imports/${id}`, { options: { create_users: false } })
     expect([renamed.status, renamed.body.status]).toEqual([200, 'ready'])
     expect((await preview(id)).totals).toBeNull()
-    await importer().take(message)
+    await createImporter().take(message)
     expect((await preview(id)).totals).toMatchObject({ create: 0, error: 1001 })
   })
 })

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { get, post } from '../support/api.ts'
-import { csv, pathOf, process, stagedRows, storedImport } from '../support/data-imports.ts'
+import { encodeCsv, pathOf, process, loadStagedRows, loadImport } from '../support/data-imports.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { givenImport } from '../support/seeding/imports/data-imports.ts'
 import { givenMember } from '../support/seeding/members.ts'
 import { anOrder, importOrders, seedShop } from '../support/seeding/sales/orders.ts'
 
-const table = csv('Order ID;E-mail;Product;Quantity;Price\r\nA-1;ana@example.dk;Day ticket;2;225,00\r\n')
+const table = encodeCsv('Order ID;E-mail;Product;Quantity;Price\r\nA-1;ana@example.dk;Day ticket;2;225,00\r\n')
 const listIds = (reply: Awaited<ReturnType<typeof get>>) => reply.body.results.map(({ id }: { id: string }) => id)
 
 describe('listDataImports', () => {
@@ -43,10 +43,10 @@ describe('cancelDataImport', () => {
     const shop = await seedShop()
     const { id } = await givenImport(shop, table)
     await process(id)
-    expect(await stagedRows(id)).toHaveLength(1)
+    expect(await loadStagedRows(id)).toHaveLength(1)
     const cancelled = { status: 'cancelled', allowed_actions: [] }
     expect(await post(pathOf(id, '/cancel'), {})).toMatchObject({ status: 200, body: cancelled })
-    expect(await storedImport(id)).toMatchObject({ status: 'cancelled', phase: null, created_orders: 0 })
+    expect(await loadImport(id)).toMatchObject({ status: 'cancelled', phase: null, created_orders: 0 })
     for (const action of ['/cancel', '/start'])
       expect((await post(pathOf(id, action), {})).body.code).toBe('invalid_transition')
     expect((await get(`/v1/orders?edition_id=${shop.edition_id}`)).body.count).toBe(0)

@@ -1,11 +1,11 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { callWith, get } from '../support/api.ts'
-import { interruptedDatabase } from '../support/bindings.ts'
+import { interruptDatabase } from '../support/bindings.ts'
 import { anOrder, seedShop, type Shop, givenOrder } from '../support/seeding/sales/orders.ts'
 import { db, write } from '../support/seeding/rows.ts'
 import { seedEndpoint } from '../support/seeding/webhooks.ts'
-import { eventsOf } from '../support/webhook-rows.ts'
+import { listEvents } from '../support/webhook-rows.ts'
 
 const order = (change: Record<string, unknown> = {}) =>
   anOrder({
@@ -47,7 +47,7 @@ const buildRequest = (shop: Shop, change: Record<string, unknown>) => ({
 
 /** Imports the update, with `work` between its reads and its writes. */
 const importAround = (shop: Shop, change: Record<string, unknown>, work: () => Promise<unknown>) =>
-  callWith(interruptedDatabase(/^update "orders"/, work), path, buildRequest(shop, change))
+  callWith(interruptDatabase(/^update "orders"/, work), path, buildRequest(shop, change))
 
 const dearer = [{ product: 'Day ticket', quantity: 3, unit_price: 100 }]
 
@@ -117,7 +117,7 @@ describe('an import that updates an order', () => {
       const reply = await importAround(shop, { status: 'cancelled' }, () => move(first, status))
       expect([reply.status, reply.body.updated_orders]).toEqual([201, 1])
       expect([await readStatus(first), await readStatus(second)]).toEqual([status, 'cancelled'])
-      const events = await eventsOf(shop.organization_id)
+      const events = await listEvents(shop.organization_id)
       expect(events.map(({ payload }) => JSON.parse(payload).data.purchase.id)).toEqual([second])
     },
   )

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { get, patch } from '../support/api.ts'
-import { csv, pathOf, process, storedImport } from '../support/data-imports.ts'
+import { encodeCsv, pathOf, process, loadImport } from '../support/data-imports.ts'
 import { givenImport } from '../support/seeding/imports/data-imports.ts'
 import { seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 import { seedProduct } from '../support/seeding/sales/trades.ts'
 
-const table = csv(
+const table = encodeCsv(
   ['Order ID;E-mail;Product;Quantity;Price', 'A-1;ana@example.dk;Day ticket;2;225', 'A-2;bo@example.dk;Camping;1;100']
     .map((line) => `${line}\r\n`)
     .join(''),
@@ -36,7 +36,7 @@ describe('listProductMappings by product', () => {
     const rows = names.toReversed().map((name, index) => `A-${index};ana@example.dk;${name};1;100\r\n`)
     const { id } = await givenProducts(
       await seedShop(),
-      csv(`Order ID;E-mail;Product;Quantity;Price\r\n${rows.join('')}`),
+      encodeCsv(`Order ID;E-mail;Product;Quantity;Price\r\n${rows.join('')}`),
     )
     const { body } = await get(pathOf(id, '/product-mappings?ordering=product'))
     expect(body.results.map(({ product }: { product: string }) => product)).toEqual(names)
@@ -59,6 +59,6 @@ describe('updateProductMappings', () => {
     expect(first.body).toMatchObject({ status: 'mapping_products', unmapped: 1 })
     const last = await decide({ id: idOf('Camping'), action: 'ignore' })
     expect(last.body).toMatchObject({ status: 'ready', unmapped: 0 })
-    expect(await storedImport(id)).toMatchObject({ status: 'ready' })
+    expect(await loadImport(id)).toMatchObject({ status: 'ready' })
   })
 })

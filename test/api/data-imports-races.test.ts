@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { call, get } from '../support/api.ts'
 import { anOrder, seedShop, importOrders } from '../support/seeding/sales/orders.ts'
-import { contentsOf } from '../support/orders.ts'
+import { countContents } from '../support/orders.ts'
 
 describe('importExternalOrders', () => {
   it('makes one order when simultaneous calls send the same id', async () => {
@@ -18,7 +18,7 @@ describe('importExternalOrders', () => {
     expect(replies.map((reply) => reply.status)).toEqual([201, 201, 201, 201, 201, 201])
     const created = replies.reduce((sum, reply) => sum + reply.body.created_orders, 0)
     expect(created).toBe(30)
-    expect(await contentsOf(shop)).toMatchObject({ orders: 30, purchases: 30, users: 4, products: 3 })
+    expect(await countContents(shop)).toMatchObject({ orders: 30, purchases: 30, users: 4, products: 3 })
     const ids = new Set(
       replies.flatMap((reply) => reply.body.results.map((result: { order_id: string }) => result.order_id)),
     )
@@ -36,7 +36,7 @@ describe('importExternalOrders', () => {
     const second = await call('/v1/data-imports/external-orders', send)
     expect(second.text).toBe(first.text)
     expect(second.headers.get('idempotency-replayed')).toBe('true')
-    expect(await contentsOf(shop)).toMatchObject({ orders: 2, data_imports: 1 })
+    expect(await countContents(shop)).toMatchObject({ orders: 2, data_imports: 1 })
   })
 
   it('keeps orders, payments and purchases consistent through any sequence of updates', async () => {

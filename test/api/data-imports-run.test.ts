@@ -3,14 +3,14 @@ import * as fc from 'fast-check'
 import { sql } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { encodeText } from '../../src/domain/data-imports/files/encoding/encode.ts'
-import { get, post, requestOf } from '../support/api.ts'
+import { get, post, buildRequest } from '../support/api.ts'
 import { dump } from '../support/dump.ts'
 import { givenReadyImport, preview, start, work } from '../support/imported-files.ts'
 import { anOrder, seedShop, importOrders, type Shop } from '../support/seeding/sales/orders.ts'
-import { contentsOf } from '../support/orders.ts'
+import { countContents } from '../support/orders.ts'
 import { write } from '../support/seeding/rows.ts'
 import { aBadRow, aRow, type FileRow, seedStaged, seedStarted } from '../support/seeding/imports/staged-imports.ts'
-import { importNow, ordersNow, runToEnd } from '../support/staged-imports.ts'
+import { loadImport, loadImportOrders, runToEnd } from '../support/staged-imports.ts'
 import { undoToEnd } from '../support/undone-imports.ts'
 
 let shop: Shop
@@ -73,7 +73,7 @@ describe('previewImportOrders', () => {
         expect(await dump()).toEqual(was)
         expect((await start(id, { skip_invalid_rows: true })).status).toBe(200)
         await work(id)
-        const orders = await ordersNow(id)
+        const orders = await loadImportOrders(id)
         expect(previewed.results.map((item: { action: string }) => item.action)).toEqual(
           orders.map(({ outcome }) => actionOf[outcome ?? '']),
         )
@@ -84,7 +84,7 @@ describe('previewImportOrders', () => {
         expect(previewed.results.map((item: { warnings: [] }) => codes(item.warnings))).toEqual(
           orders.map(({ warnings }) => codes(JSON.parse(warnings))),
         )
-        const row = await importNow(id)
+        const row = await loadImport(id)
         expect(previewed.totals).toMatchObject({
           create: row.created_orders,
           update: row.updated_orders,
@@ -146,7 +146,7 @@ describe('startDataImport', () => {
     const id = await givenReadyImport(shop, csv)
     const refusal = await start(id)
     expect(refusal).toMatchObject({ status: 409, body: { code: 'import_has_invalid_rows', invalid_rows: 1 } })
-    expect(await importNow(id)).toMatchObject({ status: 'ready', phase: null })
+    expect(await loadImport(id)).toMatchObject({ status: 'ready', phase: null })
     const started = await start(id, { skip_invalid_rows: true })
     expect([started.status, started.body]).toMatchObject([200, { status: 'importing' }])
     expect(await start(id)).toMatchObject({
@@ -171,7 +171,7 @@ describe('startDataImport', () => {
     const correctedImport = await givenReadyImport(shop, report.text.replace(';abc', ';99,00'))
     expect((await start(correctedImport)).status).toBe(200)
     expect(await work(correctedImport)).toMatchObject({ status: 'completed', created_orders: 1, failed_orders: 0 })
-    expect(await contentsOf(shop)).toMatchObject({ orders: 3, purchases: 5, users: 3 })
+    expect(await countContents(shop)).toMatchObject({ orders: 3, purchases: 5, users: 3 })
   })
 
   it('makes only the order with an ambiguous language fail', { timeout: 60_000 }, async () => {
@@ -212,7 +212,7 @@ describe('startDataImport', () => {
     for (const importId of running) await runToEnd(importId)
     await write(sql`update editions set is_archived = 1 where id = ${shop.edition_id}`)
     expect(await start(id)).toMatchObject({ status: 409, body: { code: 'edition_archived' } })
-    expect(await importNow(id)).toMatchObject({ status: 'ready', epoch: 0 })
+    expect(await loadImport(id)).toMatchObject({ status: 'ready', epoch: 0 })
   })
 })
 
@@ -222,7 +222,7 @@ describe('downloadErrorReport', () => {
     const id = await givenReadyImport(shop, bytes)
     expect((await start(id, { skip_invalid_rows: true })).status).toBe(200)
     await work(id)
-    const response = await exports.default.fetch(requestOf(`/v1/data-imports/${id}/error-report`))
+    const response = await exports.default.fetch(buildRequest(`/v1/data-imports/${id}/error-report`))
     expect(response.headers.get('content-type')).toBe('text/csv; charset=windows-1252')
     const report = new TextDecoder('windows-1252').decode(await response.arrayBuffer())
     expect(report).toContain('Dørbillet')
@@ -263,8 +263,8 @@ it('listImportRows finds the rows of an order by its id after an undo, and no ro
   await runToEnd(other)
   const rowsOfOrder = async (orderId: string) =>
     (await get(`/v1/data-imports/${id}/rows?order_id=${orderId}`)).body.results
-  const [first] = await ordersNow(id)
-  const [stranger] = await ordersNow(other)
+  const [first] = await loadImportOrders(id)
+  const [stranger] = await loadImportOrders(other)
   await undoToEnd(id)
   expect(await rowsOfOrder(first?.order_id ?? '')).toMatchObject([
     { row: 2, outcome: 'created', order_id: first?.order_id, undo_outcome: 'undone' },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { costOf } from '../support/cost.ts'
+import { readCost } from '../support/cost.ts'
 import { anOrder, seedShop, importOrders } from '../support/seeding/sales/orders.ts'
-import { contentsOf } from '../support/orders.ts'
+import { countContents } from '../support/orders.ts'
 
 const items = (...quantities: number[]) =>
   quantities.map((quantity) => ({ product: 'Day ticket', quantity, unit_price: 1 }))
@@ -21,8 +21,8 @@ describe('importExternalOrders', () => {
     expect(reply.body.errors).toMatchObject([
       { code: 'max_value', pointer: '#/orders/4/items/0/quantity', attr: 'orders.4.items.0.quantity' },
     ])
-    expect(await contentsOf(shop)).toEqual({ orders: 0, purchases: 0, users: 0, products: 0, data_imports: 0 })
-    expect(costOf(reply).rows_written).toBe(0)
+    expect(await countContents(shop)).toEqual({ orders: 0, purchases: 0, users: 0, products: 0, data_imports: 0 })
+    expect(readCost(reply).rows_written).toBe(0)
   })
 
   it('counts the units of invalid orders and of dry runs too', async () => {

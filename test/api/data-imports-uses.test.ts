@@ -2,8 +2,8 @@ import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { get } from '../support/api.ts'
 import { anOrder, seedShop, importOrders, type Shop, givenTicket } from '../support/seeding/sales/orders.ts'
-import { purchaseRow, scan } from '../support/purchases.ts'
-import { eventsOf } from '../support/webhook-rows.ts'
+import { loadPurchase, scan } from '../support/purchases.ts'
+import { listEvents } from '../support/webhook-rows.ts'
 import { db, formatHourFromNow } from '../support/seeding/rows.ts'
 
 let shop: Shop
@@ -16,24 +16,24 @@ describe('importExternalOrders', () => {
     const ticket = await givenTicket(shop, { uses_limit: 2 })
     await scan(ticket.id)
     await ticket.again({ status: 'completed' })
-    expect(await purchaseRow(ticket.id)).toMatchObject({ status: 'active', uses_count: 1 })
+    expect(await loadPurchase(ticket.id)).toMatchObject({ status: 'active', uses_count: 1 })
     await scan(ticket.id)
     await ticket.again({ status: 'cancelled' })
-    expect(await purchaseRow(ticket.id)).toMatchObject({ status: 'used', uses_count: 2 })
+    expect(await loadPurchase(ticket.id)).toMatchObject({ status: 'used', uses_count: 2 })
     const expired = await givenTicket(shop)
     await db.batch([sql`update purchases set status = 'expired' where id = ${expired.id}`])
     await expired.again({ status: 'cancelled' })
-    expect(await purchaseRow(expired.id)).toMatchObject({ status: 'expired' })
+    expect(await loadPurchase(expired.id)).toMatchObject({ status: 'expired' })
   })
 
   it('announces nothing when an order is cancelled a second time', async () => {
     const ticket = await givenTicket(shop)
     await ticket.again({ status: 'cancelled' })
-    const { order_id } = await purchaseRow(ticket.id)
-    const before = (await eventsOf(shop.organization_id)).length
+    const { order_id } = await loadPurchase(ticket.id)
+    const before = (await listEvents(shop.organization_id)).length
     await ticket.again({ status: 'cancelled' })
     expect((await get(`/v1/orders/${order_id}`)).body.purchases).toMatchObject([{ id: ticket.id, status: 'cancelled' }])
-    expect(await eventsOf(shop.organization_id)).toHaveLength(before)
+    expect(await listEvents(shop.organization_id)).toHaveLength(before)
   })
 
   it('changes the validity of existing tickets', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { get } from '../support/api.ts'
 import { anOrder, givenOrders, seedShop, importOrders } from '../support/seeding/sales/orders.ts'
-import { contentsOf } from '../support/orders.ts'
+import { countContents } from '../support/orders.ts'
 
 interface Refusal {
   code: string
@@ -116,7 +116,7 @@ describe('importExternalOrders', () => {
       }),
     ])
     const [third] = await givenOrders(shop, [anOrder({ customer: { phone_number: '(+45) 32 12 34 56' } })])
-    expect(await contentsOf(shop)).toMatchObject({ orders: 3, users: 1, products: 2 })
+    expect(await countContents(shop)).toMatchObject({ orders: 3, users: 1, products: 2 })
     const order = await get(`/v1/orders/${third}`)
     expect(order.body.customer).toMatchObject({ email: 'a@example.dk', full_name: 'Holm', phone_number: '+4532123456' })
     const searchReply = await get(`/v1/orders?edition_id=${shop.edition_id}&search=${encodeURIComponent('+45 32 12')}`)
@@ -129,7 +129,7 @@ describe('importExternalOrders', () => {
       anOrder({ customer: { email: 'one@example.dk', phone_number: '+4532123456' } }),
       anOrder({ customer: { email: 'two@example.dk', phone_number: '+4532123456' } }),
     ])
-    expect(await contentsOf(shop)).toMatchObject({ users: 2 })
+    expect(await countContents(shop)).toMatchObject({ users: 2 })
   })
 
   it.each(['n/a', '12', '+45 99', 'ring til min mor før du ringer til mig, så tager hun den'])(
@@ -204,7 +204,7 @@ describe('importExternalOrders', () => {
       .slice(1, 1 + bad.length)
       .map(({ action, errors }: { action: string; errors: Refusal[] }) => [action, errors[0]?.code, errors[0]?.pointer])
     expect(answered).toEqual(bad.map(([, code, pointer], at) => ['error', code, `#/orders/${at + 1}${pointer}`]))
-    expect(await contentsOf(shop)).toMatchObject({ orders: 2, users: 2, products: 1 })
+    expect(await countContents(shop)).toMatchObject({ orders: 2, users: 2, products: 1 })
   })
 
   it('refuses an invalid call as a whole and writes nothing', async () => {
@@ -223,7 +223,7 @@ describe('importExternalOrders', () => {
       const reply = await importOrders(shop, [anOrder()], change)
       expect([reply.status, reply.body.errors[0].pointer]).toEqual([400, pointer])
     }
-    expect(await contentsOf(shop)).toEqual({ orders: 0, purchases: 0, users: 0, products: 0, data_imports: 0 })
+    expect(await countContents(shop)).toEqual({ orders: 0, purchases: 0, users: 0, products: 0, data_imports: 0 })
   })
 
   it('refuses an archived edition', async () => {
@@ -236,7 +236,7 @@ describe('importExternalOrders', () => {
     const orders = [anOrder(), anOrder({ currency: 'jpy' }), anOrder()]
     const dry = await importOrders(shop, orders, { dry_run: true })
     expect(dry.body).toMatchObject({ id: null, dry_run: true, created_orders: 2, failed_orders: 1 })
-    expect(await contentsOf(shop)).toMatchObject({ orders: 0, users: 0, products: 0, data_imports: 0 })
+    expect(await countContents(shop)).toMatchObject({ orders: 0, users: 0, products: 0, data_imports: 0 })
     const real = await importOrders(shop, orders)
     const actions = (reply: typeof real) => reply.body.results.map((result: { action: string }) => result.action)
     expect(actions(real)).toEqual(actions(dry))
@@ -296,7 +296,7 @@ describe('importExternalOrders', () => {
     expect(first.body.results.map((result: { action: string }) => result.action)).toEqual(['created', 'skipped'])
     const other = await importOrders(shop, [order], { source: 'elsewhere' })
     expect(other.body.created_orders).toBe(1)
-    expect(await contentsOf(shop)).toMatchObject({ orders: 2, users: 1 })
+    expect(await countContents(shop)).toMatchObject({ orders: 2, users: 1 })
     const twice = await importOrders(
       shop,
       [anOrder({ external_id: 'u' }), anOrder({ external_id: 'u', order_number: '2' })],

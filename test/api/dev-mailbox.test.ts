@@ -1,12 +1,12 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { sweepCaptured } from '../../src/modules/dev-mailbox/jobs.ts'
-import { call, callWith, pathOfLink } from '../support/api.ts'
-import { contextAt } from '../support/context.ts'
+import { call, callWith, readLinkPath } from '../support/api.ts'
+import { createContextAt } from '../support/context.ts'
 import { anEmail, anSms } from '../support/outbound.ts'
 import { db } from '../support/seeding/rows.ts'
 
-const ctx = contextAt(Date.parse('2026-06-01T08:00:00Z'))
+const ctx = createContextAt(Date.parse('2026-06-01T08:00:00Z'))
 const look = (path: string) => call(path, { token: null })
 const key = () => crypto.randomUUID()
 
@@ -34,7 +34,7 @@ describe('/dev/outbox', () => {
     const first = await look(`/dev/outbox.json?to=${mark}&page_size=2`)
     expect(first.status).toBe(200)
     expect(first.body).toMatchObject({ count: 5, previous: null })
-    const second = await look(pathOfLink(first.body.next))
+    const second = await look(readLinkPath(first.body.next))
     const messages = [...first.body.results, ...second.body.results]
     expect(messages.map(({ id }) => id)).toEqual(ids.toReversed().slice(0, 4))
     expect(messages[0]).toEqual({

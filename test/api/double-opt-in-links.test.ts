@@ -4,21 +4,21 @@ import { mintConfirmationToken } from '../../src/domain/consents/consent-tokens.
 import { dayMs } from '../../src/domain/time/instants.ts'
 import { sweepLapsed } from '../../src/modules/consents/jobs.ts'
 import { get, patch, post } from '../support/api.ts'
-import { eventsOf, give, linkKey, pageOf, recordsOf, stateOf } from '../support/consent-pages.ts'
+import { listEvents, give, linkKey, pageOf, listAllRecords, dumpState } from '../support/consent-pages.ts'
 import { seedScene, type Scene } from '../support/seeding/customers.ts'
-import { contextAt } from '../support/context.ts'
+import { createContextAt } from '../support/context.ts'
 import { write, db } from '../support/seeding/rows.ts'
 import { visit } from '../support/visits.ts'
-import { ask, deliver, linkIn, requestConfirmation, statusOf } from '../support/double-opt-in.ts'
+import { ask, deliver, readLink, requestConfirmation, readStatus } from '../support/double-opt-in.ts'
 import { givenConsent } from '../support/seeding/messaging/consents.ts'
 
 describe('a link that confirms a consent', () => {
   const expectDead = async (scene: Scene, path: string) => {
-    const before = await stateOf(scene)
+    const before = await dumpState(scene)
     const pages = [await visit(path), await visit(path, { method: 'POST' }), await visit('/consents/confirm/x')]
     expect(pages.map(({ status }) => status)).toEqual([404, 404, 404])
     expect(new Set(pages.map(({ text }) => text)).size).toBe(1)
-    expect(await stateOf(scene)).toEqual(before)
+    expect(await dumpState(scene)).toEqual(before)
   }
 
   it('is refused once the person has given another answer', async () => {
@@ -29,9 +29,9 @@ describe('a link that confirms a consent', () => {
     await ask(scene, consent.id)
     await expectDead(scene, path)
     const [mail] = await deliver(scene)
-    expect((await visit(linkIn(mail ?? { text: '' }), { method: 'POST' })).status).toBe(200)
+    expect((await visit(readLink(mail ?? { text: '' }), { method: 'POST' })).status).toBe(200)
     await expectDead(scene, path)
-    expect((await recordsOf(scene.person)).at(-1)).toMatchObject({ status: 'given', number: 4 })
+    expect((await listAllRecords(scene.person)).at(-1)).toMatchObject({ status: 'given', number: 4 })
   })
 
   it('is refused once the consent is no longer asked for', async () => {
@@ -89,8 +89,8 @@ describe('a link that confirms a consent', () => {
     const page = await visit(path)
     expect(page.text).not.toContain('Something else')
     expect((await visit(path, { method: 'POST' })).status).toBe(200)
-    expect((await recordsOf(scene.person)).at(-1)).toMatchObject({ status: 'given', consent_version: 1 })
-    expect(await statusOf(scene, consent.id)).toMatchObject({ status: 'given', is_current: false })
+    expect((await listAllRecords(scene.person)).at(-1)).toMatchObject({ status: 'given', consent_version: 1 })
+    expect(await readStatus(scene, consent.id)).toMatchObject({ status: 'given', is_current: false })
   })
 
   it('lifts an unsubscription that came after the request', async () => {
@@ -109,21 +109,21 @@ describe('a request that is not confirmed', () => {
 
   it('expires after exactly seven days, and its end is recorded once', async () => {
     const { scene, consent, path } = await requestConfirmation()
-    const [record] = await recordsOf(scene.person)
+    const [record] = await listAllRecords(scene.person)
     expect((record?.expires_at ?? 0) - (record?.occurred_at ?? 0)).toBe(7 * dayMs)
     await lapse(scene)
     expect((await visit(path)).status).toBe(404)
     expect((await visit(path, { method: 'POST' })).status).toBe(404)
-    expect(await statusOf(scene, consent.id)).toMatchObject({ status: 'skipped', is_current: false })
-    const job = () => ({ ...contextAt(Date.now()) })
+    expect(await readStatus(scene, consent.id)).toMatchObject({ status: 'skipped', is_current: false })
+    const job = () => ({ ...createContextAt(Date.now()) })
     await Promise.all([sweepLapsed(job()), sweepLapsed(job())])
     await sweepLapsed(job())
-    expect(await recordsOf(scene.person)).toMatchObject([
+    expect(await listAllRecords(scene.person)).toMatchObject([
       { status: 'pending', is_latest: 0 },
       { status: 'skipped', method: 'expiry', source: 'confirmation_lapsed', is_latest: 1, expires_at: null },
     ])
-    expect((await eventsOf(scene.organization)).map(({ kind }) => kind)).toEqual(['consent.skipped'])
-    expect(await statusOf(scene, consent.id)).toMatchObject({ status: 'skipped' })
+    expect((await listEvents(scene.organization)).map(({ kind }) => kind)).toEqual(['consent.skipped'])
+    expect(await readStatus(scene, consent.id)).toMatchObject({ status: 'skipped' })
     expect((await visit(path)).status).toBe(404)
     expect((await ask(scene, consent.id)).body.status).toBe('pending')
   })
@@ -137,11 +137,14 @@ describe('a request that is not confirmed', () => {
     await write(
       sql`update consent_records set expires_at = ${Date.now() - 1} where status = 'pending' and user_id = ${scene.person.id}`,
     )
-    expect(await statusOf(scene, consent.id)).toMatchObject({ status: 'withdrawn' })
-    const before = (await eventsOf(scene.organization)).length
-    await sweepLapsed(contextAt(Date.now()))
-    expect((await recordsOf(scene.person)).at(-1)).toMatchObject({ status: 'withdrawn', source: 'confirmation_lapsed' })
-    expect(await eventsOf(scene.organization)).toHaveLength(before)
+    expect(await readStatus(scene, consent.id)).toMatchObject({ status: 'withdrawn' })
+    const before = (await listEvents(scene.organization)).length
+    await sweepLapsed(createContextAt(Date.now()))
+    expect((await listAllRecords(scene.person)).at(-1)).toMatchObject({
+      status: 'withdrawn',
+      source: 'confirmation_lapsed',
+    })
+    expect(await listEvents(scene.organization)).toHaveLength(before)
     expect((await get(`/v1/consents/${consent.id}`)).body.stats).toMatchObject({ given: 0, skipped: 0, withdrawn: 1 })
   })
 })

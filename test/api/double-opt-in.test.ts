@@ -1,12 +1,20 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { sweepEmails } from '../../src/modules/transactional-emails/jobs.ts'
-import { eventsOf, give, recordsOf, stateOf } from '../support/consent-pages.ts'
+import { listEvents, give, listAllRecords, dumpState } from '../support/consent-pages.ts'
 import { type Scene, seedScene } from '../support/seeding/customers.ts'
-import { providerOf, receiptEngine } from '../support/receipts.ts'
+import { createProvider, createReceiptEngine } from '../support/receipts.ts'
 import { write, db } from '../support/seeding/rows.ts'
 import { visit } from '../support/visits.ts'
-import { request, ask, mailsOf, deliver, linkIn, requestConfirmation, statusOf } from '../support/double-opt-in.ts'
+import {
+  request,
+  ask,
+  listMails,
+  deliver,
+  readLink,
+  requestConfirmation,
+  readStatus,
+} from '../support/double-opt-in.ts'
 import { givenConsent } from '../support/seeding/messaging/consents.ts'
 
 const minute = 60_000
@@ -29,13 +37,13 @@ describe('giveConsent for a consent that is confirmed by e-mail', () => {
       expect(mail.subject).toContain('{{ customer.email }}')
       expect(mail.html).toContain(`Day &amp; &lt;b&gt;&#123;&#123; customer.email }}&lt;/b&gt; ${language}`)
       expect(mail.html).not.toContain('<b>{{')
-      expect(await recordsOf(scene.person)).toMatchObject([
+      expect(await listAllRecords(scene.person)).toMatchObject([
         { status: 'pending', method: 'double_opt_in', is_latest: 1 },
       ])
-      expect(await statusOf(scene, consent.id)).toMatchObject({ status: 'pending', is_current: false })
-      expect(await eventsOf(scene.organization)).toEqual([])
+      expect(await readStatus(scene, consent.id)).toMatchObject({ status: 'pending', is_current: false })
+      expect(await listEvents(scene.organization)).toEqual([])
 
-      const before = await stateOf(scene)
+      const before = await dumpState(scene)
       for (const method of ['GET', 'HEAD', 'GET']) expect((await visit(path, { method })).status).toBe(200)
       const page = await visit(path)
       for (const text of [
@@ -44,11 +52,11 @@ describe('giveConsent for a consent that is confirmed by e-mail', () => {
         `lang="${language === 'se' ? 'sv' : language}"`,
       ])
         expect(page.text).toContain(text)
-      expect(await stateOf(scene)).toEqual(before)
+      expect(await dumpState(scene)).toEqual(before)
 
       const actionReply = await visit(path, { method: 'POST' })
       expect([actionReply.status, actionReply.text.includes('<form')]).toEqual([200, false])
-      const [, record] = await recordsOf(scene.person)
+      const [, record] = await listAllRecords(scene.person)
       expect(record).toMatchObject({
         status: 'given',
         method: 'double_opt_in',
@@ -58,7 +66,7 @@ describe('giveConsent for a consent that is confirmed by e-mail', () => {
         content_hash: consent.content_hash,
         is_latest: 1,
       })
-      expect(await statusOf(scene, consent.id)).toMatchObject({ status: 'given', is_current: true })
+      expect(await readStatus(scene, consent.id)).toMatchObject({ status: 'given', is_current: true })
       const audit = await db.all(
         sql<{ changes: string }>`select changes from audit_log where actor_id = ${scene.person.id}`,
       )
@@ -75,12 +83,12 @@ describe('giveConsent for a consent that is confirmed by e-mail', () => {
     const { scene, path } = await requestConfirmation()
     const replies = await Promise.all(Array.from({ length: 6 }, () => visit(path, { method: 'POST' })))
     expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 200))
-    const after = await stateOf(scene)
+    const after = await dumpState(scene)
     expect((await visit(path, { method: 'POST' })).status).toBe(200)
     expect((await visit(path)).status).toBe(200)
-    expect(await stateOf(scene)).toEqual(after)
-    expect((await recordsOf(scene.person)).map(({ status }) => status)).toEqual(['pending', 'given'])
-    expect((await eventsOf(scene.organization)).map(({ kind }) => kind)).toEqual(['consent.given'])
+    expect(await dumpState(scene)).toEqual(after)
+    expect((await listAllRecords(scene.person)).map(({ status }) => status)).toEqual(['pending', 'given'])
+    expect((await listEvents(scene.organization)).map(({ kind }) => kind)).toEqual(['consent.given'])
   })
 
   it('sends one message for many simultaneous requests, and one more after an hour', async () => {
@@ -88,30 +96,30 @@ describe('giveConsent for a consent that is confirmed by e-mail', () => {
     const consent = await givenConsent(scene.organization)
     const replies = await Promise.all(Array.from({ length: 5 }, () => ask(scene, consent.id)))
     expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 200))
-    expect(await mailsOf(scene)).toHaveLength(1)
+    expect(await listMails(scene)).toHaveLength(1)
     const record = replies[0]?.body.record.id
     expect((await ask(scene, consent.id)).body.record.id).toBe(record)
-    expect(await mailsOf(scene)).toHaveLength(1)
+    expect(await listMails(scene)).toHaveLength(1)
     await write(
       sql`update transactional_emails set created_at = created_at - ${61 * minute} where organization_id = ${scene.organization}`,
     )
     await Promise.all(Array.from({ length: 3 }, () => ask(scene, consent.id)))
-    expect(await mailsOf(scene)).toHaveLength(2)
-    expect(await recordsOf(scene.person)).toMatchObject([{ id: record, status: 'pending' }])
+    expect(await listMails(scene)).toHaveLength(2)
+    expect(await listAllRecords(scene.person)).toMatchObject([{ id: record, status: 'pending' }])
     const mails = await deliver(scene)
-    expect(new Set(mails.map(linkIn)).size).toBe(1)
-    await visit(linkIn(mails[0] ?? { text: '' }), { method: 'POST' })
+    expect(new Set(mails.map(readLink)).size).toBe(1)
+    await visit(readLink(mails[0] ?? { text: '' }), { method: 'POST' })
     // The service does not ask again for a consent that was given.
     expect((await ask(scene, consent.id)).body.status).toBe('given')
-    expect(await mailsOf(scene)).toHaveLength(2)
+    expect(await listMails(scene)).toHaveLength(2)
   })
 
   it('sends the message exactly once when sending is interrupted', async () => {
     const scene = await seedScene()
     const consent = await givenConsent(scene.organization)
     await ask(scene, consent.id)
-    const provider = providerOf({ deduplicates: true })
-    const engine = receiptEngine(provider.gateway, Date.now() + 1000)
+    const provider = createProvider({ deduplicates: true })
+    const engine = createReceiptEngine(provider.gateway, Date.now() + 1000)
     await sweepEmails(engine.job)
     expect(engine.enqueued).toHaveLength(1)
     const countSent = () => provider.accepted.get(scene.person.email ?? '') ?? 0
@@ -123,7 +131,7 @@ describe('giveConsent for a consent that is confirmed by e-mail', () => {
     provider.play([])
     await engine.run()
     expect(countSent()).toBe(1)
-    expect(await mailsOf(scene)).toMatchObject([{ status: 'sent', kind: 'consent_confirmation' }])
+    expect(await listMails(scene)).toMatchObject([{ status: 'sent', kind: 'consent_confirmation' }])
   })
 
   it.each([
@@ -141,10 +149,10 @@ describe('giveConsent for a consent that is confirmed by e-mail', () => {
     else
       await write(sql`insert into suppressions (organization_id, channel, address, reason, created_at)
         values (${scene.organization}, 'email', ${scene.person.email}, ${reason}, 1)`)
-    const before = await stateOf(scene)
+    const before = await dumpState(scene)
     const reply = await ask(scene, consent.id)
     expect([reply.status, reply.body.code, reply.body.reason]).toEqual([409, code, reason])
-    expect(await stateOf(scene)).toEqual(before)
+    expect(await dumpState(scene)).toEqual(before)
   })
 
   it('sends nothing to an address that unsubscribes before the message goes out', async () => {
@@ -153,7 +161,7 @@ describe('giveConsent for a consent that is confirmed by e-mail', () => {
     await write(sql`insert into suppressions (organization_id, channel, address, reason, created_at)
       values (${scene.organization}, 'email', ${scene.person.email}, 'unsubscribed', ${Date.now() + 500})`)
     expect(await deliver(scene)).toEqual([])
-    expect(await mailsOf(scene)).toMatchObject([
+    expect(await listMails(scene)).toMatchObject([
       { status: 'failed', error_code: 'suppressed', error_detail: 'unsubscribed' },
     ])
   })
@@ -161,7 +169,7 @@ describe('giveConsent for a consent that is confirmed by e-mail', () => {
   it('refuses an occurred_at, and does not apply to skipping or withdrawing', async () => {
     const scene = await seedScene()
     const consent = await givenConsent(scene.organization)
-    const before = await stateOf(scene)
+    const before = await dumpState(scene)
     const lateReply = await ask(scene, consent.id, { occurred_at: new Date().toISOString() })
     expect([lateReply.status, lateReply.body.errors]).toMatchObject([
       400,
@@ -171,7 +179,7 @@ describe('giveConsent for a consent that is confirmed by e-mail', () => {
       const reply = await give(scene.person, consent.id, request, action)
       expect([reply.status, reply.body.errors[0]]).toMatchObject([400, { pointer: '#/method' }])
     }
-    expect(await stateOf(scene)).toEqual(before)
+    expect(await dumpState(scene)).toEqual(before)
   })
 })
 
@@ -192,9 +200,9 @@ describe('an unsubscribed customer', () => {
       { status: 'pending', is_current: false, effective: false, blocked_by: 'unsubscribed' },
     ])
     const [mail] = await deliver(scene)
-    await visit(linkIn(mail ?? { text: '' }), { method: 'POST' })
+    await visit(readLink(mail ?? { text: '' }), { method: 'POST' })
     expect(await listReasons(scene)).toEqual([])
-    expect(await statusOf(scene, consent.id)).toMatchObject({ status: 'given', effective: true, blocked_by: null })
+    expect(await readStatus(scene, consent.id)).toMatchObject({ status: 'given', effective: true, blocked_by: null })
   })
 
   it('can confirm a consent that a checkbox gave without effect', async () => {
@@ -204,9 +212,9 @@ describe('an unsubscribed customer', () => {
     await give(scene.person, consent.id, { method: 'checkbox', source: 'checkout' })
     expect((await ask(scene, consent.id)).body).toMatchObject({ status: 'pending', effective: false })
     const [mail] = await deliver(scene)
-    await visit(linkIn(mail ?? { text: '' }), { method: 'POST' })
+    await visit(readLink(mail ?? { text: '' }), { method: 'POST' })
     expect(await listReasons(scene)).toEqual([])
-    expect(await statusOf(scene, consent.id)).toMatchObject({ status: 'given', effective: true })
+    expect(await readStatus(scene, consent.id)).toMatchObject({ status: 'given', effective: true })
   })
 
   it('is asked once in 30 days, whatever the consent', async () => {
@@ -219,7 +227,7 @@ describe('an unsubscribed customer', () => {
       write(sql`update transactional_emails set created_at = created_at - ${days * 86_400_000}
         where organization_id = ${scene.organization}`)
     await ageBy(29)
-    const before = await stateOf(scene)
+    const before = await dumpState(scene)
     const refusal = await ask(scene, second.id)
     expect([refusal.status, refusal.body.code, refusal.body.reason]).toEqual([
       409,
@@ -227,7 +235,7 @@ describe('an unsubscribed customer', () => {
       'unsubscribed',
     ])
     expect((await ask(scene, first.id)).status).toBe(200)
-    expect(await stateOf(scene)).toEqual(before)
+    expect(await dumpState(scene)).toEqual(before)
     await ageBy(2)
     expect((await ask(scene, second.id)).status).toBe(200)
     expect(await deliver(scene)).toHaveLength(1)
@@ -242,9 +250,13 @@ describe('an unsubscribed customer', () => {
       await ask(scene, consent.id)
       const [mail] = await deliver(scene)
       await write(sql`update suppressions set reason = ${reason} where organization_id = ${scene.organization}`)
-      await visit(linkIn(mail ?? { text: '' }), { method: 'POST' })
+      await visit(readLink(mail ?? { text: '' }), { method: 'POST' })
       expect(await listReasons(scene)).toEqual([{ reason }])
-      expect(await statusOf(scene, consent.id)).toMatchObject({ status: 'given', effective: false, blocked_by: reason })
+      expect(await readStatus(scene, consent.id)).toMatchObject({
+        status: 'given',
+        effective: false,
+        blocked_by: reason,
+      })
     },
   )
 

@@ -4,7 +4,7 @@ import { examineEdition } from '../../src/modules/editions/health/health.ts'
 import { readEditionChoices } from '../../src/modules/editions/meta/meta.ts'
 import { findEdition, listEditions } from '../../src/modules/editions/queries.ts'
 import { updateEdition } from '../../src/modules/editions/update.ts'
-import { contextAt } from '../support/context.ts'
+import { createContextAt } from '../support/context.ts'
 import { seedReceiptMessage } from '../support/seeding/messaging/email-messages.ts'
 import { seedFeeRule, seedEdition } from '../support/seeding/editions.ts'
 import { seedFile } from '../support/seeding/files.ts'
@@ -16,7 +16,7 @@ describe('the database', () => {
   it('answers getEdition with one query, and getEditionMeta with one', async () => {
     const organisation = await givenOrganization()
     const edition = await seedEdition(organisation)
-    const ctx = contextAt(Date.now(), {
+    const ctx = createContextAt(Date.now(), {
       is_superuser: false,
       grants: [{ organization_id: organisation.id, edition_id: null, role: 'viewer' }],
     })
@@ -27,7 +27,7 @@ describe('the database', () => {
   })
 
   it('answers a page of listEditions with two simultaneous queries', async () => {
-    const ctx = contextAt(Date.now())
+    const ctx = createContextAt(Date.now())
     await listEditions(ctx, { page: 1, size: 100, after: null }, [], {
       organization_id: (await givenOrganization()).id,
     })
@@ -37,7 +37,7 @@ describe('the database', () => {
   it('answers createEdition in three round trips', async () => {
     const organisation = await givenOrganization()
     const event = await givenEvent(organisation)
-    const ctx = contextAt(Date.now())
+    const ctx = createContextAt(Date.now())
     await createEdition(ctx, {
       organization_id: organisation.id,
       event_id: event.id,
@@ -53,7 +53,7 @@ describe('the database', () => {
   it('answers updateEdition in two round trips, and one more for all the ids in the body', async () => {
     const organisation = await givenOrganization()
     const edition = await seedEdition(organisation)
-    const ctx = contextAt(Date.now())
+    const ctx = createContextAt(Date.now())
     await updateEdition(ctx, await findEdition(ctx, edition.id), { name: 'Cheap' })
     expect(ctx.db.meter).toMatchObject({ queries: 3, round_trips: 2 })
     const ids = {
@@ -61,7 +61,7 @@ describe('the database', () => {
       meta_image_id: await seedFile({ organization: organisation.id, edition: null }),
       transaction_receipt_email_id: await seedReceiptMessage(organisation),
     }
-    const other = contextAt(Date.now())
+    const other = createContextAt(Date.now())
     await updateEdition(other, await findEdition(other, edition.id), ids)
     expect(other.db.meter).toMatchObject({ queries: 9, round_trips: 3 })
   })
@@ -71,7 +71,7 @@ describe('the database', () => {
     const edition = await seedEdition(organisation)
     const place = { organization: organisation.id, edition: edition.id }
     const cost = async () => {
-      const ctx = contextAt(Date.now())
+      const ctx = createContextAt(Date.now())
       await examineEdition(ctx, await findEdition(ctx, edition.id))
       expect(ctx.db.meter).toMatchObject({ queries: 7, round_trips: 2 })
       return ctx.db.meter.rows_read
@@ -85,7 +85,7 @@ describe('the database', () => {
 
   it('takes one more round trip to publish an edition', async () => {
     const edition = await seedEdition(await givenOrganization())
-    const ctx = contextAt(Date.now())
+    const ctx = createContextAt(Date.now())
     await updateEdition(ctx, await findEdition(ctx, edition.id), { is_draft: false })
     expect(ctx.db.meter).toMatchObject({ queries: 9, round_trips: 3 })
   })

@@ -5,14 +5,21 @@ import { LostRace } from '../../src/domain/errors.ts'
 import { duplicateEdition } from '../../src/modules/editions/duplicate/duplicate.ts'
 import { findEdition } from '../../src/modules/editions/queries.ts'
 import { get, patch, post, publicUrl } from '../support/api.ts'
-import { contextAt } from '../support/context.ts'
-import { costOf } from '../support/cost.ts'
+import { createContextAt } from '../support/context.ts'
+import { readCost } from '../support/cost.ts'
 import { dump } from '../support/dump.ts'
 import { codes, buildRefusal } from '../support/editions.ts'
 import { seedFeeRule, type EditionRow, seedEdition } from '../support/seeding/editions.ts'
 import { seedFile } from '../support/seeding/files.ts'
 import { seedMerchantAccount } from '../support/seeding/sales/merchant-accounts.ts'
-import { bare, childrenOf, contentsOf, named, ofEdition, type Row } from '../support/edition-copies.ts'
+import {
+  omitOwnColumns,
+  listChildren,
+  loadContents,
+  nameIds,
+  whereEdition,
+  type Row,
+} from '../support/edition-copies.ts'
 import { seedEditionContents } from '../support/seeding/edition-contents.ts'
 import { givenEvent, givenOrganization } from '../support/seeding/organizations.ts'
 import { givenMember } from '../support/seeding/members.ts'
@@ -86,16 +93,16 @@ describe('duplicateEdition', () => {
     const loadEdition = (id: string) => db.first(sql<Row>`select * from editions where id = ${id}`)
     const [old, copy] = [await loadEdition(source.id), await loadEdition(reply.body.id)]
     const changed = ['id', 'event_id', 'name', 'name_key', 'full_name', 'slug', 'search', 'is_draft', 'published_at']
-    expect(bare([{ ...copy }], changed)).toEqual(bare([{ ...old }], changed))
+    expect(omitOwnColumns([{ ...copy }], changed)).toEqual(omitOwnColumns([{ ...old }], changed))
     expect(copy).toMatchObject({ version: 1, name_key: '042027', search: expect.stringContaining('vinterlys 2027') })
   })
 
   it('copies everything that the edition owns, and the copies refer to each other', async () => {
     const { edition, path, messages } = await givenFull()
-    const before = await contentsOf(edition.id)
+    const before = await loadContents(edition.id)
     const reply = await post(path, { name: 'Nordlys 2027' })
-    const copied = await contentsOf(reply.body.id)
-    expect(await contentsOf(edition.id)).toEqual(before)
+    const copied = await loadContents(reply.body.id)
+    expect(await loadContents(edition.id)).toEqual(before)
 
     // The messages that the source sends are copied at every level, and the unused message is not.
     const [receipt, refund, reminder] = await Promise.all(
@@ -104,15 +111,15 @@ describe('duplicateEdition', () => {
       ),
     )
     const sent = [receipt, refund, reminder] as Row[]
-    const sources = named({ ...before, email_messages: sent })
-    const copies = named(copied)
+    const sources = nameIds({ ...before, email_messages: sent })
+    const copies = nameIds(copied)
     expect(Object.keys(copies).toSorted()).toEqual([...Object.keys(copiedTables), ...derivedTables].toSorted())
     for (const table of ['categories', 'products', 'variants', 'options', 'locations', 'triggers', 'pass_designs']) {
       expect(sources[table]?.length).toBeGreaterThan(1)
-      expect([table, bare(copies[table])]).toEqual([table, bare(sources[table])])
+      expect([table, omitOwnColumns(copies[table])]).toEqual([table, omitOwnColumns(sources[table])])
     }
     const level = ['organization_id', 'scope', 'is_locked']
-    expect(bare(copies['email_messages'], level)).toEqual(bare(sources['email_messages'], level))
+    expect(omitOwnColumns(copies['email_messages'], level)).toEqual(omitOwnColumns(sources['email_messages'], level))
     for (const row of copied['email_messages'] ?? [])
       expect(row).toMatchObject({
         organization_id: reply.body.organization.id,
@@ -121,12 +128,12 @@ describe('duplicateEdition', () => {
         version: 1,
       })
     const consent = ['origin_id', 'wording_version']
-    expect(bare(copies['consents'], consent)).toEqual(bare(sources['consents'], consent))
+    expect(omitOwnColumns(copies['consents'], consent)).toEqual(omitOwnColumns(sources['consents'], consent))
     expect(copied['consents']).toMatchObject(
       (before['consents'] ?? []).map(({ id }) => ({ origin_id: id, wording_version: 1, version: 1 })),
     )
     const current = (sources['consent_versions'] ?? []).filter(({ version }) => version === 3)
-    expect(bare(copies['consent_versions'])).toEqual(bare(current))
+    expect(omitOwnColumns(copies['consent_versions'])).toEqual(omitOwnColumns(current))
     expect(copied['consent_versions']?.map(({ version }) => version)).toEqual([1, 1])
     expect(reply.body).toMatchObject({
       transaction_receipt_email_id: copied['email_messages']?.[0]?.['id'],
@@ -145,17 +152,17 @@ describe('duplicateEdition', () => {
 
   it('keeps e-mails of the organisation that the source uses', async () => {
     const { edition, path, messages } = await givenFull()
-    const before = await contentsOf(edition.id)
+    const before = await loadContents(edition.id)
     const reply = await post(path, { name: 'Nordlys 2027', email_template_mode: 'share' })
-    const copied = await contentsOf(reply.body.id)
+    const copied = await loadContents(reply.body.id)
     expect(copied['email_messages']).toEqual([])
     expect(reply.body).toMatchObject({
       transaction_receipt_email_id: messages.receipt,
       refund_confirmation_email_id: messages.refund,
     })
-    const shared = { ...named({ ...before, email_messages: [] }) }
+    const shared = { ...nameIds({ ...before, email_messages: [] }) }
     for (const table of ['products', 'variants', 'triggers', 'pass_designs'])
-      expect([table, bare(named(copied)[table])]).toEqual([table, bare(shared[table])])
+      expect([table, omitOwnColumns(nameIds(copied)[table])]).toEqual([table, omitOwnColumns(shared[table])])
     expect(copied['triggers']?.map((row) => row['email_message_id'])).toEqual([
       messages.receipt,
       messages.reminder,
@@ -168,10 +175,10 @@ describe('duplicateEdition', () => {
     const first = (await post(path, { name: 'Nordlys 2027' })).body
     const second = (await post(`/v1/editions/${first.id}/duplicate`, { name: 'Nordlys 2028' })).body
     const count = async (id: string) =>
-      Object.fromEntries(Object.entries(await contentsOf(id)).map(([table, rows]) => [table, rows.length]))
+      Object.fromEntries(Object.entries(await loadContents(id)).map(([table, rows]) => [table, rows.length]))
     expect(await count(second.id)).toEqual(await count(first.id))
     expect(await count(first.id)).toMatchObject({ products: 2, consents: 2, consent_versions: 2, email_messages: 3 })
-    expect((await ofEdition('products', edition.id)).length).toBe(2)
+    expect((await whereEdition('products', edition.id)).length).toBe(2)
   })
 
   it('takes a slug from the request if it is free, and otherwise makes one of the name', async () => {
@@ -235,7 +242,7 @@ describe('duplicateEdition', () => {
       sql`update editions set is_archived = 1, version = version + 1 where id = ${edition.id}`,
     ]
     for (const change of changes) {
-      const ctx = contextAt(Date.now())
+      const ctx = createContextAt(Date.now())
       const settle = async () => {
         await write(change)
         return []
@@ -272,7 +279,7 @@ describe('duplicateEdition', () => {
     await get(`/v1/editions/${edition.id}`, token)
     const reply = await post(path, { name: 'Large' }, token)
     expect(reply.status).toBe(201)
-    const cost = costOf(reply)
+    const cost = readCost(reply)
     expect(cost).toMatchObject({ queries: 26, round_trips: 5 })
     // 14,000 rows are found by an index, read and copied, each of them a few times.
     expect(cost.rows_read).toBeLessThan(80_000)
@@ -285,7 +292,7 @@ describe('duplicateEdition', () => {
     expect(await Promise.all(['categories', 'products', 'consents', 'pass_designs'].map(count))).toEqual([
       2000, 2000, 2000, 2000,
     ])
-    expect((await childrenOf('variants', reply.body.id)).length).toBe(2000)
+    expect((await listChildren('variants', reply.body.id)).length).toBe(2000)
   })
 })
 

@@ -5,7 +5,7 @@ import { openEditions } from '../../src/modules/editions/index.ts'
 import { call, get, patch, post, remove } from '../support/api.ts'
 import { dump } from '../support/dump.ts'
 import { seedMerchantAccount } from '../support/seeding/sales/merchant-accounts.ts'
-import { storedEdition, type EditionRow, seedEdition } from '../support/seeding/editions.ts'
+import { loadEdition, type EditionRow, seedEdition } from '../support/seeding/editions.ts'
 import { givenEvent, givenOrganization } from '../support/seeding/organizations.ts'
 import { givenMember } from '../support/seeding/members.ts'
 import { write, db } from '../support/seeding/rows.ts'
@@ -62,7 +62,7 @@ describe('publishing an edition', () => {
     expect(refusal(await patch(path, { is_draft: false, ...mended, currency: 'sek' })).checks).toEqual([
       'payments.currency_supported',
     ])
-    expect(await storedEdition(edition.id)).toMatchObject({
+    expect(await loadEdition(edition.id)).toMatchObject({
       is_draft: true,
       merchant_account_id: null,
       published_at: null,
@@ -174,9 +174,9 @@ describe('an archived edition', () => {
     const rename = (id: string) => sql`update editions set name = 'Written' where id = ${id}`
     const both = [rename(open.edition.id), ...openEditions(open.edition.id, null, undefined, edition.id)]
     await expect(commitPart({ db }, both)).rejects.toMatchObject({ code: 'edition_archived' })
-    expect((await storedEdition(open.edition.id))?.name).not.toBe('Written')
+    expect((await loadEdition(open.edition.id))?.name).not.toBe('Written')
     await commitPart({ db }, [rename(open.edition.id), ...openEditions(open.edition.id)])
-    expect((await storedEdition(open.edition.id))?.name).toBe('Written')
+    expect((await loadEdition(open.edition.id))?.name).toBe('Written')
     expect(openEditions(null, undefined)).toEqual([])
   })
 })

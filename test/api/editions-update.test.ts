@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { call, get, patch, publicUrl, post } from '../support/api.ts'
 import { codes, buildRefusal } from '../support/editions.ts'
 import { seedReceiptMessage } from '../support/seeding/messaging/email-messages.ts'
-import { seedFeeRule, storedEdition, type EditionRow, seedEdition } from '../support/seeding/editions.ts'
+import { seedFeeRule, loadEdition, type EditionRow, seedEdition } from '../support/seeding/editions.ts'
 import { seedFile } from '../support/seeding/files.ts'
 import { seedMerchantAccount } from '../support/seeding/sales/merchant-accounts.ts'
 import { givenEvent, givenOrganization } from '../support/seeding/organizations.ts'
@@ -66,7 +66,7 @@ describe('updateEdition', () => {
     })
     expect(reply.body.modified > before.modified).toBe(true)
     expect((await get(path)).body).toEqual(reply.body)
-    const row = await storedEdition(edition.id)
+    const row = await loadEdition(edition.id)
     expect(row).toMatchObject({
       slug: edition.slug,
       version: 2,
@@ -94,7 +94,7 @@ describe('updateEdition', () => {
     const nulls = Object.fromEntries(names.map((name) => [name, null]))
     const { body } = await patch(path, nulls)
     expect(body).toMatchObject({ ...nulls, meta_image: null, status: 'no_dates' })
-    expect(await storedEdition(edition.id)).toMatchObject({ start_at: null, end_at: null, meta_image_id: null })
+    expect(await loadEdition(edition.id)).toMatchObject({ start_at: null, end_at: null, meta_image_id: null })
   })
 
   it('refuses null in fields that need a value, and values beyond their limits', async () => {
@@ -145,7 +145,7 @@ describe('updateEdition', () => {
       expect(codes(await patch(path, { email_sender_name: name }))).toEqual(
         buildRefusal('#/email_sender_name holds_address'),
       )
-    expect(await storedEdition(edition.id)).toMatchObject({ version: 1, name: edition.name })
+    expect(await loadEdition(edition.id)).toMatchObject({ version: 1, name: edition.name })
   })
 
   it('compares a new date with the other date that is stored', async () => {
@@ -158,7 +158,7 @@ describe('updateEdition', () => {
     expect(codes(await patch(path, { start_date: formatTime(5), end_date: formatTime(4) }))).toEqual(
       buildRefusal('#/end_date end_before_start'),
     )
-    expect(await storedEdition(edition.id)).toMatchObject({ start_at: 1000, end_at: 2000 })
+    expect(await loadEdition(edition.id)).toMatchObject({ start_at: 1000, end_at: 2000 })
     expect((await patch(path, { start_date: formatTime(3000), end_date: null })).body.end_date).toBeNull()
   })
 
@@ -208,7 +208,7 @@ describe('updateEdition', () => {
     }
     for (const body of [misfits, siblings])
       expect(await send(body)).toEqual(buildRefusal(...Object.keys(body).map((field) => `#/${field} does_not_exist`)))
-    expect(await storedEdition(edition.id)).toMatchObject({ version: 1, fee_rule_id: null, meta_image_id: null })
+    expect(await loadEdition(edition.id)).toMatchObject({ version: 1, fee_rule_id: null, meta_image_id: null })
   })
 
   it('lets an admin of the organisation use an image of another edition', async () => {
@@ -237,7 +237,7 @@ describe('updateEdition', () => {
       const { token } = await givenMember(organisation, 'manager', scope)
       const reply = await patch(path, changed, token)
       expect([reply.status, reply.body]).toMatchObject([200, changed])
-      expect(await storedEdition(edition.id)).toMatchObject({
+      expect(await loadEdition(edition.id)).toMatchObject({
         ...changed,
         merchant_account_extra_parameters: { a: 1 },
         merchant_id: { a: 2, b: 2 },
@@ -265,7 +265,7 @@ describe('updateEdition', () => {
     const mixed = await givenMember(organisation, 'manager', (await seedEdition(organisation)).id)
     const stranger = await givenMember(await givenOrganization(), 'admin')
     for (const { token } of [mixed, stranger]) expect((await patch(path, { name: 'x' }, token)).status).toBe(404)
-    expect(await storedEdition(edition.id)).toMatchObject({ name: edition.name, version: 1 })
+    expect(await loadEdition(edition.id)).toMatchObject({ name: edition.name, version: 1 })
   })
 
   it('keeps both of two simultaneous changes', async () => {
@@ -277,7 +277,7 @@ describe('updateEdition', () => {
     ])
     expect(replies.map(({ status }) => status)).toEqual([200, 200, 200])
     expect((await get(path)).body).toMatchObject({ name: 'Both', metadata: { both: true }, tax_type: 'vat' })
-    expect((await storedEdition(edition.id))?.version).toBe(4)
+    expect((await loadEdition(edition.id))?.version).toBe(4)
   })
 
   it('refuses a change that was decided before another change', async () => {

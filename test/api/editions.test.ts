@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { call, get, post, pathOfLink, publicUrl } from '../support/api.ts'
+import { call, get, post, readLinkPath, publicUrl } from '../support/api.ts'
 import { codes, buildRefusal } from '../support/editions.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { givenEvent, givenOrganization } from '../support/seeding/organizations.ts'
@@ -57,7 +57,7 @@ describe('createEdition', () => {
       modified: reply.body.created,
     })
     expect(reply.headers.get('location')).toBe(`${publicUrl}/v1/editions/${reply.body.id}`)
-    const readReply = await get(pathOfLink(reply.headers.get('location')))
+    const readReply = await get(readLinkPath(reply.headers.get('location')))
     expect(readReply.body).toEqual(reply.body)
     expect(readReply.headers.get('etag')).toBe(reply.headers.get('etag'))
   })

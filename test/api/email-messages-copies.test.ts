@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { loadTemplate } from '../../src/modules/email-messages/index.ts'
 import { get, patch, post, type Reply, publicUrl } from '../support/api.ts'
-import { contextAt } from '../support/context.ts'
+import { createContextAt } from '../support/context.ts'
 import { dump } from '../support/dump.ts'
 import { db, seededAt, write } from '../support/seeding/rows.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
@@ -173,7 +173,7 @@ describe('duplicateEmailMessage', () => {
 describe('the compiled form of a message', () => {
   it('is made once for each language, and again after a change', async () => {
     const id = await seedMessage({ organization: world.a.id, edition: world.a.editions[0].id })
-    const ctx = contextAt(seededAt)
+    const ctx = createContextAt(seededAt)
     const renditions = () =>
       db.all(sql<{ language: string; content_hash: string }>`select language, content_hash from email_renditions
         where message_id = ${id} order by language`)
@@ -195,7 +195,7 @@ describe('the compiled form of a message', () => {
   })
 
   it('names the sending edition in the frame of a template', async () => {
-    const ctx = contextAt(seededAt)
+    const ctx = createContextAt(seededAt)
     const id = await seedMessage({ organization: null, edition: null })
     const [one, two] = [(await seedEdition(world.a)).id, (await seedEdition(world.b)).id]
     await write(sql`update editions set full_name = 'Nordlys & co', default_language = 'da' where id = ${one}`)

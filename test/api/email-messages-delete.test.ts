@@ -4,7 +4,7 @@ import { LostRace } from '../../src/domain/errors.ts'
 import { deleteMessage } from '../../src/modules/email-messages/delete.ts'
 import { findMessage } from '../../src/modules/email-messages/queries.ts'
 import { get, patch, remove } from '../support/api.ts'
-import { contextAt } from '../support/context.ts'
+import { createContextAt } from '../support/context.ts'
 import { db, freshId, seededAt, write } from '../support/seeding/rows.ts'
 import { seedMessage } from '../support/seeding/messaging/email-messages.ts'
 import { buildWorld, type Who, type World } from '../support/world.ts'
@@ -68,7 +68,7 @@ describe('a message that an edition begins to use while it is deleted', () => {
   it('stays when the edition uses it before the deletion is stored', async () => {
     const [edition] = world.a.editions
     const id = await seedMessage(tenant(), { type: 'receipt' })
-    const ctx = contextAt(seededAt)
+    const ctx = createContextAt(seededAt)
     const row = await findMessage(ctx, id)
     const batch = ctx.db.batch.bind(ctx.db)
     ctx.db.batch = async (statements) => {

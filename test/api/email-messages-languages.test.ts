@@ -5,8 +5,8 @@ import { toBcp47, type Language, languages } from '../../src/domain/languages.ts
 import { phrases } from '../../src/domain/email/messages/phrases.ts'
 import { sendEmails } from '../../src/modules/transactional-emails/jobs.ts'
 import { call, post } from '../support/api.ts'
-import { capturedOf, until } from '../support/campaigns.ts'
-import { contextAt } from '../support/context.ts'
+import { listCaptured, runUntil } from '../support/campaigns.ts'
+import { createContextAt } from '../support/context.ts'
 import { aReceiptOrder, seedShopWithReceipts, type Shop } from '../support/seeding/sales/orders.ts'
 import { sell } from '../support/receipts.ts'
 import { marketingTo, seedCrowd, seedReady } from '../support/seeding/messaging/campaigns.ts'
@@ -119,7 +119,7 @@ const sellReceipt = async (shop: Shop, locale: string) => {
   const order = aReceiptOrder({ items: [{ product: 'Day ticket', quantity: 2, unit_price: 575 }] })
   const customer = { ...order.customer, locale }
   await sell(shop, [{ ...order, customer }])
-  await sendEmails(contextAt(Date.now() + 1000))
+  await sendEmails(createContextAt(Date.now() + 1000))
   return findMail(customer.email)
 }
 
@@ -194,8 +194,8 @@ describe('a campaign', () => {
       sql`update users set locale = 'da' where id = ${dane?.id ?? ''}`,
     )
     await post(`/v1/campaigns/${campaign.id}/send-now`, {})
-    await until(campaign.id, ['sent'])
-    const mail = (await capturedOf(campaign.id)).find(({ recipient }) => recipient.includes(dane?.email ?? '?'))
+    await runUntil(campaign.id, ['sent'])
+    const mail = (await listCaptured(campaign.id)).find(({ recipient }) => recipient.includes(dane?.email ?? '?'))
     expect(mail?.subject).toBe('Hello')
     expect(mail?.html).toContain('<html lang="en"')
     expect(mail?.html).toContain('On June 19, 2026 in en')
@@ -208,7 +208,7 @@ describe('a campaign', () => {
     await marketingTo(crowd, campaign.segment_id)
     await write(sql`update users set locale = 'da' where id = ${crowd.people[0]?.id ?? ''}`)
     await post(`/v1/campaigns/${campaign.id}/send-now`, {})
-    await until(campaign.id, ['sent'])
-    expect((await capturedOf(campaign.id))[0]?.body).toMatch(/^Doors open\nStop: /)
+    await runUntil(campaign.id, ['sent'])
+    expect((await listCaptured(campaign.id))[0]?.body).toMatch(/^Doors open\nStop: /)
   })
 })

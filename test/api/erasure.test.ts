@@ -4,7 +4,7 @@ import { get, patch, post } from '../support/api.ts'
 import { countEntries } from '../support/audit.ts'
 import { dump } from '../support/dump.ts'
 import { importOrders } from '../support/seeding/sales/orders.ts'
-import { cellsWith, finishErasures, givenKnown, type KnownPerson } from '../support/personal-data.ts'
+import { findCellsWith, finishErasures, givenKnown, type KnownPerson } from '../support/personal-data.ts'
 import { seedPeople, seedSuppression } from '../support/seeding/customers.ts'
 
 const listSuppressions = async ({ organization_id }: KnownPerson): Promise<unknown[]> =>
@@ -166,7 +166,7 @@ describe('eraseUser', () => {
     ])
     expect(replies[1].status, replies[1].text).toBe(200)
     await finishErasures()
-    const traces = await cellsWith({ ...person, marks: [`Early${mark}`, `late-${mark}`, `First${mark}`] })
+    const traces = await findCellsWith({ ...person, marks: [`Early${mark}`, `late-${mark}`, `First${mark}`] })
     expect(traces).toEqual({})
   })
 })

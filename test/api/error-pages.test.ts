@@ -6,7 +6,7 @@ import { codePage } from '../../src/http/pages/error-pages.ts'
 import { buildProblem } from '../../src/http/problem.ts'
 import { app } from '../../src/app.ts'
 import { createRouteError } from '../../src/http/operations/unrouted.ts'
-import { call, callWith, get, pathOfLink, post, publicUrl } from '../support/api.ts'
+import { call, callWith, get, readLinkPath, post, publicUrl } from '../support/api.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { givenMember } from '../support/seeding/members.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
@@ -35,7 +35,7 @@ describe('the type of a problem', () => {
   it('opens the page of its code under PUBLIC_URL', async () => {
     const refusal = await post('/v1/organizations', {})
     expect(refusal.body.type).toBe(`${publicUrl}/docs/errors/validation_error`)
-    const page = await html(pathOfLink(refusal.body.type))
+    const page = await html(readLinkPath(refusal.body.type))
     expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=UTF-8'])
     expect(readText(page.text)).toContain('validation_error')
   })
@@ -57,7 +57,7 @@ describe('the type of a problem', () => {
     ])
     for (const { body } of refusals) {
       expect(body.type).toBe(`${publicUrl}/docs/errors/${body.code}`)
-      expect((await html(pathOfLink(body.type))).status).toBe(200)
+      expect((await html(readLinkPath(body.type))).status).toBe(200)
     }
   })
 
@@ -146,7 +146,7 @@ describe('the root page', () => {
       outbox: `${publicUrl}/dev/outbox`,
     })
     for (const [name, link] of Object.entries(body).slice(1))
-      expect([name, (await call(pathOfLink(String(link)), { token: null })).status]).toEqual([name, 200])
+      expect([name, (await call(readLinkPath(String(link)), { token: null })).status]).toEqual([name, 200])
   })
 
   it('lists the same documents on a page for people', async () => {

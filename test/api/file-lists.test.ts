@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import * as fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { idsOf, readAs, walkAs } from '../support/lists.ts'
+import { listIds, readAs, walkAs } from '../support/lists.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { seedDataImports } from '../support/seeding/imports/data-imports.ts'
 import { givenMember } from '../support/seeding/members.ts'
@@ -170,7 +170,7 @@ describe('listFiles', () => {
       for (const { filter, path } of lists) {
         const ids = await naive(sees, filter, '-modified')
         const reply = await readAs(token, path)
-        expect([number, path, reply.body.count, idsOf(reply)]).toEqual([number, path, ids.length, ids.slice(0, 500)])
+        expect([number, path, reply.body.count, listIds(reply)]).toEqual([number, path, ids.length, ids.slice(0, 500)])
       }
     }
   }, 60_000)
@@ -190,7 +190,7 @@ describe('listFiles', () => {
             for (const page of new Set([1, Math.ceil(ids.length / 100), Math.ceil(ids.length / 50)].filter(Boolean))) {
               const reply = await readAs(token, `${path}&page_size=50&page=${page}`)
               const expected = ids.slice((page - 1) * 50, page * 50)
-              expect([path, page, reply.body.count, idsOf(reply)]).toEqual([path, page, ids.length, expected])
+              expect([path, page, reply.body.count, listIds(reply)]).toEqual([path, page, ids.length, expected])
             }
           }
         }

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { fileReferences } from '../../src/modules/files/index.ts'
-import { rowsOf } from '../support/files.ts'
+import { queryRows } from '../support/files.ts'
 
 describe('the table of references to files', () => {
   it('has every column that names a file or an image', async () => {
-    const tables = await rowsOf<{ name: string }>("select name from sqlite_master where type = 'table'")
+    const tables = await queryRows<{ name: string }>("select name from sqlite_master where type = 'table'")
     const references: string[] = []
     for (const { name } of tables) {
       if (/^_cf|^sqlite|^d1_/.test(name)) continue
-      const columns = await rowsOf<{ name: string }>(`select name from pragma_table_info('${name}')`)
-      const keys = await rowsOf<{ from: string }>(
+      const columns = await queryRows<{ name: string }>(`select name from pragma_table_info('${name}')`)
+      const keys = await queryRows<{ from: string }>(
         `select "from" from pragma_foreign_key_list('${name}') where "table" = 'files'`,
       )
       const named = columns.filter((column) =>

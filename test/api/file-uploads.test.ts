@@ -5,18 +5,18 @@ import { sweepObjects, sweepUploads } from '../../src/modules/files/jobs.ts'
 import { completeUpload } from '../../src/modules/files/uploads/complete-upload.ts'
 import { findUpload } from '../../src/modules/files/uploads/upload-queries.ts'
 import { get, post, remove } from '../support/api.ts'
-import { contextAt } from '../support/context.ts'
+import { createContextAt } from '../support/context.ts'
 import {
   completeParts,
-  digestOf,
+  computeDigest,
   isWhole,
-  partOf,
+  slicePart,
   partSize,
   putPart,
   startUpload,
-  tableOf,
+  makeTable,
 } from '../support/file-uploads.ts'
-import { accountOf, freshPng, sha256Hex, storedKeys, uploadRaw, usedBytes } from '../support/files.ts'
+import { checkAccount, makeFreshPng, sha256Hex, listStoredKeys, uploadRaw, loadUsedBytes } from '../support/files.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { seedUpload } from '../support/seeding/files.ts'
 import { givenAdmin } from '../support/seeding/members.ts'
@@ -30,7 +30,7 @@ beforeEach(async () => {
 
 let big: Uint8Array<ArrayBuffer>
 beforeAll(() => {
-  big = tableOf(partSize + 1000)
+  big = makeTable(partSize + 1000)
 })
 
 describe('startFileUpload', () => {
@@ -40,13 +40,13 @@ describe('startFileUpload', () => {
     )
       .bind(here.id)
       .run()
-    const bytes = tableOf(5000)
+    const bytes = makeTable(5000)
     const upload = await startUpload(here, bytes)
     const refusal = await post('/v1/files/uploads', { organization_id: here.id, name: 'b.csv', size: 5000 })
     expect([refusal.status, refusal.body.code]).toEqual([409, 'storage_full'])
     expect((await remove(`/v1/files/uploads/${upload.id}`)).status).toBe(204)
     expect((await get(`/v1/files/uploads/${upload.id}`)).status).toBe(404)
-    expect(await usedBytes(here.id)).toBe(0)
+    expect(await loadUsedBytes(here.id)).toBe(0)
     expect((await startUpload(here, bytes)).id).toMatch(/^upl_/)
   })
 })
@@ -54,10 +54,10 @@ describe('startFileUpload', () => {
 describe('putFileUploadPart', () => {
   it('refuses parts with a wrong checksum, size or number, and without a digest', async () => {
     const upload = await startUpload(here, big)
-    const last = partOf(big, 2)
+    const last = slicePart(big, 2)
     const cases = [
       [
-        await putPart(upload.id, 2, last, { headers: { 'content-digest': await digestOf(new Uint8Array(1)) } }),
+        await putPart(upload.id, 2, last, { headers: { 'content-digest': await computeDigest(new Uint8Array(1)) } }),
         400,
         'checksum_mismatch',
       ],
@@ -76,9 +76,9 @@ describe('putFileUploadPart', () => {
   })
 
   it('stores many parts at once', async () => {
-    const bytes = tableOf(3 * partSize)
+    const bytes = makeTable(3 * partSize)
     const upload = await startUpload(here, bytes)
-    const replies = await Promise.all([1, 2, 3].map((number) => putPart(upload.id, number, partOf(bytes, number))))
+    const replies = await Promise.all([1, 2, 3].map((number) => putPart(upload.id, number, slicePart(bytes, number))))
     expect(replies.map(({ status }) => status)).toEqual([200, 200, 200])
     const file = await completeParts(upload.id)
     expect(file.body.checksum_sha256).toBe(await sha256Hex(bytes))
@@ -88,9 +88,9 @@ describe('putFileUploadPart', () => {
 describe('getFileUpload', () => {
   it('lists the parts that have arrived, to roles that may write there', async () => {
     const upload = await startUpload(here, big)
-    await putPart(upload.id, 2, partOf(big, 2))
+    await putPart(upload.id, 2, slicePart(big, 2))
     const path = `/v1/files/uploads/${upload.id}`
-    const there = { number: 2, size: 1000, checksum_sha256: await sha256Hex(partOf(big, 2)) }
+    const there = { number: 2, size: 1000, checksum_sha256: await sha256Hex(slicePart(big, 2)) }
     expect((await get(path)).body).toMatchObject({ part_size: partSize, part_count: 2, parts: [there], file_id: null })
     const { token } = await givenAdmin()
     expect((await get(path, token)).status).toBe(404)
@@ -99,14 +99,14 @@ describe('getFileUpload', () => {
 
 describe('abortFileUpload', () => {
   it('deletes the parts, which no longer count, and ends the upload', async () => {
-    const [before, bytes] = [await storedKeys(), tableOf(5000)]
+    const [before, bytes] = [await listStoredKeys(), makeTable(5000)]
     const upload = await startUpload(here, bytes)
     await putPart(upload.id, 1, bytes)
     expect((await remove(`/v1/files/uploads/${upload.id}`)).status).toBe(204)
     expect([(await putPart(upload.id, 1, bytes)).status, (await completeParts(upload.id)).status]).toEqual([404, 404])
-    expect(await usedBytes(here.id)).toBe(0)
-    await sweepObjects(contextAt(Date.now()))
-    expect((await storedKeys()).filter((key) => !before.includes(key))).toEqual([])
+    expect(await loadUsedBytes(here.id)).toBe(0)
+    await sweepObjects(createContextAt(Date.now()))
+    expect((await listStoredKeys()).filter((key) => !before.includes(key))).toEqual([])
   })
 })
 
@@ -114,13 +114,13 @@ describe('completeFileUpload', () => {
   it('makes one file of parts that came in any order, and names missing parts', async () => {
     const upload = await startUpload(here, big)
     expect(upload).toMatchObject({ part_size: partSize, part_count: 2, parts: [], file_id: null })
-    expect(await usedBytes(here.id)).toBe(big.length)
-    const second = await putPart(upload.id, 2, partOf(big, 2))
+    expect(await loadUsedBytes(here.id)).toBe(big.length)
+    const second = await putPart(upload.id, 2, slicePart(big, 2))
     expect(second.status === 200 || second.text).toBe(true)
-    expect(second.body.parts).toEqual([{ number: 2, size: 1000, checksum_sha256: await sha256Hex(partOf(big, 2)) }])
+    expect(second.body.parts).toEqual([{ number: 2, size: 1000, checksum_sha256: await sha256Hex(slicePart(big, 2)) }])
     const early = await completeParts(upload.id)
     expect([early.status, early.body.code, early.body.missing_parts]).toEqual([409, 'upload_incomplete', [1]])
-    await putPart(upload.id, 1, partOf(big, 1))
+    await putPart(upload.id, 1, slicePart(big, 1))
     const there = (await get(`/v1/files/uploads/${upload.id}`)).body
     expect(there.parts.map(({ number }: { number: number }) => number)).toEqual([1, 2])
     const file = await completeParts(upload.id)
@@ -135,27 +135,27 @@ describe('completeFileUpload', () => {
     const secondReply = await completeParts(upload.id)
     expect([secondReply.status, secondReply.body.id]).toEqual([201, file.body.id])
     expect((await get(`/v1/files/uploads/${upload.id}`)).body.file_id).toBe(file.body.id)
-    expect((await putPart(upload.id, 1, partOf(big, 1))).body.code).toBe('upload_completed')
+    expect((await putPart(upload.id, 1, slicePart(big, 1))).body.code).toBe('upload_completed')
     expect((await remove(`/v1/files/uploads/${upload.id}`)).body.code).toBe('upload_completed')
-    expect(await accountOf(here.id)).toEqual({ objects: 1, references: [1], ...isWhole })
+    expect(await checkAccount(here.id)).toEqual({ objects: 1, references: [1], ...isWhole })
   })
 
   it('makes one file for several simultaneous requests', async () => {
-    const bytes = tableOf(5000)
+    const bytes = makeTable(5000)
     const upload = await startUpload(here, bytes)
     await putPart(upload.id, 1, bytes)
     const replies = await Promise.all(Array.from({ length: 5 }, () => completeParts(upload.id)))
     expect(new Set(replies.map(({ status, body }) => `${status} ${body.id}`)).size).toBe(1)
     expect([replies[0]?.status, (await get(`/v1/files?organization_id=${here.id}`)).body.count]).toEqual([201, 1])
-    expect(await accountOf(here.id)).toEqual({ objects: 1, references: [1], ...isWhole })
-    expect(await usedBytes(here.id)).toBe(bytes.length)
+    expect(await checkAccount(here.id)).toEqual({ objects: 1, references: [1], ...isWhole })
+    expect(await loadUsedBytes(here.id)).toBe(bytes.length)
   })
 
   it('accepts 500 MB as a table, and as large an image as an upload by one request', async () => {
     const completeAs = async (size: number, bytes: Uint8Array<ArrayBuffer>) => {
       const edition = (await seedEdition(here)).id
       const id = await seedUpload({ organization: here.id, edition }, bytes, { hasPart: true })
-      const ctx = contextAt(Date.now())
+      const ctx = createContextAt(Date.now())
       // The store reports a larger size, so that the test need not send 500 MB.
       const read: typeof ctx.files.read = async (...asked) => {
         const stored = await ctx.files.read(...asked)
@@ -163,22 +163,22 @@ describe('completeFileUpload', () => {
       }
       return completeUpload({ ...ctx, files: { ...ctx.files, read } }, await findUpload(ctx, id))
     }
-    expect(await completeAs(500_000_000, tableOf(5000))).toMatchObject({ mime_type: 'text/csv', size: 500_000_000 })
-    await expect(completeAs(10_000_001, freshPng())).rejects.toMatchObject({ code: 'file_too_large' })
-    const later = contextAt(Date.now() + 86_400_001)
+    expect(await completeAs(500_000_000, makeTable(5000))).toMatchObject({ mime_type: 'text/csv', size: 500_000_000 })
+    await expect(completeAs(10_000_001, makeFreshPng())).rejects.toMatchObject({ code: 'file_too_large' })
+    const later = createContextAt(Date.now() + 86_400_001)
     await sweepUploads(later)
     await sweepObjects(later)
   })
 
   it('counts bytes once that the organisation already stores', async () => {
-    const bytes = tableOf(5000)
+    const bytes = makeTable(5000)
     await uploadRaw(here.id, bytes, { type: 'text/csv', name: 'a.csv' })
     const upload = await startUpload(here, bytes)
-    expect(await usedBytes(here.id)).toBe(10_000)
+    expect(await loadUsedBytes(here.id)).toBe(10_000)
     await putPart(upload.id, 1, bytes)
     expect((await completeParts(upload.id)).status).toBe(201)
-    expect(await accountOf(here.id)).toEqual({ objects: 1, references: [2], ...isWhole })
-    expect(await usedBytes(here.id)).toBe(5000)
+    expect(await checkAccount(here.id)).toEqual({ objects: 1, references: [2], ...isWhole })
+    expect(await loadUsedBytes(here.id)).toBe(5000)
   })
 
   it('refuses files that are not tables', async () => {
@@ -188,8 +188,8 @@ describe('completeFileUpload', () => {
     const reply = await completeParts(upload.id)
     expect([reply.status, reply.body.code]).toEqual([415, 'unsupported_file_type'])
     expect((await remove(`/v1/files/uploads/${upload.id}`)).status).toBe(204)
-    await sweepObjects(contextAt(Date.now()))
-    expect(await accountOf(here.id)).toMatchObject({ objects: 0, ...isWhole })
+    await sweepObjects(createContextAt(Date.now()))
+    expect(await checkAccount(here.id)).toMatchObject({ objects: 0, ...isWhole })
   })
 
   it('accepts one column of text as a table only when it was declared as CSV, as uploadFile does', async () => {
@@ -220,12 +220,12 @@ describe('completeFileUpload', () => {
     const refusal = await send('application/vnd.openxmlformats-officedocument.spreadsheetml.sheet')
     expect([refusal.reply.status, refusal.reply.body.code]).toEqual([415, 'unsupported_file_type'])
     await remove(`/v1/files/uploads/${refusal.upload.id}`)
-    await sweepObjects(contextAt(Date.now()))
-    expect(await accountOf(here.id)).toMatchObject({ objects: 1, references: [1], ...isWhole })
+    await sweepObjects(createContextAt(Date.now()))
+    expect(await checkAccount(here.id)).toMatchObject({ objects: 1, references: [1], ...isWhole })
   })
 
   it('refuses a table that was declared as another type, and startFileUpload refuses other types', async () => {
-    const bytes = tableOf(3000)
+    const bytes = makeTable(3000)
     const input = { organization_id: here.id, name: 'a.csv', size: bytes.length }
     const xlsx = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
     const upload = (await post('/v1/files/uploads', { ...input, content_type: xlsx })).body
@@ -233,14 +233,14 @@ describe('completeFileUpload', () => {
     const reply = await completeParts(upload.id)
     expect([reply.status, reply.body.code]).toEqual([400, 'type_mismatch'])
     await remove(`/v1/files/uploads/${upload.id}`)
-    const before = await usedBytes(here.id)
+    const before = await loadUsedBytes(here.id)
     for (const content_type of ['image/png', 'text/html', 'csv', '', 'x'.repeat(256), 7]) {
       const refusal = await post('/v1/files/uploads', { ...input, content_type })
       const expected = content_type === '' ? [201, undefined] : [400, '#/content_type']
       expect([content_type, refusal.status, refusal.body.errors?.[0]?.pointer]).toEqual([content_type, ...expected])
       if (refusal.status === 201) await remove(`/v1/files/uploads/${refusal.body.id}`)
     }
-    expect(await usedBytes(here.id)).toBe(before)
-    await sweepObjects(contextAt(Date.now()))
+    expect(await loadUsedBytes(here.id)).toBe(before)
+    await sweepObjects(createContextAt(Date.now()))
   })
 })

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { utf8 } from '../../src/domain/text/encoding.ts'
 import { call, callWith, get, patch } from '../support/api.ts'
-import { freshPng, rowsOf, uploadRaw } from '../support/files.ts'
+import { makeFreshPng, queryRows, uploadRaw } from '../support/files.ts'
 import { seedAccount, seedMember, seedToken } from '../support/seeding/members.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
@@ -12,7 +12,7 @@ beforeAll(async () => {
   organization = await givenOrganization()
 })
 
-const upload = async (bytes = freshPng(), query: Record<string, string> = {}) =>
+const upload = async (bytes = makeFreshPng(), query: Record<string, string> = {}) =>
   (await uploadRaw(organization.id, bytes, { query })).body
 
 const readPath = (address: string) => {
@@ -26,7 +26,7 @@ describe('the address of a file', () => {
       .body
 
   it('opens an image and its variants permanently', async () => {
-    const bytes = freshPng()
+    const bytes = makeFreshPng()
     const { url, image } = await upload(bytes)
     expect(url).toBe(image.original)
     expect((await fetchFile(readPath(url))).bytes).toEqual(bytes)
@@ -37,7 +37,7 @@ describe('the address of a file', () => {
   })
 
   it('exists for images of any purpose', async () => {
-    const file = await upload(freshPng(), { purpose: 'attachment' })
+    const file = await upload(makeFreshPng(), { purpose: 'attachment' })
     expect(file.image.original).toBe(file.url)
   })
 
@@ -60,7 +60,7 @@ describe('the address of a file', () => {
     const bytes = utf8(`a,b\n1,${crypto.randomUUID()}\n`)
     const query = { edition_id: edition }
     const file = (await uploadRaw(organization.id, bytes, { type: 'text/csv', name: 'a.csv', query })).body
-    const image = await upload(freshPng(), query)
+    const image = await upload(makeFreshPng(), query)
     for (const place of [undefined, edition])
       for (const role of ['admin', 'manager', 'viewer'] as const) {
         const account = await seedAccount()
@@ -112,7 +112,7 @@ describe('the address of a file', () => {
     const file = await table()
     await patch(`/v1/files/${file.id}`, { title: 'Changed' })
     await patch(`/v1/files/${file.id}`, { purpose: 'other' })
-    const entries = await rowsOf<{ changes: string }>('select * from audit_log where resource_id = ?', file.id)
+    const entries = await queryRows<{ changes: string }>('select * from audit_log where resource_id = ?', file.id)
     expect(entries).toHaveLength(3)
     expect(JSON.stringify(entries)).not.toContain('token=')
   })

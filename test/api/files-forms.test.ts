@@ -1,6 +1,14 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { call } from '../support/api.ts'
-import { type FormPart, freshPng, png, sha256Hex, storedKeys, uploadForm, uploadRaw } from '../support/files.ts'
+import {
+  type FormPart,
+  makeFreshPng,
+  makePng,
+  sha256Hex,
+  listStoredKeys,
+  uploadForm,
+  uploadRaw,
+} from '../support/files.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
 
 let organization: { id: string }
@@ -10,7 +18,7 @@ beforeAll(async () => {
 
 describe('uploadFile with a form', () => {
   it('accepts the parts of a form in any order, and JSON for fields of other types', async () => {
-    const bytes = png(`form \r\n--boundary-of-the-test ${'x'.repeat(70_000)}`)
+    const bytes = makePng(`form \r\n--boundary-of-the-test ${'x'.repeat(70_000)}`)
     const fields = [
       ['organization_id', organization.id],
       ['alt_text', '{"en":"A stage"}'],
@@ -64,7 +72,7 @@ describe('uploadFile with a form', () => {
       const reply = await uploadForm([
         ['organization_id', organization.id],
         ...parts.slice(0, 1),
-        ['file', freshPng(), 'a.png', 'image/png'],
+        ['file', makeFreshPng(), 'a.png', 'image/png'],
         ...parts.slice(1),
       ])
       expect([reply.status, reply.body.tags], reply.text).toEqual([201, tags])
@@ -73,7 +81,7 @@ describe('uploadFile with a form', () => {
 
   it('treats another order of tags under one key as another request, and of fields as the same', async () => {
     const headers = { 'idempotency-key': crypto.randomUUID() }
-    const bytes = freshPng()
+    const bytes = makeFreshPng()
     const send = (...parts: FormPart[]) =>
       uploadForm([['organization_id', organization.id], ...parts, ['file', bytes, 'a.png', 'image/png']], { headers })
     const first = await send(['tags', 'b'], ['title', 'A'], ['tags', 'a'])
@@ -91,15 +99,15 @@ describe('uploadFile with a form', () => {
   it('accepts the form that a browser sends', async () => {
     const form = new FormData()
     form.set('organization_id', organization.id)
-    form.set('file', new Blob([freshPng()], { type: 'image/png' }), 'Ærø "1".png')
+    form.set('file', new Blob([makeFreshPng()], { type: 'image/png' }), 'Ærø "1".png')
     const reply = await call('/v1/files', { method: 'POST', raw: form })
     expect(reply.status === 201 || reply.text).toBe(true)
     expect(reply.body.name).toBe('Ærø _1_.png')
   })
 
   it('points at each fault of a form or a body, and stores nothing', async () => {
-    const before = await storedKeys()
-    const bytes = freshPng()
+    const before = await listStoredKeys()
+    const bytes = makeFreshPng()
     const org = ['organization_id', organization.id] as [string, string]
     const file = ['file', bytes, 'a.png', 'image/png'] as [string, Uint8Array, string, string]
     const buildTags = (count: number): FormPart[] => Array.from({ length: count }, (_, index) => ['tags', `${index}`])
@@ -137,7 +145,7 @@ describe('uploadFile with a form', () => {
         'unsupported_media_type',
         undefined,
       ],
-      [await uploadRaw(organization.id, png('big', { size: 10_000_001 })), 413, 'file_too_large', '#/file'],
+      [await uploadRaw(organization.id, makePng('big', { size: 10_000_001 })), 413, 'file_too_large', '#/file'],
     ] as const
     for (const [index, [reply, status, code, pointer]] of cases.entries())
       expect([index, reply.status, reply.body.code, reply.body.errors[0]?.pointer]).toEqual([
@@ -146,11 +154,11 @@ describe('uploadFile with a form', () => {
         code,
         pointer,
       ])
-    expect(await storedKeys()).toEqual(before)
+    expect(await listStoredKeys()).toEqual(before)
   })
 
   it('refuses a truncated form, and a form without a boundary or a file name', async () => {
-    const before = await storedKeys()
+    const before = await listStoredKeys()
     const send = (raw: string, type = 'multipart/form-data; boundary=x') =>
       call('/v1/files', { method: 'POST', raw, headers: { 'content-type': type } })
     for (const raw of [
@@ -164,6 +172,6 @@ describe('uploadFile with a form', () => {
       expect([raw.slice(0, 60), reply.status, reply.body.code]).toEqual([raw.slice(0, 60), 400, 'malformed_body'])
     }
     expect((await send('', 'multipart/form-data')).body.code).toBe('malformed_body')
-    expect(await storedKeys()).toEqual(before)
+    expect(await listStoredKeys()).toEqual(before)
   })
 })

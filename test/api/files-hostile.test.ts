@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { harmlessFiles, hostileFiles } from '../support/hostile-files.ts'
 import { latin } from '../support/made-files.ts'
 import { isWhole } from '../support/file-uploads.ts'
-import { accountOf, rowsOf, storedKeys, uploadForm, uploadRaw } from '../support/files.ts'
-import { type Fetch, fetchFile, pathOf } from '../support/served-files.ts'
+import { checkAccount, queryRows, listStoredKeys, uploadForm, uploadRaw } from '../support/files.ts'
+import { type Fetch, fetchFile, buildPath } from '../support/served-files.ts'
 import { seedStoredFile } from '../support/seeding/files.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
 
@@ -38,7 +38,7 @@ const statusOf: Record<string, number> = {
 describe('a malicious file', () => {
   it('is refused with a reason, for any declared type, and is not stored', async () => {
     const { id } = await givenOrganization()
-    const before = await storedKeys()
+    const before = await listStoredKeys()
     expect(refusedFiles.length).toBeGreaterThanOrEqual(40)
     for (const { name, content, declared, expected } of refusedFiles) {
       const [code, words] = expected
@@ -50,8 +50,8 @@ describe('a malicious file', () => {
       expect([name, reply.status, reply.body.code, fault.pointer]).toEqual([name, statusOf[code], code, '#/file'])
       expect(fault.detail).toMatch(words as RegExp)
     }
-    expect(await storedKeys()).toEqual(before)
-    expect(await accountOf(id)).toEqual({ objects: 0, references: [], ...isWhole })
+    expect(await listStoredKeys()).toEqual(before)
+    expect(await checkAccount(id)).toEqual({ objects: 0, references: [], ...isWhole })
   })
 })
 
@@ -112,7 +112,7 @@ describe('a malicious file name', () => {
         headers: { 'content-disposition': disposition },
       })
       expect([reply.status, reply.body.code]).toEqual([400, 'malformed_body'])
-      expect(await rowsOf('select id from files where organization_id = ?', id)).toEqual([])
+      expect(await queryRows('select id from files where organization_id = ?', id)).toEqual([])
     },
   )
 })
@@ -128,30 +128,30 @@ describe('the caches of the service', () => {
       { headers: { range: 'bytes=0-1' } },
       { headers: { 'if-match': '"x"' } },
     ]
-    for (const options of requests) await fetchFile(pathOf(file), options)
-    await fetchFile(pathOf(file), { headers: { 'if-none-match': '*' } })
-    await fetchFile(pathOf(imported))
-    await fetchFile(`${pathOf(file)}?token=abc`)
-    expect(await findCopy(pathOf(file))).toBeUndefined()
-    expect(await findCopy(pathOf(imported))).toBeUndefined()
+    for (const options of requests) await fetchFile(buildPath(file), options)
+    await fetchFile(buildPath(file), { headers: { 'if-none-match': '*' } })
+    await fetchFile(buildPath(imported))
+    await fetchFile(`${buildPath(file)}?token=abc`)
+    expect(await findCopy(buildPath(file))).toBeUndefined()
+    expect(await findCopy(buildPath(imported))).toBeUndefined()
   })
 
   it('serve a file for at most a minute longer after it became private or went into quarantine', async () => {
     const file = await seedStoredFile()
-    await fetchFile(pathOf(file))
-    expect((await findCopy(pathOf(file)))?.headers.get('cache-control')).toContain('s-maxage=60')
-    await caches.default.delete(`https://api.example${pathOf(file)}`)
+    await fetchFile(buildPath(file))
+    expect((await findCopy(buildPath(file)))?.headers.get('cache-control')).toContain('s-maxage=60')
+    await caches.default.delete(`https://api.example${buildPath(file)}`)
     for (const change of ["status = 'quarantined'", "status = 'ready', purpose = 'import'"]) {
       await env.DB.prepare(`update files set ${change} where id = ?`).bind(file.id).run()
-      expect((await fetchFile(pathOf(file))).status).toBe(404)
-      expect(await findCopy(pathOf(file))).toBeUndefined()
+      expect((await fetchFile(buildPath(file))).status).toBe(404)
+      expect(await findCopy(buildPath(file))).toBeUndefined()
     }
   })
 
   it('answer conditions, ranges and HEAD as the store does', async () => {
     const [cached, fresh] = [await seedStoredFile({ name: 'same.png' }), await seedStoredFile({ name: 'same.png' })]
-    await fetchFile(pathOf(cached))
-    expect(await findCopy(pathOf(cached))).toBeDefined()
+    await fetchFile(buildPath(cached))
+    expect(await findCopy(buildPath(cached))).toBeDefined()
     const buildConditions = (etag: string): Record<string, string>[] => [
       { 'if-none-match': etag },
       { 'if-none-match': etag, range: 'bytes=0-1' },
@@ -170,7 +170,7 @@ describe('the caches of the service', () => {
       const serverAnswers: unknown[] = []
       for (const headers of buildConditions(`"${file.checksum_sha256}"`))
         for (const method of ['GET', 'HEAD']) {
-          const reply = await fetchFile(pathOf(file), { method, headers, isWaiting: false })
+          const reply = await fetchFile(buildPath(file), { method, headers, isWaiting: false })
           const cache = reply.headers.get('cache-control')
           serverAnswers.push([headers, method, reply.status, reply.status === 206 ? reply.bytes.length : null, cache])
         }

@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { callWith, get, patch, post, remove } from '../support/api.ts'
-import { interruptedDatabase } from '../support/bindings.ts'
-import { freshPng, rowsOf, uploadRaw } from '../support/files.ts'
+import { interruptDatabase } from '../support/bindings.ts'
+import { makeFreshPng, queryRows, uploadRaw } from '../support/files.ts'
 import { freshId, seededAt, write } from '../support/seeding/rows.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
@@ -12,11 +12,11 @@ beforeAll(async () => {
   organization = await givenOrganization()
 })
 
-const upload = async (): Promise<{ id: string }> => (await uploadRaw(organization.id, freshPng())).body
+const upload = async (): Promise<{ id: string }> => (await uploadRaw(organization.id, makeFreshPng())).body
 
 /** Counts images of the organisation's editions whose file does not exist. */
 const danglingImages = () =>
-  rowsOf(
+  queryRows(
     `select id from editions where organization_id = ? and meta_image_id is not null
       and meta_image_id not in (select id from files)`,
     organization.id,
@@ -26,7 +26,7 @@ const addProduct = (edition: string, id: string, images: readonly string[]) =>
   write(sql`insert into products (id, organization_id, edition_id, name, name_folded, created_at, images)
     values (${id}, ${organization.id}, ${edition}, 'Day', ${id}, ${seededAt}, ${JSON.stringify(images)})`)
 
-const listImages = (edition: string) => rowsOf('select images from products where edition_id = ?', edition)
+const listImages = (edition: string) => queryRows('select images from products where edition_id = ?', edition)
 
 describe('duplicating an edition', () => {
   it.for([
@@ -37,7 +37,7 @@ describe('duplicating an edition', () => {
     const file = await upload()
     await patch(`/v1/editions/${edition}`, { meta_image_id: file.id })
     const statuses: number[] = []
-    const bindings = interruptedDatabase(statement, async () => {
+    const bindings = interruptDatabase(statement, async () => {
       statuses.push((await patch(`/v1/editions/${edition}`, { meta_image_id: null })).status)
       statuses.push((await remove(`/v1/files/${file.id}`)).status)
     })
@@ -53,7 +53,7 @@ describe('duplicating an edition', () => {
     const file = await upload()
     await patch(`/v1/editions/${source}`, { meta_image_id: file.id })
     const copies: string[] = []
-    const bindings = interruptedDatabase(/update "editions"/, async () => {
+    const bindings = interruptDatabase(/update "editions"/, async () => {
       copies.push((await post(`/v1/editions/${source}/duplicate`, { name: `Copy ${source}` })).body.id)
     })
     await callWith(bindings, `/v1/editions/${source}`, { method: 'PATCH', body: { meta_image_id: null } })
@@ -67,7 +67,7 @@ describe('duplicating an edition', () => {
     const id = freshId('product')
     await addProduct(edition, id, [deletedFile.id, otherFile.id])
     const statuses: number[] = []
-    const bindings = interruptedDatabase(/insert into "?editions"? /, async () => {
+    const bindings = interruptDatabase(/insert into "?editions"? /, async () => {
       await write(sql`update products set images = ${JSON.stringify([otherFile.id])} where id = ${id}`)
       statuses.push((await remove(`/v1/files/${deletedFile.id}`)).status)
     })
@@ -90,7 +90,7 @@ describe('a product', () => {
     for (const [statement, request] of requests) {
       const file = await upload()
       const id = freshId('product')
-      const bindings = interruptedDatabase(statement, () => addProduct(edition, id, [file.id]))
+      const bindings = interruptDatabase(statement, () => addProduct(edition, id, [file.id]))
       const reply = await callWith(bindings, `/v1/files/${file.id}`, request)
       expect([reply.status, reply.body.code]).toEqual([409, 'file_in_use'])
       const { used_by, purpose, edition_id } = (await get(`/v1/files/${file.id}`)).body

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fetchFile, pathOf, decodeText } from '../support/served-files.ts'
+import { fetchFile, buildPath, decodeText } from '../support/served-files.ts'
 import { seedStoredFile } from '../support/seeding/files.ts'
 import { latin } from '../support/made-files.ts'
 
@@ -48,7 +48,7 @@ describe('a file of ten bytes', async () => {
   ] as const)('answers a request with %s', async (_, headers, status, ...[contentRange, body]) => {
     // The first answer comes from the store, and the second from the cache if the answer can be cached.
     for (const requestedFile of [file, file, imported]) {
-      const response = await fetchFile(pathOf(requestedFile), { headers: { ...headers } })
+      const response = await fetchFile(buildPath(requestedFile), { headers: { ...headers } })
       expect(response.status).toBe(status)
       expect(response.headers.get('content-range')).toBe(contentRange)
       if (body !== null) expect(decodeText(response.bytes)).toBe(body)

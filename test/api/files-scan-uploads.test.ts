@@ -4,9 +4,9 @@ import { describe, expect, it, vi } from 'vitest'
 import { utf8 } from '../../src/domain/text/encoding.ts'
 import type { ScanRequest } from '../../src/gateways/file-scan/file-scan.ts'
 import { call, callWith, get, type Reply } from '../support/api.ts'
-import { interruptedDatabase, recordedStatements } from '../support/bindings.ts'
-import { costOf } from '../support/cost.ts'
-import { freshPng, uploadRaw } from '../support/files.ts'
+import { interruptDatabase, recordStatements } from '../support/bindings.ts'
+import { readCost } from '../support/cost.ts'
+import { makeFreshPng, uploadRaw } from '../support/files.ts'
 import { db } from '../support/seeding/rows.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
@@ -35,7 +35,7 @@ describe('an upload while a scanner is configured', () => {
 
   it('is in quarantine until the scanner has answered, and is scanned once', async () => {
     const { id } = await givenOrganization()
-    const bytes = freshPng()
+    const bytes = makeFreshPng()
     const { reply, requests } = await recordPosts(answerLater, () => uploadRaw(id, bytes, { bindings }))
     expect([reply.status, reply.body.status]).toEqual([201, 'quarantined'])
     expect(await read(reply.body.url)).toBe(404)
@@ -49,12 +49,12 @@ describe('an upload while a scanner is configured', () => {
 
   it('is scanned also when the organisation already stores its bytes, and writes at most 10 rows', async () => {
     const { id } = await givenOrganization()
-    const bytes = freshPng()
+    const bytes = makeFreshPng()
     const first = await recordPosts(answerLater, () => uploadRaw(id, bytes, { bindings }))
     const { reply, requests } = await recordPosts(answerLater, () => uploadRaw(id, bytes, { bindings }))
     expect(requests).toMatchObject([{ file_id: reply.body.id }])
     expect(reply.body.id).not.toBe(first.reply.body.id)
-    expect([costOf(first.reply).rows_written, costOf(reply).rows_written]).toEqual([10, 8])
+    expect([readCost(first.reply).rows_written, readCost(reply).rows_written]).toEqual([10, 8])
   })
 
   it('is in quarantine when it is sent in parts, and its signed address works once it is clean', async () => {
@@ -77,7 +77,7 @@ describe('an upload while a scanner is configured', () => {
     const place = { organization: organization.id, edition: (await seedEdition(organization)).id }
     const upload = await seedUpload(place, utf8('a,b\n1,2\n'), { hasPart: true })
     const touch = () => env.DB.prepare('update file_uploads set version = version + 1 where id = ?').bind(upload).run()
-    const { DB, statements } = recordedStatements(interruptedDatabase(/update file_uploads set file_id/, touch))
+    const { DB, statements } = recordStatements(interruptDatabase(/update file_uploads set file_id/, touch))
     const complete = () => callWith({ ...bindings, DB }, `/v1/files/uploads/${upload}/complete`, { method: 'POST' })
     const { reply, requests } = await recordPosts(answerLater, complete)
     expect([reply.status, requests.length]).toEqual([201, 1])
@@ -92,7 +92,7 @@ describe('an upload while a scanner is configured', () => {
     )
       .bind(id)
       .run()
-    const { reply, requests } = await recordPosts(answerLater, () => uploadRaw(id, freshPng(), { bindings }))
+    const { reply, requests } = await recordPosts(answerLater, () => uploadRaw(id, makeFreshPng(), { bindings }))
     expect([reply.status, reply.body.code, requests]).toEqual([409, 'storage_full', []])
     expect(
       await db.all(sql`select 1 from file_scans join files on files.id = file_id where organization_id = ${id}`),

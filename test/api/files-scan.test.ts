@@ -9,8 +9,8 @@ import { type ScanRequest, httpScanner } from '../../src/gateways/file-scan/file
 import { sweepScans } from '../../src/modules/files/jobs.ts'
 import { getFirstStatus, requestScan, scheduleScan } from '../../src/modules/files/scanning/scan.ts'
 import { call } from '../support/api.ts'
-import { realJob } from '../support/campaigns.ts'
-import { fetchFile, pathOf } from '../support/served-files.ts'
+import { createJob } from '../support/campaigns.ts'
+import { fetchFile, buildPath } from '../support/served-files.ts'
 import { type SeededFile, seedStoredFile } from '../support/seeding/files.ts'
 import { db, write } from '../support/seeding/rows.ts'
 
@@ -27,7 +27,7 @@ interface Scanning {
 
 /** Starts a service whose scanner answers as the test says. */
 function scanning(answer: ScanResult | null): Scanning {
-  const job = realJob()
+  const job = createJob()
   const state: Scanning = { job, requests: [], answer, now: Date.now() }
   state.job = {
     ...job,
@@ -59,11 +59,11 @@ const answer = (path: string, body: unknown) => call(path, { method: 'POST', tok
 const readCallback = ({ requests }: Scanning, file: SeededFile): string =>
   new URL(requests.find(({ file_id }) => file_id === file.id)?.callback_url ?? '').pathname
 const readStatus = async (file: SeededFile) =>
-  (await fetchFile(pathOf(file), { headers: { range: 'bytes=0-' } })).status
+  (await fetchFile(buildPath(file), { headers: { range: 'bytes=0-' } })).status
 
 describe('a file without a scanner', () => {
   it('is ready at once, and no scan is requested', async () => {
-    const job = realJob()
+    const job = createJob()
     expect(job.scanner).toBeNull()
     expect(getFirstStatus(job.config)).toBe('ready')
     expect(scheduleScan(job, 'fil_1')).toEqual([])

@@ -3,9 +3,9 @@ import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
 import { signFileAddress } from '../../src/domain/files/addresses.ts'
 import { findServedFile } from '../../src/modules/files/serving/served-file.ts'
-import { realJob } from '../support/campaigns.ts'
-import { countingLimiter, watchedDatabase } from '../support/bindings.ts'
-import { fetchFile, pathOf, decodeText } from '../support/served-files.ts'
+import { createJob } from '../support/campaigns.ts'
+import { createCountingLimiter, watchDatabase } from '../support/bindings.ts'
+import { fetchFile, buildPath, decodeText } from '../support/served-files.ts'
 import { type SeededFile, seedStoredFile } from '../support/seeding/files.ts'
 import { latin } from '../support/made-files.ts'
 import { unknownId, write } from '../support/seeding/rows.ts'
@@ -29,14 +29,14 @@ const notFoundBytes = async (path: string, headers: Record<string, string> = {})
 /** Returns the statements that an answer took. */
 async function recordStatements(path: string, headers: Record<string, string> = {}): Promise<string[]> {
   const statements: string[] = []
-  await fetchFile(path, { headers, bindings: watchedDatabase((statement) => statements.push(statement)) })
+  await fetchFile(path, { headers, bindings: watchDatabase((statement) => statements.push(statement)) })
   return statements
 }
 
 describe('a public file', () => {
   it('is served with its type, its name, its hash, and headers that prevent rendering it as a page', async () => {
     const file = await seedStoredFile({ name: 'Fotoægge.png' })
-    const { status, headers, bytes } = await fetchFile(pathOf(file))
+    const { status, headers, bytes } = await fetchFile(buildPath(file))
     expect(status).toBe(200)
     expect(bytes).toEqual(file.content)
     expect(Object.fromEntries(headers)).toMatchObject({
@@ -55,7 +55,7 @@ describe('a public file', () => {
   })
 
   it('takes one database query, which the log shows', async () => {
-    const { headers } = await fetchFile(pathOf(await seedStoredFile()), { headers: { range: 'bytes=0-1' } })
+    const { headers } = await fetchFile(buildPath(await seedStoredFile()), { headers: { range: 'bytes=0-1' } })
     expect(headers.get('server-timing')).toContain('queries=1 round_trips=1 rows_read=1 rows_written=0')
   })
 
@@ -67,7 +67,7 @@ describe('a public file', () => {
     ['image/gif', 'a.gif', 'inline'],
   ])('has a disposition that fits its type: %s', async (mime_type, name, kind) => {
     const file = await seedStoredFile({ mime_type, name, purpose: 'attachment' })
-    const { headers } = await fetchFile(pathOf(file))
+    const { headers } = await fetchFile(buildPath(file))
     expect(headers.get('content-disposition')).toMatch(new RegExp(`^${kind}; filename="${name}"`))
     expect(headers.get('x-content-type-options')).toBe('nosniff')
     expect(headers.get('content-security-policy')).toBe("default-src 'none'; sandbox")
@@ -75,7 +75,7 @@ describe('a public file', () => {
 
   it('answers HEAD as GET, without the bytes', async () => {
     const file = await seedStoredFile()
-    const head = await fetchFile(pathOf(file), { method: 'HEAD', headers: { range: 'bytes=0-1' } })
+    const head = await fetchFile(buildPath(file), { method: 'HEAD', headers: { range: 'bytes=0-1' } })
     expect(head.status).toBe(200)
     expect(head.bytes).toHaveLength(0)
     expect(head.headers.get('content-length')).toBe(String(file.content.length))
@@ -83,30 +83,30 @@ describe('a public file', () => {
   })
 
   it('refuses other methods', async () => {
-    const reply = await fetchFile(pathOf(await seedStoredFile()), { method: 'POST' })
+    const reply = await fetchFile(buildPath(await seedStoredFile()), { method: 'POST' })
     expect(reply.status).toBe(405)
     expect(reply.headers.get('allow')).toBe('GET, HEAD')
   })
 
   it('takes one database query the first time, and none while it is cached', async () => {
     const file = await seedStoredFile()
-    const job = realJob()
+    const job = createJob()
     await findServedFile(job, { id: file.id, key: file.access_key, variant: 'original', token: undefined })
     expect(job.db.meter).toEqual({ queries: 1, round_trips: 1, rows_read: 1, rows_written: 0 })
-    await fetchFile(pathOf(file))
-    expect(await recordStatements(pathOf(file))).toEqual([])
-    expect(await recordStatements(pathOf(file), { range: 'bytes=0-1' })).toEqual([])
+    await fetchFile(buildPath(file))
+    expect(await recordStatements(buildPath(file))).toEqual([])
+    expect(await recordStatements(buildPath(file), { range: 'bytes=0-1' })).toEqual([])
   })
 
   it('is limited by network only when it is not cached', async () => {
     const file = await seedStoredFile()
-    const LINK_RATE_LIMITER = countingLimiter(1)
+    const LINK_RATE_LIMITER = createCountingLimiter(1)
     const bindings = { LINK_RATE_LIMITER, RATE_LIMIT_PER_MINUTE: '600' }
     const headers = { 'cf-connecting-ip': '192.0.2.7' }
-    const ask = (path = pathOf(file)) => fetchFile(path, { bindings, headers })
+    const ask = (path = buildPath(file)) => fetchFile(path, { bindings, headers })
     expect((await ask()).status).toBe(200)
     expect((await ask()).status).toBe(200)
-    const other = await ask(pathOf(await seedStoredFile()))
+    const other = await ask(buildPath(await seedStoredFile()))
     expect(other.status).toBe(429)
     expect(LINK_RATE_LIMITER.keys).toEqual(Array.from({ length: 2 }, () => 'files 192.0.2.7'))
   })
@@ -121,22 +121,22 @@ describe('a file that cannot be served', () => {
     const quarantined = await seedStoredFile({ status: 'quarantined' })
     const imported = await seedStoredFile({ purpose: 'import', mime_type: 'text/csv' })
     const pdf = await seedStoredFile({ mime_type: 'application/pdf' })
-    const expected = await notFoundBytes(pathOf({ ...file, id: unknownId(file.id) }))
+    const expected = await notFoundBytes(buildPath({ ...file, id: unknownId(file.id) }))
     for (const path of [
-      pathOf({ ...file, access_key: other.access_key }),
-      pathOf({ ...file, access_key: file.access_key.slice(1) }),
-      pathOf(deleted),
-      pathOf(quarantined),
-      pathOf(quarantined, 'thumbnail'),
-      pathOf(imported),
-      pathOf(imported, 'thumbnail'),
-      pathOf(pdf, 'thumbnail'),
+      buildPath({ ...file, access_key: other.access_key }),
+      buildPath({ ...file, access_key: file.access_key.slice(1) }),
+      buildPath(deleted),
+      buildPath(quarantined),
+      buildPath(quarantined, 'thumbnail'),
+      buildPath(imported),
+      buildPath(imported, 'thumbnail'),
+      buildPath(pdf, 'thumbnail'),
       `/files/${file.id}/${file.access_key}/huge`,
       `/files/${file.id}/${file.access_key}/toString`,
       `/files/${file.id}/%27%20or%201/original`,
       `/files/org_1/${file.access_key}/original`,
-      `${pathOf(file)}?token=abc`,
-      `${pathOf(file)}?token=`,
+      `${buildPath(file)}?token=abc`,
+      `${buildPath(file)}?token=`,
     ])
       expect(await notFoundBytes(path), path).toBe(expected)
   })
@@ -150,21 +150,21 @@ describe('a file that cannot be served', () => {
     await env.FILES.delete(file.storage_key)
     const log = vi.spyOn(console, 'error').mockImplementation(() => undefined)
     const logged = vi.spyOn(console, 'log').mockImplementation(() => undefined)
-    await notFoundBytes(pathOf(file))
+    await notFoundBytes(buildPath(file))
     expect([...log.mock.calls, ...logged.mock.calls].flat().join()).toContain(file.storage_key)
     vi.restoreAllMocks()
   })
 
   it('is removed from the caches within a minute after the deletion', async () => {
     const file = await seedStoredFile()
-    const copy = () => caches.default.match(`https://api.example${pathOf(file)}`)
-    await fetchFile(pathOf(file))
+    const copy = () => caches.default.match(`https://api.example${buildPath(file)}`)
+    await fetchFile(buildPath(file))
     await expect.poll(copy).toBeDefined()
     const headers = (await copy())?.headers
     expect(headers?.get('cache-control')).toContain('s-maxage=60')
-    await caches.default.delete(`https://api.example${pathOf(file)}`)
+    await caches.default.delete(`https://api.example${buildPath(file)}`)
     await write(sql`delete from files where id = ${file.id}`)
-    await notFoundBytes(pathOf(file))
+    await notFoundBytes(buildPath(file))
   })
 })
 
@@ -185,7 +185,7 @@ describe('a private file', () => {
       expect(headers.get('content-disposition')).toMatch(/^attachment; filename="Ordrer.csv"/)
     }
     expect(await caches.default.match(`https://api.example${path}`)).toBeUndefined()
-    expect(await caches.default.match(`https://api.example${pathOf(file)}`)).toBeUndefined()
+    expect(await caches.default.match(`https://api.example${buildPath(file)}`)).toBeUndefined()
     expect((await fetchFile(path, { headers: { range: 'bytes=0-2' } })).headers.get('cache-control')).toBe(
       'private, no-store',
     )
@@ -197,9 +197,9 @@ describe('a private file', () => {
     const now = Date.now()
     expect((await fetchFile(await signed(file, now - 899_000))).status).toBe(200)
     await notFoundBytes(await signed(file, now - 901_000))
-    await notFoundBytes(`${pathOf(file)}?${token(await signed(other))}`)
-    await notFoundBytes(`${pathOf({ ...file, access_key: other.access_key })}?${token(await signed(file))}`)
-    await notFoundBytes(`${pathOf(file, 'thumbnail')}?${token(await signed(file))}`)
+    await notFoundBytes(`${buildPath(file)}?${token(await signed(other))}`)
+    await notFoundBytes(`${buildPath({ ...file, access_key: other.access_key })}?${token(await signed(file))}`)
+    await notFoundBytes(`${buildPath(file, 'thumbnail')}?${token(await signed(file))}`)
     const path = await signed(file)
     await notFoundBytes(path.slice(0, -1) + (path.endsWith('A') ? 'B' : 'A'))
     const forged = signFileAddress('', '', { file, now })
@@ -221,7 +221,7 @@ describe('the configured FILES_URL', () => {
 
   it('serves files, and nothing else', async () => {
     const file = await seedStoredFile()
-    expect((await fetchFile(pathOf(file), { bindings, origin })).bytes).toEqual(file.content)
+    expect((await fetchFile(buildPath(file), { bindings, origin })).bytes).toEqual(file.content)
     for (const path of [
       '/',
       '/docs',
@@ -234,7 +234,7 @@ describe('the configured FILES_URL', () => {
     ])
       for (const place of [origin, 'https://FILES.example.test', 'https://files.example.test.'])
         expect((await fetchFile(path, { bindings, origin: place })).status, path).toBe(404)
-    expect((await fetchFile(pathOf(file), { bindings, origin, method: 'POST' })).status).toBe(405)
+    expect((await fetchFile(buildPath(file), { bindings, origin, method: 'POST' })).status).toBe(405)
   })
 
   it('is where other hosts redirect to, with the token of a signed address', async () => {
@@ -267,6 +267,6 @@ describe('the configured FILES_URL', () => {
     const config = readConfig({ ...env, ...bindings })
     expect(config.webhooks.ownHosts).toEqual(['events.example.test', 'files.example.test'])
     expect(config.files.url).toBe(origin)
-    expect(realJob().config.files.url).toBe('https://events.example.test')
+    expect(createJob().config.files.url).toBe('https://events.example.test')
   })
 })

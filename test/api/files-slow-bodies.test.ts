@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { operations } from '../../src/app.ts'
 import { toBase64, utf8 } from '../../src/domain/text/encoding.ts'
 import { call, get } from '../support/api.ts'
-import { accountOf, formOf, freshPng, storedKeys, uploadRaw } from '../support/files.ts'
+import { checkAccount, buildForm, makeFreshPng, listStoredKeys, uploadRaw } from '../support/files.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
 import { seedUpload } from '../support/seeding/files.ts'
@@ -37,9 +37,9 @@ describe('the body of a file that stalls', () => {
   })
 
   it('ends with 408 and is not stored, with a known and with an unknown length', async () => {
-    const before = await storedKeys()
-    const bytes = freshPng()
-    const { body, type } = formOf([
+    const before = await listStoredKeys()
+    const bytes = makeFreshPng()
+    const { body, type } = buildForm([
       ['organization_id', here.id],
       ['file', bytes, 'a.png', 'image/png'],
     ])
@@ -54,16 +54,16 @@ describe('the body of a file that stalls', () => {
       const reply = await uploadRaw(here.id, stalled(...(sent.length ? [sent] : [])), { headers })
       expect([what, reply]).toMatchObject([what, refusal])
     }
-    expect(await storedKeys()).toEqual(before)
-    expect(await accountOf(here.id)).toMatchObject({ objects: 0, isCounted: true, lost: 0 })
+    expect(await listStoredKeys()).toEqual(before)
+    expect(await checkAccount(here.id)).toMatchObject({ objects: 0, isCounted: true, lost: 0 })
   })
 
   it('leaves its Idempotency-Key free for the next try', async () => {
     const headers = { 'idempotency-key': crypto.randomUUID() }
-    const bytes = freshPng()
+    const bytes = makeFreshPng()
     expect(await uploadRaw(here.id, stalled(bytes.slice(0, 20)), { headers })).toMatchObject(refusal)
     expect((await uploadRaw(here.id, bytes, { headers })).status).toBe(201)
-    expect(await accountOf(here.id)).toMatchObject({ objects: 1, references: [1], isStored: true })
+    expect(await checkAccount(here.id)).toMatchObject({ objects: 1, references: [1], isStored: true })
   })
 
   it('can be sent again when it is a part of an upload', async () => {

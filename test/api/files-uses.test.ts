@@ -4,9 +4,9 @@ import { files } from '../../src/db/schema/files/files.ts'
 import { insert } from '../../src/db/write.ts'
 import { loadTemplate } from '../../src/modules/email-messages/index.ts'
 import { callWith, get, patch, post, publicUrl, remove, type Reply } from '../support/api.ts'
-import { contextAt } from '../support/context.ts'
-import { interruptedDatabase } from '../support/bindings.ts'
-import { freshPng, uploadRaw } from '../support/files.ts'
+import { createContextAt } from '../support/context.ts'
+import { interruptDatabase } from '../support/bindings.ts'
+import { makeFreshPng, uploadRaw } from '../support/files.ts'
 import { seedShop, givenOrder } from '../support/seeding/sales/orders.ts'
 import { requestRefund } from '../support/refunds.ts'
 import { db, freshId, seededAt, write } from '../support/seeding/rows.ts'
@@ -29,7 +29,7 @@ beforeAll(async () => {
 })
 
 const upload = async (query: Record<string, string> = {}): Promise<UploadedImage> =>
-  (await uploadRaw(organization.id, freshPng(), { query })).body
+  (await uploadRaw(organization.id, makeFreshPng(), { query })).body
 const describeRefusal = (reply: Reply) => [reply.status, reply.body.errors[0]?.code, reply.body.errors[0]?.pointer]
 const listUses = async ({ id }: UploadedImage) => (await get(`/v1/files/${id}`)).body.used_by
 
@@ -41,7 +41,7 @@ const show = (id: string, ...data: object[]) =>
 
 /** Files that the organisation may not show, by the reason. */
 async function unshowable() {
-  const foreign = (await uploadRaw((await givenOrganization()).id, freshPng())).body as UploadedImage
+  const foreign = (await uploadRaw((await givenOrganization()).id, makeFreshPng())).body as UploadedImage
   const hidden = async (columns: object) => {
     const row = {
       id: freshId('file'),
@@ -106,10 +106,10 @@ describe('the avatar of an organisation', () => {
 
   it('is refused when its file is deleted at the same time, or stops a deletion that has begun', async () => {
     const [deletedFile, otherFile] = [await upload(), await upload()]
-    const deleting = interruptedDatabase(/update "organizations"/, () => remove(`/v1/files/${deletedFile.id}`))
+    const deleting = interruptDatabase(/update "organizations"/, () => remove(`/v1/files/${deletedFile.id}`))
     const lost = await callWith(deleting, path(), { method: 'PATCH', body: { avatar_file_id: deletedFile.id } })
     expect(describeRefusal(lost)).toEqual([400, 'does_not_exist', '#/avatar_file_id'])
-    const choosing = interruptedDatabase(/delete from files/, () => patch(path(), { avatar_file_id: otherFile.id }))
+    const choosing = interruptDatabase(/delete from files/, () => patch(path(), { avatar_file_id: otherFile.id }))
     expect((await callWith(choosing, `/v1/files/${otherFile.id}`, { method: 'DELETE' })).status).toBe(409)
     expect((await get(path())).body.avatar_file_id).toBe(otherFile.id)
     await patch(path(), { avatar_file_id: null })
@@ -131,7 +131,7 @@ describe('an image of an e-mail', () => {
     expect(data[2]).not.toHaveProperty('file_id')
     const secondReply = await patch(messagePath(id), { blocks: reply.body.blocks })
     expect(secondReply.body).toEqual(reply.body)
-    const html = (await loadTemplate(contextAt(seededAt), id, 'en'))?.html ?? ''
+    const html = (await loadTemplate(createContextAt(seededAt), id, 'en'))?.html ?? ''
     for (const address of [one.image.original, two.image.large]) expect(html).toContain(new URL(address).pathname)
     expect((await post(`${messagePath(id)}/preview`, { mode: 'html' })).text).toContain(one.image.original)
   })
@@ -205,10 +205,10 @@ describe('an image of an e-mail', () => {
     const [deletedFile, otherFile] = [await upload(), await upload()]
     const id = await message()
     const body = { blocks: [imageBlock({ file_id: deletedFile.id })] }
-    const deleting = interruptedDatabase(/update "email_messages"/, () => remove(`/v1/files/${deletedFile.id}`))
+    const deleting = interruptDatabase(/update "email_messages"/, () => remove(`/v1/files/${deletedFile.id}`))
     const lost = await callWith(deleting, messagePath(id), { method: 'PATCH', body })
     expect(describeRefusal(lost)).toEqual([400, 'does_not_exist', '#/blocks/0/data/file_id'])
-    const choosing = interruptedDatabase(/delete from files/, () => show(id, { file_id: otherFile.id }))
+    const choosing = interruptDatabase(/delete from files/, () => show(id, { file_id: otherFile.id }))
     expect((await callWith(choosing, `/v1/files/${otherFile.id}`, { method: 'DELETE' })).status).toBe(409)
     expect(await listUses(otherFile)).toMatchObject([{ id }])
   })
@@ -264,8 +264,8 @@ describe('images of products', () => {
     const shop = await seedShop()
     const bought = await givenOrder(shop)
     const images = [
-      (await uploadRaw(shop.organization_id, freshPng())).body,
-      (await uploadRaw(shop.organization_id, freshPng())).body,
+      (await uploadRaw(shop.organization_id, makeFreshPng())).body,
+      (await uploadRaw(shop.organization_id, makeFreshPng())).body,
     ].toReversed() as UploadedImage[]
     await write(sql`update products set images = ${JSON.stringify(images.map(({ id }) => id))}
       where edition_id = ${shop.edition_id}`)

@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import { describe, expect, it, vi } from 'vitest'
 import { buildDerivedKey, buildDerivedPrefix } from '../../src/domain/files/addresses.ts'
 import { get } from '../support/api.ts'
-import { fakeImages, fetchFile, pathOf, decodeText } from '../support/served-files.ts'
+import { fakeImages, fetchFile, buildPath, decodeText } from '../support/served-files.ts'
 import { seedStoredFile } from '../support/seeding/files.ts'
 import { image, imageNames } from '../support/images.ts'
 import { write } from '../support/seeding/rows.ts'
@@ -15,7 +15,7 @@ describe('a variant of an image', () => {
   it('is made at the first request, and only once', async () => {
     const file = await seedStoredFile()
     const fake = fakeImages()
-    const ask = () => fetchFile(pathOf(file, 'thumbnail'), { bindings: fake })
+    const ask = () => fetchFile(buildPath(file, 'thumbnail'), { bindings: fake })
     const { status, headers, bytes } = await ask()
     expect(status).toBe(200)
     expect(decodeText(bytes)).toBe('webp {"width":200,"height":200,"fit":"crop"}')
@@ -28,7 +28,7 @@ describe('a variant of an image', () => {
       'content-security-policy': "default-src 'none'; sandbox",
     })
     expect(await listKeys(file.storage_key)).toEqual([buildDerivedKey(file.storage_key, 'thumbnail')])
-    await caches.default.delete(`https://api.example${pathOf(file, 'thumbnail')}`)
+    await caches.default.delete(`https://api.example${buildPath(file, 'thumbnail')}`)
     expect((await ask()).bytes).toEqual(bytes)
     expect(fake.inputs).toEqual([file.content])
   })
@@ -37,7 +37,7 @@ describe('a variant of an image', () => {
     const file = await seedStoredFile()
     const fake = fakeImages()
     for (const name of ['thumbnail', 'optimized', 'large'] as const)
-      await fetchFile(pathOf(file, name), { bindings: fake })
+      await fetchFile(buildPath(file, name), { bindings: fake })
     expect(fake.asked.map(({ shape }) => shape)).toEqual([
       { width: 200, height: 200, fit: 'crop' },
       { width: 1200, fit: 'scale-down' },
@@ -52,7 +52,7 @@ describe('a variant of an image', () => {
   it('is made once under 20 parallel requests', async () => {
     const file = await seedStoredFile()
     const fake = fakeImages(() => new Promise((resolve) => setTimeout(resolve, 100)))
-    const ask = () => fetchFile(pathOf(file, 'large'), { bindings: fake })
+    const ask = () => fetchFile(buildPath(file, 'large'), { bindings: fake })
     const variants = await Promise.all(Array.from({ length: 20 }, ask))
     expect(new Set(variants.map(({ status, bytes }) => `${status} ${decodeText(bytes)}`)).size).toBe(1)
     expect(variants[0]?.status).toBe(200)
@@ -64,7 +64,7 @@ describe('a variant of an image', () => {
     const file = await seedStoredFile()
     const key = buildDerivedKey(file.storage_key, 'large')
     const fake = fakeImages(async () => void (await env.FILES.put(key, 'theirs')))
-    expect(decodeText((await fetchFile(pathOf(file, 'large'), { bindings: fake })).bytes)).toBe('theirs')
+    expect(decodeText((await fetchFile(buildPath(file, 'large'), { bindings: fake })).bytes)).toBe('theirs')
     expect(await (await env.FILES.get(key))?.text()).toBe('theirs')
   })
 
@@ -72,7 +72,7 @@ describe('a variant of an image', () => {
     const file = await seedStoredFile()
     const fake = fakeImages(() => write(sql`delete from files where id = ${file.id}`))
     vi.spyOn(console, 'error').mockImplementation(() => undefined)
-    await fetchFile(pathOf(file, 'large'), { bindings: fake })
+    await fetchFile(buildPath(file, 'large'), { bindings: fake })
     vi.restoreAllMocks()
     expect(await listKeys(file.storage_key)).toEqual([])
   })
@@ -80,7 +80,7 @@ describe('a variant of an image', () => {
   it('answers ranges and conditions of its own', async () => {
     const file = await seedStoredFile()
     const bindings = fakeImages()
-    const ask = (headers: Record<string, string>) => fetchFile(pathOf(file, 'large'), { bindings, headers })
+    const ask = (headers: Record<string, string>) => fetchFile(buildPath(file, 'large'), { bindings, headers })
     const part = await ask({ range: 'bytes=0-3' })
     expect([part.status, decodeText(part.bytes), part.headers.get('content-range')]).toEqual([
       206,
@@ -90,7 +90,7 @@ describe('a variant of an image', () => {
     expect((await ask({ 'if-none-match': `"${file.checksum_sha256}-large"` })).status).toBe(304)
     expect((await ask({ 'if-none-match': `"${file.checksum_sha256}"` })).status).toBe(200)
     expect((await ask({ range: 'bytes=99-' })).headers.get('content-range')).toBe('bytes */38')
-    const head = await fetchFile(pathOf(file, 'large'), { bindings, method: 'HEAD' })
+    const head = await fetchFile(buildPath(file, 'large'), { bindings, method: 'HEAD' })
     expect([head.headers.get('content-length'), head.bytes.length]).toEqual(['38', 0])
   })
 
@@ -99,7 +99,7 @@ describe('a variant of an image', () => {
     const logged = vi.spyOn(console, 'error').mockImplementation(() => undefined)
     const lines = vi.spyOn(console, 'log').mockImplementation(() => undefined)
     const broken = fakeImages(() => Promise.reject(new Error('error 9412: no image')))
-    const { status, headers, bytes } = await fetchFile(pathOf(file, 'large'), { bindings: broken })
+    const { status, headers, bytes } = await fetchFile(buildPath(file, 'large'), { bindings: broken })
     expect([...logged.mock.calls, ...lines.mock.calls].flat().join()).toContain('error 9412')
     vi.restoreAllMocks()
     expect(status).toBe(200)
@@ -108,14 +108,14 @@ describe('a variant of an image', () => {
     expect(headers.get('etag')).toBe(`"${file.checksum_sha256}"`)
     expect(headers.get('cache-control')).toBe('public, max-age=60')
     expect(await listKeys(file.storage_key)).toEqual([])
-    await caches.default.delete(`https://api.example${pathOf(file, 'large')}`)
-    const later = await fetchFile(pathOf(file, 'large'), { bindings: fakeImages() })
+    await caches.default.delete(`https://api.example${buildPath(file, 'large')}`)
+    const later = await fetchFile(buildPath(file, 'large'), { bindings: fakeImages() })
     expect(decodeText(later.bytes)).toMatch(/^webp/)
   })
 
   it('is replaced by the original where no Images binding exists', async () => {
     const file = await seedStoredFile()
-    const { headers, bytes } = await fetchFile(pathOf(file, 'thumbnail'), { bindings: { IMAGES: undefined } })
+    const { headers, bytes } = await fetchFile(buildPath(file, 'thumbnail'), { bindings: { IMAGES: undefined } })
     expect(bytes).toEqual(file.content)
     expect(headers.get('etag')).toBe(`"${file.checksum_sha256}"`)
     expect(headers.get('cache-control')).toBe('public, max-age=60')
@@ -130,7 +130,7 @@ describe('a variant of an image', () => {
     const file = await seedStoredFile()
     const same = await seedStoredFile({ organization: file.organization_id, content: file.content })
     const fake = fakeImages()
-    for (const sharedFile of [file, same]) await fetchFile(pathOf(sharedFile, 'large'), { bindings: fake })
+    for (const sharedFile of [file, same]) await fetchFile(buildPath(sharedFile, 'large'), { bindings: fake })
     expect(fake.asked).toHaveLength(1)
   })
 })
@@ -151,7 +151,7 @@ describe('the Images binding', () => {
     async (width, height, sizes) => {
       const file = await seedStoredFile({ content: await makeImage(width, height), mime_type: 'image/jpeg' })
       for (const [name, expected] of Object.entries(sizes)) {
-        const { bytes } = await fetchFile(pathOf(file, name as keyof typeof sizes))
+        const { bytes } = await fetchFile(buildPath(file, name as keyof typeof sizes))
         const info = await env.IMAGES.info(new Blob([bytes]).stream())
         expect(info).toMatchObject({ format: 'image/webp', width: expected[0], height: expected[1] })
       }
@@ -163,7 +163,7 @@ describe('the Images binding', () => {
       content: image(name),
       mime_type: `image/${name.toLowerCase().replace(/^.*(jpeg|webp)$/, '$1')}`,
     })
-    const { headers, bytes } = await fetchFile(pathOf(file, 'large'))
+    const { headers, bytes } = await fetchFile(buildPath(file, 'large'))
     expect(headers.get('content-type')).toBe('image/webp')
     const info = await env.IMAGES.info(new Blob([bytes]).stream())
     const [width, height] = name === 'turnedJpeg' ? [9, 16] : [16, 9]

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { utf8 } from '../../src/domain/text/encoding.ts'
 import { call, callWith, create, get, patch, publicUrl, remove } from '../support/api.ts'
-import { interruptedDatabase } from '../support/bindings.ts'
-import { costOf } from '../support/cost.ts'
-import { freshPng, rowsOf, sha256Hex, storedKeys, uploadRaw } from '../support/files.ts'
+import { interruptDatabase } from '../support/bindings.ts'
+import { readCost } from '../support/cost.ts'
+import { makeFreshPng, queryRows, sha256Hex, listStoredKeys, uploadRaw } from '../support/files.ts'
 import { givenMember, seedAccount, seedMember, seedToken } from '../support/seeding/members.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { seedTable } from '../support/seeding/imports/data-imports.ts'
@@ -16,12 +16,12 @@ beforeAll(async () => {
   edition = (await seedEdition(organization)).id
 })
 
-const upload = async (bytes = freshPng(), query: Record<string, string> = {}) =>
+const upload = async (bytes = makeFreshPng(), query: Record<string, string> = {}) =>
   (await uploadRaw(organization.id, bytes, { query })).body
 
 describe('uploadFile', () => {
   it('accepts the bytes as the body, the name from Content-Disposition and the fields from the query', async () => {
-    const bytes = freshPng()
+    const bytes = makeFreshPng()
     const reply = await uploadRaw(organization.id, bytes, {
       name: '../../etc/Poster.png',
       query: { edition_id: edition, title: ' Poster ' },
@@ -47,8 +47,8 @@ describe('uploadFile', () => {
     })
     expect(reply.headers.get('location')).toMatch(new RegExp(`/v1/files/${reply.body.id}$`))
     expect(reply.body.image.original).toMatch(new RegExp(`^${publicUrl}/files/${reply.body.id}/[0-9a-f]{32}/original$`))
-    const [row] = await rowsOf<{ storage_key: string }>('select storage_key from files where id = ?', reply.body.id)
-    expect(await storedKeys()).toContain(row?.storage_key)
+    const [row] = await queryRows<{ storage_key: string }>('select storage_key from files where id = ?', reply.body.id)
+    expect(await listStoredKeys()).toContain(row?.storage_key)
   })
 
   it('accepts a body of unknown length', async () => {
@@ -73,15 +73,15 @@ describe('uploadFile', () => {
   })
 
   it('writes at most 8 rows, for new and for known bytes', async () => {
-    const bytes = freshPng()
+    const bytes = makeFreshPng()
     const first = await uploadRaw(organization.id, bytes, { query: { edition_id: edition } })
     const secondReply = await uploadRaw(organization.id, bytes, { query: { edition_id: edition } })
-    expect(costOf(first)).toMatchObject({ queries: 5, round_trips: 1, rows_written: 8 })
-    expect(costOf(secondReply)).toMatchObject({ queries: 5, round_trips: 1, rows_written: 6 })
+    expect(readCost(first)).toMatchObject({ queries: 5, round_trips: 1, rows_written: 8 })
+    expect(readCost(secondReply)).toMatchObject({ queries: 5, round_trips: 1, rows_written: 6 })
   })
 
   it('makes one file for one Idempotency-Key, also with another boundary', async () => {
-    const bytes = freshPng()
+    const bytes = makeFreshPng()
     const key = { 'idempotency-key': crypto.randomUUID() }
     const send = (content: Uint8Array<ArrayBuffer>, title = 'One') => {
       const form = new FormData()
@@ -91,16 +91,16 @@ describe('uploadFile', () => {
       return call('/v1/files', { method: 'POST', raw: form, headers: key })
     }
     const first = await send(bytes)
-    const keys = await storedKeys()
+    const keys = await listStoredKeys()
     const secondReply = await send(bytes)
     expect([secondReply.status, secondReply.headers.get('idempotency-replayed'), secondReply.body.id]).toEqual([
       201,
       'true',
       first.body.id,
     ])
-    for (const other of [await send(freshPng()), await send(bytes, 'Two')])
+    for (const other of [await send(makeFreshPng()), await send(bytes, 'Two')])
       expect([other.status, other.body.code]).toEqual([422, 'idempotency_key_reused'])
-    expect(await storedKeys()).toEqual(keys)
+    expect(await listStoredKeys()).toEqual(keys)
   })
 })
 
@@ -110,7 +110,7 @@ describe('listFiles', () => {
     const there = (await seedEdition(here)).id
     const csv = utf8('a,b\n1,2\n')
     const table = (await uploadRaw(here.id, csv, { type: 'text/csv', name: 'Bestillinger Ærø.csv' })).body
-    const image = (await uploadRaw(here.id, freshPng(), { query: { edition_id: there, title: 'Scene' } })).body
+    const image = (await uploadRaw(here.id, makeFreshPng(), { query: { edition_id: there, title: 'Scene' } })).body
     const list = async (query: Record<string, string>) => {
       const path = `/v1/files?${new URLSearchParams({ organization_id: here.id, ...query }).toString()}`
       return (await get(path)).body.results.map(({ id }: { id: string }) => id)
@@ -178,7 +178,7 @@ describe('deleteFile', () => {
   it('deletes a file before an edition begins to show it, and the edition does not show it', async () => {
     const file = await upload()
     const statuses: number[] = []
-    const bindings = interruptedDatabase(/update "editions"/, async () => {
+    const bindings = interruptDatabase(/update "editions"/, async () => {
       statuses.push((await remove(`/v1/files/${file.id}`)).status)
     })
     const reply = await callWith(bindings, `/v1/editions/${edition}`, {
@@ -191,7 +191,7 @@ describe('deleteFile', () => {
 
   it('keeps a file that an edition begins to show at the same time', async () => {
     const file = await upload()
-    const bindings = interruptedDatabase(/delete from files/, () =>
+    const bindings = interruptDatabase(/delete from files/, () =>
       patch(`/v1/editions/${edition}`, { meta_image_id: file.id }),
     )
     const reply = await callWith(bindings, `/v1/files/${file.id}`, { method: 'DELETE' })
@@ -224,7 +224,7 @@ describe('getFile', () => {
 
   it('names only those users of the file that the caller may see', async () => {
     const other = (await seedEdition(organization)).id
-    const file = (await uploadRaw(organization.id, freshPng(), { query: { edition_id: edition } })).body
+    const file = (await uploadRaw(organization.id, makeFreshPng(), { query: { edition_id: edition } })).body
     await patch(`/v1/editions/${other}`, { meta_image_id: file.id })
     const account = await seedAccount()
     await seedMember(account, { organization: organization.id, edition, role: 'admin' })

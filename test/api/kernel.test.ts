@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { call, callWith } from '../support/api.ts'
-import { brokenDatabase, refusingLimiter, spiedSessions, watchedDatabase } from '../support/bindings.ts'
+import { breakDatabase, createRefusingLimiter, recordSessions, watchDatabase } from '../support/bindings.ts'
 import { buildWorld, type World } from '../support/world.ts'
 
 let world: World
@@ -156,7 +156,7 @@ describe('CORS', () => {
 
 describe('the rate limit', () => {
   it('refuses requests beyond it with the time to wait, by token', async () => {
-    const { bindings, keys } = refusingLimiter()
+    const { bindings, keys } = createRefusingLimiter()
     const reply = await callWith(bindings, '/v1/organizations', { token: world.people.OA.token })
     expect([reply.status, reply.body.code]).toEqual([429, 'rate_limited'])
     expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(0)
@@ -168,12 +168,12 @@ describe('the rate limit', () => {
   it('is announced on every other answer, and 0 disables it', async () => {
     const policy = async (more: object) => (await callWith(more, '/v1/auth/user-info')).headers.get('ratelimit-policy')
     expect(await policy({ RATE_LIMIT_PER_MINUTE: '42' })).toBe('"default";q=42;w=60, "member";q=84;w=60')
-    const { bindings } = refusingLimiter()
+    const { bindings } = createRefusingLimiter()
     expect(await policy({ ...bindings, RATE_LIMIT_PER_MINUTE: '0' })).toBeNull()
   })
 
   it('does not count requests without a token', async () => {
-    const { bindings, keys } = refusingLimiter()
+    const { bindings, keys } = createRefusingLimiter()
     expect((await callWith(bindings, '/v1/organizations', { token: null })).status).toBe(401)
     expect(keys).toEqual([])
   })
@@ -182,7 +182,7 @@ describe('the rate limit', () => {
 describe('a failure', () => {
   it('is logged in full when it is unexpected, and answered without details', async () => {
     const logged = vi.spyOn(console, 'error').mockImplementation(() => {})
-    const bindings = brokenDatabase('D1_ERROR: no such table: secret_table: SQLITE_ERROR')
+    const bindings = breakDatabase('D1_ERROR: no such table: secret_table: SQLITE_ERROR')
     for (const token of [undefined, world.people.OA.token]) {
       const reply = await callWith(bindings, '/v1/organizations', {
         ...(token ? { token } : {}),
@@ -201,7 +201,7 @@ describe('a failure', () => {
     const messages = ['D1_ERROR: Network connection lost.', 'D1_ERROR: D1 DB is overloaded. Too many requests queued.']
     for (const message of messages)
       for (const request of [{}, { token: world.people.OA.token }, { body: { name: 'x' } }]) {
-        const reply = await callWith(brokenDatabase(message), '/v1/organizations', request)
+        const reply = await callWith(breakDatabase(message), '/v1/organizations', request)
         expect([reply.status, reply.body.code]).toEqual([503, 'overloaded'])
         expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(0)
       }
@@ -210,7 +210,7 @@ describe('a failure', () => {
 
   it('shows in the health of the service', async () => {
     expect((await call('/healthz', { token: null })).body).toEqual({ status: 'ok', database: 'reached' })
-    const ill = await callWith(brokenDatabase('D1_ERROR: gone'), '/healthz', { token: null })
+    const ill = await callWith(breakDatabase('D1_ERROR: gone'), '/healthz', { token: null })
     expect([ill.status, ill.body.status]).toEqual([503, 'unavailable'])
   })
 })
@@ -244,7 +244,7 @@ describe('x-d1-bookmark', () => {
     const reply = await call('/v1/events', { body: { organization_id: world.a.id, name: 'Bookmark' } })
     const bookmark = reply.headers.get('x-d1-bookmark') ?? ''
     expect(bookmark).toMatch(/^[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{32}$/)
-    const { bindings, asked: sessions } = spiedSessions()
+    const { bindings, asked: sessions } = recordSessions()
     const readReply = await callWith(bindings, '/v1/events', { headers: { 'x-d1-bookmark': bookmark } })
     expect(readReply.status).toBe(200)
     expect(readReply.headers.get('x-d1-bookmark')).toBeTruthy()
@@ -252,7 +252,7 @@ describe('x-d1-bookmark', () => {
   })
 
   it('is ignored when it is invalid, and by writes, which go to the primary', async () => {
-    const { bindings, asked: sessions } = spiedSessions()
+    const { bindings, asked: sessions } = recordSessions()
     await callWith(bindings, '/v1/events', { headers: { 'x-d1-bookmark': 'first-primary' } })
     expect(sessions).toEqual(['first-primary', 'first-unconstrained'])
     sessions.length = 0
@@ -264,7 +264,7 @@ describe('x-d1-bookmark', () => {
 describe('a token with a wrong checksum', () => {
   it('costs no query', async () => {
     const statements: string[] = []
-    const bindings = watchedDatabase((sql) => statements.push(sql))
+    const bindings = watchDatabase((sql) => statements.push(sql))
     const { token } = world.people.OA
     const typo = token.slice(0, -8) + (token.at(-8) === 'a' ? 'b' : 'a') + token.slice(-7)
     for (const malformedToken of [typo, 'x', `${token}x`, token.toUpperCase()])

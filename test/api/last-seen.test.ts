@@ -5,16 +5,16 @@ import { recordLastSeen } from '../../src/db/customers.ts'
 import { dayMs } from '../../src/domain/time/instants.ts'
 import { applyEvents } from '../../src/modules/message-events/jobs.ts'
 import { get, post } from '../support/api.ts'
-import { alarm, realJob } from '../support/campaigns.ts'
+import { runAlarm, createJob } from '../support/campaigns.ts'
 import { choose, pageOf } from '../support/consent-pages.ts'
-import { idsOf } from '../support/lists.ts'
+import { listIds } from '../support/lists.ts'
 import { scan } from '../support/purchases.ts'
 import { seedPeople, seedScene } from '../support/seeding/customers.ts'
 import { givenMember } from '../support/seeding/members.ts'
 import { givenConsent } from '../support/seeding/messaging/consents.ts'
 import { db, write } from '../support/seeding/rows.ts'
 import { givenTicket, seedShop } from '../support/seeding/sales/orders.ts'
-import { delayEvents, pathsIn, type SentCampaign, sendCampaign, visit } from '../support/visits.ts'
+import { delayEvents, listPaths, type SentCampaign, sendCampaign, visit } from '../support/visits.ts'
 
 const lastSeen = async (user: string): Promise<number | null> =>
   (await db.first(sql<{ at: number | null }>`select last_seen_at as at from users where id = ${user}`))?.at ?? null
@@ -25,8 +25,8 @@ const buyerOf = async (purchase: string): Promise<string> =>
 /** Hands these visits to the campaign, and lets its object write to the database. */
 async function report({ id }: SentCampaign, enqueued: Parameters<typeof delayEvents>[0]): Promise<void> {
   expect(enqueued.length).toBeGreaterThan(0)
-  await applyEvents(realJob(), delayEvents(enqueued))
-  for (let turn = 0; turn < 20; turn++) await alarm(id)
+  await applyEvents(createJob(), delayEvents(enqueued))
+  for (let turn = 0; turn < 20; turn++) await runAlarm(id)
 }
 
 describe('last_seen of a customer', () => {
@@ -60,7 +60,7 @@ describe('last_seen of a customer', () => {
     const [seen, unseen] = all.crowd.people
     if (!seen || !unseen) throw new Error('nobody is there')
     const mail = all.captured.find(({ recipient }) => recipient.includes(seen.email ?? '?'))
-    await report(all, (await visit(pathsIn(mail, kind)[0] ?? '')).enqueued)
+    await report(all, (await visit(listPaths(mail, kind)[0] ?? '')).enqueued)
     expect(await lastSeen(seen.id)).toBeGreaterThan(Date.now() - 60_000)
     expect(await lastSeen(seen.id)).toBeLessThanOrEqual(Date.now())
     expect(await lastSeen(unseen.id)).toBeNull()
@@ -68,9 +68,9 @@ describe('last_seen of a customer', () => {
 
   it('ignores machines', async () => {
     const all = await sendCampaign(1)
-    const [pixel = ''] = pathsIn(all.captured[0], 'o')
+    const [pixel = ''] = listPaths(all.captured[0], 'o')
     const bot = await visit(pixel, {}, 'Mozilla/5.0 (compatible; bingbot/2.0)')
-    const head = await visit(pathsIn(all.captured[0], 'c')[0] ?? '', { method: 'HEAD' })
+    const head = await visit(listPaths(all.captured[0], 'c')[0] ?? '', { method: 'HEAD' })
     await report(all, [...bot.enqueued, ...head.enqueued])
     expect(await lastSeen(all.crowd.people[0]?.id ?? '')).toBeNull()
   })
@@ -111,7 +111,7 @@ describe('last_seen of a customer', () => {
     const { token: viewer } = await givenMember(organization, 'viewer', shop.edition_id)
     const { token: admin } = await givenMember(organization, 'admin')
     const orderOf = async (token: string, ordering: string): Promise<string[]> => {
-      const ids = idsOf(await get(`/v1/user?ordering=${ordering}`, token))
+      const ids = listIds(await get(`/v1/user?ordering=${ordering}`, token))
       return ids.filter((id) => users.includes(id))
     }
     expect((await orderOf(admin, 'last_seen'))[0]).toBe(users[1])

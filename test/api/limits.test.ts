@@ -4,7 +4,7 @@ import { mintLinkToken } from '../../src/domain/campaigns/link-tokens.ts'
 import { parseNetwork } from '../../src/domain/network.ts'
 import { generateToken } from '../../src/domain/accounts/tokens.ts'
 import { callWith } from '../support/api.ts'
-import { countingLimiter, watchedDatabase } from '../support/bindings.ts'
+import { createCountingLimiter, watchDatabase } from '../support/bindings.ts'
 import { next, randomBytes } from '../support/seeding/rows.ts'
 import { seedAccount, seedMember, seedToken } from '../support/seeding/members.ts'
 import { buildWorld, seedPerson, type World } from '../support/world.ts'
@@ -33,7 +33,7 @@ describe('the limit of a member', () => {
     const account = await seedAccount()
     await seedMember(account, { organization: world.a.id, role: 'viewer' })
     await seedMember(account, { organization: world.b.id, role: 'viewer' })
-    const limiter = countingLimiter(2)
+    const limiter = createCountingLimiter(2)
     const bindings = { MEMBER_RATE_LIMITER: limiter }
     const [one, two, three] = [await seedToken(account), await seedToken(account), await seedToken(account)]
     const inA = await seedToken(account, { organization: world.a.id })
@@ -61,9 +61,9 @@ describe('the limit of failed sign-ins', () => {
   })
 
   it('refuses an address without a query after too many failures', async () => {
-    const limiter = countingLimiter(3)
+    const limiter = createCountingLimiter(3)
     const statements: string[] = []
-    const bindings = { SIGN_IN_RATE_LIMITER: limiter, ...watchedDatabase((sql) => statements.push(sql)) }
+    const bindings = { SIGN_IN_RATE_LIMITER: limiter, ...watchDatabase((sql) => statements.push(sql)) }
     const address = newAddress()
     const replies = []
     for (let attempt = 0; attempt < 6; attempt++) replies.push(await info(bindings, unknownToken(), address))
@@ -80,7 +80,7 @@ describe('the limit of failed sign-ins', () => {
   })
 
   it('affects neither other addresses, nor tokens that were valid from that address before', async () => {
-    const bindings = { SIGN_IN_RATE_LIMITER: countingLimiter(1) }
+    const bindings = { SIGN_IN_RATE_LIMITER: createCountingLimiter(1) }
     const [address, member] = [newAddress(), await seedPerson('OV', world.a)]
     expect((await info(bindings, member.token, address)).status).toBe(200)
     for (let attempt = 0; attempt < 5; attempt++) await info(bindings, unknownToken(), address)
@@ -91,20 +91,20 @@ describe('the limit of failed sign-ins', () => {
     await env.DB.prepare('update access_tokens set revoked_at = 1 where id = ?').bind(member.tokenId).run()
     expect((await info(bindings, member.token, address)).status).toBe(429)
     const statements: string[] = []
-    const watched = { ...bindings, ...watchedDatabase((sql) => statements.push(sql)) }
+    const watched = { ...bindings, ...watchDatabase((sql) => statements.push(sql)) }
     expect((await info(watched, member.token, address)).status).toBe(429)
     expect(statements).toEqual([])
   })
 
   it('ends after a minute', async () => {
-    const [bindings, address] = [{ SIGN_IN_RATE_LIMITER: countingLimiter(0) }, newAddress()]
+    const [bindings, address] = [{ SIGN_IN_RATE_LIMITER: createCountingLimiter(0) }, newAddress()]
     expect((await info(bindings, unknownToken(), address)).status).toBe(429)
     vi.mocked(Date.now).mockReturnValue(Date.now() + 61_000)
     expect((await info(bindings, world.people.OA.token, address)).status).toBe(200)
   })
 
   it('does not count good sign-ins, requests without credentials, and requests without an address', async () => {
-    const limiter = countingLimiter(0)
+    const limiter = createCountingLimiter(0)
     const [bindings, address] = [{ SIGN_IN_RATE_LIMITER: limiter }, newAddress()]
     for (const _ of [1, 2, 3]) expect((await info(bindings, world.people.OM.token, address)).status).toBe(200)
     expect((await info(bindings, null, address)).status).toBe(401)
@@ -114,7 +114,7 @@ describe('the limit of failed sign-ins', () => {
   })
 
   it('counts malformed tokens, and wrong tokens of the superuser', async () => {
-    const bindings = { SIGN_IN_RATE_LIMITER: countingLimiter(2) }
+    const bindings = { SIGN_IN_RATE_LIMITER: createCountingLimiter(2) }
     const address = newAddress()
     const statuses = []
     for (const token of ['ecm_nonsense', 'root-token-of-a-guess', 'a.b.c'])
@@ -123,7 +123,7 @@ describe('the limit of failed sign-ins', () => {
   })
 
   it('treats 64 bits of an IPv6 address as one address', async () => {
-    const limiter = countingLimiter(1)
+    const limiter = createCountingLimiter(1)
     const bindings = { SIGN_IN_RATE_LIMITER: limiter }
     const network = `2001:db8:77:${(next() & 0xffff).toString(16)}`
     expect((await info(bindings, unknownToken(), `${network}::1`)).status).toBe(401)
@@ -146,8 +146,8 @@ describe('the limit of links in messages', () => {
 
   it('refuses an address with too many requests before any query, and no other address', async () => {
     const statements: string[] = []
-    const [address, limiter] = [newAddress(), countingLimiter(3)]
-    const bindings = { LINK_RATE_LIMITER: limiter, ...watchedDatabase((sql) => statements.push(sql)) }
+    const [address, limiter] = [newAddress(), createCountingLimiter(3)]
+    const bindings = { LINK_RATE_LIMITER: limiter, ...watchDatabase((sql) => statements.push(sql)) }
     for (const path of ['/t/c/x', '/t/o/x', '/t/u/x']) expect((await visit(bindings, path, address)).status).toBe(404)
     const before = statements.length
     for (const path of ['/t/c/x', '/t/o/x', `/t/u/${leaving(1)}`]) {
@@ -162,7 +162,7 @@ describe('the limit of links in messages', () => {
   })
 
   it('lets many people unsubscribe from one address, and each of them a few times', async () => {
-    const [address, links, confirmations] = [newAddress(), countingLimiter(0), countingLimiter(2)]
+    const [address, links, confirmations] = [newAddress(), createCountingLimiter(0), createCountingLimiter(2)]
     const bindings = { LINK_RATE_LIMITER: links, CONFIRMATION_RATE_LIMITER: confirmations }
     for (let n = 1; n <= 30; n++)
       expect((await visit(bindings, `/t/u/${leaving(n)}`, address, 'POST')).status).not.toBe(429)
@@ -177,10 +177,10 @@ describe('the limit of links in messages', () => {
   it('does not apply to provider events, because a forged one costs no query', async () => {
     const statements: string[] = []
     const bindings = {
-      LINK_RATE_LIMITER: countingLimiter(0),
-      SIGN_IN_RATE_LIMITER: countingLimiter(0),
+      LINK_RATE_LIMITER: createCountingLimiter(0),
+      SIGN_IN_RATE_LIMITER: createCountingLimiter(0),
       EMAIL_WEBHOOK_SECRET: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
-      ...watchedDatabase((sql) => statements.push(sql)),
+      ...watchDatabase((sql) => statements.push(sql)),
     }
     for (const _ of [1, 2, 3]) {
       const reply = await callWith(bindings, '/provider-events/resend', {

@@ -1,12 +1,12 @@
 import { env } from 'cloudflare:workers'
 import { sql } from 'drizzle-orm'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { entriesOf } from '../support/audit.ts'
+import { listEntries } from '../support/audit.ts'
 import { call, callWith, get, patch, post, publicUrl, remove } from '../support/api.ts'
 import { LostRace } from '../../src/domain/errors.ts'
 import { deleteMerchantAccount } from '../../src/modules/merchant-accounts/delete.ts'
 import { findMerchantAccount } from '../../src/modules/merchant-accounts/queries.ts'
-import { contextAt, interruptBefore } from '../support/context.ts'
+import { createContextAt, interruptBefore } from '../support/context.ts'
 import { anOrder, givenOrders, seedShop, givenOrder, seedShopWithAccount } from '../support/seeding/sales/orders.ts'
 import { codes, buildRefusal } from '../support/editions.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
@@ -173,7 +173,7 @@ describe('updateMerchantAccount', () => {
     expect(await loadAccount(id)).toMatchObject({ sealed_api_key: before?.['sealed_api_key'] })
     const replaced = await change({ api_key: 'rk_live_AnotherKeyNeverShown5432' })
     expect(replaced.body).toMatchObject({ api_key_last4: '5432', has_webhook_secret: true })
-    expect(await entriesOf(replaced)).toHaveLength(1)
+    expect(await listEntries(replaced)).toHaveLength(1)
     expect((await change({ api_key: null })).body).toMatchObject({
       has_api_key: false,
       api_key_last4: null,
@@ -195,7 +195,7 @@ describe('updateMerchantAccount', () => {
     const reply = await patch(`${path}/${id}`, { api_key: apiKey, supported_currencies: ['dkk', 'eur'] }, admin.token)
     expect(reply.status).toBe(200)
     expect(await loadAccount(id)).toEqual(before)
-    expect(await entriesOf(reply)).toEqual([])
+    expect(await listEntries(reply)).toEqual([])
   })
 
   it('is allowed to admins of the organisation only', async () => {
@@ -241,7 +241,7 @@ describe('deleteMerchantAccount of an account with payments', () => {
     const admin = await givenAdmin()
     const { id } = await givenMerchantAccount(admin, {}, admin.token)
     const edition = await seedEdition(admin)
-    const row = await findMerchantAccount(contextAt(Date.now()), id)
+    const row = await findMerchantAccount(createContextAt(Date.now()), id)
     const choose = () => db.batch([sql`update editions set merchant_account_id = ${id} where id = ${edition.id}`])
     await expect(deleteMerchantAccount(interruptBefore(choose), row)).rejects.toThrow(LostRace)
     expect(await loadAccount(id)).toBeDefined()

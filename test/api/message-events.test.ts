@@ -3,11 +3,11 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { mintLinkToken } from '../../src/domain/campaigns/link-tokens.ts'
 import { applyEvents } from '../../src/modules/message-events/jobs.ts'
 import { get, post } from '../support/api.ts'
-import { alarm, capturedOf, realJob, statsOf, until } from '../support/campaigns.ts'
+import { runAlarm, listCaptured, createJob, readStats, runUntil } from '../support/campaigns.ts'
 import { marketingTo, seedCrowd, seedReady } from '../support/seeding/messaging/campaigns.ts'
 import { seedEndpoint } from '../support/seeding/webhooks.ts'
 import { db, write } from '../support/seeding/rows.ts'
-import { delayEvents, pathsIn, type SentCampaign, sendCampaign, visit } from '../support/visits.ts'
+import { delayEvents, listPaths, type SentCampaign, sendCampaign, visit } from '../support/visits.ts'
 
 describe('the links in messages', () => {
   let all: SentCampaign
@@ -16,17 +16,17 @@ describe('the links in messages', () => {
   })
 
   it('redirect to their stored target, and count each person once', async () => {
-    const [first = '', second = ''] = pathsIn(all.captured[0], 'c')
+    const [first = '', second = ''] = listPaths(all.captured[0], 'c')
     const reply = await visit(first)
     expect([reply.status, reply.headers.get('location')]).toEqual([302, 'https://example.com/tickets?a=1&b=2'])
     expect(reply.headers.get('cache-control')).toBe('no-store')
     expect((await visit(second)).headers.get('location')).toBe('https://example.com/map')
-    const opened = await visit(pathsIn(all.captured[1], 'o')[0] ?? '')
+    const opened = await visit(listPaths(all.captured[1], 'o')[0] ?? '')
     expect([opened.status, opened.headers.get('content-type')]).toEqual([200, 'image/gif'])
     const messages = delayEvents([...reply.enqueued, ...reply.enqueued, ...opened.enqueued])
-    await applyEvents(realJob(), messages)
-    await applyEvents(realJob(), messages.toReversed())
-    expect(await statsOf(all.id)).toMatchObject({
+    await applyEvents(createJob(), messages)
+    await applyEvents(createJob(), messages.toReversed())
+    expect(await readStats(all.id)).toMatchObject({
       sent: 2,
       opened: 2,
       clicked: 1,
@@ -38,21 +38,21 @@ describe('the links in messages', () => {
 
   it('count requests of machines separately', async () => {
     const place = await sendCampaign(1)
-    const [link = ''] = pathsIn(place.captured[0], 'c')
-    const [pixel = ''] = pathsIn(place.captured[0], 'o')
+    const [link = ''] = listPaths(place.captured[0], 'c')
+    const [pixel = ''] = listPaths(place.captured[0], 'o')
     const head = await visit(link, { method: 'HEAD' })
     const bot = await visit(pixel, {}, 'Mozilla/5.0 (compatible; bingbot/2.0)')
     const machineVisit = await visit(pixel, {}, null)
     const soon = await visit(pixel)
-    await applyEvents(realJob(), [
+    await applyEvents(createJob(), [
       ...delayEvents([...head.enqueued, ...bot.enqueued, ...machineVisit.enqueued]),
       ...soon.enqueued,
     ])
-    expect(await statsOf(place.id)).toMatchObject({ opened: 0, clicked: 0, machine_opened: 1 })
+    expect(await readStats(place.id)).toMatchObject({ opened: 0, clicked: 0, machine_opened: 1 })
   })
 
   it('return 404 when their token was changed', async () => {
-    const [path = ''] = pathsIn(all.captured[0], 'c')
+    const [path = ''] = listPaths(all.captured[0], 'c')
     for (const forged of [
       `${path.slice(0, -1)}${path.endsWith('A') ? 'B' : 'A'}`,
       '/t/c/x',
@@ -108,7 +108,7 @@ describe('unsubscribing', () => {
     expect([actionReply.status, actionReply.headers.get('set-cookie')]).toEqual([200, null])
     const secondReply = await visit(path, form)
     expect(secondReply.status).toBe(200)
-    await applyEvents(realJob(), [...actionReply.enqueued, ...secondReply.enqueued])
+    await applyEvents(createJob(), [...actionReply.enqueued, ...secondReply.enqueued])
 
     expect(await listSuppressed()).toEqual([{ address: person?.email, reason: 'unsubscribed' }])
     const records = await db.all(sql<{
@@ -134,7 +134,7 @@ describe('unsubscribing', () => {
       status: 'withdrawn',
       user: { api_id: person?.id },
     })
-    expect(await statsOf(id)).toMatchObject({ unsubscribed: 1, unsubscribe_rate: 0.5 })
+    expect(await readStats(id)).toMatchObject({ unsubscribed: 1, unsubscribe_rate: 0.5 })
     expect((await visit(`${path}x`, form)).status).toBe(404)
   })
 })
@@ -150,12 +150,12 @@ describe('the page of a link to unsubscribe', () => {
     const { campaign } = await seedReady(crowd)
     await marketingTo(crowd, campaign.segment_id)
     await post(`/v1/campaigns/${campaign.id}/send-now`, {})
-    await until(campaign.id, ['sent'])
-    const captured = await capturedOf(campaign.id)
+    await runUntil(campaign.id, ['sent'])
+    const captured = await listCaptured(campaign.id)
     const pageOf = async (email: string | null | undefined) =>
       (
         await visit(
-          pathsIn(
+          listPaths(
             captured.find(({ recipient }) => recipient.includes(email ?? '?')),
             'u',
           )[0] ?? '',
@@ -184,9 +184,9 @@ describe('an SMS campaign', () => {
     const { campaign } = await seedReady(crowd, { channel: 'sms' })
     await marketingTo(crowd, campaign.segment_id)
     await post(`/v1/campaigns/${campaign.id}/send-now`, {})
-    const row = await until(campaign.id, ['sent', 'failed'])
+    const row = await runUntil(campaign.id, ['sent', 'failed'])
     expect(row).toMatchObject({ status: 'sent', total_recipients: 2, sent_count: 2, skipped_count: 1 })
-    const captured = await capturedOf(campaign.id)
+    const captured = await listCaptured(campaign.id)
     expect(captured.map(({ recipient }) => recipient).toSorted()).toEqual(
       [crowd.people[0]?.phone_number, crowd.people[2]?.phone_number].toSorted(),
     )
@@ -202,13 +202,13 @@ describe('an SMS campaign', () => {
 describe('receipts of campaigns', () => {
   it('tell segments who received and opened a campaign', async () => {
     const { id, crowd, captured } = await sendCampaign(2)
-    const opened = await visit(pathsIn(captured[0], 'o')[0] ?? '')
-    await applyEvents(realJob(), delayEvents(opened.enqueued))
+    const opened = await visit(listPaths(captured[0], 'o')[0] ?? '')
+    await applyEvents(createJob(), delayEvents(opened.enqueued))
     const rows = () =>
       db.all(sql<{ user_id: string; is_opened: number }>`select user_id, opened_at is not null as is_opened
         from campaign_receipts where campaign_id = ${id} and received_at is not null order by user_id`)
     for (let turn = 0; turn < 20 && (await rows()).filter(({ is_opened }) => is_opened).length === 0; turn++)
-      await alarm(id)
+      await runAlarm(id)
     expect((await rows()).map(({ user_id }) => user_id)).toEqual(crowd.people.map((person) => person.id).toSorted())
     expect((await rows()).filter(({ is_opened }) => is_opened).length).toBe(1)
   })

@@ -4,12 +4,12 @@ import { describe, expect, it } from 'vitest'
 import { get, post } from '../support/api.ts'
 import { aRow } from '../support/seeding/imports/staged-imports.ts'
 import { db } from '../support/seeding/rows.ts'
-import { importOrder, ticket } from '../support/imported-orders.ts'
+import { importOrder, buildTicket } from '../support/imported-orders.ts'
 import { actOnRefund, payDueRefunds, requestPurchaseRefund, requestRefund } from '../support/refunds.ts'
 import { actOnBatch, workUntilDone } from '../support/refund-batches.ts'
 import { makeBatch } from '../support/seeding/sales/refund-batches.ts'
 import { givenOrder, seedShop, seedShopWithAccount, type BoughtOrder } from '../support/seeding/sales/orders.ts'
-import { importedFile, undoToEnd } from '../support/undone-imports.ts'
+import { importFile, undoToEnd } from '../support/undone-imports.ts'
 
 interface PurchaseView {
   id: string
@@ -122,11 +122,11 @@ describe('an update of an order', () => {
   it('spreads a changed discount, and an undo restores what was paid', async () => {
     const shop = await seedShop()
     const row = aRow()
-    const { orders } = await importedFile(shop, [row])
+    const { orders } = await importFile(shop, [row])
     const [order = ''] = orders
     const before = await loadPurchases(order)
     const [cost = 0] = before.map(({ price_paid }) => price_paid)
-    const { id } = await importedFile(shop, [{ ...row, values: { ...row.values, 'order.discount': 100 } }])
+    const { id } = await importFile(shop, [{ ...row, values: { ...row.values, 'order.discount': 100 } }])
     const after = await loadPurchases(order)
     expect(after.map((purchase) => purchase.id)).toEqual(before.map((one) => one.id))
     expect(toMinor(sum(after.map(({ price_paid }) => price_paid)))).toBe(
@@ -141,7 +141,7 @@ describe('an update of an order', () => {
 
   it('keeps what was paid for each purchase once something was refunded', async () => {
     const shop = await seedShop()
-    const items = [ticket({ quantity: 3 })]
+    const items = [buildTicket({ quantity: 3 })]
     const { id, purchases } = await importOrder(shop, { items, discount: 30 })
     expect(await refund(purchases[0]?.id ?? '', { amount: 40 })).toBe(4000)
     await importOrder(shop, { items, discount: 90 })
@@ -154,15 +154,15 @@ describe('an update of an order', () => {
 
 describe('a used ticket', () => {
   const useTicket = (id: string) => post(`/v1/purchases/${id}/uses`, { quantity: 1 })
-  const used = ticket({ vendor_code: 'T-1' })
+  const used = buildTicket({ vendor_code: 'T-1' })
   const changes: [string, Record<string, unknown>[]][] = [
     ['price', [{ ...used, unit_price: 80 }]],
-    ['discounted price', [used, ticket({ product: 'Mug', unit_price: 10, vendor_code: 'M-1' })]],
+    ['discounted price', [used, buildTicket({ product: 'Mug', unit_price: 10, vendor_code: 'M-1' })]],
     ['product', [{ ...used, product: 'Day pass' }]],
     ['variant', [{ ...used, variant: 'Saturday' }]],
     ['location', [{ ...used, location: 'North' }]],
     ['validity', [{ ...used, valid_until: '2030-01-01T00:00:00Z' }]],
-    ['line', [ticket({ product: 'Mug', vendor_code: 'M-1' }), { ...used, product: 'Day pass', unit_price: 1 }]],
+    ['line', [buildTicket({ product: 'Mug', vendor_code: 'M-1' }), { ...used, product: 'Day pass', unit_price: 1 }]],
     ['holder', [{ ...used, user: { email: 'other@example.dk' } }]],
     ['missing code', [{ ...used, vendor_code: undefined, unit_price: 70 }]],
   ]
@@ -215,7 +215,7 @@ describe('a used ticket', () => {
 
   it('gets the code that its source adds later', async () => {
     const shop = await seedShop()
-    const { id, purchases } = await importOrder(shop, { items: [ticket()] })
+    const { id, purchases } = await importOrder(shop, { items: [buildTicket()] })
     await useTicket(purchases[0]?.id ?? '')
     await importOrder(shop, { items: [used] })
     expect(await loadPurchases(id)).toMatchObject([{ id: purchases[0]?.id, status: 'used', vendor_code: 'T-1' }])

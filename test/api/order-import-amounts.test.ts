@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { callWith, get } from '../support/api.ts'
-import { interruptedDatabase } from '../support/bindings.ts'
-import { order, refusal, importOrder, ticket } from '../support/imported-orders.ts'
-import { contentsOf } from '../support/orders.ts'
+import { interruptDatabase } from '../support/bindings.ts'
+import { order, describeRefusal, importOrder, buildTicket } from '../support/imported-orders.ts'
+import { countContents } from '../support/orders.ts'
 import { seedShop } from '../support/seeding/sales/orders.ts'
 import { write } from '../support/seeding/rows.ts'
 
@@ -16,30 +16,30 @@ describe('amounts of another system', () => {
     })
     expect(purchases.map(({ price_paid }) => price_paid).toSorted()).toEqual([33.33, 33.33, 33.34])
     expect([body.amount, body.cart.subtotal]).toEqual([100, 100])
-    expect(await refusal(shop, { items: [ticket({ line_total: 1 })] })).toEqual([
+    expect(await describeRefusal(shop, { items: [buildTicket({ line_total: 1 })] })).toEqual([
       'not_both #/orders/0/items/0/line_total',
     ])
-    expect(await refusal(shop, { items: [ticket({ unit_price: undefined })] })).toEqual([
+    expect(await describeRefusal(shop, { items: [buildTicket({ unit_price: undefined })] })).toEqual([
       'required #/orders/0/items/0/unit_price',
     ])
   })
 
   it('include cancelled items when there are no others, and when a discount exceeds the others', async () => {
     const shop = await seedShop()
-    const cancelled = ticket({ product: 'Poster', unit_price: 50, status: 'cancelled' })
+    const cancelled = buildTicket({ product: 'Poster', unit_price: 50, status: 'cancelled' })
     const amount = async (change: Record<string, unknown>) =>
       (await importOrder(shop, { external_id: crypto.randomUUID(), ...change })).body.amount
-    expect(await amount({ items: [ticket(), cancelled], status: 'cancelled' })).toBe(100)
+    expect(await amount({ items: [buildTicket(), cancelled], status: 'cancelled' })).toBe(100)
     expect(await amount({ items: [cancelled], status: 'cancelled' })).toBe(50)
-    expect(await amount({ items: [ticket(), cancelled], discount: 120 })).toBe(30)
-    expect(await refusal(shop, { items: [ticket(), cancelled], discount: 151 })).toEqual([
+    expect(await amount({ items: [buildTicket(), cancelled], discount: 120 })).toBe(30)
+    expect(await describeRefusal(shop, { items: [buildTicket(), cancelled], discount: 151 })).toEqual([
       'negative_amount #/orders/0/discount',
     ])
   })
 
   it('cause a warning with both amounts when they differ from the sum of the items', async () => {
     const shop = await seedShop()
-    const { body, result } = await importOrder(shop, { items: [ticket()], amount: 99.99, service_fee: 5 })
+    const { body, result } = await importOrder(shop, { items: [buildTicket()], amount: 99.99, service_fee: 5 })
     expect(body.amount).toBe(105)
     expect(result.warnings).toEqual([
       {
@@ -54,7 +54,8 @@ describe('amounts of another system', () => {
   it('count as paid back in the payment, and never decrease', async () => {
     const shop = await seedShop()
     const payment = async (change: Record<string, unknown>) => {
-      const [transaction] = (await importOrder(shop, { items: [ticket({ quantity: 2 })], ...change })).body.transactions
+      const [transaction] = (await importOrder(shop, { items: [buildTicket({ quantity: 2 })], ...change })).body
+        .transactions
       return [transaction.status, transaction.amount, transaction.refunded_amount, transaction.available_refund_amount]
     }
     expect(await payment({ refunded_amount: 50 })).toEqual(['partially_refunded', 200, 50, 150])
@@ -75,15 +76,19 @@ describe('amounts of another system', () => {
 
   it('make the order fail when more was paid back than was paid', async () => {
     const shop = await seedShop()
-    expect(await refusal(shop, { status: 'pending', refunded_amount: 1 })).toEqual([
+    expect(await describeRefusal(shop, { status: 'pending', refunded_amount: 1 })).toEqual([
       'nothing_paid #/orders/0/refunded_amount',
     ])
-    expect(await refusal(shop, { items: [ticket()], refunded_amount: 100.01 })).toEqual([
+    expect(await describeRefusal(shop, { items: [buildTicket()], refunded_amount: 100.01 })).toEqual([
       'refund_exceeds_amount #/orders/0/refunded_amount',
     ])
-    expect(await contentsOf(shop)).toMatchObject({ orders: 0, users: 0 })
-    await importOrder(shop, { status: 'cancelled', items: [ticket()] })
-    const { result, body } = await importOrder(shop, { status: 'cancelled', items: [ticket()], refunded_amount: 100 })
+    expect(await countContents(shop)).toMatchObject({ orders: 0, users: 0 })
+    await importOrder(shop, { status: 'cancelled', items: [buildTicket()] })
+    const { result, body } = await importOrder(shop, {
+      status: 'cancelled',
+      items: [buildTicket()],
+      refunded_amount: 100,
+    })
     expect(result.warnings).toMatchObject([{ code: 'refund_not_recorded' }])
     expect(body.transactions).toMatchObject([{ status: 'cancelled', refunded_amount: 0 }])
   })
@@ -91,7 +96,7 @@ describe('amounts of another system', () => {
   it('set the provider of the payment until something is paid back', async () => {
     const shop = await seedShop()
     const importPayment = async (payment: unknown) =>
-      (await importOrder(shop, { items: [ticket()], payment })).body.transactions.map(
+      (await importOrder(shop, { items: [buildTicket()], payment })).body.transactions.map(
         (transaction: { service: string; provider_reference: string | null }) => [
           transaction.service,
           transaction.provider_reference,
@@ -103,14 +108,16 @@ describe('amounts of another system', () => {
     await write(sql`update transactions set reserved_minor = 1 where provider_reference = 'pi_1'
       and order_id in (select id from orders where edition_id = ${shop.edition_id})`)
     expect(await importPayment({ service: 'manual' })).toEqual([['stripe', 'pi_1']])
-    expect(await refusal(shop, { payment: { service: 'cash' } })).toEqual(['invalid_choice #/orders/0/payment/service'])
+    expect(await describeRefusal(shop, { payment: { service: 'cash' } })).toEqual([
+      'invalid_choice #/orders/0/payment/service',
+    ])
   })
 })
 
 describe('an order with refunds', () => {
   const seedRefundedOrder = async () => {
     const shop = await seedShop()
-    const { id } = await importOrder(shop, { items: [ticket({ quantity: 2 })] })
+    const { id } = await importOrder(shop, { items: [buildTicket({ quantity: 2 })] })
     return { shop, id }
   }
   const reserve = (id: string, minor: number) =>
@@ -123,30 +130,30 @@ describe('an order with refunds', () => {
         where order_id = ${id}`,
     )
     const before = (await get(`/v1/orders/${id}`)).text
-    expect(await refusal(shop, { items: [ticket()] })).toEqual(['amount_below_refunds #/orders/0/items'])
-    expect(await refusal(shop, { items: [ticket({ quantity: 2 })], refunded_amount: 150.01 })).toEqual([
+    expect(await describeRefusal(shop, { items: [buildTicket()] })).toEqual(['amount_below_refunds #/orders/0/items'])
+    expect(await describeRefusal(shop, { items: [buildTicket({ quantity: 2 })], refunded_amount: 150.01 })).toEqual([
       'refund_exceeds_amount #/orders/0/refunded_amount',
     ])
     expect((await get(`/v1/orders/${id}`)).text).toBe(before)
-    const { body } = await importOrder(shop, { items: [ticket(), ticket({ unit_price: 10 })] })
+    const { body } = await importOrder(shop, { items: [buildTicket(), buildTicket({ unit_price: 10 })] })
     expect([body.amount, body.transactions[0].amount]).toEqual([110, 200])
   })
 
   it('keeps its payment while a refund is open, also when the order is cancelled', async () => {
     const { shop, id } = await seedRefundedOrder()
     await reserve(id, 20_000)
-    const { body } = await importOrder(shop, { status: 'cancelled', items: [ticket({ quantity: 2 })] })
+    const { body } = await importOrder(shop, { status: 'cancelled', items: [buildTicket({ quantity: 2 })] })
     expect(body).toMatchObject({ status: 'cancelled', transactions: [{ status: 'captured', amount: 200 }] })
   })
 
   it('is decided again when a refund is requested while the import decides', async () => {
     const { shop, id } = await seedRefundedOrder()
     const reply = await callWith(
-      interruptedDatabase(/^update "orders"/, () => reserve(id, 15_000)),
+      interruptDatabase(/^update "orders"/, () => reserve(id, 15_000)),
       '/v1/data-imports/external-orders',
       {
         method: 'POST',
-        body: { ...shop, source: 'webshop', on_duplicate: 'update', orders: [order({ items: [ticket()] })] },
+        body: { ...shop, source: 'webshop', on_duplicate: 'update', orders: [order({ items: [buildTicket()] })] },
       },
     )
     expect(reply.body.results).toMatchObject([{ action: 'error', errors: [{ code: 'amount_below_refunds' }] }])
@@ -160,7 +167,7 @@ describe('an order with refunds', () => {
         (select min(id) from purchases where order_id = ${id})`,
       sql`update transactions set status = 'partially_refunded', refunded_minor = 10000 where order_id = ${id}`,
     )
-    const { purchases } = await importOrder(shop, { items: [ticket({ quantity: 2 })] })
+    const { purchases } = await importOrder(shop, { items: [buildTicket({ quantity: 2 })] })
     expect(purchases.map(({ status }) => status).toSorted()).toEqual(['active', 'cancelled'])
   })
 })

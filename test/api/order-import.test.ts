@@ -1,13 +1,13 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { get } from '../support/api.ts'
-import { order, refusal, type ShownPurchase, importOrder, ticket } from '../support/imported-orders.ts'
+import { order, describeRefusal, type ShownPurchase, importOrder, buildTicket } from '../support/imported-orders.ts'
 import { anOrder, seedShop, importOrders } from '../support/seeding/sales/orders.ts'
-import { contentsOf } from '../support/orders.ts'
+import { countContents } from '../support/orders.ts'
 import { db, write } from '../support/seeding/rows.ts'
 import { seedEndpoint } from '../support/seeding/webhooks.ts'
 import { givenTwo, loadCustomer, stranger } from '../support/shared-customers.ts'
-import { eventsOf } from '../support/webhook-rows.ts'
+import { listEvents } from '../support/webhook-rows.ts'
 
 const listEmails = (purchases: readonly ShownPurchase[]) => purchases.map(({ user }) => user.email).toSorted()
 
@@ -17,10 +17,10 @@ describe('items with a holder', () => {
     await importOrders(shop, [anOrder({ customer: { email: 'ida@example.dk', last_name: 'Berg' } })])
     const { body, purchases } = await importOrder(shop, {
       items: [
-        ticket({ quantity: 2, user: { email: ' IDA@example.dk', first_name: 'Ida' } }),
-        ticket({ user: { email: 'new@example.dk', full_name: 'Maria de la Cruz' } }),
-        ticket(),
-        ticket({ user: {} }),
+        buildTicket({ quantity: 2, user: { email: ' IDA@example.dk', first_name: 'Ida' } }),
+        buildTicket({ user: { email: 'new@example.dk', full_name: 'Maria de la Cruz' } }),
+        buildTicket(),
+        buildTicket({ user: {} }),
       ],
     })
     expect(purchases.map(({ user }) => [user.email, user.full_name]).toSorted()).toEqual([
@@ -31,7 +31,7 @@ describe('items with a holder', () => {
       ['new@example.dk', 'Maria de la Cruz'],
     ])
     expect([body.customer.email, body.amount]).toEqual(['buyer@example.dk', 500])
-    expect(await contentsOf(shop)).toMatchObject({ users: 3 })
+    expect(await countContents(shop)).toMatchObject({ users: 3 })
     expect(await loadCustomer(shop, 'new@example.dk')).toMatchObject({ first_name: 'Maria', last_name: 'de la Cruz' })
     const list = await get(`/v1/purchases?edition_id=${shop.edition_id}&search=${body.id}`)
     expect(listEmails(list.body.results)).toEqual(listEmails(purchases))
@@ -41,7 +41,7 @@ describe('items with a holder', () => {
   it('show an edition role only what this edition imported of a holder whom other editions know', async () => {
     const two = await givenTwo()
     const before = await loadCustomer(two.mine, stranger.email)
-    const items = [ticket({ user: { email: stranger.email, first_name: 'Anna' } })]
+    const items = [buildTicket({ user: { email: stranger.email, first_name: 'Anna' } })]
     const reply = await importOrders(two.mine, [anOrder({ items })], {}, two.manager)
     const path = `/v1/orders/${reply.body.results[0].order_id}`
     const viewerReply = await get(path, two.viewer)
@@ -58,13 +58,18 @@ describe('items with a holder', () => {
 
   it('change their holder only by an update that names another one', async () => {
     const shop = await seedShop()
-    const first = await importOrder(shop, { items: [ticket({ user: { email: 'ida@example.dk' } }), ticket()] })
+    const first = await importOrder(shop, {
+      items: [buildTicket({ user: { email: 'ida@example.dk' } }), buildTicket()],
+    })
     const ids = first.purchases.map(({ id }) => id).toSorted()
-    const silent = await importOrder(shop, { items: [ticket({ quantity: 2 })] })
+    const silent = await importOrder(shop, { items: [buildTicket({ quantity: 2 })] })
     expect(listEmails(silent.purchases)).toEqual(['buyer@example.dk', 'ida@example.dk'])
-    const moved = await importOrder(shop, { items: [ticket({ user: { email: 'bo@example.dk' } }), ticket()] })
+    const moved = await importOrder(shop, { items: [buildTicket({ user: { email: 'bo@example.dk' } }), buildTicket()] })
     expect(listEmails(moved.purchases)).toEqual(['bo@example.dk', 'buyer@example.dk'])
-    const sold = await importOrder(shop, { customer: { email: 'other@example.dk' }, items: [ticket({ quantity: 2 })] })
+    const sold = await importOrder(shop, {
+      customer: { email: 'other@example.dk' },
+      items: [buildTicket({ quantity: 2 })],
+    })
     expect(listEmails(sold.purchases)).toEqual(['bo@example.dk', 'other@example.dk'])
     expect(sold.purchases.map(({ id }) => id).toSorted()).toEqual(ids)
   })
@@ -72,9 +77,9 @@ describe('items with a holder', () => {
   it('are announced with their holder', async () => {
     const shop = await seedShop()
     await seedEndpoint({ organization: shop.organization_id, edition: shop.edition_id }, { breaker_until: null })
-    await importOrder(shop, { items: [ticket({ user: { email: 'ida@example.dk' } })] }, { emit_webhooks: true })
-    await importOrder(shop, { status: 'cancelled', items: [ticket()] }, { emit_webhooks: true })
-    const announced = (await eventsOf(shop.organization_id)).map(({ payload }) => JSON.parse(payload).data)
+    await importOrder(shop, { items: [buildTicket({ user: { email: 'ida@example.dk' } })] }, { emit_webhooks: true })
+    await importOrder(shop, { status: 'cancelled', items: [buildTicket()] }, { emit_webhooks: true })
+    const announced = (await listEvents(shop.organization_id)).map(({ payload }) => JSON.parse(payload).data)
     expect(announced.map(({ action, user }) => [action, user.email])).toEqual([
       ['activated', 'ida@example.dk'],
       ['cancelled', 'ida@example.dk'],
@@ -85,22 +90,25 @@ describe('items with a holder', () => {
     const shop = await seedShop()
     const { result, purchases } = await importOrder(shop, {
       items: [
-        ticket(),
-        ticket({ line_total: 50.01, unit_price: undefined, quantity: 2, user: { full_name: 'Ida Berg' } }),
+        buildTicket(),
+        buildTicket({ line_total: 50.01, unit_price: undefined, quantity: 2, user: { full_name: 'Ida Berg' } }),
       ],
     })
     expect(result.warnings).toMatchObject([
       { code: 'holder_without_email', pointer: '#/orders/0/items/1/user/email', attr: 'orders.0.items.1.user.email' },
     ])
     expect(new Set(listEmails(purchases))).toEqual(new Set(['buyer@example.dk']))
-    expect(await contentsOf(shop)).toMatchObject({ users: 1 })
+    expect(await countContents(shop)).toMatchObject({ users: 1 })
   })
 })
 
 describe('items with a status', () => {
   it('are cancelled in a live order, and count for the amount only if they were paid', async () => {
     const shop = await seedShop()
-    const items = [ticket({ quantity: 2 }), ticket({ product: 'Poster', unit_price: 50, status: 'cancelled' })]
+    const items = [
+      buildTicket({ quantity: 2 }),
+      buildTicket({ product: 'Poster', unit_price: 50, status: 'cancelled' }),
+    ]
     const cases: [Record<string, unknown>, number, string[]][] = [
       [{}, 200, []],
       [{ amount: 200 }, 200, []],
@@ -125,10 +133,10 @@ describe('items with a status', () => {
 
   it('cancel the unused one of two equal tickets in an update, and the same update again changes nothing', async () => {
     const shop = await seedShop()
-    const first = await importOrder(shop, { items: [ticket({ quantity: 2 })] })
+    const first = await importOrder(shop, { items: [buildTicket({ quantity: 2 })] })
     const used = first.purchases[0]?.id ?? ''
     await write(sql`update purchases set status = 'used', uses_count = 1 where id = ${used}`)
-    const items = [ticket({ status: 'cancelled' }), ticket()]
+    const items = [buildTicket({ status: 'cancelled' }), buildTicket()]
     const once = await importOrder(shop, { items })
     expect(once.purchases.find(({ id }) => id === used)?.status).toBe('used')
     expect(once.purchases.map(({ status }) => status).toSorted()).toEqual(['cancelled', 'used'])
@@ -140,9 +148,9 @@ describe('items with a status', () => {
   it('are pending or active as the item says, and cancelled with their order', async () => {
     const shop = await seedShop()
     const items = [
-      ticket({ status: 'pending' }),
-      ticket({ product: 'Poster', status: 'active' }),
-      ticket({ product: 'Cup' }),
+      buildTicket({ status: 'pending' }),
+      buildTicket({ product: 'Poster', status: 'active' }),
+      buildTicket({ product: 'Cup' }),
     ]
     const statuses = async (status: string) =>
       (await importOrder(shop, { status, items })).purchases.map((purchase) => purchase.status).toSorted()
@@ -170,20 +178,20 @@ describe('customers of another system', () => {
   it('are refused with an invalid language tag', async () => {
     const shop = await seedShop()
     const customer = { email: 'a@example.dk', locale: 'Klingon!' }
-    expect(await refusal(shop, { customer })).toEqual(['invalid_choice #/orders/0/customer/locale'])
+    expect(await describeRefusal(shop, { customer })).toEqual(['invalid_choice #/orders/0/customer/locale'])
   })
 
   it('get the names and language of the order, and the most specific field wins', async () => {
     const shop = await seedShop()
     const customer = { email: 'a@example.dk', first_name: 'Anna Maria', full_name: 'Holm, Anna' }
-    await importOrder(shop, { customer, locale: 'da-DK', items: [ticket({ user: { email: 'b@example.dk' } })] })
+    await importOrder(shop, { customer, locale: 'da-DK', items: [buildTicket({ user: { email: 'b@example.dk' } })] })
     const [anna, other] = [await loadCustomer(shop, 'a@example.dk'), await loadCustomer(shop, 'b@example.dk')]
     expect(anna).toMatchObject({ first_name: 'Anna Maria', last_name: 'Holm', locale: 'da' })
     expect(other.locale).toBe('da')
     await importOrder(shop, { external_id: '2', customer: { email: 'c@example.dk', locale: 'pl' }, locale: 'da' })
     expect((await loadCustomer(shop, 'c@example.dk')).locale).toBe('pl')
     const long = { email: 'a@example.dk', full_name: `${'x'.repeat(81)} y` }
-    expect(await refusal(shop, { customer: long })).toEqual(['max_length #/orders/0/customer/full_name'])
+    expect(await describeRefusal(shop, { customer: long })).toEqual(['max_length #/orders/0/customer/full_name'])
   })
 })
 
@@ -193,7 +201,7 @@ describe('a dry run', () => {
       const shop = await seedShop()
       const orders = [order({ status: 'confirmed' }), order({ status: 'pending' }), order({ status: 'completed' })]
       const dry = await importOrders(shop, orders, { on_duplicate, dry_run: true })
-      expect(await contentsOf(shop)).toMatchObject({ orders: 0, users: 0, data_imports: 0 })
+      expect(await countContents(shop)).toMatchObject({ orders: 0, users: 0, data_imports: 0 })
       const real = await importOrders(shop, orders, { on_duplicate })
       const describeOutcome = (reply: typeof real) =>
         reply.body.results.map(({ action, errors, warnings }: Record<string, unknown>) => ({

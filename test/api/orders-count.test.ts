@@ -1,10 +1,17 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { rootToken } from '../support/api.ts'
-import { idsOf, readAs } from '../support/lists.ts'
+import { listIds, readAs } from '../support/lists.ts'
 import { seedAccount, seedMember, seedToken } from '../support/seeding/members.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
-import { matching, type OrderFilter, orderFields, queryOf, sortOrders, storedOrders } from '../support/many-orders.ts'
+import {
+  filterOrders,
+  type OrderFilter,
+  orderFields,
+  buildQuery,
+  sortOrders,
+  loadOrders,
+} from '../support/many-orders.ts'
 import { seedManyOrders } from '../support/seeding/many-orders.ts'
 import { givenOrder, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 import { db } from '../support/seeding/rows.ts'
@@ -24,7 +31,7 @@ const filters: OrderFilter[] = [
   { created_before: '2026-09-03T00:00:00Z', type: 'in-person' },
   { created_after: '2026-07-01T00:00:00Z', created_before: '2026-06-01T00:00:00Z' },
 ]
-const named = filters.map((filter) => [queryOf({ ...filter }) || 'no filter', filter] as const)
+const named = filters.map((filter) => [buildQuery({ ...filter }) || 'no filter', filter] as const)
 
 let shop: Shop
 beforeAll(async () => {
@@ -33,19 +40,19 @@ beforeAll(async () => {
 })
 
 const address = (filter: OrderFilter, rest: Record<string, string>) =>
-  `/v1/orders?${queryOf({ edition_id: shop.edition_id, page_size: '50', ...filter, ...rest })}`
+  `/v1/orders?${buildQuery({ edition_id: shop.edition_id, page_size: '50', ...filter, ...rest })}`
 const read = (filter: OrderFilter, rest: Record<string, string> = {}) => readAs(rootToken, address(filter, rest))
 
 describe('listOrders of an edition', () => {
   it.each(named)('returns the count and pages that a plain filter and sort would: %s', async (_, filter) => {
-    const stored = matching(await storedOrders(shop.organization_id), filter)
+    const stored = filterOrders(await loadOrders(shop.organization_id), filter)
     const pages = Math.max(1, Math.ceil(stored.length / 50))
     for (const ordering of orderings) {
       const ids = sortOrders(stored, ordering || '-created').map(({ id }) => id)
       for (const page of new Set([1, Math.ceil(pages / 2), pages])) {
         const reply = await read(filter, { ordering, page: String(page) })
         expect([ordering, page, reply.body.count]).toEqual([ordering, page, stored.length])
-        expect([ordering, page, idsOf(reply)]).toEqual([ordering, page, ids.slice(50 * (page - 1), 50 * page)])
+        expect([ordering, page, listIds(reply)]).toEqual([ordering, page, ids.slice(50 * (page - 1), 50 * page)])
       }
       expect((await read(filter, { ordering, page: String(pages + 1) })).status).toBe(404)
     }
@@ -60,7 +67,7 @@ it('returns 404 for a page past the end of a time range to roles of two editions
   const { token } = await seedToken(account)
   const reply = await readAs(
     token,
-    `/v1/orders?${queryOf({ organization_id: shop.organization_id, created_after: '2026-04-01T00:00:00Z', page: '20' })}`,
+    `/v1/orders?${buildQuery({ organization_id: shop.organization_id, created_after: '2026-04-01T00:00:00Z', page: '20' })}`,
   )
   expect([reply.status, reply.body.code]).toEqual([404, 'invalid_page'])
 })
@@ -78,8 +85,8 @@ describe('orders of one customer', () => {
   it.each(orderings)('are listed for an edition by the ordering "%s"', async (ordering) => {
     const place = { edition_id: shop.edition_id, customer_id, ordering }
     for (const filter of ['', '&type=imported', '&created_after=2020-01-01T00:00:00Z']) {
-      const reply = await readAs(rootToken, `/v1/orders?${queryOf(place)}${filter}`)
-      expect([filter, reply.body.count, idsOf(reply)]).toEqual([filter, 1, [order_id]])
+      const reply = await readAs(rootToken, `/v1/orders?${buildQuery(place)}${filter}`)
+      expect([filter, reply.body.count, listIds(reply)]).toEqual([filter, 1, [order_id]])
     }
   })
 })

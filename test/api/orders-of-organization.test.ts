@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { rootToken } from '../support/api.ts'
-import { nullsLast, readAs, walkAs } from '../support/lists.ts'
+import { compareNullsLast, readAs, walkAs } from '../support/lists.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
 import { seedTrades } from '../support/seeding/sales/trades.ts'
@@ -58,7 +58,7 @@ function sortIds(ordering: string, of: readonly Row[] = rows): string[] {
   return of
     .toSorted((left, right) => {
       for (const key of keys) {
-        const order = nullsLast(desc)(left[key], right[key])
+        const order = compareNullsLast(desc)(left[key], right[key])
         if (order) return order
       }
       return 0

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { maxCandidates, maxNewest } from '../../src/db/search.ts'
 import { get, rootToken } from '../support/api.ts'
-import { idsOf, readAs, walkAs } from '../support/lists.ts'
+import { listIds, readAs, walkAs } from '../support/lists.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { givenMember } from '../support/seeding/members.ts'
 import { db, write } from '../support/seeding/rows.ts'
@@ -47,7 +47,7 @@ describe('a search of orders', () => {
         const at = `/v1/orders?edition_id=${shop.edition_id}&search=${search}&ordering=${ordering}&page_size=7`
         const { ids, count } = await walkAs(rootToken, at)
         expect([search, count, ids]).toEqual([search, rows.length, rows.map(({ id }) => id)])
-        expect(idsOf(await readAs(rootToken, `${at}&page=3`))).toEqual(ids.slice(14, 21))
+        expect(listIds(await readAs(rootToken, `${at}&page=3`))).toEqual(ids.slice(14, 21))
       }
     },
   )

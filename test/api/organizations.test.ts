@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { get, patch, post, remove, pathOfLink } from '../support/api.ts'
-import { costOf } from '../support/cost.ts'
+import { get, patch, post, remove, readLinkPath } from '../support/api.ts'
+import { readCost } from '../support/cost.ts'
 import { next } from '../support/seeding/rows.ts'
 import { seedAccount, seedMember, seedToken } from '../support/seeding/members.ts'
 import { buildWorld, seedPerson, type World } from '../support/world.ts'
@@ -34,7 +34,7 @@ describe('createOrganization', () => {
     expect(first.body.created).toBe(first.body.modified)
     expect((await createOrganization({ name: 'Aero Sommerfest' })).body.slug).toBe('aero-sommerfest-2')
     expect((await createOrganization({ name: '日本' })).body.slug).toMatch(/^organization(-\d+)?$/)
-    const readReply = await get(pathOfLink(first.headers.get('location')))
+    const readReply = await get(readLinkPath(first.headers.get('location')))
     expect(readReply.body).toEqual(first.body)
     expect(readReply.headers.get('etag')).toBe(first.headers.get('etag'))
   })
@@ -165,8 +165,8 @@ describe('addOrganizationMember for a person with an account in another organisa
     expect([old.status, fresh.status]).toEqual([201, 201])
     expect(Object.keys(old.body)).toEqual(Object.keys(fresh.body))
     expect(old.body).toMatchObject({ first_name: '', last_name: '', full_name: fresh.body.full_name })
-    const { rows_written: _old, ...work } = costOf(old)
-    const { rows_written: _fresh, ...freshWork } = costOf(fresh)
+    const { rows_written: _old, ...work } = readCost(old)
+    const { rows_written: _fresh, ...freshWork } = readCost(fresh)
     expect(work.queries).toBe(freshWork.queries)
     expect(work.round_trips).toBe(freshWork.round_trips)
     const listReply = await get(`${path()}?page_size=500`, token)

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { contextAt } from '../support/context.ts'
+import { createContextAt } from '../support/context.ts'
 import { createFakeStripe, type FakeEvent, type FakeStripe, serveStripe } from '../support/fake-stripe.ts'
 import {
   listAnnouncedActions,
@@ -25,7 +25,7 @@ beforeEach(async () => {
 })
 afterEach(() => vi.restoreAllMocks())
 
-const createEngine = () => createRefundEngine({ payments: contextAt(Date.now()).payments }, Date.now())
+const createEngine = () => createRefundEngine({ payments: createContextAt(Date.now()).payments }, Date.now())
 const lastEvent = (): FakeEvent => {
   const event = fake.store.events.at(-1)
   if (!event) throw new Error('nothing happened')
@@ -129,7 +129,7 @@ describe('an event about a refund that this service requested', () => {
     const sale = await seedStripeSale(fake)
     const refund = await seedDueRefund(sale, { cancel_purchase: true, service: 'stripe' })
     const engine = createEngine()
-    const { payments } = contextAt(Date.now())
+    const { payments } = createContextAt(Date.now())
     const early = createRefundEngine({
       payments: {
         of: (account) => ({

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { selectPayingEdition, buildReferenceSince, buildSharedRemainder } from '../../src/db/refunds.ts'
 import { get, patch, post } from '../support/api.ts'
-import { contextAt } from '../support/context.ts'
+import { createContextAt } from '../support/context.ts'
 import { createFakeStripe, type FakeStripe, serveStripe } from '../support/fake-stripe.ts'
 import {
   changeReference,
@@ -20,7 +20,7 @@ import { actOnRefund, requestRefund, loadRefundRows } from '../support/refunds.t
 import { aRow } from '../support/seeding/imports/staged-imports.ts'
 import { db } from '../support/seeding/rows.ts'
 import { deliverEvent } from '../support/stripe-refunds.ts'
-import { importedFile, undoneNow, undoToEnd } from '../support/undone-imports.ts'
+import { importFile, listUndone, undoToEnd } from '../support/undone-imports.ts'
 
 let fake: FakeStripe
 let network: ReturnType<typeof serveStripe>
@@ -175,7 +175,7 @@ describe('a payment reference that another edition had first', () => {
     const shop = await seedStripeShop()
     const payment = payWith(fake, 22_500)
     const row = aRow({ 'order.payment_service': 'stripe', 'order.payment_reference': payment.id })
-    const { id, orders } = await importedFile(shop, [row])
+    const { id, orders } = await importFile(shop, [row])
     expect((await get(`/v1/orders/${orders[0]}`)).body.transactions).toMatchObject([{ provider_reference: payment.id }])
     const right = await importPaidOrder(await seedSibling(shop), payment.id, 225)
     expect((await refundOrder(right.order)).row.status).toBe('failed')
@@ -188,9 +188,9 @@ describe('a payment reference that another edition had first', () => {
     const payment = payWith(fake, 22_500)
     const named = { 'order.payment_service': 'stripe', 'order.payment_reference': payment.id }
     const row = aRow(named)
-    const first = await importedFile(shop, [row])
+    const first = await importFile(shop, [row])
     const update = { values: { ...row.values, 'order.payment_reference': 'pi_another' } }
-    const updated = await importedFile(shop, [update])
+    const updated = await importFile(shop, [update])
     const next = await importPaidOrder(await seedSibling(shop), payment.id, 225)
     await undoToEnd(updated.id)
     const order = first.orders[0] ?? ''
@@ -212,18 +212,18 @@ describe('a payment reference that another edition had first', () => {
       'item.status': 'cancelled',
     })
     const other = await seedSibling(shop)
-    const { orders } = await importedFile(other, [row])
+    const { orders } = await importFile(other, [row])
     const order = orders[0] ?? ''
     const { row: refund } = await refundOrder(order, { include_fees: true })
     expect(refund).toMatchObject({ status: 'failed', failure_code: 'payment_not_found' })
-    const updated = await importedFile(other, [{ values: { ...row.values, 'order.payment_reference': ownPayment.id } }])
+    const updated = await importFile(other, [{ values: { ...row.values, 'order.payment_reference': ownPayment.id } }])
     fake.respondWith((_, nth) => (nth === 1 ? { status: 429 } : 'accept'))
     await actOnRefund(refund.id, 'retry')
     await payDue()
     expect((await loadRefundRow(refund.id)).status).toBe('processing')
     await undoToEnd(updated.id)
-    expect(await undoneNow(updated.id)).toMatchObject([{ undo_outcome: 'kept', undo_reason: 'payment_changed' }])
-    await createRefundEngine({ payments: contextAt(Date.now()).payments }, Date.now() + 120_000).run()
+    expect(await listUndone(updated.id)).toMatchObject([{ undo_outcome: 'kept', undo_reason: 'payment_changed' }])
+    await createRefundEngine({ payments: createContextAt(Date.now()).payments }, Date.now() + 120_000).run()
     expect((await loadRefundRow(refund.id)).status).toBe('completed')
     expect([fake.store.paidBack(payment.id), fake.store.paidBack(ownPayment.id)]).toEqual([0, 22_500])
   })

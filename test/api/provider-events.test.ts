@@ -6,8 +6,8 @@ import { applyEvents } from '../../src/modules/message-events/jobs.ts'
 import { get, post } from '../support/api.ts'
 import { sendEmails } from '../../src/modules/transactional-emails/jobs.ts'
 import { aReceiptOrder, seedShopWithReceipts } from '../support/seeding/sales/orders.ts'
-import { receiptsOf, sell } from '../support/receipts.ts'
-import { realJob, statsOf, until } from '../support/campaigns.ts'
+import { listReceipts, sell } from '../support/receipts.ts'
+import { createJob, readStats, runUntil } from '../support/campaigns.ts'
 import { seedCrowd, seedReady } from '../support/seeding/messaging/campaigns.ts'
 import { db } from '../support/seeding/rows.ts'
 import { secret, sendCampaign, visit } from '../support/visits.ts'
@@ -55,9 +55,9 @@ describe('events of providers', () => {
     ]
     expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200])
     const messages = replies.flatMap(({ enqueued }) => enqueued)
-    await applyEvents(realJob(), messages)
-    await applyEvents(realJob(), messages.toReversed())
-    expect(await statsOf(id)).toMatchObject({ sent: 3, bounced: 1, complained: 1, opened: 1, clicked: 1 })
+    await applyEvents(createJob(), messages)
+    await applyEvents(createJob(), messages.toReversed())
+    expect(await readStats(id)).toMatchObject({ sent: 3, bounced: 1, complained: 1, opened: 1, clicked: 1 })
     expect(
       await db.all(sql<{ address: string; reason: string }>`select address, reason from suppressions
         where organization_id = ${crowd.organization} order by reason desc`),
@@ -67,7 +67,7 @@ describe('events of providers', () => {
     ])
     const { campaign } = await seedReady(crowd)
     await post(`/v1/campaigns/${campaign.id}/send-now`, {})
-    const row = await until(campaign.id, ['sent', 'failed'])
+    const row = await runUntil(campaign.id, ['sent', 'failed'])
     expect(row.total_recipients + row.skipped_count).toBe(3)
     const { body } = await get(`/v1/campaigns/${campaign.id}/recipients?state=skipped`)
     expect(body.results.map(({ address }: { address: string }) => address)).toContain(bounced?.email)
@@ -81,13 +81,13 @@ describe('events of providers', () => {
     for (let time = 1; time <= 3; time++) {
       const { campaign } = await seedReady(crowd)
       await post(`/v1/campaigns/${campaign.id}/send-now`, {})
-      await until(campaign.id, ['sent'])
+      await runUntil(campaign.id, ['sent'])
       const soft = await postEvent(
         buildEvent(campaign.id, n, 'bounced', {
           bounce: { type: 'Transient', subType: 'MailboxFull', message: 'full' },
         }),
       )
-      for (let round = 0; round < 3; round++) await applyEvents(realJob(), soft.enqueued)
+      for (let round = 0; round < 3; round++) await applyEvents(createJob(), soft.enqueued)
       expect([time, await isSuppressed()]).toEqual([time, time === 3 ? 1 : 0])
     }
   })
@@ -99,8 +99,8 @@ describe('events of providers', () => {
     const [hard, soft, doubtful] = orders.map(({ customer }) => customer.email)
     const thrice = [1, 2].map(() => aReceiptOrder({ customer: { email: soft } }))
     await sell(shop, [...orders, ...thrice])
-    const ids = new Map((await receiptsOf(shop)).map((row) => [row.order_id, row]))
-    await sendEmails(realJob({ now: () => Date.now() + 1000 }))
+    const ids = new Map((await listReceipts(shop)).map((row) => [row.order_id, row]))
+    await sendEmails(createJob({ now: () => Date.now() + 1000 }))
     const findMessages = (email: string | undefined) => [...ids.values()].filter(({ recipient }) => recipient === email)
     const buildReceiptEvent = (id: string, type: string, more: object = {}) => ({
       type: `email.${type}`,
@@ -121,7 +121,7 @@ describe('events of providers', () => {
 
     // The service gave up without an answer, and the message was sent after all.
     const [lost] = findMessages(doubtful)
-    const status = async () => (await receiptsOf(shop)).find(({ id }) => id === lost?.id)
+    const status = async () => (await listReceipts(shop)).find(({ id }) => id === lost?.id)
     await db.all(sql`update transactional_emails set status = 'failed', error_code = 'unknown', sent_at = null
       where id = ${lost?.id}`)
     await postEvent(buildReceiptEvent(lost?.id ?? '', 'delivered'))

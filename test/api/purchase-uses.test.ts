@@ -1,13 +1,13 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { call, get } from '../support/api.ts'
-import { costOf } from '../support/cost.ts'
+import { readCost } from '../support/cost.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { givenMember } from '../support/seeding/members.ts'
 import { seedShop, type Shop, givenTicket } from '../support/seeding/sales/orders.ts'
-import { announcedOf, purchaseRow, revert, scan, tally, usesOf } from '../support/purchases.ts'
+import { listAnnounced, loadPurchase, revert, scan, tally, listUses } from '../support/purchases.ts'
 import { seedEndpoint } from '../support/seeding/webhooks.ts'
-import { deliveriesOf, eventsOf } from '../support/webhook-rows.ts'
+import { loadDeliveries, listEvents } from '../support/webhook-rows.ts'
 import { db, formatHourFromNow } from '../support/seeding/rows.ts'
 
 let shop: Shop
@@ -39,11 +39,11 @@ describe('createPurchaseUse', () => {
     const { body } = await get(`/v1/purchases/${ticket.id}`)
     const { purchase: _, ...use } = reply.body
     expect(body).toMatchObject({ status: 'used', available_uses: 0, uses: [use] })
-    expect(await purchaseRow(ticket.id)).toMatchObject({ uses_count: 1, status: 'used' })
-    expect(await announcedOf(ticket)).toEqual(['used:used'])
-    const [delivery, ...more] = await deliveriesOf(endpoint.id)
+    expect(await loadPurchase(ticket.id)).toMatchObject({ uses_count: 1, status: 'used' })
+    expect(await listAnnounced(ticket)).toEqual(['used:used'])
+    const [delivery, ...more] = await loadDeliveries(endpoint.id)
     expect([delivery?.kind, more]).toEqual(['purchase.action', []])
-    const event = (await eventsOf(shop.organization_id)).find(({ id }) => id === delivery?.event_id)
+    const event = (await listEvents(shop.organization_id)).find(({ id }) => id === delivery?.event_id)
     expect(JSON.parse(event?.payload ?? '{}')).toMatchObject({
       edition_id: shop.edition_id,
       data: { action: 'used', purchase: { id: ticket.id }, refund_request: null, occurred_at: reply.body.used_at },
@@ -56,15 +56,15 @@ describe('createPurchaseUse', () => {
     expect(tally(replies)).toEqual({ 201: 1, '409 no_uses_left': 1 })
     const refusal = replies.find(({ status }) => status === 409)
     expect(refusal?.body).toMatchObject({ current_status: 'used', available_uses: 0 })
-    expect([await usesOf(ticket.id), await announcedOf(ticket)]).toMatchObject([[{ quantity: 1 }], ['used:used']])
+    expect([await listUses(ticket.id), await listAnnounced(ticket)]).toMatchObject([[{ quantity: 1 }], ['used:used']])
   })
 
   it('succeeds for three of twenty requests for a ticket with three uses', async () => {
     const ticket = await givenTicket(shop, { uses_limit: 3 })
     expect(tally(await parallel(20, () => scan(ticket.id)))).toEqual({ 201: 3, '409 no_uses_left': 17 })
-    expect(await purchaseRow(ticket.id)).toMatchObject({ uses_count: 3, status: 'used' })
-    expect(await usesOf(ticket.id)).toHaveLength(3)
-    const announced = await announcedOf(ticket)
+    expect(await loadPurchase(ticket.id)).toMatchObject({ uses_count: 3, status: 'used' })
+    expect(await listUses(ticket.id)).toHaveLength(3)
+    const announced = await listAnnounced(ticket)
     expect(announced.toSorted()).toEqual(['used:active', 'used:active', 'used:used'])
   })
 
@@ -75,7 +75,7 @@ describe('createPurchaseUse', () => {
     ]
     for (const ticket of [group, pass]) {
       expect(tally(await parallel(20, () => scan(ticket.id)))).toEqual({ 201: 20 })
-      expect(await purchaseRow(ticket.id)).toMatchObject({ uses_count: 20, status: 'active' })
+      expect(await loadPurchase(ticket.id)).toMatchObject({ uses_count: 20, status: 'active' })
     }
     expect((await get(`/v1/purchases/${group.id}`)).body).toMatchObject({ available_uses: 30 })
   })
@@ -86,7 +86,7 @@ describe('createPurchaseUse', () => {
     expect((await scan(ticket.id)).status).toBe(201)
     const { body } = await get(`/v1/purchases/${ticket.id}`)
     expect(body).toMatchObject({ status: 'active', is_unlimited_use: true, available_uses: 1 })
-    expect(await purchaseRow(ticket.id)).toMatchObject({ uses_count: 10_001 })
+    expect(await loadPurchase(ticket.id)).toMatchObject({ uses_count: 10_001 })
   })
 
   it('takes several uses at once, all of them or none', async () => {
@@ -97,7 +97,7 @@ describe('createPurchaseUse', () => {
       409,
       { code: 'no_uses_left', current_status: 'active', available_uses: 2 },
     ])
-    expect(await purchaseRow(ticket.id)).toMatchObject({ uses_count: 3 })
+    expect(await loadPurchase(ticket.id)).toMatchObject({ uses_count: 3 })
     expect((await scan(ticket.id, { quantity: 2 })).body.purchase.status).toBe('used')
   })
 
@@ -123,7 +123,7 @@ describe('createPurchaseUse', () => {
       const { status, body } = await scan(ticket.id, { used_at })
       expect([status, listFaults(body)]).toEqual([400, [[code, '#/used_at']]])
     }
-    expect([await usesOf(ticket.id), await announcedOf(ticket)]).toEqual([[], []])
+    expect([await listUses(ticket.id), await listAnnounced(ticket)]).toEqual([[], []])
   })
 
   it('refuses invalid quantities, and places of other editions', async () => {
@@ -146,7 +146,7 @@ describe('createPurchaseUse', () => {
       const { status, body } = await scan(ticket.id, { [name]: value })
       expect([value, status, listFaults(body)]).toEqual([value, 400, [[code, `#/${name}`]]])
     }
-    expect(await purchaseRow(ticket.id)).toMatchObject({ uses_count: 0, version: 1 })
+    expect(await loadPurchase(ticket.id)).toMatchObject({ uses_count: 0, version: 1 })
   })
 
   it.each([
@@ -160,7 +160,7 @@ describe('createPurchaseUse', () => {
     const { status, body } = await scan(ticket.id)
     expect([status, body]).toMatchObject([409, { code: 'purchase_not_usable', current_status }])
     expect(body.detail).toContain(word)
-    expect([await usesOf(ticket.id), await announcedOf(ticket)]).toEqual([[], []])
+    expect([await listUses(ticket.id), await listAnnounced(ticket)]).toEqual([[], []])
   })
 
   it('refuses a purchase from the exact millisecond at which its validity ends', async () => {
@@ -186,7 +186,7 @@ describe('createPurchaseUse', () => {
       expect([reply.status, reply.body]).toEqual([201, first.body])
       expect(reply.headers.get('idempotency-replayed')).toBe('true')
     }
-    expect([await usesOf(ticket.id), await announcedOf(ticket)]).toMatchObject([
+    expect([await listUses(ticket.id), await listAnnounced(ticket)]).toMatchObject([
       [{ id: first.body.id }],
       ['used:active'],
     ])
@@ -212,21 +212,21 @@ describe('createPurchaseUse', () => {
     const { token } = await givenMember({ id: (await seedShop()).organization_id }, 'admin')
     statuses.push((await scan(ticket.id, {}, { token })).status)
     expect(statuses).toEqual([201, 201, 403, 201, 201, 403, 404, 404])
-    expect(await purchaseRow(ticket.id)).toMatchObject({ uses_count: 4 })
+    expect(await loadPurchase(ticket.id)).toMatchObject({ uses_count: 4 })
   })
 
   it('takes as many queries for the hundredth use as for the second', async () => {
     // The shop has no endpoint, because each delivery would write rows of its own.
     const ticket = await givenTicket(await seedShop(), { is_unlimited_use: true })
     // The first use of a day also records when the customer was last seen: a row and an entry of an index.
-    expect(costOf(await scan(ticket.id))).toMatchObject({ queries: 9, round_trips: 2, rows_written: 8 })
-    const second = costOf(await scan(ticket.id))
+    expect(readCost(await scan(ticket.id))).toMatchObject({ queries: 9, round_trips: 2, rows_written: 8 })
+    const second = readCost(await scan(ticket.id))
     expect(second).toMatchObject({ queries: 9, round_trips: 2, rows_written: 6 })
     for (let count = 0; count < 97; count++) await scan(ticket.id)
-    expect(costOf(await scan(ticket.id))).toEqual(second)
+    expect(readCost(await scan(ticket.id))).toEqual(second)
     const { body } = await get(`/v1/purchases/${ticket.id}`)
     expect(body.uses).toHaveLength(50)
-    expect(costOf(await get(`/v1/purchases/${ticket.id}`)).rows_read).toBeLessThanOrEqual(12 + 50)
+    expect(readCost(await get(`/v1/purchases/${ticket.id}`)).rows_read).toBeLessThanOrEqual(12 + 50)
   })
 })
 
@@ -242,7 +242,7 @@ describe('revertPurchaseUse', () => {
       available_uses: 2,
       uses: [{ id: use.id, reverted_at: reply.body.reverted_at }],
     })
-    expect(await announcedOf(ticket)).toEqual(['used:used', 'use_reverted:active'])
+    expect(await listAnnounced(ticket)).toEqual(['used:used', 'use_reverted:active'])
     expect((await scan(ticket.id, { quantity: 2 })).status).toBe(201)
   })
 
@@ -253,8 +253,8 @@ describe('revertPurchaseUse', () => {
     const replies = await parallel(5, () => revert(ticket.id, use.id))
     expect(tally(replies)).toEqual({ 200: 5 })
     expect(new Set(replies.map(({ text }) => text)).size).toBe(1)
-    expect(await purchaseRow(ticket.id)).toMatchObject({ uses_count: 1, status: 'active' })
-    expect(await announcedOf(ticket)).toEqual(['used:active', 'used:used', 'use_reverted:active'])
+    expect(await loadPurchase(ticket.id)).toMatchObject({ uses_count: 1, status: 'active' })
+    expect(await listAnnounced(ticket)).toEqual(['used:active', 'used:used', 'use_reverted:active'])
     const entries = await get(`/v1/audit-log?organization_id=${shop.organization_id}&action=revertPurchaseUse`)
     expect(entries.body.results.filter((entry: { resource_id: string }) => entry.resource_id === use.id)).toHaveLength(
       1,
@@ -267,8 +267,8 @@ describe('revertPurchaseUse', () => {
     await db.batch([sql`update purchases set status = ${current_status} where id = ${ticket.id}`])
     const { status, body } = await revert(ticket.id, use.id)
     expect([status, body]).toMatchObject([409, { code: 'purchase_not_usable', current_status }])
-    expect(await purchaseRow(ticket.id)).toMatchObject({ status: current_status, uses_count: 1 })
-    expect(await usesOf(ticket.id)).toMatchObject([{ reverted_at: null }])
+    expect(await loadPurchase(ticket.id)).toMatchObject({ status: current_status, uses_count: 1 })
+    expect(await listUses(ticket.id)).toMatchObject([{ reverted_at: null }])
   })
 
   it('finds only uses of its own purchase', async () => {
@@ -284,6 +284,6 @@ describe('revertPurchaseUse', () => {
       await revert(one.id, use.id, token),
     ]
     expect(tally(replies)).toEqual({ '404 not_found': 5 })
-    expect(await usesOf(one.id)).toMatchObject([{ reverted_at: null }])
+    expect(await listUses(one.id)).toMatchObject([{ reverted_at: null }])
   })
 })

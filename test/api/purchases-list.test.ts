@@ -3,7 +3,7 @@ import { get } from '../support/api.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { givenMember } from '../support/seeding/members.ts'
 import { seedShop, type Shop, givenTicket } from '../support/seeding/sales/orders.ts'
-import { purchaseRow, scan } from '../support/purchases.ts'
+import { loadPurchase, scan } from '../support/purchases.ts'
 
 let shop: Shop
 beforeAll(async () => {
@@ -40,7 +40,7 @@ describe('listPurchases', () => {
   it('finds purchases by the beginning of a code, and by exact numbers and ids', async () => {
     const one = await givenTicket(shop, { vendor_code: 'ZX%1' }, { order_number: 'N-0042' })
     const two = await givenTicket(shop, { vendor_code: 'zx%2' })
-    const { order_id } = await purchaseRow(one.id)
+    const { order_id } = await loadPurchase(one.id)
     for (const [search, expectedIds] of [
       ['Zx%', [two.id, one.id]],
       ['zx%1', [one.id]],
@@ -79,7 +79,7 @@ describe('listPurchases', () => {
     const { token } = await givenMember(organisation, 'viewer', shop.edition_id)
     const ownPurchases = await list({ vendor_code: 'SHARED' }, token)
     expect(ownPurchases.body.results).toMatchObject([{ id: here.id, user: { full_name: 'Eva Here' } }])
-    for (const search of ['SHARED', there.id, (await purchaseRow(there.id)).order_id]) {
+    for (const search of ['SHARED', there.id, (await loadPurchase(there.id)).order_id]) {
       expect(ids(await list({ edition_id: sibling.edition_id, search }, token))).toEqual([])
       expect(ids(await list({ search }, token))).toEqual(search === 'SHARED' ? [here.id] : [])
     }

@@ -3,8 +3,8 @@ import { beforeAll, expect, it } from 'vitest'
 import type { purchases } from '../../src/db/schema/sales/orders.ts'
 import { type PurchaseStatus, purchaseStatuses } from '../../src/domain/orders/purchases.ts'
 import { rootToken } from '../support/api.ts'
-import { idsOf, readAs } from '../support/lists.ts'
-import { purchaseRow } from '../support/purchases.ts'
+import { listIds, readAs } from '../support/lists.ts'
+import { loadPurchase } from '../support/purchases.ts'
 import { db, write } from '../support/seeding/rows.ts'
 import { givenTicket, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 
@@ -22,7 +22,7 @@ const loadPurchases = () =>
 beforeAll(async () => {
   shop = await seedShop()
   const ticket = await givenTicket(shop, { vendor_code: 'SEED' })
-  const { created_at } = await purchaseRow(ticket.id)
+  const { created_at } = await loadPurchase(ticket.id)
   // Most purchases fall within two days, many of them at the same time, and the others within the year before.
   const purchases = Array.from({ length: count }, (_, index) => ({
     id: `pur_${String((index * 7919) % 100_003).padStart(18, '0')}${shop.edition_id.slice(-8)}`,
@@ -46,7 +46,7 @@ async function pageOf(query: Record<string, string>) {
     `/v1/purchases?${new URLSearchParams({ edition_id: shop.edition_id, page_size: '50', ...query }).toString()}`,
   )
   expect(reply.status).toBe(200)
-  return { ids: idsOf(reply), count: reply.body.count as number }
+  return { ids: listIds(reply), count: reply.body.count as number }
 }
 
 function sortPurchases(status: PurchaseStatus | undefined, ordering: string): string[] {

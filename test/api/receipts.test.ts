@@ -2,9 +2,9 @@ import { sql } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { sendEmails } from '../../src/modules/transactional-emails/jobs.ts'
 import { call, callWith } from '../support/api.ts'
-import { contextAt } from '../support/context.ts'
+import { createContextAt } from '../support/context.ts'
 import { aReceiptOrder, seedShopWithReceipts } from '../support/seeding/sales/orders.ts'
-import { receiptsOf, sell } from '../support/receipts.ts'
+import { listReceipts, sell } from '../support/receipts.ts'
 import { seedReceiptMessage } from '../support/seeding/messaging/email-messages.ts'
 import { seedVerified } from '../support/seeding/messaging/sender-domains.ts'
 import { db } from '../support/seeding/rows.ts'
@@ -28,7 +28,7 @@ describe('an import with send_receipts', () => {
     ]
     const reply = await sell(shop, [...bought, ...others])
     expect(reply.status, reply.text).toBe(201)
-    const receipts = await receiptsOf(shop)
+    const receipts = await listReceipts(shop)
     expect(receipts.map(({ recipient }) => recipient)).toEqual(bought.map(({ customer }) => customer.email))
     expect(receipts.map(({ order_id }) => order_id)).toEqual(
       reply.body.results.slice(0, 2).map((result: { order_id: string }) => result.order_id),
@@ -44,8 +44,8 @@ describe('an import with send_receipts', () => {
     await sell(shop, [
       { ...order, customer: { ...order.customer, first_name: 'Astrid\r\nX:', last_name: 'Ho\u2028lm\u202e' } },
     ])
-    await sendEmails(contextAt(Date.now() + 1000))
-    expect(await receiptsOf(shop)).toMatchObject([{ status: 'sent' }])
+    await sendEmails(createContextAt(Date.now() + 1000))
+    expect(await listReceipts(shop)).toMatchObject([{ status: 'sent' }])
     const [mail] = await listOutbox(order.customer.email)
     expect(mail).toMatchObject({
       from: '"Nordlys Bcc: all" <tickets@nordlys.example>',
@@ -62,9 +62,9 @@ describe('an import with send_receipts', () => {
     })
     if (!english || !danish || !polish) throw new Error('three orders')
     await sell(shop, [english, danish, polish])
-    await sendEmails(contextAt(Date.now() + 1000))
+    await sendEmails(createContextAt(Date.now() + 1000))
     const [mail] = await listOutbox(danish.customer.email)
-    const [receipt] = (await receiptsOf(shop)).filter(({ language }) => language === 'da')
+    const [receipt] = (await listReceipts(shop)).filter(({ language }) => language === 'da')
     expect(receipt).toMatchObject({
       status: 'sent',
       attempts: 1,
@@ -96,7 +96,7 @@ describe('an import with send_receipts', () => {
     })
     const order = aReceiptOrder()
     await sell(shop, [order])
-    await sendEmails(contextAt(Date.now() + 1000))
+    await sendEmails(createContextAt(Date.now() + 1000))
     expect(await listOutbox(order.customer.email)).toMatchObject([
       { from: 'Nordlys 2026 <no-reply@example.com>', reply_to: null },
     ])
@@ -109,7 +109,7 @@ describe('an import with send_receipts', () => {
       const shop = await seedShopWithReceipts(columns)
       const order = aReceiptOrder()
       await sell(shop, [order])
-      await sendEmails(contextAt(Date.now() + 1000))
+      await sendEmails(createContextAt(Date.now() + 1000))
       const [mail] = await listOutbox(order.customer.email)
       return [mail.from, mail.reply_to]
     }
@@ -142,21 +142,21 @@ describe('an import with send_receipts', () => {
     await sell(shop, [order])
     await sell(shop, [order])
     await sell(shop, [{ ...order, status: 'completed' }], { on_duplicate: 'update' })
-    expect(await receiptsOf(shop)).toHaveLength(1)
+    expect(await listReceipts(shop)).toHaveLength(1)
   })
 
   it('makes no receipt for a dry run, nor without the option', async () => {
     const shop = await seedShopWithReceipts()
     await sell(shop, [aReceiptOrder()], { dry_run: true })
     await sell(shop, [aReceiptOrder()], { send_receipts: false })
-    expect(await receiptsOf(shop)).toEqual([])
+    expect(await listReceipts(shop)).toEqual([])
   })
 
   it('makes no receipt for an order that failed', async () => {
     const shop = await seedShopWithReceipts()
     const reply = await sell(shop, [aReceiptOrder({ discount: 10_000 }), aReceiptOrder()])
     expect(reply.body).toMatchObject({ created_orders: 1, failed_orders: 1 })
-    expect(await receiptsOf(shop)).toHaveLength(1)
+    expect(await listReceipts(shop)).toHaveLength(1)
   })
 
   it('is refused before anything is written when no message exists', async () => {
@@ -168,7 +168,7 @@ describe('an import with send_receipts', () => {
     expect(await db.all(sql`select id from orders where edition_id = ${shop.edition_id}`)).toEqual([])
     const platform = await seedReceiptMessage(null)
     expect((await sell(shop, [aReceiptOrder()])).status).toBe(201)
-    expect(await receiptsOf(shop)).toMatchObject([{ email_message_id: platform }])
+    expect(await listReceipts(shop)).toMatchObject([{ email_message_id: platform }])
   })
 
   it('starts to send right after the answer', async () => {

@@ -16,7 +16,7 @@ import {
   loadBatch,
   consume,
   expectTotalsToBeSums,
-  quietJob,
+  createQuietJob,
   importPaidOrders,
   countRequestsPerPurchase,
   workUntilDone,
@@ -290,7 +290,7 @@ describe('cancelRefundBatch', () => {
     await actOnBatch(body.id, 'start')
     let enqueued = 0
     // The clock ends the consumer's time after one step.
-    await consume(body.id, quietJob({ now: () => Date.now() + (enqueued++ > 6 ? 60_000 : 0) }))
+    await consume(body.id, createQuietJob({ now: () => Date.now() + (enqueued++ > 6 ? 60_000 : 0) }))
     const requestedOrders = (await loadBatch(body.id)).requested.orders
     expect(requestedOrders).toBeGreaterThan(0)
     expect(requestedOrders).toBeLessThan(25)

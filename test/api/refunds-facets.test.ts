@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import type { refundRequests } from '../../src/db/schema/sales/refunds.ts'
 import { refundReasons, refundSources, refundStatuses } from '../../src/domain/refunds/refunds.ts'
 import { rootToken } from '../support/api.ts'
-import { idsOf, readAs } from '../support/lists.ts'
+import { listIds, readAs } from '../support/lists.ts'
 import { requestPurchaseRefund, loadRefundRow } from '../support/refunds.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { db, write } from '../support/seeding/rows.ts'
@@ -92,12 +92,12 @@ describe.each([
       for (let page = 0; page < 3 && next; page++) {
         const reply = await readAs(rootToken, next)
         expect([query, reply.body.count]).toEqual([query, sorted.length])
-        expect([query, idsOf(reply)]).toEqual([query, sorted.slice(50 * page, 50 * page + 50)])
+        expect([query, listIds(reply)]).toEqual([query, sorted.slice(50 * page, 50 * page + 50)])
         next = reply.body.next
       }
       if (sorted.length <= 350) continue
       const reply = await readAs(rootToken, `/v1/refund-requests?${query}&page=7`)
-      expect([query, idsOf(reply)]).toEqual([query, sorted.slice(300, 350)])
+      expect([query, listIds(reply)]).toEqual([query, sorted.slice(300, 350)])
     }
   })
 })

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { get, patch } from '../support/api.ts'
-import { announcedOf, purchaseRow } from '../support/purchases.ts'
+import { listAnnounced, loadPurchase } from '../support/purchases.ts'
 import {
   actOnRefund,
   requestPurchaseRefund,
@@ -97,8 +97,8 @@ describe('retryRefundRequest', () => {
     expect((await actOnRefund(body.id, 'retry')).body).toMatchObject({ max_available_refund_amount: 25 })
     expect((await actOnRefund(body.id, 'approve', { amount: 25 })).status).toBe(200)
     await payUntil(body.id, ({ status }) => status === 'completed')
-    expect(await purchaseRow(id)).toMatchObject({ refunded_minor: 2_500, reserved_minor: 20_000 })
-    expect((await announcedOf({ id, shop })).map((event) => event.split(':')[0])).toEqual([
+    expect(await loadPurchase(id)).toMatchObject({ refunded_minor: 2_500, reserved_minor: 20_000 })
+    expect((await listAnnounced({ id, shop })).map((event) => event.split(':')[0])).toEqual([
       'refund_requested',
       'refund_approved',
       'refund_failed',
@@ -120,6 +120,6 @@ describe('retryRefundRequest', () => {
     await db.all(sql`update refund_requests set needs_attention = 1 where id = ${body.id}`)
     for (const action of ['approve', 'retry'] as const)
       expect((await actOnRefund(body.id, action)).body.code).toBe('invalid_transition')
-    expect(await purchaseRow(purchases[0] ?? '')).toMatchObject({ reserved_minor: 0 })
+    expect(await loadPurchase(purchases[0] ?? '')).toMatchObject({ reserved_minor: 0 })
   })
 })

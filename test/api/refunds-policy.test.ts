@@ -4,7 +4,7 @@ import { givenMember } from '../support/seeding/members.ts'
 import { seedShop, givenOrder } from '../support/seeding/sales/orders.ts'
 import { actOnBatch } from '../support/refund-batches.ts'
 import { makeBatch } from '../support/seeding/sales/refund-batches.ts'
-import { announcedOf } from '../support/purchases.ts'
+import { listAnnounced } from '../support/purchases.ts'
 import { actOnRefund, requestPurchaseRefund, expectCountersToBeSums, faults } from '../support/refunds.ts'
 
 describe('the refund policy of an organisation', () => {
@@ -82,7 +82,7 @@ describe('the refund policy of an organisation', () => {
       { status: 'completed', refunded_amount: 30, reviewed_by: null },
     ])
     expect((await get(`/v1/refund-requests/${first.body.id}`)).body).toEqual(first.body)
-    expect(await announcedOf({ id, shop: policyShop })).toEqual([
+    expect(await listAnnounced({ id, shop: policyShop })).toEqual([
       'refund_requested:active',
       'refund_approved:active',
       'refunded:active',

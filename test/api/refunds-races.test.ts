@@ -6,11 +6,11 @@ import { approveRefund } from '../../src/modules/refunds/decisions/approve.ts'
 import { createPurchaseRefund } from '../../src/modules/refunds/create.ts'
 import { findRefund } from '../../src/modules/refunds/queries.ts'
 import { rejectRefund } from '../../src/modules/refunds/decisions/reject.ts'
-import { contextAt } from '../support/context.ts'
+import { createContextAt } from '../support/context.ts'
 import { createFakeStripe, serveStripe } from '../support/fake-stripe.ts'
 import { importPaidOrder, payDue, payWith, seedStripeShop } from '../support/payment-references.ts'
 import { seedShop, type Shop, givenOrder, seedShopWithAccount } from '../support/seeding/sales/orders.ts'
-import { announcedOf, purchaseRow } from '../support/purchases.ts'
+import { listAnnounced, loadPurchase } from '../support/purchases.ts'
 import {
   actOnRefund,
   requestRefund,
@@ -32,7 +32,7 @@ afterEach(() => vi.restoreAllMocks())
 
 /** Makes a context in which `work` runs once, just before the commit. */
 function interruptedOnce(happen: () => Promise<unknown>) {
-  const ctx = contextAt(Date.now())
+  const ctx = createContextAt(Date.now())
   const batch = ctx.db.batch.bind(ctx.db)
   let hasHappened = false
   ctx.db.batch = async (statements) => {
@@ -54,8 +54,8 @@ describe('a purchase that is used while its refund is decided', () => {
     const [id = ''] = purchases
     const ctx = interruptedOnce(() => use(id))
     await createPurchaseRefund(ctx, id, { reason: 'other' })
-    expect(await announcedOf({ id, shop })).toEqual(['refund_requested:used'])
-    expect(await purchaseRow(id)).toMatchObject({ status: 'used', reserved_minor: 23_500 })
+    expect(await listAnnounced({ id, shop })).toEqual(['refund_requested:used'])
+    expect(await loadPurchase(id)).toMatchObject({ status: 'used', reserved_minor: 23_500 })
     await expectCountersToBeSums(shop)
   })
 
@@ -69,7 +69,7 @@ describe('a purchase that is used while its refund is decided', () => {
     const ctx = interruptedOnce(() => use(id))
     await expect(decide(ctx, await findRefund(ctx, body.id), {})).rejects.toThrow(LostRace)
     expect(await loadRefundRow(body.id)).toMatchObject({ status: 'pending', version: 1 })
-    expect(await announcedOf({ id, shop })).toEqual(['refund_requested:active'])
+    expect(await listAnnounced({ id, shop })).toEqual(['refund_requested:active'])
   })
 })
 
@@ -92,7 +92,7 @@ describe('a payment that changes while a refund is approved', () => {
     await requestPurchaseRefund(purchases[0] ?? '')
     const { body } = await requestPurchaseRefund(purchases[1] ?? '', { amount: 0, cancel_purchase: true })
     await db.all(sql`update transactions set amount_minor = 100 where id = ${payment}`)
-    const ctx = contextAt(Date.now())
+    const ctx = createContextAt(Date.now())
     await approveRefund(ctx, await findRefund(ctx, body.id), {})
     expect(await loadRefundRow(body.id)).toMatchObject({ status: 'completed', refunded_minor: 0 })
   })
@@ -138,7 +138,7 @@ describe('a payment that several orders share', () => {
 describe('a Stripe payment without a reference', () => {
   it('is not refunded until a person confirms it, and only then confirmed to the customer', async () => {
     const stripeShop = await seedShopWithAccount('stripe')
-    const ctx = contextAt(Date.now())
+    const ctx = createContextAt(Date.now())
     const account = await db.first(
       sql<{ id: string }>`select id from merchant_accounts where organization_id = ${stripeShop.organization_id}`,
     )
@@ -149,7 +149,7 @@ describe('a Stripe payment without a reference', () => {
     const { purchases } = await givenOrder(stripeShop, oneTicket)
     const [id = ''] = purchases
     const { body } = await requestPurchaseRefund(id)
-    const later = contextAt(Date.now())
+    const later = createContextAt(Date.now())
     const approved = await approveRefund(later, await findRefund(later, body.id), {})
     expect(approved).toMatchObject({ status: 'processing', service: 'manual', due_at: null })
     expect((await actOnRefund(body.id, 'approve')).body.code).toBe('invalid_transition')
@@ -158,8 +158,8 @@ describe('a Stripe payment without a reference', () => {
       refunded_minor: 0,
       merchant_account_id: null,
     })
-    expect(await purchaseRow(id)).toMatchObject({ reserved_minor: 23_500, refunded_minor: 0 })
+    expect(await loadPurchase(id)).toMatchObject({ reserved_minor: 23_500, refunded_minor: 0 })
     expect(await db.all(sql`select id from transactional_emails where refund_request_id = ${body.id}`)).toEqual([])
-    expect(await announcedOf({ id, shop: stripeShop })).toEqual(['refund_requested:active', 'refund_approved:active'])
+    expect(await listAnnounced({ id, shop: stripeShop })).toEqual(['refund_requested:active', 'refund_approved:active'])
   })
 })

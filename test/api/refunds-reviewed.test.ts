@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { get } from '../support/api.ts'
 import { givenMember } from '../support/seeding/members.ts'
 import { seedShop, type Shop, givenOrder } from '../support/seeding/sales/orders.ts'
-import { announcedOf, purchaseRow, tally } from '../support/purchases.ts'
+import { listAnnounced, loadPurchase, tally } from '../support/purchases.ts'
 import { loadRefundEmails } from '../support/refund-payments.ts'
 import {
   actOnRefund,
@@ -40,9 +40,9 @@ describe('approveRefundRequest', () => {
       },
     ])
     expect((await get(`/v1/refund-requests/${refundReply.body.id}`)).body).toEqual(reply.body)
-    expect(await purchaseRow(id)).toMatchObject({ status: 'refunded', refunded_minor: 22_500, reserved_minor: 0 })
-    expect(await purchaseRow(other)).toMatchObject({ status: 'active', refunded_minor: 0 })
-    expect(await announcedOf({ id, shop })).toEqual([
+    expect(await loadPurchase(id)).toMatchObject({ status: 'refunded', refunded_minor: 22_500, reserved_minor: 0 })
+    expect(await loadPurchase(other)).toMatchObject({ status: 'active', refunded_minor: 0 })
+    expect(await listAnnounced({ id, shop })).toEqual([
       'refund_requested:active',
       'refund_approved:active',
       'refunded:refunded',
@@ -100,7 +100,7 @@ describe('approveRefundRequest', () => {
       ])
       expect(tally(replies)).toEqual({ 200: 1, '409 invalid_transition': 2 })
       const isPaid = (await loadRefundRow(body.id)).status === 'completed'
-      expect(await purchaseRow(id)).toMatchObject({ refunded_minor: isPaid ? 22_500 : 0, reserved_minor: 0 })
+      expect(await loadPurchase(id)).toMatchObject({ refunded_minor: isPaid ? 22_500 : 0, reserved_minor: 0 })
     }
     await expectCountersToBeSums(shop)
   })
@@ -112,7 +112,7 @@ describe('approveRefundRequest', () => {
       await db.all(sql`update purchases set status = ${status} where id = ${purchases[0]}`)
       expect(await actOnRefund(body.id, 'approve')).toMatchObject({ status: 200, body: { status: 'completed' } })
       // An expired purchase does not become refunded.
-      expect((await purchaseRow(purchases[0] ?? '')).status).toBe(status === 'used' ? 'refunded' : 'expired')
+      expect((await loadPurchase(purchases[0] ?? '')).status).toBe(status === 'used' ? 'refunded' : 'expired')
     }
     const { purchases, payment } = await givenOrder(shop)
     const { body } = await requestPurchaseRefund(purchases[0] ?? '')
@@ -138,7 +138,7 @@ describe('rejectRefundRequest', () => {
       max_available_refund_amount: 225,
       pending_refund_amount: 0,
     })
-    expect(await announcedOf({ id, shop })).toEqual(['refund_requested:active', 'refund_rejected:active'])
+    expect(await listAnnounced({ id, shop })).toEqual(['refund_requested:active', 'refund_rejected:active'])
     expect(await requestPurchaseRefund(id)).toMatchObject({ status: 201 })
     await expectCountersToBeSums(shop)
   })
@@ -170,7 +170,7 @@ describe('cancelRefundRequest', () => {
       body: { status: 'cancelled' },
     })
     expect((await actOnRefund(body.id, 'cancel', {}, admin.token)).body.code).toBe('invalid_transition')
-    expect(await purchaseRow(purchases[0] ?? '')).toMatchObject({ reserved_minor: 0 })
+    expect(await loadPurchase(purchases[0] ?? '')).toMatchObject({ reserved_minor: 0 })
     await expectCountersToBeSums(shop)
   })
 })
@@ -185,7 +185,7 @@ describe('an order that is cancelled or changed by an import', () => {
     await again({ status: 'cancelled' })
     for (const { body } of refundReplies) expect(await loadRefundRow(body.id)).toMatchObject({ status: 'cancelled' })
     expect(await loadTransaction(payment)).toMatchObject({ reserved_minor: 0 })
-    for (const id of purchases) expect(await purchaseRow(id)).toMatchObject({ status: 'cancelled', reserved_minor: 0 })
+    for (const id of purchases) expect(await loadPurchase(id)).toMatchObject({ status: 'cancelled', reserved_minor: 0 })
     await expectCountersToBeSums(shop)
   })
 })

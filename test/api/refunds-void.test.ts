@@ -1,15 +1,15 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import type { PaymentService } from '../../src/domain/refunds/merchant-accounts.ts'
-import { purchaseRow, scan } from '../support/purchases.ts'
+import { loadPurchase, scan } from '../support/purchases.ts'
 import { actOnRefund, requestPurchaseRefund } from '../support/refunds.ts'
 import { seedSale } from '../support/seeding/sales/trades.ts'
 import { seedDueRefund } from '../support/seeding/sales/refunds.ts'
 import { createRefundEngine, createProvider, clearDueRefunds, loadSaleState } from '../support/refund-payments.ts'
 import { write } from '../support/seeding/rows.ts'
 import { enableWallet, givenPassOf } from '../support/seeding/sales/wallet-passes.ts'
-import { latest, passRow } from '../support/wallet.ts'
-import { passJsonOf } from '../support/pass-packages.ts'
+import { latest, loadPass } from '../support/wallet.ts'
+import { readPassJson } from '../support/pass-packages.ts'
 
 /** Sells a paid ticket with a pass on a phone. */
 async function seedPassOfSale(type: PaymentService = 'test') {
@@ -19,7 +19,7 @@ async function seedPassOfSale(type: PaymentService = 'test') {
 }
 
 const isVoided = async (pass: Awaited<ReturnType<typeof givenPassOf>>) =>
-  passJsonOf(new Uint8Array(await (await latest(pass)).arrayBuffer()))['voided'] === true
+  readPassJson(new Uint8Array(await (await latest(pass)).arrayBuffer()))['voided'] === true
 
 describe('a purchase that a refund cancels', () => {
   it('becomes unusable, with a void pass, at the completion and not before', async () => {
@@ -27,14 +27,14 @@ describe('a purchase that a refund cancels', () => {
     await write(sql`update merchant_accounts set settle_manually = 1 where id = ${sale.account}`)
     const { body } = await requestPurchaseRefund(sale.purchase, { cancel_purchase: true })
     expect((await actOnRefund(body.id, 'approve')).body.status).toBe('processing')
-    expect([await isVoided(pass), (await purchaseRow(sale.purchase)).status]).toEqual([false, 'active'])
-    const { change_number } = await passRow(pass.id)
+    expect([await isVoided(pass), (await loadPurchase(sale.purchase)).status]).toEqual([false, 'active'])
+    const { change_number } = await loadPass(pass.id)
     expect((await actOnRefund(body.id, 'settle', { reference: 'Bank 1' })).status).toBe(200)
     expect(await isVoided(pass)).toBe(true)
-    expect((await passRow(pass.id)).change_number).toBe(change_number + 1)
+    expect((await loadPass(pass.id)).change_number).toBe(change_number + 1)
     const use = await scan(sale.purchase)
     expect([use.status, use.body]).toMatchObject([409, { current_status: 'refunded' }])
-    expect(await purchaseRow(sale.purchase)).toMatchObject({ uses_count: 0, status: 'refunded' })
+    expect(await loadPurchase(sale.purchase)).toMatchObject({ uses_count: 0, status: 'refunded' })
   })
 
   it('becomes usable again, with a valid pass, when the refund fails late', async () => {

@@ -1,11 +1,11 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { get } from '../support/api.ts'
-import { costOf } from '../support/cost.ts'
+import { readCost } from '../support/cost.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { givenMember } from '../support/seeding/members.ts'
 import { seedShop, type Shop, givenOrder } from '../support/seeding/sales/orders.ts'
-import { announcedOf, purchaseRow, tally } from '../support/purchases.ts'
+import { listAnnounced, loadPurchase, tally } from '../support/purchases.ts'
 import {
   actOnRefund,
   requestRefund,
@@ -62,7 +62,7 @@ describe('createPurchaseRefundRequest', () => {
       refunded_amount: 0,
       refund_requests: [{ id: reply.body.id, status: 'pending', requested_amount: 235 }],
     })
-    expect(await announcedOf({ id, shop })).toEqual(['refund_requested:active'])
+    expect(await listAnnounced({ id, shop })).toEqual(['refund_requested:active'])
     expect((await get(`/v1/orders/${order}`)).body).toMatchObject({
       refunded_amount: 0,
       pending_refund_amount: 235,
@@ -77,8 +77,8 @@ describe('createPurchaseRefundRequest', () => {
     const [id = ''] = purchases
     const replies = await parallel(20, () => requestPurchaseRefund(id, { cancel_purchase: true, include_fees: true }))
     expect(tally(replies)).toEqual({ 201: 1, '409 nothing_to_refund': 19 })
-    expect(await purchaseRow(id)).toMatchObject({ reserved_minor: 24_000, refunded_minor: 0 })
-    expect(await announcedOf({ id, shop })).toEqual(['refund_requested:active'])
+    expect(await loadPurchase(id)).toMatchObject({ reserved_minor: 24_000, refunded_minor: 0 })
+    expect(await listAnnounced({ id, shop })).toEqual(['refund_requested:active'])
     await expectCountersToBeSums(shop)
   })
 
@@ -129,7 +129,7 @@ describe('createPurchaseRefundRequest', () => {
   ])('is refused for an order that is %s', async (status, current, code) => {
     const { purchases } = await givenOrder(shop, { ...oneTicket, status })
     const reply = await requestPurchaseRefund(purchases[0] ?? '')
-    expect([reply.status, reply.body.code, (await purchaseRow(purchases[0] ?? '')).status]).toEqual([
+    expect([reply.status, reply.body.code, (await loadPurchase(purchases[0] ?? '')).status]).toEqual([
       409,
       code,
       current,
@@ -148,7 +148,7 @@ describe('createPurchaseRefundRequest', () => {
 
   it('writes 12 rows in four statements, besides those of webhooks', async () => {
     const { purchases } = await givenOrder(shop, oneTicket)
-    const cost = costOf(await requestPurchaseRefund(purchases[0] ?? ''))
+    const cost = readCost(await requestPurchaseRefund(purchases[0] ?? ''))
     // The request reads the purchase's place, the order and its purchases, and writes the audit entry and the event.
     expect(cost.queries - 3 - 1 - 2).toBe(4)
     // Nobody subscribes to the event, which is one row. The request has five indexes, the item and the entry have one
@@ -177,7 +177,7 @@ describe('createRefundRequest', () => {
     // The items can be refunded with 120.00, 120.00 and 33.33.
     expect(items.map((item) => item.amount_minor).toSorted((a, b) => a - b)).toEqual([1_220, 4_390, 4_390])
     expect(await loadTransaction(payment)).toMatchObject({ reserved_minor: 10_000 })
-    for (const id of purchases) expect(await announcedOf({ id, shop })).toEqual(['refund_requested:active'])
+    for (const id of purchases) expect(await listAnnounced({ id, shop })).toEqual(['refund_requested:active'])
     await expectCountersToBeSums(shop)
   })
 
@@ -261,7 +261,7 @@ describe('createRefundRequest', () => {
       status: 200,
       body: { status: 'completed', refunded_amount: 0 },
     })
-    expect(await purchaseRow(purchases[0] ?? '')).toMatchObject({ status: 'refunded', refunded_minor: 0 })
+    expect(await loadPurchase(purchases[0] ?? '')).toMatchObject({ status: 'refunded', refunded_minor: 0 })
     expect((await requestRefund({ purchase_id: purchases[0] })).body.code).toBe('nothing_to_refund')
     expect((await requestRefund({ order_id: order })).body.code).toBe('nothing_to_refund')
     await expectCountersToBeSums(shop)

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { validateExpression } from '../../src/modules/segments/expressions/validate.ts'
 import { post } from '../support/api.ts'
-import { contextAt } from '../support/context.ts'
+import { createContextAt } from '../support/context.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { givenMember } from '../support/seeding/members.ts'
 import { givenOrganization, type Organization } from '../support/seeding/organizations.ts'
@@ -52,7 +52,7 @@ describe('the number of people for whom an expression holds', () => {
   it('is extrapolated from fewer people when testing them takes longer than a second', async () => {
     const organisation = await givenOrganization()
     await seedThousands(organisation, await seedEdition(organisation), 1000)
-    const ctx = contextAt(0)
+    const ctx = createContextAt(0)
     let now = 0
     const slow = { ...ctx, now: () => (now += 300) }
     const { estimate: result } = await validateExpression(slow, { organization_id: organisation.id, expression })

@@ -2,8 +2,8 @@ import { exports } from 'cloudflare:workers'
 import { parse } from 'csv-parse/browser/esm/sync'
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-import { call, callWith, get, requestOf } from '../support/api.ts'
-import { watchedDatabase } from '../support/bindings.ts'
+import { call, callWith, get, buildRequest } from '../support/api.ts'
+import { watchDatabase } from '../support/bindings.ts'
 import { givenMember } from '../support/seeding/members.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
 import { seedAnswer, seedConsent } from '../support/seeding/messaging/consents.ts'
@@ -74,7 +74,7 @@ describe('exportSegmentUsers', () => {
     // Reading a body as text removes the byte order mark.
     expect(text).toBe(`locale,id\r\nda,${rows[0]?.id}\r\n`)
     const bytes = async (query: string) => {
-      const response = await exports.default.fetch(requestOf(`${path}?${query}`))
+      const response = await exports.default.fetch(buildRequest(`${path}?${query}`))
       return [...new Uint8Array(await response.arrayBuffer())].slice(0, 3)
     }
     expect(await bytes('bom=1&columns=id')).toEqual([0xef, 0xbb, 0xbf])
@@ -115,7 +115,7 @@ describe('exportSegmentUsers', () => {
     await calculate(id)
     const statements: string[] = []
     const reply = await callWith(
-      watchedDatabase((text) => statements.push(text)),
+      watchDatabase((text) => statements.push(text)),
       `${path}?columns=id`,
     )
     const ids = read(reply.text).slice(1)
@@ -126,7 +126,7 @@ describe('exportSegmentUsers', () => {
   it('finishes with the members of its start when a calculation replaces them at the same time', async () => {
     const { id, path, rows } = await seedCalculatedSegment(Array.from({ length: 700 }, () => ({})))
     await calculate(id)
-    const response = await exports.default.fetch(requestOf(`${path}?columns=id`))
+    const response = await exports.default.fetch(buildRequest(`${path}?columns=id`))
     const reader = response.body?.getReader()
     let text = ''
     const decoder = new TextDecoder()

@@ -7,7 +7,7 @@ import { seedEdition } from '../support/seeding/editions.ts'
 import { givenSegment } from '../support/seeding/messaging/segments.ts'
 import { db } from '../support/seeding/rows.ts'
 import { anOrder, importOrders, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
-import { calculate, membersNow } from '../support/segments.ts'
+import { calculate, listMembers } from '../support/segments.ts'
 
 const nested = 'purchases.exists(p, purchases.exists(q, q.product_id == p.product_id))'
 
@@ -32,7 +32,7 @@ describe('a list inside another list', () => {
     const [few, many] = [await findUser(shop, 'few@example.dk'), await findUser(shop, 'many@example.dk')]
     const { id } = await givenSegment({ organization_id: shop.organization_id, expression: nested })
     expect(await calculate(id as string)).toMatchObject({ status: 'ready', user_count: 1 })
-    expect(await membersNow(id as string)).toEqual([few])
+    expect(await listMembers(id as string)).toEqual([few])
     const { body } = await post('/v1/segments/validate-cel', {
       organization_id: shop.organization_id,
       expression: nested,

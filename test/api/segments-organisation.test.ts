@@ -5,7 +5,7 @@ import { givenMember } from '../support/seeding/members.ts'
 import { givenOrganization, type Organization } from '../support/seeding/organizations.ts'
 import { seedPeople } from '../support/seeding/customers.ts'
 import { givenSegment } from '../support/seeding/messaging/segments.ts'
-import { segmentNow } from '../support/segments.ts'
+import { loadSegment } from '../support/segments.ts'
 
 let organisation: Organization
 let mine: { id: string }
@@ -20,7 +20,7 @@ describe('a segment of the whole organisation', () => {
   it('cannot be read, changed, calculated, explained or exported by an edition role', async () => {
     const { id } = await givenSegment({ organization_id: organisation.id })
     const [person] = await seedPeople({ organization: organisation.id, edition: mine.id }, [{}])
-    const before = await segmentNow(id)
+    const before = await loadSegment(id)
     const at = `/v1/segments/${id}`
     const replies = [
       await get(at, manager),
@@ -32,7 +32,7 @@ describe('a segment of the whole organisation', () => {
       await get(`${at}/export`, manager),
     ]
     expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 404))
-    expect(await segmentNow(id)).toEqual(before)
+    expect(await loadSegment(id)).toEqual(before)
   })
 
   it('cannot be created by an edition role', async () => {
@@ -46,6 +46,6 @@ describe('a segment of the whole organisation', () => {
       expression: 'true',
     }
     expect((await post('/v1/segments', body, manager)).status).toBe(403)
-    expect((await segmentNow(id)).edition_id).toBe(mine.id)
+    expect((await loadSegment(id)).edition_id).toBe(mine.id)
   })
 })

@@ -5,7 +5,7 @@ import { seedEdition } from '../support/seeding/editions.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
 import { seedSegment, givenSegment } from '../support/seeding/messaging/segments.ts'
 import { seedAnswer, seedConsent } from '../support/seeding/messaging/consents.ts'
-import { calculate, membersNow, segmentNow } from '../support/segments.ts'
+import { calculate, listMembers, loadSegment } from '../support/segments.ts'
 import { seedNamedPeople, seedPeople, seedSuppression } from '../support/seeding/customers.ts'
 import { db } from '../support/seeding/rows.ts'
 
@@ -35,7 +35,7 @@ describe('recalculateSegment', () => {
     await db.batch([sql`update segments set status = 'failed' where id = ${segment.id}`])
     const row = await calculate(segment.id)
     expect(row).toMatchObject({ status: 'ready', epoch: 2, members_epoch: 2, user_count: 2 })
-    expect(await membersNow(segment.id)).toEqual([people[0]?.id, people[2]?.id])
+    expect(await listMembers(segment.id)).toEqual([people[0]?.id, people[2]?.id])
     expect((await get(`/v1/segments/${segment.id}`)).body).toMatchObject({
       status: 'ready',
       user_count: 2,
@@ -89,7 +89,7 @@ describe('recalculateSegment', () => {
     ])
     const segment = await givenSegment({ organization_id: newOrganization.id, communication_type: 'marketing' })
     await calculate(segment.id)
-    expect(await membersNow(segment.id)).toEqual([people.agreed.id, people.agreedAgain.id])
+    expect(await listMembers(segment.id)).toEqual([people.agreed.id, people.agreedAgain.id])
     expect((await get(`/v1/segments/${segment.id}`)).body).toMatchObject({
       user_count: 2,
       excluded: { no_address: 1, no_consent: 6, unsubscribed: 2, bounced: 1, inactive: 1 },
@@ -107,8 +107,8 @@ describe('recalculateSegment', () => {
     await seedSuppression(people.invalid, 'sms', 'invalid')
     const segment = await givenSegment({ organization_id: newOrganization.id, communication_channel: 'sms' })
     await calculate(segment.id)
-    expect(await membersNow(segment.id)).toEqual([people.plain.id, people.complained.id])
-    expect((await segmentNow(segment.id)).excluded).toMatchObject({
+    expect(await listMembers(segment.id)).toEqual([people.plain.id, people.complained.id])
+    expect((await loadSegment(segment.id)).excluded).toMatchObject({
       bounced: 2,
       inactive: 1,
       no_address: 1,
@@ -128,8 +128,8 @@ describe('recalculateSegment', () => {
     })
     await calculate(narrow.id)
     await calculate(wide.id)
-    expect(await membersNow(narrow.id)).toEqual([inside?.id])
-    const members = await membersNow(wide.id)
+    expect(await listMembers(narrow.id)).toEqual([inside?.id])
+    const members = await listMembers(wide.id)
     expect([members.length, members.includes(strangers[0]?.id ?? '')]).toEqual([2, false])
   })
 })
@@ -154,14 +154,14 @@ describe('resetSegmentToDraft', () => {
     const { id } = await seedSegment(tenant, columns)
     const { status, body } = await reset(id)
     expect([status, body.status, body.user_count, body.error_message]).toEqual([200, 'draft', 0, ''])
-    expect(await segmentNow(id)).toMatchObject({ epoch: 5, members_epoch: 0, heartbeat_at: null })
+    expect(await loadSegment(id)).toMatchObject({ epoch: 5, members_epoch: 0, heartbeat_at: null })
   })
 
   it('does not change a draft', async () => {
     const { id } = await seedSegment(tenant)
-    const before = await segmentNow(id)
+    const before = await loadSegment(id)
     expect((await reset(id)).status).toBe(200)
-    expect(await segmentNow(id)).toEqual(before)
+    expect(await loadSegment(id)).toEqual(before)
   })
 
   it('answers the same request with the same Idempotency-Key alike', async () => {
@@ -171,6 +171,6 @@ describe('resetSegmentToDraft', () => {
     const first = await send()
     const second = await send()
     expect([second.status, second.text]).toEqual([200, first.text])
-    expect((await segmentNow(id)).epoch).toBe(1)
+    expect((await loadSegment(id)).epoch).toBe(1)
   })
 })

@@ -11,7 +11,7 @@ import { seedCampaigns } from '../support/seeding/messaging/campaigns.ts'
 import { seedSegment, givenSegment } from '../support/seeding/messaging/segments.ts'
 import { write, db } from '../support/seeding/rows.ts'
 import { seedAnswer, seedConsent } from '../support/seeding/messaging/consents.ts'
-import { calculator, membersNow, messageFor, segmentNow } from '../support/segments.ts'
+import { createCalculator, listMembers, buildMessage, loadSegment } from '../support/segments.ts'
 
 interface User {
   id: string
@@ -122,7 +122,7 @@ const expectSuccess = (reply: Reply) => {
 async function calculatedBy(expression: string, token?: string): Promise<{ id: string; user_count: number }> {
   const { id } = await givenSegment({ ...shop(mine), expression }, token)
   expectSuccess(await post(`/v1/segments/${id}/recalculate`, undefined, token))
-  await calculator().take([messageFor(await segmentNow(id))])
+  await createCalculator().take([buildMessage(await loadSegment(id))])
   return expectSuccess(await get(`/v1/segments/${id}`, token))
 }
 
@@ -143,7 +143,7 @@ describe('an expression of an edition role', () => {
     const expression = probe(source())
     const { id, user_count } = await calculatedBy(expression, manager)
     expect(user_count).toBe(0)
-    expect(await membersNow(id)).toEqual([])
+    expect(await listMembers(id)).toEqual([])
     const file = await get(`/v1/segments/${id}/export`, manager)
     expect([file.status, file.text.trim().split('\r\n')]).toEqual([200, [expect.stringMatching(/^id,/)]])
     const explained = expectSuccess(await get(`/v1/segments/${id}/explain?user_id=${shared.id}`, manager))

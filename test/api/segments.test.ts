@@ -6,7 +6,7 @@ import { givenMember } from '../support/seeding/members.ts'
 import { givenOrganization, type Organization } from '../support/seeding/organizations.ts'
 import { seedCampaign } from '../support/seeding/messaging/campaigns.ts'
 import { seedSegment, givenSegment } from '../support/seeding/messaging/segments.ts'
-import { calculate, segmentNow } from '../support/segments.ts'
+import { calculate, loadSegment } from '../support/segments.ts'
 import { seedConsent } from '../support/seeding/messaging/consents.ts'
 import { seedPeople } from '../support/seeding/customers.ts'
 import { db } from '../support/seeding/rows.ts'
@@ -184,7 +184,7 @@ describe('updateSegment', () => {
     const { id, seq } = await seedSegment(place(), ready)
     const { body } = await patch(`/v1/segments/${id}`, change)
     expect(body).toMatchObject({ ...change, status: 'draft', user_count: 0, calculated_at: null })
-    expect(await segmentNow(id)).toMatchObject({ epoch: 4, members_epoch: 0 })
+    expect(await loadSegment(id)).toMatchObject({ epoch: 4, members_epoch: 0 })
     expect(await db.all(sql`select epoch from segment_leftovers where segment_seq = ${seq}`)).toEqual([{ epoch: 3 }])
   })
 
@@ -209,7 +209,7 @@ describe('updateSegment', () => {
     const { id } = await seedSegment(place(), ready)
     const { status, body } = await patch(`/v1/segments/${id}`, { name: 'Changed', expression: 'user.is_active &&' })
     expect([status, body.errors[0].pointer, typeof body.errors[0].start]).toEqual([400, '#/expression', 'number'])
-    expect((await segmentNow(id)).version).toBe(1)
+    expect((await loadSegment(id)).version).toBe(1)
   })
 
   it('moves a segment only to a place where the caller has a role', async () => {

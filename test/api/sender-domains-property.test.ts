@@ -13,7 +13,7 @@ import { deleteSenderDomain } from '../../src/modules/sender-domains/delete.ts'
 import { isVerifiedSender } from '../../src/modules/sender-domains/index.ts'
 import type { SenderDomainRow } from '../../src/modules/sender-domains/queries.ts'
 import { verifySenderDomain } from '../../src/modules/sender-domains/verify.ts'
-import { contextAt } from '../support/context.ts'
+import { createContextAt } from '../support/context.ts'
 import { db, next } from '../support/seeding/rows.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
 
@@ -52,7 +52,7 @@ class Domain {
   readonly expected = new Map<number, Expected>()
 
   readonly ctx = {
-    ...contextAt(Date.now()),
+    ...createContextAt(Date.now()),
     dns: {
       lookUpTxt: async (): Promise<TxtAnswer> => {
         if (!this.answers) return { ok: false, code: 'timeout' }

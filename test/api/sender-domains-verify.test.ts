@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { TxtAnswer } from '../../src/gateways/dns/dns.ts'
 import { verifySenderDomain } from '../../src/modules/sender-domains/verify.ts'
 import { callWith, get, post } from '../support/api.ts'
-import { contextAt } from '../support/context.ts'
+import { createContextAt } from '../support/context.ts'
 import { db } from '../support/seeding/rows.ts'
 import { aDomain, givenSenderDomain, givenDomains } from '../support/seeding/messaging/sender-domains.ts'
 import { outcome, prove, setTexts, loadDomain, verify } from '../support/sender-domains.ts'
@@ -50,7 +50,7 @@ describe('verifySenderDomain', () => {
     for (const [answer, expected] of answers) {
       const row = await loadDomain(domain.id)
       if (!row) throw new Error('the domain is there')
-      const ctx = { ...contextAt(Date.now()), dns: { lookUpTxt: async () => answer } }
+      const ctx = { ...createContextAt(Date.now()), dns: { lookUpTxt: async () => answer } }
       await verifySenderDomain(ctx, row, { by_hand: false })
       expect(await loadDomain(domain.id)).toMatchObject({ status: 'verified', check_outcome: expected })
     }

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { get, patch, post, type Reply } from '../support/api.ts'
-import { costOf } from '../support/cost.ts'
+import { readCost } from '../support/cost.ts'
 import { givenSegment } from '../support/seeding/messaging/segments.ts'
 import { write } from '../support/seeding/rows.ts'
 import { anOrder, importOrders } from '../support/seeding/sales/orders.ts'
@@ -67,7 +67,7 @@ interface Observation {
 }
 
 const observe = (reply: Reply): Observation => {
-  const { queries, rows_read } = costOf(reply)
+  const { queries, rows_read } = readCost(reply)
   return { status: reply.status, text: reply.text, etag: reply.headers.get('etag'), queries, rows_read }
 }
 

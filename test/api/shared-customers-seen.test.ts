@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 
 import { unsubscribeAndCount } from '../../src/modules/message-events/subscription.ts'
 import { get, patch } from '../support/api.ts'
-import { realJob } from '../support/campaigns.ts'
+import { createJob } from '../support/campaigns.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { anOrder, importOrders } from '../support/seeding/sales/orders.ts'
 import { seedCrowd, seedReady } from '../support/seeding/messaging/campaigns.ts'
@@ -13,7 +13,7 @@ import { buildBareMembership } from '../support/seeding/customers.ts'
 import { write } from '../support/seeding/rows.ts'
 import { seedEndpoint } from '../support/seeding/webhooks.ts'
 import { attach, givenTwo, stranger } from '../support/shared-customers.ts'
-import { eventsOf } from '../support/webhook-rows.ts'
+import { listEvents } from '../support/webhook-rows.ts'
 
 describe('what an edition imported about a customer', () => {
   it('is the latest value of each field, and survives an import with fewer fields', async () => {
@@ -96,7 +96,9 @@ describe('what an edition imported about a customer', () => {
       two.manager,
     )
     await importOrders(two.mine, [anOrder({ customer: phone })], announced, two.manager)
-    const emails = (await eventsOf(two.mine.organization_id)).map(({ payload }) => JSON.parse(payload).data.user.email)
+    const emails = (await listEvents(two.mine.organization_id)).map(
+      ({ payload }) => JSON.parse(payload).data.user.email,
+    )
     const knownEmail = 'secret@example.dk'
     expect(emails).toEqual([null, null, null, null, knownEmail, knownEmail, knownEmail, knownEmail])
   })
@@ -125,8 +127,8 @@ describe('what an edition imported about a customer', () => {
       )
       const leaving = { campaign_id: campaign.id, n: person?.seq ?? 0, user_id, address: person?.email ?? '' }
       const place = { organization_id: crowd.organization, organization_name: '', edition_id: crowd.edition }
-      await unsubscribeAndCount(realJob(), { ...leaving, ...place, language: 'en', channel: 'email' })
-      const events = await eventsOf(crowd.organization)
+      await unsubscribeAndCount(createJob(), { ...leaving, ...place, language: 'en', channel: 'email' })
+      const events = await listEvents(crowd.organization)
       emails.push(...events.map(({ payload }) => JSON.parse(payload).data.user.email))
     }
     expect(emails).toEqual([null, shared?.email, ownCustomer?.email])

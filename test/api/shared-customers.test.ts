@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { call, callWith, get, patch } from '../support/api.ts'
-import { interruptedDatabase } from '../support/bindings.ts'
+import { interruptDatabase } from '../support/bindings.ts'
 import { givenMember } from '../support/seeding/members.ts'
 import { anOrder, importOrders } from '../support/seeding/sales/orders.ts'
 import { db } from '../support/seeding/rows.ts'
@@ -99,7 +99,7 @@ describe('an edition manager who imports a customer of another edition', () => {
     await attach(two, { email: 'own@example.dk', first_name: 'Anna' })
     const ownCustomer = await loadCustomer(two.mine, 'own@example.dk')
     const join = () => importOrders(two.theirs, [anOrder({ customer: { email: 'own@example.dk' } })])
-    const reply = await callWith(interruptedDatabase(/^update "users"/, join), `/v1/user/${ownCustomer.id}`, {
+    const reply = await callWith(interruptDatabase(/^update "users"/, join), `/v1/user/${ownCustomer.id}`, {
       method: 'PATCH',
       body: { first_name: 'Eve' },
       token: two.manager,
@@ -113,7 +113,7 @@ describe('an edition manager who imports a customer of another edition', () => {
     await attach(two, { email: 'own@example.dk' })
     const ownCustomer = await loadCustomer(two.mine, 'own@example.dk')
     const join = () => importOrders(two.theirs, [anOrder({ customer: { email: 'own@example.dk' } })])
-    const reply = await callWith(interruptedDatabase(/^update "users"/, join), '/v1/data-imports/external-orders', {
+    const reply = await callWith(interruptDatabase(/^update "users"/, join), '/v1/data-imports/external-orders', {
       method: 'POST',
       body: {
         ...two.mine,

@@ -4,12 +4,12 @@ import { describe, expect, it } from 'vitest'
 import { mintLinkToken } from '../../src/domain/campaigns/link-tokens.ts'
 import { applyEvents } from '../../src/modules/message-events/jobs.ts'
 import { post } from '../support/api.ts'
-import { type Captured, capturedOf, realJob, statsOf, until } from '../support/campaigns.ts'
+import { type Captured, listCaptured, createJob, readStats, runUntil } from '../support/campaigns.ts'
 import { marketingTo, seedCrowd, seedReady } from '../support/seeding/messaging/campaigns.ts'
 import { seedMessage } from '../support/seeding/messaging/email-messages.ts'
 import { seedEndpoint } from '../support/seeding/webhooks.ts'
 import { db, write } from '../support/seeding/rows.ts'
-import { pathsIn, sendCampaign, visit } from '../support/visits.ts'
+import { listPaths, sendCampaign, visit } from '../support/visits.ts'
 
 const form = { 'content-type': 'application/x-www-form-urlencoded' }
 const leave = (path: string) => visit(path, { method: 'POST', headers: form, body: 'List-Unsubscribe=One-Click' })
@@ -58,8 +58,8 @@ describe('the page of a link to unsubscribe', () => {
         sql`update consents set title = '{"en":"<i>Letters</i>","da":"<i>Letters</i>"}' where id = ${consent}`,
       )
       await post(`/v1/campaigns/${campaign.id}/send-now`, {})
-      await until(campaign.id, ['sent'])
-      const [path = ''] = pathsIn((await capturedOf(campaign.id))[0], 'u')
+      await runUntil(campaign.id, ['sent'])
+      const [path = ''] = listPaths((await listCaptured(campaign.id))[0], 'u')
       const unsubscribePage = await visit(path)
       const leaveReply = await leave(path)
       const looked = await visit(path)
@@ -93,9 +93,9 @@ describe('the page of a link to unsubscribe', () => {
       { organization: crowd.organization, edition: crowd.edition },
       { events: ['consent.given'], edition_id: null },
     )
-    const [path = ''] = pathsIn(findMail(await capturedOf(id), person?.email), 'u')
+    const [path = ''] = listPaths(findMail(await listCaptured(id), person?.email), 'u')
     const leaveReply = await leave(path)
-    await applyEvents(realJob(), leaveReply.enqueued)
+    await applyEvents(createJob(), leaveReply.enqueued)
     const back = readAction(path, leaveReply.text)
     expect(back).toMatch(/^\/t\/s\/[\w-]+$/)
     const before = await listRecords(person?.id ?? '')
@@ -138,7 +138,7 @@ describe('the page of a link to unsubscribe', () => {
       record_id: records[2]?.id,
     })
     // The campaign's number of unsubscriptions stays.
-    expect(await statsOf(id)).toMatchObject({ unsubscribed: 1 })
+    expect(await readStats(id)).toMatchObject({ unsubscribed: 1 })
     expect((await leave(path)).status).toBe(200)
     expect(await listSuppressions(crowd.organization)).toMatchObject([{ reason: 'unsubscribed' }])
   })
@@ -146,7 +146,7 @@ describe('the page of a link to unsubscribe', () => {
   it('does not undo a withdrawal that was made elsewhere since', async () => {
     const { crowd, captured } = await sendCampaign(1)
     const [person] = crowd.people
-    const [path = ''] = pathsIn(captured[0], 'u')
+    const [path = ''] = listPaths(captured[0], 'u')
     const leaveReply = await leave(path)
     // The person withdraws the consent elsewhere.
     await write(sql`update consent_records set method = 'portal' where user_id = ${person?.id ?? ''} and is_latest = 1`)
@@ -162,7 +162,7 @@ describe('the page of a link to unsubscribe', () => {
     async (reason) => {
       const { id, crowd, captured } = await sendCampaign(1)
       const [person] = crowd.people
-      const [path = ''] = pathsIn(captured[0], 'u')
+      const [path = ''] = listPaths(captured[0], 'u')
       const leaveReply = await leave(path)
       const back = readAction(path, leaveReply.text)
       const n = person?.seq ?? 0
@@ -170,7 +170,7 @@ describe('the page of a link to unsubscribe', () => {
         reason === 'complaint'
           ? { n, type: 'complained' as const, at: Date.now() }
           : { n, type: 'bounced' as const, bounce: 'hard' as const, at: Date.now() }
-      await applyEvents(realJob(), [{ type: 'campaign.events', campaign_id: id, events: [event] }])
+      await applyEvents(createJob(), [{ type: 'campaign.events', campaign_id: id, events: [event] }])
       expect(await listSuppressions(crowd.organization)).toMatchObject([{ reason }])
       const tried = await visit(back, { method: 'POST' })
       expect(tried.status).toBe(200)
@@ -186,7 +186,7 @@ describe('the page of a link to unsubscribe', () => {
 
   it('refuses tokens of another kind, forged ones, and those of a person who does not exist', async () => {
     const { id, crowd, captured } = await sendCampaign(1)
-    const [path = ''] = pathsIn(captured[0], 'u')
+    const [path = ''] = listPaths(captured[0], 'u')
     const leaveReply = await leave(path)
     const back = readAction(path, leaveReply.text)
     const token = back.slice('/t/s/'.length)
@@ -206,7 +206,7 @@ describe('the page of a link to unsubscribe', () => {
   it('shows the state of the last action, for any sequence of actions', async () => {
     const { crowd, captured } = await sendCampaign(1)
     const [person] = crowd.people
-    const [path = ''] = pathsIn(captured[0], 'u')
+    const [path = ''] = listPaths(captured[0], 'u')
     const back = readAction(path, (await leave(path)).text)
     await fc.assert(
       fc.asyncProperty(fc.array(fc.constantFrom(path, back), { minLength: 1, maxLength: 5 }), async (steps) => {
@@ -244,8 +244,8 @@ describe('transactional messages', () => {
     })
     const { campaign } = await seedReady(crowd, { email_message_id: message })
     await post(`/v1/campaigns/${campaign.id}/send-now`, {})
-    await until(campaign.id, ['sent'])
-    const [mail] = await capturedOf(campaign.id)
+    await runUntil(campaign.id, ['sent'])
+    const [mail] = await listCaptured(campaign.id)
     expect(Object.keys(JSON.parse(mail?.headers ?? '{}')).toSorted()).toEqual(['Feedback-ID', 'List-Id'])
     expect(mail?.html).toContain('Out: []')
     expect(`${mail?.html} ${mail?.body}`).not.toMatch(/\/t\/u\/|unsubscribe|afmeld/i)
@@ -255,7 +255,7 @@ describe('transactional messages', () => {
     const crowd = await seedCrowd(1)
     const { campaign } = await seedReady(crowd, { channel: 'sms', sms_body: { en: 'Gates open' } })
     await post(`/v1/campaigns/${campaign.id}/send-now`, {})
-    await until(campaign.id, ['sent'])
-    expect((await capturedOf(campaign.id)).map(({ body }) => body)).toEqual(['Gates open'])
+    await runUntil(campaign.id, ['sent'])
+    expect((await listCaptured(campaign.id)).map(({ body }) => body)).toEqual(['Gates open'])
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { call, get, patch, rootToken } from '../support/api.ts'
-import { idsOf, nullsLast, readAs, walkAs } from '../support/lists.ts'
+import { listIds, compareNullsLast, readAs, walkAs } from '../support/lists.ts'
 import { seedPeople } from '../support/seeding/customers.ts'
 import { givenMember } from '../support/seeding/members.ts'
 import { anOrder, givenOrders, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
@@ -73,13 +73,13 @@ describe('listUsers', () => {
         for (const desc of [false, true]) {
           const expected = people.toSorted((left, right) => {
             const ties = desc ? [right, left] : [left, right]
-            return nullsLast(desc)(left[key], right[key]) || (ties[0]?.seq ?? 0) - (ties[1]?.seq ?? 0)
+            return compareNullsLast(desc)(left[key], right[key]) || (ties[0]?.seq ?? 0) - (ties[1]?.seq ?? 0)
           })
           const ids: string[] = []
           const first = `/v1/user?${place}&ordering=${desc ? '-' : ''}${name}`
           for (let at: string | null = first; at !== null;) {
             const reply = await readAs(rootToken, at)
-            ids.push(...idsOf(reply))
+            ids.push(...listIds(reply))
             at = reply.body.next
           }
           expect(ids, first).toEqual(expected.map(({ id }) => id))

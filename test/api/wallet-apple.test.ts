@@ -3,19 +3,19 @@ import { describe, expect, it, vi } from 'vitest'
 import { markPassesChanged } from '../../src/modules/wallet/index.ts'
 import { handleRegistration } from '../../src/modules/wallet/apple/phone-requests.ts'
 import { call, callWith, get, remove } from '../support/api.ts'
-import { countingLimiter, interruptedDatabase } from '../support/bindings.ts'
-import { realJob } from '../support/campaigns.ts'
+import { createCountingLimiter, interruptDatabase } from '../support/bindings.ts'
+import { createJob } from '../support/campaigns.ts'
 import { dump } from '../support/dump.ts'
 import { db, write } from '../support/seeding/rows.ts'
 import {
-  changedOn,
-  kindsOf,
+  listChanged,
+  listKinds,
   latest,
-  passRow,
+  loadPass,
   register,
-  registrationsOf,
+  listRegistrations,
   unregister,
-  walletEvents,
+  listWalletEvents,
 } from '../support/wallet.ts'
 import {
   givenPass,
@@ -24,7 +24,7 @@ import {
   type Pass,
   givenPassOf,
 } from '../support/seeding/sales/wallet-passes.ts'
-import { tokenOf } from '../support/pass-packages.ts'
+import { readToken } from '../support/pass-packages.ts'
 
 const added = 'wallet.vendorA.pass-added'
 const removed = 'wallet.vendorA.pass-removed'
@@ -35,7 +35,7 @@ const listDeliveries = (organization: string) =>
     where organization_id = ${organization}`)
 
 async function registrationCost({ serial, token }: Pass, device: string) {
-  const job = realJob()
+  const job = createJob()
   const request = { passType: 'pass.capture', serial, authorization: `ApplePass ${token}`, device }
   expect(await handleRegistration(job, request, async () => ({ pushToken: 'push' }))).toBe(true)
   return { ...job.db.meter }
@@ -46,10 +46,10 @@ describe('registering a phone', () => {
     const pass = await givenPass()
     expect((await register(pass, 'phone-1')).status).toBe(201)
     expect((await register(pass, 'phone-1')).status).toBe(200)
-    expect(await registrationsOf(pass.id)).toMatchObject([{ device_id: 'phone-1', push_token: 'push-phone-1' }])
-    const row = await passRow(pass.id)
+    expect(await listRegistrations(pass.id)).toMatchObject([{ device_id: 'phone-1', push_token: 'push-phone-1' }])
+    const row = await loadPass(pass.id)
     expect(row).toMatchObject({ registrations_count: 1, added_at: expect.any(Number), removed_at: null })
-    const [event, ...others] = await walletEvents(pass.organization)
+    const [event, ...others] = await listWalletEvents(pass.organization)
     expect(others).toEqual([])
     expect(JSON.parse(event?.payload ?? '{}')).toMatchObject({
       type: added,
@@ -68,8 +68,8 @@ describe('registering a phone', () => {
     const pass = await givenPass()
     await register(pass, 'phone-1')
     expect((await register(pass, 'phone-1', { push: 'another' })).status).toBe(200)
-    expect(await registrationsOf(pass.id)).toMatchObject([{ push_token: 'another' }])
-    expect(await kindsOf(pass.organization)).toEqual([added])
+    expect(await listRegistrations(pass.id)).toMatchObject([{ push_token: 'another' }])
+    expect(await listKinds(pass.organization)).toEqual([added])
   })
 
   it('sends one webhook when twenty first phones register at once, and one when the last unregister', async () => {
@@ -77,36 +77,36 @@ describe('registering a phone', () => {
     const phones = Array.from({ length: 20 }, (_, index) => `phone-${index}`)
     const arrived = await Promise.all(phones.map((phone) => register(pass, phone)))
     expect(arrived.map(({ status }) => status)).toEqual(phones.map(() => 201))
-    expect(await passRow(pass.id)).toMatchObject({ registrations_count: 20 })
-    expect(await kindsOf(pass.organization)).toEqual([added])
+    expect(await loadPass(pass.id)).toMatchObject({ registrations_count: 20 })
+    expect(await listKinds(pass.organization)).toEqual([added])
     const unregisterReplies = await Promise.all(phones.map((phone) => unregister(pass, phone)))
     expect(unregisterReplies.map(({ status }) => status)).toEqual(phones.map(() => 200))
-    expect(await passRow(pass.id)).toMatchObject({ registrations_count: 0, removed_at: expect.any(Number) })
-    expect(await kindsOf(pass.organization)).toEqual([added, removed])
+    expect(await loadPass(pass.id)).toMatchObject({ registrations_count: 0, removed_at: expect.any(Number) })
+    expect(await listKinds(pass.organization)).toEqual([added, removed])
   })
 
   it('sends the right webhooks when two phones register or unregister at the same time', async () => {
     const pass = await givenPass()
     const registrationPath = `/wallet/apple/v1/devices/phone-1/registrations/pass.capture/${pass.serial}`
     const headers = { authorization: `ApplePass ${pass.token}` }
-    const arriving = interruptedDatabase(/insert into "wallet_registrations"/, () => register(pass, 'phone-2'))
+    const arriving = interruptDatabase(/insert into "wallet_registrations"/, () => register(pass, 'phone-2'))
     const body = { pushToken: 'push' }
     expect((await callWith(arriving, registrationPath, { token: null, headers, body })).status).toBe(201)
-    expect(await kindsOf(pass.organization)).toEqual([added])
-    expect(await passRow(pass.id)).toMatchObject({ registrations_count: 2 })
-    const leaving = interruptedDatabase(/delete from "wallet_registrations"/, () => unregister(pass, 'phone-2'))
+    expect(await listKinds(pass.organization)).toEqual([added])
+    expect(await loadPass(pass.id)).toMatchObject({ registrations_count: 2 })
+    const leaving = interruptDatabase(/delete from "wallet_registrations"/, () => unregister(pass, 'phone-2'))
     const request = { method: 'DELETE', token: null, headers }
     expect((await callWith(leaving, registrationPath, request)).status).toBe(200)
-    expect(await kindsOf(pass.organization)).toEqual([added, removed])
-    expect(await passRow(pass.id)).toMatchObject({ registrations_count: 0 })
+    expect(await listKinds(pass.organization)).toEqual([added, removed])
+    expect(await loadPass(pass.id)).toMatchObject({ registrations_count: 0 })
   })
 
   it('sends one webhook when one phone registers ten times at once', async () => {
     const pass = await givenPass()
     const replies = await Promise.all(Array.from({ length: 10 }, () => register(pass, 'phone-1')))
     expect(replies.map(({ status }) => status).toSorted()).toEqual([...Array.from({ length: 9 }, () => 200), 201])
-    expect(await passRow(pass.id)).toMatchObject({ registrations_count: 1 })
-    expect(await kindsOf(pass.organization)).toEqual([added])
+    expect(await loadPass(pass.id)).toMatchObject({ registrations_count: 1 })
+    expect(await listKinds(pass.organization)).toEqual([added])
   })
 
   it('takes as many queries for the hundredth phone as for the second', async () => {
@@ -133,9 +133,9 @@ describe('registering a phone', () => {
       sql`update wallet_passes set registrations_count = 1000, added_at = 1 where id = ${pass.id}`,
     )
     expect((await register(pass, 'phone-1')).status).toBe(201)
-    const phones = (await registrationsOf(pass.id)).map(({ device_id }) => device_id)
+    const phones = (await listRegistrations(pass.id)).map(({ device_id }) => device_id)
     expect([phones.length, phones.includes('crowd-0'), phones.includes('phone-1')]).toEqual([1000, false, true])
-    expect(await passRow(pass.id)).toMatchObject({ registrations_count: 1000 })
+    expect(await loadPass(pass.id)).toMatchObject({ registrations_count: 1000 })
   })
 
   it('refuses a wrong token, another pass’s token and an unknown serial number alike, and writes nothing', async () => {
@@ -187,7 +187,7 @@ describe('registering a phone', () => {
 
   it('is limited for each network', async () => {
     const pass = await givenPass()
-    const limiter = countingLimiter(1)
+    const limiter = createCountingLimiter(1)
     const bindings = { LINK_RATE_LIMITER: limiter, RATE_LIMIT_PER_MINUTE: '600' }
     const path = `/wallet/apple/v1/devices/phone-1/registrations/pass.capture/${pass.serial}`
     const request = { method: 'DELETE', token: null, headers: { 'cf-connecting-ip': '192.0.2.7' } }
@@ -203,13 +203,13 @@ describe('unregistering a phone', () => {
     await register(pass, 'phone-2')
     expect((await unregister(pass, 'phone-1')).status).toBe(200)
     expect((await unregister(pass, 'phone-1')).status).toBe(200)
-    expect(await kindsOf(pass.organization)).toEqual([added])
+    expect(await listKinds(pass.organization)).toEqual([added])
     expect((await unregister(pass, 'phone-2')).status).toBe(200)
-    expect(await kindsOf(pass.organization)).toEqual([added, removed])
-    expect(await passRow(pass.id)).toMatchObject({ registrations_count: 0, removed_at: expect.any(Number) })
+    expect(await listKinds(pass.organization)).toEqual([added, removed])
+    expect(await loadPass(pass.id)).toMatchObject({ registrations_count: 0, removed_at: expect.any(Number) })
     await register(pass, 'phone-1')
-    expect(await kindsOf(pass.organization)).toEqual([added, removed, added])
-    expect(await passRow(pass.id)).toMatchObject({ registrations_count: 1, removed_at: null })
+    expect(await listKinds(pass.organization)).toEqual([added, removed, added])
+    expect(await loadPass(pass.id)).toMatchObject({ registrations_count: 1, removed_at: null })
   })
 
   it('is stored at vendor B without a webhook', async () => {
@@ -217,10 +217,10 @@ describe('unregistering a phone', () => {
     const swapped = { WALLET_VENDOR_A: 'google', WALLET_VENDOR_B: 'apple' }
     const path = `/v1/purchases/${purchase.purchase}/wallet-passes`
     const { body } = await callWith(swapped, path, { method: 'POST', body: { platform: 'apple' } })
-    const pass = { ...purchase, ...body, serial: body.serial_number, token: await tokenOf(body.add_url) }
+    const pass = { ...purchase, ...body, serial: body.serial_number, token: await readToken(body.add_url) }
     await register(pass, 'phone-1')
     await unregister(pass, 'phone-1')
-    expect(await kindsOf(purchase.organization)).toEqual(['wallet.vendorB.pass-added'])
+    expect(await listKinds(purchase.organization)).toEqual(['wallet.vendorB.pass-added'])
     const purchaseReply = await get(`/v1/purchases/${purchase.purchase}`)
     expect(purchaseReply.body.wallet_passes).toMatchObject([{ provider: 'vendorB', removed_at: expect.any(String) }])
   })
@@ -231,17 +231,17 @@ describe('the list of changed passes', () => {
     const one = await givenPass()
     const two = await givenPass()
     const device = `phone-of-${one.serial}`
-    expect((await changedOn(device)).status).toBe(204)
+    expect((await listChanged(device)).status).toBe(204)
     await register(one, device)
     await register(two, device)
-    const all = await changedOn(device)
+    const all = await listChanged(device)
     expect([all.status, all.body.serialNumbers.toSorted()]).toEqual([200, [one.serial, two.serial].toSorted()])
-    expect((await changedOn(device, all.body.lastUpdated)).status).toBe(204)
+    expect((await listChanged(device, all.body.lastUpdated)).status).toBe(204)
     await remove(`/v1/purchases/${two.purchase}/wallet-passes/${two.id}`)
-    const since = await changedOn(device, all.body.lastUpdated)
+    const since = await listChanged(device, all.body.lastUpdated)
     expect(since.body.serialNumbers).toEqual([two.serial])
-    expect((await changedOn(device, since.body.lastUpdated)).status).toBe(204)
-    expect((await changedOn(device, "1' or 1")).status).toBe(200)
+    expect((await listChanged(device, since.body.lastUpdated)).status).toBe(204)
+    expect((await listChanged(device, "1' or 1")).status).toBe(200)
   })
 
   it('has every pass of a phone with more than 500, although many changed at the same time', async () => {
@@ -256,9 +256,9 @@ describe('the list of changed passes', () => {
         select id, ${device}, 'push', 0, 0, 0 from wallet_passes where edition_id = ${pass.edition}`,
     )
     const serials: string[] = []
-    for (let reply = await changedOn(device); reply.status === 200;) {
+    for (let reply = await listChanged(device); reply.status === 200;) {
       serials.push(...reply.body.serialNumbers)
-      reply = await changedOn(device, reply.body.lastUpdated)
+      reply = await listChanged(device, reply.body.lastUpdated)
     }
     expect([serials.length, new Set(serials).size]).toEqual([701, 701])
   })

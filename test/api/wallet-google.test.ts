@@ -4,17 +4,17 @@ import { clearGoogleKeys } from '../../src/gateways/passes/google-keys.ts'
 import { toBase64 } from '../../src/domain/text/encoding.ts'
 import { receiveGoogleCallback } from '../../src/modules/wallet/google-callback.ts'
 import { call, callWith, get } from '../support/api.ts'
-import { interruptedDatabase } from '../support/bindings.ts'
-import { realJob } from '../support/campaigns.ts'
+import { interruptDatabase } from '../support/bindings.ts'
+import { createJob } from '../support/campaigns.ts'
 import { dump } from '../support/dump.ts'
 import {
   callback,
-  callbackBody,
+  buildCallback,
   type CallbackOptions,
   givenGoogleKeys,
   type GoogleKeys,
-  kindsOf,
-  passRow,
+  listKinds,
+  loadPass,
   setRootKeys,
 } from '../support/wallet.ts'
 import { givenPass, type Pass } from '../support/seeding/sales/wallet-passes.ts'
@@ -27,16 +27,16 @@ beforeAll(async () => {
 })
 
 const postCallback = async (pass: Pass, event: 'save' | 'del', options?: CallbackOptions) =>
-  callback(await callbackBody(keys, pass, event, options))
+  callback(await buildCallback(keys, pass, event, options))
 
 describe('a callback of Google', () => {
   it('marks the pass as added and announces it; a removal is stored without a webhook', async () => {
     const pass = await givenPass('google')
     expect((await postCallback(pass, 'save')).status).toBe(200)
-    expect(await passRow(pass.id)).toMatchObject({ added_at: expect.any(Number), removed_at: null })
-    expect(await kindsOf(pass.organization)).toEqual([added])
+    expect(await loadPass(pass.id)).toMatchObject({ added_at: expect.any(Number), removed_at: null })
+    expect(await listKinds(pass.organization)).toEqual([added])
     expect((await postCallback(pass, 'del')).status).toBe(200)
-    expect(await kindsOf(pass.organization)).toEqual([added])
+    expect(await listKinds(pass.organization)).toEqual([added])
     const { body } = await get(`/v1/purchases/${pass.purchase}`)
     expect(body.wallet_passes).toMatchObject([
       { provider: 'vendorB', added_at: expect.any(String), removed_at: expect.any(String) },
@@ -45,63 +45,63 @@ describe('a callback of Google', () => {
 
   it('counts each nonce once, and announces once when it comes ten times at once', async () => {
     const pass = await givenPass('google')
-    const body = await callbackBody(keys, pass, 'save')
+    const body = await buildCallback(keys, pass, 'save')
     const replies = await Promise.all(Array.from({ length: 10 }, () => callback(body)))
     expect(replies.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 200))
-    expect(await kindsOf(pass.organization)).toEqual([added])
+    expect(await listKinds(pass.organization)).toEqual([added])
     await postCallback(pass, 'del')
-    const before = await passRow(pass.id)
+    const before = await loadPass(pass.id)
     expect((await callback(body)).status).toBe(200)
-    expect(await passRow(pass.id)).toEqual(before)
+    expect(await loadPass(pass.id)).toEqual(before)
   })
 
   it('counts once when the same callback arrives at the same time', async () => {
     const pass = await givenPass('google')
-    const body = await callbackBody(keys, pass, 'save')
-    const twice = interruptedDatabase(/insert into "wallet_callbacks"/, () => callback(body))
+    const body = await buildCallback(keys, pass, 'save')
+    const twice = interruptDatabase(/insert into "wallet_callbacks"/, () => callback(body))
     const reply = await callWith(twice, '/wallet/google/callback', { method: 'POST', token: null, body })
     expect(reply.status).toBe(200)
-    expect(await kindsOf(pass.organization)).toEqual([added])
+    expect(await listKinds(pass.organization)).toEqual([added])
   })
 
   it('counts when another callback arrives at the same time', async () => {
     const pass = await givenPass('google')
-    const [one, other] = await Promise.all([callbackBody(keys, pass, 'save'), callbackBody(keys, pass, 'save')])
-    const racedDatabase = interruptedDatabase(/insert into "wallet_callbacks"/, () => callback(one))
+    const [one, other] = await Promise.all([buildCallback(keys, pass, 'save'), buildCallback(keys, pass, 'save')])
+    const racedDatabase = interruptDatabase(/insert into "wallet_callbacks"/, () => callback(one))
     const reply = await callWith(racedDatabase, '/wallet/google/callback', { method: 'POST', token: null, body: other })
     expect(reply.status).toBe(200)
-    expect(await kindsOf(pass.organization)).toEqual([added])
+    expect(await listKinds(pass.organization)).toEqual([added])
   })
 
   it('announces once when ten different callbacks report it at once', async () => {
     const pass = await givenPass('google')
-    const bodies = await Promise.all(Array.from({ length: 10 }, () => callbackBody(keys, pass, 'save')))
+    const bodies = await Promise.all(Array.from({ length: 10 }, () => buildCallback(keys, pass, 'save')))
     const replies = await Promise.all(bodies.map(callback))
     expect(replies.map(({ status }) => status)).toEqual(bodies.map(() => 200))
-    expect(await kindsOf(pass.organization)).toEqual([added])
+    expect(await listKinds(pass.organization)).toEqual([added])
   })
 
   it('is ignored when a later one was stored before', async () => {
     const pass = await givenPass('google')
     const later = Date.now() + 300_000
-    const save = await callbackBody(keys, pass, 'save', { message: { expTimeMillis: later } })
-    const removal = await callbackBody(keys, pass, 'del', { message: { expTimeMillis: String(later + 1000) } })
+    const save = await buildCallback(keys, pass, 'save', { message: { expTimeMillis: later } })
+    const removal = await buildCallback(keys, pass, 'del', { message: { expTimeMillis: String(later + 1000) } })
     await callback(removal)
     await callback(save)
-    expect(await kindsOf(pass.organization)).toEqual([])
-    expect(await passRow(pass.id)).toMatchObject({ added_at: null, removed_at: expect.any(Number) })
+    expect(await listKinds(pass.organization)).toEqual([])
+    expect(await loadPass(pass.id)).toMatchObject({ added_at: null, removed_at: expect.any(Number) })
   })
 
   it('is accepted with the newer name of the sender too', async () => {
     const pass = await givenPass('google')
     expect((await postCallback(pass, 'save', { sender: 'GoogleWalletPasses' })).status).toBe(200)
-    expect(await kindsOf(pass.organization)).toEqual([added])
+    expect(await listKinds(pass.organization)).toEqual([added])
   })
 
   it('takes one query and one transaction', async () => {
     const pass = await givenPass('google')
-    const job = realJob()
-    await receiveGoogleCallback(job, JSON.stringify(await callbackBody(keys, pass, 'save')))
+    const job = createJob()
+    await receiveGoogleCallback(job, JSON.stringify(await buildCallback(keys, pass, 'save')))
     // The capture keys take one statement, and the event three: its row, its deliveries, and the search for due
     // endpoints.
     const { queries, round_trips } = job.db.meter
@@ -116,7 +116,7 @@ describe('a callback with invalid signatures', () => {
     return toBase64(bytes)
   }
 
-  type Body = Awaited<ReturnType<typeof callbackBody>>
+  type Body = Awaited<ReturnType<typeof buildCallback>>
   interface Signed {
     signature: string
     signedMessage: string
@@ -132,7 +132,7 @@ describe('a callback with invalid signatures', () => {
     const pass = await givenPass('google')
     const other = await givenPass('google')
     const apple = await givenPass('apple')
-    const good = await callbackBody(keys, pass, 'save')
+    const good = await buildCallback(keys, pass, 'save')
     const past = Date.now() - 1000
     const strangers = { root: keys.intermediate, intermediate: keys.root }
     const forged: Record<string, unknown> = {
@@ -148,21 +148,21 @@ describe('a callback with invalid signatures', () => {
       'a key that was changed': changeSigned(good, (signed) => {
         signed.intermediateSigningKey.signedKey = signed.intermediateSigningKey.signedKey.replace('"}', '0"}')
       }),
-      'keys of somebody else': await callbackBody(strangers, pass, 'save'),
-      'a message that has expired': await callbackBody(keys, pass, 'save', { message: { expTimeMillis: past } }),
-      'a key that has expired': await callbackBody(keys, pass, 'save', { keyExpires: past }),
-      'another issuer': await callbackBody(keys, pass, 'save', { issuer: 'elsewhere' }),
-      'another sender': await callbackBody(keys, pass, 'save', { sender: 'GooglePayPassesX' }),
-      'the class of another edition': await callbackBody(keys, pass, 'save', {
+      'keys of somebody else': await buildCallback(strangers, pass, 'save'),
+      'a message that has expired': await buildCallback(keys, pass, 'save', { message: { expTimeMillis: past } }),
+      'a key that has expired': await buildCallback(keys, pass, 'save', { keyExpires: past }),
+      'another issuer': await buildCallback(keys, pass, 'save', { issuer: 'elsewhere' }),
+      'another sender': await buildCallback(keys, pass, 'save', { sender: 'GooglePayPassesX' }),
+      'the class of another edition': await buildCallback(keys, pass, 'save', {
         message: { classId: `capture.${other.edition}` },
       }),
-      'an object of another issuer': await callbackBody(keys, pass, 'save', {
+      'an object of another issuer': await buildCallback(keys, pass, 'save', {
         message: { objectId: `elsewhere.${pass.serial}` },
       }),
-      'an object that does not exist': await callbackBody(keys, { ...pass, serial: 'f'.repeat(32) }, 'save'),
-      'a pass of the other platform': await callbackBody(keys, apple, 'save'),
-      'an event that does not exist': await callbackBody(keys, pass, 'save', { message: { eventType: 'steal' } }),
-      'no nonce': await callbackBody(keys, pass, 'save', { message: { nonce: '' } }),
+      'an object that does not exist': await buildCallback(keys, { ...pass, serial: 'f'.repeat(32) }, 'save'),
+      'a pass of the other platform': await buildCallback(keys, apple, 'save'),
+      'an event that does not exist': await buildCallback(keys, pass, 'save', { message: { eventType: 'steal' } }),
+      'no nonce': await buildCallback(keys, pass, 'save', { message: { nonce: '' } }),
       'another protocol': { ...good, protocolVersion: 'ECv1' },
       'no key': { ...good, intermediateSigningKey: null },
       'too many signatures': changeSigned(good, (signed) => {
@@ -230,7 +230,7 @@ describe('the root keys of Google', () => {
       callWith(live, '/wallet/google/callback', {
         method: 'POST',
         token: null,
-        body: await callbackBody(keys, pass, 'save', options),
+        body: await buildCallback(keys, pass, 'save', options),
       })
     expect((await post({ sender: 'GoogleWalletPasses' })).status).toBe(200)
     expect(urls).toEqual(['https://pay.google.com/gp/m/issuer/keys', 'https://wallet.google.com/gp/m/issuer/keys'])

@@ -4,12 +4,12 @@ import { decodeJwt } from 'jose'
 import { describe, expect, it } from 'vitest'
 import { toHex } from '../../src/domain/text/encoding.ts'
 import { call, callWith, get, post, publicUrl, remove } from '../support/api.ts'
-import { interruptedDatabase } from '../support/bindings.ts'
+import { interruptDatabase } from '../support/bindings.ts'
 import { db, write } from '../support/seeding/rows.ts'
 import { seedTrade } from '../support/seeding/sales/trades.ts'
-import { capturedOf, latest, passRow } from '../support/wallet.ts'
+import { listCaptured, latest, loadPass } from '../support/wallet.ts'
 import { givenPass, seedWalletPurchase, givenPassOf } from '../support/seeding/sales/wallet-passes.ts'
-import { download, passJsonOf } from '../support/pass-packages.ts'
+import { download, readPassJson } from '../support/pass-packages.ts'
 
 const buildPath = (purchase: string) => `/v1/purchases/${purchase}/wallet-passes`
 
@@ -53,7 +53,7 @@ describe('createWalletPass', () => {
   it('returns the same pass when two requests issue it at the same time', async () => {
     const { purchase } = await seedWalletPurchase()
     const body = { platform: 'apple' }
-    const raced = interruptedDatabase(/insert into wallet_passes/, () => post(buildPath(purchase), body))
+    const raced = interruptDatabase(/insert into wallet_passes/, () => post(buildPath(purchase), body))
     const reply = await callWith(raced, buildPath(purchase), { method: 'POST', body })
     expect(reply.status).toBe(201)
     expect(await listRows(purchase)).toEqual([{ id: reply.body.id }])
@@ -62,7 +62,7 @@ describe('createWalletPass', () => {
   it('issues no pass for a purchase that is cancelled at the same time', async () => {
     const { purchase } = await seedWalletPurchase()
     const cancel = () => write(sql`update purchases set status = 'cancelled' where id = ${purchase}`)
-    const raced = interruptedDatabase(/insert into wallet_passes/, cancel)
+    const raced = interruptDatabase(/insert into wallet_passes/, cancel)
     const reply = await callWith(raced, buildPath(purchase), { method: 'POST', body: { platform: 'apple' } })
     expect([reply.status, reply.body.reason]).toEqual([409, 'purchase_not_active'])
     expect(await listRows(purchase)).toEqual([])
@@ -79,7 +79,7 @@ describe('createWalletPass', () => {
       typ: 'savetowallet',
       payload: { eventTicketObjects: [ids] },
     })
-    const [captured] = await capturedOf(body.id)
+    const [captured] = await listCaptured(body.id)
     expect(JSON.parse(captured?.body ?? '')).toMatchObject({
       eventTicketClasses: [
         { id: `capture.${edition}`, callbackOptions: { url: `${publicUrl}/wallet/google/callback` } },
@@ -98,7 +98,7 @@ describe('createWalletPass', () => {
   it('stores the pass once in the dev mailbox', async () => {
     const pass = await givenPass('google')
     await post(buildPath(pass.purchase), { platform: 'google' })
-    expect(await capturedOf(pass.id)).toHaveLength(1)
+    expect(await listCaptured(pass.id)).toHaveLength(1)
     const list = await call('/dev/outbox.json?channel=wallet', { token: null })
     expect(new Set(list.body.results.map(({ channel }: { channel: string }) => channel))).toEqual(new Set(['wallet']))
     const outboxMessage = list.body.results.find((item: { reference: string }) => item.reference === pass.id)
@@ -184,7 +184,7 @@ describe('the package of a pass', () => {
     const pass = await givenPass()
     await write(sql`update purchases set vendor_code = 'ÆØÅ-17' where id = ${pass.purchase}`)
     const bytes = await download(pass.add_url)
-    expect(passJsonOf(bytes)).toMatchObject({
+    expect(readPassJson(bytes)).toMatchObject({
       passTypeIdentifier: 'pass.capture',
       serialNumber: pass.serial,
       webServiceURL: `${publicUrl}/wallet/apple`,
@@ -204,7 +204,7 @@ describe('the package of a pass', () => {
   it('contains a token of which only a hash is stored', async () => {
     const pass = await givenPass()
     expect(pass.token.length).toBeGreaterThanOrEqual(16)
-    expect(JSON.stringify(await passRow(pass.id)).includes(pass.token)).toBe(false)
+    expect(JSON.stringify(await loadPass(pass.id)).includes(pass.token)).toBe(false)
   })
 
   it('is refused for a forged link, a link of another pass, and a void pass', async () => {
@@ -228,10 +228,10 @@ describe('voidWalletPass', () => {
     const pass = await givenPass()
     const path = `${buildPath(pass.purchase)}/${pass.id}`
     expect((await remove(path)).status).toBe(204)
-    const first = await passRow(pass.id)
+    const first = await loadPass(pass.id)
     expect(first).toMatchObject({ status: 'voided', voided_at: expect.any(Number) })
     expect((await remove(path)).status).toBe(204)
-    expect(await passRow(pass.id)).toEqual(first)
+    expect(await loadPass(pass.id)).toEqual(first)
     const nextPass = await givenPassOf({ ...pass, order: '', transaction: '' }, 'apple')
     expect(nextPass.id).not.toBe(pass.id)
     const { body } = await get(buildPath(pass.purchase))
@@ -243,13 +243,13 @@ describe('voidWalletPass', () => {
     await remove(`${buildPath(pass.purchase)}/${pass.id}`)
     const response = await latest(pass)
     expect(response.status).toBe(200)
-    expect(passJsonOf(new Uint8Array(await response.arrayBuffer()))).toMatchObject({ voided: true })
+    expect(readPassJson(new Uint8Array(await response.arrayBuffer()))).toMatchObject({ voided: true })
   })
 
   it('returns 404 under another purchase', async () => {
     const pass = await givenPass()
     const other = await seedWalletPurchase()
     expect((await remove(`${buildPath(other.purchase)}/${pass.id}`)).status).toBe(404)
-    expect(await passRow(pass.id)).toMatchObject({ status: 'active' })
+    expect(await loadPass(pass.id)).toMatchObject({ status: 'active' })
   })
 })

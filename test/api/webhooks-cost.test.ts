@@ -5,11 +5,11 @@ import { exampleData } from '../../src/modules/webhooks/events/example-contract.
 import { listDeliveries } from '../../src/modules/webhooks/delivery/list.ts'
 import { findDelivery, findEndpoint, listEndpoints } from '../../src/modules/webhooks/queries.ts'
 import { recoverDeliveries } from '../../src/modules/webhooks/delivery/manual-sends.ts'
-import { contextAt } from '../support/context.ts'
+import { createContextAt } from '../support/context.ts'
 import { seedShop } from '../support/seeding/sales/orders.ts'
 import { seedDeliveries, seedEndpoint, seedEndpoints } from '../support/seeding/webhooks.ts'
 import { answers, engine } from '../support/webhooks.ts'
-import { deliveriesOf } from '../support/webhook-rows.ts'
+import { loadDeliveries } from '../support/webhook-rows.ts'
 
 const page = { page: 1, size: 100, after: null }
 
@@ -20,7 +20,7 @@ describe('the database', () => {
     const place = { organization: shop.organization_id, edition: shop.edition_id }
     const endpoint = await seedEndpoint(place)
     const [delivery] = await seedDeliveries(place, endpoint.id, 50)
-    const ctx = contextAt(Date.now(), {
+    const ctx = createContextAt(Date.now(), {
       is_superuser: false,
       grants: [{ organization_id: shop.organization_id, edition_id: null, role: 'admin' }],
     })
@@ -39,7 +39,7 @@ describe('the database', () => {
     const [mine, busy] = [await seedEndpoint(place), await seedEndpoint(place)]
     await seedDeliveries(place, busy.id, 500)
     await seedDeliveries(place, mine.id, 2)
-    const ctx = contextAt(Date.now())
+    const ctx = createContextAt(Date.now())
     await listDeliveries(ctx, mine, page, { ordering: [], status: 'failed' })
     expect(ctx.db.meter.rows_read).toBeLessThan(30)
     const before = ctx.db.meter.rows_read
@@ -54,7 +54,7 @@ describe('the database', () => {
     const machine = engine(() => answers(200))
     let clock = Date.now()
     // A delivery that is due at once is claimed although the clock moves while its statement is built.
-    const ctx = { ...contextAt(clock), now: () => clock++, openJobAfterResponse: () => machine.job }
+    const ctx = { ...createContextAt(clock), now: () => clock++, openJobAfterResponse: () => machine.job }
     const event = {
       kind: 'purchase.action' as const,
       organization_id,
@@ -75,7 +75,7 @@ describe('the database', () => {
     const place = { organization: shop.organization_id, edition: shop.edition_id }
     const listening = await seedEndpoint(place)
     await seedEndpoints({ ...place, organization: (await seedShop()).organization_id }, 50)
-    const ctx = contextAt(Date.now())
+    const ctx = createContextAt(Date.now())
     const announcement: Announcement = {
       kind: 'purchase.action',
       organization_id: shop.organization_id,
@@ -91,7 +91,7 @@ describe('the database', () => {
     expect(ctx.db.meter.round_trips).toBe(1)
     // Each event writes its row, its index entries and a delivery for the organisation's one endpoint.
     expect(ctx.db.meter.rows_read).toBeLessThan(10_000)
-    expect(await deliveriesOf(listening.id)).toHaveLength(1000)
+    expect(await loadDeliveries(listening.id)).toHaveLength(1000)
     expect(announceAll(ctx, [])).toEqual([])
   })
 })

@@ -10,7 +10,7 @@ import {
   type EndpointRow,
   seedOpenEndpoint,
 } from '../support/seeding/webhooks.ts'
-import { deliveryRow, endpointRow, quietClient } from '../support/webhook-rows.ts'
+import { buildDeliveryRow, buildEndpointRow, createQuietClient } from '../support/webhook-rows.ts'
 import { buildWorld, type World } from '../support/world.ts'
 
 let world: World
@@ -187,7 +187,7 @@ describe('getWebhookDelivery', () => {
 describe('retryWebhookDelivery', () => {
   it('makes one more attempt at once for a delivery that has ended', async () => {
     for (const status of ['failed', 'exhausted'] as const) {
-      const { send, enqueued } = quietClient()
+      const { send, enqueued } = createQuietClient()
       const endpoint = await seedOwn()
       const row = await seedDelivery(place(), endpoint.id, { status })
       const path = `/v1/webhooks/${endpoint.id}/deliveries/${row.id}/retry`
@@ -195,8 +195,13 @@ describe('retryWebhookDelivery', () => {
       const reply = await send(path, { method: 'POST', token: token('EA') })
       expect(reply.body).toMatchObject({ id: row.id, status: 'retrying', attempts: 1 })
       expect(Date.parse(reply.body.next_retry_at)).toBeGreaterThanOrEqual(before)
-      expect(await deliveryRow(row.id)).toMatchObject({ status: 'retrying', manual: 'alone', step: 1, attempts: 1 })
-      expect((await deliveryRow(row.id))?.next_retry_at).toBe(Date.parse(reply.body.next_retry_at))
+      expect(await buildDeliveryRow(row.id)).toMatchObject({
+        status: 'retrying',
+        manual: 'alone',
+        step: 1,
+        attempts: 1,
+      })
+      expect((await buildDeliveryRow(row.id))?.next_retry_at).toBe(Date.parse(reply.body.next_retry_at))
       expect(enqueued).toEqual([{ endpoint_id: endpoint.id, delaySeconds: 0 }])
       const deliveryReply = await get(`/v1/webhooks/${endpoint.id}/deliveries/${row.id}`)
       expect(deliveryReply.text).toBe(reply.text)
@@ -204,17 +209,17 @@ describe('retryWebhookDelivery', () => {
   })
 
   it('makes an extra attempt for a delivery that is retrying', async () => {
-    const { send, enqueued } = quietClient()
+    const { send, enqueued } = createQuietClient()
     const endpoint = await seedOwn({ is_slow: true })
     const row = await seedDelivery(place(), endpoint.id, { status: 'retrying', next_retry_at: neverOpen, step: 3 })
     await send(`/v1/webhooks/${endpoint.id}/deliveries/${row.id}/retry`, { method: 'POST' })
-    expect(await deliveryRow(row.id)).toMatchObject({ status: 'retrying', manual: 'extra', step: 3 })
-    expect((await deliveryRow(row.id))?.next_retry_at).toBeLessThanOrEqual(Date.now())
+    expect(await buildDeliveryRow(row.id)).toMatchObject({ status: 'retrying', manual: 'extra', step: 3 })
+    expect((await buildDeliveryRow(row.id))?.next_retry_at).toBeLessThanOrEqual(Date.now())
     expect(enqueued).toEqual([{ endpoint_id: endpoint.id, delaySeconds: 0 }])
   })
 
   it('makes its attempt at once, even while the breaker is open', async () => {
-    const { send, enqueued } = quietClient()
+    const { send, enqueued } = createQuietClient()
     const endpoint = await seedOwn({ breaker_until: neverOpen })
     const ended = await seedDelivery(place(), endpoint.id)
     const waiting = await seedDelivery(place(), endpoint.id, { status: 'retrying', next_retry_at: neverOpen })
@@ -224,11 +229,11 @@ describe('retryWebhookDelivery', () => {
     }
     const now = { endpoint_id: endpoint.id, delaySeconds: 0 }
     expect(enqueued).toEqual([now, now])
-    expect((await endpointRow(endpoint.id))?.breaker_until).toBe(neverOpen)
+    expect((await buildEndpointRow(endpoint.id))?.breaker_until).toBe(neverOpen)
   })
 
   it('is refused for a delivery that succeeded, is under way, or has no active endpoint', async () => {
-    const { send, enqueued } = quietClient()
+    const { send, enqueued } = createQuietClient()
     const on = await seedOwn()
     const off = await seedOwn({ is_active: false })
     const later = Date.now() + 60_000
@@ -260,13 +265,13 @@ describe('retryWebhookDelivery', () => {
       const reply = await send(`/v1/webhooks/${endpoint.id}/deliveries/${row.id}/retry`, { method: 'POST' })
       expect([reply.status, reply.body.code]).toEqual([409, code])
       expect(reply.body).toMatchObject({ current_status: columns.status, allowed_transitions: allowed })
-      expect(await deliveryRow(row.id)).toEqual(row)
+      expect(await buildDeliveryRow(row.id)).toEqual(row)
     }
     expect(enqueued).toEqual([])
   })
 
   it('makes one attempt for many simultaneous requests', async () => {
-    const { send } = quietClient()
+    const { send } = createQuietClient()
     const { id } = await seedOwn()
     const row = await seedDelivery(place(), id, { status: 'exhausted' })
     const replies = await Promise.all(
@@ -275,6 +280,6 @@ describe('retryWebhookDelivery', () => {
     expect(replies.filter(({ status }) => status === 200)).toHaveLength(1)
     for (const reply of replies.filter(({ status }) => status !== 200))
       expect([reply.status, reply.body.code]).toEqual([409, 'delivery_in_progress'])
-    expect(await deliveryRow(row.id)).toMatchObject({ manual: 'alone' })
+    expect(await buildDeliveryRow(row.id)).toMatchObject({ manual: 'alone' })
   })
 })

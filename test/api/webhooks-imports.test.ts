@@ -5,13 +5,13 @@ import { seedEdition } from '../support/seeding/editions.ts'
 import { anOrder, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 import { db } from '../support/seeding/rows.ts'
 import { seedEndpoint } from '../support/seeding/webhooks.ts'
-import { deliveriesOf, eventsOf, quietClient } from '../support/webhook-rows.ts'
+import { loadDeliveries, listEvents, createQuietClient } from '../support/webhook-rows.ts'
 
 let shop: Shop
-let client: ReturnType<typeof quietClient>
+let client: ReturnType<typeof createQuietClient>
 beforeEach(async () => {
   shop = await seedShop()
-  client = quietClient()
+  client = createQuietClient()
 })
 
 const open = { breaker_until: null, is_slow: true }
@@ -25,7 +25,7 @@ const take = async (orders: unknown[], options: Record<string, unknown> = {}) =>
 }
 
 const announced = async () => {
-  const events = await eventsOf(shop.organization_id)
+  const events = await listEvents(shop.organization_id)
   return events.map((event) => payloadSchema('purchase.action').strict().parse(JSON.parse(event.payload)))
 }
 
@@ -86,11 +86,11 @@ describe('importExternalOrders with emit_webhooks', () => {
       purchase: { vendor_code: null, product: { name: 'Poster' }, variant: null },
     })
     for (const endpoint of [edition, organisation]) {
-      const rows = await deliveriesOf(endpoint.id)
+      const rows = await loadDeliveries(endpoint.id)
       expect(rows.map(({ event_id }) => event_id).toSorted()).toEqual(events.map(({ id }) => id))
       expect(new Set(rows.map(({ status }) => status))).toEqual(new Set(['pending']))
     }
-    for (const endpoint of deaf) expect(await deliveriesOf(endpoint.id)).toEqual([])
+    for (const endpoint of deaf) expect(await loadDeliveries(endpoint.id)).toEqual([])
     expect(client.enqueued.map(({ endpoint_id }) => endpoint_id).toSorted()).toEqual(
       [edition.id, organisation.id].toSorted(),
     )
@@ -138,8 +138,8 @@ describe('importExternalOrders with emit_webhooks', () => {
     const endpoint = await seedEndpoint(place(), open)
     const items = ['A', 'B', 'C', 'D', 'E'].map((product) => ({ product, quantity: 1000, unit_price: 1 }))
     await take([anOrder({ items }), anOrder()])
-    expect(await eventsOf(shop.organization_id)).toHaveLength(5002)
-    expect(await deliveriesOf(endpoint.id)).toHaveLength(5002)
+    expect(await listEvents(shop.organization_id)).toHaveLength(5002)
+    expect(await loadDeliveries(endpoint.id)).toHaveLength(5002)
     expect(client.enqueued.every(({ endpoint_id }) => endpoint_id === endpoint.id)).toBe(true)
   })
 })

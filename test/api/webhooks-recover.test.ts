@@ -10,7 +10,7 @@ import {
   type EndpointRow,
   seedOpenEndpoint,
 } from '../support/seeding/webhooks.ts'
-import { deliveriesOf, deliveryRow, endpointRow, quietClient } from '../support/webhook-rows.ts'
+import { loadDeliveries, buildDeliveryRow, buildEndpointRow, createQuietClient } from '../support/webhook-rows.ts'
 import { buildWorld, type World } from '../support/world.ts'
 
 let world: World
@@ -26,7 +26,7 @@ describe('recoverWebhookDeliveries', () => {
   const formatTime = (time: number) => new Date(time).toISOString()
 
   it('repeats failed and exhausted deliveries of a time window, from the start of the schedule', async () => {
-    const { post: ask, enqueued } = quietClient()
+    const { post: ask, enqueued } = createQuietClient()
     const endpoint = await seedOwn()
     const seedDeliveryAt = async (status: DeliveryStatus, created_at: number) =>
       (await seedDelivery(place(), endpoint.id, { status, created_at, step: 9, next_retry_at: neverOpen })).id
@@ -40,21 +40,21 @@ describe('recoverWebhookDeliveries', () => {
       await seedDeliveryAt('pending', seededAt),
     ]
     const elsewhere = await seedDelivery(place(), (await seedOwn()).id, { created_at: seededAt })
-    const before = await Promise.all([...others, elsewhere.id].map(deliveryRow))
+    const before = await Promise.all([...others, elsewhere.id].map(buildDeliveryRow))
     const window = { since: formatTime(seededAt), until: formatTime(seededAt + 1000) }
     const reply = await ask(`/v1/webhooks/${endpoint.id}/recover`, window, world.people.EA.token)
     expect([reply.status, reply.body]).toEqual([200, { recovered: 2 }])
     for (const id of [first, last]) {
-      expect(await deliveryRow(id)).toMatchObject({ status: 'retrying', step: 0, manual: null, attempts: 1 })
-      expect((await deliveryRow(id))?.next_retry_at).toBeLessThanOrEqual(Date.now())
+      expect(await buildDeliveryRow(id)).toMatchObject({ status: 'retrying', step: 0, manual: null, attempts: 1 })
+      expect((await buildDeliveryRow(id))?.next_retry_at).toBeLessThanOrEqual(Date.now())
     }
-    expect(await Promise.all([...others, elsewhere.id].map(deliveryRow))).toEqual(before)
+    expect(await Promise.all([...others, elsewhere.id].map(buildDeliveryRow))).toEqual(before)
     expect(enqueued).toEqual([{ endpoint_id: endpoint.id, delaySeconds: 0 }])
     expect((await ask(`/v1/webhooks/${endpoint.id}/recover`, window)).body).toEqual({ recovered: 0 })
   })
 
   it('counts each delivery once for simultaneous requests', async () => {
-    const { post: ask } = quietClient()
+    const { post: ask } = createQuietClient()
     const { id } = await seedOwn()
     await seedDeliveries(place(), id, 20)
     const replies = await Promise.all(
@@ -74,13 +74,13 @@ describe('recoverWebhookDeliveries', () => {
     expect([future.status, future.body.errors[0].pointer]).toEqual([400, '#/since'])
     const refusal = await post(`/v1/webhooks/${off.id}/recover`, { since: formatTime(0) })
     expect([refusal.status, refusal.body.code]).toEqual([409, 'endpoint_inactive'])
-    expect(await deliveryRow(row.id)).toEqual(row)
+    expect(await buildDeliveryRow(row.id)).toEqual(row)
   })
 })
 
 describe('testWebhook', () => {
   it('delivers the example of any kind only to this endpoint', async () => {
-    const { post: ask, enqueued } = quietClient()
+    const { post: ask, enqueued } = createQuietClient()
     const [endpoint, other] = [await seedOwn({ is_slow: true }), await seedOwn({ events: ['consent.given'] })]
     const reply = await ask(`/v1/webhooks/${endpoint.id}/test`, { event: 'consent.given' }, world.people.EA.token)
     expect(reply.status).toBe(201)
@@ -106,7 +106,7 @@ describe('testWebhook', () => {
     })
     expect((await get(path)).text).toBe(reply.text)
     expect(enqueued).toEqual([{ endpoint_id: endpoint.id, delaySeconds: 0 }])
-    expect(await deliveriesOf(other.id)).toEqual([])
+    expect(await loadDeliveries(other.id)).toEqual([])
   })
 
   it('is refused for a disabled endpoint, and for an unknown kind', async () => {
@@ -115,7 +115,7 @@ describe('testWebhook', () => {
     expect([refusal.status, refusal.body.code]).toEqual([409, 'endpoint_inactive'])
     const unknown = await post(`/v1/webhooks/${off.id}/test`, { event: `kind-${next()}` })
     expect([unknown.status, unknown.body.errors[0].pointer]).toEqual([400, '#/event'])
-    expect(await deliveriesOf(off.id)).toEqual([])
-    expect(await endpointRow(off.id)).toMatchObject({ version: 1 })
+    expect(await loadDeliveries(off.id)).toEqual([])
+    expect(await buildEndpointRow(off.id)).toMatchObject({ version: 1 })
   })
 })

@@ -4,7 +4,7 @@ import { get, patch, post, remove } from '../support/api.ts'
 import { db } from '../support/seeding/rows.ts'
 import { seedMember } from '../support/seeding/members.ts'
 import { neverOpen, seedDelivery, seedEndpoint } from '../support/seeding/webhooks.ts'
-import { deliveriesOf, deliveryRow, endpointRow, quietClient } from '../support/webhook-rows.ts'
+import { loadDeliveries, buildDeliveryRow, buildEndpointRow, createQuietClient } from '../support/webhook-rows.ts'
 import { buildWorld, seedPerson, type World } from '../support/world.ts'
 
 let world: World
@@ -30,7 +30,7 @@ describe('updateWebhook', () => {
     })
     expect(reply.body.modified > reply.body.created).toBe(true)
     expect((await get(path, token('EA'))).text).toBe(reply.text)
-    expect(await endpointRow(endpoint.id)).toMatchObject({ version: 2, secret: endpoint.secret })
+    expect(await buildEndpointRow(endpoint.id)).toMatchObject({ version: 2, secret: endpoint.secret })
   })
 
   it('refuses what createWebhook refuses', async () => {
@@ -49,7 +49,7 @@ describe('updateWebhook', () => {
       const reply = await patch(`/v1/webhooks/${id}`, change)
       expect([reply.status, reply.body.errors]).toEqual([400, [expect.objectContaining({ code, pointer })]])
     }
-    expect(await endpointRow(id)).toMatchObject({ version: 1 })
+    expect(await buildEndpointRow(id)).toMatchObject({ version: 1 })
   })
 
   it('fails waiting deliveries when the endpoint is disabled, and resets its state when it is enabled', async () => {
@@ -69,26 +69,26 @@ describe('updateWebhook', () => {
     const off = await patch(path, { is_active: false })
     expect(off.body).toMatchObject({ is_active: false, disabled_reason: 'manual', disabled_at: off.body.modified })
     const ended = { status: 'failed', next_retry_at: null, claimed_until: null, manual: null }
-    expect(await deliveryRow(waiting.id)).toMatchObject(ended)
-    expect(await deliveryRow(claimed.id)).toMatchObject(ended)
-    expect(await deliveryRow(succeeded.id)).toMatchObject({ status: 'success' })
+    expect(await buildDeliveryRow(waiting.id)).toMatchObject(ended)
+    expect(await buildDeliveryRow(claimed.id)).toMatchObject(ended)
+    expect(await buildDeliveryRow(succeeded.id)).toMatchObject({ status: 'success' })
     const secondReply = await patch(path, { is_active: false, name: 'Still off' })
     expect(secondReply.body.disabled_at).toBe(off.body.disabled_at)
     const on = await patch(path, { is_active: true })
     expect(on.body).toMatchObject({ is_active: true, disabled_at: null, disabled_reason: null, failing_since: null })
-    expect(await endpointRow(endpoint.id)).toMatchObject({
+    expect(await buildEndpointRow(endpoint.id)).toMatchObject({
       failures_in_row: 0,
       failing_since: null,
       breaker_until: null,
     })
-    expect(await deliveryRow(waiting.id)).toMatchObject({ status: 'failed' })
+    expect(await buildDeliveryRow(waiting.id)).toMatchObject({ status: 'failed' })
   })
 
   it.each([
     ['another address', { url: 'https://moved.example.com/events' }, {}],
     ['being switched on', { is_active: true }, { is_active: false }],
   ])('closes the breaker by %s, and makes the waiting deliveries due', async (_, change, columns) => {
-    const { send, enqueued } = quietClient()
+    const { send, enqueued } = createQuietClient()
     const state = { failures_in_row: 9, failing_since: 1, is_slow: true, ...columns }
     const endpoint = await seedEndpoint(inEdition(), state)
     const open = { status: 'retrying' as const }
@@ -99,15 +99,19 @@ describe('updateWebhook', () => {
     const closed = { failures_in_row: 0, failing_since: null, breaker_until: null, is_slow: 0 }
     const path = `/v1/webhooks/${endpoint.id}`
     await send(path, { method: 'PATCH', body: { name: 'Same', url: endpoint.url } })
-    expect(await endpointRow(endpoint.id)).toMatchObject({ failures_in_row: 9, breaker_until: neverOpen, is_slow: 1 })
+    expect(await buildEndpointRow(endpoint.id)).toMatchObject({
+      failures_in_row: 9,
+      breaker_until: neverOpen,
+      is_slow: 1,
+    })
     expect(enqueued).toEqual([])
     expect((await send(path, { method: 'PATCH', body: change })).status).toBe(200)
-    expect(await endpointRow(endpoint.id)).toMatchObject(closed)
-    expect((await deliveryRow(waiting.id))?.next_retry_at).toBeLessThanOrEqual(Date.now())
+    expect(await buildEndpointRow(endpoint.id)).toMatchObject(closed)
+    expect((await buildDeliveryRow(waiting.id))?.next_retry_at).toBeLessThanOrEqual(Date.now())
     expect(enqueued).toEqual([{ endpoint_id: endpoint.id, delaySeconds: 0 }])
-    expect((await deliveryRow(planned.id))?.next_retry_at).toBe(neverOpen + 5)
-    expect((await deliveryRow(others.id))?.next_retry_at).toBe(neverOpen)
-    expect(await endpointRow(other.id)).toMatchObject({ failures_in_row: 9, breaker_until: neverOpen })
+    expect((await buildDeliveryRow(planned.id))?.next_retry_at).toBe(neverOpen + 5)
+    expect((await buildDeliveryRow(others.id))?.next_retry_at).toBe(neverOpen)
+    expect(await buildEndpointRow(other.id)).toMatchObject({ failures_in_row: 9, breaker_until: neverOpen })
   })
 
   it('keeps the reason why the endpoint was disabled', async () => {
@@ -148,14 +152,14 @@ describe('updateWebhook', () => {
     expect((await get(`${path}/${theirs.id}`, token('EA'))).status).toBe(404)
     const recovered = await post(`/v1/webhooks/${endpoint.id}/recover`, { since: '2020-01-01T00:00:00Z' }, token('EA'))
     expect(recovered.body).toEqual({ recovered: 1 })
-    expect(await deliveryRow(theirs.id)).toMatchObject({ status: 'failed' })
+    expect(await buildDeliveryRow(theirs.id)).toMatchObject({ status: 'failed' })
   })
 
   it('keeps all of several simultaneous changes', async () => {
     const { id } = await seedEndpoint(inEdition())
     const changes = [{ name: 'Together' }, { timeout_seconds: 3 }, { events: ['consent.given'] }]
     await Promise.all(changes.map((change) => patch(`/v1/webhooks/${id}`, change)))
-    expect(await endpointRow(id)).toMatchObject({
+    expect(await buildEndpointRow(id)).toMatchObject({
       name: 'Together',
       timeout_seconds: 3,
       events: '["consent.given"]',
@@ -175,14 +179,14 @@ describe('rotateWebhookSecret', () => {
     const expires = Date.parse(first.body.previous_secret_expires_at)
     expect(expires).toBeGreaterThanOrEqual(before + 86_400_000)
     expect(expires).toBeLessThanOrEqual(Date.now() + 86_400_000)
-    expect(await endpointRow(endpoint.id)).toMatchObject({
+    expect(await buildEndpointRow(endpoint.id)).toMatchObject({
       secret: first.body.secret,
       previous_secret: endpoint.secret,
       previous_secret_until: expires,
     })
     expect((await get(path, token('OM'))).text).not.toContain('whsec_')
     const second = await post(`${path}/rotate-secret`, undefined, token('OA'))
-    expect(await endpointRow(endpoint.id)).toMatchObject({
+    expect(await buildEndpointRow(endpoint.id)).toMatchObject({
       secret: second.body.secret,
       previous_secret: first.body.secret,
     })
@@ -191,7 +195,7 @@ describe('rotateWebhookSecret', () => {
   it('is refused to managers', async () => {
     const { id, secret } = await seedEndpoint(inEdition())
     expect((await post(`/v1/webhooks/${id}/rotate-secret`, undefined, token('OM'))).status).toBe(403)
-    expect(await endpointRow(id)).toMatchObject({ secret })
+    expect(await buildEndpointRow(id)).toMatchObject({ secret })
   })
 
   it('stops showing when the former secret ends once it has ended', async () => {
@@ -211,8 +215,8 @@ describe('deleteWebhook', () => {
     expect((await get(path)).status).toBe(404)
     expect((await get(`${path}/deliveries/${delivery.id}`)).status).toBe(404)
     expect((await remove(path)).status).toBe(404)
-    expect(await deliveriesOf(endpoint.id)).toEqual([])
-    expect(await deliveriesOf(other.id)).toHaveLength(1)
+    expect(await loadDeliveries(endpoint.id)).toEqual([])
+    expect(await loadDeliveries(other.id)).toHaveLength(1)
     const remaining = await db.first(sql<{ attempts: number; events: number }>`select
       (select count(*) from webhook_attempts where delivery_id = ${delivery.id}) as attempts,
       (select count(*) from webhook_events where id = ${delivery.event_id}) as events`)
@@ -222,6 +226,6 @@ describe('deleteWebhook', () => {
   it('is refused to managers', async () => {
     const { id } = await seedEndpoint(inEdition())
     expect((await remove(`/v1/webhooks/${id}`, token('OM'))).status).toBe(403)
-    expect(await endpointRow(id)).toBeDefined()
+    expect(await buildEndpointRow(id)).toBeDefined()
   })
 })

@@ -5,7 +5,7 @@ import { eventKindNames } from '../../src/domain/webhooks/webhooks.ts'
 import { callWith, get, patch, post, publicUrl } from '../support/api.ts'
 import { seedToken } from '../support/seeding/members.ts'
 import { seedEndpoint } from '../support/seeding/webhooks.ts'
-import { endpointRow } from '../support/webhook-rows.ts'
+import { buildEndpointRow } from '../support/webhook-rows.ts'
 import { buildWorld, type World } from '../support/world.ts'
 
 let world: World
@@ -52,7 +52,7 @@ describe('createWebhook', () => {
       failing_since: null,
     })
     expect(reply.body.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
-    const stored = await endpointRow(reply.body.id)
+    const stored = await buildEndpointRow(reply.body.id)
     expect(stored).toMatchObject({ secret: reply.body.secret, previous_secret: null, version: 1 })
     expect((await get(`/v1/webhooks/${reply.body.id}`, token('OA'))).text).toBe(reply.text)
   })

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { changesSoFar, countChanges } from '../support/changes.ts'
-import { callerOf, make, send, writes } from '../support/operations.ts'
+import { listChangesSoFar, countChanges } from '../support/changes.ts'
+import { chooseCaller, make, send, writes } from '../support/operations.ts'
 import type { Sample } from '../support/samples/sample.ts'
 import { buildWorld, type World } from '../support/world.ts'
 
@@ -69,14 +69,14 @@ describe.each(changes)('$id', (operation) => {
   const { id } = operation
 
   it('changes nothing in an archived edition and what it owns', async () => {
-    const caller = callerOf(operation, world)
+    const caller = chooseCaller(operation, world)
     const sample = await make(operation, world, caller)
     expect(isOfEdition(sample), id).toBe(!ofNoEdition.includes(id))
     if (ofNoEdition.includes(id)) return
     await archive(1)
-    const before = await changesSoFar()
+    const before = await listChangesSoFar()
     const reply = await send(operation, sample, { token: caller.token })
-    const after = await changesSoFar()
+    const after = await listChangesSoFar()
     await archive(0)
     if (open[id]) return expect([reply.status, reply.text]).toEqual([operation.status, reply.text])
     const errors = listing.has(id)

@@ -1,9 +1,9 @@
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { findIdKind } from '../../src/domain/ids.ts'
-import { countEntries, entriesOf } from '../support/audit.ts'
-import { recordedBatches } from '../support/bindings.ts'
-import { callerOf, implemented, make, reads, send, sendWith, sharedSample, writes } from '../support/operations.ts'
+import { countEntries, listEntries } from '../support/audit.ts'
+import { recordBatches } from '../support/bindings.ts'
+import { chooseCaller, implemented, make, reads, send, sendWith, sharedSample, writes } from '../support/operations.ts'
 import { buildWorld, type World } from '../support/world.ts'
 
 let world: World
@@ -23,11 +23,11 @@ describe.each(recorded)('$id', (operation) => {
   const { id } = operation
 
   it('writes one entry with the operation, the caller and the resource', async () => {
-    const caller = callerOf(operation, world)
+    const caller = chooseCaller(operation, world)
     const sample = await make(operation, world, caller)
     const reply = await send(operation, sample, { token: caller.token })
     expect(reply.status === operation.status || reply.text).toBe(true)
-    const entries = await entriesOf(reply)
+    const entries = await listEntries(reply)
     const { path } = sample
     const resource =
       operation.status === 201
@@ -56,9 +56,9 @@ describe.each(recorded)('$id', (operation) => {
   })
 
   it('writes its entry in the transaction of its last change', async () => {
-    const caller = callerOf(operation, world)
+    const caller = chooseCaller(operation, world)
     const sample = await make(operation, world, caller)
-    const { bindings, batches } = recordedBatches()
+    const { bindings, batches } = recordBatches()
     const reply = await sendWith(bindings, operation, sample, { token: caller.token })
     expect(reply.status).toBe(operation.status)
     const isEntry = (sql: string) => sql.startsWith('insert into "audit_log"')
@@ -81,11 +81,11 @@ describe.each(recorded)('$id', (operation) => {
 
 describe.each(writes)('$id, repeated with its key', (operation) => {
   it('writes no further entry', async () => {
-    const caller = callerOf(operation, world)
+    const caller = chooseCaller(operation, world)
     const sample = await make(operation, world, caller)
     const request = { token: caller.token, headers: { 'idempotency-key': crypto.randomUUID() } }
     const first = await send(operation, sample, request)
-    expect(await entriesOf(first)).toHaveLength(1)
+    expect(await listEntries(first)).toHaveLength(1)
     const before = await countEntries()
     const secondReply = await send(operation, sample, request)
     expect(secondReply.headers.get('idempotency-replayed')).toBe('true')
@@ -96,7 +96,7 @@ describe.each(writes)('$id, repeated with its key', (operation) => {
 it('a read writes no audit entry', async () => {
   const before = await countEntries()
   for (const operation of reads.filter(({ id }) => !exports.includes(id))) {
-    const caller = callerOf(operation, world)
+    const caller = chooseCaller(operation, world)
     const reply = await send(operation, await sharedSample(operation, world, caller), { token: caller.token })
     expect([operation.id, reply.status]).toEqual([operation.id, operation.status])
   }
@@ -111,7 +111,7 @@ const listTexts = (value: unknown): string[] => {
 it('no audit entry contains secrets or contents of messages', async () => {
   const leaks: string[] = []
   for (const operation of writes) {
-    const caller = callerOf(operation, world)
+    const caller = chooseCaller(operation, world)
     const sample = await make(operation, world, caller)
     const body = sample.body
     const reply = await send(operation, sample, { token: caller.token })

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Operation } from '../../src/http/operations/operation.ts'
 import type { Reply } from '../support/api.ts'
-import { changesSoFar, countChanges } from '../support/changes.ts'
-import { callerOf, sampleOf, send, sharedSample, withBody } from '../support/operations.ts'
+import { listChangesSoFar, countChanges } from '../support/changes.ts'
+import { chooseCaller, getSample, send, sharedSample, withBody } from '../support/operations.ts'
 import type { Sample } from '../support/samples/sample.ts'
-import { bodySchema, type Fault, faults, spoiled } from '../support/schema.ts'
+import { getBodySchema, type Fault, faults, spoilBody } from '../support/schema.ts'
 import { buildWorld, type World } from '../support/world.ts'
 
 let world: World
@@ -62,9 +62,9 @@ const unreadable: Record<string, Raw> = {
 }
 
 const prepareSample = async (operation: Operation) => {
-  const caller = callerOf(operation, world)
+  const caller = chooseCaller(operation, world)
   const sample = await sharedSample(operation, world, caller)
-  return { caller, sample, before: await changesSoFar() }
+  return { caller, sample, before: await listChangesSoFar() }
 }
 
 const buildPointer = ({ path }: Fault): string => `#/${path.join('/')}`
@@ -78,7 +78,7 @@ interface FieldError {
 
 /** Sends a body with these faults, and returns an error unless the answer names each of them and no other. */
 async function complaints(ask: (body: object) => Promise<Reply>, body: Sample['body'], given: readonly Fault[]) {
-  const reply = await ask(given.reduce((spoilt, fault) => spoiled(spoilt, fault), body ?? {}))
+  const reply = await ask(given.reduce((spoilt, fault) => spoilBody(spoilt, fault), body ?? {}))
   if (reply.status !== 400 || reply.body?.code !== 'validation_error')
     return [`${given.map(describeFault).join(', ')} is answered with ${reply.status} ${reply.body?.code}`]
   const errors = reply.body.errors as FieldError[]
@@ -126,7 +126,7 @@ it('no operation reads more than a megabyte, with a known and an unknown length'
 describe.each(withBody)('$id', (operation) => {
   it('has a sample that sets every field of its body', async () => {
     const { sample } = await prepareSample(operation)
-    const fieldNames = Object.keys(bodySchema(operation).properties ?? {})
+    const fieldNames = Object.keys(getBodySchema(operation).properties ?? {})
     expect(fieldNames).toEqual(expect.arrayContaining(Object.keys(sample.body ?? {})))
   })
 
@@ -137,12 +137,12 @@ describe.each(withBody)('$id', (operation) => {
       const reply = await send(operation, bare, { token: caller.token, raw: raw(), headers })
       expect([what, reply.status, reply.body?.code]).toEqual([what, status, code])
     }
-    expect(await changesSoFar()).toEqual(before)
+    expect(await listChangesSoFar()).toEqual(before)
   })
 
   it('points at the one invalid field, and writes nothing', async () => {
     const { caller, sample, before } = await prepareSample(operation)
-    const bodyFaults = faults(bodySchema(operation), sample.body, sampleOf(operation).itemwise)
+    const bodyFaults = faults(getBodySchema(operation), sample.body, getSample(operation).itemwise)
     expect(bodyFaults.length).toBeGreaterThan(0)
     const ask = (body: object) =>
       send(operation, { ...sample, body: body as Record<string, unknown> }, { token: caller.token })
@@ -151,6 +151,6 @@ describe.each(withBody)('$id', (operation) => {
       // A fault may hide others when it is in a field that decides how the others are read.
       for (const fault of group) expect(await complaints(ask, sample.body, [fault])).toEqual([])
     }
-    expect(await changesSoFar()).toEqual(before)
+    expect(await listChangesSoFar()).toEqual(before)
   })
 })

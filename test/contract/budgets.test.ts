@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { costOf } from '../support/cost.ts'
-import { callerOf, implemented, make, send } from '../support/operations.ts'
+import { readCost } from '../support/cost.ts'
+import { chooseCaller, implemented, make, send } from '../support/operations.ts'
 import { buildWorld, type World } from '../support/world.ts'
 
 /** An operation that reads more rows than this in the small world of the tests scans a table. */
@@ -16,10 +16,10 @@ beforeAll(async () => {
 
 describe.each(implemented)('$id', (operation) => {
   it('answers in few statements that read few rows', async () => {
-    const caller = callerOf(operation, world)
+    const caller = chooseCaller(operation, world)
     const reply = await send(operation, await make(operation, world, caller), { token: caller.token })
     expect(reply.status).toBe(operation.status)
-    const { queries, rows_read, rows_written } = costOf(reply)
+    const { queries, rows_read, rows_written } = readCost(reply)
     expect(rows_read).toBeLessThanOrEqual(maxRowsRead)
     expect(queries).toBeLessThanOrEqual(maxQueries)
     if (operation.method === 'get' && operation.file === null) expect(rows_written).toBe(0)

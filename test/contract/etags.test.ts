@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Operation } from '../../src/http/operations/operation.ts'
 import { call, type Reply } from '../support/api.ts'
-import { changesSoFar, countChanges } from '../support/changes.ts'
-import { callerOf, implemented, lists, make, pathOf, send, writes } from '../support/operations.ts'
+import { listChangesSoFar, countChanges } from '../support/changes.ts'
+import { chooseCaller, implemented, lists, make, buildPath, send, writes } from '../support/operations.ts'
 import { buildWorld, type World } from '../support/world.ts'
 
 let world: World
@@ -68,7 +68,7 @@ it('only the listed changes have no path on which to read an ETag', () => {
 
 describe.each(details)('$id', (operation) => {
   it('has an ETag, with which a client need not fetch again', async () => {
-    const caller = callerOf(operation, world)
+    const caller = chooseCaller(operation, world)
     const sample = await make(operation, world, caller)
     const ask = (headers: Record<string, string>) => send(operation, sample, { token: caller.token, headers })
     const first = await ask({})
@@ -84,17 +84,17 @@ describe.each(details)('$id', (operation) => {
 
 describe.each(changes)('$id', (operation) => {
   it('succeeds only when If-Match names the current state', async () => {
-    const caller = callerOf(operation, world)
+    const caller = chooseCaller(operation, world)
     const sample = await make(operation, world, caller)
     const ask = (ifMatch: string) => send(operation, sample, { token: caller.token, headers: { 'if-match': ifMatch } })
-    const before = await changesSoFar()
+    const before = await listChangesSoFar()
     for (const stale of ['"stale"', 'W/"stale"', '""', 'x', '"a", "b"']) {
       const reply = await ask(stale)
       expect([stale, reply.status, reply.body?.code]).toEqual([stale, 412, 'precondition_failed'])
     }
-    expect(await changesSoFar()).toEqual(before)
+    expect(await listChangesSoFar()).toEqual(before)
     const reader = readerOf(operation)
-    const look = async (by: Operation) => call(pathOf(by, { path: sample.path ?? {} }), { token: caller.token })
+    const look = async (by: Operation) => call(buildPath(by, { path: sample.path ?? {} }), { token: caller.token })
     const read = reader && (await look(reader))
     const reply = await ask(read ? `"other", ${readEtag(read)}` : '*')
     expect(reply.status === operation.status || reply.text).toBe(true)
@@ -107,7 +107,7 @@ describe.each(changes)('$id', (operation) => {
   })
 
   it('accepts * for any state', async () => {
-    const caller = callerOf(operation, world)
+    const caller = chooseCaller(operation, world)
     const sample = await make(operation, world, caller)
     const reply = await send(operation, sample, { token: caller.token, headers: { 'if-match': '*' } })
     expect(reply.status === operation.status || reply.text).toBe(true)
@@ -118,7 +118,7 @@ const patches = changes.filter((operation) => operation.method === 'patch' && !w
 
 describe.each(patches)('$id', (operation) => {
   it('keeps all simultaneous changes of different fields', async () => {
-    const caller = callerOf(operation, world)
+    const caller = chooseCaller(operation, world)
     const sample = await make(operation, world, caller)
     const reader = readerOf(operation)
     if (!reader) throw new Error(`nothing reads what ${operation.id} changes`)
@@ -126,7 +126,7 @@ describe.each(patches)('$id', (operation) => {
     const replies = await Promise.all(
       fields.map(([name, value]) => send(operation, { ...sample, body: { [name]: value } }, { token: caller.token })),
     )
-    const now = await call(pathOf(reader, { path: sample.path ?? {} }), { token: caller.token })
+    const now = await call(buildPath(reader, { path: sample.path ?? {} }), { token: caller.token })
     for (const [index, reply] of replies.entries()) {
       const [name = '', value] = fields[index] ?? []
       if (reply.status === 409) {

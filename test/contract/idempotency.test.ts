@@ -5,9 +5,9 @@ import { deriveResponseKey, openText } from '../../src/domain/accounts/sealed-te
 import { fromBase64, sha256, toHex } from '../../src/domain/text/encoding.ts'
 import worker from '../../src/index.ts'
 import { call, callWith, type Reply, type Request } from '../support/api.ts'
-import { recordedBatches } from '../support/bindings.ts'
-import { changesSoFar, countChanges } from '../support/changes.ts'
-import { callerOf, make, send, sendWith, writes } from '../support/operations.ts'
+import { recordBatches } from '../support/bindings.ts'
+import { listChangesSoFar, countChanges } from '../support/changes.ts'
+import { chooseCaller, make, send, sendWith, writes } from '../support/operations.ts'
 import { next } from '../support/seeding/rows.ts'
 import { seedToken } from '../support/seeding/members.ts'
 import { buildWorld, type World } from '../support/world.ts'
@@ -50,22 +50,22 @@ const loadRow = async (key: string) =>
 
 describe.each(writes)('$id', (operation) => {
   it('returns its first answer to the same request with the same key, and writes nothing more', async () => {
-    const caller = callerOf(operation, world)
+    const caller = chooseCaller(operation, world)
     const sample = await make(operation, world, caller)
     const request = { token: caller.token, headers: keyed(newKey()) }
     const first = await send(operation, sample, request)
     expect([first.status, isReplay(first)]).toEqual([operation.status, false])
-    const before = await changesSoFar()
+    const before = await listChangesSoFar()
     const secondReply = await send(operation, sample, request)
     expect(isReplay(secondReply)).toBe(true)
     expect(describeReply(secondReply)).toEqual(describeReply(first))
-    expect(await changesSoFar()).toEqual(before)
+    expect(await listChangesSoFar()).toEqual(before)
   })
 
   it('stores its answer in the transaction of its last change', async () => {
-    const caller = callerOf(operation, world)
+    const caller = chooseCaller(operation, world)
     const sample = await make(operation, world, caller)
-    const { bindings, batches } = recordedBatches()
+    const { bindings, batches } = recordBatches()
     const request = { token: caller.token, headers: keyed(newKey()) }
     const reply = await sendWith(bindings, operation, sample, request)
     expect(reply.status).toBe(operation.status)
@@ -77,14 +77,14 @@ describe.each(writes)('$id', (operation) => {
   })
 
   it('refuses a key that was used for another request', async () => {
-    const caller = callerOf(operation, world)
+    const caller = chooseCaller(operation, world)
     const key = newKey()
     expect((await createEvent(key, 'Something else', { token: caller.token })).status).toBe(201)
     const sample = await make(operation, world, caller)
-    const before = await changesSoFar()
+    const before = await listChangesSoFar()
     const reply = await send(operation, sample, { token: caller.token, headers: keyed(key) })
     expect([reply.status, reply.body.code]).toEqual([422, 'idempotency_key_reused'])
-    expect(await changesSoFar()).toEqual(before)
+    expect(await listChangesSoFar()).toEqual(before)
   })
 })
 

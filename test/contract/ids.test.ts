@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type RoleCode, roleCodes } from '../../src/domain/accounts/access.ts'
 import type { Operation } from '../../src/http/operations/operation.ts'
-import { changesSoFar, countChanges } from '../support/changes.ts'
-import { implemented, lists, replaced, send, sharedSample } from '../support/operations.ts'
+import { listChangesSoFar, countChanges } from '../support/changes.ts'
+import { implemented, lists, replaceId, send, sharedSample } from '../support/operations.ts'
 import { isIn, makerOf } from '../support/resources.ts'
-import { onceInWorld, type Sample } from '../support/samples/sample.ts'
-import { type IdField, idFieldsOf } from '../support/schema.ts'
+import { makeOnce, type Sample } from '../support/samples/sample.ts'
+import { type IdField, listIdFields } from '../support/schema.ts'
 import { seedMember } from '../support/seeding/members.ts'
 import { seedProduct } from '../support/seeding/sales/trades.ts'
 import { unknownId, type WidePlace } from '../support/seeding/rows.ts'
@@ -70,7 +70,7 @@ const inColumn = (file_id: unknown) => ({
 })
 const showing = (block: (id: unknown) => object, more: object = {}) =>
   withBody((id) => ({ ...more, blocks: [block(id)] }))
-const ownProduct = onceInWorld(({ a }) => seedProduct({ organization: a.id, edition: a.editions[0].id }))
+const ownProduct = makeOnce(({ a }) => seedProduct({ organization: a.id, edition: a.editions[0].id }))
 const mapping = (field: string) => async (sample: Sample, id: unknown) => {
   const { mappings } = sample.body as { mappings: { id: string }[] }
   const change = { ...mappings[0], action: 'map', product_id: await ownProduct(world), [field]: id }
@@ -94,7 +94,7 @@ const around: Readonly<Record<string, SampleChange>> = {
 /** Returns a sample that names the id in the field. */
 async function naming(operation: Operation, field: IdField, sample: Sample, id: unknown): Promise<Sample> {
   const special = around[`${operation.id} ${field.name}`]
-  return special ? special(sample, id) : replaced(sample, field.in, field.name, id)
+  return special ? special(sample, id) : replaceId(sample, field.in, field.name, id)
 }
 
 interface Case {
@@ -180,7 +180,7 @@ function findResource(operation: Operation, field: IdField, place: WidePlace): P
 }
 
 const fields = implemented.flatMap((operation) =>
-  idFieldsOf(operation)
+  listIdFields(operation)
     .filter((field) => !(buildKey(operation, field) in foreignKeys))
     .map((field) => [buildKey(operation, field), operation, field] as const),
 )
@@ -197,7 +197,9 @@ const isMissing = (text: string, field: IdField): boolean =>
 it('every id in an answer says which kind of resource it names', () => {
   const unsaid = fields.flatMap(([key, operation, field]) => (makerOf(operation.id, field) ? [] : [key]))
   expect(unsaid, 'say which kind of resource this is, in test/support/resources.ts').toEqual([])
-  const fieldKeys = implemented.flatMap((operation) => idFieldsOf(operation).map((field) => buildKey(operation, field)))
+  const fieldKeys = implemented.flatMap((operation) =>
+    listIdFields(operation).map((field) => buildKey(operation, field)),
+  )
   for (const key of [...Object.keys(foreignKeys), ...Object.keys(narrow), ...Object.keys(around)])
     expect(fieldKeys).toContain(key)
 })
@@ -216,10 +218,10 @@ describe.each(fields)('%s', (key, operation, field) => {
           await naming(operation, field, base, unknownId(id)),
           await naming(operation, field, base, id),
         ]
-        const before = await changesSoFar()
+        const before = await listChangesSoFar()
         const unknown = await answer(operation, asUnknown, caller)
         const hidden = await answer(operation, asHidden, caller)
-        expect([title, await changesSoFar()]).toEqual([title, before])
+        expect([title, await listChangesSoFar()]).toEqual([title, before])
         if (isElsewhere && isTold(operation, field, hidden)) continue
         expect([title, hidden]).toEqual([title, unknown])
         if (operation.method !== 'get')

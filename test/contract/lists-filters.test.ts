@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Operation } from '../../src/http/operations/operation.ts'
 import { type ListedRow, matches, valuesOf } from '../support/filter-model.ts'
-import { idsOf, readAs, walkAs } from '../support/lists.ts'
-import { lists, make, pathOf, sampleOf } from '../support/operations.ts'
+import { listIds, readAs, walkAs } from '../support/lists.ts'
+import { lists, make, buildPath, getSample } from '../support/operations.ts'
 import type { Sample } from '../support/samples/sample.ts'
-import { type DocumentedFilter, filtersOf } from '../support/schema.ts'
+import { type DocumentedFilter, listFilters } from '../support/schema.ts'
 import { buildWorld, type World } from '../support/world.ts'
 
 const filled = 12
@@ -25,15 +25,15 @@ beforeAll(async () => {
   world = await buildWorld()
   for (const operation of lists) {
     const sample = await make(operation, world, world.people.OA)
-    const { body } = await read(pathOf(operation, sample))
-    if (body.count < filled) await sampleOf(operation).fill?.(world, filled)
+    const { body } = await read(buildPath(operation, sample))
+    if (body.count < filled) await getSample(operation).fill?.(world, filled)
     cachedLists.set(operation.id, { operation, sample, rows: [] })
   }
-  for (const list of cachedLists.values()) list.rows = (await read(pathOf(list.operation, list.sample))).body.results
+  for (const list of cachedLists.values()) list.rows = (await read(buildPath(list.operation, list.sample))).body.results
 })
 
 const cases = lists.flatMap((operation) =>
-  filtersOf(operation).map((filter) => [operation.id, filter.name, filter] as const),
+  listFilters(operation).map((filter) => [operation.id, filter.name, filter] as const),
 )
 
 /** A filter must find the rows that show its value, in the same order, on each page and in the count. */
@@ -43,11 +43,11 @@ async function countWith(
   value: string,
 ): Promise<number> {
   const buildPathWith = (more: Record<string, string>) =>
-    pathOf(operation, { ...sample, query: { ...sample.query, [name]: value, ...more } })
+    buildPath(operation, { ...sample, query: { ...sample.query, [name]: value, ...more } })
   const unfiltered = await read(buildPathWith({}))
   const what = [operation.id, name, value]
   expect([...what, unfiltered.status]).toEqual([...what, 200])
-  const ids = idsOf(unfiltered)
+  const ids = listIds(unfiltered)
   expect([...what, unfiltered.body.count]).toEqual([...what, ids.length])
   const half = Math.max(1, Math.ceil(ids.length / 2))
   const { ids: walked, count } = await walkAs(world.people.OA.token, buildPathWith({ page_size: String(half) }))
@@ -78,7 +78,7 @@ describe.each(timeFilters)('%s with %s', (id, name, filter) => {
     const list = cachedLists.get(id) ?? expect.unreachable()
     const times = list.rows.map((row) => String(row[field]))
     const moment = times[Math.floor(times.length / 2)] ?? expect.unreachable()
-    const path = pathOf(list.operation, { ...list.sample, query: { ...list.sample.query, [name]: moment } })
+    const path = buildPath(list.operation, { ...list.sample, query: { ...list.sample.query, [name]: moment } })
     const isIncluded = (time: string) => (bound === 'after' ? time >= moment : time < moment)
     const { body } = await read(path)
     expect((body.results as ListedRow[]).map((row) => row[field])).toEqual(times.filter(isIncluded))

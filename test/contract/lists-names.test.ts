@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Operation } from '../../src/http/operations/operation.ts'
-import { idsOf, readAs, walkAs } from '../support/lists.ts'
-import { callerOf, implemented, lists, make, pathOf, replaced, sampleOf, send } from '../support/operations.ts'
-import { orderingsOf } from '../support/schema.ts'
+import { listIds, readAs, walkAs } from '../support/lists.ts'
+import { chooseCaller, implemented, lists, make, buildPath, replaceId, getSample, send } from '../support/operations.ts'
+import { listOrderings } from '../support/schema.ts'
 import { buildWorld, type Person, type World } from '../support/world.ts'
 
 /** Names in the order of lists. */
@@ -43,7 +43,7 @@ async function createNamed(list: string, name: string, isRenamed: boolean, calle
   // Without a member the token belongs to the caller, whose tokens the list shows.
   const { member_id: _, ...body } = sample.body ?? {}
   const isFile = sample.file !== undefined
-  const first = isFile ? sample : replaced({ ...sample, body }, 'body', key, isRenamed ? 'Middle' : name)
+  const first = isFile ? sample : replaceId({ ...sample, body }, 'body', key, isRenamed ? 'Middle' : name)
   const made = await send(operation, first, { token: caller.token })
   expect([create, made.status, made.text]).toEqual([create, operation.status, made.text])
   const { id } = made.body
@@ -55,29 +55,29 @@ async function createNamed(list: string, name: string, isRenamed: boolean, calle
 
 describe.each(Object.entries(named))('%s', (list, { key, create, update }) => {
   it('sorts names without case and accents, and with numbers as numbers', async () => {
-    const caller = callerOf(operationOf(create), world)
+    const caller = chooseCaller(operationOf(create), world)
     const ids: string[] = []
     for (const [index, name] of names.entries())
       ids.push(await createNamed(list, name, update !== undefined && index % 2 === 1, caller))
     const operation = operationOf(list)
     const sample = await make(operation, world, caller)
     const pathWith = (ordering: string, page_size: string) =>
-      pathOf(operation, { ...sample, query: { ...sample.query, ordering, page_size } })
+      buildPath(operation, { ...sample, query: { ...sample.query, ordering, page_size } })
     const { body } = await readAs(caller.token, pathWith(key, '500'))
     const rows = (body.results as Record<string, string>[]).filter(({ id = '' }) => ids.includes(id))
     // A file has the extension of its type.
     expect(rows.map((row) => row[key]?.replace(/\.png$/, ''))).toEqual(names)
     const down = await readAs(caller.token, pathWith(`-${key}`, '500'))
-    expect(idsOf(down).filter((id) => ids.includes(id))).toEqual(ids.toReversed())
+    expect(listIds(down).filter((id) => ids.includes(id))).toEqual(ids.toReversed())
     const walked = await walkAs(caller.token, pathWith(key, '3'))
-    expect(walked.ids).toEqual(idsOf({ ...down, body }))
+    expect(walked.ids).toEqual(listIds({ ...down, body }))
   })
 })
 
 it('covers every list that is sorted by names', () => {
   const sorted = lists.filter((operation) =>
-    orderingsOf(operation).some((key) => ['name', 'title', 'product'].includes(key)),
+    listOrderings(operation).some((key) => ['name', 'title', 'product'].includes(key)),
   )
   expect(sorted.map(({ id }) => id).toSorted()).toEqual([...Object.keys(named), ...others].toSorted())
-  expect(sorted.every((operation) => sampleOf(operation))).toBe(true)
+  expect(sorted.every((operation) => getSample(operation))).toBe(true)
 })

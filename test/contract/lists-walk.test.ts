@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers'
 import { beforeAll, expect, it } from 'vitest'
 import { call, type Reply } from '../support/api.ts'
-import { idsOf, readAs, walkAs } from '../support/lists.ts'
+import { listIds, readAs, walkAs } from '../support/lists.ts'
 import { seedEvents } from '../support/seeding/organizations.ts'
 import { seedTokens } from '../support/seeding/members.ts'
 import { buildWorld, type World } from '../support/world.ts'
@@ -17,15 +17,15 @@ const walk = (address: string) => walkAs(world.people.OA.token, address)
 
 it('a walk through pages skips no row when others are deleted between pages', async () => {
   const { token } = world.people.OA
-  const all = idsOf(await read('/v1/auth/tokens'))
+  const all = listIds(await read('/v1/auth/tokens'))
   const first = await read('/v1/auth/tokens?page_size=2')
-  const deletedIds = idsOf(first).filter((id) => id !== world.people.OA.tokenId)
+  const deletedIds = listIds(first).filter((id) => id !== world.people.OA.tokenId)
   for (const id of deletedIds)
     expect((await call(`/v1/auth/tokens/${id}`, { method: 'DELETE', token })).status).toBe(204)
   const rest = await walk(first.body.next)
-  expect([...idsOf(first), ...rest.ids]).toEqual(all)
+  expect([...listIds(first), ...rest.ids]).toEqual(all)
   const last = await read(`/v1/auth/tokens?page_size=${all.length - deletedIds.length - 1}`)
-  const [end] = idsOf(await read(last.body.next))
+  const [end] = listIds(await read(last.body.next))
   await env.DB.prepare('update access_tokens set revoked_at = 1 where id = ? and id <> ?')
     .bind(end, world.people.OA.tokenId)
     .run()

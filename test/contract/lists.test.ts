@@ -4,10 +4,10 @@ import type { Operation } from '../../src/http/operations/operation.ts'
 import { buildSortKey } from '../../src/domain/text/fold.ts'
 import { defaultPageSize } from '../../src/http/requests/list-query.ts'
 import type { Reply } from '../support/api.ts'
-import { base, idsOf, nullsLast, readAs, walkAs } from '../support/lists.ts'
-import { lists, make, pathOf, sampleOf } from '../support/operations.ts'
+import { base, listIds, compareNullsLast, readAs, walkAs } from '../support/lists.ts'
+import { lists, make, buildPath, getSample } from '../support/operations.ts'
 import type { Sample } from '../support/samples/sample.ts'
-import { filtersOf, orderingsOf } from '../support/schema.ts'
+import { listFilters, listOrderings } from '../support/schema.ts'
 import { buildWorld, type World } from '../support/world.ts'
 
 const filled = 8
@@ -21,7 +21,7 @@ beforeAll(async () => {
     requests[operation.id] = await make(operation, world, world.people.OA)
     // A sale makes an order, a purchase and a customer together.
     const { body } = await ask(operation)
-    if (body.count < filled) await sampleOf(operation).fill?.(world, filled)
+    if (body.count < filled) await getSample(operation).fill?.(world, filled)
   }
 })
 
@@ -37,7 +37,7 @@ interface ListQuery {
 
 function address(operation: Operation, { query: more = {} }: ListQuery = {}): string {
   const sample = requests[operation.id] ?? {}
-  return pathOf(operation, { ...sample, query: { ...sample.query, ...more } })
+  return buildPath(operation, { ...sample, query: { ...sample.query, ...more } })
 }
 
 const read = (at: string): Promise<Reply> => readAs(world.people.OA.token, at)
@@ -58,7 +58,7 @@ const ask = (operation: Operation, more: Record<string, string> = {}): Promise<R
 
 /** Returns the value by which an item is sorted. */
 function readSortValue(operation: Operation, item: Record<string, unknown>, key: string): unknown {
-  const readValue = sampleOf(operation).sortValue?.[key]
+  const readValue = getSample(operation).sortValue?.[key]
   if (readValue) return readValue(item)
   return ['name', 'title', 'product'].includes(key) ? buildSortKey(String(item[key])) : item[key]
 }
@@ -88,8 +88,8 @@ describe.each(pagedLists)('$id', (operation) => {
     expect(Object.keys(body).slice(0, 4)).toEqual(['count', 'next', 'previous', 'results'])
     expect(body.results.length).toBe(body.count)
     expect([body.next, body.previous]).toEqual([null, null])
-    if (sampleOf(operation).fill) expect(body.count).toBeGreaterThanOrEqual(filled)
-    expect(new Set(idsOf({ body } as Reply)).size).toBe(body.count)
+    if (getSample(operation).fill) expect(body.count).toBeGreaterThanOrEqual(filled)
+    expect(new Set(listIds({ body } as Reply)).size).toBe(body.count)
   })
 
   it('refuses invalid page numbers', async () => {
@@ -104,7 +104,7 @@ describe.each(pagedLists)('$id', (operation) => {
     'returns only a first page for a range of time without rows',
     async () => {
       const [past, later] = ['2001-01-01T00:00:00Z', '2001-01-02T00:00:00Z']
-      for (const ordering of ['', ...orderingsOf(operation)])
+      for (const ordering of ['', ...listOrderings(operation)])
         for (const created_before of [past, '2000-01-01T00:00:00Z', later]) {
           const range = { created_after: past, created_before, ...(ordering && { ordering }) }
           const first = await ask(operation, range)
@@ -116,23 +116,23 @@ describe.each(pagedLists)('$id', (operation) => {
   )
 
   it('has the same order each time, for every ordering', async () => {
-    const keys = orderingsOf(operation)
+    const keys = listOrderings(operation)
     expect(keys.length).toBeGreaterThan(0)
     for (const key of keys) {
       const up = await ask(operation, { ordering: key })
       const down = await ask(operation, { ordering: `-${key}` })
       const readValue = (item: Record<string, unknown>) => readSortValue(operation, item, key)
       const values = (up.body.results as Record<string, unknown>[]).map(readValue)
-      expect([key, values]).toEqual([key, values.toSorted(nullsLast(false))])
+      expect([key, values]).toEqual([key, values.toSorted(compareNullsLast(false))])
       expect([key, values.some((value) => value !== undefined)]).toEqual([key, true])
       const reversed = (down.body.results as Record<string, unknown>[]).map(readValue)
-      expect([key, reversed]).toEqual([key, values.toSorted(nullsLast(true))])
+      expect([key, reversed]).toEqual([key, values.toSorted(compareNullsLast(true))])
       // Rows without a value come last in both directions, in reversed order among themselves.
       const without = values.filter((value) => value === null).length
-      const idsWithValue = idsOf(up).slice(0, values.length - without)
-      const empty = idsOf(up).slice(values.length - without)
-      expect([key, idsOf(down)]).toEqual([key, [...idsWithValue.toReversed(), ...empty.toReversed()]])
-      expect(idsOf(await ask(operation, { ordering: key }))).toEqual(idsOf(up))
+      const idsWithValue = listIds(up).slice(0, values.length - without)
+      const empty = listIds(up).slice(values.length - without)
+      expect([key, listIds(down)]).toEqual([key, [...idsWithValue.toReversed(), ...empty.toReversed()]])
+      expect(listIds(await ask(operation, { ordering: key }))).toEqual(listIds(up))
     }
   })
 
@@ -148,18 +148,18 @@ describe.each(pagedLists)('$id', (operation) => {
   )
 
   it('accepts several orderings, and refuses unknown ones', async () => {
-    const [first = '', second = first] = orderingsOf(operation)
+    const [first = '', second = first] = listOrderings(operation)
     const joined = await ask(operation, { ordering: `-${first},${second}` })
     const repeated = await read(
       `${address(operation)}${address(operation).includes('?') ? '&' : '?'}ordering=-${first}&ordering=${second}`,
     )
-    expect(idsOf(repeated)).toEqual(idsOf(joined))
+    expect(listIds(repeated)).toEqual(listIds(joined))
     const readValue = (item: Record<string, unknown>, key: string) => readSortValue(operation, item, key)
     const rows = joined.body.results as Record<string, unknown>[]
     const sorted = rows.toSorted(
       (one, other) =>
-        nullsLast(true)(readValue(one, first), readValue(other, first)) ||
-        nullsLast(false)(readValue(one, second), readValue(other, second)),
+        compareNullsLast(true)(readValue(one, first), readValue(other, first)) ||
+        compareNullsLast(false)(readValue(one, second), readValue(other, second)),
     )
     const listSortKeys = (items: Record<string, unknown>[]) =>
       items.map((item) => [readValue(item, first), readValue(item, second)])
@@ -175,14 +175,19 @@ describe.each(pagedLists)('$id', (operation) => {
     const plain = await ask(operation)
     for (const size of ['501', '99999', '9'.repeat(400), '']) {
       const reply = await ask(operation, { page_size: size })
-      expect([size, reply.status, reply.body.count, idsOf(reply)]).toEqual([size, 200, plain.body.count, idsOf(plain)])
+      expect([size, reply.status, reply.body.count, listIds(reply)]).toEqual([
+        size,
+        200,
+        plain.body.count,
+        listIds(plain),
+      ])
     }
   })
 
   it.runIf(sized)('leads through all pages by next, with the same rows as page=N', async () => {
-    const all = idsOf(await ask(operation))
-    const [first = '', second = first] = orderingsOf(operation)
-    const nullables = orderingsOf(operation).filter((key) => nullableOrderings[operation.id]?.includes(key))
+    const all = listIds(await ask(operation))
+    const [first = '', second = first] = listOrderings(operation)
+    const nullables = listOrderings(operation).filter((key) => nullableOrderings[operation.id]?.includes(key))
     const orders = [
       '',
       first,
@@ -197,13 +202,13 @@ describe.each(pagedLists)('$id', (operation) => {
         expect(count).toBe(all.length)
         for (const [index, page] of pages.entries()) {
           const alone = await ask(operation, { ...parameters, page: String(index + 1) })
-          expect([ordering, size, index, idsOf(alone)]).toEqual([ordering, size, index, page])
+          expect([ordering, size, index, listIds(alone)]).toEqual([ordering, size, index, page])
         }
       }
   })
 
   it.runIf(sized)('keeps all other parameters in the links to its neighbours', async () => {
-    const ordering = orderingsOf(operation).slice(0, 2).join(', ')
+    const ordering = listOrderings(operation).slice(0, 2).join(', ')
     const parameters = { page_size: '2', ordering, page: '2' }
     const { body, headers } = await ask(operation, parameters)
     const { next, previous } = body as { next: string; previous: string }
@@ -220,15 +225,15 @@ describe.each(pagedLists)('$id', (operation) => {
     expect(headers.get('link')).toBe(`<${next}>; rel="next", <${previous}>; rel="prev"`)
     const third = await read(next)
     expect(new URL(third.body.previous).searchParams.get('page')).toBe('2')
-    expect(idsOf(await read(third.body.previous))).toEqual(idsOf({ body } as Reply))
+    expect(listIds(await read(third.body.previous))).toEqual(listIds({ body } as Reply))
   })
 
   it.runIf(sized)('accepts its own next link when the query is long', async () => {
-    const [key = ''] = orderingsOf(operation)
+    const [key = ''] = listOrderings(operation)
     const first = await ask(operation, { page_size: '3', ordering: `${key}, `.repeat(1000) })
     const second = await read(first.body.next)
     expect(second.status === 200 || second.text).toBe(true)
-    expect(idsOf(second)).toEqual(idsOf(await ask(operation, { page_size: '3', ordering: key, page: '2' })))
+    expect(listIds(second)).toEqual(listIds(await ask(operation, { page_size: '3', ordering: key, page: '2' })))
   })
 
   it.runIf(sized)('refuses forged cursors, which reveal nothing', async () => {
@@ -267,7 +272,7 @@ describe.each(pagedLists)('$id', (operation) => {
     ]
     for (const [index, cursor] of foreign.entries())
       expect([index, readCursorStatus(await ask(operation, { ...parameters, cursor }))]).toEqual([index, 400])
-    const all = new Set(idsOf(await ask(operation)))
+    const all = new Set(listIds(await ask(operation)))
     const hostile = [
       encode({ ...content, after: content.after.map(() => '') }),
       encode({ ...content, after: content.after.map(() => -1) }),
@@ -276,18 +281,18 @@ describe.each(pagedLists)('$id', (operation) => {
     for (const [index, cursor] of hostile.entries()) {
       const reply = await ask(operation, { ...parameters, cursor })
       expect([index, reply.status === 200 || reply.text]).toEqual([index, true])
-      expect(idsOf(reply).filter((id) => !all.has(id))).toEqual([])
+      expect(listIds(reply).filter((id) => !all.has(id))).toEqual([])
     }
   })
 
   it('refuses a cursor of another page, ordering, filter or list', async () => {
-    await sampleOf(operation).fill?.(world, sized ? filled : defaultPageSize + 1)
+    await getSample(operation).fill?.(world, sized ? filled : defaultPageSize + 1)
     const size: Record<string, string> = sized ? { page_size: '1' } : {}
     const { next } = (await ask(operation, size)).body as { next: string | null }
     const cursor = new URL(next ?? '').searchParams.get('cursor') ?? ''
-    const [key = ''] = orderingsOf(operation)
+    const [key = ''] = listOrderings(operation)
     const isSampled = (name: string) => name in (requests[operation.id]?.query ?? {})
-    const filters = filtersOf(operation).filter(({ name }) => !isSampled(name))
+    const filters = listFilters(operation).filter(({ name }) => !isSampled(name))
     const changes: Record<string, string>[] = [
       { page: '3' },
       { ordering: key },
@@ -304,12 +309,12 @@ describe.each(pagedLists)('$id', (operation) => {
   })
 
   it.runIf(sized)('lets the page size change between pages, and shows each row once', async () => {
-    const all = idsOf(await ask(operation))
+    const all = listIds(await ask(operation))
     const first = await ask(operation, { page_size: '1' })
     const next = new URL(first.body.next)
     next.searchParams.set('page_size', '3')
     const rest = await walk(next.href)
-    expect([...idsOf(first), ...rest.ids]).toEqual(all)
+    expect([...listIds(first), ...rest.ids]).toEqual(all)
     expect(rest.pages[0]).toHaveLength(Math.min(3, all.length - 1))
   })
 
@@ -318,7 +323,7 @@ describe.each(pagedLists)('$id', (operation) => {
     const sample = await make(operation, world, root)
     const asRoot = await readAs(
       root.token,
-      pathOf(operation, { ...sample, query: { ...sample.query, page_size: '1' } }),
+      buildPath(operation, { ...sample, query: { ...sample.query, page_size: '1' } }),
     )
     // The superuser has no access tokens.
     if (asRoot.body.next === null) return expect(operation.id).toBe('listAccessTokens')
@@ -332,8 +337,8 @@ describe.each(pagedLists)('$id', (operation) => {
 
 describe.each(pagedLists.filter((operation) => !hasSize(operation)))('$id', (operation) => {
   it('leads through pages of a hundred rows', async () => {
-    await sampleOf(operation).fill?.(world, 205)
-    for (const ordering of ['', ...orderingsOf(operation).map((key) => `-${key}`)]) {
+    await getSample(operation).fill?.(world, 205)
+    for (const ordering of ['', ...listOrderings(operation).map((key) => `-${key}`)]) {
       const { ids, pages, count } = await walk(address(operation, { query: { ordering } }))
       expect([ordering, pages.map((page) => page.length).slice(0, 2), ids.length]).toEqual([
         ordering,
@@ -342,7 +347,7 @@ describe.each(pagedLists.filter((operation) => !hasSize(operation)))('$id', (ope
       ])
       expect(new Set(ids).size).toBe(count)
       for (const [index, page] of pages.entries())
-        expect(idsOf(await ask(operation, { ordering, page: String(index + 1) }))).toEqual(page)
+        expect(listIds(await ask(operation, { ordering, page: String(index + 1) }))).toEqual(page)
     }
   })
 })

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Operation } from '../../src/http/operations/operation.ts'
 import { call, type Reply } from '../support/api.ts'
-import { changesSoFar, countChanges } from '../support/changes.ts'
-import { callerOf, implemented, make, pathOf, send } from '../support/operations.ts'
+import { listChangesSoFar, countChanges } from '../support/changes.ts'
+import { chooseCaller, implemented, make, buildPath, send } from '../support/operations.ts'
 import { buildWorld, type World } from '../support/world.ts'
 
 let world: World
@@ -43,13 +43,13 @@ const sortKeys = (value: unknown): unknown =>
 
 describe.each(patches)('$id', (operation) => {
   it('writes nothing and keeps the ETag when it changes nothing', async () => {
-    const caller = callerOf(operation, world)
+    const caller = chooseCaller(operation, world)
     const sample = await make(operation, world, caller)
     const changed = await send(operation, sample, { token: caller.token })
     expect(changed.status === 200 || changed.text).toBe(true)
     const same: Resource = bodyAsRead(operation, changed.body)
     expect(Object.keys(same).length).toBeGreaterThanOrEqual(Object.keys(sample.body ?? {}).length)
-    const before = await changesSoFar()
+    const before = await listChangesSoFar()
     const bodies = {
       'nothing at all': {},
       'the same again': sample.body ?? {},
@@ -59,22 +59,22 @@ describe.each(patches)('$id', (operation) => {
       ),
     }
     for (const [name, body] of Object.entries(bodies)) {
-      const reply: Reply = await call(pathOf(operation, sample), { method: 'PATCH', body, token: caller.token })
+      const reply: Reply = await call(buildPath(operation, sample), { method: 'PATCH', body, token: caller.token })
       expect([name, reply.status, reply.text, reply.headers.get('etag')]).toEqual([
         name,
         200,
         changed.text,
         changed.headers.get('etag'),
       ])
-      expect([name, await changesSoFar()]).toEqual([name, before])
+      expect([name, await listChangesSoFar()]).toEqual([name, before])
     }
   })
 
   it('stores its answer under the Idempotency-Key when it changes nothing', async () => {
-    const caller = callerOf(operation, world)
+    const caller = chooseCaller(operation, world)
     const sample = await make(operation, world, caller)
     const headers = { 'idempotency-key': `nothing-${operation.id}` }
-    const ask = () => call(pathOf(operation, sample), { method: 'PATCH', body: {}, token: caller.token, headers })
+    const ask = () => call(buildPath(operation, sample), { method: 'PATCH', body: {}, token: caller.token, headers })
     const first = await ask()
     const secondReply = await ask()
     expect([secondReply.status, secondReply.text]).toEqual([200, first.text])

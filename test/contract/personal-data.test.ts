@@ -1,6 +1,12 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { get, post } from '../support/api.ts'
-import { allColumns, cellsWith, finishErasures, givenKnown, type KnownPerson } from '../support/personal-data.ts'
+import {
+  listAllColumns,
+  findCellsWith,
+  finishErasures,
+  givenKnown,
+  type KnownPerson,
+} from '../support/personal-data.ts'
 
 /** Columns that may say who a customer is. Each is erased, or has a reason to stay. */
 const erased = [
@@ -145,13 +151,13 @@ let before: Record<string, string[]>
 beforeAll(async () => {
   person = await givenKnown()
   other = await givenKnown()
-  before = await cellsWith(person)
+  before = await findCellsWith(person)
 })
 
 describe('every column that may contain personal data', () => {
   it('is erased, or is listed with the reason why it stays', async () => {
     const treated = new Set([...erased, ...Object.keys(keepReasons)])
-    const columns = await allColumns(person.campaign)
+    const columns = await listAllColumns(person.campaign)
     const unknown = columns.filter((column) => sounds.test(column.split('.')[1] ?? '') && !treated.has(column))
     expect(unknown).toEqual([])
     expect([...treated].filter((column) => !columns.includes(column))).toEqual([])
@@ -207,13 +213,13 @@ describe('exportUser', () => {
 
 describe('eraseUser', () => {
   it('removes the person everywhere, and changes nothing about others', async () => {
-    const others = await cellsWith(other)
+    const others = await findCellsWith(other)
     const reply = await post(`/v1/user/${person.id}/erase`, { reason: 'Asked for' })
     expect(reply.status, reply.text).toBe(200)
     expect(reply.body).toMatchObject({ user_id: person.id, status: 'running', reason: 'Asked for', completed_at: null })
     await finishErasures()
-    expect(await cellsWith(person)).toEqual({})
-    expect(await cellsWith(other)).toEqual(others)
+    expect(await findCellsWith(person)).toEqual({})
+    expect(await findCellsWith(other)).toEqual(others)
     const secondReply = await post(`/v1/user/${person.id}/erase`, {})
     expect(secondReply.body).toMatchObject({
       status: 'completed',

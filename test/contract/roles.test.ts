@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { RoleCode } from '../../src/domain/accounts/access.ts'
 import { call } from '../support/api.ts'
-import { implemented, make, pathOf, reads, replaced, send, sharedSample, writes } from '../support/operations.ts'
+import { implemented, make, buildPath, reads, replaceId, send, sharedSample, writes } from '../support/operations.ts'
 import { db, write } from '../support/seeding/rows.ts'
 import { seedMember, seedToken } from '../support/seeding/members.ts'
 import { seedSegment } from '../support/seeding/messaging/segments.ts'
@@ -126,7 +126,7 @@ describe('a segment of the whole organisation', () => {
   it.each(below('/v1/segments/{id}'))('is hidden from roles of editions: %s', async (_, operation) => {
     for (const who of ['EA', 'EM', 'EV'] as const) {
       const { token } = world.people[who]
-      const sample = replaced(await sharedSample(operation, world, world.people.OA), 'path', 'id', segmentId)
+      const sample = replaceId(await sharedSample(operation, world, world.people.OA), 'path', 'id', segmentId)
       const reply = await send(operation, sample, { token })
       expect([who, reply.status]).toEqual([who, isAllowed(operation.roles, who) ? 404 : 403])
     }
@@ -165,7 +165,7 @@ it('a write-only token cannot read', async () => {
 it('the role is checked before the body is read', async () => {
   for (const operation of implemented.filter(({ body }) => body !== null)) {
     const sample = await sharedSample(operation, world, world.people.OA)
-    const reply = await call(pathOf(operation, sample), {
+    const reply = await call(buildPath(operation, sample), {
       method: operation.method.toUpperCase(),
       token: world.people.nobody.token,
       raw: '{',

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Operation } from '../../src/http/operations/operation.ts'
 import type { Reply } from '../support/api.ts'
-import { hidden, hideCustomer, joinSegments, marksIn } from '../support/hidden-customer.ts'
+import { hidden, hideCustomer, joinSegments, findMarks } from '../support/hidden-customer.ts'
 import { implemented, lists, send, sharedSample } from '../support/operations.ts'
 import type { Sample } from '../support/samples/sample.ts'
-import { orderingsOf } from '../support/schema.ts'
+import { listOrderings } from '../support/schema.ts'
 import { buildWorld, type Person, type World } from '../support/world.ts'
 
 let world: World
@@ -36,10 +36,10 @@ describe.each(reads)('$id', (operation) => {
     const sample = await prepareSample(operation, caller)
     const plain = await send(operation, sample, { token: caller.token })
     expect([operation.roles.includes(role), plain.status < 400]).toEqual([plain.status < 400, plain.status < 400])
-    expect(marksIn(joinTexts(plain))).toEqual([])
-    for (const key of orderingsOf(operation)) {
+    expect(findMarks(joinTexts(plain))).toEqual([])
+    for (const key of listOrderings(operation)) {
       const query = { ...sample.query, ordering: `-${key}` }
-      expect(marksIn(joinTexts(await send(operation, { ...sample, query }, { token: caller.token })))).toEqual([])
+      expect(findMarks(joinTexts(await send(operation, { ...sample, query }, { token: caller.token })))).toEqual([])
     }
   })
 })
@@ -86,7 +86,7 @@ describe('operations that show customers', () => {
     const operationIds: string[] = []
     for (const operation of reads) {
       const reply = await send(operation, await prepareSample(operation, caller), { token: caller.token })
-      if (marksIn(joinTexts(reply)).length) operationIds.push(operation.id)
+      if (findMarks(joinTexts(reply)).length) operationIds.push(operation.id)
     }
     expect(operationIds.toSorted()).toEqual(showing.toSorted())
   })

@@ -1,19 +1,19 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Operation } from '../../src/http/operations/operation.ts'
 import { call } from '../support/api.ts'
-import { changesSoFar, countChanges } from '../support/changes.ts'
+import { listChangesSoFar, countChanges } from '../support/changes.ts'
 import {
-  callerOf,
+  chooseCaller,
   implemented,
   make,
-  pathOf,
-  sampleOf,
+  buildPath,
+  getSample,
   send,
   sharedSample,
   withBody,
   writes,
 } from '../support/operations.ts'
-import { bodySchema, misspelt, type Path, placesIn, placed } from '../support/schema.ts'
+import { getBodySchema, misspell, type Path, listPlaces, placeValue } from '../support/schema.ts'
 import { buildWorld, type World } from '../support/world.ts'
 
 let world: World
@@ -23,9 +23,9 @@ beforeAll(async () => {
 })
 
 const prepareSample = async (operation: Operation, sampleFor = make) => {
-  const caller = callerOf(operation, world)
+  const caller = chooseCaller(operation, world)
   const sample = await sampleFor(operation, world, caller)
-  return { caller, sample, before: await changesSoFar() }
+  return { caller, sample, before: await listChangesSoFar() }
 }
 const preparedToRefuse = (operation: Operation) => prepareSample(operation, sharedSample)
 
@@ -36,14 +36,14 @@ const bodyless = writes.filter((operation) => operation.body === null && operati
 describe.each(withBody)('$id', (operation) => {
   it('refuses an unknown field at any depth, and writes nothing', async () => {
     const { caller, sample, before } = await preparedToRefuse(operation)
-    const places = placesIn(bodySchema(operation), sample.body, sampleOf(operation).itemwise)
+    const places = listPlaces(getBodySchema(operation), sample.body, getSample(operation).itemwise)
     expect(places[0]).toEqual([])
     for (const place of places)
       for (const name of ['no_such_field', 'constructor', '__proto__']) {
         const at = [...place, name]
         const reply = await send(
           operation,
-          { ...sample, body: placed(sample.body ?? {}, at, { id: 1 }) },
+          { ...sample, body: placeValue(sample.body ?? {}, at, { id: 1 }) },
           { token: caller.token },
         )
         const errors = reply.body?.errors?.map((error: { code: string; pointer: string }) => [
@@ -56,15 +56,15 @@ describe.each(withBody)('$id', (operation) => {
           [['unknown_field', buildPointer(at)]],
         ])
       }
-    expect(await changesSoFar()).toEqual(before)
+    expect(await listChangesSoFar()).toEqual(before)
   })
 
   it('suggests the field with a similar name', async () => {
     const { caller, sample, before } = await preparedToRefuse(operation)
-    for (const name of Object.keys(bodySchema(operation).properties ?? {}).filter(({ length }) => length > 3)) {
+    for (const name of Object.keys(getBodySchema(operation).properties ?? {}).filter(({ length }) => length > 3)) {
       const reply = await send(
         operation,
-        { ...sample, body: { ...sample.body, [misspelt(name)]: null } },
+        { ...sample, body: { ...sample.body, [misspell(name)]: null } },
         { token: caller.token },
       )
       expect([reply.status, reply.body.errors]).toEqual([
@@ -73,18 +73,18 @@ describe.each(withBody)('$id', (operation) => {
           {
             code: 'unknown_field',
             detail: `This field does not exist. Did you mean \`${name}\`?`,
-            attr: misspelt(name),
-            pointer: `#/${misspelt(name)}`,
+            attr: misspell(name),
+            pointer: `#/${misspell(name)}`,
           },
         ],
       ])
     }
-    expect(await changesSoFar()).toEqual(before)
+    expect(await listChangesSoFar()).toEqual(before)
   })
 
   it('treats an absent body as an empty one', async () => {
     const { sample, caller } = await preparedToRefuse(operation)
-    const required = bodySchema(operation).required ?? []
+    const required = getBodySchema(operation).required ?? []
     for (const headers of absent) {
       const { body: _body, ...bare } = required.length ? sample : await make(operation, world, caller)
       const method = operation.method.toUpperCase()
@@ -108,7 +108,7 @@ describe.each(bodyless)('$id', (operation) => {
       'unknown_field',
       '#/force',
     ])
-    expect(await changesSoFar()).toEqual(before)
+    expect(await listChangesSoFar()).toEqual(before)
     const reply = await send(operation, { ...sample, body: {} }, { token: caller.token })
     expect(reply.status === operation.status || reply.text).toBe(true)
   })
@@ -124,12 +124,12 @@ const patches = changes.filter(isOfResource)
 describe.each(patches)('$id', (operation) => {
   it('accepts the whole resource as it was read, with and without an edited field', async () => {
     const { caller, sample } = await prepareSample(operation)
-    const path = pathOf(operation, { path: sample.path ?? {} })
+    const path = buildPath(operation, { path: sample.path ?? {} })
     const read = async () => (await call(path, { token: caller.token })).body as Record<string, unknown>
     const patch = (body: Record<string, unknown>) =>
       call(path, { method: 'PATCH', body: JSON.parse(JSON.stringify(body)), token: caller.token })
     const before = await read()
-    const fieldNames = Object.keys(bodySchema(operation).properties ?? {})
+    const fieldNames = Object.keys(getBodySchema(operation).properties ?? {})
     const settable = (from: Record<string, unknown>) => fieldNames.map((name) => [name, from[name]])
     const first = await patch(before)
     expect([first.status, settable(first.body)]).toEqual([200, settable(before)])
@@ -144,9 +144,9 @@ describe.each(patches)('$id', (operation) => {
 
   it('ignores read-only fields, also with other values', async () => {
     const { caller, sample } = await prepareSample(operation)
-    const path = pathOf(operation, { path: sample.path ?? {} })
+    const path = buildPath(operation, { path: sample.path ?? {} })
     const before = (await call(path, { token: caller.token })).body as Record<string, unknown>
-    const fieldNames = Object.keys(bodySchema(operation).properties ?? {})
+    const fieldNames = Object.keys(getBodySchema(operation).properties ?? {})
     const readOnly = Object.keys(before).filter((name) => !fieldNames.includes(name))
     const reply = await call(path, {
       method: 'PATCH',
@@ -169,7 +169,7 @@ describe('a change of something other than the resource at its path', () => {
     const operation = changes.find(({ id }) => id === 'updateProductMappings')
     if (!operation) throw new Error('no updateProductMappings')
     const { caller, sample, before } = await prepareSample(operation)
-    const path = pathOf(operation, { path: sample.path ?? {} })
+    const path = buildPath(operation, { path: sample.path ?? {} })
     const { body } = await call(path, { token: caller.token })
     expect(body.results).toHaveLength(1)
     const reply = await call(path, { method: 'PATCH', body, token: caller.token })
@@ -177,7 +177,7 @@ describe('a change of something other than the resource at its path', () => {
       400,
       ['#/mappings', '#/count', '#/next', '#/previous'],
     ])
-    expect(await changesSoFar()).toEqual(before)
+    expect(await listChangesSoFar()).toEqual(before)
   })
 })
 

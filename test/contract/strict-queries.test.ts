@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Operation } from '../../src/http/operations/operation.ts'
 import type { Reply } from '../support/api.ts'
-import { changesSoFar, countChanges } from '../support/changes.ts'
-import { callerOf, implemented, lists, pathOf, send, sharedSample } from '../support/operations.ts'
+import { listChangesSoFar, countChanges } from '../support/changes.ts'
+import { chooseCaller, implemented, lists, buildPath, send, sharedSample } from '../support/operations.ts'
 import { call } from '../support/api.ts'
-import { misspelt } from '../support/schema.ts'
+import { misspell } from '../support/schema.ts'
 import { buildWorld, type World } from '../support/world.ts'
 
 let world: World
@@ -18,11 +18,11 @@ const listParameters = (operation: Operation): string[] =>
 
 /** Sends the sample with more parameters; `more` is a query string. */
 async function asking(operation: Operation) {
-  const caller = callerOf(operation, world)
+  const caller = chooseCaller(operation, world)
   const sample = await sharedSample(operation, world, caller)
-  const before = await changesSoFar()
+  const before = await listChangesSoFar()
   const ask = (more: string, query: Record<string, string> = sample.query ?? {}): Promise<Reply> => {
-    const path = pathOf(operation, { ...sample, query })
+    const path = buildPath(operation, { ...sample, query })
     return call(`${path}${path.includes('?') ? '&' : '?'}${more}`, {
       method: operation.method.toUpperCase(),
       token: caller.token,
@@ -49,11 +49,11 @@ describe.each(implemented)('$id', (operation) => {
         )
     for (const name of listParameters(operation).filter(({ length }) => length > 3)) {
       const detail = `This parameter does not exist. Did you mean \`${name}\`?`
-      expect(refusal(await ask(`${misspelt(name)}=1`))).toEqual(
-        expectRefusal(misspelt(name), 'unknown_parameter', detail),
+      expect(refusal(await ask(`${misspell(name)}=1`))).toEqual(
+        expectRefusal(misspell(name), 'unknown_parameter', detail),
       )
     }
-    expect(await changesSoFar()).toEqual(before)
+    expect(await listChangesSoFar()).toEqual(before)
   })
 })
 
@@ -65,7 +65,7 @@ describe.each(implemented.filter((operation) => listParameters(operation).length
       const reply = await ask(`${name}=${value}&${name}=${value}`, others)
       expect(refusal(reply)).toEqual(expectRefusal(name, 'repeated', 'This parameter is sent 2 times. Send it once.'))
     }
-    expect(await changesSoFar()).toEqual(before)
+    expect(await listChangesSoFar()).toEqual(before)
   })
 })
 

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Operation } from '../../src/http/operations/operation.ts'
-import { changesSoFar, countChanges } from '../support/changes.ts'
-import { implemented, lists, replaced, send, sharedSample } from '../support/operations.ts'
+import { listChangesSoFar, countChanges } from '../support/changes.ts'
+import { implemented, lists, replaceId, send, sharedSample } from '../support/operations.ts'
 import type { Reference, Sample } from '../support/samples/sample.ts'
 import { unknownId } from '../support/seeding/rows.ts'
 import { buildWorld, type Person, type World } from '../support/world.ts'
@@ -34,11 +34,11 @@ async function expectHidden(
   change: (sample: Sample, value: 'unknown' | 'hidden') => Sample,
 ) {
   const sample = await sharedSample(operation, world, caller)
-  const before = await changesSoFar()
+  const before = await listChangesSoFar()
   const unknown = await answer(operation, change(sample, 'unknown'), caller)
   const hidden = await answer(operation, change(sample, 'hidden'), caller)
   expect(hidden).toEqual(unknown)
-  expect(await changesSoFar()).toEqual(before)
+  expect(await listChangesSoFar()).toEqual(before)
   return hidden
 }
 
@@ -59,17 +59,17 @@ describe.each(named)('$id', (operation) => {
     const references = listReferences(await sharedSample(operation, world, caller()), 'path')
     for (const { name, foreign } of references) {
       const hidden = await expectHidden(operation, caller(), (sample, value) =>
-        replaced(sample, 'path', name, value === 'hidden' ? foreign : unknownId(foreign)),
+        replaceId(sample, 'path', name, value === 'hidden' ? foreign : unknownId(foreign)),
       )
       expect(hidden.status).toBe(404)
       const sample = await sharedSample(operation, world, caller())
       for (const text of malformed) {
-        const reply = await answer(operation, replaced(sample, 'path', name, text), caller())
+        const reply = await answer(operation, replaceId(sample, 'path', name, text), caller())
         expect([text, reply]).toEqual([text, hidden])
       }
     }
     const all = references.reduce(
-      (sample, { name, foreign }) => replaced(sample, 'path', name, foreign),
+      (sample, { name, foreign }) => replaceId(sample, 'path', name, foreign),
       await sharedSample(operation, world, caller()),
     )
     expect((await answer(operation, all, caller())).status).toBe(404)
@@ -82,7 +82,7 @@ describe.each(named)('$id', (operation) => {
     for (const { name, sibling } of listReferences(await sharedSample(operation, world, person), 'path')) {
       if (!sibling) continue
       const hidden = await expectHidden(operation, person, (sample, value) =>
-        replaced(sample, 'path', name, value === 'hidden' ? sibling : unknownId(sibling)),
+        replaceId(sample, 'path', name, value === 'hidden' ? sibling : unknownId(sibling)),
       )
       expect(hidden.status).toBe(404)
     }
@@ -100,7 +100,7 @@ describe.each(implemented.filter((operation) => operation.method === 'get'))('$i
       const keepSample = (sample: Sample) => sample
       for (const base of reference.narrows ? [keepSample] : [removeQuery, keepSample]) {
         const hidden = await expectHidden(operation, caller, (sample, value) =>
-          replaced(base(sample), 'query', reference.name, value === 'hidden' ? hiddenId : unknownId(hiddenId)),
+          replaceId(base(sample), 'query', reference.name, value === 'hidden' ? hiddenId : unknownId(hiddenId)),
         )
         const isRight = reference.refuses ? [400, 404].includes(hidden.status) : hidden.status === 200
         expect([reference.name, isRight || hidden.text]).toEqual([reference.name, true])

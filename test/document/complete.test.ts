@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { operations } from '../../src/app.ts'
 import { languages } from '../../src/domain/languages.ts'
 import type { Operation } from '../../src/http/operations/operation.ts'
-import { document, documentedAt, resolved, type Schema, schemasIn } from '../support/document.ts'
+import { document, findDocumented, resolveSchema, type Schema, listSchemas } from '../support/document.ts'
 
 const all = operations as readonly Operation[]
 
@@ -57,13 +57,13 @@ describe('the OpenAPI document', () => {
       expect(oneOf.filter(({ $ref }) => $ref)).toHaveLength(count)
       expect(Object.keys(discriminator?.mapping ?? {})).toHaveLength(count)
     }
-    const { properties } = resolved(document.components.schemas['EmailColumnsBlock'] ?? {})
-    const inside = [...schemasIn(properties?.['data'] ?? {})].find(([, { oneOf }]) => oneOf)?.[1]
+    const { properties } = resolveSchema(document.components.schemas['EmailColumnsBlock'] ?? {})
+    const inside = [...listSchemas(properties?.['data'] ?? {})].find(([, { oneOf }]) => oneOf)?.[1]
     expect(inside?.oneOf?.every(({ $ref }) => $ref)).toBe(true)
   })
 
   it('has patterns that are valid regular expressions and match their examples', () => {
-    const schemas = Object.values(document.components.schemas).flatMap((schema) => [...schemasIn(schema)])
+    const schemas = Object.values(document.components.schemas).flatMap((schema) => [...listSchemas(schema)])
     let patternCount = 0
     for (const [path, schema] of schemas) {
       if (schema.pattern === undefined) continue
@@ -80,12 +80,12 @@ describe.each(all)('$id', (operation) => {
   const { id } = operation
 
   it('describes each parameter', () => {
-    for (const { name, description } of documentedAt(operation).parameters ?? [])
+    for (const { name, description } of findDocumented(operation).parameters ?? [])
       expect([name, (description ?? '').length > 5]).toEqual([name, true])
   })
 
   it('declares the headers of its answers', () => {
-    const { responses, parameters = [] } = documentedAt(operation)
+    const { responses, parameters = [] } = findDocumented(operation)
     const listHeaders = (status: number | string) => Object.keys(responses[status]?.headers ?? {})
     for (const status of Object.keys(responses))
       expect(listHeaders(status)).toEqual(expect.arrayContaining(['X-Request-Id', 'RateLimit-Policy']))
@@ -107,7 +107,7 @@ describe.each(all)('$id', (operation) => {
 
   it('has an example that is valid under its schema', () => {
     if (!operation.response) return
-    const media = documentedAt(operation).responses[operation.status]?.content?.['application/json']
+    const media = findDocumented(operation).responses[operation.status]?.content?.['application/json']
     expect(media?.example, 'npm run examples').toBeDefined()
     const { error, data } = operation.response.safeParse(media?.example)
     expect(error).toBeUndefined()
@@ -115,14 +115,14 @@ describe.each(all)('$id', (operation) => {
   })
 
   it('declares the limits of its inputs', () => {
-    const { parameters = [], requestBody } = documentedAt(operation)
+    const { parameters = [], requestBody } = findDocumented(operation)
     const unlimitedInputs: string[] = []
     for (const { name, in: place, schema } of parameters)
       if (place !== 'header' && !limitedElsewhere.has(name))
-        for (const [, part] of schemasIn(schema))
+        for (const [, part] of listSchemas(schema))
           unlimitedInputs.push(...unlimited(part).map((what) => `${name}: ${what}`))
     for (const { schema } of Object.values(requestBody?.content ?? {}))
-      for (const [path, part] of schemasIn(schema, id))
+      for (const [path, part] of listSchemas(schema, id))
         if (!limitedElsewhere.has(path)) unlimitedInputs.push(...unlimited(part).map((what) => `${path}: ${what}`))
     expect(unlimitedInputs).toEqual([])
   })
@@ -135,10 +135,10 @@ describe('the documented constraints', () => {
     return targetOperation
   }
   const findParameter = (id: string, name: string) =>
-    documentedAt(findOperation(id)).parameters?.find((parameter) => parameter.name === name)
+    findDocumented(findOperation(id)).parameters?.find((parameter) => parameter.name === name)
   const field = (id: string, name: string): Schema => {
-    const schema = documentedAt(findOperation(id)).requestBody?.content['application/json']?.schema ?? {}
-    return resolved(schema).properties?.[name] ?? {}
+    const schema = findDocumented(findOperation(id)).requestBody?.content['application/json']?.schema ?? {}
+    return resolveSchema(schema).properties?.[name] ?? {}
   }
 
   it('list the values of `ordering` and `columns`, separated by commas', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { operations } from '../../src/app.ts'
 import type { Operation } from '../../src/http/operations/operation.ts'
-import { document, documentedAt, resolved, type Schema, schemasIn } from '../support/document.ts'
+import { document, findDocumented, resolveSchema, type Schema, listSchemas } from '../support/document.ts'
 
 const all = operations as readonly Operation[]
 
@@ -21,7 +21,7 @@ const limitNames = [
 
 /** Returns the schema without its null alternative. */
 function withoutNull(schema: Schema): Schema {
-  const resolvedSchema = resolved(schema)
+  const resolvedSchema = resolveSchema(schema)
   const others = resolvedSchema.anyOf?.filter(({ type }) => type !== 'null')
   return others?.length === 1 && others[0] ? withoutNull(others[0]) : resolvedSchema
 }
@@ -75,8 +75,8 @@ const pickJson = (content: Record<string, { schema: Schema }> | undefined): Sche
 
 /** Returns the schema of the resource in an answer, or of the items on a page. */
 function findResource(operation: Operation): Schema | undefined {
-  const schema = pickJson(documentedAt(operation).responses[operation.status]?.content)
-  const { results } = (schema && resolved(schema).properties) ?? {}
+  const schema = pickJson(findDocumented(operation).responses[operation.status]?.content)
+  const { results } = (schema && resolveSchema(schema).properties) ?? {}
   return results?.items ?? schema
 }
 
@@ -93,7 +93,7 @@ describe.each(withBody)('the limits of $id', (operation) => {
   const { id } = operation
 
   it('are the same in answers as in the body', () => {
-    const body = pickJson(documentedAt(operation).requestBody?.content) ?? {}
+    const body = pickJson(findDocumented(operation).requestBody?.content) ?? {}
     const differences = answersOf(operation).flatMap((one) =>
       pairFields(body, findResource(one) ?? {}, id)
         .filter(([path]) => !otherForm.has(path))
@@ -110,7 +110,7 @@ describe('the limits of answers', () => {
   it('are compared for many fields', () => {
     const compared = withBody.flatMap((operation) =>
       pairFields(
-        pickJson(documentedAt(operation).requestBody?.content) ?? {},
+        pickJson(findDocumented(operation).requestBody?.content) ?? {},
         findResource(operation) ?? {},
         operation.id,
       ).filter(([, input]) => Object.keys(pickLimits(input)).length > 0),
@@ -121,7 +121,7 @@ describe('the limits of answers', () => {
   it('include the kind of each id', () => {
     const anyKind = new Set(['UserInfo.id', 'AuditEntry.resource_id'])
     const idSchemas = Object.entries(document.components.schemas).flatMap(([name, schema]) => [
-      ...schemasIn(schema, name),
+      ...listSchemas(schema, name),
     ])
     const ids = idSchemas.filter(([path, { example }]) => !anyKind.has(path) && /^[a-z]{3}_01/.test(String(example)))
     expect(ids.length).toBeGreaterThan(60)
@@ -136,8 +136,8 @@ describe('the limits of answers', () => {
     const lists = all.filter(({ query }) => 'page' in ((query as { shape?: object }).shape ?? {}))
     expect(lists.length).toBeGreaterThan(10)
     for (const list of lists) {
-      const { properties = {} } = resolved(pickJson(documentedAt(list).responses[200]?.content) ?? {})
-      const sizes = documentedAt(list).parameters?.some(({ name }) => name === 'page_size')
+      const { properties = {} } = resolveSchema(pickJson(findDocumented(list).responses[200]?.content) ?? {})
+      const sizes = findDocumented(list).parameters?.some(({ name }) => name === 'page_size')
       expect([list.id, properties['results']?.maxItems]).toEqual([list.id, sizes ? 500 : 100])
       expect([list.id, properties['count']?.minimum]).toEqual([list.id, 0])
     }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { operations, routers } from '../../src/app.ts'
 import { openApiDocument } from '../../src/http/openapi.ts'
 import type { Operation } from '../../src/http/operations/operation.ts'
-import { resolveShared, type Schema, schemasIn } from '../support/document.ts'
+import { resolveShared, type Schema, listSchemas } from '../support/document.ts'
 
 interface DocumentedOperation {
   operationId: string
@@ -53,7 +53,7 @@ describe('the OpenAPI document', () => {
     const visited = new Set<Schema>()
     const nullable = bodies
       .flatMap(({ content }) => Object.values(content ?? {}))
-      .flatMap(({ schema }) => [...schemasIn(schema, '', visited)])
+      .flatMap(({ schema }) => [...listSchemas(schema, '', visited)])
       .flatMap(([path, { properties }]) =>
         Object.entries(properties ?? {}).map(([name, property]) => ({ field: `${path}.${name}`, property })),
       )

@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest'
-import { databaseOf, declarationsOf, testSchema } from '../support/schema-snapshot.ts'
+import { createDatabase, listDeclarations, loadTestSchema } from '../support/schema-snapshot.ts'
 
-const { migrations, snapshot } = await testSchema()
-const migrated = databaseOf(migrations.flatMap(({ queries }) => queries))
-const snapshotDatabase = databaseOf(snapshot)
+const { migrations, snapshot } = await loadTestSchema()
+const migrated = createDatabase(migrations.flatMap(({ queries }) => queries))
+const snapshotDatabase = createDatabase(snapshot)
 
 type Database = typeof snapshotDatabase
 
 const byName = (database: Database) =>
-  declarationsOf(database).toSorted((one, other) =>
+  listDeclarations(database).toSorted((one, other) =>
     `${one.type} ${one.name}` < `${other.type} ${other.name}` ? -1 : 1,
   )
 
@@ -17,7 +17,7 @@ const isStructure = (table: string, row: Record<string, unknown>) => table.endsW
 
 const readTables = (database: Database) =>
   Object.fromEntries(
-    declarationsOf(database)
+    listDeclarations(database)
       // A search index stores its rows in tables of its own.
       .filter(({ type, sql }) => type === 'table' && !sql.includes('using fts5'))
       .map(({ name }) => [

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { callerOf, implemented, make, send } from '../support/operations.ts'
+import { chooseCaller, implemented, make, send } from '../support/operations.ts'
 import { buildWorld } from '../support/world.ts'
 
 /** The example of a page has one result, other lists have two items, and secrets are replaced. */
@@ -16,7 +16,7 @@ it('every operation has an answer for its example', { timeout: 300_000 }, async 
   let count = 0
   for (const operation of implemented) {
     if (!operation.response) continue
-    const caller = callerOf(operation, world)
+    const caller = chooseCaller(operation, world)
     const { status, body } = await send(operation, await make(operation, world, caller), { token: caller.token })
     expect([operation.id, status]).toEqual([operation.id, operation.status])
     console.log(`example ${operation.id} ${JSON.stringify(shortened(body))}`)

@@ -8,8 +8,8 @@ import type { RecipientRow, RecipientsQuery } from '../../src/domain/campaigns/s
 import { cancelCampaign, retryFailedRecipients, sendCampaignNow } from '../../src/modules/campaigns/transitions.ts'
 import { findCampaign } from '../../src/modules/campaigns/queries.ts'
 import { type Conduct, conducts, type Engine, withEngine } from '../support/campaign-engine.ts'
-import { rowOf } from '../support/campaigns.ts'
-import { pageByHand, readPage, recipientsQuery } from '../support/recipient-lists.ts'
+import { loadCampaign } from '../support/campaigns.ts'
+import { computePage, readPage, recipientsQuery } from '../support/recipient-lists.ts'
 import { type Crowd, seedCampaigns, seedCrowd, seedReady } from '../support/seeding/messaging/campaigns.ts'
 import { write } from '../support/seeding/rows.ts'
 
@@ -167,10 +167,10 @@ function check(engine: Engine): void {
 /** Each page has the matching recipients in their order, and so has the next page. */
 function checkList({ storage }: Engine, query: RecipientsQuery): void {
   const page = readPage(storage.sql, query)
-  expect([query, page]).toEqual([query, pageByHand(storage.sql, query)])
+  expect([query, page]).toEqual([query, computePage(storage.sql, query)])
   if (!page?.after) return
   const next = { ...query, page: { ...query.page, page: query.page.page + 1, after: page.after } }
-  expect([next, readPage(storage.sql, next)]).toEqual([next, pageByHand(storage.sql, next)])
+  expect([next, readPage(storage.sql, next)]).toEqual([next, computePage(storage.sql, next)])
 }
 
 /** Without further faults the campaign must end with no pending recipient. */
@@ -180,7 +180,7 @@ async function settle(engine: Engine): Promise<void> {
     await engine.consume(1)
     engine.now += turn % 3 === 2 ? 130 * second : 11 * second
     check(engine)
-    const row = await rowOf(engine.campaignId)
+    const row = await loadCampaign(engine.campaignId)
     if (!isRunning(row.status) && !isRunning(engine.store.readRecord()?.status ?? '')) {
       if (row.status !== 'failed' || turn > 40) break
       await ask(engine, 'send-now')
@@ -210,7 +210,7 @@ function ends(deduplicates: boolean) {
           await take(engine, nextStep)
           check(engine)
           if (query && engine.store.readRecord()) checkList(engine, query)
-          const row = await rowOf(campaignId)
+          const row = await loadCampaign(campaignId)
           // A new run starts its counters again, and within a run the row never goes back.
           if (row.revision < revision) expect(row.revision).toBeGreaterThanOrEqual(revision)
           revision = row.revision
@@ -218,7 +218,7 @@ function ends(deduplicates: boolean) {
         await settle(engine)
         check(engine)
         const record = engine.store.readRecord()
-        const row = await rowOf(campaignId)
+        const row = await loadCampaign(campaignId)
         expect(isRunning(row.status), `${row.status} at the end`).toBe(false)
         expect(row).toMatchObject({
           status: record?.status,

@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import { beforeAll, expect, it } from 'vitest'
 import { verifyConsents } from '../../scripts/support/verify-consents.ts'
 import { patch, post } from '../support/api.ts'
-import { answer, recordsOf } from '../support/consents.ts'
+import { answer, listRecords } from '../support/consents.ts'
 import { seedBuyer } from '../support/seeding/sales/trades.ts'
 import { givenConsent } from '../support/seeding/messaging/consents.ts'
 import { finishErasures } from '../support/personal-data.ts'
@@ -93,7 +93,7 @@ it('the check of consent records names a wording that was changed', async () => 
 })
 
 it('the check of consent records names the record after a missing one', async () => {
-  const [, second] = await recordsOf(user, consent)
+  const [, second] = await listRecords(user, consent)
   await write(sql`delete from consent_records where user_id = ${user} and number = 1`)
   expect((await verify()).fault).toContain(`Record ${second?.id} (2 of`)
 })
@@ -105,6 +105,6 @@ it('the check of consent records accepts the chain of an erased person, without 
   await answer('give', { user: shop.user, consent: id }, { evidence: { name: 'Zmarkername' } })
   await post(`/v1/user/${shop.user}/erase`, { reason: 'asked' })
   await finishErasures()
-  expect(await recordsOf(shop.user, id)).toMatchObject([{ evidence: null, status: 'given' }])
+  expect(await listRecords(shop.user, id)).toMatchObject([{ evidence: null, status: 'given' }])
   expect(await verify()).toEqual({ records: 1, chains: 1, fault: null })
 })

@@ -1,13 +1,13 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { sweepConsents } from '../../src/modules/consents/jobs.ts'
 import { get } from '../support/api.ts'
-import { realJob } from '../support/campaigns.ts'
-import { answer, eventsOf, expectWhole, recordsOf } from '../support/consents.ts'
+import { createJob } from '../support/campaigns.ts'
+import { answer, listEvents, expectWhole, listRecords } from '../support/consents.ts'
 import { seedBuyer, seedTrades } from '../support/seeding/sales/trades.ts'
 import { givenConsent } from '../support/seeding/messaging/consents.ts'
 
 const day = 86_400_000
-const createJobAt = (now: number) => realJob({ now: () => now })
+const createJobAt = (now: number) => createJob({ now: () => now })
 
 /** Seeds an organisation in which this many people have given a consent that expires in a day. */
 async function givenConsents(people: number) {
@@ -18,7 +18,8 @@ async function givenConsents(people: number) {
   return { ...shop, consent: id as string, users: trades.map(({ user }) => user) }
 }
 
-const listEventKinds = async (organization: string) => (await eventsOf(organization)).map(({ kind }) => kind).toSorted()
+const listEventKinds = async (organization: string) =>
+  (await listEvents(organization)).map(({ kind }) => kind).toSorted()
 
 describe('the sweep of consents', () => {
   beforeAll(() => sweepConsents(createJobAt(Date.now() + 2 * day)))
@@ -33,7 +34,7 @@ describe('the sweep of consents', () => {
       ...Array(5).fill('consent.expired'),
       ...Array(5).fill('consent.given'),
     ])
-    const [record, expired] = await recordsOf(users[0] ?? '', consent)
+    const [record, expired] = await listRecords(users[0] ?? '', consent)
     expect(expired).toMatchObject({ status: 'expired', method: 'expiry', occurred_at: record?.expires_at, number: 2 })
     const { stats } = (await get(`/v1/consents/${consent}`)).body
     expect(stats).toEqual({ given: 0, skipped: 0, withdrawn: 0, expired: 5 })
@@ -46,7 +47,7 @@ describe('the sweep of consents', () => {
     const ended = await Promise.all([1, 2, 3].map(() => sweepConsents(createJobAt(later), 2)))
     expect(ended.reduce((sum, count) => sum + count, 0)).toBe(6)
     expect((await listEventKinds(organization)).filter((kind) => kind === 'consent.expired')).toHaveLength(6)
-    for (const user of users) expect(await recordsOf(user, consent)).toHaveLength(2)
+    for (const user of users) expect(await listRecords(user, consent)).toHaveLength(2)
     await expectWhole(organization)
   })
 
@@ -64,7 +65,7 @@ describe('the sweep of consents', () => {
       return batch(statements)
     }
     expect(await sweepConsents(job)).toBe(1)
-    expect((await recordsOf(user, consent)).map(({ status }) => status)).toEqual(['given', 'withdrawn'])
+    expect((await listRecords(user, consent)).map(({ status }) => status)).toEqual(['given', 'withdrawn'])
     await expectWhole(organization)
   })
 

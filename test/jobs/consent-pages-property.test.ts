@@ -3,11 +3,11 @@ import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { hashRecord } from '../../src/domain/consents/consent-records.ts'
 import { sweepLapsed } from '../../src/modules/consents/jobs.ts'
-import { choose, eventsOf, give, pageOf, recordsOf } from '../support/consent-pages.ts'
+import { choose, listEvents, give, pageOf, listAllRecords } from '../support/consent-pages.ts'
 import { seedScene } from '../support/seeding/customers.ts'
-import { contextAt } from '../support/context.ts'
-import { ask, linkIn, mailsOf } from '../support/double-opt-in.ts'
-import { providerOf, receiptEngine } from '../support/receipts.ts'
+import { createContextAt } from '../support/context.ts'
+import { ask, readLink, listMails } from '../support/double-opt-in.ts'
+import { createProvider, createReceiptEngine } from '../support/receipts.ts'
 import { write } from '../support/seeding/rows.ts'
 import { visit } from '../support/visits.ts'
 import { givenConsent } from '../support/seeding/messaging/consents.ts'
@@ -101,14 +101,14 @@ describe('consents that pages and messages change in random order', () => {
         const scene = await seedScene()
         const consent = await givenConsent(scene.organization)
         const page = await pageOf(scene, scene.person)
-        const provider = providerOf({ deduplicates: true })
-        const engine = receiptEngine(provider.gateway, Date.now() + 5000)
+        const provider = createProvider({ deduplicates: true })
+        const engine = createReceiptEngine(provider.gateway, Date.now() + 5000)
         const model: Model = { state: 'none', before: 'none', isOver: false, requests: 0, waiting: null, events: [] }
         const links = () => [
           ...new Set(
             provider.calls
               .filter(({ email }) => email.to.address === scene.person.email)
-              .map(({ email }) => linkIn(email)),
+              .map(({ email }) => readLink(email)),
           ),
         ]
         const open = async (index: number, times = 1) => {
@@ -153,7 +153,7 @@ describe('consents that pages and messages change in random order', () => {
               if (model.before === 'none') model.events.push('consent.skipped')
               Object.assign(model, { state, before: state, waiting: null, isOver: false })
             }
-            await Promise.all([sweepLapsed(contextAt(Date.now())), sweepLapsed(contextAt(Date.now()))])
+            await Promise.all([sweepLapsed(createContextAt(Date.now())), sweepLapsed(createContextAt(Date.now()))])
           },
           'consumer dies': async () => {
             provider.play(['accept and die'])
@@ -167,7 +167,7 @@ describe('consents that pages and messages change in random order', () => {
         engine.advance(180_000)
         await engine.runNow()
 
-        const records = await recordsOf(scene.person)
+        const records = await listAllRecords(scene.person)
         expect(records.filter(({ is_latest }) => is_latest === 1)).toHaveLength(records.length ? 1 : 0)
         const last = records.at(-1)
         expect(last?.status ?? 'none').toBe(model.state)
@@ -178,8 +178,8 @@ describe('consents that pages and messages change in random order', () => {
           if (record.status !== 'pending')
             expect(record.record_hash).toBe(await hashRecord(record, before?.record_hash ?? null))
         }
-        expect((await eventsOf(scene.organization)).map(({ kind }) => kind)).toEqual(model.events)
-        const mails = await mailsOf(scene)
+        expect((await listEvents(scene.organization)).map(({ kind }) => kind)).toEqual(model.events)
+        const mails = await listMails(scene)
         expect(mails.map(({ status }) => status)).toEqual(mails.map(() => 'sent'))
         expect(mails).toHaveLength(model.requests)
         expect(provider.accepted.get(scene.person.email ?? '') ?? 0).toBe(model.requests)

@@ -11,11 +11,11 @@ import { sweepConsents } from '../../src/modules/consents/jobs.ts'
 import { findConsent } from '../../src/modules/consents/queries.ts'
 import { updateConsent } from '../../src/modules/consents/update.ts'
 import { get } from '../support/api.ts'
-import { realJob } from '../support/campaigns.ts'
-import { eventsOf, expectWhole, recordsOf } from '../support/consents.ts'
+import { createJob } from '../support/campaigns.ts'
+import { listEvents, expectWhole, listRecords } from '../support/consents.ts'
 import { seedBuyer } from '../support/seeding/sales/trades.ts'
 import { givenConsent } from '../support/seeding/messaging/consents.ts'
-import { contextAt } from '../support/context.ts'
+import { createContextAt } from '../support/context.ts'
 import { anOrder, importOrders } from '../support/seeding/sales/orders.ts'
 import { db, write } from '../support/seeding/rows.ts'
 import { AppError } from '../../src/domain/errors.ts'
@@ -125,8 +125,8 @@ async function play(moves: readonly Move[]): Promise<void> {
   )
   const wordings: Wordings = [{ version: 1, at: born }]
   const model: Model = { status: 'none', at: 0, end: null, version: 0, kinds: [] }
-  const createContext = (database: Database) => ({ ...contextAt(now), db: database })
-  const job = (database: Database): JobCtx => realJob({ now: () => now, db: database })
+  const createContext = (database: Database) => ({ ...createContextAt(now), db: database })
+  const job = (database: Database): JobCtx => createJob({ now: () => now, db: database })
 
   async function attempt(database: Database, asked: Action, at: number): Promise<void> {
     for (let tries = 1; ; tries++)
@@ -149,9 +149,9 @@ async function play(moves: readonly Move[]): Promise<void> {
         return
       case 'answer': {
         const at = now - one.agoHours * hour
-        const before = (await recordsOf(shop.user, consent)).length
+        const before = (await listRecords(shop.user, consent)).length
         await attempt(breaking(one.cut), one.action, at).catch(() => undefined)
-        const after = (await recordsOf(shop.user, consent)).length
+        const after = (await listRecords(shop.user, consent)).length
         // The client does not know the result, and repeats the request.
         if (one.cut !== null) await attempt(breaking(null), one.action, at)
         expect(one.cut === 'before' ? after : before).toBe(before)
@@ -159,10 +159,10 @@ async function play(moves: readonly Move[]): Promise<void> {
         return
       }
       case 'race': {
-        const recorded = (await recordsOf(shop.user, consent)).length
+        const recorded = (await listRecords(shop.user, consent)).length
         await Promise.all(one.actions.map((asked) => attempt(breaking(null), asked, now)))
         // The model follows the order of the records.
-        const newRecords = (await recordsOf(shop.user, consent))
+        const newRecords = (await listRecords(shop.user, consent))
           .slice(recorded)
           .filter(({ status }) => status !== 'expired')
         for (const { status } of newRecords) follow(model, status as 'given', now, findShownVersion(wordings, now))
@@ -183,8 +183,8 @@ async function play(moves: readonly Move[]): Promise<void> {
         return
       }
       case 'reword': {
-        const row = await findConsent(contextAt(now), consent)
-        await updateConsent(contextAt(now), row, { text: { en: `Words ${row.version}`, da: 'Ord' } })
+        const row = await findConsent(createContextAt(now), consent)
+        await updateConsent(createContextAt(now), row, { text: { en: `Words ${row.version}`, da: 'Ord' } })
         wordings.push({ version: row.wording_version + 1, at: now })
         return
       }
@@ -200,16 +200,16 @@ async function play(moves: readonly Move[]): Promise<void> {
 
   for (const nextMove of moves) {
     await step(nextMove)
-    const rows = await recordsOf(shop.user, consent)
+    const rows = await listRecords(shop.user, consent)
     expect(
       rows.map(({ status }) => status),
       JSON.stringify(nextMove),
     ).toEqual(model.kinds)
   }
   await expectWhole(shop.organization)
-  const events = (await eventsOf(shop.organization)).filter(({ kind }) => kind.startsWith('consent.'))
+  const events = (await listEvents(shop.organization)).filter(({ kind }) => kind.startsWith('consent.'))
   const announced = events.map(({ payload }) => (JSON.parse(payload) as { data: { record_id: string } }).data.record_id)
-  const rows = await recordsOf(shop.user, consent)
+  const rows = await listRecords(shop.user, consent)
   expect(announced.toSorted()).toEqual(rows.map(({ id }) => id).toSorted())
   const { stats } = (await get(`/v1/consents/${consent}`)).body
   const zeros = { given: 0, skipped: 0, withdrawn: 0, expired: 0 }

@@ -1,12 +1,12 @@
 import { sql } from 'drizzle-orm'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { acts, type ActName } from '../support/costs/acts.ts'
-import { billedWorker } from '../support/costs/billed-worker.ts'
+import { runBilledWorker } from '../support/costs/billed-worker.ts'
 import { noUnits, type Unit, type Units, unitNames } from '../support/costs/prices.ts'
 import type { Reply } from '../support/api.ts'
 import { withEngine } from '../support/campaign-engine.ts'
-import { rowOf } from '../support/campaigns.ts'
-import { freshPng } from '../support/files.ts'
+import { loadCampaign } from '../support/campaigns.ts'
+import { makeFreshPng } from '../support/files.ts'
 import { seedCrowd, seedReady } from '../support/seeding/messaging/campaigns.ts'
 import {
   anOrder,
@@ -57,7 +57,7 @@ afterEach(() => vi.restoreAllMocks())
 
 describe('the documented cost', () => {
   it('equals the measured cost of a minute in which nothing is due', async () => {
-    const { minute, drain, bill } = billedWorker()
+    const { minute, drain, bill } = runBilledWorker()
     // During one hour of the night each minute also checks whether counts are due for a correction.
     vi.spyOn(Date, 'now').mockReturnValue(new Date().setUTCHours(12))
     // The first sweep creates the positions of sweeps.
@@ -70,7 +70,7 @@ describe('the documented cost', () => {
     const shop = await seedShop()
     await givenOrders(shop, buildOrders(100))
     await givenOrders(shop, buildOrders(100))
-    const { request, bill } = billedWorker()
+    const { request, bill } = runBilledWorker()
     const units = await bill(async () => {
       const { body } = expectOk(await request(`/v1/orders?edition_id=${shop.edition_id}&page_size=50`))
       expect([body.count, body.results.length]).toEqual([200, 50])
@@ -81,7 +81,7 @@ describe('the documented cost', () => {
   it('equals the measured cost of an order that a call imports', async () => {
     const shop = await seedShop()
     await givenOrders(shop, buildOrders(2))
-    const { request, drain, bill } = billedWorker()
+    const { request, drain, bill } = runBilledWorker()
     const units = await bill(async () => {
       const { organization_id, edition_id } = shop
       const body = { organization_id, edition_id, source: 'webshop', orders: buildOrders(100) }
@@ -93,7 +93,7 @@ describe('the documented cost', () => {
 
   it('equals the measured cost of a row of a file', async () => {
     const shop = await seedShop()
-    const { request, drain, bill } = billedWorker()
+    const { request, drain, bill } = runBilledWorker()
     const lines = Array.from({ length: 1000 }, (_, row) => {
       // Two of five rows make one order, and three make the next.
       const order = 2 * Math.floor(row / 5) + (row % 5 < 2 ? 0 : 1)
@@ -128,7 +128,7 @@ describe('the documented cost', () => {
   it('equals the measured cost of a webhook', async () => {
     const [quiet, heard] = [await seedShop(), await seedShop()]
     const { id } = await seedOpenEndpoint({ organization_id: heard.organization_id })
-    const { request, drain, bill } = billedWorker()
+    const { request, drain, bill } = runBilledWorker()
     const measureCost = async (shop: Shop) => {
       const tickets = await sellTickets(shop, 10)
       await drain()
@@ -158,12 +158,12 @@ describe('the documented cost', () => {
       engine.evict()
       await engine.wake()
       let turns = 0
-      for (; turns < 20 && (await rowOf(campaign.id)).status !== 'sent'; turns++) {
+      for (; turns < 20 && (await loadCampaign(campaign.id)).status !== 'sent'; turns++) {
         await engine.alarm()
         await engine.consume(1)
         engine.now += 3000
       }
-      expect(await rowOf(campaign.id)).toMatchObject({ status: 'sent', sent_count: people })
+      expect(await loadCampaign(campaign.id)).toMatchObject({ status: 'sent', sent_count: people })
       const sum = (count: (cursor: (typeof engine.cursors)[number]) => number) =>
         engine.cursors.reduce((total, cursor) => total + count(cursor), 0)
       // The number of rows read depends on what earlier tests left, so it is stated to the nearest twenty.
@@ -187,7 +187,7 @@ describe('the documented cost', () => {
   it('equals the measured cost of a refund', async () => {
     const shop = await seedShopWithReceipts()
     const tickets = await sellTickets(shop, 10)
-    const { request, drain, bill } = billedWorker()
+    const { request, drain, bill } = runBilledWorker()
     await drain()
     const units = await bill(async () => {
       for (const { id } of tickets) {
@@ -203,9 +203,9 @@ describe('the documented cost', () => {
 
   it('equals the measured cost of an upload', async () => {
     const { organization_id } = await seedShop()
-    const { request, bill } = billedWorker()
+    const { request, bill } = runBilledWorker()
     const upload = () => {
-      const bytes = freshPng()
+      const bytes = makeFreshPng()
       const headers = { 'content-type': 'image/png', 'content-length': String(bytes.byteLength) }
       return request(`/v1/files?organization_id=${organization_id}`, { method: 'POST', raw: bytes, headers })
     }

@@ -2,9 +2,9 @@ import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { get } from '../support/api.ts'
 import { pathOf, joinCsvLines } from '../support/data-imports.ts'
-import { ordersOf, previewed, startImport, type Answers } from '../support/imported-tables.ts'
+import { summariseOrders, previewOrders, startImport, type Answers } from '../support/imported-tables.ts'
 import { seedShop, type Shop } from '../support/seeding/sales/orders.ts'
-import { answer, recordsOf } from '../support/consents.ts'
+import { answer, listRecords } from '../support/consents.ts'
 import { givenConsent } from '../support/seeding/messaging/consents.ts'
 import { db } from '../support/seeding/rows.ts'
 import { undoToEnd } from '../support/undone-imports.ts'
@@ -19,7 +19,7 @@ interface ListedRow {
 /** Imports a table, and returns its preview, its end and its rows. */
 async function importTable(shop: Shop, rows: readonly string[], more: object = {}, answers: Answers = {}) {
   const { id } = await givenImport(shop, joinCsvLines(rows), more)
-  const preview = await previewed(id, answers)
+  const preview = await previewOrders(id, answers)
   const { status, created_orders, skipped_orders, updated_orders } = await startImport(id)
   const { body } = await get(pathOf(id, '/rows'))
   return {
@@ -54,7 +54,7 @@ describe('a list without order ids', () => {
       '5 skipped looks_imported',
       '6 created',
     ])
-    expect(await ordersOf(shop)).toHaveLength(5)
+    expect(await summariseOrders(shop)).toHaveLength(5)
   })
 
   it('has the same orders in every format of its file', async () => {
@@ -88,7 +88,7 @@ describe('a list without order ids', () => {
     const shop = await seedShop()
     const equal = Array.from({ length: 1200 }, () => `${list[0]};${'x'.repeat(300)}`)
     const { id } = await givenImport(shop, joinCsvLines([`${header};Bemærkning`, ...equal]))
-    await previewed(id)
+    await previewOrders(id)
     expect((await get(pathOf(id))).body).toMatchObject({ total_rows: 1200, total_orders: 1200 })
   })
 })
@@ -103,7 +103,7 @@ describe('files of different systems', () => {
     expect((await importTable(shop, ofShop)).ended).toMatchObject({ created_orders: 1 })
     const bar = await importTable(shop, ofBar, { options: { on_duplicate: 'update' } }, barMapping)
     expect(bar.ended).toMatchObject({ created_orders: 1, updated_orders: 0 })
-    expect(await ordersOf(shop)).toHaveLength(2)
+    expect(await summariseOrders(shop)).toHaveLength(2)
   })
 
   it('are recognised by their headers, even if a column is added', async () => {
@@ -193,9 +193,9 @@ describe('the remembered mapping of a source', () => {
       { target_field: 'order.created', target_position: 1, suggested_by: 'memory' },
       { target_field: 'order.metadata.channel', value_map: { test: { ignore_row: true } } },
     ])
-    await previewed(id)
+    await previewOrders(id)
     expect(await startImport(id)).toMatchObject({ status: 'completed', created_orders: 2 })
-    const orders = (await ordersOf(shop)) as { id: string; amount: string; created: string; status: string }[]
+    const orders = (await summariseOrders(shop)) as { id: string; amount: string; created: string; status: string }[]
     expect(orders.filter(({ id: number }) => number.startsWith('1') && number !== '1')).toMatchObject([
       { id: '11', status: 'completed', amount: '100 eur', created: '2026-01-15T20:30:00.000Z' },
       { id: '12', status: 'pending', amount: '100 eur', created: '2026-01-16T09:05:00.000Z' },
@@ -218,7 +218,7 @@ describe('the remembered mapping of a source', () => {
     const shop = await seedShop()
     await importTable(shop, rows(1), {}, answers)
     const { id } = await givenImport(shop, joinCsvLines(rows(11)))
-    const { totals } = await previewed(id, {
+    const { totals } = await previewOrders(id, {
       mappings: [{ source_index: 7, target_field: 'order.metadata.channel', value_map: null }],
       constants: [{ target_field: 'order.currency', value: 'dkk' }],
     })
@@ -246,7 +246,7 @@ describe('a ticket code', () => {
     ])
     expect(ended).toMatchObject({ status: 'completed', created_orders: 1 })
     expect(rows).toEqual(['2 created', '3 created repeated_ticket', '4 created'])
-    expect(await ordersOf(shop)).toMatchObject([{ amount: '200 dkk', tickets: { length: 2 } }])
+    expect(await summariseOrders(shop)).toMatchObject([{ amount: '200 dkk', tickets: { length: 2 } }])
   })
 
   it('makes one order of two equal rows without an order id', async () => {
@@ -258,7 +258,7 @@ describe('a ticket code', () => {
     ]
     const { ended } = await importTable(shop, rows)
     expect(ended).toMatchObject({ status: 'completed', created_orders: 1 })
-    expect(await ordersOf(shop)).toMatchObject([{ amount: '100 dkk', tickets: { length: 1 } }])
+    expect(await summariseOrders(shop)).toMatchObject([{ amount: '100 dkk', tickets: { length: 1 } }])
   })
 
   it('makes an order fail when two different tickets have it', async () => {
@@ -266,7 +266,7 @@ describe('a ticket code', () => {
       await seedShop(),
       joinCsvLines([header, ticket('A', 'T-1'), ticket('A', 'T-1', '50,00;'), ticket('B', 'T-2')]),
     )
-    const { results } = await previewed(id)
+    const { results } = await previewOrders(id)
     expect(results[0]).toMatchObject({ action: 'error', errors: [{ row: 3, code: 'duplicate_ticket_code' }] })
     expect(results[1]).toMatchObject({ action: 'create' })
   })
@@ -325,7 +325,7 @@ describe('an update with the same file', () => {
     const user = await db.first(
       sql<{ id: string }>`select id from users where organization_id = ${shop.organization_id}`,
     )
-    const listAnswers = async () => (await recordsOf(user?.id ?? '', consent.id)).map(({ status }) => status)
+    const listAnswers = async () => (await listRecords(user?.id ?? '', consent.id)).map(({ status }) => status)
     expect((await importTable(shop, undated, update)).ended).toMatchObject({ skipped_orders: 1 })
     expect(await listAnswers()).toEqual(['given'])
     expect((await answer('withdraw', { user: user?.id ?? '', consent: consent.id })).status).toBe(200)
@@ -355,12 +355,12 @@ describe('the people of a file', () => {
     const table = [header, 'A;ane@example.dk;12;Ane Holm;Partout;100,00', 'B;;12;Bo Dahl;Partout;100,00']
     const mapping = { mappings: [{ source_column: 'Phone', target_field: 'customer.phone_number' }] }
     const { id } = await givenImport(shop, joinCsvLines(table))
-    const { results } = await previewed(id, mapping)
+    const { results } = await previewOrders(id, mapping)
     expect(results[0]).toMatchObject({ action: 'create', warnings: [{ row: 2, code: 'phone_not_taken' }] })
     expect(results[1]).toMatchObject({ action: 'error', errors: [{ row: 3, code: 'invalid_phone' }] })
     expect((await get(pathOf(id))).body).toMatchObject({ invalid_rows: 1, valid_rows: 1 })
     await startImport(id, { skip_invalid_rows: true })
-    expect(await ordersOf(shop)).toMatchObject([{ id: 'A', customer: 'Ane Holm <ane@example.dk>' }])
+    expect(await summariseOrders(shop)).toMatchObject([{ id: 'A', customer: 'Ane Holm <ane@example.dk>' }])
   })
 
   it('get a warning if only a phone number identifies them and it belongs to another name', async () => {
@@ -380,6 +380,6 @@ describe('the people of a file', () => {
     const changed = [header, 'A;ane@example.dk;;Ane Lund;Partout;100,00', 'B;ane@example.dk;;Ane Lund;Partout;100,00']
     const { rows } = await importTable(shop, changed, { options: { on_duplicate: 'update' } })
     expect(rows).toEqual(['2 updated name_not_changed', '3 created'])
-    expect(await ordersOf(shop)).toMatchObject([{ customer: expect.stringContaining('Ane') }, {}])
+    expect(await summariseOrders(shop)).toMatchObject([{ customer: expect.stringContaining('Ane') }, {}])
   })
 })

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { encodeText } from '../../src/domain/data-imports/files/encoding/encode.ts'
 import { get, patch } from '../support/api.ts'
-import { columnsOf, csv, pathOf, stagedRows, work } from '../support/data-imports.ts'
-import { ordersOf, previewed, startImport } from '../support/imported-tables.ts'
+import { readColumns, encodeCsv, pathOf, loadStagedRows, work } from '../support/data-imports.ts'
+import { summariseOrders, previewOrders, startImport } from '../support/imported-tables.ts'
 import { seedShop } from '../support/seeding/sales/orders.ts'
 import { givenImport } from '../support/seeding/imports/data-imports.ts'
 
@@ -19,7 +19,7 @@ describe('a file that was detected wrongly', () => {
     const header = 'Ordrenr.|Navn|E-mail|Billettype|Stykpris'
     const bytes = encodeText(lines([header, ...rows]), 'macintosh')
     const id = (await givenImport(tenant, bytes, { options: { encoding: 'windows-1252', delimiter: ';' } })).id
-    const readSampleRows = async () => (await columnsOf(id)).sample_rows as { line: number; cells: string[] }[]
+    const readSampleRows = async () => (await readColumns(id)).sample_rows as { line: number; cells: string[] }[]
     expect((await readSampleRows())[0]?.cells).toEqual(['A-1|S¿ren AŒs|s0@example.dk|¯l 5"|10,50'])
     const change = async (options: object) => {
       expect((await patch(pathOf(id), { options })).body).toMatchObject({ status: 'parsing' })
@@ -43,9 +43,9 @@ describe('a file that was detected wrongly', () => {
     expect(headless[0]).toEqual({ line: 1, cells: header.split('|') })
     expect((await get(pathOf(id))).body.total_rows).toBe(26)
     await change({ has_header: true })
-    await previewed(id)
+    await previewOrders(id)
     expect(await startImport(id)).toMatchObject({ status: 'completed', created_orders: 25 })
-    expect((await ordersOf(tenant))[0]).toEqual({
+    expect((await summariseOrders(tenant))[0]).toEqual({
       id: 'A-1',
       status: 'completed',
       amount: '10.5 dkk',
@@ -65,7 +65,7 @@ describe('the mapping of a column', () => {
       'M-2;Bo;;bo@example.dk;;;50,50;;16-01-2026',
       'M-3;Test;Test;test@example.dk;;Partout;0,00;prøve;16-01-2026',
     ]
-    const id = (await givenImport(tenant, csv(lines(rows)))).id
+    const id = (await givenImport(tenant, encodeCsv(lines(rows)))).id
     const value_map = { x: { to: 'completed' }, prøve: { ignore_row: true } }
     const mappings = [
       { source_index: 0, target_field: 'order.external_id' },
@@ -87,11 +87,11 @@ describe('the mapping of a column', () => {
       },
     ]
     const constants = [{ target_field: 'order.currency', value: 'EUR' }]
-    const { totals } = await previewed(id, { mappings, constants })
+    const { totals } = await previewOrders(id, { mappings, constants })
     expect(totals).toEqual({ create: 2, update: 0, skip: 0, error: 0, ignore: 0 })
-    expect((await stagedRows(id)).map(({ outcome }) => outcome)).toEqual([null, null, 'ignored'])
+    expect((await loadStagedRows(id)).map(({ outcome }) => outcome)).toEqual([null, null, 'ignored'])
     expect(await startImport(id)).toMatchObject({ status: 'completed', created_orders: 2 })
-    expect(await ordersOf(tenant)).toEqual([
+    expect(await summariseOrders(tenant)).toEqual([
       {
         id: 'M-1',
         status: 'completed',

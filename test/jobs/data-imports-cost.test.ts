@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { seedShop } from '../support/seeding/sales/orders.ts'
-import { importer, importNow, messageOf } from '../support/staged-imports.ts'
+import { createImporter, loadImport, buildMessage } from '../support/staged-imports.ts'
 import { buildRows, seedStarted } from '../support/seeding/imports/staged-imports.ts'
 import { beginUndo } from '../support/undone-imports.ts'
 
@@ -9,11 +9,11 @@ const aStepMs = 10_000
 
 /** Counts the rows that an import reads in a stage; rows of orders come first. */
 async function rowsRead(id: string): Promise<Record<string, number>> {
-  const machine = importer({ tick: aStepMs })
+  const machine = createImporter({ tick: aStepMs })
   const read: Record<string, number> = {}
-  for (let row = await importNow(id); row.phase; row = await importNow(id)) {
+  for (let row = await loadImport(id); row.phase; row = await loadImport(id)) {
     const before = machine.meter.rows_read
-    await machine.take(messageOf(id, row.epoch))
+    await machine.take(buildMessage(id, row.epoch))
     const stage = row.position.stage ?? 'orders'
     read[stage] = (read[stage] ?? 0) + machine.meter.rows_read - before
   }
@@ -29,10 +29,10 @@ function expectFourTimes(more = 0, few = 0): void {
 async function measureCosts(orders: number) {
   const id = await seedStarted(await seedShop(), buildRows(orders))
   const importing = await rowsRead(id)
-  expect(await importNow(id)).toMatchObject({ status: 'completed', created_orders: orders })
+  expect(await loadImport(id)).toMatchObject({ status: 'completed', created_orders: orders })
   await beginUndo(id)
   const undoing = await rowsRead(id)
-  expect(await importNow(id)).toMatchObject({ status: 'undone', undone_orders: orders })
+  expect(await loadImport(id)).toMatchObject({ status: 'undone', undone_orders: orders })
   return { importing, undoing }
 }
 

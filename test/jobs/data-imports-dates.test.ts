@@ -1,18 +1,19 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { get, post } from '../support/api.ts'
-import { answer, recordsOf } from '../support/consents.ts'
-import { columnsOf, csv, mapColumns, pathOf, process } from '../support/data-imports.ts'
-import { ordersOf, previewed, startImport } from '../support/imported-tables.ts'
+import { answer, listRecords } from '../support/consents.ts'
+import { readColumns, encodeCsv, mapColumns, pathOf, process } from '../support/data-imports.ts'
+import { summariseOrders, previewOrders, startImport } from '../support/imported-tables.ts'
 import { givenImport } from '../support/seeding/imports/data-imports.ts'
 import { givenConsent } from '../support/seeding/messaging/consents.ts'
 import { db } from '../support/seeding/rows.ts'
 import { seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 
-const tableOf = (rows: readonly string[]) => csv(rows.map((row) => `${row}\r\n`).join(''))
+const tableOf = (rows: readonly string[]) => encodeCsv(rows.map((row) => `${row}\r\n`).join(''))
 const undated = ['Order ID;Email;Ticket type;Price', 'A;ane@example.dk;Partout;100,00']
 const dateOf = (value: string) => [{ target_field: 'order.created', value }]
-const createdAt = async (shop: Shop) => (await ordersOf(shop)).map((order) => (order as { created: string }).created)
+const createdAt = async (shop: Shop) =>
+  (await summariseOrders(shop)).map((order) => (order as { created: string }).created)
 
 describe('a file whose orders have no date', () => {
   it('needs a date before its rows are read', async () => {
@@ -26,13 +27,13 @@ describe('a file whose orders have no date', () => {
     const refused = await post(pathOf(id, '/column-mappings/process'), {})
     expect([refused.status, refused.body.code]).toEqual([409, 'column_mapping_incomplete'])
     expect(refused.body.errors).toMatchObject([{ code: issue.code, pointer: '#/mappings', detail: issue.message }])
-    expect(await ordersOf(shop)).toEqual([])
+    expect(await summariseOrders(shop)).toEqual([])
   })
 
   it('is imported with the date that you set', async () => {
     const shop = await seedShop()
     const { id } = await givenImport(shop, tableOf(undated))
-    await previewed(id, { constants: dateOf('2026-05-01 12:00') })
+    await previewOrders(id, { constants: dateOf('2026-05-01 12:00') })
     expect(await startImport(id)).toMatchObject({ status: 'completed', created_orders: 1 })
     expect(await createdAt(shop)).toEqual(['2026-05-01T10:00:00.000Z'])
   })
@@ -41,21 +42,21 @@ describe('a file whose orders have no date', () => {
     const shop = await seedShop()
     const first = await givenImport(shop, tableOf(undated))
     const mapped = [...dateOf('2026-05-01'), { target_field: 'order.currency', value: 'dkk' }]
-    await previewed(first.id, { constants: mapped })
+    await previewOrders(first.id, { constants: mapped })
     await startImport(first.id)
     const next = await givenImport(shop, tableOf([undated[0] ?? '', 'B;bo@example.dk;Partout;100,00']))
     expect(next.column_summary.missing_required).toEqual(['order.created'])
-    expect((await columnsOf(next.id)).constants).toMatchObject([{ target_field: 'order.currency' }])
+    expect((await readColumns(next.id)).constants).toMatchObject([{ target_field: 'order.currency' }])
   })
 
   it('adds no row of a list twice when the list has grown, whatever date it gets then', async () => {
     const shop = await seedShop()
     const list = ['Email;Ticket type;Price', 'ane@example.dk;Partout;100,00']
     const first = await givenImport(shop, tableOf(list))
-    await previewed(first.id, { constants: dateOf('2026-05-01') })
+    await previewOrders(first.id, { constants: dateOf('2026-05-01') })
     await startImport(first.id)
     const grown = await givenImport(shop, tableOf([...list, 'bo@example.dk;Partout;100,00']))
-    const { totals } = await previewed(grown.id, { constants: dateOf('2026-06-01') })
+    const { totals } = await previewOrders(grown.id, { constants: dateOf('2026-06-01') })
     expect(totals).toMatchObject({ create: 1, skip: 1 })
   })
 
@@ -63,11 +64,11 @@ describe('a file whose orders have no date', () => {
     const shop = await seedShop()
     const dated = ['Email;Ticket type;Price;Order date', 'ane@example.dk;Partout;100,00;2026-01-15']
     const first = await givenImport(shop, tableOf(dated), { external_source: 'old shop' })
-    await previewed(first.id)
+    await previewOrders(first.id)
     await startImport(first.id)
     const list = ['Email;Ticket type;Price', 'ane@example.dk;Partout;100,00']
     const moved = await givenImport(shop, tableOf(list), { external_source: 'new shop' })
-    const { results } = await previewed(moved.id, { constants: dateOf('2026-06-01') })
+    const { results } = await previewOrders(moved.id, { constants: dateOf('2026-06-01') })
     expect(results).toMatchObject([{ action: 'create', warnings: [{ code: 'similar_order' }] }])
   })
 
@@ -78,7 +79,7 @@ describe('a file whose orders have no date', () => {
     const mappings = [{ source_column: 'News', target_field: `consent.${consent.key}` }]
     const importWith = async (date: string) => {
       const { id } = await givenImport(shop, table, { options: { on_duplicate: 'update' } })
-      await previewed(id, { mappings, constants: dateOf(date) })
+      await previewOrders(id, { mappings, constants: dateOf(date) })
       await startImport(id)
     }
     await importWith('2026-01-05')
@@ -87,7 +88,7 @@ describe('a file whose orders have no date', () => {
     )
     expect((await answer('withdraw', { user: user?.id ?? '', consent: consent.id })).status).toBe(200)
     await importWith(new Date(Date.now() + 3_600_000).toISOString())
-    const records = await recordsOf(user?.id ?? '', consent.id)
+    const records = await listRecords(user?.id ?? '', consent.id)
     expect(records.map(({ status }) => status)).toEqual(['given', 'withdrawn'])
   })
 })
@@ -106,7 +107,7 @@ describe('an order without a date in a file with dates', () => {
     const { body: checked } = await post(pathOf(id, '/column-mappings/validate'), {})
     const error = { row: 4, target_field: 'order.created', code: 'missing_required' }
     expect(checked).toMatchObject({ is_valid: true, errors: [error] })
-    const { results } = await previewed(id)
+    const { results } = await previewOrders(id)
     const message = 'The order has no date. Fill the cell, or set a default_value for the column of order.created.'
     expect(results).toMatchObject([{ action: 'create' }, { action: 'error', errors: [{ ...error, message }] }])
     expect(await startImport(id)).toMatchObject({
@@ -127,7 +128,7 @@ describe('an order without a date in a file with dates', () => {
     expect(await startImport(id)).toMatchObject({ status: 'completed', created_orders: 2 })
     expect(await createdAt(shop)).toEqual(['2026-04-30T22:00:00.000Z', '2026-05-31T22:00:00.000Z'])
     const next = await givenImport(shop, tableOf([...table, 'C;cy@example.dk;Partout;100,00;']))
-    expect((await columnsOf(next.id)).results[4]).toMatchObject({
+    expect((await readColumns(next.id)).results[4]).toMatchObject({
       target_field: 'order.created',
       suggested_by: 'memory',
       default_value: null,

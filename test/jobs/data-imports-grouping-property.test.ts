@@ -3,12 +3,20 @@ import { sql } from 'drizzle-orm'
 import { expect, it } from 'vitest'
 import { loadOrders, selectOrdersAfter } from '../../src/modules/data-imports/run/read-orders.ts'
 import { get } from '../support/api.ts'
-import { pathOf, process, stagedRows } from '../support/data-imports.ts'
+import { pathOf, process, loadStagedRows } from '../support/data-imports.ts'
 import { givenImport } from '../support/seeding/imports/data-imports.ts'
 import { aBadRow, aRow, type FileRow, seedStarted } from '../support/seeding/imports/staged-imports.ts'
 import { db, write } from '../support/seeding/rows.ts'
 import { seedShop, type Shop } from '../support/seeding/sales/orders.ts'
-import { expectExact, importer, importNow, messageOf, ordersNow, rowsNow, runToEnd } from '../support/staged-imports.ts'
+import {
+  expectExact,
+  createImporter,
+  loadImport,
+  buildMessage,
+  loadImportOrders,
+  loadRows,
+  runToEnd,
+} from '../support/staged-imports.ts'
 import { undoToEnd } from '../support/undone-imports.ts'
 
 /** Rows of one key that stand together. Rows without a key belong to no order. */
@@ -70,20 +78,20 @@ async function expectRead(id: string, model: readonly ModelOrder[], after: numbe
 
 /** Runs an import that crashes, gets messages twice, and may be cancelled. */
 async function runInterrupted(id: string, at: { roundTrip: number; when: 'before' | 'after' }, isCancelled: boolean) {
-  await importer({ death: at })
-    .take(messageOf(id))
+  await createImporter({ death: at })
+    .take(buildMessage(id))
     .catch(() => {})
   if (isCancelled)
     await write(sql`update data_imports set status = 'cancelling', epoch = 8 where id = ${id} and phase is not null`)
-  const { epoch } = await importNow(id)
-  await importer().take(messageOf(id, epoch), messageOf(id, epoch))
+  const { epoch } = await loadImport(id)
+  await createImporter().take(buildMessage(id, epoch), buildMessage(id, epoch))
   await runToEnd(id, epoch)
 }
 
 async function expectOutcomes(shop: Shop, id: string, model: readonly ModelOrder[], mayBeCancelled: boolean) {
   await expectExact(shop, id)
-  const outcomes = new Map((await ordersNow(id)).map(({ number, outcome }) => [number, outcome]))
-  const rows = new Map((await rowsNow(id)).map(({ row_number, outcome }) => [row_number, outcome]))
+  const outcomes = new Map((await loadImportOrders(id)).map(({ number, outcome }) => [number, outcome]))
+  const rows = new Map((await loadRows(id)).map(({ row_number, outcome }) => [row_number, outcome]))
   for (const { number, is_bad, rows: orderRows } of model) {
     const outcome = outcomes.get(number)
     const wanted = is_bad ? 'error' : 'created'
@@ -94,7 +102,7 @@ async function expectOutcomes(shop: Shop, id: string, model: readonly ModelOrder
 
 /** Reads the rows of each order from the API. */
 async function expectListed(id: string, model: readonly ModelOrder[]): Promise<void> {
-  for (const { number, order_id } of (await ordersNow(id)).slice(0, 8)) {
+  for (const { number, order_id } of (await loadImportOrders(id)).slice(0, 8)) {
     if (order_id === null) continue
     const { body } = await get(pathOf(id, `/rows?order_id=${order_id}&page_size=100`))
     const listed = body.results.map(({ row_number }: { row_number: number }) => row_number)
@@ -134,7 +142,7 @@ it('rows of a key make one order wherever they stand, in any steps, and after in
         await runInterrupted(id, at, isCancelled)
         await expectOutcomes(shop, id, model, isCancelled)
         await expectListed(id, model)
-        const { undo_until, created_orders } = await importNow(id)
+        const { undo_until, created_orders } = await loadImport(id)
         if (undo_until !== null) expect(await undoToEnd(id)).toMatchObject({ undone_orders: created_orders })
       },
     ),
@@ -160,7 +168,7 @@ it('a long file is grouped like a short one', async () => {
   const { id } = await givenImport(shop, text)
   const model = buildModel(keys)
   expect(await process(id)).toMatchObject({ total_rows: 3000, total_orders: model.length })
-  expect((await stagedRows(id)).map(({ group_key }) => group_key)).toEqual(keys)
+  expect((await loadStagedRows(id)).map(({ group_key }) => group_key)).toEqual(keys)
   await expectGrouped(id, model)
   await expectRead(id, model, 0, 100)
 })

@@ -2,9 +2,15 @@ import { describe, expect, it } from 'vitest'
 import { encodeText } from '../../src/domain/data-imports/files/encoding/encode.ts'
 import type { Currency } from '../../src/domain/money.ts'
 import type { Encoding } from '../../src/domain/data-imports/files/encoding/names.ts'
-import { type Answers, ordersOf, previewed, startImport, suggestionsOf } from '../support/imported-tables.ts'
+import {
+  type Answers,
+  summariseOrders,
+  previewOrders,
+  startImport,
+  readSuggestions,
+} from '../support/imported-tables.ts'
 import type { RawUpload } from '../support/files.ts'
-import { textRow, workbook } from '../support/xlsx.ts'
+import { buildTextRow, buildWorkbook } from '../support/xlsx.ts'
 import { seedShop } from '../support/seeding/sales/orders.ts'
 import { givenImport } from '../support/seeding/imports/data-imports.ts'
 
@@ -61,13 +67,13 @@ const cell = (at: string, value: number | string, style = 0) =>
     : `<c r="${at}" t="inlineStr"><is><t>${value}</t></is></c>`
 
 /** A sheet as Danish Excel stores it: numbers and days as numbers, with a title and a hidden sheet. */
-const danishWorkbook = workbook({
+const danishWorkbook = buildWorkbook({
   formats: [0, 'dd\\-mm\\-yyyy hh:mm', '#,##0.00 "kr."'],
   sheets: [
-    { name: 'Lister', rows: textRow(1, ['Order ID', 'Email', 'Product', 'Price']), state: 'hidden' },
+    { name: 'Lister', rows: buildTextRow(1, ['Order ID', 'Email', 'Product', 'Price']), state: 'hidden' },
     {
       name: 'Ordrer',
-      rows: `${textRow(1, ['Ordrer 2025'])}${textRow(3, danishColumns)}<row r="4">${[
+      rows: `${buildTextRow(1, ['Ordrer 2025'])}${buildTextRow(3, danishColumns)}<row r="4">${[
         cell('A4', 1001),
         cell('B4', 'Søren Kjærgård'),
         cell('C4', 'soren@example.dk'),
@@ -83,7 +89,7 @@ const danishWorkbook = workbook({
         cell('E5', 1),
         cell('F5', 695.49999999999989, 2),
         cell('G5', 46024.378472222219, 1),
-      ].join('')}</row>${textRow(6, ['I alt'])}`,
+      ].join('')}</row>${buildTextRow(6, ['I alt'])}`,
     },
   ],
 }) as Uint8Array<ArrayBuffer>
@@ -261,9 +267,9 @@ describe('a file in a realistic format', () => {
   it.each(kinds.map((kind) => [kind.name, kind] as const))('makes the expected orders: %s', async (_, kind) => {
     const tenant = await seedShop({ currency: kind.currency })
     const id = (await givenImport(tenant, kind.bytes, { options: {} }, kind.upload)).id
-    expect(await suggestionsOf(id)).toEqual(kind.suggested)
-    const { totals, results } = await previewed(id, kind.answers)
-    expect(await ordersOf(tenant)).toEqual([])
+    expect(await readSuggestions(id)).toEqual(kind.suggested)
+    const { totals, results } = await previewOrders(id, kind.answers)
+    expect(await summariseOrders(tenant)).toEqual([])
     expect(totals).toEqual({ create: kind.orders.length, update: 0, skip: 0, error: 0, ignore: 0 })
     const orders = results as { amount: number; currency: string; customer: { full_name: string; email: string } }[]
     expect(
@@ -282,6 +288,6 @@ describe('a file in a realistic format', () => {
       created_orders: kind.orders.length,
       failed_orders: 0,
     })
-    expect(await ordersOf(tenant)).toEqual(kind.orders)
+    expect(await summariseOrders(tenant)).toEqual(kind.orders)
   })
 })

@@ -1,10 +1,18 @@
 import { expect, it } from 'vitest'
 import { workOnImport } from '../../src/modules/data-imports/jobs.ts'
 import { post } from '../support/api.ts'
-import { bodyFor, csv, jobAt, process, stagedRows, storedImport, work } from '../support/data-imports.ts'
+import {
+  buildBody,
+  encodeCsv,
+  createJobAt,
+  process,
+  loadStagedRows,
+  loadImport,
+  work,
+} from '../support/data-imports.ts'
 import { givenImport, givenTable } from '../support/seeding/imports/data-imports.ts'
 import { seedShop } from '../support/seeding/sales/orders.ts'
-import { textRow, workbook } from '../support/xlsx.ts'
+import { buildTextRow, buildWorkbook } from '../support/xlsx.ts'
 
 it('an import reads a very long row like others, and its neighbours too', async () => {
   const lines = ['Order ID;E-mail;Product;Price;Note']
@@ -16,7 +24,7 @@ it('an import reads a very long row like others, and its neighbours too', async 
   const { id, status } = await givenImport(tenant, bytes, { options: { encoding: 'iso-8859-1' } })
   expect(status).toBe('mapping_columns')
   expect(await process(id)).toMatchObject({ total_rows: 5, valid_rows: 5, total_orders: 5 })
-  const rows = await stagedRows(id)
+  const rows = await loadStagedRows(id)
   expect(rows.map(({ group_key }) => group_key)).toEqual(['L-0', 'L-1', 'L-2', 'L-3', 'L-4'])
   expect(rows.map(({ file_line }) => file_line)).toEqual([2, 3, 4, 5, 6])
 })
@@ -26,31 +34,31 @@ const mostAtOnce = 2_097_152
 it('an import reads a long file in short ranges, which the store sends completely to a slow reader', async () => {
   const note = 'n'.repeat(50_000)
   const lines = Array.from({ length: 90 }, (_, index) => `L-${index},l${index}@example.test,Day ticket,225,${note}`)
-  const bytes = csv(['Order ID,E-mail,Product,Price,Note', ...lines, ''].join('\r\n'))
+  const bytes = encodeCsv(['Order ID,E-mail,Product,Price,Note', ...lines, ''].join('\r\n'))
   const tenant = await seedShop()
   const file = await givenTable(tenant.organization_id, bytes)
-  const { id } = (await post('/v1/data-imports', bodyFor(tenant, file))).body
-  const job = jobAt()
+  const { id } = (await post('/v1/data-imports', buildBody(tenant, file))).body
+  const job = createJobAt()
   const lengths: number[] = []
   const open: typeof job.files.open = (key, range) => {
     lengths.push(range?.length ?? bytes.length)
     return job.files.open(key, range)
   }
   await work(id, { ...job, files: { ...job.files, open } })
-  expect(await storedImport(id)).toMatchObject({ status: 'mapping_columns', total_rows: 90 })
+  expect(await loadImport(id)).toMatchObject({ status: 'mapping_columns', total_rows: 90 })
   expect(Math.max(...lengths)).toBe(mostAtOnce)
 })
 
 const longNote = 'n'.repeat(8000)
 const buildRows = (count: number) =>
   Array.from({ length: count }, (_, index) =>
-    textRow(index + 2, [`R-${index}`, `r${index}@example.test`, longNote]),
+    buildTextRow(index + 2, [`R-${index}`, `r${index}@example.test`, longNote]),
   ).join('')
 
 /** Makes a job for which each read of a file takes five seconds, and everything else takes no time. */
 function slowReader() {
   let now = Date.now()
-  const job = jobAt(now)
+  const job = createJobAt(now)
   const open: typeof job.files.open = (key, range) => {
     now += 5000
     return job.files.open(key, range)
@@ -60,8 +68,8 @@ function slowReader() {
 
 it('a long workbook is copied for the time of a step, even if reaching its position takes long', async () => {
   const tenant = await seedShop()
-  const bytes = workbook({
-    sheets: [{ name: 'x', rows: textRow(1, ['Order ID', 'E-mail', 'Note']) + buildRows(2200) }],
+  const bytes = buildWorkbook({
+    sheets: [{ name: 'x', rows: buildTextRow(1, ['Order ID', 'E-mail', 'Note']) + buildRows(2200) }],
   })
   const type = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
   const file = await givenTable(tenant.organization_id, bytes, {
@@ -69,14 +77,14 @@ it('a long workbook is copied for the time of a step, even if reaching its posit
     type,
     query: { purpose: 'import' },
   })
-  const { id } = (await post('/v1/data-imports', bodyFor(tenant, file))).body
+  const { id } = (await post('/v1/data-imports', buildBody(tenant, file))).body
   const job = slowReader()
   let steps = 0
-  for (let row = await storedImport(id); row.phase !== null; row = await storedImport(id)) {
+  for (let row = await loadImport(id); row.phase !== null; row = await loadImport(id)) {
     await workOnImport(job, id, row.epoch)
     steps++
   }
-  const { format, total_rows, status } = await storedImport(id)
+  const { format, total_rows, status } = await loadImport(id)
   const { segments } = JSON.parse(String(format)) as { segments: unknown[] }
   expect({ status, total_rows, segments: segments.length }).toEqual({
     status: 'mapping_columns',

@@ -1,19 +1,21 @@
 import { describe, expect, it } from 'vitest'
 import { get, patch, post } from '../support/api.ts'
-import { bodyFor, csv, pathOf, process, work, joinCsvLines } from '../support/data-imports.ts'
+import { buildBody, encodeCsv, pathOf, process, work, joinCsvLines } from '../support/data-imports.ts'
 import { givenTable, givenImport } from '../support/seeding/imports/data-imports.ts'
 import { type RawUpload, uploadRaw } from '../support/files.ts'
 import { startImport } from '../support/imported-tables.ts'
-import { textRow, workbook } from '../support/xlsx.ts'
+import { buildTextRow, buildWorkbook } from '../support/xlsx.ts'
 import { seedShop } from '../support/seeding/sales/orders.ts'
 
 const xlsx: RawUpload = {
   name: 'orders.xlsx',
   type: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
 }
-const header = textRow(1, ['Order', 'Name', 'E-mail'])
-const sheet = (rows: string) => workbook({ sheets: [{ name: 'Orders', rows }] })
-const people = Array.from({ length: 50 }, (_, at) => textRow(at + 2, [`R-${at}`, 'Ane', 'ane@example.dk'])).join('')
+const header = buildTextRow(1, ['Order', 'Name', 'E-mail'])
+const sheet = (rows: string) => buildWorkbook({ sheets: [{ name: 'Orders', rows }] })
+const people = Array.from({ length: 50 }, (_, at) => buildTextRow(at + 2, [`R-${at}`, 'Ane', 'ane@example.dk'])).join(
+  '',
+)
 const columnNames = (count: number) => Array.from({ length: count }, (_, at) => `Name${'abcdefghij'[at % 10]}${at}x`)
 
 const unreadable: [name: string, bytes: Uint8Array, code: string, message: string, upload?: RawUpload][] = [
@@ -44,7 +46,7 @@ const unreadable: [name: string, bytes: Uint8Array, code: string, message: strin
   ['that is a workbook cut off', sheet(header + people).subarray(0, 900), 'broken_xlsx', '', xlsx],
   [
     'that is a workbook which unpacks to more than it may',
-    workbook({ sheets: [{ name: 'x', rows: header }], parts: { 'xl/styles.xml': new Uint8Array(9_000_000) } }),
+    buildWorkbook({ sheets: [{ name: 'x', rows: header }], parts: { 'xl/styles.xml': new Uint8Array(9_000_000) } }),
     'broken_xlsx',
     'larger than 8388608 bytes',
     xlsx,
@@ -65,7 +67,7 @@ describe('a file that cannot be read', () => {
     async (_, bytes, code, ...[message, upload = {}]) => {
       const tenant = await seedShop()
       const file = await givenTable(tenant.organization_id, bytes as Uint8Array<ArrayBuffer>, upload)
-      const { id } = (await post('/v1/data-imports', bodyFor(tenant, file))).body
+      const { id } = (await post('/v1/data-imports', buildBody(tenant, file))).body
       await work(id)
       const { body } = await get(pathOf(id))
       expect(body).toMatchObject({ status: 'failed', error_code: code, total_rows: 0, total_orders: 0 })
@@ -77,7 +79,7 @@ describe('a file that cannot be read', () => {
   it('is read once you correct the detection to no header', async () => {
     const tenant = await seedShop()
     const file = await givenTable(tenant.organization_id, joinCsvLines(['1001;ane@example.dk;695,00']))
-    const { id } = (await post('/v1/data-imports', bodyFor(tenant, file))).body
+    const { id } = (await post('/v1/data-imports', buildBody(tenant, file))).body
     expect(await work(id)).toMatchObject({ status: 'failed', error_code: 'no_header' })
     await patch(pathOf(id), { options: { has_header: false } })
     expect(await work(id)).toMatchObject({ status: 'mapping_columns', error_code: null, total_rows: 1 })
@@ -90,7 +92,7 @@ const wide = (text: string) => Array.from(text).flatMap((letter) => [letter.char
 describe('a file that is not a table', () => {
   it.each<[name: string, bytes: Uint8Array, status: number, code: string, detail: RegExp, upload?: RawUpload]>([
     ['no bytes', new Uint8Array(), 400, 'empty_file', /no bytes/],
-    ['blank lines', csv('\r\n  \r\n'), 400, 'empty_file', /no text/],
+    ['blank lines', encodeCsv('\r\n  \r\n'), 400, 'empty_file', /no text/],
     [
       'a workbook with a password',
       Uint8Array.from([...compound, ...new Uint8Array(600), ...wide('EncryptedPackage')]),
@@ -100,7 +102,13 @@ describe('a file that is not a table', () => {
       xlsx,
     ],
     ['bytes', Uint8Array.from({ length: 700 }, (_, at) => (at * 7) % 32), 415, 'unsupported_file_type', /Upload PNG/],
-    ['a web page', csv('<html><table><tr><td>Order;Name</td></tr></table>'), 415, 'unsupported_file_type', /HTML/i],
+    [
+      'a web page',
+      encodeCsv('<html><table><tr><td>Order;Name</td></tr></table>'),
+      415,
+      'unsupported_file_type',
+      /HTML/i,
+    ],
   ])('is refused at the upload: %s', async (_, bytes, status, ...[code, detail, upload = {}]) => {
     const { organization_id } = await seedShop()
     const reply = await uploadRaw(organization_id, bytes as Uint8Array<ArrayBuffer>, {

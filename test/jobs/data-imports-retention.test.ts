@@ -5,13 +5,13 @@ import { sweepImportData } from '../../src/modules/data-imports/jobs.ts'
 import { importStep } from '../../src/modules/data-imports/run/import-step.ts'
 import type { ImportRow } from '../../src/modules/data-imports/background/steps.ts'
 import { get, patch, post } from '../support/api.ts'
-import { realJob } from '../support/campaigns.ts'
+import { createJob } from '../support/campaigns.ts'
 import { givenReadyImport, work } from '../support/imported-files.ts'
-import { contentsOf } from '../support/orders.ts'
+import { countContents } from '../support/orders.ts'
 import { seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 import { finishErasures } from '../support/personal-data.ts'
 import { db } from '../support/seeding/rows.ts'
-import { importNow, ordersNow, rowsNow } from '../support/staged-imports.ts'
+import { loadImport, loadImportOrders, loadRows } from '../support/staged-imports.ts'
 
 const dayMs = 86_400_000
 
@@ -44,7 +44,7 @@ const findUser = async (email: string) =>
 
 /** Lists the keys under which the store still has the import's file and its copy. */
 async function kept(id: string): Promise<{ copies: number; original: boolean }> {
-  const row = await importNow(id)
+  const row = await loadImport(id)
   const waiting = new Set(
     (await db.all(sql<{ storage_key: string }>`select storage_key from objects_to_delete`)).map(
       (object) => object.storage_key,
@@ -59,10 +59,10 @@ async function kept(id: string): Promise<{ copies: number; original: boolean }> 
 
 const dumpImport = async (id: string): Promise<string> => {
   const columns = await db.all(sql`select * from import_columns where import_id = ${id}`)
-  return JSON.stringify([await rowsNow(id), await ordersNow(id), columns])
+  return JSON.stringify([await loadRows(id), await loadImportOrders(id), columns])
 }
 
-const sweepAfter = (days: number) => sweepImportData(realJob({ now: () => Date.now() + days * dayMs + 1000 }))
+const sweepAfter = (days: number) => sweepImportData(createJob({ now: () => Date.now() + days * dayMs + 1000 }))
 
 describe('an import that has ended', () => {
   it('keeps its file and rows for 30 days, and then deletes them with the lists that read them', async () => {
@@ -70,7 +70,7 @@ describe('an import that has ended', () => {
     const id = await importTable(mark)
     await sweepAfter(29)
     expect(await kept(id)).toEqual({ copies: 1, original: true })
-    expect(await rowsNow(id)).toHaveLength(4)
+    expect(await loadRows(id)).toHaveLength(4)
     expect((await get(`/v1/data-imports/${id}`)).body).toMatchObject({ files_deleted_at: null, rows_deleted_at: null })
     await sweepAfter(30)
     expect(await kept(id)).toEqual({ copies: 0, original: false })
@@ -93,7 +93,7 @@ describe('an import that has ended', () => {
     for (const verb of ['undo', 'start', 'cancel'])
       expect(await post(`/v1/data-imports/${id}/${verb}`, {})).toMatchObject({ body: { code: 'invalid_transition' } })
     expect((await get(`/v1/data-imports/${id}/preview`)).body.code).toBe('invalid_transition')
-    expect(await contentsOf(shop)).toMatchObject({ orders: 2, users: 2 })
+    expect(await countContents(shop)).toMatchObject({ orders: 2, users: 2 })
     const secondReply = await post('/v1/data-imports', { ...shop, file_id: body.file.id })
     expect(secondReply).toMatchObject({ status: 400, body: { errors: [{ attr: 'file_id', code: 'invalid_choice' }] } })
     await sweepAfter(31)
@@ -103,7 +103,7 @@ describe('an import that has ended', () => {
   it('keeps the bytes of its file while another import uses them, and imports that wait keep everything', async () => {
     const mark = freshMark()
     const id = await importTable(mark)
-    const { file_id } = await importNow(id)
+    const { file_id } = await loadImport(id)
     const other = await post('/v1/data-imports', { ...shop, file_id })
     await work(other.body.id)
     await sweepAfter(30)
@@ -120,9 +120,9 @@ describe('eraseUser', () => {
     const mark = freshMark()
     const [id, elsewhere] = [await importTable(mark), await importTable(mark, await seedShop())]
     const others = await dumpImport(elsewhere)
-    const before = await rowsNow(id)
+    const before = await loadRows(id)
     const user = await findUser(`ane-${mark}@example.dk`)
-    const mine = (await ordersNow(id))[0]?.order_id ?? ''
+    const mine = (await loadImportOrders(id))[0]?.order_id ?? ''
     const owner = await db.first(sql<{ user_id: string }>`select user_id from orders where id = ${mine}`)
     expect((await post(`/v1/user/${owner?.user_id ?? user}/erase`, {})).status).toBe(200)
     await finishErasures()
@@ -130,10 +130,10 @@ describe('eraseUser', () => {
     const text = await dumpImport(id)
     expect(text.toLowerCase()).not.toContain(`ane-${mark}`)
     expect(text).not.toContain(`Ane${mark}`)
-    const forUndo = (await ordersNow(id)).slice(0, 2).map((order) => JSON.parse(order.undo_data ?? '{}'))
+    const forUndo = (await loadImportOrders(id)).slice(0, 2).map((order) => JSON.parse(order.undo_data ?? '{}'))
     expect(forUndo).toMatchObject([{ catalogue: { products: [expect.any(String)] } }, { people: [{ is_new: true }] }])
     expect(forUndo[0]).not.toHaveProperty('people')
-    const after = await rowsNow(id)
+    const after = await loadRows(id)
     expect(after.map(({ outcome }) => outcome)).toEqual(before.map(({ outcome }) => outcome))
     expect([after[1], after[3]]).toEqual([before[1], before[3]])
     const { body } = await get(`/v1/data-imports/${id}/rows`)
@@ -191,8 +191,8 @@ describe('eraseUser', () => {
       ['Order ID;E-mail;First name;Product;Quantity;Unit price', ...lines].join('\r\n'),
     )
     expect((await post(`/v1/data-imports/${id}/start`, {})).status).toBe(200)
-    const job = realJob()
-    let row: ImportRow | null = await importNow(id)
+    const job = createJob()
+    let row: ImportRow | null = await loadImport(id)
     while (row && row.created_orders === 0) row = await importStep(job, row)
     expect(row?.created_orders).toBe(25)
     expect((await post(`/v1/user/${await findUser(email)}/erase`, {})).status).toBe(200)

@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { answer, expectWhole, recordsOf } from '../support/consents.ts'
+import { answer, expectWhole, listRecords } from '../support/consents.ts'
 import { givenConsent } from '../support/seeding/messaging/consents.ts'
-import { costOf } from '../support/cost.ts'
-import { contentsOf } from '../support/orders.ts'
+import { readCost } from '../support/cost.ts'
+import { countContents } from '../support/orders.ts'
 import { seedShop, importOrders, type Shop } from '../support/seeding/sales/orders.ts'
 import { seedReceiptMessage } from '../support/seeding/messaging/email-messages.ts'
 import { db, write } from '../support/seeding/rows.ts'
@@ -15,7 +15,7 @@ import {
   buildRows,
   seedStarted,
 } from '../support/seeding/imports/staged-imports.ts'
-import { expectExact, importer, messageOf, runToEnd } from '../support/staged-imports.ts'
+import { expectExact, createImporter, buildMessage, runToEnd } from '../support/staged-imports.ts'
 
 let shop: Shop
 beforeEach(async () => {
@@ -55,7 +55,7 @@ describe('the import of a file', () => {
       { external_id: one, items_count: 2, amount_minor: 45_000 },
       { external_id: other, items_count: 1, amount_minor: 22_500 },
     ])
-    expect(await contentsOf(shop)).toMatchObject({ orders: 2, purchases: 3, users: 2, products: 2 })
+    expect(await countContents(shop)).toMatchObject({ orders: 2, purchases: 3, users: 2, products: 2 })
   })
 
   it('imports an order completely or not at all: a row with an error makes its order fail', async () => {
@@ -125,7 +125,7 @@ describe('the import of a file', () => {
     expect(orders.map(({ outcome }) => outcome)).toEqual(['created', 'ignored'])
     const sold = await db.all(sql`select product_id from purchases where order_id = ${orders[0]!.order_id}`)
     expect(sold).toEqual([{ product_id: weekend!.id }])
-    expect(await contentsOf(shop)).toMatchObject({ products: 1 })
+    expect(await countContents(shop)).toMatchObject({ products: 1 })
   })
 
   it('creates no products and no customers when its options forbid it', async () => {
@@ -143,7 +143,7 @@ describe('the import of a file', () => {
     const { rows: after } = await expectExact(shop, id)
     expect(after.map(({ outcome }) => outcome)).toEqual(['created', 'error', 'error'])
     expect(after.slice(1).map(({ errors }) => errors[0]?.code)).toEqual(['does_not_exist', 'unknown_product'])
-    expect(await contentsOf(shop)).toMatchObject({ orders: 2, users: 1, products: 1 })
+    expect(await countContents(shop)).toMatchObject({ orders: 2, users: 1, products: 1 })
   })
 
   it('refuses an id that another order of the same file has, when rows are not grouped by id', async () => {
@@ -174,10 +174,10 @@ describe('the import of a file', () => {
       items: [{ product: 'Day ticket', quantity: 1, unit_price: 225 }],
     }))
     const id = await seedStarted(shop, file)
-    const machine = importer()
-    await machine.take(messageOf(id))
+    const machine = createImporter()
+    await machine.take(buildMessage(id))
     await expectExact(shop, id)
-    const direct = costOf(await importOrders(shop, call, { source: 'shop' }))
+    const direct = readCost(await importOrders(shop, call, { source: 'shop' }))
     expect(machine.meter.rows_written).toBeLessThanOrEqual(direct.rows_written + 2 * file.length)
   })
 
@@ -196,7 +196,8 @@ describe('the import of a file', () => {
         await db.first(sql<{ id: string }>`select id from users where organization_id = ${shop.organization_id}
           and email = ${row.values['customer.email']}`)
       )?.id ?? ''
-    const statuses = async (row: FileRow) => (await recordsOf(await findUser(row), consent)).map(({ status }) => status)
+    const statuses = async (row: FileRow) =>
+      (await listRecords(await findUser(row), consent)).map(({ status }) => status)
     const importIt = async (rows: FileRow[], options = {}) => {
       const id = await seedStarted(shop, rows, { options })
       await addConsent(id)
@@ -206,7 +207,7 @@ describe('the import of a file', () => {
     }
     const first = await importIt([yes, no])
     expect([await statuses(yes), await statuses(no)]).toEqual([['given'], []])
-    const [record] = await recordsOf(await findUser(yes), consent)
+    const [record] = await listRecords(await findUser(yes), consent)
     expect(record).toMatchObject({ import_id: first, method: 'import' })
     await answer('withdraw', { user: await findUser(yes), consent }, { occurred_at: '2026-01-20T00:00:00Z' })
     const later = { 'order.external_id': freshOrderId(), 'order.created': Date.UTC(2026, 0, 10) }

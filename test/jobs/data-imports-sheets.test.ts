@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { TargetMapping } from '../../src/domain/data-imports/mapping/index.ts'
 import { get } from '../support/api.ts'
-import { columnsOf, mapColumns, pathOf, process } from '../support/data-imports.ts'
+import { readColumns, mapColumns, pathOf, process } from '../support/data-imports.ts'
 import { startImport } from '../support/imported-tables.ts'
 import type { WholeFile } from '../support/import-mapping/whole-file.ts'
 import { givenImport } from '../support/seeding/imports/data-imports.ts'
@@ -135,7 +135,7 @@ const listSuggested = ({ columns }: WholeFile): string[] =>
     .filter((target) => !target.startsWith('consent.'))
 
 async function suggestedHere(id: string): Promise<string[]> {
-  const { results } = await columnsOf(id)
+  const { results } = await readColumns(id)
   return (results as { target_field: string | null }[]).map(({ target_field }) => target_field ?? 'nothing')
 }
 

@@ -1,17 +1,17 @@
 import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 import { get, patch } from '../support/api.ts'
-import { csv, jobAt, pathOf, storedImport, work } from '../support/data-imports.ts'
-import { usedBytes } from '../support/files.ts'
+import { encodeCsv, createJobAt, pathOf, loadImport, work } from '../support/data-imports.ts'
+import { loadUsedBytes } from '../support/files.ts'
 import { givenImport } from '../support/seeding/imports/data-imports.ts'
 import { seedShop } from '../support/seeding/sales/orders.ts'
 import { deleteCopy } from '../../src/modules/data-imports/retention/files.ts'
-import { textRow, workbook } from '../support/xlsx.ts'
+import { buildTextRow, buildWorkbook } from '../support/xlsx.ts'
 
-const text = csv('Order ID;E-mail;Product\r\nA-1;ana@example.dk;Ticket\r\nA-2;bo@example.dk;Ticket\r\n')
+const text = encodeCsv('Order ID;E-mail;Product\r\nA-1;ana@example.dk;Ticket\r\nA-2;bo@example.dk;Ticket\r\n')
 
 async function getCopySize(id: string): Promise<number> {
-  const { segments } = JSON.parse(String((await storedImport(id)).format)) as { segments: { size: number }[] }
+  const { segments } = JSON.parse(String((await loadImport(id)).format)) as { segments: { size: number }[] }
   return segments.reduce((sum, { size }) => sum + size, 0)
 }
 
@@ -26,14 +26,14 @@ describe('the stored copy of an import file', () => {
     const { id } = await givenImport(shop, text)
     const copied = await getCopySize(id)
     expect(copied).toBeGreaterThan(text.length)
-    expect(await usedBytes(shop.organization_id)).toBe(text.length + copied)
+    expect(await loadUsedBytes(shop.organization_id)).toBe(text.length + copied)
     await patch(pathOf(id), { options: { encoding: 'windows-1252' } })
     expect(await work(id)).toMatchObject({ status: 'mapping_columns' })
-    expect(await usedBytes(shop.organization_id)).toBe(text.length + copied)
-    const job = jobAt(Date.now())
+    expect(await loadUsedBytes(shop.organization_id)).toBe(text.length + copied)
+    const job = createJobAt(Date.now())
     await job.db.batch(await deleteCopy(job, id))
     await job.db.batch(await deleteCopy(job, id))
-    expect(await usedBytes(shop.organization_id)).toBe(text.length)
+    expect(await loadUsedBytes(shop.organization_id)).toBe(text.length)
   })
 
   it('is not stored when it does not fit, and the import says so and can be read again', async () => {
@@ -43,7 +43,7 @@ describe('the stored copy of an import file', () => {
     await patch(pathOf(id), { options: { encoding: 'windows-1252' } })
     await work(id)
     expect((await get(pathOf(id))).body).toMatchObject({ status: 'failed', error_code: 'storage_full' })
-    expect(await usedBytes(shop.organization_id)).toBe(text.length)
+    expect(await loadUsedBytes(shop.organization_id)).toBe(text.length)
     await limitStorage(shop.organization_id, 1_000_000)
     await patch(pathOf(id), { options: { encoding: 'utf-8' } })
     expect(await work(id)).toMatchObject({ status: 'mapping_columns' })
@@ -55,14 +55,14 @@ describe('the stored copy of an import file', () => {
       { length: 1200 },
       (_, index) => `<row r="${index + 2}">${'<c t="s"><v>0</v></c>'.repeat(2)}</row>`,
     )
-    const bytes = workbook({
+    const bytes = buildWorkbook({
       sharedStrings: `<si><t>${'x'.repeat(60_000)}</t></si>`,
-      sheets: [{ name: 'x', rows: textRow(1, ['Order ID', 'E-mail']) + rows.join('') }],
+      sheets: [{ name: 'x', rows: buildTextRow(1, ['Order ID', 'E-mail']) + rows.join('') }],
     })
     const type = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
     const upload = { name: 'orders.xlsx', type, query: { purpose: 'import' } }
     const imported = await givenImport(shop, bytes, {}, upload)
     expect(imported).toMatchObject({ status: 'failed', error_code: 'too_much_text' })
-    expect(await usedBytes(shop.organization_id)).toBe(bytes.length)
+    expect(await loadUsedBytes(shop.organization_id)).toBe(bytes.length)
   })
 })

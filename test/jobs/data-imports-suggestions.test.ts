@@ -2,10 +2,10 @@ import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { get, post } from '../support/api.ts'
 import { givenConsent } from '../support/seeding/messaging/consents.ts'
-import { recordsOf } from '../support/consents.ts'
-import { columnsOf, mapColumns, pathOf, joinCsvLines } from '../support/data-imports.ts'
+import { listRecords } from '../support/consents.ts'
+import { readColumns, mapColumns, pathOf, joinCsvLines } from '../support/data-imports.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
-import { previewed, startImport, suggestionsOf } from '../support/imported-tables.ts'
+import { previewOrders, startImport, readSuggestions } from '../support/imported-tables.ts'
 import { db, write } from '../support/seeding/rows.ts'
 import { type Shop, seedShop } from '../support/seeding/sales/orders.ts'
 import { givenImport } from '../support/seeding/imports/data-imports.ts'
@@ -27,7 +27,7 @@ const answersOf = async ({ organization_id }: Shop, email: string, consent: stri
   const user = await db.first(
     sql<{ id: string }>`select id from users where organization_id = ${organization_id} and email = ${email}`,
   )
-  return recordsOf(user?.id ?? '', consent)
+  return listRecords(user?.id ?? '', consent)
 }
 
 const danish = joinCsvLines([
@@ -42,9 +42,9 @@ describe('a column with answers to a consent', () => {
     const tenant = await seedShop()
     const consent = await givenOldConsent(tenant)
     const id = (await givenImport(tenant, danish, { options: { skipped: true } })).id
-    const { results } = await columnsOf(id)
+    const { results } = await readColumns(id)
     expect(results[5]).toMatchObject({ target_field: consent.target, is_suggested: true, confidence: 0.82 })
-    await previewed(id)
+    await previewOrders(id)
     expect(await startImport(id)).toMatchObject({ status: 'completed', created_orders: 3 })
     const [firstAnswer, ...more] = await answersOf(tenant, 'ja@example.dk', consent.id)
     expect(more).toEqual([])
@@ -62,7 +62,7 @@ describe('a column with answers to a consent', () => {
     const tenant = await seedShop()
     const consent = await givenOldConsent(tenant)
     const id = (await givenImport(tenant, danish)).id
-    await previewed(id)
+    await previewOrders(id)
     await startImport(id)
     expect(await answersOf(tenant, 'nej@example.dk', consent.id)).toEqual([])
     expect(await answersOf(tenant, 'ja@example.dk', consent.id)).toHaveLength(1)
@@ -72,10 +72,10 @@ describe('a column with answers to a consent', () => {
     const [tenant, other] = [await seedShop(), await seedShop()]
     const foreign = await givenOldConsent(other)
     const unasked = (await givenImport(tenant, danish)).id
-    expect((await columnsOf(unasked)).results[5]).toMatchObject({ target_field: null, is_suggested: false })
+    expect((await readColumns(unasked)).results[5]).toMatchObject({ target_field: null, is_suggested: false })
     const [first] = [await givenOldConsent(tenant), await givenOldConsent(tenant, { name: 'Partners' })]
     const id = (await givenImport(tenant, danish)).id
-    expect((await columnsOf(id)).results[5]).toMatchObject({ target_field: null, confidence: 0 })
+    expect((await readColumns(id)).results[5]).toMatchObject({ target_field: null, confidence: 0 })
     for (const target_field of [foreign.target, 'consent.of-nobody']) {
       const refusal = await mapColumns(id, [{ source_index: 5, target_field }])
       expect(refusal.body.errors).toMatchObject([
@@ -83,7 +83,7 @@ describe('a column with answers to a consent', () => {
       ])
     }
     expect((await mapColumns(id, [{ source_index: 5, target_field: first.target }])).status).toBe(200)
-    await previewed(id)
+    await previewOrders(id)
     await startImport(id)
     expect(await answersOf(tenant, 'ja@example.dk', first.id)).toHaveLength(1)
   })
@@ -102,7 +102,7 @@ describe('a column with answers to a consent', () => {
       },
     ])
     await mapColumns(id, [{ source_index: 5, is_ignored: true, target_field: null }])
-    await previewed(id)
+    await previewOrders(id)
     expect(await startImport(id)).toMatchObject({ status: 'completed', created_orders: 3 })
   })
 })
@@ -128,21 +128,21 @@ describe('an unknown header', () => {
   it('gets no suggestion and no confidence', async () => {
     const tenant = await seedShop()
     const id = (await givenImport(tenant, buildOwnTable('1'))).id
-    expect(await suggestionsOf(id)).toEqual(noSuggestions)
-    const { results } = await columnsOf(id)
+    expect(await readSuggestions(id)).toEqual(noSuggestions)
+    const { results } = await readColumns(id)
     expect(results.map(({ confidence }: { confidence: number }) => confidence)).toEqual([0, 0, 0, 0, 0])
   })
 
   it('gets the target that it had in the organisation’s last started import', async () => {
     const [tenant, stranger] = [await seedShop(), await seedShop()]
     const first = (await givenImport(tenant, buildOwnTable('1'))).id
-    await previewed(first, { mappings: ownMapping })
+    await previewOrders(first, { mappings: ownMapping })
     const before = (await givenImport(tenant, buildOwnTable('2'))).id
-    expect(await suggestionsOf(before)).toEqual(noSuggestions)
+    expect(await readSuggestions(before)).toEqual(noSuggestions)
     await startImport(first)
     const sibling = { ...tenant, edition_id: (await seedEdition({ id: tenant.organization_id })).id }
     const second = (await givenImport(sibling, buildOwnTable('3'))).id
-    const { results } = await columnsOf(second)
+    const { results } = await readColumns(second)
     expect(
       results.map((item: Record<string, unknown>) => [item['target_field'], item['confidence'], item['is_suggested']]),
     ).toEqual([
@@ -152,20 +152,20 @@ describe('an unknown header', () => {
       ['item.unit_price', 0.98, true],
       [null, 0, false],
     ])
-    expect(await suggestionsOf((await givenImport(stranger, buildOwnTable('4'))).id)).toEqual(noSuggestions)
-    await previewed(second, { mappings: [{ source_index: 3, target_field: 'item.line_total' }] })
+    expect(await readSuggestions((await givenImport(stranger, buildOwnTable('4'))).id)).toEqual(noSuggestions)
+    await previewOrders(second, { mappings: [{ source_index: 3, target_field: 'item.line_total' }] })
     await startImport(second)
-    const { '3 Betalt beløb': amount } = await suggestionsOf((await givenImport(tenant, buildOwnTable('5'))).id)
+    const { '3 Betalt beløb': amount } = await readSuggestions((await givenImport(tenant, buildOwnTable('5'))).id)
     expect(amount).toBe('item.line_total')
   })
 
   it('does not get a former target that its values contradict', async () => {
     const tenant = await seedShop()
     const first = (await givenImport(tenant, buildOwnTable('1'))).id
-    await previewed(first, { mappings: ownMapping })
+    await previewOrders(first, { mappings: ownMapping })
     await startImport(first)
     const turned = joinCsvLines(['Løbenummer;Skriv til;Hvad;Betalt beløb', '9;20 12 34 56;Partout;på fakturaen'])
-    expect(await suggestionsOf((await givenImport(tenant, turned)).id)).toEqual({
+    expect(await readSuggestions((await givenImport(tenant, turned)).id)).toEqual({
       '0 Løbenummer': 'order.external_id',
       '1 Skriv til': null,
       '2 Hvad': 'item.product',
@@ -181,7 +181,7 @@ describe('rows with an id column that was not detected', () => {
     const id = (await givenImport(tenant, joinCsvLines(['Løbenummer;E-mail;Billettype;Stykpris', ...rows]))).id
     expect((await get(pathOf(id))).body.options.group_by).toBeNull()
     const mappings = [{ source_index: 0, target_field: 'order.external_id' }]
-    const { totals } = await previewed(id, { mappings })
+    const { totals } = await previewOrders(id, { mappings })
     expect(totals).toMatchObject({ create: 2, error: 0 })
     expect(await startImport(id)).toMatchObject({ status: 'completed', created_orders: 2, total_orders: 2 })
   })

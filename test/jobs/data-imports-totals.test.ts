@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { post } from '../support/api.ts'
-import { columnsOf, csv, mapColumns, pathOf } from '../support/data-imports.ts'
-import { ordersOf, previewed, startImport } from '../support/imported-tables.ts'
+import { readColumns, encodeCsv, mapColumns, pathOf } from '../support/data-imports.ts'
+import { summariseOrders, previewOrders, startImport } from '../support/imported-tables.ts'
 import { givenImport } from '../support/seeding/imports/data-imports.ts'
 import { seedShop } from '../support/seeding/sales/orders.ts'
 
-const tableOf = (rows: readonly string[]) => csv(rows.map((row) => `${row}\r\n`).join(''))
+const tableOf = (rows: readonly string[]) => encodeCsv(rows.map((row) => `${row}\r\n`).join(''))
 const header = 'Order ID;Email;Order date;Ticket type;Unit price;Gebyrsum;Order total'
 
 /** Validates the columns, and answers what it warns of. */
@@ -26,7 +26,7 @@ describe('a total of the file that differs from the sum of the mapped columns', 
     const message = 'The total is 112.50 DKK in the source, but items and fees add up to 100.00 DKK, 12.50 DKK away.'
     const warning = { row: 2, code: 'amount_mismatch', target_field: 'order.amount', message }
     expect(await validate(id)).toMatchObject([warning])
-    expect((await previewed(id)).results).toMatchObject([{ warnings: [warning] }, { warnings: [] }])
+    expect((await previewOrders(id)).results).toMatchObject([{ warnings: [warning] }, { warnings: [] }])
   })
 
   it.each([{ target_field: null }, { is_ignored: true }])(
@@ -39,10 +39,10 @@ describe('a total of the file that differs from the sum of the mapped columns', 
         '"Order total" has 112.50 DKK, but the mapped columns add up to 100.00 DKK, 12.50 DKK away. ' +
         'Map what is missing, for example fees to order.service_fee.'
       expect(await validate(id)).toMatchObject([{ row: 2, code: 'amount_mismatch', message }])
-      const { results } = await previewed(id)
+      const { results } = await previewOrders(id)
       expect(results).toMatchObject([{ warnings: [{ row: 2, code: 'amount_mismatch', message }] }, { warnings: [] }])
       expect(await startImport(id)).toMatchObject({ status: 'completed', created_orders: 2 })
-      expect(await ordersOf(shop)).toMatchObject([{ amount: '100 dkk' }, { amount: '100 dkk' }])
+      expect(await summariseOrders(shop)).toMatchObject([{ amount: '100 dkk' }, { amount: '100 dkk' }])
     },
   )
 
@@ -53,7 +53,7 @@ describe('a total of the file that differs from the sum of the mapped columns', 
       { source_column: 'Gebyrsum', target_field: 'order.service_fee' },
     ])
     expect(await validate(id)).toEqual([])
-    expect((await previewed(id)).results).toMatchObject([{ warnings: [] }, { warnings: [] }])
+    expect((await previewOrders(id)).results).toMatchObject([{ warnings: [] }, { warnings: [] }])
   })
 
   it.each([
@@ -70,7 +70,7 @@ describe('a total of the file that differs from the sum of the mapped columns', 
     const { id } = await givenImport(await seedShop(), tableOf(table))
     await mapColumns(id, [{ source_column: 'Order total', is_ignored: true }])
     expect(await validate(id)).toEqual([])
-    expect((await previewed(id)).results).toMatchObject([{ action: 'create', warnings: [] }])
+    expect((await previewOrders(id)).results).toMatchObject([{ action: 'create', warnings: [] }])
   })
 
   it('makes no warning when it includes or leaves out cancelled tickets', async () => {
@@ -100,6 +100,6 @@ describe('the first rows of a longer file', () => {
     const { body } = await post(pathOf(id, '/column-mappings/validate'), {})
     expect(body).toMatchObject({ checked_rows: 1000, warnings: [] })
     expect(body.errors).toMatchObject([{ row: 2, target_field: 'order.created', code: 'missing_required' }])
-    expect((await columnsOf(id)).results[6]).toMatchObject({ target_field: 'order.amount' })
+    expect((await readColumns(id)).results[6]).toMatchObject({ target_field: 'order.amount' })
   })
 })

@@ -3,19 +3,19 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { recordLastSeen } from '../../src/db/customers.ts'
 import { buildPeopleStatements, findPeople } from '../../src/modules/data-imports/undo/people.ts'
 import { patch } from '../support/api.ts'
-import { answer, expectWhole, recordsOf } from '../support/consents.ts'
+import { answer, expectWhole, listRecords } from '../support/consents.ts'
 import { givenConsent } from '../support/seeding/messaging/consents.ts'
 import { anOrder, seedShop, importOrders, type Shop } from '../support/seeding/sales/orders.ts'
-import { contentsOf } from '../support/orders.ts'
+import { countContents } from '../support/orders.ts'
 import { seedPeople } from '../support/seeding/customers.ts'
-import { importNow } from '../support/staged-imports.ts'
+import { loadImport } from '../support/staged-imports.ts'
 import { db, write } from '../support/seeding/rows.ts'
 import { seedCampaign } from '../support/seeding/messaging/campaigns.ts'
 import { seedSegment, givenSegment } from '../support/seeding/messaging/segments.ts'
-import { calculate, membersNow } from '../support/segments.ts'
+import { calculate, listMembers } from '../support/segments.ts'
 import { loadCustomer } from '../support/shared-customers.ts'
 import { aRow } from '../support/seeding/imports/staged-imports.ts'
-import { importedFile, manyRows, stateBeside, undoneNow, undoToEnd } from '../support/undone-imports.ts'
+import { importFile, buildManyRows, dumpBeside, listUndone, undoToEnd } from '../support/undone-imports.ts'
 
 let shop: Shop
 beforeEach(async () => {
@@ -47,39 +47,39 @@ describe('customers of an import that is undone', () => {
 
   it.each(references)('stay when they have %s, and their orders go', async (_, refer) => {
     await seedShop()
-    const { id, orders } = await importedFile(shop, manyRows(2))
+    const { id, orders } = await importFile(shop, buildManyRows(2))
     await refer(await findCustomer(orders[0] as string))
     expect(await undoToEnd(id)).toMatchObject({ undone_orders: 2, kept_orders: 0 })
-    expect(await contentsOf(shop)).toMatchObject({ orders: 0, users: 1 })
+    expect(await countContents(shop)).toMatchObject({ orders: 0, users: 1 })
   })
 
   it('stay when they are seen between the decision and the deletion', async () => {
     const { organization_id, edition_id } = shop
     const [person] = await seedPeople({ organization: organization_id, edition: edition_id }, [{}])
-    const { id } = await importedFile(shop, manyRows(1))
-    const row = { ...(await importNow(id)), organization_id, edition_id }
+    const { id } = await importFile(shop, buildManyRows(1))
+    const row = { ...(await loadImport(id)), organization_id, edition_id }
     const people = await findPeople(db, row, [person?.id ?? ''])
     expect(people).toMatchObject([{ is_used: 0 }])
     const change = { id: person?.id ?? '', is_new: true, filled: {}, edition_values: null }
     const statements = buildPeopleStatements(row, people, [change], Date.now())
     await write(...recordLastSeen([{ user_id: person?.id ?? '', at: Date.now() }]))
     await expect(db.batch(statements)).rejects.toThrow('malformed JSON')
-    expect(await contentsOf(shop)).toMatchObject({ users: 2 })
+    expect(await countContents(shop)).toMatchObject({ users: 2 })
     await write(sql`update users set last_seen_at = null where id = ${person?.id}`)
     await db.batch(statements)
-    expect(await contentsOf(shop)).toMatchObject({ users: 1 })
+    expect(await countContents(shop)).toMatchObject({ users: 1 })
   })
 
   it('are removed from segments, so that a later customer with the same number is not a member', async () => {
     const segment = await givenSegment({ ...shop, expression: 'true' })
     const laterOrders = await importOrders(shop, [anOrder({ customer: { email: 'kept@example.dk' } })])
     expect(laterOrders.status).toBe(201)
-    const { id } = await importedFile(shop, manyRows(3))
+    const { id } = await importFile(shop, buildManyRows(3))
     await calculate(segment.id)
-    const before = await membersNow(segment.id)
+    const before = await listMembers(segment.id)
     expect(before).toHaveLength(4)
     await undoToEnd(id)
-    expect(await membersNow(segment.id)).toHaveLength(1)
+    expect(await listMembers(segment.id)).toHaveLength(1)
     const sets = await db.all(sql`select m.* from segment_members m join segments s on s.seq = m.segment_seq
       where s.id = ${segment.id}`)
     expect(sets).toHaveLength(1)
@@ -111,41 +111,41 @@ describe('consents from an import that is undone', () => {
     const { id: consent, key } = await seedAnsweredOrder()
     const email = 'answers@example.dk'
     const old = { 'customer.email': email, 'order.created': Date.UTC(2026, 0, 1), [`consent.${key}`]: false }
-    await importedFile(shop, [aRow(old)], { skipped: true })
-    const before = [await loadStats(consent), await stateBeside()]
+    await importFile(shop, [aRow(old)], { skipped: true })
+    const before = [await loadStats(consent), await dumpBeside()]
     const rows = [5, 6].map((day) =>
       aRow({ ...old, 'order.created': Date.UTC(2026, 0, day), [`consent.${key}`]: day === 6 }),
     )
-    const { id } = await importedFile(shop, rows, { skipped: true })
+    const { id } = await importFile(shop, rows, { skipped: true })
     const { id: user } = await loadCustomer(shop, email)
-    expect((await recordsOf(user, consent)).map(({ status }) => status)).toEqual(['skipped', 'given'])
+    expect((await listRecords(user, consent)).map(({ status }) => status)).toEqual(['skipped', 'given'])
     await undoToEnd(id)
-    expect((await recordsOf(user, consent)).map(({ status, is_latest }) => [status, is_latest])).toEqual([
+    expect((await listRecords(user, consent)).map(({ status, is_latest }) => [status, is_latest])).toEqual([
       ['skipped', 1],
     ])
-    expect([await loadStats(consent), await stateBeside()]).toEqual(before)
+    expect([await loadStats(consent), await dumpBeside()]).toEqual(before)
     await expectWhole(shop.organization_id)
   })
 
   it('stay as proof, with the order and the customer, when the person has answered again since', async () => {
     const { id: consent, key } = await seedAnsweredOrder()
-    const { id, orders } = await importedFile(shop, [aRow({ [`consent.${key}`]: true }), aRow()])
+    const { id, orders } = await importFile(shop, [aRow({ [`consent.${key}`]: true }), aRow()])
     const user = await findCustomer(orders[0] as string)
     const reply = await answer('withdraw', { user, consent })
     expect(reply.status, reply.text).toBe(200)
     await undoToEnd(id)
-    expect((await undoneNow(id)).map(({ undo_reason }) => undo_reason)).toEqual(['consent_answered', null])
-    expect((await recordsOf(user, consent)).map(({ status }) => status)).toEqual(['given', 'withdrawn'])
+    expect((await listUndone(id)).map(({ undo_reason }) => undo_reason)).toEqual(['consent_answered', null])
+    expect((await listRecords(user, consent)).map(({ status }) => status)).toEqual(['given', 'withdrawn'])
     await expectWhole(shop.organization_id)
   })
 
   it('stay as proof with the customer when a campaign relied on them', async () => {
     const { id: consent, key } = await seedAnsweredOrder()
-    const { id, orders } = await importedFile(shop, [aRow({ [`consent.${key}`]: true })])
+    const { id, orders } = await importFile(shop, [aRow({ [`consent.${key}`]: true })])
     const user = await findCustomer(orders[0] as string)
     await receiveCampaign(user)
     expect(await undoToEnd(id)).toMatchObject({ undone_orders: 1 })
-    expect((await recordsOf(user, consent)).map(({ status }) => status)).toEqual(['given'])
-    expect(await contentsOf(shop)).toMatchObject({ orders: 0, users: 1 })
+    expect((await listRecords(user, consent)).map(({ status }) => status)).toEqual(['given'])
+    expect(await countContents(shop)).toMatchObject({ orders: 0, users: 1 })
   })
 })

@@ -5,8 +5,8 @@ import { givenConsent } from '../support/seeding/messaging/consents.ts'
 import { seedShop, importOrders, type Shop } from '../support/seeding/sales/orders.ts'
 import { db, write } from '../support/seeding/rows.ts'
 import { aRow, seedStarted } from '../support/seeding/imports/staged-imports.ts'
-import { importNow, ordersNow, runToEnd } from '../support/staged-imports.ts'
-import { stateBeside, undoneNow, undoToEnd } from '../support/undone-imports.ts'
+import { loadImport, loadImportOrders, runToEnd } from '../support/staged-imports.ts'
+import { dumpBeside, listUndone, undoToEnd } from '../support/undone-imports.ts'
 
 const people = ['ida', 'bo', 'eva', 'nis']
 const phones: Record<string, string> = { ida: '+4520304050', bo: '+4520304051', eva: '+4520304052', nis: '+4520304053' }
@@ -79,7 +79,7 @@ async function importFile(shop: Shop, given: File, key: string) {
 }
 
 const listOutcomes = async (id: string) =>
-  (await ordersNow(id)).map(({ number, outcome, errors, warnings }) => ({ number, outcome, errors, warnings }))
+  (await loadImportOrders(id)).map(({ number, outcome, errors, warnings }) => ({ number, outcome, errors, warnings }))
 
 /** Seeds customers of another edition whom this edition does not know yet. */
 async function givenNeighbours(shop: Shop) {
@@ -113,11 +113,11 @@ it('an undo restores every table, and the file can be imported again with the sa
       )
       await givenNeighbours(shop)
       await importFile(shop, first, key)
-      const before = await stateBeside()
+      const before = await dumpBeside()
 
       const id = await importFile(shop, second, key)
       const outcomes = await listOutcomes(id)
-      const imported = await importNow(id)
+      const imported = await loadImport(id)
       // The file may contain no order that can be imported.
       if (imported.undo_until === null) return
       const undone = await undoToEnd(id)
@@ -127,8 +127,8 @@ it('an undo restores every table, and the file can be imported again with the sa
         kept_orders: 0,
         undone_orders: imported.created_orders + imported.updated_orders,
       })
-      expect(await stateBeside()).toEqual(before)
-      expect((await undoneNow(id)).map(({ undo_data: kept }) => kept)).toEqual(outcomes.map(() => null))
+      expect(await dumpBeside()).toEqual(before)
+      expect((await listUndone(id)).map(({ undo_data: kept }) => kept)).toEqual(outcomes.map(() => null))
 
       expect(await listOutcomes(await importFile(shop, second, key))).toEqual(outcomes)
     }),
@@ -139,10 +139,10 @@ it('an undo restores every table, and the file can be imported again with the sa
 it('an undo changes nothing of other organisations', async () => {
   const [shop, stranger] = [await seedShop(), await seedShop()]
   await runToEnd(await seedStarted(stranger, [aRow({ 'customer.email': 'ida@example.dk' })]))
-  const before = await stateBeside()
+  const before = await dumpBeside()
   const id = await seedStarted(shop, [aRow({ 'customer.email': 'ida@example.dk' })])
   await runToEnd(id)
   await undoToEnd(id)
-  expect(await stateBeside()).toEqual(before)
+  expect(await dumpBeside()).toEqual(before)
   expect(await db.all(sql`select id from users where organization_id = ${shop.organization_id}`)).toEqual([])
 })

@@ -5,13 +5,13 @@ import type { Statement } from '../../src/db/database.ts'
 import { workOnImport } from '../../src/modules/data-imports/background/work.ts'
 import { get, post } from '../support/api.ts'
 import { seedShop, type Shop, importOrders, anOrder } from '../support/seeding/sales/orders.ts'
-import { contentsOf } from '../support/orders.ts'
+import { countContents } from '../support/orders.ts'
 import { scan } from '../support/purchases.ts'
 import { db, write, freshId, unknownId } from '../support/seeding/rows.ts'
 import { aRow } from '../support/seeding/imports/staged-imports.ts'
-import { importer, importNow, messageOf } from '../support/staged-imports.ts'
-import { beginUndo, importedFile, manyRows, stateBeside, undoneNow, undoToEnd } from '../support/undone-imports.ts'
-import { eventsOf } from '../support/webhook-rows.ts'
+import { createImporter, loadImport, buildMessage } from '../support/staged-imports.ts'
+import { beginUndo, importFile, buildManyRows, dumpBeside, listUndone, undoToEnd } from '../support/undone-imports.ts'
+import { listEvents } from '../support/webhook-rows.ts'
 import { seedEndpoint } from '../support/seeding/webhooks.ts'
 import { enableWallet } from '../support/seeding/sales/wallet-passes.ts'
 import { seedMessage } from '../support/seeding/messaging/email-messages.ts'
@@ -31,13 +31,13 @@ const findPurchase = async (order: string): Promise<string> =>
 
 describe('the undo of an import', () => {
   it('deletes orders, customers and products, and counts them', async () => {
-    const { id } = await importedFile(shop, manyRows(30))
-    expect(await contentsOf(shop)).toMatchObject({ orders: 30, users: 30, purchases: 30, products: 1 })
+    const { id } = await importFile(shop, buildManyRows(30))
+    expect(await countContents(shop)).toMatchObject({ orders: 30, users: 30, purchases: 30, products: 1 })
     const begun = await beginUndo(id)
     expect(begun).toMatchObject({ phase: 'undo', undone_orders: 0 })
-    const machine = importer()
-    await machine.take(messageOf(id, begun.epoch))
-    expect(await contentsOf(shop)).toMatchObject({ orders: 0, users: 0, purchases: 0, products: 0 })
+    const machine = createImporter()
+    await machine.take(buildMessage(id, begun.epoch))
+    expect(await countContents(shop)).toMatchObject({ orders: 0, users: 0, purchases: 0, products: 0 })
     const { body } = await get(`/v1/data-imports/${id}`)
     expect(body).toMatchObject({ status: 'undone', undone_orders: 30, kept_orders: 0 })
     expect(body.allowed_actions).not.toContain('undo')
@@ -96,11 +96,11 @@ describe('an order that changed after the import', () => {
   ]
 
   it.each(touches)('stays with its customer and its product: %s', async (reason, touch) => {
-    const { id, orders } = await importedFile(shop, manyRows(3))
+    const { id, orders } = await importFile(shop, buildManyRows(3))
     await touch(orders[1] as string)
     const row = await undoToEnd(id)
     expect(row).toMatchObject({ status: 'undone', undone_orders: 2, kept_orders: 1 })
-    expect((await undoneNow(id)).map(({ undo_outcome, undo_reason }) => [undo_outcome, undo_reason])).toEqual([
+    expect((await listUndone(id)).map(({ undo_outcome, undo_reason }) => [undo_outcome, undo_reason])).toEqual([
       ['undone', null],
       ['kept', reason],
       ['undone', null],
@@ -111,20 +111,20 @@ describe('an order that changed after the import', () => {
       { undo_outcome: 'kept', undo_reason: reason },
       { undo_outcome: 'undone', undo_reason: null },
     ])
-    expect(await contentsOf(shop)).toMatchObject({ orders: 1, users: 1 })
+    expect(await countContents(shop)).toMatchObject({ orders: 1, users: 1 })
     expect((await get(`/v1/orders/${orders[1]}`)).status).toBe(200)
   })
 
   it('is deleted when only its ticket expired by itself', async () => {
-    const { id, orders } = await importedFile(shop, manyRows(1))
+    const { id, orders } = await importFile(shop, buildManyRows(1))
     await write(sql`update purchases set status = 'expired', version = version + 1 where order_id = ${orders[0]}`)
     expect(await undoToEnd(id)).toMatchObject({ undone_orders: 1, kept_orders: 0 })
   })
 
   it('stays when the change comes between reading and deleting', async () => {
-    const { id, orders } = await importedFile(shop, manyRows(3))
+    const { id, orders } = await importFile(shop, buildManyRows(3))
     const { epoch } = await beginUndo(id)
-    const { job } = importer()
+    const { job } = createImporter()
     const real = job.db.batch.bind(job.db)
     let isTouched = false
     job.db.batch = (async (statements: readonly Statement[]) => {
@@ -136,8 +136,8 @@ describe('an order that changed after the import', () => {
     }) as typeof job.db.batch
     await workOnImport(job, id, epoch)
     expect(isTouched).toBe(true)
-    expect((await undoneNow(id)).map(({ undo_reason }) => undo_reason)).toEqual([null, 'purchase_used', null])
-    expect(await importNow(id)).toMatchObject({ status: 'undone', undone_orders: 2, kept_orders: 1 })
+    expect((await listUndone(id)).map(({ undo_reason }) => undo_reason)).toEqual([null, 'purchase_used', null])
+    expect(await loadImport(id)).toMatchObject({ status: 'undone', undone_orders: 2, kept_orders: 1 })
   })
 })
 
@@ -147,38 +147,38 @@ describe('webhook events of an undo', () => {
       { organization: shop.organization_id, edition: shop.edition_id },
       { events: ['purchase.action'] },
     )
-    const silent = await importedFile(shop, manyRows(1))
+    const silent = await importFile(shop, buildManyRows(1))
     await undoToEnd(silent.id)
-    expect(await eventsOf(shop.organization_id)).toEqual([])
-    const loud = await importedFile(shop, manyRows(2), { emit_webhooks: true })
+    expect(await listEvents(shop.organization_id)).toEqual([])
+    const loud = await importFile(shop, buildManyRows(2), { emit_webhooks: true })
     await undoToEnd(loud.id)
-    const actions = (await eventsOf(shop.organization_id)).map(({ payload }) => JSON.parse(payload).data.action)
+    const actions = (await listEvents(shop.organization_id)).map(({ payload }) => JSON.parse(payload).data.action)
     expect(actions.toSorted()).toEqual(['activated', 'activated', 'cancelled', 'cancelled'])
   })
 })
 
 describe('an undo that is interrupted', () => {
   it('has the same result after a crash at any point and with repeated messages', async () => {
-    const before = await stateBeside()
-    const { id } = await importedFile(shop, [
-      ...manyRows(103),
+    const before = await dumpBeside()
+    const { id } = await importFile(shop, [
+      ...buildManyRows(103),
       aRow({ 'item.product': 'Camping', 'item.variant': 'Red' }),
     ])
     const { epoch } = await beginUndo(id)
     let deaths = 0
     for (let trip = 1; trip < 60; trip++) {
       const death = { roundTrip: (trip % 7) + 1, when: trip % 2 ? ('before' as const) : ('after' as const) }
-      const machine = importer({ death })
-      await machine.take(messageOf(id, epoch)).catch((error: unknown) => {
+      const machine = createImporter({ death })
+      await machine.take(buildMessage(id, epoch)).catch((error: unknown) => {
         deaths++
         expect(String(error)).toContain('the machine stopped')
       })
-      if ((await importNow(id)).status === 'undone') break
+      if ((await loadImport(id)).status === 'undone') break
     }
-    await Promise.all([importer().take(messageOf(id, epoch)), importer().take(messageOf(id, epoch))])
+    await Promise.all([createImporter().take(buildMessage(id, epoch)), createImporter().take(buildMessage(id, epoch))])
     expect(deaths).toBeGreaterThan(5)
-    expect(await importNow(id)).toMatchObject({ status: 'undone', undone_orders: 104, kept_orders: 0 })
-    expect(await stateBeside()).toEqual(before)
+    expect(await loadImport(id)).toMatchObject({ status: 'undone', undone_orders: 104, kept_orders: 0 })
+    expect(await dumpBeside()).toEqual(before)
   })
 })
 
@@ -190,10 +190,10 @@ describe('one step of an undo', () => {
     const orders = ['T-1', 'T-2'].flatMap((order) =>
       Array.from({ length: items }, () => aRow({ ...ofOrder(order), 'item.quantity': 1000 })),
     )
-    const { id } = await importedFile(shop, orders)
+    const { id } = await importFile(shop, orders)
     const { epoch } = await beginUndo(id)
-    await importer({ tick: aStepMs }).take(messageOf(id, epoch))
-    return importNow(id)
+    await createImporter({ tick: aStepMs }).take(buildMessage(id, epoch))
+    return loadImport(id)
   }
 
   it('has several orders', async () => {

@@ -5,21 +5,21 @@ import { heartbeatLostMs, maxStalls } from '../../src/domain/data-imports/data-i
 import { sweepImports, workOnImport, workOnImports } from '../../src/modules/data-imports/jobs.ts'
 import { get, patch, post } from '../support/api.ts'
 import {
-  bodyFor,
-  csv,
-  jobAt,
+  buildBody,
+  encodeCsv,
+  createJobAt,
   mapColumns,
   pathOf,
   process,
-  stagedRows,
-  storedImport,
+  loadStagedRows,
+  loadImport,
   work,
 } from '../support/data-imports.ts'
 import { givenTable, givenImport } from '../support/seeding/imports/data-imports.ts'
-import { rowsOf } from '../support/files.ts'
+import { queryRows } from '../support/files.ts'
 import { type Shop, seedShop } from '../support/seeding/sales/orders.ts'
 
-const table = csv(
+const table = encodeCsv(
   [
     'Order ID;E-mail;Product;Quantity;Price;Order date',
     'A-1;ana@example.dk;Day ticket;2;225,00;2026-01-05',
@@ -38,7 +38,7 @@ class Crash extends Error {}
 
 /** Runs background work whose database and store fail from this call on, half of the time after the call is done. */
 function crashing(number: number): { job: JobCtx; hasCrashed: () => boolean } {
-  const job = jobAt()
+  const job = createJobAt()
   let calls = 0
   let isDown = false
   const crash = (): never => {
@@ -67,16 +67,16 @@ function crashing(number: number): { job: JobCtx; hasCrashed: () => boolean } {
 }
 
 async function begun(tenant: Shop, file: string): Promise<string> {
-  const { body } = await post('/v1/data-imports', bodyFor(tenant, file))
+  const { body } = await post('/v1/data-imports', buildBody(tenant, file))
   return body.id as string
 }
 
-const createLaterJob = () => jobAt(Date.now() + heartbeatLostMs + 1000)
+const createLaterJob = () => createJobAt(Date.now() + heartbeatLostMs + 1000)
 
 /** Returns what an import made, without ids and times. */
 async function madeBy(id: string) {
   const { status, total_rows, valid_rows, invalid_rows, total_orders, column_summary, product_summary } =
-    await storedImport(id)
+    await loadImport(id)
   return {
     status,
     total_rows,
@@ -85,11 +85,11 @@ async function madeBy(id: string) {
     total_orders,
     column_summary,
     product_summary,
-    columns: await rowsOf(
+    columns: await queryRows(
       'select source_index, source_column, target_field, sample_values, statistics from import_columns where import_id = ? order by source_index',
       id,
     ),
-    rows: (await stagedRows(id)).map(({ row_number, file_line, group_key, data, errors, outcome }) => ({
+    rows: (await loadStagedRows(id)).map(({ row_number, file_line, group_key, data, errors, outcome }) => ({
       row_number,
       file_line,
       group_key,
@@ -97,11 +97,11 @@ async function madeBy(id: string) {
       errors,
       outcome,
     })),
-    orders: await rowsOf(
+    orders: await queryRows(
       'select number, group_key, rows_count from import_orders where import_id = ? order by number',
       id,
     ),
-    products: await rowsOf(
+    products: await queryRows(
       'select position, product, rows_count, action from import_products where import_id = ? order by position',
       id,
     ),
@@ -128,7 +128,7 @@ describe('the background work of an import', () => {
           await beginStage(id)
         }
         const { job, hasCrashed } = crashing(number)
-        const { epoch } = await storedImport(id)
+        const { epoch } = await loadImport(id)
         await workOnImport(job, id, epoch).catch((error: unknown) => {
           if (!(error instanceof Crash)) throw error
         })
@@ -148,14 +148,14 @@ describe('the background work of an import', () => {
     const file = await givenTable(tenant.organization_id, table)
     const id = await begun(tenant, file)
     const message = { type: 'import.work' as const, import_id: id, epoch: 1 }
-    await Promise.all([1, 2, 3].map(() => workOnImports(jobAt(), [message, message])))
+    await Promise.all([1, 2, 3].map(() => workOnImports(createJobAt(), [message, message])))
     await work(id)
     await beginStage(id)
-    const { epoch } = await storedImport(id)
+    const { epoch } = await loadImport(id)
     const stage = { ...message, epoch }
-    await Promise.all([1, 2, 3].map(() => workOnImports(jobAt(), [stage, message, stage])))
+    await Promise.all([1, 2, 3].map(() => workOnImports(createJobAt(), [stage, message, stage])))
     await work(id)
-    await workOnImports(jobAt(), [stage, message])
+    await workOnImports(createJobAt(), [stage, message])
     expect(await madeBy(id)).toMatchObject({
       status: 'ready',
       total_rows: 4,
@@ -163,18 +163,18 @@ describe('the background work of an import', () => {
       invalid_rows: 1,
       total_orders: 3,
     })
-    expect(await stagedRows(id)).toHaveLength(4)
+    expect(await loadStagedRows(id)).toHaveLength(4)
   })
 
   it('stops at once when the import is cancelled', async () => {
     const tenant = await seedShop()
     const file = await givenTable(tenant.organization_id, table)
     const id = await begun(tenant, file)
-    const before = await storedImport(id)
+    const before = await loadImport(id)
     expect((await post(pathOf(id, '/cancel'), {})).body).toMatchObject({ status: 'cancelled', allowed_actions: [] })
-    await workOnImport(jobAt(), id, before.epoch)
+    await workOnImport(createJobAt(), id, before.epoch)
     await sweepImports(createLaterJob())
-    expect(await storedImport(id)).toMatchObject({ status: 'cancelled', phase: null, format: null })
+    expect(await loadImport(id)).toMatchObject({ status: 'cancelled', phase: null, format: null })
     expect((await post(pathOf(id, '/cancel'), {})).body.code).toBe('invalid_transition')
   })
 
@@ -183,7 +183,7 @@ describe('the background work of an import', () => {
     const file = await givenTable(tenant.organization_id, table)
     const id = await begun(tenant, file)
     for (let sweep = 0; sweep <= maxStalls; sweep++)
-      await sweepImports(jobAt(Date.now() + (sweep + 1) * (heartbeatLostMs + 1000)))
+      await sweepImports(createJobAt(Date.now() + (sweep + 1) * (heartbeatLostMs + 1000)))
     expect((await get(pathOf(id))).body).toMatchObject({ status: 'failed', error_code: 'import_stalled' })
     expect((await patch(pathOf(id), { name: 'Again' })).body.status).toBe('parsing')
     expect(await work(id)).toMatchObject({ status: 'mapping_columns', error_code: null, total_rows: 4 })
@@ -213,7 +213,7 @@ describe('the stored rows of an import', () => {
             ].join(delimiter),
           )
           const header = ['Order ID', 'E-mail', 'Product', 'Price', 'Remark'].join(delimiter)
-          const bytes = csv([header, ...lines, ''].join(lineBreak))
+          const bytes = encodeCsv([header, ...lines, ''].join(lineBreak))
           const { id, total_rows } = await givenImport(tenant, bytes)
           expect(total_rows).toBe(records.length)
           await mapColumns(id, [
@@ -226,7 +226,7 @@ describe('the stored rows of an import', () => {
           const actionReply = await process(id)
           expect(actionReply).toMatchObject({ valid_rows: records.length, invalid_rows: 0 })
           expect(actionReply.total_orders).toBe(new Set(records.map(({ order }) => order)).size)
-          const rows = await stagedRows(id)
+          const rows = await loadStagedRows(id)
           expect(rows.map(({ file_line, data }) => [file_line, JSON.parse(data).values['item.product']])).toEqual(
             records.map(({ product }, index) => [index + 2, product.replaceAll(/\s+/g, ' ')]),
           )

@@ -7,8 +7,17 @@ import { insertAll } from '../../src/db/write.ts'
 import { newMeter } from '../../src/domain/meter.ts'
 import { sweepErasures } from '../../src/modules/personal-data/jobs.ts'
 import { get, post } from '../support/api.ts'
-import { alarm, capturedOf, consume, realJob, rowOf, statsOf, until, getCampaignObject } from '../support/campaigns.ts'
-import { cellsWith, finishErasures, givenKnown } from '../support/personal-data.ts'
+import {
+  runAlarm,
+  listCaptured,
+  consume,
+  createJob,
+  loadCampaign,
+  readStats,
+  runUntil,
+  getCampaignObject,
+} from '../support/campaigns.ts'
+import { findCellsWith, finishErasures, givenKnown } from '../support/personal-data.ts'
 import { seedCrowd, seedReady, inRecipientStore } from '../support/seeding/messaging/campaigns.ts'
 import { freshId, write } from '../support/seeding/rows.ts'
 
@@ -17,7 +26,7 @@ async function sending(count: number) {
   const { campaign } = await seedReady(crowd)
   await post(`/v1/campaigns/${campaign.id}/send-now`, {})
   for (let turn = 0; turn < 50 && (await getCampaignObject(campaign.id).readSnapshot())?.status !== 'sending'; turn++)
-    await alarm(campaign.id)
+    await runAlarm(campaign.id)
   const [person] = await env.DB.prepare('select id, seq, email from users where id = ?')
     .bind(crowd.people[0]?.id)
     .all<{ id: string; seq: number; email: string }>()
@@ -30,21 +39,25 @@ describe('a running campaign with an erased recipient', () => {
   it('sends nothing to that person', async () => {
     const { id, person } = await sending(5)
     expect((await post(`/v1/user/${person.id}/erase`, {})).status).toBe(200)
-    const row = await until(id, ['sent', 'failed'])
+    const row = await runUntil(id, ['sent', 'failed'])
     expect(row).toMatchObject({ status: 'sent', sent_count: 4, skipped_count: 1, total_recipients: 4 })
-    expect((await capturedOf(id)).filter(({ recipient }) => recipient.includes(person.email))).toEqual([])
+    expect((await listCaptured(id)).filter(({ recipient }) => recipient.includes(person.email))).toEqual([])
   })
 
   it('skips the person when the erasure comes before the next chunk, and counts correctly', async () => {
     const { id, person } = await sending(5)
     await post(`/v1/user/${person.id}/erase`, {})
-    await sweepErasures(realJob())
+    await sweepErasures(createJob())
     expect(await getCampaignObject(id).findRecipient(person.seq)).toMatchObject({
       state: 'skipped',
       reason: 'inactive',
     })
-    expect(await until(id, ['sent', 'failed'])).toMatchObject({ sent_count: 4, skipped_count: 1, total_recipients: 4 })
-    expect(await statsOf(id)).toMatchObject({ total_recipients: 4, sent: 4, skipped: 1 })
+    expect(await runUntil(id, ['sent', 'failed'])).toMatchObject({
+      sent_count: 4,
+      skipped_count: 1,
+      total_recipients: 4,
+    })
+    expect(await readStats(id)).toMatchObject({ total_recipients: 4, sent: 4, skipped: 1 })
     expect((await get(`/v1/campaigns/${id}/recipients?state=skipped`)).body.results).toMatchObject([
       { id: person.id, address: '', user: { email: null, full_name: '' } },
     ])
@@ -66,15 +79,15 @@ describe('a running campaign with an erased recipient', () => {
     )
     await post(`/v1/user/${person.id}/erase`, {})
     const now = Date.now()
-    await sweepErasures(realJob())
+    await sweepErasures(createJob())
     expect(await getCampaignObject(id).findRecipient(person.seq)).toMatchObject({
       address: person.email,
       state: 'pending',
     })
     await inRecipientStore(id, (store) => store.storage.sql.exec("delete from chunks where claim_id = 'clm_test'"))
-    await sweepErasures(realJob({ now: () => now + 30_000 }))
+    await sweepErasures(createJob({ now: () => now + 30_000 }))
     expect(await getCampaignObject(id).findRecipient(person.seq)).toMatchObject({ address: person.email })
-    await sweepErasures(realJob({ now: () => now + 90_000 }))
+    await sweepErasures(createJob({ now: () => now + 90_000 }))
     expect(await getCampaignObject(id).findRecipient(person.seq)).toMatchObject({ address: null })
   })
 
@@ -86,19 +99,19 @@ describe('a running campaign with an erased recipient', () => {
         false,
       ),
     )
-    await until(id, ['sent', 'failed'])
+    await runUntil(id, ['sent', 'failed'])
     await post(`/v1/user/${person.id}/erase`, {})
-    await sweepErasures(realJob())
+    await sweepErasures(createJob())
     expect(await getCampaignObject(id).findRecipient(person.seq)).toMatchObject({ state: 'failed', detail: '' })
     expect((await post(`/v1/campaigns/${id}/retry-failed`, {})).status).toBe(200)
     for (let turn = 0; turn < 5; turn++) {
-      await alarm(id)
+      await runAlarm(id)
       await consume(id)
     }
     expect(
-      (await capturedOf(id)).map(({ recipient }) => recipient).filter((to) => /erased|guest-\d+-0@/.test(to)),
+      (await listCaptured(id)).map(({ recipient }) => recipient).filter((to) => /erased|guest-\d+-0@/.test(to)),
     ).toEqual([])
-    expect(await rowOf(id)).toMatchObject({ status: 'sent', sent_count: 2 })
+    expect(await loadCampaign(id)).toMatchObject({ status: 'sent', sent_count: 2 })
   })
 })
 
@@ -137,20 +150,20 @@ describe('an erasure', () => {
         order: { id: 'ord_1', order_number: `kept-${organization_id}` },
       },
     })
-    expect(await cellsWith({ ...person, marks: [mark] })).toEqual({})
+    expect(await findCellsWith({ ...person, marks: [mark] })).toEqual({})
   })
 
   it('waits for a campaign that cannot be reached, and completes in the end', async () => {
     const person = await givenKnown()
     await post(`/v1/user/${person.id}/erase`, {})
-    const job = realJob()
+    const job = createJob()
     const unreachable = { of: () => ({ erase: () => Promise.reject(new Error('the object was not reached')) }) }
     await expect(sweepErasures({ ...job, senders: unreachable as unknown as typeof job.senders })).rejects.toThrow(
       'erasures could not be finished',
     )
-    expect(Object.keys(await cellsWith(person))).toContain('campaign/recipients.address')
+    expect(Object.keys(await findCellsWith(person))).toContain('campaign/recipients.address')
     await finishErasures()
-    expect(await cellsWith(person)).toEqual({})
+    expect(await findCellsWith(person)).toEqual({})
     expect((await post(`/v1/user/${person.id}/erase`, {})).body.status).toBe('completed')
   })
 
@@ -171,14 +184,14 @@ describe('an erasure', () => {
           }
           const at = Date.now() + 60_000 * minutes
           minutes += 2
-          const job = realJob({ now: () => at, db: new Database(dying, newMeter()) })
+          const job = createJob({ now: () => at, db: new Database(dying, newMeter()) })
           await sweepErasures(job).catch(() => undefined)
         }
         for (let turn = 0; turn < 5; turn++) {
           const at = Date.now() + 60_000 * (minutes += 3)
-          await sweepErasures(realJob({ now: () => at }))
+          await sweepErasures(createJob({ now: () => at }))
         }
-        expect(await cellsWith(person)).toEqual({})
+        expect(await findCellsWith(person)).toEqual({})
         expect((await post(`/v1/user/${person.id}/erase`, {})).body.status).toBe('completed')
       }),
       { numRuns: 8 },

@@ -6,7 +6,7 @@ import { openJob } from '../../src/entry/job.ts'
 import { compareStorage, sweepObjects } from '../../src/modules/files/jobs.ts'
 import { callWith } from '../support/api.ts'
 import { crashAt } from '../support/crashes.ts'
-import { accountOf, freshPng, rowsOf, storedKeys, uploadRaw, usedBytes } from '../support/files.ts'
+import { checkAccount, makeFreshPng, queryRows, listStoredKeys, uploadRaw, loadUsedBytes } from '../support/files.ts'
 import { fakeImages, fetchFile } from '../support/served-files.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
 
@@ -60,7 +60,7 @@ async function job(bindings: object, world: World, work: (job: JobCtx) => Promis
 function planStep(one: Step, before: Model, world: World): Plan {
   if (one.act === 'upload') {
     const { content } = one
-    const bytes = world.contents[content] ?? freshPng()
+    const bytes = world.contents[content] ?? makeFreshPng()
     const run = (bindings: object) => uploadRaw(world.organization, bytes, { bindings })
     return { after: before, added: { content, title: '' }, run }
   }
@@ -76,7 +76,7 @@ function planStep(one: Step, before: Model, world: World): Plan {
   if (one.act === 'show') {
     const bindings = fakeImages()
     const show = async () => {
-      const [row] = await rowsOf<{ access_key: string }>('select access_key from files where id = ?', id)
+      const [row] = await queryRows<{ access_key: string }>('select access_key from files where id = ?', id)
       return fetchFile(`/files/${id}/${row?.access_key}/thumbnail`, { bindings })
     }
     return { after: before, run: show }
@@ -92,7 +92,7 @@ function planStep(one: Step, before: Model, world: World): Plan {
 
 /** Lists the files of the database in the words of the model. */
 async function listModelFiles({ organization }: World, checksums: readonly string[]): Promise<Model> {
-  const rows = await rowsOf<{ id: string; title: string; checksum_sha256: string }>(
+  const rows = await queryRows<{ id: string; title: string; checksum_sha256: string }>(
     'select id, title, checksum_sha256 from files where organization_id = ? order by id',
     organization,
   )
@@ -118,7 +118,7 @@ function expectOneOf(found: Model, before: Model, plan: Plan, mustBeDone: boolea
 
 async function expectAccount(world: World, model: Model): Promise<void> {
   const groups = [...Map.groupBy(model.values(), ({ content }) => content)]
-  const account = await accountOf(world.organization)
+  const account = await checkAccount(world.organization)
   expect({ ...account, references: account.references.toSorted() }).toEqual({
     objects: groups.length,
     references: groups.map(([, files]) => files.length).toSorted(),
@@ -127,7 +127,7 @@ async function expectAccount(world: World, model: Model): Promise<void> {
     lost: 0,
   })
   const bytes = groups.reduce((sum, [content]) => sum + (world.contents[content]?.length ?? 0), 0)
-  expect(await usedBytes(world.organization)).toBe(bytes)
+  expect(await loadUsedBytes(world.organization)).toBe(bytes)
 }
 
 /** Every object in the store has a row. */
@@ -135,12 +135,12 @@ async function expectNothingLeft(world: World): Promise<void> {
   world.days += 2
   await job({}, world, sweepObjects)
   for (let steps = 0; steps < 3; steps++) await job({}, world, compareStorage)
-  const rows = await rowsOf<{ storage_key: string }>('select storage_key from stored_objects')
+  const rows = await queryRows<{ storage_key: string }>('select storage_key from stored_objects')
   const knownKeys = new Set(rows.map(({ storage_key }) => storage_key))
-  expect((await storedKeys()).filter((key) => !knownKeys.has(key))).toEqual([])
-  const sources = (await storedKeys('derived/')).map((key) => key.split('/').slice(1, -1).join('/'))
+  expect((await listStoredKeys()).filter((key) => !knownKeys.has(key))).toEqual([])
+  const sources = (await listStoredKeys('derived/')).map((key) => key.split('/').slice(1, -1).join('/'))
   expect(sources.filter((key) => !knownKeys.has(key))).toEqual([])
-  expect(await rowsOf('select * from objects_to_delete')).toEqual([])
+  expect(await queryRows('select * from objects_to_delete')).toEqual([])
 }
 
 it('references, bytes and counts stay correct after any uploads, deletions, changes, sweeps and crashes', async () => {
@@ -149,7 +149,7 @@ it('references, bytes and counts stay correct after any uploads, deletions, chan
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 14 }), async (steps) => {
       world.organization = (await givenOrganization()).id
-      world.contents = [freshPng(), freshPng(), freshPng()]
+      world.contents = [makeFreshPng(), makeFreshPng(), makeFreshPng()]
       const digests = world.contents.map((bytes) => crypto.subtle.digest('SHA-256', bytes))
       const checksums = (await Promise.all(digests)).map((digest) => new Uint8Array(digest).toHex())
       let model: Model = new Map()

@@ -5,9 +5,9 @@ import type { Ctx } from '../../src/context.ts'
 import { firstIdAt } from '../../src/domain/ids.ts'
 import { sweepObjects, sweepUnusedImports } from '../../src/modules/files/jobs.ts'
 import { callWith, get, patch, post } from '../support/api.ts'
-import { interruptedDatabase } from '../support/bindings.ts'
-import { contextAt } from '../support/context.ts'
-import { accountOf, rowsOf, storedKeys, uploadRaw } from '../support/files.ts'
+import { interruptDatabase } from '../support/bindings.ts'
+import { createContextAt } from '../support/context.ts'
+import { checkAccount, queryRows, listStoredKeys, uploadRaw } from '../support/files.ts'
 import { seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 import { db, next } from '../support/seeding/rows.ts'
 
@@ -31,14 +31,14 @@ async function uploadTable(bytes = table(), purpose = 'import', tenant = shop): 
 
 const importOf = (file_id: string, tenant = shop) => post('/v1/data-imports', { ...tenant, file_id })
 const readStatus = async (id: string): Promise<number> => (await get(`/v1/files/${id}`)).status
-const createLaterContext = (ms = keptMs + 60_000): Ctx => contextAt(Date.now() + ms)
+const createLaterContext = (ms = keptMs + 60_000): Ctx => createContextAt(Date.now() + ms)
 
 /** Runs sweeps until no old file is left. */
 async function sweepAll(ms?: number): Promise<void> {
   const place = "select after_key from storage_sweeps where name = 'unused-imports'"
   for (let before: unknown; ;) {
     await sweepUnusedImports(createLaterContext(ms))
-    const [now] = await rowsOf<{ after_key: string }>(place)
+    const [now] = await queryRows<{ after_key: string }>(place)
     if (now?.after_key === before) return
     before = now?.after_key
   }
@@ -47,14 +47,14 @@ async function sweepAll(ms?: number): Promise<void> {
 describe('an import file that no import uses', () => {
   it('is deleted after 30 days with its bytes, and not a minute earlier', async () => {
     const id = await uploadTable()
-    const [row] = await rowsOf<{ storage_key: string }>('select storage_key from files where id = ?', id)
+    const [row] = await queryRows<{ storage_key: string }>('select storage_key from files where id = ?', id)
     await sweepAll(keptMs - 60_000)
     expect(await readStatus(id)).toBe(200)
     await sweepAll()
     expect(await readStatus(id)).toBe(404)
     await sweepObjects(createLaterContext())
-    expect(await storedKeys()).not.toContain(row?.storage_key)
-    expect(await accountOf(shop.organization_id)).toEqual({
+    expect(await listStoredKeys()).not.toContain(row?.storage_key)
+    expect(await checkAccount(shop.organization_id)).toEqual({
       objects: 0,
       references: [],
       isCounted: true,
@@ -79,7 +79,7 @@ describe('an import file that no import uses', () => {
     expect(await Promise.all(ids.map(readStatus))).toEqual([200, 200, 200])
     await sweepAll(365 * dayMs)
     expect(await Promise.all(ids.map(readStatus))).toEqual([404, 404, 404])
-    expect(await rowsOf("select id from files where access_key = 'other'")).toEqual([])
+    expect(await queryRows("select id from files where access_key = 'other'")).toEqual([])
   })
 
   it('is deleted without affecting equal bytes of another file or of another organisation', async () => {
@@ -93,8 +93,8 @@ describe('an import file that no import uses', () => {
     expect(await Promise.all([due, attachment, theirs].map(readStatus))).toEqual([404, 200, 200])
     await sweepObjects(createLaterContext())
     const intactAccount = { objects: 1, references: [1], isCounted: true, isStored: true, lost: 0 }
-    expect(await accountOf(shop.organization_id)).toEqual(intactAccount)
-    expect(await accountOf(other.organization_id)).toEqual(intactAccount)
+    expect(await checkAccount(shop.organization_id)).toEqual(intactAccount)
+    expect(await checkAccount(other.organization_id)).toEqual(intactAccount)
   })
 })
 
@@ -135,11 +135,11 @@ describe('a file that the sweep does not delete', () => {
 describe('createDataImport', () => {
   it('is refused when the sweep deletes its file before the commit', async () => {
     const id = await uploadTable()
-    const bindings = interruptedDatabase(/data_imports/, () => sweepAll())
+    const bindings = interruptDatabase(/data_imports/, () => sweepAll())
     const reply = await callWith(bindings, '/v1/data-imports', { method: 'POST', body: { ...shop, file_id: id } })
     expect(reply.status).toBe(400)
     expect(reply.body.errors).toMatchObject([{ code: 'does_not_exist', attr: 'file_id' }])
-    expect(await rowsOf('select id from data_imports where organization_id = ?', shop.organization_id)).toEqual([])
+    expect(await queryRows('select id from data_imports where organization_id = ?', shop.organization_id)).toEqual([])
     expect(await readStatus(id)).toBe(404)
   })
 })

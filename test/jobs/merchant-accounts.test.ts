@@ -4,7 +4,7 @@ import type { JobCtx } from '../../src/context.ts'
 import { findReadyAccount, findRefundAccount, findWebhookAccount } from '../../src/modules/merchant-accounts/index.ts'
 import { resealMerchantAccounts } from '../../src/modules/merchant-accounts/jobs.ts'
 import { patch } from '../support/api.ts'
-import { contextAt } from '../support/context.ts'
+import { createContextAt } from '../support/context.ts'
 import { seedMerchantAccount, givenMerchantAccount } from '../support/seeding/sales/merchant-accounts.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
@@ -22,7 +22,7 @@ function createJobWith(
   payments: Partial<JobCtx['config']['payments']> = {},
   environment: 'test' | 'production' = 'test',
 ) {
-  const ctx = contextAt(Date.now())
+  const ctx = createContextAt(Date.now())
   return { ...ctx, config: { ...ctx.config, environment, payments: { ...ctx.config.payments, ...payments } } }
 }
 
@@ -97,7 +97,7 @@ describe('the merchant account of a payment', () => {
 })
 
 describe('the secrets of merchant accounts', () => {
-  const [standard = ''] = contextAt(0).config.payments.secrets
+  const [standard = ''] = createContextAt(0).config.payments.secrets
   const loadSealed = (id: string) =>
     db.first(sql<{ sealed_api_key: string; sealed_webhook_secret: string; sealed_with: string; version: number }>`
       select sealed_api_key, sealed_webhook_secret, sealed_with, version from merchant_accounts where id = ${id}`)

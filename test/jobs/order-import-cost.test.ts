@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { costOf } from '../support/cost.ts'
+import { readCost } from '../support/cost.ts'
 import { anOrder, givenOrders, seedShop, importOrders, type Shop } from '../support/seeding/sales/orders.ts'
-import { importer, importNow, messageOf } from '../support/staged-imports.ts'
+import { createImporter, loadImport, buildMessage } from '../support/staged-imports.ts'
 import { buildRows, seedStarted } from '../support/seeding/imports/staged-imports.ts'
 
 let shop: Shop
@@ -31,7 +31,7 @@ const all = Object.values(rowsAnOrder).reduce((sum, rows) => sum + rows, 0)
 describe('the rows written for an imported order', () => {
   const ofCall = async (count: number) => {
     const orders = Array.from({ length: count }, () => anOrder())
-    return costOf(await importOrders(shop, orders)).rows_written
+    return readCost(await importOrders(shop, orders)).rows_written
   }
 
   it('are those of its tables and of the indexes of lists', async () => {
@@ -41,10 +41,10 @@ describe('the rows written for an imported order', () => {
 
   /** Staging comes before the import and is not counted. */
   const ofFile = async (count: number) => {
-    const machine = importer()
+    const machine = createImporter()
     const id = await seedStarted(shop, buildRows(count, { 'item.quantity': 2 }))
-    await machine.take(messageOf(id))
-    expect(await importNow(id)).toMatchObject({ status: 'completed', created_orders: count })
+    await machine.take(buildMessage(id))
+    expect(await loadImport(id)).toMatchObject({ status: 'completed', created_orders: count })
     const { queries, round_trips, rows_written } = machine.meter
     return { rows_written, queries, round_trips }
   }

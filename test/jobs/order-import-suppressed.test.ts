@@ -8,7 +8,7 @@ import { workOnImports } from '../../src/modules/data-imports/jobs.ts'
 import { seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 import { db, write } from '../support/seeding/rows.ts'
 import { aRow, buildRows, seedStarted } from '../support/seeding/imports/staged-imports.ts'
-import { expectExact, importer, messageOf } from '../support/staged-imports.ts'
+import { expectExact, createImporter, buildMessage } from '../support/staged-imports.ts'
 
 let shop: Shop
 beforeEach(async () => {
@@ -55,7 +55,7 @@ describe('an order of an erased customer with a suppressed address', () => {
   it('suppresses the address again', async () => {
     await leaveHash(address)
     const id = await seedStarted(shop, rows())
-    await importer().take(messageOf(id))
+    await createImporter().take(buildMessage(id))
     await expectExact(shop, id)
     expect(await listSuppressions()).toEqual([{ channel: 'email', address, reason: 'unsubscribed' }])
     expect(await hashes()).toEqual([])
@@ -64,7 +64,7 @@ describe('an order of an erased customer with a suppressed address', () => {
   it('suppresses the address again when the erasure comes while the order is decided', async () => {
     const id = await seedStarted(shop, rows())
     const { client, commits } = interruptImport(() => leaveHash(address))
-    await workOnImports({ ...importer().job, db: new Database(client, newMeter()) }, [messageOf(id)])
+    await workOnImports({ ...createImporter().job, db: new Database(client, newMeter()) }, [buildMessage(id)])
     const { row } = await expectExact(shop, id)
     expect([commits(), row.created_orders]).toEqual([2, 2])
     expect(await listSuppressions()).toEqual([{ channel: 'email', address, reason: 'unsubscribed' }])
@@ -74,7 +74,7 @@ describe('an order of an erased customer with a suppressed address', () => {
   it('suppresses the address again when the erasure comes in the middle of the import', async () => {
     const id = await seedStarted(shop, [...buildRows(25), ...rows()])
     const { client, commits } = interruptImport(() => leaveHash(address), 2)
-    await workOnImports({ ...importer().job, db: new Database(client, newMeter()) }, [messageOf(id)])
+    await workOnImports({ ...createImporter().job, db: new Database(client, newMeter()) }, [buildMessage(id)])
     const { row } = await expectExact(shop, id)
     expect([commits(), row.created_orders]).toEqual([3, 27])
     expect(await listSuppressions()).toEqual([{ channel: 'email', address, reason: 'unsubscribed' }])

@@ -7,7 +7,7 @@ import { get, post } from '../support/api.ts'
 import { aRow } from '../support/seeding/imports/staged-imports.ts'
 import { db } from '../support/seeding/rows.ts'
 import { anOrder, importOrders, seedShop } from '../support/seeding/sales/orders.ts'
-import { importedFile, undoToEnd } from '../support/undone-imports.ts'
+import { importFile, undoToEnd } from '../support/undone-imports.ts'
 
 const text = fc.oneof(
   fc.string({ minLength: 1, maxLength: 12 }),
@@ -48,7 +48,7 @@ it('listOrders finds an order by its number, its ids and its external id, withou
 it('listOrders finds an order by its refunds, also after an import renames it, and after an undo', async () => {
   const shop = await seedShop()
   const row = aRow()
-  const { orders } = await importedFile(shop, [row])
+  const { orders } = await importFile(shop, [row])
   const [order = ''] = orders
   const detail = async () => (await get(`/v1/orders/${order}`)).body
   const { purchases } = await detail()
@@ -63,7 +63,7 @@ it('listOrders finds an order by its refunds, also after an import renames it, a
   }
   expect(await find(refund)).toEqual([order])
   const renamed = { ...row, values: { ...row.values, 'order.order_number': 'Renamed-1' } }
-  const { id } = await importedFile(shop, [renamed])
+  const { id } = await importFile(shop, [renamed])
   expect([await find(refund), await find('renamed-1')]).toEqual([[order], [order]])
   expect(await undoToEnd(id)).toMatchObject({ undone_orders: 1, kept_orders: 0 })
   expect([await find(refund), await find('renamed-1')]).toEqual([[order], []])

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { contextAt } from '../support/context.ts'
+import { createContextAt } from '../support/context.ts'
 import { createFakeStripe, type FakeStripe, serveStripe } from '../support/fake-stripe.ts'
 import { seedDueRefund } from '../support/seeding/sales/refunds.ts'
 import { createRefundEngine, clearDueRefunds, loadSaleState } from '../support/refund-payments.ts'
@@ -14,7 +14,7 @@ beforeEach(async () => {
 })
 afterEach(() => vi.restoreAllMocks())
 
-const createEngine = () => createRefundEngine({ payments: contextAt(Date.now()).payments }, Date.now())
+const createEngine = () => createRefundEngine({ payments: createContextAt(Date.now()).payments }, Date.now())
 
 describe('payment events that are repeated, lost and come in any order', () => {
   it('lead to the sums at Stripe', async () => {

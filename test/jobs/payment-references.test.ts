@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { PaymentProviderUnavailable } from '../../src/gateways/payments/payments.ts'
-import { contextAt } from '../support/context.ts'
+import { createContextAt } from '../support/context.ts'
 import { createFakeStripe, type FakeStripe, serveStripe } from '../support/fake-stripe.ts'
 import {
   changeReference,
@@ -42,7 +42,7 @@ describe('a refund of a payment reference of another edition', () => {
   it('is never paid, wherever the consumer crashes', async () => {
     for (let trips = 0; ; trips++) {
       const { payment, refund } = await seedForeignRefund()
-      const engine = createRefundEngine({ payments: contextAt(Date.now()).payments })
+      const engine = createRefundEngine({ payments: createContextAt(Date.now()).payments })
       const hasDied = await engine.runUntilCrash(trips)
       for (let round = 0; round < 4; round++) {
         engine.advance(10 * minute)
@@ -58,7 +58,7 @@ describe('a refund of a payment reference of another edition', () => {
   it('stays unpaid under its key when the first order is deleted while a call is open', async () => {
     const { payment, first, refund } = await seedForeignRefund()
     fake.respondWith('cut')
-    const engine = createRefundEngine({ payments: contextAt(Date.now()).payments })
+    const engine = createRefundEngine({ payments: createContextAt(Date.now()).payments })
     await engine.run()
     expect((await loadRefundRow(refund)).status).toBe('processing')
     await changeReference(first, 'pi_another')

@@ -7,11 +7,11 @@ import type { JobCtx } from '../../src/context.ts'
 import { Database } from '../../src/db/database.ts'
 import { newMeter } from '../../src/domain/meter.ts'
 import { sweepPurchases } from '../../src/modules/purchases/jobs.ts'
-import { realJob } from '../support/campaigns.ts'
+import { createJob } from '../support/campaigns.ts'
 import { seedShop, type Shop, givenTicket } from '../support/seeding/sales/orders.ts'
-import { announcedOf, purchaseRow, revert, scan } from '../support/purchases.ts'
+import { listAnnounced, loadPurchase, revert, scan } from '../support/purchases.ts'
 import { seedEndpoint } from '../support/seeding/webhooks.ts'
-import { deliveriesOf, eventsOf } from '../support/webhook-rows.ts'
+import { loadDeliveries, listEvents } from '../support/webhook-rows.ts'
 import { db } from '../support/seeding/rows.ts'
 
 const over = '2026-02-01T00:00:00Z'
@@ -24,7 +24,7 @@ const createJobAt = (now: number, before: () => Promise<unknown> = async () => u
     await before()
     return batch(statements)
   }
-  return realJob({ db: database, now: () => now })
+  return createJob({ db: database, now: () => now })
 }
 
 const countStatuses = async (shop: Shop): Promise<Record<string, number>> => {
@@ -37,7 +37,7 @@ const countStatuses = async (shop: Shop): Promise<Record<string, number>> => {
 
 const expectExpiredOnce = async (shop: Shop, count: number) => {
   expect(await countStatuses(shop)).toEqual({ expired: count })
-  const announced = (await eventsOf(shop.organization_id)).map(({ payload }) => JSON.parse(payload).data)
+  const announced = (await listEvents(shop.organization_id)).map(({ payload }) => JSON.parse(payload).data)
   expect(announced.map(({ action }) => action)).toEqual(Array.from({ length: count }, () => 'expired'))
   expect(new Set(announced.map(({ purchase }) => purchase.id)).size).toBe(count)
 }
@@ -58,25 +58,25 @@ describe('the sweep of expired purchases', () => {
     for (let sweep = 0; sweep < 2; sweep++)
       await worker.scheduled(createScheduledController({ scheduledTime: new Date(), cron: '* * * * *' }), env)
     const statuses = []
-    for (const { id } of [due, later, used, pending, endless]) statuses.push((await purchaseRow(id)).status)
+    for (const { id } of [due, later, used, pending, endless]) statuses.push((await loadPurchase(id)).status)
     expect(statuses).toEqual(['expired', 'active', 'used', 'pending', 'active'])
-    expect(await announcedOf(due)).toEqual(['expired:expired'])
-    const event = (await eventsOf(shop.organization_id)).find(({ payload }) => payload.includes(due.id))
+    expect(await listAnnounced(due)).toEqual(['expired:expired'])
+    const event = (await listEvents(shop.organization_id)).find(({ payload }) => payload.includes(due.id))
     expect(JSON.parse(event?.payload ?? '{}').data.occurred_at).toBe('2026-02-01T00:00:00.000Z')
-    expect((await deliveriesOf(endpoint.id)).map(({ event_id }) => event_id)).toContain(event?.id)
+    expect((await loadDeliveries(endpoint.id)).map(({ event_id }) => event_id)).toContain(event?.id)
     // A reverted use makes the purchase active again, so the next sweep takes it too.
     expect((await revert(used.id, use.id)).body.purchase.status).toBe('active')
-    await sweepPurchases(realJob())
-    expect(await announcedOf(used)).toEqual(['used:used', 'use_reverted:active', 'expired:expired'])
+    await sweepPurchases(createJob())
+    expect(await listAnnounced(used)).toEqual(['used:used', 'use_reverted:active', 'expired:expired'])
   })
 
   it('expires a purchase at its exact millisecond', async () => {
     const shop = await seedShop()
     const ticket = await givenTicket(shop, { valid_until: over })
     await sweepPurchases(createJobAt(Date.parse(over) - 1))
-    expect((await purchaseRow(ticket.id)).status).toBe('active')
+    expect((await loadPurchase(ticket.id)).status).toBe('active')
     await sweepPurchases(createJobAt(Date.parse(over)))
-    expect((await purchaseRow(ticket.id)).status).toBe('expired')
+    expect((await loadPurchase(ticket.id)).status).toBe('expired')
   })
 
   it('works in batches, and expires each purchase once while several sweeps run', async () => {
@@ -96,7 +96,7 @@ describe('the sweep of expired purchases', () => {
     })
     await expect(sweepPurchases(dying, 4)).rejects.toThrow('the sweep dies')
     expect(await countStatuses(shop)).toEqual({ expired: 4, active: 6 })
-    await sweepPurchases(realJob())
+    await sweepPurchases(createJob())
     await expectExpiredOnce(shop, 10)
   })
 
@@ -116,11 +116,11 @@ describe('the sweep of expired purchases', () => {
       await extended.again({ items: [{ ...item, valid_until: '2100-01-01T00:00:00Z' }] })
     })
     await sweepPurchases(job)
-    expect((await purchaseRow(cancelled.id)).status).toBe('cancelled')
-    expect((await purchaseRow(extended.id)).status).toBe('active')
-    expect((await purchaseRow(due.id)).status).toBe('expired')
-    expect([await announcedOf(cancelled), await announcedOf(extended)]).toEqual([['cancelled:cancelled'], []])
-    expect(await announcedOf(due)).toEqual(['expired:expired'])
+    expect((await loadPurchase(cancelled.id)).status).toBe('cancelled')
+    expect((await loadPurchase(extended.id)).status).toBe('active')
+    expect((await loadPurchase(due.id)).status).toBe('expired')
+    expect([await listAnnounced(cancelled), await listAnnounced(extended)]).toEqual([['cancelled:cancelled'], []])
+    expect(await listAnnounced(due)).toEqual(['expired:expired'])
   })
 
   it('reads only due rows', async () => {

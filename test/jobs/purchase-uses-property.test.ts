@@ -8,10 +8,10 @@ import { revertUse } from '../../src/modules/purchases/uses/revert-use.ts'
 import { usePurchase } from '../../src/modules/purchases/uses/use.ts'
 import { findUsablePurchase, findUse } from '../../src/modules/purchases/uses/use-queries.ts'
 import type { Reply } from '../support/api.ts'
-import { realJob } from '../support/campaigns.ts'
-import { contextAt } from '../support/context.ts'
+import { createJob } from '../support/campaigns.ts'
+import { createContextAt } from '../support/context.ts'
 import { anOrder, seedShop, importOrders, type Shop } from '../support/seeding/sales/orders.ts'
-import { announcedOf, purchaseRow, revert, scan, usesOf } from '../support/purchases.ts'
+import { listAnnounced, loadPurchase, revert, scan, listUses } from '../support/purchases.ts'
 import { db } from '../support/seeding/rows.ts'
 
 type Operation =
@@ -123,7 +123,7 @@ class Dies extends Error {}
 
 /** Makes a request whose process ends just before or just after its transaction. */
 function createCrashingContext(when: 'before' | 'after'): Ctx {
-  const ctx = contextAt(Date.now())
+  const ctx = createContextAt(Date.now())
   const batch = ctx.db.batch.bind(ctx.db)
   ctx.db.batch = async (statements) => {
     if (when === 'after') await batch(statements)
@@ -139,7 +139,7 @@ async function seedMachine(limit: number | null) {
   await importOrders(shop, [order])
   const [row] = await db.all(sql<{ id: string }>`select id from purchases where edition_id = ${shop.edition_id}`)
   const id = row?.id ?? ''
-  const findUseAt = async (index: number) => (await usesOf(id))[index]?.id ?? 'use_none'
+  const findUseAt = async (index: number) => (await listUses(id))[index]?.id ?? 'use_none'
   const importOrder = async (status: string, isOver: boolean) => {
     const valid_until = isOver ? '2026-02-01T00:00:00Z' : '2100-01-01T00:00:00Z'
     const { body } = await importOrders(shop, [{ ...order, status, items: [{ ...item, valid_until }] }], {
@@ -154,14 +154,14 @@ async function seedMachine(limit: number | null) {
     if (what.do === 'scan') return answerOf(await scan(id, { quantity: what.quantity }))
     if (what.do === 'revert') return answerOf(await revert(id, await findUseAt(what.index)))
     if (what.do === 'import') return importOrder(what.order, what.isOver)
-    await sweepPurchases(realJob())
+    await sweepPurchases(createJob())
     return 'swept'
   }
   /** Resolves with whether the operation reached its transaction. */
   const runUntilCrash = async (what: Operation, when: 'before' | 'after'): Promise<boolean> => {
     const ctx = createCrashingContext(when)
     try {
-      const sound = contextAt(Date.now())
+      const sound = createContextAt(Date.now())
       if (what.do === 'scan') await usePurchase(ctx, await findUsablePurchase(sound, id), { quantity: what.quantity })
       else if (what.do === 'revert') await revertUse(ctx, await findUse(sound, id, await findUseAt(what.index)))
       else if (what.do === 'sweep') await sweepPurchases(ctx)
@@ -179,12 +179,12 @@ type Machine = Awaited<ReturnType<typeof seedMachine>>
 
 /** Reads the stored state in the form of the model. Uses of the same moment are in any order. */
 async function loadState({ id, shop }: Machine) {
-  const [row, uses] = [await purchaseRow(id), await usesOf(id)]
+  const [row, uses] = [await loadPurchase(id), await listUses(id)]
   return {
     status: row.status,
     count: row.uses_count,
     uses: uses.map(({ quantity, reverted_at }) => `${quantity}${reverted_at === null ? '' : ' reverted'}`).toSorted(),
-    events: (await announcedOf({ id, shop })).toSorted(),
+    events: (await listAnnounced({ id, shop })).toSorted(),
   }
 }
 
@@ -211,7 +211,7 @@ async function runBoth(machine: Machine, model: Model, first: Operation, second:
   expect(possible).toContainEqual(actual)
   const after = outcomes.find((_, at) => JSON.stringify(possible[at]) === JSON.stringify(actual))?.after
   // From here on, uses of the same moment are sorted by their ids.
-  const uses = await usesOf(machine.id)
+  const uses = await listUses(machine.id)
   return {
     ...(after ?? model),
     uses: uses.map(({ quantity, reverted_at }) => ({ quantity, isReverted: reverted_at !== null })),

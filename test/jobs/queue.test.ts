@@ -4,7 +4,7 @@ import { sql } from 'drizzle-orm'
 import { describe, expect, it, vi } from 'vitest'
 import { queue } from '../../src/entry/queue.ts'
 import worker from '../../src/index.ts'
-import { deliveriesOf, happen } from '../support/webhooks.ts'
+import { loadDeliveries, happen } from '../support/webhooks.ts'
 import { seedOpenEndpoint } from '../support/seeding/webhooks.ts'
 import { db } from '../support/seeding/rows.ts'
 
@@ -35,7 +35,7 @@ describe('the queue consumer', () => {
     expect(url).toBe(endpoint.url)
     expect(init).toMatchObject({ method: 'POST', redirect: 'manual', headers: { 'content-type': 'application/json' } })
     await expect
-      .poll(() => deliveriesOf(endpoint.id))
+      .poll(() => loadDeliveries(endpoint.id))
       .toMatchObject([{ status: 'success', attempts: 1, response_status_code: 200 }])
     posted.mockRestore()
   })
@@ -49,10 +49,10 @@ describe('the queue consumer', () => {
     const { batch, result } = await take('webhooks', [{ type: 'webhook.deliver', endpoint_id: endpoint.id }])
     expect(result.explicitAcks).toEqual(batch.messages.map(({ id }) => id))
     expect(posted).toHaveBeenCalledTimes(1)
-    expect(await deliveriesOf(endpoint.id)).toMatchObject([{ status: 'pending', attempts: 1 }])
+    expect(await loadDeliveries(endpoint.id)).toMatchObject([{ status: 'pending', attempts: 1 }])
     answer()
     await expect
-      .poll(() => deliveriesOf(endpoint.id))
+      .poll(() => loadDeliveries(endpoint.id))
       .toMatchObject([{ status: 'retrying', attempts: 1, response_status_code: 503, claimed_until: null }])
     posted.mockRestore()
   })
@@ -79,7 +79,7 @@ describe('the queue consumer', () => {
     await queue(batch, { ...env, DB: broken as unknown as D1Database })
     const result = await getQueueResult(batch, createExecutionContext())
     expect(result.retryMessages).toHaveLength(1)
-    expect(await deliveriesOf(endpoint.id)).toMatchObject([{ status: 'pending', attempts: 0 }])
+    expect(await loadDeliveries(endpoint.id)).toMatchObject([{ status: 'pending', attempts: 0 }])
     vi.restoreAllMocks()
   })
 

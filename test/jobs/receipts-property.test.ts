@@ -5,7 +5,7 @@ import { createFailure } from '../../src/domain/messaging/messaging.ts'
 import { transactionalEmailLifecycle } from '../../src/domain/messaging/transactional-emails.ts'
 import { sweepEmails } from '../../src/modules/transactional-emails/jobs.ts'
 import { aReceiptOrder, seedShopWithReceipts, type Shop } from '../support/seeding/sales/orders.ts'
-import { type Conduct, providerOf, receiptEngine, receiptsOf, sell } from '../support/receipts.ts'
+import { type Conduct, createProvider, createReceiptEngine, listReceipts, sell } from '../support/receipts.ts'
 import { db } from '../support/seeding/rows.ts'
 
 const minute = 60_000
@@ -49,8 +49,8 @@ let opened: Promise<Shop> | undefined
 async function open(deduplicates: boolean) {
   await db.all(sql`delete from transactional_emails`)
   const shop = await (opened ??= seedShopWithReceipts())
-  const provider = providerOf({ deduplicates })
-  const engine = receiptEngine(provider.gateway, Date.now() + 1000)
+  const provider = createProvider({ deduplicates })
+  const engine = createReceiptEngine(provider.gateway, Date.now() + 1000)
   let bought = 0
   async function take(one: Step): Promise<void> {
     switch (one.do) {
@@ -72,7 +72,7 @@ async function open(deduplicates: boolean) {
   }
   /** No further faults happen, and time passes. */
   async function settle(): Promise<void> {
-    const isOpen = async () => (await receiptsOf(shop)).some(({ status }) => status === 'pending')
+    const isOpen = async () => (await listReceipts(shop)).some(({ status }) => status === 'pending')
     for (let turn = 0; turn < 8 && (await isOpen()); turn++) {
       engine.advance(130 * minute)
       await engine.runUntilCrash()
@@ -85,7 +85,7 @@ type World = Awaited<ReturnType<typeof open>>
 
 /** Checks what must hold at every moment: one receipt for an order, a due time for open ones, and none sent twice. */
 async function check({ shop, provider, bought }: World): Promise<void> {
-  const rows = await receiptsOf(shop)
+  const rows = await listReceipts(shop)
   expect(rows).toHaveLength(bought())
   for (const row of rows) {
     expect(transactionalEmailLifecycle.states).toContain(row.status)
@@ -111,7 +111,7 @@ describe('receipts under random faults', () => {
         }
         await world.settle()
         await check(world)
-        const rows = await receiptsOf(world.shop)
+        const rows = await listReceipts(world.shop)
         expect(rows.map(({ id, status }) => [id, status])).toEqual(rows.map(({ id }) => [id, 'sent']))
       }),
       { numRuns },
@@ -128,7 +128,7 @@ describe('receipts under random faults', () => {
         }
         await world.settle()
         await check(world)
-        for (const row of await receiptsOf(world.shop)) {
+        for (const row of await listReceipts(world.shop)) {
           if (row.status === 'sent') continue
           expect([row.status, row.error_code]).toEqual(['failed', 'unknown'])
         }

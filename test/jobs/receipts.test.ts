@@ -7,7 +7,7 @@ import { createFailure, type SendFailure } from '../../src/domain/messaging/mess
 import type { OutboundEmail } from '../../src/gateways/email/email.ts'
 import { sweepEmails } from '../../src/modules/transactional-emails/jobs.ts'
 import { aReceiptOrder, seedShopWithReceipts, type Shop } from '../support/seeding/sales/orders.ts'
-import { providerOf, receiptEngine, receiptsOf, sell } from '../support/receipts.ts'
+import { createProvider, createReceiptEngine, listReceipts, sell } from '../support/receipts.ts'
 import { seedVerified } from '../support/seeding/messaging/sender-domains.ts'
 import { db } from '../support/seeding/rows.ts'
 
@@ -19,12 +19,12 @@ async function seedReceipts(count = 1, options = { deduplicates: true }) {
   const shop = await seedShopWithReceipts()
   const orders = Array.from({ length: count }, () => aReceiptOrder())
   await sell(shop, orders)
-  const provider = providerOf(options)
-  return { shop, orders, provider, engine: receiptEngine(provider.gateway, Date.now() + 1000) }
+  const provider = createProvider(options)
+  return { shop, orders, provider, engine: createReceiptEngine(provider.gateway, Date.now() + 1000) }
 }
 
 const loadOnlyReceipt = async (shop: Shop) => {
-  const [row] = await receiptsOf(shop)
+  const [row] = await listReceipts(shop)
   if (!row) throw new Error('no receipt')
   return row
 }
@@ -35,7 +35,7 @@ describe('the consumer of receipts', () => {
   it('sends fifty receipts, each once and under its own key', async () => {
     const { shop, provider, engine } = await seedReceipts(50)
     await Promise.all([engine.run(), engine.run(), engine.run()])
-    const rows = await receiptsOf(shop)
+    const rows = await listReceipts(shop)
     expect(rows.map(({ status, attempts }) => [status, attempts])).toEqual(rows.map(() => ['sent', 1]))
     expect(provider.calls.map(({ key }) => key).toSorted()).toEqual(rows.map(({ id }) => id))
     expect([...provider.accepted.values()].every((times) => times === 1)).toBe(true)
@@ -66,7 +66,7 @@ describe('the consumer of receipts', () => {
     provider.play(Array.from({ length: 40 }, () => refuses('rate_limited', 5 * minute)))
     await engine.run()
     expect(provider.calls.length).toBeLessThanOrEqual(5)
-    const rows = await receiptsOf(shop)
+    const rows = await listReceipts(shop)
     expect(rows.filter(({ attempts }) => attempts > 0).length).toBe(provider.calls.length)
     provider.play([])
     engine.advance(4 * minute)
@@ -74,7 +74,7 @@ describe('the consumer of receipts', () => {
     expect(claimed).toBeGreaterThanOrEqual(35)
     engine.advance(minute)
     await engine.run()
-    expect((await receiptsOf(shop)).every(({ status }) => status === 'sent')).toBe(true)
+    expect((await listReceipts(shop)).every(({ status }) => status === 'sent')).toBe(true)
   })
 
   it('delays only the organisation whose sender address the provider refuses', async () => {
@@ -91,17 +91,17 @@ describe('the consumer of receipts', () => {
       where id = ${well.shop.edition_id}`)
     await seedVerified(unverified.shop.organization_id, 'nordlys.example')
     await seedVerified(well.shop.organization_id, 'other.example')
-    const engine = receiptEngine(gateway, Date.now() + 2000)
+    const engine = createReceiptEngine(gateway, Date.now() + 2000)
     await engine.run()
-    expect((await receiptsOf(well.shop)).map(({ status }) => status)).toEqual(Array(12).fill('sent'))
-    for (const row of await receiptsOf(unverified.shop))
+    expect((await listReceipts(well.shop)).map(({ status }) => status)).toEqual(Array(12).fill('sent'))
+    for (const row of await listReceipts(unverified.shop))
       expect(row).toMatchObject({ status: 'pending', error_code: 'said_sender', content: null })
     // Each refusal delays the next try further, for up to a week.
     for (let day = 0; day < 5; day++) {
       engine.advance(24 * hour)
       await engine.run()
     }
-    const [delayedReceipt] = await receiptsOf(unverified.shop)
+    const [delayedReceipt] = await listReceipts(unverified.shop)
     expect([delayedReceipt?.status, (delayedReceipt?.due_at ?? 0) - engine.job.now()]).toEqual(['pending', hour])
   })
 
@@ -109,7 +109,7 @@ describe('the consumer of receipts', () => {
     const { shop, provider, engine } = await seedReceipts(2)
     provider.play([refuses('permanent'), refuses('permanent')])
     await engine.run()
-    for (const row of await receiptsOf(shop))
+    for (const row of await listReceipts(shop))
       expect(row).toMatchObject({ status: 'failed', error_code: 'said_permanent', error_detail: 'why', attempts: 1 })
     const later = await seedReceipts()
     for (let turn = 0; turn < 12; turn++) {
@@ -161,8 +161,8 @@ describe('the consumer of receipts', () => {
     const { shop, provider, engine } = await seedReceipts()
     provider.play(['accept and lose the answer'])
     await engine.run()
-    const other = providerOf({ deduplicates: true, name: 'other' })
-    const next = receiptEngine(other.gateway, engine.job.now() + hour)
+    const other = createProvider({ deduplicates: true, name: 'other' })
+    const next = createReceiptEngine(other.gateway, engine.job.now() + hour)
     await next.run()
     expect(await loadOnlyReceipt(shop)).toMatchObject({ status: 'failed', error_code: 'unknown' })
     expect(other.calls).toEqual([])
@@ -187,7 +187,7 @@ describe('the consumer of receipts', () => {
       insert(suppressions, { ...row, address: unsubscribed ?? '', reason: 'unsubscribed' }),
     ])
     await engine.run()
-    const receipts = await receiptsOf(shop)
+    const receipts = await listReceipts(shop)
     expect(receipts.map(({ recipient, status, error_code }) => [recipient, status, error_code])).toEqual([
       [bounced, 'failed', 'suppressed'],
       [unsubscribed, 'sent', null],

@@ -12,7 +12,7 @@ import {
   consume,
   expectTotalsToBeSums,
   expireLeases,
-  quietJob,
+  createQuietJob,
   importPaidOrders,
   sweep,
   countRequestsPerPurchase,
@@ -52,7 +52,7 @@ function mortal(trip: number, isBefore: boolean) {
       return through(() => super.batch(statements))
     }
   }
-  return { job: quietJob({ db: new Mortal(env.DB, newMeter()) }), hasDied: () => isDead }
+  return { job: createQuietJob({ db: new Mortal(env.DB, newMeter()) }), hasDied: () => isDead }
 }
 
 const seedDryRun = async (orders: number, change: Record<string, unknown> = {}) => {
@@ -126,7 +126,7 @@ describe('the consumer of refund batches', () => {
   it('is started by the sweep when its message is lost, and not for finished batches', async () => {
     const { id } = await seedDryRun(1)
     const enqueued: unknown[] = []
-    const job = quietJob({ jobQueue: { enqueue: async (_, messages) => void enqueued.push(...messages) } })
+    const job = createQuietJob({ jobQueue: { enqueue: async (_, messages) => void enqueued.push(...messages) } })
     await actOnBatch(id, 'start')
     await sweep(job)
     expect(enqueued).toContainEqual({ type: 'refund-batch.work', batch_id: id })
@@ -175,7 +175,7 @@ describe('the cost of a refund batch', () => {
       const { id } = await seedDryRun(orders)
       await actOnBatch(id, 'start')
       const meter = newMeter()
-      await consume(id, quietJob({ db: new Database(env.DB, meter) }))
+      await consume(id, createQuietJob({ db: new Database(env.DB, meter) }))
       return meter
     }
     const [ten, thirty, fifty] = [await measureCost(10), await measureCost(30), await measureCost(50)]

@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { refundReasons, refundSources, refundStatuses } from '../../src/domain/refunds/refunds.ts'
 import { dearRuns } from '../support/dear-runs.ts'
-import { idsOf, readAs } from '../support/lists.ts'
+import { listIds, readAs } from '../support/lists.ts'
 import { seedPlace } from '../support/retention.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { seedAccount, seedMember, seedToken } from '../support/seeding/members.ts'
@@ -155,13 +155,13 @@ async function expectListOf(
   for (const page of new Set([1, Math.ceil(last / 3), Math.ceil(last / 2), last])) {
     const reply = await readAs(token, `${path}&page=${page}`)
     expect([name, path, page, reply.status, reply.body.count]).toEqual([name, path, page, 200, ids.length])
-    expect([name, path, page, idsOf(reply)]).toEqual([name, path, page, ids.slice((page - 1) * size, page * size)])
+    expect([name, path, page, listIds(reply)]).toEqual([name, path, page, ids.slice((page - 1) * size, page * size)])
     for (const { edition, organization: of } of reply.body.results)
       expect([editions.includes(edition.id), typeof of.name]).toEqual([true, 'string'])
     expect([name, path, page, reply.body.next === null]).toEqual([name, path, page, page * size >= ids.length])
     if (reply.body.next === null) continue
     const next = await readAs(token, reply.body.next)
-    expect([name, path, page, idsOf(next)]).toEqual([name, path, page, ids.slice(page * size, (page + 1) * size)])
+    expect([name, path, page, listIds(next)]).toEqual([name, path, page, ids.slice(page * size, (page + 1) * size)])
   }
 }
 

@@ -7,7 +7,7 @@ import { parseLanguage, languages } from '../../src/domain/languages.ts'
 import { buildRefundEmailStatements } from '../../src/modules/transactional-emails/index.ts'
 import { buildOutcomeChanges } from '../../src/modules/refund-payments/outcome.ts'
 import { commitAnnounced } from '../../src/modules/webhooks/index.ts'
-import { providerOf as emailProviderOf, receiptEngine } from '../support/receipts.ts'
+import { createProvider as emailProviderOf, createReceiptEngine } from '../support/receipts.ts'
 import {
   approveAgain,
   createProvider,
@@ -26,7 +26,7 @@ beforeEach(() => db.batch([sql`delete from transactional_emails`, sql`update ref
 /** Sends due messages, and returns the subject and text of each. */
 async function sendDueMails(): Promise<string[]> {
   const provider = emailProviderOf({ deduplicates: true })
-  const engine = receiptEngine(provider.gateway, Date.now() + 60_000)
+  const engine = createReceiptEngine(provider.gateway, Date.now() + 60_000)
   await engine.run()
   await engine.run()
   return provider.calls.map(({ email }) => `${email.subject}\n${email.text}`.replaceAll('\u00A0', ' '))

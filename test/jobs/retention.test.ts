@@ -21,9 +21,9 @@ import { sweepExports, sweepLeftovers } from '../../src/modules/segments/jobs.ts
 import { sweepSoftBounces } from '../../src/modules/suppressions/jobs.ts'
 import { sweepCallbacks } from '../../src/modules/wallet/jobs.ts'
 import { sweepEvents } from '../../src/modules/webhooks/jobs.ts'
-import { realJob } from '../support/campaigns.ts'
-import { contextAt } from '../support/context.ts'
-import { count, eventsOf, runUntilDone, seedAt, seedPlace } from '../support/retention.ts'
+import { createJob } from '../support/campaigns.ts'
+import { createContextAt } from '../support/context.ts'
+import { count, countEvents, runUntilDone, seedAt, seedPlace } from '../support/retention.ts'
 import { seedEntries } from '../support/seeding/audit-log.ts'
 import { type Place, write } from '../support/seeding/rows.ts'
 import { seedSegment } from '../support/seeding/messaging/segments.ts'
@@ -71,8 +71,8 @@ async function seedRows(place: Place): Promise<void> {
 describe('daily sweeps', () => {
   it('delete dead letters after 30 days', async () => {
     await write(...insertAll(deadMessages, [31, 31, 29].map(deadRow)))
-    await deleteDeadMessages(contextAt(now).db, now)
-    const remainingMessages = await contextAt(now).db.all(sql<{ body: string }>`select body from dead_messages`)
+    await deleteDeadMessages(createContextAt(now).db, now)
+    const remainingMessages = await createContextAt(now).db.all(sql<{ body: string }>`select body from dead_messages`)
     expect(remainingMessages).toEqual([{ body: '"29"' }])
   })
 
@@ -85,15 +85,15 @@ describe('daily sweeps', () => {
     await write(sql`insert into soft_bounces (organization_id, channel, address, reference, bounced_at)
       select ${organization}, 'email', value ->> 0, 'r', value ->> 1 from json_each(${JSON.stringify(bounces)})`)
     const left = () => count(sql`select 1 from soft_bounces where organization_id = ${organization}`)
-    await sweepSoftBounces(contextAt(now))
+    await sweepSoftBounces(createContextAt(now))
     expect(await left()).toBe(350)
-    await sweepSoftBounces(contextAt(now + 60_000))
-    await sweepSoftBounces(contextAt(now + 120_000))
+    await sweepSoftBounces(createContextAt(now + 60_000))
+    await sweepSoftBounces(createContextAt(now + 120_000))
     expect(await left()).toBe(225)
-    const idle = contextAt(now + 180_000)
+    const idle = createContextAt(now + 180_000)
     await sweepSoftBounces(idle)
     expect(idle.db.meter).toMatchObject({ rows_read: 1, rows_written: 0 })
-    for (let minute = 0; minute < 3; minute++) await sweepSoftBounces(contextAt(now + 2 * dayMs + minute))
+    for (let minute = 0; minute < 3; minute++) await sweepSoftBounces(createContextAt(now + 2 * dayMs + minute))
     expect(await left()).toBe(0)
   })
 
@@ -101,7 +101,7 @@ describe('daily sweeps', () => {
     const place = await seedPlace()
     const segment = (await seedSegment({ ...place })).id
     await write(...insertAll(segmentExports, [exportRow(place, segment, 401), exportRow(place, segment, 399)]))
-    await sweepExports(contextAt(now))
+    await sweepExports(createContextAt(now))
     const remaining = sql`select 1 from segment_exports where organization_id = ${place.organization}`
     expect(await count(remaining)).toBe(1)
   })
@@ -120,9 +120,9 @@ describe('the retention times of a deployment', () => {
     const entries = () =>
       count(sql`select 1 from audit_log where organization_id = ${place.organization} and request_id = 'req_seeded'`)
     await run({})
-    expect([await eventsOf(endpoint), await entries()]).toEqual([3, 2])
+    expect([await countEvents(endpoint), await entries()]).toEqual([3, 2])
     await run(settings)
-    expect([await eventsOf(endpoint), await entries()]).toEqual([1, 0])
+    expect([await countEvents(endpoint), await entries()]).toEqual([1, 0])
   })
 })
 
@@ -145,7 +145,7 @@ describe('the audit log of very many organisations', () => {
     expect(await oldOnes()).toBe(60)
     const reads: number[] = []
     while ((await oldOnes()) > 0 && reads.length < 9) {
-      const job = contextAt(now)
+      const job = createContextAt(now)
       await sweepAuditLog(job)
       reads.push(job.db.meter.rows_read)
     }
@@ -157,7 +157,7 @@ describe('the audit log of very many organisations', () => {
 
 describe('a sweep with nothing due', () => {
   const measureCost = async (sweep: (job: JobCtx) => Promise<unknown>) => {
-    const job = contextAt(now)
+    const job = createContextAt(now)
     await sweep(job)
     return { ...job.db.meter }
   }
@@ -175,8 +175,8 @@ describe('a sweep with nothing due', () => {
   }
 
   beforeAll(async () => {
-    await runUntilDone(contextAt(now))
-    for (let times = 0; times < 5; times++) await sweepSoftBounces(contextAt(now))
+    await runUntilDone(createContextAt(now))
+    for (let times = 0; times < 5; times++) await sweepSoftBounces(createContextAt(now))
   })
 
   it('reads and writes few rows, for any size of the tables', async () => {
@@ -199,7 +199,7 @@ describe('a sweep with nothing due', () => {
   })
 
   it('reads one or two rows of the audit log for each of at most 50 organisations', async () => {
-    for (let times = 0; times < 5; times++) await sweepAuditLog(contextAt(now))
+    for (let times = 0; times < 5; times++) await sweepAuditLog(createContextAt(now))
     const { rows_read, rows_written } = await measureCost(sweepAuditLog)
     expect(rows_read).toBeLessThan(250)
     expect(rows_written).toBeLessThanOrEqual(1)
@@ -209,7 +209,7 @@ describe('a sweep with nothing due', () => {
 it('every sweep of a minute runs, even after one that fails', async () => {
   const ran: string[] = []
   const note = (name: string) => async () => ran.push(name)
-  await runSweeps(realJob(), {
+  await runSweeps(createJob(), {
     imports: note('imports'),
     failing: () => Promise.reject(new Error('It fails.')),
     refunds: note('refunds'),

@@ -11,7 +11,7 @@ import { recalculateSegment } from '../../src/modules/segments/calculation/start
 import { resetToDraft } from '../../src/modules/segments/calculation/start-and-reset.ts'
 import { updateSegment } from '../../src/modules/segments/update.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
-import { calculator, type Death, segmentNow } from '../support/segments.ts'
+import { createCalculator, type Death, loadSegment } from '../support/segments.ts'
 import { seedPeople } from '../support/seeding/customers.ts'
 import { givenSegment } from '../support/seeding/messaging/segments.ts'
 import { db } from '../support/seeding/rows.ts'
@@ -54,7 +54,7 @@ async function seedWorld() {
     id,
     organization,
     people: people.map((person) => person.id),
-    machine: calculator(),
+    machine: createCalculator(),
     /** All messages that were ever enqueued, each of which the queue may deliver again. */
     messages: [] as CalculateMessage[],
     workers: [] as Calculation[],
@@ -137,7 +137,7 @@ async function make(world: World, one: Move): Promise<void> {
 }
 
 async function look({ id }: Pick<World, 'id'>) {
-  const row = await segmentNow(id)
+  const row = await loadSegment(id)
   const [members, leftovers] = await db.batch([
     sql<{ epoch: number; excluded_for: string | null; is_reached: number }>`select epoch, excluded_for,
         coalesce((created_at, users.seq) <= (${row.cursor_id || '[]'} ->> 0, ${row.cursor_id || '[]'} ->> 1), 0) as is_reached
@@ -180,7 +180,7 @@ async function settle(world: World): Promise<void> {
     await sweepCalculations(machine.job)
     for (const message of machine.enqueued.splice(0)) await machine.take([message], size)
   }
-  expect((await segmentNow(world.id)).status).not.toBe('calculating')
+  expect((await loadSegment(world.id)).status).not.toBe('calculating')
   machine.advance(70 * minute)
   await sweepLeftovers(machine.job)
   await sweepLeftovers(machine.job)

@@ -13,7 +13,7 @@ import { recalculateSegment } from '../../src/modules/segments/calculation/start
 import { get, patch, post, remove } from '../support/api.ts'
 import { dump } from '../support/dump.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
-import { calculator, type Death, membersNow, messageFor, segmentNow } from '../support/segments.ts'
+import { createCalculator, type Death, listMembers, buildMessage, loadSegment } from '../support/segments.ts'
 import { seedPeople } from '../support/seeding/customers.ts'
 import { givenSegment } from '../support/seeding/messaging/segments.ts'
 import { db } from '../support/seeding/rows.ts'
@@ -26,17 +26,17 @@ async function seedCalculation(fields: Record<string, unknown> = {}) {
   const organisation = await givenOrganization()
   const people = await seedPeople({ organization: organisation.id }, [{}, {}, {}, {}, {}])
   const segment = await givenSegment({ organization_id: organisation.id, ...fields })
-  const machine = calculator()
+  const machine = createCalculator()
   const begin = async () => {
     const reply = await post(`/v1/segments/${segment.id}/recalculate`, undefined)
     expect(reply.status, reply.text).toBe(200)
-    return messageFor(await segmentNow(segment.id))
+    return buildMessage(await loadSegment(segment.id))
   }
   return { organisation, people, id: segment.id as string, machine, begin, message: await begin() }
 }
 
 const loadCalculation = async (
-  machine: ReturnType<typeof calculator>,
+  machine: ReturnType<typeof createCalculator>,
   message: { segment_id: string; epoch: number },
 ) => {
   const calculation = await findCalculation(machine.job, message.segment_id, message.epoch)
@@ -52,7 +52,7 @@ describe('a calculation', () => {
   it('shows no result before its end', async () => {
     const { machine, message, id, people } = await seedCalculation()
     let step = await calculateStep(machine.job, await loadCalculation(machine, message), size)
-    expect(await segmentNow(id)).toMatchObject({
+    expect(await loadSegment(id)).toMatchObject({
       status: 'calculating',
       user_count: 0,
       members_epoch: 0,
@@ -64,55 +64,60 @@ describe('a calculation', () => {
       step = await calculateStep(machine.job, step.calculation, size)
       expect(step.state).toBe(ending)
     }
-    expect(await segmentNow(id)).toMatchObject({ status: 'ready', user_count: 5, members_epoch: 1, heartbeat_at: null })
-    expect(await membersNow(id)).toEqual(people.map((person) => person.id))
+    expect(await loadSegment(id)).toMatchObject({
+      status: 'ready',
+      user_count: 5,
+      members_epoch: 1,
+      heartbeat_at: null,
+    })
+    expect(await listMembers(id)).toEqual(people.map((person) => person.id))
   })
 
   it('takes one round trip for a small segment, after reading it', async () => {
     const { machine, message, id } = await seedCalculation()
     await machine.take([message], undefined, { roundTrip: 3, when: 'before' })
-    expect((await segmentNow(id)).status).toBe('ready')
+    expect((await loadSegment(id)).status).toBe('ready')
   })
 
   it('ends at once in an empty organisation', async () => {
     const organisation = await givenOrganization()
     const { id } = await givenSegment({ organization_id: organisation.id })
     await post(`/v1/segments/${id}/recalculate`, undefined)
-    await calculator().take([messageFor(await segmentNow(id))])
-    expect(await segmentNow(id)).toMatchObject({ status: 'ready', user_count: 0, members_epoch: 1 })
+    await createCalculator().take([buildMessage(await loadSegment(id))])
+    expect(await loadSegment(id)).toMatchObject({ status: 'ready', user_count: 0, members_epoch: 1 })
   })
 
   it('uses the time of its start until its end', async () => {
     const { machine, message, id } = await seedCalculation({ expression: 'now > timestamp("2026-01-01T00:00:00Z")' })
     await db.batch([sql`update segments set calculation_started_at = ${Date.UTC(2025, 0, 1)} where id = ${id}`])
     await machine.take([message], size)
-    expect((await segmentNow(id)).user_count).toBe(0)
+    expect((await loadSegment(id)).user_count).toBe(0)
   })
 
   it('ignores people who are added while it runs', async () => {
     const { machine, message, id, organisation } = await seedCalculation()
     await seedPeople({ organization: organisation.id }, [{}])
     await machine.take([message], size)
-    expect((await segmentNow(id)).user_count).toBe(5)
+    expect((await loadSegment(id)).user_count).toBe(5)
   })
 
   it('shows the old members until all new ones are stored, and to running exports for an hour more', async () => {
     const { machine, message, id, begin, people } = await seedCalculation()
     await machine.take([message], size)
-    const old = await segmentNow(id)
+    const old = await loadSegment(id)
     await db.batch([sql`update users set email = null where id = ${people[0]?.id ?? ''}`])
     const second = await begin()
     await machine.takeDying([second], size, { roundTrip: 3, when: 'after' })
-    expect(await segmentNow(id)).toMatchObject({ status: 'calculating', user_count: 5, members_epoch: 1 })
-    expect(await membersNow(id)).toHaveLength(5)
+    expect(await loadSegment(id)).toMatchObject({ status: 'calculating', user_count: 5, members_epoch: 1 })
+    expect(await listMembers(id)).toHaveLength(5)
     await machine.take([second], size)
-    expect(await segmentNow(id)).toMatchObject({
+    expect(await loadSegment(id)).toMatchObject({
       status: 'ready',
       user_count: 4,
       members_epoch: 2,
       excluded: { no_address: 1 },
     })
-    expect(await membersNow(id)).toHaveLength(4)
+    expect(await listMembers(id)).toHaveLength(4)
     const read = () => listSegmentMembers(machine.job.db, { segmentSeq: old.seq, epoch: 1 }, 0, 10)
     await sweepLeftovers(machine.job)
     expect(await read()).toHaveLength(5)
@@ -132,11 +137,11 @@ describe('a crash of the consumer of calculations', () => {
   it.each(deaths)('is followed by another consumer that continues: %j', async (death) => {
     const { machine, message, id, people } = await seedCalculation()
     await machine.takeDying([message], size, death)
-    const half = await segmentNow(id)
+    const half = await loadSegment(id)
     if (half.status === 'calculating') expect([half.user_count, half.members_epoch]).toEqual([0, 0])
     await machine.take([message], size)
-    expect(await segmentNow(id)).toMatchObject({ status: 'ready', user_count: 5 })
-    expect(await membersNow(id)).toEqual(people.map((person) => person.id))
+    expect(await loadSegment(id)).toMatchObject({ status: 'ready', user_count: 5 })
+    expect(await listMembers(id)).toEqual(people.map((person) => person.id))
   })
 
   it('does not stop the calculation, even when its message is lost', async () => {
@@ -148,7 +153,7 @@ describe('a crash of the consumer of calculations', () => {
     await sweepCalculations(machine.job)
     expect(machine.enqueued).toEqual([message])
     await machine.take(machine.enqueued, size)
-    expect((await segmentNow(id)).status).toBe('ready')
+    expect((await loadSegment(id)).status).toBe('ready')
   })
 
   it('makes the calculation fail after a quarter of an hour', async () => {
@@ -164,7 +169,7 @@ describe('a crash of the consumer of calculations', () => {
     expect(lateCalculation).toBeNull()
     machine.advance(leftoverAfterMs + minute)
     await sweepLeftovers(machine.job)
-    expect(await setsOf((await segmentNow(id)).seq)).toEqual([])
+    expect(await setsOf((await loadSegment(id)).seq)).toEqual([])
   })
 })
 
@@ -172,10 +177,10 @@ describe('the messages of calculations', () => {
   it('run one calculation when they arrive several times', async () => {
     const { machine, message, id } = await seedCalculation()
     await Promise.all([machine.take([message], size), machine.take([message, message], size)])
-    const ready = await segmentNow(id)
+    const ready = await loadSegment(id)
     expect(ready).toMatchObject({ status: 'ready', user_count: 5 })
     await machine.take([message], size)
-    expect(await segmentNow(id)).toEqual(ready)
+    expect(await loadSegment(id)).toEqual(ready)
     expect(await setsOf(ready.seq)).toEqual([{ epoch: 1, n: 5 }])
   })
 
@@ -190,7 +195,7 @@ describe('the messages of calculations', () => {
     await worker.queue(batch, env)
     const result = await getQueueResult(batch, createExecutionContext())
     expect(result.explicitAcks.toSorted()).toEqual(batch.messages.map((sent) => sent.id).toSorted())
-    expect((await segmentNow(id)).status).toBe('ready')
+    expect((await loadSegment(id)).status).toBe('ready')
     logged.mockRestore()
   })
 
@@ -223,10 +228,10 @@ describe('a superseded calculation', () => {
     },
     'by the deletion': async (id) => expect((await remove(`/v1/segments/${id}`)).status).toBe(204),
     'by another machine that was faster': async (id) => {
-      const segment = await segmentNow(id)
-      await calculator().takeDying([messageFor(segment)], size, { roundTrip: 2, when: 'after' })
+      const segment = await loadSegment(id)
+      await createCalculator().takeDying([buildMessage(segment)], size, { roundTrip: 2, when: 'after' })
     },
-    'by the end': async (id) => calculator().take([messageFor(await segmentNow(id))], size),
+    'by the end': async (id) => createCalculator().take([buildMessage(await loadSegment(id))], size),
   }
 
   const cases = Object.keys(fences).flatMap((name) => [
@@ -255,7 +260,7 @@ describe('the expression of a segment', () => {
     await machine.take([message], size)
     const second = await begin()
     const calculation = await loadCalculation(machine, second)
-    const { job: healthy } = calculator()
+    const { job: healthy } = createCalculator()
     let hasRefused = false
     const refuseOnce: typeof healthy.db.batch = async (statements) => {
       if (hasRefused) return healthy.db.batch(statements)
@@ -264,7 +269,7 @@ describe('the expression of a segment', () => {
     }
     const job = { ...machine.job, db: Object.assign(machine.job.db, { batch: refuseOnce }) }
     expect((await calculateStep(job, calculation, size)).state).toBe('failed')
-    expect(await segmentNow(id)).toMatchObject({ status: 'failed', user_count: 5, members_epoch: 1 })
+    expect(await loadSegment(id)).toMatchObject({ status: 'failed', user_count: 5, members_epoch: 1 })
     expect((await get(`/v1/segments/${id}`)).body.error_message).toContain('could not evaluate')
     expect((await get(`/v1/segments/${id}/export`)).body.code).toBe('segment_not_ready')
     expect((await post(`/v1/segments/${id}/recalculate`, undefined)).body.error_message).toBe('')
@@ -274,8 +279,8 @@ describe('the expression of a segment', () => {
     const { machine, message, id } = await seedCalculation()
     await db.batch([sql`update segments set expression = 'user.gone' where id = ${id}`])
     await machine.take([message], size)
-    expect(await segmentNow(id)).toMatchObject({ status: 'failed' })
-    expect((await segmentNow(id)).error_message).toContain('gone')
+    expect(await loadSegment(id)).toMatchObject({ status: 'failed' })
+    expect((await loadSegment(id)).error_message).toContain('gone')
   })
 
   it('excludes only the people for whom it is an error', async () => {
@@ -285,6 +290,6 @@ describe('the expression of a segment', () => {
       sql`update users set metadata = '{"age": "old"}' where id = ${people[2]?.id ?? ''}`,
     ])
     await machine.take([message], size)
-    expect(await membersNow(id)).toEqual([people[1]?.id])
+    expect(await listMembers(id)).toEqual([people[1]?.id])
   })
 })

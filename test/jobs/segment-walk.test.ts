@@ -5,7 +5,7 @@ import { findCalculation, calculateStep } from '../../src/modules/segments/calcu
 import { post } from '../support/api.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
 import { dearRuns } from '../support/dear-runs.ts'
-import { calculator, membersNow, messageFor, segmentNow } from '../support/segments.ts'
+import { createCalculator, listMembers, buildMessage, loadSegment } from '../support/segments.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { seedPeople } from '../support/seeding/customers.ts'
 import { givenSegment } from '../support/seeding/messaging/segments.ts'
@@ -25,25 +25,30 @@ beforeEach(async () => {
 /** Starts a calculation of five people in three steps of two, and returns its message. */
 async function begin() {
   expect((await post(`/v1/segments/${id}/recalculate`, undefined)).status).toBe(200)
-  return messageFor(await segmentNow(id))
+  return buildMessage(await loadSegment(id))
 }
 
 describe('a calculation through an organisation', () => {
   it('visits each person once, whatever the order of their ids, even those who joined at the same time', async () => {
     for (const [index, time] of [7, -3, 7, 7, 0].entries())
       await db.batch([sql`update users set created_at = ${time} where id = ${ids[index]}`])
-    await calculator().take([await begin()], size)
-    expect(await segmentNow(id)).toMatchObject({ status: 'ready', user_count: 5, walked_count: 6 })
-    expect((await membersNow(id)).toSorted()).toEqual(ids)
+    await createCalculator().take([await begin()], size)
+    expect(await loadSegment(id)).toMatchObject({ status: 'ready', user_count: 5, walked_count: 6 })
+    expect((await listMembers(id)).toSorted()).toEqual(ids)
   })
 
   it('counts the people at its start', async () => {
-    await calculator().take([await begin()], size)
+    await createCalculator().take([await begin()], size)
     await seedPeople({ organization }, [{}, {}])
     const message = await begin()
-    expect(await segmentNow(id)).toMatchObject({ walked_count: 0, population_count: 7 })
-    await calculator().take([message], size)
-    expect(await segmentNow(id)).toMatchObject({ status: 'ready', user_count: 7, walked_count: 8, population_count: 7 })
+    expect(await loadSegment(id)).toMatchObject({ walked_count: 0, population_count: 7 })
+    await createCalculator().take([message], size)
+    expect(await loadSegment(id)).toMatchObject({
+      status: 'ready',
+      user_count: 7,
+      walked_count: 8,
+      population_count: 7,
+    })
   })
 
   it('visits people with and without a phone number or a visit', async () => {
@@ -53,23 +58,23 @@ describe('a calculation through an organisation', () => {
       sql`phone_number = null, last_seen_at = 1`,
     ].entries())
       await db.batch([sql`update users set ${change}, created_at = ${-index} where id = ${ids[index]}`])
-    await calculator().take([await begin()], size)
-    expect(await segmentNow(id)).toMatchObject({ status: 'ready', user_count: 5, walked_count: 6 })
-    expect((await membersNow(id)).toSorted()).toEqual(ids)
+    await createCalculator().take([await begin()], size)
+    expect(await loadSegment(id)).toMatchObject({ status: 'ready', user_count: 5, walked_count: 6 })
+    expect((await listMembers(id)).toSorted()).toEqual(ids)
   })
 })
 
 /** Takes all steps of the started calculation, and returns how many people each added and where it ended. */
 async function takeSteps(segment: string, peopleAStep: number) {
-  const machine = calculator()
-  const { epoch } = await segmentNow(segment)
+  const machine = createCalculator()
+  const { epoch } = await loadSegment(segment)
   const stepResults: { people: number; end: string }[] = []
   let calculation = await findCalculation(machine.job, segment, epoch)
   while (calculation) {
-    const { matched_count } = await segmentNow(segment)
+    const { matched_count } = await loadSegment(segment)
     const step = await calculateStep(machine.job, calculation, peopleAStep)
     expect(['calculating', 'ready']).toContain(step.state)
-    const now = await segmentNow(segment)
+    const now = await loadSegment(segment)
     stepResults.push({ people: now.matched_count - matched_count, end: now.cursor_id })
     calculation = step.state === 'calculating' ? step.calculation : null
   }
@@ -101,8 +106,8 @@ describe('a step of a calculation through an organisation', () => {
           expect((await post(`/v1/segments/${segment}/recalculate`, undefined)).status).toBe(200)
           for (const { people } of await takeSteps(segment, peopleAStep))
             expect(people).toBeLessThanOrEqual(peopleAStep)
-          expect(await segmentNow(segment)).toMatchObject({ status: 'ready', matched_count: seeded.length })
-          expect((await membersNow(segment)).length).toBe(
+          expect(await loadSegment(segment)).toMatchObject({ status: 'ready', matched_count: seeded.length })
+          expect((await listMembers(segment)).length).toBe(
             seeded.filter(({ email, is_active }) => email !== null && is_active).length,
           )
         },
@@ -119,9 +124,9 @@ describe('a condition on an indexed column of people', () => {
   async function countRowsRead(place: { organization_id: string; edition_id?: string }, expression: string) {
     const { id: segment } = await givenSegment({ ...place, expression })
     expect((await post(`/v1/segments/${segment as string}/recalculate`, undefined)).status).toBe(200)
-    const machine = calculator()
-    await machine.take([messageFor(await segmentNow(segment as string))], peopleAStep)
-    expect(await segmentNow(segment as string)).toMatchObject({ status: 'ready', user_count: steps * peopleAStep })
+    const machine = createCalculator()
+    await machine.take([buildMessage(await loadSegment(segment as string))], peopleAStep)
+    expect(await loadSegment(segment as string)).toMatchObject({ status: 'ready', user_count: steps * peopleAStep })
     return machine.meter.rows_read
   }
 

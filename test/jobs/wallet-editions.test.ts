@@ -3,21 +3,21 @@ import { describe, expect, it } from 'vitest'
 import type { JobCtx } from '../../src/context.ts'
 import { sweepPassUpdates } from '../../src/modules/wallet/jobs.ts'
 import { patch, post, remove } from '../support/api.ts'
-import { realJob } from '../support/campaigns.ts'
+import { createJob } from '../support/campaigns.ts'
 import { db, freshId, seededAt, write } from '../support/seeding/rows.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { anOrder, importOrders, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 import { enableWallet, givenPass, givenPassOf, type Pass, seedPasses } from '../support/seeding/sales/wallet-passes.ts'
 import { seedLocation } from '../support/seeding/sales/trades.ts'
 import { aRow } from '../support/seeding/imports/staged-imports.ts'
-import { importedFile, undoToEnd } from '../support/undone-imports.ts'
-import { capturedOf, changedOn, latest, passRow, register } from '../support/wallet.ts'
-import { passJsonOf } from '../support/pass-packages.ts'
+import { importFile, undoToEnd } from '../support/undone-imports.ts'
+import { listCaptured, listChanged, latest, loadPass, register } from '../support/wallet.ts'
+import { readPassJson } from '../support/pass-packages.ts'
 
 const minute = 60_000
 
 const jobIn = (minutes: number, parts: Partial<JobCtx> = {}): JobCtx =>
-  realJob({ now: () => Date.now() + minutes * minute, ...parts })
+  createJob({ now: () => Date.now() + minutes * minute, ...parts })
 
 const sweep = (minutes = 0) => sweepPassUpdates(jobIn(minutes))
 
@@ -26,13 +26,13 @@ const editionRow = (edition: string) =>
     select apple_marked_to, google_marked_to, due_at from wallet_editions where edition_id = ${edition}`)
 
 const bodiesOf = async (reference: string, subject: string) =>
-  (await capturedOf(reference)).filter((one) => one.subject === subject).map(({ body }) => JSON.parse(body))
+  (await listCaptured(reference)).filter((one) => one.subject === subject).map(({ body }) => JSON.parse(body))
 
 const classesOf = (edition: string) => bodiesOf(edition, 'Update of an edition')
 const objectsOf = (pass: Pick<Pass, 'id'>) => bodiesOf(pass.id, 'Update of a pass')
 const pushesOf = (pass: Pick<Pass, 'id'>) => bodiesOf(pass.id, 'Push to a phone')
 
-const packageOf = async (pass: Pass) => passJsonOf(new Uint8Array(await (await latest(pass)).arrayBuffer()))
+const packageOf = async (pass: Pass) => readPassJson(new Uint8Array(await (await latest(pass)).arrayBuffer()))
 
 interface PassPair {
   apple: Pass
@@ -85,14 +85,14 @@ describe('an edition with issued passes', () => {
     'changes one class at Google and each pass on a phone when it gets %s',
     async (_, change, text, fields) => {
       const { apple, google, phone } = await seedPair()
-      const { lastUpdated } = (await changedOn(phone)).body
+      const { lastUpdated } = (await listChanged(phone)).body
       const modified = (await latest(apple)).headers.get('last-modified') ?? ''
       expect(await change(apple)).toMatchObject({ status: 200 })
       await sweep()
       expect(await classesOf(apple.edition)).toMatchObject([fields])
       expect(await objectsOf(google)).toEqual([])
       expect(await pushesOf(apple)).toEqual([{ push_token: `push-${phone}` }])
-      expect((await changedOn(phone, lastUpdated)).body.serialNumbers).toEqual([apple.serial])
+      expect((await listChanged(phone, lastUpdated)).body.serialNumbers).toEqual([apple.serial])
       expect((await latest(apple, { headers: { 'if-modified-since': modified } })).status).toBe(200)
       expect(JSON.stringify(await packageOf(apple))).toContain(text)
       await sweep(10)
@@ -135,12 +135,12 @@ describe('an edition with issued passes', () => {
     const changed = await seedPair()
     const foreign = await seedPair()
     const sibling = await seedEdition({ id: changed.apple.organization })
-    const rows = await Promise.all([foreign.apple, foreign.google].map(({ id }) => passRow(id)))
+    const rows = await Promise.all([foreign.apple, foreign.google].map(({ id }) => loadPass(id)))
     await patch(`/v1/editions/${changed.apple.edition}`, { name: 'Renamed' })
     await patch(`/v1/editions/${sibling.id}`, { name: 'Renamed' })
     await renameOrganization(changed.apple, 'Renamed')
     await sweep()
-    expect(await Promise.all([foreign.apple, foreign.google].map(({ id }) => passRow(id)))).toEqual(rows)
+    expect(await Promise.all([foreign.apple, foreign.google].map(({ id }) => loadPass(id)))).toEqual(rows)
     expect([await classesOf(foreign.apple.edition), await classesOf(sibling.id)]).toEqual([[], []])
   })
 
@@ -159,7 +159,7 @@ describe('an edition with issued passes', () => {
     expect(await pushesOf(erased.apple)).toEqual([])
     expect((await latest(erased.apple)).status).toBe(401)
     expect((await objectsOf(erased.google)).map(({ ticketHolderName }) => ticketHolderName)).toEqual(['', ''])
-    expect(await passRow(erased.apple.id)).toMatchObject({ token_hash: null, due_at: null })
+    expect(await loadPass(erased.apple.id)).toMatchObject({ token_hash: null, due_at: null })
   })
 })
 
@@ -277,9 +277,9 @@ describe('a customer who gets another name', () => {
   it('has the earlier name after an undo of the import', async () => {
     const shop = await seedShop()
     const email = `${crypto.randomUUID()}@example.dk`
-    await importedFile(shop, [aRow({ 'customer.email': email, 'customer.first_name': 'Ægir' })])
+    await importFile(shop, [aRow({ 'customer.email': email, 'customer.first_name': 'Ægir' })])
     const pair = await seedShopPair(shop, email)
-    const { id } = await importedFile(shop, [aRow({ 'customer.email': email, 'customer.first_name': 'Freja' })])
+    const { id } = await importFile(shop, [aRow({ 'customer.email': email, 'customer.first_name': 'Freja' })])
     await sweep()
     await undoToEnd(id)
     await sweep()

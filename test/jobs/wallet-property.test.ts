@@ -3,13 +3,13 @@ import { expect, it } from 'vitest'
 import type { JobCtx } from '../../src/context.ts'
 import { handleUnregistration, handleRegistration } from '../../src/modules/wallet/apple/phone-requests.ts'
 import { receiveGoogleCallback } from '../../src/modules/wallet/google-callback.ts'
-import { realJob } from '../support/campaigns.ts'
-import { callbackBody, givenGoogleKeys, kindsOf, passRow, registrationsOf } from '../support/wallet.ts'
+import { createJob } from '../support/campaigns.ts'
+import { buildCallback, givenGoogleKeys, listKinds, loadPass, listRegistrations } from '../support/wallet.ts'
 import { givenPass, type Pass } from '../support/seeding/sales/wallet-passes.ts'
 
 /** A job that crashes before or after its first transaction is written. */
 function createCrashingJob(when: 'before' | 'after'): JobCtx {
-  const job = realJob()
+  const job = createJob()
   const batch = job.db.batch.bind(job.db)
   job.db.batch = async (statements) => {
     if (when === 'before') throw new Error('the machine died')
@@ -34,7 +34,7 @@ const buildRequest = (pass: Pass, device: string) => ({
   device: `${pass.serial}-${device}`,
 })
 
-const createJobFor = (when: 'none' | 'before' | 'after') => (when === 'none' ? realJob() : createCrashingJob(when))
+const createJobFor = (when: 'none' | 'before' | 'after') => (when === 'none' ? createJob() : createCrashingJob(when))
 
 function act(pass: Pass, one: { device: string; registers: boolean; crash: 'none' | 'before' | 'after' }) {
   const job = createJobFor(one.crash)
@@ -65,9 +65,9 @@ it('each first and each last phone is announced exactly once, in any order, with
         if (before === 0 && held.size === 1) expected.push('wallet.vendorA.pass-added')
         if (before === 1 && held.size === 0) expected.push('wallet.vendorA.pass-removed')
       }
-      expect(await kindsOf(pass.organization)).toEqual(expected)
-      expect((await passRow(pass.id)).registrations_count).toBe(held.size)
-      expect((await registrationsOf(pass.id)).length).toBe(held.size)
+      expect(await listKinds(pass.organization)).toEqual(expected)
+      expect((await loadPass(pass.id)).registrations_count).toBe(held.size)
+      expect((await listRegistrations(pass.id)).length).toBe(held.size)
     }),
     { numRuns: 12 },
   )
@@ -78,9 +78,9 @@ it('the number of phones stays correct when phones register and unregister at on
     fc.asyncProperty(fc.array(fc.array(step, { minLength: 2, maxLength: 8 }), { maxLength: 4 }), async (rounds) => {
       const pass = await givenPass()
       for (const round of rounds) await Promise.allSettled(round.map((phone) => act(pass, { ...phone, crash: 'none' })))
-      const registered = (await registrationsOf(pass.id)).length
-      const kinds = await kindsOf(pass.organization)
-      expect((await passRow(pass.id)).registrations_count).toBe(registered)
+      const registered = (await listRegistrations(pass.id)).length
+      const kinds = await listKinds(pass.organization)
+      expect((await loadPass(pass.id)).registrations_count).toBe(registered)
       kinds.forEach((kind, index) =>
         expect(kind).toBe(index % 2 === 0 ? 'wallet.vendorA.pass-added' : 'wallet.vendorA.pass-removed'),
       )
@@ -101,19 +101,21 @@ it('the latest callback of Google counts, in any order, with repeats and crashes
       let isIn = false
       let added = 0
       for (const { at, event, crash: when } of steps) {
-        const body = await callbackBody(keys, pass, event, { message: { expTimeMillis: start + at } })
+        const body = await buildCallback(keys, pass, event, { message: { expTimeMillis: start + at } })
         const text = JSON.stringify(body)
         await receiveGoogleCallback(createJobFor(when), text).catch(() => undefined)
         // Google repeats callbacks that were not answered with 200.
-        await receiveGoogleCallback(realJob(), text)
-        await receiveGoogleCallback(realJob(), text)
+        await receiveGoogleCallback(createJob(), text)
+        await receiveGoogleCallback(createJob(), text)
         if (at < latest) continue
         latest = at
         if (event === 'save' && !isIn) added++
         isIn = event === 'save'
       }
-      expect(await kindsOf(pass.organization)).toEqual(Array.from({ length: added }, () => 'wallet.vendorB.pass-added'))
-      const row = await passRow(pass.id)
+      expect(await listKinds(pass.organization)).toEqual(
+        Array.from({ length: added }, () => 'wallet.vendorB.pass-added'),
+      )
+      const row = await loadPass(pass.id)
       expect(row.added_at !== null && row.removed_at === null).toBe(isIn)
     }),
     { numRuns: 10 },

@@ -6,28 +6,28 @@ import { sweepPurchases } from '../../src/modules/purchases/jobs.ts'
 import { markPassesChanged } from '../../src/modules/wallet/index.ts'
 import { sweepCallbacks, sweepPassUpdates } from '../../src/modules/wallet/jobs.ts'
 import { call, get, post, remove } from '../support/api.ts'
-import { realJob } from '../support/campaigns.ts'
+import { createJob } from '../support/campaigns.ts'
 import { db, next, write } from '../support/seeding/rows.ts'
 import {
   callback,
-  callbackBody,
-  capturedOf,
-  changedOn,
+  buildCallback,
+  listCaptured,
+  listChanged,
   givenGoogleKeys,
-  kindsOf,
+  listKinds,
   latest,
-  passRow,
+  loadPass,
   register,
-  registrationsOf,
+  listRegistrations,
 } from '../support/wallet.ts'
 import { givenPass } from '../support/seeding/sales/wallet-passes.ts'
-import { passJsonOf } from '../support/pass-packages.ts'
+import { readPassJson } from '../support/pass-packages.ts'
 
 const minute = 60_000
 
 /** The Worker's own context, with another gateway and another time. */
 function createJobWith(passes: Partial<PassesGateway> = {}, minutes = 0): JobCtx {
-  const job = realJob({ now: () => Date.now() + minutes * minute })
+  const job = createJob({ now: () => Date.now() + minutes * minute })
   return { ...job, passes: { ...job.passes, ...passes } }
 }
 
@@ -35,7 +35,7 @@ const change = (purchase: string, status: string) =>
   write(sql`update purchases set status = ${status} where id = ${purchase}`, markPassesChanged([purchase], Date.now()))
 
 const listUpdates = async (pass: string) =>
-  (await capturedOf(pass)).filter(({ subject }) => subject !== 'issued' && !subject.startsWith('Pass for'))
+  (await listCaptured(pass)).filter(({ subject }) => subject !== 'issued' && !subject.startsWith('Pass for'))
 
 describe('a change of a purchase', () => {
   it('updates the pass at Google once', async () => {
@@ -47,7 +47,7 @@ describe('a change of a purchase', () => {
     const updates = await listUpdates(pass.id)
     expect(updates).toHaveLength(1)
     expect(JSON.parse(updates[0]?.body ?? '{}')).toMatchObject({ object: `capture.${pass.serial}`, state: 'COMPLETED' })
-    expect(await passRow(pass.id)).toMatchObject({ due_at: null, claimed_until: null, update_error: null })
+    expect(await loadPass(pass.id)).toMatchObject({ due_at: null, claimed_until: null, update_error: null })
     await change(pass.purchase, 'refunded')
     await sweepPassUpdates(createJobWith())
     expect((await listUpdates(pass.id)).map(({ body }) => JSON.parse(body).state)).toEqual(['COMPLETED', 'INACTIVE'])
@@ -72,15 +72,15 @@ describe('a change of a purchase', () => {
     const pass = await givenPass()
     const phones = Array.from({ length: 30 }, (_, index) => `${pass.serial}-${index}`)
     for (const phone of phones) await register(pass, phone)
-    const lastUpdated = (await changedOn(phones[0] ?? '')).body.lastUpdated
+    const lastUpdated = (await listChanged(phones[0] ?? '')).body.lastUpdated
     await change(pass.purchase, 'cancelled')
     await Promise.all([sweepPassUpdates(createJobWith()), sweepPassUpdates(createJobWith())])
     await sweepPassUpdates(createJobWith())
     await sweepPassUpdates(createJobWith({}, 10))
     const pushed = (await listUpdates(pass.id)).map(({ body }) => JSON.parse(body).push_token)
     expect(pushed.toSorted()).toEqual(phones.map((phone) => `push-${phone}`).toSorted())
-    expect((await changedOn(phones[0] ?? '', lastUpdated)).body.serialNumbers).toEqual([pass.serial])
-    const fields = passJsonOf(new Uint8Array(await (await latest(pass)).arrayBuffer()))
+    expect((await listChanged(phones[0] ?? '', lastUpdated)).body.serialNumbers).toEqual([pass.serial])
+    const fields = readPassJson(new Uint8Array(await (await latest(pass)).arrayBuffer()))
     expect(fields).toMatchObject({ voided: true, eventTicket: { auxiliaryFields: expect.anything() } })
     expect(JSON.stringify(fields)).toContain('Not valid')
   })
@@ -88,7 +88,7 @@ describe('a change of a purchase', () => {
   it('makes no call for a pass without a phone', async () => {
     const pass = await givenPass()
     await change(pass.purchase, 'used')
-    expect(await passRow(pass.id)).toMatchObject({ due_at: null })
+    expect(await loadPass(pass.id)).toMatchObject({ due_at: null })
     await sweepPassUpdates(createJobWith())
     expect(await listUpdates(pass.id)).toEqual([])
   })
@@ -139,7 +139,7 @@ describe('a change of a purchase', () => {
     await sweepPassUpdates(busy)
     await sweepPassUpdates(busy)
     expect(states).toEqual(['used', 'void'])
-    expect(await passRow(pass.id)).toMatchObject({ due_at: null })
+    expect(await loadPass(pass.id)).toMatchObject({ due_at: null })
   })
 
   it('is retried after temporary failures, and given up after permanent ones', async () => {
@@ -158,11 +158,11 @@ describe('a change of a purchase', () => {
         minutes,
       )
     await sweepPassUpdates(failing('transient', 0))
-    expect(await passRow(pass.id)).toMatchObject({ update_error: 'status_503', due_at: expect.any(Number) })
+    expect(await loadPass(pass.id)).toMatchObject({ update_error: 'status_503', due_at: expect.any(Number) })
     await sweepPassUpdates(failing('transient', 0))
     expect(calls).toBe(1)
     await sweepPassUpdates(failing('permanent', 2))
-    expect([calls, (await passRow(pass.id)).due_at]).toEqual([2, null])
+    expect([calls, (await loadPass(pass.id)).due_at]).toEqual([2, null])
     await sweepPassUpdates(failing('permanent', 100_000))
     expect(calls).toBe(2)
   })
@@ -173,9 +173,9 @@ describe('a change of a purchase', () => {
     await register(pass, `${pass.serial}-two`)
     await change(pass.purchase, 'used')
     await sweepPassUpdates(createJobWith({ pushApple: async ({ pass_id }) => (pass_id === pass.id ? 'gone' : 'sent') }))
-    expect(await registrationsOf(pass.id)).toEqual([])
-    expect(await passRow(pass.id)).toMatchObject({ registrations_count: 0, removed_at: expect.any(Number) })
-    expect(await kindsOf(pass.organization)).toEqual(['wallet.vendorA.pass-added', 'wallet.vendorA.pass-removed'])
+    expect(await listRegistrations(pass.id)).toEqual([])
+    expect(await loadPass(pass.id)).toMatchObject({ registrations_count: 0, removed_at: expect.any(Number) })
+    expect(await listKinds(pass.organization)).toEqual(['wallet.vendorA.pass-added', 'wallet.vendorA.pass-removed'])
   })
 
   it('ends at once when no connection to Apple is configured', async () => {
@@ -183,7 +183,7 @@ describe('a change of a purchase', () => {
     await register(pass, `${pass.serial}-one`)
     await change(pass.purchase, 'used')
     await sweepPassUpdates(createJobWith({ pushApple: async () => 'off' }))
-    expect(await passRow(pass.id)).toMatchObject({ due_at: null, attempts: 0 })
+    expect(await loadPass(pass.id)).toMatchObject({ due_at: null, attempts: 0 })
   })
 })
 
@@ -237,8 +237,8 @@ describe('other causes of an update', () => {
 it('the sweep deletes expired nonces of callbacks, and no others', async () => {
   const keys = await givenGoogleKeys()
   const pass = await givenPass('google')
-  const soon = await callbackBody(keys, pass, 'save', { message: { expTimeMillis: Date.now() + 30 * minute } })
-  const lateCallback = await callbackBody(keys, pass, 'del', { message: { expTimeMillis: Date.now() + 90 * minute } })
+  const soon = await buildCallback(keys, pass, 'save', { message: { expTimeMillis: Date.now() + 30 * minute } })
+  const lateCallback = await buildCallback(keys, pass, 'del', { message: { expTimeMillis: Date.now() + 90 * minute } })
   await callback(soon)
   await callback(lateCallback)
   await sweepCallbacks(createJobWith({}, 60))
@@ -257,7 +257,7 @@ describe('an erased customer', () => {
       { device_id: `${pass.serial}-one`, push_token: `push-${pass.serial}-one` },
     ])
     expect((await post(`/v1/user/${pass.user}/erase`, {})).status).toBe(200)
-    expect(await registrationsOf(pass.id)).toEqual([])
+    expect(await listRegistrations(pass.id)).toEqual([])
     expect((await register(pass, `${pass.serial}-two`)).status).toBe(401)
     expect((await latest(pass)).status).toBe(401)
     await sweepPassUpdates(createJobWith())

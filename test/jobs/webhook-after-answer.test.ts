@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { sweepDeliveries } from '../../src/modules/webhooks/jobs.ts'
 import { callWith, type Reply } from '../support/api.ts'
-import { interruptedDatabase } from '../support/bindings.ts'
+import { interruptDatabase } from '../support/bindings.ts'
 import { anOrder, givenTicket, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 import { seedOpenEndpoint } from '../support/seeding/webhooks.ts'
-import { attemptsOf, deliveriesOf, engine, answers } from '../support/webhooks.ts'
+import { listAttempts, loadDeliveries, engine, answers } from '../support/webhooks.ts'
 
 interface Message {
   body: { endpoint_id: string }
@@ -47,7 +47,7 @@ const seedEndpoints = async (shop: Shop, count: number, columns: object = {}) =>
     endpoints.push(await seedOpenEndpoint({ organization_id: shop.organization_id, ...columns }))
   return endpoints
 }
-const newest = async (endpointId: string) => (await deliveriesOf(endpointId)).at(-1)
+const newest = async (endpointId: string) => (await loadDeliveries(endpointId)).at(-1)
 
 describe('a request, after its answer', () => {
   it('posts to the endpoints of its organisation, without a queue message', async () => {
@@ -58,7 +58,7 @@ describe('a request, after its answer', () => {
     for (const { id } of endpoints) {
       const delivery = await newest(id)
       expect(delivery).toMatchObject({ status: 'success', attempts: 1, claimed_until: null })
-      expect(await attemptsOf(delivery?.id ?? '')).toMatchObject([{ number: 1, status_code: 200 }])
+      expect(await listAttempts(delivery?.id ?? '')).toMatchObject([{ number: 1, status_code: 200 }])
     }
     expect(messages).toEqual([])
   })
@@ -111,7 +111,7 @@ describe('a request, after its answer', () => {
     const reply = await callWith(bindings, '/v1/data-imports/external-orders', { body })
     expect(reply.status, reply.text).toBe(201)
     expect([posted, listEnqueued()]).toEqual([[], [endpoint?.id]])
-    expect(await deliveriesOf(endpoint?.id ?? '')).toHaveLength(21)
+    expect(await loadDeliveries(endpoint?.id ?? '')).toHaveLength(21)
   })
 
   it('posts nothing to another organisation or another edition', async () => {
@@ -154,7 +154,7 @@ describe('a request, after its answer', () => {
   it('loses nothing when it crashes during a post, because the next attempt follows after the claim', async () => {
     const shop = await seedShop()
     const [endpoint] = await seedEndpoints(shop, 1)
-    const dying = interruptedDatabase(/^update webhook_deliveries set \(status/, () =>
+    const dying = interruptDatabase(/^update webhook_deliveries set \(status/, () =>
       Promise.reject(new Error('the machine stopped')),
     )
     vi.spyOn(console, 'error').mockImplementation(() => undefined)
@@ -185,7 +185,7 @@ describe('a request, after its answer', () => {
     }
     await Promise.all(tickets.map(({ id }) => callWith(bindings, `/v1/purchases/${id}/uses`, { body: {} })))
     expect(most).toBeLessThanOrEqual(4)
-    const deliveries = await deliveriesOf(endpoint?.id ?? '')
+    const deliveries = await loadDeliveries(endpoint?.id ?? '')
     expect(deliveries.map(({ status }) => status)).toEqual(deliveries.map(() => 'success'))
     expect(new Set(posted.map(({ id }) => id)).size).toBe(posted.length)
     expect(messages).toEqual([])

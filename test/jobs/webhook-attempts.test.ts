@@ -1,15 +1,15 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { findDelivery } from '../../src/modules/webhooks/queries.ts'
-import { contextAt } from '../support/context.ts'
+import { createContextAt } from '../support/context.ts'
 import { db } from '../support/seeding/rows.ts'
 import { seedOpenEndpoint } from '../support/seeding/webhooks.ts'
-import { answers, attemptsOf, deliveriesOf, engine, happen } from '../support/webhooks.ts'
+import { answers, listAttempts, loadDeliveries, engine, happen } from '../support/webhooks.ts'
 
 const minute = 60_000
 
 const loadDelivery = async (endpointId: string) => {
-  const [delivery] = await deliveriesOf(endpointId)
+  const [delivery] = await loadDeliveries(endpointId)
   if (!delivery) throw new Error('no delivery was made')
   return delivery
 }
@@ -24,7 +24,7 @@ describe('the attempts of a delivery', () => {
       db.all(sql<{ number: number }>`select number from webhook_attempts where delivery_id = ${id}`)
     await run([endpoint.id])
     expect(await listMovedAttempts()).toEqual([])
-    expect((await findDelivery(contextAt(Date.now()), endpoint.id, id)).attempt_log).toMatchObject([
+    expect((await findDelivery(createContextAt(Date.now()), endpoint.id, id)).attempt_log).toMatchObject([
       { number: 1, status_code: 500, is_manual: false, next_reason: 'schedule' },
     ])
     for (let later = 0; later < 2; later++) {
@@ -32,7 +32,7 @@ describe('the attempts of a delivery', () => {
       await run([endpoint.id])
     }
     expect(await listMovedAttempts()).toEqual([{ number: 1 }, { number: 2 }])
-    expect((await findDelivery(contextAt(Date.now()), endpoint.id, id)).attempt_log).toMatchObject([
+    expect((await findDelivery(createContextAt(Date.now()), endpoint.id, id)).attempt_log).toMatchObject([
       { number: 1, status_code: 500, error: 'http_error' },
       { number: 2, status_code: 500, error: 'http_error' },
       { number: 3, status_code: 200, error: null, next_retry_at: null, next_reason: null },
@@ -51,7 +51,7 @@ describe('the attempts of a delivery', () => {
     await machine.run([endpoint.id])
     const { id, status, attempts } = await loadDelivery(endpoint.id)
     expect([status, attempts]).toEqual(['success', 2])
-    expect(await attemptsOf(id)).toMatchObject([
+    expect(await listAttempts(id)).toMatchObject([
       { number: 1, status_code: 500 },
       { number: 2, status_code: 200 },
     ])

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it, vi } from 'vitest'
 import { givenOrganization } from '../support/seeding/organizations.ts'
-import { answers, attemptsOf, deliveriesOf, endpointNow, engine, happen, timesOut } from '../support/webhooks.ts'
+import { answers, listAttempts, loadDeliveries, loadEndpoint, engine, happen, timesOut } from '../support/webhooks.ts'
 import { seedOpenEndpoint } from '../support/seeding/webhooks.ts'
 import { db } from '../support/seeding/rows.ts'
 
@@ -43,7 +43,7 @@ describe('a consumer of deliveries', () => {
     } finally {
       vi.useRealTimers()
     }
-    expect((await deliveriesOf(endpoint.id)).map(({ status }) => status)).toEqual(Array(6).fill('success'))
+    expect((await loadDeliveries(endpoint.id)).map(({ status }) => status)).toEqual(Array(6).fill('success'))
   })
 
   it('has four posts under way for one endpoint when the others are done', async () => {
@@ -85,11 +85,11 @@ describe('a consumer of deliveries', () => {
     })
     await run(ids)
     expect(sent).toHaveLength(5)
-    const unsent = (await Promise.all(ids.map(deliveriesOf))).flat().filter(({ status }) => status !== 'success')
+    const unsent = (await Promise.all(ids.map(loadDeliveries))).flat().filter(({ status }) => status !== 'success')
     expect(unsent).toHaveLength(5)
     for (const delivery of unsent) {
       expect(delivery).toMatchObject({ status: 'pending', attempts: 0, step: 0, manual: 'alone', claimed_until: null })
-      expect(await attemptsOf(delivery.id)).toEqual([])
+      expect(await listAttempts(delivery.id)).toEqual([])
     }
     await run(ids)
     expect(new Set(sent.map(({ headers }) => headers['webhook-id'])).size).toBe(2)
@@ -132,11 +132,11 @@ describe('a slow endpoint', () => {
     let durationMs = 3000
     const { run, job } = engine(() => answers(200, { durationMs }))
     await run([endpoint.id])
-    expect((await endpointNow(endpoint.id)).is_slow).toBe(1)
+    expect((await loadEndpoint(endpoint.id)).is_slow).toBe(1)
     durationMs = 2999
     await happen(endpoint, 1, { now: job.now() })
     await run([endpoint.id])
-    expect((await endpointNow(endpoint.id)).is_slow).toBe(0)
+    expect((await loadEndpoint(endpoint.id)).is_slow).toBe(0)
   })
 
   it('does not delay others of the same batch', async () => {
@@ -152,9 +152,9 @@ describe('a slow endpoint', () => {
     })
     const working = run([hanging.id, well.id])
     await expect
-      .poll(async () => (await deliveriesOf(well.id)).filter((delivery) => delivery.status === 'success').length)
+      .poll(async () => (await loadDeliveries(well.id)).filter((delivery) => delivery.status === 'success').length)
       .toBe(8)
-    expect((await deliveriesOf(hanging.id)).every((delivery) => delivery.status === 'pending')).toBe(true)
+    expect((await loadDeliveries(hanging.id)).every((delivery) => delivery.status === 'pending')).toBe(true)
     released.resolve()
     await working
   })

@@ -4,7 +4,7 @@ import { secretsOverlapMs } from '../../src/domain/webhooks/webhooks.ts'
 import { failOpenDeliveries } from '../../src/modules/webhooks/delivery/record.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
-import { answers, attemptsOf, deliveriesOf, endpointNow, engine, happen, timesOut } from '../support/webhooks.ts'
+import { answers, listAttempts, loadDeliveries, loadEndpoint, engine, happen, timesOut } from '../support/webhooks.ts'
 import { seedOpenEndpoint } from '../support/seeding/webhooks.ts'
 import { db } from '../support/seeding/rows.ts'
 
@@ -25,10 +25,10 @@ describe('the webhook event of a change', () => {
       seedOpenEndpoint(),
     ])
     await happen({ ...place, edition_id: edition.id }, 2)
-    expect(await deliveriesOf(subscribed.id)).toHaveLength(2)
-    expect(await deliveriesOf(subscribedInEdition.id)).toHaveLength(2)
-    for (const endpoint of others) expect(await deliveriesOf(endpoint.id)).toEqual([])
-    const [delivery] = await deliveriesOf(subscribed.id)
+    expect(await loadDeliveries(subscribed.id)).toHaveLength(2)
+    expect(await loadDeliveries(subscribedInEdition.id)).toHaveLength(2)
+    for (const endpoint of others) expect(await loadDeliveries(endpoint.id)).toEqual([])
+    const [delivery] = await loadDeliveries(subscribed.id)
     expect(JSON.parse(delivery?.payload ?? '')).toMatchObject({
       id: delivery?.event_id,
       type: 'purchase.action',
@@ -48,7 +48,7 @@ describe('a delivery', () => {
     await run([endpoint.id])
     await run([endpoint.id])
     expect(sent).toHaveLength(1)
-    const [delivery] = await deliveriesOf(endpoint.id)
+    const [delivery] = await loadDeliveries(endpoint.id)
     expect(sent[0]).toMatchObject({ url: endpoint.url, body: delivery?.payload, timeoutMs: 7000 })
     expect(delivery).toMatchObject({
       status: 'success',
@@ -62,7 +62,7 @@ describe('a delivery', () => {
       'webhook-signature': delivery?.signature,
     })
     expect(delivery?.signature).toMatch(/^v1,[A-Za-z0-9+/]{43}=$/)
-    expect(await attemptsOf(delivery?.id ?? '')).toMatchObject([
+    expect(await listAttempts(delivery?.id ?? '')).toMatchObject([
       { number: 1, status_code: 204, error: null, next_reason: null },
     ])
   })
@@ -78,7 +78,7 @@ describe('a delivery', () => {
       await db.batch([
         sql`update webhook_endpoints set failures_in_row = 0, breaker_until = null, failing_since = null where id = ${endpoint.id}`,
       ])
-      const [delivery] = await deliveriesOf(endpoint.id)
+      const [delivery] = await loadDeliveries(endpoint.id)
       expect([delivery?.attempts, delivery?.status]).toEqual([attempt, attempt < 10 ? 'retrying' : 'exhausted'])
       const wait = (delivery?.next_retry_at ?? 0) - job.now()
       if (attempt < 10) {
@@ -101,9 +101,9 @@ describe('a delivery', () => {
     await happen(endpoint)
     const { run, job } = engine(() => answers(429, { retryAfter: '3600' }))
     await run([endpoint.id])
-    const [delivery] = await deliveriesOf(endpoint.id)
+    const [delivery] = await loadDeliveries(endpoint.id)
     expect(delivery?.next_retry_at).toBe(job.now() + 3_600_000)
-    expect(await attemptsOf(delivery?.id ?? '')).toMatchObject([{ error: 'http_error', next_reason: 'retry_after' }])
+    expect(await listAttempts(delivery?.id ?? '')).toMatchObject([{ error: 'http_error', next_reason: 'retry_after' }])
   })
 
   it('treats redirects and network faults as failures', async () => {
@@ -115,9 +115,9 @@ describe('a delivery', () => {
       const endpoint = await seedOpenEndpoint()
       await happen(endpoint)
       await engine(() => answer).run([endpoint.id])
-      const [delivery] = await deliveriesOf(endpoint.id)
+      const [delivery] = await loadDeliveries(endpoint.id)
       expect(delivery).toMatchObject({ status: 'retrying', attempts: 1 })
-      expect(await attemptsOf(delivery?.id ?? '')).toMatchObject([{ error }])
+      expect(await listAttempts(delivery?.id ?? '')).toMatchObject([{ error }])
     }
   })
 
@@ -130,17 +130,17 @@ describe('a delivery', () => {
       await run([endpoint.id])
       advance(86_400_000)
     }
-    const [delivery] = await deliveriesOf(endpoint.id)
+    const [delivery] = await loadDeliveries(endpoint.id)
     expect(delivery?.status).toBe('success')
-    expect((await attemptsOf(delivery?.id ?? '')).map(({ response_text }) => response_text)).toEqual(responseTexts)
+    expect((await listAttempts(delivery?.id ?? '')).map(({ response_text }) => response_text)).toEqual(responseTexts)
   })
 
   it('disables an endpoint that answers 410, and fails its waiting deliveries', async () => {
     const endpoint = await seedOpenEndpoint()
     await happen(endpoint, 6)
     await engine(() => answers(410)).run([endpoint.id])
-    expect(await endpointNow(endpoint.id)).toMatchObject({ is_active: 0, disabled_reason: 'gone' })
-    const deliveries = await deliveriesOf(endpoint.id)
+    expect(await loadEndpoint(endpoint.id)).toMatchObject({ is_active: 0, disabled_reason: 'gone' })
+    const deliveries = await loadDeliveries(endpoint.id)
     expect(new Set(deliveries.map((delivery) => delivery.status))).toEqual(new Set(['failed']))
     expect(deliveries.every((delivery) => delivery.next_retry_at === null && delivery.claimed_until === null)).toBe(
       true,
@@ -152,10 +152,10 @@ describe('a delivery', () => {
     await happen(endpoint)
     const first = engine(() => answers(500))
     await first.run([endpoint.id])
-    expect((await endpointNow(endpoint.id)).is_active).toBe(1)
+    expect((await loadEndpoint(endpoint.id)).is_active).toBe(1)
     const laterEngine = engine(() => answers(500), { now: first.job.now() + 5 * day })
     await laterEngine.run([endpoint.id])
-    expect(await endpointNow(endpoint.id)).toMatchObject({ is_active: 0, disabled_reason: 'failing' })
+    expect(await loadEndpoint(endpoint.id)).toMatchObject({ is_active: 0, disabled_reason: 'failing' })
 
     const sometimes = await seedOpenEndpoint()
     await happen(sometimes)
@@ -163,7 +163,7 @@ describe('a delivery', () => {
     await engine(() => answers(200), { now: first.job.now() + 4 * day }).run([sometimes.id])
     await happen(sometimes)
     await engine(() => answers(500), { now: first.job.now() + 6 * day }).run([sometimes.id])
-    expect((await endpointNow(sometimes.id)).is_active).toBe(1)
+    expect((await loadEndpoint(sometimes.id)).is_active).toBe(1)
   })
 
   it('posts nothing to a destination that is now forbidden, and records why, without an attempt', async () => {
@@ -172,16 +172,18 @@ describe('a delivery', () => {
     const { run, sent } = engine(() => answers(200))
     await run([endpoint.id])
     expect(sent).toEqual([])
-    const [delivery] = await deliveriesOf(endpoint.id)
+    const [delivery] = await loadDeliveries(endpoint.id)
     expect(delivery).toMatchObject({ status: 'failed', attempts: 0, next_retry_at: null })
-    expect(await attemptsOf(delivery?.id ?? '')).toMatchObject([{ error: 'destination_forbidden', status_code: null }])
+    expect(await listAttempts(delivery?.id ?? '')).toMatchObject([
+      { error: 'destination_forbidden', status_code: null },
+    ])
     await db.batch([
       sql`update webhook_endpoints set url = 'https://allowed.example.com/' where id = ${endpoint.id}`,
       sql`update webhook_deliveries set status = 'retrying', manual = 'alone', next_retry_at = 0 where endpoint_id = ${endpoint.id}`,
     ])
     await run([endpoint.id])
-    expect(await deliveriesOf(endpoint.id)).toMatchObject([{ status: 'success', attempts: 1 }])
-    expect(await attemptsOf(delivery?.id ?? '')).toMatchObject([{ number: 1, error: null, status_code: 200 }])
+    expect(await loadDeliveries(endpoint.id)).toMatchObject([{ status: 'success', attempts: 1 }])
+    expect(await listAttempts(delivery?.id ?? '')).toMatchObject([{ number: 1, error: null, status_code: 200 }])
   })
 
   it('signs a retry with the current address and secrets', async () => {
@@ -218,7 +220,7 @@ describe('a delivery', () => {
     })
     await run([endpoint.id])
     expect(sent).toHaveLength(2)
-    expect(await deliveriesOf(endpoint.id)).toMatchObject([{ status: 'success', attempts: 2 }])
+    expect(await loadDeliveries(endpoint.id)).toMatchObject([{ status: 'success', attempts: 2 }])
   })
 
   it('comes in the order of the events, also within one transaction', async () => {
@@ -246,7 +248,7 @@ describe('a delivery', () => {
     expect(sent).toHaveLength(20)
     expect(most).toBeLessThanOrEqual(4)
     expect(
-      (await deliveriesOf(endpoint.id)).every((delivery) => delivery.status === 'success' && delivery.attempts === 1),
+      (await loadDeliveries(endpoint.id)).every((delivery) => delivery.status === 'success' && delivery.attempts === 1),
     ).toBe(true)
   })
 })

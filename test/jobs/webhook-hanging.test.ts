@@ -5,7 +5,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { openJob } from '../../src/entry/job.ts'
 import { handleBatch } from '../../src/entry/queue.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
-import { answers, attemptsOf, deliveriesOf, endpointNow, engine, happen, timesOut } from '../support/webhooks.ts'
+import { answers, listAttempts, loadDeliveries, loadEndpoint, engine, happen, timesOut } from '../support/webhooks.ts'
 import { seedOpenEndpoint } from '../support/seeding/webhooks.ts'
 import { db } from '../support/seeding/rows.ts'
 
@@ -50,11 +50,11 @@ describe('endpoints that hang', () => {
       const { rest } = await machine.start(ids)
       await expect
         .poll(async () => {
-          const deliveries = await Promise.all(well.map(({ id }) => deliveriesOf(id)))
+          const deliveries = await Promise.all(well.map(({ id }) => loadDeliveries(id)))
           return deliveries.flat().filter(({ status }) => status === 'success').length
         })
         .toBe(well.length * (isKnown ? 4 : 2))
-      const waiting = (await Promise.all(hang.map(({ id }) => deliveriesOf(id)))).flat()
+      const waiting = (await Promise.all(hang.map(({ id }) => loadDeliveries(id)))).flat()
       expect(waiting.filter(({ claimed_until }) => claimed_until !== null)).toHaveLength(2 * hang.length)
 
       machine.release()
@@ -65,10 +65,10 @@ describe('endpoints that hang', () => {
         expect(new Set(posts).size).toBe(posts.length)
         expect(posts).toHaveLength(2)
       }
-      const failed = (await Promise.all(hang.map(({ id }) => deliveriesOf(id)))).flat()
+      const failed = (await Promise.all(hang.map(({ id }) => loadDeliveries(id)))).flat()
       expect(failed.filter(({ status }) => status === 'retrying')).toHaveLength(2 * hang.length)
       for (const delivery of failed.filter(({ status }) => status === 'retrying'))
-        expect(await attemptsOf(delivery.id)).toMatchObject([{ number: 1, error: 'timeout' }])
+        expect(await listAttempts(delivery.id)).toMatchObject([{ number: 1, error: 'timeout' }])
     })
 
   it.for([1, 4, 5, 9])('delay no others of ten with a backlog: %i hang', async (count) => {
@@ -80,7 +80,7 @@ describe('endpoints that hang', () => {
     const { rest } = await machine.start(endpoints.map(({ id }) => id))
     for (const { id } of endpoints.slice(count))
       await expect
-        .poll(async () => (await deliveriesOf(id)).map(({ status }) => status))
+        .poll(async () => (await loadDeliveries(id)).map(({ status }) => status))
         .toEqual(Array(9).fill('success'))
     machine.release()
     await rest()
@@ -97,10 +97,10 @@ describe('endpoints that hang', () => {
     const second = await machine.start([well.id])
     await second.rest()
     expect(postsOf(machine, well.url)).toHaveLength(2)
-    expect(await attemptsOf((await deliveriesOf(hanging.id))[0]?.id ?? '')).toEqual([])
+    expect(await listAttempts((await loadDeliveries(hanging.id))[0]?.id ?? '')).toEqual([])
     machine.release()
     await first.rest()
-    expect((await deliveriesOf(hanging.id)).map(({ status }) => status)).toEqual(['retrying', 'retrying'])
+    expect((await loadDeliveries(hanging.id)).map(({ status }) => status)).toEqual(['retrying', 'retrying'])
   })
 
   it('do not hold up the consumer while they fill its connections, and it returns before any timer', async () => {
@@ -123,7 +123,7 @@ describe('endpoints that hang', () => {
       // The consumers wait only for the database, so each query lets them continue.
       for (let turn = 0; turn < 200 && !state.isPosted; turn++) await passBy(1)
       expect(state.isPosted).toBe(true)
-      expect(await deliveriesOf(well.id)).toMatchObject([{ status: 'success' }])
+      expect(await loadDeliveries(well.id)).toMatchObject([{ status: 'success' }])
       machine.release()
       await (await working).rest()
     } finally {
@@ -152,7 +152,7 @@ describe('endpoints that hang', () => {
       await vi.advanceTimersByTimeAsync(100)
       await passBy(3)
       expect(machine.job.db.meter.round_trips).toBe(2)
-      const stored = (await Promise.all(endpoints.slice(1).map(({ id }) => deliveriesOf(id)))).flat()
+      const stored = (await Promise.all(endpoints.slice(1).map(({ id }) => loadDeliveries(id)))).flat()
       expect(stored.map(({ status }) => status)).toEqual(Array(4).fill('success'))
       released.resolve()
       await rest()
@@ -166,7 +166,7 @@ describe('endpoints that hang', () => {
     await happen(endpoint, 5)
     const machine = engine(() => timesOut)
     await machine.run([endpoint.id])
-    expect((await endpointNow(endpoint.id)).breaker_until).toBeGreaterThan(machine.job.now())
+    expect((await loadEndpoint(endpoint.id)).breaker_until).toBeGreaterThan(machine.job.now())
     const failed = machine.sent.length
     // One trip claims, and two trips store each group of results: four failures, and the fifth.
     expect(machine.job.db.meter.round_trips).toBe(5)
@@ -193,7 +193,7 @@ describe('endpoints that hang', () => {
       createMessageBatch('webhooks', [{ id: 'm', timestamp: new Date(), attempts: 1, body: message }]),
     )
     await expect
-      .poll(async () => (await deliveriesOf(endpoint.id)).filter(({ status }) => status === 'success').length)
+      .poll(async () => (await loadDeliveries(endpoint.id)).filter(({ status }) => status === 'success').length)
       .toBe(3)
     expect(posted).toHaveBeenCalledTimes(3)
     posted.mockRestore()

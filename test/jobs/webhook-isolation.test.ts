@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { sweepDeliveries } from '../../src/modules/webhooks/jobs.ts'
-import { answers, attemptsOf, deliveriesOf, endpointNow, engine, happen } from '../support/webhooks.ts'
+import { answers, listAttempts, loadDeliveries, loadEndpoint, engine, happen } from '../support/webhooks.ts'
 import { seedOpenEndpoint } from '../support/seeding/webhooks.ts'
 import { db } from '../support/seeding/rows.ts'
 
@@ -15,9 +15,9 @@ describe('the circuit breaker', () => {
     const failed = sent.length
     expect(failed).toBeGreaterThanOrEqual(5)
     expect(failed).toBeLessThanOrEqual(8)
-    const { breaker_until } = await endpointNow(endpoint.id)
+    const { breaker_until } = await loadEndpoint(endpoint.id)
     expect(breaker_until).toBeGreaterThan(job.now())
-    const waiting = await deliveriesOf(endpoint.id)
+    const waiting = await loadDeliveries(endpoint.id)
     expect(waiting.every((delivery) => (delivery.next_retry_at ?? 0) >= (breaker_until ?? 0))).toBe(true)
     await run([endpoint.id])
     expect(sent).toHaveLength(failed)
@@ -25,13 +25,13 @@ describe('the circuit breaker', () => {
     advance((breaker_until ?? 0) - job.now())
     await run([endpoint.id])
     expect(sent).toHaveLength(failed + 1)
-    const longer = await endpointNow(endpoint.id)
+    const longer = await loadEndpoint(endpoint.id)
     expect(longer.breaker_until).toBeGreaterThan(job.now())
 
     isWell = true
     advance((longer.breaker_until ?? 0) - job.now())
     await run([endpoint.id])
-    expect(await endpointNow(endpoint.id)).toMatchObject({
+    expect(await loadEndpoint(endpoint.id)).toMatchObject({
       breaker_until: null,
       failures_in_row: 0,
       failing_since: null,
@@ -40,7 +40,7 @@ describe('the circuit breaker', () => {
       advance(1_000_000)
       await run([endpoint.id])
     }
-    expect((await deliveriesOf(endpoint.id)).map((delivery) => delivery.status)).toEqual(
+    expect((await loadDeliveries(endpoint.id)).map((delivery) => delivery.status)).toEqual(
       Array.from({ length: 12 }, () => 'success'),
     )
   })
@@ -53,13 +53,13 @@ async function seedResting(count: number) {
   const state = { isWell: false }
   const machine = engine(() => answers(state.isWell ? 200 : 503))
   await machine.run([endpoint.id])
-  const { breaker_until } = await endpointNow(endpoint.id)
+  const { breaker_until } = await loadEndpoint(endpoint.id)
   expect(breaker_until).toBeGreaterThan(machine.job.now())
   return { endpoint, state, ...machine, failed: machine.sent.length, until: breaker_until ?? 0 }
 }
 
 const findNewest = async (endpointId: string) =>
-  (await deliveriesOf(endpointId)).toSorted((a, b) => (a.event_id < b.event_id ? -1 : 1)).at(-1)
+  (await loadDeliveries(endpointId)).toSorted((a, b) => (a.event_id < b.event_id ? -1 : 1)).at(-1)
 
 /** Stores a retry as the operation does. */
 const retry = (id: string, now: number, manual = 'extra') =>
@@ -71,13 +71,13 @@ const retry = (id: string, now: number, manual = 'extra') =>
 describe('a retry by hand while the breaker is open', () => {
   it('is attempted at once, alone, and leaves the breaker open when it fails', async () => {
     const { endpoint, run, sent, job, failed, until } = await seedResting(12)
-    const requestedDelivery = (await deliveriesOf(endpoint.id)).find(({ status }) => status === 'retrying')
+    const requestedDelivery = (await loadDeliveries(endpoint.id)).find(({ status }) => status === 'retrying')
     await retry(requestedDelivery?.id ?? '', job.now())
     await run([endpoint.id])
     expect(sent.slice(failed).map(({ headers }) => headers['webhook-id'])).toEqual([requestedDelivery?.event_id])
-    const after = await endpointNow(endpoint.id)
+    const after = await loadEndpoint(endpoint.id)
     expect(after.breaker_until).toBe(until)
-    const waiting = await deliveriesOf(endpoint.id)
+    const waiting = await loadDeliveries(endpoint.id)
     expect(waiting.every(({ next_retry_at }) => (next_retry_at ?? 0) >= until)).toBe(true)
     expect(waiting.find(({ id }) => id === requestedDelivery?.id)).toMatchObject({ status: 'retrying', manual: null })
   })
@@ -86,14 +86,14 @@ describe('a retry by hand while the breaker is open', () => {
     const measureCost = async (waiting: number) => {
       const { endpoint, run, sent, job, failed, until } = await seedResting(8)
       await happen(endpoint, waiting)
-      const requestedDeliveries = (await deliveriesOf(endpoint.id))
+      const requestedDeliveries = (await loadDeliveries(endpoint.id))
         .filter(({ status }) => status === 'retrying')
         .slice(0, 4)
       for (const { id } of requestedDeliveries) await retry(id, job.now())
       const { rows_read, rows_written } = { ...job.db.meter }
       await run([endpoint.id])
       expect(sent).toHaveLength(failed + 4)
-      expect((await endpointNow(endpoint.id)).breaker_until).toBe(until)
+      expect((await loadEndpoint(endpoint.id)).breaker_until).toBe(until)
       return [job.db.meter.rows_read - rows_read, job.db.meter.rows_written - rows_written]
     }
     expect(await measureCost(300)).toEqual(await measureCost(30))
@@ -106,8 +106,8 @@ describe('a retry by hand while the breaker is open', () => {
     await retry(requestedDelivery?.id ?? '', job.now())
     await run([endpoint.id])
     expect(sent[failed]?.headers['webhook-id']).toBe(requestedDelivery?.event_id)
-    expect(await endpointNow(endpoint.id)).toMatchObject({ breaker_until: null, failures_in_row: 0 })
-    expect(new Set((await deliveriesOf(endpoint.id)).map(({ status }) => status))).toEqual(new Set(['success']))
+    expect(await loadEndpoint(endpoint.id)).toMatchObject({ breaker_until: null, failures_in_row: 0 })
+    expect(new Set((await loadDeliveries(endpoint.id)).map(({ status }) => status))).toEqual(new Set(['success']))
     expect(sent).toHaveLength(failed + 12)
   })
 
@@ -120,8 +120,8 @@ describe('a retry by hand while the breaker is open', () => {
       return answers(503)
     })
     await run([endpoint.id])
-    expect((await endpointNow(endpoint.id)).breaker_until).toBeGreaterThan(job.now())
-    expect(await attemptsOf(requestedId)).toMatchObject([{ number: 1, error: 'http_error', is_manual: 1 }])
+    expect((await loadEndpoint(endpoint.id)).breaker_until).toBeGreaterThan(job.now())
+    expect(await listAttempts(requestedId)).toMatchObject([{ number: 1, error: 'http_error', is_manual: 1 }])
   })
 
   it('is posted before deliveries that have waited longer', async () => {
@@ -155,7 +155,7 @@ describe('an attempt at an endpoint’s former address', () => {
       return answers(410)
     })
     await run([endpoint.id])
-    expect(await endpointNow(endpoint.id)).toMatchObject({ is_active: 1, failures_in_row: 0, failing_since: null })
+    expect(await loadEndpoint(endpoint.id)).toMatchObject({ is_active: 1, failures_in_row: 0, failing_since: null })
   })
 })
 
@@ -179,6 +179,6 @@ describe('the sweep of deliveries', () => {
     expect(ids).not.toContain(working.id)
     advance(1)
     await run(ids)
-    expect(await deliveriesOf(crashed.id)).toMatchObject([{ status: 'success', attempts: 2 }])
+    expect(await loadDeliveries(crashed.id)).toMatchObject([{ status: 'success', attempts: 2 }])
   })
 })

@@ -5,7 +5,7 @@ import { deliveryLifecycle, type DeliveryStatus } from '../../src/domain/webhook
 import { sweepDeliveries } from '../../src/modules/webhooks/jobs.ts'
 import { failOpenDeliveries } from '../../src/modules/webhooks/delivery/record.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
-import { allAttempts, answers, deliveriesOf, engine, happen, timesOut } from '../support/webhooks.ts'
+import { allAttempts, answers, loadDeliveries, engine, happen, timesOut } from '../support/webhooks.ts'
 import { seedOpenEndpoint } from '../support/seeding/webhooks.ts'
 import { db } from '../support/seeding/rows.ts'
 
@@ -136,7 +136,7 @@ const hasEnded = (status: string): boolean => ['success', 'failed', 'exhausted']
  * posts that were made.
  */
 async function check(world: World): Promise<void> {
-  const deliveries = await deliveriesOf(world.endpoint.id)
+  const deliveries = await loadDeliveries(world.endpoint.id)
   const attempts = await db.all(sql<{ delivery_id: string; number: number }>`select delivery_id, number
     from ${allAttempts} where delivery_id in (select id from webhook_deliveries where endpoint_id = ${world.endpoint.id})`)
   let unheard = 0
@@ -165,7 +165,7 @@ async function settle(world: World): Promise<void> {
     await sweepDeliveries(machine.job)
     await machine.runUntilCrash([endpoint.id])
     await machine.runUntilCrash([endpoint.id])
-    if ((await deliveriesOf(endpoint.id)).every(({ status }) => hasEnded(status))) return
+    if ((await loadDeliveries(endpoint.id)).every(({ status }) => hasEnded(status))) return
   }
 }
 
@@ -182,7 +182,7 @@ describe('webhook deliveries under random faults', () => {
         await take(world, { do: 'retry' })
         await settle(world)
         await check(world)
-        const deliveries = await deliveriesOf(world.endpoint.id)
+        const deliveries = await loadDeliveries(world.endpoint.id)
         for (const delivery of deliveries) expect([delivery.id, delivery.status]).toEqual([delivery.id, 'success'])
         for (const delivery of deliveries) expect(world.received.get(delivery.event_id)).toBeGreaterThanOrEqual(1)
       }),

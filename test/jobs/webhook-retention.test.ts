@@ -4,8 +4,8 @@ import type { JobCtx } from '../../src/context.ts'
 import { newId } from '../../src/domain/ids.ts'
 import { dayMs } from '../../src/domain/time/instants.ts'
 import { sweepEvents } from '../../src/modules/webhooks/jobs.ts'
-import { contextAt } from '../support/context.ts'
-import { count, eventsOf, runUntilDone, seedAt, seedPlace } from '../support/retention.ts'
+import { createContextAt } from '../support/context.ts'
+import { count, countEvents, runUntilDone, seedAt, seedPlace } from '../support/retention.ts'
 import { write } from '../support/seeding/rows.ts'
 import { seedDeliveries, seedEndpoint } from '../support/seeding/webhooks.ts'
 
@@ -23,7 +23,7 @@ const countAttempts = (endpoint: string) =>
 
 /** Wraps a database that fails before its n-th transaction. */
 function createCrashingJob(transaction: number): JobCtx {
-  const job = contextAt(later)
+  const job = createContextAt(later)
   const batch = job.db.batch.bind(job.db)
   let transactions = 0
   job.db.batch = (statements) =>
@@ -40,11 +40,11 @@ describe('the sweep of webhook events', () => {
     await seedAt(one, endpoint, { at: young, many: 3 })
     await seedAt(other, elsewhere, { at: old, many: 2, status: 'success' })
     await seedAt(other, elsewhere, { at: young, many: 1, status: 'success' })
-    await sweepEvents(contextAt(now))
-    expect([await eventsOf(endpoint), await countDeliveries(endpoint), await countAttempts(endpoint)]).toEqual([
+    await sweepEvents(createContextAt(now))
+    expect([await countEvents(endpoint), await countDeliveries(endpoint), await countAttempts(endpoint)]).toEqual([
       3, 3, 3,
     ])
-    expect([await eventsOf(elsewhere), await countAttempts(elsewhere)]).toEqual([1, 1])
+    expect([await countEvents(elsewhere), await countAttempts(elsewhere)]).toEqual([1, 1])
     expect(await count(sql`select 1 from webhook_events where id < ${newId('webhook_event', old + 1, () => 0)}`)).toBe(
       0,
     )
@@ -58,11 +58,13 @@ describe('the sweep of webhook events', () => {
     const [delivery] = await seedDeliveries(place, tried, 1, { event_id, status: 'retrying', next_retry_at: now })
     await write(sql`insert into webhook_deliveries (id, endpoint_id, event_id, kind, status, created_at, modified_at)
       values (${newId('webhook_delivery', old, Math.random)}, ${endedEndpoint}, ${event_id}, 'purchase.action', 'success', ${old}, ${old})`)
-    await sweepEvents(contextAt(now))
-    expect([await countDeliveries(endedEndpoint), await eventsOf(tried), await countAttempts(tried)]).toEqual([0, 1, 1])
+    await sweepEvents(createContextAt(now))
+    expect([await countDeliveries(endedEndpoint), await countEvents(tried), await countAttempts(tried)]).toEqual([
+      0, 1, 1,
+    ])
     await write(sql`update webhook_deliveries set status = 'exhausted' where id = ${delivery?.id}`)
-    await sweepEvents(contextAt(now))
-    expect([await eventsOf(tried), await count(sql`select 1 from webhook_events where id = ${event_id}`)]).toEqual([
+    await sweepEvents(createContextAt(now))
+    expect([await countEvents(tried), await count(sql`select 1 from webhook_events where id = ${event_id}`)]).toEqual([
       0, 0,
     ])
   })
@@ -70,13 +72,13 @@ describe('the sweep of webhook events', () => {
   it('deletes everything in spite of crashes, and a limited number of rows at a time', async () => {
     const place = await seedPlace()
     const endpoint = (await seedEndpoint(place)).id
-    await runUntilDone(contextAt(later))
+    await runUntilDone(createContextAt(later))
     const many = 450
     await seedDeliveries(place, endpoint, many)
     await expect(sweepEvents(createCrashingJob(2))).rejects.toThrow('died')
     const remaining = await countDeliveries(endpoint)
-    expect([remaining, await eventsOf(endpoint)]).toEqual([many - 200, many - 200])
-    await runUntilDone(contextAt(later))
+    expect([remaining, await countEvents(endpoint)]).toEqual([many - 200, many - 200])
+    await runUntilDone(createContextAt(later))
     expect([await countDeliveries(endpoint), await countAttempts(endpoint)]).toEqual([0, 0])
     expect(await count(sql`select 1 from webhook_events where organization_id = ${place.organization}`)).toBe(0)
   })
@@ -86,7 +88,7 @@ describe('the sweep of webhook events', () => {
     const endpoint = (await seedEndpoint(place)).id
     const costOfOne = async () => {
       await seedAt(place, endpoint, { at: old, many: 1 })
-      const job = contextAt(now)
+      const job = createContextAt(now)
       await sweepEvents(job)
       return { ...job.db.meter }
     }

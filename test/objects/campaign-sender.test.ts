@@ -4,7 +4,16 @@ import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { get, post } from '../support/api.ts'
 import { type Conduct, type Engine, withEngine } from '../support/campaign-engine.ts'
-import { alarm, capturedOf, consume, realJob, rowOf, statsOf, until, getCampaignObject } from '../support/campaigns.ts'
+import {
+  runAlarm,
+  listCaptured,
+  consume,
+  createJob,
+  loadCampaign,
+  readStats,
+  runUntil,
+  getCampaignObject,
+} from '../support/campaigns.ts'
 import { type Crowd, seedCrowd, seedReady } from '../support/seeding/messaging/campaigns.ts'
 import { aBlock } from '../support/seeding/messaging/email-messages.ts'
 import { db, write } from '../support/seeding/rows.ts'
@@ -29,8 +38,8 @@ describe('a campaign', () => {
     const { id } = campaign
     await post(`/v1/campaigns/${id}/send-now`, {})
     for (let turn = 0; turn < 50 && (await getCampaignObject(id).readSnapshot())?.status !== 'sending'; turn++)
-      await alarm(id)
-    await consume(id, realJob({ now: createShortClock() }))
+      await runAlarm(id)
+    await consume(id, createJob({ now: createShortClock() }))
     const before = await getCampaignObject(id).readSnapshot()
     expect(before?.sent).toBeGreaterThan(0)
     expect(before?.sent).toBeLessThan(1000)
@@ -40,9 +49,9 @@ describe('a campaign', () => {
       total: 1000,
       status: 'sending',
     })
-    const row = await until(id, ['sent', 'failed'])
+    const row = await runUntil(id, ['sent', 'failed'])
     expect(row).toMatchObject({ status: 'sent', sent_count: 1000, failed_count: 0 })
-    const references = (await capturedOf(id)).map(({ reference }) => reference)
+    const references = (await listCaptured(id)).map(({ reference }) => reference)
     expect([references.length, new Set(references).size]).toEqual([1000, 1000])
   })
 
@@ -55,12 +64,12 @@ describe('a campaign', () => {
       engine.provider.batch = 100
       engine.evict()
       await engine.wake()
-      for (let turn = 0; turn < 20 && (await rowOf(campaign.id)).status !== 'sent'; turn++) {
+      for (let turn = 0; turn < 20 && (await loadCampaign(campaign.id)).status !== 'sent'; turn++) {
         await engine.alarm()
         await engine.consume(1)
         engine.now += 3000
       }
-      expect(await rowOf(campaign.id)).toMatchObject({
+      expect(await loadCampaign(campaign.id)).toMatchObject({
         status: 'sent',
         total_recipients: people,
         sent_count: people,
@@ -133,7 +142,7 @@ describe('the events of sent messages', () => {
     await withCalculatedCampaign(5, true, async (engine, crowd, id) => {
       await engine.consume(1)
       await engine.alarm()
-      expect((await rowOf(id)).status).toBe('sent')
+      expect((await loadCampaign(id)).status).toBe('sent')
       for (const [moment, { seq }] of crowd.people.entries()) {
         let readCount = 0
         engine.meanwhile = async () => {
@@ -143,7 +152,7 @@ describe('the events of sent messages', () => {
         await engine.alarm()
         engine.meanwhile = async () => undefined
         const { opened } = (await engine.object.readSnapshot()) ?? { opened: 0 }
-        if ((await rowOf(id)).opened_count < opened) expect([moment, engine.alarmAt]).not.toContain(null)
+        if ((await loadCampaign(id)).opened_count < opened) expect([moment, engine.alarmAt]).not.toContain(null)
       }
       expect((await engine.object.readSnapshot())?.opened).toBeGreaterThan(1)
     })
@@ -190,7 +199,7 @@ describe('a fault of the provider', () => {
   it('stops the campaign when it is in the configuration, and the campaign can be retried', async () => {
     await play(['ok', 'wrong key'], false, async (engine, id) => {
       await engine.alarm()
-      const row = await rowOf(id)
+      const row = await loadCampaign(id)
       expect(row.status).toBe('failed')
       expect(row.error_message).toBe('test_configuration: as the test wants it')
       expect(row.sent_count).toBe(engine.provider.reached.size)
@@ -216,7 +225,7 @@ describe('a fault of the provider', () => {
       engine.now += 31_000
       await engine.consume(1)
       await engine.alarm()
-      expect(await rowOf(id)).toMatchObject({ status: 'sent', sent_count: 40, failed_count: 0 })
+      expect(await loadCampaign(id)).toMatchObject({ status: 'sent', sent_count: 40, failed_count: 0 })
       expect([...engine.provider.reached.values()]).toEqual(Array(40).fill(1))
     })
   })
@@ -234,7 +243,7 @@ describe('a fault of the provider', () => {
       await engine.object.applyEvents([{ n: rows[0]?.n ?? 0, type: 'delivered', at: engine.now }])
       expect(await engine.object.readSnapshot()).toMatchObject({ sent: 31, failed: 9, delivered: 1 })
       expect([...engine.provider.reached.values()].every((times) => times === 1)).toBe(true)
-      expect((await rowOf(id)).status).toBe('sent')
+      expect((await loadCampaign(id)).status).toBe('sent')
     })
   })
 
@@ -250,7 +259,7 @@ describe('a fault of the provider', () => {
         }
         engine.now += 5000
         await engine.alarm()
-        expect(await rowOf(id)).toMatchObject({ status: 'sent', sent_count: 40, failed_count: 0 })
+        expect(await loadCampaign(id)).toMatchObject({ status: 'sent', sent_count: 40, failed_count: 0 })
         expect([...engine.provider.reached.values()].every((times) => times === 1)).toBe(true)
       },
     )
@@ -270,12 +279,12 @@ describe('large messages', () => {
       await engine.wake()
       await engine.alarm()
       engine.provider.script = ['ok', 'taken, and no answer', 'dies after', 'ok', 'ok', 'taken, and no answer']
-      for (let turn = 0; turn < 12 && (await rowOf(campaign.id)).status !== 'sent'; turn++) {
+      for (let turn = 0; turn < 12 && (await loadCampaign(campaign.id)).status !== 'sent'; turn++) {
         await engine.consume(1).catch(() => undefined)
         engine.now += 65_000
         await engine.alarm()
       }
-      expect(await rowOf(campaign.id)).toMatchObject({ status: 'sent', sent_count: 40, failed_count: 0 })
+      expect(await loadCampaign(campaign.id)).toMatchObject({ status: 'sent', sent_count: 40, failed_count: 0 })
       expect([...engine.provider.reached.values()]).toEqual(Array(40).fill(1))
       for (const { messages, characters } of engine.provider.sizes) {
         expect(messages).toBeLessThan(12)
@@ -292,15 +301,15 @@ describe('cancelling a campaign while it sends', () => {
     const { id } = campaign
     await post(`/v1/campaigns/${id}/send-now`, {})
     for (let turn = 0; turn < 50 && (await getCampaignObject(id).readSnapshot())?.status !== 'sending'; turn++)
-      await alarm(id)
-    await consume(id, realJob({ now: createShortClock() }))
+      await runAlarm(id)
+    await consume(id, createJob({ now: createShortClock() }))
     const reply = await post(`/v1/campaigns/${id}/cancel`, {})
     expect([reply.status, reply.body.status]).toEqual([200, 'cancelled'])
     await consume(id)
-    const sent = (await capturedOf(id)).length
+    const sent = (await listCaptured(id)).length
     expect(sent).toBeGreaterThan(0)
     expect(sent).toBeLessThan(600)
-    expect(await statsOf(id)).toMatchObject({ total_recipients: 600, sent, failed: 0 })
+    expect(await readStats(id)).toMatchObject({ total_recipients: 600, sent, failed: 0 })
     expect((await get(`/v1/campaigns/${id}/recipients?state=cancelled&page_size=1`)).body.count).toBe(600 - sent)
   })
 })

@@ -6,7 +6,7 @@ import { recipientStates } from '../../src/domain/campaigns/sending-policy.ts'
 import { selectRecipients } from '../../src/objects/campaign/recipient-list.ts'
 import type { RecipientStore } from '../../src/objects/campaign/recipient-store.ts'
 import type { RecipientOutcome } from '../../src/objects/campaign/schema.ts'
-import { addPeople, pageByHand, readPage, recipientsQuery, withStore } from '../support/recipient-lists.ts'
+import { addPeople, computePage, readPage, recipientsQuery, withStore } from '../support/recipient-lists.ts'
 
 const firstPage: RecipientsQuery = { ordering: [], page: { page: 1, size: 1000, after: null } }
 
@@ -79,7 +79,7 @@ it('the list of recipients has who matches any filter, in any ordering and after
     const { sql } = store.storage
     const expectPage = (query: RecipientsQuery) => {
       const page = readPage(sql, query)
-      expect([query, page]).toEqual([query, pageByHand(sql, query)])
+      expect([query, page]).toEqual([query, computePage(sql, query)])
       return page
     }
     const steps = fc.array(fc.tuple(act, recipientsQuery), { maxLength: 12 })

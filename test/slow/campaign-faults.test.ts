@@ -6,7 +6,7 @@ import { startMailingServer } from '../../scripts/support/campaigns.ts'
 import { type Client, createClient } from '../../scripts/support/client.ts'
 import type { Server } from '../../scripts/support/server.ts'
 import { type Conduct, type FakeProvider, startFakeProvider } from '../support/fake-provider.ts'
-import { endOf, givenCampaign } from '../support/floor-campaign.ts'
+import { waitForEnd, givenCampaign } from '../support/floor-campaign.ts'
 
 const people = 1200
 
@@ -49,7 +49,7 @@ describe('a campaign at a provider with faults', () => {
     })
     const id = await givenCampaign(client, people)
     await client.post(`/v1/campaigns/${id}/send-now`, {})
-    expect(await endOf(client, id)).toMatchObject({
+    expect(await waitForEnd(client, id)).toMatchObject({
       status: 'sent',
       total_recipients: people,
       sent_count: people,
@@ -66,12 +66,12 @@ describe('a campaign at a provider with faults', () => {
     provider.respondWith(() => (++calls > 3 ? { status: 403, name: 'invalid_api_key' } : 'accept'))
     const id = await givenCampaign(client, people)
     await client.post(`/v1/campaigns/${id}/send-now`, {})
-    const stopped = await endOf(client, id)
+    const stopped = await waitForEnd(client, id)
     expect(stopped).toMatchObject({ status: 'failed', error_message: expect.stringContaining('invalid_api_key') })
     expect(provider.accepted()).toHaveLength(300)
     provider.respondWith('accept')
     await client.post(`/v1/campaigns/${id}/retry-failed`, {})
-    expect(await endOf(client, id)).toMatchObject({ status: 'sent', sent_count: people, failed_count: 0 })
+    expect(await waitForEnd(client, id)).toMatchObject({ status: 'sent', sent_count: people, failed_count: 0 })
     expect([...provider.counts().values()].filter((times) => times !== 1)).toEqual([])
     expect(provider.counts().size).toBe(people)
   })

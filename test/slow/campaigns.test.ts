@@ -7,8 +7,8 @@ import { type BatchProvider, startBatchProvider } from '../../scripts/support/ba
 import { startMailingServer } from '../../scripts/support/campaigns.ts'
 import { type Client, createClient } from '../../scripts/support/client.ts'
 import type { Server } from '../../scripts/support/server.ts'
-import { endOf, givenCampaign } from '../support/floor-campaign.ts'
-import { pidsAt } from '../support/receiving.ts'
+import { waitForEnd, givenCampaign } from '../support/floor-campaign.ts'
+import { listProcesses } from '../support/receiving.ts'
 
 const people = 20_000
 
@@ -34,7 +34,7 @@ afterAll(async () => {
 })
 
 async function crash(): Promise<void> {
-  for (const pid of pidsAt(stateDir)) process.kill(pid, 'SIGKILL')
+  for (const pid of listProcesses(stateDir)) process.kill(pid, 'SIGKILL')
   await server.ended
   await start()
 }
@@ -49,7 +49,7 @@ describe('a crash in the middle of a campaign to 20,000 people', () => {
       expect(provider.counts.size).toBeLessThan(people)
       await crash()
     }
-    const campaign = await endOf(client, id)
+    const campaign = await waitForEnd(client, id)
     expect(campaign).toMatchObject({
       status: 'sent',
       total_recipients: people,

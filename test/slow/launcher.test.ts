@@ -13,7 +13,7 @@ import { claimPort, startNode } from '../../scripts/support/processes.ts'
 import { everyMinute } from '../../scripts/support/server.ts'
 import { checkSettings } from '../../scripts/support/settings.ts'
 import { launch, type Launcher } from '../support/launcher.ts'
-import { pidsAt } from '../support/receiving.ts'
+import { listProcesses } from '../support/receiving.ts'
 
 let folder: string
 beforeAll(async () => {
@@ -130,11 +130,15 @@ describe('a state folder', () => {
   })
 
   it('is free after its launcher was killed, because its server stops too', async () => {
-    expect(pidsAt(stateDir).length).toBeGreaterThan(0)
+    expect(listProcesses(stateDir).length).toBeGreaterThan(0)
     first.kill('SIGKILL')
     await first.ended
-    for (const deadline = Date.now() + 5000; pidsAt(stateDir).length > 0 && Date.now() < deadline; await wait(50));
-    expect(pidsAt(stateDir)).toEqual([])
+    for (
+      const deadline = Date.now() + 5000;
+      listProcesses(stateDir).length > 0 && Date.now() < deadline;
+      await wait(50)
+    );
+    expect(listProcesses(stateDir)).toEqual([])
     await expect(fetch(`http://127.0.0.1:${first.port}/healthz`)).rejects.toThrow('fetch failed')
     expect(existsSync(join(stateDir, 'lock.json'))).toBe(true)
     first = await launch({ STATE_DIR: stateDir })
@@ -145,7 +149,7 @@ describe('a state folder', () => {
     first.kill('SIGTERM')
     expect((await first.ended).code).toBe(0)
     expect(existsSync(join(stateDir, 'lock.json'))).toBe(false)
-    expect(pidsAt(stateDir)).toEqual([])
+    expect(listProcesses(stateDir)).toEqual([])
   })
 
   it('can be used by `wrangler dev`, with all migrations applied and the token of .dev.vars.example', async () => {

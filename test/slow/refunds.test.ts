@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ApiError, type Client, createClient, type Page } from '../../scripts/support/client.ts'
 import { type FakeStripeServer, startFakeStripe } from '../../scripts/support/fake-stripe-server.ts'
 import { type Server, startServer } from '../../scripts/support/server.ts'
-import { pidsAt } from '../support/receiving.ts'
+import { listProcesses } from '../support/receiving.ts'
 
 /** REFUNDS=400 for a shorter run. */
 const count = Number(process.env['REFUNDS'] ?? 2000)
@@ -27,7 +27,7 @@ const client = (): Client => createClient(server.url, server.rootToken)
 
 /** Kills every process of the server at once, as a power cut would, and starts another one on the same state. */
 async function crash(): Promise<void> {
-  for (const pid of pidsAt(stateDir)) process.kill(pid, 'SIGKILL')
+  for (const pid of listProcesses(stateDir)) process.kill(pid, 'SIGKILL')
   await server.ended
   server = await start()
 }

@@ -3,10 +3,10 @@ import { brotliCompressSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findRuntime } from '../../scripts/support/runtime-use.ts'
 import {
-  allDeliveries,
-  deliveryNow,
-  ended,
-  endpointNow,
+  listAllDeliveries,
+  loadDelivery,
+  waitForEnd,
+  loadEndpoint,
   givenEndpoint,
   hasEnded,
   openPlace,
@@ -25,7 +25,7 @@ afterAll(() => place?.close())
 describe('deliveries over real queues to a real receiver', () => {
   it('have signatures that standardwebhooks accepts', async () => {
     const endpoint = await givenEndpoint(place)
-    const delivery = await ended(place, endpoint, await send(place, endpoint))
+    const delivery = await waitForEnd(place, endpoint, await send(place, endpoint))
     expect(delivery).toMatchObject({ status: 'success', attempts: 1, response_status_code: 200 })
     const posts = place.receiver.posts(endpoint.path)
     expect(posts).toMatchObject([{ id: delivery.event_id, body: delivery.payload, verified: [endpoint.secret] }])
@@ -35,7 +35,7 @@ describe('deliveries over real queues to a real receiver', () => {
   it('are repeated after a failure, as the same event with a new signature', async () => {
     const endpoint = await givenEndpoint(place)
     place.receiver.respondWith(endpoint.path, (_, nth) => (nth === 1 ? 500 : 200))
-    const delivery = await ended(place, endpoint, await send(place, endpoint))
+    const delivery = await waitForEnd(place, endpoint, await send(place, endpoint))
     expect(delivery).toMatchObject({ status: 'success', attempts: 2 })
     expect(delivery.attempt_log).toMatchObject([{ error: 'http_error', next_reason: 'schedule' }, { error: null }])
     const [first, second] = place.receiver.posts(endpoint.path)
@@ -48,7 +48,7 @@ describe('deliveries over real queues to a real receiver', () => {
     const endpoint = await givenEndpoint(place)
     const elsewhere = place.receiver.url('/elsewhere')
     place.receiver.respondWith(endpoint.path, { status: 302, headers: { location: elsewhere } })
-    const delivery = await ended(place, endpoint, await send(place, endpoint))
+    const delivery = await waitForEnd(place, endpoint, await send(place, endpoint))
     expect(delivery).toMatchObject({ status: 'exhausted', attempts: 4, response_status_code: 302 })
     expect(new Set(delivery.attempt_log.map(({ error }) => error))).toEqual(new Set(['redirect']))
     expect(place.receiver.posts('/elsewhere')).toEqual([])
@@ -57,11 +57,11 @@ describe('deliveries over real queues to a real receiver', () => {
   it('end when the endpoint answers 410', async () => {
     const endpoint = await givenEndpoint(place)
     place.receiver.respondWith(endpoint.path, 410)
-    const delivery = await ended(place, endpoint, await send(place, endpoint))
+    const delivery = await waitForEnd(place, endpoint, await send(place, endpoint))
     expect(delivery).toMatchObject({ status: 'failed', attempts: 1 })
     const off = await until(
       place,
-      () => endpointNow(place, endpoint),
+      () => loadEndpoint(place, endpoint),
       ({ is_active }) => !is_active,
     )
     expect(off.disabled_reason).toBe('gone')
@@ -74,7 +74,7 @@ describe('deliveries over real queues to a real receiver', () => {
   ] as const)('count as failed when the receiver behaves like this: %s', async ([how, error]) => {
     const endpoint = await givenEndpoint(place, { timeout_seconds: 1 })
     place.receiver.respondWith(endpoint.path, (_, nth) => (nth === 1 ? how : 200))
-    const delivery = await ended(place, endpoint, await send(place, endpoint))
+    const delivery = await waitForEnd(place, endpoint, await send(place, endpoint))
     expect(delivery).toMatchObject({ status: 'success', attempts: 2 })
     const [first] = delivery.attempt_log
     expect(first).toMatchObject({ error })
@@ -85,7 +85,7 @@ describe('deliveries over real queues to a real receiver', () => {
   it('read only the start of a huge answer', async () => {
     const endpoint = await givenEndpoint(place, { timeout_seconds: 5 })
     place.receiver.respondWith(endpoint.path, 'huge')
-    const delivery = await ended(place, endpoint, await send(place, endpoint))
+    const delivery = await waitForEnd(place, endpoint, await send(place, endpoint))
     expect(delivery).toMatchObject({ status: 'success', attempts: 1 })
     expect(delivery.attempt_log[0]?.duration_ms).toBeLessThan(2000)
   })
@@ -97,7 +97,7 @@ describe('deliveries over real queues to a real receiver', () => {
     place.receiver.respondWith(endpoint.path, { status: 200, headers: { 'content-encoding': 'br' }, body })
     const before = findRuntime()?.megabytes ?? 0
     expect(before).toBeGreaterThan(0)
-    const delivery = await ended(place, endpoint, await send(place, endpoint))
+    const delivery = await waitForEnd(place, endpoint, await send(place, endpoint))
     expect(delivery).toMatchObject({ status: 'success', attempts: 1 })
     expect((findRuntime()?.megabytes ?? 0) - before).toBeLessThan(100)
   })
@@ -107,7 +107,7 @@ describe('deliveries over real queues to a real receiver', () => {
     place.receiver.respondWith(endpoint.path, (_, nth) =>
       nth === 1 ? { status: 503, headers: { 'retry-after': '4' } } : 200,
     )
-    const delivery = await ended(place, endpoint, await send(place, endpoint))
+    const delivery = await waitForEnd(place, endpoint, await send(place, endpoint))
     expect(delivery.attempt_log[0]).toMatchObject({ next_reason: 'retry_after' })
     const [first, second] = place.receiver.posts(endpoint.path)
     expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(3900)
@@ -118,7 +118,7 @@ describe('deliveries over real queues to a real receiver', () => {
     const { secret } = await place.client.post<{ secret: string }>(`/v1/webhooks/${endpoint.id}/rotate-secret`, {})
     expect(secret).not.toBe(endpoint.secret)
     place.receiver.trust(endpoint.path, secret)
-    await ended(place, endpoint, await send(place, endpoint))
+    await waitForEnd(place, endpoint, await send(place, endpoint))
     const [post] = place.receiver.posts(endpoint.path)
     expect(new Set(post?.verified)).toEqual(new Set([endpoint.secret, secret]))
   })
@@ -142,7 +142,7 @@ describe('a crash in the middle of 500 deliveries', () => {
     for (const endpoint of endpoints) {
       const deliveries = await until(
         place,
-        () => allDeliveries(place, endpoint),
+        () => listAllDeliveries(place, endpoint),
         (all) => all.length === 100 && all.every(hasEnded),
         120,
       )
@@ -154,7 +154,7 @@ describe('a crash in the middle of 500 deliveries', () => {
       for (const delivery of deliveries) {
         expect(delivery.status).toBe('success')
         if (delivery.attempts === 1) continue
-        const { event_id, attempts } = await deliveryNow(place, endpoint, delivery)
+        const { event_id, attempts } = await loadDelivery(place, endpoint, delivery)
         expect([counts.get(event_id), (counts.get(event_id) ?? 0) + 1]).toContain(attempts)
       }
       const extra = deliveries.reduce((sum, { attempts }) => sum + attempts, 0) - receiver.posts(endpoint.path).length

@@ -12,7 +12,7 @@ export const rootToken = 'root-token-of-the-tests'
 export const publicUrl = 'https://events.example.test'
 
 /** Returns the path and query of a link under PUBLIC_URL. */
-export function pathOfLink(link: string | null): string {
+export function readLinkPath(link: string | null): string {
   expect(link).toMatch(new RegExp(`^${publicUrl}/`))
   return (link ?? '').slice(publicUrl.length)
 }
@@ -81,7 +81,7 @@ async function checkPromise(method: string, path: string, reply: Reply): Promise
   expect(reply.body, `${operation.id} answers only what it promises`).toEqual(parsed.data)
 }
 
-export function requestOf(
+export function buildRequest(
   path: string,
   request: Request = {},
 ): globalThis.Request<unknown, IncomingRequestCfProperties> {
@@ -112,13 +112,13 @@ async function replyOf(path: string, method: string, response: Response): Promis
 }
 
 export async function call(path: string, given: Request = {}): Promise<Reply> {
-  const request = requestOf(path, given)
+  const request = buildRequest(path, given)
   return replyOf(path, request.method, await exports.default.fetch(request))
 }
 
 /** Like `call`, with other bindings than the Worker's own. */
 export async function callWith(bindings: object, path: string, given: Request = {}): Promise<Reply> {
-  const request = requestOf(path, given)
+  const request = buildRequest(path, given)
   const context = createExecutionContext()
   const response = await app.fetch(request, { ...env, ...bindings }, context)
   const reply = await replyOf(path, request.method, response)

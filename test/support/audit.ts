@@ -15,7 +15,7 @@ export interface StoredEntry {
 }
 
 /** Lists the audit entries of a request, by the request id of its answer. */
-export const entriesOf = async (reply: { headers: Headers }): Promise<StoredEntry[]> =>
+export const listEntries = async (reply: { headers: Headers }): Promise<StoredEntry[]> =>
   (
     await env.DB.prepare('select * from audit_log where request_id = ?')
       .bind(reply.headers.get('x-request-id'))

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers'
 
 /** Wraps the database with a callback for every prepared statement. */
-export function watchedDatabase(onStatement: (sql: string) => void): { DB: D1Database } {
+export function watchDatabase(onStatement: (sql: string) => void): { DB: D1Database } {
   const watch = (session: D1DatabaseSession) => ({
     prepare: (sql: string) => {
       onStatement(sql)
@@ -21,7 +21,7 @@ export function watchedDatabase(onStatement: (sql: string) => void): { DB: D1Dat
 }
 
 /** Makes a database that answers every statement with this error. */
-export function brokenDatabase(message: string): { DB: D1Database } {
+export function breakDatabase(message: string): { DB: D1Database } {
   const fail = () => Promise.reject(new Error(message))
   const statement = { bind: () => statement, all: fail, first: fail, run: fail, raw: fail }
   const session = { prepare: () => statement, batch: fail, getBookmark: () => null }
@@ -29,7 +29,7 @@ export function brokenDatabase(message: string): { DB: D1Database } {
 }
 
 /** Makes a rate limiter that refuses every request, and records its keys. */
-export function refusingLimiter(): { bindings: { RATE_LIMITER: RateLimit }; keys: string[] } {
+export function createRefusingLimiter(): { bindings: { RATE_LIMITER: RateLimit }; keys: string[] } {
   const keys: string[] = []
   const RATE_LIMITER: RateLimit = {
     limit: async ({ key }) => {
@@ -41,7 +41,7 @@ export function refusingLimiter(): { bindings: { RATE_LIMITER: RateLimit }; keys
 }
 
 /** Makes a rate limiter that allows this many requests of each key, and records its keys. */
-export function countingLimiter(most: number): RateLimit & { keys: string[] } {
+export function createCountingLimiter(most: number): RateLimit & { keys: string[] } {
   const keys: string[] = []
   return {
     keys,
@@ -53,7 +53,7 @@ export function countingLimiter(most: number): RateLimit & { keys: string[] } {
 }
 
 /** Wraps the database, and records the opened sessions. */
-export function spiedSessions(): { bindings: { DB: D1Database }; asked: (string | undefined)[] } {
+export function recordSessions(): { bindings: { DB: D1Database }; asked: (string | undefined)[] } {
   const sessions: (string | undefined)[] = []
   const DB = {
     withSession: (constraint?: string) => {
@@ -65,7 +65,7 @@ export function spiedSessions(): { bindings: { DB: D1Database }; asked: (string 
 }
 
 /** Wraps the database, and records the statements of every batch. */
-export function recordedBatches(): { bindings: { DB: D1Database }; batches: string[][] } {
+export function recordBatches(): { bindings: { DB: D1Database }; batches: string[][] } {
   const batches: string[][] = []
   const texts = new WeakMap<D1PreparedStatement, string>()
   const record = (session: D1DatabaseSession) => ({
@@ -87,7 +87,7 @@ export function recordedBatches(): { bindings: { DB: D1Database }; batches: stri
 }
 
 /** Wraps the database; `work` runs before the first batch with a statement that `matches`. */
-export function interruptedDatabase(matches: RegExp, work: () => Promise<unknown>): { DB: D1Database } {
+export function interruptDatabase(matches: RegExp, work: () => Promise<unknown>): { DB: D1Database } {
   let isDone = false
   const texts = new WeakMap<D1PreparedStatement, string>()
   const watch = (session: D1DatabaseSession) => ({
@@ -112,7 +112,7 @@ export function interruptedDatabase(matches: RegExp, work: () => Promise<unknown
 }
 
 /** Wraps a database, and records the text of every statement. */
-export function recordedStatements({ DB }: { DB: D1Database }): { DB: D1Database; statements: string[] } {
+export function recordStatements({ DB }: { DB: D1Database }): { DB: D1Database; statements: string[] } {
   const statements: string[] = []
   const record = (session: D1DatabaseSession) => ({
     prepare: (sql: string) => {

@@ -12,7 +12,7 @@ import { CampaignSenderObject } from '../../src/objects/campaign/campaign-sender
 import { RecipientStore } from '../../src/objects/campaign/recipient-store.ts'
 import type { ObjectStorage } from '../../src/objects/campaign/schema.ts'
 import { sendCampaigns } from '../../src/modules/campaigns/jobs.ts'
-import { capturing, contextAt, testConfig } from './context.ts'
+import { createCapture, createContextAt, testConfig } from './context.ts'
 
 /** How one call to the provider ends. */
 export const conducts = [
@@ -214,7 +214,7 @@ export class Engine {
     }
     return {
       ...parts,
-      ...capturing(parts),
+      ...createCapture(parts),
       email: this.provider.gateway,
       config: testConfig,
       webhookPost: { post: () => Promise.reject(new Error('campaigns post nothing')) },
@@ -249,7 +249,7 @@ export class Engine {
   get ctx(): Ctx {
     const { db } = this.job
     return {
-      ...contextAt(this.now),
+      ...createContextAt(this.now),
       ...this.job,
       db,
       afterCommit: (work) => void this.pending.push(work),

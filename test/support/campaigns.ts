@@ -13,38 +13,38 @@ import { db } from './seeding/rows.ts'
 
 export const getCampaignObject = (id: string) => env.CAMPAIGN_SENDER.get(env.CAMPAIGN_SENDER.idFromName(id))
 
-export const realJob = (parts: Partial<JobCtx> = {}): JobCtx => ({ ...openJob(env), ...parts })
+export const createJob = (parts: Partial<JobCtx> = {}): JobCtx => ({ ...openJob(env), ...parts })
 
 /** Runs the alarm of a campaign's object now. */
-export const alarm = (id: string) => runDurableObjectAlarm(getCampaignObject(id))
+export const runAlarm = (id: string) => runDurableObjectAlarm(getCampaignObject(id))
 
-export const rowOf = async (id: string): Promise<CampaignRow> => {
+export const loadCampaign = async (id: string): Promise<CampaignRow> => {
   const row = await db.first(select(getTableColumns(campaigns)).from(campaigns).where(eq(campaigns.id, id)))
   if (!row) throw new Error('there is no such campaign')
   return row
 }
 
 /** Runs one consumer of the queue. */
-export const consume = (id: string, job = realJob()) =>
+export const consume = (id: string, job = createJob()) =>
   sendCampaigns(job, [{ type: 'campaign.send-chunks', campaign_id: id }])
 
 /** Runs alarms and consumers in turn until the campaign's row has one of these statuses. */
-export async function until(
+export async function runUntil(
   id: string,
   statuses: readonly string[],
-  job = realJob(),
+  job = createJob(),
   isConsumed = true,
 ): Promise<CampaignRow> {
   for (let turn = 0; turn < 200; turn++) {
-    const row = await rowOf(id)
+    const row = await loadCampaign(id)
     if (statuses.includes(row.status)) return row
-    await alarm(id)
+    await runAlarm(id)
     if (isConsumed) await consume(id, job)
   }
-  throw new Error(`campaign ${id} is still ${(await rowOf(id)).status}`)
+  throw new Error(`campaign ${id} is still ${(await loadCampaign(id)).status}`)
 }
 
-export const statsOf = async (id: string): Promise<Reply['body']> => {
+export const readStats = async (id: string): Promise<Reply['body']> => {
   const reply = await get(`/v1/campaigns/${id}/stats`)
   expect(reply.status).toBe(200)
   return reply.body
@@ -62,7 +62,7 @@ export interface Captured {
 }
 
 /** Lists the messages that the capture gateways stored for a campaign. */
-export const capturedOf = (id: string): Promise<Captured[]> =>
+export const listCaptured = (id: string): Promise<Captured[]> =>
   db.all(
     sql<Captured>`select reference, recipient, sender, subject, html, body, headers, reply_to from captured_messages
       where reference >= ${`${id}-`} and reference < ${`${id}.`} order by seq`,

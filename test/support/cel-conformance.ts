@@ -69,7 +69,7 @@ function writeAsText(value: SQL, type: Type): SQL {
 }
 
 /** Evaluates each expression by our checker and our SQL: a value as text, `error`, or `refused: ` and the code. */
-export async function answersOf(sources: readonly string[]): Promise<string[]> {
+export async function evaluateCases(sources: readonly string[]): Promise<string[]> {
   const db = new Database(env.DB, newMeter())
   const answers: (string | { statement: SQL<{ v: string | null }>; type: Type })[] = sources.map((source) => {
     const checked = checkTypes(source)

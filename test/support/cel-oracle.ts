@@ -69,7 +69,7 @@ function seenBy(editions: readonly string[] | null, user: Row, known: readonly R
 }
 
 /** Builds the variables of an expression for each person from the rows, without any SQL. */
-export function bindingsOf(
+export function buildBindings(
   tenant: Tenant,
   { editionId, editions }: { editionId: string | null; editions: readonly string[] | null },
 ): { id: string; bindings: Bindings }[] {

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers'
 
 /** Returns numbers from 0 up to 1, the same for the same seed. */
-export function randomOf(seed: number): () => number {
+export function createRandom(seed: number): () => number {
   let state = seed >>> 0
   return () => {
     state = (state + 0x6d2b79f5) >>> 0
@@ -92,8 +92,8 @@ const metadataValues: unknown[] = [
 ]
 export const metadataKeys = ['tier', 'level', 'tags', 'a', 'k.dot', 'k"quote', 'k$', 'k\\', 'é', "k'", '0', ' ']
 
-export function tenantOf(name: string, people: number, seed: number): Tenant {
-  const random = randomOf(seed)
+export function createTenant(name: string, people: number, seed: number): Tenant {
+  const random = createRandom(seed)
   const int = (limit: number) => Math.floor(random() * limit)
   const pick = <T>(from: readonly T[]): T => from[int(from.length)] as T
   const maybe = <T>(value: T): T | null => (random() < 0.6 ? value : null)
@@ -249,7 +249,7 @@ export function tenantOf(name: string, people: number, seed: number): Tenant {
 
 /** Says which editions know each person, and what these were given: in one, in both, or in neither. */
 function addEditions(tables: Tenant['tables'], editions: readonly string[], seed: number): void {
-  const random = randomOf(seed + 1)
+  const random = createRandom(seed + 1)
   const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T
   for (const { id, email } of tables['users'] ?? [])
     for (const edition_id of editions)

@@ -11,7 +11,7 @@ export const database = (): Database => new Database(env.DB, newMeter())
  * Evaluates an expression by our SQL for each person, in the order of their creation: the exact value and the
  * membership.
  */
-export async function valuesOf(
+export async function evaluateSources(
   sources: readonly string[],
   scope: ExpressionScope,
 ): Promise<{ values: (boolean | null)[]; members: boolean[] }[]> {

@@ -1,9 +1,9 @@
 import { env } from 'cloudflare:workers'
-import { columnsOf, leftTables, notes, tableNames } from './dump.ts'
+import { listColumns, leftTables, notes, listTableNames } from './dump.ts'
 
 /** A trigger for each way to change a table. An update that changes no value does not count. */
 async function buildTriggers(table: string): Promise<string[]> {
-  const columns = (await columnsOf(table)).map(({ name }) => name).filter((name) => !notes.has(name))
+  const columns = (await listColumns(table)).map(({ name }) => name).filter((name) => !notes.has(name))
   const differs = columns.map((name) => `old."${name}" is not new."${name}"`).join(' or ')
   const count = `begin update counted_changes set count = count + 1 where name = '${table}'; end`
   return [
@@ -16,7 +16,7 @@ async function buildTriggers(table: string): Promise<string[]> {
 
 /** Starts to count the rows that are written and deleted, in each table that `dump` shows. */
 export async function countChanges(): Promise<void> {
-  const tables = (await tableNames()).filter((name) => !leftTables.has(name))
+  const tables = (await listTableNames()).filter((name) => !leftTables.has(name))
   const statements = (await Promise.all(tables.map(buildTriggers))).flat()
   await env.DB.batch(
     ['create table counted_changes (name text primary key, count integer not null)', ...statements].map((statement) =>
@@ -26,7 +26,7 @@ export async function countChanges(): Promise<void> {
 }
 
 /** Returns the changed rows of each table since `countChanges`. It is as exact as a dump, and far cheaper. */
-export async function changesSoFar(): Promise<Record<string, number>> {
+export async function listChangesSoFar(): Promise<Record<string, number>> {
   const { results } = await env.DB.prepare('select name, count from counted_changes').all<{
     name: string
     count: number

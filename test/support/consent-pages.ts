@@ -36,7 +36,7 @@ export const pageOf = async (
 }
 
 /** Reads the fields of the page's form, with the boxes checked as on the page. */
-export function formIn(html: string): { shown: string[]; given: string[] } {
+export function readForm(html: string): { shown: string[]; given: string[] } {
   const values = (pattern: RegExp) => [...html.matchAll(pattern)].map(([, value]) => value ?? '')
   return {
     shown: values(/name="shown"\s+value="([^"]+)"/g),
@@ -56,23 +56,23 @@ export const send = (path: string, { shown, given }: { shown: string[]; given: s
 
 /** Opens the page, sets these boxes, and sends the form. */
 export async function choose(path: string, change: { give?: string[]; withdraw?: string[] }) {
-  const form = formIn((await visit(path)).text)
+  const form = readForm((await visit(path)).text)
   const checkedIds = [...form.given.filter((id) => !change.withdraw?.includes(id)), ...(change.give ?? [])]
   return send(path, { ...form, given: checkedIds })
 }
 
-export const recordsOf = (user: Pick<UserRow, 'id'>): Promise<RecordRow[]> =>
+export const listAllRecords = (user: Pick<UserRow, 'id'>): Promise<RecordRow[]> =>
   db.all(sql<RecordRow>`select * from consent_records where user_id = ${user.id} order by consent_id, number`)
 
-export const eventsOf = (organization: string): Promise<{ kind: string; payload: string }[]> =>
+export const listEvents = (organization: string): Promise<{ kind: string; payload: string }[]> =>
   db.all(sql<{ kind: string; payload: string }>`select kind, payload from webhook_events
     where organization_id = ${organization} and kind like 'consent.%' order by id`)
 
 /** Returns everything that a form could change. */
-export const stateOf = async ({ organization }: Pick<Scene, 'organization'>) => [
+export const dumpState = async ({ organization }: Pick<Scene, 'organization'>) => [
   await db.all(sql`select * from consent_records where organization_id = ${organization} order by id`),
   await db.all(sql`select * from suppressions where organization_id = ${organization} order by address`),
   await db.all(sql`select * from audit_log where organization_id = ${organization} order by id`),
   await db.all(sql`select * from transactional_emails where organization_id = ${organization} order by id`),
-  await eventsOf(organization),
+  await listEvents(organization),
 ]

@@ -5,7 +5,7 @@ import { call, type Reply, rootToken } from './api.ts'
 import { db } from './seeding/rows.ts'
 
 /** Returns the status, the code, and each fault with its place. */
-export const codeOf = ({ status, body }: Reply): (string | number)[] => [
+export const describeRefusal = ({ status, body }: Reply): (string | number)[] => [
   status,
   body.code,
   ...body.errors.map(({ code, attr }: { code: string; attr: string | null }) => `${code} ${attr}`),
@@ -26,7 +26,7 @@ export const answer = (
 ): Promise<Reply> =>
   call(`/v1/user/${at.user}/consents/${at.consent}/${action}`, { method: 'POST', body: anAnswer(fields), token })
 
-export const recordsOf = (user: string, consent: string): Promise<StoredRecord[]> =>
+export const listRecords = (user: string, consent: string): Promise<StoredRecord[]> =>
   db.all(sql<StoredRecord>`select * from consent_records where user_id = ${user} and consent_id = ${consent}
     order by number`)
 
@@ -38,7 +38,7 @@ export async function expectWhole(organization: string): Promise<void> {
     expect(await findChainFault(chain)).toBeNull()
 }
 
-export const eventsOf = (
+export const listEvents = (
   organization: string,
 ): Promise<{ kind: string; edition_id: string | null; payload: string }[]> =>
   db.all(sql<{ kind: string; edition_id: string | null; payload: string }>`select kind, edition_id, payload

@@ -46,7 +46,7 @@ export const testConfig: Config = {
 }
 
 /** Gateways that store messages instead of sending them. */
-export function capturing(
+export function createCapture(
   parts: Pick<JobCtx, 'db' | 'now' | 'newId'>,
 ): Pick<JobCtx, 'email' | 'sms' | 'dns' | 'passes' | 'payments' | 'files' | 'images' | 'scanner'> {
   const store = createCaptureStore(parts)
@@ -69,7 +69,7 @@ export function capturing(
 }
 
 /** Makes the context of a verb, at a time of the test's choice and with a meter of its own. */
-export function contextAt(now: number, caller: Partial<Caller> = {}): Ctx {
+export function createContextAt(now: number, caller: Partial<Caller> = {}): Ctx {
   const db = new Database(env.DB, newMeter())
   const newId = (kind: IdKind) => mintId(kind, now, Math.random)
   return {
@@ -88,13 +88,13 @@ export function contextAt(now: number, caller: Partial<Caller> = {}): Ctx {
     senders: createCampaignSenders(env),
     webhookSenders: createWebhookSenders(env),
     webhookPost: { post: () => Promise.reject(new Error('verbs post nothing')) },
-    ...capturing({ db, now: () => now, newId }),
+    ...createCapture({ db, now: () => now, newId }),
   }
 }
 
 /** Makes a context in which a change happens between the last read and each commit. */
 export function interruptBefore(happen: () => Promise<unknown>): Ctx {
-  const ctx = contextAt(Date.now())
+  const ctx = createContextAt(Date.now())
   const batch = ctx.db.batch.bind(ctx.db)
   ctx.db.batch = async (statements) => {
     await happen()

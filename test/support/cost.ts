@@ -8,7 +8,7 @@ export interface Cost {
   rows_written: number
 }
 
-export function costOf(reply: Reply): Cost {
+export function readCost(reply: Reply): Cost {
   const text = /db;desc="([^"]+)"/.exec(reply.headers.get('server-timing') ?? '')?.[1]
   if (text === undefined) throw new Error('the answer does not contain its cost')
   return Object.fromEntries(

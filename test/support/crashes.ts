@@ -1,5 +1,5 @@
 import { env } from 'cloudflare:workers'
-import { watchedStore } from './files.ts'
+import { watchStore } from './files.ts'
 
 /**
  * Wraps the database and the store so that they fail from this call on. Every other crash comes after the call is done.
@@ -46,5 +46,5 @@ export function crashAt(number: number): { bindings: object; hasCrashed: () => b
     return crashingStatement
   }
   const DB = { withSession: (constraint?: string) => session(env.DB.withSession(constraint)) }
-  return { bindings: { DB, ...watchedStore(before, after) }, hasCrashed: () => isDown }
+  return { bindings: { DB, ...watchStore(before, after) }, hasCrashed: () => isDown }
 }

@@ -3,17 +3,17 @@ import type { JobCtx } from '../../src/context.ts'
 import { workOnImport } from '../../src/modules/data-imports/jobs.ts'
 import { utf8 } from '../../src/domain/text/encoding.ts'
 import { get, patch, post, type Reply } from './api.ts'
-import { contextAt } from './context.ts'
-import { rowsOf } from './files.ts'
+import { createContextAt } from './context.ts'
+import { queryRows } from './files.ts'
 import type { Shop } from './seeding/sales/orders.ts'
 
-export const csv = (text: string): Uint8Array<ArrayBuffer> => utf8(text)
+export const encodeCsv = (text: string): Uint8Array<ArrayBuffer> => utf8(text)
 
 /** Joins the lines of a CSV file. */
 export const joinCsvLines = (lines: readonly string[]): Uint8Array<ArrayBuffer> =>
-  csv(lines.map((line) => `${line}\r\n`).join(''))
+  encodeCsv(lines.map((line) => `${line}\r\n`).join(''))
 
-export const bodyFor = (shop: Shop, file_id?: string, more: object = {}) => ({
+export const buildBody = (shop: Shop, file_id?: string, more: object = {}) => ({
   ...shop,
   ...(file_id ? { file_id } : {}),
   ...more,
@@ -27,30 +27,31 @@ interface StoredImport {
   status: string
 }
 
-export const storedImport = async (id: string): Promise<StoredImport & Record<string, unknown>> => {
-  const [row] = await rowsOf<StoredImport & Record<string, unknown>>('select * from data_imports where id = ?', id)
+export const loadImport = async (id: string): Promise<StoredImport & Record<string, unknown>> => {
+  const [row] = await queryRows<StoredImport & Record<string, unknown>>('select * from data_imports where id = ?', id)
   if (!row) throw new Error('no such import')
   return row
 }
 
 /** The context of background work; the test runs what it would enqueue. */
-export const jobAt = (now = Date.now()): JobCtx => contextAt(now)
+export const createJobAt = (now = Date.now()): JobCtx => createContextAt(now)
 
 /** Runs steps until the phase of an import has ended. */
-export async function work(id: string, job: JobCtx = jobAt()): Promise<StoredImport & Record<string, unknown>> {
+export async function work(id: string, job: JobCtx = createJobAt()): Promise<StoredImport & Record<string, unknown>> {
   for (let messages = 0; messages < 1000; messages++) {
-    const row = await storedImport(id)
+    const row = await loadImport(id)
     if (row.phase === null) return row
     await workOnImport(job, id, row.epoch)
   }
   throw new Error('The work does not end.')
 }
 
-export const columnsOf = async (id: string): Promise<Reply['body']> => (await get(pathOf(id, '/column-mappings'))).body
+export const readColumns = async (id: string): Promise<Reply['body']> =>
+  (await get(pathOf(id, '/column-mappings'))).body
 
 /** Maps the header of each column to its target. */
-export async function targetsOf(id: string): Promise<Record<string, string>> {
-  const { results } = await columnsOf(id)
+export async function readTargets(id: string): Promise<Record<string, string>> {
+  const { results } = await readColumns(id)
   return Object.fromEntries(
     (results as { source_column: string; target_field: string | null }[]).flatMap(({ source_column, target_field }) =>
       target_field === null ? [] : [[source_column, target_field]],
@@ -88,8 +89,8 @@ export interface StagedRow {
   outcome: string | null
 }
 
-export const stagedRows = (id: string): Promise<StagedRow[]> =>
-  rowsOf(
+export const loadStagedRows = (id: string): Promise<StagedRow[]> =>
+  queryRows(
     `select import_rows.*, coalesce(import_rows.outcome, its.outcome) as outcome
       from import_rows left join import_orders its
         on its.import_id = import_rows.import_id and its.group_key = import_rows.group_key

@@ -107,13 +107,13 @@ export const document = ((globalThis as Record<symbol, unknown>)[cacheKey] ??= r
   JSON.parse(JSON.stringify(openApiDocument(routers))) as object,
 )) as Document
 
-export function documentedAt({ id, path, method }: Pick<Operation, 'id' | 'path' | 'method'>): DocumentedOperation {
+export function findDocumented({ id, path, method }: Pick<Operation, 'id' | 'path' | 'method'>): DocumentedOperation {
   const documentedOperation = document.paths[path]?.[method]
   if (!documentedOperation) throw new Error(`${id} is not documented`)
   return documentedOperation
 }
 
-export const resolved = (schema: Schema): Schema =>
+export const resolveSchema = (schema: Schema): Schema =>
   schema.$ref ? (document.components.schemas[schema.$ref.split('/').at(-1) ?? ''] ?? {}) : schema
 
 const parts = (schema: Schema): [string, Schema][] => [
@@ -128,10 +128,10 @@ const parts = (schema: Schema): [string, Schema][] => [
 ]
 
 /** Lists every schema inside a schema by its path, and each named schema once. */
-export function* schemasIn(given: Schema, path = '', seen = new Set<Schema>()): Generator<[string, Schema]> {
-  const schema = resolved(given)
+export function* listSchemas(given: Schema, path = '', seen = new Set<Schema>()): Generator<[string, Schema]> {
+  const schema = resolveSchema(given)
   if (seen.has(schema)) return
   seen.add(schema)
   yield [path, schema]
-  for (const [name, part] of parts(schema)) yield* schemasIn(part, name ? `${path}.${name}` : path, seen)
+  for (const [name, part] of parts(schema)) yield* listSchemas(part, name ? `${path}.${name}` : path, seen)
 }

@@ -13,7 +13,7 @@ export interface Column {
   pk: number
 }
 
-export async function tableNames(): Promise<string[]> {
+export async function listTableNames(): Promise<string[]> {
   const { results } = await env.DB.prepare(
     `select name from pragma_table_list where schema = 'main' and type = 'table' and name not like 'sqlite\\_%' escape '\\'
       and name not like '\\_cf\\_%' escape '\\' order by name`,
@@ -21,7 +21,7 @@ export async function tableNames(): Promise<string[]> {
   return results.map(({ name }) => name).filter((name) => name !== 'd1_migrations')
 }
 
-export const columnsOf = async (table: string): Promise<Column[]> =>
+export const listColumns = async (table: string): Promise<Column[]> =>
   (
     await env.DB.prepare(`select name, type, "notnull", dflt_value, pk from pragma_table_info(?)`)
       .bind(table)
@@ -37,9 +37,9 @@ async function prepare(leftColumns: LeftColumns): Promise<string[]> {
   const preparedDump = prepared.get(leftColumns)
   if (preparedDump) return preparedDump
   const statements: string[] = []
-  for (const table of await tableNames()) {
+  for (const table of await listTableNames()) {
     if (leftTables.has(table)) continue
-    const columns = (await columnsOf(table))
+    const columns = (await listColumns(table))
       .map(({ name }) => name)
       .filter((name) => !notes.has(name) && !leftColumns[table]?.includes(name))
     const row = columns.map((name) => `quote("${name}")`).join(" || ',' || ")

@@ -91,10 +91,10 @@ export const sound: EditionFacts = {
 
 export type Change = (facts: EditionFacts) => Partial<EditionFacts>
 
-export const having =
+export const addCondition =
   (columns: Partial<EditionFacts['edition']>): Change =>
   () => ({ edition: { ...edition, ...columns } })
-export const selling =
+export const addSale =
   (columns: Partial<ProductFacts>): Change =>
   () => ({
     products: [{ ...product, ...columns }],

@@ -5,7 +5,7 @@ import { next } from './seeding/rows.ts'
 export const partSize = 8 * 1024 * 1024
 
 /** Makes a table of this many bytes, different each time. */
-export function tableOf(size: number): Uint8Array<ArrayBuffer> {
+export function makeTable(size: number): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(size).fill(0x61)
   bytes.set(utf8(`name,number ${next()}\r\n`))
   bytes.set(utf8(','), 1000)
@@ -19,10 +19,10 @@ export const startUpload = async (
 ): Promise<Reply['body']> =>
   (await post('/v1/files/uploads', { organization_id: organization.id, name, size: bytes.length })).body
 
-export const digestOf = async (bytes: Uint8Array<ArrayBuffer>): Promise<string> =>
+export const computeDigest = async (bytes: Uint8Array<ArrayBuffer>): Promise<string> =>
   `sha-256=:${toBase64(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)))}:`
 
-export const partOf = (bytes: Uint8Array<ArrayBuffer>, number: number) =>
+export const slicePart = (bytes: Uint8Array<ArrayBuffer>, number: number) =>
   bytes.slice((number - 1) * partSize, number * partSize)
 
 export async function putPart(
@@ -34,7 +34,7 @@ export async function putPart(
   const request = {
     method: 'PUT',
     raw: bytes,
-    headers: { 'content-type': 'application/octet-stream', 'content-digest': await digestOf(bytes), ...headers },
+    headers: { 'content-type': 'application/octet-stream', 'content-digest': await computeDigest(bytes), ...headers },
   }
   const path = `/v1/files/uploads/${id}/parts/${number}`
   return bindings ? callWith(bindings, path, request) : call(path, request)

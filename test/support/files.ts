@@ -4,7 +4,7 @@ import { callWith, call, type Reply, type Request } from './api.ts'
 import { next } from './seeding/rows.ts'
 
 /** Makes a PNG that ends after its header; `content` makes its bytes different. */
-export function png(content = '', { width = 640, height = 480, size = 0 } = {}): Uint8Array<ArrayBuffer> {
+export function makePng(content = '', { width = 640, height = 480, size = 0 } = {}): Uint8Array<ArrayBuffer> {
   const text = new TextEncoder().encode(content)
   const bytes = new Uint8Array(Math.max(size, 33 + text.length))
   bytes.set([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52])
@@ -16,7 +16,7 @@ export function png(content = '', { width = 640, height = 480, size = 0 } = {}):
   return bytes
 }
 
-export const freshPng = () => png(`png ${next()}`)
+export const makeFreshPng = () => makePng(`png ${next()}`)
 
 export const sha256Hex = async (bytes: Uint8Array<ArrayBuffer>): Promise<string> =>
   toHex(await crypto.subtle.digest('SHA-256', bytes))
@@ -51,7 +51,7 @@ export function uploadRaw(organization: string, bytes: BodyInit, options: RawUpl
 export type FormPart = [name: string, value: string | Uint8Array, fileName?: string, type?: string]
 
 /** Builds a form with its parts in the given order. */
-export function formOf(parts: readonly FormPart[], boundary = 'boundary-of-the-tests') {
+export function buildForm(parts: readonly FormPart[], boundary = 'boundary-of-the-tests') {
   const encode = (text: string) => new TextEncoder().encode(text)
   const chunks = parts.flatMap(([name, value, fileName, type]) => [
     encode(
@@ -71,7 +71,7 @@ export function formOf(parts: readonly FormPart[], boundary = 'boundary-of-the-t
 }
 
 export function uploadForm(parts: readonly FormPart[], request: Request = {}): Promise<Reply> {
-  const { body, type } = formOf(parts)
+  const { body, type } = buildForm(parts)
   return call('/v1/files', {
     method: 'POST',
     raw: body,
@@ -81,7 +81,7 @@ export function uploadForm(parts: readonly FormPart[], request: Request = {}): P
 }
 
 /** Lists the keys of the objects in the store. */
-export async function storedKeys(prefix = 'objects/'): Promise<string[]> {
+export async function listStoredKeys(prefix = 'objects/'): Promise<string[]> {
   const keys: string[] = []
   let cursor: string | undefined
   do {
@@ -92,14 +92,14 @@ export async function storedKeys(prefix = 'objects/'): Promise<string[]> {
   return keys
 }
 
-export const usedBytes = async (organization: string): Promise<number> =>
+export const loadUsedBytes = async (organization: string): Promise<number> =>
   (
     await env.DB.prepare('select used_bytes from organization_storage where organization_id = ?')
       .bind(organization)
       .first<{ used_bytes: number }>()
   )?.used_bytes ?? 0
 
-export const rowsOf = async <Row>(sql: string, ...values: unknown[]): Promise<Row[]> =>
+export const queryRows = async <Row>(sql: string, ...values: unknown[]): Promise<Row[]> =>
   (
     await env.DB.prepare(sql)
       .bind(...values)
@@ -110,17 +110,17 @@ export const rowsOf = async <Row>(sql: string, ...values: unknown[]): Promise<Ro
  * Compares the stored bytes of the database with its rows and the store: every file has its bytes, counted bytes are
  * stored, and no object lacks a row.
  */
-export async function accountOf(organization: string) {
-  const objects = await rowsOf<{ storage_key: string; size: number; files: number }>(
+export async function checkAccount(organization: string) {
+  const objects = await queryRows<{ storage_key: string; size: number; files: number }>(
     `select storage_key, size, (select count(*) from files f where f.storage_key = o.storage_key) as files
      from stored_objects o where organization_id = ?`,
     organization,
   )
-  const open = await rowsOf<{ size: number }>(
+  const open = await queryRows<{ size: number }>(
     'select size from file_uploads where organization_id = ? and file_id is null',
     organization,
   )
-  const [lost = { n: 0 }] = await rowsOf<{ n: number }>(
+  const [lost = { n: 0 }] = await queryRows<{ n: number }>(
     `select count(*) as n from files where organization_id = ? and (storage_key is null or not exists
       (select 1 from stored_objects o where o.storage_key = files.storage_key))`,
     organization,
@@ -129,14 +129,14 @@ export async function accountOf(organization: string) {
   return {
     objects: objects.length,
     references: objects.map(({ files }) => files),
-    isCounted: (await usedBytes(organization)) === [...objects, ...open].reduce((sum, { size }) => sum + size, 0),
+    isCounted: (await loadUsedBytes(organization)) === [...objects, ...open].reduce((sum, { size }) => sum + size, 0),
     isStored: objects.every(({ size }, index) => present[index] === size),
     lost: lost.n,
   }
 }
 
 /** Wraps the store with a callback before each call. `before` may throw. */
-export function watchedStore(before: (call: string) => void | Promise<void>, after: typeof before = () => undefined) {
+export function watchStore(before: (call: string) => void | Promise<void>, after: typeof before = () => undefined) {
   const watch = <T extends object>(target: T): T =>
     new Proxy(target, {
       get(object, name) {

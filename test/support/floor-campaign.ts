@@ -18,7 +18,7 @@ export async function givenCampaign(client: Client, people: number): Promise<str
 }
 
 /** Waits for the end of the campaign, for some minutes at most. */
-export async function endOf(client: Client, id: string): Promise<Campaign> {
+export async function waitForEnd(client: Client, id: string): Promise<Campaign> {
   const deadline = Date.now() + 200_000
   for (;;) {
     await wait(1000)

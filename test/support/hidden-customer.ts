@@ -31,7 +31,7 @@ const marks = [
   hidden.joined,
 ] as const
 
-export const marksIn = (text: string): string[] =>
+export const findMarks = (text: string): string[] =>
   marks.filter((mark) => text.toLowerCase().includes(mark.toLowerCase()))
 
 /** A recipient of the edition's campaign, whom the provider refused with its own words. */

@@ -2,23 +2,23 @@ import { bombs, truncated } from './hostile-images.ts'
 import { type HostileFile, hostileFile as file } from './hostile-file.ts'
 import { image } from './images.ts'
 import {
-  avifOf,
-  bytesOf,
-  gifOf,
+  makeAvif,
+  joinBytes,
+  makeGif,
   jpegMetadata,
-  jpegOf,
+  makeJpeg,
   latin,
-  pngOf,
+  makePng,
   vp8,
-  webpOf,
-  utf16Of,
-  zipOf,
+  makeWebp,
+  encodeUtf16,
+  makeZip,
 } from './made-files.ts'
 
 export type { Expected, HostileFile } from './hostile-file.ts'
 
 const xlsx = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
-const workbook = zipOf('[Content_Types].xml', '_rels/.rels', 'xl/workbook.xml')
+const workbook = makeZip('[Content_Types].xml', '_rels/.rels', 'xl/workbook.xml')
 
 const wrongType: HostileFile[] = [
   file('SVG', latin('<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>'), ['unsupported_file_type', /SVG/]),
@@ -27,10 +27,10 @@ const wrongType: HostileFile[] = [
     /SVG/,
   ]),
   file('SVG declared as PNG', latin('<svg/>'), ['unsupported_file_type', /SVG/], { declared: 'image/png' }),
-  file('SVG in UTF-16', bytesOf([0xff, 0xfe], utf16Of('<svg onload="x">')), ['unsupported_file_type', /SVG/]),
+  file('SVG in UTF-16', joinBytes([0xff, 0xfe], encodeUtf16('<svg onload="x">')), ['unsupported_file_type', /SVG/]),
   file(
     'SVG in UTF-16 without a mark, declared as CSV',
-    utf16Of('\n<svg onload="x,y">'),
+    encodeUtf16('\n<svg onload="x,y">'),
     ['unsupported_file_type', /SVG/],
     {
       declared: 'text/csv',
@@ -62,8 +62,8 @@ const wrongType: HostileFile[] = [
   file('BMP', latin('BM\u0036\0\0\0\0\0\0\0'), ['unsupported_file_type', /BMP/]),
   file('TIFF', latin('II*\0\u0008\0\0\0'), ['unsupported_file_type', /TIFF/]),
   file('an icon', latin('\0\0\u0001\0\u0001\0'), ['unsupported_file_type', /icon/]),
-  file('HEIC', avifOf([[16, 9]], 'heic\0\0\0\0heicmif1'), ['unsupported_file_type', /HEIC/]),
-  file('a video', avifOf([], 'isom\0\0\0\0isommp41'), ['unsupported_file_type', /video/]),
+  file('HEIC', makeAvif([[16, 9]], 'heic\0\0\0\0heicmif1'), ['unsupported_file_type', /HEIC/]),
+  file('a video', makeAvif([], 'isom\0\0\0\0isommp41'), ['unsupported_file_type', /video/]),
   file('JPEG XL', latin('\u00ff\u000a\u00fa'), ['unsupported_file_type', /JPEG XL/]),
   file('a Photoshop document', latin('8BPS\0\u0001'), ['unsupported_file_type', /Photoshop/]),
   file('PostScript', latin('%!PS-Adobe-3.0\na,b\n'), ['unsupported_file_type', /PostScript/]),
@@ -75,8 +75,8 @@ const wrongType: HostileFile[] = [
   }),
   file('a sound', latin('ID3\u0003\0'), ['unsupported_file_type', /sound/]),
   file('RIFF that is a sound', latin('RIFF\u0024\0\0\0WAVEfmt '), ['unsupported_file_type', /sound/]),
-  file('random bytes', bytesOf([1, 2, 3, 200, 0, 7, 9]), ['unsupported_file_type', /unknown/]),
-  file('random bytes, declared as CSV', bytesOf([1, 2, 3, 200, 0, 7, 9]), ['unsupported_file_type', /unknown/], {
+  file('random bytes', joinBytes([1, 2, 3, 200, 0, 7, 9]), ['unsupported_file_type', /unknown/]),
+  file('random bytes, declared as CSV', joinBytes([1, 2, 3, 200, 0, 7, 9]), ['unsupported_file_type', /unknown/], {
     declared: 'text/csv',
   }),
   file('PNG declared as JPEG', image('png'), ['type_mismatch', /image\/png.*image\/jpeg/], { declared: 'image/jpeg' }),
@@ -85,27 +85,32 @@ const wrongType: HostileFile[] = [
 ]
 
 const archives: HostileFile[] = [
-  file('a ZIP archive', zipOf('a.txt'), ['unsupported_file_type', /not an XLSX/]),
-  file('a ZIP archive declared as XLSX', zipOf('a.txt'), ['unsupported_file_type', /not an XLSX/], { declared: xlsx }),
-  file('a DOCX document', zipOf('[Content_Types].xml', 'word/document.xml'), ['unsupported_file_type', /not an XLSX/]),
-  file('a workbook with macros', zipOf('xl/workbook.xml', 'xl/vbaProject.bin'), ['unsupported_file_type', /macros/]),
-  file('a workbook whose macros stand elsewhere', zipOf('xl/workbook.xml', 'xl/deep/VBAProject.bin'), [
+  file('a ZIP archive', makeZip('a.txt'), ['unsupported_file_type', /not an XLSX/]),
+  file('a ZIP archive declared as XLSX', makeZip('a.txt'), ['unsupported_file_type', /not an XLSX/], {
+    declared: xlsx,
+  }),
+  file('a DOCX document', makeZip('[Content_Types].xml', 'word/document.xml'), [
+    'unsupported_file_type',
+    /not an XLSX/,
+  ]),
+  file('a workbook with macros', makeZip('xl/workbook.xml', 'xl/vbaProject.bin'), ['unsupported_file_type', /macros/]),
+  file('a workbook whose macros stand elsewhere', makeZip('xl/workbook.xml', 'xl/deep/VBAProject.bin'), [
     'unsupported_file_type',
     /macros/,
   ]),
-  file('a Java program that names a workbook', zipOf('META-INF/MANIFEST.MF', 'xl/workbook.xml'), [
+  file('a Java program that names a workbook', makeZip('META-INF/MANIFEST.MF', 'xl/workbook.xml'), [
     'unsupported_file_type',
     /not an XLSX/,
   ]),
   file(
     'a page in an archive that is declared as XLSX',
-    zipOf('index.html', 'app.js'),
+    makeZip('index.html', 'app.js'),
     ['unsupported_file_type', /not an XLSX/],
     {
       declared: xlsx,
     },
   ),
-  file('a binary workbook', zipOf('[Content_Types].xml', 'xl/workbook.bin'), ['unsupported_file_type', /binary/]),
+  file('a binary workbook', makeZip('[Content_Types].xml', 'xl/workbook.bin'), ['unsupported_file_type', /binary/]),
   file('an encrypted workbook', workbook.with(6, 1), ['unsupported_file_type', /encrypted/]),
   file('an archive whose entry names a size of 4 GB', workbook.with(20, 255).with(21, 255), [
     'unsupported_file_type',
@@ -114,7 +119,7 @@ const archives: HostileFile[] = [
   file('an archive that ends in its first name', workbook.slice(0, 33), ['unsupported_file_type', /not an XLSX/]),
   file(
     'an empty archive',
-    bytesOf(
+    joinBytes(
       'PK\u0005\u0006',
       Array.from({ length: 18 }, () => 0),
     ),
@@ -131,33 +136,33 @@ const tooLarge: HostileFile[] = [
 
 /** A file that is two things at once is accepted as its beginning, and served with only that type. */
 const polyglots: HostileFile[] = [
-  file('GIF that is JavaScript', bytesOf(gifOf(10_799, 1, [{ width: 1, height: 1 }]), '*/=1;alert(1)//'), [
+  file('GIF that is JavaScript', joinBytes(makeGif(10_799, 1, [{ width: 1, height: 1 }]), '*/=1;alert(1)//'), [
     'image/gif',
     10_799,
     1,
   ]),
   file(
     'JPEG with HTML in its metadata',
-    jpegOf(16, 9, [0xff, 0xfe, 0, 18, ...latin('<script>x</script')].slice(0, 20)),
+    makeJpeg(16, 9, [0xff, 0xfe, 0, 18, ...latin('<script>x</script')].slice(0, 20)),
     ['image/jpeg', 16, 9],
   ),
-  file('PNG with HTML behind it', bytesOf(image('png'), '<html><script>alert(1)</script>'), ['image/png', 16, 9]),
+  file('PNG with HTML behind it', joinBytes(image('png'), '<html><script>alert(1)</script>'), ['image/png', 16, 9]),
   file('PDF with HTML in it', latin('%PDF-1.4\n<script>alert(1)</script>'), ['application/pdf']),
   file('PDF that does not begin as one', latin('<html>%PDF-1.4'), ['unsupported_file_type', /HTML/]),
   file('PDF of no known version', latin('%PDF-9.9'), ['unsupported_file_type', /columns/]),
-  file('an image with an archive behind it', bytesOf(image('png'), zipOf('a.jar')), ['image/png', 16, 9]),
-  file('an archive with a workbook in it and a program behind it', bytesOf(workbook, 'MZ'), [xlsx]),
-  file('GIF whose comment is HTML', bytesOf(gifOf(9, 9, [{ width: 9, height: 9 }]), '<script>alert(1)</script>'), [
+  file('an image with an archive behind it', joinBytes(image('png'), makeZip('a.jar')), ['image/png', 16, 9]),
+  file('an archive with a workbook in it and a program behind it', joinBytes(workbook, 'MZ'), [xlsx]),
+  file('GIF whose comment is HTML', joinBytes(makeGif(9, 9, [{ width: 9, height: 9 }]), '<script>alert(1)</script>'), [
     'image/gif',
     9,
     9,
   ]),
-  file('WebP with a page behind it', bytesOf(webpOf(vp8(16, 9)), '<!DOCTYPE html><script>x</script>'), [
+  file('WebP with a page behind it', joinBytes(makeWebp(vp8(16, 9)), '<!DOCTYPE html><script>x</script>'), [
     'image/webp',
     16,
     9,
   ]),
-  file('AVIF with a program behind it', bytesOf(avifOf([[16, 9]]), 'MZ'), ['image/avif', 16, 9]),
+  file('AVIF with a program behind it', joinBytes(makeAvif([[16, 9]]), 'MZ'), ['image/avif', 16, 9]),
   file('PDF with a form of HTML and JavaScript', latin('%PDF-1.7\n<html><!--\n/OpenAction /S /JavaScript'), [
     'application/pdf',
   ]),
@@ -166,14 +171,14 @@ const polyglots: HostileFile[] = [
 
 const good: HostileFile[] = [
   file('PNG', image('png'), ['image/png', 16, 9]),
-  file('PNG of exactly 40 megapixels', pngOf(8000, 5000), ['image/png', 8000, 5000]),
+  file('PNG of exactly 40 megapixels', makePng(8000, 5000), ['image/png', 8000, 5000]),
   file('PNG of exactly 10 MB', image('png'), ['image/png', 16, 9], { size: 10_000_000 }),
   file('JPEG', image('jpeg'), ['image/jpeg', 16, 9], { declared: 'image/jpg' }),
   file('JPEG that is shown turned', image('turnedJpeg'), ['image/jpeg', 9, 16]),
-  file('JPEG with much metadata', jpegOf(16, 9, jpegMetadata(30_000, 30_000)), ['image/jpeg', 16, 9]),
+  file('JPEG with much metadata', makeJpeg(16, 9, jpegMetadata(30_000, 30_000)), ['image/jpeg', 16, 9]),
   file(
     'JPEG for print, with its colours before its frame',
-    jpegOf(16, 9, jpegMetadata(...Array.from({ length: 10 }, () => 60_000))),
+    makeJpeg(16, 9, jpegMetadata(...Array.from({ length: 10 }, () => 60_000))),
     ['image/jpeg', 16, 9],
   ),
   file('WebP', image('webp'), ['image/webp', 16, 9]),
@@ -185,8 +190,8 @@ const good: HostileFile[] = [
   file('CSV', latin('name,price\nÆ,1\n'), ['text/csv']),
   file('CSV with semicolons in Windows-1252', latin('navn;pris\nS\u00f8ren;1\n'), ['text/csv']),
   file('CSV in UTF-8 with a mark', latin('\u00ef\u00bb\u00bfnavn;pris\nS\u00c3\u00b8ren;1\n'), ['text/csv']),
-  file('CSV in UTF-16', bytesOf([0xff, 0xfe], utf16Of('navn;pris\nSøren;1\n')), ['text/csv']),
-  file('CSV in UTF-16, the big end first', bytesOf([0xfe, 0xff], utf16Of('navn\tpris\nSøren\t1\n', true)), [
+  file('CSV in UTF-16', joinBytes([0xff, 0xfe], encodeUtf16('navn;pris\nSøren;1\n')), ['text/csv']),
+  file('CSV in UTF-16, the big end first', joinBytes([0xfe, 0xff], encodeUtf16('navn\tpris\nSøren\t1\n', true)), [
     'text/csv',
   ]),
   file('CSV that is cut inside a character', latin('navn;pris\nS\u00c3\u00b8ren;1\nS\u00c3'), ['text/csv'], {
@@ -198,7 +203,7 @@ const good: HostileFile[] = [
   file('a workbook', workbook, [xlsx], { declared: xlsx }),
   file(
     'a workbook whose list of types comes last',
-    zipOf('docProps/app.xml', 'xl/workbook.xml', '[Content_Types].xml'),
+    makeZip('docProps/app.xml', 'xl/workbook.xml', '[Content_Types].xml'),
     [xlsx],
   ),
 ]

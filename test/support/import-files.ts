@@ -8,7 +8,7 @@ import type { FileSource } from '../../src/domain/data-imports/files/source.ts'
 const lastFilled = (cells: readonly string[]): number => cells.findLastIndex((cell) => cell !== '') + 1
 
 /** Returns the cleaned cells, without empty ones at the end. */
-export const meantCells = (cells: readonly string[]): string[] => {
+export const cleanCells = (cells: readonly string[]): string[] => {
   const clean = cells.map(cleanCell)
   return clean.slice(0, lastFilled(clean))
 }
@@ -29,7 +29,7 @@ export async function inspectAndRead(file: FileSource, options: FormatOptions = 
 }
 
 /** Returns the fault that ends the reading. */
-export async function faultOf(reading: Promise<unknown>): Promise<ReadFault> {
+export async function catchFault(reading: Promise<unknown>): Promise<ReadFault> {
   try {
     await reading
   } catch (error) {

@@ -9,7 +9,7 @@ export interface ShownPurchase {
   user: { api_id: string; full_name: string; email: string | null }
 }
 
-export const ticket = (change: Record<string, unknown> = {}) => ({
+export const buildTicket = (change: Record<string, unknown> = {}) => ({
   product: 'Day ticket',
   quantity: 1,
   unit_price: 100,
@@ -28,7 +28,7 @@ export async function importOrder(shop: Shop, change: Record<string, unknown>, o
   return { id: result.order_id as string, result, body, purchases: body.purchases as ShownPurchase[] }
 }
 
-export const refusal = async (shop: Shop, change: Record<string, unknown>) => {
+export const describeRefusal = async (shop: Shop, change: Record<string, unknown>) => {
   const { body } = await importOrders(shop, [order(change)], { on_duplicate: 'update' })
   return body.results[0].errors.map(({ code, pointer }: { code: string; pointer: string }) => `${code} ${pointer}`)
 }

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { get, post } from './api.ts'
-import { columnsOf, mapColumns, pathOf, process, work } from './data-imports.ts'
+import { readColumns, mapColumns, pathOf, process, work } from './data-imports.ts'
 import type { Shop } from './seeding/sales/orders.ts'
 
 interface ShownOrder {
@@ -16,7 +16,7 @@ interface ShownOrder {
 }
 
 /** Summarises the orders of an edition, by their ids at the source. */
-export async function ordersOf({ edition_id }: Shop): Promise<object[]> {
+export async function summariseOrders({ edition_id }: Shop): Promise<object[]> {
   const { body } = await get(`/v1/orders?edition_id=${edition_id}&page_size=100`)
   const ids = (body.results as { id: string }[]).map(({ id }) => id)
   const orders = await Promise.all(ids.map(async (id) => (await get(`/v1/orders/${id}`)).body as ShownOrder))
@@ -35,8 +35,8 @@ export async function ordersOf({ edition_id }: Shop): Promise<object[]> {
 }
 
 /** Maps each column, by its place and header, to its target. */
-export async function suggestionsOf(id: string): Promise<Record<string, string | null>> {
-  const { results } = await columnsOf(id)
+export async function readSuggestions(id: string): Promise<Record<string, string | null>> {
+  const { results } = await readColumns(id)
   const columns = results as { source_index: number; source_column: string; target_field: string | null }[]
   return Object.fromEntries(
     columns.map(({ source_index, source_column, target_field }) => [`${source_index} ${source_column}`, target_field]),
@@ -49,7 +49,7 @@ export interface Answers {
 }
 
 /** The preview before anything is written. */
-export async function previewed(id: string, { mappings = [], constants = [] }: Answers = {}) {
+export async function previewOrders(id: string, { mappings = [], constants = [] }: Answers = {}) {
   if (mappings.length + constants.length > 0) {
     const mapped = await mapColumns(id, mappings, constants)
     expect(mapped.status, mapped.text).toBe(200)

@@ -6,7 +6,7 @@ export { base }
 /** Requests an absolute or relative address. */
 export const readAs = (token: string, address: string): Promise<Reply> => call(address.replace(base, ''), { token })
 
-export const idsOf = (reply: Reply): string[] => (reply.body.results as { id: string }[]).map(({ id }) => id)
+export const listIds = (reply: Reply): string[] => (reply.body.results as { id: string }[]).map(({ id }) => id)
 
 /** Reads all rows by following `next`. */
 export async function walkAs(
@@ -18,7 +18,7 @@ export async function walkAs(
   for (let at: string | null = address; at !== null;) {
     const reply: Reply = await readAs(token, at)
     expect(reply.status === 200 || reply.text).toBe(true)
-    pages.push(idsOf(reply))
+    pages.push(listIds(reply))
     count = reply.body.count
     at = reply.body.next
     if (pages.length > 200) throw new Error('the pages do not end')
@@ -27,15 +27,15 @@ export async function walkAs(
 }
 
 /** Compares like a list's ordering: null comes last in both directions. */
-export const nullsLast =
+export const compareNullsLast =
   (desc: boolean) =>
   (left: unknown, right: unknown): number => {
     if (left === null || right === null) return Number(left === null) - Number(right === null)
-    return desc ? byCodePoint(right, left) : byCodePoint(left, right)
+    return desc ? compareByCodePoint(right, left) : compareByCodePoint(left, right)
   }
 
 /** Compares like SQLite: text by code point, and null before everything. */
-export const byCodePoint = (left: unknown, right: unknown): number => {
+export const compareByCodePoint = (left: unknown, right: unknown): number => {
   if (typeof left === 'number' && typeof right === 'number') return left - right
   const [one, other] = [left, right].map((value) =>
     typeof value === 'boolean'

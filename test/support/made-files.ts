@@ -6,19 +6,19 @@ export type Bytes = Uint8Array<ArrayBuffer>
 
 export const latin = (text: string): Bytes => Uint8Array.from(text, (letter) => letter.charCodeAt(0))
 
-export const bytesOf = (...parts: (string | readonly number[] | Uint8Array)[]): Bytes =>
+export const joinBytes = (...parts: (string | readonly number[] | Uint8Array)[]): Bytes =>
   Uint8Array.from(parts.flatMap((part) => (typeof part === 'string' ? [...latin(part)] : [...part])))
 
 const big = (length: number, value: number): number[] =>
   Array.from({ length }, (_, index) => Math.floor(value / 256 ** (length - 1 - index)) % 256)
 const little = (length: number, value: number): number[] => big(length, value).toReversed()
 
-export const pngOf = (width: number, height: number, rest: readonly number[] = [8, 2, 0, 0, 0]): Bytes =>
-  bytesOf('\u0089PNG\r\n\u001a\n', big(4, 13), 'IHDR', big(4, width), big(4, height), rest, big(4, 0), big(8, 0))
+export const makePng = (width: number, height: number, rest: readonly number[] = [8, 2, 0, 0, 0]): Bytes =>
+  joinBytes('\u0089PNG\r\n\u001a\n', big(4, 13), 'IHDR', big(4, width), big(4, height), rest, big(4, 0), big(8, 0))
 
 /** Makes a chunk of a PNG without a valid checksum, which nothing reads. */
 const pngChunk = (name: string, content: readonly number[]): Bytes =>
-  bytesOf(big(4, content.length), name, content, big(4, 0))
+  joinBytes(big(4, content.length), name, content, big(4, 0))
 
 /** Makes an IHDR with another size, to follow the first. */
 export const pngHeader = (width: number, height: number): Bytes =>
@@ -37,8 +37,8 @@ const segment = (marker: number, content: readonly number[]): number[] => [
 
 const frame = (width: number, height: number) => [8, ...big(2, height), ...big(2, width), 1, 1, 0x11, 0]
 
-export const jpegOf = (width: number, height: number, before: readonly number[] = []): Bytes =>
-  bytesOf([0xff, 0xd8], before, segment(0xc0, frame(width, height)), [0xff, 0xda])
+export const makeJpeg = (width: number, height: number, before: readonly number[] = []): Bytes =>
+  joinBytes([0xff, 0xd8], before, segment(0xc0, frame(width, height)), [0xff, 0xda])
 
 /** Makes another frame for a JPEG that has one already. */
 export const jpegFrame = (width: number, height: number): number[] => segment(0xc2, frame(width, height))
@@ -59,8 +59,8 @@ interface GifFrame {
   height: number
 }
 
-export const gifOf = (width: number, height: number, frames: readonly GifFrame[]): Bytes =>
-  bytesOf(
+export const makeGif = (width: number, height: number, frames: readonly GifFrame[]): Bytes =>
+  joinBytes(
     'GIF89a',
     little(2, width),
     little(2, height),
@@ -88,9 +88,9 @@ export const vp8x = (width: number, height: number) =>
 export const anmf = (width: number, height: number, content: readonly number[]) =>
   chunk('ANMF', [...little(6, 0), ...little(3, width - 1), ...little(3, height - 1), ...little(4, 0), ...content])
 
-export const webpOf = (...chunks: (readonly number[])[]): Bytes => {
+export const makeWebp = (...chunks: (readonly number[])[]): Bytes => {
   const content = chunks.flat()
-  return bytesOf('RIFF', little(4, content.length + 4), 'WEBP', content)
+  return joinBytes('RIFF', little(4, content.length + 4), 'WEBP', content)
 }
 
 const box = (name: string, content: readonly number[]): number[] => [
@@ -99,18 +99,18 @@ const box = (name: string, content: readonly number[]): number[] => [
   ...content,
 ]
 
-export const avifOf = (sizes: readonly (readonly [number, number])[], brands = 'avif\0\0\0\0avifmif1'): Bytes => {
+export const makeAvif = (sizes: readonly (readonly [number, number])[], brands = 'avif\0\0\0\0avifmif1'): Bytes => {
   const properties = sizes.flatMap(([width, height]) =>
     box('ispe', [...big(4, 0), ...big(4, width), ...big(4, height)]),
   )
   const meta = box('meta', [...big(4, 0), ...box('hdlr', []), ...box('iprp', box('ipco', properties))])
-  return bytesOf(box('ftyp', [...latin(brands)]), meta, box('mdat', [0, 0]))
+  return joinBytes(box('ftyp', [...latin(brands)]), meta, box('mdat', [0, 0]))
 }
 
 /** Makes the track of an animated AVIF, which states a size of its own in 16.16 bits. */
 export const avifTrack = (width: number, height: number): Bytes => {
   const zeros = Array.from({ length: 76 }, () => 0)
-  return bytesOf(box('moov', box('trak', box('tkhd', [...zeros, ...big(2, width), 0, 0, ...big(2, height), 0, 0]))))
+  return joinBytes(box('moov', box('trak', box('tkhd', [...zeros, ...big(2, width), 0, 0, ...big(2, height), 0, 0]))))
 }
 
 /**
@@ -125,7 +125,7 @@ export const nestedAvif = (count: number): Bytes => {
     ...big(4, rest - 20 * index),
     ...latin('iprp'),
   ]).flat()
-  return bytesOf(
+  return joinBytes(
     box('ftyp', [...latin('avif\0\0\0\0avifmif1')]),
     opened,
     Array.from({ length: rest }, () => 0),
@@ -133,8 +133,8 @@ export const nestedAvif = (count: number): Bytes => {
 }
 
 /** Makes a ZIP archive whose entries contain their own names. */
-export const zipOf = (...names: string[]): Bytes =>
+export const makeZip = (...names: string[]): Bytes =>
   zipSync(Object.fromEntries(names.map((name) => [name, strToU8(name)])))
 
-export const utf16Of = (text: string, isBig = false): Bytes =>
+export const encodeUtf16 = (text: string, isBig = false): Bytes =>
   Uint8Array.from([...text].flatMap((letter) => (isBig ? big : little)(2, letter.charCodeAt(0))))

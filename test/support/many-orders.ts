@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { nullsLast } from './lists.ts'
+import { compareNullsLast } from './lists.ts'
 import { db } from './seeding/rows.ts'
 
 export const orderFields = ['created', 'modified', 'order_number', 'status', 'type', 'amount'] as const
@@ -11,7 +11,7 @@ export interface StoredOrder extends Record<Field, string | number | null> {
   edition_id: string
 }
 
-export const storedOrders = (organizationId: string): Promise<StoredOrder[]> =>
+export const loadOrders = (organizationId: string): Promise<StoredOrder[]> =>
   db.all(sql<StoredOrder>`select id, seq, edition_id, created_at as created, modified_at as modified,
     number_key as order_number, status, type, amount_minor as amount from orders where organization_id = ${organizationId}`)
 
@@ -23,7 +23,7 @@ export function sortOrders(orders: readonly StoredOrder[], ordering: string): St
   const keys = [...sortKeys, ...rest.map((name) => ({ name, isDesc }))] as { name: Field | 'seq'; isDesc: boolean }[]
   return orders.toSorted((left, right) => {
     for (const key of keys) {
-      const difference = nullsLast(key.isDesc)(left[key.name], right[key.name])
+      const difference = compareNullsLast(key.isDesc)(left[key.name], right[key.name])
       if (difference) return difference
     }
     return 0
@@ -37,7 +37,7 @@ export interface OrderFilter {
   created_before?: string
 }
 
-export const matching = (orders: readonly StoredOrder[], filter: OrderFilter): StoredOrder[] =>
+export const filterOrders = (orders: readonly StoredOrder[], filter: OrderFilter): StoredOrder[] =>
   orders.filter(
     ({ status, type, created }) =>
       (!filter.status || status === filter.status) &&
@@ -46,4 +46,4 @@ export const matching = (orders: readonly StoredOrder[], filter: OrderFilter): S
       (!filter.created_before || Number(created) < Date.parse(filter.created_before)),
   )
 
-export const queryOf = (filter: Record<string, string>): string => new URLSearchParams(filter).toString()
+export const buildQuery = (filter: Record<string, string>): string => new URLSearchParams(filter).toString()

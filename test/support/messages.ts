@@ -84,7 +84,7 @@ export const aMessageOf = (...blocks: Block[]): Message => ({
 export const framing = { defaultLanguage: 'en', title: 'Nordlys Festival', sender: 'Nordlys ApS' } as const
 
 /** Lists the texts, links and images that a reader sees, in their order. Comments for Outlook are left out. */
-export function outlineOf(html: string): string[] {
+export function outline(html: string): string[] {
   const parts: string[] = []
   let hidden = 0
   const parser = new Parser({

@@ -7,14 +7,14 @@ import type { Person, World } from './world.ts'
 
 export const implemented = all as readonly Operation[]
 
-export const sampleOf = (operation: Operation): SampleOf => {
+export const getSample = (operation: Operation): SampleOf => {
   const sample = samples[operation.id]
   if (!sample) throw new Error(`${operation.id} has no sample in test/support/samples`)
   return sample
 }
 
 export const make = async (operation: Operation, world: World, caller: Person): Promise<Sample> =>
-  sampleOf(operation).make(world, caller)
+  getSample(operation).make(world, caller)
 
 const shared = new WeakMap<World, Map<string, Sample | Promise<Sample>>>()
 
@@ -23,7 +23,7 @@ const shared = new WeakMap<World, Map<string, Sample | Promise<Sample>>>()
  * are shared by all callers.
  */
 export async function sharedSample(operation: Operation, world: World, caller: Person): Promise<Sample> {
-  const { make: makeSample } = sampleOf(operation)
+  const { make: makeSample } = getSample(operation)
   const worldSamples = shared.get(world) ?? new Map<string, Sample | Promise<Sample>>()
   shared.set(world, worldSamples)
   const key = makeSample.length < 2 ? operation.id : `${operation.id} ${caller.account}`
@@ -42,7 +42,7 @@ export const lists = implemented.filter((operation) => {
   return operation.method === 'get' && shape !== undefined && 'results' in shape && 'count' in shape
 })
 
-export function pathOf(operation: Operation, sample: Sample): string {
+export function buildPath(operation: Operation, sample: Sample): string {
   const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const value = sample.path?.[name]
     if (value === undefined) throw new Error(`The sample of ${operation.id} has no ${name}`)
@@ -62,13 +62,13 @@ function replaceAt(old: unknown, [step, ...rest]: readonly string[], value: unkn
 }
 
 /** Replaces one id of a sample; in a body, `a.b` is the field `b` of `a`. */
-export function replaced(sample: Sample, place: 'path' | 'query' | 'body', name: string, value: unknown): Sample {
+export function replaceId(sample: Sample, place: 'path' | 'query' | 'body', name: string, value: unknown): Sample {
   return { ...sample, [place]: replaceAt(sample[place], place === 'body' ? name.split('.') : [name], value) }
 }
 
 /** Sends a sample as it is, or with the changes in `request`. */
 export const send = (operation: Operation, sample: Sample, request: Request = {}): Promise<Reply> =>
-  call(pathOf(operation, sample), buildRequestOf(operation, sample, request))
+  call(buildPath(operation, sample), buildRequestOf(operation, sample, request))
 
 function buildRequestOf(operation: Operation, { body, file }: Sample, request: Request): Request {
   const method = operation.method.toUpperCase()
@@ -78,8 +78,8 @@ function buildRequestOf(operation: Operation, { body, file }: Sample, request: R
 
 /** Like `send`, with other bindings than the Worker's own. */
 export const sendWith = (bindings: object, operation: Operation, sample: Sample, request: Request): Promise<Reply> =>
-  callWith(bindings, pathOf(operation, sample), buildRequestOf(operation, sample, request))
+  callWith(bindings, buildPath(operation, sample), buildRequestOf(operation, sample, request))
 
 /** Returns the admin of organisation A, or the superuser when no role may call. */
-export const callerOf = (operation: Operation, world: World): Person =>
+export const chooseCaller = (operation: Operation, world: World): Person =>
   operation.roles.includes('OA') ? world.people.OA : world.people.root

@@ -10,7 +10,7 @@ const countOf = async (table: string, shop: Shop): Promise<number> => {
 }
 
 /** Counts the shop's rows in each table that imports write. */
-export const contentsOf = async (shop: Shop) => ({
+export const countContents = async (shop: Shop) => ({
   orders: await countOf('orders', shop),
   purchases: await countOf('purchases', shop),
   users: await countOf('users', shop),

@@ -8,13 +8,13 @@ export async function download(createAddUrl: string): Promise<Uint8Array> {
   return new Uint8Array(await response.arrayBuffer())
 }
 
-export function passJsonOf(bytes: Uint8Array): Record<string, unknown> {
+export function readPassJson(bytes: Uint8Array): Record<string, unknown> {
   const files = unzipSync(bytes)
   return JSON.parse(new TextDecoder().decode(files['pass.json'])) as Record<string, unknown>
 }
 
 /** Reads the token inside a package, which a phone finds there. */
-export const tokenOf = async (add_url: string): Promise<string> => {
-  const fields = passJsonOf(await download(add_url))
+export const readToken = async (add_url: string): Promise<string> => {
+  const fields = readPassJson(await download(add_url))
   return fields['authenticationToken'] as string
 }

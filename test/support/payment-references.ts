@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { editions, merchantAccounts } from '../../src/db/schema/editions.ts'
 import { update } from '../../src/db/write.ts'
 import { sealSecrets } from '../../src/modules/merchant-accounts/secrets.ts'
-import { contextAt, testConfig } from './context.ts'
+import { createContextAt, testConfig } from './context.ts'
 import type { FakePayment, FakeStripe } from './fake-stripe.ts'
 import { createRefundEngine, loadRefundRow } from './refund-payments.ts'
 import { actOnRefund, requestRefund } from './refunds.ts'
@@ -60,7 +60,7 @@ export const changeReference = ({ again }: BoughtOrder, reference: string) =>
     payment: { service: 'stripe', reference },
   })
 
-export const payDue = (): Promise<void> => createRefundEngine({ payments: contextAt(Date.now()).payments }).run()
+export const payDue = (): Promise<void> => createRefundEngine({ payments: createContextAt(Date.now()).payments }).run()
 
 /** Requests, approves and pays the refund of an order. */
 export async function refundOrder(order: string, body: Record<string, unknown> = {}) {

@@ -4,8 +4,8 @@ import { sql } from 'drizzle-orm'
 import { sendEmails } from '../../src/modules/transactional-emails/jobs.ts'
 import { sweepErasures } from '../../src/modules/personal-data/jobs.ts'
 import { patch, post } from './api.ts'
-import { realJob, until } from './campaigns.ts'
-import { columnsOf, tableNames } from './dump.ts'
+import { createJob, runUntil } from './campaigns.ts'
+import { listColumns, listTableNames } from './dump.ts'
 import { seedReady } from './seeding/messaging/campaigns.ts'
 import { seedConsent } from './seeding/messaging/consents.ts'
 import { freshId, next, write } from './seeding/rows.ts'
@@ -90,10 +90,10 @@ export async function givenKnown(): Promise<KnownPerson> {
   ).results
   const id = user?.id ?? ''
   await refundTwice(shop.edition_id, mark)
-  await sendEmails(realJob())
+  await sendEmails(createJob())
   const { campaign } = await seedReady(place)
   await post(`/v1/campaigns/${campaign.id}/send-now`, {})
-  await until(campaign.id, ['sent', 'failed'])
+  await runUntil(campaign.id, ['sent', 'failed'])
   await patch(`/v1/user/${id}`, { email })
   const person: KnownPerson = { ...shop, id, email, phone, marks: [mark, phone, phone.slice(3)], campaign: campaign.id }
   const consent = await seedConsent(place)
@@ -115,10 +115,10 @@ const markPlaces = (rows: Record<string, unknown>[], table: string, marks: reado
 const getObject = (campaign: string) => env.CAMPAIGN_SENDER.get(env.CAMPAIGN_SENDER.idFromName(campaign))
 
 /** Lists every column of the database and of a campaign's object, as `table.column` and `campaign/table.column`. */
-export async function allColumns(campaign: string): Promise<string[]> {
-  const tables = await tableNames()
+export async function listAllColumns(campaign: string): Promise<string[]> {
+  const tables = await listTableNames()
   const columns = await Promise.all(
-    tables.map(async (table) => (await columnsOf(table)).map(({ name }) => `${table}.${name}`)),
+    tables.map(async (table) => (await listColumns(table)).map(({ name }) => `${table}.${name}`)),
   )
   const inObject = await runInDurableObject(getObject(campaign), (_, { storage }) =>
     storage.sql
@@ -137,11 +137,11 @@ export async function allColumns(campaign: string): Promise<string[]> {
 }
 
 /** Lists the places with values of the person, and those values. */
-export async function cellsWith({ marks, campaign }: Pick<KnownPerson, 'marks' | 'campaign'>): Promise<Cells> {
+export async function findCellsWith({ marks, campaign }: Pick<KnownPerson, 'marks' | 'campaign'>): Promise<Cells> {
   const valuesByPlace: Cells = {}
-  for (const table of await tableNames()) {
+  for (const table of await listTableNames()) {
     // Columns that are computed when they are read are left out.
-    const names = (await columnsOf(table)).map(({ name }) => `"${name}"`).join(', ')
+    const names = (await listColumns(table)).map(({ name }) => `"${name}"`).join(', ')
     const { results } = await env.DB.prepare(`select ${names} from "${table}"`).all()
     markPlaces(results, table, marks, valuesByPlace)
   }
@@ -154,5 +154,5 @@ export async function cellsWith({ marks, campaign }: Pick<KnownPerson, 'marks' |
 
 /** Runs the sweep, and its second pass after all running work. */
 export async function finishErasures(): Promise<void> {
-  for (const minutes of [0, 1, 6, 7]) await sweepErasures(realJob({ now: () => Date.now() + minutes * 60_000 }))
+  for (const minutes of [0, 1, 6, 7]) await sweepErasures(createJob({ now: () => Date.now() + minutes * 60_000 }))
 }

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { purchases, purchaseUses } from '../../src/db/schema/sales/orders.ts'
 import { type EventData, payloadSchema } from '../../src/modules/webhooks/events/payload-contract.ts'
 import { post, type Reply, type Request } from './api.ts'
-import { eventsOf } from './webhook-rows.ts'
+import { listEvents } from './webhook-rows.ts'
 import type { Ticket } from './seeding/sales/orders.ts'
 import { db } from './seeding/rows.ts'
 
@@ -15,18 +15,18 @@ export const scan = (id: string, body: Record<string, unknown> = {}, request: Re
 export const revert = (id: string, use: string, token?: string): Promise<Reply> =>
   post(`/v1/purchases/${id}/uses/${use}/revert`, {}, token)
 
-export const purchaseRow = async (id: string): Promise<PurchaseRow> => {
+export const loadPurchase = async (id: string): Promise<PurchaseRow> => {
   const row = await db.first(sql<PurchaseRow>`select * from purchases where id = ${id}`)
   if (!row) throw new Error('there is no such purchase')
   return row
 }
 
-export const usesOf = (id: string): Promise<UseRow[]> =>
+export const listUses = (id: string): Promise<UseRow[]> =>
   db.all(sql<UseRow>`select * from purchase_uses where purchase_id = ${id} order by id`)
 
 /** Lists the announced actions of a purchase with the status after each, such as `used:active`. */
-export async function announcedOf({ id, shop }: Pick<Ticket, 'id' | 'shop'>): Promise<string[]> {
-  const events = await eventsOf(shop.organization_id)
+export async function listAnnounced({ id, shop }: Pick<Ticket, 'id' | 'shop'>): Promise<string[]> {
+  const events = await listEvents(shop.organization_id)
   const payload = payloadSchema('purchase.action').strict()
   return events
     .map((event) => payload.parse(JSON.parse(event.payload)).data as EventData<'purchase.action'>)

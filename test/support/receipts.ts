@@ -10,7 +10,7 @@ import { createFailure, type SendResult } from '../../src/domain/messaging/messa
 import type { EmailGateway, OutboundEmail } from '../../src/gateways/email/email.ts'
 import { sendEmails } from '../../src/modules/transactional-emails/jobs.ts'
 import type { Reply } from './api.ts'
-import { contextAt } from './context.ts'
+import { createContextAt } from './context.ts'
 import { db } from './seeding/rows.ts'
 import { type Shop, importOrders } from './seeding/sales/orders.ts'
 
@@ -22,14 +22,14 @@ export const selectEmails = () => select(getTableColumns(transactionalEmails)).f
 export const sell = (shop: Shop, orders: object[], more: Record<string, unknown> = {}): Promise<Reply> =>
   importOrders(shop, orders, { send_receipts: true, ...more })
 
-export const receiptsOf = (shop: Shop): Promise<EmailRow[]> =>
+export const listReceipts = (shop: Shop): Promise<EmailRow[]> =>
   db.all(selectEmails().where(eq(transactionalEmails.edition_id, shop.edition_id)).orderBy(transactionalEmails.id))
 
 /** The provider's reaction to one call. Some of them accept before they fail. */
 export type Conduct = 'accept' | 'accept and lose the answer' | 'accept and die' | 'die' | SendResult
 
 /** A provider in memory. With keys it accepts the same call once, and without them each time. */
-export function providerOf(options: { deduplicates: boolean; name?: string }) {
+export function createProvider(options: { deduplicates: boolean; name?: string }) {
   const calls: { key: string; email: OutboundEmail }[] = []
   const accepted = new Map<string, number>()
   const byKey = new Map<string, { content: string; id: string }>()
@@ -75,7 +75,7 @@ export function providerOf(options: { deduplicates: boolean; name?: string }) {
  * Runs the engine on the real database, with a clock and a provider of the test, and with crashes at chosen round
  * trips.
  */
-export function receiptEngine(provider: EmailGateway, now = Date.now()) {
+export function createReceiptEngine(provider: EmailGateway, now = Date.now()) {
   const state = { now }
   const enqueued: number[] = []
   /** The number of round trips to the database before the consumer crashes. */
@@ -91,7 +91,7 @@ export function receiptEngine(provider: EmailGateway, now = Date.now()) {
     }
   }
   const job: JobCtx = {
-    ...contextAt(now),
+    ...createContextAt(now),
     db: new Mortal(env.DB, newMeter()),
     now: () => state.now,
     newId: (kind: IdKind) => newId(kind, state.now, Math.random),

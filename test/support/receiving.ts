@@ -42,7 +42,7 @@ interface CreatedResource {
 }
 
 /** Lists the descendants of our process that have the folder among their arguments. */
-export function pidsAt(folder: string): number[] {
+export function listProcesses(folder: string): number[] {
   const rows = execFileSync('ps', ['-eo', 'pid=,ppid=,args=', '-ww'], { encoding: 'utf8' })
     .split('\n')
     .flatMap((row) => {
@@ -80,7 +80,7 @@ export async function openPlace(): Promise<Place> {
     organization_id,
     edition_id,
     crash: async () => {
-      for (const pid of pidsAt(stateDir)) process.kill(pid, 'SIGKILL')
+      for (const pid of listProcesses(stateDir)) process.kill(pid, 'SIGKILL')
       await server.ended
       server = await start()
     },
@@ -113,10 +113,10 @@ export async function givenEndpoint(place: Place, fields: Record<string, unknown
 export const send = (place: Place, endpoint: Endpoint): Promise<Delivery> =>
   place.client.post<Delivery>(`/v1/webhooks/${endpoint.id}/test`, { event: 'purchase.action' })
 
-export const endpointNow = (place: Place, endpoint: Endpoint): Promise<Endpoint> =>
+export const loadEndpoint = (place: Place, endpoint: Endpoint): Promise<Endpoint> =>
   place.client.get<Endpoint>(`/v1/webhooks/${endpoint.id}`)
 
-export const deliveryNow = (place: Place, endpoint: Endpoint, delivery: Delivery): Promise<Delivery> =>
+export const loadDelivery = (place: Place, endpoint: Endpoint, delivery: Delivery): Promise<Delivery> =>
   place.client.get<Delivery>(`/v1/webhooks/${endpoint.id}/deliveries/${delivery.id}`)
 
 export const hasEnded = ({ status }: Pick<Delivery, 'status'>): boolean => !['pending', 'retrying'].includes(status)
@@ -138,10 +138,10 @@ export async function until<T>(
   }
 }
 
-export const ended = (place: Place, endpoint: Endpoint, delivery: Delivery, seconds = 60): Promise<Delivery> =>
-  until(place, () => deliveryNow(place, endpoint, delivery), hasEnded, seconds)
+export const waitForEnd = (place: Place, endpoint: Endpoint, delivery: Delivery, seconds = 60): Promise<Delivery> =>
+  until(place, () => loadDelivery(place, endpoint, delivery), hasEnded, seconds)
 
-export async function allDeliveries(place: Place, endpoint: Endpoint): Promise<Delivery[]> {
+export async function listAllDeliveries(place: Place, endpoint: Endpoint): Promise<Delivery[]> {
   const listedDeliveries: Delivery[] = []
   let next: string | null = `/v1/webhooks/${endpoint.id}/deliveries?page_size=500`
   while (next) {

@@ -32,7 +32,7 @@ function compareValues(one: KeyValue, other: KeyValue, desc: boolean): number {
 type ListedPage = Pick<Page<RecipientRow>, 'rows' | 'count' | 'after'>
 
 /** Builds a page by filtering and sorting all recipients in memory, or null after the last page. */
-export function pageByHand(storage: SqlStorage, query: RecipientsQuery): ListedPage | null {
+export function computePage(storage: SqlStorage, query: RecipientsQuery): ListedPage | null {
   const { state, reason, engagement, ordering } = query
   const { page, size, after } = query.page
   const keys = [...ordering, { name: 'n' as const, desc: ordering.at(-1)?.desc ?? false }]

@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import type { JobCtx } from '../../src/context.ts'
 import { sweepRefundBatches, workRefundBatches } from '../../src/modules/refund-batches/jobs.ts'
 import { get, post, type Reply } from './api.ts'
-import { realJob } from './campaigns.ts'
+import { createJob } from './campaigns.ts'
 import { anOrder, importOrders, type Shop } from './seeding/sales/orders.ts'
 import { db } from './seeding/rows.ts'
 
@@ -13,14 +13,14 @@ export const actOnBatch = (id: string, action: 'start' | 'cancel', token?: strin
   post(`/v1/refund-batches/${id}/${action}`, {}, token)
 
 /** A job whose queue drops all messages. */
-export const quietJob = (parts: Partial<JobCtx> = {}): JobCtx =>
-  realJob({ jobQueue: { enqueue: async () => undefined }, ...parts })
+export const createQuietJob = (parts: Partial<JobCtx> = {}): JobCtx =>
+  createJob({ jobQueue: { enqueue: async () => undefined }, ...parts })
 
 /** Runs one consumer for a message about the batch. */
-export const consume = (id: string, job = quietJob()): Promise<void> =>
+export const consume = (id: string, job = createQuietJob()): Promise<void> =>
   workRefundBatches(job, [{ type: 'refund-batch.work', batch_id: id }])
 
-export const sweep = (job = quietJob()): Promise<void> => sweepRefundBatches(job)
+export const sweep = (job = createQuietJob()): Promise<void> => sweepRefundBatches(job)
 
 /** Ends the claims of consumers that crashed. */
 export const expireLeases = (): Promise<unknown> =>

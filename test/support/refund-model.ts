@@ -6,7 +6,7 @@ import { update } from '../../src/db/write.ts'
 import { refundLifecycle, type RefundStatus } from '../../src/domain/refunds/refunds.ts'
 import { sealSecrets } from '../../src/modules/merchant-accounts/secrets.ts'
 import { get, type Reply } from './api.ts'
-import { contextAt, testConfig } from './context.ts'
+import { createContextAt, testConfig } from './context.ts'
 import { type Conduct, createFakeStripe, type FakePayment, type FakeStripe } from './fake-stripe.ts'
 import { type Shop, type BoughtOrder, givenOrder, seedShopWithAccount } from './seeding/sales/orders.ts'
 import { scan } from './purchases.ts'
@@ -14,7 +14,7 @@ import { createRefundEngine } from './refund-payments.ts'
 import { actOnRefund, requestRefund, loadRefundRows } from './refunds.ts'
 import { randomBytes, write, db } from './seeding/rows.ts'
 import { deliverEvent, webhookSecret } from './stripe-refunds.ts'
-import { eventsOf } from './webhook-rows.ts'
+import { listEvents } from './webhook-rows.ts'
 
 const minute = 60_000
 const hour = 60 * minute
@@ -129,7 +129,7 @@ export interface World {
 }
 
 export async function seedRefundWorld(): Promise<World> {
-  const engine = createRefundEngine({ payments: contextAt(Date.now()).payments }, Date.now())
+  const engine = createRefundEngine({ payments: createContextAt(Date.now()).payments }, Date.now())
   const fake = createFakeStripe({ now: () => engine.job.now() })
   const payment = fake.store.pay({ amount: 29_583, currency: 'dkk' })
   const shop = await seedShopWithAccount('stripe')
@@ -279,7 +279,7 @@ export async function heal(world: World): Promise<void> {
 /** Counts how often each action of each request was announced for each of its purchases. */
 export async function countAnnouncements({ shop }: World): Promise<Map<string, number>> {
   const times = new Map<string, number>()
-  for (const { payload } of await eventsOf(shop.organization_id)) {
+  for (const { payload } of await listEvents(shop.organization_id)) {
     const { action, refund_request, purchase } = JSON.parse(payload).data
     if (!refund_request) continue
     const key = `${refund_request.id} ${purchase.id} ${action}`

@@ -10,7 +10,7 @@ import { type IdKind, newId } from '../../src/domain/ids.ts'
 import { newMeter } from '../../src/domain/meter.ts'
 import type { RefundFailureCode, RefundOutcome } from '../../src/gateways/payments/payments.ts'
 import { payRefunds } from '../../src/modules/refund-payments/jobs.ts'
-import { contextAt } from './context.ts'
+import { createContextAt } from './context.ts'
 import { type Provider, createProvider } from './payment-provider.ts'
 import { type EmailRow, selectEmails } from './receipts.ts'
 import { db, write } from './seeding/rows.ts'
@@ -93,7 +93,7 @@ export function createRefundEngine(provider: Pick<Provider, 'payments'>, now = D
     }
   }
   const job: JobCtx = {
-    ...contextAt(now),
+    ...createContextAt(now),
     db: new CrashingDatabase(env.DB, newMeter()),
     now: () => state.now,
     newId: (kind: IdKind) => newId(kind, state.now, Math.random),

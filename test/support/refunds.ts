@@ -5,7 +5,7 @@ import { type refundItems, refundRequests } from '../../src/db/schema/sales/refu
 import { select } from '../../src/db/select.ts'
 import { payRefunds } from '../../src/modules/refund-payments/jobs.ts'
 import { post, type Reply } from './api.ts'
-import { realJob } from './campaigns.ts'
+import { createJob } from './campaigns.ts'
 import { type Shop } from './seeding/sales/orders.ts'
 import { db } from './seeding/rows.ts'
 
@@ -89,7 +89,7 @@ export async function expectCountersToBeSums({ edition_id }: Shop): Promise<void
   expect({ ofPurchases, ofPayments, ofItems }).toEqual({ ofPurchases: [], ofPayments: [], ofItems: [] })
 }
 
-export const payDueRefunds = (): Promise<void> => payRefunds(realJob())
+export const payDueRefunds = (): Promise<void> => payRefunds(createJob())
 
 /** Runs the consumer until the refund meets a condition. */
 export async function payUntil(id: string, isDone: (row: RefundRow) => boolean): Promise<RefundRow> {

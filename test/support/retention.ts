@@ -18,7 +18,7 @@ export const count = async (query: SQL): Promise<number> => {
   return row?.n ?? -1
 }
 
-export const eventsOf = (endpoint: string) =>
+export const countEvents = (endpoint: string) =>
   count(sql`select 1 from webhook_deliveries join webhook_events on webhook_events.id = event_id
     where endpoint_id = ${endpoint}`)
 interface DeliveryOptions {

@@ -22,7 +22,7 @@ const settingsOf = (database: DatabaseSync, table: string): string[] =>
     .map(({ name, value }) => `insert into ${table} (${table}, rank) values (${String(name)}, ${String(value)})`)
 
 /** Runs statements in one transaction, as D1 runs a batch. */
-export function databaseOf(statements: readonly string[]): DatabaseSync {
+export function createDatabase(statements: readonly string[]): DatabaseSync {
   const database = new DatabaseSync(':memory:')
   database.exec('begin')
   for (const statement of statements) database.exec(statement)
@@ -31,7 +31,7 @@ export function databaseOf(statements: readonly string[]): DatabaseSync {
 }
 
 /** Lists the declarations of a database, in the order of their creation. */
-export const declarationsOf = (database: DatabaseSync) =>
+export const listDeclarations = (database: DatabaseSync) =>
   database
     .prepare(`select type, name, tbl_name, sql from sqlite_master where sql is not null order by rowid`)
     .all()
@@ -47,8 +47,8 @@ export const declarationsOf = (database: DatabaseSync) =>
  * the rest.
  */
 function buildSnapshot(migrations: readonly D1Migration[]): string[] {
-  const database = databaseOf(migrations.flatMap(({ queries }) => queries))
-  const declarations = declarationsOf(database)
+  const database = createDatabase(migrations.flatMap(({ queries }) => queries))
+  const declarations = listDeclarations(database)
   const shadows = new Set(
     database
       .prepare(`select name from pragma_table_list where type = 'shadow'`)
@@ -77,7 +77,7 @@ interface TestSchema {
 let schemaPromise: Promise<TestSchema> | undefined
 
 /** The migrations and their snapshot, which all isolates of a run share. */
-export const testSchema = (): Promise<TestSchema> =>
+export const loadTestSchema = (): Promise<TestSchema> =>
   (schemaPromise ??= readD1Migrations('./migrations').then((migrations) => ({
     migrations,
     snapshot: buildSnapshot(migrations),

@@ -6,7 +6,7 @@ export type { Schema }
 const resolve = (schema: Schema): Schema =>
   schema.$ref ? (document.components.schemas[schema.$ref.split('/').at(-1) ?? ''] ?? {}) : schema
 
-export function bodySchema(operation: Operation): Schema {
+export function getBodySchema(operation: Operation): Schema {
   const content = document.paths[operation.path]?.[operation.method]?.requestBody?.content ?? {}
   return resolve(content['application/json']?.schema ?? {})
 }
@@ -18,7 +18,7 @@ const alternatives = (schema: Schema): Schema[] => [
 ]
 
 /** Lists the sort keys that the document states for a list. */
-export function orderingsOf(operation: Operation): string[] {
+export function listOrderings(operation: Operation): string[] {
   const parameters = document.paths[operation.path]?.[operation.method]?.parameters ?? []
   const description = parameters.find(({ name }) => name === 'ordering')?.description ?? ''
   return /Sort keys[^:]*: ([\w, ]+)\./.exec(description)?.[1]?.split(', ') ?? []
@@ -34,7 +34,7 @@ export interface DocumentedFilter {
 const pageNames = ['ordering', 'page', 'page_size', 'cursor']
 
 /** Lists the filters that the document states for a list. */
-export function filtersOf(operation: Operation): DocumentedFilter[] {
+export function listFilters(operation: Operation): DocumentedFilter[] {
   const parameters = document.paths[operation.path]?.[operation.method]?.parameters ?? []
   return parameters
     .filter((parameter) => parameter.in === 'query' && !pageNames.includes(parameter.name))
@@ -168,7 +168,7 @@ function listIdFieldsIn(given: Schema, path: Path = [], above: readonly Schema[]
 }
 
 /** Lists every field of an operation's body, in each of its forms, and of its query that names a resource by its id. */
-export function idFieldsOf(operation: Operation): IdField[] {
+export function listIdFields(operation: Operation): IdField[] {
   const { parameters = [], requestBody } = document.paths[operation.path]?.[operation.method] ?? {}
   const bodies = Object.entries(requestBody?.content ?? {})
   const inForms = bodies
@@ -179,11 +179,11 @@ export function idFieldsOf(operation: Operation): IdField[] {
     .flatMap(({ name, schema }) => listIdFieldsIn(schema, [name]))
   // A file may come with its fields in the query or in a form, where they have the same names.
   const beside = new Map([...inForms, ...inQuery].map((field) => [field.name, { ...field, in: 'query' as const }]))
-  return [...listIdFieldsIn(bodySchema(operation)), ...beside.values()]
+  return [...listIdFieldsIn(getBodySchema(operation)), ...beside.values()]
 }
 
 /** Returns a copy of the body with the fault in it. */
-export function spoiled(body: Record<string, unknown>, { path, value }: Fault): Record<string, unknown> {
+export function spoilBody(body: Record<string, unknown>, { path, value }: Fault): Record<string, unknown> {
   const copy = structuredClone(body)
   let at = copy as Record<string | number, unknown>
   for (const step of path.slice(0, -1)) at = at[step] as Record<string | number, unknown>
@@ -194,16 +194,16 @@ export function spoiled(body: Record<string, unknown>, { path, value }: Fault): 
 }
 
 /** Lists the objects of a body whose names the schema states, each by its path. */
-export function placesIn(given: Schema, sample: unknown, itemwise: readonly string[] = [], path: Path = []): Path[] {
+export function listPlaces(given: Schema, sample: unknown, itemwise: readonly string[] = [], path: Path = []): Path[] {
   const schema = resolve(given)
   if (itemwise.includes(path.join('.')) || typeof sample !== 'object' || sample === null) return []
   if (Array.isArray(sample))
     return sample.flatMap((item, index) =>
-      schema.items ? placesIn(schema.items, item, itemwise, [...path, index]) : [],
+      schema.items ? listPlaces(schema.items, item, itemwise, [...path, index]) : [],
     )
   const below = Object.entries(sample).flatMap(([name, value]) => {
     const fields = [schema, ...alternatives(schema).map(resolve)].flatMap((part) => part.properties?.[name] ?? [])
-    const objectPlaces = fields.flatMap((field) => placesIn(field, value, itemwise, [...path, name]))
+    const objectPlaces = fields.flatMap((field) => listPlaces(field, value, itemwise, [...path, name]))
     return objectPlaces.filter(
       (place, index) => objectPlaces.findIndex((other) => other.join('/') === place.join('/')) === index,
     )
@@ -214,7 +214,7 @@ export function placesIn(given: Schema, sample: unknown, itemwise: readonly stri
 }
 
 /** Returns a copy of the body with one more value in it, whatever its name. */
-export function placed(body: Record<string, unknown>, path: Path, value: unknown): Record<string, unknown> {
+export function placeValue(body: Record<string, unknown>, path: Path, value: unknown): Record<string, unknown> {
   const copy = structuredClone(body)
   let at = copy as Record<string | number, unknown>
   for (const step of path.slice(0, -1)) at = at[step] as Record<string | number, unknown>
@@ -223,4 +223,4 @@ export function placed(body: Record<string, unknown>, path: Path, value: unknown
 }
 
 /** Adds a letter to a name. */
-export const misspelt = (name: string): string => `${name.slice(0, 2)}q${name.slice(2)}`
+export const misspell = (name: string): string => `${name.slice(0, 2)}q${name.slice(2)}`

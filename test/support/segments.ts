@@ -8,19 +8,19 @@ import { select } from '../../src/db/select.ts'
 import { newMeter } from '../../src/domain/meter.ts'
 import { calculateSegments } from '../../src/modules/segments/jobs.ts'
 import { post } from './api.ts'
-import { contextAt } from './context.ts'
+import { createContextAt } from './context.ts'
 import { db } from './seeding/rows.ts'
 
 export type SegmentRow = typeof segments.$inferSelect
 
-export const segmentNow = async (id: string): Promise<SegmentRow> => {
+export const loadSegment = async (id: string): Promise<SegmentRow> => {
   const row = await db.first(select(getTableColumns(segments)).from(segments).where(eq(segments.id, id)))
   if (!row) throw new Error('no such segment')
   return row
 }
 
 /** Lists the public ids of the shown members, in the order of their creation. */
-export const membersNow = async (id: string): Promise<string[]> => {
+export const listMembers = async (id: string): Promise<string[]> => {
   const rows = await db.all(sql<{ id: string }>`select users.id from segments
     join segment_members on segment_seq = segments.seq and segment_members.epoch = members_epoch
     join users on users.seq = user_seq
@@ -35,7 +35,7 @@ export interface Death {
 }
 
 /** The database of a machine that stops for good at a round trip. */
-export function dyingClient(death: Death | null): Client {
+export function createCrashingClient(death: Death | null): Client {
   let trips = 0
   const trip = async <Result>(work: () => Promise<Result>): Promise<Result> => {
     trips++
@@ -63,13 +63,13 @@ export function dyingClient(death: Death | null): Client {
 }
 
 /** Makes a machine that calculates, with a clock and a job queue of the test. */
-export function calculator(now = Date.now()) {
+export function createCalculator(now = Date.now()) {
   const state = { now }
   const enqueued: CalculateMessage[] = []
   const meter = newMeter()
   const createJob = (death: Death | null): JobCtx => ({
-    ...contextAt(state.now),
-    db: new Database(dyingClient(death), meter),
+    ...createContextAt(state.now),
+    db: new Database(createCrashingClient(death), meter),
     now: () => state.now,
     jobQueue: {
       enqueue: async (_, messages) => {
@@ -88,7 +88,7 @@ export function calculator(now = Date.now()) {
     ctx: () => {
       const works: (() => Promise<unknown>)[] = []
       const ctx = {
-        ...contextAt(state.now),
+        ...createContextAt(state.now),
         ...createJob(null),
         afterCommit: (work: () => Promise<unknown>) => void works.push(work),
       }
@@ -104,7 +104,7 @@ export function calculator(now = Date.now()) {
   }
 }
 
-export const messageFor = ({ id, epoch }: { id: string; epoch: number }): CalculateMessage => ({
+export const buildMessage = ({ id, epoch }: { id: string; epoch: number }): CalculateMessage => ({
   type: 'segment.calculate',
   segment_id: id,
   epoch,
@@ -114,6 +114,6 @@ export const messageFor = ({ id, epoch }: { id: string; epoch: number }): Calcul
 export async function calculate(id: string, now = Date.now()): Promise<SegmentRow> {
   const reply = await post(`/v1/segments/${id}/recalculate`, undefined)
   expect(reply.status, reply.text).toBe(200)
-  await calculator(now).take([messageFor(await segmentNow(id))])
-  return segmentNow(id)
+  await createCalculator(now).take([buildMessage(await loadSegment(id))])
+  return loadSegment(id)
 }

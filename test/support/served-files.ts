@@ -4,7 +4,7 @@ import { app } from '../../src/app.ts'
 import type { Variant } from '../../src/domain/files/addresses.ts'
 import type { SeededFile } from './seeding/files.ts'
 
-export const pathOf = ({ id, access_key }: Pick<SeededFile, 'id' | 'access_key'>, variant: Variant = 'original') =>
+export const buildPath = ({ id, access_key }: Pick<SeededFile, 'id' | 'access_key'>, variant: Variant = 'original') =>
   `/files/${id}/${access_key}/${variant}`
 
 export interface Fetch {

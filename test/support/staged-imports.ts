@@ -7,12 +7,12 @@ import { dataImports, importOrders, importRows } from '../../src/db/schema/data-
 import { select } from '../../src/db/select.ts'
 import { newMeter } from '../../src/domain/meter.ts'
 import { workOnImports } from '../../src/modules/data-imports/jobs.ts'
-import { contextAt } from './context.ts'
+import { createContextAt } from './context.ts'
 import type { Shop } from './seeding/sales/orders.ts'
 import { db } from './seeding/rows.ts'
-import { type Death, dyingClient } from './segments.ts'
+import { type Death, createCrashingClient } from './segments.ts'
 
-export const importNow = async (id: string): Promise<typeof dataImports.$inferSelect> => {
+export const loadImport = async (id: string): Promise<typeof dataImports.$inferSelect> => {
   const row = await db.first(select(getTableColumns(dataImports)).from(dataImports).where(eq(dataImports.id, id)))
   if (!row) throw new Error('there is no such import')
   return row
@@ -20,31 +20,35 @@ export const importNow = async (id: string): Promise<typeof dataImports.$inferSe
 
 type OrderNow = typeof importOrders.$inferSelect
 
-export const ordersNow = (id: string): Promise<OrderNow[]> =>
+export const loadImportOrders = (id: string): Promise<OrderNow[]> =>
   db.all(sql<OrderNow>`select * from import_orders where import_id = ${id} order by number`)
 
 /** Rows with their outcomes: the row's own, or else that of its order. */
-export async function rowsNow(id: string): Promise<(typeof importRows.$inferSelect)[]> {
+export async function loadRows(id: string): Promise<(typeof importRows.$inferSelect)[]> {
   const rows = await db.all(
     select(getTableColumns(importRows))
       .from(importRows)
       .where(eq(importRows.import_id, id))
       .orderBy(asc(importRows.row_number)),
   )
-  const outcomes = new Map((await ordersNow(id)).map(({ group_key, outcome }) => [group_key, outcome]))
+  const outcomes = new Map((await loadImportOrders(id)).map(({ group_key, outcome }) => [group_key, outcome]))
   return rows.map((row) => ({ ...row, outcome: row.outcome ?? outcomes.get(row.group_key ?? '') ?? null }))
 }
 
-export const messageOf = (id: string, epoch = 7): ImportWorkMessage => ({ type: 'import.work', import_id: id, epoch })
+export const buildMessage = (id: string, epoch = 7): ImportWorkMessage => ({
+  type: 'import.work',
+  import_id: id,
+  epoch,
+})
 
 /** Makes a machine that takes messages of imports. Time passes with each look at its clock. */
-export function importer({ death = null, tick = 0 }: { death?: Death | null; tick?: number } = {}) {
+export function createImporter({ death = null, tick = 0 }: { death?: Death | null; tick?: number } = {}) {
   const enqueued: ImportWorkMessage[] = []
   let now = Date.now()
   const meter = newMeter()
   const job: JobCtx = {
-    ...contextAt(now),
-    db: death ? new Database(dyingClient(death), meter) : new Database(env.DB, meter),
+    ...createContextAt(now),
+    db: death ? new Database(createCrashingClient(death), meter) : new Database(env.DB, meter),
     now: () => (now += tick),
     jobQueue: {
       enqueue: async (queue, messages) =>
@@ -61,14 +65,14 @@ export function importer({ death = null, tick = 0 }: { death?: Death | null; tic
 
 /** Processes the message and all that follow from it. */
 export async function runToEnd(id: string, epoch = 7): Promise<void> {
-  const machine = importer()
-  await machine.take(messageOf(id, epoch))
+  const machine = createImporter()
+  await machine.take(buildMessage(id, epoch))
   for (let next = machine.enqueued.shift(); next; next = machine.enqueued.shift()) await machine.take(next)
 }
 
 /** Expects each order once, an outcome for every row, and counters that equal the numbers of rows. */
 export async function expectExact(shop: Shop, id: string) {
-  const [row, rows, orders] = await Promise.all([importNow(id), rowsNow(id), ordersNow(id)])
+  const [row, rows, orders] = await Promise.all([loadImport(id), loadRows(id), loadImportOrders(id)])
   const count = (outcome: string) => orders.filter((order) => order.outcome === outcome).length
   expect(row).toMatchObject({
     created_orders: count('created'),

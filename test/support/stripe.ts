@@ -9,7 +9,7 @@ export const account: GatewayAccount = {
   api_key: 'rk_test_NeverShown1234',
   webhook_secret: 'whsec_of_the_tests',
 }
-export const gateway = (more: Partial<GatewayAccount> = {}) =>
+export const createGateway = (more: Partial<GatewayAccount> = {}) =>
   stripePayments({ ...account, ...more }, { apiBase: '', timeoutMs: 300 })
 
 export const buildCall = (fields: Partial<RefundCall> = {}): RefundCall => ({

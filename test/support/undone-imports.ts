@@ -5,7 +5,7 @@ import { post } from './api.ts'
 import { dump } from './dump.ts'
 import type { Shop } from './seeding/sales/orders.ts'
 import { aRow, type FileRow, seedStarted } from './seeding/imports/staged-imports.ts'
-import { importer, importNow, messageOf, ordersNow, runToEnd } from './staged-imports.ts'
+import { createImporter, loadImport, buildMessage, loadImportOrders, runToEnd } from './staged-imports.ts'
 import { db, write } from './seeding/rows.ts'
 
 type ImportRow = typeof dataImports.$inferSelect
@@ -14,19 +14,19 @@ type ImportRow = typeof dataImports.$inferSelect
 export async function beginUndo(id: string): Promise<ImportRow> {
   const reply = await post(`/v1/data-imports/${id}/undo`, undefined)
   expect([reply.status, reply.body.status]).toEqual([200, 'undoing'])
-  return importNow(id)
+  return loadImport(id)
 }
 
 /** Undoes an import that has ended, and returns it afterwards. */
 export async function undoToEnd(id: string): Promise<ImportRow> {
   const { epoch } = await beginUndo(id)
-  const machine = importer()
-  await machine.take(messageOf(id, epoch))
+  const machine = createImporter()
+  await machine.take(buildMessage(id, epoch))
   for (let next = machine.enqueued.shift(); next; next = machine.enqueued.shift()) await machine.take(next)
-  return importNow(id)
+  return loadImport(id)
 }
 
-export const undoneNow = (id: string) =>
+export const listUndone = (id: string) =>
   db.all(
     sql<{
       number: number
@@ -60,13 +60,13 @@ const moving: Record<string, readonly string[]> = {
 }
 
 /** Reads every row of every table except those of imports, without columns that advance. */
-export async function stateBeside(): Promise<Record<string, string[]>> {
+export async function dumpBeside(): Promise<Record<string, string[]>> {
   const all = await dump(moving)
   return Object.fromEntries(Object.entries(all).filter(([table]) => !ofImports.has(table)))
 }
 
 /** Imports these rows, and returns the import with its orders. */
-export async function importedFile(
+export async function importFile(
   shop: Shop,
   rows: readonly FileRow[],
   options: Record<string, unknown> = {},
@@ -76,8 +76,8 @@ export async function importedFile(
   for (const target of keys)
     await write(sql`insert into import_constants (import_id, target_field, value) values (${id}, ${target}, 'no')`)
   await runToEnd(id)
-  return { id, orders: (await ordersNow(id)).map(({ order_id }) => order_id ?? '') }
+  return { id, orders: (await loadImportOrders(id)).map(({ order_id }) => order_id ?? '') }
 }
 
 /** Builds rows of as many orders, each of its own customer. */
-export const manyRows = (count: number): FileRow[] => Array.from({ length: count }, () => aRow())
+export const buildManyRows = (count: number): FileRow[] => Array.from({ length: count }, () => aRow())

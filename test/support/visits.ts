@@ -4,7 +4,7 @@ import { app } from '../../src/app.ts'
 import type { CampaignEventsMessage } from '../../src/context.ts'
 import { toBase64, utf8 } from '../../src/domain/text/encoding.ts'
 import { post } from './api.ts'
-import { type Captured, capturedOf, until } from './campaigns.ts'
+import { type Captured, listCaptured, runUntil } from './campaigns.ts'
 import { type Crowd, marketingTo, seedCrowd, seedReady } from './seeding/messaging/campaigns.ts'
 
 const phone = 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15'
@@ -45,11 +45,11 @@ export async function sendCampaign(count: number): Promise<SentCampaign> {
   const { campaign } = await seedReady(crowd)
   const consent = await marketingTo(crowd, campaign.segment_id)
   await post(`/v1/campaigns/${campaign.id}/send-now`, {})
-  await until(campaign.id, ['sent', 'failed'])
-  return { id: campaign.id, crowd, consent, captured: await capturedOf(campaign.id) }
+  await runUntil(campaign.id, ['sent', 'failed'])
+  return { id: campaign.id, crowd, consent, captured: await listCaptured(campaign.id) }
 }
 
-export const pathsIn = (mail: Captured | undefined, kind: string): string[] =>
+export const listPaths = (mail: Captured | undefined, kind: string): string[] =>
   [...(mail?.html ?? '').matchAll(new RegExp(`https://events\\.example\\.test(/t/${kind}/[\\w-]+)`, 'g'))].map(
     ([, path]) => path ?? '',
   )

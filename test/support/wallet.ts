@@ -16,13 +16,13 @@ export type RegistrationRow = typeof walletRegistrations.$inferSelect
 
 export type { GoogleKeys }
 
-export const passRow = async (id: string): Promise<PassRow> => {
+export const loadPass = async (id: string): Promise<PassRow> => {
   const row = await db.first(sql<PassRow>`select * from wallet_passes where id = ${id}`)
   if (!row) throw new Error('there is no such pass')
   return row
 }
 
-export const registrationsOf = (passId: string): Promise<RegistrationRow[]> =>
+export const listRegistrations = (passId: string): Promise<RegistrationRow[]> =>
   db.all(sql<RegistrationRow>`select * from wallet_registrations where pass_id = ${passId} order by device_id`)
 
 const passType = 'pass.capture'
@@ -45,7 +45,7 @@ export const register = (pass: Pass, device: string, { push = `push-${device}`, 
 export const unregister = (pass: Pass, device: string, request: Phone = {}) =>
   phone(registrationPath(pass, device), pass, { method: 'DELETE', ...request })
 
-export const changedOn = (device: string, since?: string) =>
+export const listChanged = (device: string, since?: string) =>
   call(`/wallet/apple/v1/devices/${device}/registrations/${passType}${since ? `?passesUpdatedSince=${since}` : ''}`, {
     token: null,
   })
@@ -81,7 +81,7 @@ export interface CallbackOptions {
 }
 
 /** Builds the body of a callback about a pass. */
-export const callbackBody = (
+export const buildCallback = (
   keys: GoogleKeys,
   pass: Pick<Pass, 'serial' | 'edition'>,
   eventType: 'save' | 'del',
@@ -105,12 +105,12 @@ export const callback = (body: unknown): Promise<Reply> =>
   call('/wallet/google/callback', { method: 'POST', token: null, body })
 
 /** Lists the kinds of an organisation's wallet events, in order. */
-export const walletEvents = async (organization: string): Promise<{ kind: string; payload: string }[]> =>
+export const listWalletEvents = async (organization: string): Promise<{ kind: string; payload: string }[]> =>
   db.all(sql<{ kind: string; payload: string }>`select kind, payload from webhook_events
     where organization_id = ${organization} and kind like 'wallet.%' order by id`)
 
-export const kindsOf = async (organization: string): Promise<string[]> =>
-  (await walletEvents(organization)).map(({ kind }) => kind)
+export const listKinds = async (organization: string): Promise<string[]> =>
+  (await listWalletEvents(organization)).map(({ kind }) => kind)
 
 export interface Captured {
   reference: string
@@ -119,6 +119,6 @@ export interface Captured {
   body: string
 }
 
-export const capturedOf = (passId: string): Promise<Captured[]> =>
+export const listCaptured = (passId: string): Promise<Captured[]> =>
   db.all(sql<Captured>`select reference, subject, recipient, body from captured_messages
     where channel = 'wallet' and reference = ${passId} order by seq`)

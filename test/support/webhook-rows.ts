@@ -14,7 +14,7 @@ interface Message {
 }
 
 /** Makes a client of the API whose job queue only records messages in `enqueued`. */
-export function quietClient() {
+export function createQuietClient() {
   const enqueued: EnqueuedJob[] = []
   const bindings = {
     WEBHOOKS: {
@@ -36,14 +36,14 @@ type EndpointRow = typeof webhookEndpoints.$inferSelect
 type EventRow = typeof webhookEvents.$inferSelect
 type DeliveryRow = typeof webhookDeliveries.$inferSelect
 
-export const endpointRow = (id: string): Promise<EndpointRow | undefined> =>
+export const buildEndpointRow = (id: string): Promise<EndpointRow | undefined> =>
   db.first(sql<EndpointRow>`select * from webhook_endpoints where id = ${id}`)
 
-export const deliveryRow = (id: string): Promise<DeliveryRow | undefined> =>
+export const buildDeliveryRow = (id: string): Promise<DeliveryRow | undefined> =>
   db.first(sql<DeliveryRow>`select * from webhook_deliveries where id = ${id}`)
 
-export const deliveriesOf = (endpointId: string): Promise<DeliveryRow[]> =>
+export const loadDeliveries = (endpointId: string): Promise<DeliveryRow[]> =>
   db.all(sql<DeliveryRow>`select * from webhook_deliveries where endpoint_id = ${endpointId} order by id`)
 
-export const eventsOf = (organizationId: string): Promise<EventRow[]> =>
+export const listEvents = (organizationId: string): Promise<EventRow[]> =>
   db.all(sql<EventRow>`select * from webhook_events where organization_id = ${organizationId} order by id`)

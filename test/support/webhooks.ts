@@ -10,7 +10,7 @@ import type { PostResult } from '../../src/gateways/webhook-post/webhook-post.ts
 import { announce, deliverClaims } from '../../src/modules/webhooks/index.ts'
 import { attemptColumns } from '../../src/modules/webhooks/delivery/record.ts'
 import { deliverDue } from '../../src/modules/webhooks/jobs.ts'
-import { capturing, contextAt, testConfig } from './context.ts'
+import { createCapture, createContextAt, testConfig } from './context.ts'
 import { db } from './seeding/rows.ts'
 import type { EndpointRow } from './seeding/webhooks.ts'
 
@@ -47,7 +47,7 @@ export function engine(behaviour: Behaviour, options: { schedule?: readonly numb
   }
   const job: JobCtx = {
     ...parts,
-    ...capturing(parts),
+    ...createCapture(parts),
     config: {
       ...testConfig,
       webhooks: { ...testConfig.webhooks, schedule: options.schedule ?? standardSchedule },
@@ -116,7 +116,7 @@ const firstRow = async <Row>(statement: SQL<Row>): Promise<Row> => {
   return row
 }
 
-export const endpointNow = (id: string): Promise<EndpointRow> =>
+export const loadEndpoint = (id: string): Promise<EndpointRow> =>
   firstRow(sql<EndpointRow>`select * from webhook_endpoints where id = ${id}`)
 
 export interface Delivery {
@@ -135,7 +135,7 @@ export interface Delivery {
   payload: string
 }
 
-export const deliveriesOf = (endpointId: string): Promise<Delivery[]> =>
+export const loadDeliveries = (endpointId: string): Promise<Delivery[]> =>
   db.all(sql<Delivery>`select webhook_deliveries.*, payload from webhook_deliveries
     join webhook_events on webhook_events.id = event_id where endpoint_id = ${endpointId}
     order by webhook_deliveries.created_at, webhook_deliveries.id`)
@@ -155,7 +155,7 @@ export const allAttempts = sql`(select delivery_id, ${sql.raw(attemptColumns.joi
   union all select id, ${sql.raw(attemptColumns.map((name) => `last_attempt ->> '${name}'`).join(', '))}
   from webhook_deliveries where last_attempt is not null)`
 
-export const attemptsOf = (deliveryId: string): Promise<AttemptRow[]> =>
+export const listAttempts = (deliveryId: string): Promise<AttemptRow[]> =>
   db.all(sql<AttemptRow>`select * from ${allAttempts} where delivery_id = ${deliveryId} order by number`)
 
 const purchase = {
@@ -179,7 +179,7 @@ export async function happen(
   count = 1,
   options: { now?: number } = {},
 ): Promise<void> {
-  const ctx = contextAt(options.now ?? Date.now())
+  const ctx = createContextAt(options.now ?? Date.now())
   const statements = Array.from({ length: count }, () =>
     announce(ctx, {
       kind: 'purchase.action',

@@ -61,7 +61,7 @@ const relationsXml = (all: string[]): string =>
   `${head}<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">${all.join('')}</Relationships>`
 
 /** Builds a workbook as spreadsheet programs write it. */
-export function workbook(draft: WorkbookDraft): Uint8Array {
+export function buildWorkbook(draft: WorkbookDraft): Uint8Array {
   const write = (xml: string): Uint8Array => strToU8(draft.prefix ? prefixed(xml, draft.prefix) : xml)
   const parts: Zippable = {
     '[Content_Types].xml': strToU8(
@@ -89,7 +89,7 @@ export function workbook(draft: WorkbookDraft): Uint8Array {
 }
 
 /** Builds a row of texts, written into its cells. */
-export const textRow = (number: number, cells: string[]): string =>
+export const buildTextRow = (number: number, cells: string[]): string =>
   `<row r="${number}">${cells
     .map((cell, index) =>
       cell === ''

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { answersOf, cases } from '../support/cel-conformance.ts'
+import { evaluateCases, cases } from '../support/cel-conformance.ts'
 import waivers from '../support/cel-waivers.json'
 
-const answers = await answersOf(cases.map(({ expr }) => expr))
+const answers = await evaluateCases(cases.map(({ expr }) => expr))
 const judged = cases.map((testCase, index) => ({ ...testCase, answer: answers[index] ?? '' }))
 const isRefused = (answer: string) => answer.startsWith('refused')
 /** An expression that is refused before it runs can do no harm when the specification has an error. */

@@ -2,14 +2,14 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { buildExplanation } from '../../src/db/cel/index.ts'
 import { checkExpression } from '../../src/domain/cel/index.ts'
 import { Expressions } from '../support/cel-expressions.ts'
-import { bindingsOf, evaluatePeople } from '../support/cel-oracle.ts'
-import { now, randomOf, store, tenantOf } from '../support/cel-people.ts'
+import { buildBindings, evaluatePeople } from '../support/cel-oracle.ts'
+import { now, createRandom, store, createTenant } from '../support/cel-people.ts'
 import { database } from '../support/cel-segments.ts'
 
-const tenant = tenantOf('one', 12, 5)
+const tenant = createTenant('one', 12, 5)
 const { organizationId, editionId } = tenant
 const scope = { organizationId, editionId, editions: [editionId], now }
-const people = bindingsOf(tenant, scope)
+const people = buildBindings(tenant, scope)
 beforeAll(() => store(tenant))
 
 function explained(source: string, userId: string) {
@@ -39,7 +39,7 @@ describe('an explanation', () => {
   })
 
   it('agrees with the reference evaluation in each part, for each person', async () => {
-    const random = randomOf(3)
+    const random = createRandom(3)
     const expressions = new Expressions(random)
     const sources = Array.from({ length: 30 }, () => `(${expressions.condition(2)}) && !(${expressions.condition(3)})`)
     const acceptedSources = sources.filter((source) => checkExpression(source).ok)
@@ -68,7 +68,7 @@ describe('an explanation', () => {
   })
 
   it('is empty for a person of another organisation', async () => {
-    const other = tenantOf('two', 1, 6)
+    const other = createTenant('two', 1, 6)
     await store(other)
     expect(await database().all(explained('true', 'usr_two_0').statement)).toEqual([])
     expect(await database().all(explained('true', 'usr_one_0').statement)).toHaveLength(1)

@@ -2,12 +2,12 @@ import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { context, checkTypes } from '../../src/domain/cel/index.ts'
 import { Expressions } from '../support/cel-expressions.ts'
-import { bindingsOf, evaluatePeople } from '../support/cel-oracle.ts'
-import { now, randomOf, store, tenantOf } from '../support/cel-people.ts'
-import { valuesOf } from '../support/cel-segments.ts'
+import { buildBindings, evaluatePeople } from '../support/cel-oracle.ts'
+import { now, createRandom, store, createTenant } from '../support/cel-people.ts'
+import { evaluateSources } from '../support/cel-segments.ts'
 
-const one = tenantOf('one', 120, 11)
-const other = tenantOf('two', 40, 12)
+const one = createTenant('one', 120, 11)
+const other = createTenant('two', 40, 12)
 const runs = Number(env.CEL_EXPRESSIONS)
 const seed = 20_260_601
 
@@ -38,8 +38,8 @@ async function mismatches(
   scope: Place,
   seen: (truths: (boolean | null)[]) => void = () => undefined,
 ): Promise<string[]> {
-  const people = bindingsOf(one, scope)
-  const answers = await valuesOf(sources, scope)
+  const people = buildBindings(one, scope)
+  const answers = await evaluateSources(sources, scope)
   return sources.filter((source, index) => {
     const truths = evaluatePeople(source, people)
     seen(truths)
@@ -96,7 +96,7 @@ describe('every field and function', () => {
 
 describe('random expressions', () => {
   it.each(scopes)('agree with the reference evaluation for every person in %s', async (_, scope, nth) => {
-    const random = randomOf(seed + nth)
+    const random = createRandom(seed + nth)
     const expressions = new Expressions(random)
     const sources: string[] = []
     while (sources.length < runs) {

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { buildPredicate, type ExpressionScope } from '../../src/db/cel/index.ts'
 import { checkExpression, context, checkTypes } from '../../src/domain/cel/index.ts'
 import { Expressions } from '../support/cel-expressions.ts'
-import { randomOf } from '../support/cel-people.ts'
+import { createRandom } from '../support/cel-people.ts'
 import { database } from '../support/cel-segments.ts'
 
 const base = { organizationId: 'org_1', editionId: 'edt_1', now: 1_780_000_000_000 }
@@ -161,7 +161,7 @@ describe.each(scopes)('the largest accepted expression in %s', (_, one) => {
   })
 
   it('stays within the limits of D1 when it is random and deep', async () => {
-    const random = randomOf(77)
+    const random = createRandom(77)
     const expressions = new Expressions(random)
     const sources: string[] = []
     while (sources.length < 150) {

@@ -2,11 +2,11 @@ import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { buildPredicate, type ExpressionScope } from '../../src/db/cel/index.ts'
 import { checkExpression, checkTypes } from '../../src/domain/cel/index.ts'
-import { metadataKeys, now, store, tenantOf } from '../support/cel-people.ts'
-import { database, valuesOf } from '../support/cel-segments.ts'
+import { metadataKeys, now, store, createTenant } from '../support/cel-people.ts'
+import { database, evaluateSources } from '../support/cel-segments.ts'
 
-const mine = tenantOf('one', 20, 8)
-const theirs = tenantOf('two', 20, 9)
+const mine = createTenant('one', 20, 8)
+const theirs = createTenant('two', 20, 9)
 const scope = { organizationId: mine.organizationId, editionId: mine.editionId, editions: null, now }
 beforeAll(async () => {
   await store(mine)
@@ -97,13 +97,13 @@ describe('a hostile text in an expression', () => {
     const wanted = (mine.tables['users'] ?? []).map(({ metadata }) =>
       Object.hasOwn(JSON.parse(String(metadata)) as object, key),
     )
-    const [result] = await valuesOf([`${literal(key)} in user.metadata`], scope)
+    const [result] = await evaluateSources([`${literal(key)} in user.metadata`], scope)
     expect(wanted).toContain(true)
     expect(result?.values).toEqual(wanted)
   })
 
   it('is sorted by code points', async () => {
-    const [result] = await valuesOf(['"\\U0001F600" > "\\uFF21" && "B" < "a" && "Z" < "Å"'], scope)
+    const [result] = await evaluateSources(['"\\U0001F600" > "\\uFF21" && "B" < "a" && "Z" < "Å"'], scope)
     expect(new Set(result?.values)).toEqual(new Set([true]))
   })
 

@@ -7,7 +7,7 @@ import {
   planCopy,
   uncopiedTables,
 } from '../../src/domain/editions/edition-copy.ts'
-import { columnsOf, tableNames } from '../support/dump.ts'
+import { listColumns, listTableNames } from '../support/dump.ts'
 import { db } from '../support/seeding/rows.ts'
 
 describe('the rows that an edition owns', () => {
@@ -15,8 +15,8 @@ describe('the rows that an edition owns', () => {
     const listedTables = new Set([...Object.keys(copiedTables), ...derivedTables, ...Object.keys(uncopiedTables)])
     const copied = new Set(Object.keys(copiedTables))
     const strangers: string[] = []
-    for (const table of await tableNames()) {
-      const columns = await columnsOf(table)
+    for (const table of await listTableNames()) {
+      const columns = await listColumns(table)
       const parents = await db.all(
         sql<{ parent: string }>`select "table" as parent from pragma_foreign_key_list(${table})`,
       )
@@ -25,7 +25,7 @@ describe('the rows that an edition owns', () => {
       if (belongs && !listedTables.has(table)) strangers.push(table)
     }
     expect(strangers).toEqual([])
-    const tables = await tableNames()
+    const tables = await listTableNames()
     expect([...listedTables].filter((table) => !tables.includes(table))).toEqual([])
   })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { runChecks, listObstacles, getHealthStatus, countFailures } from '../../src/domain/editions/health/index.ts'
 import { presentCheck } from '../../src/modules/editions/health/present-health.ts'
-import { combineChanges, type Change, endpoint, selling, sound } from '../support/edition-facts.ts'
+import { combineChanges, type Change, endpoint, addSale, sound } from '../support/edition-facts.ts'
 
 describe('the status of the healthcheck', () => {
   const verdict = (...changes: Change[]) => {
@@ -47,7 +47,7 @@ describe('a check in the answer', () => {
       suggestion: '',
       related_objects: [],
     })
-    expect(answer(selling({ price_minor: null }))).toMatchObject({
+    expect(answer(addSale({ price_minor: null }))).toMatchObject({
       passed: false,
       message: 'A published product has no price.',
       suggestion: expect.stringContaining('Set a price'),

@@ -6,14 +6,14 @@ import {
   type Change,
   endpoint,
   free,
-  having,
+  addCondition,
   ids,
   marketing,
   now,
   product,
   receipt,
   refund,
-  selling,
+  addSale,
   visible,
   sound,
   terms,
@@ -24,33 +24,37 @@ import {
  * that it accepts.
  */
 const cases: Record<string, { fails: Change[]; names?: string[]; bears?: Change[] }> = {
-  'basics.name_present': { fails: [having({ name: '' }), having({ name: ' \t' })] },
-  'basics.not_archived': { fails: [having({ is_archived: true })] },
+  'basics.name_present': { fails: [addCondition({ name: '' }), addCondition({ name: ' \t' })] },
+  'basics.not_archived': { fails: [addCondition({ is_archived: true })] },
   'basics.event_linked': { fails: [() => ({ has_event: false })] },
   'schedule.dates_ordered': {
-    fails: [having({ start_at: now + 2, end_at: now + 1 })],
-    bears: [having({ start_at: now + 2, end_at: now + 2 })],
+    fails: [addCondition({ start_at: now + 2, end_at: now + 1 })],
+    bears: [addCondition({ start_at: now + 2, end_at: now + 2 })],
   },
   'schedule.dates_set': {
-    fails: [having({ start_at: null, end_at: null }), having({ start_at: null }), having({ end_at: null })],
+    fails: [
+      addCondition({ start_at: null, end_at: null }),
+      addCondition({ start_at: null }),
+      addCondition({ end_at: null }),
+    ],
   },
   'schedule.not_in_past': {
-    fails: [having({ start_at: now - 2, end_at: now - 1 })],
+    fails: [addCondition({ start_at: now - 2, end_at: now - 1 })],
     bears: [
-      having({ start_at: now - 2, end_at: now - 1, is_draft: false }),
-      having({ start_at: now - 2, end_at: now }),
+      addCondition({ start_at: now - 2, end_at: now - 1, is_draft: false }),
+      addCondition({ start_at: now - 2, end_at: now }),
     ],
   },
   'schedule.duration_plausible': {
-    fails: [having({ start_at: now, end_at: now + 60 * dayMs + 1 })],
-    bears: [having({ start_at: now, end_at: now + 60 * dayMs })],
+    fails: [addCondition({ start_at: now, end_at: now + 60 * dayMs + 1 })],
+    bears: [addCondition({ start_at: now, end_at: now + 60 * dayMs })],
   },
   'schedule.timezone_set': {
-    fails: [having({ timezone: 'UTC' })],
-    bears: [having({ timezone: 'UTC', default_country_code: '+44' })],
+    fails: [addCondition({ timezone: 'UTC' })],
+    bears: [addCondition({ timezone: 'UTC', default_country_code: '+44' })],
   },
   'localization.default_enabled': {
-    fails: [having({ default_language: 'nl', enabled_languages: ['da'] })].map((change) =>
+    fails: [addCondition({ default_language: 'nl', enabled_languages: ['da'] })].map((change) =>
       combineChanges(change, () => ({
         products: [{ ...product, name_translations: { da: 'x' } }],
         messages: [receipt, refund].map((message) => ({ ...message, subject: { nl: 'Dank u' } })),
@@ -58,36 +62,36 @@ const cases: Record<string, { fails: Change[]; names?: string[]; bears?: Change[
     ),
   },
   'localization.meta_translated': {
-    fails: [having({ meta_title: { en: 'Title' } }), having({ meta_description: { en: 'Text', da: ' ' } })],
-    bears: [having({ meta_title: { en: 'Title' }, enabled_languages: ['en'] })],
+    fails: [addCondition({ meta_title: { en: 'Title' } }), addCondition({ meta_description: { en: 'Text', da: ' ' } })],
+    bears: [addCondition({ meta_title: { en: 'Title' }, enabled_languages: ['en'] })],
   },
   'localization.products_translated': {
-    fails: [selling({ name_translations: {} })],
+    fails: [addSale({ name_translations: {} })],
     names: ['prd_1'],
-    bears: [selling({ name_translations: { da: 'x' } })],
+    bears: [addSale({ name_translations: { da: 'x' } })],
   },
   'payments.merchant_for_paid': {
     fails: [
       () => ({ merchant_account: null }),
-      combineChanges(() => ({ merchant_account: null }), selling({ price_minor: 1, deposit_minor: 0 })),
-      combineChanges(() => ({ merchant_account: null }), selling({ price_minor: 0, deposit_minor: 1 })),
+      combineChanges(() => ({ merchant_account: null }), addSale({ price_minor: 1, deposit_minor: 0 })),
+      combineChanges(() => ({ merchant_account: null }), addSale({ price_minor: 0, deposit_minor: 1 })),
     ],
     bears: [
-      combineChanges(() => ({ merchant_account: null }), selling({ price_minor: 0, deposit_minor: 0 })),
+      combineChanges(() => ({ merchant_account: null }), addSale({ price_minor: 0, deposit_minor: 0 })),
       () => ({ merchant_account: null, products: [{ ...product, is_draft: true }, free] }),
     ],
   },
   'payments.currency_supported': {
     fails: [() => ({ merchant_account: { supported_currencies: ['eur'], is_ready: true } })],
-    bears: [combineChanges(() => ({ merchant_account: null }), selling({ price_minor: 0, deposit_minor: 0 }))],
+    bears: [combineChanges(() => ({ merchant_account: null }), addSale({ price_minor: 0, deposit_minor: 0 }))],
   },
   'payments.merchant_ready': {
     fails: [() => ({ merchant_account: { supported_currencies: ['dkk'], is_ready: false } })],
-    bears: [combineChanges(() => ({ merchant_account: null }), selling({ price_minor: 0, deposit_minor: 0 }))],
+    bears: [combineChanges(() => ({ merchant_account: null }), addSale({ price_minor: 0, deposit_minor: 0 }))],
   },
   'payments.currency_set': {
     fails: ['', 'xyz'].map((currency) =>
-      combineChanges(having({ currency }), () => ({
+      combineChanges(addCondition({ currency }), () => ({
         merchant_account: { supported_currencies: [currency], is_ready: true },
         fee_rule: { is_active: true, currency },
         order_currencies: [currency],
@@ -100,7 +104,7 @@ const cases: Record<string, { fails: Change[]; names?: string[]; bears?: Change[
       () => ({ fee_rule: { is_active: false, currency: 'dkk' } }),
       () => ({ fee_rule: { is_active: true, currency: 'eur' } }),
     ],
-    bears: [combineChanges(having({ fee_rule_id: null }), () => ({ fee_rule: null }))],
+    bears: [combineChanges(addCondition({ fee_rule_id: null }), () => ({ fee_rule: null }))],
   },
   'payments.currency_locked': {
     fails: [() => ({ order_currencies: ['dkk', 'eur'] })],
@@ -109,13 +113,16 @@ const cases: Record<string, { fails: Change[]; names?: string[]; bears?: Change[
   'payments.refunds_settled': { fails: [() => ({ has_stuck_refund: true })] },
   'payments.refund_batches_proceed': { fails: [() => ({ has_stalled_refund_batch: true })] },
   'tax.rate_set': {
-    fails: [having({ default_price_tax_rate: 0 }), having({ default_price_tax_rate: 0, tax_type: 'sales' })],
-    bears: [having({ tax_type: 'none', default_price_tax_rate: 0, default_deposit_tax_rate: 0 })],
+    fails: [
+      addCondition({ default_price_tax_rate: 0 }),
+      addCondition({ default_price_tax_rate: 0, tax_type: 'sales' }),
+    ],
+    bears: [addCondition({ tax_type: 'none', default_price_tax_rate: 0, default_deposit_tax_rate: 0 })],
   },
   'tax.rate_without_type': {
     fails: [
-      having({ tax_type: 'none' }),
-      having({
+      addCondition({ tax_type: 'none' }),
+      addCondition({
         tax_type: 'none',
         default_price_tax_rate: 0,
         default_deposit_tax_rate: 0,
@@ -125,26 +132,26 @@ const cases: Record<string, { fails: Change[]; names?: string[]; bears?: Change[
   },
   'tax.rate_range': {
     fails: [
-      having({ default_price_tax_rate: 100.1 }),
-      having({ default_deposit_tax_rate: -1 }),
-      having({ default_packaging_deposit_tax_rate: Number.NaN }),
+      addCondition({ default_price_tax_rate: 100.1 }),
+      addCondition({ default_deposit_tax_rate: -1 }),
+      addCondition({ default_packaging_deposit_tax_rate: Number.NaN }),
     ],
-    bears: [having({ default_price_tax_rate: 100 })],
+    bears: [addCondition({ default_price_tax_rate: 100 })],
   },
   'tax.deposit_rate_set': {
-    fails: [having({ default_deposit_tax_rate: 0 })],
-    bears: [combineChanges(having({ default_deposit_tax_rate: 0 }), selling({ deposit_minor: 0 }))],
+    fails: [addCondition({ default_deposit_tax_rate: 0 })],
+    bears: [combineChanges(addCondition({ default_deposit_tax_rate: 0 }), addSale({ deposit_minor: 0 }))],
   },
   'products.any': { fails: [() => ({ products: [] })] },
   'products.any_published': {
-    fails: [selling({ is_draft: true })],
+    fails: [addSale({ is_draft: true })],
     bears: [() => ({ products: [product, { ...product, is_draft: true }] })],
   },
   'products.price_present': {
-    fails: [selling({ price_minor: null })],
+    fails: [addSale({ price_minor: null })],
     names: ['prd_1'],
     bears: [
-      selling({ price_minor: 0 }),
+      addSale({ price_minor: 0 }),
       () => ({ products: [product, { ...product, is_draft: true, price_minor: null }] }),
     ],
   },
@@ -153,30 +160,33 @@ const cases: Record<string, { fails: Change[]; names?: string[]; bears?: Change[
     names: ['prd_2'],
   },
   'products.variant_complete': {
-    fails: [selling({ has_active_variant: false })],
+    fails: [addSale({ has_active_variant: false })],
     names: ['prd_1'],
-    bears: [selling({ has_active_variant: false, is_variant_required: false })],
+    bears: [addSale({ has_active_variant: false, is_variant_required: false })],
   },
   'fulfilment.pickup_points': {
     fails: [() => ({ has_pickup_point: false })],
     names: ['prd_1'],
-    bears: [combineChanges(() => ({ has_pickup_point: false }), selling({ is_pickup_required: false }))],
+    bears: [combineChanges(() => ({ has_pickup_point: false }), addSale({ is_pickup_required: false }))],
   },
   'fulfilment.pass_design': {
-    fails: [selling({ has_pass_design: false })],
+    fails: [addSale({ has_pass_design: false })],
     names: ['prd_1'],
-    bears: [selling({ has_pass_design: false, is_wallet_enabled: false })],
+    bears: [addSale({ has_pass_design: false, is_wallet_enabled: false })],
   },
   'communication.receipt_email': {
     fails: [
-      having({ transaction_receipt_email_id: null }),
-      having({ transaction_receipt_email_id: 'eml_gone' }),
-      having({ transaction_receipt_email_id: 'eml_2' }),
+      addCondition({ transaction_receipt_email_id: null }),
+      addCondition({ transaction_receipt_email_id: 'eml_gone' }),
+      addCondition({ transaction_receipt_email_id: 'eml_2' }),
     ],
     bears: [() => ({ messages: [{ ...receipt, type: 'receipt_online' }, refund] })],
   },
   'communication.refund_email': {
-    fails: [having({ refund_confirmation_email_id: null }), having({ refund_confirmation_email_id: 'eml_1' })],
+    fails: [
+      addCondition({ refund_confirmation_email_id: null }),
+      addCondition({ refund_confirmation_email_id: 'eml_1' }),
+    ],
   },
   'communication.templates_not_empty': {
     fails: [
@@ -188,26 +198,29 @@ const cases: Record<string, { fails: Change[]; names?: string[]; bears?: Change[
   },
   'communication.sender': {
     fails: [
-      having({ email_sender_name: null }),
-      having({ email_sender_address: null }),
-      having({ email_sender_name: ' ' }),
+      addCondition({ email_sender_name: null }),
+      addCondition({ email_sender_address: null }),
+      addCondition({ email_sender_name: ' ' }),
     ],
   },
   'communication.sender_domain': {
     fails: [() => ({ is_sender_verified: false })],
     bears: [
-      combineChanges(having({ email_sender_address: null, email_sender_name: null }), () => ({
+      combineChanges(addCondition({ email_sender_address: null, email_sender_name: null }), () => ({
         is_sender_verified: false,
       })),
     ],
   },
   'communication.sender_name': {
-    fails: [having({ email_sender_name: 'pay@bank.example' }), having({ email_sender_name: 'Nord\u202Elys' })],
+    fails: [
+      addCondition({ email_sender_name: 'pay@bank.example' }),
+      addCondition({ email_sender_name: 'Nord\u202Elys' }),
+    ],
   },
-  'communication.reply_to': { fails: [having({ email_reply_to: null })] },
+  'communication.reply_to': { fails: [addCondition({ email_reply_to: null })] },
   'communication.sms_sender': {
-    fails: [having({ sms_sender_name: 'Unset' })],
-    bears: [combineChanges(having({ sms_sender_name: 'Unset' }), () => ({ has_sms_campaign: false }))],
+    fails: [addCondition({ sms_sender_name: 'Unset' })],
+    bears: [combineChanges(addCondition({ sms_sender_name: 'Unset' }), () => ({ has_sms_campaign: false }))],
   },
   'consents.terms': {
     fails: [() => ({ consents: [marketing] })],
@@ -221,10 +234,10 @@ const cases: Record<string, { fails: Change[]; names?: string[]; bears?: Change[
     fails: [() => ({ consents: [terms, { ...marketing, text: { en: 'News' } }] })],
     names: ['con_2'],
   },
-  'branding.meta_image': { fails: [having({ meta_image_id: null })] },
+  'branding.meta_image': { fails: [addCondition({ meta_image_id: null })] },
   'branding.slug': {
-    fails: [having({ slug: 'nordlys-2026-2' })],
-    bears: [having({ slug: 'nordlys-2026-b' }), having({ slug: 'something-2' })],
+    fails: [addCondition({ slug: 'nordlys-2026-2' })],
+    bears: [addCondition({ slug: 'nordlys-2026-b' }), addCondition({ slug: 'something-2' })],
   },
   'integrations.webhooks_healthy': {
     fails: [() => ({ endpoints: [endpoint, { ...endpoint, id: 'whk_2', has_exhausted: true }] })],

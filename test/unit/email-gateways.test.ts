@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { chunkClaimMarginMs } from '../../src/domain/campaigns/sending-policy.ts'
 import { createCloudflareGateway } from '../../src/gateways/email/cloudflare.ts'
 import { createResendGateway } from '../../src/gateways/email/resend.ts'
-import { contextAt } from '../support/context.ts'
+import { createContextAt } from '../support/context.ts'
 import { anEmail, watchTimers } from '../support/outbound.ts'
 
 const now = Date.parse('2026-06-01T08:00:00Z')
@@ -252,7 +252,7 @@ describe('every e-mail gateway', () => {
   const gateways = {
     resend,
     cloudflare: createCloudflareGateway({ send: async () => ({ messageId: 'cf' }) }),
-    capture: contextAt(now).email,
+    capture: createContextAt(now).email,
   }
   const evil = 'Hi\r\nBcc: everyone@example.com'
 

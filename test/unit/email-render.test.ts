@@ -4,7 +4,7 @@ import { personalise } from '../../src/domain/email/personalise.ts'
 import { trackable } from '../../src/domain/email/trackable.ts'
 import { buildSampleContext } from '../../src/domain/email/liquid/variables.ts'
 import { toBcp47, languages } from '../../src/domain/languages.ts'
-import { aMessageOf, framing, oneOfEach, outlineOf } from '../support/messages.ts'
+import { aMessageOf, framing, oneOfEach, outline } from '../support/messages.ts'
 
 const blocks = oneOfEach.map((block) => [block.type, block] as const)
 
@@ -13,7 +13,7 @@ describe.each(blocks)('a block of type %s', (_, block) => {
     const message = personalise(compile(aMessageOf(block), language, framing), buildSampleContext(language))
     expect({
       subject: message.subject,
-      html: outlineOf(message.html),
+      html: outline(message.html),
       text: message.text.split('\n'),
     }).toMatchSnapshot()
   })

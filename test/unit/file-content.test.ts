@@ -5,7 +5,7 @@ import { checkContent, partsLimits } from '../../src/domain/files/content.ts'
 import { headBytes } from '../../src/domain/files/files.ts'
 import { type Expected, harmlessFiles, type HostileFile, hostileFiles } from '../support/hostile-files.ts'
 import { image, imageNames } from '../support/images.ts'
-import { gifOf, latin, nestedAvif } from '../support/made-files.ts'
+import { makeGif, latin, nestedAvif } from '../support/made-files.ts'
 
 /** Judges a file, and returns the verdict in the words of the table. */
 function judgeFile({ content, size, declared }: Pick<HostileFile, 'content' | 'size' | 'declared'>) {
@@ -86,7 +86,7 @@ describe('the content of a file', () => {
   it('is read in linear time up to 1 MB', () => {
     const frames = Array.from({ length: 40_000 }, () => ({ width: 1, height: 1 }))
     const lists = [
-      gifOf(1, 1, frames),
+      makeGif(1, 1, frames),
       nestedAvif(20_000),
       latin('a,'.repeat(500_000)),
       latin('"'.repeat(1_000_000)),

@@ -17,7 +17,7 @@ import {
   removeUnit,
 } from '../../src/domain/data-imports/mapping/values/words.ts'
 import { parseMailbox } from '../../src/domain/messaging/mailbox.ts'
-import { mapTarget, valueOf } from '../support/import-mapping/prepared.ts'
+import { mapTarget, readValue } from '../support/import-mapping/prepared.ts'
 
 /** Repeats a piece to the longest text that a cell can have. */
 const length = 262_144
@@ -52,7 +52,7 @@ describe.each(texts)('a cell of a quarter of a million characters of %s', patien
   ])('gets an error in %s', (target, code) => {
     for (const cell of cells) {
       const expected = cleanCell(cell) === '' ? null : code
-      expect(valueOf(mapTarget(target), cell)).toBe(expected)
+      expect(readValue(mapTarget(target), cell)).toBe(expected)
     }
   })
 

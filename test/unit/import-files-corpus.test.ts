@@ -1,9 +1,9 @@
 /// <reference types="vite/types/importMeta.d.ts" />
 import { describe, expect, it } from 'vitest'
-import { type WholeFile, wholeFile } from '../support/import-mapping/whole-file.ts'
+import { type WholeFile, readWholeFile } from '../support/import-mapping/whole-file.ts'
 import type { CsvFormat, XlsxFormat } from '../../src/domain/data-imports/files/format.ts'
 import { openBytes } from '../../src/domain/data-imports/files/source.ts'
-import { faultOf, inspectAndRead, meantCells } from '../support/import-files.ts'
+import { catchFault, inspectAndRead, cleanCells } from '../support/import-files.ts'
 
 interface Expected {
   fault?: { code: string; line: number | null; column: number | null }
@@ -36,7 +36,7 @@ describe('the files of the corpus', () => {
       const expected = outcomes[outcomePath(path)]!
       const reading = inspectAndRead(openBytes(decodeBytes(url), 7))
       if (expected.fault) {
-        expect(await faultOf(reading)).toMatchObject(expected.fault)
+        expect(await catchFault(reading)).toMatchObject(expected.fault)
         return
       }
       const { format, rows } = await reading
@@ -46,7 +46,7 @@ describe('the files of the corpus', () => {
         rows.map(({ line, kind, cells, fault }) => ({
           line,
           kind,
-          cells: meantCells(cells),
+          cells: cleanCells(cells),
           ...(fault ? { fault: fault.code } : {}),
         })),
       ).toEqual(expected.rows)
@@ -59,6 +59,6 @@ describe('the files of the corpus', () => {
   })
 
   it.each(orders)('have the expected suggestions, questions and orders: %s', async (_name, url, expected) => {
-    expect(await wholeFile(decodeBytes(url), expected.answers)).toEqual(expected)
+    expect(await readWholeFile(decodeBytes(url), expected.answers)).toEqual(expected)
   })
 })

@@ -5,7 +5,7 @@ import { ReadError } from '../../src/domain/data-imports/files/faults.ts'
 import { readCanonicalChunks, inspectFile, getCopyStart } from '../../src/domain/data-imports/files/read.ts'
 import { openBytes, type FileSource } from '../../src/domain/data-imports/files/source.ts'
 import { isTotal } from '../../src/domain/data-imports/files/rows.ts'
-import { faultOf, inspectAndRead } from '../support/import-files.ts'
+import { catchFault, inspectAndRead } from '../support/import-files.ts'
 
 const openText = (text: string): FileSource => openBytes(new TextEncoder().encode(text))
 
@@ -34,17 +34,17 @@ describe('a file beyond the limits', () => {
     const after = (rowCount: number) =>
       Array.fromAsync(readCanonicalChunks(file, format, { ...getCopyStart(format), rowCount }))
     expect((await after(999_997)).at(-1)!.next.rowCount).toBe(1_000_000)
-    expect(await faultOf(after(999_998))).toMatchObject({ code: 'too_many_rows', line: 4 })
+    expect(await catchFault(after(999_998))).toMatchObject({ code: 'too_many_rows', line: 4 })
   })
 
   it('is refused when a line has no end', async () => {
     const file = repeatPiece('id,name\n1,Ann\n', 'x'.repeat(10_000), 100)
-    expect(await faultOf(inspectAndRead(file))).toMatchObject({ code: 'line_too_long', line: 3 })
+    expect(await catchFault(inspectAndRead(file))).toMatchObject({ code: 'line_too_long', line: 3 })
   })
 
   it('is refused at low cost when each line opens a quotation mark, with the line', async () => {
     const file = repeatPiece('id,name,email\n', '1,"open,a@example.test\n', 50_000)
-    const fault = await faultOf(inspectAndRead(file, { quotes: true }))
+    const fault = await catchFault(inspectAndRead(file, { quotes: true }))
     expect(fault).toMatchObject({ code: 'too_many_open_quotes', line: 102 })
   })
 

@@ -1,13 +1,15 @@
 import { strToU8 } from 'fflate'
 import { describe, expect, it } from 'vitest'
 import { openBytes } from '../../src/domain/data-imports/files/source.ts'
-import { faultOf, inspectAndRead } from '../support/import-files.ts'
-import { textRow, workbook, type WorkbookDraft } from '../support/xlsx.ts'
+import { catchFault, inspectAndRead } from '../support/import-files.ts'
+import { buildTextRow, buildWorkbook, type WorkbookDraft } from '../support/xlsx.ts'
 
-const header = textRow(1, ['Order', 'Name', 'Note'])
+const header = buildTextRow(1, ['Order', 'Name', 'Note'])
 const read = (draft: Partial<WorkbookDraft>) =>
   inspectAndRead(
-    openBytes(workbook({ sheets: [{ name: 'x', rows: header + textRow(2, ['1', 'Ann', 'fine']) }], ...draft })),
+    openBytes(
+      buildWorkbook({ sheets: [{ name: 'x', rows: header + buildTextRow(2, ['1', 'Ann', 'fine']) }], ...draft }),
+    ),
   )
 const namespace = 'http://schemas.openxmlformats.org/package/2006/relationships'
 const type = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships'
@@ -29,7 +31,7 @@ describe('a small workbook that is expensive to read', () => {
     ['the styles', (nested: string) => ({ parts: { 'xl/styles.xml': strToU8(`<styleSheet>${nested}</styleSheet>`) } })],
   ])('is refused at once with elements nested in each other in %s', async (_, build) => {
     const startedAt = performance.now()
-    const fault = await faultOf(read(build('<a>'.repeat(200_000) + '</a>'.repeat(200_000))))
+    const fault = await catchFault(read(build('<a>'.repeat(200_000) + '</a>'.repeat(200_000))))
     expect(fault).toMatchObject({ code: 'broken_xlsx', message: /64/ })
     expect(performance.now() - startedAt).toBeLessThan(2000)
   })
@@ -48,7 +50,7 @@ describe('a small workbook that is expensive to read', () => {
       { length: 1200 },
       (_, index) => `<row r="${index + 2}">${'<c t="s"><v>0</v></c>'.repeat(2)}</row>`,
     )
-    const fault = await faultOf(read({ sharedStrings, sheets: [{ name: 'x', rows: header + rows.join('') }] }))
+    const fault = await catchFault(read({ sharedStrings, sheets: [{ name: 'x', rows: header + rows.join('') }] }))
     expect(fault).toMatchObject({ code: 'too_much_text', message: /save it as CSV/i })
   })
 })
@@ -57,7 +59,7 @@ describe('a reference of a workbook', () => {
   it.each(['http://[', '%zz.xml', 'worksheets/%E0%A4%A.xml'])(
     'is refused as damage when it leads to %s',
     async (target) => {
-      expect(await faultOf(readTarget(target))).toMatchObject({ code: 'broken_xlsx' })
+      expect(await catchFault(readTarget(target))).toMatchObject({ code: 'broken_xlsx' })
     },
   )
 

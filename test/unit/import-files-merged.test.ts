@@ -3,21 +3,21 @@ import { describe, expect, it } from 'vitest'
 import { getMaxCopyBytes } from '../../src/domain/data-imports/files/faults.ts'
 import { openBytes } from '../../src/domain/data-imports/files/source.ts'
 import { readCanonicalChunks, inspectFile } from '../../src/domain/data-imports/files/read.ts'
-import { faultOf, inspectAndRead, readAll } from '../support/import-files.ts'
-import { textRow, workbook, type WorkbookDraft } from '../support/xlsx.ts'
+import { catchFault, inspectAndRead, readAll } from '../support/import-files.ts'
+import { buildTextRow, buildWorkbook, type WorkbookDraft } from '../support/xlsx.ts'
 
-const header = textRow(1, ['Order', 'Name', 'Ticket', 'Price'])
+const header = buildTextRow(1, ['Order', 'Name', 'Ticket', 'Price'])
 const tickets =
-  textRow(2, ['A-1', 'Ann', 'Day', '10']) +
-  textRow(3, ['', '', 'Camping', '20']) +
-  textRow(4, ['', '', 'Parking', '']) +
-  textRow(5, ['B-2', 'Bo', 'Day', '10'])
+  buildTextRow(2, ['A-1', 'Ann', 'Day', '10']) +
+  buildTextRow(3, ['', '', 'Camping', '20']) +
+  buildTextRow(4, ['', '', 'Parking', '']) +
+  buildTextRow(5, ['B-2', 'Bo', 'Day', '10'])
 
 const merged = (...ranges: string[]): string =>
   `<mergeCells count="${ranges.length}">${ranges.map((range) => `<mergeCell ref="${range}"/>`).join('')}</mergeCells>`
 
 const build = (after: string, rows = header + tickets, more: Partial<WorkbookDraft> = {}) =>
-  workbook({ sheets: [{ name: 'x', rows, after }], ...more })
+  buildWorkbook({ sheets: [{ name: 'x', rows, after }], ...more })
 
 async function read(bytes: Uint8Array, chunkLength = 1000) {
   const { rows } = await inspectAndRead(openBytes(bytes, chunkLength))
@@ -45,7 +45,7 @@ describe('cells that are merged over the rows of an order', () => {
   })
 
   it('do not change cells with a value of their own, and empty rows', async () => {
-    const rows = `${textRow(2, ['A-1', 'Ann'])}${textRow(3, ['', 'Bo'])}${textRow(4, [])}${textRow(6, ['', 'Cy'])}`
+    const rows = `${buildTextRow(2, ['A-1', 'Ann'])}${buildTextRow(3, ['', 'Bo'])}${buildTextRow(4, [])}${buildTextRow(6, ['', 'Cy'])}`
     expect(await read(build(merged('A2:A9', 'B2:B9'), header + rows))).toEqual(['A-1|Ann', 'A-1|Bo', 'A-1|Cy'])
   })
 
@@ -73,7 +73,7 @@ describe('cells that are merged over the rows of an order', () => {
   })
 
   it('are not read from the texts of cells', async () => {
-    const rows = header + textRow(2, [merged('A2:A3'), 'Ann']) + textRow(3, ['', 'Bo'])
+    const rows = header + buildTextRow(2, [merged('A2:A3'), 'Ann']) + buildTextRow(3, ['', 'Bo'])
     expect(await read(build('', rows))).toEqual([`${merged('A2:A3')}|Ann`, '|Bo'])
   })
 
@@ -81,7 +81,7 @@ describe('cells that are merged over the rows of an order', () => {
     const count = 3000
     const orders = Array.from({ length: count }, (_, index) => {
       const cells = index % 3 === 0 ? [`A-${index}`, `${index} ${'x'.repeat(1500)}`] : ['', `${index}`]
-      return textRow(index + 2, cells)
+      return buildTextRow(index + 2, cells)
     })
     const ranges = Array.from({ length: count / 3 }, (_, index) => `A${index * 3 + 2}:A${index * 3 + 4}`)
     const file = openBytes(build(merged(...ranges), header + orders.join('')), 65_536)
@@ -106,10 +106,10 @@ describe('rows that a sheet hides', () => {
     const hidden = (row: string, value = '1') => row.replace('<row ', `<row hidden="${value}" `)
     const rows =
       header +
-      hidden(textRow(2, ['A-1', 'Ann'])) +
-      hidden(textRow(3, ['A-2', 'Bo']), 'true') +
-      hidden(textRow(4, ['A-3', 'Cy']), '0') +
-      hidden(textRow(5, []))
+      hidden(buildTextRow(2, ['A-1', 'Ann'])) +
+      hidden(buildTextRow(3, ['A-2', 'Bo']), 'true') +
+      hidden(buildTextRow(4, ['A-3', 'Cy']), '0') +
+      hidden(buildTextRow(5, []))
     const file = openBytes(build('<autoFilter ref="A1:D5"/>', rows), 1000)
     const chunks = await Array.fromAsync(readCanonicalChunks(file, await inspectFile(file)))
     expect(chunks.at(-1)?.next).toMatchObject({ rowCount: 3, hiddenRows: 2, filledRows: 0 })
@@ -133,24 +133,24 @@ describe('a hostile workbook', () => {
 
   it('is refused with more than 100,000 merged cells', async () => {
     const after = many(100_001, (index) => `A${index + 2}:A${index + 3}`)
-    expect(await faultOf(read(build(after), 65_536))).toMatchObject({ code: 'too_many_merged_cells' })
+    expect(await catchFault(read(build(after), 65_536))).toMatchObject({ code: 'too_many_merged_cells' })
   })
 
   it('is refused with an endless tag after its rows', async () => {
     const after = `<mergeCells><mergeCell ${'x'.repeat(3_000_000)}`
-    expect(await faultOf(read(build(after), 65_536))).toMatchObject({ code: 'broken_xlsx' })
+    expect(await catchFault(read(build(after), 65_536))).toMatchObject({ code: 'broken_xlsx' })
   })
 
   it('does not fill the copy beyond its limit with long texts that are merged over very many rows', async () => {
-    const long = textRow(2, ['x'.repeat(30_000), 'y'.repeat(30_000), 'z'.repeat(30_000), 'a'])
-    const rows = Array.from({ length: 3000 }, (_, index) => textRow(index + 3, ['', '', '', 'b'])).join('')
+    const long = buildTextRow(2, ['x'.repeat(30_000), 'y'.repeat(30_000), 'z'.repeat(30_000), 'a'])
+    const rows = Array.from({ length: 3000 }, (_, index) => buildTextRow(index + 3, ['', '', '', 'b'])).join('')
     const file = openBytes(build(merged('A2:A900000', 'B2:B900000', 'C2:C900000'), header + long + rows), 65_536)
     const format = await inspectFile(file)
     let largest = 0
     const copying = async () => {
       for await (const { next } of readCanonicalChunks(file, format)) largest = next.canonicalOffset
     }
-    expect(await faultOf(copying())).toMatchObject({ code: 'too_much_text' })
+    expect(await catchFault(copying())).toMatchObject({ code: 'too_much_text' })
     expect(largest).toBeLessThan(getMaxCopyBytes(file.size) * 1.1)
   })
 
@@ -158,9 +158,9 @@ describe('a hostile workbook', () => {
     const columns = Array.from({ length: 8 }, (_, index) => String.fromCharCode(65 + index))
     const cells = (column: number, length: number) =>
       columns.map((_, index) => (index === column ? 'x'.repeat(length) : ''))
-    const rows = columns.map((_, index) => textRow(index + 2, cells(index, 30_000))).join('')
+    const rows = columns.map((_, index) => buildTextRow(index + 2, cells(index, 30_000))).join('')
     const ranges = columns.map((column, index) => `${column}${index + 2}:${column}20`)
-    const bytes = build(merged(...ranges), textRow(1, columns) + rows + textRow(10, cells(0, 1)))
-    expect(await faultOf(read(bytes, 65_536))).toMatchObject({ code: 'line_too_long', line: expect.any(Number) })
+    const bytes = build(merged(...ranges), buildTextRow(1, columns) + rows + buildTextRow(10, cells(0, 1)))
+    expect(await catchFault(read(bytes, 65_536))).toMatchObject({ code: 'line_too_long', line: expect.any(Number) })
   })
 })

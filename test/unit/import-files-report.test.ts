@@ -8,7 +8,7 @@ import { writeReportHeader, writeReportRow } from '../../src/domain/data-imports
 import { openBytes, readBytes, type FileSource } from '../../src/domain/data-imports/files/source.ts'
 import type { IndexedRow } from '../../src/domain/data-imports/files/canonical.ts'
 import { inspectAndRead, readAll } from '../support/import-files.ts'
-import { textRow, workbook } from '../support/xlsx.ts'
+import { buildTextRow, buildWorkbook } from '../support/xlsx.ts'
 
 async function writeReport(file: FileSource, format: FileFormat, rows: IndexedRow[]): Promise<Uint8Array> {
   const original = (place: { offset: number; length: number }) =>
@@ -114,7 +114,9 @@ describe('the report of failed rows', () => {
   it('keeps leading zeros and long numbers of a workbook, and is read like the workbook', async () => {
     const row = ['0045', '12345678901234567', '0', '12', '00-1', '-', '-2+3']
     const columns = ['Ordre', 'Kode', 'C', 'D', 'E', 'F', 'G']
-    const file = openBytes(workbook({ sheets: [{ name: 'x', rows: textRow(1, columns) + textRow(2, row) }] }))
+    const file = openBytes(
+      buildWorkbook({ sheets: [{ name: 'x', rows: buildTextRow(1, columns) + buildTextRow(2, row) }] }),
+    )
     const { format, rows } = await inspectAndRead(file)
     const report = await writeReport(file, format, rows)
     const [, line] = new TextDecoder().decode(report).split('\r\n')
@@ -125,8 +127,10 @@ describe('the report of failed rows', () => {
 
   it('is a CSV file for a workbook, which spreadsheets open without running formulas', async () => {
     const rows =
-      textRow(1, ['Navn', 'Beløb']) + textRow(2, ['=HYPERLINK("x")', '-5,00']) + textRow(3, ['+4512345678', '@x'])
-    const file = openBytes(workbook({ sheets: [{ name: 'a', rows }] }))
+      buildTextRow(1, ['Navn', 'Beløb']) +
+      buildTextRow(2, ['=HYPERLINK("x")', '-5,00']) +
+      buildTextRow(3, ['+4512345678', '@x'])
+    const file = openBytes(buildWorkbook({ sheets: [{ name: 'a', rows }] }))
     const { format, rows: read } = await inspectAndRead(file)
     const report = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(
       await writeReport(file, format, read),

@@ -4,20 +4,20 @@ import { describe, expect, it } from 'vitest'
 import { openBytes } from '../../src/domain/data-imports/files/source.ts'
 import { readCanonicalChunks, inspectFile } from '../../src/domain/data-imports/files/read.ts'
 import { formatNumber, detectNumberKind } from '../../src/domain/data-imports/files/xlsx/number-formats.ts'
-import { faultOf, inspectAndRead } from '../support/import-files.ts'
-import { textRow, workbook } from '../support/xlsx.ts'
+import { catchFault, inspectAndRead } from '../support/import-files.ts'
+import { buildTextRow, buildWorkbook } from '../support/xlsx.ts'
 
 const read = (bytes: Uint8Array) => inspectAndRead(openBytes(bytes, 1000))
 const readCells = async (bytes: Uint8Array) => (await read(bytes)).rows.map(({ cells }) => cells)
 const people = (count: number, from = 2) =>
   Array.from({ length: count }, (_, index) =>
-    textRow(from + index, [`R-${index}`, `Søren ${index}`, `s${index}@example.test`]),
+    buildTextRow(from + index, [`R-${index}`, `Søren ${index}`, `s${index}@example.test`]),
   ).join('')
-const header = textRow(1, ['Order', 'Navn', 'E-mail'])
+const header = buildTextRow(1, ['Order', 'Navn', 'E-mail'])
 
 describe('a workbook', () => {
   it('is read as Excel writes it: shared strings, dates by format, numbers, booleans, errors, formulas', async () => {
-    const bytes = workbook({
+    const bytes = buildWorkbook({
       sharedStrings:
         '<si><t>Ordre</t></si><si><t>Navn</t></si><si><r><rPr><b/></rPr><t>Købt </t></r><r><t>den</t></r></si><si><t>Pris</t></si><si><t>Ny</t></si><si><t>Note</t></si><si><t xml:space="preserve"> Åse &amp; Ø_x000D_</t></si><si><t>東京</t><rPh sb="0" eb="1"><t>とうきょう</t></rPh></si>',
       formats: [
@@ -62,21 +62,21 @@ describe('a workbook', () => {
   })
 
   it('counts days from 1904 when its settings say so', async () => {
-    const rows = `${textRow(1, ['Name', 'Date'])}<row r="2"><c r="A2" t="inlineStr"><is><t>Ann</t></is></c><c r="B2" s="1"><v>44925.5</v></c></row>`
+    const rows = `${buildTextRow(1, ['Name', 'Date'])}<row r="2"><c r="A2" t="inlineStr"><is><t>Ann</t></is></c><c r="B2" s="1"><v>44925.5</v></c></row>`
     const sheets = [{ name: 'a', rows }]
-    expect(await readCells(workbook({ sheets, formats: [0, 14], is1904: true }))).toEqual([
+    expect(await readCells(buildWorkbook({ sheets, formats: [0, 14], is1904: true }))).toEqual([
       ['Ann', '2026-12-31 12:00:00'],
     ])
-    expect(await readCells(workbook({ sheets, formats: [0, 14] }))).toEqual([['Ann', '2022-12-30 12:00:00']])
+    expect(await readCells(buildWorkbook({ sheets, formats: [0, 14] }))).toEqual([['Ann', '2022-12-30 12:00:00']])
   })
 
   it('is read from its first visible sheet', async () => {
-    const bytes = workbook({
+    const bytes = buildWorkbook({
       sheets: [
-        { name: 'secret', state: 'veryHidden', rows: textRow(1, ['Hidden', 'Sheet']) },
-        { name: 'old', state: 'hidden', rows: textRow(1, ['Hidden', 'Sheet']) },
+        { name: 'secret', state: 'veryHidden', rows: buildTextRow(1, ['Hidden', 'Sheet']) },
+        { name: 'old', state: 'hidden', rows: buildTextRow(1, ['Hidden', 'Sheet']) },
         { name: 'Orders & more', rows: header + people(2) },
-        { name: 'later', rows: textRow(1, ['Other', 'Sheet']) },
+        { name: 'later', rows: buildTextRow(1, ['Other', 'Sheet']) },
       ],
     })
     const { format, rows } = await read(bytes)
@@ -85,50 +85,50 @@ describe('a workbook', () => {
   })
 
   it('is read from the sheet that you choose, even a hidden one, or says which sheets it has', async () => {
-    const sheet = (name: string) => textRow(1, ['Order', 'Name']) + textRow(2, ['1', name])
+    const sheet = (name: string) => buildTextRow(1, ['Order', 'Name']) + buildTextRow(2, ['1', name])
     const sheets = ['a', 'b'].map((name) => ({ name, rows: sheet(name) }))
-    const bytes = workbook({ sheets: [...sheets, { name: 'c', state: 'hidden', rows: sheet('c') }] })
+    const bytes = buildWorkbook({ sheets: [...sheets, { name: 'c', state: 'hidden', rows: sheet('c') }] })
     for (const name of ['a', 'b', 'c']) {
       const { format, rows } = await inspectAndRead(openBytes(bytes), { sheet: name })
       expect(format).toMatchObject({ sheetName: name, sheetNames: ['a', 'b'] })
       expect(rows.map(({ cells }) => cells)).toEqual([['1', name]])
     }
-    const fault = await faultOf(inspectAndRead(openBytes(bytes), { sheet: 'd' }))
+    const fault = await catchFault(inspectAndRead(openBytes(bytes), { sheet: 'd' }))
     expect(fault).toMatchObject({ code: 'unknown_sheet', message: /"d".* a, b\./ })
   })
 
   it('is read from the first sheet that has rows, unless you choose another one', async () => {
-    const empty = { name: 'Ark1', rows: textRow(1, []) }
-    const bytes = workbook({ sheets: [empty, { name: 'Ordrer', rows: header + people(1) }] })
+    const empty = { name: 'Ark1', rows: buildTextRow(1, []) }
+    const bytes = buildWorkbook({ sheets: [empty, { name: 'Ordrer', rows: header + people(1) }] })
     const { format, rows } = await read(bytes)
     expect(format).toMatchObject({ sheetName: 'Ordrer', sheetNames: ['Ark1', 'Ordrer'] })
     expect(rows).toHaveLength(1)
     const message = 'The sheet "Ark1" has no rows. To read another one, set the option sheet.'
     const chosen = inspectAndRead(openBytes(bytes), { sheet: 'Ark1' })
-    expect(await faultOf(chosen)).toMatchObject({ code: 'empty_file', message })
-    expect(await faultOf(read(workbook({ sheets: [empty] })))).toMatchObject({ code: 'empty_file', message })
+    expect(await catchFault(chosen)).toMatchObject({ code: 'empty_file', message })
+    expect(await catchFault(read(buildWorkbook({ sheets: [empty] })))).toMatchObject({ code: 'empty_file', message })
   })
 
   it('names its other sheets when the first one is not a table', async () => {
-    const cover = textRow(2, ['Festival', '12', '12-06-2026']) + textRow(4, ['Ordrer', '12', ''])
+    const cover = buildTextRow(2, ['Festival', '12', '12-06-2026']) + buildTextRow(4, ['Ordrer', '12', ''])
     const orders = { name: 'Ordrer', rows: header + people(1) }
-    const bytes = workbook({ sheets: [{ name: 'Forside', rows: cover }, orders] })
+    const bytes = buildWorkbook({ sheets: [{ name: 'Forside', rows: cover }, orders] })
     const message = /name it in the option sheet: "Forside", "Ordrer"\.$/
-    expect(await faultOf(read(bytes))).toMatchObject({ code: 'no_header', line: 2, message })
+    expect(await catchFault(read(bytes))).toMatchObject({ code: 'no_header', line: 2, message })
   })
 
   it('may have a merged title, empty rows and a totals line', async () => {
-    const bytes = workbook({
+    const bytes = buildWorkbook({
       sheets: [
         {
           name: 'Salg',
           rows:
             '<row r="1"><c r="A1" t="inlineStr"><is><t>Salg af billetter 2026</t></is></c><c r="B1"/><c r="C1"/></row><row r="2"/>' +
-            textRow(4, ['Ordre', 'Navn', 'Beløb']) +
-            textRow(5, ['1', 'Ole', '100']) +
-            textRow(7, ['2', 'Eva', '200']) +
-            textRow(8, ['I alt', '', '300']) +
-            textRow(12, ['Udskrevet af Eva']),
+            buildTextRow(4, ['Ordre', 'Navn', 'Beløb']) +
+            buildTextRow(5, ['1', 'Ole', '100']) +
+            buildTextRow(7, ['2', 'Eva', '200']) +
+            buildTextRow(8, ['I alt', '', '300']) +
+            buildTextRow(12, ['Udskrevet af Eva']),
           after: '<mergeCells count="1"><mergeCell ref="A1:C1"/></mergeCells>',
         },
       ],
@@ -146,13 +146,13 @@ describe('a workbook', () => {
   it('is read when a program writes prefixes, and no references or styles', async () => {
     const rows =
       '<row><c t="inlineStr"><is><t>Name</t></is></c><c t="inlineStr"><is><t>E-mail</t></is></c></row><row><c t="inlineStr"><is><t><![CDATA[A < B]]></t></is></c><c t="str"><v>a@example.test</v></c></row>'
-    expect(await readCells(workbook({ prefix: 'x:', sheets: [{ name: 'x', rows }] }))).toEqual([
+    expect(await readCells(buildWorkbook({ prefix: 'x:', sheets: [{ name: 'x', rows }] }))).toEqual([
       ['A < B', 'a@example.test'],
     ])
   })
 
   it('continues after any piece of its copy', async () => {
-    const file = openBytes(workbook({ sheets: [{ name: 'x', rows: header + people(3000) }] }), 500)
+    const file = openBytes(buildWorkbook({ sheets: [{ name: 'x', rows: header + people(3000) }] }), 500)
     const format = await inspectFile(file)
     const chunks = await Array.fromAsync(readCanonicalChunks(file, format))
     expect(chunks.length).toBeGreaterThan(2)
@@ -163,8 +163,8 @@ describe('a workbook', () => {
 })
 
 describe('a workbook that cannot be read', () => {
-  const good = workbook({ sheets: [{ name: 'x', rows: header + people(200) }] })
-  const readFaultCode = async (bytes: Uint8Array) => (await faultOf(read(bytes))).code
+  const good = buildWorkbook({ sheets: [{ name: 'x', rows: header + people(200) }] })
+  const readFaultCode = async (bytes: Uint8Array) => (await catchFault(read(bytes))).code
 
   it('is refused with a clear code: a password, another format, an archive, no sheet', async () => {
     const compound = Uint8Array.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1, ...new Uint8Array(600)])
@@ -178,10 +178,10 @@ describe('a workbook that cannot be read', () => {
     expect(await readFaultCode(zipSync({ mimetype: strToU8('x'), 'content.xml': strToU8('<a/>') }))).toBe(
       'unreadable_file',
     )
-    expect(await readFaultCode(workbook({ sheets: [{ name: 'x', rows: header, state: 'hidden' }] }))).toBe(
+    expect(await readFaultCode(buildWorkbook({ sheets: [{ name: 'x', rows: header, state: 'hidden' }] }))).toBe(
       'broken_xlsx',
     )
-    expect(await readFaultCode(workbook({ sheets: [{ name: 'x', rows: '<row r="1"/>' }] }))).toBe('empty_file')
+    expect(await readFaultCode(buildWorkbook({ sheets: [{ name: 'x', rows: '<row r="1"/>' }] }))).toBe('empty_file')
   })
 
   it('is refused when an entry of the archive is encrypted', async () => {
@@ -212,8 +212,8 @@ describe('a workbook that cannot be read', () => {
 
   it('is refused by its declared size, and by its actual size', async () => {
     const zeros = new Uint8Array(9_000_000)
-    const honest = workbook({ sheets: [{ name: 'x', rows: header }], parts: { 'xl/styles.xml': zeros } })
-    expect(await faultOf(read(honest))).toMatchObject({ code: 'broken_xlsx', message: /larger than 8388608 bytes/ })
+    const honest = buildWorkbook({ sheets: [{ name: 'x', rows: header }], parts: { 'xl/styles.xml': zeros } })
+    expect(await catchFault(read(honest))).toMatchObject({ code: 'broken_xlsx', message: /larger than 8388608 bytes/ })
     const lying = honest.slice()
     const view = new DataView(lying.buffer)
     for (let at = 0; at + 4 < lying.length; at++)
@@ -224,27 +224,29 @@ describe('a workbook that cannot be read', () => {
 
   it('is refused when a cell, a row or an element has no end', async () => {
     const long = 'x'.repeat(400_000)
-    const inCell = workbook({ sheets: [{ name: 'x', rows: header + textRow(2, [long]) }] })
-    expect(await faultOf(read(inCell))).toMatchObject({ code: 'line_too_long', line: 2 })
-    const tag = workbook({ sheets: [{ name: 'x', rows: `${header}<row r="2" a="${'y'.repeat(3_000_000)}"/>` }] })
+    const inCell = buildWorkbook({ sheets: [{ name: 'x', rows: header + buildTextRow(2, [long]) }] })
+    expect(await catchFault(read(inCell))).toMatchObject({ code: 'line_too_long', line: 2 })
+    const tag = buildWorkbook({ sheets: [{ name: 'x', rows: `${header}<row r="2" a="${'y'.repeat(3_000_000)}"/>` }] })
     expect(await readFaultCode(tag)).toBe('broken_xlsx')
   })
 
   it('is read without expanding entities', async () => {
     const rows = `${header}<row r="2"><c t="inlineStr"><is><t>&bomb;</t></is></c></row>`
-    const bytes = workbook({ sheets: [{ name: 'x', rows }] })
+    const bytes = buildWorkbook({ sheets: [{ name: 'x', rows }] })
     expect(await readCells(bytes)).toEqual([['&bomb;']])
   })
 
   it('is refused with the place when rows are out of order or too wide', async () => {
     const wide = `${header}<row r="2"><c r="GS2" t="str"><v>x</v></c></row>`
-    expect(await faultOf(read(workbook({ sheets: [{ name: 'x', rows: wide }] })))).toMatchObject({
+    expect(await catchFault(read(buildWorkbook({ sheets: [{ name: 'x', rows: wide }] })))).toMatchObject({
       code: 'too_many_columns',
       line: 2,
       column: 201,
     })
     expect(
-      await readFaultCode(workbook({ sheets: [{ name: 'x', rows: textRow(5, ['a']) + textRow(5, ['b']) }] })),
+      await readFaultCode(
+        buildWorkbook({ sheets: [{ name: 'x', rows: buildTextRow(5, ['a']) + buildTextRow(5, ['b']) }] }),
+      ),
     ).toBe('broken_xlsx')
   })
 })

@@ -11,7 +11,7 @@ import {
 } from '../../src/domain/data-imports/mapping/index.ts'
 import type { OrderOptions } from '../../src/domain/data-imports/mapping/rows/order.ts'
 import { prepare } from '../support/import-mapping/prepared.ts'
-import { keyOf, addDate } from '../support/import-mapping/read-file.ts'
+import { buildKey, addDate } from '../support/import-mapping/read-file.ts'
 
 const options: OrderOptions = {
   group_by: 'external_id',
@@ -37,7 +37,9 @@ function buildOrders(rows: readonly (readonly string[])[], given: Partial<OrderO
   const all = { ...options, ...given }
   const { readers } = prepare(mappings, rows, all.group_by)
   const placed = rows.map((cells, index): PlacedRow => ({ ...decideRow(readers, cells), line: index + 2 }))
-  return [...Map.groupBy(placed, (row) => keyOf(row, all.group_by)).values()].map((ofOrder) => mapOrder(ofOrder, all))
+  return [...Map.groupBy(placed, (row) => buildKey(row, all.group_by)).values()].map((ofOrder) =>
+    mapOrder(ofOrder, all),
+  )
 }
 
 describe('the rows of an order', () => {

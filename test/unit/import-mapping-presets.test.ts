@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { brief, columnsOf, consents, importFile } from '../support/import-mapping/read-file.ts'
+import { summarise, parseColumns, consents, importFile } from '../support/import-mapping/read-file.ts'
 import { suggestImport, type TargetMapping } from '../../src/domain/data-imports/mapping/index.ts'
 import { buildHeaderKey } from '../../src/domain/data-imports/mapping/targets/aliases.ts'
 import eventbriteReport from '../support/import-mapping/eventbrite-report.json'
@@ -59,7 +59,7 @@ describe('an export of another system', () => {
     expect(prepared.unmapped_values).toEqual(file.unmapped_values)
     const decided = orders.map(({ order, errors, warnings }) =>
       order
-        ? brief(order)
+        ? summarise(order)
         : { errors: errors.map((error) => `${error.row} ${error.target_field} ${error.code}`), warnings },
     )
     expect(decided).toEqual(file.orders)
@@ -72,13 +72,13 @@ describe('an export of another system', () => {
   })
 
   it('has no preset when a header of its signature is missing', () => {
-    const { columns } = columnsOf(shopify.text, ',')
+    const { columns } = parseColumns(shopify.text, ',')
     const without = columns.filter(({ header }) => header !== 'Lineitem name')
     expect(suggestImport({ columns: without, consents }).detected_source).toBeNull()
   })
 
   it('uses the organisation’s earlier mapping before a preset', () => {
-    const { columns } = columnsOf(shopify.text, ',')
+    const { columns } = parseColumns(shopify.text, ',')
     const history = new Map([
       [buildHeaderKey('Billing Phone'), 'customer.phone_number'],
       [buildHeaderKey('Phone'), null],

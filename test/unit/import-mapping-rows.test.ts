@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { decideRow, buildTargetFields, type TargetMapping } from '../../src/domain/data-imports/mapping/index.ts'
 import { consents } from '../support/import-mapping/read-file.ts'
-import { decide, mapTarget, prepare, valueOf } from '../support/import-mapping/prepared.ts'
+import { decide, mapTarget, prepare, readValue } from '../support/import-mapping/prepared.ts'
 
 describe('a cell', () => {
   it.each([
@@ -64,7 +64,7 @@ describe('a cell', () => {
     ['order.external_id', 'x'.repeat(129), 'too_long'],
     ['order.metadata.table', ' 12 ', '12'],
   ] as const)('is read for %s: %j is %j', (target, cell, expected) => {
-    expect(valueOf(mapTarget(target), cell)).toEqual(expected)
+    expect(readValue(mapTarget(target), cell)).toEqual(expected)
   })
 
   it.each([
@@ -102,7 +102,7 @@ describe('a cell', () => {
     [mapTarget('order.status', { value_map: { Done: { to: 'completed' } } }), ['Paid'], 'completed'],
     [mapTarget('order.status', { value_map: { Test: { ignore_row: true } } }), ['test'], 'ignored'],
   ] as const)('is transformed by %j: %j is %j', (mapping, cells, expected) => {
-    expect(valueOf(mapping, ...cells)).toEqual(expected)
+    expect(readValue(mapping, ...cells)).toEqual(expected)
   })
 
   it('is read in limited time, whatever its length and kind', () => {
@@ -128,7 +128,7 @@ describe('a cell', () => {
     ['customer.last_name', '\u2013', null],
     ['item.quantity', "'2", 2],
   ])('is read without the protective marks of exporters for %s: %j is %j', (target, cell, expected) => {
-    expect(valueOf(mapTarget(target), cell)).toEqual(expected)
+    expect(readValue(mapTarget(target), cell)).toEqual(expected)
   })
 
   it('has a fault with its place and its value in the message', () => {

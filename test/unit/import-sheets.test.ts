@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { faultOf, inspectAndRead } from '../support/import-files.ts'
-import { bytesOf, itemsOf, mapColumn, sheet, targetsOf } from '../support/import-mapping/sheets.ts'
-import { type WholeFile, wholeFile } from '../support/import-mapping/whole-file.ts'
-import { textRow, workbook } from '../support/xlsx.ts'
+import { catchFault, inspectAndRead } from '../support/import-files.ts'
+import { encodeLines, describeItems, mapColumn, sheet, listTargets } from '../support/import-mapping/sheets.ts'
+import { type WholeFile, readWholeFile } from '../support/import-mapping/whole-file.ts'
+import { buildTextRow, buildWorkbook } from '../support/xlsx.ts'
 import { openBytes } from '../../src/domain/data-imports/files/source.ts'
 
 const header = 'Ordre-id;E-mail;Billet;Antal;Pris'
@@ -24,17 +24,17 @@ describe('numbers that could be misread', () => {
   })
 
   const prices = (...cells: string[]) =>
-    workbook({
+    buildWorkbook({
       formats: [0, '#,##0.00'],
       sheets: [
         {
           name: 'Salg',
           rows:
-            textRow(1, ['Ordre-id', 'E-mail', 'Billet', 'Pris']) +
+            buildTextRow(1, ['Ordre-id', 'E-mail', 'Billet', 'Pris']) +
             cells
               .map((cell, index) => {
                 const [row, name] = [index + 2, String.fromCharCode(97 + index)]
-                const texts = textRow(row, [`A-${row}`, `${name}@example.test`, 'Partout'])
+                const texts = buildTextRow(row, [`A-${row}`, `${name}@example.test`, 'Partout'])
                 const price = cell.startsWith('<') ? cell.replace('<c', `<c r="D${row}"`) : ''
                 const text = `<c r="D${row}" t="inlineStr"><is><t>${cell}</t></is></c>`
                 return texts.replace('</row>', `${price || text}</row>`)
@@ -46,7 +46,7 @@ describe('numbers that could be misread', () => {
   const numeric = (value: string) => `<c s="1"><v>${value}</v></c>`
 
   it('are ambiguous when a workbook has them as texts, whatever decimal point its numbers have', async () => {
-    const { ambiguous } = await wholeFile(prices(numeric('1250.5'), '1.250', numeric('1.25')), [])
+    const { ambiguous } = await readWholeFile(prices(numeric('1250.5'), '1.250', numeric('1.25')), [])
     expect(ambiguous).toEqual(['item.unit_price'])
   })
 
@@ -57,14 +57,14 @@ describe('numbers that could be misread', () => {
     'are read with the separator that you name (%s) when a workbook has them as texts, beside numbers',
     async (decimal, expected) => {
       const answers = [{ ...mapColumn('item.unit_price', 3), transform: { type: 'number' as const, decimal } }]
-      const { orders } = await wholeFile(prices(numeric('1250.5'), '1.250', numeric('1.25')), answers)
+      const { orders } = await readWholeFile(prices(numeric('1250.5'), '1.250', numeric('1.25')), answers)
       expect(orders).toMatchObject(expected.map((unit_price_minor) => ({ items: [{ unit_price_minor }] })))
     },
   )
 
   it('are read by a clear comma when a workbook has them as texts, beside numbers', async () => {
-    const { orders } = await wholeFile(prices(numeric('99.5'), '1.250,50', '1.250', numeric('33.333')), [])
-    expect(itemsOf({ orders } as WholeFile)).toEqual([
+    const { orders } = await readWholeFile(prices(numeric('99.5'), '1.250,50', '1.250', numeric('33.333')), [])
+    expect(describeItems({ orders } as WholeFile)).toEqual([
       '1 Partout 9950',
       '1 Partout 125050',
       '1 Partout 125000',
@@ -100,13 +100,17 @@ describe('numbers that could be misread', () => {
       ],
       [mapColumn('item.line_total', 4), mapColumn('item.tax', 5), mapColumn('order.amount', 6)],
     )
-    expect(itemsOf({ orders } as WholeFile)).toEqual(['2 Partout = 20000', '2 Partout = 20000', '1 Partout = 10000'])
+    expect(describeItems({ orders } as WholeFile)).toEqual([
+      '2 Partout = 20000',
+      '2 Partout = 20000',
+      '1 Partout = 10000',
+    ])
   })
 
   it('are multiplied by the units when they are a price and its tax', async () => {
     const rows = ['Ordre-id;E-mail;Billet;Antal;Netto;Moms', 'A-1;ida@example.test;Partout;3;10,00;7,51']
     const { orders } = await sheet(rows, [mapColumn('item.unit_price', 4), mapColumn('item.tax', 5)])
-    expect(itemsOf({ orders } as WholeFile)).toEqual(['3 Partout = 3751'])
+    expect(describeItems({ orders } as WholeFile)).toEqual(['3 Partout = 3751'])
   })
 })
 
@@ -119,14 +123,14 @@ describe('cells in everyday spellings', () => {
       'A-3;c@example.test;Barn;1x;FREE',
       'A-4;d@example.test;Barn;x 2;kostenlos',
     ])
-    expect(targetsOf(file)).toMatchObject({ Antal: 'item.quantity', Pris: 'item.unit_price' })
-    expect(itemsOf(file)).toEqual(['2 Voksen 10000', '3 Barn 0', '1 Barn 0', '2 Barn 0'])
+    expect(listTargets(file)).toMatchObject({ Antal: 'item.quantity', Pris: 'item.unit_price' })
+    expect(describeItems(file)).toEqual(['2 Voksen 10000', '3 Barn 0', '1 Barn 0', '2 Barn 0'])
   })
 
   it('get the reason when their amount is refused', async () => {
     const rows = ['99999999999,00', '1,005', 'cirka 5'].map((price, index) => `A-${index};a@example.test;P;1;${price}`)
     const { orders } = await sheet([header, ...rows], [mapColumn('item.unit_price', 4)])
-    expect(itemsOf({ orders } as WholeFile)).toEqual([
+    expect(describeItems({ orders } as WholeFile)).toEqual([
       '2 item.unit_price invalid_number: "99999999999,00" is too large.',
       '3 item.unit_price invalid_number: "1,005" has more than two decimals.',
       '4 item.unit_price invalid_number: "cirka 5" is not an amount.',
@@ -194,13 +198,13 @@ describe('cells in everyday spellings', () => {
 describe('rows that are not orders', () => {
   it('are skipped when they repeat the header on every page', async () => {
     const lines = [header, 'A-1;a@example.test;P;1;100', header, 'A-2;b@example.test;P;1;100', header]
-    const { rows } = await inspectAndRead(openBytes(bytesOf(lines), 64))
+    const { rows } = await inspectAndRead(openBytes(encodeLines(lines), 64))
     expect(rows.map(({ line, kind }) => `${line} ${kind}`)).toEqual(['2 data', '3 header', '4 data', '5 header'])
     expect((await sheet(lines)).orders).toHaveLength(2)
   })
 
   it('are refused with their line when a byte is not text', async () => {
-    expect(await faultOf(inspectAndRead(openBytes(bytesOf([header, 'A-1;a\0;P;1;100']), 64)))).toEqual({
+    expect(await catchFault(inspectAndRead(openBytes(encodeLines([header, 'A-1;a\0;P;1;100']), 64)))).toEqual({
       code: 'binary',
       message: 'The file is not text: line 2 contains a NUL character.',
       line: 2,

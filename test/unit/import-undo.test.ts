@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 import { decideStatusAfterUndo, findKeptReason, type OrderFacts } from '../../src/domain/data-imports/import-undo.ts'
-import { tableNames } from '../support/dump.ts'
+import { listTableNames } from '../support/dump.ts'
 
 /** Tables from which the undo of an import deletes, with everything that refers to their rows and its fate. */
 const references: Record<string, Record<string, string>> = {
@@ -39,7 +39,7 @@ interface Reference {
 
 async function listReferences(): Promise<Reference[]> {
   const all: Reference[] = []
-  for (const table of await tableNames()) {
+  for (const table of await listTableNames()) {
     const { results } = await env.DB.prepare(`select "table" as target, "from" as name from pragma_foreign_key_list(?)`)
       .bind(table)
       .all<{ target: string; name: string }>()

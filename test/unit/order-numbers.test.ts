@@ -1,10 +1,10 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { buildNumberKey } from '../../src/domain/orders/orders.ts'
-import { byCodePoint } from '../support/lists.ts'
+import { compareByCodePoint } from '../support/lists.ts'
 
 const sortNumbers = (numbers: string[]) =>
-  numbers.toSorted((one, other) => byCodePoint(buildNumberKey(one), buildNumberKey(other)))
+  numbers.toSorted((one, other) => compareByCodePoint(buildNumberKey(one), buildNumberKey(other)))
 
 describe('the order of order numbers', () => {
   it('compares numbers as numbers, and text without regard to case', () => {
@@ -27,7 +27,7 @@ describe('the order of order numbers', () => {
     fc.assert(
       fc.property(fc.bigInt(0n, 10n ** 16n - 1n), fc.bigInt(0n, 10n ** 16n - 1n), fc.nat(3), (one, other, zeros) => {
         const [left, right] = [buildNumberKey('0'.repeat(zeros) + String(one)), buildNumberKey(String(other))]
-        expect(byCodePoint(left, right)).toBe(one < other ? -1 : one > other ? 1 : 0)
+        expect(compareByCodePoint(left, right)).toBe(one < other ? -1 : one > other ? 1 : 0)
       }),
     )
   })

@@ -3,14 +3,14 @@ import { buildPaymentGateways } from '../../src/gateways/payments/gateways.ts'
 import { PaymentProviderUnavailable } from '../../src/gateways/payments/payments.ts'
 import { stripeVersion } from '../../src/gateways/payments/stripe.ts'
 import { createFakeStripe, serveStripe } from '../support/fake-stripe.ts'
-import { buildCall, account, mockAnswer, buildStripeRefund, gateway } from '../support/stripe.ts'
+import { buildCall, account, mockAnswer, buildStripeRefund, createGateway } from '../support/stripe.ts'
 
 afterEach(() => vi.restoreAllMocks())
 
 describe('a refund through Stripe', () => {
   it('is one form-encoded call with its key, its version and the account', async () => {
     const fetched = mockAnswer(200, buildStripeRefund())
-    const outcome = await gateway({ provider_account: 'acct_Nordlys' }).refund(buildCall({ reason: 'fraud' }))
+    const outcome = await createGateway({ provider_account: 'acct_Nordlys' }).refund(buildCall({ reason: 'fraud' }))
     expect(outcome).toEqual({ state: 'completed', provider_reference: 're_1' })
     expect(fetched).toHaveBeenCalledTimes(1)
     const [url, init] = fetched.mock.calls[0] ?? []
@@ -39,7 +39,7 @@ describe('a refund through Stripe', () => {
     ['pi_1', { payment_intent: 'pi_1' }],
   ])('names the payment %s by its own parameter', async (payment, field) => {
     const fetched = mockAnswer(200, buildStripeRefund())
-    await gateway().refund(buildCall({ payment }))
+    await createGateway().refund(buildCall({ payment }))
     const fields = Object.fromEntries(new URLSearchParams(fetched.mock.calls[0]?.[1]?.body as string))
     expect(fields).toMatchObject(field)
     expect(Number('charge' in fields) + Number('payment_intent' in fields)).toBe(1)
@@ -49,7 +49,7 @@ describe('a refund through Stripe', () => {
     'makes no call for a reference that is not a Stripe payment: %s',
     async (payment) => {
       const fetched = mockAnswer(200, buildStripeRefund())
-      expect(await gateway().refund(buildCall({ payment }))).toMatchObject({
+      expect(await createGateway().refund(buildCall({ payment }))).toMatchObject({
         state: 'failed',
         code: 'payment_not_found',
       })
@@ -67,7 +67,7 @@ describe('a refund through Stripe', () => {
     ['other', 'requested_by_customer'],
   ] as const)('sends the reason %s as %s', async (reason, said) => {
     const fetched = mockAnswer(200, buildStripeRefund())
-    await gateway().refund(buildCall({ reason }))
+    await createGateway().refund(buildCall({ reason }))
     expect(new URLSearchParams(fetched.mock.calls[0]?.[1]?.body as string).get('reason')).toBe(said)
   })
 
@@ -112,7 +112,7 @@ describe('a refund through Stripe', () => {
     [{ status: 'something new' }, { state: 'unknown' }],
   ])('has the result of the answer: %o', async (fields, outcome) => {
     mockAnswer(200, buildStripeRefund(fields))
-    expect(await gateway().refund(buildCall())).toMatchObject(outcome)
+    expect(await createGateway().refund(buildCall())).toMatchObject(outcome)
   })
 
   it.each([
@@ -133,7 +133,11 @@ describe('a refund through Stripe', () => {
     [422, {}, 'invalid_request', false],
   ])('treats the answer %i %o as %s', async (status, error, code, isRetryable) => {
     mockAnswer(status, { error: { type: 'invalid_request_error', message: 'No.', ...error } })
-    expect(await gateway().refund(buildCall())).toMatchObject({ state: 'failed', code, is_retryable: isRetryable })
+    expect(await createGateway().refund(buildCall())).toMatchObject({
+      state: 'failed',
+      code,
+      is_retryable: isRetryable,
+    })
   })
 
   it.each([
@@ -154,7 +158,7 @@ describe('a refund through Stripe', () => {
     [200, `"${'x'.repeat(600_000)}"`],
   ])('has an unknown result after %i %s', async (status, body) => {
     mockAnswer(status, body)
-    expect(await gateway().refund(buildCall())).toMatchObject({ state: 'unknown' })
+    expect(await createGateway().refund(buildCall())).toMatchObject({ state: 'unknown' })
   })
 
   it.each([
@@ -163,13 +167,13 @@ describe('a refund through Stripe', () => {
     ['py_1', { payment_intent: null }, '/v1/charges/py_1', ['py_1']],
   ])('finds every reference that Stripe has for a payment: %s', async (payment, body, path, names) => {
     const fetched = mockAnswer(200, { id: payment, ...body })
-    expect(await gateway().listReferences(payment)).toEqual(names)
+    expect(await createGateway().listReferences(payment)).toEqual(names)
     expect(fetched.mock.calls[0]?.[0]).toBe(`https://api.stripe.com${path}`)
   })
 
   it.each([401, 403, 404])('finds only the given reference of a payment that it may not read (%i)', async (status) => {
     mockAnswer(status, { error: { type: 'invalid_request_error', message: 'No.' } })
-    expect(await gateway().listReferences('pi_1')).toEqual(['pi_1'])
+    expect(await createGateway().listReferences('pi_1')).toEqual(['pi_1'])
   })
 
   it.each([
@@ -178,14 +182,14 @@ describe('a refund through Stripe', () => {
     [200, 'no JSON'],
   ])('waits for the references of a payment after %i %o', async (status, body) => {
     mockAnswer(status, body)
-    await expect(gateway().listReferences('pi_1')).rejects.toThrow(PaymentProviderUnavailable)
+    await expect(createGateway().listReferences('pi_1')).rejects.toThrow(PaymentProviderUnavailable)
   })
 
   it('is not looked up for an invalid reference, and takes zeros for a hidden field', async () => {
     const fetched = mockAnswer(200, {})
-    expect(await gateway().listReferences('order-17')).toEqual(['order-17'])
+    expect(await createGateway().listReferences('order-17')).toEqual(['order-17'])
     expect(fetched).not.toHaveBeenCalled()
-    expect(['pi_3Nab', 'ch_1', 'order-17', 'pi_1&a=1'].map(gateway().buildUnknownReference)).toEqual([
+    expect(['pi_3Nab', 'ch_1', 'order-17', 'pi_1&a=1'].map(createGateway().buildUnknownReference)).toEqual([
       'pi_0000',
       'ch_0',
       'order-17',
@@ -196,7 +200,9 @@ describe('a refund through Stripe', () => {
   it('does not repeat what Stripe says about a missing payment', async () => {
     const message = "No such payment_intent: 'pi_1'; a similar object exists in live mode."
     mockAnswer(404, { error: { code: 'resource_missing', message } })
-    expect(await gateway().refund(buildCall())).toMatchObject({ message: 'Stripe has no payment with this reference.' })
+    expect(await createGateway().refund(buildCall())).toMatchObject({
+      message: 'Stripe has no payment with this reference.',
+    })
   })
 
   it('has an unknown result when the connection is cut, or no answer comes in time', async () => {
@@ -206,14 +212,14 @@ describe('a refund through Stripe', () => {
     for (const conduct of ['cut', 'accept and cut', 'accept and hang'] as const) {
       fake.respondWith(conduct)
       const call = buildCall({ payment: payment.id, key: `rfr:${conduct}` })
-      expect(await gateway().refund(call)).toMatchObject({ state: 'unknown' })
+      expect(await createGateway().refund(call)).toMatchObject({ state: 'unknown' })
     }
     expect(fake.store.paidBack(payment.id)).toBe(2500)
   })
 
   it('is not called with an API key that is invalid in a header', async () => {
     const fetched = mockAnswer(200, buildStripeRefund())
-    const outcome = await gateway({ api_key: 'rk_test_ø' }).refund(buildCall())
+    const outcome = await createGateway({ api_key: 'rk_test_ø' }).refund(buildCall())
     expect(outcome).toMatchObject({ state: 'failed', code: 'account_not_ready' })
     expect(fetched).not.toHaveBeenCalled()
   })
@@ -227,8 +233,8 @@ describe('a refund through Stripe', () => {
       const message = `Invalid API Key provided: ${account.api_key}; ${account.webhook_secret}`
       const fetched = mockAnswer(status, { error: { type: 'invalid_request_error', message } })
       logs.push(
-        await gateway().refund(buildCall()),
-        await gateway().lookup({ ...buildCall(), provider_reference: null }),
+        await createGateway().refund(buildCall()),
+        await createGateway().lookup({ ...buildCall(), provider_reference: null }),
       )
       fetched.mockRestore()
     }

@@ -1,7 +1,7 @@
 import { is } from 'drizzle-orm'
 import { getTableConfig, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { describe, expect, it } from 'vitest'
-import { columnsOf, tableNames } from '../support/dump.ts'
+import { listColumns, listTableNames } from '../support/dump.ts'
 
 const modules = (import.meta as unknown as { glob: (pattern: string, options: object) => Record<string, object> }).glob(
   '../../src/db/schema/**/*.ts',
@@ -15,7 +15,7 @@ const declared = Object.values(modules)
 
 describe('the declared tables', () => {
   it('are the migrated tables', async () => {
-    expect(declared.map(({ name }) => name).toSorted()).toEqual(await tableNames())
+    expect(declared.map(({ name }) => name).toSorted()).toEqual(await listTableNames())
   })
 
   it.each(declared.map((table) => [table.name, table] as const))('%s has the migrated columns', async (name, table) => {
@@ -35,7 +35,7 @@ describe('the declared tables', () => {
         hasDefault: column.hasDefault && column.name !== 'seq',
       }),
     )
-    const migrated = (await columnsOf(name)).map((column) =>
+    const migrated = (await listColumns(name)).map((column) =>
       shape({
         name: column.name,
         type: column.type.toLowerCase(),

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { chunkClaimMarginMs } from '../../src/domain/campaigns/sending-policy.ts'
 import { createGatewayApi } from '../../src/gateways/sms/gatewayapi.ts'
-import { contextAt } from '../support/context.ts'
+import { createContextAt } from '../support/context.ts'
 import { anSms, watchTimers } from '../support/outbound.ts'
 
 const gateway = createGatewayApi({ apiBase: 'https://sms.example', apiKey: 'token', now: () => 0 })
@@ -138,7 +138,7 @@ describe('the GatewayAPI gateway', () => {
 })
 
 describe('every SMS gateway', () => {
-  it.each(Object.entries({ gatewayapi: gateway, capture: contextAt(0).sms }))(
+  it.each(Object.entries({ gatewayapi: gateway, capture: createContextAt(0).sms }))(
     'refuses line breaks in a sender, invalid numbers and invalid senders: %s',
     async (_, one) => {
       mockAnswer(() => Response.json({ msg_id: 'good' }))

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { PaymentProviderUnavailable } from '../../src/gateways/payments/payments.ts'
 import { createFakeStripe, disorderEvents, type FakePayment, serveStripe, signPost } from '../support/fake-stripe.ts'
-import { buildCall, account, mockAnswer, buildStripeRefund, gateway } from '../support/stripe.ts'
+import { buildCall, account, mockAnswer, buildStripeRefund, createGateway } from '../support/stripe.ts'
 
 afterEach(() => vi.restoreAllMocks())
 
@@ -12,7 +12,7 @@ describe('the result of a refund at Stripe', () => {
     const payment = fake.store.pay({ amount: 100_000, currency: 'dkk' })
     for (let nth = 1; nth <= 130; nth++)
       fake.store.refund(payment, { amount: 10, metadata: { refund_key: `rfr_${nth}:1` } })
-    const lookup = (key: string) => gateway().lookup({ key, payment: payment.charge, provider_reference: null })
+    const lookup = (key: string) => createGateway().lookup({ key, payment: payment.charge, provider_reference: null })
     expect(await lookup('rfr_1:1')).toMatchObject({ state: 'completed' })
     expect(await lookup('rfr_130:1')).toMatchObject({ state: 'completed' })
     expect(await lookup('rfr_1:2')).toBe('not_found')
@@ -31,11 +31,11 @@ describe('the result of a refund at Stripe', () => {
     const payment = fake.store.pay({ amount: 500, currency: 'dkk', account: 'acct_1' })
     const refund = fake.store.refund(payment, { amount: 500 }) as { id: string }
     const call = { key: 'rfr_1:1', payment: payment.id, provider_reference: refund.id }
-    const connected = gateway({ provider_account: 'acct_1' })
+    const connected = createGateway({ provider_account: 'acct_1' })
     expect(await connected.lookup(call)).toEqual({ state: 'completed', provider_reference: refund.id })
     fake.store.change(refund.id, 'failed', 'insufficient_funds')
     expect(await connected.lookup(call)).toMatchObject({ state: 'failed', code: 'insufficient_funds' })
-    expect(await gateway().lookup(call)).toBe('not_found')
+    expect(await createGateway().lookup(call)).toBe('not_found')
     expect(await connected.find(refund.id)).toMatchObject({ payments: [payment.id, payment.charge], amount_minor: 500 })
     expect(await connected.find('re_other')).toBeNull()
     expect(await connected.find('../charges')).toBeNull()
@@ -44,21 +44,21 @@ describe('the result of a refund at Stripe', () => {
   it.each([401, 403, 429, 500, 503])('is unknown after the answer %i', async (status) => {
     mockAnswer(status, { error: { type: 'api_error', message: 'No.' } })
     const call = { key: 'rfr_1:1', payment: 'pi_1' }
-    expect(await gateway().lookup({ ...call, provider_reference: null })).toMatchObject({ state: 'unknown' })
-    expect(await gateway().lookup({ ...call, provider_reference: 're_1' })).toMatchObject({ state: 'unknown' })
-    await expect(gateway().find('re_1')).rejects.toThrow(PaymentProviderUnavailable)
+    expect(await createGateway().lookup({ ...call, provider_reference: null })).toMatchObject({ state: 'unknown' })
+    expect(await createGateway().lookup({ ...call, provider_reference: 're_1' })).toMatchObject({ state: 'unknown' })
+    await expect(createGateway().find('re_1')).rejects.toThrow(PaymentProviderUnavailable)
   })
 
   it('is unknown when the list does not end, or cannot be read', async () => {
     const call = { key: 'rfr_1:1', payment: 'pi_1', provider_reference: null }
     mockAnswer(200, { object: 'list', data: [buildStripeRefund({ metadata: {} })], has_more: true })
-    expect(await gateway().lookup(call)).toMatchObject({ state: 'unknown' })
+    expect(await createGateway().lookup(call)).toMatchObject({ state: 'unknown' })
     vi.restoreAllMocks()
     mockAnswer(200, { object: 'list', data: [{ id: 're_2' }], has_more: false })
-    expect(await gateway().lookup(call)).toMatchObject({ state: 'unknown' })
+    expect(await createGateway().lookup(call)).toMatchObject({ state: 'unknown' })
     vi.restoreAllMocks()
     mockAnswer(200, { object: 'list', data: [] })
-    expect(await gateway().lookup(call)).toMatchObject({ state: 'unknown' })
+    expect(await createGateway().lookup(call)).toMatchObject({ state: 'unknown' })
   })
 })
 
@@ -71,8 +71,8 @@ describe('a refund at a Stripe with faults', () => {
       const payment = fake.store.pay({ amount: 5000, currency: 'dkk' })
       fake.respondWith((_, nth) => (nth === 1 ? conduct : 'accept'))
       const call = buildCall({ payment: payment.id })
-      expect(await gateway().refund(call)).toMatchObject({ state: 'unknown' })
-      expect(await gateway().refund(call)).toMatchObject({ state: 'completed' })
+      expect(await createGateway().refund(call)).toMatchObject({ state: 'unknown' })
+      expect(await createGateway().refund(call)).toMatchObject({ state: 'completed' })
       expect(fake.store.paidBack(payment.id)).toBe(1250)
     },
   )
@@ -83,10 +83,10 @@ describe('a refund at a Stripe with faults', () => {
     const payment = fake.store.pay({ amount: 5000, currency: 'dkk' })
     fake.respondWith('accept and fail')
     const call = buildCall({ payment: payment.id })
-    expect(await gateway().refund(call)).toMatchObject({ state: 'unknown' })
+    expect(await createGateway().refund(call)).toMatchObject({ state: 'unknown' })
     fake.respondWith('accept')
-    expect(await gateway().refund(call)).toMatchObject({ state: 'unknown' })
-    expect(await gateway().lookup({ ...call, provider_reference: null })).toMatchObject({ state: 'completed' })
+    expect(await createGateway().refund(call)).toMatchObject({ state: 'unknown' })
+    expect(await createGateway().lookup({ ...call, provider_reference: null })).toMatchObject({ state: 'completed' })
     expect(fake.store.paidBack(payment.id)).toBe(1250)
   })
 
@@ -94,13 +94,13 @@ describe('a refund at a Stripe with faults', () => {
     const fake = createFakeStripe()
     serveStripe(fake)
     const { id } = fake.store.pay({ amount: 2000, currency: 'dkk' }) satisfies FakePayment
-    expect(await gateway().refund(buildCall({ payment: id, amount_minor: 2001 }))).toMatchObject({
+    expect(await createGateway().refund(buildCall({ payment: id, amount_minor: 2001 }))).toMatchObject({
       code: 'amount_too_large',
     })
     const call = buildCall({ payment: id, key: 'k', amount_minor: 2000 })
-    expect(await gateway().refund(call)).toMatchObject({ state: 'completed' })
-    expect(await gateway().refund({ ...call, amount_minor: 1 })).toMatchObject({ state: 'unknown' })
-    expect(await gateway().refund({ ...call, key: 'other' })).toMatchObject({ code: 'already_refunded' })
+    expect(await createGateway().refund(call)).toMatchObject({ state: 'completed' })
+    expect(await createGateway().refund({ ...call, amount_minor: 1 })).toMatchObject({ state: 'unknown' })
+    expect(await createGateway().refund({ ...call, key: 'other' })).toMatchObject({ code: 'already_refunded' })
     expect(fake.store.paidBack(id)).toBe(2000)
   })
 })
@@ -117,7 +117,11 @@ describe('an event of Stripe', () => {
   const bytes = (text: string) => new TextEncoder().encode(text) as Uint8Array<ArrayBuffer>
   const secret = account.webhook_secret ?? ''
   const verify = (header: string | undefined, text = body, more = {}) =>
-    gateway(more).readWebhook(new Headers(header === undefined ? {} : { 'stripe-signature': header }), bytes(text), now)
+    createGateway(more).readWebhook(
+      new Headers(header === undefined ? {} : { 'stripe-signature': header }),
+      bytes(text),
+      now,
+    )
   const signAt = async (at: number, by = secret) => (await signPost(by, { body }, at)).headers['stripe-signature'] ?? ''
 
   it('has its refund and its account', async () => {
@@ -196,7 +200,7 @@ describe('the fake of Stripe', () => {
     const posts = await Promise.all(store.events.map((event) => signPost(account.webhook_secret ?? '', event)))
     for (const { headers, body } of posts) {
       const bytes = new TextEncoder().encode(body) as Uint8Array<ArrayBuffer>
-      expect(await gateway().readWebhook(new Headers(headers), bytes, Date.now())).toMatchObject({
+      expect(await createGateway().readWebhook(new Headers(headers), bytes, Date.now())).toMatchObject({
         provider_reference: refund.id,
         payment: payment.id,
         provider_account: 'acct_1',

@@ -1,9 +1,9 @@
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Operation } from '../../../src/http/operations/operation.ts'
-import { idsOf, readAs } from '../../support/lists.ts'
-import { lists, make, pathOf, sampleOf } from '../../support/operations.ts'
-import { orderingsOf } from '../../support/schema.ts'
+import { listIds, readAs } from '../../support/lists.ts'
+import { lists, make, buildPath, getSample } from '../../support/operations.ts'
+import { listOrderings } from '../../support/schema.ts'
 import { buildWorld, type World } from '../../support/world.ts'
 
 /** Gives all rows of a list the same times, as an import does. */
@@ -69,10 +69,10 @@ async function walk(operation: Operation, ordering: string): Promise<{ pages: nu
   const seenIds = new Set<string>()
   let rowCount = 0
   let pages = 0
-  for (let at: string | null = pathOf(operation, { ...sample, query }); at !== null && pages <= followed;) {
+  for (let at: string | null = buildPath(operation, { ...sample, query }); at !== null && pages <= followed;) {
     const reply = await readAs(world.people.OA.token, at)
     expect(reply.status).toBe(200)
-    for (const id of idsOf(reply)) seenIds.add(id)
+    for (const id of listIds(reply)) seenIds.add(id)
     pages++
     rowCount += reply.body.results.length as number
     at = reply.body.next as string | null
@@ -89,9 +89,9 @@ const inTurn = lists
 
 describe('rows with equal times', () => {
   it.each(inTurn)('appear once on the pages of $id, in any order', async (operation) => {
-    await sampleOf(operation).fill?.(world, shared)
+    await getSample(operation).fill?.(world, shared)
     await tie()
-    for (const ordering of ['', ...orderingsOf(operation).flatMap((key) => [key, `-${key}`])]) {
+    for (const ordering of ['', ...listOrderings(operation).flatMap((key) => [key, `-${key}`])]) {
       const { pages, seen: seenIds, shown: rowCount } = await walk(operation, ordering)
       expect([ordering, seenIds]).toEqual([ordering, rowCount])
       expect(pages).toBeGreaterThan(3)

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { call, type Reply } from '../../support/api.ts'
-import { callerOf, implemented, make, pathOf, send } from '../../support/operations.ts'
+import { chooseCaller, implemented, make, buildPath, send } from '../../support/operations.ts'
 import type { Sample } from '../../support/samples/sample.ts'
 import { buildWorld, type World } from '../../support/world.ts'
 
@@ -115,7 +115,7 @@ const hasOwnForm = ({ status, body }: Reply, pointer: string | undefined): boole
 
 describe.each(implemented)('$id', (operation) => {
   it('handles names of object properties without a fault, in every text of a request', async () => {
-    const caller = callerOf(operation, world)
+    const caller = chooseCaller(operation, world)
     const sample = await make(operation, world, caller)
     const queryNames = Object.keys((operation.query as { shape?: object } | null)?.shape ?? {})
     const faults: string[] = []
@@ -138,12 +138,12 @@ describe('a request with the name of an object property', () => {
   it.each(headerNames)('causes no fault in its %s', async (header) => {
     const [operation] = implemented.filter(({ body, method }) => body && method === 'patch')
     if (!operation) throw new Error('no operation has a body')
-    const caller = callerOf(operation, world)
+    const caller = chooseCaller(operation, world)
     for (const name of names) {
       const sample = await make(operation, world, caller)
       const raw = JSON.stringify(sample.body)
       const headers = { 'content-type': 'application/json', [header]: name }
-      const reply = await call(pathOf(operation, sample), {
+      const reply = await call(buildPath(operation, sample), {
         method: 'PATCH',
         token: caller.token,
         raw,

@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { callWith, type Reply, type Request } from '../../support/api.ts'
 import { dump } from '../../support/dump.ts'
-import { callerOf, implemented, make, pathOf, withBody } from '../../support/operations.ts'
+import { chooseCaller, implemented, make, buildPath, withBody } from '../../support/operations.ts'
 import { buildWorld, type World } from '../../support/world.ts'
 
 let world: World
@@ -73,12 +73,17 @@ describe('the body of a request', () => {
   it('is answered with 408 after 15 seconds when it never comes, changes nothing and leaves its key free', async () => {
     const [operation] = withBody.filter(({ id }) => id === 'createOrganization')
     if (!operation) throw new Error('no such operation')
-    const caller = callerOf(operation, world)
+    const caller = chooseCaller(operation, world)
     const sample = await make(operation, world, caller)
     const before = await dump()
     const headers = { ...json, 'idempotency-key': 'slow-1' }
     const { stream, seen: reads } = silent()
-    const request = underWay(pathOf(operation, sample), { method: 'POST', token: caller.token, raw: stream, headers })
+    const request = underWay(buildPath(operation, sample), {
+      method: 'POST',
+      token: caller.token,
+      raw: stream,
+      headers,
+    })
     expect(await request.moved(limitMs - 1)).toBeNull()
     expect(reads.asked).toBe(1)
     const reply = await request.moved(1)
@@ -86,7 +91,7 @@ describe('the body of a request', () => {
     expect(vi.getTimerCount()).toBe(0)
     vi.useRealTimers()
     expect(await dump()).toEqual(before)
-    const secondReply = await callWith({}, pathOf(operation, sample), {
+    const secondReply = await callWith({}, buildPath(operation, sample), {
       method: 'POST',
       token: caller.token,
       body: sample.body,
@@ -98,7 +103,7 @@ describe('the body of a request', () => {
   it('has 15 seconds in all when it comes byte by byte, and is not read after that', async () => {
     const operation = withBody.find(({ id }) => id === 'createOrganization')
     if (!operation) throw new Error('no such operation')
-    const caller = callerOf(operation, world)
+    const caller = chooseCaller(operation, world)
     const { stream, seen: reads } = trickling(' '.repeat(1000), 1000)
     const request = underWay('/v1/organizations', { method: 'POST', token: caller.token, raw: stream, headers: json })
     for (let second = 1; second < 15; second++) expect(await request.moved(1000)).toBeNull()
@@ -111,7 +116,7 @@ describe('the body of a request', () => {
   it('is accepted when it is slow and in time, and leaves no timer behind', async () => {
     const operation = withBody.find(({ id }) => id === 'createOrganization')
     if (!operation) throw new Error('no such operation')
-    const caller = callerOf(operation, world)
+    const caller = chooseCaller(operation, world)
     const { body } = await make(operation, world, caller)
     const { stream } = trickling(JSON.stringify(body), 10)
     const request = underWay('/v1/organizations', { method: 'POST', token: caller.token, raw: stream, headers: json })
@@ -140,8 +145,8 @@ describe('a body is not read', () => {
 
   it('when the caller is not authenticated', async () => {
     for (const operation of implemented.filter(({ method }) => method !== 'get')) {
-      const sample = await make(operation, world, callerOf(operation, world))
-      const path = pathOf(operation, { ...sample, query: {} })
+      const sample = await make(operation, world, chooseCaller(operation, world))
+      const path = buildPath(operation, { ...sample, query: {} })
       expect([operation.id, await unread(path, { method: operation.method.toUpperCase(), token: 'nobody' })]).toEqual([
         operation.id,
         401,

@@ -76,7 +76,7 @@ function countedBucket(units: Units): R2Bucket {
  * Runs the Worker with bindings that count what the platform bills. Messages of queues wait here until the test takes
  * them. Receivers of webhooks answer 200, and the e-mail provider accepts everything.
  */
-export function billedWorker() {
+export function runBilledWorker() {
   const units = noUnits()
   const waiting: { queue: QueueName; body: unknown }[] = []
   const producer = (queue: QueueName) => ({

@@ -28,7 +28,7 @@ export const decide = (
   column: readonly (readonly string[])[] = [cells],
 ) => decideRow(prepare([mapping], column).readers, cells)
 
-export const valueOf = (mapping: TargetMapping, ...cells: string[]) => {
+export const readValue = (mapping: TargetMapping, ...cells: string[]) => {
   const { values, errors, is_ignored } = decide(mapping, cells)
   return is_ignored ? 'ignored' : (errors[0]?.code ?? values[mapping.target] ?? null)
 }

@@ -16,11 +16,11 @@ export const now = Date.UTC(2026, 10, 21)
 export const consents = [{ key: 'marketing', name: 'News by e-mail', type: 'marketing' }]
 
 /** Rows with the same key make one order. */
-export const keyOf = (row: PlacedRow, group_by: Grouping): string =>
+export const buildKey = (row: PlacedRow, group_by: Grouping): string =>
   (group_by === 'row' ? null : getGroupKey(row, group_by)) ?? `line ${row.line}`
 
 /** Makes a file with one line of headers, and finds its delimiter. */
-export function columnsOf(text: string, delimiter: string) {
+export function parseColumns(text: string, delimiter: string) {
   const [headers = [], ...rows] = parse(text, { delimiter })
   const columns = headers.map((header, index) => ({
     header,
@@ -37,7 +37,7 @@ export const addDate = (mappings: readonly TargetMapping[]): readonly TargetMapp
 
 /** Reads a file with all suggestions accepted, in the time zone of Copenhagen and Danish crowns. */
 export function importFile(text: string, delimiter: string, added: readonly TargetMapping[] = []) {
-  const { headers, rows, columns } = columnsOf(text, delimiter)
+  const { headers, rows, columns } = parseColumns(text, delimiter)
   const suggestion = suggestImport({ columns, consents })
   const group_by = suggestion.group_by ?? 'external_id'
   const prepared = prepareMappings({
@@ -52,7 +52,7 @@ export function importFile(text: string, delimiter: string, added: readonly Targ
   const placed = rows
     .map((cells, index): PlacedRow => ({ ...decideRow(prepared.readers, cells), line: index + 2 }))
     .filter(({ is_ignored }) => !is_ignored)
-  const orders = [...Map.groupBy(placed, (row) => keyOf(row, group_by)).values()].map((ofOrder) =>
+  const orders = [...Map.groupBy(placed, (row) => buildKey(row, group_by)).values()].map((ofOrder) =>
     mapOrder(ofOrder, {
       group_by,
       default_currency: 'dkk',
@@ -64,7 +64,7 @@ export function importFile(text: string, delimiter: string, added: readonly Targ
 }
 
 /** Returns the fields of an order that are not blank. */
-export function brief(order: DecidedOrder) {
+export function summarise(order: DecidedOrder) {
   const filled = (value: object) =>
     Object.fromEntries(
       Object.entries(value).filter(

@@ -10,7 +10,7 @@ import {
   mapOrder,
 } from '../../../src/domain/data-imports/mapping/index.ts'
 import { inspectAndRead } from '../import-files.ts'
-import { brief, consents, keyOf, now, addDate } from './read-file.ts'
+import { summarise, consents, buildKey, now, addDate } from './read-file.ts'
 
 export interface WholeFile {
   /** The system that exported the file. */
@@ -47,7 +47,7 @@ const overridden = (mappings: readonly TargetMapping[], answers: readonly Target
 ]
 
 /** Reads a file as an edition of Copenhagen with Danish crowns does, up to its orders. */
-export async function wholeFile(bytes: Uint8Array, answers: TargetMapping[]): Promise<WholeFile> {
+export async function readWholeFile(bytes: Uint8Array, answers: TargetMapping[]): Promise<WholeFile> {
   const { format, rows } = await inspectAndRead(openBytes(bytes, 7))
   const read = rows.filter(({ kind, fault }) => kind === 'data' && !fault)
   const statistics = format.names.map((_, index) =>
@@ -69,7 +69,7 @@ export async function wholeFile(bytes: Uint8Array, answers: TargetMapping[]): Pr
     .filter(({ kind }) => kind === 'data')
     .map(({ cells, line, fault, filled }) => ({ ...decideRow(prepared.readers, cells, null, filled), line, fault }))
     .filter(({ is_ignored }) => !is_ignored)
-  const groups = Map.groupBy(decided, (row) => keyOf(row, group_by))
+  const groups = Map.groupBy(decided, (row) => buildKey(row, group_by))
   const orders = [...groups.values()].map((ofOrder) => {
     const faults = ofOrder.flatMap(({ fault, line }) => (fault ? [`${line} ${fault.code}`] : []))
     const options = {
@@ -82,7 +82,7 @@ export async function wholeFile(bytes: Uint8Array, answers: TargetMapping[]): Pr
     const errorTexts = errors.map((error) => `${error.row} ${error.target_field} ${error.code}: ${error.message}`)
     const warned = warnings.map((warning) => `${warning.row} ${warning.code}: ${warning.message}`)
     if (faults.length > 0) return { errors: faults }
-    return order ? { ...brief(order), ...(warned.length > 0 ? { warnings: warned } : {}) } : { errors: errorTexts }
+    return order ? { ...summarise(order), ...(warned.length > 0 ? { warnings: warned } : {}) } : { errors: errorTexts }
   })
   return {
     source: detected_source?.source ?? null,

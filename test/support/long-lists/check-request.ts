@@ -3,7 +3,7 @@ import type { Reply } from '../api.ts'
 import { readAs } from '../lists.ts'
 import { compareRows, type Request, type SeenRow, sortKeys } from './model.ts'
 import { matchingRows, pathOfRequest } from './requests.ts'
-import { reachOf, statusFor } from './who-sees-what.ts'
+import { getReach, predictStatus } from './who-sees-what.ts'
 import type { ListsWorld } from './world.ts'
 
 interface Expected {
@@ -51,7 +51,7 @@ const mostPages = 6
 
 const mayOrder = ({ caller, list, ordering, parent }: Request): boolean => {
   const isLimited = sortKeys(list, ordering).some(({ name }) => list.orderings[name]?.roles === 'organization')
-  const reach = reachOf(caller)
+  const reach = getReach(caller)
   return !isLimited || !parent || reach.all || reach.organizations.includes(parent.organization)
 }
 
@@ -66,7 +66,7 @@ export async function checkRequest(world: ListsWorld, asked: Request, page: numb
 
 async function checkPages(world: ListsWorld, asked: Request, page: number): Promise<void> {
   const { list, parent, caller } = asked
-  const status = statusFor(caller, list, parent)
+  const status = predictStatus(caller, list, parent)
   if (status !== 200 || !mayOrder(asked)) {
     expect((await readAs(caller.token, pathOfRequest(asked))).status).toBe(status === 200 ? 400 : status)
     return

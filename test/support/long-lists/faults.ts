@@ -6,7 +6,7 @@ import { makeCaller } from './callers.ts'
 import { checkRequest } from './check-request.ts'
 import { makePlaces } from './places.ts'
 import type { Query, Request } from './model.ts'
-import { reachOf } from './who-sees-what.ts'
+import { getReach } from './who-sees-what.ts'
 import type { ListsWorld } from './world.ts'
 
 /** A fault that a list once had. */
@@ -96,8 +96,8 @@ export const faults = {
     meets: ({ list, caller, ordering }) =>
       list.id === 'listCampaignRecipients' &&
       ordering.some((key) => key.endsWith('address')) &&
-      reachOf(caller).editions.length > 0 &&
-      reachOf(caller).organizations.length > 0,
+      getReach(caller).editions.length > 0 &&
+      getReach(caller).organizations.length > 0,
   },
 } satisfies Record<string, Fault>
 

@@ -2,14 +2,14 @@ import { fold, listPhoneDigits, parsePhoneNeedles } from '../../../src/domain/te
 import type { Filter, SeenRow } from './model.ts'
 
 /** Matches rows whose field has exactly this value. */
-export const exactly = (read: (row: SeenRow) => string | null, missing: string): Filter => ({
+export const matchExactly = (read: (row: SeenRow) => string | null, missing: string): Filter => ({
   values: (row) => [read(row) ?? missing],
   others: [missing],
   matches: (row, value) => read(row) === value,
 })
 
 /** Matches rows by a word that the API knows, even if no row has it. */
-export const oneOf = (words: readonly string[], read: (row: SeenRow) => string | null): Filter => ({
+export const matchOneOf = (words: readonly string[], read: (row: SeenRow) => string | null): Filter => ({
   values: (row) => [read(row) ?? words[0] ?? ''],
   others: words,
   matches: (row, value) => read(row) === value,

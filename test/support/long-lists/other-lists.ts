@@ -3,7 +3,7 @@ import { engagements, failReasons, recipientStates, skipReasons } from '../../..
 import { filePurposes } from '../../../src/domain/files/files.ts'
 import { buildSortKey } from '../../../src/domain/text/fold.ts'
 import { deliveryStatuses } from '../../../src/domain/webhooks/webhooks.ts'
-import { containsText, createdRange, exactly, oneOf } from './filters.ts'
+import { containsText, createdRange, matchExactly, matchOneOf } from './filters.ts'
 import type { Filter, LongList, Parent, Row, SeenRow } from './model.ts'
 
 const created = { by: ({ shown }: SeenRow) => Date.parse(shown.created) }
@@ -24,10 +24,10 @@ export const auditList = (rows: readonly Row[]): LongList => ({
   defaultOrdering: '-created',
   orderings: { created },
   filters: {
-    actor_id: exactly(({ shown }) => shown.actor.id, 'usr_nobody'),
-    action: exactly(({ shown }) => shown.action, 'deleteEverything'),
-    resource_type: exactly(({ shown }) => shown.resource_type, 'nothing'),
-    resource_id: exactly(({ shown }) => shown.resource_id, 'org_none'),
+    actor_id: matchExactly(({ shown }) => shown.actor.id, 'usr_nobody'),
+    action: matchExactly(({ shown }) => shown.action, 'deleteEverything'),
+    resource_type: matchExactly(({ shown }) => shown.resource_type, 'nothing'),
+    resource_id: matchExactly(({ shown }) => shown.resource_id, 'org_none'),
     ...createdRange,
   },
   rows: () => rows,
@@ -47,8 +47,8 @@ export const filesList = (rows: readonly Row[]): LongList => ({
     size: { by: ({ shown }) => shown.size },
   },
   filters: {
-    purpose: oneOf(filePurposes, ({ shown }) => shown.purpose),
-    mime_type: exactly(({ shown }) => shown.mime_type, 'image/none'),
+    purpose: matchOneOf(filePurposes, ({ shown }) => shown.purpose),
+    mime_type: matchExactly(({ shown }) => shown.mime_type, 'image/none'),
     is_used: flag(({ shown }) => shown.is_used),
     search: {
       isText: true,
@@ -81,7 +81,7 @@ export const deliveriesList = (all: readonly RowsOfParent[]): LongList => ({
   defaultOrdering: '-created',
   orderings: { created, modified, name: { by: ({ shown }) => shown.event } },
   filters: {
-    status: oneOf(deliveryStatuses, ({ shown }) => shown.status),
+    status: matchOneOf(deliveryStatuses, ({ shown }) => shown.status),
     is_active: flag(() => true),
   },
   rows: findRows(all),
@@ -97,9 +97,12 @@ export const importRowsList = (all: readonly RowsOfParent[]): LongList => ({
   defaultOrdering: 'row_number',
   orderings: { row_number: { by: ({ shown }) => shown.row_number } },
   filters: {
-    outcome: oneOf(['created', 'updated', 'skipped', 'ignored', 'error', 'cancelled'], ({ shown }) => shown.outcome),
+    outcome: matchOneOf(
+      ['created', 'updated', 'skipped', 'ignored', 'error', 'cancelled'],
+      ({ shown }) => shown.outcome,
+    ),
     has_errors: flag(({ shown }) => shown.errors.length > 0),
-    order_id: exactly(({ shown }) => shown.order_id, 'ord_none'),
+    order_id: matchExactly(({ shown }) => shown.order_id, 'ord_none'),
   },
   rows: findRows(all),
   seen: ({ shown }) => ({ outcome: shown.outcome, order_id: shown.order_id }),
@@ -128,8 +131,8 @@ export const recipientsList = (all: readonly RowsOfParent[]): LongList => ({
     sent_at: { by: ({ shown }) => (shown.sent_at === null ? null : Date.parse(shown.sent_at)) },
   },
   filters: {
-    state: oneOf(recipientStates, ({ shown }) => shown.state),
-    reason: oneOf([...skipReasons, ...failReasons], ({ shown }) => shown.reason),
+    state: matchOneOf(recipientStates, ({ shown }) => shown.state),
+    reason: matchOneOf([...skipReasons, ...failReasons], ({ shown }) => shown.reason),
     engagement: {
       values: ({ shown }) => engagements.filter((engagement) => happened[engagement](shown)),
       others: engagements,

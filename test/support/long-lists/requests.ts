@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import type { Caller } from './callers.ts'
 import type { Filter, LongList, Parent, Query, Request, SeenRow } from './model.ts'
-import { presentFor, reachOf, rowsVisibleTo, sees, statusFor } from './who-sees-what.ts'
+import { presentRow, getReach, listVisibleRows, sees, predictStatus } from './who-sees-what.ts'
 import type { ListsWorld } from './world.ts'
 
 /** Small numbers are as likely as others, because they choose. */
@@ -78,7 +78,7 @@ function chooseValue(
 
 /** Lists everything that the caller sees of a list, before scopes and filters. */
 const seenRows = ({ customers }: ListsWorld, list: LongList, parent: Parent | null, caller: Caller): SeenRow[] =>
-  rowsVisibleTo(caller, list, parent).map((row) => presentFor(caller, row, customers))
+  listVisibleRows(caller, list, parent).map((row) => presentRow(caller, row, customers))
 
 function isInScope(row: SeenRow, { organization_id, edition_id }: Query['scope'], caller: Caller): boolean {
   if (organization_id !== undefined && row.organization !== organization_id) return false
@@ -86,7 +86,7 @@ function isInScope(row: SeenRow, { organization_id, edition_id }: Query['scope']
   // The caller must see the edition of a customer that the filter names.
   return (
     row.editions.includes(edition_id) &&
-    sees(reachOf(caller), { organization: row.organization, editions: [edition_id] })
+    sees(getReach(caller), { organization: row.organization, editions: [edition_id] })
   )
 }
 
@@ -100,7 +100,7 @@ export const matchingRows = (world: ListsWorld, { list, parent, caller, scope, f
 
 /** Chooses mostly callers who may read the list. */
 function chooseCaller(callers: readonly Caller[], list: LongList, parent: Parent | null, number: number): Caller {
-  const allowed = callers.filter((caller) => statusFor(caller, list, parent) === 200)
+  const allowed = callers.filter((caller) => predictStatus(caller, list, parent) === 200)
   return number % 5 > 0 && allowed.length > 0 ? chosen(allowed, number) : chosen(callers, number)
 }
 

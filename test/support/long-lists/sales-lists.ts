@@ -2,7 +2,14 @@ import { roleCodes } from '../../../src/domain/accounts/access.ts'
 import { buildNumberKey, orderStatuses, orderTypes } from '../../../src/domain/orders/orders.ts'
 import { purchaseStatuses } from '../../../src/domain/orders/purchases.ts'
 import { refundReasons, refundSources, refundStatuses } from '../../../src/domain/refunds/refunds.ts'
-import { containsDigits, containsText, containsTextOrDigits, createdRange, exactly, oneOf } from './filters.ts'
+import {
+  containsDigits,
+  containsText,
+  containsTextOrDigits,
+  createdRange,
+  matchExactly,
+  matchOneOf,
+} from './filters.ts'
 import type { Contact, LongList, Row, SeenRow } from './model.ts'
 
 const created = { by: ({ shown }: SeenRow) => Date.parse(shown.created) }
@@ -38,7 +45,7 @@ export const ordersList = (rows: readonly Row[]): LongList => ({
     amount: { by: ({ shown }) => shown.amount },
   },
   filters: {
-    customer_id: exactly(({ customer }) => customer ?? null, 'usr_has_no_order'),
+    customer_id: matchExactly(({ customer }) => customer ?? null, 'usr_has_no_order'),
     transaction_id: {
       values: ({ shown }) => shown.transaction_ids,
       others: ['trx_none'],
@@ -50,7 +57,7 @@ export const ordersList = (rows: readonly Row[]): LongList => ({
       others: ['none'],
       matches: ({ shown }, value) => containsText([shown.order_number], value),
     },
-    external_id: exactly(({ shown }) => shown.external_id, 'X-none'),
+    external_id: matchExactly(({ shown }) => shown.external_id, 'X-none'),
     customer_email: {
       isText: true,
       values: ({ contacts }) => listEmails(contacts).flatMap((email) => email ?? []),
@@ -69,8 +76,8 @@ export const ordersList = (rows: readonly Row[]): LongList => ({
       others: ['nobody has this', 'e', '20'],
       matches: (row, value) => containsTextOrDigits(orderTexts(row), listPhones(row.contacts), value),
     },
-    status: oneOf(orderStatuses, ({ shown }) => shown.status),
-    type: oneOf(orderTypes, ({ shown }) => shown.type),
+    status: matchOneOf(orderStatuses, ({ shown }) => shown.status),
+    type: matchOneOf(orderTypes, ({ shown }) => shown.type),
     ...createdRange,
   },
   rows: () => rows,
@@ -105,7 +112,7 @@ export const purchasesList = (rows: readonly Row[]): LongList => ({
       matches: ({ shown }, value) =>
         shown.vendor_code !== null && lowerAscii(shown.vendor_code) === lowerAscii(value.trim()),
     },
-    status: oneOf(purchaseStatuses, ({ shown }) => shown.status),
+    status: matchOneOf(purchaseStatuses, ({ shown }) => shown.status),
     search: {
       values: ({ shown }) => [
         shown.id,
@@ -167,16 +174,16 @@ export const refundsList = (rows: readonly Row[]): LongList => ({
     status: { by: ({ shown }) => shown.status },
   },
   filters: {
-    order_id: exactly(({ shown }) => shown.order.id, 'ord_none'),
+    order_id: matchExactly(({ shown }) => shown.order.id, 'ord_none'),
     purchase_id: {
       values: ({ shown }) => shown.purchase_ids,
       others: ['pur_none'],
       matches: ({ shown }, value) => shown.purchase_ids.includes(value),
     },
-    customer_id: exactly(({ customer }) => customer ?? null, 'usr_none'),
-    status: oneOf(refundStatuses, ({ shown }) => shown.status),
-    reason: oneOf(refundReasons, ({ shown }) => shown.reason),
-    source: oneOf(refundSources, ({ shown }) => shown.source),
+    customer_id: matchExactly(({ customer }) => customer ?? null, 'usr_none'),
+    status: matchOneOf(refundStatuses, ({ shown }) => shown.status),
+    reason: matchOneOf(refundReasons, ({ shown }) => shown.reason),
+    source: matchOneOf(refundSources, ({ shown }) => shown.source),
     search: {
       isText: true,
       values: (row) =>

@@ -3,7 +3,7 @@ import { type Caller, type Reach, roleCode } from './callers.ts'
 import type { Contact, LongList, Parent, Row, SeenRow } from './model.ts'
 import type { Customers } from './customers.ts'
 
-export function reachOf(caller: Caller, roles: readonly RoleCode[] = roleCodes): Reach {
+export function getReach(caller: Caller, roles: readonly RoleCode[] = roleCodes): Reach {
   const grants = caller.grants.filter((grant) => roles.includes(roleCode(grant)))
   const organizations = grants.filter(({ edition }) => edition === null).map(({ organization }) => organization)
   return {
@@ -21,8 +21,8 @@ export const sees = (reach: Reach, { organization, editions }: Pick<Row, 'organi
   editions.some((edition) => reach.editions.includes(edition))
 
 /** Tells which rows of a list a caller sees. */
-export function rowsVisibleTo(caller: Caller, list: LongList, parent: Parent | null): readonly Row[] {
-  const reach = reachOf(caller, list.roles)
+export function listVisibleRows(caller: Caller, list: LongList, parent: Parent | null): readonly Row[] {
+  const reach = getReach(caller, list.roles)
   return list.rows(parent).filter((row) => sees(reach, row))
 }
 
@@ -32,10 +32,10 @@ const noContact: Contact = { email: null, phone_number: null, first_name: '', la
  * Returns a row as a caller sees it. An organisation role sees the organisation's data of a customer, and an edition
  * role the data of the edition that the customer joined last among those of the caller.
  */
-export function presentFor(caller: Caller, row: Row, customers: Customers): SeenRow {
+export function presentRow(caller: Caller, row: Row, customers: Customers): SeenRow {
   const customer = row.customer === undefined ? undefined : customers.get(row.customer)
   if (!customer) return { ...row, contact: noContact, contacts: [] }
-  const reach = reachOf(caller)
+  const reach = getReach(caller)
   if (reach.all || reach.organizations.includes(customer.organization))
     return { ...row, contact: customer.shown as Contact, contacts: [customer.shown as Contact] }
   const [latest] = customer.memberships
@@ -57,11 +57,11 @@ export function presentFor(caller: Caller, row: Row, customers: Customers): Seen
 }
 
 /** The status of an answer before the query is checked. */
-export function statusFor(caller: Caller, list: LongList, parent: Parent | null): 200 | 403 | 404 {
-  const allowed = reachOf(caller, list.roles)
+export function predictStatus(caller: Caller, list: LongList, parent: Parent | null): 200 | 403 | 404 {
+  const allowed = getReach(caller, list.roles)
   if (!allowed.all && allowed.organizations.length + allowed.editions.length === 0) return 403
   if (!parent) return 200
   const place = { organization: parent.organization, editions: parent.edition === null ? [] : [parent.edition] }
-  if (!sees(reachOf(caller), place)) return 404
+  if (!sees(getReach(caller), place)) return 404
   return sees(allowed, place) ? 200 : 403
 }

@@ -1,6 +1,6 @@
 import { dayMs } from '../../../src/domain/time/instants.ts'
 import { seedToken, seedTokens } from '../seeding/members.ts'
-import { pathId, type SampleOf } from './sample.ts'
+import { buildPathId, type SampleOf } from './sample.ts'
 
 export const authSamples: Record<string, SampleOf> = {
   getUserInfo: { make: () => ({}) },
@@ -24,7 +24,7 @@ export const authSamples: Record<string, SampleOf> = {
   revokeAccessToken: {
     make: async ({ people, b }, caller) => {
       const owner = caller.who === 'root' || caller.who === 'nobody' ? people.OA : caller
-      return { path: { id: (await seedToken(owner.account)).id }, references: [pathId('id', b.boundToken)] }
+      return { path: { id: (await seedToken(owner.account)).id }, references: [buildPathId('id', b.boundToken)] }
     },
   },
 }

@@ -8,13 +8,13 @@ import {
   seedRecipients,
 } from '../seeding/messaging/campaigns.ts'
 import type { World } from '../world.ts'
-import { pathId, queryId, type SampleOf, firstPlace } from './sample.ts'
+import { buildPathId, buildQueryId, type SampleOf, getFirstPlace } from './sample.ts'
 
-const referToCampaign = ({ a, b }: World) => pathId('id', b.editions[0].campaign, a.editions[1].campaign)
+const referToCampaign = ({ a, b }: World) => buildPathId('id', b.editions[0].campaign, a.editions[1].campaign)
 
 /** A campaign that is ready to send, and whose object starts nothing by itself. */
 const makeReadyCampaign = async (world: World, columns: Partial<CampaignRow> = {}) => {
-  const { campaign } = await seedReady(firstPlace(world), columns)
+  const { campaign } = await seedReady(getFirstPlace(world), columns)
   await ignoreStarts(campaign.id)
   return { path: { id: campaign.id }, references: [referToCampaign(world)] }
 }
@@ -26,9 +26,12 @@ export const campaignSamples: Record<string, SampleOf> = {
   listCampaigns: {
     make: ({ a, b }) => ({
       query: { edition_id: a.editions[0].id },
-      references: [queryId('edition_id', b.editions[0].id, a.editions[1].id), queryId('organization_id', b.id)],
+      references: [
+        buildQueryId('edition_id', b.editions[0].id, a.editions[1].id),
+        buildQueryId('organization_id', b.id),
+      ],
     }),
-    fill: (world, count) => seedCampaigns(firstPlace(world), world.a.editions[0].segment, count),
+    fill: (world, count) => seedCampaigns(getFirstPlace(world), world.a.editions[0].segment, count),
   },
 
   createCampaign: {
@@ -84,7 +87,7 @@ export const campaignSamples: Record<string, SampleOf> = {
 
   retryFailedCampaignRecipients: {
     make: async (world) => {
-      const { campaign } = await seedReady(firstPlace(world), { status: 'sent', run: 1 })
+      const { campaign } = await seedReady(getFirstPlace(world), { status: 'sent', run: 1 })
       await seedRecipients(campaign.id, 3, { run: 1_000_000 })
       return { path: { id: campaign.id }, references: [referToCampaign(world)] }
     },

@@ -6,7 +6,7 @@ import { buildNumberKey } from '../../../src/domain/orders/orders.ts'
 import { next, write } from '../seeding/rows.ts'
 import { seedDataImports } from '../seeding/imports/data-imports.ts'
 import { seedLocation, seedTrade, seedTrades, seedUse } from '../seeding/sales/trades.ts'
-import { onceInWorld, pathId, queryId, type SampleOf } from './sample.ts'
+import { makeOnce, buildPathId, buildQueryId, type SampleOf } from './sample.ts'
 
 const firstEdition = (world: { a: { id: string; editions: readonly [{ id: string }, unknown] } }) => ({
   organization: world.a.id,
@@ -14,17 +14,17 @@ const firstEdition = (world: { a: { id: string; editions: readonly [{ id: string
 })
 
 /** A purchase without a limit of uses, which many requests share, and a location. */
-const passOf = onceInWorld(async (world) => {
+const passOf = makeOnce(async (world) => {
   const trade = await seedTrade(firstEdition(world))
   await write(update(purchases, { is_unlimited_use: true }, sql`id = ${trade.purchase}`))
   return { purchase: trade.purchase, location: await seedLocation(firstEdition(world)) }
 })
 
 /** Uses that other organisations and editions have recorded. */
-const usesOfOthers = onceInWorld(async (world) => {
+const usesOfOthers = makeOnce(async (world) => {
   const foreign = await seedUse({ organization: world.b.id, edition: world.b.editions[0].id })
   const sibling = await seedUse({ organization: world.a.id, edition: world.a.editions[1].id })
-  return [pathId('id', foreign.purchase, sibling.purchase), pathId('use_id', foreign.use, sibling.use)]
+  return [buildPathId('id', foreign.purchase, sibling.purchase), buildPathId('use_id', foreign.use, sibling.use)]
 })
 
 /** An import that has ended, in an organisation without running imports. */
@@ -42,10 +42,10 @@ export const commerceSamples: Record<string, SampleOf> = {
     make: ({ a, b }) => ({
       query: { edition_id: a.editions[0].id },
       references: [
-        queryId('edition_id', b.editions[0].id, a.editions[1].id),
-        queryId('organization_id', b.id),
-        queryId('customer_id', b.editions[0].user, a.editions[1].user),
-        { ...queryId('transaction_id', b.editions[0].transaction, a.editions[1].transaction), narrows: true },
+        buildQueryId('edition_id', b.editions[0].id, a.editions[1].id),
+        buildQueryId('organization_id', b.id),
+        buildQueryId('customer_id', b.editions[0].user, a.editions[1].user),
+        { ...buildQueryId('transaction_id', b.editions[0].transaction, a.editions[1].transaction), narrows: true },
       ],
     }),
     fill: (world, count) => seedTrades(firstEdition(world), count),
@@ -55,21 +55,21 @@ export const commerceSamples: Record<string, SampleOf> = {
   getOrder: {
     make: ({ a, b }) => ({
       path: { id: a.editions[0].order },
-      references: [pathId('id', b.editions[0].order, a.editions[1].order)],
+      references: [buildPathId('id', b.editions[0].order, a.editions[1].order)],
     }),
   },
 
   getPurchase: {
     make: ({ a, b }) => ({
       path: { id: a.editions[0].purchase },
-      references: [pathId('id', b.editions[0].purchase, a.editions[1].purchase)],
+      references: [buildPathId('id', b.editions[0].purchase, a.editions[1].purchase)],
     }),
   },
 
   listPurchases: {
     make: ({ a, b }) => ({
       query: { edition_id: a.editions[0].id },
-      references: [queryId('edition_id', b.editions[0].id, a.editions[1].id)],
+      references: [buildQueryId('edition_id', b.editions[0].id, a.editions[1].id)],
     }),
     fill: (world, count) => seedTrades(firstEdition(world), count),
   },
@@ -80,7 +80,7 @@ export const commerceSamples: Record<string, SampleOf> = {
       return {
         path: { id: purchase },
         body: { quantity: 1, location_id: location, used_at: '2026-02-01T10:00:00Z' },
-        references: [pathId('id', world.b.editions[0].purchase, world.a.editions[1].purchase)],
+        references: [buildPathId('id', world.b.editions[0].purchase, world.a.editions[1].purchase)],
       }
     },
   },
@@ -95,7 +95,10 @@ export const commerceSamples: Record<string, SampleOf> = {
   listUsers: {
     make: ({ a, b }) => ({
       query: { edition_id: a.editions[0].id },
-      references: [queryId('edition_id', b.editions[0].id, a.editions[1].id), queryId('organization_id', b.id)],
+      references: [
+        buildQueryId('edition_id', b.editions[0].id, a.editions[1].id),
+        buildQueryId('organization_id', b.id),
+      ],
     }),
     fill: (world, count) => seedTrades(firstEdition(world), count),
   },
@@ -103,7 +106,7 @@ export const commerceSamples: Record<string, SampleOf> = {
   getUser: {
     make: ({ a, b }) => ({
       path: { id: a.editions[0].user },
-      references: [pathId('id', b.editions[0].user, a.editions[1].user)],
+      references: [buildPathId('id', b.editions[0].user, a.editions[1].user)],
     }),
   },
 
@@ -116,7 +119,7 @@ export const commerceSamples: Record<string, SampleOf> = {
         first_name: 'Ingrid',
         last_name: 'Berg',
       },
-      references: [pathId('id', world.b.editions[0].user, world.a.editions[1].user)],
+      references: [buildPathId('id', world.b.editions[0].user, world.a.editions[1].user)],
     }),
   },
 
@@ -124,21 +127,24 @@ export const commerceSamples: Record<string, SampleOf> = {
     make: async (world) => ({
       path: { id: (await seedTrade(firstEdition(world))).user },
       body: { reason: 'Asked for by the customer' },
-      references: [pathId('id', world.b.editions[0].user, world.a.editions[1].user)],
+      references: [buildPathId('id', world.b.editions[0].user, world.a.editions[1].user)],
     }),
   },
 
   exportUser: {
     make: ({ a, b }) => ({
       path: { id: a.editions[0].user },
-      references: [pathId('id', b.editions[0].user, a.editions[1].user)],
+      references: [buildPathId('id', b.editions[0].user, a.editions[1].user)],
     }),
   },
 
   listDataImports: {
     make: ({ a, b }) => ({
       query: { edition_id: a.editions[0].id },
-      references: [queryId('edition_id', b.editions[0].id, a.editions[1].id), queryId('organization_id', b.id)],
+      references: [
+        buildQueryId('edition_id', b.editions[0].id, a.editions[1].id),
+        buildQueryId('organization_id', b.id),
+      ],
     }),
     fill: (world, count) => seedDataImports(firstEdition(world), count),
   },
@@ -146,7 +152,7 @@ export const commerceSamples: Record<string, SampleOf> = {
   getDataImport: {
     make: ({ a, b }) => ({
       path: { id: a.editions[0].dataImport },
-      references: [pathId('id', b.editions[0].dataImport, a.editions[1].dataImport)],
+      references: [buildPathId('id', b.editions[0].dataImport, a.editions[1].dataImport)],
     }),
   },
 
@@ -155,7 +161,7 @@ export const commerceSamples: Record<string, SampleOf> = {
       const { a, b } = world
       return {
         path: { id: await undoable(firstEdition(world)) },
-        references: [pathId('id', b.editions[0].dataImport, a.editions[1].dataImport)],
+        references: [buildPathId('id', b.editions[0].dataImport, a.editions[1].dataImport)],
       }
     },
   },

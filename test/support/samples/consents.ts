@@ -1,29 +1,32 @@
 import { next } from '../seeding/rows.ts'
 import { seedAnswers, seedConsent, seedConsents } from '../seeding/messaging/consents.ts'
 import type { World } from '../world.ts'
-import { onceInWorld, pathId, queryId, type Sample, type SampleOf, firstPlace } from './sample.ts'
+import { makeOnce, buildPathId, buildQueryId, type Sample, type SampleOf, getFirstPlace } from './sample.ts'
 
 /** A similar definition in organisation B, and in edition 2 of A. */
-const others = onceInWorld(async ({ a, b }) => ({
+const others = makeOnce(async ({ a, b }) => ({
   foreign: await seedConsent({ organization: b.id, edition: b.editions[0].id }),
   sibling: await seedConsent({ organization: a.id, edition: a.editions[1].id }),
 }))
 
 const oneConsent = async (world: World): Promise<Sample> => {
   const { foreign, sibling } = await others(world)
-  return { path: { id: await seedConsent(firstPlace(world)) }, references: [pathId('id', foreign, sibling)] }
+  return { path: { id: await seedConsent(getFirstPlace(world)) }, references: [buildPathId('id', foreign, sibling)] }
 }
 
 /** The customer of edition 1 of A, with this many answers. */
 async function oneAnswer(world: World, answers: number): Promise<Sample> {
   const { a, b } = world
   const { foreign, sibling } = await others(world)
-  const consent = await seedConsent(firstPlace(world))
+  const consent = await seedConsent(getFirstPlace(world))
   const { user } = a.editions[0]
-  if (answers > 0) await seedAnswers(firstPlace(world), user, consent, answers)
+  if (answers > 0) await seedAnswers(getFirstPlace(world), user, consent, answers)
   return {
     path: { id: user, consent_id: consent },
-    references: [pathId('id', b.editions[0].user, a.editions[1].user), pathId('consent_id', foreign, sibling)],
+    references: [
+      buildPathId('id', b.editions[0].user, a.editions[1].user),
+      buildPathId('consent_id', foreign, sibling),
+    ],
   }
 }
 
@@ -40,15 +43,18 @@ const anAnswer = async (world: World, answers: number): Promise<Sample> => ({
   body: body(),
 })
 
-const historyOf = onceInWorld((world) => oneAnswer(world, 1))
+const historyOf = makeOnce((world) => oneAnswer(world, 1))
 
 export const consentSamples: Record<string, SampleOf> = {
   listConsents: {
     make: ({ a, b }) => ({
       query: { edition_id: a.editions[0].id },
-      references: [queryId('edition_id', b.editions[0].id, a.editions[1].id), queryId('organization_id', b.id)],
+      references: [
+        buildQueryId('edition_id', b.editions[0].id, a.editions[1].id),
+        buildQueryId('organization_id', b.id),
+      ],
     }),
-    fill: (world, count) => seedConsents(firstPlace(world), count),
+    fill: (world, count) => seedConsents(getFirstPlace(world), count),
   },
 
   createConsent: {
@@ -105,18 +111,18 @@ export const consentSamples: Record<string, SampleOf> = {
     make: ({ a, b }) => ({
       path: { id: a.editions[0].user },
       references: [
-        pathId('id', b.editions[0].user, a.editions[1].user),
-        queryId('edition_id', b.editions[0].id, a.editions[1].id),
+        buildPathId('id', b.editions[0].user, a.editions[1].user),
+        buildQueryId('edition_id', b.editions[0].id, a.editions[1].id),
       ],
     }),
-    fill: (world, count) => seedConsents(firstPlace(world), count),
+    fill: (world, count) => seedConsents(getFirstPlace(world), count),
   },
 
   listConsentRecords: {
     make: historyOf,
     fill: async (world, count) => {
       const { id = '', consent_id = '' } = (await historyOf(world)).path ?? {}
-      await seedAnswers(firstPlace(world), id, consent_id, count)
+      await seedAnswers(getFirstPlace(world), id, consent_id, count)
     },
   },
 

@@ -5,20 +5,24 @@ import { next, write } from '../seeding/rows.ts'
 import { seedImport, seedImportColumns, seedImportProducts } from '../seeding/imports/data-imports.ts'
 import type { World } from '../world.ts'
 import {
-  onceInWorld,
-  pathId,
-  queryId,
+  makeOnce,
+  buildPathId,
+  buildQueryId,
   type Reference,
   type SampleOf,
-  firstPlace,
-  foreignPlace,
-  siblingPlace,
+  getFirstPlace,
+  getForeignPlace,
+  getSiblingPlace,
 } from './sample.ts'
 import type { DataImportStatus } from '../../../src/domain/data-imports/data-imports.ts'
 
 const seedOthers = (status?: DataImportStatus) =>
-  onceInWorld(async (world): Promise<Reference> =>
-    pathId('id', await seedImport(foreignPlace(world), status), await seedImport(siblingPlace(world), status)),
+  makeOnce(async (world): Promise<Reference> =>
+    buildPathId(
+      'id',
+      await seedImport(getForeignPlace(world), status),
+      await seedImport(getSiblingPlace(world), status),
+    ),
   )
 const othersByStatus = new Map<DataImportStatus | undefined, ReturnType<typeof seedOthers>>()
 
@@ -29,15 +33,15 @@ function others(world: World, status?: DataImportStatus): Promise<Reference> {
 }
 
 const makeImport = async (world: World, status?: DataImportStatus) => ({
-  path: { id: await seedImport(firstPlace(world), status) },
+  path: { id: await seedImport(getFirstPlace(world), status) },
   references: [await others(world, status)],
 })
 
 /** The lists of a world share one import. */
-const listedImport = onceInWorld((world) => seedImport(firstPlace(world), 'mapping_products'))
+const listedImport = makeOnce((world) => seedImport(getFirstPlace(world), 'mapping_products'))
 
 /** The changes of a world share one import. */
-const changedImport = onceInWorld((world) => seedImport(firstPlace(world)))
+const changedImport = makeOnce((world) => seedImport(getFirstPlace(world)))
 
 export const importSamples: Record<string, SampleOf> = {
   createDataImport: {
@@ -64,7 +68,7 @@ export const importSamples: Record<string, SampleOf> = {
   listImportTargetFields: {
     make: ({ a, b }) => ({
       query: { edition_id: a.editions[0].id },
-      references: [{ ...queryId('edition_id', b.editions[0].id, a.editions[1].id), refuses: true }],
+      references: [{ ...buildQueryId('edition_id', b.editions[0].id, a.editions[1].id), refuses: true }],
     }),
   },
 

@@ -2,7 +2,7 @@ import { seedEditionContents } from '../seeding/edition-contents.ts'
 import { next } from '../seeding/rows.ts'
 import { seedEditions, seedEdition } from '../seeding/editions.ts'
 import type { World } from '../world.ts'
-import { pathId, queryId, type SampleOf } from './sample.ts'
+import { buildPathId, buildQueryId, type SampleOf } from './sample.ts'
 
 const full = new WeakMap<World, Promise<string>>()
 
@@ -20,7 +20,7 @@ function fullEdition(world: World): Promise<string> {
 
 export const editionSamples: Record<string, SampleOf> = {
   listEditions: {
-    make: ({ b }) => ({ references: [queryId('organization_id', b.id), queryId('event_id', b.event)] }),
+    make: ({ b }) => ({ references: [buildQueryId('organization_id', b.id), buildQueryId('event_id', b.event)] }),
     fill: ({ a }, count) => seedEditions(a, count),
     // Editions without a date come after all dates.
   },
@@ -42,12 +42,12 @@ export const editionSamples: Record<string, SampleOf> = {
     }),
   },
 
-  getEditionMeta: { make: ({ b }) => ({ references: [queryId('organization_id', b.id)] }) },
+  getEditionMeta: { make: ({ b }) => ({ references: [buildQueryId('organization_id', b.id)] }) },
 
   getEdition: {
     make: ({ a, b }) => ({
       path: { id: a.editions[0].id },
-      references: [pathId('id', b.editions[0].id, a.editions[1].id)],
+      references: [buildPathId('id', b.editions[0].id, a.editions[1].id)],
     }),
   },
 
@@ -65,7 +65,7 @@ export const editionSamples: Record<string, SampleOf> = {
         transaction_receipt_email_id: a.messages.receipt,
         refund_confirmation_email_id: a.messages.confirmation,
       },
-      references: [pathId('id', b.editions[0].id, a.editions[1].id)],
+      references: [buildPathId('id', b.editions[0].id, a.editions[1].id)],
     }),
   },
 
@@ -73,14 +73,14 @@ export const editionSamples: Record<string, SampleOf> = {
     make: async (world) => ({
       path: { id: await fullEdition(world) },
       body: { name: `Copy ${next()}`, slug: `copy-${next()}`, event_id: world.a.event, email_template_mode: 'copy' },
-      references: [pathId('id', world.b.editions[0].id)],
+      references: [buildPathId('id', world.b.editions[0].id)],
     }),
   },
 
   getEditionHealthcheck: {
     make: ({ a, b }) => ({
       path: { edition_id: a.editions[0].id },
-      references: [pathId('edition_id', b.editions[0].id, a.editions[1].id)],
+      references: [buildPathId('edition_id', b.editions[0].id, a.editions[1].id)],
     }),
   },
 }

@@ -1,9 +1,9 @@
 import { next } from '../seeding/rows.ts'
 import { aBlock, seedMessage, seedMessages } from '../seeding/messaging/email-messages.ts'
 import type { World } from '../world.ts'
-import { pathId, queryId, type SampleOf, firstPlace } from './sample.ts'
+import { buildPathId, buildQueryId, type SampleOf, getFirstPlace } from './sample.ts'
 
-const referToMessage = ({ a, b }: World) => pathId('id', b.editions[0].message, a.editions[1].message)
+const referToMessage = ({ a, b }: World) => buildPathId('id', b.editions[0].message, a.editions[1].message)
 
 const subject = { en: 'Hello {{ customer.first_name }}', da: 'Hej {{ customer.first_name }}' }
 
@@ -11,9 +11,12 @@ export const emailSamples: Record<string, SampleOf> = {
   listEmailMessages: {
     make: ({ a, b }) => ({
       query: { edition_id: a.editions[0].id },
-      references: [queryId('edition_id', b.editions[0].id, a.editions[1].id), queryId('organization_id', b.id)],
+      references: [
+        buildQueryId('edition_id', b.editions[0].id, a.editions[1].id),
+        buildQueryId('organization_id', b.id),
+      ],
     }),
-    fill: (world, count) => seedMessages(firstPlace(world), count),
+    fill: (world, count) => seedMessages(getFirstPlace(world), count),
   },
 
   createEmailMessage: {
@@ -39,7 +42,7 @@ export const emailSamples: Record<string, SampleOf> = {
   updateEmailMessage: {
     // The subject is left out, because answers show it as its recipients read it.
     make: async (world) => ({
-      path: { id: await seedMessage(firstPlace(world)) },
+      path: { id: await seedMessage(getFirstPlace(world)) },
       body: { title: `Message ${next()}`, type: 'reminder', template: 'modern', blocks: [aBlock('Changed')] },
       references: [referToMessage(world)],
     }),
@@ -47,7 +50,7 @@ export const emailSamples: Record<string, SampleOf> = {
 
   deleteEmailMessage: {
     make: async (world) => ({
-      path: { id: await seedMessage(firstPlace(world)) },
+      path: { id: await seedMessage(getFirstPlace(world)) },
       references: [referToMessage(world)],
     }),
   },

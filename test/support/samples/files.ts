@@ -1,36 +1,40 @@
 import { toBase64, utf8 } from '../../../src/domain/text/encoding.ts'
-import { freshPng } from '../files.ts'
+import { makeFreshPng } from '../files.ts'
 import { next } from '../seeding/rows.ts'
 import { seedFile, seedFiles, seedUpload, seedStoredFile } from '../seeding/files.ts'
 import type { World } from '../world.ts'
 import {
-  onceInWorld,
-  pathId,
-  queryId,
+  makeOnce,
+  buildPathId,
+  buildQueryId,
   type Reference,
   type SampleOf,
-  firstPlace,
-  foreignPlace,
-  siblingPlace,
+  getFirstPlace,
+  getForeignPlace,
+  getSiblingPlace,
 } from './sample.ts'
 
 const table = () => utf8(`name,number\r\nÆgir,${next()}\r\n`)
 
-const fileIn = onceInWorld(async (world): Promise<Reference> =>
-  pathId('id', await seedFile(foreignPlace(world)), await seedFile(siblingPlace(world))),
+const fileIn = makeOnce(async (world): Promise<Reference> =>
+  buildPathId('id', await seedFile(getForeignPlace(world)), await seedFile(getSiblingPlace(world))),
 )
 
-const uploadIn = onceInWorld(async (world): Promise<Reference> =>
-  pathId('id', await seedUpload(foreignPlace(world), table()), await seedUpload(siblingPlace(world), table())),
+const uploadIn = makeOnce(async (world): Promise<Reference> =>
+  buildPathId(
+    'id',
+    await seedUpload(getForeignPlace(world), table()),
+    await seedUpload(getSiblingPlace(world), table()),
+  ),
 )
 
 const freshFile = async (world: World) => ({
-  path: { id: (await seedStoredFile({ ...firstPlace(world), content: freshPng() })).id },
+  path: { id: (await seedStoredFile({ ...getFirstPlace(world), content: makeFreshPng() })).id },
   references: [await fileIn(world)],
 })
 
 /** The changes of a world share one file. */
-const changedFile = onceInWorld(freshFile)
+const changedFile = makeOnce(freshFile)
 
 const buildPart = async (bytes: Uint8Array<ArrayBuffer>) => ({
   bytes,
@@ -41,7 +45,7 @@ const buildPart = async (bytes: Uint8Array<ArrayBuffer>) => ({
 })
 
 const freshUpload = async (world: World) => ({
-  path: { id: await seedUpload(firstPlace(world), table()) },
+  path: { id: await seedUpload(getFirstPlace(world), table()) },
   references: [await uploadIn(world)],
 })
 
@@ -49,16 +53,19 @@ export const fileSamples: Record<string, SampleOf> = {
   listFiles: {
     make: ({ a, b }) => ({
       query: { edition_id: a.editions[0].id },
-      references: [queryId('edition_id', b.editions[0].id, a.editions[1].id), queryId('organization_id', b.id)],
+      references: [
+        buildQueryId('edition_id', b.editions[0].id, a.editions[1].id),
+        buildQueryId('organization_id', b.id),
+      ],
     }),
-    fill: (world, count) => seedFiles(firstPlace(world), count),
+    fill: (world, count) => seedFiles(getFirstPlace(world), count),
   },
 
   uploadFile: {
     make: (world) => ({
       query: { organization_id: world.a.id, edition_id: world.a.editions[0].id },
       file: {
-        bytes: freshPng(),
+        bytes: makeFreshPng(),
         headers: { 'content-type': 'image/png', 'content-disposition': 'attachment; filename="poster.png"' },
       },
     }),
@@ -105,16 +112,16 @@ export const fileSamples: Record<string, SampleOf> = {
     make: async (world) => {
       const bytes = table()
       return {
-        path: { id: await seedUpload(firstPlace(world), bytes), number: '1' },
+        path: { id: await seedUpload(getFirstPlace(world), bytes), number: '1' },
         file: await buildPart(bytes),
-        references: [await uploadIn(world), pathId('number', '2')],
+        references: [await uploadIn(world), buildPathId('number', '2')],
       }
     },
   },
 
   completeFileUpload: {
     make: async (world) => ({
-      path: { id: await seedUpload(firstPlace(world), table(), { hasPart: true }) },
+      path: { id: await seedUpload(getFirstPlace(world), table(), { hasPart: true }) },
       references: [await uploadIn(world)],
     }),
   },

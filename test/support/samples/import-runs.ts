@@ -7,14 +7,14 @@ import { utf8 } from '../../../src/domain/text/encoding.ts'
 import { next, write } from '../seeding/rows.ts'
 import { addStaged, aBadRow, aRow, seedStaged } from '../seeding/imports/staged-imports.ts'
 import type { World } from '../world.ts'
-import { onceInWorld, pathId, type Reference, type SampleOf } from './sample.ts'
+import { makeOnce, buildPathId, type Reference, type SampleOf } from './sample.ts'
 
 const tenant = ({ a }: World) => ({ organization_id: a.id, edition_id: a.editions[0].id })
 const foreign = ({ b }: World) => ({ organization_id: b.id, edition_id: b.editions[0].id })
 const sibling = ({ a }: World) => ({ organization_id: a.id, edition_id: a.editions[1].id })
 
-const others = onceInWorld(async (world): Promise<Reference> =>
-  pathId('id', await seedStaged(foreign(world), [aRow()]), await seedStaged(sibling(world), [aRow()])),
+const others = makeOnce(async (world): Promise<Reference> =>
+  buildPathId('id', await seedStaged(foreign(world), [aRow()]), await seedStaged(sibling(world), [aRow()])),
 )
 
 const makeImport = async (world: World) => ({
@@ -23,7 +23,7 @@ const makeImport = async (world: World) => ({
 })
 
 /** The lists of a world share one import. */
-const listedImport = onceInWorld((world) => seedStaged(tenant(world), [aRow()]))
+const listedImport = makeOnce((world) => seedStaged(tenant(world), [aRow()]))
 
 const ofList: SampleOf = {
   make: async (world) => ({ path: { id: await listedImport(world) }, references: [await others(world)] }),

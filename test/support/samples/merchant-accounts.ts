@@ -1,18 +1,18 @@
 import { dropMerchantAccounts, seedMerchantAccounts } from '../seeding/sales/merchant-accounts.ts'
 import { next } from '../seeding/rows.ts'
 import type { World } from '../world.ts'
-import { pathId, queryId, type Sample, type SampleOf } from './sample.ts'
+import { buildPathId, buildQueryId, type Sample, type SampleOf } from './sample.ts'
 
 const makeAccount = async ({ a, b }: World): Promise<Sample> => ({
   path: { id: (await seedMerchantAccounts(a.id, 1))[0] ?? '' },
-  references: [pathId('id', (await seedMerchantAccounts(b.id, 1))[0] ?? '')],
+  references: [buildPathId('id', (await seedMerchantAccounts(b.id, 1))[0] ?? '')],
 })
 
 export const merchantAccountSamples: Record<string, SampleOf> = {
   listMerchantAccounts: {
     make: ({ a, b }) => ({
       query: { organization_id: a.id },
-      references: [queryId('organization_id', b.id)],
+      references: [buildQueryId('organization_id', b.id)],
     }),
     fill: async ({ a }, count) => void (await seedMerchantAccounts(a.id, count)),
   },

@@ -3,12 +3,12 @@ import { db, next } from '../seeding/rows.ts'
 import { seedAccount, seedMember, seedMembers } from '../seeding/members.ts'
 import { seedEvents, seedOrganizations } from '../seeding/organizations.ts'
 import { dropSenderDomains, seedSenderDomain, seedSenderDomains } from '../seeding/messaging/sender-domains.ts'
-import { pathId, queryId, type Sample, type SampleOf } from './sample.ts'
+import { buildPathId, buildQueryId, type Sample, type SampleOf } from './sample.ts'
 import type { World } from '../world.ts'
 
 const oneSenderDomain = async ({ a, b }: World): Promise<Sample> => ({
   path: { id: a.id, domain_id: (await seedSenderDomain(a.id)).id },
-  references: [pathId('id', b.id), pathId('domain_id', (await seedSenderDomain(b.id)).id)],
+  references: [buildPathId('id', b.id), buildPathId('domain_id', (await seedSenderDomain(b.id)).id)],
 })
 
 const loadSlug = async (id: string) =>
@@ -22,21 +22,21 @@ export const organizationSamples: Record<string, SampleOf> = {
 
   createOrganization: { make: () => ({ body: { name: 'Nordlys Events', slug: `nordlys-${next()}` } }) },
 
-  getOrganization: { make: ({ a, b }) => ({ path: { id: a.id }, references: [pathId('id', b.id)] }) },
+  getOrganization: { make: ({ a, b }) => ({ path: { id: a.id }, references: [buildPathId('id', b.id)] }) },
 
   updateOrganization: {
     make: async ({ a, b }) => ({
       path: { id: a.id },
       // Only the superuser may change a slug.
       body: { name: `Nordlys Events ${next()}`, slug: await loadSlug(a.id) },
-      references: [pathId('id', b.id)],
+      references: [buildPathId('id', b.id)],
     }),
   },
 
   listOrganizationMembers: {
     make: ({ a, b }) => ({
       path: { id: a.id },
-      references: [pathId('id', b.id), queryId('edition_id', b.editions[0].id)],
+      references: [buildPathId('id', b.id), buildQueryId('edition_id', b.editions[0].id)],
     }),
     fill: ({ a }, count) => seedMembers(a.id, count),
   },
@@ -51,7 +51,7 @@ export const organizationSamples: Record<string, SampleOf> = {
         role: 'manager',
         edition_id: a.editions[0].id,
       },
-      references: [pathId('id', b.id)],
+      references: [buildPathId('id', b.id)],
     }),
   },
 
@@ -61,12 +61,12 @@ export const organizationSamples: Record<string, SampleOf> = {
         id: a.id,
         member_id: await seedMember(await seedAccount(), { organization: a.id, role: 'viewer' }),
       },
-      references: [pathId('id', b.id), pathId('member_id', b.member)],
+      references: [buildPathId('id', b.id), buildPathId('member_id', b.member)],
     }),
   },
 
   listSenderDomains: {
-    make: ({ a, b }) => ({ path: { id: a.id }, references: [pathId('id', b.id)] }),
+    make: ({ a, b }) => ({ path: { id: a.id }, references: [buildPathId('id', b.id)] }),
     fill: ({ a }, count) => seedSenderDomains(a.id, count),
   },
 
@@ -76,7 +76,7 @@ export const organizationSamples: Record<string, SampleOf> = {
       return {
         path: { id: a.id },
         body: { domain: `nordlys-${next()}.example` },
-        references: [pathId('id', b.id)],
+        references: [buildPathId('id', b.id)],
       }
     },
   },
@@ -88,7 +88,7 @@ export const organizationSamples: Record<string, SampleOf> = {
   deleteSenderDomain: { make: oneSenderDomain },
 
   listEvents: {
-    make: ({ b }) => ({ references: [queryId('organization_id', b.id)] }),
+    make: ({ b }) => ({ references: [buildQueryId('organization_id', b.id)] }),
     fill: ({ a }, count) => seedEvents(a.id, count),
   },
 

@@ -1,22 +1,22 @@
 import { seedRefundBatches } from '../seeding/sales/refund-batches.ts'
 import type { World } from '../world.ts'
-import { firstPlace, foreignPlace, siblingPlace, pathId, type Sample, type SampleOf } from './sample.ts'
+import { getFirstPlace, getForeignPlace, getSiblingPlace, buildPathId, type Sample, type SampleOf } from './sample.ts'
 
 const seedDraft = async (place: { organization: string; edition: string }): Promise<string> =>
   (await seedRefundBatches(place, 1))[0] ?? ''
 
 /** Makes a draft for each place. */
 async function draft(world: World): Promise<Sample> {
-  const [own, foreign, sibling] = [firstPlace(world), foreignPlace(world), siblingPlace(world)]
+  const [own, foreign, sibling] = [getFirstPlace(world), getForeignPlace(world), getSiblingPlace(world)]
   return {
     path: { id: await seedDraft(own) },
-    references: [pathId('id', await seedDraft(foreign), await seedDraft(sibling))],
+    references: [buildPathId('id', await seedDraft(foreign), await seedDraft(sibling))],
   }
 }
 
 const ofEdition = (world: World): Pick<Sample, 'path' | 'references'> => {
-  const [own, foreign, sibling] = [firstPlace(world), foreignPlace(world), siblingPlace(world)]
-  return { path: { id: own.edition }, references: [pathId('id', foreign.edition, sibling.edition)] }
+  const [own, foreign, sibling] = [getFirstPlace(world), getForeignPlace(world), getSiblingPlace(world)]
+  return { path: { id: own.edition }, references: [buildPathId('id', foreign.edition, sibling.edition)] }
 }
 
 export const refundBatchSamples: Record<string, SampleOf> = {
@@ -38,7 +38,7 @@ export const refundBatchSamples: Record<string, SampleOf> = {
 
   listRefundBatches: {
     make: ofEdition,
-    fill: async (world, count) => void (await seedRefundBatches(firstPlace(world), count)),
+    fill: async (world, count) => void (await seedRefundBatches(getFirstPlace(world), count)),
   },
 
   getRefundBatch: { make: draft },

@@ -1,6 +1,6 @@
 import { seedDueRefund } from '../seeding/sales/refunds.ts'
 import { seedTrade } from '../seeding/sales/trades.ts'
-import { pathId, type SampleOf } from './sample.ts'
+import { buildPathId, type SampleOf } from './sample.ts'
 
 /** Makes a refund that waits for a payment by hand. */
 async function givenUnsettled(organization: { id: string }, edition: { id: string }): Promise<string> {
@@ -14,7 +14,7 @@ export const refundPaymentSamples: Record<string, SampleOf> = {
     make: async ({ a, b }) => ({
       path: { id: await givenUnsettled(a, a.editions[0]) },
       body: { reference: 'Transfer 2026-0815' },
-      references: [pathId('id', await givenUnsettled(b, b.editions[0]), await givenUnsettled(a, a.editions[1]))],
+      references: [buildPathId('id', await givenUnsettled(b, b.editions[0]), await givenUnsettled(a, a.editions[1]))],
     }),
   },
 }

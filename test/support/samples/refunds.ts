@@ -2,12 +2,12 @@ import { seedTrade } from '../seeding/sales/trades.ts'
 import { type SeededRefund, seedRefund, seedRefunds } from '../seeding/sales/refunds.ts'
 import type { Person, World } from '../world.ts'
 import {
-  firstPlace,
-  foreignPlace,
-  siblingPlace,
-  onceInWorld,
-  pathId,
-  queryId,
+  getFirstPlace,
+  getForeignPlace,
+  getSiblingPlace,
+  makeOnce,
+  buildPathId,
+  buildQueryId,
   type Sample,
   type SampleOf,
 } from './sample.ts'
@@ -15,20 +15,20 @@ import {
 type Columns = Parameters<typeof seedRefund>[1]
 
 /** Makes a request of another organisation, and one of another edition. */
-const refundsOfOthers = onceInWorld(async (world): Promise<[SeededRefund, SeededRefund]> => {
-  return [await seedRefund(foreignPlace(world)), await seedRefund(siblingPlace(world))]
+const refundsOfOthers = makeOnce(async (world): Promise<[SeededRefund, SeededRefund]> => {
+  return [await seedRefund(getForeignPlace(world)), await seedRefund(getSiblingPlace(world))]
 })
 
 /** Makes a request for each place, in one state; `body` is sent with it. */
 const ofRequest =
   (columns: (caller: Person) => Columns, body?: Record<string, unknown>) =>
   async (world: World, caller: Person): Promise<Sample> => {
-    const mine = await seedRefund(firstPlace(world), columns(caller))
+    const mine = await seedRefund(getFirstPlace(world), columns(caller))
     const [theirs, beside] = await refundsOfOthers(world)
     return {
       path: { id: mine.refund },
       ...(body ? { body } : {}),
-      references: [pathId('id', theirs.refund, beside.refund)],
+      references: [buildPathId('id', theirs.refund, beside.refund)],
     }
   }
 
@@ -46,34 +46,34 @@ const input = {
 export const refundSamples: Record<string, SampleOf> = {
   createPurchaseRefundRequest: {
     make: async (world) => ({
-      path: { id: (await seedTrade(firstPlace(world))).purchase },
+      path: { id: (await seedTrade(getFirstPlace(world))).purchase },
       body: input,
-      references: [pathId('id', world.b.editions[0].purchase, world.a.editions[1].purchase)],
+      references: [buildPathId('id', world.b.editions[0].purchase, world.a.editions[1].purchase)],
     }),
   },
 
   createRefundRequest: {
     make: async (world) => ({
-      body: { order_id: (await seedTrade(firstPlace(world))).order, ...input },
+      body: { order_id: (await seedTrade(getFirstPlace(world))).order, ...input },
     }),
   },
 
   listRefundRequests: {
     make: async (world) => {
-      const [own, foreign, sibling] = [firstPlace(world), foreignPlace(world), siblingPlace(world)]
+      const [own, foreign, sibling] = [getFirstPlace(world), getForeignPlace(world), getSiblingPlace(world)]
       const [theirs, beside] = await refundsOfOthers(world)
       return {
         query: { edition_id: own.edition },
         references: [
-          queryId('edition_id', foreign.edition, sibling.edition),
-          queryId('organization_id', foreign.organization),
-          queryId('order_id', theirs.order, beside.order),
-          queryId('purchase_id', theirs.purchase, beside.purchase),
-          queryId('customer_id', theirs.user, beside.user),
+          buildQueryId('edition_id', foreign.edition, sibling.edition),
+          buildQueryId('organization_id', foreign.organization),
+          buildQueryId('order_id', theirs.order, beside.order),
+          buildQueryId('purchase_id', theirs.purchase, beside.purchase),
+          buildQueryId('customer_id', theirs.user, beside.user),
         ],
       }
     },
-    fill: (world, count) => seedRefunds(firstPlace(world), count),
+    fill: (world, count) => seedRefunds(getFirstPlace(world), count),
   },
 
   getRefundRequest: { make: ofRequest(() => ({})) },

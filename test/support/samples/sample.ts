@@ -38,7 +38,7 @@ export interface SampleOf {
 }
 
 /** Makes something once in each world that many samples refer to and no request changes. */
-export function onceInWorld<Made>(makeIn: (world: World) => Made): (world: World) => Made {
+export function makeOnce<Made>(makeIn: (world: World) => Made): (world: World) => Made {
   const resources = new WeakMap<World, { made: Made }>()
   return (world) => {
     const { made: resource } = resources.get(world) ?? { made: makeIn(world) }
@@ -47,14 +47,14 @@ export function onceInWorld<Made>(makeIn: (world: World) => Made): (world: World
   }
 }
 
-export const pathId = (name: string, foreign: string, sibling?: string): Reference => ({
+export const buildPathId = (name: string, foreign: string, sibling?: string): Reference => ({
   in: 'path',
   name,
   foreign,
   ...(sibling ? { sibling } : {}),
 })
 
-export const queryId = (name: string, foreign: string, sibling?: string): Reference => ({
+export const buildQueryId = (name: string, foreign: string, sibling?: string): Reference => ({
   in: 'query',
   name,
   foreign,
@@ -62,8 +62,8 @@ export const queryId = (name: string, foreign: string, sibling?: string): Refere
 })
 
 /** The first edition of organisation A, in which edition roles are. */
-export const firstPlace = ({ a }: World): Place => ({ organization: a.id, edition: a.editions[0].id })
+export const getFirstPlace = ({ a }: World): Place => ({ organization: a.id, edition: a.editions[0].id })
 
-export const siblingPlace = ({ a }: World): Place => ({ organization: a.id, edition: a.editions[1].id })
+export const getSiblingPlace = ({ a }: World): Place => ({ organization: a.id, edition: a.editions[1].id })
 
-export const foreignPlace = ({ b }: World): Place => ({ organization: b.id, edition: b.editions[0].id })
+export const getForeignPlace = ({ b }: World): Place => ({ organization: b.id, edition: b.editions[0].id })

@@ -1,12 +1,12 @@
 import { next } from '../seeding/rows.ts'
 import { type SegmentRow, seedSegment, seedSegments } from '../seeding/messaging/segments.ts'
 import type { World } from '../world.ts'
-import { pathId, queryId, type SampleOf, firstPlace } from './sample.ts'
+import { buildPathId, buildQueryId, type SampleOf, getFirstPlace } from './sample.ts'
 
-const referToSegment = ({ a, b }: World) => pathId('id', b.editions[0].segment, a.editions[1].segment)
+const referToSegment = ({ a, b }: World) => buildPathId('id', b.editions[0].segment, a.editions[1].segment)
 
 const makeSegment = async (world: World, columns: Partial<SegmentRow> = {}) => ({
-  path: { id: (await seedSegment(firstPlace(world), columns)).id },
+  path: { id: (await seedSegment(getFirstPlace(world), columns)).id },
   references: [referToSegment(world)],
 })
 
@@ -14,9 +14,12 @@ export const segmentSamples: Record<string, SampleOf> = {
   listSegments: {
     make: ({ a, b }) => ({
       query: { edition_id: a.editions[0].id },
-      references: [queryId('edition_id', b.editions[0].id, a.editions[1].id), queryId('organization_id', b.id)],
+      references: [
+        buildQueryId('edition_id', b.editions[0].id, a.editions[1].id),
+        buildQueryId('organization_id', b.id),
+      ],
     }),
-    fill: (world, count) => seedSegments(firstPlace(world), count),
+    fill: (world, count) => seedSegments(getFirstPlace(world), count),
   },
 
   createSegment: {
@@ -64,8 +67,8 @@ export const segmentSamples: Record<string, SampleOf> = {
     make: ({ a, b }) => ({
       query: { edition_id: a.editions[0].id },
       references: [
-        { ...queryId('organization_id', b.id), refuses: true },
-        { ...queryId('edition_id', b.editions[0].id, a.editions[1].id), refuses: true },
+        { ...buildQueryId('organization_id', b.id), refuses: true },
+        { ...buildQueryId('edition_id', b.editions[0].id, a.editions[1].id), refuses: true },
       ],
     }),
   },
@@ -87,8 +90,8 @@ export const segmentSamples: Record<string, SampleOf> = {
       path: { id: a.editions[0].segment },
       query: { user_id: a.editions[0].user },
       references: [
-        pathId('id', b.editions[0].segment, a.editions[1].segment),
-        { ...queryId('user_id', b.editions[0].user, a.editions[1].user), refuses: true },
+        buildPathId('id', b.editions[0].segment, a.editions[1].segment),
+        { ...buildQueryId('user_id', b.editions[0].user, a.editions[1].user), refuses: true },
       ],
     }),
   },

@@ -1,18 +1,18 @@
 import { next } from '../seeding/rows.ts'
 import { seedSuppressions } from '../seeding/messaging/suppressions.ts'
 import type { World } from '../world.ts'
-import { pathId, queryId, type Sample, type SampleOf } from './sample.ts'
+import { buildPathId, buildQueryId, type Sample, type SampleOf } from './sample.ts'
 
 const makeSuppression = async ({ a, b }: World): Promise<Sample> => ({
   path: { id: (await seedSuppressions(a.id, 1))[0] ?? '' },
-  references: [pathId('id', (await seedSuppressions(b.id, 1))[0] ?? '')],
+  references: [buildPathId('id', (await seedSuppressions(b.id, 1))[0] ?? '')],
 })
 
 export const suppressionSamples: Record<string, SampleOf> = {
   listSuppressions: {
     make: async ({ a, b }) => {
       await seedSuppressions(b.id, 1)
-      return { query: { organization_id: a.id }, references: [queryId('organization_id', b.id)] }
+      return { query: { organization_id: a.id }, references: [buildQueryId('organization_id', b.id)] }
     },
     fill: async ({ a }, count) => void (await seedSuppressions(a.id, count)),
   },
@@ -43,7 +43,7 @@ export const suppressionSamples: Record<string, SampleOf> = {
   exportSuppressions: {
     make: ({ a, b }) => ({
       query: { organization_id: a.id },
-      references: [{ ...queryId('organization_id', b.id), refuses: true }],
+      references: [{ ...buildQueryId('organization_id', b.id), refuses: true }],
     }),
   },
 

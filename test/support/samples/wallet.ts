@@ -1,7 +1,7 @@
 import { enableWallet, seedPasses } from '../seeding/sales/wallet-passes.ts'
 import { seedPurchaseLike } from '../seeding/sales/trades.ts'
 import type { World } from '../world.ts'
-import { pathId, type SampleOf } from './sample.ts'
+import { buildPathId, type SampleOf } from './sample.ts'
 
 const buildPlace = (organization: { id: string }, edition: { id: string }) => ({
   organization: organization.id,
@@ -10,7 +10,7 @@ const buildPlace = (organization: { id: string }, edition: { id: string }) => ({
 
 const firstEdition = ({ a }: World) => buildPlace(a, a.editions[0])
 
-const purchaseIds = ({ a, b }: World) => pathId('id', b.editions[0].purchase, a.editions[1].purchase)
+const purchaseIds = ({ a, b }: World) => buildPathId('id', b.editions[0].purchase, a.editions[1].purchase)
 
 /** Makes a pass of the purchase that replaces the first id of a path, so that both fit. */
 const seedPassAt = async (organization: { id: string }, edition: { id: string; purchase: string }): Promise<string> =>
@@ -43,7 +43,7 @@ export const walletSamples: Record<string, SampleOf> = {
         path: { id: purchase, pass_id: pass },
         references: [
           purchaseIds(world),
-          pathId('pass_id', await seedPassAt(b, b.editions[0]), await seedPassAt(a, a.editions[1])),
+          buildPathId('pass_id', await seedPassAt(b, b.editions[0]), await seedPassAt(a, a.editions[1])),
         ],
       }
     },

@@ -1,21 +1,25 @@
 import { next, seededAt } from '../seeding/rows.ts'
 import { neverOpen, seedDeliveries, seedDelivery, seedEndpoint, seedEndpoints } from '../seeding/webhooks.ts'
 import type { World } from '../world.ts'
-import { pathId, queryId, type SampleOf, firstPlace } from './sample.ts'
+import { buildPathId, buildQueryId, type SampleOf, getFirstPlace } from './sample.ts'
 
-const referToEndpoint = ({ a, b }: World) => pathId('id', b.editions[0].webhook, a.editions[1].webhook)
-const referToDelivery = ({ a, b }: World) => pathId('delivery_id', b.editions[0].delivery, a.editions[1].delivery)
+const referToEndpoint = ({ a, b }: World) => buildPathId('id', b.editions[0].webhook, a.editions[1].webhook)
+const referToDelivery = ({ a, b }: World) => buildPathId('delivery_id', b.editions[0].delivery, a.editions[1].delivery)
 
 const freshEndpoint = async (world: World) => ({
-  path: { id: (await seedEndpoint(firstPlace(world))).id },
+  path: { id: (await seedEndpoint(getFirstPlace(world))).id },
   references: [referToEndpoint(world)],
 })
 
 const freshDelivery = async (world: World) => {
-  const { id } = await seedEndpoint(firstPlace(world))
+  const { id } = await seedEndpoint(getFirstPlace(world))
   // The probe of an open breaker is taken, so the requested retry stays as it is.
-  await seedDelivery(firstPlace(world), id, { status: 'retrying', next_retry_at: neverOpen, claimed_until: neverOpen })
-  const delivery = await seedDelivery(firstPlace(world), id)
+  await seedDelivery(getFirstPlace(world), id, {
+    status: 'retrying',
+    next_retry_at: neverOpen,
+    claimed_until: neverOpen,
+  })
+  const delivery = await seedDelivery(getFirstPlace(world), id)
   return { path: { id, delivery_id: delivery.id }, references: [referToEndpoint(world), referToDelivery(world)] }
 }
 
@@ -23,7 +27,7 @@ const changedEndpoints = new WeakMap<World, Promise<{ id: string }>>()
 
 /** Nothing else is posted to this endpoint, because another address closes the breaker and releases what waits. */
 async function changedEndpoint(world: World): Promise<string> {
-  const endpoint = changedEndpoints.get(world) ?? seedEndpoint(firstPlace(world))
+  const endpoint = changedEndpoints.get(world) ?? seedEndpoint(getFirstPlace(world))
   changedEndpoints.set(world, endpoint)
   return (await endpoint).id
 }
@@ -32,9 +36,12 @@ export const webhookSamples: Record<string, SampleOf> = {
   listWebhooks: {
     make: ({ a, b }) => ({
       query: { edition_id: a.editions[0].id },
-      references: [queryId('edition_id', b.editions[0].id, a.editions[1].id), queryId('organization_id', b.id)],
+      references: [
+        buildQueryId('edition_id', b.editions[0].id, a.editions[1].id),
+        buildQueryId('organization_id', b.id),
+      ],
     }),
-    fill: (world, count) => seedEndpoints(firstPlace(world), count),
+    fill: (world, count) => seedEndpoints(getFirstPlace(world), count),
   },
 
   createWebhook: {
@@ -82,8 +89,8 @@ export const webhookSamples: Record<string, SampleOf> = {
 
   recoverWebhookDeliveries: {
     make: async (world) => {
-      const { id } = await seedEndpoint(firstPlace(world))
-      await seedDeliveries(firstPlace(world), id, 2)
+      const { id } = await seedEndpoint(getFirstPlace(world))
+      await seedDeliveries(getFirstPlace(world), id, 2)
       return {
         path: { id },
         body: { since: new Date(seededAt).toISOString(), until: '2027-01-01T00:00:00+01:00' },
@@ -97,11 +104,11 @@ export const webhookSamples: Record<string, SampleOf> = {
       path: { id: world.a.editions[0].webhook },
       references: [
         referToEndpoint(world),
-        queryId('edition_id', world.b.editions[0].id, world.a.editions[1].id),
-        queryId('organization_id', world.b.id),
+        buildQueryId('edition_id', world.b.editions[0].id, world.a.editions[1].id),
+        buildQueryId('organization_id', world.b.id),
       ],
     }),
-    fill: (world, count) => seedDeliveries(firstPlace(world), world.a.editions[0].webhook, count),
+    fill: (world, count) => seedDeliveries(getFirstPlace(world), world.a.editions[0].webhook, count),
     // An item has its event as its name, and changed when it was last attempted.
     sortValue: { name: (item) => item['event'], modified: (item) => item['last_attempt_at'] },
   },

@@ -96,5 +96,5 @@ export async function seedEditionMessages(organization: { id: string }) {
   }
 }
 
-export const storedEdition = async (id: string): Promise<EditionRow | undefined> =>
+export const loadEdition = async (id: string): Promise<EditionRow | undefined> =>
   db.first(select(getTableColumns(editions)).from(editions).where(eq(editions.id, id)))

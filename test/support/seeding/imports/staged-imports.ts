@@ -12,7 +12,7 @@ import { freshId, write, seededAt } from '../rows.ts'
 import type { Shop } from '../sales/orders.ts'
 import { buildGroupStatements, pickStagedValues } from '../../../../src/modules/data-imports/background/staged.ts'
 import { insert, insertAll } from '../../../../src/db/write.ts'
-import { importNow } from '../../staged-imports.ts'
+import { loadImport } from '../../staged-imports.ts'
 import { buildSortKey } from '../../../../src/domain/text/fold.ts'
 
 /** A row of a file, as a mapping reads it. */
@@ -139,7 +139,7 @@ export async function seedStaged(shop: Shop, rows: readonly FileRow[], staging: 
 
 /** Adds rows to a staged import after its others. */
 export async function addStaged(id: string, rows: readonly FileRow[]): Promise<void> {
-  const { total_rows: before } = await importNow(id)
+  const { total_rows: before } = await loadImport(id)
   const staged = rows.map(({ values }, index) => {
     const row: PlacedRow = {
       values: values as PlacedRow['values'],

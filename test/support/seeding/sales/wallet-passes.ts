@@ -9,7 +9,7 @@ import { seedEdition } from '../editions.ts'
 import { seedEndpoint } from '../webhooks.ts'
 import type { WalletPlatform } from '../../../../src/domain/wallet/wallet.ts'
 import { create } from '../../api.ts'
-import { tokenOf } from '../../pass-packages.ts'
+import { readToken } from '../../pass-packages.ts'
 
 export type PassRow = typeof walletPasses.$inferSelect
 
@@ -86,7 +86,7 @@ export interface Pass {
 export async function givenPassOf(purchase: Trade & Place, platform: WalletPlatform): Promise<Pass> {
   const path = `/v1/purchases/${purchase.purchase}/wallet-passes`
   const { id, serial_number: serial, add_url } = await create(path, { platform })
-  const token = platform === 'apple' ? await tokenOf(add_url) : ''
+  const token = platform === 'apple' ? await readToken(add_url) : ''
   return { ...purchase, id, serial, token, add_url }
 }
 
