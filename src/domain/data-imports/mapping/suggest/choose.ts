@@ -10,10 +10,16 @@ const rankOrder = ['certain', 'specific', 'plain', 'indirect', 'vague'] as const
 const compareRanks = (one: Candidate, other: Candidate): number =>
   rankOrder.indexOf(one.rank) - rankOrder.indexOf(other.rank)
 
-/** Picks the candidate of the best rank. Answers null when two share it. */
-function pickBest(candidates: readonly Candidate[]): Candidate | null {
-  const [first, second] = candidates.toSorted(compareRanks)
-  return first && (!second || compareRanks(first, second) !== 0) ? first : null
+function haveEqualCells(one: Candidate, other: Candidate, columns: readonly ImportColumn[]): boolean {
+  const [values, otherValues] = [one, other].map(({ column }) => columns[column]?.statistics?.values)
+  return values !== undefined && JSON.stringify(values) === JSON.stringify(otherValues)
+}
+
+/** Picks the candidate of the best rank, the first of several with equal cells. Answers null when others share it. */
+function pickBest(candidates: readonly Candidate[], columns: readonly ImportColumn[]): Candidate | null {
+  const [first, ...others] = candidates.toSorted(compareRanks)
+  const rivals = first ? others.filter((one) => compareRanks(first, one) === 0) : []
+  return first && rivals.every((one) => haveEqualCells(first, one, columns)) ? first : null
 }
 
 type ChosenCandidates = Map<string, Candidate>
@@ -103,13 +109,42 @@ interface ChoiceInput {
   now?: number
 }
 
+/** Small whole numbers may be quantities. */
+const mayBeCounts = ({ values }: ColumnStatistics): boolean =>
+  Object.keys(values).every((value) => /^\d{1,2}$/.test(value))
+
+/** An order-level total stands in one row of each order. */
+function standsOnceInOrder(total: Candidate, chosen: ChosenCandidates, columns: readonly ImportColumn[]): boolean {
+  const id = chosen.get('order.external_id')
+  const ids = id && columns[id.column]?.statistics
+  const totals = columns[total.column]?.statistics
+  return Boolean(ids && totals && !ids.has_more_values && totals.filled <= Object.keys(ids.values).length)
+}
+
 /**
- * A bare total counts beside prices, unless it can be the total of a row. The date of an event is not that of an order.
+ * A bare total counts beside prices, unless it can be the total of a row. Without another price, the only amount of a
+ * row is the price of its product, or the total of an order whose products are not in the file.
  */
+function resolveTotals(chosen: ChosenCandidates, columns: readonly ImportColumn[]): void {
+  const [total, amount] = [chosen.get('order.amount'), chosen.get('item.line_total')]
+  const [bareTotal, bareAmount] = [total, amount].map((one) => (one?.rank === 'vague' ? one : undefined))
+  if (bareTotal) chosen.delete('order.amount')
+  if (bareAmount) chosen.delete('item.line_total')
+  const spansRows = doOrdersSpanRows(chosen, columns)
+  if (chosen.has('item.unit_price') || chosen.has('item.line_total')) {
+    const isTotal = bareTotal && (!spansRows || standsOnceInOrder(bareTotal, chosen, columns))
+    if (isTotal) chosen.set('order.amount', bareTotal)
+    return
+  }
+  const only = bareTotal && bareAmount ? undefined : (bareTotal ?? bareAmount)
+  const statistics = only && columns[only.column]?.statistics
+  if (!statistics || spansRows || chosen.has('order.amount') || mayBeCounts(statistics)) return
+  const target = chosen.has('item.product') ? 'item.line_total' : 'order.amount'
+  if (target === 'item.line_total' || chosen.has('order.external_id')) chosen.set(target, { ...only, target })
+}
+
+/** The date of an event is not that of an order. */
 function dropUnsupported(chosen: ChosenCandidates, { columns, now }: ChoiceInput): void {
-  const total = chosen.get('order.amount')
-  const isPriced = chosen.has('item.unit_price') || chosen.has('item.line_total')
-  if (total?.rank === 'vague' && (!isPriced || doOrdersSpanRows(chosen, columns))) chosen.delete('order.amount')
   const date = chosen.get('order.created')
   const statistics = date && columns[date.column]?.statistics
   const isLater = statistics && now !== undefined && isInFuture(statistics, now)
@@ -131,7 +166,10 @@ export function findTimeColumn(
   columns: readonly ImportColumn[],
 ): number | null {
   const dates = date && columns[date.column]?.statistics
-  const time = pickBest(candidates.filter((one) => one.target === 'order.created' && one.part === 'time'))
+  const time = pickBest(
+    candidates.filter((one) => one.target === 'order.created' && one.part === 'time'),
+    columns,
+  )
   const times = time && columns[time.column]?.statistics
   if (!time || !dates || !times || getShareOfTimes(times) < 0.8) return null
   return dates.dates.with_time * 2 > dates.filled ? null : time.column
@@ -143,13 +181,14 @@ export function choose(candidates: readonly Candidate[], input: ChoiceInput): Ch
   const candidatesWithoutTimes = candidates.filter(({ part }) => part === null)
   const chosen: ChosenCandidates = new Map()
   for (const [target, ofTarget] of Map.groupBy(candidatesWithoutTimes, (one) => one.target)) {
-    const best = pickBest(ofTarget)
+    const best = pickBest(ofTarget, columns)
     if (best) chosen.set(target, best)
   }
   addHoldersBesideBuyers(candidatesWithoutTimes, chosen)
   addNumberBesideId(candidatesWithoutTimes, chosen, columns)
   resolveBareNames(chosen, columns)
   resolveBareStatus(chosen)
+  resolveTotals(chosen, columns)
   dropUnsupported(chosen, input)
   return chosen
 }
