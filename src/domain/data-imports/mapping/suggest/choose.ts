@@ -3,7 +3,7 @@ import { readDate, readTime } from '../columns/date-shape.ts'
 import { type ColumnStatistics, getShare } from '../columns/statistics.ts'
 import { buildHeaderKey } from '../targets/aliases.ts'
 import type { Candidate, ImportColumn } from './candidates.ts'
-import { areDifferent, arePeople } from './fits.ts'
+import { areCodes, areDifferent, arePeople } from './fits.ts'
 
 const rankOrder = ['certain', 'specific', 'plain', 'indirect', 'vague'] as const
 
@@ -56,6 +56,15 @@ function addNumberBesideId(
   if (!number || more.length > 0 || !id || id.column === number.column || chosen.has('order.order_number')) return
   if ((columns[number.column]?.statistics?.longest ?? 0) > 16) return
   chosen.set('order.order_number', { ...number, target: 'order.order_number', confidence: 0.85 })
+}
+
+/** The payment identifies the order if the file has no other id and each row has a payment. */
+function usePaymentAsId(chosen: ChosenCandidates, columns: readonly ImportColumn[]): void {
+  const payment = chosen.get('order.payment_reference')
+  const statistics = payment && columns[payment.column]?.statistics
+  if (!statistics || chosen.has('order.external_id') || statistics.blank > 0 || !areCodes(statistics)) return
+  chosen.delete('order.payment_reference')
+  chosen.set('order.external_id', { ...payment, target: 'order.external_id', confidence: 0.8 })
 }
 
 /** Headers for a first name in languages where the bare word for a name beside it is the last name. */
@@ -121,26 +130,41 @@ function standsOnceInOrder(total: Candidate, chosen: ChosenCandidates, columns: 
   return Boolean(ids && totals && !ids.has_more_values && totals.filled <= Object.keys(ids.values).length)
 }
 
+function areSingleTickets(chosen: ChosenCandidates, columns: readonly ImportColumn[]): boolean {
+  const quantity = chosen.get('item.quantity')
+  const values = Object.keys((quantity && columns[quantity.column]?.statistics?.values) ?? {})
+  return values.every((value) => value === '1')
+}
+
+/** Takes the bare amounts out of the choice: totals, what was paid, and amounts of a piece or of several. */
+function takeBareAmounts(chosen: ChosenCandidates): [total?: Candidate, paid?: Candidate, amount?: Candidate] {
+  return ['order.amount', 'item.line_total', 'item.unit_price'].map((target) => {
+    const candidate = chosen.get(target)
+    if (candidate?.rank !== 'vague') return undefined
+    chosen.delete(target)
+    return candidate
+  }) as [Candidate?, Candidate?, Candidate?]
+}
+
 /**
  * A bare total counts beside prices, unless it can be the total of a row. Without another price, the only amount of a
  * row is the price of its product, or the total of an order whose products are not in the file.
  */
 function resolveTotals(chosen: ChosenCandidates, columns: readonly ImportColumn[]): void {
-  const [total, amount] = [chosen.get('order.amount'), chosen.get('item.line_total')]
-  const [bareTotal, bareAmount] = [total, amount].map((one) => (one?.rank === 'vague' ? one : undefined))
-  if (bareTotal) chosen.delete('order.amount')
-  if (bareAmount) chosen.delete('item.line_total')
+  const [total, paid, amount] = takeBareAmounts(chosen)
   const spansRows = doOrdersSpanRows(chosen, columns)
   if (chosen.has('item.unit_price') || chosen.has('item.line_total')) {
-    const isTotal = bareTotal && (!spansRows || standsOnceInOrder(bareTotal, chosen, columns))
-    if (isTotal) chosen.set('order.amount', bareTotal)
+    if (total && (!spansRows || standsOnceInOrder(total, chosen, columns))) chosen.set('order.amount', total)
     return
   }
-  const only = bareTotal && bareAmount ? undefined : (bareTotal ?? bareAmount)
+  const [only, ...others] = [total, paid, amount].filter((one) => one !== undefined)
   const statistics = only && columns[only.column]?.statistics
-  if (!statistics || spansRows || chosen.has('order.amount') || mayBeCounts(statistics)) return
-  const target = chosen.has('item.product') ? 'item.line_total' : 'order.amount'
-  if (target === 'item.line_total' || chosen.has('order.external_id')) chosen.set(target, { ...only, target })
+  if (!statistics || others.length > 0 || spansRows || chosen.has('order.amount') || mayBeCounts(statistics)) return
+  const product = chosen.get('item.product')
+  if (!product && chosen.has('order.external_id')) chosen.set('order.amount', { ...only, target: 'order.amount' })
+  const isForSeveral = only === amount && !areSingleTickets(chosen, columns)
+  const isPrice = product && statistics.filled >= (columns[product.column]?.statistics?.filled ?? 0)
+  if (isPrice && !isForSeveral) chosen.set('item.line_total', { ...only, target: 'item.line_total' })
 }
 
 /** The date of an event is not that of an order. */
@@ -186,6 +210,7 @@ export function choose(candidates: readonly Candidate[], input: ChoiceInput): Ch
   }
   addHoldersBesideBuyers(candidatesWithoutTimes, chosen)
   addNumberBesideId(candidatesWithoutTimes, chosen, columns)
+  usePaymentAsId(chosen, columns)
   resolveBareNames(chosen, columns)
   resolveBareStatus(chosen)
   resolveTotals(chosen, columns)

@@ -67,11 +67,12 @@ export const arePeople = ({ values }: ColumnStatistics): boolean => {
   return different.filter((value) => severalNames.test(value)).length >= different.length * 0.8
 }
 
-/** Ids are single words that do not repeat in a few values. */
-export const areCodes = (statistics: ColumnStatistics): boolean =>
-  Object.keys(statistics.values).every((value) => /^[^\s@]+$/.test(value)) &&
-  getShare(statistics, 'date') < 0.5 &&
-  !repeatsFew(statistics)
+/** Ids are single words that do not repeat in a few values. Short numbers may only count the rows. */
+export function areCodes(statistics: ColumnStatistics): boolean {
+  const values = Object.keys(statistics.values)
+  const areWords = values.every((value) => /^[^\s@]+$/.test(value)) && getShare(statistics, 'date') < 0.5
+  return areWords && !repeatsFew(statistics) && !values.every((value) => /^\d{1,3}$/.test(value))
+}
 
 export const areDifferent = (statistics: ColumnStatistics): boolean =>
   statistics.has_more_values || countDifferentValues(statistics) >= statistics.filled * 0.8
