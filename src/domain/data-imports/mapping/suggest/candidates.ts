@@ -1,6 +1,6 @@
 import { cleanKey } from '../../../text/invisible.ts'
 import { countEdits } from '../../../text/nearest.ts'
-import type { ColumnStatistics } from '../columns/statistics.ts'
+import { type ColumnStatistics, getShare } from '../columns/statistics.ts'
 import type { SuggestionReason, ValueMap } from '../mapping.ts'
 import {
   type Alias,
@@ -76,14 +76,6 @@ function findNearAlias(header: string): Alias | null {
   return new Set(near.map(({ target }) => target)).size === 1 ? (near[0] ?? null) : null
 }
 
-/** Finds the alias without brackets and added words. */
-function findShorterAlias(header: string): Alias | null {
-  const bracketless = removeBrackets(header)
-  const shorter = [bracketless, removeAddedWords(header), removeAddedWords(bracketless)].map(buildHeaderKey)
-  if (shorter.some((key) => otherKeys.has(key))) return null
-  return shorter.map((key) => aliasesByKey.get(key)).find((alias) => alias !== undefined) ?? null
-}
-
 /** Finds the alias of `Attendee name: First name`: the field of the person whose name stands before the colon. */
 function findPathAlias(header: string): Alias | null {
   const [, path = '', name = ''] = /^(.+)[:–](.+)$/.exec(header) ?? []
@@ -94,6 +86,20 @@ function findPathAlias(header: string): Alias | null {
   return { ...person, target }
 }
 
+const findKnownAlias = (header: string): Alias | undefined => {
+  const key = buildHeaderKey(header)
+  return otherKeys.has(key) ? undefined : aliasesByKey.get(key)
+}
+
+/** Finds the alias without words that change nothing, or without brackets. */
+function findShorterAlias(header: string): AliasMatch | null {
+  const shorter = findKnownAlias(removeAddedWords(header)) ?? findPathAlias(header)
+  if (shorter) return { alias: shorter, confidence: 0.9, reason: 'normalised' }
+  const bracketless = removeBrackets(header)
+  const outer = findKnownAlias(bracketless) ?? findKnownAlias(removeAddedWords(bracketless))
+  return outer ? { alias: outer, confidence: 0.86, reason: 'normalised' } : null
+}
+
 function findAlias(header: string): AliasMatch | null {
   const key = buildHeaderKey(header)
   if (key === '' || otherKeys.has(key)) return null
@@ -102,8 +108,8 @@ function findAlias(header: string): AliasMatch | null {
     const isSame = toExactHeader(header) === alias.text
     return { alias, confidence: isSame ? 0.95 : 0.92, reason: isSame ? 'alias' : 'normalised' }
   }
-  const shorter = findPathAlias(header) ?? findShorterAlias(header)
-  if (shorter) return { alias: shorter, confidence: 0.86, reason: 'normalised' }
+  const shorter = findShorterAlias(header)
+  if (shorter) return shorter
   const near = findNearAlias(header)
   return near && { alias: near, confidence: 0.8, reason: 'near' }
 }
@@ -139,7 +145,10 @@ export function findCandidate(column: ImportColumn, index: number, context: Cand
   const match = findAlias(column.header)
   const field = match && findTargetField(match.alias.target)
   if (!match || !field) return null
-  const { rank, target, part, values } = match.alias
+  const { rank, target, values } = match.alias
+  // A column called a time may have whole dates.
+  const isDate = column.statistics !== null && getShare(column.statistics, 'date') >= 0.8
+  const part = isDate ? undefined : match.alias.part
   const value_map = values === 'paid' ? buildPaidMap(column.statistics) : null
   // A vague or similar header means its target only if the cells say so too.
   const isNamed = rank !== 'vague' && match.reason !== 'near' && values === undefined

@@ -122,12 +122,31 @@ interface ChoiceInput {
 const mayBeCounts = ({ values }: ColumnStatistics): boolean =>
   Object.keys(values).every((value) => /^\d{1,2}$/.test(value))
 
-/** An order-level total stands in one row of each order. */
-function standsOnceInOrder(total: Candidate, chosen: ChosenCandidates, columns: readonly ImportColumn[]): boolean {
+/** The number of orders; null if it is not known. */
+function countOrders(chosen: ChosenCandidates, columns: readonly ImportColumn[]): number | null {
   const id = chosen.get('order.external_id')
   const ids = id && columns[id.column]?.statistics
-  const totals = columns[total.column]?.statistics
-  return Boolean(ids && totals && !ids.has_more_values && totals.filled <= Object.keys(ids.values).length)
+  return ids && !ids.has_more_values ? Object.keys(ids.values).length : null
+}
+
+/** Whether an amount can belong to an order and not to each of its rows. */
+function mayBeOfOrder(amount: Candidate, chosen: ChosenCandidates, columns: readonly ImportColumn[]): boolean {
+  const orders = countOrders(chosen, columns)
+  const filled = columns[amount.column]?.statistics?.filled ?? 0
+  return !doOrdersSpanRows(chosen, columns) || (orders !== null && filled <= orders)
+}
+
+const sameInOrder = ['order.amount', 'order.refunded_amount', 'order.discount', 'order.payment_reference'] as const
+
+/** A column with more values than there are orders does not belong to orders. */
+function dropVaryingInOrders(chosen: ChosenCandidates, columns: readonly ImportColumn[]): void {
+  const orders = countOrders(chosen, columns)
+  for (const target of sameInOrder) {
+    const candidate = chosen.get(target)
+    const values = candidate && columns[candidate.column]?.statistics?.values
+    if (orders !== null && Object.keys(values ?? {}).length > orders && candidate?.rank !== 'certain')
+      chosen.delete(target)
+  }
 }
 
 function areSingleTickets(chosen: ChosenCandidates, columns: readonly ImportColumn[]): boolean {
@@ -154,7 +173,7 @@ function resolveTotals(chosen: ChosenCandidates, columns: readonly ImportColumn[
   const [total, paid, amount] = takeBareAmounts(chosen)
   const spansRows = doOrdersSpanRows(chosen, columns)
   if (chosen.has('item.unit_price') || chosen.has('item.line_total')) {
-    if (total && (!spansRows || standsOnceInOrder(total, chosen, columns))) chosen.set('order.amount', total)
+    if (total && mayBeOfOrder(total, chosen, columns)) chosen.set('order.amount', total)
     return
   }
   const [only, ...others] = [total, paid, amount].filter((one) => one !== undefined)
@@ -167,12 +186,19 @@ function resolveTotals(chosen: ChosenCandidates, columns: readonly ImportColumn[
   if (isPrice && !isForSeveral) chosen.set('item.line_total', { ...only, target: 'item.line_total' })
 }
 
-/** The date of an event is not that of an order. */
+const isLoose = ({ rank }: Candidate): boolean => rank === 'plain' || rank === 'vague'
+
+/** The date of an event is not that of an order, and discounts and fees of tickets are not those of orders. */
 function dropUnsupported(chosen: ChosenCandidates, { columns, now }: ChoiceInput): void {
   const date = chosen.get('order.created')
   const statistics = date && columns[date.column]?.statistics
   const isLater = statistics && now !== undefined && isInFuture(statistics, now)
   if (date?.rank === 'vague' && isLater) chosen.delete('order.created')
+  for (const target of ['order.discount', 'order.service_fee']) {
+    const amount = chosen.get(target)
+    if (amount && isLoose(amount) && !mayBeOfOrder(amount, chosen, columns)) chosen.delete(target)
+  }
+  dropVaryingInOrders(chosen, columns)
   dropDoubtfulName(chosen, columns)
 }
 

@@ -54,9 +54,14 @@ interface AliasData {
 
 const { targets, phrases, people, marketing, other, added, elsewhere }: AliasData = data as unknown as AliasData
 
-/** Splits a folded header at punctuation, `orderId` into two words, and reads `#` as `number`. */
+/** Splits a folded header at punctuation, `orderId` into two words, and reads `#` and `%` as words. */
 export const splitHeader = (header: string): string[] =>
-  fold(header.replaceAll(/(?<=\p{Ll})(?=\p{Lu})/gu, ' ').replaceAll('#', ' number '))
+  fold(
+    header
+      .replaceAll(/(?<=\p{Ll})(?=\p{Lu})/gu, ' ')
+      .replaceAll('#', ' number ')
+      .replaceAll('%', ' percent '),
+  )
     .replaceAll(/['’]s\b/g, '')
     .split(/[^\p{L}\p{N}]+/u)
     .filter(Boolean)
