@@ -48,7 +48,7 @@ const Preset = z.strictObject({
 
 const NamedMeaning = z.strictObject({
   target: Target,
-  rank: z.enum(['specific', 'plain', 'indirect', 'vague']),
+  rank: z.enum(['specific', 'usual', 'plain', 'indirect', 'vague']),
   names: LocalizedWords,
   part: z.literal('time').optional(),
   values: z.enum(['people', 'paid', 'codes']).optional(),
@@ -69,6 +69,7 @@ const Aliases = z.strictObject({
   marketing: Words,
   other: Words,
   added: Words,
+  fillers: Words,
   elsewhere: Words,
 })
 

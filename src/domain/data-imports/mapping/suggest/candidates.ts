@@ -124,7 +124,13 @@ function findConsent(key: string, consents: readonly KnownConsent[]): { target: 
   return only ? { target: buildConsentTarget(only.key), confidence: 0.82 } : null
 }
 
-const rankConfidence: Record<AliasRank, number> = { specific: 0, plain: -0.01, indirect: -0.06, vague: -0.14 }
+const rankConfidence: Record<AliasRank, number> = {
+  specific: 0,
+  usual: 0,
+  plain: -0.01,
+  indirect: -0.06,
+  vague: -0.14,
+}
 
 /** Finds the target that the header of a column suggests. Answers null when the values contradict it. */
 export function findCandidate(column: ImportColumn, index: number, context: CandidateContext): Candidate | null {

@@ -5,21 +5,38 @@ import { buildHeaderKey } from '../targets/aliases.ts'
 import type { Candidate, ImportColumn } from './candidates.ts'
 import { areCodes, areDifferent, arePeople } from './fits.ts'
 
-const rankOrder = ['certain', 'specific', 'plain', 'indirect', 'vague'] as const
+const rankOrder = ['certain', 'specific', 'usual', 'plain', 'indirect', 'vague'] as const
 
 const compareRanks = (one: Candidate, other: Candidate): number =>
   rankOrder.indexOf(one.rank) - rankOrder.indexOf(other.rank)
 
-function haveEqualCells(one: Candidate, other: Candidate, columns: readonly ImportColumn[]): boolean {
-  const [values, otherValues] = [one, other].map(({ column }) => columns[column]?.statistics?.values)
-  return values !== undefined && JSON.stringify(values) === JSON.stringify(otherValues)
+const getStatistics = (candidate: Candidate | undefined, columns: readonly ImportColumn[]): ColumnStatistics | null =>
+  (candidate && columns[candidate.column]?.statistics) ?? null
+
+/** `values` of numbers are not in the order of the file, but samples are. */
+const describeCells = ({ values, samples, filled }: ColumnStatistics): string =>
+  JSON.stringify([values, samples, filled])
+
+/** Whether a candidate may be taken instead of a rival of the same rank. */
+function outdoes(one: Candidate, rival: Candidate, columns: readonly ImportColumn[]): boolean {
+  const [statistics, other] = [getStatistics(one, columns), getStatistics(rival, columns)]
+  if (!statistics || !other) return false
+  const haveEqualCells = describeCells(statistics) === describeCells(other)
+  // Either of two order numbers says which rows belong to an order.
+  const isId = one.target === 'order.external_id' && ['specific', 'plain'].includes(one.rank) && statistics.blank === 0
+  return haveEqualCells || isId || statistics.filled >= other.filled * 2
 }
 
-/** Picks the candidate of the best rank, the first of several with equal cells. Answers null when others share it. */
+/** Lists the candidates of the best rank. */
+function listBest(candidates: readonly Candidate[]): Candidate[] {
+  const sorted = candidates.toSorted(compareRanks)
+  return sorted.filter((one) => sorted[0] && compareRanks(sorted[0], one) === 0)
+}
+
+/** Picks the candidate of the best rank. Answers null when several share it and none outdoes the others. */
 function pickBest(candidates: readonly Candidate[], columns: readonly ImportColumn[]): Candidate | null {
-  const [first, ...others] = candidates.toSorted(compareRanks)
-  const rivals = first ? others.filter((one) => compareRanks(first, one) === 0) : []
-  return first && rivals.every((one) => haveEqualCells(first, one, columns)) ? first : null
+  const best = listBest(candidates)
+  return best.find((one) => best.every((rival) => one === rival || outdoes(one, rival, columns))) ?? null
 }
 
 type ChosenCandidates = Map<string, Candidate>
@@ -41,6 +58,28 @@ function addHoldersBesideBuyers(candidates: readonly Candidate[], chosen: Chosen
   for (const { name, only } of plain) {
     const target = `item.user.${name}`
     chosen.set(target, { ...only, target, confidence: 0.78 })
+  }
+}
+
+/**
+ * Of two columns for the same field of a person, the one with no more values than there are orders is the buyer's. The
+ * other one is the ticket holder's.
+ */
+function splitTiedPeople(
+  candidates: readonly Candidate[],
+  chosen: ChosenCandidates,
+  columns: readonly ImportColumn[],
+): void {
+  const orders = countOrders(chosen, columns)
+  const countValues = (one: Candidate) => Object.keys(getStatistics(one, columns)?.values ?? {}).length
+  for (const name of personFields) {
+    const [customer, holder] = [`customer.${name}`, `item.user.${name}`]
+    const tied = listBest(candidates.filter(({ target }) => target === customer))
+    const [buyer, attendee] = tied.toSorted((one, other) => countValues(one) - countValues(other))
+    if (chosen.has(customer) || tied.length !== 2 || orders === null || !buyer || !attendee) continue
+    if (countValues(buyer) > orders || countValues(attendee) <= orders) continue
+    chosen.set(customer, { ...buyer, confidence: 0.78 })
+    if (!chosen.has(holder)) chosen.set(holder, { ...attendee, target: holder, confidence: 0.78 })
   }
 }
 
@@ -234,6 +273,7 @@ export function choose(candidates: readonly Candidate[], input: ChoiceInput): Ch
     const best = pickBest(ofTarget, columns)
     if (best) chosen.set(target, best)
   }
+  splitTiedPeople(candidatesWithoutTimes, chosen, columns)
   addHoldersBesideBuyers(candidatesWithoutTimes, chosen)
   addNumberBesideId(candidatesWithoutTimes, chosen, columns)
   usePaymentAsId(chosen, columns)

@@ -3,10 +3,11 @@ import { isCurrency } from '../values/words.ts'
 import data from './aliases.json' with { type: 'json' }
 
 /**
- * How directly a header names its target. `specific` headers can mean nothing else. `plain` ones mean it unless a more
- * specific column is there. `indirect` ones replace it. `vague` ones need values that support them.
+ * How directly a header names its target. `specific` headers can mean nothing else, and `usual` ones hardly. `plain`
+ * ones mean it unless a more specific column is there. `indirect` ones replace it. `vague` ones need values that support
+ * them.
  */
-export type AliasRank = 'specific' | 'plain' | 'indirect' | 'vague'
+export type AliasRank = 'specific' | 'usual' | 'plain' | 'indirect' | 'vague'
 
 interface AliasMeaning {
   target: string
@@ -48,11 +49,14 @@ interface AliasData {
   other: readonly string[]
   /** Words that a header may have beside its name, as in `Price incl. VAT`. */
   added: readonly string[]
+  /** Articles and the like, as in `Name of the buyer`. */
+  fillers: readonly string[]
   /** Words in brackets that give a header another meaning, as in `Name (delivery)`. */
   elsewhere: readonly string[]
 }
 
-const { targets, phrases, people, marketing, other, added, elsewhere }: AliasData = data as unknown as AliasData
+const { targets, phrases, people, marketing, other, added, fillers, elsewhere }: AliasData =
+  data as unknown as AliasData
 
 /** Splits a folded header at punctuation, `orderId` into two words, and reads `#` and `%` as words. */
 export const splitHeader = (header: string): string[] =>
@@ -89,11 +93,12 @@ export const removeBrackets = (header: string): string =>
   )
 
 const addedKeys: ReadonlySet<string> = new Set(added.map(buildHeaderKey))
+const fillerWords: ReadonlySet<string> = new Set(fillers.map((word) => fold(word)))
 const maxAddedWords = 3
 
-/** `Price incl. VAT` and `Price EUR` become `price`. */
+/** `Price incl. VAT` and `The price in EUR` become `price`. */
 export function removeAddedWords(header: string): string {
-  const words = splitHeader(header)
+  const words = splitHeader(header).filter((word) => !fillerWords.has(word))
   for (let count = maxAddedWords; count > 0; count--) {
     const [head, tail] = [words.slice(0, -count), words.slice(-count).join('')]
     if (head.length > 0 && (addedKeys.has(tail) || isCurrency(tail))) return head.join(' ')
