@@ -146,6 +146,27 @@ describe('two columns for one target', () => {
     ])
   })
 
+  it('are told apart in a file with more orders than the statistics keep', () => {
+    const rows = Array.from({ length: 300 }, (_, row) => ({ row, order: Math.floor(row / 3) }))
+    const file = {
+      'Order ID': rows.map(({ order }) => `A-${order}`),
+      Email: rows.map(({ row }) => `holder${row}@example.com`),
+      'E-mail address': rows.map(({ order }) => `buyer${order}@example.com`),
+      'Transaction ID': rows.map(({ row }) => `p-${row}`),
+      Ticket: rows.map(() => 'Day'),
+      Price: rows.map(() => '10.00'),
+      Total: rows.map(({ row }) => (row % 3 === 0 ? '30.00' : '')),
+    }
+    expect(suggestedFor(file)).toEqual({
+      'order.external_id': 'Order ID',
+      'customer.email': 'E-mail address',
+      'item.user.email': 'Email',
+      'item.product': 'Ticket',
+      'item.unit_price': 'Price',
+      'order.amount': 'Total',
+    })
+  })
+
   it('are an order number and a price if the file has no better ones', () => {
     const payments = {
       'Transaction ID': ['7f1', '7f2', '7f3', '7f4'],

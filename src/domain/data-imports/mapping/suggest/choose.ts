@@ -41,6 +41,34 @@ function pickBest(candidates: readonly Candidate[], columns: readonly ImportColu
 
 type ChosenCandidates = Map<string, Candidate>
 
+function doOrdersSpanRows(chosen: ChosenCandidates, columns: readonly ImportColumn[]): boolean {
+  const ids = getStatistics(chosen.get('order.external_id'), columns)
+  return Object.values(ids?.values ?? {}).some((count) => count > 1)
+}
+
+/** The number of different cells, estimated from the first ones if the statistics do not have all. */
+function countDifferent(statistics: ColumnStatistics | null): number {
+  const counts = Object.values(statistics?.values ?? {})
+  if (!statistics?.has_more_values) return counts.length
+  return Math.round((statistics.filled * counts.length) / counts.reduce((sum, count) => sum + count, 0))
+}
+
+/** The number of orders; null in a file without ids. */
+function countOrders(chosen: ChosenCandidates, columns: readonly ImportColumn[]): number | null {
+  const ids = getStatistics(chosen.get('order.external_id'), columns)
+  return ids && countDifferent(ids)
+}
+
+/** Room for an estimated number of orders. */
+const estimateRoom = 1.1
+
+/** Whether an amount can belong to an order and not to each of its rows. */
+function mayBeOfOrder(amount: Candidate, chosen: ChosenCandidates, columns: readonly ImportColumn[]): boolean {
+  const orders = countOrders(chosen, columns)
+  const filled = getStatistics(amount, columns)?.filled ?? 0
+  return !doOrdersSpanRows(chosen, columns) || (orders !== null && filled <= orders * estimateRoom)
+}
+
 const personFields = ['email', 'first_name', 'last_name', 'full_name'] as const
 
 /**
@@ -71,7 +99,7 @@ function splitTiedPeople(
   columns: readonly ImportColumn[],
 ): void {
   const orders = countOrders(chosen, columns)
-  const countValues = (one: Candidate) => Object.keys(getStatistics(one, columns)?.values ?? {}).length
+  const countValues = (one: Candidate) => countDifferent(getStatistics(one, columns))
   for (const name of personFields) {
     const [customer, holder] = [`customer.${name}`, `item.user.${name}`]
     const tied = listBest(candidates.filter(({ target }) => target === customer))
@@ -93,15 +121,16 @@ function addNumberBesideId(
   const [number, ...more] = numbers
   const id = chosen.get('order.external_id')
   if (!number || more.length > 0 || !id || id.column === number.column || chosen.has('order.order_number')) return
-  if ((columns[number.column]?.statistics?.longest ?? 0) > 16) return
+  if ((getStatistics(number, columns)?.longest ?? 0) > 16) return
   chosen.set('order.order_number', { ...number, target: 'order.order_number', confidence: 0.85 })
 }
 
 /** The payment identifies the order if the file has no other id and each row has a payment. */
 function usePaymentAsId(chosen: ChosenCandidates, columns: readonly ImportColumn[]): void {
   const payment = chosen.get('order.payment_reference')
-  const statistics = payment && columns[payment.column]?.statistics
-  if (!statistics || chosen.has('order.external_id') || statistics.blank > 0 || !areCodes(statistics)) return
+  const statistics = getStatistics(payment, columns)
+  if (!payment || !statistics || chosen.has('order.external_id') || statistics.blank > 0 || !areCodes(statistics))
+    return
   chosen.delete('order.payment_reference')
   chosen.set('order.external_id', { ...payment, target: 'order.external_id', confidence: 0.8 })
 }
@@ -131,16 +160,10 @@ function isInFuture({ samples }: ColumnStatistics, now: number): boolean {
 /** A bare name beside a price may be the name of a missing product. */
 function dropDoubtfulName(chosen: ChosenCandidates, columns: readonly ImportColumn[]): void {
   const name = chosen.get('customer.full_name')
-  const statistics = name && columns[name.column]?.statistics
+  const statistics = getStatistics(name, columns)
   if (name?.rank !== 'vague' || !statistics || chosen.has('item.product')) return
   const isPriced = chosen.has('item.unit_price') || chosen.has('item.line_total')
   if (isPriced && !(arePeople(statistics) && areDifferent(statistics))) chosen.delete('customer.full_name')
-}
-
-function doOrdersSpanRows(chosen: ChosenCandidates, columns: readonly ImportColumn[]): boolean {
-  const id = chosen.get('order.external_id')
-  const values = (id && columns[id.column]?.statistics?.values) ?? {}
-  return Object.values(values).some((count) => count > 1)
 }
 
 /** A bare status beside tickets or their holders is the status of the ticket. */
@@ -161,20 +184,6 @@ interface ChoiceInput {
 const mayBeCounts = ({ values }: ColumnStatistics): boolean =>
   Object.keys(values).every((value) => /^\d{1,2}$/.test(value))
 
-/** The number of orders; null if it is not known. */
-function countOrders(chosen: ChosenCandidates, columns: readonly ImportColumn[]): number | null {
-  const id = chosen.get('order.external_id')
-  const ids = id && columns[id.column]?.statistics
-  return ids && !ids.has_more_values ? Object.keys(ids.values).length : null
-}
-
-/** Whether an amount can belong to an order and not to each of its rows. */
-function mayBeOfOrder(amount: Candidate, chosen: ChosenCandidates, columns: readonly ImportColumn[]): boolean {
-  const orders = countOrders(chosen, columns)
-  const filled = columns[amount.column]?.statistics?.filled ?? 0
-  return !doOrdersSpanRows(chosen, columns) || (orders !== null && filled <= orders)
-}
-
 const sameInOrder = ['order.amount', 'order.refunded_amount', 'order.discount', 'order.payment_reference'] as const
 
 /** A column with more values than there are orders does not belong to orders. */
@@ -182,16 +191,14 @@ function dropVaryingInOrders(chosen: ChosenCandidates, columns: readonly ImportC
   const orders = countOrders(chosen, columns)
   for (const target of sameInOrder) {
     const candidate = chosen.get(target)
-    const values = candidate && columns[candidate.column]?.statistics?.values
-    if (orders !== null && Object.keys(values ?? {}).length > orders && candidate?.rank !== 'certain')
-      chosen.delete(target)
+    const values = countDifferent(getStatistics(candidate, columns))
+    if (orders !== null && values > orders && candidate?.rank !== 'certain') chosen.delete(target)
   }
 }
 
 function areSingleTickets(chosen: ChosenCandidates, columns: readonly ImportColumn[]): boolean {
-  const quantity = chosen.get('item.quantity')
-  const values = Object.keys((quantity && columns[quantity.column]?.statistics?.values) ?? {})
-  return values.every((value) => value === '1')
+  const quantities = getStatistics(chosen.get('item.quantity'), columns)
+  return Object.keys(quantities?.values ?? {}).every((value) => value === '1')
 }
 
 /** Takes the bare amounts out of the choice: totals, what was paid, and amounts of a piece or of several. */
@@ -216,12 +223,13 @@ function resolveTotals(chosen: ChosenCandidates, columns: readonly ImportColumn[
     return
   }
   const [only, ...others] = [total, paid, amount].filter((one) => one !== undefined)
-  const statistics = only && columns[only.column]?.statistics
-  if (!statistics || others.length > 0 || spansRows || chosen.has('order.amount') || mayBeCounts(statistics)) return
+  const statistics = getStatistics(only, columns)
+  if (!only || !statistics || others.length > 0) return
+  if (spansRows || chosen.has('order.amount') || mayBeCounts(statistics)) return
   const product = chosen.get('item.product')
   if (!product && chosen.has('order.external_id')) chosen.set('order.amount', { ...only, target: 'order.amount' })
   const isForSeveral = only === amount && !areSingleTickets(chosen, columns)
-  const isPrice = product && statistics.filled >= (columns[product.column]?.statistics?.filled ?? 0)
+  const isPrice = product && statistics.filled >= (getStatistics(product, columns)?.filled ?? 0)
   if (isPrice && !isForSeveral) chosen.set('item.line_total', { ...only, target: 'item.line_total' })
 }
 
@@ -230,8 +238,8 @@ const isLoose = ({ rank }: Candidate): boolean => rank === 'plain' || rank === '
 /** The date of an event is not that of an order, and discounts and fees of tickets are not those of orders. */
 function dropUnsupported(chosen: ChosenCandidates, { columns, now }: ChoiceInput): void {
   const date = chosen.get('order.created')
-  const statistics = date && columns[date.column]?.statistics
-  const isLater = statistics && now !== undefined && isInFuture(statistics, now)
+  const dates = getStatistics(date, columns)
+  const isLater = dates && now !== undefined && isInFuture(dates, now)
   if (date?.rank === 'vague' && isLater) chosen.delete('order.created')
   for (const target of ['order.discount', 'order.service_fee']) {
     const amount = chosen.get(target)
@@ -254,12 +262,12 @@ export function findTimeColumn(
   date: Candidate | undefined,
   columns: readonly ImportColumn[],
 ): number | null {
-  const dates = date && columns[date.column]?.statistics
+  const dates = getStatistics(date, columns)
   const time = pickBest(
     candidates.filter((one) => one.target === 'order.created' && one.part === 'time'),
     columns,
   )
-  const times = time && columns[time.column]?.statistics
+  const times = getStatistics(time ?? undefined, columns)
   if (!time || !dates || !times || getShareOfTimes(times) < 0.8) return null
   return dates.dates.with_time * 2 > dates.filled ? null : time.column
 }

@@ -1,5 +1,5 @@
 import { fold } from '../../../text/fold.ts'
-import { isCurrency } from '../values/words.ts'
+import { readCurrencyMark } from '../values/words.ts'
 import data from './aliases.json' with { type: 'json' }
 
 /**
@@ -101,7 +101,7 @@ export function removeAddedWords(header: string): string {
   const words = splitHeader(header).filter((word) => !fillerWords.has(word))
   for (let count = maxAddedWords; count > 0; count--) {
     const [head, tail] = [words.slice(0, -count), words.slice(-count).join('')]
-    if (head.length > 0 && (addedKeys.has(tail) || isCurrency(tail))) return head.join(' ')
+    if (head.length > 0 && (addedKeys.has(tail) || readCurrencyMark(tail) !== null)) return head.join(' ')
     const [start, rest] = [words.slice(0, count).join(''), words.slice(count)]
     if (rest.length > 0 && addedKeys.has(start)) return rest.join(' ')
   }
