@@ -193,6 +193,31 @@ describe('suggestions', () => {
     expect(targetsOf(['Fo\u0308rnamn'])).toEqual([['customer.first_name', 'alias']])
   })
 
+  it.each([
+    ['Pris inkl. moms', 'item.unit_price'],
+    ['Price (incl. VAT)', 'item.unit_price'],
+    ['Ticket price EUR', 'item.unit_price'],
+    ['Price (excl. VAT)', undefined],
+    ['Name des Käufers', 'customer.full_name'],
+    ['First Name (Billing)', 'customer.first_name'],
+    ['First Name (Shipping)', undefined],
+    ['Navn (levering)', undefined],
+    ['Naam aanwezige: Voornaam', 'item.user.first_name'],
+    ['Invoice address: Name: Family name', 'customer.last_name'],
+    ['Buchungszeitpunkt', 'order.created'],
+    ['Verkaufsdatum', 'order.created'],
+    ['product_qty', 'item.quantity'],
+  ])('read %s as %s', (header, target) => {
+    expect(targetsOf([header])[0]?.[0]).toBe(target)
+  })
+
+  it('include a column of statuses although most of its words are unknown', () => {
+    const statuses = ['Payment settled', 'Cancelled', 'Payment settled', 'In review']
+    const [status] = suggestImport({ columns: columns(['Order status'], [statuses]) }).mappings
+    expect(status).toMatchObject({ target: 'order.status', value_map: { Cancelled: { to: 'cancelled' } } })
+    expect(suggestImport({ columns: columns(['Order status'], [['VIP', 'Crew', 'Press']]) }).mappings).toEqual([])
+  })
+
   it('include their reasons', () => {
     expect(targetsOf(['customer.email', 'order id', 'Ticket_Type', 'Telephon number'])).toEqual([
       ['customer.email', 'exact'],
