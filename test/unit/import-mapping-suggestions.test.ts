@@ -147,11 +147,11 @@ describe('two columns for one target', () => {
   })
 
   it('are told apart in a file with more orders than the statistics keep', () => {
-    const rows = Array.from({ length: 300 }, (_, row) => ({ row, order: Math.floor(row / 3) }))
+    const rows = Array.from({ length: 300 }, (_, row) => ({ row, sale: Math.floor(row / 3) }))
     const file = {
-      'Order ID': rows.map(({ order }) => `A-${order}`),
+      'Order ID': rows.map(({ sale }) => `A-${sale}`),
       Email: rows.map(({ row }) => `holder${row}@example.com`),
-      'E-mail address': rows.map(({ order }) => `buyer${order}@example.com`),
+      'E-mail address': rows.map(({ sale }) => `buyer${sale}@example.com`),
       'Transaction ID': rows.map(({ row }) => `p-${row}`),
       Ticket: rows.map(() => 'Day'),
       Price: rows.map(() => '10.00'),

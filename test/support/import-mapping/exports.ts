@@ -88,7 +88,7 @@ function describeOrder(order: DecidedOrder): string {
 }
 
 /** The orders that come out with the suggestions and the answers that the service asks for. Errors are texts too. */
-export function importExport(file: PublishedExport): string[] {
+function importExport(file: PublishedExport): string[] {
   const { headers, rows, columns } = columnsOf(file.text, file.delimiter)
   const suggestion = suggestImport({ columns, consents, now })
   const hasId = suggestion.mappings.some(({ target }) => target === 'order.external_id')

@@ -113,21 +113,19 @@ const listNames = (names: LocalizedNames): string[] => Object.values(names).flat
 const buildAliases = (texts: readonly string[], meaning: AliasMeaning): Alias[] =>
   texts.map((text) => ({ text, ...meaning }))
 
+/** What stands between two words of a compound: nothing in these languages, a space in others. */
+const compoundLinks: Readonly<Record<string, string>> = { da: '', de: '', sv: '', nl: '' }
+
 /**
  * A word can stand before the name, as in `Buyer email`, or behind it, as in `Email (buyer)`. Names of its own language
  * and English ones belong to it.
  */
-const qualifyNames = (names: LocalizedNames, words: LocalizedNames, link = (_language: string) => ' '): string[] =>
+const qualifyNames = (names: LocalizedNames, words: LocalizedNames, links: typeof compoundLinks = {}): string[] =>
   Object.entries(words).flatMap(([language, ofLanguage]) => {
     const usedNames = new Set([language, 'en', 'any'].flatMap((one) => names[one] ?? []))
-    return ofLanguage.flatMap((word) =>
-      [...usedNames].flatMap((name) => [`${word}${link(language)}${name}`, `${name} ${word}`]),
-    )
+    const link = links[language] ?? ' '
+    return ofLanguage.flatMap((word) => [...usedNames].flatMap((name) => [`${word}${link}${name}`, `${name} ${word}`]))
   })
-
-/** These languages write `order date` as one word. */
-const compoundLanguages: ReadonlySet<string> = new Set(['da', 'de', 'sv', 'nl'])
-const linkCompound = (language: string): string => (compoundLanguages.has(language) ? '' : ' ')
 
 function buildFieldAliases(field: string, names: LocalizedNames): Alias[] {
   const qualifiable = field === 'full_name' ? { ...names, any: people.bare_names } : names
@@ -146,7 +144,7 @@ function buildFieldAliases(field: string, names: LocalizedNames): Alias[] {
 const allAliases: readonly Alias[] = [
   ...targets.flatMap(({ names, ...meaning }) => buildAliases(listNames(names), meaning)),
   ...phrases.flatMap(({ words, targets: ofWords }) =>
-    ofWords.flatMap(({ names, ...meaning }) => buildAliases(qualifyNames(names, words, linkCompound), meaning)),
+    ofWords.flatMap(({ names, ...meaning }) => buildAliases(qualifyNames(names, words, compoundLinks), meaning)),
   ),
   ...Object.entries(people.fields).flatMap(([field, names]) => buildFieldAliases(field, names)),
   ...buildAliases(people.bare_names, { target: 'customer.full_name', rank: 'vague' }),
