@@ -212,14 +212,15 @@ function takeBareAmounts(chosen: ChosenCandidates): [total?: Candidate, paid?: C
 }
 
 /**
- * A bare total counts beside prices, unless it can be the total of a row. Without another price, the only amount of a
+ * A bare total counts beside prices, unless it can be the only total of a row. Without another price, the only amount of a
  * row is the price of its product, or the total of an order whose products are not in the file.
  */
 function resolveTotals(chosen: ChosenCandidates, columns: readonly ImportColumn[]): void {
   const [total, paid, amount] = takeBareAmounts(chosen)
   const spansRows = doOrdersSpanRows(chosen, columns)
   if (chosen.has('item.unit_price') || chosen.has('item.line_total')) {
-    if (total && mayBeOfOrder(total, chosen, columns)) chosen.set('order.amount', total)
+    const isOfOrder = chosen.has('item.line_total') || (total && mayBeOfOrder(total, chosen, columns))
+    if (total && isOfOrder) chosen.set('order.amount', total)
     return
   }
   const [only, ...others] = [total, paid, amount].filter((one) => one !== undefined)
