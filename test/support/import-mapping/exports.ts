@@ -82,7 +82,7 @@ function describeOrder(order: DecidedOrder): string {
     customer.email ?? customer.phone_number,
     items.reduce((sum, { quantity }) => sum + quantity, 0),
     `${toMajor(amount).toFixed(2)} ${order.currency}${total}`,
-    order.created_at === null ? 'none' : new Date(order.created_at).toISOString(),
+    new Date(order.created_at).toISOString(),
     order.status,
   ].join(' | ')
 }
