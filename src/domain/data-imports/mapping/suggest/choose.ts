@@ -212,8 +212,8 @@ function takeBareAmounts(chosen: ChosenCandidates): [total?: Candidate, paid?: C
 }
 
 /**
- * A bare total counts beside prices, unless it can be the only total of a row. Without another price, the only amount of a
- * row is the price of its product, or the total of an order whose products are not in the file.
+ * A bare total counts beside prices, unless it can be the only total of a row. Without another price, the only amount
+ * of a row is the price of its product, or the total of an order whose products are not in the file.
  */
 function resolveTotals(chosen: ChosenCandidates, columns: readonly ImportColumn[]): void {
   const [total, paid, amount] = takeBareAmounts(chosen)
