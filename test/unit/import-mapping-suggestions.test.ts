@@ -90,7 +90,7 @@ describe('suggestions for header rows of six languages', () => {
   })
 })
 
-describe('a header that looks like a target but is none', () => {
+describe('a header that only looks like a target', () => {
   const tickets = {
     'Order ID': ['A1', 'A1', 'A2', 'A3'],
     'Order date': ['2026-01-01', '2026-01-01', '2026-01-02', '2026-01-03'],
@@ -185,12 +185,12 @@ describe('two columns for one target', () => {
 
 describe('suggestions', () => {
   it('compare headers in one normal form', () => {
-    expect(targetsOf(['\uFEFFCustomer.\u200BEmail ', 'Order   id', 'Fo\u00ADrnavn'])).toEqual([
+    expect(suggestTargets(['\uFEFFCustomer.\u200BEmail ', 'Order   id', 'Fo\u00ADrnavn'])).toEqual([
       ['customer.email', 'exact'],
       ['order.external_id', 'alias'],
       ['customer.first_name', 'alias'],
     ])
-    expect(targetsOf(['Fo\u0308rnamn'])).toEqual([['customer.first_name', 'alias']])
+    expect(suggestTargets(['Fo\u0308rnamn'])).toEqual([['customer.first_name', 'alias']])
   })
 
   it.each([
@@ -208,7 +208,7 @@ describe('suggestions', () => {
     ['Verkaufsdatum', 'order.created'],
     ['product_qty', 'item.quantity'],
   ])('read %s as %s', (header, target) => {
-    expect(targetsOf([header])[0]?.[0]).toBe(target)
+    expect(suggestTargets([header])[0]?.[0]).toBe(target)
   })
 
   it('include a column of statuses although most of its words are unknown', () => {

@@ -30,12 +30,12 @@ describe.each([
     expect(right).toBeGreaterThanOrEqual(90)
   })
 
-  it('are wrong for fewer than 2 % of the columns that get a suggestion', () => {
+  it('are wrong for fewer than 2 % of the columns with a suggestion', () => {
     console.info(`${name}: ${wrong} % of ${suggested.length} suggestions are wrong.`)
     expect(wrong).toBeLessThan(2)
   })
 
-  it('import 81 % of the files with nothing but the answers that are asked for', () => {
+  it('import 81 % of the files with only the answers that the service asks for', () => {
     console.info(`${name}: ${imported} of ${files.length} files become the right orders.`)
     expect(percent(imported, files.length)).toBeGreaterThanOrEqual(81)
   })

@@ -10,7 +10,7 @@ import {
   type ValueMap,
 } from '../../../src/domain/data-imports/mapping/index.ts'
 import { type Currency, toMajor } from '../../../src/domain/money.ts'
-import { columnsOf, consents, keyOf, now } from './read-file.ts'
+import { parseColumns, consents, buildKey, now } from './read-file.ts'
 
 /** A user's answer: a column by its header, a constant, or the meaning of values. */
 interface Answer {
@@ -36,7 +36,7 @@ export interface PublishedExport {
 
 /** Compares what is suggested for each column with what is right. */
 export function scoreColumns({ text, delimiter, targets }: PublishedExport) {
-  const { columns } = columnsOf(text, delimiter)
+  const { columns } = parseColumns(text, delimiter)
   const { mappings } = suggestImport({ columns, consents, now })
   return columns.map(({ header }, index) => {
     const rightTargets: readonly (string | null)[] = [targets[header] ?? null].flat()
@@ -89,7 +89,7 @@ function describeOrder(order: DecidedOrder): string {
 
 /** The orders that come out with the suggestions and the answers that the service asks for. Errors are texts too. */
 function importExport(file: PublishedExport): string[] {
-  const { headers, rows, columns } = columnsOf(file.text, file.delimiter)
+  const { headers, rows, columns } = parseColumns(file.text, file.delimiter)
   const suggestion = suggestImport({ columns, consents, now })
   const hasId = suggestion.mappings.some(({ target }) => target === 'order.external_id')
   const group_by = suggestion.group_by ?? (hasId ? 'external_id' : 'row')
@@ -109,7 +109,7 @@ function importExport(file: PublishedExport): string[] {
   const placed = rows
     .map((cells, index) => ({ ...decideRow(prepared.readers, cells), line: index + 2 }))
     .filter(({ is_ignored }) => !is_ignored)
-  return [...Map.groupBy(placed, (row) => keyOf(row, group_by)).values()].map((ofOrder) => {
+  return [...Map.groupBy(placed, (row) => buildKey(row, group_by)).values()].map((ofOrder) => {
     const { order, errors } = mapOrder(ofOrder, {
       group_by,
       default_currency: file.currency as Currency,
