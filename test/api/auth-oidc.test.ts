@@ -173,11 +173,14 @@ describe('a token of the identity provider', () => {
     ['nobody answers', () => Promise.reject(new TypeError('network'))],
     ['discovery is a page', () => new Response('<html>')],
     ['discovery names no keys', () => Response.json({})],
-    ['keys are busy', (url, whole) => (url.endsWith('/keys') ? new Response('busy', { status: 503 }) : whole(url))],
-    ['keys are none', (url, whole) => (url.endsWith('/keys') ? Response.json({ keys: 'one' }) : whole(url))],
+    [
+      'keys are busy',
+      (url, original) => (url.endsWith('/keys') ? new Response('busy', { status: 503 }) : original(url)),
+    ],
+    ['keys are none', (url, original) => (url.endsWith('/keys') ? Response.json({ keys: 'one' }) : original(url))],
     [
       'keys are out of reach',
-      (url, whole) => (url.endsWith('/keys') ? Promise.reject(new TypeError('network')) : whole(url)),
+      (url, original) => (url.endsWith('/keys') ? Promise.reject(new TypeError('network')) : original(url)),
     ],
   ])('is answered with 503 when %s, and the provider is not called for a minute', async (_, failing) => {
     vi.spyOn(console, 'error').mockImplementation(() => {})

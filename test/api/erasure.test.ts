@@ -24,7 +24,7 @@ const hashesOf = async ({ organization_id }: KnownPerson): Promise<unknown[]> =>
 const listCustomers = async ({ organization_id }: KnownPerson): Promise<{ id: string; email: string | null }[]> =>
   (await get(`/v1/user?organization_id=${organization_id}&ordering=date_joined`)).body.results
 
-const erase = (known: Pick<KnownPerson, 'id'>) => post(`/v1/user/${known.id}/erase`, {})
+const erase = (person: Pick<KnownPerson, 'id'>) => post(`/v1/user/${person.id}/erase`, {})
 
 const buildOrder = (email: string, phone_number: string) => ({
   external_id: `again-${crypto.randomUUID()}`,

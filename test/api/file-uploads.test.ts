@@ -157,8 +157,8 @@ describe('completeFileUpload', () => {
       const id = await seedUpload({ organization: here.id, edition }, bytes, { hasPart: true })
       const ctx = createContextAt(Date.now())
       // The store reports a larger size, so that the test need not send 500 MB.
-      const read: typeof ctx.files.read = async (...asked) => {
-        const stored = await ctx.files.read(...asked)
+      const read: typeof ctx.files.read = async (...args) => {
+        const stored = await ctx.files.read(...args)
         return stored && { ...stored, size }
       }
       return completeUpload({ ...ctx, files: { ...ctx.files, read } }, await findUpload(ctx, id))

@@ -223,11 +223,11 @@ describe('the scanner behind FILE_SCAN_URL', () => {
     const verdict = await httpScanner(scan).scan(request)
     const [sent] = posted.mock.calls
     posted.mockRestore()
-    return { found: verdict, sent }
+    return { verdict, sent }
   }
 
   it('receives the request with its key', async () => {
-    const { found: verdict, sent } = await scanWith(Response.json({ verdict: 'infected', reason: 'EICAR' }))
+    const { verdict, sent } = await scanWith(Response.json({ verdict: 'infected', reason: 'EICAR' }))
     expect(verdict).toEqual({ verdict: 'infected', reason: 'EICAR' })
     expect(sent?.[0]).toBe(scan.url)
     expect(sent?.[1]).toMatchObject({
@@ -247,7 +247,7 @@ describe('the scanner behind FILE_SCAN_URL', () => {
     ['a redirect', new Response(null, { status: 302, headers: { location: 'https://elsewhere.example' } })],
     ['no connection', new TypeError('network')],
   ])('gives no verdict when it answers with %s', async (_, response) => {
-    expect((await scanWith(response)).found).toBeNull()
+    expect((await scanWith(response)).verdict).toBeNull()
   })
 
   it('needs an address, a key, and the key that signs links', () => {

@@ -244,7 +244,7 @@ describe('x-d1-bookmark', () => {
     const reply = await call('/v1/events', { body: { organization_id: world.a.id, name: 'Bookmark' } })
     const bookmark = reply.headers.get('x-d1-bookmark') ?? ''
     expect(bookmark).toMatch(/^[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{32}$/)
-    const { bindings, asked: sessions } = recordSessions()
+    const { bindings, sessions } = recordSessions()
     const readReply = await callWith(bindings, '/v1/events', { headers: { 'x-d1-bookmark': bookmark } })
     expect(readReply.status).toBe(200)
     expect(readReply.headers.get('x-d1-bookmark')).toBeTruthy()
@@ -252,7 +252,7 @@ describe('x-d1-bookmark', () => {
   })
 
   it('is ignored when it is invalid, and by writes, which go to the primary', async () => {
-    const { bindings, asked: sessions } = recordSessions()
+    const { bindings, sessions } = recordSessions()
     await callWith(bindings, '/v1/events', { headers: { 'x-d1-bookmark': 'first-primary' } })
     expect(sessions).toEqual(['first-primary', 'first-unconstrained'])
     sessions.length = 0

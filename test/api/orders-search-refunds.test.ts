@@ -12,10 +12,10 @@ it('finds an order and its refund requests by the id of each transaction, for ev
   ])
   const bought = await givenOrder(shop)
   const other = await givenOrder(shop)
-  const refund = async (asked: Awaited<ReturnType<typeof requestRefund>>) => {
-    expect((await actOnRefund(asked.body.id, 'approve')).status).toBe(200)
+  const refund = async (refundReply: Awaited<ReturnType<typeof requestRefund>>) => {
+    expect((await actOnRefund(refundReply.body.id, 'approve')).status).toBe(200)
     await payDueRefunds()
-    return asked.body.id as string
+    return refundReply.body.id as string
   }
   const first = await refund(
     await requestPurchaseRefund(bought.purchases[0] ?? '', { amount: 10, cancel_purchase: true }),

@@ -134,8 +134,8 @@ describe('an event about a refund that this service requested', () => {
       payments: {
         of: (account) => ({
           ...payments.of(account),
-          refund: async (made) => {
-            const outcome = await payments.of(account).refund(made)
+          refund: async (call) => {
+            const outcome = await payments.of(account).refund(call)
             expect((await deliverEvent(sale.account, lastEvent())).status).toBe(200)
             return outcome
           },

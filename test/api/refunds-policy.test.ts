@@ -11,11 +11,11 @@ describe('the refund policy of an organisation', () => {
   const policy = async (refund_policy: Record<string, unknown>) => {
     const policyShop = await seedShop()
     const { body } = await patch(`/v1/organizations/${policyShop.organization_id}`, { refund_policy })
-    return { own: policyShop, shown: body.refund_policy }
+    return { policyShop, shown: body.refund_policy }
   }
 
   it('requires two people: a second token of the same account is not enough', async () => {
-    const { own: policyShop, shown } = await policy({ four_eyes: true })
+    const { policyShop, shown } = await policy({ four_eyes: true })
     expect(shown).toEqual({ four_eyes: true, manager_limit: null, auto_approve_below: null })
     const [asker, reviewer] = [
       await givenMember({ id: policyShop.organization_id }, 'admin'),
@@ -36,7 +36,7 @@ describe('the refund policy of an organisation', () => {
   })
 
   it('limits the amounts that managers approve, and not those of admins', async () => {
-    const { own: policyShop } = await policy({ manager_limit: 100 })
+    const { policyShop } = await policy({ manager_limit: 100 })
     const manager = await givenMember({ id: policyShop.organization_id }, 'manager')
     const admin = await givenMember({ id: policyShop.organization_id }, 'admin', policyShop.edition_id)
     const { purchases } = await givenOrder(policyShop)
@@ -51,7 +51,7 @@ describe('the refund policy of an organisation', () => {
   })
 
   it('applies to the total and the creator of a batch', async () => {
-    const { own: policyShop } = await policy({ four_eyes: true, manager_limit: 449.99 })
+    const { policyShop } = await policy({ four_eyes: true, manager_limit: 449.99 })
     const [manager, other, admin, viewer] = [
       await givenMember({ id: policyShop.organization_id }, 'manager'),
       await givenMember({ id: policyShop.organization_id }, 'manager'),
@@ -73,7 +73,7 @@ describe('the refund policy of an organisation', () => {
   })
 
   it('approves small amounts at once, but not many small amounts of one payment', async () => {
-    const { own: policyShop } = await policy({ auto_approve_below: 60, four_eyes: true })
+    const { policyShop } = await policy({ auto_approve_below: 60, four_eyes: true })
     const { purchases } = await givenOrder(policyShop)
     const [id = ''] = purchases
     const first = await requestPurchaseRefund(id, { amount: 30 })
@@ -92,7 +92,7 @@ describe('the refund policy of an organisation', () => {
   })
 
   it('can only be changed by admins of the organisation, field by field', async () => {
-    const { own: policyShop } = await policy({ four_eyes: true, manager_limit: 100.5 })
+    const { policyShop } = await policy({ four_eyes: true, manager_limit: 100.5 })
     const path = `/v1/organizations/${policyShop.organization_id}`
     const changeReply = await patch(path, { refund_policy: { auto_approve_below: 10, manager_limit: null } })
     expect(changeReply.body.refund_policy).toEqual({ four_eyes: true, manager_limit: null, auto_approve_below: 10 })

@@ -68,7 +68,8 @@ const prepareSample = async (operation: Operation) => {
 }
 
 const buildPointer = ({ path }: Fault): string => `#/${path.join('/')}`
-const isIn = (found: string | null, pointer: string): boolean => found === pointer || !!found?.startsWith(`${pointer}/`)
+const isIn = (actual: string | null, pointer: string): boolean =>
+  actual === pointer || !!actual?.startsWith(`${pointer}/`)
 const describeFault = ({ path, what }: Fault): string => `${path.join('.')}: ${what}`
 
 interface FieldError {
@@ -77,32 +78,32 @@ interface FieldError {
 }
 
 /** Sends a body with these faults, and returns an error unless the answer names each of them and no other. */
-async function complaints(ask: (body: object) => Promise<Reply>, body: Sample['body'], given: readonly Fault[]) {
-  const reply = await ask(given.reduce((spoilt, fault) => spoilBody(spoilt, fault), body ?? {}))
+async function complaints(ask: (body: object) => Promise<Reply>, body: Sample['body'], faultsSent: readonly Fault[]) {
+  const reply = await ask(faultsSent.reduce((spoilt, fault) => spoilBody(spoilt, fault), body ?? {}))
   if (reply.status !== 400 || reply.body?.code !== 'validation_error')
-    return [`${given.map(describeFault).join(', ')} is answered with ${reply.status} ${reply.body?.code}`]
+    return [`${faultsSent.map(describeFault).join(', ')} is answered with ${reply.status} ${reply.body?.code}`]
   const errors = reply.body.errors as FieldError[]
-  const named = given.flatMap((fault) => {
+  const named = faultsSent.flatMap((fault) => {
     const [first] = errors.filter(({ pointer }) => isIn(pointer, buildPointer(fault)))
     if (!first) return [`${describeFault(fault)} is not named`]
     return fault.code && first.code !== fault.code ? [`${describeFault(fault)} has the code ${first.code}`] : []
   })
-  const stray = errors.filter(({ pointer }) => !given.some((fault) => isIn(pointer, buildPointer(fault))))
-  return [...named, ...stray.map(({ pointer }) => `${given.map(describeFault).join(', ')} names ${pointer}`)]
+  const stray = errors.filter(({ pointer }) => !faultsSent.some((fault) => isIn(pointer, buildPointer(fault))))
+  return [...named, ...stray.map(({ pointer }) => `${faultsSent.map(describeFault).join(', ')} names ${pointer}`)]
 }
 
 /** An answer lists at most this many errors. */
 const mostErrors = 100
 
 /** A body may have several faults in different fields of one object, and the answer names each. */
-function together(found: readonly Fault[]): Fault[][] {
+function together(allFaults: readonly Fault[]): Fault[][] {
   const groups: Fault[][] = []
   const isBeside = (group: readonly Fault[], { path }: Fault) =>
     group.length < mostErrors &&
     group.every(
       (other) => other.path.slice(0, -1).join('/') === path.slice(0, -1).join('/') && other.path.at(-1) !== path.at(-1),
     )
-  for (const fault of found) {
+  for (const fault of allFaults) {
     const group = groups.find((candidate) => isBeside(candidate, fault))
     if (group) group.push(fault)
     else groups.push([fault])

@@ -42,8 +42,8 @@ const pickLimits = (schema: Schema): Partial<Schema> =>
   )
 
 /** Pairs fields with the same place and type in both schemas, by their path. */
-function pairFields(taken: Schema, given: Schema, path: string): [string, Schema, Schema][] {
-  const [input, answer] = [withoutNull(taken), withoutNull(given)]
+function pairFields(inputSchema: Schema, answerSchema: Schema, path: string): [string, Schema, Schema][] {
+  const [input, answer] = [withoutNull(inputSchema), withoutNull(answerSchema)]
   if (describeType(input) !== describeType(answer)) return []
   const below: [string, Schema, Schema][] = []
   for (const [name, field] of Object.entries(input.properties ?? {})) {

@@ -33,16 +33,19 @@ type Move =
   | { do: 'sweep'; times: number; cut: 'before' | 'after' | null }
   | { do: 'wait'; hours: number }
 
-const action = fc.constantFrom<Action>('give', 'give', 'skip', 'withdraw')
+const arbitraryAction = fc.constantFrom<Action>('give', 'give', 'skip', 'withdraw')
 const cut = fc.constantFrom<'before' | 'after' | null>(null, null, 'before', 'after')
 const ago = fc.constantFrom(0, 0, 0, 1, 5, 30)
 const move: fc.Arbitrary<Move> = fc.oneof(
-  { weight: 6, arbitrary: fc.record({ do: fc.constant('answer' as const), action, agoHours: ago, cut }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({ do: fc.constant('answer' as const), action: arbitraryAction, agoHours: ago, cut }),
+  },
   {
     weight: 1,
     arbitrary: fc.record({
       do: fc.constant('race' as const),
-      actions: fc.array(action, { minLength: 2, maxLength: 3 }),
+      actions: fc.array(arbitraryAction, { minLength: 2, maxLength: 3 }),
     }),
   },
   {
@@ -128,12 +131,12 @@ async function play(moves: readonly Move[]): Promise<void> {
   const createContext = (database: Database) => ({ ...createContextAt(now), db: database })
   const job = (database: Database): JobCtx => createJob({ now: () => now, db: database })
 
-  async function attempt(database: Database, asked: Action, at: number): Promise<void> {
+  async function attempt(database: Database, action: Action, at: number): Promise<void> {
     for (let tries = 1; ; tries++)
       try {
         const subject = await findAnswerSubject(createContext(database), shop.user, consent)
         const input = { language: 'da' as const, method: 'api' as const, source: 'test', occurred_at: at }
-        await answerConsent(createContext(database), subject, asked, input)
+        await answerConsent(createContext(database), subject, action, input)
         return
       } catch (error) {
         if (error instanceof AppError) return
@@ -160,7 +163,7 @@ async function play(moves: readonly Move[]): Promise<void> {
       }
       case 'race': {
         const recorded = (await listRecords(shop.user, consent)).length
-        await Promise.all(one.actions.map((asked) => attempt(breaking(null), asked, now)))
+        await Promise.all(one.actions.map((action) => attempt(breaking(null), action, now)))
         // The model follows the order of the records.
         const newRecords = (await listRecords(shop.user, consent))
           .slice(recorded)

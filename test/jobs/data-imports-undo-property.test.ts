@@ -35,11 +35,11 @@ const order = fc.record({
   consent: fc.constantFrom(undefined, true, false),
   locale: fc.constantFrom(undefined, 'da', 'de'),
 })
-const file = fc.record({
+const arbitraryFile = fc.record({
   rows: fc.array(row, { minLength: 1, maxLength: 8 }),
   orders: fc.array(order, { minLength: 5, maxLength: 5 }),
 })
-type File = typeof file extends fc.Arbitrary<infer Value> ? Value : never
+type File = typeof arbitraryFile extends fc.Arbitrary<infer Value> ? Value : never
 type OrderPart = File['orders'][number]
 
 const buildContact = ({ person, has, name }: OrderPart['customer']) => ({
@@ -69,8 +69,8 @@ const buildRows = ({ rows, orders }: File, key: string) =>
     })
   })
 
-async function importFile(shop: Shop, given: File, key: string) {
-  const id = await seedStarted(shop, buildRows(given, key), { options: { on_duplicate: 'update', skipped: true } })
+async function importFile(shop: Shop, file: File, key: string) {
+  const id = await seedStarted(shop, buildRows(file, key), { options: { on_duplicate: 'update', skipped: true } })
   await write(
     sql`insert into import_constants (import_id, target_field, value) values (${id}, ${`consent.${key}`}, 'no')`,
   )
@@ -104,7 +104,7 @@ async function givenNeighbours(shop: Shop) {
 
 it('an undo restores every table, and the file can be imported again with the same result', async () => {
   await fc.assert(
-    fc.asyncProperty(file, file, async (first, second) => {
+    fc.asyncProperty(arbitraryFile, arbitraryFile, async (first, second) => {
       const shop = await seedShop()
       const { key, id: consent } = (await givenConsent(shop.organization_id, {})) as { key: string; id: string }
       await write(

@@ -47,10 +47,10 @@ function crashing(number: number): { job: JobCtx; hasCrashed: () => boolean } {
   }
   const watched =
     <Given extends unknown[], Result>(call: (...given: Given) => Promise<Result>) =>
-    async (...given: Given): Promise<Result> => {
+    async (...args: Given): Promise<Result> => {
       calls++
       if (isDown || (calls * 2 === number + 1 && number % 2 === 1)) crash()
-      const result = await call(...given)
+      const result = await call(...args)
       if (calls * 2 === number) crash()
       return result
     }

@@ -108,12 +108,12 @@ const inWords = (model: Model) =>
     .join()
 
 /** A step is done completely or not at all. It is done when the answer is a success or nothing crashed. */
-function expectOneOf(found: Model, before: Model, plan: Plan, mustBeDone: boolean): void {
-  const [added] = [...found].filter(([id]) => !before.has(id))
+function expectOneOf(stored: Model, before: Model, plan: Plan, mustBeDone: boolean): void {
+  const [added] = [...stored].filter(([id]) => !before.has(id))
   const after = plan.added && added ? new Map(plan.after).set(added[0], plan.added) : plan.after
-  const isDone = inWords(found) === inWords(after) && (!plan.added || added !== undefined)
-  if (mustBeDone) expect(isDone || [inWords(found), inWords(after)]).toBe(true)
-  else expect(isDone || inWords(found) === inWords(before)).toBe(true)
+  const isDone = inWords(stored) === inWords(after) && (!plan.added || added !== undefined)
+  if (mustBeDone) expect(isDone || [inWords(stored), inWords(after)]).toBe(true)
+  else expect(isDone || inWords(stored) === inWords(before)).toBe(true)
 }
 
 async function expectAccount(world: World, model: Model): Promise<void> {

@@ -63,9 +63,9 @@ describe('the merchant account of a payment', () => {
 
   it('cannot be used without a key, by another organisation, and for new refunds while it is off', async () => {
     const [organisation, other] = [await givenOrganization(), await givenOrganization()]
-    const access = async (merchant_account_id: string | null, taken: string | null = null) => {
+    const access = async (merchant_account_id: string | null, takenAccount: string | null = null) => {
       const edition = await seedEdition(organisation, { merchant_account_id })
-      return findReadyAccount(createJobWith(), { edition_id: edition.id, merchant_account_id: taken })
+      return findReadyAccount(createJobWith(), { edition_id: edition.id, merchant_account_id: takenAccount })
     }
     expect(await access(null)).toBeNull()
     expect(await access(await givenAccount(organisation, { api_key: null }))).toBeNull()

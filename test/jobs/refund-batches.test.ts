@@ -210,7 +210,7 @@ interface ModelBatch {
   status: string
 }
 
-async function take(shop: Shop, known: ModelBatch[], what: Step): Promise<void> {
+async function take(shop: Shop, batches: ModelBatch[], what: Step): Promise<void> {
   if (what.do === 'sell') return importPaidOrders(shop, 3)
   if (what.do === 'pay') return payDueRefunds()
   if (what.do === 'single') {
@@ -220,11 +220,11 @@ async function take(shop: Shop, known: ModelBatch[], what: Step): Promise<void> 
   }
   if (what.do === 'batch') {
     const { body } = await makeBatch(shop, { amount: 'percent', percent: 40 })
-    known.push({ id: body.id, counted: body.dry_run.amounts[0]?.amount ?? 0, status: 'draft' })
+    batches.push({ id: body.id, counted: body.dry_run.amounts[0]?.amount ?? 0, status: 'draft' })
     return
   }
   if (what.do === 'work') {
-    for (const batch of known.filter(({ status }) => status === 'running'))
+    for (const batch of batches.filter(({ status }) => status === 'running'))
       batch.status = (await workUntilDone(batch.id)).status
     return
   }
@@ -235,7 +235,7 @@ async function take(shop: Shop, known: ModelBatch[], what: Step): Promise<void> 
     if (batch) expect((await actOnRefund(batch.id, 'reject')).status).toBe(200)
     return
   }
-  const batch = known[what.which % Math.max(1, known.length)]
+  const batch = batches[what.which % Math.max(1, batches.length)]
   if (!batch) return
   if (what.do === 'die') {
     await consume(batch.id, mortal(1 + (what.which % 7), what.which % 2 === 0).job).catch(() => undefined)

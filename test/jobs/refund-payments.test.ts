@@ -54,10 +54,10 @@ describe('the consumer of refunds', () => {
     const { refund, provider, engine } = await seedDueSale()
     const storedKeys: unknown[] = []
     const { refund: pay } = provider.gateway
-    provider.gateway.refund = async (made) => {
+    provider.gateway.refund = async (call) => {
       const { status, provider_key, attempts } = await loadRefundRow(refund)
-      storedKeys.push([status, provider_key, attempts, made.key])
-      return pay(made)
+      storedKeys.push([status, provider_key, attempts, call.key])
+      return pay(call)
     }
     await engine.run()
     expect(storedKeys).toEqual([['processing', `${refund}:1`, 1, `${refund}:1`]])

@@ -32,7 +32,7 @@ const containsOneOf = (texts: readonly string[], needles: readonly string[]): bo
   needles.some((needle) => texts.some((candidate) => candidate.includes(needle)))
 
 /** Finds the matching rows of each filter by reading every row. */
-async function reference(made: SearchedPeople, needle: string) {
+async function reference(seeded: SearchedPeople, needle: string) {
   // Accents without a letter find nothing.
   if (fold(needle) === '')
     return { search: [], order_number: [], customer_email: [], customer_phone: [], customers: [] }
@@ -41,11 +41,11 @@ async function reference(made: SearchedPeople, needle: string) {
   const ordersWhere = async (condition: ReturnType<typeof either>) =>
     sortIds(
       await db.all(sql<{ id: string }>`select orders.id from orders join users on users.id = user_id
-        where orders.edition_id = ${made.editions[0]} and (${condition})`),
+        where orders.edition_id = ${seeded.editions[0]} and (${condition})`),
     )
   const people = await db.all(sql<Person & { orders: string }>`select id, email, first_name, phone_digits,
-      (select json_group_array(orders.id) from orders where user_id = users.id and edition_id = ${made.editions[0]}) as orders
-    from users where organization_id = ${made.organization}`)
+      (select json_group_array(orders.id) from orders where user_id = users.id and edition_id = ${seeded.editions[0]}) as orders
+    from users where organization_id = ${seeded.organization}`)
   const ofAddress = people.filter(({ email }) => fold(email ?? '').includes(fold(needle)))
   return {
     search: await ordersWhere(
@@ -68,24 +68,24 @@ const listIds = async (path: string, token: string): Promise<string[]> => {
   return ids.toSorted()
 }
 
-const searchEverything = async (made: SearchedPeople, needle: string) => {
+const searchEverything = async (people: SearchedPeople, needle: string) => {
   const encoded = encodeURIComponent(needle)
-  const filter = (name: string) => listIds(`/v1/orders?edition_id=${made.editions[0]}&${name}=${encoded}`, rootToken)
+  const filter = (name: string) => listIds(`/v1/orders?edition_id=${people.editions[0]}&${name}=${encoded}`, rootToken)
   return {
     search: await filter('search'),
     order_number: await filter('order_number'),
     customer_email: await filter('customer_email'),
     customer_phone: await filter('customer_phone'),
-    customers: await listIds(`/v1/user?organization_id=${made.organization}&search=${encoded}`, rootToken),
+    customers: await listIds(`/v1/user?organization_id=${people.organization}&search=${encoded}`, rootToken),
   }
 }
 
 /** Finds the rows of a viewer of the second edition by comparing all visible rows. */
-async function seenByViewer(made: SearchedPeople, needle: string) {
+async function seenByViewer(people: SearchedPeople, needle: string) {
   if (fold(needle) === '') return []
   const folded = [fold(needle), ...parsePhoneNeedles(needle)]
   const rows = await db.all(sql<Person>`select users.id, seen.email, seen.first_name, seen.phone_digits
-    from edition_customers as seen join users on users.seq = seen.user_seq where seen.edition_id = ${made.editions[1]}`)
+    from edition_customers as seen join users on users.seq = seen.user_seq where seen.edition_id = ${people.editions[1]}`)
   return sortIds(rows.filter((row) => containsOneOf(listTexts(row), folded)))
 }
 

@@ -25,9 +25,9 @@ beforeAll(async () => {
   const path = join(folder, 'photo.png')
   await writeFile(path, content)
   await utimes(path, modifiedAt / 1000, modifiedAt / 1000)
-  server = createServer((asked, answer) => {
+  server = createServer((incoming, answer) => {
     answer.setHeader('etag', etag)
-    send(asked, '/photo.png', { root: folder }).pipe(answer)
+    send(incoming, '/photo.png', { root: folder }).pipe(answer)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
 })
@@ -49,14 +49,14 @@ type RequestHeaders = Record<string, string>
 const ordinary = (headers: RequestHeaders): Promise<Answer> =>
   new Promise((resolve, reject) => {
     const { port } = server.address() as AddressInfo
-    const clientRequest = request({ port, host: '127.0.0.1', headers }, (found) => {
+    const clientRequest = request({ port, host: '127.0.0.1', headers }, (response) => {
       const chunks: Buffer[] = []
-      found.on('data', (chunk: Buffer) => chunks.push(chunk))
-      found.on('end', () =>
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.on('end', () =>
         resolve({
-          status: found.statusCode ?? 0,
-          range: found.headers['content-range'] ?? null,
-          length: found.headers['content-length'] ?? null,
+          status: response.statusCode ?? 0,
+          range: response.headers['content-range'] ?? null,
+          length: response.headers['content-length'] ?? null,
           bytes: Buffer.concat(chunks).toString('hex'),
         }),
       )

@@ -111,14 +111,14 @@ async function replyOf(path: string, method: string, response: Response): Promis
   return reply
 }
 
-export async function call(path: string, given: Request = {}): Promise<Reply> {
-  const request = buildRequest(path, given)
+export async function call(path: string, init: Request = {}): Promise<Reply> {
+  const request = buildRequest(path, init)
   return replyOf(path, request.method, await exports.default.fetch(request))
 }
 
 /** Like `call`, with other bindings than the Worker's own. */
-export async function callWith(bindings: object, path: string, given: Request = {}): Promise<Reply> {
-  const request = buildRequest(path, given)
+export async function callWith(bindings: object, path: string, init: Request = {}): Promise<Reply> {
+  const request = buildRequest(path, init)
   const context = createExecutionContext()
   const response = await app.fetch(request, { ...env, ...bindings }, context)
   const reply = await replyOf(path, request.method, response)

@@ -53,7 +53,7 @@ export function createCountingLimiter(most: number): RateLimit & { keys: string[
 }
 
 /** Wraps the database, and records the opened sessions. */
-export function recordSessions(): { bindings: { DB: D1Database }; asked: (string | undefined)[] } {
+export function recordSessions(): { bindings: { DB: D1Database }; sessions: (string | undefined)[] } {
   const sessions: (string | undefined)[] = []
   const DB = {
     withSession: (constraint?: string) => {
@@ -61,7 +61,7 @@ export function recordSessions(): { bindings: { DB: D1Database }; asked: (string
       return env.DB.withSession(constraint)
     },
   }
-  return { bindings: { DB: DB as unknown as D1Database }, asked: sessions }
+  return { bindings: { DB: DB as unknown as D1Database }, sessions }
 }
 
 /** Wraps the database, and records the statements of every batch. */

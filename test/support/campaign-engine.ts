@@ -233,13 +233,13 @@ export class Engine {
     return new Proxy({} as CampaignSenderRpc, {
       get:
         (_, name) =>
-        async (...given: unknown[]) => {
+        async (...args: unknown[]) => {
           this.requests++
           if (this.#fails()) throw new Dies('the object was not reached')
           // Values are copied, as they are on the wire.
           const result: unknown = await (this.object as unknown as Record<string, (...all: unknown[]) => unknown>)[
             String(name)
-          ]?.(...structuredClone(given))
+          ]?.(...structuredClone(args))
           if (this.#fails()) throw new Dies('the answer of the object was lost')
           return structuredClone(result)
         },

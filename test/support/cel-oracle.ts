@@ -51,9 +51,9 @@ function buildConsents(tenant: Tenant, records: readonly Row[], editionId: strin
 }
 
 /** The person as editions see them: with the values of the edition that they joined last. */
-function seenBy(editions: readonly string[] | null, user: Row, known: readonly Row[]): Row {
+function seenBy(editions: readonly string[] | null, user: Row, memberships: readonly Row[]): Row {
   if (editions === null) return user
-  const latest = known.findLast(({ edition_id }) => editions.includes(String(edition_id)))
+  const latest = memberships.findLast(({ edition_id }) => editions.includes(String(edition_id)))
   return {
     ...user,
     email: latest?.['email'] ?? null,

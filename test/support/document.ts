@@ -128,10 +128,10 @@ const parts = (schema: Schema): [string, Schema][] => [
 ]
 
 /** Lists every schema inside a schema by its path, and each named schema once. */
-export function* listSchemas(given: Schema, path = '', seen = new Set<Schema>()): Generator<[string, Schema]> {
-  const schema = resolveSchema(given)
-  if (seen.has(schema)) return
-  seen.add(schema)
+export function* listSchemas(rootSchema: Schema, path = '', visited = new Set<Schema>()): Generator<[string, Schema]> {
+  const schema = resolveSchema(rootSchema)
+  if (visited.has(schema)) return
+  visited.add(schema)
   yield [path, schema]
-  for (const [name, part] of parts(schema)) yield* listSchemas(part, name ? `${path}.${name}` : path, seen)
+  for (const [name, part] of parts(schema)) yield* listSchemas(part, name ? `${path}.${name}` : path, visited)
 }

@@ -144,10 +144,10 @@ export function watchStore(before: (call: string) => void | Promise<void>, after
         if (typeof value !== 'function') return value
         // This call only names an upload.
         if (name === 'resumeMultipartUpload')
-          return (...given: unknown[]) => watch(Reflect.apply(value, object, given) as object)
-        return async (...given: unknown[]) => {
+          return (...args: unknown[]) => watch(Reflect.apply(value, object, args) as object)
+        return async (...args: unknown[]) => {
           await before(String(name))
-          const result: unknown = await Reflect.apply(value, object, given)
+          const result: unknown = await Reflect.apply(value, object, args)
           await after(String(name))
           return name === 'createMultipartUpload' ? watch(result as object) : result
         }

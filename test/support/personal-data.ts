@@ -37,8 +37,8 @@ const order = (person: { email: string; phone: string; mark: string }, number: n
 })
 
 /** Seeds rows that no operation creates, and rows that depend on a provider. */
-async function fillUp(known: KnownPerson, mark: string): Promise<void> {
-  const { id, email, phone, organization_id } = known
+async function fillUp(person: KnownPerson, mark: string): Promise<void> {
+  const { id, email, phone, organization_id } = person
   const pass = freshId('wallet_pass')
   await write(
     sql`update purchases set metadata = ${`{"note":"purchasemeta${mark}"}`} where user_id = ${id}`,
@@ -105,11 +105,16 @@ export async function givenKnown(): Promise<KnownPerson> {
 
 type Cells = Record<string, string[]>
 
-const markPlaces = (rows: Record<string, unknown>[], table: string, marks: readonly string[], found: Cells): void => {
+const markPlaces = (
+  rows: Record<string, unknown>[],
+  table: string,
+  marks: readonly string[],
+  valuesByPlace: Cells,
+): void => {
   for (const row of rows)
     for (const [column, value] of Object.entries(row))
       if (typeof value === 'string' && marks.some((mark) => value.includes(mark)))
-        (found[`${table}.${column}`] ??= []).push(value)
+        (valuesByPlace[`${table}.${column}`] ??= []).push(value)
 }
 
 const getObject = (campaign: string) => env.CAMPAIGN_SENDER.get(env.CAMPAIGN_SENDER.idFromName(campaign))

@@ -26,12 +26,12 @@ const ofPlatform = new Set([
   'test/unit/webhook-signature.test.ts',
 ])
 
-function needsPlatform(path: string, seen = new Set<string>()): boolean {
-  if (seen.has(path)) return false
-  seen.add(path)
+function needsPlatform(path: string, visited = new Set<string>()): boolean {
+  if (visited.has(path)) return false
+  visited.add(path)
   return importsOf(path).some((id) => {
     if (isOfPlatform(id)) return true
-    return id.startsWith('.') && id.endsWith('.ts') && needsPlatform(join(dirname(path), id), seen)
+    return id.startsWith('.') && id.endsWith('.ts') && needsPlatform(join(dirname(path), id), visited)
   })
 }
 

@@ -46,8 +46,8 @@ export function listFilters(operation: Operation): DocumentedFilter[] {
 }
 
 /** Lists the JSON types that a schema accepts, or none when it does not say. */
-function listTypes(given: Schema): Set<string> {
-  const schema = resolve(given)
+function listTypes(schemaOrReference: Schema): Set<string> {
+  const schema = resolve(schemaOrReference)
   const ownTypes = [schema.type ?? []].flat()
   const chosen = (schema.enum ?? []).map((value) => (value === null ? 'null' : typeof value))
   return new Set([
@@ -82,8 +82,8 @@ function wrongTypes(schema: Schema): unknown[] {
 }
 
 /** Lists the wrong values for one property, by its schema. */
-function listFaults(given: Schema, path: Path, isRequired: boolean): Fault[] {
-  const schema = resolve(given)
+function listFaults(schemaOrReference: Schema, path: Path, isRequired: boolean): Fault[] {
+  const schema = resolve(schemaOrReference)
   const types = listTypes(schema)
   const propertyFaults: Fault[] = wrongTypes(schema).map((value) => ({
     path,
@@ -112,8 +112,13 @@ function listFaults(given: Schema, path: Path, isRequired: boolean): Fault[] {
 }
 
 /** Lists all faults of a body, at any depth that the sample reaches. */
-export function faults(given: Schema, sample: unknown, itemwise: readonly string[] = [], path: Path = []): Fault[] {
-  const schema = resolve(given)
+export function faults(
+  schemaOrReference: Schema,
+  sample: unknown,
+  itemwise: readonly string[] = [],
+  path: Path = [],
+): Fault[] {
+  const schema = resolve(schemaOrReference)
   if (itemwise.includes(path.join('.'))) return []
   if (Array.isArray(sample) && schema.items)
     return sample.length ? faults(schema.items, sample[0], itemwise, [...path, 0]) : []
@@ -137,8 +142,8 @@ export interface IdField {
 }
 
 /** Returns the prefix that a schema, or one of its alternatives, demands of an id. */
-function findPrefix(given: Schema): string | null {
-  const schema = resolve(given)
+function findPrefix(schemaOrReference: Schema): string | null {
+  const schema = resolve(schemaOrReference)
   const ownPrefix = /^\^([a-z]{3})_/.exec(schema.pattern ?? '')?.[1]
   return (
     ownPrefix ??
@@ -147,8 +152,8 @@ function findPrefix(given: Schema): string | null {
 }
 
 /** Lists the id fields inside one schema, at any depth. Blocks inside blocks are walked once. */
-function listIdFieldsIn(given: Schema, path: Path = [], above: readonly Schema[] = []): IdField[] {
-  const schema = resolve(given)
+function listIdFieldsIn(schemaOrReference: Schema, path: Path = [], above: readonly Schema[] = []): IdField[] {
+  const schema = resolve(schemaOrReference)
   if (above.includes(schema)) return []
   const listInside = (field: Schema, step?: string | number) =>
     listIdFieldsIn(field, step === undefined ? path : [...path, step], [...above, schema])
@@ -194,8 +199,13 @@ export function spoilBody(body: Record<string, unknown>, { path, value }: Fault)
 }
 
 /** Lists the objects of a body whose names the schema states, each by its path. */
-export function listPlaces(given: Schema, sample: unknown, itemwise: readonly string[] = [], path: Path = []): Path[] {
-  const schema = resolve(given)
+export function listPlaces(
+  schemaOrReference: Schema,
+  sample: unknown,
+  itemwise: readonly string[] = [],
+  path: Path = [],
+): Path[] {
+  const schema = resolve(schemaOrReference)
   if (itemwise.includes(path.join('.')) || typeof sample !== 'object' || sample === null) return []
   if (Array.isArray(sample))
     return sample.flatMap((item, index) =>

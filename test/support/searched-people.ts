@@ -120,11 +120,11 @@ export async function make(
 const picked = (ids: readonly string[], of: number): string => ids[of % ids.length] ?? ''
 
 export async function change(
-  made: SearchedPeople,
+  people: SearchedPeople,
   one: typeof act extends fc.Arbitrary<infer A> ? A : never,
 ): Promise<void> {
-  const customer = picked(made.customers, one.of)
-  const order = picked(made.orders, one.of)
+  const customer = picked(people.customers, one.of)
+  const order = picked(people.orders, one.of)
   switch (one.act) {
     case 'contact': {
       const contact = buildContact({ email: `${one.email}#${customer}`, phone: null, name: one.name })
@@ -150,7 +150,7 @@ export async function change(
       await write(sql`delete from orders where id = ${order}`)
       return
     case 'leave':
-      await write(sql`delete from edition_customers where edition_id = ${made.editions[1]}
+      await write(sql`delete from edition_customers where edition_id = ${people.editions[1]}
         and user_seq = (select seq from users where id = ${customer})`)
   }
 }

@@ -28,9 +28,9 @@ const randomBytes = (length: number) => crypto.getRandomValues(new Uint8Array(le
 describe('the cell mark of an id', () => {
   it('is read back from ids of every kind, and is empty for ids without one', () => {
     fc.assert(
-      fc.property(kind, at, cell, (one, time, given) => {
-        expect(readCell(newId(one, time, Math.random, given))).toBe(given)
-        expect(readCell(createIdFactory(time, Math.random, given)(one))).toBe(given)
+      fc.property(kind, at, cell, (one, time, cellMark) => {
+        expect(readCell(newId(one, time, Math.random, cellMark))).toBe(cellMark)
+        expect(readCell(createIdFactory(time, Math.random, cellMark)(one))).toBe(cellMark)
       }),
       { numRuns: 1000 },
     )
@@ -101,12 +101,12 @@ describe('the cell mark of an id', () => {
 describe('the cell mark of a token', () => {
   it('is read back, and a changed mark makes a token invalid', () => {
     fc.assert(
-      fc.property(cell, mark, (given, other) => {
-        const token = generateToken(randomBytes, given)
-        expect(token).toMatch(given === '' ? /^ecm_[0-9A-Za-z]{36}$/ : /^ecm_[0-9A-Za-z]{36}[0-9a-z]{2}$/)
-        expect(readCell(token)).toBe(given)
-        if (other !== given) expect(readCell(token.slice(0, 40) + other)).toBeNull()
-        if (given !== '') expect(readCell(token.slice(0, 40))).toBeNull()
+      fc.property(cell, mark, (cellMark, other) => {
+        const token = generateToken(randomBytes, cellMark)
+        expect(token).toMatch(cellMark === '' ? /^ecm_[0-9A-Za-z]{36}$/ : /^ecm_[0-9A-Za-z]{36}[0-9a-z]{2}$/)
+        expect(readCell(token)).toBe(cellMark)
+        if (other !== cellMark) expect(readCell(token.slice(0, 40) + other)).toBeNull()
+        if (cellMark !== '') expect(readCell(token.slice(0, 40))).toBeNull()
       }),
     )
   })
@@ -114,10 +114,10 @@ describe('the cell mark of a token', () => {
   it('is in the links of messages, which stay valid', async () => {
     const link = fc.record({ kind: fc.constantFrom(...linkKinds), n: fc.nat(), link: fc.nat(99) })
     await fc.assert(
-      fc.asyncProperty(link, at, cell, async (rest, time, given) => {
-        const target = { ...rest, campaign_id: newId('campaign', time, Math.random, given) }
+      fc.asyncProperty(link, at, cell, async (rest, time, cellMark) => {
+        const target = { ...rest, campaign_id: newId('campaign', time, Math.random, cellMark) }
         const token = mintLinkToken(secret, target)
-        expect(readCellOfLink(token)).toBe(given)
+        expect(readCellOfLink(token)).toBe(cellMark)
         expect(readLinkToken(secret, target.kind, token)).toEqual(target)
       }),
       { numRuns: 50 },

@@ -15,7 +15,7 @@ import { dayMs } from '../../src/domain/time/instants.ts'
 const secret = 'a key'
 const now = Date.parse('2026-06-01T12:00:00Z')
 const at = fc.integer({ min: 0, max: now })
-const ids = (kind: 'user' | 'organization') => at.map((made) => newId(kind, made, Math.random))
+const ids = (kind: 'user' | 'organization') => at.map((createdAt) => newId(kind, createdAt, Math.random))
 const address = fc.record({
   organization_id: ids('organization'),
   channel: fc.constantFrom('email' as const, 'sms' as const),

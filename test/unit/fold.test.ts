@@ -40,8 +40,8 @@ describe('a text that is folded for searches', () => {
     ['ΟΔΥΣΣΕΥΣ', 'οδυσσευσ'],
     ['ﬁne ①', 'fine 1'],
     ['a\u0000b\u001fc\n', 'abc'],
-  ])('is made of %s: %s', (given, folded) => {
-    expect(fold(given)).toBe(folded)
+  ])('is made of %s: %s', (input, folded) => {
+    expect(fold(input)).toBe(folded)
   })
 
   it('keeps the fields of a search column separate', () => {

@@ -219,8 +219,8 @@ describe('a column of amounts', () => {
 it('digits with at most one separator are read alike by the short and by the long way', () => {
   const digits = fc.string({ unit: fc.constantFrom(...'0123456789'), minLength: 1, maxLength: 15 })
   fc.assert(
-    fc.property(digits, fc.constantFrom('', '.', ','), digits, (whole, separator, fraction) => {
-      const text = separator === '' ? whole : `${whole}${separator}${fraction}`
+    fc.property(digits, fc.constantFrom('', '.', ','), digits, (units, separator, fraction) => {
+      const text = separator === '' ? units : `${units}${separator}${fraction}`
       expect(readNumber(text)).toEqual(readNumber(`\u00a0${text}`))
     }),
   )

@@ -33,8 +33,8 @@ const targets = [
 ]
 const mappings = addDate(targets.map((target, index) => ({ target, columns: [index] })))
 
-function buildOrders(rows: readonly (readonly string[])[], given: Partial<OrderOptions> = {}) {
-  const all = { ...options, ...given }
+function buildOrders(rows: readonly (readonly string[])[], changes: Partial<OrderOptions> = {}) {
+  const all = { ...options, ...changes }
   const { readers } = prepare(mappings, rows, all.group_by)
   const placed = rows.map((cells, index): PlacedRow => ({ ...decideRow(readers, cells), line: index + 2 }))
   return [...Map.groupBy(placed, (row) => buildKey(row, all.group_by)).values()].map((ofOrder) =>

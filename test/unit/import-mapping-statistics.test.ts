@@ -76,7 +76,7 @@ describe('the statistics of a column', () => {
 
 it('a word is counted when the readers of words read it, whatever else its cell has', () => {
   const pieces = ['1', '0', '7', '(', ')', '"', ' ', '.', '!', 'ja', 'no', 'paid', 'x', 'da', 'sold', '✓', '\uff11']
-  const words = fc.array(fc.constantFrom(...pieces), { minLength: 1, maxLength: 6 }).map((found) => found.join(''))
+  const words = fc.array(fc.constantFrom(...pieces), { minLength: 1, maxLength: 6 }).map((parts) => parts.join(''))
   fc.assert(
     fc.property(words, (text) => {
       const clean = cleanCell(text)

@@ -68,10 +68,10 @@ const arbitraryStep: fc.Arbitrary<Step> = fc.record({
 })
 
 const buildItem = (
-  { email, vendor_code = null, uses_limit = 1, ...given }: GivenItem,
+  { email, vendor_code = null, uses_limit = 1, ...item }: GivenItem,
   position: number,
 ): ExternalItem => ({
-  ...given,
+  ...item,
   position,
   variant: null,
   location: null,
@@ -94,19 +94,19 @@ const person = (email: string) => ({
   metadata: {},
 })
 
-const buildOrder = (given: Step): ExternalOrder => ({
-  external_id: given.id,
+const buildOrder = (step: Step): ExternalOrder => ({
+  external_id: step.id,
   order_number: null,
-  status: given.status,
+  status: step.status,
   created_at: null,
   currency: 'dkk',
-  customer: person(given.customer),
-  items: given.items.map(buildItem),
+  customer: person(step.customer),
+  items: step.items.map(buildItem),
   service_fee_minor: 100,
-  discount_minor: given.discount_minor,
+  discount_minor: step.discount_minor,
   coupon_code: null,
   amount_minor: null,
-  refunded_minor: given.refunded_minor,
+  refunded_minor: step.refunded_minor,
   payment: null,
   consents: {},
   metadata: {},
@@ -198,10 +198,10 @@ function expectSafeCodes(tables: ImportedTables, order: ExternalOrder): void {
   }
 }
 
-const toOneHolder = (given: Step): Step => ({
-  ...given,
+const toOneHolder = (step: Step): Step => ({
+  ...step,
   customer: 'buyer@example.dk',
-  items: given.items.map((item) => ({ ...item, email: null })),
+  items: step.items.map((item) => ({ ...item, email: null })),
 })
 
 const ticket = (email: string | null): GivenItem => ({
@@ -289,7 +289,7 @@ it('a decision does not change the state and the orders that it receives', () =>
   fc.assert(
     fc.property(arbitraryStep, arbitraryStep, (one, other) => {
       const tables = new ImportedTables()
-      const numberStep = (given: Step, index: number) => ({ index, path: [], order: buildOrder(given) })
+      const numberStep = (step: Step, index: number) => ({ index, path: [], order: buildOrder(step) })
       tables.apply(decideOrderGroup(context, 'update', tables.state(), [numberStep(one, 0)]).writes)
       const state = tables.state()
       const before = structuredClone(state)

@@ -65,10 +65,10 @@ describe('a refund through Stripe', () => {
     ['fraud', 'fraudulent'],
     ['product_unavailable', 'requested_by_customer'],
     ['other', 'requested_by_customer'],
-  ] as const)('sends the reason %s as %s', async (reason, said) => {
+  ] as const)('sends the reason %s as %s', async (reason, stripeReason) => {
     const fetched = mockAnswer(200, buildStripeRefund())
     await createGateway().refund(buildCall({ reason }))
-    expect(new URLSearchParams(fetched.mock.calls[0]?.[1]?.body as string).get('reason')).toBe(said)
+    expect(new URLSearchParams(fetched.mock.calls[0]?.[1]?.body as string).get('reason')).toBe(stripeReason)
   })
 
   it.each([

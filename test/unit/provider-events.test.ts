@@ -121,8 +121,8 @@ describe('an event of Resend', () => {
       'svix-timestamp': String(Math.floor(now / 1000)),
       'svix-signature': signature,
     }
-    const readSigned = (change: Record<string, string>, given = body) =>
-      readProviderEvents(secrets, 'resend', { headers: new Headers({ ...headers, ...change }), body: given }, now)
+    const readSigned = (change: Record<string, string>, sentBody = body) =>
+      readProviderEvents(secrets, 'resend', { headers: new Headers({ ...headers, ...change }), body: sentBody }, now)
     expect(await readSigned({})).toHaveLength(1)
     expect(await readSigned({}, body.replace('guest', 'ghost'))).toBeNull()
     expect(await readSigned({ 'svix-id': 'msg_2' })).toBeNull()

@@ -56,8 +56,8 @@ describe('columns with booleans, numbers and JSON', () => {
       is_on: fc.boolean(),
     })
     await fc.assert(
-      fc.asyncProperty(fc.array(arbitraryRow, { minLength: 1, maxLength: 4 }), async (made) => {
-        const rows = made.map((one, index) => ({ ...one, id: `l${index}` }))
+      fc.asyncProperty(fc.array(arbitraryRow, { minLength: 1, maxLength: 4 }), async (values) => {
+        const rows = values.map((one, index) => ({ ...one, id: `l${index}` }))
         const stored = sql`select *, typeof(is_on) as type from unit_lamps order by id`
         await db.batch([remove(lamps, sql`1`), ...rows.map((row) => insert(lamps, row))])
         const expected = await db.all(stored)

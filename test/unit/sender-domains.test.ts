@@ -38,10 +38,10 @@ describe('the sender of an e-mail', () => {
       is_verified: fc.boolean(),
     })
     fc.assert(
-      fc.property(fields, (given) => {
-        const { from, replyTo } = chooseSender(given, platform)
-        const isOwn = given.is_verified && given.address !== null && isEmailAddress(given.address)
-        expect(from.address).toBe(isOwn ? given.address : platform.address)
+      fc.property(fields, (sender) => {
+        const { from, replyTo } = chooseSender(sender, platform)
+        const isOwn = sender.is_verified && sender.address !== null && isEmailAddress(sender.address)
+        expect(from.address).toBe(isOwn ? sender.address : platform.address)
         expect(findSenderNameFault(from.name ?? '')).toBeNull()
         expect(from.name).not.toBe('')
         if (replyTo !== null) expect(isEmailAddress(replyTo)).toBe(true)

@@ -288,7 +288,7 @@ describe('a signature in DER', () => {
 })
 
 describe('the configuration of wallets', () => {
-  const bindings = (given: Record<string, string>) =>
+  const bindings = (variables: Record<string, string>) =>
     ({
       PUBLIC_URL: '',
       EMAIL_FROM: '',
@@ -297,7 +297,7 @@ describe('the configuration of wallets', () => {
       SMS_API_BASE: '',
       DNS_API_BASE: '',
       PAYMENT_API_BASE: '',
-      ...given,
+      ...variables,
     }) as unknown as Bindings
 
   it('refuses an unknown platform, a repeated platform, and live mode without its settings', () => {

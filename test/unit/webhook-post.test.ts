@@ -35,8 +35,8 @@ describe('the stored text of an answer', () => {
     ['\u202Eevil\u2066\u200B', 'evil'],
     ['a\u2028b', 'a b'],
     ['  \n ', ''],
-  ])('is one line without control characters: %j', (given, plain) => {
-    expect(toPlainText(utf8(given), 1024)).toBe(plain)
+  ])('is one line without control characters: %j', (text, plain) => {
+    expect(toPlainText(utf8(text), 1024)).toBe(plain)
   })
 
   it('is cut between characters', () => {

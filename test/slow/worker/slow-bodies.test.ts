@@ -32,7 +32,7 @@ function trickling(text: string, pauseMs: number) {
     },
     { highWaterMark: 0 },
   )
-  return { stream, seen: reads }
+  return { stream, reads }
 }
 
 const silent = () => {
@@ -41,7 +41,7 @@ const silent = () => {
     { pull: () => (reads.asked++, new Promise<never>(() => {})) },
     { highWaterMark: 0 },
   )
-  return { stream, seen: reads }
+  return { stream, reads }
 }
 
 /** Sends requests with a simulated clock. */
@@ -77,7 +77,7 @@ describe('the body of a request', () => {
     const sample = await make(operation, world, caller)
     const before = await dump()
     const headers = { ...json, 'idempotency-key': 'slow-1' }
-    const { stream, seen: reads } = silent()
+    const { stream, reads } = silent()
     const request = underWay(buildPath(operation, sample), {
       method: 'POST',
       token: caller.token,
@@ -104,7 +104,7 @@ describe('the body of a request', () => {
     const operation = withBody.find(({ id }) => id === 'createOrganization')
     if (!operation) throw new Error('no such operation')
     const caller = chooseCaller(operation, world)
-    const { stream, seen: reads } = trickling(' '.repeat(1000), 1000)
+    const { stream, reads } = trickling(' '.repeat(1000), 1000)
     const request = underWay('/v1/organizations', { method: 'POST', token: caller.token, raw: stream, headers: json })
     for (let second = 1; second < 15; second++) expect(await request.moved(1000)).toBeNull()
     const reply = await request.moved(1000)
@@ -137,7 +137,7 @@ describe('the body of a request', () => {
 
 describe('a body is not read', () => {
   const unread = async (path: string, request: Request): Promise<number> => {
-    const { stream, seen: reads } = silent()
+    const { stream, reads } = silent()
     const { status } = await callWith({}, path, { method: 'POST', headers: json, ...request, raw: stream })
     expect(reads.asked).toBe(0)
     return status

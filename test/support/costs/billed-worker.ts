@@ -64,9 +64,9 @@ function countedBucket(units: Units): R2Bucket {
       const method: unknown = Reflect.get(bucket, name)
       if (typeof method !== 'function') return method
       const kind = kinds[String(name)]
-      return (...given: unknown[]): unknown => {
+      return (...args: unknown[]): unknown => {
         if (kind) units[kind]++
-        return Reflect.apply(method, bucket, given)
+        return Reflect.apply(method, bucket, args)
       }
     },
   })

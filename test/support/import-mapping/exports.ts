@@ -54,9 +54,13 @@ const answeredBy: Readonly<Record<string, readonly string[]>> = {
 /** Gives the answers that the service asks for: missing targets and unknown values. */
 function addAnswers(
   { answers }: PublishedExport,
-  { headers, suggested, asked }: { headers: string[]; suggested: readonly SuggestedMapping[]; asked: PreparedMappings },
+  {
+    headers,
+    suggested,
+    asked: questions,
+  }: { headers: string[]; suggested: readonly SuggestedMapping[]; asked: PreparedMappings },
 ): TargetMapping[] {
-  const missing = asked.missing_required.flatMap((target) => answeredBy[target] ?? [target])
+  const missing = questions.missing_required.flatMap((target) => answeredBy[target] ?? [target])
   const chosen = answers.flatMap(({ target, header, constant }): TargetMapping[] => {
     if (!missing.includes(target)) return []
     if (header !== undefined) return [{ target, columns: [headers.indexOf(header)] }]
@@ -66,7 +70,7 @@ function addAnswers(
   const untouched = suggested.filter(({ columns }) => !columns.some((column) => usedColumns.has(column)))
   return [...untouched, ...chosen].map((mapping) => {
     const values = answers.find(({ target, value_map }) => target === mapping.target && value_map)?.value_map
-    return values && asked.unmapped_values[mapping.target]
+    return values && questions.unmapped_values[mapping.target]
       ? { ...mapping, value_map: { ...mapping.value_map, ...values } }
       : mapping
   })

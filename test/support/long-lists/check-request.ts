@@ -56,25 +56,25 @@ const mayOrder = ({ caller, list, ordering, parent }: Request): boolean => {
 }
 
 /** Checks the list by `next` from its first page, one page by number, and a page after the last one. */
-export async function checkRequest(world: ListsWorld, asked: Request, page: number): Promise<void> {
+export async function checkRequest(world: ListsWorld, request: Request, page: number): Promise<void> {
   try {
-    await checkPages(world, asked, page)
+    await checkPages(world, request, page)
   } catch (cause) {
-    throw new Error(`${asked.caller.name} asks for ${pathOfRequest(asked)}`, { cause })
+    throw new Error(`${request.caller.name} asks for ${pathOfRequest(request)}`, { cause })
   }
 }
 
-async function checkPages(world: ListsWorld, asked: Request, page: number): Promise<void> {
-  const { list, parent, caller } = asked
+async function checkPages(world: ListsWorld, listRequest: Request, page: number): Promise<void> {
+  const { list, parent, caller } = listRequest
   const status = predictStatus(caller, list, parent)
-  if (status !== 200 || !mayOrder(asked)) {
-    expect((await readAs(caller.token, pathOfRequest(asked))).status).toBe(status === 200 ? 400 : status)
+  if (status !== 200 || !mayOrder(listRequest)) {
+    expect((await readAs(caller.token, pathOfRequest(listRequest))).status).toBe(status === 200 ? 400 : status)
     return
   }
-  const expected = expectedOf(world, asked)
+  const expected = expectedOf(world, listRequest)
   const { length } = expected.rows
-  const size = list.fixedSize ?? Math.max(asked.size, Math.ceil(length / mostPages))
-  const request = { ...asked, size }
+  const size = list.fixedSize ?? Math.max(listRequest.size, Math.ceil(length / mostPages))
+  const request = { ...listRequest, size }
   const path = pathOfRequest(request)
   const walked: string[] = []
   for (let at: string | null = path; at !== null;) {
