@@ -34,6 +34,7 @@ const erased = [
   'soft_bounces.address',
   'webhook_events.payload',
   'audit_log.changes',
+  'segments.expression',
   'refund_requests.comment',
   'refund_requests.note',
   'refund_requests.rejection_reason',

@@ -99,6 +99,13 @@ export async function givenKnown(): Promise<Known> {
   const consent = await seedConsent(place)
   const answer = { language: 'da', method: 'admin', source: 'support', evidence: { note: `evidence${mark}` } }
   await post(`/v1/user/${id}/consents/${consent}/give`, answer)
+  await post('/v1/segments', {
+    organization_id: place.organization,
+    name: 'The customer alone',
+    communication_type: 'transactional',
+    communication_channel: 'email',
+    expression: `user.email == "${email.toUpperCase()}" || user.phone_number == "${phone}"`,
+  })
   await fillUp(known, mark)
   return known
 }
