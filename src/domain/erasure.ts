@@ -34,6 +34,9 @@ const buildPattern = (spelling: string): RegExp => {
 export const eraseContacts = (text: string, contacts: ErasedContacts): string =>
   listSpellings(contacts).reduce((rest, spelling) => rest.replaceAll(buildPattern(spelling), erasedAddress), text)
 
+export const containsContact = (text: string, contacts: ErasedContacts): boolean =>
+  isErased(text, contacts) || eraseContacts(text, contacts) !== text
+
 /** Replaces the addresses of an erased person in an expression, in any spelling. A valid expression stays valid. */
 export function eraseInExpression(source: string, contacts: ErasedContacts): string {
   const literals = listTexts(source).filter(({ text }) => isErased(text, contacts))

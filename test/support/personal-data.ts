@@ -22,7 +22,7 @@ export interface Known extends Shop {
 }
 
 const order = (person: { email: string; phone: string; mark: string }, number: number) => ({
-  external_id: `E-${number}`,
+  external_id: person.email,
   order_number: `N-${number}`,
   currency: 'dkk',
   customer: {

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import type { AuditChange } from '../../domain/audit.ts'
-import { type ErasedContacts, eraseContacts, eraseInExpression, listSpellings } from '../../domain/erasure.ts'
+import { containsContact, type ErasedContacts, eraseInExpression, listSpellings } from '../../domain/erasure.ts'
 import { isList, readJson } from '../../domain/text/json.ts'
 
 const entriesPerStep = 2000
@@ -9,10 +9,10 @@ const entriesPerStep = 2000
 /** Whether a value of the change contains an address of the erased person. */
 function concernsPerson(change: AuditChange, contacts: ErasedContacts): boolean {
   if ('is_hidden' in change) return false
-  const erase = change.field === 'expression' ? eraseInExpression : eraseContacts
   return [change.before, change.after].some((value) => {
     const text = typeof value === 'string' ? value : JSON.stringify(value)
-    return erase(text, contacts) !== text
+    if (change.field === 'expression') return eraseInExpression(text, contacts) !== text
+    return containsContact(text, contacts)
   })
 }
 

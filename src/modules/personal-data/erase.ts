@@ -42,6 +42,6 @@ export async function eraseUser(ctx: Ctx, user: LoadedUser, input: EraseUserInpu
   return commit(ctx, erasure, [
     ...updateVersion(users, user, { ...erasedContact, erased_at: now, modified_at: now }),
     insert(erasures, erasure),
-    ...(await buildErasureStatements(erasure, now)),
+    ...(await buildErasureStatements(ctx.db, erasure, now)),
   ])
 }

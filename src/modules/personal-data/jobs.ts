@@ -3,7 +3,7 @@ import type { JobCtx } from '../../context.ts'
 import { claimUntil, isClaimable } from '../../db/claims.ts'
 import { requireOneChange } from '../../db/commit.ts'
 import { isLostRace } from '../../db/failures.ts'
-import { mergeCustomerIndexes } from '../../db/customers.ts'
+import { mergeSearchIndexes } from '../../db/customers.ts'
 import { campaigns } from '../../db/schema/messaging/campaigns.ts'
 import { erasures } from '../../db/schema/personal-data.ts'
 import { decodeAs, select } from '../../db/select.ts'
@@ -11,9 +11,9 @@ import { update } from '../../db/write.ts'
 import { firstIdAt } from '../../domain/ids.ts'
 import type { Channel } from '../../domain/messaging/messaging.ts'
 import { hideContacts } from '../audit-log/index.ts'
-import { type ErasedPerson, eraseInImports } from '../data-imports/index.ts'
+import { eraseInImports } from '../data-imports/index.ts'
 import { eraseInSegments } from '../segments/index.ts'
-import { readAddresses, buildErasureStatements, type ErasureRow } from './erasure-statements.ts'
+import { buildErasureStatements, type ErasureRow, readContacts } from './erasure-statements.ts'
 
 /** An erasure continues after this time when a run crashed, or when a campaign was still sending to the person. */
 const claimMs = 60_000
@@ -95,14 +95,6 @@ async function eraseInCampaigns(job: JobCtx, erasure: ErasureRow): Promise<Erasu
   return recordProgress(job, erasure, progress)
 }
 
-/** Builds the ids and addresses by which rows of imports are found. */
-function buildErasedPerson(erasure: ErasureRow): ErasedPerson {
-  const addresses = readAddresses(erasure)
-  const listOfChannel = (requestedChannel: Channel) =>
-    addresses.flatMap(({ channel, address }) => (channel === requestedChannel ? [address] : []))
-  return { ...erasure, emails: new Set(listOfChannel('email')), phones: new Set(listOfChannel('sms')) }
-}
-
 /** Sets all texts except the id to null in every object that describes the person. */
 function removePerson(value: unknown, userId: string): unknown {
   if (Array.isArray(value)) return value.map((item) => removePerson(item, userId))
@@ -149,7 +141,7 @@ async function eraseNextStep(job: JobCtx, erasure: ErasureRow): Promise<ErasureR
   if (advanced) return advanced.campaign_cursor > erasure.campaign_cursor ? advanced : null
   const event_cursor = await eraseInEvents(job, erasure)
   if (event_cursor !== null) return recordProgress(job, erasure, { event_cursor })
-  const person = buildErasedPerson(erasure)
+  const person = { ...erasure, ...readContacts(erasure) }
   const import_cursor = await eraseInImports(job, person, erasure.import_cursor)
   if (import_cursor !== null) {
     const next = await recordProgress(job, erasure, { import_cursor })
@@ -158,7 +150,7 @@ async function eraseNextStep(job: JobCtx, erasure: ErasureRow): Promise<ErasureR
   const audit_cursor = await hideContacts(job, erasure.organization_id, person, erasure.audit_cursor)
   if (audit_cursor !== null) return recordProgress(job, erasure, { audit_cursor })
   await eraseInSegments(job, erasure, person)
-  await job.db.batch(await buildErasureStatements(erasure, job.now()))
+  await job.db.batch(await buildErasureStatements(job.db, erasure, job.now()))
   if (erasure.pass === 1) {
     const since = erasure.created_at - secondPassAfterMs
     const cursors = { event_cursor: firstIdAt('webhook_event', since), audit_cursor: firstIdAt('audit_entry', since) }
@@ -169,7 +161,7 @@ async function eraseNextStep(job: JobCtx, erasure: ErasureRow): Promise<ErasureR
       { due_at: job.now() + secondPassAfterMs, claimed_until: null },
     )
   } else {
-    await mergeCustomerIndexes(job.db)
+    await mergeSearchIndexes(job.db)
     await recordProgress(
       job,
       erasure,
