@@ -6,7 +6,7 @@ import { toAsciiAddress } from './messaging/mailbox.ts'
  * Stands for the address of an erased person. No address and no number contains brackets, so no comparison with it holds.
  * It is as short as the shortest address, so that no expression becomes too long.
  */
-export const erasedAddress = '(gone)'
+const erasedAddress = '(gone)'
 
 /** The addresses of an erased person, in the form in which addresses are stored. */
 export interface ErasedContacts {

@@ -1,1 +1,1 @@
-export { type ErasedPerson, eraseInImports, buildUndoDataErasure } from './retention/erase.ts'
+export { eraseInImports, buildUndoDataErasure } from './retention/erase.ts'

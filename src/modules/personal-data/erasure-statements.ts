@@ -20,7 +20,7 @@ import { eraseWallet } from '../wallet/index.ts'
 
 export type ErasureRow = typeof erasures.$inferSelect
 
-export const readAddresses = (erasure: Pick<ErasureRow, 'addresses'>): ChannelAddress[] =>
+const readAddresses = (erasure: Pick<ErasureRow, 'addresses'>): ChannelAddress[] =>
   erasure.addresses.map(([channel, address]) => ({ channel, address }))
 
 export function readContacts(erasure: Pick<ErasureRow, 'addresses'>): ErasedContacts {

@@ -399,10 +399,10 @@ function encodeLinkValues(text: string): string {
     .map(({ isLiquid, text: piece }) => {
       if (!isLiquid) textBefore = (textBefore + piece).replace(beforeLink, '').slice(0, maxLinkStart)
       if (!piece.startsWith('{{') || !isLiquid) return piece
-      const filters = encodesItself.test(piece) || emptyOutput.test(piece) ? '' : chooseEncoding(textBefore)
+      const encoding = encodesItself.test(piece) || emptyOutput.test(piece) ? '' : chooseEncoding(textBefore)
       // The value is a part of the link, whatever it is.
       textBefore += '-'
-      return filters === '' ? piece : piece.replace(/\s*-?\}\}$/, (end) => `${filters}${end}`)
+      return encoding === '' ? piece : piece.replace(/\s*-?\}\}$/, (end) => `${encoding}${end}`)
     })
     .join('')
 }

@@ -1,4 +1,3 @@
-import { sql } from 'drizzle-orm'
 import type { Ctx, JobCtx } from '../../../context.ts'
 import { addAfterCommit } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
@@ -7,7 +6,7 @@ import type { Language, TranslatedDict } from '../../../domain/languages.ts'
 import type { SuppressionReason } from '../../../domain/messaging/suppressions.ts'
 import { returnIntervalMs } from '../../../domain/messaging/transactional-emails.ts'
 import { toIso } from '../../../domain/time/instants.ts'
-import { findSuppressionReason } from '../../suppressions/index.ts'
+import { findSuppressionReason, listUnsubscribed } from '../../suppressions/index.ts'
 import {
   buildConfirmationEmail,
   buildReturnEmail,
@@ -127,12 +126,10 @@ export async function buildReturnStatements(
 ): Promise<Statement[]> {
   const returns = ctx.config.linkSigningKey === '' ? [] : answers.filter(isReturn)
   if (returns.length === 0) return []
-  const unsubscribed = await ctx.db.all(sql<{ address: string }>`select address from suppressions
-    where organization_id = ${organizationId} and channel = 'email' and reason = 'unsubscribed'
-      and address in (select value from json_each(${JSON.stringify(returns.map(({ email }) => email))}))`)
-  const addresses = new Set(unsubscribed.map(({ address }) => address))
+  const emails = returns.flatMap(({ email }) => email ?? [])
+  const unsubscribed = new Set(await listUnsubscribed(ctx, organizationId, emails))
   return returns.flatMap(({ definition, email, record, at }) => {
-    if (email === null || !addresses.has(email)) return []
+    if (email === null || !unsubscribed.has(email)) return []
     const confirmation = describeConfirmation(definition, record, { recipient: email, language: record.language })
     return [addAfterCommit(buildReturnEmail(ctx, confirmation, at), () => enqueueEmails(ctx))]
   })

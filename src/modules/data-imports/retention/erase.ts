@@ -8,7 +8,7 @@ import { selectRowNumbers } from '../background/staged.ts'
 import { importFields, type ImportRow } from '../background/steps.ts'
 import { deleteContent, deleteCopy, findStoredFile } from './files.ts'
 
-export interface ErasedPerson {
+interface ErasedPerson {
   organization_id: string
   user_id: string
   emails: ReadonlySet<string>
