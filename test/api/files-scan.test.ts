@@ -123,7 +123,7 @@ describe('with a scanner', () => {
       }
   })
 
-  it('a clean file still comes from the cache, with one query', async () => {
+  it('a clean file still comes from the cache', async () => {
     const file = await seedStoredFile()
     const bindings = { FILE_SCAN_URL: scan.url, FILE_SCAN_KEY: scan.key }
     await fetchFile(pathOf(file), { bindings })
