@@ -67,6 +67,7 @@ export const agentsOfMachines = [
     'Chrome/59.0.3071.125 Mobile Safari/537.36 (compatible; Google-Read-Aloud; ' +
     '+https://support.google.com/webmasters/answer/1061943)',
   'Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)',
+  'Mozilla/5.0 (Linux; Android 6.0; compatible; ScanBot/1.0) AppleWebKit/537.36',
   'Mozilla/5.0 (Windows NT 6.1; WOW64) AppleWebKit/534+ (KHTML, like Gecko) BingPreview/1.0b',
   'Mozilla/5.0 (Windows NT 6.1; WOW64) SkypeUriPreview Preview/0.5',
   'Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)',

@@ -107,7 +107,7 @@ const machineAgents = new RegExp(
 )
 
 /** The model of a phone, which contains any words: `CUBOT NOTE 20` and `M bot 51` are phones. */
-const phoneModel = /\((?!compatible)[^()]*\b(?:android|adr)\b[^()]*|\bandroid \([^()]*|\bFBDV\/[^;\]]*/gi
+const phoneModel = /\((?![^()]*compatible)[^()]*\b(?:android|adr)\b[^()]*|\bandroid \([^()]*|\bFBDV\/[^;\]]*/gi
 
 /** Recognizes requests of programs: scanners, link previews and mail clients that prefetch images. */
 export function isMachine(method: string, agent: string | null): boolean {
