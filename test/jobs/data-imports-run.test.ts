@@ -221,7 +221,7 @@ describe('the import of staged rows', () => {
       sql`insert into suppressions (organization_id, channel, address, reason, created_at)
         values (${shop.organization_id}, 'email', ${email}, 'unsubscribed', 1)`,
     )
-    const importIt = async (options: object) => {
+    const importIt = async (options: Record<string, unknown>) => {
       const rows = [0, 1].map((day) =>
         aRow({ [target]: true, 'customer.email': email, 'order.created': Date.now() - 60_000 + day }),
       )

@@ -14,7 +14,7 @@ import type { Channel } from '../../domain/messaging/messaging.ts'
 import type { ChannelAddress } from '../../domain/messaging/suppressions.ts'
 import { emailClaimMs, transactionalEmailLifecycle } from '../../domain/messaging/transactional-emails.ts'
 import { eraseEvidence } from '../consents/index.ts'
-import { buildUndoDataErasure } from '../data-imports/index.ts'
+import { buildMappingErasure, buildUndoDataErasure } from '../data-imports/index.ts'
 import { hashSuppressions } from '../suppressions/index.ts'
 import { eraseWallet } from '../wallet/index.ts'
 
@@ -112,6 +112,7 @@ export async function buildErasureStatements(db: Database, erasure: ErasureRow, 
     update(purchases, { metadata: {} }, eq(purchases.user_id, user_id)),
     eraseRefundTexts(erasure),
     buildUndoDataErasure(user_id),
+    ...buildMappingErasure(erasure.organization_id, readContacts(erasure)),
     eraseEvidence(user_id),
     ...eraseEmails(erasure, now),
     ...eraseWallet(user_id, now),
