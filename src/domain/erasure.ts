@@ -3,8 +3,8 @@ import { listTexts } from './cel/parse.ts'
 import { toAsciiAddress } from './messaging/mailbox.ts'
 
 /**
- * Stands for the address of an erased person. No address and no number contains brackets, so no comparison with it holds.
- * It is as short as the shortest address, so that no expression becomes too long.
+ * Stands for the address of an erased person. No address and no number contains brackets, so no comparison with it
+ * holds. It is as short as the shortest address, so that no expression becomes too long.
  */
 const erasedAddress = '(gone)'
 

@@ -288,7 +288,7 @@ describe('a customer who unsubscribed', () => {
     expect(await mailsOf(scene)).toEqual([])
   })
 
-  it('does not come back by the link after the suppression became a complaint, or the consent was withdrawn', async () => {
+  it('does not come back by the link after a complaint, or after withdrawing the consent', async () => {
     const ways = [
       ({ organization }: Scene) =>
         write(sql`update suppressions set reason = 'complaint' where organization_id = ${organization}`),

@@ -209,7 +209,7 @@ describe('the import of staged rows', () => {
     await expectWhole(shop.organization_id)
   })
 
-  it('asks people who unsubscribed to confirm consents of the file only when it sends receipts, once each', async () => {
+  it('asks people who unsubscribed to confirm consents of the file once, and only if it sends receipts', async () => {
     const { id: consent, key } = await givenConsent(shop.organization_id)
     const target = `consent.${key}`
     const email = `gone-${freshOrderId()}@example.dk`.toLowerCase()

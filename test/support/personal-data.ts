@@ -62,7 +62,7 @@ async function fillUp(known: Known, mark: string): Promise<void> {
     sql`insert into import_header_history (organization_id, external_source, header_key, target_position, default_value,
         transform, used_at) values (${organization_id}, 'shop', 'phone', 0, ${phone}, '{}', 1)`,
     sql`insert into import_source_history (organization_id, external_source, constants, options, used_at)
-      values (${organization_id}, 'shop', ${JSON.stringify({ 'customer.email': email, 'order.currency': 'dkk' })}, '{}', 1)`,
+      values (${organization_id}, 'shop', ${JSON.stringify({ 'customer.email': email })}, '{}', 1)`,
     sql`insert into wallet_registrations (pass_id, device_id, push_token, notified_number, created_at, modified_at)
       values (${pass}, ${`device${mark}`}, ${`push${mark}`}, 1, 1, 1)`,
   )

@@ -13,8 +13,8 @@ import { chooseWording } from './page-consent.ts'
 const confirmationSource = 'confirmation_link'
 
 /**
- * An answer that waits for its confirmation, or that this very link has confirmed. A consent that an unsubscribed person
- * gave waits until it is confirmed or the suppression ends.
+ * An answer that waits for its confirmation, or that this very link has confirmed. A consent that an unsubscribed
+ * person gave waits until it is confirmed or the suppression ends.
  */
 interface ConfirmableAnswer {
   person: LinkedPerson

@@ -16,8 +16,8 @@ interface SearchedSegment {
 const columns = sql.raw('id, edition_id, version, expression, error_message')
 
 /**
- * Replaces the addresses of an erased person in the expressions of the organisation's segments. Members and status stay:
- * for everybody else the expression means what it meant. Repeating it changes nothing.
+ * Replaces the addresses of an erased person in the expressions of the organisation's segments. Members and status
+ * stay: for everybody else the expression means what it meant. Repeating it changes nothing.
  */
 export async function eraseInSegments(
   job: JobCtx,
@@ -26,7 +26,8 @@ export async function eraseInSegments(
 ): Promise<void> {
   const { organization_id } = erasure
   const rows = await job.db.all(
-    sql<SearchedSegment>`select ${columns} from segments where organization_id = ${organization_id} and deleted_at is null
+    sql<SearchedSegment>`select ${columns} from segments
+        where organization_id = ${organization_id} and deleted_at is null
       union all select ${columns} from segments where organization_id = ${organization_id} and deleted_at is not null`,
   )
   const now = job.now()

@@ -116,8 +116,8 @@ const isReturn = ({ definition, email, record }: GivenAnswer): boolean =>
 
 /**
  * Builds the statements that ask people who unsubscribed to confirm marketing by e-mail that they agreed to afterwards.
- * A confirmation lifts the suppression. There are none for other people, and none to an address that was asked within 30
- * days.
+ * A confirmation lifts the suppression. There are none for other people, and none to an address that was asked within
+ * 30 days.
  */
 export async function buildReturnStatements(
   ctx: Pick<JobCtx, 'config' | 'db' | 'jobQueue' | 'newId' | 'now'>,

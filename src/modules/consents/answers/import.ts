@@ -137,8 +137,8 @@ interface DecidedImport {
 }
 
 /**
- * Decides on the answers of an import. An answer that is not later than the person's latest one changes nothing, so an import
- * never takes a withdrawal back.
+ * Decides on the answers of an import. An answer that is not later than the person's latest one changes nothing, so an
+ * import never takes a withdrawal back.
  */
 export async function decideImportedAnswers(
   ctx: Pick<JobCtx, 'db' | 'newId'>,

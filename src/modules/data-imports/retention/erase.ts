@@ -85,7 +85,7 @@ export const buildUndoDataErasure = (userId: string): Statement =>
   sql`update import_orders set undo_data = json_remove(undo_data, '$.people', '$.updated')
     where undo_data is not null and order_id in ${selectOrdersOfPerson(userId)}`
 
-/** Removes the person's addresses from mappings, also from those that the organisation's next import would use again. */
+/** Removes the person's addresses from mappings, also from those that the organisation's next import would use. */
 export function buildMappingErasure(organizationId: string, contacts: ErasedContacts): Statement[] {
   const spellings = JSON.stringify(listSpellings(contacts))
   const isTheirs = (column: SQL) => sql`lower(trim(${column})) in (select value from json_each(${spellings}))`
