@@ -33,6 +33,43 @@ describe('an address with thousands of unknown parameters', () => {
   })
 })
 
+describe('a body with a repeated field', () => {
+  it.each([
+    ['{"name": "One", "name": "Two"}', '#/name'],
+    [String.raw`{"name": "One", "n\u0061me": "One"}`, '#/name'],
+    ['{"name": "One", "metadata": {"a": [1, {"b": "\\":{}", "b": 2}]}}', '#/metadata/a/1/b'],
+    ['{"name": {"a": 1}, "name": "Two"}', '#/name'],
+    ['{"__proto__": 1, "name": "One", "__proto__": 2}', '#/__proto__'],
+  ])('is refused with a pointer, and nothing is written: %s', async (raw, pointer) => {
+    const before = await dump()
+    const reply = await call('/v1/organizations', {
+      method: 'POST',
+      raw,
+      headers: { 'content-type': 'application/json' },
+    })
+    expect([reply.status, reply.body.errors]).toMatchObject([400, [{ code: 'repeated', pointer }]])
+    expect(await dump()).toEqual(before)
+  })
+
+  it('uses up its Idempotency-Key', async () => {
+    const headers = { 'content-type': 'application/json', 'idempotency-key': crypto.randomUUID() }
+    const send = (raw: string) => call('/v1/organizations', { method: 'POST', raw, headers })
+    const twice = '{"name": "One", "name": "Two"}'
+    expect([(await send(twice)).status, (await send(twice)).status]).toEqual([400, 400])
+    expect((await send('{"name": "Two"}')).body.code).toBe('idempotency_key_reused')
+  })
+
+  it('is accepted when the field is once in each object or text that looks like JSON', async () => {
+    const raw = JSON.stringify({ name: '{"name":"\\","name":', slug: `a-${crypto.randomUUID()}` })
+    const reply = await call('/v1/organizations', {
+      method: 'POST',
+      raw,
+      headers: { 'content-type': 'application/json' },
+    })
+    expect(reply.status, reply.text).toBe(201)
+  })
+})
+
 describe('HEAD of an export', () => {
   it('records nothing, and is refused when the export is', async () => {
     const organisation = await givenOrganization()

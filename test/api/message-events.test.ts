@@ -36,6 +36,17 @@ describe('the links in messages', () => {
     })
   })
 
+  it.each([
+    ['https://bücher.example/ø?n=Søn&m=a%20b#é', 'https://xn--bcher-kva.example/%C3%B8?n=S%C3%B8n&m=a%20b#%C3%A9'],
+    ['https://EXAMPLE.com/日本', 'https://example.com/%E6%97%A5%E6%9C%AC'],
+    ['https://example.com/a"b c', 'https://example.com/a%22b%20c'],
+  ])('redirect to an ASCII address: %s', async (url, location) => {
+    const place = await sendCampaign(1)
+    await write(sql`update campaign_links set url = ${url} where campaign_id = ${place.id} and position = 0`)
+    const reply = await visit(listPaths(place.captured[0], 'c')[0] ?? '')
+    expect([reply.status, reply.headers.get('location')]).toEqual([302, location])
+  })
+
   it('count requests of machines separately', async () => {
     const place = await sendCampaign(1)
     const [link = ''] = listPaths(place.captured[0], 'c')
@@ -177,7 +188,7 @@ describe('the page of a link to unsubscribe', () => {
 })
 
 describe('an SMS campaign', () => {
-  it('is sent to each number once, with the name of the organisation and an unsubscribe text', async () => {
+  it('is sendCampaign to each number once, with the name of the organisation and an unsubscribe text', async () => {
     const crowd = await seedCrowd(3)
     const [first, second] = crowd.people
     await write(sql`update users set phone_number = ${first?.phone_number ?? ''} where id = ${second?.id ?? ''}`)
