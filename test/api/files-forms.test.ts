@@ -41,7 +41,7 @@ describe('uploadFile with a form', () => {
     }
   })
 
-  it('refuses a field that stands twice in the JSON of a part', async () => {
+  it('refuses a field that comes twice in the JSON of a part', async () => {
     const reply = await uploadForm([
       ['organization_id', organization.id],
       ['metadata', '{"a":{"k":1,"k":2}}'],

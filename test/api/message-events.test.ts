@@ -188,7 +188,7 @@ describe('the page of a link to unsubscribe', () => {
 })
 
 describe('an SMS campaign', () => {
-  it('is sendCampaign to each number once, with the name of the organisation and an unsubscribe text', async () => {
+  it('is sent to each number once, with the name of the organisation and an unsubscribe text', async () => {
     const crowd = await seedCrowd(3)
     const [first, second] = crowd.people
     await write(sql`update users set phone_number = ${first?.phone_number ?? ''} where id = ${second?.id ?? ''}`)
