@@ -13,7 +13,7 @@ import {
   uploadRaw,
   loadUsedBytes,
 } from '../support/files.ts'
-import { jpegMetadata, makeJpeg } from '../support/made-files.ts'
+import { jpegMetadata, makeJpeg } from '../support/file-bytes.ts'
 import { seedAccount, seedMember, seedToken } from '../support/seeding/members.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'

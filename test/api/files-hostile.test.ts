@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 import { harmlessFiles, hostileFiles } from '../support/hostile-files.ts'
-import { latin } from '../support/made-files.ts'
+import { latin } from '../support/file-bytes.ts'
 import { isWhole } from '../support/file-uploads.ts'
 import { checkAccount, queryRows, listStoredKeys, uploadForm, uploadRaw } from '../support/files.ts'
 import { type Fetch, fetchFile, buildPath } from '../support/served-files.ts'

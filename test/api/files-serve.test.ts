@@ -7,7 +7,7 @@ import { createJob } from '../support/campaigns.ts'
 import { createCountingLimiter, watchDatabase } from '../support/bindings.ts'
 import { fetchFile, buildPath, decodeText } from '../support/served-files.ts'
 import { type SeededFile, seedStoredFile } from '../support/seeding/files.ts'
-import { latin } from '../support/made-files.ts'
+import { latin } from '../support/file-bytes.ts'
 import { unknownId, write } from '../support/seeding/rows.ts'
 
 const secret = 'link-signing-key-of-the-tests'

@@ -45,12 +45,12 @@ const matching = (method: string, path: string): Operation | undefined =>
   patterns.find((pattern) => pattern.method === method && pattern.pattern.test(path))?.operation
 
 /** The module is cached, because each import asks the process that runs the tests for its path. */
-let promised: typeof import('./promised.ts') | undefined
+let promised: typeof import('./document-check.ts') | undefined
 
 /** The document takes seconds to load, and the contract tests see every answer of every operation. */
 async function checkDocument(operation: Operation, reply: Reply): Promise<void> {
   if (!expect.getState().testPath?.includes('/test/contract/')) return
-  promised ??= await import('./promised.ts')
+  promised ??= await import('./document-check.ts')
   promised.expectDocumented(operation, reply)
 }
 

@@ -1,4 +1,4 @@
-import type { Bytes } from './made-files.ts'
+import type { Bytes } from './file-bytes.ts'
 
 /** The expected result for a file: a type, with the pixels of an image, or the code and words of the refusal. */
 export type Expected =

@@ -13,7 +13,7 @@ import {
   makeWebp,
   encodeUtf16,
   makeZip,
-} from './made-files.ts'
+} from './file-bytes.ts'
 
 export type { Expected, HostileFile } from './hostile-file.ts'
 

@@ -17,7 +17,7 @@ import {
   vp8l,
   vp8x,
   makeWebp,
-} from './made-files.ts'
+} from './file-bytes.ts'
 
 const bomb = /4000[01]|pixels/
 

@@ -3,7 +3,7 @@ import { env } from 'cloudflare:workers'
 import { configureGlobal, readConfigureGlobal } from 'fast-check'
 import { vi } from 'vitest'
 import { setTestClock } from './clock.ts'
-import { keepWorker } from './kept-worker.ts'
+import { keepWorker } from './worker-module.ts'
 import { openLimiters } from './open-limiters.ts'
 
 configureGlobal({ ...readConfigureGlobal(), seed: Number(env.PROPERTY_SEED) })

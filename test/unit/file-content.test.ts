@@ -5,7 +5,7 @@ import { checkContent, partsLimits } from '../../src/domain/files/content.ts'
 import { headBytes } from '../../src/domain/files/files.ts'
 import { type Expected, harmlessFiles, type HostileFile, hostileFiles } from '../support/hostile-files.ts'
 import { image, imageNames } from '../support/images.ts'
-import { makeGif, latin, nestedAvif } from '../support/made-files.ts'
+import { makeGif, latin, nestedAvif } from '../support/file-bytes.ts'
 
 /** Judges a file, and returns the verdict in the words of the table. */
 function judgeFile({ content, size, declared }: Pick<HostileFile, 'content' | 'size' | 'declared'>) {

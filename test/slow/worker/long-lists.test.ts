@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { dearRuns } from '../../support/dear-runs.ts'
+import { dearRuns } from '../../support/property-runs.ts'
 import { changes } from '../../support/long-lists/changes.ts'
 import { checkMovingWalk } from '../../support/long-lists/check-moving-walk.ts'
 import { checkRequest } from '../../support/long-lists/check-request.ts'
