@@ -7,22 +7,22 @@ import { loadTestSchema } from './test/support/schema-snapshot.ts'
 import { sourceBundle } from './test/support/source-bundle.ts'
 import { keepStorageInMemory } from './test/support/memory-storage.ts'
 
-/** Of the property tests: the same cases at each run, unless another seed is given. */
+/** The seed of property tests, which try the same cases at each run unless another seed is set. */
 const propertySeed = process.env['PROPERTY_SEED'] ?? '20261121'
 
-/** `all` tries properties with dear cases as often as the slow tests do. */
+/** `all` tries properties with costly cases as often as the slow tests do. */
 const propertyRuns = process.env['PROPERTY_RUNS'] ?? 'few'
 
-/** So many random expressions of each scope go to the judge. The slow run has a thousand. */
+/** The number of random expressions for each scope. The slow tests try 1,000. */
 const celExpressions = process.env['CEL_EXPRESSIONS'] ?? '200'
 
-/** Of a test, in milliseconds. It ends what hangs, and nothing that only has to wait for a busy machine. */
+/** The time limit of a test in milliseconds. A busy machine does not reach it. */
 const patience = 180_000
 
-/** Files that share storage look at what they made themselves. Others find none of what files before them left. */
+/** Files with shared storage look only at their own rows. Files with their own storage start empty. */
 type Storage = 'shared' | 'own'
 
-const bindingsOf = async (storage: Storage) => {
+const buildBindings = async (storage: Storage) => {
   const { snapshot } = await loadTestSchema()
   return { TEST_SCHEMA: snapshot, TEST_STORAGE: storage }
 }
@@ -33,10 +33,10 @@ const worker = (storage: Storage) =>
     return {
       wrangler: { configPath: './wrangler.toml' },
       miniflare: {
-        // The runtime loads it by itself: through Vite it would take as long as its modules did.
+        // The runtime loads the bundle itself, because Vite would take as long as for its modules.
         modulesRules: [{ type: 'ESModule', include: ['**/source-bundle/all.mjs'] }],
         bindings: {
-          ...(await bindingsOf(storage)),
+          ...(await buildBindings(storage)),
           PROPERTY_SEED: propertySeed,
           PROPERTY_RUNS: propertyRuns,
           CEL_EXPRESSIONS: celExpressions,
@@ -50,7 +50,7 @@ const worker = (storage: Storage) =>
           WALLET_VENDOR_A: 'apple',
           WALLET_VENDOR_B: 'google',
         },
-        // Nobody hears what rings for calculations, messages and campaigns: tests make them at the moment of their choice.
+        // Tests run these jobs themselves, so nothing consumes their queues.
         queueProducers: {
           WEBHOOKS: 'webhooks',
           EMAILS: 'emails-unheard',

@@ -3,10 +3,11 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { files } from '../../src/db/schema/files/files.ts'
 import { insert } from '../../src/db/write.ts'
 import { loadTemplate } from '../../src/modules/email-messages/index.ts'
+import { fileReferences } from '../../src/modules/files/index.ts'
 import { callWith, get, patch, post, publicUrl, remove, type Reply } from '../support/api.ts'
 import { createContextAt } from '../support/context.ts'
 import { interruptDatabase } from '../support/bindings.ts'
-import { makeFreshPng, uploadRaw } from '../support/files.ts'
+import { makeFreshPng, queryRows, uploadRaw } from '../support/files.ts'
 import { seedShop, givenOrder } from '../support/seeding/sales/orders.ts'
 import { requestRefund } from '../support/refunds.ts'
 import { db, freshId, seededAt, write } from '../support/seeding/rows.ts'
@@ -294,5 +295,31 @@ describe('images of products', () => {
       await expect(writing).rejects.toThrow('FOREIGN KEY')
     }
     expect(await db.all(sql`select 1 from products where id = ${id}`)).toEqual([])
+  })
+})
+
+describe('the table of references to files', () => {
+  it('has every column that names a file or an image', async () => {
+    const tables = await queryRows<{ name: string }>("select name from sqlite_master where type = 'table'")
+    const references: string[] = []
+    for (const { name } of tables) {
+      if (/^_cf|^sqlite|^d1_/.test(name)) continue
+      const columns = await queryRows<{ name: string }>(`select name from pragma_table_info('${name}')`)
+      const keys = await queryRows<{ from: string }>(
+        `select "from" from pragma_foreign_key_list('${name}') where "table" = 'files'`,
+      )
+      const named = columns.filter((column) =>
+        /(?:^|_)(?:file|image|avatar|logo|picture|photo|attachment)s?(?:_ids?)?$/.test(column.name),
+      )
+      references.push(
+        ...new Set(
+          [...named.map((column) => column.name), ...keys.map((key) => key.from)].map((column) => `${name}.${column}`),
+        ),
+      )
+    }
+    // An upload stores only the id of its file, a scan is deleted with its file, and ids in JSON also have a table.
+    const others = ['file_scans.file_id', 'file_uploads.file_id', 'products.images']
+    const listedReferences = [...fileReferences.map(({ table, column }) => `${table}.${column}`), ...others]
+    expect(references.toSorted()).toEqual(listedReferences.toSorted())
   })
 })
