@@ -4,7 +4,7 @@ import type { DeliveryClaim, WebhookSenderRpc } from '../domain/webhooks/webhook
 import { deliverClaims } from '../modules/webhooks/index.ts'
 
 /** The class of the objects that post webhooks. They store nothing: claims and results are in the database. */
-export const webhookSender = <Bindings>(
+export const createWebhookSenderClass = <Bindings>(
   open: (env: Bindings) => JobCtx,
   inBackground: (name: string, work: Promise<unknown>) => void,
 ) =>

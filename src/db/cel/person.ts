@@ -20,7 +20,7 @@ const editionFields: Record<string, CustomerColumn> = {
 }
 
 const user = sql`u`
-const editionRow = sql`seen`
+const visibleContact = sql`visible_contact`
 
 /** The person `u` as the visible editions know them. */
 export class Person {
@@ -43,7 +43,7 @@ export class Person {
     const column = editionFields[name]
     if (this.#editions === null || column === undefined) return user
     this.#used.add(column)
-    return editionRow
+    return visibleContact
   }
 
   /**
@@ -54,12 +54,13 @@ export class Person {
     const editions = this.#editions
     if (editions === null || this.#used.size === 0) return []
     const columns = [...this.#used].map(
-      (name) => sql`${buildEditionColumn(name, sql`known`, user)} as ${sql.raw(name)}`,
+      (name) => sql`${buildEditionColumn(name, sql`edition_contact`, user)} as ${sql.raw(name)}`,
     )
     return [
       sql`(select ${sql.join(columns, sql`, `)}
         from (select ${selectLatestSeq(sql`u.seq`, editions)} as seq) as latest
-          left join edition_customers as known on known.seq = latest.seq limit 1 offset 0) ${editionRow}`,
+          left join edition_customers as edition_contact on edition_contact.seq = latest.seq
+          limit 1 offset 0) ${visibleContact}`,
     ]
   }
 }

@@ -134,5 +134,5 @@ export interface CampaignSenderRpc {
 }
 
 export interface CampaignSenders {
-  of: (campaignId: string) => CampaignSenderRpc
+  get: (campaignId: string) => CampaignSenderRpc
 }

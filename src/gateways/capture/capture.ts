@@ -1,6 +1,6 @@
 import { formatMailbox } from '../../domain/messaging/mailbox.ts'
 import { type Channel, createFailure, type SendResult } from '../../domain/messaging/messaging.ts'
-import { findEmailFault, findSmsFault, sendAcceptable } from '../acceptable/acceptable.ts'
+import { findEmailFault, findSmsFault, sendValid } from '../message-checks/message-checks.ts'
 import type { EmailGateway } from '../email/email.ts'
 import type { SmsGateway } from '../sms/sms.ts'
 
@@ -50,11 +50,11 @@ export const createEmailCapture = (store: CaptureStore): EmailGateway => ({
   ...properties,
   bulk: true,
   send: (messages, key) =>
-    sendAcceptable(messages, findEmailFault, (acceptable) =>
+    sendValid(messages, findEmailFault, (validMessages) =>
       storeMessages(
         store,
         key,
-        acceptable.map(({ from, to, replyTo, subject, html, text, headers, reference }) => ({
+        validMessages.map(({ from, to, replyTo, subject, html, text, headers, reference }) => ({
           channel: 'email',
           reference,
           from: formatMailbox(from),
@@ -73,11 +73,11 @@ export const createEmailCapture = (store: CaptureStore): EmailGateway => ({
 export const createSmsCapture = (store: CaptureStore): SmsGateway => ({
   ...properties,
   send: (messages, key) =>
-    sendAcceptable(messages, findSmsFault, (acceptable) =>
+    sendValid(messages, findSmsFault, (validMessages) =>
       storeMessages(
         store,
         key,
-        acceptable.map(({ from, to, body, reference }) => ({
+        validMessages.map(({ from, to, body, reference }) => ({
           channel: 'sms',
           reference,
           from,

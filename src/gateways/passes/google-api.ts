@@ -60,7 +60,7 @@ async function loadAccessToken(account: ServiceAccount, now: number): Promise<st
     },
     timeoutMs,
   )
-  if (!answer.came || answer.status >= 500) return { ok: false, kind: 'transient', code: 'no_token' }
+  if (!answer.isComplete || answer.status >= 500) return { ok: false, kind: 'transient', code: 'no_token' }
   const token = isRecord(answer.body) ? answer.body['access_token'] : null
   if (answer.status !== 200 || typeof token !== 'string')
     return { ok: false, kind: 'configuration', code: 'token_refused' }
@@ -88,7 +88,7 @@ export async function patchObject(
   if (typeof token !== 'string') return token
   const url = `${options.apiBase || standardBase}/eventTicketObject/${encodeURIComponent(objectId)}`
   const answer = await patchJson(url, { authorization: `Bearer ${token}` }, fields, timeoutMs)
-  if (!answer.came) return { ok: false, kind: 'transient', code: answer.code }
+  if (!answer.isComplete) return { ok: false, kind: 'transient', code: answer.code }
   if (answer.status === 401) tokens.delete(account.client_email)
   return readResult(answer.status)
 }

@@ -188,8 +188,8 @@ function parse(text: string): unknown {
 }
 
 function checkText(root: object): void {
-  const open: { value: object; path: PropertyKey[] }[] = [{ value: root, path: [] }]
-  for (let next = open.pop(); next; next = open.pop()) {
+  const stack: { value: object; path: PropertyKey[] }[] = [{ value: root, path: [] }]
+  for (let next = stack.pop(); next; next = stack.pop()) {
     const { value, path } = next
     if (path.length >= maxDepth)
       throw invalid(fieldError(path.slice(0, 8), 'too_deep', `Must have at most ${maxDepth} levels.`))
@@ -200,7 +200,7 @@ function checkText(root: object): void {
       const at = [...path, key]
       if (!isStorable(key) || (typeof child === 'string' && !isStorable(child)))
         throw invalid(fieldError(at, 'invalid_characters', 'Must not contain NUL characters or half surrogate pairs.'))
-      if (typeof child === 'object' && child !== null) open.push({ value: child, path: at })
+      if (typeof child === 'object' && child !== null) stack.push({ value: child, path: at })
     }
   }
 }

@@ -35,7 +35,7 @@ async function readForm(c: AppContext): Promise<SentForm> {
 }
 
 /** The pages on which people read and answer their consents. Their links are sent to the person alone. */
-export function consentPages(open: (c: AppContext) => PageJob): Hono<AppEnv> {
+export function buildConsentPageRoutes(open: (c: AppContext) => PageJob): Hono<AppEnv> {
   const routes = new Hono<AppEnv>({ strict: false })
 
   routes.use('/consents/*', linkHeaders(), limitLinks())

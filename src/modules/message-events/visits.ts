@@ -72,7 +72,7 @@ export async function findSubscriber(job: JobCtx, kind: SubscriptionLink, token:
   const campaign =
     target &&
     (await job.db.first(select({ id: campaigns.id }).from(campaigns).where(eq(campaigns.id, target.campaign_id))))
-  const row = campaign && (await job.senders.of(campaign.id).findRecipient(target.n))
+  const row = campaign && (await job.senders.get(campaign.id).findRecipient(target.n))
   return row ? loadSubscriber(job, campaign.id, row) : null
 }
 

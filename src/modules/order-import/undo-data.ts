@@ -84,33 +84,36 @@ function recordPayment(writes: readonly Write[]): UpdateUndo['payment'] {
   }
 }
 
-/** Counts how often the writes increase the version of each purchase. */
+/** Counts by how much the writes increase the version of each purchase. */
 function countVersionIncreases(writes: readonly Write[]): Map<string, number> {
-  const ids = writes.flatMap((one) => {
-    if (one.write === 'purchase-details') return one.purchases.map(({ purchase }) => purchase.id)
-    return one.write === 'purchase-status' ? one.purchases.map(({ id }) => id) : []
+  const ids = writes.flatMap((write) => {
+    if (write.write === 'purchase-details') return write.purchases.map(({ purchase }) => purchase.id)
+    return write.write === 'purchase-status' ? write.purchases.map(({ id }) => id) : []
   })
-  return new Map([...Map.groupBy(ids, (id) => id)].map(([id, raises]) => [id, raises.length]))
+  return new Map([...Map.groupBy(ids, (id) => id)].map(([id, increases]) => [id, increases.length]))
 }
 
 function listFormerDetails(writes: readonly Write[]): Map<string, Partial<PurchaseDetails>> {
-  const changed = writes.flatMap((one) => (one.write === 'purchase-details' ? one.purchases : []))
+  const changedPurchases = writes.flatMap((write) => (write.write === 'purchase-details' ? write.purchases : []))
   return new Map(
-    changed.map(({ purchase, changes }) => [purchase.id, pick<PurchaseDetails>(purchase, Object.keys(changes))]),
+    changedPurchases.map(({ purchase, changes }) => [
+      purchase.id,
+      pick<PurchaseDetails>(purchase, Object.keys(changes)),
+    ]),
   )
 }
 
 export function recordUpdate(state: ImportState, existing: OrderRow, writes: readonly Write[]): UpdateUndo {
   const change = writes.find((one) => one.write === 'order')
   const { modified_at: _, ...changes } = change?.changes ?? {}
-  const raises = countVersionIncreases(writes)
+  const versionIncreases = countVersionIncreases(writes)
   const formerDetails = listFormerDetails(writes)
   return {
     order: pick(existing, Object.keys(changes)),
     payment: recordPayment(writes),
     purchases: (state.purchases.get(existing.id) ?? []).map(({ id, status, valid_until, version }) => {
       const details = formerDetails.get(id)
-      const before = { id, status, valid_until, version: version + (raises.get(id) ?? 0) }
+      const before = { id, status, valid_until, version: version + (versionIncreases.get(id) ?? 0) }
       return details ? { ...before, details } : before
     }),
     added: listInsertedRows(writes, 'purchases').map(({ id }) => id),

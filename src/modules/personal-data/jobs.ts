@@ -77,7 +77,7 @@ async function eraseInCampaigns(job: JobCtx, erasure: ErasureRow): Promise<Erasu
     startedCampaigns.map(async ({ seq, id, channel }) => ({
       seq,
       channel,
-      ...(await job.senders.of(id).erase(erasure.user_seq)),
+      ...(await job.senders.get(id).erase(erasure.user_seq)),
     })),
   )
   const addresses = [...erasure.addresses]
@@ -183,7 +183,7 @@ async function runErasure(job: JobCtx, id: string): Promise<void> {
 
 /** Continues erasures that are due, longest due first. An error in one does not stop the others. */
 export async function sweepErasures(job: JobCtx): Promise<void> {
-  const due = await job.db.all(
+  const dueErasures = await job.db.all(
     select({ id: erasures.id })
       .from(erasures)
       .where(sql`due_at <= ${job.now()} and ${isClaimable(job.now())}`)
@@ -191,6 +191,6 @@ export async function sweepErasures(job: JobCtx): Promise<void> {
       .limit(erasuresPerSweep),
   )
   const errors: unknown[] = []
-  for (const { id } of due) await runErasure(job, id).catch((error: unknown) => errors.push(error))
+  for (const { id } of dueErasures) await runErasure(job, id).catch((error: unknown) => errors.push(error))
   if (errors.length) throw new Error('erasures could not be finished', { cause: errors[0] })
 }

@@ -83,10 +83,10 @@ export async function workRefundBatches(job: JobCtx, messages: readonly WorkRefu
 /** Sends messages for due batches, because messages get lost and claims end. */
 export async function sweepRefundBatches(job: JobCtx): Promise<void> {
   const now = job.now()
-  const due = await job.db.all(sql<{ id: string }>`select id from refund_batches indexed by refund_batches_due
+  const dueBatches = await job.db.all(sql<{ id: string }>`select id from refund_batches indexed by refund_batches_due
     where due_at <= ${now} and ${isClaimable(now)} order by due_at limit ${batchesPerSweep}`)
   await enqueueBatches(
     job,
-    due.map(({ id }) => id),
+    dueBatches.map(({ id }) => id),
   )
 }

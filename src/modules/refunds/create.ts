@@ -39,14 +39,14 @@ export interface RequestedRefund {
 
 type RefundAuthor = Pick<RefundRow, 'source' | 'requested_by'>
 
-const currencyMismatch = (currency: string) =>
+const buildCurrencyError = (currency: string) =>
   invalid(fieldError(['currency'], 'currency_mismatch', `The currency of this order is ${currency}.`))
 
 /** Checks the request, and computes its amount and the share of each purchase. */
 function prepareRequest(order: RefundableOrder, target: RefundTarget, input: CreateInput): RequestedRefund {
   if (order.is_archived) throw editionArchived()
   const { currency, transaction_id } = order
-  if (input.currency !== undefined && input.currency !== currency) throw currencyMismatch(currency)
+  if (input.currency !== undefined && input.currency !== currency) throw buildCurrencyError(currency)
   const limits = {
     purchase_status: target.kind === 'purchase' ? (order.purchases[0]?.status ?? null) : null,
     payment_status: order.transaction_status,
@@ -158,11 +158,18 @@ export const getRefundSource = ({ credential }: Caller): RefundRow['source'] =>
 
 async function createRequest(ctx: Ctx, request: RequestedRefund): Promise<RefundDetailRow> {
   const { order, amount, shares } = request
-  const pending = buildRefundRow(ctx, request, { source: getRefundSource(ctx.caller), requested_by: ctx.caller.id })
+  const pendingRefund = buildRefundRow(ctx, request, {
+    source: getRefundSource(ctx.caller),
+    requested_by: ctx.caller.id,
+  })
   const payout = await approveByPolicy(ctx, request)
   const refund = payout
-    ? { ...pending, ...buildApprovedColumns(pending, payout, pending.created_at), approved_minor: amount }
-    : pending
+    ? {
+        ...pendingRefund,
+        ...buildApprovedColumns(pendingRefund, payout, pendingRefund.created_at),
+        approved_minor: amount,
+      }
+    : pendingRefund
   const purchaseIds = new Set(shares.items.map(({ purchase_id }) => purchase_id))
   const purchases = order.purchases.filter(({ id }) => purchaseIds.has(id))
   const requestAnnouncements = buildRefundAnnouncements(refund, purchases, {
@@ -172,13 +179,13 @@ async function createRequest(ctx: Ctx, request: RequestedRefund): Promise<Refund
     occurredAt: refund.created_at,
   })
   const approval = payout && (await buildApproval(ctx, refund, payout, purchases))
-  const created = await commit(ctx, buildDetailRow(request, approval?.refund ?? refund), [
+  const row = await commit(ctx, buildDetailRow(request, approval?.refund ?? refund), [
     ...buildCreateStatements({ refund, shares, purchases }),
     ...(approval?.statements ?? []),
     ...announceAll(ctx, [...requestAnnouncements, ...(approval?.announcements ?? [])]),
   ])
   if (approval) ctx.afterCommit(() => approval.enqueue(ctx))
-  return created
+  return row
 }
 
 export const createPurchaseRefund = (ctx: Ctx, id: string, input: CreateInput): Promise<RefundDetailRow> =>
@@ -195,10 +202,10 @@ function readTarget(input: CreateForTargetInput): RefundTarget & { field: string
     const id = input[field]
     return typeof id === 'string' ? [{ kind, id, field }] : []
   })
-  const [target, another] = targets
-  if (target && !another) return target
+  const [target, otherTarget] = targets
+  if (target && !otherTarget) return target
   const detail = 'Send exactly one of purchase_id, order_id and transaction_id.'
-  throw invalid(fieldError([another?.field ?? 'purchase_id'], 'exactly_one_target', detail))
+  throw invalid(fieldError([otherTarget?.field ?? 'purchase_id'], 'exactly_one_target', detail))
 }
 
 export function createRefund(ctx: Ctx, input: CreateForTargetInput): Promise<RefundDetailRow> {

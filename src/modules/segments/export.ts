@@ -11,7 +11,7 @@ import { selectConsentStatus } from './calculation/audience.ts'
 import type { ExportColumn } from './contract.ts'
 import type { LoadedSegment } from './queries.ts'
 
-const rowsAPage = 500
+const rowsPerPage = 500
 
 interface ExportRow {
   user_seq: number
@@ -54,7 +54,7 @@ function selectPage(ctx: Ctx, segment: LoadedSegment, columns: readonly ExportCo
     from segment_members m cross join users u on u.seq = m.user_seq ${view.join}
     where m.segment_seq = ${segment.seq} and m.epoch = ${segment.members_epoch} and m.user_seq > ${after}
       and m.excluded_for is null
-    order by m.user_seq limit ${rowsAPage}`
+    order by m.user_seq limit ${rowsPerPage}`
 }
 
 /** Streams the set of members that was current when the export started. */
@@ -68,7 +68,7 @@ async function* streamRecords(
   for (let rows = first.rows; rows.length;) {
     yield rows.map((row) => formatCsvRecord(columns.map((column) => cells[column](row)))).join('')
     const last = rows.at(-1)
-    if (!last || rows.length < rowsAPage) return
+    if (!last || rows.length < rowsPerPage) return
     rows = await ctx.db.all(selectPage(ctx, segment, columns, last.user_seq))
   }
 }

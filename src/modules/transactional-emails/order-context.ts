@@ -52,14 +52,14 @@ const itemFields = { quantity, price_minor, ...buildProductFields(cartLineColumn
 
 type ItemRow = RowOf<typeof itemFields>
 
-export interface LoadedOrder {
+export interface MessageOrder {
   head: OrderHead
   items: ItemRow[]
   /** Number of lines that are not in `items`. */
   more_items_count: number
 }
 
-export async function loadOrder(db: Database, orderId: string): Promise<LoadedOrder | null> {
+export async function loadOrder(db: Database, orderId: string): Promise<MessageOrder | null> {
   const [[head], items] = await db.batch([
     select(headFields)
       .from(orders)
@@ -78,7 +78,10 @@ export async function loadOrder(db: Database, orderId: string): Promise<LoadedOr
 }
 
 /** Amounts and dates are formatted for the language. */
-export function buildOrderContext({ head, items, more_items_count }: LoadedOrder, language: Language): TemplateContext {
+export function buildOrderContext(
+  { head, items, more_items_count }: MessageOrder,
+  language: Language,
+): TemplateContext {
   const { currency, timezone } = head
   const cart = readCart(head)
   const formatMoney = (minor: number) => formatLocalMoney(minor, currency, language)

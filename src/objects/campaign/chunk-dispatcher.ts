@@ -12,7 +12,7 @@ import { readPerson } from '../../domain/campaigns/sender.ts'
 import { countPending } from '../../domain/campaigns/counters.ts'
 import type { CampaignRecord, RecipientOutcome } from './schema.ts'
 import type { RecipientStore } from './recipient-store.ts'
-import { type Chunk, ChunkStore, type ChunkClaim, type RetryChunk, readMembers } from './chunk-store.ts'
+import { type Chunk, ChunkStore, type ChunkClaimTerms, type RetryChunk, readMembers } from './chunk-store.ts'
 
 /** What the provider of the campaign's channel can do. */
 export interface ChannelProvider {
@@ -141,11 +141,11 @@ export class ChunkDispatcher {
       if (exactRetries.length) changes.retries.push({ ...retry, members: call.map(({ n }) => n), is_exact: true })
       else if (freshRetries.length) changes.retries.push({ ...retry, members: freshRetries, is_exact: false })
     }
-    const reported = new Set(report.calls.flat().map(({ n }) => n))
-    const unreported = chunk ? readMembers(chunk).filter((n) => !reported.has(n)) : []
+    const reportedNumbers = new Set(report.calls.flat().map(({ n }) => n))
+    const unreportedNumbers = chunk ? readMembers(chunk).filter((n) => !reportedNumbers.has(n)) : []
     // A consumer that reports other calls of the chunk did not make those of unreported members.
-    const retry = { members: unreported, is_exact: attempt.is_repeat, not_before: now }
-    if (unreported.length) changes.retries.push({ ...retry, tries: tries - Number(reported.size > 0) })
+    const retry = { members: unreportedNumbers, is_exact: attempt.is_repeat, not_before: now }
+    if (unreportedNumbers.length) changes.retries.push({ ...retry, tries: tries - Number(reportedNumbers.size > 0) })
     return changes
   }
 
@@ -157,10 +157,10 @@ export class ChunkDispatcher {
     const { deduplicates } = this.#provider
     const isCancelled = this.#store.readRecord()?.status === 'cancelled'
     for (const chunk of this.#chunks.listExpired(now)) {
-      const maybeSent = deduplicates || chunk.state === 'begun' || chunk.is_repeat === 1
-      if (maybeSent && (!deduplicates || isCancelled)) this.#giveUp(chunk)
+      const mayHaveBeenSent = deduplicates || chunk.state === 'begun' || chunk.is_repeat === 1
+      if (mayHaveBeenSent && (!deduplicates || isCancelled)) this.#giveUp(chunk)
       else if (isCancelled) this.#chunks.remove(chunk.number)
-      else this.#chunks.returnToReady(chunk.number, maybeSent, now)
+      else this.#chunks.returnToReady(chunk.number, mayHaveBeenSent, now)
     }
   }
 
@@ -211,24 +211,27 @@ export class ChunkDispatcher {
 
   /** Narrows a chunk to its pending members. Deletes it and returns false when none of it has to be sent. */
   #narrow(chunk: Chunk, now: number): boolean {
-    const pending = this.#listPending(chunk)
+    const pendingNumbers = this.#listPending(chunk)
     const { deduplicates } = this.#provider
     const { tries } = chunk
     const attempt = { now, tries, is_repeat: true, first_tried_at: chunk.first_tried_at ?? now, deduplicates }
-    if (pending.length === 0) this.#chunks.remove(chunk.number)
-    else if (chunk.is_repeat && !isRepeatable(attempt)) this.#giveUp(chunk)
-    else {
-      if (!chunk.is_repeat) {
-        chunk.members = JSON.stringify(pending)
-        this.#chunks.setMembers(chunk.number, pending)
-      }
-      return true
+    if (pendingNumbers.length === 0) {
+      this.#chunks.remove(chunk.number)
+      return false
     }
-    return false
+    if (chunk.is_repeat && !isRepeatable(attempt)) {
+      this.#giveUp(chunk)
+      return false
+    }
+    if (!chunk.is_repeat) {
+      chunk.members = JSON.stringify(pendingNumbers)
+      this.#chunks.setMembers(chunk.number, pendingNumbers)
+    }
+    return true
   }
 
   /** Makes a chunk of the next pending recipients. After the last one, the cursor stops further searches. */
-  #addChunk(record: CampaignRecord, claim: ChunkClaim): Chunk | null {
+  #addChunk(record: CampaignRecord, claim: ChunkClaimTerms): Chunk | null {
     const members = this.#store.listPending(record, computeChunkSize(this.#provider.batch))
     this.#store.changeRecord({ chunked_up_to: members.at(-1) ?? Number.MAX_SAFE_INTEGER }, { isVisible: false })
     return members.length ? this.#chunks.addClaimed(record, members, claim) : null

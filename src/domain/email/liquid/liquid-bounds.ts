@@ -90,7 +90,7 @@ function countRounds(node: ForTag, lists: ReadonlySet<string>): number {
 type Argument = Arguments extends Iterable<infer One> ? One : never
 
 /** Names, values and operators of an expression and of the arguments of its filters. */
-export function listTokens(argument: Argument): (Token | undefined)[] {
+export function listArgumentTokens(argument: Argument): (Token | undefined)[] {
   if (!(argument instanceof Value)) return [argument]
   const values = argument.filters.flatMap(({ args }) => args.map((one) => (Array.isArray(one) ? one[1] : one)))
   return [...argument.initial.postfix, ...values]
@@ -99,7 +99,7 @@ export function listTokens(argument: Argument): (Token | undefined)[] {
 /** Each of them is one step, and so is each filter. */
 function countArgument(node: Template, argument: Argument): number {
   const filters = argument instanceof Value ? argument.filters.length : 0
-  return listTokens(argument).reduce((sum, token) => sum + countToken(node, token), filters)
+  return listArgumentTokens(argument).reduce((sum, token) => sum + countToken(node, token), filters)
 }
 
 function countToken(node: Template, token: Token | undefined, depth = 0): number {

@@ -159,7 +159,7 @@ const catalogue = {
 } as const satisfies Record<string, Record<string, SingleVariable | ListVariable>>
 
 export type Category = keyof typeof catalogue
-export const categories = Object.keys(catalogue) as Category[]
+export const variableCategories = Object.keys(catalogue) as Category[]
 
 type ValueFor<V> = V extends { fields: infer Fields }
   ? readonly { [F in keyof Fields]?: string | number | null }[]
@@ -173,7 +173,7 @@ export type TemplateContext = {
   tracking?: { links: readonly string[]; pixel: string }
 }
 
-const entries: [Category, [string, SingleVariable | ListVariable][]][] = categories.map((category) => [
+const entries: [Category, [string, SingleVariable | ListVariable][]][] = variableCategories.map((category) => [
   category,
   Object.entries(catalogue[category] as Record<string, SingleVariable | ListVariable>),
 ])
@@ -272,7 +272,7 @@ const listFields: ReadonlyMap<string, VariableDescription> = new Map(
 
 /** Every path that a template may use, including categories and lists. */
 export const knownNames: ReadonlySet<string> = new Set([
-  ...categories,
+  ...variableCategories,
   ...entries.flatMap(([category, variables]) => variables.map(([name]) => `${category}.${name}`)),
   ...listFields.keys(),
 ])

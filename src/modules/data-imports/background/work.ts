@@ -27,7 +27,7 @@ const phaseSteps: Record<ImportPhase, PhaseStep> = {
 const turnMs = 10_000
 /** Requests wait for the same isolate, so the work pauses this often. */
 const pauseEveryMs = 250
-const importsASweep = 100
+const importsPerSweep = 100
 
 type ImportMessage = ImportWorkMessage | ImportPreviewMessage
 
@@ -88,7 +88,7 @@ export async function sweepImports(job: JobCtx): Promise<void> {
       .from(dataImports)
       .where(lte(dataImports.heartbeat_at, job.now() - heartbeatLostMs))
       .orderBy(asc(dataImports.heartbeat_at))
-      .limit(importsASweep),
+      .limit(importsPerSweep),
   )
   for (const row of silentImports) {
     const hasTooManyStalls = row.stalls >= maxStalls && dataImportLifecycle.allows(row.status, 'failed')

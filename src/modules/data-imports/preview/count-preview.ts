@@ -12,7 +12,7 @@ import { previewOrders, getAction, loadPreviewSetting, type PreviewedOrder } fro
 /** Orders are counted while the import waits for its start. */
 export const countedStatuses = ['mapping_products', 'ready'] as const
 
-const ordersAStep = 1000
+const ordersPerStep = 1000
 /** A count without progress for this time is started again. */
 const stalledMs = 60_000
 /** Totals of this age are counted again. */
@@ -100,7 +100,7 @@ export async function countPreview(job: JobCtx, { import_id }: ImportPreviewMess
   if (!row || !count) return
   const setting = await loadPreviewSetting(job, row, null)
   while (count) {
-    const orders = await previewOrders(job, setting, { after: count.last_number, limit: ordersAStep })
+    const orders = await previewOrders(job, setting, { after: count.last_number, limit: ordersPerStep })
     if (orders.length === 0) return
     count = await commitCount(job, count, orders)
     if (count && job.now() >= endsAt) return job.jobQueue.enqueue('imports', [{ type: 'import.preview', import_id }])

@@ -6,7 +6,7 @@ import { AppError } from '../../../domain/errors.ts'
 import type { Page, PageRequest } from '../../../domain/page.ts'
 import { checkAction } from '../begin.ts'
 import type { LoadedImport } from '../queries.ts'
-import { maxPreviewed, ordersWalkedAPage, type PreviewQuery } from '../run/run-contract.ts'
+import { maxPreviewed, maxOrdersPerPage, type PreviewQuery } from '../run/run-contract.ts'
 import { addToTotals, countedStatuses, loadPreviewCount, noTotals, type PreviewCount } from './count-preview.ts'
 import { previewOrders, getAction, loadPreviewSetting, type PreviewedOrder, type PreviewSetting } from './preview.ts'
 
@@ -111,7 +111,7 @@ async function walkOrders(
   const setting = await loadSettingFor(ctx, row)
   const rows: PreviewedOrder[] = []
   let after = page.after ? Number(page.after[0]) : null
-  for (let walked = 0; walked < ordersWalkedAPage; walked += ordersAtOnce) {
+  for (let walked = 0; walked < maxOrdersPerPage; walked += ordersAtOnce) {
     const numbers = await findNextNumbers(ctx, row, after, isDescending)
     if (numbers.length === 0) return { rows, after: null }
     const orders = await previewOrders(ctx, setting, { after: Math.min(...numbers) - 1, limit: numbers.length })

@@ -106,14 +106,14 @@ function buildRestoration(row: ImportRow, person: PersonRow, { is_new, edition_v
  */
 function mergePeople(changes: readonly PersonUndo[]): PersonUndo[] {
   const byId = new Map<string, PersonUndo>()
-  for (const one of changes) {
-    const later = byId.get(one.id)
+  for (const change of changes) {
+    const later = byId.get(change.id)
     const editionValues =
-      later?.edition_values && one.edition_values
-        ? { before: one.edition_values.before, after: later.edition_values.after }
-        : (one.edition_values ?? later?.edition_values)
-    const filled = { ...later?.filled, ...one.filled }
-    byId.set(one.id, { id: one.id, is_new: one.is_new, filled, edition_values: editionValues ?? null })
+      later?.edition_values && change.edition_values
+        ? { before: change.edition_values.before, after: later.edition_values.after }
+        : (change.edition_values ?? later?.edition_values)
+    const filled = { ...later?.filled, ...change.filled }
+    byId.set(change.id, { id: change.id, is_new: change.is_new, filled, edition_values: editionValues ?? null })
   }
   return [...byId.values()]
 }

@@ -2,7 +2,7 @@ import type { JobCtx } from '../../../context.ts'
 import type { Statement } from '../../../db/database.ts'
 import { AppError } from '../../../domain/errors.ts'
 import type { PaymentService } from '../../../gateways/payments/payments.ts'
-import { findReadyAccount, type OpenedAccount, type PaymentRoute } from '../../merchant-accounts/index.ts'
+import { findReadyAccount, type DecryptedAccount, type PaymentRoute } from '../../merchant-accounts/index.ts'
 import {
   buildCompletion,
   enqueueRefunds,
@@ -30,7 +30,7 @@ type PaidPayment = Pick<
 >
 
 /** Answers null when the account of the payment is not ready. */
-export type FindAccount = (route: PaymentRoute) => Promise<OpenedAccount | null>
+export type FindAccount = (route: PaymentRoute) => Promise<DecryptedAccount | null>
 
 /**
  * Chooses how an amount of a payment is paid back. Answers null when the merchant account is not ready. Payments

@@ -149,10 +149,10 @@ const maxMs = Date.UTC(lastYear, 0, 1)
 
 const noTime = { time: null, offset: null, is_serial: false }
 
-function buildInstantShape(at: number, rest: Pick<DateShape, 'offset' | 'is_serial'>): DateShape | null {
+function buildInstantShape(at: number, properties: Pick<DateShape, 'offset' | 'is_serial'>): DateShape | null {
   const day = Math.floor(at / dayMs) * dayMs
   const days = buildFixedDays(day)
-  return days && { ...days, ...rest, time: at - day }
+  return days && { ...days, ...properties, time: at - day }
 }
 
 /** Reads days since 1900 as spreadsheets count them, and seconds or milliseconds since 1970. */
@@ -189,8 +189,8 @@ export function readDate(cell: string): DateShape | null {
   if (iso || cannotBeDate.test(cell)) return iso
   // Polish years end with `r.`.
   const folded = foldFast(normalizeMarks(cell)).replace(/(?<=\d{4}) ?r\.?(?=$|[ ,])/, '')
-  const taken = takeZone(moveYear(folded), (content) => weekdays.has(content))
-  return taken && addZone(readWithoutZoneName(taken.rest), taken.zone)
+  const split = takeZone(moveYear(folded), (content) => weekdays.has(content))
+  return split && addZone(readWithoutZoneName(split.rest), split.zone)
 }
 
 /** An offset that is written as well wins. */
