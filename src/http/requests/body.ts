@@ -1,4 +1,5 @@
 import { AppError, fieldError, invalid } from '../../domain/errors.ts'
+import { joinBytes } from '../../domain/text/encoding.ts'
 import { isStorable } from '../../domain/text/text.ts'
 import type { AppContext } from '../env.ts'
 
@@ -21,14 +22,7 @@ export async function readBody(c: AppContext, maxSize = maxBytes): Promise<Uint8
   if (Number(c.req.header('content-length') ?? 0) > maxSize) throw tooLarge(maxSize)
   const stream = c.req.raw.body
   if (!stream) return new Uint8Array()
-  const chunks = await readChunks(stream, maxSize)
-  const body = new Uint8Array(chunks.reduce((sum, { byteLength }) => sum + byteLength, 0))
-  let offset = 0
-  for (const chunk of chunks) {
-    body.set(chunk, offset)
-    offset += chunk.byteLength
-  }
-  return body
+  return joinBytes(await readChunks(stream, maxSize))
 }
 
 async function readChunks(stream: ReadableStream<Uint8Array>, maxSize: number): Promise<Uint8Array[]> {

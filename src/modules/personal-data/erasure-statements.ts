@@ -8,6 +8,7 @@ import { orders, purchases } from '../../db/schema/sales/orders.ts'
 import { refundRequests } from '../../db/schema/sales/refunds.ts'
 import { editionCustomers } from '../../db/schema/users.ts'
 import { update } from '../../db/write.ts'
+import { erasedContact } from '../../domain/accounts/users.ts'
 import type { ChannelAddress } from '../../domain/messaging/suppressions.ts'
 import { emailClaimMs, transactionalEmailLifecycle } from '../../domain/messaging/transactional-emails.ts'
 import { eraseEvidence } from '../consents/index.ts'
@@ -64,14 +65,8 @@ const hideAuditedValues = ({ organization_id, user_id }: ErasureRow): Statement 
 
 /** The language is not null, so it becomes the default of the edition. */
 const erasedEditionContact = {
+  ...erasedContact,
   locale: sql`(select default_language from editions where editions.id = edition_id)`,
-  email: null,
-  phone_number: null,
-  first_name: '',
-  last_name: '',
-  metadata: {},
-  phone_digits: '',
-  search_text: '',
 }
 
 /** Erases a person in all tables except `users` and `webhook_events`. The statements can be repeated. */

@@ -13,7 +13,13 @@ import { isApprovedAutomatically, readPolicy } from '../../domain/refunds/refund
 import { type RefundShares, shareAmount, sumParts } from '../../domain/refunds/refund-shares.ts'
 import { buildRefundAnnouncements } from '../refund-payments/index.ts'
 import { announceAll } from '../webhooks/index.ts'
-import { buildApproval, buildApprovedColumns, choosePayout, type Payout } from './decisions/approval.ts'
+import {
+  buildApproval,
+  buildApprovedColumns,
+  choosePayout,
+  type Payout,
+  untriedPaymentColumns,
+} from './decisions/approval.ts'
 import { createRefundRequest, type CreateForTargetInput, type CreateInput } from './contract.ts'
 import type { RefundDetailRow } from './queries.ts'
 import { insertItems, type Reservation, buildReserveStatements } from './reserve.ts'
@@ -95,16 +101,8 @@ export function buildRefundRow(
     service: null,
     merchant_account_id: null,
     attempts: 0,
-    provider_key: null,
-    provider_key_at: null,
-    is_payable: false,
-    provider_reference: null,
-    failure_code: null,
-    failure_message: null,
+    ...untriedPaymentColumns,
     due_at: null,
-    claimed_until: null,
-    checks: 0,
-    needs_attention: false,
     metadata: input.metadata ?? {},
     version: 1,
     created_at: now,

@@ -8,19 +8,13 @@ import { AppError } from '../../domain/errors.ts'
 import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
 import { slugify } from '../../domain/text/text.ts'
 import { selectConsentStatus } from './calculation/audience.ts'
+import type { SegmentMember } from './calculation/members.ts'
 import type { ExportColumn } from './contract.ts'
 import type { LoadedSegment } from './queries.ts'
 
 const rowsPerPage = 500
 
-interface ExportRow {
-  user_seq: number
-  id: string
-  email: string | null
-  phone_number: string | null
-  first_name: string
-  last_name: string
-  locale: string
+interface ExportRow extends Omit<SegmentMember, 'excluded_for'> {
   created_at: number
   last_seen_at: number | null
   consent_status: string

@@ -1,3 +1,4 @@
+import { joinBytes } from '../../text/encoding.ts'
 import { createDecoder, decodeText, type Encoding } from './encoding/names.ts'
 import {
   maxOpenQuotes,
@@ -7,7 +8,7 @@ import {
   ReadError,
   type RowFault,
 } from './faults.ts'
-import { joinBytes, type LineBlock } from './lines.ts'
+import type { LineBlock } from './lines.ts'
 import { splitRecords, tidyText, unwrapRecord, type Dialect } from './split.ts'
 
 export interface SourceRecord {

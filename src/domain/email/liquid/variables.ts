@@ -1,3 +1,4 @@
+import { type Contact, formatFullName } from '../../accounts/users.ts'
 import type { EmailMessageType } from '../../messaging/email-messages.ts'
 import type { Language } from '../../languages.ts'
 import { formatLocalMoney } from '../../money.ts'
@@ -172,6 +173,15 @@ export type TemplateContext = {
   /** Only for templates from `trackable`. */
   tracking?: { links: readonly string[]; pixel: string }
 }
+
+export const buildCustomerValues = (contact: Contact, language: Language): TemplateContext['customer'] => ({
+  first_name: contact.first_name,
+  last_name: contact.last_name,
+  full_name: formatFullName(contact) || (contact.email ?? ''),
+  email: contact.email ?? '',
+  phone_number: contact.phone_number ?? '',
+  language,
+})
 
 const entries: [Category, [string, SingleVariable | ListVariable][]][] = variableCategories.map((category) => [
   category,

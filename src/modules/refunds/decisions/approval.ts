@@ -56,6 +56,19 @@ export async function choosePayout(
 export const merchantNotReady = (): AppError =>
   new AppError('merchant_not_ready', 'The merchant account of this payment has no API key or is switched off.')
 
+/** The columns of a request that no payment attempt has changed. */
+export const untriedPaymentColumns = {
+  provider_key: null,
+  provider_key_at: null,
+  is_payable: false,
+  provider_reference: null,
+  failure_code: null,
+  failure_message: null,
+  claimed_until: null,
+  checks: 0,
+  needs_attention: false,
+}
+
 /** Builds the columns that an approval sets. It clears those of an earlier attempt. */
 export const buildApprovedColumns = (
   refund: RefundRow,
@@ -66,16 +79,8 @@ export const buildApprovedColumns = (
   service,
   merchant_account_id,
   attempts: way === 'by provider' ? refund.attempts : refund.attempts + 1,
-  provider_key: null,
-  provider_key_at: null,
-  is_payable: false,
-  provider_reference: null,
-  failure_code: null,
-  failure_message: null,
   due_at: way === 'by provider' ? now : null,
-  claimed_until: null,
-  checks: 0,
-  needs_attention: false,
+  ...untriedPaymentColumns,
 })
 
 interface Approval {
