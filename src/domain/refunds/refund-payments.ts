@@ -25,7 +25,7 @@ export const buildRefundKey = (id: string, attempt: number): string => `${id}:${
 
 const keyPattern = /^(rfr_[0-9A-Za-z]{26,28}):[1-9]\d{0,8}$/
 
-/** Parses the id of the refund request from an idempotency key. Answers null for keys of other systems. */
+/** Parses the id of the refund request from an idempotency key. Returns null for keys of other systems. */
 export function parseRefundKey(key: string | null): string | null {
   const id = keyPattern.exec(key ?? '')?.[1] ?? ''
   return isId('refund_request', id) ? id : null
@@ -74,7 +74,7 @@ export function computeNextCheck(
 /** A completed refund is looked up again after these times, because the webhook about a reversal may be lost. */
 const recheckTimes = [1, 3, 7, 14, 30].map((days) => days * dayMs)
 
-/** Computes when to look up next whether the provider has reversed a refund. Answers null after the last time. */
+/** Computes when to look up next whether the provider has reversed a refund. Returns null after the last time. */
 export function computeNextRecheck(completedAt: number, now: number): number | null {
   const delay = recheckTimes.find((time) => completedAt + time > now)
   return delay === undefined ? null : completedAt + delay

@@ -85,7 +85,7 @@ export interface PaymentGateway {
   /** Looks up the outcome of a refund that this service has called, by its reference or else by its key. */
   lookUp: (refund: RefundLookup) => Promise<RefundOutcome | 'not_found'>
   /**
-   * Finds a refund by its reference, even one that was made at the provider. Answers null when the provider does not
+   * Finds a refund by its reference, even one that was made at the provider. Returns null when the provider does not
    * know it. Throws `PaymentProviderUnavailable`.
    */
   findRefund: (provider_reference: string) => Promise<ProviderRefund | null>

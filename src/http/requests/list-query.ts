@@ -145,11 +145,11 @@ interface PageQuery {
 
 /** A checksum of the page and the other parameters, because a cursor is valid only with those of its `next`. */
 function computeBinding(url: URL, page: number): number {
-  const rest = [...url.searchParams]
+  const parameters = [...url.searchParams]
     .filter(([name]) => name !== 'page' && name !== 'cursor')
     .map((parameter) => JSON.stringify(parameter))
     .toSorted()
-  return crc32(utf8(JSON.stringify([page, rest])))
+  return crc32(utf8(JSON.stringify([page, parameters])))
 }
 
 interface CursorContent {

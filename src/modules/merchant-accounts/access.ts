@@ -46,7 +46,7 @@ async function decryptAccount(ctx: AccessCtx, row: AccountRow): Promise<Decrypte
 const hasKey = (account: DecryptedAccount): boolean => account.service !== 'stripe' || account.api_key !== null
 
 /**
- * Finds the account that pays a payment back, switched off or not, for refunds that have begun. Answers null when the
+ * Finds the account that pays a payment back, switched off or not, for refunds that have begun. Returns null when the
  * payment has no account, when its key is missing or cannot be decrypted, or when its service is not available here.
  */
 export async function findRefundAccount(ctx: AccessCtx, route: PaymentRoute): Promise<DecryptedAccount | null> {
@@ -68,7 +68,7 @@ export async function findRefundAccount(ctx: AccessCtx, route: PaymentRoute): Pr
 }
 
 /**
- * Finds the account for a new refund. Answers null for one that is switched off, too: the refund gets 409
+ * Finds the account for a new refund. Returns null for one that is switched off, too: the refund gets 409
  * `merchant_not_ready`.
  */
 export async function findReadyAccount(ctx: AccessCtx, route: PaymentRoute): Promise<DecryptedAccount | null> {
@@ -77,7 +77,7 @@ export async function findReadyAccount(ctx: AccessCtx, route: PaymentRoute): Pro
 }
 
 /**
- * Finds the account that a provider's webhook names, switched off or not. Answers null when it has no webhook secret.
+ * Finds the account that a provider's webhook names, switched off or not. Returns null when it has no webhook secret.
  */
 export async function findWebhookAccount(ctx: AccessCtx, id: string): Promise<DecryptedAccount | null> {
   const row = await ctx.db.first(select(columns).from(merchantAccounts).where(eq(columns.id, id)))

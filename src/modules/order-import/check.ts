@@ -192,7 +192,7 @@ export function compareWithStored(
   }
 }
 
-/** Decides what happens to an order that already exists. Answers null when it is updated. */
+/** Decides what happens to an order that already exists. Returns null when it is updated. */
 export function decideDuplicate(
   policy: DuplicatePolicy,
   { path }: OrderEntry,

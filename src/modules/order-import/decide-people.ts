@@ -169,7 +169,7 @@ export class PeopleResolver {
     ]
   }
 
-  /** Records what the import changes about a person, for an undo. Answers null for an unchanged person. */
+  /** Records what the import changes about a person, for an undo. Returns null for an unchanged person. */
   recordChange(id: string): PersonUndo | null {
     const person = this.#people.get(id)
     const after = person?.user.edition_values

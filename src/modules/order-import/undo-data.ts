@@ -73,7 +73,7 @@ const pick = <Row extends object>(row: Row, names: readonly string[]): Partial<R
   Object.fromEntries(names.map((name) => [name, row[name as keyof Row]])) as Partial<Row>
 
 function recordPayment(writes: readonly Write[]): UpdateUndo['payment'] {
-  const write = writes.find((one) => one.write === 'payment')
+  const write = writes.find((candidate) => candidate.write === 'payment')
   if (!write) return null
   const { payment, changes } = write
   const { status, amount_minor, refunded_minor, reserved_minor } = { ...payment, ...changes }
@@ -104,7 +104,7 @@ function listFormerDetails(writes: readonly Write[]): Map<string, Partial<Purcha
 }
 
 export function recordUpdate(state: ImportState, existing: OrderRow, writes: readonly Write[]): UpdateUndo {
-  const change = writes.find((one) => one.write === 'order')
+  const change = writes.find((candidate) => candidate.write === 'order')
   const { modified_at: _, ...changes } = change?.changes ?? {}
   const versionIncreases = countVersionIncreases(writes)
   const formerDetails = listFormerDetails(writes)

@@ -119,7 +119,7 @@ function buildConditions(filters: OrderFilters): SQL[] {
   return conditions.filter((condition) => condition !== null)
 }
 
-/** Finds the orders that may match the text filters. Answers null when there is no text, or too many orders match. */
+/** Finds the orders that may match the text filters. Returns null when there is no text, or too many orders match. */
 async function findCandidates(
   ctx: Ctx,
   scope: OrderScope,

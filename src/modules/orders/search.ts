@@ -77,7 +77,7 @@ export function buildTextFilters(view: CustomerView, filters: OrderFilters): Ord
 const findShortestLength = ({ texts }: OrderTextFilter): number => Math.min(...texts.map(({ length }) => length))
 
 /**
- * Chooses the filter with the longest texts, which the fewest orders have. Answers null when all are too short for an
+ * Chooses the filter with the longest texts, which the fewest orders have. Returns null when all are too short for an
  * index.
  */
 export function chooseIndexedFilter(textFilters: readonly OrderTextFilter[]): OrderTextFilter | null {
@@ -114,7 +114,7 @@ function searchCustomers(scope: OrderScope, texts: readonly string[]): KeyQuery[
   return queries
 }
 
-/** Finds the orders that may contain a text. Answers null when too many orders or customers match. */
+/** Finds the orders that may contain a text. Returns null when too many orders or customers match. */
 export async function findOrdersByText(
   ctx: Ctx,
   scope: OrderScope,

@@ -22,7 +22,7 @@ const campaignsPerStep = 20
 const eventsPerStep = 2000
 const erasuresPerSweep = 5
 
-/** Claims an erasure that is due. Answers undefined when another run has it. */
+/** Claims an erasure that is due. Returns undefined when another run has it. */
 const claimErasure = ({ db, now }: JobCtx, id: string): Promise<ErasureRow | undefined> =>
   db.first(
     decodeAs(
@@ -56,7 +56,7 @@ async function recordProgress(
   return { ...erasure, ...changes }
 }
 
-/** Erases the person in the Durable Objects of the next campaigns. Answers null when there are no more. */
+/** Erases the person in the Durable Objects of the next campaigns. Returns null when there are no more. */
 async function eraseInCampaigns(job: JobCtx, erasure: ErasureRow): Promise<ErasureRow | null> {
   const startedCampaigns = await job.db.all(
     select({ seq: campaigns.seq, id: campaigns.id, channel: sql<Channel>`${campaigns.channel}` })
@@ -112,7 +112,7 @@ function removePerson(value: unknown, userId: string): unknown {
 }
 
 /**
- * Erases the person in the next webhook events. Answers the id of the last one read, or null when there are no more.
+ * Erases the person in the next webhook events. Returns the id of the last one read, or null when there are no more.
  */
 async function eraseInEvents({ db }: JobCtx, erasure: ErasureRow): Promise<string | null> {
   const { event_cursor, organization_id, user_id } = erasure
@@ -137,7 +137,7 @@ async function eraseInEvents({ db }: JobCtx, erasure: ErasureRow): Promise<strin
   return range && range.count === eventsPerStep ? range.last : null
 }
 
-/** Does one step of a pass. Answers null when the pass has ended or has to wait. */
+/** Does one step of a pass. Returns null when the pass has ended or has to wait. */
 async function eraseNextStep(job: JobCtx, erasure: ErasureRow): Promise<ErasureRow | null> {
   const advanced = await eraseInCampaigns(job, erasure)
   if (advanced) return advanced.campaign_cursor > erasure.campaign_cursor ? advanced : null

@@ -50,7 +50,7 @@ const deleteCustomers = ({ db }: JobCtx, { id, version }: BatchRow): Promise<unk
       where id = ${id} and version = ${version} and changes() < ${customersPerStep}`,
   ])
 
-/** Does one step of a batch. Answers false when the batch has no work or another consumer has claimed it. */
+/** Does one step of a batch. Returns false when the batch has no work or another consumer has claimed it. */
 const doStep = (job: JobCtx, { id, claimed_until }: BatchRow): Promise<boolean> =>
   retryLostRaces(async () => {
     const batch = await loadBatch(job, id)

@@ -112,7 +112,7 @@ export function buildRefundRow(
 }
 
 /**
- * Chooses how a request is paid that the refund policy approves automatically. Answers null when a review is needed.
+ * Chooses how a request is paid that the refund policy approves automatically. Returns null when a review is needed.
  */
 async function approveByPolicy(ctx: Ctx, { order, amount }: RequestedRefund): Promise<Payout | null> {
   const total = (order.refunded_minor ?? 0) + (order.reserved_minor ?? 0) + amount

@@ -35,7 +35,7 @@ const skipSpaces = (text: string, from: number): number => {
 const isCellEnd = (letter: string | undefined, delimiter: string): boolean =>
   letter === undefined || letter === delimiter || letter === '\n' || letter === '\r'
 
-/** Answers the quoted cell that begins at a quotation mark, and where it ends; null for one that does not end well. */
+/** Returns the quoted cell that begins at a quotation mark, and where it ends; null for one that does not end well. */
 function readQuotedCell(
   text: string,
   from: number,

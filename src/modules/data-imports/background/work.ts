@@ -67,7 +67,7 @@ export async function workOnImports(job: JobCtx, messages: readonly ImportMessag
     else await workOnImport(job, message.import_id, message.epoch)
 }
 
-/** Restarts stalled work under a new epoch. Answers null when another consumer has continued it. */
+/** Restarts stalled work under a new epoch. Returns null when another consumer has continued it. */
 async function restartWork(job: JobCtx, row: ImportRow): Promise<ImportRow | null> {
   const next = { epoch: row.epoch + 1, stalls: row.stalls + 1, heartbeat_at: job.now() }
   const isAsRead = sql`id = ${row.id} and epoch = ${row.epoch} and heartbeat_at = ${row.heartbeat_at}`

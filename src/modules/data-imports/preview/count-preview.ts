@@ -65,7 +65,7 @@ const findWaitingImport = (db: Database, id: string): Promise<ImportRow | undefi
       ),
   )
 
-/** Answers the count to continue, or a new one for a changed import and for old totals. Null when nothing is due. */
+/** Returns the count to continue, or a new one for a changed import and for old totals. Null when nothing is due. */
 async function openCount({ db, now }: JobCtx, row: ImportRow): Promise<CountRow | null> {
   const count = await findCount(db, row)
   if (count && !isComplete(count, row)) return count
@@ -78,7 +78,7 @@ async function openCount({ db, now }: JobCtx, row: ImportRow): Promise<CountRow 
   return opened
 }
 
-/** Stores the progress of the count. Answers null when another consumer has continued or restarted it. */
+/** Stores the progress of the count. Returns null when another consumer has continued or restarted it. */
 async function commitCount(job: JobCtx, count: CountRow, orders: readonly PreviewedOrder[]): Promise<CountRow | null> {
   const changes = {
     last_number: orders.at(-1)?.planned.fileOrder.staged.number ?? count.last_number,

@@ -49,7 +49,7 @@ interface PreviewPage {
   isDescending: boolean
 }
 
-/** Answers a range in the order of the file. */
+/** Returns a range in the order of the file. */
 function findRange({ page, isDescending }: PreviewPage, count: number): { from: number; to: number } {
   const skipped = (page.page - 1) * page.size
   if (page.page > 1 && skipped >= count)

@@ -140,7 +140,7 @@ async function deleteFiles(job: JobCtx, row: ImportRow): Promise<Statement[]> {
 
 /**
  * Blanks the next rows about the person in the imports of the organisation, and deletes the files of these imports.
- * Answers where to continue: null at the end, and the same position while an import is still being read.
+ * Returns where to continue: null at the end, and the same position while an import is still being read.
  */
 export async function eraseInImports(job: JobCtx, person: ErasedPerson, after: string): Promise<string | null> {
   const position = readPosition(after)

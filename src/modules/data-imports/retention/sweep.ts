@@ -31,7 +31,7 @@ const deletePart = (table: 'import_rows' | 'import_orders', key: string, id: str
   sql`delete from ${sql.raw(table)} where import_id = ${id} and (${sql.raw(key)}) in
     (select ${sql.raw(key)} from ${sql.raw(table)} where import_id = ${id} order by ${sql.raw(key)} limit ${rowsPerStep})`
 
-/** Deletes rows and orders of an import. Answers false when some are left because the budget is used up. */
+/** Deletes rows and orders of an import. Returns false when some are left because the budget is used up. */
 async function deleteRows(job: JobCtx, { id }: ImportRow, budget: { steps: number }): Promise<boolean> {
   while (budget.steps > 0) {
     const remaining = await job.db.first(

@@ -40,7 +40,7 @@ export const numberOrders = (
 ): OrderEntry[] =>
   fileOrders.flatMap(({ order }, index) => (order && !refused.has(index) ? [{ index, path: [], order }] : []))
 
-/** Finds orders whose customer or holders would be created. Answers their places in the group. */
+/** Finds orders whose customer or holders would be created. Returns their places in the group. */
 function findOrdersOfNewPeople({ outcomes, decision }: PlannedGroup): Set<number> {
   const newUserIds = new Set(listInsertedRows(decision.writes, 'users').map(({ id }) => id))
   const orders = new Set(decision.orders.flatMap(({ id, user_id }) => (newUserIds.has(user_id) ? [id] : [])))

@@ -81,7 +81,7 @@ const getCopyProgress = (copy: CopyPosition, file: FileSource): number =>
 const buildEmptyFileError = (): ReadError =>
   new ReadError('empty_file', 'The file has a header but no rows. Choose the file with the orders.')
 
-/** Stores the segment and commits the position behind it. Answers null when another consumer was faster. */
+/** Stores the segment and commits the position behind it. Returns null when another consumer was faster. */
 async function commitCopy(
   job: JobCtx,
   row: ImportRow,

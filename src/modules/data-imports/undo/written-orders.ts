@@ -130,7 +130,7 @@ function buildWrittenOrder(
 /** No transaction of an import writes more purchases, so an undo can take as many back in one. */
 const maxPurchases = maxUnitsPerOrder
 
-/** Loads the next orders before `below`, last first. Answers only one order when several have too many purchases. */
+/** Loads the next orders before `below`, last first. Returns only one order when several have too many purchases. */
 export async function loadWrittenOrders(
   db: Database,
   { id }: Pick<ImportRow, 'id'>,

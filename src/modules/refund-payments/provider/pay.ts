@@ -148,7 +148,7 @@ async function recheck(job: JobCtx, refund: RefundRow): Promise<void> {
   await job.db.all(update(refundRequests, { due_at, claimed_until: null }, isUnchanged))
 }
 
-/** Finds all references of a payment. Answers null when the provider cannot be reached. */
+/** Finds all references of a payment. Returns null when the provider cannot be reached. */
 async function findReferences(gateway: PaymentGateway | null, payment: RefundedPayment): Promise<string[] | null> {
   if (!gateway) return [payment.reference]
   try {

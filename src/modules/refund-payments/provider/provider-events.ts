@@ -109,7 +109,7 @@ const races = {
     new LostRace('another event recorded the refund'),
 }
 
-/** Records the event and its changes in one transaction. Answers false when nothing but the event was recorded. */
+/** Records the event and its changes in one transaction. Returns false when nothing but the event was recorded. */
 async function recordEvent(
   job: JobCtx,
   account: DecryptedAccount,

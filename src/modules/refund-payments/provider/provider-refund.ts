@@ -128,7 +128,7 @@ function buildRefundRow(
 
 /**
  * Records a refund that was made at the provider. Its amount counts on the payment even if open requests have reserved
- * it, because the money is gone. Purchases do not change. Answers null for a refund that failed or whose outcome or
+ * it, because the money is gone. Purchases do not change. Returns null for a refund that failed or whose outcome or
  * payment is unknown.
  */
 export async function buildProviderRefund(

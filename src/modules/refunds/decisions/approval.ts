@@ -29,11 +29,11 @@ type PaidPayment = Pick<
   'edition_id' | 'edition_account_id' | 'merchant_account_id' | 'provider_reference'
 >
 
-/** Answers null when the account of the payment is not ready. */
+/** Returns null when the account of the payment is not ready. */
 export type FindAccount = (route: PaymentRoute) => Promise<DecryptedAccount | null>
 
 /**
- * Chooses how an amount of a payment is paid back. Answers null when the merchant account is not ready. Payments
+ * Chooses how an amount of a payment is paid back. Returns null when the merchant account is not ready. Payments
  * without an account are paid back by hand. Stripe payments without a reference are too, and wait for a person's
  * confirmation.
  */

@@ -133,7 +133,7 @@ async function estimateMembers(
   return { count: Math.round((members * total) / Math.max(1, tested)), isExtrapolated: true }
 }
 
-/** Answers the errors and warnings of an expression, and for how many people it holds. */
+/** Returns the errors and warnings of an expression, and for how many people it holds. */
 export async function validateExpression(ctx: Ctx, input: ValidateCelInput): Promise<Validation> {
   const tenant = await findSegmentTenant(ctx, input, (name, code, detail) =>
     fieldError(name === null ? [] : [name], code, detail),

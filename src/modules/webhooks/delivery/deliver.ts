@@ -134,7 +134,7 @@ class DeliveryRun {
   #handOverWaiting(): void {
     this.#timer = undefined
     const claims: DeliveryClaim[] = []
-    for (const [endpointId, lane] of [...this.#lanes].filter(([, one]) => hasNoConnection(one))) {
+    for (const [endpointId, lane] of [...this.#lanes].filter(([, candidate]) => hasNoConnection(candidate))) {
       claims.push(...lane.waiting)
       lane.open -= lane.waiting.length
       lane.waiting = []

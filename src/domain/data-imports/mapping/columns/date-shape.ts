@@ -32,7 +32,7 @@ export interface DateShape {
 
 const [firstYear, lastYear] = [1900, 2100]
 
-/** Answers midnight as if it were UTC, or null for a day that does not exist. */
+/** Returns midnight as if it were UTC, or null for a day that does not exist. */
 function toDay(year: number, month: number, day: number): number | null {
   if (year < firstYear || year > lastYear || month < 1 || month > 12 || day < 1) return null
   const at = Date.UTC(year, month - 1, day)
@@ -113,7 +113,7 @@ interface Clock {
   fraction: string | undefined
 }
 
-/** Answers null for a time that does not exist. */
+/** Returns null for a time that does not exist. */
 function toClockMs({ hour, minute, second, fraction = '0' }: Clock): number | null {
   if (minute > 59 || second > 59 || hour > 23) return null
   return ((hour * 60 + minute) * 60 + second) * 1000 + Math.floor(Number(`0.${fraction}`) * 1000)

@@ -10,7 +10,7 @@ const rankOrder = ['certain', 'specific', 'plain', 'indirect', 'vague'] as const
 const compareRanks = (one: Candidate, other: Candidate): number =>
   rankOrder.indexOf(one.rank) - rankOrder.indexOf(other.rank)
 
-/** Picks the candidate of the best rank. Answers null when two share it. */
+/** Picks the candidate of the best rank. Returns null when two share it. */
 function pickBest(candidates: readonly Candidate[]): Candidate | null {
   const [first, second] = candidates.toSorted(compareRanks)
   return first && (!second || compareRanks(first, second) !== 0) ? first : null
