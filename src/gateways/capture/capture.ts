@@ -20,7 +20,7 @@ export interface CapturedMessage {
 
 export interface CaptureStore {
   /** Stores messages once for a key and returns their ids. An id is null when the key has stored another message. */
-  store: (key: string, messages: readonly CapturedMessage[]) => Promise<(string | null)[]>
+  save: (key: string, messages: readonly CapturedMessage[]) => Promise<(string | null)[]>
 }
 
 async function storeMessages(
@@ -29,7 +29,7 @@ async function storeMessages(
   messages: readonly CapturedMessage[],
 ): Promise<SendResult[]> {
   try {
-    const ids = await store.store(key, messages)
+    const ids = await store.save(key, messages)
     return ids.map((id) =>
       id === null
         ? createFailure('unknown', 'idempotency_mismatch', 'This key was used for another message.')

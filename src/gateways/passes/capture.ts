@@ -39,7 +39,7 @@ const buildMessage = (passId: string, to: string, subject: string, body: unknown
 
 /** Creates a gateway that stores calls instead of making them. Its passes have no signature, so phones refuse them. */
 export function createPassCapture({ store, keys, apple, google }: CaptureParts): PassesGateway {
-  const storeMessage = (key: string, message: CapturedMessage) => store.store(key, [message])
+  const storeMessage = (key: string, message: CapturedMessage) => store.save(key, [message])
   return {
     createAddUrl: async (pass) => {
       const { content } = pass

@@ -35,7 +35,7 @@ interface StripeApi {
   timeoutMs: number
 }
 
-const reasons: Record<RefundReason, 'duplicate' | 'fraudulent' | 'requested_by_customer'> = {
+const stripeReasons: Record<RefundReason, 'duplicate' | 'fraudulent' | 'requested_by_customer'> = {
   customer_request: 'requested_by_customer',
   event_cancelled: 'requested_by_customer',
   event_changed: 'requested_by_customer',
@@ -78,7 +78,7 @@ async function createRefund(api: StripeApi, call: RefundCall): Promise<RefundOut
   const fields = new URLSearchParams({
     ...payment,
     amount: String(call.amount_minor),
-    reason: reasons[call.reason],
+    reason: stripeReasons[call.reason],
     ...Object.fromEntries(Object.entries(call.metadata).map(([name, value]) => [`metadata[${name}]`, value])),
     'metadata[refund_key]': call.key,
   })

@@ -15,6 +15,7 @@ const countAccounts = (organizationId: string) =>
 
 export async function createMerchantAccount(ctx: Ctx, input: CreateMerchantAccountInput): Promise<MerchantAccountRow> {
   const { organization_id, name, description, type, provider_account, api_key, webhook_secret } = input
+  // An inactive account can be switched on later, so it is checked like an active one.
   checkMerchantAccount(type, { ...input, is_active: true }, ctx.config.environment)
   await checkTenant(ctx, organization_id, null)
   const existing = await ctx.db.first(countAccounts(organization_id))

@@ -51,7 +51,7 @@ const buildCurrencyError = (currency: string) =>
 /** Checks the request, and computes its amount and the share of each purchase. */
 function prepareRequest(order: RefundableOrder, target: RefundTarget, input: CreateInput): RequestedRefund {
   if (order.is_archived) throw editionArchived()
-  const { currency, transaction_id } = order
+  const { currency } = order
   if (input.currency !== undefined && input.currency !== currency) throw buildCurrencyError(currency)
   const limits = {
     purchase_status: target.kind === 'purchase' ? (order.purchases[0]?.status ?? null) : null,
@@ -62,7 +62,8 @@ function prepareRequest(order: RefundableOrder, target: RefundTarget, input: Cre
   const amount = chooseAmount(limits, input.amount, input.cancel_purchase ?? false)
   const heldPurchases = order.purchases.filter(({ status }) => isHeld(status))
   const shares = shareAmount(amount, heldPurchases.map(splitRemaining))
-  return { order: { ...order, transaction_id: transaction_id ?? '' }, target, input, amount, shares }
+  // `chooseAmount` refuses an order without a payment.
+  return { order: { ...order, transaction_id: order.transaction_id ?? '' }, target, input, amount, shares }
 }
 
 export function buildRefundRow(

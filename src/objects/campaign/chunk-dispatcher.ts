@@ -1,4 +1,5 @@
 import {
+  type ChunkAttempt,
   type ClaimAnswer,
   computeChunkSize,
   isRepeatable,
@@ -32,6 +33,50 @@ interface ReportChanges {
   halt_reason: string | null
   paused_until: number
   concurrency: number
+}
+
+/** What follows from the results of one call. */
+interface CallVerdict {
+  outcomes: Map<number, RecipientOutcome>
+  /** Recipients for whom the same call has to be repeated. */
+  exactRetries: number[]
+  /** Recipients who got no message, so that any later call may contain them. */
+  freshRetries: number[]
+  /** When the retries may begin. */
+  notBefore: number
+  /** Why nothing more can be sent; null when it can. */
+  haltReason: string | null
+  isRateLimited: boolean
+}
+
+function judgeCall(call: ChunkReport['calls'][number], attempt: ChunkAttempt): CallVerdict {
+  const verdict: CallVerdict = {
+    outcomes: new Map(),
+    exactRetries: [],
+    freshRetries: [],
+    notBefore: attempt.now,
+    haltReason: null,
+    isRateLimited: call.some(({ result }) => !result.ok && result.kind === 'rate_limited'),
+  }
+  for (const { n, result } of call) {
+    const resultVerdict = judgeResult(result, attempt)
+    switch (resultVerdict.to) {
+      case 'sent':
+        verdict.outcomes.set(n, { ...resultVerdict, at: attempt.now })
+        break
+      case 'failed':
+        verdict.outcomes.set(n, resultVerdict)
+        break
+      case 'retry':
+        verdict[resultVerdict.is_exact ? 'exactRetries' : 'freshRetries'].push(n)
+        verdict.notBefore = Math.max(verdict.notBefore, resultVerdict.at)
+        break
+      case 'halted':
+        verdict[attempt.is_repeat ? 'exactRetries' : 'freshRetries'].push(n)
+        verdict.haltReason = resultVerdict.detail
+    }
+  }
+  return verdict
 }
 
 /** Hands out the pending recipients of a campaign in chunks and records the results. */
@@ -113,30 +158,16 @@ export class ChunkDispatcher {
       deduplicates: this.#provider.deduplicates,
     }
     for (const call of report.calls) {
-      const exactRetries: number[] = []
-      const freshRetries: number[] = []
-      let not_before = now
-      let isRateLimited = false
-      for (const { n, result } of call) {
-        const verdict = judgeResult(result, attempt)
-        if (verdict.to === 'sent') changes.outcomes.set(n, { to: 'sent', provider_id: verdict.provider_id, at: now })
-        else if (!chunk) continue
-        else if (verdict.to === 'failed') changes.outcomes.set(n, verdict)
-        else {
-          const isExact = verdict.to === 'retry' ? verdict.is_exact : attempt.is_repeat
-          const retries = isExact ? exactRetries : freshRetries
-          retries.push(n)
-          if (verdict.to === 'halted') changes.halt_reason = verdict.detail
-          else not_before = Math.max(not_before, verdict.at)
-        }
-        if (!result.ok && result.kind === 'rate_limited') isRateLimited = true
-      }
+      const { outcomes, exactRetries, freshRetries, notBefore, haltReason, isRateLimited } = judgeCall(call, attempt)
+      for (const [n, outcome] of outcomes) if (chunk || outcome.to === 'sent') changes.outcomes.set(n, outcome)
+      if (!chunk) continue
+      changes.halt_reason = haltReason ?? changes.halt_reason
       if (isRateLimited) {
-        changes.paused_until = Math.max(changes.paused_until, not_before)
+        changes.paused_until = Math.max(changes.paused_until, notBefore)
         changes.concurrency = Math.max(1, Math.floor(record.concurrency / 2))
       }
       // A rate limit does not count as a try.
-      const retry = { not_before, tries: tries - Number(isRateLimited) }
+      const retry = { not_before: notBefore, tries: tries - Number(isRateLimited) }
       // A repeated call needs the same messages, so it includes recipients whose result is known.
       if (exactRetries.length) changes.retries.push({ ...retry, members: call.map(({ n }) => n), is_exact: true })
       else if (freshRetries.length) changes.retries.push({ ...retry, members: freshRetries, is_exact: false })
