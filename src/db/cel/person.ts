@@ -25,7 +25,7 @@ const visibleContact = sql`visible_contact`
 /** The person `u` as the visible editions know them. */
 export class Person {
   readonly #editions: readonly string[] | null
-  readonly #used = new Set<CustomerColumn>()
+  readonly #usedColumns = new Set<CustomerColumn>()
 
   constructor({ editions }: ExpressionScope) {
     this.#editions = editions
@@ -42,7 +42,7 @@ export class Person {
   #findRowWith(name: string): SQL {
     const column = editionFields[name]
     if (this.#editions === null || column === undefined) return user
-    this.#used.add(column)
+    this.#usedColumns.add(column)
     return visibleContact
   }
 
@@ -52,8 +52,8 @@ export class Person {
    */
   buildSources(): SQL[] {
     const editions = this.#editions
-    if (editions === null || this.#used.size === 0) return []
-    const columns = [...this.#used].map(
+    if (editions === null || this.#usedColumns.size === 0) return []
+    const columns = [...this.#usedColumns].map(
       (name) => sql`${buildEditionColumn(name, sql`edition_contact`, user)} as ${sql.raw(name)}`,
     )
     return [

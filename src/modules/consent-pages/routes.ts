@@ -31,7 +31,7 @@ const readVisit = (c: AppContext): Visit => {
 
 async function readForm(c: AppContext): Promise<SentForm> {
   const form = new URLSearchParams(new TextDecoder().decode(await readBody(c, maxFormBytes)))
-  return { shown: form.getAll('shown'), given: form.getAll('given') }
+  return { shownValues: form.getAll('shown'), givenIds: form.getAll('given') }
 }
 
 /** The pages on which people read and answer their consents. Their links are sent to the person alone. */

@@ -146,9 +146,9 @@ export function checkOrder(edition: ImportEdition, entry: OrderEntry, existing: 
 /** The customers of orders and the products of the edition, as they were read. */
 type StoredNames = Pick<ImportState, 'usersByEmail' | 'usersByPhone' | 'products'>
 
-function hasOtherCustomer({ customer }: ExternalOrder, existing: OrderRow, stored: StoredNames): boolean {
+function hasOtherCustomer({ customer }: ExternalOrder, existing: OrderRow, names: StoredNames): boolean {
   const { email, phone_number } = customer
-  const user = email === null ? stored.usersByPhone.get(phone_number ?? '') : stored.usersByEmail.get(email)
+  const user = email === null ? names.usersByPhone.get(phone_number ?? '') : names.usersByEmail.get(email)
   return user?.id !== existing.user_id
 }
 
@@ -175,7 +175,7 @@ export function compareWithStored(
   edition: ImportEdition,
   entry: OrderEntry,
   existing: OrderRow,
-  stored: StoredNames,
+  names: StoredNames,
 ): { customer: FieldError[]; items: FieldError[] } {
   const { order, path } = entry
   const { amounts } = checkOrder(edition, entry, { order: undefined, payment: undefined })
@@ -187,8 +187,8 @@ export function compareWithStored(
     ),
   ]
   return {
-    customer: hasOtherCustomer(order, existing, stored) ? warn('customer', 'other_customer', 'another customer') : [],
-    items: hasOtherItems(amounts, existing, stored) ? warn('items', 'other_items', 'other items or prices') : [],
+    customer: hasOtherCustomer(order, existing, names) ? warn('customer', 'other_customer', 'another customer') : [],
+    items: hasOtherItems(amounts, existing, names) ? warn('items', 'other_items', 'other items or prices') : [],
   }
 }
 

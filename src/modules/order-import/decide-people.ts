@@ -175,13 +175,13 @@ export class PeopleResolver {
     const after = person?.user.edition_values
     if (!person || !after || !this.#namedIds.has(id)) throw new Error(`No order of this group names the person ${id}.`)
     const { user, stored } = person
-    if (!stored) return { id, is_new: true, filled: {}, edition_values: null }
+    if (!stored) return { id, is_new: true, filled_fields: {}, edition_values: null }
     const names = contactFields.filter((name) => stored[name] !== user[name])
-    const filled = Object.fromEntries(names.map((name) => [name, user[name]])) as Partial<Contact>
+    const filled_fields = Object.fromEntries(names.map((name) => [name, user[name]])) as Partial<Contact>
     const before = stored.edition_values
     const isUnchanged = before !== null && isSame(before, after)
     return names.length || !isUnchanged
-      ? { id, is_new: false, filled, edition_values: isUnchanged ? null : { before, after } }
+      ? { id, is_new: false, filled_fields, edition_values: isUnchanged ? null : { before, after } }
       : null
   }
 }

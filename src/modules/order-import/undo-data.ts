@@ -10,7 +10,7 @@ export interface PersonUndo {
   id: string
   is_new: boolean
   /** Fields that were empty, with their new values. */
-  filled: Partial<Contact>
+  filled_fields: Partial<Contact>
   /**
    * The person's values in the edition. `before` is null for a person who joined the edition. All of it is null for a
    * new person, and when these values did not change.
@@ -40,7 +40,7 @@ export interface UpdateUndo {
   /** All purchases that the order had, including unchanged ones. */
   purchases: PurchaseUndo[]
   /** Ids of purchases that the update added. */
-  added: string[]
+  added_purchases: string[]
 }
 
 /** What an undo needs to take an order of an import back. `import_orders.undo_data` stores it. */
@@ -116,6 +116,6 @@ export function recordUpdate(state: ImportState, existing: OrderRow, writes: rea
       const before = { id, status, valid_until, version: version + (versionIncreases.get(id) ?? 0) }
       return details ? { ...before, details } : before
     }),
-    added: listInsertedRows(writes, 'purchases').map(({ id }) => id),
+    added_purchases: listInsertedRows(writes, 'purchases').map(({ id }) => id),
   }
 }

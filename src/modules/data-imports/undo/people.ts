@@ -73,10 +73,10 @@ function buildDeletions({ organization_id, edition_id }: ImportRow, deletedPeopl
 }
 
 /** Clears fields that the import filled and that still have its value. The person keeps an address or a number. */
-function buildFieldClearing(person: PersonRow, filled: PersonUndo['filled'], now: number): Statement[] {
+function buildFieldClearing(person: PersonRow, filledFields: PersonUndo['filled_fields'], now: number): Statement[] {
   const { id, email, phone_number, first_name, last_name } = person
   const contact = { email, phone_number, first_name, last_name }
-  const hasImportedValue = (name: keyof typeof contact) => name in filled && filled[name] === contact[name]
+  const hasImportedValue = (name: keyof typeof contact) => name in filledFields && filledFields[name] === contact[name]
   const hasNoOtherContact = phone_number === null || hasImportedValue('phone_number')
   const after = {
     email: hasImportedValue('email') && !hasNoOtherContact && !person.is_phone_taken ? null : email,
@@ -112,8 +112,8 @@ function mergePeople(changes: readonly PersonUndo[]): PersonUndo[] {
       later?.edition_values && change.edition_values
         ? { before: change.edition_values.before, after: later.edition_values.after }
         : (change.edition_values ?? later?.edition_values)
-    const filled = { ...later?.filled, ...change.filled }
-    byId.set(change.id, { id: change.id, is_new: change.is_new, filled, edition_values: editionValues ?? null })
+    const filled_fields = { ...later?.filled_fields, ...change.filled_fields }
+    byId.set(change.id, { id: change.id, is_new: change.is_new, filled_fields, edition_values: editionValues ?? null })
   }
   return [...byId.values()]
 }
@@ -131,7 +131,9 @@ export function buildPeopleStatements(
     ...buildDeletions(row, people.filter(isDeleted)),
     ...remainingPeople.flatMap((person) => {
       const change = byId.get(person.id)
-      return change ? [...buildRestoration(row, person, change), ...buildFieldClearing(person, change.filled, now)] : []
+      return change
+        ? [...buildRestoration(row, person, change), ...buildFieldClearing(person, change.filled_fields, now)]
+        : []
     }),
   ]
 }

@@ -88,7 +88,7 @@ const mapImportedVersions = (undo: UndoData | null, purchases: readonly CurrentP
   undo?.updated
     ? new Map([
         ...undo.updated.purchases.map(({ id, version }) => [id, version] as const),
-        ...undo.updated.added.map((id) => [id, 1] as const),
+        ...undo.updated.added_purchases.map((id) => [id, 1] as const),
       ])
     : new Map(purchases.map(({ id }) => [id, 1]))
 

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { walletPlatforms } from '../../../domain/wallet/wallet.ts'
-import type { EventKind } from '../../../domain/webhooks/webhooks.ts'
+import { type EventKind, eventKindNames } from '../../../domain/webhooks/webhooks.ts'
 import { Id, Timestamp } from '../../../http/fields.ts'
 
 const EventCustomer = z
@@ -98,6 +98,7 @@ const WebhookEvent = z
       description:
         'The id of the event and the `webhook-id` header. It is the same for every endpoint and every attempt.',
     }),
+    type: z.enum(eventKindNames),
     created: Timestamp,
     api_version: z.literal('v1'),
     organization_id: Id('org'),
