@@ -1,11 +1,13 @@
 -- Organizations, the people who work for them, and the tokens they call the API with. All times are integers:
 -- milliseconds since 1970, UTC. Amounts of money are integers in minor units. Ids end in 26 characters that begin with
--- their time, so sorting by id sorts by creation. Text that is searched is folded by the service, not by SQL.
+-- their time, so sorting by id sorts by creation. Text that is searched is folded by the service, not by SQL. Lists are
+-- sorted by `name_key` and `title_key`, which the service writes with the name or title (`buildSortKey`).
 
 -- One row per customer of this service; every other row belongs to one.
 create table organizations (
   id text primary key,
   name text not null,
+  name_key text not null,
   slug text not null unique,
   -- What the organization demands before a refund is approved.
   refund_policy text not null default '{}' check (json_valid(refund_policy)),
@@ -16,7 +18,7 @@ create table organizations (
   modified_at integer not null
 ) strict, without rowid;
 -- Serves the list of all organizations ordered by name.
-create index organizations_by_name on organizations (name, id);
+create index organizations_by_name on organizations (name_key, id);
 -- Serves the list of all organizations ordered by creation.
 create index organizations_by_created on organizations (created_at, id);
 -- Serves the list of all organizations ordered by last change.
@@ -60,6 +62,7 @@ create table access_tokens (
   -- How many tokens stand above this one.
   generation integer not null default 0,
   name text not null,
+  name_key text not null,
   token_hash text not null unique,
   prefix text not null,
   scopes text not null,

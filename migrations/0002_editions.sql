@@ -5,12 +5,13 @@ create table events (
   id text primary key,
   organization_id text not null references organizations (id),
   name text not null,
+  name_key text not null,
   search text not null,
   created_at integer not null,
   modified_at integer not null
 ) strict, without rowid;
 -- Serves the list of events ordered by name.
-create index events_by_name on events (organization_id, name, id);
+create index events_by_name on events (organization_id, name_key, id);
 -- Serves the list of events ordered by creation.
 create index events_by_created on events (organization_id, created_at, id);
 
@@ -20,6 +21,7 @@ create table editions (
   organization_id text not null references organizations (id),
   event_id text not null references events (id),
   name text not null,
+  name_key text not null,
   full_name text not null,
   slug text not null,
   start_at integer,
@@ -81,6 +83,7 @@ create table merchant_accounts (
   id text primary key,
   organization_id text not null references organizations (id),
   name text not null,
+  name_key text not null,
   description text not null default '',
   type text not null,
   supported_currencies text not null check (json_valid(supported_currencies)),

@@ -19,6 +19,7 @@ create table files (
   organization_id text not null references organizations (id),
   edition_id text references editions (id),
   name text not null,
+  name_key text not null,
   title text not null default '',
   alt_text text not null default '{}' check (json_valid(alt_text)),
   purpose text not null,
@@ -41,7 +42,7 @@ create table files (
 ) strict, without rowid;
 -- Serves lists of files: newest first in its own order, other orderings sorted from what it holds.
 create index files_of_organization on files
-  (organization_id, created_at, id, edition_id, purpose, mime_type, modified_at, name, size, search);
+  (organization_id, created_at, id, edition_id, purpose, mime_type, modified_at, name_key, size, search);
 -- Finds out whether bytes are still referred to.
 create index files_of_object on files (storage_key) where storage_key is not null;
 

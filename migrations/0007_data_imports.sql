@@ -8,6 +8,7 @@ create table data_imports (
   edition_id text not null references editions (id),
   account_id text,
   name text not null,
+  name_key text not null,
   source text not null,
   external_source text,
   -- Where external_source comes from: memory, preset, headers; null if the user set it or it is open.
@@ -203,6 +204,8 @@ create table import_products (
   id text not null,
   product_key text not null,
   product text not null,
+  -- The sort key of `product`.
+  name_key text not null,
   variant text,
   location text,
   options text not null default '[]' check (json_valid(options)),

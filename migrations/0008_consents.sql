@@ -9,6 +9,7 @@ create table consents (
   origin_id text,
   key text not null,
   name text not null,
+  name_key text not null,
   search text not null default '',
   title text not null default '{}' check (json_valid(title)),
   text text not null default '{}' check (json_valid(text)),

@@ -6,6 +6,7 @@ create table email_messages (
   organization_id text references organizations (id),
   edition_id text references editions (id),
   title text not null,
+  title_key text not null,
   subject text not null default '{}' check (json_valid(subject)),
   type text not null,
   scope text not null,
@@ -187,11 +188,11 @@ end;
 
 -- Messages the platform brings, for organizations to adopt.
 insert into email_messages
-  (id, organization_id, edition_id, title, subject, type, scope, template, is_locked, blocks, version, created_at,
-    modified_at)
+  (id, organization_id, edition_id, title, title_key, subject, type, scope, template, is_locked, blocks, version,
+    created_at, modified_at)
 values
   (
-    'eml_0000000000000000000000NEWS', null, null, 'Newsletter',
+    'eml_0000000000000000000000NEWS', null, null, 'Newsletter', 'newsletter',
     json('{
       "en": "News from {{ edition.name }}",
       "da": "Nyt fra {{ edition.name }}",
@@ -238,7 +239,7 @@ values
     1, 1767225600000, 1767225600000
   ),
   (
-    'eml_00000000000000000000REFUND', null, null, 'Refund confirmation',
+    'eml_00000000000000000000REFUND', null, null, 'Refund confirmation', 'refund confirmation',
     json('{
       "en": "Your refund of {{ refund.amount }}",
       "da": "Din refusion på {{ refund.amount }}",
@@ -286,7 +287,7 @@ values
     1, 1767225600000, 1767225600000
   ),
   (
-    'eml_0000000000000000000RECEIPT', null, null, 'Receipt',
+    'eml_0000000000000000000RECEIPT', null, null, 'Receipt', 'receipt',
     json('{
       "en": "Your order {{ order.number }}",
       "da": "Din ordre {{ order.number }}",

@@ -7,6 +7,7 @@ create table segments (
   organization_id text not null references organizations (id),
   edition_id text references editions (id),
   name text not null,
+  name_key text not null,
   search text not null,
   description text not null default '',
   communication_type text not null,

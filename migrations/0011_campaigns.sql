@@ -10,6 +10,7 @@ create table campaigns (
   -- The segment that the campaign was last started with, as it was then.
   segment_snapshot text check (json_valid(segment_snapshot)),
   name text not null,
+  name_key text not null,
   search text not null,
   channel text not null,
   email_message_id text references email_messages (id),

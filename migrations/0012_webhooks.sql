@@ -6,6 +6,7 @@ create table webhook_endpoints (
   organization_id text not null references organizations (id),
   edition_id text references editions (id),
   name text not null,
+  name_key text not null,
   url text not null,
   events text not null check (json_valid(events)),
   is_active integer not null default 1 check (is_active in (0, 1)),

@@ -42,6 +42,8 @@ create table wallet_passes (
   claimed_until integer,
   attempts integer not null default 0,
   update_error text,
+  -- When Google stored its copy. Null until then, and for Apple.
+  stored_at integer,
   voided_at integer,
   version integer not null default 1,
   created_at integer not null,
@@ -55,6 +57,78 @@ create index wallet_passes_of_purchase on wallet_passes (purchase_id, created_at
 create index wallet_passes_by_change on wallet_passes (change_number);
 -- Finds passes whose platform has to be told of a change.
 create index wallet_passes_due on wallet_passes (due_at) where due_at is not null;
+-- Finds the passes of an edition, which a sweep marks as changed step by step.
+create index wallet_passes_of_edition on wallet_passes (edition_id, platform, id);
+
+-- What all passes of an edition show: one row per edition that has passes. When it changes, Google is told once,
+-- because it stores the edition as the class of its passes. Apple's passes are marked as changed step by step.
+create table wallet_editions (
+  edition_id text primary key references editions (id),
+  has_google_passes integer not null check (has_google_passes in (0, 1)),
+  -- Rises with every change.
+  change_number integer not null default 1,
+  -- When Google is told of the last change of the class; null when it knows. 0 is at once.
+  due_at integer,
+  claimed_until integer,
+  attempts integer not null default 0,
+  update_error text,
+  -- The last pass for Apple that was marked since the last change; null when all are. Empty before the first one.
+  apple_marked_to text,
+  -- The same for Google, whose passes are marked only when more than their class changes.
+  google_marked_to text,
+  -- When passes were last marked. Editions take turns.
+  marked_at integer not null default 0
+) strict, without rowid;
+-- Finds editions whose class has to be changed at Google.
+create index wallet_editions_due on wallet_editions (due_at) where due_at is not null;
+-- Finds the edition whose passes are marked next.
+create index wallet_editions_to_mark on wallet_editions (marked_at)
+  where coalesce(apple_marked_to, google_marked_to) is not null;
+
+-- Triggers note these changes, because operators also make them in the database, where designs are written.
+create trigger wallet_edition_changed
+  after update of full_name, start_at, end_at, timezone, default_language on editions
+  when new.full_name <> old.full_name or new.start_at is not old.start_at or new.end_at is not old.end_at
+    or new.timezone <> old.timezone or new.default_language <> old.default_language
+begin
+  update wallet_editions set change_number = change_number + 1, due_at = iif(has_google_passes, 0, null), attempts = 0,
+      apple_marked_to = '',
+      google_marked_to = iif(new.default_language <> old.default_language, '', google_marked_to)
+    where edition_id = new.id;
+end;
+
+create trigger wallet_organization_renamed after update of name on organizations when new.name <> old.name
+begin
+  update wallet_editions set change_number = change_number + 1, due_at = iif(has_google_passes, 0, null), attempts = 0,
+      apple_marked_to = ''
+    where edition_id in (select id from editions where organization_id = new.id);
+end;
+
+create trigger wallet_design_changed after update of design on pass_designs when new.design <> old.design
+begin
+  update wallet_editions set change_number = change_number + 1, due_at = iif(has_google_passes, 0, null), attempts = 0,
+      apple_marked_to = '', google_marked_to = ''
+    where edition_id = new.edition_id;
+end;
+
+create trigger wallet_product_renamed after update of name, name_translations on products
+  when new.name <> old.name or new.name_translations <> old.name_translations
+begin
+  update wallet_editions set change_number = change_number + 1, apple_marked_to = '', google_marked_to = ''
+    where edition_id = new.edition_id;
+end;
+
+create trigger wallet_variant_renamed after update of name on variants when new.name <> old.name
+begin
+  update wallet_editions set change_number = change_number + 1, apple_marked_to = '', google_marked_to = ''
+    where edition_id = (select edition_id from products where id = new.product_id);
+end;
+
+create trigger wallet_location_renamed after update of name on locations when new.name <> old.name
+begin
+  update wallet_editions set change_number = change_number + 1, apple_marked_to = ''
+    where edition_id = new.edition_id;
+end;
 
 -- Phones that ask for the changes of a pass.
 create table wallet_registrations (

@@ -103,8 +103,8 @@ async function seedPeople({ client }: Bench, place: Place): Promise<void> {
       params: [place.organization_id, place.edition_id],
     },
     {
-      sql: `insert into consents (id, organization_id, key, name, type, channels, created_at, modified_at)
-        values ('con_bench', ?, 'newsletter', 'Newsletter', 'marketing', '["email"]', 0, 0)`,
+      sql: `insert into consents (id, organization_id, key, name, name_key, type, channels, created_at, modified_at)
+        values ('con_bench', ?, 'newsletter', 'Newsletter', 'newsletter', 'marketing', '["email"]', 0, 0)`,
       params: [place.organization_id],
     },
   ])

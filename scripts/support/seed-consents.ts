@@ -5,7 +5,7 @@ import type { Statement } from '../../src/db/database.ts'
 import { consentRecords, consents, consentVersions } from '../../src/db/schema/consents.ts'
 import { insertAll } from '../../src/db/write.ts'
 import { hashWording, hashVersion, hashRecord } from '../../src/domain/consents/consent-records.ts'
-import { buildSearchText } from '../../src/domain/text/fold.ts'
+import { buildSearchText, buildSortKey } from '../../src/domain/text/fold.ts'
 import { dayMs, type RowsRequest } from './seed-rows.ts'
 
 type ConsentRow = typeof consents.$inferInsert & { content_hash: string }
@@ -66,6 +66,7 @@ async function buildDefinitions(job: JobCtx, { organization_id, seeded_at }: Row
       collect_at: ['checkout'],
       position,
       content_hash: await hashWording({ title, text, link_url: {}, legal_basis: 'consent' }),
+      name_key: buildSortKey(wording.name),
       search: buildSearchText(wording.key, wording.name),
       created_at,
       modified_at: created_at,

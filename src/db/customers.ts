@@ -1,11 +1,12 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { type Caller, getReach, type RoleCode } from '../domain/accounts/access.ts'
 import { searchSeparator } from '../domain/text/fold.ts'
+import { dayMs } from '../domain/time/instants.ts'
 import { fromJson } from './select.ts'
 import { inList } from './visibility.ts'
 import { editionCustomers } from './schema/users.ts'
 import { insertWithLookups } from './write.ts'
-import type { Database } from './database.ts'
+import type { Database, Statement } from './database.ts'
 
 /** Columns that `users` and `edition_customers` both have. */
 export type ContactColumn = 'email' | 'phone_number' | 'first_name' | 'last_name'
@@ -157,6 +158,20 @@ type ContactValues = Record<'email' | 'phone_number', string | null> & Record<'f
 /** Fields for `select` with contact columns as the caller may see them. */
 export const buildContactFields = <Name extends ContactColumn>(view: CustomerView, names: readonly Name[]) =>
   Object.fromEntries(names.map((name) => [name, view.column(name)])) as { [Key in Name]: SQL<ContactValues[Key]> }
+
+/**
+ * Records when customers were last seen, at most once a day (UTC) for each of them, because `last_seen_at` is in an index.
+ * Erased customers are left out.
+ */
+export function recordLastSeen(visits: readonly { user_id: string; at: number }[]): Statement[] {
+  if (visits.length === 0) return []
+  const values = visits.map(({ user_id, at }) => [user_id, at, at - (at % dayMs)])
+  return [
+    sql`update users set last_seen_at = visit.value ->> 1 from json_each(${JSON.stringify(values)}) as visit
+      where users.id = visit.value ->> 0 and users.erased_at is null
+        and coalesce(users.last_seen_at, -1) < visit.value ->> 2`,
+  ]
+}
 
 const separator = sql.raw(`char(${searchSeparator.charCodeAt(0)})`)
 

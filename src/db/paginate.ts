@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { AppError } from '../domain/errors.ts'
+import { AppError, invalidCursor } from '../domain/errors.ts'
 import type { KeyValue, OrderBy, Page, PageRequest } from '../domain/page.ts'
 import type { Database } from './database.ts'
 import { decodeAs, type Fields, type RowOf, buildSelectList } from './select.ts'
@@ -39,8 +39,8 @@ export interface List<F extends Fields> {
 type PageRow<Row> = Row & Record<string, KeyValue>
 
 /**
- * Loads one page of a list and the exact count of the list, from one snapshot. Throws `invalid_page` (404) past the end
- * and `page_too_deep` (400) past `maxOffset`. Page 1 of an empty list is empty.
+ * Loads one page of a list and the exact count of the list, from one snapshot. Throws `invalid_page` (404) past the end,
+ * `page_too_deep` (400) past `maxOffset` and `invalid_cursor` (400). Page 1 of an empty list is empty.
  */
 export async function paginate<F extends Fields>(
   db: Database,
@@ -48,8 +48,8 @@ export async function paginate<F extends Fields>(
   list: List<F>,
 ): Promise<Page<RowOf<F>>> {
   const keys = [...list.orderBy, { column: list.id, desc: list.orderBy.at(-1)?.desc ?? true }]
-  // A cursor with another number of keys belongs to another ordering.
-  const after = request.after?.length === keys.length ? request.after : null
+  const { after } = request
+  if (after && after.length !== keys.length) throw invalidCursor()
   const offset = after ? 0 : (request.page - 1) * request.size
   const maxOffset = list.maxOffset ?? maxSortedOffset
   const isTooDeep = offset > maxOffset
@@ -90,7 +90,7 @@ export function buildPage<Row>(
   result: { rows: readonly PageRow<Row>[]; count: number; keyCount: number; maxOffset: number },
 ): Page<Row> {
   const { rows, count, keyCount, maxOffset } = result
-  const offset = after?.length === keyCount ? 0 : (page - 1) * size
+  const offset = after ? 0 : (page - 1) * size
   if (offset > 0 && offset >= count)
     throw new AppError(
       'invalid_page',

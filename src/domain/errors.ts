@@ -83,6 +83,7 @@ export const errorStatus = {
   identity_unavailable: 503,
   overloaded: 503,
   sealing_unavailable: 503,
+  wallet_unavailable: 503,
 } as const satisfies Record<string, number>
 
 export type ErrorCode = keyof typeof errorStatus
@@ -167,6 +168,15 @@ export const invalid = (...errors: FieldError[]): AppError =>
     {
       errors,
     },
+  )
+
+export const invalidCursor = (): AppError =>
+  invalid(
+    parameterError(
+      'cursor',
+      'invalid_cursor',
+      'This cursor belongs to another list, filter, ordering or page. Follow `next` unchanged, or send no cursor.',
+    ),
   )
 
 /** Also for a resource that the caller may not see, so that the response does not reveal that it exists. */

@@ -88,6 +88,10 @@ export const EmailAddress = z
 export const KnownEmail = z.string().max(maxEmailLength).openapi({ format: 'email', example: 'aegir@example.dk' })
 export const KnownPhone = z.string().max(maxPhoneLength).openapi({ example: '+4532123456' })
 export const PersonName = z.string().overwrite(cleanName).max(maxPersonNameLength)
+export const LastSeen = Timestamp.nullable().openapi({
+  description:
+    'When the customer last used a purchase, answered on a consent page, or opened or clicked a campaign message for the first time. It changes at most once a day (UTC). Null if none of these has happened, for an erased customer, and for roles of an edition.',
+})
 export const FullName = z.string().max(2 * maxPersonNameLength + 1)
 
 export const Count = z.int().min(0)

@@ -3,7 +3,7 @@ import { createExecutionContext } from 'cloudflare:test'
 import { sql } from 'drizzle-orm'
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { app } from '../../src/app.ts'
-import { formatInZone } from '../../src/domain/campaigns/schedule.ts'
+import { formatInZone } from '../../src/domain/time/time-zones.ts'
 import { sweepCampaigns } from '../../src/modules/campaigns/jobs.ts'
 import { get, patch, post, requestOf } from '../support/api.ts'
 import {

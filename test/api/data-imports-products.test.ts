@@ -12,8 +12,8 @@ const table = csv(
 )
 
 /** An import of two products that an edition does not have, and that are not made by themselves. */
-async function givenProducts(shop: Shop) {
-  const { id } = await givenImport(shop, table, { options: { create_missing_products: false } })
+async function givenProducts(shop: Shop, file = table) {
+  const { id } = await givenImport(shop, file, { options: { create_missing_products: false } })
   expect((await process(id)).status).toBe('mapping_products')
   const { body } = await get(pathOf(id, '/product-mappings'))
   const products = body.results as { id: string; product: string; rows_count: number; is_mapped: boolean }[]
@@ -27,6 +27,19 @@ describe('listProductMappings', () => {
       ['Camping', 1, false],
       ['Day ticket', 1, false],
     ])
+  })
+})
+
+describe('listProductMappings by product', () => {
+  it('sorts names without case and accents, and with numbers as numbers', async () => {
+    const names = ['alfa', 'Århus', 'hall 9', 'Hall 10', 'Zulu']
+    const rows = names.toReversed().map((name, index) => `A-${index};ana@example.dk;${name};1;100\r\n`)
+    const { id } = await givenProducts(
+      await seedShop(),
+      csv(`Order ID;E-mail;Product;Quantity;Price\r\n${rows.join('')}`),
+    )
+    const { body } = await get(pathOf(id, '/product-mappings?ordering=product'))
+    expect(body.results.map(({ product }: { product: string }) => product)).toEqual(names)
   })
 })
 

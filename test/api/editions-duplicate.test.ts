@@ -85,9 +85,9 @@ describe('duplicateEdition', () => {
     expect((await get(path)).body).toEqual(before)
     const stored = (id: string) => db.first(sql<Row>`select * from editions where id = ${id}`)
     const [old, copy] = [await stored(source.id), await stored(reply.body.id)]
-    const changed = ['id', 'event_id', 'name', 'full_name', 'slug', 'search', 'is_draft', 'published_at']
+    const changed = ['id', 'event_id', 'name', 'name_key', 'full_name', 'slug', 'search', 'is_draft', 'published_at']
     expect(bare([{ ...copy }], changed)).toEqual(bare([{ ...old }], changed))
-    expect(copy).toMatchObject({ version: 1, search: expect.stringContaining('vinterlys 2027') })
+    expect(copy).toMatchObject({ version: 1, name_key: '042027', search: expect.stringContaining('vinterlys 2027') })
   })
 
   it('copies everything that the edition owns, and the copies refer to each other', async () => {

@@ -206,6 +206,7 @@ describe('getEditionHealthcheck', () => {
       ...tenant,
       segment_id: segment.id,
       name: 'C',
+      name_key: 'c',
       search: 'c',
       modified_at: 1,
     }

@@ -48,12 +48,12 @@ describe('deleteEmailMessage', () => {
     const campaign = freshId('campaign')
     const at = seededAt
     await write(
-      sql`insert into segments (id, organization_id, edition_id, name, search, communication_type,
+      sql`insert into segments (id, organization_id, edition_id, name, name_key, search, communication_type,
           communication_channel, expression, is_time_dependent, status, created_at, modified_at)
-        values (${segment}, ${world.a.id}, ${edition.id}, 'All', 'all', 'marketing', 'email', 'true', 0, 'draft', ${at}, ${at})`,
-      sql`insert into campaigns (id, organization_id, edition_id, segment_id, name, search, channel, email_message_id,
+        values (${segment}, ${world.a.id}, ${edition.id}, 'All', 'all', 'all', 'marketing', 'email', 'true', 0, 'draft', ${at}, ${at})`,
+      sql`insert into campaigns (id, organization_id, edition_id, segment_id, name, name_key, search, channel, email_message_id,
           status, created_at, modified_at)
-        values (${campaign}, ${world.a.id}, ${edition.id}, ${segment}, 'Early birds', 'x', 'email', ${mailed}, 'scheduled', ${at}, ${at})`,
+        values (${campaign}, ${world.a.id}, ${edition.id}, ${segment}, 'Early birds', 'early birds', 'x', 'email', ${mailed}, 'scheduled', ${at}, ${at})`,
     )
     const refused = await remove(path(mailed), token('OA'))
     expect([refused.status, refused.body.related_objects]).toEqual([

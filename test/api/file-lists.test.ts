@@ -34,10 +34,10 @@ beforeAll(async () => {
   const place = { organization: organization.id }
   editions = [(await seedEdition(organization)).id, (await seedEdition(organization)).id]
   const kind = sql`(${JSON.stringify(kinds)} ->> (i % ${sql.raw(String(kinds.length))}))`
-  await write(sql`insert into files (id, organization_id, edition_id, name, purpose, mime_type, size, access_key, search, created_at, modified_at)
+  await write(sql`insert into files (id, organization_id, edition_id, name, name_key, purpose, mime_type, size, access_key, search, created_at, modified_at)
     with recursive numbers (i) as (select 1 union all select i + 1 from numbers where i < ${fileCount})
     select 'fil_' || printf('%026d', i), ${organization.id}, iif(i % 3, ${JSON.stringify(editions)} ->> (i % 3 - 1), null),
-      'file ' || i % 17, substr(${kind}, 1, instr(${kind}, ' ') - 1), substr(${kind}, instr(${kind}, ' ') + 1), i % 13, 'key',
+      'file ' || i % 17, 'file 0' || length(i % 17) || i % 17, substr(${kind}, 1, instr(${kind}, ' ') - 1), substr(${kind}, instr(${kind}, ' ') + 1), i % 13, 'key',
       iif(i % 2, 'often ', 'seldom ') || i, ${begin} + i * 40000, ${begin} + i * 31 % 1000 from numbers`)
   const member = async (edition?: string) =>
     (await givenMember(organization, edition ? 'manager' : 'admin', edition)).token
@@ -76,7 +76,7 @@ beforeAll(async () => {
 const some = (part: number) => sql`${ofShop()} and cast(substr(id, -4) as integer) % 97 = ${part}`
 const ofFiles: Record<string, (part: number) => SQL> = {
   renamed: (part) =>
-    sql`update files set name = 'a ' || size, search = iif(search like 'often%', 'x', 'often') where ${some(part)}`,
+    sql`update files set name = 'a ' || size, name_key = 'a 0' || length(size) || size, search = iif(search like 'often%', 'x', 'often') where ${some(part)}`,
   touched: (part) => sql`update files set modified_at = modified_at + 997 where ${some(part)}`,
   moved: (part) =>
     sql`update files set purpose = 'other', edition_id = iif(edition_id is null, ${editions[1]}, null) where ${some(part)}`,
@@ -86,10 +86,10 @@ const ofFiles: Record<string, (part: number) => SQL> = {
     union select file_id from data_imports where file_id is not null)`,
   added: (
     part,
-  ) => sql`insert into files (id, organization_id, edition_id, name, purpose, mime_type, size, access_key, search,
+  ) => sql`insert into files (id, organization_id, edition_id, name, name_key, purpose, mime_type, size, access_key, search,
       created_at, modified_at)
     select 'fil_' || printf('%022d', ${part} + count(*) * 100) || substr(max(id), -4), organization_id, ${editions[part % 3] ?? null},
-      'file 3', 'image', 'image/png', 5, 'key', 'often', ${later}, max(modified_at) from files where ${ofShop()}`,
+      'file 3', 'file 013', 'image', 'image/png', 5, 'key', 'often', ${later}, max(modified_at) from files where ${ofShop()}`,
 }
 
 const isUsed = sql`(id in (select file_id from product_images union select file_id from email_message_images
@@ -101,7 +101,12 @@ const conditions: Record<string, (value: string) => SQL> = {
   is_used: (value) => (value === 'true' ? sql`coalesce(${isUsed}, 0)` : sql`not coalesce(${isUsed}, 0)`),
   search: (value) => sql`instr(search, ${value})`,
 }
-const columns: Record<string, string> = { created: 'created_at', modified: 'modified_at', name: 'name', size: 'size' }
+const columns: Record<string, string> = {
+  created: 'created_at',
+  modified: 'modified_at',
+  name: 'name_key',
+  size: 'size',
+}
 
 /** All ids of a list, by comparing all files. */
 async function naive(sees: SQL, filter: Record<string, string>, ordering: string): Promise<string[]> {

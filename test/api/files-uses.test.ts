@@ -47,6 +47,7 @@ async function unshowable() {
       id: freshId('file'),
       organization_id: organization.id,
       name: 'a.png',
+      name_key: 'a.png',
       purpose: 'image' as const,
       mime_type: 'image/png',
       size: 10,

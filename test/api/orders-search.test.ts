@@ -82,11 +82,11 @@ describe('orders that are found by their customers', () => {
     const shop = await seedShop()
     const other = { organization_id: twinOf(shop.organization_id), edition_id: twinOf(shop.edition_id) }
     await write(
-      sql`insert into organizations (id, name, slug, search, created_at, modified_at)
-        select ${other.organization_id}, name, slug || '-twin', search, 1, 1 from organizations where id = ${shop.organization_id}`,
-      sql`insert into editions (id, organization_id, event_id, name, full_name, slug, timezone, default_country_code,
+      sql`insert into organizations (id, name, name_key, slug, search, created_at, modified_at)
+        select ${other.organization_id}, name, name_key, slug || '-twin', search, 1, 1 from organizations where id = ${shop.organization_id}`,
+      sql`insert into editions (id, organization_id, event_id, name, name_key, full_name, slug, timezone, default_country_code,
           default_language, enabled_languages, tax_type, currency, search, created_at, modified_at)
-        select ${other.edition_id}, ${other.organization_id}, event_id, name, full_name, slug, timezone, default_country_code,
+        select ${other.edition_id}, ${other.organization_id}, event_id, name, name_key, full_name, slug, timezone, default_country_code,
           default_language, enabled_languages, tax_type, currency, search, 1, 1 from editions where id = ${shop.edition_id}`,
     )
     await seedSearchedOrders(shop, 1, 80)

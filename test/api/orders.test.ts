@@ -82,7 +82,7 @@ describe('listOrders', () => {
     ['type', () => 'type=imported', [0, 1, 2]],
     ['another type', () => 'type=online', []],
     ['created_after, at the instant', () => 'created_after=2026-01-02T10:00:00Z', [1, 2]],
-    ['created_before with an offset, unencoded', () => 'created_before=2026-01-02T12:00:00+02:00', [0, 1]],
+    ['created_before with an offset, unencoded', () => 'created_before=2026-01-02T12:00:00+02:00', [0]],
     ['order_number, folded', () => `order_number=${encodeURIComponent('ø-1')}`, [0]],
     ['customer_email, folded', () => 'customer_email=LUCJA.STRASSE', [0]],
     [

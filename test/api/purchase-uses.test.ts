@@ -216,13 +216,15 @@ describe('createPurchaseUse', () => {
     expect(await purchaseRow(ticket.id)).toMatchObject({ uses_count: 4 })
   })
 
-  it('takes as many queries for the hundredth use as for the first', async () => {
+  it('takes as many queries for the hundredth use as for the second', async () => {
     // Nothing listens to the events of this shop: each delivery would be rows of its own.
     const ticket = await givenTicket(await seedShop(), { is_unlimited_use: true })
-    const first = costOf(await scan(ticket.id))
-    expect(first).toMatchObject({ queries: 8, round_trips: 2, rows_written: 6 })
-    for (let count = 0; count < 98; count++) await scan(ticket.id)
-    expect(costOf(await scan(ticket.id))).toEqual(first)
+    // The first use of a day also records when the customer was last seen: a row and an entry of an index.
+    expect(costOf(await scan(ticket.id))).toMatchObject({ queries: 9, round_trips: 2, rows_written: 8 })
+    const second = costOf(await scan(ticket.id))
+    expect(second).toMatchObject({ queries: 9, round_trips: 2, rows_written: 6 })
+    for (let count = 0; count < 97; count++) await scan(ticket.id)
+    expect(costOf(await scan(ticket.id))).toEqual(second)
     const { body } = await get(`/v1/purchases/${ticket.id}`)
     expect(body.uses).toHaveLength(50)
     expect(costOf(await get(`/v1/purchases/${ticket.id}`)).rows_read).toBeLessThanOrEqual(12 + 50)

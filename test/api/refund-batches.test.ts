@@ -106,6 +106,17 @@ describe('createRefundBatch', () => {
     expect(purchases).toHaveLength(2)
   })
 
+  it('includes the moment of created_after and excludes that of created_before', async () => {
+    const shop = await seedShop()
+    const { order } = await givenOrder(shop, { ...oneTicket, created: '2026-01-01T10:00:00.000Z' })
+    const [{ created }] = (await get(`/v1/orders/${order}`)).body.purchases
+    const next = new Date(Date.parse(created) + 1).toISOString()
+    const count = async (filter: object) => (await makeBatch(shop, { filter })).body.dry_run.purchases
+    expect(await count({ created_before: created })).toBe(0)
+    expect(await count({ created_after: created, created_before: next })).toBe(1)
+    expect(await count({ created_after: next })).toBe(0)
+  })
+
   it('pays service fees back only when it pays back the whole order', async () => {
     const shop = await seedShop()
     const { order } = await givenOrder(shop, { ...oneTicket, service_fee: 12.5 })

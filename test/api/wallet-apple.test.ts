@@ -17,7 +17,13 @@ import {
   unregister,
   walletEvents,
 } from '../support/wallet.ts'
-import { givenPass, seedWalletPurchase, type Pass, givenPassOf } from '../support/seeding/sales/wallet-passes.ts'
+import {
+  givenPass,
+  seedPasses,
+  seedWalletPurchase,
+  type Pass,
+  givenPassOf,
+} from '../support/seeding/sales/wallet-passes.ts'
 import { tokenOf } from '../support/pass-packages.ts'
 
 const added = 'wallet.vendorA.pass-added'
@@ -236,6 +242,25 @@ describe('the list of changed passes', () => {
     expect(since.body.serialNumbers).toEqual([two.serial])
     expect((await changedOn(device, since.body.lastUpdated)).status).toBe(204)
     expect((await changedOn(device, "1' or 1")).status).toBe(200)
+  })
+
+  it('lists every pass of a phone with more than 500, although many changed at the same time', async () => {
+    const pass = await givenPass()
+    const device = `${pass.serial}-phone`
+    await seedPasses(pass, pass.purchase, 700, { registrations_count: 1 })
+    await write(
+      sql`update wallet_passes set change_number = (select max(change_number) + 1 from wallet_passes)
+        + (select count(*) / 200 from wallet_passes as earlier where earlier.edition_id = wallet_passes.edition_id
+          and earlier.id < wallet_passes.id) where edition_id = ${pass.edition}`,
+      sql`insert into wallet_registrations (pass_id, device_id, push_token, notified_number, created_at, modified_at)
+        select id, ${device}, 'push', 0, 0, 0 from wallet_passes where edition_id = ${pass.edition}`,
+    )
+    const serials: string[] = []
+    for (let reply = await changedOn(device); reply.status === 200;) {
+      serials.push(...reply.body.serialNumbers)
+      reply = await changedOn(device, reply.body.lastUpdated)
+    }
+    expect([serials.length, new Set(serials).size]).toEqual([701, 701])
   })
 
   it('lists no passes of another pass type', async () => {

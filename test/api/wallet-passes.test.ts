@@ -66,28 +66,30 @@ describe('createWalletPass', () => {
     expect(await rowsOf(purchase)).toEqual([])
   })
 
-  it('answers a link to save the pass at Google, with the class and the object of the purchase', async () => {
+  it('answers a link to save the pass at Google, and captures the class and the object of the purchase', async () => {
     const { purchase, edition } = await seedWalletPurchase()
     const { body } = await post(pathOf(purchase), { platform: 'google' })
     expect(body).toMatchObject({ provider: 'vendorB', platform: 'google' })
     const [, jwt = ''] = /^https:\/\/pay\.google\.com\/gp\/v\/save\/(.+)$/.exec(body.add_url) ?? []
+    const ids = { id: `capture.${body.serial_number}`, classId: `capture.${edition}` }
     expect(decodeJwt(jwt)).toMatchObject({
       aud: 'google',
       typ: 'savetowallet',
-      payload: {
-        eventTicketClasses: [
-          { id: `capture.${edition}`, callbackOptions: { url: `${publicUrl}/wallet/google/callback` } },
-        ],
-        eventTicketObjects: [
-          {
-            id: `capture.${body.serial_number}`,
-            classId: `capture.${edition}`,
-            state: 'ACTIVE',
-            hexBackgroundColor: '#102040',
-            barcode: { type: 'QR_CODE', value: purchase },
-          },
-        ],
-      },
+      payload: { eventTicketObjects: [ids] },
+    })
+    const [captured] = await capturedOf(body.id)
+    expect(JSON.parse(captured?.body ?? '')).toMatchObject({
+      eventTicketClasses: [
+        { id: `capture.${edition}`, callbackOptions: { url: `${publicUrl}/wallet/google/callback` } },
+      ],
+      eventTicketObjects: [
+        {
+          ...ids,
+          state: 'ACTIVE',
+          hexBackgroundColor: '#102040',
+          barcode: { type: 'QR_CODE', value: purchase },
+        },
+      ],
     })
   })
 

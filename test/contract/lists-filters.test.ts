@@ -68,3 +68,24 @@ describe.each(cases)('%s with %s', (id, _, filter) => {
     expect(Math.min(...counts)).toBeLessThan(list.rows.length)
   })
 })
+
+const moments = cases.filter(([, name]) => /_(before|after)$/.test(name))
+
+describe.each(moments)('%s with %s', (id, name, filter) => {
+  const [, field = '', bound] = /^(.+)_(before|after)$/.exec(name) ?? []
+
+  it(`${bound === 'after' ? 'includes' : 'excludes'} its own moment, as its description says`, async () => {
+    const list = asked.get(id) ?? expect.unreachable()
+    const times = list.rows.map((row) => String(row[field]))
+    const moment = times[Math.floor(times.length / 2)] ?? expect.unreachable()
+    const path = pathOf(list.operation, { ...list.sample, query: { ...list.sample.query, [name]: moment } })
+    const isIncluded = (time: string) => (bound === 'after' ? time >= moment : time < moment)
+    const { body } = await read(path)
+    expect((body.results as ListedRow[]).map((row) => row[field])).toEqual(times.filter(isIncluded))
+    expect(filter.description).toMatch(bound === 'after' ? /at or after this time\.$/ : /(?<!or )before this time\.$/)
+  })
+})
+
+it('compares moments in the orders, the refund requests and the audit log', () => {
+  expect(new Set(moments.map(([id]) => id))).toEqual(new Set(['listOrders', 'listRefundRequests', 'listAuditLog']))
+})

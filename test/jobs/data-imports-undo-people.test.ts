@@ -1,10 +1,14 @@
 import { sql } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { recordLastSeen } from '../../src/db/customers.ts'
+import { buildPeopleStatements, findPeople } from '../../src/modules/data-imports/undo/people.ts'
 import { patch } from '../support/api.ts'
 import { answer, expectWhole, recordsOf } from '../support/consents.ts'
 import { givenConsent } from '../support/seeding/messaging/consents.ts'
 import { anOrder, seedShop, importOrders, type Shop } from '../support/seeding/sales/orders.ts'
 import { contentsOf } from '../support/orders.ts'
+import { seedPeople } from '../support/seeding/customers.ts'
+import { importNow } from '../support/staged-imports.ts'
 import { db, write } from '../support/seeding/rows.ts'
 import { seedCampaign } from '../support/seeding/messaging/campaigns.ts'
 import { seedSegment, givenSegment } from '../support/seeding/messaging/segments.ts'
@@ -47,6 +51,23 @@ describe('customers of an import that is undone', () => {
     await refer(await customerOf(orders[0] as string))
     expect(await undoToEnd(id)).toMatchObject({ undone_orders: 2, kept_orders: 0 })
     expect(await contentsOf(shop)).toMatchObject({ orders: 0, users: 1 })
+  })
+
+  it('stay when they are seen between the decision and the deletion', async () => {
+    const { organization_id, edition_id } = shop
+    const [person] = await seedPeople({ organization: organization_id, edition: edition_id }, [{}])
+    const { id } = await importedFile(shop, manyRows(1))
+    const row = { ...(await importNow(id)), organization_id, edition_id }
+    const people = await findPeople(db, row, [person?.id ?? ''])
+    expect(people).toMatchObject([{ is_used: 0 }])
+    const change = { id: person?.id ?? '', is_new: true, filled_fields: {}, edition_values: null }
+    const statements = buildPeopleStatements(row, people, [change], Date.now())
+    await write(...recordLastSeen([{ user_id: person?.id ?? '', at: Date.now() }]))
+    await expect(db.batch(statements)).rejects.toThrow('malformed JSON')
+    expect(await contentsOf(shop)).toMatchObject({ users: 2 })
+    await write(sql`update users set last_seen_at = null where id = ${person?.id}`)
+    await db.batch(statements)
+    expect(await contentsOf(shop)).toMatchObject({ users: 1 })
   })
 
   it('are removed from the members of segments, so that a later customer with the same number is not a member', async () => {

@@ -148,8 +148,8 @@ describe('an import', () => {
 async function seedOthers(count: number, from: number, purpose: string): Promise<void> {
   const ids = Array.from({ length: count }, (_, at) => `${firstIdAt('file', from + at * 1000)}${'0'.repeat(16)}`)
   await db.batch([
-    sql`insert into files (id, organization_id, name, purpose, mime_type, size, access_key, created_at, modified_at)
-      select value, ${shop.organization_id}, 'x', ${purpose}, 'text/csv', 1, 'other', ${from}, ${from}
+    sql`insert into files (id, organization_id, name, name_key, purpose, mime_type, size, access_key, created_at, modified_at)
+      select value, ${shop.organization_id}, 'x', 'x', ${purpose}, 'text/csv', 1, 'other', ${from}, ${from}
       from json_each(${JSON.stringify(ids)})`,
   ])
 }

@@ -132,7 +132,7 @@ async function expectListOf(
         [status ?? row.status, reason ?? row.reason, source ?? row.source].join() ===
           [row.status, row.reason, row.source].join() &&
         row.created_at >= (from ?? 0) &&
-        row.created_at <= (until ?? Infinity),
+        row.created_at < (until ?? Infinity),
     )
     .toSorted((a, b) => compared([...keys(a), a.id], [...keys(b), b.id]))
     .map(({ id }) => id)

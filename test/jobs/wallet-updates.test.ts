@@ -5,7 +5,7 @@ import type { PassesGateway, Push } from '../../src/gateways/passes/passes.ts'
 import { sweepPurchases } from '../../src/modules/purchases/jobs.ts'
 import { markPassesChanged } from '../../src/modules/wallet/index.ts'
 import { sweepCallbacks, sweepPassUpdates } from '../../src/modules/wallet/jobs.ts'
-import { get, post, remove } from '../support/api.ts'
+import { call, get, post, remove } from '../support/api.ts'
 import { realJob } from '../support/campaigns.ts'
 import { db, next, write } from '../support/seeding/rows.ts'
 import {
@@ -263,5 +263,15 @@ describe('an erased customer', () => {
     await sweepPassUpdates(jobWith())
     const last = (await updatesOf(google.body.id)).at(-1)
     expect(JSON.parse(last?.body ?? '{}')).toMatchObject({ ticketHolderName: '' })
+  })
+
+  it('gets no link to a pass', async () => {
+    const pass = await givenPass()
+    expect((await post(`/v1/user/${pass.user}/erase`, {})).status).toBe(200)
+    for (const platform of ['apple', 'google']) {
+      const reply = await post(`/v1/purchases/${pass.purchase}/wallet-passes`, { platform })
+      expect([reply.status, reply.body.code]).toEqual([409, 'user_erased'])
+    }
+    expect((await call(new URL(pass.add_url).pathname, { token: null })).status).toBe(404)
   })
 })

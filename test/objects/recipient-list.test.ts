@@ -170,14 +170,15 @@ it('seeks pages by their cursors, and counts by state and reason, in an index', 
       return cursors.map(({ rowsRead }) => rowsRead)
     }
     const page = { page: 60, size: 50 }
+    // An ordering with empty values reads its index up to the page.
     const addresses = { ordering: [{ name: 'address', desc: false } as const] }
-    for (const query of [
-      { ordering: [], page: { ...page, after: [3000] } },
-      { ...addresses, page: { ...page, after: ['b', 0] } },
-    ]) {
+    for (const [query, mostRows] of [
+      [{ ordering: [], page: { ...page, after: [3000] } }, 400],
+      [{ ...addresses, page: { ...page, after: ['b', 0] } }, 6400],
+    ] as const) {
       expect(selectRecipients(sql, query).rows).toHaveLength(51)
       const [pageRows = Infinity] = countRows(query)
-      expect([query, pageRows > 400]).toEqual([query, false])
+      expect([query, pageRows > mostRows]).toEqual([query, false])
     }
     const failures = {
       ordering: [],

@@ -17,7 +17,7 @@ const unseen: Comparison = () => null
 /** Filters that are compared otherwise than by the field of their name, or by the id of what it names. */
 const comparisons: Record<string, Comparison> = {
   created_after: ({ created }, value) => Date.parse(String(created)) >= Date.parse(value),
-  created_before: ({ created }, value) => Date.parse(String(created)) <= Date.parse(value),
+  created_before: ({ created }, value) => Date.parse(String(created)) < Date.parse(value),
   order_number: has('order_number'),
   customer_email: has('customer_email'),
   has_errors: ({ errors }, value) => String((errors as unknown[]).length > 0) === value,
@@ -25,7 +25,6 @@ const comparisons: Record<string, Comparison> = {
 
 /** What a list has of its own. */
 const ofLists: Record<string, Record<string, Comparison>> = {
-  listAuditLog: { created_before: ({ created }, value) => Date.parse(String(created)) < Date.parse(value) },
   // An archived edition is left out unless it is asked for.
   listEditions: { is_archived: unseen },
   // Those of the whole platform, too.

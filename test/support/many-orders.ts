@@ -43,7 +43,7 @@ export const matching = (orders: readonly StoredOrder[], filter: OrderFilter): S
       (!filter.status || status === filter.status) &&
       (!filter.type || type === filter.type) &&
       (!filter.created_after || Number(created) >= Date.parse(filter.created_after)) &&
-      (!filter.created_before || Number(created) <= Date.parse(filter.created_before)),
+      (!filter.created_before || Number(created) < Date.parse(filter.created_before)),
   )
 
 export const queryOf = (filter: Record<string, string>): string => new URLSearchParams(filter).toString()

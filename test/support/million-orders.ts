@@ -118,21 +118,21 @@ const records = `
     from orders;`
 
 const editionValues = (id: string, slug: string) =>
-  `('${id}', '${organizationId}', 'evt_1', '${slug}', '${slug}', '${slug}', 'UTC', 'DK', 'en', '["en"]', 'vat', 'dkk',
+  `('${id}', '${organizationId}', 'evt_1', '${slug}', '${slug}', '${slug}', '${slug}', 'UTC', 'DK', 'en', '["en"]', 'vat', 'dkk',
     '${slug}', 1, 1)`
 
 const setup = `
-  insert into organizations (id, name, slug, search, created_at, modified_at)
-    values ('${organizationId}', 'Large', 'large', 'large', 1, 1);
-  insert into events (id, organization_id, name, search, created_at, modified_at)
-    values ('evt_1', '${organizationId}', 'Festival', 'festival', 1, 1);
-  insert into editions (id, organization_id, event_id, name, full_name, slug, timezone, default_country_code,
+  insert into organizations (id, name, name_key, slug, search, created_at, modified_at)
+    values ('${organizationId}', 'Large', 'large', 'large', 'large', 1, 1);
+  insert into events (id, organization_id, name, name_key, search, created_at, modified_at)
+    values ('evt_1', '${organizationId}', 'Festival', 'festival', 'festival', 1, 1);
+  insert into editions (id, organization_id, event_id, name, name_key, full_name, slug, timezone, default_country_code,
       default_language, enabled_languages, tax_type, currency, search, created_at, modified_at)
     values ${editionValues(editionId, 'large')}, ${editionValues(smallEditionId, 'small')};
   insert into products (id, organization_id, edition_id, name, name_folded, created_at)
     values ('prd_${suffix('F6')}', '${organizationId}', '${editionId}', 'Ticket', 'ticket', 1);
-  insert into webhook_endpoints (id, organization_id, name, url, events, secret, created_at, modified_at)
-    values ('${endpointId}', '${organizationId}', 'Warehouse', 'https://hooks.example.com/', '["purchase.action"]', 'whsec_',
+  insert into webhook_endpoints (id, organization_id, name, name_key, url, events, secret, created_at, modified_at)
+    values ('${endpointId}', '${organizationId}', 'Warehouse', 'warehouse', 'https://hooks.example.com/', '["purchase.action"]', 'whsec_',
       1, 1);`
 
 const largeTables = [
@@ -194,6 +194,7 @@ export function addMember(database: DatabaseSync, name: string, editions: readon
     id: `tok_${name}`,
     account_id: `usr_${name}`,
     name,
+    name_key: name,
     token_hash: toHex(sha256OfShort(token)),
     prefix: '',
     scopes: 'read',

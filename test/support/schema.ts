@@ -28,6 +28,7 @@ export function orderingsOf(operation: Operation): string[] {
 export interface DocumentedFilter {
   name: string
   words: readonly string[]
+  description: string
 }
 
 const pageNames = ['ordering', 'page', 'page_size', 'cursor']
@@ -37,8 +38,9 @@ export function filtersOf(operation: Operation): DocumentedFilter[] {
   const parameters = document.paths[operation.path]?.[operation.method]?.parameters ?? []
   return parameters
     .filter((one) => one.in === 'query' && !pageNames.includes(one.name))
-    .map(({ name, schema }) => ({
+    .map(({ name, schema, description = '' }) => ({
       name,
+      description,
       words: schema.type === 'boolean' ? ['true', 'false'] : (schema.enum ?? []).map(String),
     }))
 }

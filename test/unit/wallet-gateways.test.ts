@@ -4,8 +4,9 @@ import { importSPKI, exportSPKI, jwtVerify } from 'jose'
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { toHex } from '../../src/domain/text/encoding.ts'
 import { toRawSignature } from '../../src/domain/wallet/google-callback.ts'
-import type { PassContent } from '../../src/domain/wallet/wallet-pass.ts'
+import type { EditionContent, PassContent } from '../../src/domain/wallet/wallet-pass.ts'
 import { readConfig } from '../../src/entry/config.ts'
+import { buildGoogleClass } from '../../src/gateways/passes/google-object.ts'
 import { createLivePasses, type LiveOptions } from '../../src/gateways/passes/live.ts'
 import type { Bindings } from '../../src/http/env.ts'
 import { type TestCertificate, testCertificate } from '../support/wallet-certificate.ts'
@@ -104,16 +105,83 @@ describe('the signed package of a pass', () => {
 })
 
 describe('the link to Google Wallet', () => {
-  it('is a JWT with the signature of the service account', async () => {
+  it('is a JWT with the signature of the service account, and with ids alone', async () => {
     const url = await createLivePasses(options()).createAddUrl({ platform: 'google', content })
     const key = await importSPKI(await exportSPKI(signer.publicKey), 'RS256')
     const { payload } = await jwtVerify(url.split('/').at(-1) ?? '', key, { audience: 'google' })
-    expect(payload).toMatchObject({
+    expect(payload).toEqual({
       typ: 'savetowallet',
+      origins: [],
       iss: `account-${accounts}@example.com`,
+      aud: 'google',
       iat: now / 1000,
-      payload: { eventTicketObjects: [{ id: '3388.6f1d2c3b8a9e4f009d6b0c1a2b3c4d5e', state: 'COMPLETED' }] },
+      payload: {
+        eventTicketObjects: [{ id: '3388.6f1d2c3b8a9e4f009d6b0c1a2b3c4d5e', classId: '3388.edt_1' }],
+      },
     })
+  })
+})
+
+const edition: EditionContent = { ...content, logo_url: null }
+const identity = { issuerId: '3388', callbackUrl: 'https://events.example.test/wallet/google/callback' }
+
+describe('the times of a pass', () => {
+  const times: [string, string, string, string][] = [
+    ['summer', '2026-07-04T10:00:00Z', 'Europe/Copenhagen', '2026-07-04T12:00:00+02:00'],
+    ['winter', '2026-12-04T10:00:00Z', 'Europe/Copenhagen', '2026-12-04T11:00:00+01:00'],
+    ['the hour before summer time', '2026-03-29T00:59:59Z', 'Europe/Copenhagen', '2026-03-29T01:59:59+01:00'],
+    ['the first moment of summer time', '2026-03-29T01:00:00Z', 'Europe/Copenhagen', '2026-03-29T03:00:00+02:00'],
+    ['the repeated hour of autumn', '2026-10-25T01:30:00Z', 'Europe/Copenhagen', '2026-10-25T02:30:00+01:00'],
+    ['another day', '2026-07-04T23:30:00Z', 'Asia/Kathmandu', '2026-07-05T05:15:00+05:45'],
+    ['a zone behind UTC', '2026-01-01T02:00:00Z', 'America/St_Johns', '2025-12-31T22:30:00-03:30'],
+    ['UTC', '2026-07-04T10:00:00Z', 'UTC', '2026-07-04T10:00:00+00:00'],
+  ]
+  it.each(times)('in %s are local to the edition on both platforms', async (_, instant, timezone, local) => {
+    const at = Date.parse(instant)
+    const { dateTime } = buildGoogleClass({ ...edition, start_at: at, end_at: at, timezone }, identity)
+    expect(dateTime).toEqual({ start: local, end: local })
+    const pass = { content: { ...content, start_at: at, timezone }, token: 't'.repeat(32) }
+    const files = unzipSync(await createLivePasses(options()).buildApplePackage(pass))
+    const fields = JSON.parse(new TextDecoder().decode(files['pass.json']))
+    expect(fields.relevantDate).toBe(local)
+    expect(fields.eventTicket.secondaryFields[0]).toMatchObject({ key: 'starts', value: local, ignoresTimeZone: true })
+  })
+
+  it('have the offset of their own moment when an edition lasts over a change to summer time', () => {
+    const start_at = Date.parse('2026-03-28T11:00:00Z')
+    const end_at = Date.parse('2026-03-29T10:00:00Z')
+    expect(buildGoogleClass({ ...edition, start_at, end_at }, identity).dateTime).toEqual({
+      start: '2026-03-28T12:00:00+01:00',
+      end: '2026-03-29T12:00:00+02:00',
+    })
+  })
+
+  it('are left out when the edition has none, and an end alone is possible', async () => {
+    expect(buildGoogleClass({ ...edition, start_at: null, end_at: null }, identity).dateTime).toBeNull()
+    expect(buildGoogleClass({ ...edition, start_at: null, end_at: 0 }, identity).dateTime).toEqual({
+      start: null,
+      end: '1970-01-01T01:00:00+01:00',
+    })
+    const pass = { content: { ...content, start_at: null }, token: 't'.repeat(32) }
+    const files = unzipSync(await createLivePasses(options()).buildApplePackage(pass))
+    const text = new TextDecoder().decode(files['pass.json'])
+    expect([text.includes('relevantDate'), text.includes('starts')]).toEqual([false, false])
+  })
+})
+
+describe('a text that is too long for Google', () => {
+  const nameOf = (organization_name: string) => buildGoogleClass({ ...edition, organization_name }, identity).issuerName
+
+  it('is cut after a whole character, with an ellipsis', () => {
+    const family = '👩‍👩‍👧‍👦'
+    const name = nameOf(family.repeat(30))
+    expect(name).toBe(`${family.repeat(Math.floor(199 / family.length))}…`)
+    expect(name.isWellFormed()).toBe(true)
+    expect(nameOf('å'.repeat(201))).toBe(`${'å'.repeat(199)}…`)
+  })
+
+  it('is not cut when it has at most 200 characters', () => {
+    expect(nameOf('å'.repeat(200))).toBe('å'.repeat(200))
   })
 })
 

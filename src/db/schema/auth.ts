@@ -5,6 +5,7 @@ export const accessTokens = sqliteTable('access_tokens', {
   account_id: text().notNull(),
   organization_id: text(),
   name: text().notNull(),
+  name_key: text().notNull(),
   token_hash: text().notNull(),
   prefix: text().notNull(),
   scopes: text().notNull(),

@@ -19,6 +19,7 @@ export const consents = sqliteTable('consents', {
   origin_id: text(),
   key: text().notNull(),
   name: text().notNull(),
+  name_key: text().notNull(),
   title: text({ mode: 'json' }).$type<TranslatedDict>().notNull().default({}),
   text: text({ mode: 'json' }).$type<TranslatedDict>().notNull().default({}),
   link_url: text({ mode: 'json' }).$type<TranslatedDict>().notNull().default({}),

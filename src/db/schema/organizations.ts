@@ -5,6 +5,7 @@ import type { RefundPolicy } from '../../domain/refunds/refund-policy.ts'
 export const organizations = sqliteTable('organizations', {
   id: text().primaryKey(),
   name: text().notNull(),
+  name_key: text().notNull(),
   slug: text().notNull(),
   version: integer().notNull().default(1),
   search: text().notNull(),
@@ -25,6 +26,7 @@ export const events = sqliteTable('events', {
   id: text().primaryKey(),
   organization_id: text().notNull(),
   name: text().notNull(),
+  name_key: text().notNull(),
   search: text().notNull(),
   created_at: integer().notNull(),
   modified_at: integer().notNull(),

@@ -26,10 +26,24 @@ export const walletPasses = sqliteTable('wallet_passes', {
   claimed_until: integer(),
   attempts: integer().notNull().default(0),
   update_error: text(),
+  stored_at: integer(),
   voided_at: integer(),
   version: integer().notNull().default(1),
   created_at: integer().notNull(),
   modified_at: integer().notNull(),
+})
+
+export const walletEditions = sqliteTable('wallet_editions', {
+  edition_id: text().primaryKey(),
+  has_google_passes: integer({ mode: 'boolean' }).notNull(),
+  change_number: integer().notNull().default(1),
+  due_at: integer(),
+  claimed_until: integer(),
+  attempts: integer().notNull().default(0),
+  update_error: text(),
+  apple_marked_to: text(),
+  google_marked_to: text(),
+  marked_at: integer().notNull().default(0),
 })
 
 export const walletRegistrations = sqliteTable(

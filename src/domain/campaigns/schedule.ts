@@ -1,5 +1,5 @@
 import { dayMs } from '../time/instants.ts'
-import { findInstant, formatOffset, readWallClock } from '../time/time-zones.ts'
+import { findInstant } from '../time/time-zones.ts'
 
 /** A scheduled campaign that could not start within this time fails instead. */
 export const lateAfterMs = 6 * 3_600_000
@@ -39,10 +39,4 @@ function parseOffsetMs(text: string): number {
   const [hours = 0, minutes = 0] = text.slice(1).split(':').map(Number)
   if (hours > 23 || minutes > 59) return Number.NaN
   return (text.startsWith('-') ? -1 : 1) * (hours * 60 + minutes) * 60_000
-}
-
-/** Formats an instant in local time with the offset: `2026-06-01T10:00:00+02:00`. */
-export function formatInZone(at: number, timeZone: string): string {
-  const { offset } = readWallClock(timeZone, at)
-  return new Date(at + offset).toISOString().slice(0, 19) + formatOffset(offset)
 }

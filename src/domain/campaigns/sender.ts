@@ -32,7 +32,8 @@ export interface CampaignSnapshot extends Counters {
 export interface NewRecipient {
   n: number
   user_id: string
-  address: string
+  /** Null for a person without an address. */
+  address: string | null
   language: Language
   /** JSON of `RecipientPerson`. */
   person: string
@@ -42,7 +43,8 @@ export interface NewRecipient {
 export interface RecipientRow extends Stamps {
   n: number
   user_id: string
-  address: string
+  /** Null for a person without an address, and after an erasure. */
+  address: string | null
   language: Language
   person: string
   state: RecipientState
@@ -60,12 +62,6 @@ export type RecipientEngagement = Pick<RecipientRow, 'user_id' | 'state' | 'sent
 const isPerson = (value: unknown): value is RecipientPerson => isRecord(value) && 'email' in value
 
 export const readPerson = ({ person }: Pick<RecipientRow, 'person'>): RecipientPerson => readJson(person, isPerson)
-
-/** Builds the text that replaces the address of an erased recipient. */
-export const buildErasedAddress = (n: number): string => `erased-${n}`
-
-export const isErasedAddress = ({ n, address }: Pick<RecipientRow, 'n' | 'address'>): boolean =>
-  address === buildErasedAddress(n)
 
 export interface RecipientFilters {
   state?: RecipientState | undefined

@@ -35,6 +35,7 @@ export const uncopiedTables: Readonly<Record<string, string>> = {
   refund_requests: 'They belong to orders of the source.',
   transactional_emails: 'They were sent for orders of the source.',
   wallet_passes: 'They are passes of purchases of the source.',
+  wallet_editions: 'The copy has no passes yet.',
   refund_batches: 'They belong to orders of the source.',
   file_uploads: 'They become files of the source.',
   product_images: 'Triggers write them for the copied products.',

@@ -1,4 +1,4 @@
-import { fold, buildSearchText } from '../text/fold.ts'
+import { buildSearchText, buildSortKey } from '../text/fold.ts'
 import { lifecycle } from '../lifecycle.ts'
 import { formatMoney } from '../money.ts'
 
@@ -126,14 +126,8 @@ export function buildSummaryLines(totals: CartTotals, currency: string): Summary
   ].filter(({ key, amount_minor }) => amount_minor !== 0 || key === 'subtotal' || key === 'total')
 }
 
-/** Builds the sort key of an order number. Each number in it follows its length, so that A-2 sorts before A-10. */
 export const buildNumberKey = (orderNumber: string | null): string | null =>
-  orderNumber === null
-    ? null
-    : fold(orderNumber).replaceAll(/\d+/g, (digits) => {
-        const number = digits.replace(/^0+(?=\d)/, '')
-        return `${String(number.length).padStart(2, '0')}${number}`
-      })
+  orderNumber === null ? null : buildSortKey(orderNumber)
 
 export const buildOrderText = (
   { order_number, id, external_id }: { order_number: string | null; id: string; external_id: string | null },

@@ -61,3 +61,13 @@ export function parsePhoneNeedles(needle: string): string[] {
   const minLength = /^\s*\(?\+/.test(needle) ? 1 : 3
   return /^[\d\s+()./-]+$/.test(needle) && extractDigits(needle).length >= minLength ? listPhoneDigits(needle) : []
 }
+
+/**
+ * Builds the key that lists sort a name by: without case and accents, and with each number behind its length, so that
+ * Hall 9 comes before Hall 10.
+ */
+export const buildSortKey = (text: string): string =>
+  fold(text).replaceAll(/\d+/g, (digits) => {
+    const number = digits.replace(/^0+(?=\d)/, '')
+    return `${String(number.length).padStart(2, '0')}${number}`
+  })

@@ -53,6 +53,12 @@ export function formatOffset(offset: number): string {
   return `${offset < 0 ? '-' : '+'}${pad(Math.floor(minutes / 60))}:${pad(minutes % 60)}`
 }
 
+/** Formats an instant in local time with the offset: `2026-06-01T10:00:00+02:00`. */
+export function formatInZone(at: number, timeZone: string): string {
+  const { offset } = readWallClock(timeZone, at)
+  return new Date(at + offset).toISOString().slice(0, 19) + formatOffset(offset)
+}
+
 export interface TimeZoneChoice {
   value: string
   label: string

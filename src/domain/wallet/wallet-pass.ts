@@ -1,19 +1,24 @@
 import type { Language } from '../languages.ts'
 import type { PassState } from './wallet.ts'
 
-/** Everything that a pass shows, and its ids. */
-export interface PassContent {
-  id: string
-  serial_number: string
-  state: PassState
-  language: Language
-  organization_name: string
+/** What all passes of an edition have in common. Google stores it once, as their class. */
+export interface EditionContent {
   edition_id: string
   edition_name: string
+  organization_name: string
+  language: Language
   /** Milliseconds UTC. */
   start_at: number | null
   end_at: number | null
   timezone: string
+  logo_url: string | null
+}
+
+/** Everything that a pass shows, and its ids. */
+export interface PassContent extends Omit<EditionContent, 'logo_url'> {
+  id: string
+  serial_number: string
+  state: PassState
   product_name: string
   variant_name: string | null
   location_name: string | null

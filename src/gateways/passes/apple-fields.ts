@@ -1,4 +1,5 @@
 import { passWords, formatTicketName } from '../../domain/wallet/wallet-pass.ts'
+import { formatInZone } from '../../domain/time/time-zones.ts'
 import type { ApplePass } from './passes.ts'
 
 export interface AppleIdentity {
@@ -16,27 +17,27 @@ const formatColors = (colors: Record<string, string | null>) =>
     Object.entries(colors).flatMap(([name, color]) => (color === null ? [] : [[name, formatRgb(color)]])),
   )
 
-/** ISO 8601 without milliseconds, as Apple writes it. */
-const formatInstant = (at: number): string => new Date(at).toISOString().replace(/\.\d{3}Z$/, 'Z')
-
 const isAscii = (text: string): boolean => /^[\x20-\x7e]*$/.test(text)
 
 const buildField = (key: string, label: string, value: string | null) => (value ? [{ key, label, value }] : [])
 
 /** Builds the `pass.json` of an event ticket. */
 export function buildApplePassJson({ content, token }: ApplePass, identity: AppleIdentity): Record<string, unknown> {
-  const { design, language, state, code, start_at } = content
+  const { design, language, state, code, start_at, timezone } = content
   const words = passWords[language]
+  const startTime = start_at === null ? null : formatInZone(start_at, timezone)
   const starts =
-    start_at === null
+    startTime === null
       ? []
       : [
           {
             key: 'starts',
             label: words.starts,
-            value: formatInstant(start_at),
+            value: startTime,
             dateStyle: 'PKDateStyleMedium',
             timeStyle: 'PKDateStyleShort',
+            // Without this, phones convert the time to the time zone that they are in.
+            ignoresTimeZone: true,
           },
         ]
   return {
@@ -55,7 +56,7 @@ export function buildApplePassJson({ content, token }: ApplePass, identity: Appl
       foregroundColor: design.foreground_color,
       labelColor: design.label_color,
     }),
-    ...(start_at === null ? {} : { relevantDate: formatInstant(start_at) }),
+    ...(startTime === null ? {} : { relevantDate: startTime }),
     voided: state === 'void' || state === 'expired',
     barcodes: [
       {

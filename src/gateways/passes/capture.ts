@@ -1,5 +1,7 @@
 import { UnsecuredJWT } from 'jose'
 import type { CallbackSender, RootKey } from '../../domain/wallet/google-callback.ts'
+import type { PassContent } from '../../domain/wallet/wallet-pass.ts'
+import type { WalletPlatform } from '../../domain/wallet/wallet.ts'
 import type { CapturedMessage, CaptureStore } from '../capture/capture.ts'
 import type { AppleIdentity } from './apple-fields.ts'
 import { buildApplePackage } from './apple-package.ts'
@@ -8,6 +10,7 @@ import {
   type GoogleIdentity,
   buildGoogleObject,
   buildGoogleUpdate,
+  buildSaveClaims,
   buildSaveUrl,
 } from './google-object.ts'
 import { googleSenderNames } from './google-keys.ts'
@@ -25,9 +28,9 @@ interface CaptureParts {
   google: GoogleIdentity
 }
 
-const buildMessage = (passId: string, to: string, subject: string, body: unknown): CapturedMessage => ({
+const buildMessage = (reference: string, to: WalletPlatform, subject: string, body: unknown): CapturedMessage => ({
   channel: 'wallet',
-  reference: passId,
+  reference,
   from: 'wallet',
   to,
   replyTo: null,
@@ -40,20 +43,23 @@ const buildMessage = (passId: string, to: string, subject: string, body: unknown
 /** Creates a gateway that stores calls instead of making them. Its passes have no signature, so phones refuse them. */
 export function createPassCapture({ store, keys, apple, google }: CaptureParts): PassesGateway {
   const storeMessage = (key: string, message: CapturedMessage) => store.save(key, [message])
+  const storeIssued = ({ id, edition_name, product_name }: PassContent, platform: WalletPlatform, body: unknown) =>
+    storeMessage(`${id}:issued`, buildMessage(id, platform, `Pass for ${edition_name}: ${product_name}`, body))
   return {
     createAddUrl: async (pass) => {
-      const { content } = pass
-      const name = `${content.edition_name}: ${content.product_name}`
-      if (pass.platform === 'apple') {
-        await storeMessage(`${content.id}:issued`, buildMessage(content.id, 'apple', `Pass for ${name}`, pass))
-        return pass.download_url
+      if (pass.platform === 'google') {
+        const claims = buildSaveClaims(pass.content, google)
+        return buildSaveUrl(new UnsecuredJWT(claims).setAudience('google').encode())
       }
-      const payload = {
-        eventTicketClasses: [buildGoogleClass(content, google)],
+      await storeIssued(pass.content, 'apple', pass)
+      return pass.download_url
+    },
+    storeGoogle: async (content, edition) => {
+      await storeIssued(content, 'google', {
+        eventTicketClasses: [buildGoogleClass(edition, google)],
         eventTicketObjects: [buildGoogleObject(content, google)],
-      }
-      await storeMessage(`${content.id}:issued`, buildMessage(content.id, 'google', `Pass for ${name}`, payload))
-      return buildSaveUrl(new UnsecuredJWT({ typ: 'savetowallet', payload }).setAudience('google').encode())
+      })
+      return { ok: true }
     },
     buildApplePackage: (pass) => buildApplePackage(pass, apple, null),
     loadCallbackSenders: async (): Promise<CallbackSender[]> => {
@@ -66,6 +72,12 @@ export function createPassCapture({ store, keys, apple, google }: CaptureParts):
         `${content.id}:${changeNumber}`,
         buildMessage(content.id, 'google', 'Update of a pass', update),
       )
+      return { ok: true }
+    },
+    updateGoogleClass: async (edition, changeNumber) => {
+      const { edition_id } = edition
+      const message = buildMessage(edition_id, 'google', 'Update of an edition', buildGoogleClass(edition, google))
+      await storeMessage(`${edition_id}:${changeNumber}`, message)
       return { ok: true }
     },
     pushApple: async ({ pass_id, change_number, push_token }) => {

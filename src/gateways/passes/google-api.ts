@@ -1,7 +1,7 @@
 import { isRecord } from '../../domain/text/json.ts'
 import { importPKCS8, SignJWT } from 'jose'
-import { callApi, patchJson } from '../provider-api/call-api.ts'
-import type { UpdateResult } from './passes.ts'
+import { callApi, patchJson, postJson, type ProviderAnswer } from '../provider-api/call-api.ts'
+import type { GoogleResult } from './passes.ts'
 
 export interface ServiceAccount {
   client_email: string
@@ -44,7 +44,7 @@ const tokens = new Map<string, { token: string; until: number }>()
 const tokenLifeSeconds = 3600
 const marginMs = 300_000
 
-async function loadAccessToken(account: ServiceAccount, now: number): Promise<string | UpdateResult> {
+async function loadAccessToken(account: ServiceAccount, now: number): Promise<string | GoogleResult> {
   const cached = tokens.get(account.client_email)
   if (cached && cached.until > now) return cached.token
   const assertion = await signJwt(account, tokenUrl, { scope }, { now, lifeSeconds: tokenLifeSeconds })
@@ -68,27 +68,57 @@ async function loadAccessToken(account: ServiceAccount, now: number): Promise<st
   return token
 }
 
-function readResult(status: number): UpdateResult {
+function readResult(answer: ProviderAnswer): GoogleResult {
+  if (!answer.isComplete) return { ok: false, kind: 'transient', code: answer.code }
+  const { status } = answer
   if (status >= 200 && status < 300) return { ok: true }
-  // Nobody has saved the pass yet. Google gets its current content when somebody does.
-  if (status === 404) return { ok: false, kind: 'gone', code: 'not_saved' }
-  if (status === 401 || status === 403) return { ok: false, kind: 'configuration', code: `status_${status}` }
+  const code = `status_${status}`
+  if (status === 404) return { ok: false, kind: 'gone', code }
+  if (status === 401 || status === 403) return { ok: false, kind: 'configuration', code }
   const isTemporary = status === 408 || status === 409 || status === 429 || status >= 500
-  return { ok: false, kind: isTemporary ? 'transient' : 'permanent', code: `status_${status}` }
+  return { ok: false, kind: isTemporary ? 'transient' : 'permanent', code }
 }
 
-/** Changes fields of an event ticket object. */
-export async function patchObject(
+type Resource = 'eventTicketClass' | 'eventTicketObject'
+type GoogleFields = Readonly<Record<string, unknown>>
+
+export interface ApiOptions {
+  apiBase: string
+  now: number
+}
+
+async function callGoogle(
   account: ServiceAccount,
-  objectId: string,
-  fields: Record<string, unknown>,
-  options: { apiBase: string; now: number },
-): Promise<UpdateResult> {
-  const token = await loadAccessToken(account, options.now)
+  { apiBase, now }: ApiOptions,
+  call: (base: string, headers: Record<string, string>) => Promise<ProviderAnswer>,
+): Promise<GoogleResult> {
+  const token = await loadAccessToken(account, now)
   if (typeof token !== 'string') return token
-  const url = `${options.apiBase || standardBase}/eventTicketObject/${encodeURIComponent(objectId)}`
-  const answer = await patchJson(url, { authorization: `Bearer ${token}` }, fields, timeoutMs)
-  if (!answer.isComplete) return { ok: false, kind: 'transient', code: answer.code }
-  if (answer.status === 401) tokens.delete(account.client_email)
-  return readResult(answer.status)
+  const answer = await call(apiBase || standardBase, { authorization: `Bearer ${token}` })
+  if (answer.isComplete && answer.status === 401) tokens.delete(account.client_email)
+  return readResult(answer)
+}
+
+/** Changes fields of a class or an object. */
+export const patchResource = (
+  account: ServiceAccount,
+  resource: Resource,
+  { id, ...fields }: GoogleFields & { id: string },
+  options: ApiOptions,
+): Promise<GoogleResult> =>
+  callGoogle(account, options, (base, headers) =>
+    patchJson(`${base}/${resource}/${encodeURIComponent(id)}`, headers, fields, timeoutMs),
+  )
+
+/** Inserts a class or an object. Returns false when Google has it already, as after a call whose answer was lost. */
+export async function insertResource(
+  account: ServiceAccount,
+  resource: Resource,
+  fields: GoogleFields,
+  options: ApiOptions,
+): Promise<GoogleResult | false> {
+  const result = await callGoogle(account, options, (base, headers) =>
+    postJson(`${base}/${resource}`, headers, fields, timeoutMs),
+  )
+  return !result.ok && result.code === 'status_409' ? false : result
 }

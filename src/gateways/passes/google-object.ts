@@ -1,6 +1,7 @@
 import { toBcp47 } from '../../domain/languages.ts'
+import { formatInZone } from '../../domain/time/time-zones.ts'
 import { buildGoogleClassId, buildGoogleObjectId, type PassState } from '../../domain/wallet/wallet.ts'
-import { type PassContent, formatTicketName } from '../../domain/wallet/wallet-pass.ts'
+import { type EditionContent, type PassContent, formatTicketName } from '../../domain/wallet/wallet-pass.ts'
 
 export interface GoogleIdentity {
   issuerId: string
@@ -15,50 +16,78 @@ const states: Record<PassState, string> = {
   void: 'INACTIVE',
 }
 
-const toLocalizedString = (language: string, value: string) => ({ defaultValue: { language, value } })
+/** Google recommends about 20 characters and states no maximum. Phones show fewer characters than this. */
+const maxTextLength = 200
 
-const formatInstant = (at: number): string => new Date(at).toISOString()
-
-/** Builds the class of an edition. Google keeps the first version that it gets. */
-export function buildGoogleClass(content: PassContent, { issuerId, callbackUrl }: GoogleIdentity) {
-  const language = toBcp47(content.language)
-  const { start_at, end_at, design } = content
-  const dates = {
-    ...(start_at === null ? {} : { start: formatInstant(start_at) }),
-    ...(end_at === null ? {} : { end: formatInstant(end_at) }),
+/** Shortens a text without cutting a character that consists of several code points. */
+function shorten(text: string): string {
+  if (text.length <= maxTextLength) return text
+  let shortened = ''
+  for (const { segment } of new Intl.Segmenter().segment(text)) {
+    if (shortened.length + segment.length >= maxTextLength) break
+    shortened += segment
   }
+  return `${shortened.trimEnd()}…`
+}
+
+const toLocalizedString = (language: string, value: string) => ({ defaultValue: { language, value: shorten(value) } })
+
+/** Google shows times as they are written, so they are local. Null removes a value that Google has. */
+function buildDateTime({ start_at, end_at, timezone }: EditionContent) {
+  if (start_at === null && end_at === null) return null
   return {
-    id: buildGoogleClassId(issuerId, content.edition_id),
-    issuerName: content.organization_name,
-    eventName: toLocalizedString(language, content.edition_name),
-    eventId: content.edition_id,
+    start: start_at === null ? null : formatInZone(start_at, timezone),
+    end: end_at === null ? null : formatInZone(end_at, timezone),
+  }
+}
+
+/** Builds the class of an edition. */
+export function buildGoogleClass(edition: EditionContent, { issuerId, callbackUrl }: GoogleIdentity) {
+  return {
+    id: buildGoogleClassId(issuerId, edition.edition_id),
+    issuerName: shorten(edition.organization_name),
+    eventName: toLocalizedString(toBcp47(edition.language), edition.edition_name),
+    eventId: edition.edition_id,
+    // Google requires this value for a class that it has approved, too.
     reviewStatus: 'UNDER_REVIEW',
-    ...(Object.keys(dates).length ? { dateTime: dates } : {}),
-    ...(design.logo_url === null ? {} : { logo: { sourceUri: { uri: design.logo_url } } }),
+    dateTime: buildDateTime(edition),
+    logo: edition.logo_url === null ? null : { sourceUri: { uri: edition.logo_url } },
     callbackOptions: { url: callbackUrl },
   }
 }
 
-/** Builds the fields that change with the purchase. */
+/** Builds the fields of a pass that can change. */
 export function buildGoogleUpdate(content: PassContent) {
   const language = toBcp47(content.language)
   return {
     state: states[content.state],
-    ticketHolderName: content.holder_name,
+    ticketHolderName: shorten(content.holder_name),
     ticketType: toLocalizedString(language, formatTicketName(content)),
-    barcode: { type: 'QR_CODE', value: content.code, alternateText: content.code },
+    barcode: { type: 'QR_CODE', value: content.code, alternateText: shorten(content.code) },
+    hexBackgroundColor: content.design.background_color,
   }
 }
 
-export function buildGoogleObject(content: PassContent, { issuerId }: GoogleIdentity) {
-  const { background_color } = content.design
-  return {
-    id: buildGoogleObjectId(issuerId, content.serial_number),
-    classId: buildGoogleClassId(issuerId, content.edition_id),
-    ticketNumber: content.serial_number,
-    ...buildGoogleUpdate(content),
-    ...(background_color === null ? {} : { hexBackgroundColor: background_color }),
-  }
-}
+/** The ids of a pass and of its class. */
+const buildGoogleIds = ({ serial_number, edition_id }: PassContent, issuerId: string) => ({
+  id: buildGoogleObjectId(issuerId, serial_number),
+  classId: buildGoogleClassId(issuerId, edition_id),
+})
+
+export const buildGoogleObject = (content: PassContent, { issuerId }: GoogleIdentity) => ({
+  ...buildGoogleIds(content, issuerId),
+  ticketNumber: content.serial_number,
+  ...buildGoogleUpdate(content),
+})
+
+/**
+ * Builds the claims of the token in a link. Google has the pass already, so the ids suffice and the link stays short:
+ * browsers and mail programs cut links of more than about 1,800 characters.
+ */
+export const buildSaveClaims = (content: PassContent, { issuerId }: GoogleIdentity) => ({
+  typ: 'savetowallet',
+  origins: [],
+  payload: { eventTicketObjects: [buildGoogleIds(content, issuerId)] },
+})
 
 export const buildSaveUrl = (jwt: string): string => `https://pay.google.com/gp/v/save/${jwt}`

@@ -2,16 +2,17 @@ import type { AppleIdentity } from './apple-fields.ts'
 import { buildApplePackage } from './apple-package.ts'
 import { type PushConnection, pushToPhone } from './apple-push.ts'
 import { readPem, signDetached, importSigningKey, type Signer } from './detached-signature.ts'
-import { patchObject, parseServiceAccount, signJwt } from './google-api.ts'
+import { insertResource, parseServiceAccount, patchResource, type ServiceAccount, signJwt } from './google-api.ts'
 import { loadGoogleSenders } from './google-keys.ts'
 import {
   buildGoogleClass,
   type GoogleIdentity,
   buildGoogleObject,
   buildGoogleUpdate,
+  buildSaveClaims,
   buildSaveUrl,
 } from './google-object.ts'
-import type { PassesGateway } from './passes.ts'
+import type { GoogleResult, PassesGateway } from './passes.ts'
 
 export interface LiveOptions {
   apple: AppleIdentity & { certificate: string; privateKey: string; issuerCertificate: string }
@@ -38,31 +39,49 @@ function loadSigner({ certificate, privateKey, issuerCertificate }: LiveOptions[
 
 /** Creates the gateway to the real platforms, with the certificates and accounts of the operator. */
 export function createLivePasses({ apple, google, push, now }: LiveOptions): PassesGateway {
+  const callGoogle = async (call: (account: ServiceAccount) => Promise<GoogleResult>): Promise<GoogleResult> => {
+    try {
+      return await call(parseServiceAccount(google.serviceAccount))
+    } catch {
+      // The service account or its key is invalid.
+      return { ok: false, kind: 'configuration', code: 'no_account' }
+    }
+  }
+  const getApiOptions = () => ({ apiBase: google.apiBase, now: now() })
   return {
     createAddUrl: async (pass) => {
       if (pass.platform === 'apple') return pass.download_url
-      const payload = {
-        eventTicketClasses: [buildGoogleClass(pass.content, google)],
-        eventTicketObjects: [buildGoogleObject(pass.content, google)],
-      }
-      const claims = { typ: 'savetowallet', origins: [], payload }
+      const claims = buildSaveClaims(pass.content, google)
       return buildSaveUrl(await signJwt(parseServiceAccount(google.serviceAccount), 'google', claims, { now: now() }))
     },
+    storeGoogle: (content, edition) =>
+      callGoogle(async (account) => {
+        const options = getApiOptions()
+        const storedClass = await insertResource(
+          account,
+          'eventTicketClass',
+          buildGoogleClass(edition, google),
+          options,
+        )
+        if (storedClass && !storedClass.ok) return storedClass
+        const object = buildGoogleObject(content, google)
+        const storedObject = await insertResource(account, 'eventTicketObject', object, options)
+        return storedObject || patchResource(account, 'eventTicketObject', object, options)
+      }),
+    updateGoogle: (content) =>
+      callGoogle((account) => {
+        const { id } = buildGoogleObject(content, google)
+        return patchResource(account, 'eventTicketObject', { id, ...buildGoogleUpdate(content) }, getApiOptions())
+      }),
+    updateGoogleClass: (edition) =>
+      callGoogle((account) =>
+        patchResource(account, 'eventTicketClass', buildGoogleClass(edition, google), getApiOptions()),
+      ),
     buildApplePackage: async (pass) => {
       const signer = await loadSigner(apple)
       return buildApplePackage(pass, apple, (manifest) => signDetached(manifest, signer, now()))
     },
-    loadCallbackSenders: (isFresh) => loadGoogleSenders(isFresh, now()),
-    updateGoogle: async (content) => {
-      const { id } = buildGoogleObject(content, google)
-      const options = { apiBase: google.apiBase, now: now() }
-      try {
-        return await patchObject(parseServiceAccount(google.serviceAccount), id, buildGoogleUpdate(content), options)
-      } catch {
-        // The service account or its key is invalid.
-        return { ok: false, kind: 'configuration', code: 'no_account' }
-      }
-    },
     pushApple: async ({ push_token }) => (push ? pushToPhone(push, apple.passTypeId, push_token) : 'off'),
+    loadCallbackSenders: (isFresh) => loadGoogleSenders(isFresh, now()),
   }
 }

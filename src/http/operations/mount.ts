@@ -5,7 +5,13 @@ import type { Page, PageRequest } from '../../domain/page.ts'
 import { buildAuditStatements } from './audit.ts'
 import type { AppContext, AppEnv } from '../env.ts'
 import { restrictToRoles, checkPermission, checkPermissionOn, type Located } from './permission.ts'
-import { type ListFilters, pickFilters, buildPageLinks, readPageRequest } from '../requests/list-query.ts'
+import {
+  buildPageLinks,
+  type ListFilters,
+  listRequestedOrganizations,
+  pickFilters,
+  readPageRequest,
+} from '../requests/list-query.ts'
 import { logError } from '../log.ts'
 import type { Operation } from './operation.ts'
 import { type Handling, jsonType, OperationRun, noStore, matchesWeakly } from './operation-run.ts'
@@ -56,14 +62,18 @@ export function mountList<
     checkPermissionOn(ctx, operation, loaded)
     const url = buildPublicUrl(ctx.config.publicUrl, c.req.url)
     const query = parseQuery(c, operation.query)
-    const pageRequest = readPageRequest(query as { page: number }, url)
+    const requestedList = {
+      url,
+      organizationIds: listRequestedOrganizations(ctx.caller),
+      query: query as { page: number },
+    }
     const page = await handling.list(restrictToRoles(ctx, operation), {
       query,
       filters: pickFilters<Q>(query),
-      page: pageRequest,
+      page: readPageRequest(requestedList),
       loaded,
     })
-    const { next, previous } = buildPageLinks(page, url)
+    const { next, previous } = buildPageLinks(page, requestedList)
     const results = await Promise.all(page.rows.map((row) => handling.present(row, ctx)))
     const links = [next && `<${next}>; rel="next"`, previous && `<${previous}>; rel="prev"`].filter(
       (link) => link !== null,

@@ -3,6 +3,8 @@ import { fromBase64, toBase64Url, utf8, crc32 } from '../../domain/text/encoding
 import { Count, Instant } from '../fields.ts'
 import { cleanKey } from '../../domain/text/invisible.ts'
 import { isStorable } from '../../domain/text/text.ts'
+import type { Caller } from '../../domain/accounts/access.ts'
+import { invalidCursor } from '../../domain/errors.ts'
 import type { KeyValue, OrderBy, Page, PageRequest } from '../../domain/page.ts'
 
 export const defaultPageSize = 100
@@ -51,7 +53,7 @@ const Cursor = z
   .optional()
   .openapi({
     description:
-      'The position of the page. `next` contains it, so that every page is equally fast. `page` alone also works.',
+      'The position of the page. `next` contains it, so that every page is equally fast. A cursor is valid with the filters, the ordering and the page of its `next`; only `page_size` may change. `page` alone also works.',
   })
 
 export const BooleanFilter = z
@@ -84,8 +86,14 @@ function buildOrderingError(unknown: readonly string[], choices: readonly string
   return `${what} of this list. Use ${keys.slice(0, -1).join(', ')} or ${keys.at(-1)}.`
 }
 
+/** Sort keys whose texts `buildSortKey` compares. */
+const textKeys: readonly string[] = ['name', 'title', 'product']
+
 function Ordering<const Names extends readonly [string, ...string[]]>(names: Names) {
   const choices = names.flatMap((name) => [name, `-${name}`])
+  const texts = names
+    .filter((name) => textKeys.includes(name))
+    .map((name) => ` \`${name}\` is compared without case and accents, and numbers in it as numbers.`)
   return z
     .string()
     .optional()
@@ -102,7 +110,7 @@ function Ordering<const Names extends readonly [string, ...string[]]>(names: Nam
       type: 'array',
       items: { type: 'string', enum: choices },
       param: { style: 'form', explode: false },
-      description: `Sort keys, separated by commas or in repeated parameters: ${names.join(', ')}. A leading \`-\` sorts descending.`,
+      description: `Sort keys, separated by commas or in repeated parameters: ${names.join(', ')}. A leading \`-\` sorts descending.${texts.join('')}`,
       example: [`-${names[0]}`],
     })
 }
@@ -137,19 +145,26 @@ export function pickFilters<Query extends z.ZodType>(query: z.output<Query>): Li
   return filters as ListFilters<Query>
 }
 
-interface PageQuery {
-  page: number
-  page_size?: number
-  cursor?: string | undefined
+/** The list that a request reads. A cursor is valid for the list that it was made for. */
+export interface RequestedList {
+  url: URL
+  /** The organisations in which the caller has roles. Null stands for all. */
+  organizationIds: readonly string[] | null
+  /** The parsed query parameters. */
+  query: {
+    page: number
+    page_size?: number
+    cursor?: string | undefined
+  }
 }
 
-/** A checksum of the page and the other parameters, because a cursor is valid only with those of its `next`. */
-function computeBinding(url: URL, page: number): number {
-  const parameters = [...url.searchParams]
-    .filter(([name]) => name !== 'page' && name !== 'cursor')
-    .map((parameter) => JSON.stringify(parameter))
-    .toSorted()
-  return crc32(utf8(JSON.stringify([page, parameters])))
+export const listRequestedOrganizations = ({ is_superuser, grants }: Caller): string[] | null =>
+  is_superuser ? null : [...new Set(grants.map(({ organization_id }) => organization_id))].toSorted()
+
+/** A checksum of everything that a cursor is bound to. The page size is left out, because it may change between pages. */
+function computeBinding({ url, organizationIds, query }: RequestedList, page: number): number {
+  const { page: _page, page_size: _size, cursor: _cursor, ...filtersAndOrdering } = query
+  return crc32(utf8(JSON.stringify([url.pathname, organizationIds, page, filtersAndOrdering])))
 }
 
 interface CursorContent {
@@ -177,16 +192,22 @@ const isCursorContent = (content: unknown): content is CursorContent => {
   return typeof binding === 'number' && Array.isArray(after) && after.every(isKey)
 }
 
-export function readPageRequest(query: PageQuery, url: URL): PageRequest {
-  const cursor = query.cursor === undefined ? null : readCursor(query.cursor)
-  const after = cursor?.for === computeBinding(url, query.page) ? cursor.after : null
-  return { page: query.page, size: query.page_size ?? defaultPageSize, after }
+/** Throws `invalid_cursor` for the cursor of another list, another query or another page. */
+export function readPageRequest(list: RequestedList): PageRequest {
+  const { page, page_size: size = defaultPageSize, cursor: text } = list.query
+  if (text === undefined) return { page, size, after: null }
+  const cursor = readCursor(text)
+  if (cursor?.for !== computeBinding(list, page)) throw invalidCursor()
+  return { page, size, after: cursor.after }
 }
 
 /** The URLs of the next and the previous page, with all other parameters of the request. */
-export function buildPageLinks(page: Page<unknown>, url: URL): { next: string | null; previous: string | null } {
+export function buildPageLinks(
+  page: Page<unknown>,
+  list: RequestedList,
+): { next: string | null; previous: string | null } {
   const link = (change: (parameters: URLSearchParams) => void) => {
-    const target = new URL(url)
+    const target = new URL(list.url)
     target.searchParams.delete('cursor')
     target.searchParams.delete('page')
     change(target.searchParams)
@@ -197,7 +218,7 @@ export function buildPageLinks(page: Page<unknown>, url: URL): { next: string | 
     next:
       after &&
       link((parameters) => {
-        const content: CursorContent = { for: computeBinding(url, page.page + 1), after }
+        const content: CursorContent = { for: computeBinding(list, page.page + 1), after }
         parameters.set('page', String(page.page + 1))
         parameters.set('cursor', toBase64Url(utf8(JSON.stringify(content))))
       }),

@@ -84,8 +84,8 @@ export const listAuditLog = operation({
         .optional()
         .openapi({ description: 'The kind of resource.', example: 'segment' }),
       resource_id: IdFilter.optional().openapi({ description: 'The id of the resource.' }),
-      created_after: InstantFilter.optional().openapi({ description: 'Entries at or after this time.' }),
-      created_before: InstantFilter.optional().openapi({ description: 'Entries before this time.' }),
+      created_after: InstantFilter.optional().openapi({ description: 'Only entries at or after this time.' }),
+      created_before: InstantFilter.optional().openapi({ description: 'Only entries before this time.' }),
     },
   }),
   response: ListPage(AuditEntry),

@@ -4,6 +4,7 @@ import { accessTokens } from '../../db/schema/auth.ts'
 import { insert } from '../../db/write.ts'
 import { tokenScopes } from '../../domain/accounts/access.ts'
 import { sha256, toHex } from '../../domain/text/encoding.ts'
+import { buildSortKey } from '../../domain/text/fold.ts'
 import { doesNotExist, fieldError, invalid, parameterError, permissionDenied } from '../../domain/errors.ts'
 import { toIso } from '../../domain/time/instants.ts'
 import { maxGeneration, type TokenGrant, decideTokenEnd } from '../../domain/accounts/token-lifetimes.ts'
@@ -70,6 +71,7 @@ export async function createToken(
     id: ctx.newId('access_token'),
     ...owner,
     name: input.name,
+    name_key: buildSortKey(input.name),
     token_hash: toHex(await sha256(token)),
     prefix: token.slice(0, tokenPreviewLength),
     scopes,

@@ -18,7 +18,7 @@ const columns = getTableColumns(accessTokens)
 export function listTokens(ctx: Ctx, page: PageRequest, { ordering }: TokenQuery): Promise<Page<AccessTokenRow>> {
   const { caller } = ctx
   const boundTo = caller.credential.organization_id
-  const { id, account_id, organization_id, name, created_at, revoked_at, expires_at } = columns
+  const { id, account_id, organization_id, name_key, created_at, revoked_at, expires_at } = columns
   return paginate(ctx.db, page, {
     from: sql`${accessTokens}`,
     id: sql`${id}`,
@@ -29,7 +29,7 @@ export function listTokens(ctx: Ctx, page: PageRequest, { ordering }: TokenQuery
       isLineageValid(ctx.now()),
       ...(boundTo ? [eq(organization_id, boundTo)] : []),
     ],
-    orderBy: buildOrderBy(ordering, '-created', { created: sql`${created_at}`, name: sql`${name}` }),
+    orderBy: buildOrderBy(ordering, '-created', { created: sql`${created_at}`, name: sql`${name_key}` }),
     columns,
     joins: sql`join ${accessTokens} on ${id} = page.id`,
   })
@@ -137,7 +137,7 @@ export async function readUserInfo(ctx: Ctx): Promise<UserInfoRows> {
       from access_tokens where id = ${caller.credential.id})`),
     organizations: fromJson<UserInfoRows['organizations']>(sql`(select json_group_array(json_object('id', id,
         'name', name, 'slug', slug, 'avatar_id', avatar_file_id, 'avatar_key', ${selectAccessKey(sql`avatar_file_id`)}))
-      from (select * from organizations where ${organizations} order by name, id limit ${maxListedEditions}))`),
+      from (select * from organizations where ${organizations} order by name_key, id limit ${maxListedEditions}))`),
     editions: fromJson<UserInfoRows['editions']>(sql`(select json_group_array(json_object('id', id,
         'full_name', full_name, 'slug', slug, 'organization_id', organization_id))
       from (select * from editions where ${editions} order by created_at desc, id desc limit ${maxListedEditions}))`),

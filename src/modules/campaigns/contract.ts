@@ -178,7 +178,11 @@ export const CampaignRecipient = z
       full_name: FullName,
       email: KnownEmail.nullable().openapi({ description: 'Null when the person has no e-mail address.' }),
     }),
-    address: z.string().openapi({ example: 'astrid.holm@example.com' }),
+    address: z.string().openapi({
+      description:
+        'Empty for a person without an address, and after an erasure. These recipients come last when you sort by `address`.',
+      example: 'astrid.holm@example.com',
+    }),
     language: LanguageCode,
     state: z.enum(recipientStates),
     reason: z.enum(recipientReasons).nullable().openapi({

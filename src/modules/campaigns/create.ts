@@ -3,7 +3,7 @@ import { commit } from '../../db/commit.ts'
 import { campaigns } from '../../db/schema/messaging/campaigns.ts'
 import { insert } from '../../db/write.ts'
 import { invalid } from '../../domain/errors.ts'
-import { buildSearchText } from '../../domain/text/fold.ts'
+import { buildSearchText, buildSortKey } from '../../domain/text/fold.ts'
 import type { TranslatedDict } from '../../domain/languages.ts'
 import { measureTexts, type SmsSizes } from '../../domain/messaging/sms.ts'
 import { openEditions } from '../editions/index.ts'
@@ -32,6 +32,7 @@ export async function createCampaign(ctx: Ctx, input: CreateCampaignInput): Prom
     edition_id,
     segment_id,
     name,
+    name_key: buildSortKey(name),
     search: buildSearchText(name),
     channel,
     email_message_id,

@@ -1,8 +1,8 @@
 import type { z } from '@hono/zod-openapi'
-import { isErasedAddress, readPerson } from '../../domain/campaigns/sender.ts'
+import { readPerson } from '../../domain/campaigns/sender.ts'
 import { countPending, computeRates } from '../../domain/campaigns/counters.ts'
 import { isEditable } from '../../domain/campaigns/lifecycle.ts'
-import { formatInZone } from '../../domain/campaigns/schedule.ts'
+import { formatInZone } from '../../domain/time/time-zones.ts'
 import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
 import { formatFullName } from '../../domain/accounts/users.ts'
 import { presentSegmentSummary } from '../segments/index.ts'
@@ -73,7 +73,7 @@ export function presentRecipient(row: ListedRecipient): z.input<typeof CampaignR
   return {
     id: row.user_id,
     user: { api_id: row.user_id, full_name: formatFullName(person), email: person.email },
-    address: isErasedAddress(row) ? '' : row.address,
+    address: row.address ?? '',
     language: row.language,
     state: row.is_cancelled ? 'cancelled' : row.state,
     reason: row.reason,

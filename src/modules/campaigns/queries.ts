@@ -14,7 +14,7 @@ import type { Tenant } from '../../domain/accounts/access.ts'
 import type { RecipientRow } from '../../domain/campaigns/sender.ts'
 import type { RecipientPerson } from '../../domain/campaigns/sending-policy.ts'
 import { type Counters, zeroCounters } from '../../domain/campaigns/counters.ts'
-import { doesNotExist, type FieldError, invalid, notFound, parameterError } from '../../domain/errors.ts'
+import { doesNotExist, type FieldError, invalid, invalidCursor, notFound, parameterError } from '../../domain/errors.ts'
 import type { Page, PageRequest } from '../../domain/page.ts'
 import {
   type CampaignRow,
@@ -57,7 +57,7 @@ export function listCampaigns(
     orderBy: buildOrderBy(ordering, '-created', {
       created: sql`${columns.created_at}`,
       modified: sql`${columns.modified_at}`,
-      name: sql`${columns.name}`,
+      name: sql`${columns.name_key}`,
       scheduled_at: { nullable: sql`${columns.scheduled_at}` },
       total_recipients: sql`${columns.total_recipients}`,
     }),
@@ -147,7 +147,7 @@ async function replaceContacts(
   const peopleById = new Map(people.map((person) => [person.id, person]))
   return rows.map((row) => {
     const person = peopleById.get(row.user_id) ?? { ...emptyContact, id: row.user_id }
-    const address = (campaign.channel === 'email' ? person.email : person.phone_number) ?? ''
+    const address = campaign.channel === 'email' ? person.email : person.phone_number
     const detail = address === row.address ? row.detail : ''
     return { ...row, address, person: JSON.stringify(person), detail }
   })
@@ -169,6 +169,8 @@ export async function listRecipients(
   { ordering, state, reason, engagement }: RecipientQuery,
 ): Promise<Page<ListedRecipient>> {
   checkOrdering(ctx, campaign, ordering)
+  const keyCount = ordering.length + 1
+  if (page.after && page.after.length !== keyCount) throw invalidCursor()
   const isCancelled = campaign.status === 'cancelled'
   // Recipients whom a cancelled campaign did not reach stay pending in its object.
   const isImpossible = state !== undefined && (isCancelled ? state === 'pending' : state === 'cancelled')
@@ -182,7 +184,6 @@ export async function listRecipients(
           ordering,
           page,
         })
-  const keyCount = ordering.length + 1
   const recipients = buildPage<RecipientRow>(page, { ...selected, keyCount })
   const visibleRows = await replaceContacts(ctx, campaign, recipients.rows)
   const rows = visibleRows.map((row) => ({ ...row, is_cancelled: isCancelled && row.state === 'pending' }))

@@ -3,7 +3,7 @@ import { commit } from '../../db/commit.ts'
 import { campaigns } from '../../db/schema/messaging/campaigns.ts'
 import { pickChanges, isEmpty, updateVersion } from '../../db/write.ts'
 import { isEditable } from '../../domain/campaigns/lifecycle.ts'
-import { buildSearchText } from '../../domain/text/fold.ts'
+import { buildSearchText, buildSortKey } from '../../domain/text/fold.ts'
 import { openEditions } from '../editions/index.ts'
 import type { UpdateCampaignInput } from './contract.ts'
 import { buildSmsColumns } from './create.ts'
@@ -12,7 +12,10 @@ import type { CampaignRow } from './delivery/campaign-row.ts'
 import { type LoadedCampaign, loadReferences } from './queries.ts'
 
 type CampaignChanges = Partial<
-  Pick<CampaignRow, 'name' | 'search' | 'segment_id' | 'channel' | 'email_message_id' | 'sms_body' | 'sms_sizes'>
+  Pick<
+    CampaignRow,
+    'name' | 'name_key' | 'search' | 'segment_id' | 'channel' | 'email_message_id' | 'sms_body' | 'sms_sizes'
+  >
 >
 
 /** Builds the changed columns. A change of the channel drops the content of the previous channel. */
@@ -20,7 +23,7 @@ function buildChanges(campaign: CampaignRow, input: UpdateCampaignInput): Campai
   const { name, segment_id, channel, email_message_id, sms_body } = input
   const newChannel = channel !== undefined && channel !== campaign.channel ? channel : null
   return {
-    ...(name === undefined ? {} : { name, search: buildSearchText(name) }),
+    ...(name === undefined ? {} : { name, name_key: buildSortKey(name), search: buildSearchText(name) }),
     ...(segment_id === undefined ? {} : { segment_id }),
     ...(newChannel === 'sms' ? { email_message_id: null } : {}),
     ...(newChannel === 'email' ? buildSmsColumns({}) : {}),

@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { listChanges } from '../../domain/audit.ts'
 import { abortUnless } from '../../db/commit.ts'
+import { recordLastSeen } from '../../db/customers.ts'
 import type { Statement } from '../../db/database.ts'
 import { recordAudit } from '../audit-log/index.ts'
 import {
@@ -99,6 +100,7 @@ export async function commitAnswers(
     ...buildAnswerStatements(decided),
     ...liftSuppression(person, answers, decided),
     ...buildAuditEntries(job, person, decided, visit),
+    ...recordLastSeen([{ user_id: person.id, at: job.now() }]),
   ]
   await commitAnnounced(job, statements, decided.flatMap(buildAnswerAnnouncements), answerRaces)
 }

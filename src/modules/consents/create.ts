@@ -6,7 +6,7 @@ import { hashWording } from '../../domain/consents/consent-records.ts'
 import { listLanguages, type Wording } from '../../domain/consents/consents.ts'
 import { doesNotExist, type FieldError, fieldError, invalid } from '../../domain/errors.ts'
 import type { Language, TranslatedDict } from '../../domain/languages.ts'
-import { buildSearchText } from '../../domain/text/fold.ts'
+import { buildSearchText, buildSortKey } from '../../domain/text/fold.ts'
 import { openEditions } from '../editions/index.ts'
 import type { CreateConsentInput } from './contract.ts'
 import { type ConsentRow, type DefinitionRow, findConsentTenant, type TenantSummary } from './queries.ts'
@@ -67,6 +67,7 @@ export async function createConsent(ctx: Ctx, input: CreateConsentInput): Promis
     organization_id,
     edition_id,
     origin_id: null,
+    name_key: buildSortKey(rest.name),
     search: buildSearchText(rest.key, rest.name),
     wording_version: 1,
     version: 1,

@@ -72,7 +72,7 @@ export const listConsents = (
     orderBy: buildOrderBy(ordering, '-created', {
       created: sql`${consents.created_at}`,
       modified: sql`${consents.modified_at}`,
-      name: sql`${consents.name}`,
+      name: sql`${consents.name_key}`,
       position: sql`${consents.position}`,
     }),
     columns,

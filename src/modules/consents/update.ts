@@ -5,7 +5,7 @@ import { pickChanges, insert, isEmpty, updateVersion } from '../../db/write.ts'
 import { hashWording } from '../../domain/consents/consent-records.ts'
 import { wordingFields } from '../../domain/consents/consents.ts'
 import { invalid } from '../../domain/errors.ts'
-import { buildSearchText } from '../../domain/text/fold.ts'
+import { buildSearchText, buildSortKey } from '../../domain/text/fold.ts'
 import { openEditions } from '../editions/index.ts'
 import type { UpdateConsentInput } from './contract.ts'
 import { buildVersionRow, findTextFaults } from './create.ts'
@@ -14,7 +14,8 @@ import type { ConsentRow, DefinitionRow } from './queries.ts'
 function buildRequestedColumns(input: UpdateConsentInput, key: string): Partial<DefinitionRow> {
   const entries = Object.entries(input).filter(([, value]) => value !== undefined)
   const columns = Object.fromEntries(entries) as Partial<DefinitionRow>
-  return input.name === undefined ? columns : { ...columns, search: buildSearchText(key, input.name) }
+  if (input.name === undefined) return columns
+  return { ...columns, name_key: buildSortKey(input.name), search: buildSearchText(key, input.name) }
 }
 
 /** A change of the wording makes a new version. Earlier versions stay. */

@@ -6,7 +6,7 @@ import { isVisibleTo } from '../../db/visibility.ts'
 import { insert } from '../../db/write.ts'
 import { dataImportLifecycle, defaultOptions, noColumns, noProducts } from '../../domain/data-imports/data-imports.ts'
 import { doesNotExist, fieldError, invalid } from '../../domain/errors.ts'
-import { buildSearchText } from '../../domain/text/fold.ts'
+import { buildSearchText, buildSortKey } from '../../domain/text/fold.ts'
 import { toIso } from '../../domain/time/instants.ts'
 import { openEditions } from '../editions/index.ts'
 import { fileVisibility } from '../files/index.ts'
@@ -100,6 +100,7 @@ export async function createImport(ctx: Ctx, input: CreateDataImportInput): Prom
     edition_id,
     account_id: ctx.caller.is_superuser ? null : ctx.caller.id,
     name,
+    name_key: buildSortKey(name),
     search: buildSearchText(name),
     source: 'csv' as const,
     external_source: external_source ?? null,

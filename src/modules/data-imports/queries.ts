@@ -70,7 +70,7 @@ export const listImports = (
     orderBy: buildOrderBy(ordering, '-created', {
       created: sql`data_imports.created_at`,
       modified: sql`data_imports.modified_at`,
-      name: sql`data_imports.name`,
+      name: sql`data_imports.name_key`,
       status: sql`data_imports.status`,
     }),
     columns,

@@ -9,7 +9,7 @@ import {
   readOptions,
   stagingOptions,
 } from '../../domain/data-imports/data-imports.ts'
-import { buildSearchText } from '../../domain/text/fold.ts'
+import { buildSearchText, buildSortKey } from '../../domain/text/fold.ts'
 import { isSameJson } from '../../domain/text/json.ts'
 import { checkAction, commitImport } from './begin.ts'
 import { getFileColumns, findImportableFile } from './create.ts'
@@ -55,6 +55,7 @@ export async function updateImport(ctx: Ctx, row: LoadedImport, input: UpdateDat
   const name = input.name ?? row.name
   const changes: ImportChanges = {
     name,
+    name_key: buildSortKey(name),
     search: buildSearchText(name),
     ...(input.external_source === undefined
       ? {}

@@ -17,9 +17,10 @@ async function loadPage(c: AppContext, reader: MailboxReader) {
   const { channel, to = '', page, page_size, cursor } = c.req.query()
   const filter = { channel: parseChannel(channel), to: to.slice(0, 254) }
   const size = Math.min(parsePositiveInt(page_size) ?? defaultPageSize, maxPageSize)
-  const request = readPageRequest({ page: parsePositiveInt(page) ?? 1, page_size: size, cursor }, url)
-  const messages = await listCaptured(reader, filter, request)
-  return { messages, filter, links: buildPageLinks(messages, url) }
+  const query = { ...filter, page: parsePositiveInt(page) ?? 1, page_size: size, cursor }
+  const list = { url, organizationIds: null, query }
+  const messages = await listCaptured(reader, filter, readPageRequest(list))
+  return { messages, filter, links: buildPageLinks(messages, list) }
 }
 
 /** `/dev/outbox` shows the messages that the capture gateways stored, as pages and as JSON. */

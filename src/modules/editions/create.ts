@@ -7,7 +7,7 @@ import { select } from '../../db/select.ts'
 import { insert } from '../../db/write.ts'
 import { pickDefaultCurrency, formatEditionName, endsBeforeStart } from '../../domain/editions/editions.ts'
 import { doesNotExist, fieldError, invalid, LostRace } from '../../domain/errors.ts'
-import { buildSearchText } from '../../domain/text/fold.ts'
+import { buildSearchText, buildSortKey } from '../../domain/text/fold.ts'
 import { pickFreeSlug, slugify } from '../../domain/text/text.ts'
 import { organizationSummaryFields } from '../organizations/index.ts'
 import type { CreateEditionInput } from './contract.ts'
@@ -67,6 +67,7 @@ export async function createEdition(ctx: Ctx, input: CreateEditionInput): Promis
     organization_id: input.organization_id,
     event_id: input.event_id,
     name: input.name,
+    name_key: buildSortKey(input.name),
     full_name,
     slug,
     ...period,

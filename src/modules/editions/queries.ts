@@ -52,7 +52,7 @@ export function listEditions(
       modified: sql`${editions.modified_at}`,
       start_date: { nullable: sql`${editions.start_at}` },
       end_date: { nullable: sql`${editions.end_at}` },
-      name: sql`${editions.name}`,
+      name: sql`${editions.name_key}`,
     }),
     columns,
     joins: sql`join ${editions} on ${editions.id} = page.id

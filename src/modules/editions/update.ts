@@ -6,7 +6,7 @@ import { pickChanges, isEmpty, updateVersion } from '../../db/write.ts'
 import { formatEditionName, endsBeforeStart, isClosedTo, decidePublishedAt } from '../../domain/editions/editions.ts'
 import { editionFieldsByTrigger, triggerKinds } from '../../domain/messaging/email-messages.ts'
 import { editionArchived } from '../../domain/errors.ts'
-import { buildSearchText } from '../../domain/text/fold.ts'
+import { buildSearchText, buildSortKey } from '../../domain/text/fold.ts'
 import type { UpdateEditionInput } from './contract.ts'
 import { checkLanguages, createPeriodError } from './create.ts'
 import { writeTrigger } from './emails.ts'
@@ -29,8 +29,10 @@ function listChanges(row: EditionDetailRow, input: UpdateEditionInput, now: numb
   }
   const changes = pickChanges<EditionRow>(row, requested)
   if (isEmpty(changes)) return changes
-  const full_name = changes.name === undefined ? row.full_name : formatEditionName(row.event_name, changes.name)
-  return { ...changes, full_name, search: buildSearchText(full_name, row.slug), modified_at: now }
+  const { name = row.name } = changes
+  const full_name = changes.name === undefined ? row.full_name : formatEditionName(row.event_name, name)
+  const search = buildSearchText(full_name, row.slug)
+  return { ...changes, name_key: buildSortKey(name), full_name, search, modified_at: now }
 }
 
 export async function updateEdition(

@@ -5,6 +5,7 @@ import { insert } from '../../db/write.ts'
 import { mayAt } from '../../domain/accounts/access.ts'
 import { buildCopyTitle, findTrigger } from '../../domain/messaging/email-messages.ts'
 import { AppError, doesNotExist, editionArchived, fieldError, invalid, permissionDenied } from '../../domain/errors.ts'
+import { buildSortKey } from '../../domain/text/fold.ts'
 import { type TargetEdition, openEditions, findReachedEdition, findTypeInUse, assignEmail } from '../editions/index.ts'
 import { type AdoptEmailMessageInput, type DuplicateEmailMessageInput, writers } from './message-contract.ts'
 import { loadTenant } from './create.ts'
@@ -29,6 +30,7 @@ function copyMessage(
     id: ctx.newId('email_message'),
     ...target,
     title,
+    title_key: buildSortKey(title),
     subject: source.subject,
     type: source.type,
     scope: target.edition_id === null ? 'template' : 'edition',

@@ -9,6 +9,7 @@ import { insert } from '../../db/write.ts'
 import { findMessageFaults } from '../../domain/email/check.ts'
 import { findScopeFault } from '../../domain/messaging/email-messages.ts'
 import { doesNotExist, editionArchived, fieldError, invalid } from '../../domain/errors.ts'
+import { buildSortKey } from '../../domain/text/fold.ts'
 import { type EditionSummaryRow, openEditions } from '../editions/index.ts'
 import type { OrganizationSummaryRow } from '../organizations/index.ts'
 import type { CreateEmailMessageInput } from './message-contract.ts'
@@ -53,6 +54,7 @@ export async function createMessage(ctx: Ctx, input: CreateEmailMessageInput): P
     organization_id,
     edition_id,
     title: input.title,
+    title_key: buildSortKey(input.title),
     subject: input.subject,
     type: input.type,
     scope,

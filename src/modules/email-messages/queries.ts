@@ -78,7 +78,7 @@ export function listMessages(
     orderBy: buildOrderBy(ordering, '-created', {
       created: sql`${emailMessages.created_at}`,
       modified: sql`${emailMessages.modified_at}`,
-      title: sql`${emailMessages.title}`,
+      title: sql`${emailMessages.title_key}`,
     }),
     columns: listFields,
     joins: sql`join ${emailMessages} on ${emailMessages.id} = page.id

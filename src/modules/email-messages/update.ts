@@ -6,6 +6,7 @@ import type { Block } from '../../domain/email/blocks/blocks.ts'
 import { cleanBlocks, findMessageFaults } from '../../domain/email/check.ts'
 import { findTrigger } from '../../domain/messaging/email-messages.ts'
 import { AppError, invalid, permissionDenied } from '../../domain/errors.ts'
+import { buildSortKey } from '../../domain/text/fold.ts'
 import { openEditions } from '../editions/index.ts'
 import type { BlocksIn } from './block-contract.ts'
 import { resolveImages } from './uses/images.ts'
@@ -71,7 +72,7 @@ export async function updateMessage(
   if (faults.length) throw invalid(...faults)
   await checkType(ctx, row, type)
   const fields: Partial<MessageRow> = {
-    ...(title === undefined ? {} : { title }),
+    ...(title === undefined ? {} : { title, title_key: buildSortKey(title) }),
     ...(subject === undefined ? {} : { subject }),
     ...(type === undefined ? {} : { type }),
     ...(template === undefined ? {} : { template }),

@@ -8,7 +8,7 @@ import { fieldError, invalid } from '../../domain/errors.ts'
 import { checkContent } from '../../domain/files/content.ts'
 import { type FilePurpose, fitsPurpose, inferPurpose, type ReceivedFile } from '../../domain/files/files.ts'
 import { cleanFileName } from '../../domain/files/names.ts'
-import { buildSearchText } from '../../domain/text/fold.ts'
+import { buildSearchText, buildSortKey } from '../../domain/text/fold.ts'
 import { requireTenant, openEditions } from '../editions/index.ts'
 import type { UploadInput } from './contract.ts'
 import type { FileRow, StoredFile } from './queries.ts'
@@ -22,8 +22,11 @@ export const checkPurpose = (purpose: FilePurpose, mimeType: string): void => {
     )
 }
 
-export const buildFileSearchText = ({ name, title }: { name: string; title: string }): string =>
-  buildSearchText(name, title)
+/** The columns of a file that lists sort and search by. */
+export const buildNameColumns = ({ name, title }: Pick<StoredFile, 'name' | 'title'>) => ({
+  name_key: buildSortKey(name),
+  search: buildSearchText(name, title),
+})
 
 type NewFileFields = Pick<
   StoredFile,
@@ -45,7 +48,7 @@ export function buildFile(ctx: Ctx, received: ReceivedFile, fields: NewFileField
     access_key: toHex(ctx.randomBytes(16)),
     storage_key: received.storage_key,
     uploaded_by: ctx.caller.is_superuser ? null : ctx.caller.id,
-    search: buildFileSearchText(fields),
+    ...buildNameColumns(fields),
     version: 1,
     created_at: now,
     modified_at: now,

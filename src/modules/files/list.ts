@@ -23,7 +23,7 @@ export async function listFiles(
     orderBy: buildOrderBy(ordering, '-created', {
       created: sql`files.created_at`,
       modified: sql`files.modified_at`,
-      name: sql`files.name`,
+      name: sql`files.name_key`,
       size: sql`files.size`,
     }),
     id: sql`files.id`,

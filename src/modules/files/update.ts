@@ -5,7 +5,7 @@ import { pickChanges, isEmpty, updateVersion } from '../../db/write.ts'
 import { cleanFileName } from '../../domain/files/names.ts'
 import { checkMove, openEditions } from '../editions/index.ts'
 import { type UpdateFileInput, writers } from './contract.ts'
-import { checkPurpose, buildFileSearchText } from './create.ts'
+import { buildNameColumns, checkPurpose } from './create.ts'
 import { createInUseError, requireUnused } from './delete.ts'
 import type { FileRow, StoredFile } from './queries.ts'
 import { forgetServedFile } from './serving/served-file.ts'
@@ -23,7 +23,7 @@ export async function updateFile(ctx: Ctx, row: FileRow, input: UpdateFileInput)
   if (isMoved && row.is_used)
     throw createInUseError(row, 'This file is in use, so its edition and purpose cannot change.')
   const next = { ...row, ...changes, modified_at: ctx.now() }
-  const columns = { ...changes, search: buildFileSearchText(next), modified_at: next.modified_at }
+  const columns = { ...changes, ...buildNameColumns(next), modified_at: next.modified_at }
   const result = await commit(ctx, { ...next, ...columns, version: row.version + 1 }, [
     ...openEditions(row.edition_id, changes.edition_id),
     ...(isMoved ? [requireUnused(row)] : []),

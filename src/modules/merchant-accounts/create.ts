@@ -4,6 +4,7 @@ import { commit, abortUnless } from '../../db/commit.ts'
 import { merchantAccounts } from '../../db/schema/editions.ts'
 import { insert } from '../../db/write.ts'
 import { AppError } from '../../domain/errors.ts'
+import { buildSortKey } from '../../domain/text/fold.ts'
 import { checkMerchantAccount, maxMerchantAccounts } from '../../domain/refunds/merchant-accounts.ts'
 import { checkTenant } from '../editions/index.ts'
 import type { CreateMerchantAccountInput } from './contract.ts'
@@ -31,6 +32,7 @@ export async function createMerchantAccount(ctx: Ctx, input: CreateMerchantAccou
     id,
     organization_id,
     name,
+    name_key: buildSortKey(name),
     description,
     type,
     supported_currencies: input.supported_currencies,

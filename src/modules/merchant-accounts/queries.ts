@@ -23,7 +23,7 @@ export function listMerchantAccounts(
   filters: MerchantAccountFilters,
 ): Promise<Page<MerchantAccountRow>> {
   const { organization_id, type, is_active } = filters
-  const { id, name, created_at, modified_at } = columns
+  const { id, name_key, created_at, modified_at } = columns
   return paginate(ctx.db, page, {
     from: sql`${merchantAccounts}`,
     id: sql`${id}`,
@@ -36,7 +36,7 @@ export function listMerchantAccounts(
     orderBy: buildOrderBy(ordering, '-created', {
       created: sql`${created_at}`,
       modified: sql`${modified_at}`,
-      name: sql`${name}`,
+      name: sql`${name_key}`,
     }),
     columns,
     joins: sql`join ${merchantAccounts} on ${id} = page.id`,

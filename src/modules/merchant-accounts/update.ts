@@ -4,12 +4,14 @@ import { merchantAccounts } from '../../db/schema/editions.ts'
 import { pickChanges, isEmpty, updateVersion } from '../../db/write.ts'
 import type { UpdateMerchantAccountInput } from './contract.ts'
 import type { MerchantAccountRow } from './queries.ts'
+import { buildSortKey } from '../../domain/text/fold.ts'
 import { checkMerchantAccount } from '../../domain/refunds/merchant-accounts.ts'
 import { buildSecretChanges } from './secrets.ts'
 
 function readColumns(input: UpdateMerchantAccountInput): Partial<MerchantAccountRow> {
   const { name, description, provider_account, supported_currencies, settle_manually, is_active } = input
-  const columns = { name, description, provider_account, supported_currencies, settle_manually, is_active }
+  const name_key = name === undefined ? undefined : buildSortKey(name)
+  const columns = { name, name_key, description, provider_account, supported_currencies, settle_manually, is_active }
   return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined))
 }
 

@@ -46,11 +46,13 @@ export async function openPixel(job: JobCtx, token: string, visit: LinkVisit): P
   return target && { result: true, record: () => recordVisit(job, target, visit) }
 }
 
+/** Answers null for a deleted campaign and for a recipient who was erased. */
 export async function loadSubscriber(
   job: JobCtx,
   campaignId: string,
   { n, user_id, address, language }: RecipientRow,
 ): Promise<Subscriber | null> {
+  if (address === null) return null
   const campaign = await job.db.first(
     select({
       organization_id: campaigns.organization_id,

@@ -13,7 +13,7 @@ import { insertAll, insertWithLookups, isEmpty, splitIntoParameters, update, upd
 import { buildSearchColumns } from '../../domain/accounts/users.ts'
 import { listStatusesMovedByOrder } from '../../domain/orders/purchases.ts'
 import { buildCancelStatements } from '../refunds/index.ts'
-import { markPassesChanged } from '../wallet/index.ts'
+import { markHoldersChanged, markPassesChanged } from '../wallet/index.ts'
 import type { EditionValues } from './state.ts'
 import {
   type EditionCustomerChange,
@@ -33,11 +33,17 @@ interface WriteScope {
 }
 
 /** Fails if the edition's values have changed since they were read. */
-function buildEditionCustomerStatements(changes: readonly EditionCustomerChange[], editionId: string): Statement[] {
+function buildEditionCustomerStatements(
+  changes: readonly EditionCustomerChange[],
+  { edition_id: editionId, now }: WriteScope,
+): Statement[] {
   const values = changes.map(({ user_id, before, after }) => {
     const { phone_digits, search_text } = buildSearchColumns(after)
     return [user_id, ...listEditionValues(after), phone_digits, search_text, ...listEditionValues(before)]
   })
+  const nameChanges = changes.filter(
+    ({ before, after }) => before.first_name !== after.first_name || before.last_name !== after.last_name,
+  )
   const value = (place: number) => sql.raw(`item.value ->> ${place}`)
   return [
     sql`update edition_customers set email = ${value(1)}, phone_number = ${value(2)}, first_name = ${value(3)},
@@ -49,6 +55,15 @@ function buildEditionCustomerStatements(changes: readonly EditionCustomerChange[
         and edition_customers.first_name = ${value(11)} and edition_customers.last_name = ${value(12)}
         and edition_customers.locale = ${value(13)} and json(edition_customers.metadata) = json(${value(14)})`,
     requireChanges(changes.length),
+    ...(nameChanges.length
+      ? [
+          markHoldersChanged(
+            editionId,
+            nameChanges.map(({ user_id }) => user_id),
+            now,
+          ),
+        ]
+      : []),
   ]
 }
 
@@ -154,7 +169,7 @@ function buildChangeStatements(change: RowChange, scope: WriteScope): Statement[
     case 'user':
       return buildUserStatements(change, scope)
     case 'edition-customers':
-      return buildEditionCustomerStatements(change.changes, scope.edition_id)
+      return buildEditionCustomerStatements(change.changes, scope)
     case 'order':
       return updateVersion(orders, change.order, {
         ...change.changes,

@@ -27,6 +27,7 @@ import {
   JsonObject,
   KnownEmail,
   KnownPhone,
+  LastSeen,
   OrganizationSummary,
   Timestamp,
 } from '../../http/fields.ts'
@@ -158,7 +159,7 @@ export const OrderDetail = z
       email: KnownEmail.nullable().openapi({ description: 'Null for a customer without an e-mail address.' }),
       phone_number: KnownPhone.nullable().openapi({ description: 'Null for a customer without a number.' }),
       date_joined: Timestamp,
-      last_seen: Timestamp.nullable().openapi({ description: 'When the customer was last seen; null for never.' }),
+      last_seen: LastSeen,
       metadata: JsonObject,
     }),
     refunded_amount: Amount,

@@ -1,5 +1,5 @@
 import { buildContactFields, type CustomerView, viewCustomers } from '../../db/customers.ts'
-import { eq, gte, lte, type SQL, sql } from 'drizzle-orm'
+import { eq, gte, lt, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import {
   addCreatedKey,
@@ -114,7 +114,7 @@ function buildConditions(filters: OrderFilters): SQL[] {
     status === undefined ? null : eq(orders.status, status),
     type === undefined ? null : eq(orders.type, type),
     created_after === undefined ? null : gte(orders.created_at, created_after),
-    created_before === undefined ? null : lte(orders.created_at, created_before),
+    created_before === undefined ? null : lt(orders.created_at, created_before),
   ]
   return conditions.filter((condition) => condition !== null)
 }

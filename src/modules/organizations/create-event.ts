@@ -5,7 +5,7 @@ import { events, organizations } from '../../db/schema/organizations.ts'
 import { select } from '../../db/select.ts'
 import { insert } from '../../db/write.ts'
 import { doesNotExist } from '../../domain/errors.ts'
-import { buildSearchText } from '../../domain/text/fold.ts'
+import { buildSearchText, buildSortKey } from '../../domain/text/fold.ts'
 import type { CreateEventInput } from './contract.ts'
 import type { EventRow } from './queries.ts'
 
@@ -18,6 +18,7 @@ export async function createEvent(ctx: Ctx, input: CreateEventInput): Promise<Ev
     id: ctx.newId('event'),
     organization_id: input.organization_id,
     name: input.name,
+    name_key: buildSortKey(input.name),
     search: buildSearchText(input.name),
     created_at: now,
     modified_at: now,

@@ -5,7 +5,7 @@ import { organizations } from '../../db/schema/organizations.ts'
 import { select } from '../../db/select.ts'
 import { insert } from '../../db/write.ts'
 import { fieldError, invalid, LostRace } from '../../domain/errors.ts'
-import { buildSearchText } from '../../domain/text/fold.ts'
+import { buildSearchText, buildSortKey } from '../../domain/text/fold.ts'
 import { pickFreeSlug, slugify } from '../../domain/text/text.ts'
 import type { CreateOrganizationInput } from './contract.ts'
 import type { OrganizationRow } from './queries.ts'
@@ -18,6 +18,7 @@ export async function createOrganization(ctx: Ctx, input: CreateOrganizationInpu
   const row = {
     id: ctx.newId('organization'),
     name: input.name,
+    name_key: buildSortKey(input.name),
     slug: input.slug ?? (await findFreeSlug(ctx, slugify(input.name, 'organization'))),
     version: 1,
     search: buildSearchText(input.name),

@@ -43,7 +43,7 @@ export function listOrganizations(
   ordering: readonly OrderBy<'created' | 'modified' | 'name'>[],
   { search: text }: OrganizationFilters,
 ): Promise<Page<OrganizationRow>> {
-  const { id, name, search, created_at, modified_at } = organizations
+  const { id, name_key, search, created_at, modified_at } = organizations
   return paginate(ctx.db, page, {
     from: sql`${organizations}`,
     id: sql`${id}`,
@@ -51,7 +51,7 @@ export function listOrganizations(
     orderBy: buildOrderBy(ordering, '-created', {
       created: sql`${created_at}`,
       modified: sql`${modified_at}`,
-      name: sql`${name}`,
+      name: sql`${name_key}`,
     }),
     columns: organizationColumns,
     joins: sql`join ${organizations} on ${id} = page.id`,
@@ -112,7 +112,7 @@ export function listEvents(
   ordering: readonly OrderBy<'created' | 'name'>[],
   filters: EventFilters,
 ): Promise<Page<EventRow>> {
-  const { id, name, created_at } = events
+  const { id, name_key, created_at } = events
   const { organization_id, search } = filters
   return paginate(ctx.db, page, {
     from: sql`${events}`,
@@ -122,7 +122,7 @@ export function listEvents(
       ...(organization_id ? [eq(events.organization_id, organization_id)] : []),
       ...(search ? [containsFolded(sql`${events.search}`, search)] : []),
     ],
-    orderBy: buildOrderBy(ordering, '-created', { created: sql`${created_at}`, name: sql`${name}` }),
+    orderBy: buildOrderBy(ordering, '-created', { created: sql`${created_at}`, name: sql`${name_key}` }),
     columns: eventColumns,
     joins: sql`join ${events} on ${id} = page.id`,
   })

@@ -7,7 +7,7 @@ import { organizations } from '../../db/schema/organizations.ts'
 import { select } from '../../db/select.ts'
 import { pickChanges, isEmpty, updateVersion } from '../../db/write.ts'
 import { AppError, doesNotExist, fieldError } from '../../domain/errors.ts'
-import { buildSearchText } from '../../domain/text/fold.ts'
+import { buildSearchText, buildSortKey } from '../../domain/text/fold.ts'
 import { toMinor } from '../../domain/money.ts'
 import { readPolicy, type RefundPolicy } from '../../domain/refunds/refund-policy.ts'
 import type { UpdateOrganizationInput } from './contract.ts'
@@ -71,7 +71,9 @@ export async function updateOrganization(
     avatar_file_id,
   })
   if (isEmpty(requested)) return commit(ctx, row, [])
-  const changes = { ...requested, search: buildSearchText(requested.name ?? row.name), modified_at: ctx.now() }
+  const { name } = requested
+  const names = name === undefined ? {} : { name_key: buildSortKey(name), search: buildSearchText(name) }
+  const changes = { ...requested, ...names, modified_at: ctx.now() }
   const result = { ...row, ...changes, avatar_key, version: row.version + 1 }
   const { avatar_file_id: newAvatarId } = requested
   const guards = newAvatarId ? [requireShowable(ctx.caller, { organization_id: row.id }, newAvatarId)] : []

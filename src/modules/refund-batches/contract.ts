@@ -25,7 +25,7 @@ const Filter = z.object({
   }),
   uses: z.enum(uses).optional().openapi({ description: '`unused`: purchases without uses, apart from reverted ones.' }),
   created_after: Instant.optional().openapi({ description: 'Purchases created at or after this time.' }),
-  created_before: Instant.optional().openapi({ description: 'Purchases created at or before this time.' }),
+  created_before: Instant.optional().openapi({ description: 'Purchases created before this time.' }),
 })
 
 const CreateRefundBatch = z.object({

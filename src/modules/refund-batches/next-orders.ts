@@ -1,6 +1,6 @@
 import type { Currency } from '../../domain/money.ts'
 import type { PurchaseStatus } from '../../domain/orders/purchases.ts'
-import { eq, gt, gte, lte, type SQL, sql } from 'drizzle-orm'
+import { eq, gt, gte, lt, type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { buildPaymentRemainder, buildPurchaseShare } from '../../db/refunds.ts'
 import { purchases } from '../../db/schema/sales/orders.ts'
@@ -62,7 +62,7 @@ const filterConditions: { [Name in keyof BatchFilter]-?: (value: NonNullable<Bat
   status: (status) => eq(purchases.status, status),
   uses: (uses) => (uses === 'unused' ? eq(purchases.uses_count, 0) : gt(purchases.uses_count, 0)),
   created_after: (at) => gte(purchases.created_at, at),
-  created_before: (at) => lte(purchases.created_at, at),
+  created_before: (at) => lt(purchases.created_at, at),
 }
 
 function buildFilterCondition(filter: BatchFilter): SQL {

@@ -1,5 +1,5 @@
 import { inEditions, type CustomerView, viewCustomers } from '../../db/customers.ts'
-import { eq, gte, lte, type SQL, sql } from 'drizzle-orm'
+import { eq, gte, lt, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { addCreatedKey, buildOrderBy, maxIndexedOffset, maxSortedOffset, paginate } from '../../db/paginate.ts'
 import { refundRequests } from '../../db/schema/sales/refunds.ts'
@@ -72,7 +72,7 @@ function buildConditions(view: CustomerView, filters: RefundFilters): SQL[] {
     reason === undefined ? null : eq(refundRequests.reason, reason),
     source === undefined ? null : eq(refundRequests.source, source),
     created_after === undefined ? null : gte(refundRequests.created_at, created_after),
-    created_before === undefined ? null : lte(refundRequests.created_at, created_before),
+    created_before === undefined ? null : lt(refundRequests.created_at, created_before),
     search
       ? sql`(${id} in (${selectByExactId(search)}) or exists (select 1 from orders
           where orders.id = ${refundRequests.order_id} and ${buildTextCondition(view, search)}))`

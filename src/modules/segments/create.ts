@@ -4,7 +4,7 @@ import { commit } from '../../db/commit.ts'
 import { segments } from '../../db/schema/messaging/segments.ts'
 import { insert } from '../../db/write.ts'
 import { doesNotExist } from '../../domain/errors.ts'
-import { buildSearchText } from '../../domain/text/fold.ts'
+import { buildSearchText, buildSortKey } from '../../domain/text/fold.ts'
 import { segmentLifecycle } from '../../domain/segments.ts'
 import { openEditions } from '../editions/index.ts'
 import type { CreateSegmentInput } from './contract.ts'
@@ -23,6 +23,7 @@ export async function createSegment(ctx: Ctx, input: CreateSegmentInput): Promis
     organization_id,
     edition_id,
     name,
+    name_key: buildSortKey(name),
     description,
     search: buildSearchText(name, description),
     communication_type,

@@ -69,7 +69,7 @@ export function listSegments(
     orderBy: buildOrderBy(ordering, '-created', {
       created: sql`${segments.created_at}`,
       modified: sql`${segments.modified_at}`,
-      name: sql`${segments.name}`,
+      name: sql`${segments.name_key}`,
       user_count: sql`${segments.user_count}`,
       calculated_at: { nullable: sql`${segments.calculated_at}` },
     }),

@@ -2,7 +2,7 @@ import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import { segments } from '../../db/schema/messaging/segments.ts'
 import { updateVersion } from '../../db/write.ts'
-import { buildSearchText } from '../../domain/text/fold.ts'
+import { buildSearchText, buildSortKey } from '../../domain/text/fold.ts'
 import { checkMove, openEditions } from '../editions/index.ts'
 import { segmentEditors, type UpdateSegmentInput } from './contract.ts'
 import { buildDraftColumns, dropMembers, segmentCalculating } from './calculation/start-and-reset.ts'
@@ -25,6 +25,7 @@ export async function updateSegment(ctx: Ctx, segment: LoadedSegment, input: Upd
     return commit(ctx, segment, openEditions(segment.edition_id))
   const changes = {
     name,
+    name_key: buildSortKey(name),
     description,
     search: buildSearchText(name, description),
     communication_type: input.communication_type ?? segment.communication_type,

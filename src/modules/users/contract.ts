@@ -7,6 +7,7 @@ import {
   JsonObject,
   KnownEmail,
   KnownPhone,
+  LastSeen,
   PersonName,
   Timestamp,
 } from '../../http/fields.ts'
@@ -34,7 +35,7 @@ export const User = z
     last_name: PersonName,
     is_verified: z.boolean(),
     is_active: z.boolean(),
-    last_seen: Timestamp.nullable().openapi({ description: 'When the customer was last seen; null for never.' }),
+    last_seen: LastSeen,
     metadata: JsonObject,
   })
   .openapi('User', {

@@ -12,6 +12,7 @@ import type { ChannelAddress } from '../../domain/messaging/suppressions.ts'
 import { normalizePhone, buildSearchColumns, type Contact } from '../../domain/accounts/users.ts'
 import { cleanKey } from '../../domain/text/invisible.ts'
 import { restoreSuppressions } from '../suppressions/index.ts'
+import { markHoldersChanged } from '../wallet/index.ts'
 import type { UpdateUserInput } from './contract.ts'
 import { seesContact, type LoadedUser } from './queries.ts'
 
@@ -110,8 +111,15 @@ function checkContacts(changes: Partial<Contact>, contacts: readonly Contact[]):
 }
 
 /** Changes the contact data that the customer's only edition has. */
-function updateInEdition(user: LoadedUser, { edition_id, contact }: EditionContact, after: Contact): Statement[] {
-  if (isEmpty(pickChanges<Contact>(contact, after))) return []
+function updateInEdition(
+  user: LoadedUser,
+  { edition_id, contact }: EditionContact,
+  after: Contact,
+  now: number,
+): Statement[] {
+  const changes = pickChanges<Contact>(contact, after)
+  if (isEmpty(changes)) return []
+  const isRenamed = changes.first_name !== undefined || changes.last_name !== undefined
   return [
     update(
       editionCustomers,
@@ -119,6 +127,7 @@ function updateInEdition(user: LoadedUser, { edition_id, contact }: EditionConta
       sql`edition_id = ${edition_id} and user_seq = ${user.seq} and search_text = ${contact.search_text}`,
     ),
     requireOneChange(),
+    ...(isRenamed ? [markHoldersChanged(edition_id, [user.id], now)] : []),
   ]
 }
 
@@ -136,6 +145,7 @@ function requireOnlyEdition(user: LoadedUser, editionId: string, isOrganization:
 export async function updateUser(ctx: Ctx, user: LoadedUser, input: UpdateUserInput): Promise<LoadedUser> {
   if (user.erased_at !== null) throw new AppError('user_erased', 'This customer was erased.')
   const editionIds = listChangeableEditions(ctx.caller, user.organization_id)
+  const now = ctx.now()
   const { contact: before, onlyEdition, msg_channel } = await loadStored(ctx, user)
   if (editionIds !== null && (!onlyEdition || !editionIds.includes(onlyEdition.edition_id))) throw sharedCustomer()
   const requested = parseChanges(user, input)
@@ -143,13 +153,13 @@ export async function updateUser(ctx: Ctx, user: LoadedUser, input: UpdateUserIn
   const editionContact = onlyEdition && applyChanges(onlyEdition.contact, requested)
   const seesWholeCustomer = seesOrganization(ctx.caller, user.organization_id)
   checkContacts(requested, seesWholeCustomer || !editionContact ? [contact] : [contact, editionContact])
-  const editionStatements = onlyEdition && editionContact ? updateInEdition(user, onlyEdition, editionContact) : []
+  const editionStatements = onlyEdition && editionContact ? updateInEdition(user, onlyEdition, editionContact, now) : []
   if (isEmpty(pickChanges<Contact>(before, contact)) && editionStatements.length === 0) return commit(ctx, user, [])
   const changes = {
     ...contact,
     ...buildSearchColumns(contact),
     msg_channel: chooseChannel(msg_channel, contact),
-    modified_at: ctx.now(),
+    modified_at: now,
   }
   const statements = [
     ...(onlyEdition ? [requireOnlyEdition(user, onlyEdition.edition_id, editionIds === null)] : []),

@@ -2,12 +2,13 @@ import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { products } from '../../db/schema/sales/catalog.ts'
 import { decodeAs, fromJson, buildSelectList } from '../../db/select.ts'
+import { inList } from '../../db/visibility.ts'
 import { buildContactColumn } from '../../db/customers.ts'
 import type { Language, TranslatedDict } from '../../domain/languages.ts'
 import type { PurchaseStatus } from '../../domain/orders/purchases.ts'
 import { formatFullName } from '../../domain/accounts/users.ts'
 import { getPassState } from '../../domain/wallet/wallet.ts'
-import { type PassContent, readPassDesign } from '../../domain/wallet/wallet-pass.ts'
+import { type EditionContent, type PassContent, readPassDesign } from '../../domain/wallet/wallet-pass.ts'
 import type { PassRow } from './queries.ts'
 
 interface ContentRow extends Omit<
@@ -36,11 +37,34 @@ const fields = {
 const user = sql`users`
 const edition = sql`purchases.edition_id`
 
-/** Loads what a pass shows now. The holder's name is the one that the edition knows. */
-export async function loadPassContent(
+type ContentSource = Pick<PassRow, 'id' | 'serial_number' | 'status' | 'purchase_id'>
+
+const toPassContent = (pass: ContentSource, row: ContentRow): PassContent => ({
+  id: pass.id,
+  serial_number: pass.serial_number,
+  state: getPassState(pass.status, row.purchase_status),
+  language: row.default_language,
+  organization_name: row.organization_name,
+  edition_id: row.edition_id,
+  edition_name: row.edition_name,
+  start_at: row.start_at,
+  end_at: row.end_at,
+  timezone: row.timezone,
+  product_name: row.name_translations[row.default_language] || row.product_name,
+  variant_name: row.variant_name,
+  location_name: row.location_name,
+  holder_name: formatFullName(row).trim(),
+  code: row.vendor_code ?? row.purchase_id,
+  design: readPassDesign(row.design ?? {}),
+})
+
+/** Loads what passes show now, by their ids. The holder's name is the one that the edition knows. */
+export async function loadPassContents(
   job: Pick<JobCtx, 'db'>,
-  pass: Pick<PassRow, 'id' | 'serial_number' | 'status' | 'purchase_id'>,
-): Promise<PassContent> {
+  passes: readonly ContentSource[],
+): Promise<Map<string, PassContent>> {
+  if (passes.length === 0) return new Map()
+  const purchaseIds = passes.map(({ purchase_id }) => purchase_id)
   const statement = sql<ContentRow>`select purchases.status as purchase_status,
       purchases.id as purchase_id, purchases.vendor_code,
       organizations.name as organization_name, editions.id as edition_id, editions.full_name as edition_name,
@@ -55,25 +79,44 @@ export async function loadPassContent(
       join organizations on organizations.id = editions.organization_id
       left join variants on variants.id = purchases.variant_id
       left join locations on locations.id = purchases.location_id
-    where purchases.id = ${pass.purchase_id}`
-  const row = await job.db.first(decodeAs(fields, statement))
-  if (!row) throw new Error(`The purchase of pass ${pass.id} is missing.`)
-  return {
-    id: pass.id,
-    serial_number: pass.serial_number,
-    state: getPassState(pass.status, row.purchase_status),
-    language: row.default_language,
-    organization_name: row.organization_name,
-    edition_id: row.edition_id,
-    edition_name: row.edition_name,
-    start_at: row.start_at,
-    end_at: row.end_at,
-    timezone: row.timezone,
-    product_name: row.name_translations[row.default_language] || row.product_name,
-    variant_name: row.variant_name,
-    location_name: row.location_name,
-    holder_name: formatFullName(row).trim(),
-    code: row.vendor_code ?? row.purchase_id,
-    design: readPassDesign(row.design ?? {}),
-  }
+    where ${inList(sql`purchases.id`, purchaseIds)}`
+  const rows = new Map((await job.db.all(decodeAs(fields, statement))).map((row) => [row.purchase_id, row]))
+  return new Map(
+    passes.flatMap((pass) => {
+      const row = rows.get(pass.purchase_id)
+      return row ? [[pass.id, toPassContent(pass, row)]] : []
+    }),
+  )
+}
+
+export async function loadPassContent(job: Pick<JobCtx, 'db'>, pass: ContentSource): Promise<PassContent> {
+  const content = (await loadPassContents(job, [pass])).get(pass.id)
+  if (!content) throw new Error(`The purchase of pass ${pass.id} is missing.`)
+  return content
+}
+
+type EditionContentRow = Omit<EditionContent, 'logo_url'> & Pick<ContentRow, 'design'>
+
+/** The design of the edition is used before one of its products, because all passes share the class. */
+const editionFields = {
+  design: fromJson<Readonly<Record<string, unknown>>>(sql`(select design from pass_designs
+    where pass_designs.edition_id = editions.id
+    order by pass_designs.product_id is not null, pass_designs.id limit 1)`),
+}
+
+/** Loads what all passes of an edition show now. */
+export async function loadEditionContent({ db }: Pick<JobCtx, 'db'>, editionId: string): Promise<EditionContent> {
+  const row = await db.first(
+    decodeAs(
+      editionFields,
+      sql<EditionContentRow>`select editions.id as edition_id, editions.full_name as edition_name,
+          organizations.name as organization_name, editions.default_language as language, editions.start_at,
+          editions.end_at, editions.timezone, ${buildSelectList(editionFields)}
+        from editions join organizations on organizations.id = editions.organization_id
+        where editions.id = ${editionId}`,
+    ),
+  )
+  if (!row) throw new Error(`The edition ${editionId} is missing.`)
+  const { design, ...content } = row
+  return { ...content, logo_url: readPassDesign(design ?? {}).logo_url }
 }

@@ -72,14 +72,15 @@ export const createWalletPass = operation({
   summary: 'Issue a wallet pass',
   description: `Issues a pass for an active purchase, in the design of its edition, and returns the link that adds it
 to a wallet. A purchase has one active pass on each platform: another request returns the same pass. A purchase that
-cannot have a pass fails with 409 \`wallet_pass_unavailable\`.`,
+cannot have a pass fails with 409 \`wallet_pass_unavailable\`. While Google Wallet does not answer, requests for it fail
+with 503 \`wallet_unavailable\`; send them again.`,
   roles: ['OA', 'OM', 'EA', 'EM'],
   status: 201,
   params: IdParams('pur'),
   body: IssueWalletPass,
   example: { platform: 'apple' },
   response: IssuedWalletPass,
-  errors: ['wallet_pass_unavailable', 'edition_archived'],
+  errors: ['wallet_pass_unavailable', 'user_erased', 'edition_archived', 'wallet_unavailable'],
 })
 
 export const voidWalletPass = operation({

@@ -1,5 +1,5 @@
 export { createCapturedKeys } from './google-callback.ts'
 export { WalletPassSummary } from './contract.ts'
-export { eraseWallet, markPassesChanged } from './pass-changed.ts'
+export { eraseWallet, markHoldersChanged, markPassesChanged } from './pass-changed.ts'
 export { presentWalletPassSummary } from './present.ts'
 export { selectWalletPasses } from './queries.ts'

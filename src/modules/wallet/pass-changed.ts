@@ -19,11 +19,22 @@ export const buildChangeColumns = (now: number) => ({
 })
 
 /**
- * Marks the passes of these purchases as changed. It belongs into every commit that changes what a pass shows: the
- * purchase's status, uses or owner.
+ * Marks the passes of these purchases as changed. It belongs into every commit that changes what a pass shows of
+ * its purchase: the status, the holder, the product or the code.
  */
 export const markPassesChanged = (purchaseIds: readonly string[], now: number): Statement =>
   update(walletPasses, buildChangeColumns(now), inList(sql`purchase_id`, purchaseIds))
+
+/**
+ * Marks an edition's passes of these customers as changed. It belongs into every commit that changes their names there.
+ */
+export const markHoldersChanged = (editionId: string, userIds: readonly string[], now: number): Statement =>
+  update(
+    walletPasses,
+    buildChangeColumns(now),
+    sql`purchase_id in (select id from purchases indexed by purchases_of_user
+      where ${inList(sql`user_id`, userIds)} and edition_id = ${editionId})`,
+  )
 
 /**
  * Builds the statements that erase a customer's passes: registrations of phones are deleted, tokens stop working, and

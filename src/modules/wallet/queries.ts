@@ -4,6 +4,7 @@ import { buildOrderBy, paginate } from '../../db/paginate.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { products } from '../../db/schema/sales/catalog.ts'
 import { purchases } from '../../db/schema/sales/orders.ts'
+import { users } from '../../db/schema/users.ts'
 import { walletPasses } from '../../db/schema/wallet.ts'
 import { fromFlag, fromJson, type RowOf, select } from '../../db/select.ts'
 import { inWords, buildVisibilityByEdition, buildVisibility, isVisibleTo } from '../../db/visibility.ts'
@@ -41,6 +42,7 @@ const purchaseFields = {
     fromFlag(sql`exists (select 1 from pass_designs where pass_designs.edition_id = ${purchases.edition_id}
     and (pass_designs.product_id is null or pass_designs.product_id = ${products.id}))`),
   is_archived: editions.is_archived,
+  is_erased: fromFlag(sql`${users.erased_at} is not null`),
 }
 
 export type PurchaseForPass = RowOf<typeof purchaseFields>
@@ -53,6 +55,7 @@ export async function findPurchaseForPass(ctx: Ctx, id: string): Promise<Purchas
       .from(purchases)
       .innerJoin(products, eq(products.id, purchases.product_id))
       .innerJoin(editions, eq(editions.id, purchases.edition_id))
+      .innerJoin(users, eq(users.id, purchases.user_id))
       .where(and(eq(purchases.id, id), isVisibleTo(ctx.caller, visibility))),
   )
   if (!row) throw notFound()

@@ -50,7 +50,7 @@ export function listEndpoints(
   filters: WebhookFilters,
 ): Promise<Page<EndpointRow>> {
   const { organization_id, edition_id, is_active } = filters
-  const { id, name, created_at, modified_at } = endpointColumns
+  const { id, name_key, created_at, modified_at } = endpointColumns
   return paginate(ctx.db, page, {
     from: sql`${webhookEndpoints}`,
     id: sql`${id}`,
@@ -63,7 +63,7 @@ export function listEndpoints(
     orderBy: buildOrderBy(ordering, '-created', {
       created: sql`${created_at}`,
       modified: sql`${modified_at}`,
-      name: sql`${name}`,
+      name: sql`${name_key}`,
     }),
     columns: endpointColumns,
     joins: sql`join ${webhookEndpoints} on ${id} = page.id`,

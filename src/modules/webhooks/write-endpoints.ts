@@ -4,6 +4,7 @@ import { requireOneChange, commit } from '../../db/commit.ts'
 import { webhookEndpoints } from '../../db/schema/messaging/webhooks.ts'
 import { pickChanges, insert, isEmpty, remove, updateVersion } from '../../db/write.ts'
 import { fieldError, invalid } from '../../domain/errors.ts'
+import { buildSortKey } from '../../domain/text/fold.ts'
 import { describeDestinationFault, findDestinationFault } from '../../domain/webhooks/webhook-destination.ts'
 import { mintSecret } from '../../domain/webhooks/webhook-signature.ts'
 import { secretsOverlapMs } from '../../domain/webhooks/webhooks.ts'
@@ -34,6 +35,7 @@ export async function createEndpoint(ctx: Ctx, input: CreateWebhookInput): Promi
     organization_id,
     edition_id,
     name: input.name,
+    name_key: buildSortKey(input.name),
     url: input.url,
     events: input.events,
     is_active,
@@ -72,7 +74,7 @@ export async function updateEndpoint(
   // After a change of address or a new start, earlier failures do not count.
   const isFresh = (url !== undefined && url !== endpoint.url) || (is_active === true && !endpoint.is_active)
   const requestedFields: Partial<EndpointRow> = {
-    ...(name === undefined ? {} : { name }),
+    ...(name === undefined ? {} : { name, name_key: buildSortKey(name) }),
     ...(url === undefined ? {} : { url }),
     ...(edition_id === undefined ? {} : { edition_id }),
     ...(events === undefined ? {} : { events }),

@@ -221,7 +221,7 @@ export class ChunkDispatcher {
     if (!chunk) return { next: null, has_more: false }
     const recipients = this.#store.listRecipients(readMembers(chunk)).map((row) => ({
       n: row.n,
-      address: row.address,
+      address: row.address ?? '',
       language: row.language,
       person: readPerson(row),
     }))

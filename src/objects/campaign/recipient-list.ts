@@ -14,7 +14,7 @@ import type { RecipientFilters, RecipientsPage, RecipientsQuery } from '../../do
 import type { Engagement } from '../../domain/campaigns/sending-policy.ts'
 
 const sortColumns: Record<RecipientsQuery['ordering'][number]['name'], Omit<SortKey, 'desc'>> = {
-  address: { column: sql`address` },
+  address: { column: sql`address`, isNullable: true },
   sent_at: { column: sql`sent_at`, isNullable: true },
 }
 
@@ -56,13 +56,11 @@ export function selectRecipients(storage: SqlStorage, query: RecipientsQuery): R
   const conditions = buildConditions(query)
   const isFiltered = conditions.length > 0
   const keys = buildKeys(query.ordering, isFiltered)
-  // A cursor with a different number of keys belongs to another ordering.
-  const cursor = after?.length === keys.length ? after : null
-  const offset = cursor ? 0 : (page - 1) * size
+  const offset = after ? 0 : (page - 1) * size
   const isIndexed = query.ordering.length === 0 || (query.ordering.length === 1 && !isFiltered)
   const maxOffset = isIndexed ? maxIndexedOffset : maxSortedOffset
   const where = joinConditions(conditions)
-  const pageWhere = cursor ? sql`${buildIsAfter(keys, cursor)} and ${where}` : where
+  const pageWhere = after ? sql`${buildIsAfter(keys, after)} and ${where}` : where
   const pageKeys = keys.map((_, index) => sql`page.${keyName(index)}`)
   const pageOrder = keys.map((key, index) => buildDirection({ ...key, column: sql`page.${keyName(index)}` }))
   const all = <Row>(statement: SQL<Row>): Row[] => {

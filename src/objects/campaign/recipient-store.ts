@@ -1,9 +1,7 @@
 import { type RecipientEvent, computeStampChanges, type Stamps } from '../../domain/campaigns/recipient-events.ts'
 import {
   type AffectedRecipient,
-  buildErasedAddress,
   type ErasedRecipient,
-  isErasedAddress,
   type NewRecipient,
   type RecipientRow,
 } from '../../domain/campaigns/sender.ts'
@@ -109,7 +107,7 @@ export class RecipientStore {
 
   /** Several people may share a phone number, which gets one SMS. */
   #skipDuplicates(people: readonly NewRecipient[]): NewRecipient[] {
-    const takenAddresses = new Set(
+    const takenAddresses = new Set<string | null>(
       this.#sql
         .exec<{ address: string }>(
           `select address from recipients where address in (select value from json_each(?))
@@ -228,7 +226,7 @@ export class RecipientStore {
     )
   }
 
-  /** Stamps the recipients of events. Returns those who bounced or complained. */
+  /** Stamps the recipients of events. Returns those who bounced or complained and are not erased. */
   stampEvents(events: readonly RecipientEvent[]): AffectedRecipient[] {
     const counterChanges: CounterChanges = new Map()
     const numbers = new Set(events.map(({ n }) => n))
@@ -238,7 +236,7 @@ export class RecipientStore {
     for (const event of events) {
       const row = rows.get(event.n)
       if (!row) continue
-      if (event.type === 'bounced' || event.type === 'complained')
+      if ((event.type === 'bounced' || event.type === 'complained') && row.address !== null)
         affectedRecipients.push({ event, user_id: row.user_id, address: row.address })
       const changes = computeStampChanges(row, event)
       const names = Object.keys(changes) as (keyof Stamps)[]
@@ -284,8 +282,11 @@ export class RecipientStore {
   erase(n: number): ErasedRecipient {
     return this.transaction(() => {
       const [row] = this.listRecipients([n])
-      if (!row || isErasedAddress(row)) return { is_done: true, address: null }
-      const address = row.address === '' ? null : row.address
+      if (!row) return { is_done: true, address: null }
+      const { address } = row
+      const emptyPerson = { id: row.user_id, email: null, phone_number: null, first_name: '', last_name: '' }
+      const person = JSON.stringify(emptyPerson)
+      if (address === null && row.person === person) return { is_done: true, address: null }
       const fixedChunks = this.#sql.exec(
         `select 1 from chunks, json_each(chunks.members) where json_each.value = ?
           and (state <> ${quoteChunkState('ready')} or is_repeat = 1)`,
@@ -294,13 +295,7 @@ export class RecipientStore {
       if (fixedChunks.toArray().length) return { is_done: false, address }
       if (row.state === 'pending')
         this.recordOutcomes(new Map([[n, { to: 'skipped', reason: 'inactive', code: '', detail: '' }]]), false)
-      const person = { id: row.user_id, email: null, phone_number: null, first_name: '', last_name: '' }
-      this.#sql.exec(
-        "update recipients set address = ?, person = ?, detail = '' where n = ?",
-        buildErasedAddress(n),
-        JSON.stringify(person),
-        n,
-      )
+      this.#sql.exec("update recipients set address = null, person = ?, detail = '' where n = ?", person, n)
       return { is_done: true, address }
     })
   }

@@ -17,7 +17,7 @@ export const quoteRecipientState = (state: RecipientState): string => `'${state}
 /**
  * Lists of recipients filter by `recipients_state` and sort by the other two indexes. Chunks are made along
  * `recipients_state` too, which has pending recipients in the order of their numbers. Addresses are not unique, because
- * a skipped recipient may share one.
+ * a skipped recipient may share one. Recipients without an address and erased ones have null.
  */
 export const schema = `
 create table if not exists record (
@@ -45,7 +45,7 @@ create table if not exists record (
 create table if not exists recipients (
   n integer primary key,
   user_id text not null,
-  address text not null,
+  address text,
   language text not null,
   person text not null,
   state text not null,

@@ -22,20 +22,11 @@ const nearby = (row: SeenRow): string[] =>
 
 const farAway = ['1990-01-01T00:00:00Z', '2090-01-01T01:00:00+01:00']
 
-/** Whether rows of exactly that moment are among those before it. */
-export type Bound = 'inclusive' | 'exclusive'
-
-export const createdRange = (before: Bound): Record<'created_after' | 'created_before', Filter> => ({
+/** `created_after` includes its moment, and `created_before` excludes it. */
+export const createdRange: Record<'created_after' | 'created_before', Filter> = {
   created_after: { values: nearby, others: farAway, matches: (row, value) => createdOf(row) >= Date.parse(value) },
-  created_before: {
-    values: nearby,
-    others: farAway,
-    matches: (row, value) => {
-      const at = Date.parse(value)
-      return before === 'inclusive' ? createdOf(row) <= at : createdOf(row) < at
-    },
-  },
-})
+  created_before: { values: nearby, others: farAway, matches: (row, value) => createdOf(row) < Date.parse(value) },
+}
 
 /** Texts in a filter are compared without case and accents. */
 export const containsText = (texts: readonly (string | null)[], value: string): boolean =>

@@ -1,6 +1,7 @@
 import { roleCodes } from '../../../src/domain/accounts/access.ts'
 import { engagements, failReasons, recipientStates, skipReasons } from '../../../src/domain/campaigns/sending-policy.ts'
 import { filePurposes } from '../../../src/domain/files/files.ts'
+import { buildSortKey } from '../../../src/domain/text/fold.ts'
 import { deliveryStatuses } from '../../../src/domain/webhooks/webhooks.ts'
 import { containsText, createdRange, exactly, oneOf } from './filters.ts'
 import type { Filter, LongList, Parent, Row, SeenRow } from './model.ts'
@@ -27,7 +28,7 @@ export const auditList = (rows: readonly Row[]): LongList => ({
     action: exactly(({ shown }) => shown.action, 'deleteEverything'),
     resource_type: exactly(({ shown }) => shown.resource_type, 'nothing'),
     resource_id: exactly(({ shown }) => shown.resource_id, 'org_none'),
-    ...createdRange('exclusive'),
+    ...createdRange,
   },
   rows: () => rows,
   seen: ({ shown }) => ({ action: shown.action, resource_id: shown.resource_id }),
@@ -42,7 +43,7 @@ export const filesList = (rows: readonly Row[]): LongList => ({
   orderings: {
     created,
     modified,
-    name: { by: ({ shown }) => shown.name },
+    name: { by: ({ shown }) => buildSortKey(shown.name) },
     size: { by: ({ shown }) => shown.size },
   },
   filters: {
@@ -123,7 +124,7 @@ export const recipientsList = (all: readonly RowsOfParent[]): LongList => ({
   scopes: [],
   defaultOrdering: null,
   orderings: {
-    address: { by: ({ shown }) => shown.address, roles: 'organization' },
+    address: { by: ({ shown }) => shown.address || null, roles: 'organization' },
     sent_at: { by: ({ shown }) => (shown.sent_at === null ? null : Date.parse(shown.sent_at)) },
   },
   filters: {

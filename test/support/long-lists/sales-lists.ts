@@ -71,7 +71,7 @@ export const ordersList = (rows: readonly Row[]): LongList => ({
     },
     status: oneOf(orderStatuses, ({ shown }) => shown.status),
     type: oneOf(orderTypes, ({ shown }) => shown.type),
-    ...createdRange('inclusive'),
+    ...createdRange,
   },
   rows: () => rows,
   seen: ({ shown, contact }) => ({
@@ -188,7 +188,7 @@ export const refundsList = (rows: readonly Row[]): LongList => ({
         [row.shown.id, row.shown.provider_reference].includes(value) ||
         containsTextOrDigits(refundTexts(row), phonesOf(row.contacts), value),
     },
-    ...createdRange('inclusive'),
+    ...createdRange,
   },
   rows: () => rows,
   seen: ({ shown, contact }) => ({

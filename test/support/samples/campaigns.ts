@@ -4,6 +4,7 @@ import {
   seedCampaigns,
   seedReady,
   ignoreStarts,
+  inRecipientStore,
   seedRecipients,
 } from '../seeding/messaging/campaigns.ts'
 import type { World } from '../world.ts'
@@ -74,7 +75,12 @@ export const campaignSamples: Record<string, SampleOf> = {
 
   listCampaignRecipients: {
     make: (world) => ({ path: { id: world.a.editions[0].campaign }, references: [campaignIn(world)] }),
-    fill: (world, count) => seedRecipients(world.a.editions[0].campaign, count),
+    fill: async (world, count) => {
+      const { campaign } = world.a.editions[0]
+      const [sent, failed] = await seedRecipients(campaign, count)
+      await inRecipientStore(campaign, (store) => [sent, failed].forEach((one) => one && store.erase(one.n)))
+    },
+    sortValue: { address: (item) => item['address'] || null },
   },
 
   retryFailedCampaignRecipients: {

@@ -14,6 +14,7 @@ import { emailMessages } from '../../../src/db/schema/messaging/email-messages.t
 import { triggers, editions } from '../../../src/db/schema/editions.ts'
 import { consents, consentVersions } from '../../../src/db/schema/consents.ts'
 import type { EmailMessageScope, EmailMessageType } from '../../../src/domain/messaging/email-messages.ts'
+import { buildSortKey } from '../../../src/domain/text/fold.ts'
 
 /** Every table that an edition owns rows of, filled, with other values than the defaults. Messages stand at all levels. */
 export async function seedEditionContents(place: Place, size = 2) {
@@ -79,7 +80,8 @@ export async function seedEditionContents(place: Place, size = 2) {
     id: newId('email_message'),
     organization_id: owner,
     edition_id: edition,
-    title: `${type} ${next()}`,
+    title: type,
+    title_key: buildSortKey(type),
     subject: { en: 'Thank you', da: 'Tak' },
     type,
     scope,
@@ -114,6 +116,7 @@ export async function seedEditionContents(place: Place, size = 2) {
     origin_id: newId('consent'),
     key: `consent-${index}`,
     name: `Consent ${index}`,
+    name_key: buildSortKey(`Consent ${index}`),
     title: { en: 'Title', da: 'Titel' },
     text: { en: 'Text', da: 'Tekst' },
     link_url: { en: 'https://example.com' },

@@ -2,7 +2,7 @@ import { eq, getTableColumns } from 'drizzle-orm'
 import { editions, feeRules } from '../../../src/db/schema/editions.ts'
 import { select } from '../../../src/db/select.ts'
 import { insert, insertAll } from '../../../src/db/write.ts'
-import { buildSearchText } from '../../../src/domain/text/fold.ts'
+import { buildSearchText, buildSortKey } from '../../../src/domain/text/fold.ts'
 import { slugify } from '../../../src/domain/text/text.ts'
 import { seedReceiptMessage } from './messaging/email-messages.ts'
 import { givenEvent } from './organizations.ts'
@@ -24,6 +24,7 @@ function rowOf(organization: string, event: string, columns: Partial<EditionRow>
     organization_id: organization,
     event_id: event,
     name,
+    name_key: buildSortKey(name),
     full_name: name,
     slug,
     timezone: 'Europe/Copenhagen',

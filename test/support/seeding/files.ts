@@ -6,6 +6,7 @@ import { files, storedObjects, fileUploads, fileUploadParts } from '../../../src
 import type { FilePurpose } from '../../../src/domain/files/files.ts'
 import { toHex } from '../../../src/domain/text/encoding.ts'
 import { givenOrganization } from './organizations.ts'
+import { buildSortKey } from '../../../src/domain/text/fold.ts'
 
 type FileRow = typeof files.$inferInsert
 
@@ -14,6 +15,7 @@ const rowOf = ({ organization, edition }: WidePlace, at: number) => ({
   organization_id: organization,
   edition_id: edition,
   name: `poster-${at % 3}.png`,
+  name_key: buildSortKey(`poster-${at % 3}.png`),
   purpose: 'image' as const,
   mime_type: 'image/png',
   size: 1000 + (at % 3),
@@ -26,7 +28,11 @@ const rowOf = ({ organization, edition }: WidePlace, at: number) => ({
 
 /** Rows without bytes. */
 export async function seedFiles(place: WidePlace, count: number, columns: Partial<FileRow> = {}): Promise<string[]> {
-  const rows = Array.from({ length: count }, (_, at) => ({ ...rowOf(place, at), ...columns }))
+  const rows = Array.from({ length: count }, (_, at) => ({
+    ...rowOf(place, at),
+    ...(columns.name === undefined ? {} : { name_key: buildSortKey(columns.name) }),
+    ...columns,
+  }))
   await write(...insertAll(files, rows))
   return rows.map(({ id }) => id)
 }
@@ -89,6 +95,7 @@ export async function seedStoredFile(options: FileOptions = {}): Promise<SeededF
     access_key: toHex(randomBytes(16)),
     ...(await seedBytes(organization_id, content)),
     name,
+    name_key: buildSortKey(name),
     purpose,
     mime_type,
     status,

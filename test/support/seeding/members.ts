@@ -8,6 +8,7 @@ import { accounts, members } from '../../../src/db/schema/organizations.ts'
 import { generateToken, tokenPreviewLength } from '../../../src/domain/accounts/tokens.ts'
 import { toHex, sha256 } from '../../../src/domain/text/encoding.ts'
 import { accessTokens } from '../../../src/db/schema/auth.ts'
+import { buildSortKey } from '../../../src/domain/text/fold.ts'
 
 export interface Member {
   id: string
@@ -93,11 +94,17 @@ interface TokenOptions {
   name?: string
 }
 
-const tokenRow = (account: string, hash: string, prefix: string, options: TokenOptions) => ({
+const tokenRow = (
+  account: string,
+  hash: string,
+  prefix: string,
+  { name = `Token ${next()}`, ...options }: TokenOptions,
+) => ({
   id: freshId('access_token'),
   account_id: account,
   organization_id: options.organization ?? null,
-  name: options.name ?? `Token ${next()}`,
+  name,
+  name_key: buildSortKey(name),
   token_hash: hash,
   prefix,
   scopes: (options.scopes ?? ['read', 'write']).join(' '),

@@ -2,7 +2,7 @@ import { created } from '../api.ts'
 import { freshId, next, seededAt, unique, write } from './rows.ts'
 import { insertAll } from '../../../src/db/write.ts'
 import { organizations, events, members } from '../../../src/db/schema/organizations.ts'
-import { buildSearchText } from '../../../src/domain/text/fold.ts'
+import { buildSearchText, buildSortKey } from '../../../src/domain/text/fold.ts'
 
 export interface Organization {
   id: string
@@ -29,7 +29,8 @@ export async function seedOrganizations(account: string, count: number): Promise
     // Pairs share a name and a time: their order is settled by the key.
     const name = `Many ${Math.floor(number / 2)}`
     const at = seededAt + Math.floor(number / 3) * 1000
-    return { id, name, slug: `many-${number}`, search: buildSearchText(name), created_at: at, modified_at: at }
+    const keys = { name_key: buildSortKey(name), search: buildSearchText(name) }
+    return { id, name, ...keys, slug: `many-${number}`, created_at: at, modified_at: at }
   })
   const memberships = rows.map((row) => ({
     id: freshId('member'),
@@ -56,6 +57,7 @@ export const seedEvents = (organization: string, count: number): Promise<void> =
           id: freshId('event'),
           organization_id: organization,
           name,
+          name_key: buildSortKey(name),
           search: buildSearchText(name),
           created_at: at,
           modified_at: at,

@@ -8,6 +8,7 @@ import { freshId, next, randomBytes, seededAt, type WidePlace, write } from './r
 import { mintSecret } from '../../../src/domain/webhooks/webhook-signature.ts'
 import { insertAll } from '../../../src/db/write.ts'
 import { givenOrganization } from './organizations.ts'
+import { buildSortKey } from '../../../src/domain/text/fold.ts'
 
 export type EndpointRow = typeof webhookEndpoints.$inferSelect
 
@@ -25,11 +26,13 @@ export async function seedEndpoints(
   const rows = Array.from({ length: count }, (): EndpointRow => {
     const number = next()
     const at = seededAt + Math.floor(number / 3) * 1000
+    const { name = `Endpoint ${Math.floor(number / 2)}` } = columns
     return {
       id: freshId('webhook_endpoint'),
       organization_id: place.organization,
       edition_id: place.edition,
-      name: `Endpoint ${Math.floor(number / 2)}`,
+      name,
+      name_key: buildSortKey(name),
       url: 'https://hooks.example.com/events',
       events: ['purchase.action'],
       is_active: true,

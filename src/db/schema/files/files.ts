@@ -11,6 +11,7 @@ export const files = sqliteTable('files', {
   organization_id: text().notNull(),
   edition_id: text(),
   name: text().notNull(),
+  name_key: text().notNull(),
   title: text().notNull().default(''),
   alt_text: text({ mode: 'json' }).$type<TranslatedDict>().notNull().default({}),
   purpose: text({ enum: filePurposes }).notNull(),

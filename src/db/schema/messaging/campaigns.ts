@@ -12,6 +12,7 @@ export const campaigns = sqliteTable('campaigns', {
   edition_id: text().notNull(),
   segment_id: text().notNull(),
   name: text().notNull(),
+  name_key: text().notNull(),
   search: text().notNull(),
   channel: text({ enum: channels }).notNull(),
   email_message_id: text(),

@@ -8,6 +8,7 @@ export const emailMessages = sqliteTable('email_messages', {
   organization_id: text(),
   edition_id: text(),
   title: text().notNull(),
+  title_key: text().notNull(),
   subject: text({ mode: 'json' }).$type<TranslatedDict>().notNull().default({}),
   type: text({ enum: emailMessageTypes }).notNull(),
   scope: text({ enum: emailMessageScopes }).notNull(),

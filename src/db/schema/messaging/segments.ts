@@ -13,6 +13,7 @@ export const segments = sqliteTable('segments', {
   organization_id: text().notNull(),
   edition_id: text(),
   name: text().notNull(),
+  name_key: text().notNull(),
   search: text().notNull(),
   description: text().notNull().default(''),
   communication_type: text({ enum: communicationTypes }).notNull(),

@@ -14,6 +14,7 @@ export const webhookEndpoints = sqliteTable('webhook_endpoints', {
   organization_id: text().notNull(),
   edition_id: text(),
   name: text().notNull(),
+  name_key: text().notNull(),
   url: text().notNull(),
   events: text({ mode: 'json' }).$type<EventKind[]>().notNull(),
   is_active: integer({ mode: 'boolean' }).notNull().default(true),

@@ -111,7 +111,7 @@ export async function listAudience(
     return {
       n: member.user_seq,
       user_id: member.id,
-      address: address ?? '',
+      address,
       language: language && row.edition_enabled_languages.includes(language) ? language : row.edition_default_language,
       person: JSON.stringify(person),
       reason: member.excluded_for ?? (address === null ? 'no_address' : null),

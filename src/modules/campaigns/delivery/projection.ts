@@ -1,5 +1,6 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
+import { recordLastSeen } from '../../../db/customers.ts'
 import type { Statement } from '../../../db/database.ts'
 import { campaigns } from '../../../db/schema/messaging/campaigns.ts'
 import { inList } from '../../../db/visibility.ts'
@@ -27,7 +28,14 @@ export const projectSnapshot = async (job: JobCtx, snapshot: CampaignSnapshot): 
   await job.db.batch([buildProjection(snapshot, job.now())])
 }
 
-/** Stores who received, opened and clicked a campaign, for the conditions of segments. */
+/** Lists the latest open or click of each recipient. Machines have other columns. A provider's clock may be ahead. */
+const listVisits = (rows: readonly RecipientEngagement[], now: number): { user_id: string; at: number }[] =>
+  rows.flatMap(({ user_id, opened_at, clicked_at }) => {
+    const latest = Math.max(opened_at ?? 0, clicked_at ?? 0)
+    return latest === 0 ? [] : [{ user_id, at: Math.min(latest, now) }]
+  })
+
+/** Stores who received, opened and clicked a campaign, for the conditions of segments, and when people were last seen. */
 export async function projectEngagement(
   job: JobCtx,
   campaignId: string,
@@ -42,6 +50,7 @@ export async function projectEngagement(
       from campaigns cross join json_each(${JSON.stringify(values)}) cross join users on users.id = value ->> 0
       where campaigns.id = ${campaignId}
       on conflict (user_id, campaign_id) do update set opened_at = excluded.opened_at, clicked_at = excluded.clicked_at`,
+    ...recordLastSeen(listVisits(sentRows, job.now())),
   ])
 }
 

@@ -112,7 +112,7 @@ export function listAnswers(
     where: buildConditions(ctx, user, query),
     orderBy: buildOrderBy(query.ordering, 'position', {
       position: sql`${consents.position}`,
-      name: sql`${consents.name}`,
+      name: sql`${consents.name_key}`,
     }),
     columns: buildAnswerFields(ctx),
     joins: sql`join consents on consents.id = page.id join users on users.id = ${user.id}`,

@@ -10,7 +10,7 @@ import { insert } from '../../../db/write.ts'
 import { doesNotExist, editionArchived, type FieldError, fieldError, invalid } from '../../../domain/errors.ts'
 import type { ImportOptions } from '../../../domain/data-imports/data-imports.ts'
 import { type importStatuses, maxExternalIdLength } from '../../../domain/orders/external-orders.ts'
-import { buildSearchText } from '../../../domain/text/fold.ts'
+import { buildSearchText, buildSortKey } from '../../../domain/text/fold.ts'
 import { normalizePhone } from '../../../domain/accounts/users.ts'
 import { loadImportDefinitions, type ImportDefinitions } from '../../consents/index.ts'
 import { runOrderImport, type ImportRun, type OrderEntry, type OrderOutcome } from '../../order-import/index.ts'
@@ -30,6 +30,7 @@ type ReportedRow = Pick<
   | 'edition_id'
   | 'account_id'
   | 'name'
+  | 'name_key'
   | 'external_source'
   | 'total_rows'
   | 'created_orders'
@@ -149,6 +150,7 @@ function buildReport(
     edition_id: edition.id,
     account_id: ctx.caller.is_superuser ? null : ctx.caller.id,
     name,
+    name_key: buildSortKey(name),
     search: buildSearchText(name),
     source: 'api',
     external_source: source,

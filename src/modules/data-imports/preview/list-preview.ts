@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import { listChangeableEditions } from '../../../db/customers.ts'
 import type { PreviewAction, PreviewTotals } from '../../../domain/data-imports/data-imports.ts'
-import { AppError } from '../../../domain/errors.ts'
+import { AppError, invalidCursor } from '../../../domain/errors.ts'
 import type { Page, PageRequest } from '../../../domain/page.ts'
 import { checkAction } from '../begin.ts'
 import type { LoadedImport } from '../queries.ts'
@@ -49,33 +49,66 @@ interface PreviewPage {
   isDescending: boolean
 }
 
-/** Returns a range in the order of the file. */
-function findRange({ page, isDescending }: PreviewPage, count: number): { from: number; to: number } {
-  const skipped = (page.page - 1) * page.size
-  if (page.page > 1 && skipped >= count)
+/** Returns a range in the order of the file. `skipped` is the number of orders before the page. */
+function findRange({ page, isDescending }: PreviewPage, skipped: number, count: number): { from: number; to: number } {
+  if (page.page > 1 && page.after === null && skipped >= count)
     throw new AppError(
       'invalid_page',
       'There is no such page. `page` must be a whole number from 1 to the last page of the list.',
     )
   const to = Math.max(0, isDescending ? count - skipped : Math.min(count, skipped + page.size))
-  return { from: isDescending ? Math.max(0, to - page.size) : skipped, to }
+  return { from: isDescending ? Math.max(0, to - page.size) : Math.min(skipped, to), to }
 }
 
 const getNumber = ({ planned }: PreviewedOrder): number => planned.fileOrder.staged.number
 
-function buildPage({ page, isDescending }: PreviewPage, orders: PreviewedOrder[], count: number): Page<PreviewedOrder> {
+interface PreviewRange {
+  orders: PreviewedOrder[]
+  skipped: number
+  count: number
+}
+
+function buildPage(
+  { page, isDescending }: PreviewPage,
+  { orders, skipped, count }: PreviewRange,
+): Page<PreviewedOrder> {
   const rows = isDescending ? orders.toReversed() : orders
   const last = rows.at(-1)
-  const hasMore = (page.page - 1) * page.size + rows.length < count
+  const hasMore = skipped + rows.length < count
   return { rows, count, page: page.page, size: page.size, after: last && hasMore ? [getNumber(last)] : null }
 }
 
-async function decideRange(ctx: Ctx, row: LoadedImport, { from, to }: { from: number; to: number }) {
+function sliceOrders(pageOfList: PreviewPage, orders: readonly PreviewedOrder[]): Page<PreviewedOrder> {
+  const { page, isDescending } = pageOfList
+  const after = page.after && Number(page.after[0])
+  const isSkipped = (order: PreviewedOrder): boolean =>
+    after !== null && (isDescending ? getNumber(order) >= after : getNumber(order) <= after)
+  const skipped = after === null ? (page.page - 1) * page.size : orders.filter(isSkipped).length
+  const { from, to } = findRange(pageOfList, skipped, orders.length)
+  return buildPage(pageOfList, { orders: orders.slice(from, to), skipped, count: orders.length })
+}
+
+async function countSkipped(ctx: Ctx, { id }: LoadedImport, { page, isDescending }: PreviewPage): Promise<number> {
+  if (page.after === null) return (page.page - 1) * page.size
+  const isSkipped = sql`number ${sql.raw(isDescending ? '>=' : '<=')} ${page.after[0] ?? null}`
+  const row = await ctx.db.first(
+    sql<{ n: number }>`select count(*) as n from import_orders where import_id = ${id} and ${isSkipped}`,
+  )
+  return row?.n ?? 0
+}
+
+/** Loads and decides the page of a large import. */
+async function loadPage(ctx: Ctx, row: LoadedImport, pageOfList: PreviewPage): Promise<Page<PreviewedOrder>> {
+  const count = row.total_orders
+  const skipped = await countSkipped(ctx, row, pageOfList)
+  const { from, to } = findRange(pageOfList, skipped, count)
   const begin = await ctx.db.first(
     sql<{ number: number }>`select number from import_orders where import_id = ${row.id} order by number
       limit 1 offset ${from}`,
   )
-  return previewOrders(ctx, await loadSettingFor(ctx, row), { after: (begin?.number ?? 0) - 1, limit: to - from })
+  const setting = await loadSettingFor(ctx, row)
+  const orders = await previewOrders(ctx, setting, { after: (begin?.number ?? 0) - 1, limit: to - from })
+  return buildPage(pageOfList, { orders, skipped, count })
 }
 
 const ordersAtOnce = 100
@@ -131,10 +164,10 @@ export async function listPreview(
   { action, ordering }: PreviewQuery,
 ): Promise<Page<PreviewedOrder>> {
   checkAction(ctx, row, 'preview', 'previewed')
+  if (page.after && page.after.length !== 1) throw invalidCursor()
   const pageOfList = { page, isDescending: ordering[0]?.desc === true }
   const { firstOrders, count } = shareRequest(ctx, row)
-  if (action === undefined && row.total_orders > maxPreviewed)
-    return buildPage(pageOfList, await decideRange(ctx, row, findRange(pageOfList, row.total_orders)), row.total_orders)
+  if (action === undefined && row.total_orders > maxPreviewed) return loadPage(ctx, row, pageOfList)
   const totals = (await count)?.totals
   if (action !== undefined && totals) {
     const walk = await walkOrders(ctx, row, pageOfList, action)
@@ -142,9 +175,7 @@ export async function listPreview(
     return { ...walk, count: totals[action], page: page.page, size: page.size, hasPrevious: page.page === 2 }
   }
   const orders = await firstOrders()
-  const matching = action === undefined ? orders : orders.filter((order) => getAction(order) === action)
-  const { from, to } = findRange(pageOfList, matching.length)
-  return buildPage(pageOfList, matching.slice(from, to), matching.length)
+  return sliceOrders(pageOfList, action === undefined ? orders : orders.filter((order) => getAction(order) === action))
 }
 
 interface PreviewWarning {

@@ -27,7 +27,7 @@ export const listProducts = (
     orderBy: buildOrderBy(ordering, 'position', {
       position: sql`import_products.position`,
       rows_count: sql`import_products.rows_count`,
-      product: sql`import_products.product`,
+      product: sql`import_products.name_key`,
     }),
     columns: importProductFields,
     joins: sql`join import_products on import_products.import_id = ${id} and import_products.position = page.id`,

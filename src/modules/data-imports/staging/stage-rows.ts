@@ -27,6 +27,7 @@ import {
   type StoredError,
   type StoredWarning,
 } from '../../../domain/data-imports/mapping/index.ts'
+import { buildSortKey } from '../../../domain/text/fold.ts'
 import type { RowsPosition } from '../../../domain/data-imports/import-position.ts'
 import { commitStep, type ImportRow } from '../background/steps.ts'
 import { openCanonical, getFormat } from '../mapping/source.ts'
@@ -114,6 +115,7 @@ function buildProductStatements(job: JobCtx, id: string, rows: readonly Staged[]
       job.newId('import_product'),
       key,
       product,
+      buildSortKey(product),
       variant,
       location,
       JSON.stringify(options),
@@ -122,8 +124,9 @@ function buildProductStatements(job: JobCtx, id: string, rows: readonly Staged[]
   )
   return splitIntoParameters(data).map(
     (part) => sql`insert into import_products
-        (import_id, position, id, product_key, product, variant, location, options, rows_count)
-      select ${id}, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6, value ->> 7
+        (import_id, position, id, product_key, product, name_key, variant, location, options, rows_count)
+      select ${id}, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6,
+        value ->> 7, value ->> 8
       from json_each(${`[${part.join(',')}]`}) where true
       on conflict (import_id, product_key) do update set rows_count = rows_count + excluded.rows_count`,
   )

@@ -7,6 +7,7 @@ import { update } from '../../../db/write.ts'
 import { buildSearchColumns } from '../../../domain/accounts/users.ts'
 import { buildEditionValues, type PersonUndo } from '../../order-import/index.ts'
 import { isInRunningAudience, removeFromSegments } from '../../segments/index.ts'
+import { markHoldersChanged } from '../../wallet/index.ts'
 import { isSameJson } from '../../../domain/text/json.ts'
 import type { ImportRow } from '../background/steps.ts'
 
@@ -67,7 +68,7 @@ function buildDeletions({ organization_id, edition_id }: ImportRow, deletedPeopl
   return [
     sql`delete from edition_customers where edition_id = ${edition_id} and ${inList(sql`user_seq`, seqs)}`,
     ...removeFromSegments(organization_id, seqs),
-    sql`delete from users where ${inList(sql`id`, ids)}`,
+    sql`delete from users where ${inList(sql`id`, ids)} and last_seen_at is null`,
     requireChanges(ids.length),
   ]
 }
@@ -89,7 +90,12 @@ function buildFieldClearing(person: PersonRow, filledFields: PersonUndo['filled_
   return [update(users, changes, sql`id = ${id} and version = ${person.version}`), requireOneChange()]
 }
 
-function buildRestoration(row: ImportRow, person: PersonRow, { is_new, edition_values }: PersonUndo): Statement[] {
+function buildRestoration(
+  row: ImportRow,
+  person: PersonRow,
+  { is_new, edition_values }: PersonUndo,
+  now: number,
+): Statement[] {
   const isEditionCustomer = sql`edition_id = ${row.edition_id} and user_seq = ${person.seq}`
   if (is_new || edition_values?.before === null) {
     const staysInEdition = person.is_in_edition === 1 || (is_new && person.is_elsewhere === 0)
@@ -97,7 +103,11 @@ function buildRestoration(row: ImportRow, person: PersonRow, { is_new, edition_v
   }
   const { before, after } = edition_values ?? {}
   if (!before || person.edition_values === null || !isSameJson(person.edition_values, JSON.stringify(after))) return []
-  return [update(editionCustomers, { ...before, ...buildSearchColumns(before) }, isEditionCustomer)]
+  const isRenamed = before.first_name !== after?.first_name || before.last_name !== after.last_name
+  return [
+    update(editionCustomers, { ...before, ...buildSearchColumns(before) }, isEditionCustomer),
+    ...(isRenamed ? [markHoldersChanged(row.edition_id, [person.id], now)] : []),
+  ]
 }
 
 /**
@@ -132,7 +142,7 @@ export function buildPeopleStatements(
     ...remainingPeople.flatMap((person) => {
       const change = byId.get(person.id)
       return change
-        ? [...buildRestoration(row, person, change), ...buildFieldClearing(person, change.filled_fields, now)]
+        ? [...buildRestoration(row, person, change, now), ...buildFieldClearing(person, change.filled_fields, now)]
         : []
     }),
   ]

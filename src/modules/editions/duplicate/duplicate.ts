@@ -14,7 +14,7 @@ import { inList } from '../../../db/visibility.ts'
 import { type CopyPlan, type CopySource, emptyCopySource, planCopy } from '../../../domain/editions/edition-copy.ts'
 import { formatEditionName } from '../../../domain/editions/editions.ts'
 import { doesNotExist, fieldError, invalid, LostRace } from '../../../domain/errors.ts'
-import { buildSearchText } from '../../../domain/text/fold.ts'
+import { buildSearchText, buildSortKey } from '../../../domain/text/fold.ts'
 import { pickFreeSlug, slugify } from '../../../domain/text/text.ts'
 import type { DuplicateEditionInput } from './duplicate-contract.ts'
 import { selectCopySource } from './copy-source.ts'
@@ -102,6 +102,7 @@ export async function duplicateEdition(
     event_id,
     event_name,
     name: input.name,
+    name_key: buildSortKey(input.name),
     full_name,
     slug,
     is_draft: true,

@@ -42,7 +42,7 @@ const selectEmails = (ctx: Ctx, types: readonly string[]) =>
     and (reached.id is not null or (email_messages.organization_id is null and exists (select 1 from reached)))
     and (email_messages.edition_id is null
       or ${isVisibleTo(ctx.caller, buildVisibility(sql`email_messages.organization_id`, sql`email_messages.edition_id`))})
-  order by label, value limit ${maxChoices}))`)
+  order by title_key, value limit ${maxChoices}))`)
 
 /** The fields of a query that has the caller's organisations as `reached`. */
 const buildChoiceFields = (ctx: Ctx) => ({
@@ -54,13 +54,13 @@ const buildChoiceFields = (ctx: Ctx) => ({
       'type', type, 'supported_currencies', json(supported_currencies)))
     from (select merchant_accounts.id as value, merchant_accounts.name as label, description, type, supported_currencies
     from merchant_accounts join reached on reached.id = organization_id
-    where is_active = 1 order by label, value limit ${maxChoices}))`),
+    where is_active = 1 order by merchant_accounts.name_key, value limit ${maxChoices}))`),
   receipt_emails: selectEmails(ctx, receiptEmailTypes),
   refund_confirmation_emails: selectEmails(ctx, refundConfirmationEmailTypes),
   events: fromJson<ChoiceRow[]>(sql`(select json_group_array(json_object(${choice})) from (
     select events.id as value, events.name as label, reached.name as description
     from events join reached on reached.id = organization_id
-    where ${isVisibleTo(ctx.caller, eventVisibility)} order by label, value limit ${maxChoices}))`),
+    where ${isVisibleTo(ctx.caller, eventVisibility)} order by events.name_key, value limit ${maxChoices}))`),
 })
 
 export type EditionChoices = RowOf<ReturnType<typeof buildChoiceFields>>

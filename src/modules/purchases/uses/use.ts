@@ -2,6 +2,7 @@ import type { z } from '@hono/zod-openapi'
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import { requireOneChange, commit } from '../../../db/commit.ts'
+import { recordLastSeen } from '../../../db/customers.ts'
 import { purchases, purchaseUses } from '../../../db/schema/sales/orders.ts'
 import { inList } from '../../../db/visibility.ts'
 import { insert, update } from '../../../db/write.ts'
@@ -60,6 +61,7 @@ export async function usePurchase(ctx: Ctx, purchase: UsablePurchase, input: Use
     requireOneChange(),
     ...openEditions(purchase.edition_id),
     insert(purchaseUses, { ...row, purchase_id: purchase.id }),
+    ...recordLastSeen([{ user_id: purchase.user_id, at: used_at }]),
     ...(status === purchase.status ? [] : [markPassesChanged([purchase.id], now)]),
     ...announce(ctx, buildPurchaseEvent(purchase, { action: 'used', status, occurredAt: used_at })),
   ])

@@ -18,6 +18,7 @@ import type { PassRow } from '../queries.ts'
 export type RegisteredPass = PassWithOwner & { push_token: string | null }
 
 const maxDeviceLength = 128
+/** A list has more passes only when they changed together. */
 const maxSerials = 500
 
 /** Refuses a text that cannot be the id of a phone before the database is read. */
@@ -67,7 +68,10 @@ export async function authenticatePass(
   return { pass, token }
 }
 
-/** Lists the serial numbers of a phone's passes that changed after `since`. Returns null when none did. */
+/**
+ * Lists the serial numbers of a phone's passes that changed after `since`. Passes that changed together are never split
+ * between two lists. Returns null when none did.
+ */
 export async function listChangedSerials(
   job: JobCtx,
   device: string,
@@ -75,13 +79,21 @@ export async function listChangedSerials(
 ): Promise<{ serialNumbers: string[]; lastUpdated: string } | null> {
   const after = since !== undefined && /^\d{1,15}$/.test(since) ? Number(since) : 0
   const { serial_number, change_number } = walletPasses
+  const isChanged = and(eq(walletRegistrations.device_id, device), gt(change_number, after))
+  const passesOfPhone = select({ change_number })
+    .from(walletRegistrations)
+    .innerJoin(walletPasses, eq(walletPasses.id, walletRegistrations.pass_id))
+  const lastNumber = passesOfPhone
+    .where(isChanged)
+    .orderBy(asc(change_number))
+    .limit(1)
+    .offset(maxSerials - 1)
   const rows = await job.db.all(
     select({ serial_number, change_number })
       .from(walletRegistrations)
       .innerJoin(walletPasses, eq(walletPasses.id, walletRegistrations.pass_id))
-      .where(and(eq(walletRegistrations.device_id, device), gt(change_number, after)))
-      .orderBy(asc(change_number))
-      .limit(maxSerials),
+      .where(and(isChanged, sql`${change_number} <= coalesce((${lastNumber}), ${Number.MAX_SAFE_INTEGER})`))
+      .orderBy(asc(change_number)),
   )
   const last = rows.at(-1)
   if (!last) return null

@@ -5,7 +5,7 @@ import { type RawUpload, uploadRaw } from '../../files.ts'
 import { pathOf, work } from '../../data-imports.ts'
 import { created, get, type Reply } from '../../api.ts'
 import type { Shop } from '../sales/orders.ts'
-import { buildSearchText } from '../../../../src/domain/text/fold.ts'
+import { buildSearchText, buildSortKey } from '../../../../src/domain/text/fold.ts'
 import { db, freshId, next, type Place, seededAt, seededTimes, type WidePlace, write } from '../rows.ts'
 import { insert, insertAll } from '../../../../src/db/write.ts'
 import { dataImports, importColumns, importProducts } from '../../../../src/db/schema/data-imports.ts'
@@ -36,7 +36,7 @@ export async function givenImport(
   return (await get(pathOf(id))).body
 }
 
-const named = (name: string) => ({ name, search: buildSearchText(name) })
+const named = (name: string) => ({ name, name_key: buildSortKey(name), search: buildSearchText(name) })
 
 export async function seedDataImports(place: Place, count: number): Promise<string[]> {
   const rows = Array.from({ length: count }, () => ({
@@ -111,8 +111,7 @@ export async function seedImport(place: Place, status: DataImportStatus = 'mappi
       organization_id: place.organization,
       edition_id: place.edition,
       account_id: null,
-      name,
-      search: buildSearchText(name),
+      ...named(name),
       source: 'csv',
       external_source: 'file',
       status,
@@ -155,6 +154,7 @@ export async function seedImportProducts(importId: string, count: number): Promi
       id: freshId('import_product'),
       product_key: JSON.stringify([product.toLowerCase(), number]),
       product,
+      name_key: buildSortKey(product),
       rows_count: number % 3,
     }
   })

@@ -13,6 +13,7 @@ import type { Shop } from '../sales/orders.ts'
 import { buildGroupStatements, pickStagedValues } from '../../../../src/modules/data-imports/background/staged.ts'
 import { insert, insertAll } from '../../../../src/db/write.ts'
 import { importNow } from '../../staged-imports.ts'
+import { buildSortKey } from '../../../../src/domain/text/fold.ts'
 
 /** A row of a file, as a mapping reads it. */
 export interface FileRow {
@@ -70,6 +71,7 @@ function productRows(id: string, rows: readonly PlacedRow[], { products = {} }: 
     id: freshId('data_import'),
     product_key,
     product: tuple.product,
+    name_key: buildSortKey(tuple.product),
     variant: tuple.variant,
     location: tuple.location,
     options: tuple.options,
@@ -109,6 +111,7 @@ export async function seedStaged(shop: Shop, rows: readonly FileRow[], staging: 
       ...shop,
       account_id: null,
       name: 'orders.csv',
+      name_key: buildSortKey('orders.csv'),
       source: 'csv',
       external_source: 'shop',
       status: 'ready',

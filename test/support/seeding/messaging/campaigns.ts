@@ -11,7 +11,7 @@ import { givenOrganization } from '../organizations.ts'
 import { db, freshId, next, type Place, seededAt, write } from '../rows.ts'
 import { aBlock, seedMessage } from './email-messages.ts'
 import { type SegmentRow, seedSegment } from './segments.ts'
-import { buildSearchText } from '../../../../src/domain/text/fold.ts'
+import { buildSearchText, buildSortKey } from '../../../../src/domain/text/fold.ts'
 import { seedMarketingConsent } from './consents.ts'
 import type { CampaignStatus } from '../../../../src/domain/campaigns/lifecycle.ts'
 import { RecipientStore } from '../../../../src/objects/campaign/recipient-store.ts'
@@ -72,13 +72,14 @@ export async function seedCampaigns(
   const rows = Array.from({ length: count }, () => {
     const number = next()
     const at = seededAt + Math.floor(number / 3) * 1000
-    const name = `Campaign ${Math.floor(number / 2)}`
+    const { name = `Campaign ${Math.floor(number / 2)}` } = columns
     return {
       id: freshId('campaign'),
       organization_id: place.organization,
       edition_id: place.edition,
       segment_id: segmentId,
       name,
+      name_key: buildSortKey(name),
       search: buildSearchText(name),
       channel: 'email' as const,
       status: 'draft' as const,

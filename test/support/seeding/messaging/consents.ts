@@ -7,6 +7,7 @@ import { created } from '../../api.ts'
 import type { UserRow } from '../customers.ts'
 import { db, freshId, next, type Place, seededAt, type WidePlace, write } from '../rows.ts'
 import type { Buyer } from '../sales/trades.ts'
+import { buildSortKey } from '../../../../src/domain/text/fold.ts'
 
 export const aConsent = (organization: string, fields: Record<string, unknown> = {}) => ({
   organization_id: organization,
@@ -48,6 +49,7 @@ export async function seedConsents(
     edition_id: place.edition,
     key: `seeded-${next()}`,
     name: `Newsletter ${index % 3}`,
+    name_key: buildSortKey(changes.name ?? `Newsletter ${index % 3}`),
     type: 'marketing' as const,
     channels: ['email' as const],
     position: index % 4,

@@ -2,6 +2,7 @@ import { emailMessages } from '../../../../src/db/schema/messaging/email-message
 import type { Block } from '../../../../src/domain/email/blocks/blocks.ts'
 import { freshId, next, seededTimes, write } from '../rows.ts'
 import { insertAll } from '../../../../src/db/write.ts'
+import { buildSortKey } from '../../../../src/domain/text/fold.ts'
 
 /** Of an edition, of an organisation, or of the platform. */
 interface MessagePlace {
@@ -25,11 +26,13 @@ export async function seedMessages(
 ): Promise<string[]> {
   const rows = Array.from({ length: count }, (): MessageRow => {
     const number = next()
+    const { title = `Message ${Math.floor(number / 2)}` } = columns
     return {
       id: freshId('email_message'),
       organization_id: organization,
       edition_id: edition,
-      title: `Message ${Math.floor(number / 2)}`,
+      title,
+      title_key: buildSortKey(title),
       subject: { en: 'Hello {{ customer.first_name }}', da: 'Hej {{ customer.first_name }}' },
       type: 'other',
       scope: organization === null ? 'platform' : edition === null ? 'template' : 'edition',

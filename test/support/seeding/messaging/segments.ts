@@ -3,7 +3,7 @@ import { segments } from '../../../../src/db/schema/messaging/segments.ts'
 import { select } from '../../../../src/db/select.ts'
 import { created } from '../../api.ts'
 import { db, freshId, next, seededAt, type WidePlace, write } from '../rows.ts'
-import { buildSearchText } from '../../../../src/domain/text/fold.ts'
+import { buildSearchText, buildSortKey } from '../../../../src/domain/text/fold.ts'
 import { insertAll } from '../../../../src/db/write.ts'
 
 export type SegmentRow = typeof segments.$inferSelect
@@ -29,12 +29,13 @@ export async function seedSegments(
   const rows = Array.from({ length: count }, () => {
     const number = next()
     const at = seededAt + Math.floor(number / 3) * 1000
-    const name = `Segment ${Math.floor(number / 2)}`
+    const { name = `Segment ${Math.floor(number / 2)}` } = columns
     return {
       id: freshId('segment'),
       organization_id: place.organization,
       edition_id: place.edition,
       name,
+      name_key: buildSortKey(name),
       search: buildSearchText(name),
       communication_type: 'transactional' as const,
       communication_channel: 'email' as const,

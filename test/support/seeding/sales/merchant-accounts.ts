@@ -3,6 +3,7 @@ import { editions, merchantAccounts } from '../../../../src/db/schema/editions.t
 import { insert, insertAll, update } from '../../../../src/db/write.ts'
 import { created } from '../../api.ts'
 import { freshId, next, seededAt, write } from '../rows.ts'
+import { buildSortKey } from '../../../../src/domain/text/fold.ts'
 
 export const aMerchantAccount = (organization: { id: string }, fields: object = {}) => ({
   organization_id: organization.id,
@@ -19,11 +20,12 @@ export const givenMerchantAccount = (organization: { id: string }, fields: objec
 /** An account of any type, without secrets, which is chosen for the edition where one is named. */
 export async function seedMerchantAccount(
   organization: { id: string },
-  columns: Partial<typeof merchantAccounts.$inferInsert> = {},
+  { name = 'Main', ...columns }: Partial<typeof merchantAccounts.$inferInsert> = {},
   edition?: string,
 ): Promise<string> {
   const id = freshId('merchant_account')
-  const row = { id, organization_id: organization.id, name: 'Main', type: 'manual' as const, ...columns }
+  const names = { name, name_key: buildSortKey(name) }
+  const row = { id, organization_id: organization.id, ...names, type: 'manual' as const, ...columns }
   await write(
     insert(merchantAccounts, { supported_currencies: ['dkk', 'eur'], ...row }),
     ...(edition ? [update(editions, { merchant_account_id: id }, sql`id = ${edition}`)] : []),
@@ -35,15 +37,19 @@ const prefix = 'Spare account'
 
 /** Accounts that nothing uses. */
 export async function seedMerchantAccounts(organization: string, count: number): Promise<string[]> {
-  const rows = Array.from({ length: count }, () => ({
-    id: freshId('merchant_account'),
-    organization_id: organization,
-    name: `${prefix} ${next()}`,
-    type: 'manual' as const,
-    supported_currencies: ['dkk'] as const,
-    created_at: seededAt + Math.floor(next() / 3) * 1000,
-    modified_at: seededAt,
-  }))
+  const rows = Array.from({ length: count }, () => {
+    const name = `${prefix} ${next()}`
+    return {
+      id: freshId('merchant_account'),
+      organization_id: organization,
+      name,
+      name_key: buildSortKey(name),
+      type: 'manual' as const,
+      supported_currencies: ['dkk'] as const,
+      created_at: seededAt + Math.floor(next() / 3) * 1000,
+      modified_at: seededAt,
+    }
+  })
   await write(...insertAll(merchantAccounts, rows))
   return rows.map(({ id }) => id)
 }
