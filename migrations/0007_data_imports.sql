@@ -231,6 +231,8 @@ create table import_previews (
   last_number integer not null,
   -- The number of orders by action, as JSON.
   totals text not null check (json_valid(totals)),
+  -- The number of rows without an order id that look like orders that exist.
+  lookalikes integer not null,
   -- When counting last made progress.
   counted_at integer not null
 ) strict, without rowid;

@@ -135,7 +135,7 @@ async function processColumns(client: Client, id: string): Promise<string[]> {
 const answers = [
   { source_column: 'InvoiceNo', target_field: 'order.external_id' },
   { source_column: 'Description', target_field: 'item.product' },
-  { source_column: 'StockCode', target_field: 'item.vendor_code' },
+  { source_column: 'StockCode', target_field: 'order.metadata.stock_codes' },
   { source_column: 'Country', target_field: 'order.metadata.country' },
   { source_column: 'InvoiceDate', target_field: 'order.created' },
 ]

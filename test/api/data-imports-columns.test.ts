@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { post, get } from '../support/api.ts'
 import {
   csv,
+  giveDate,
   mapColumns,
   pathOf,
   process,
@@ -44,6 +45,19 @@ describe('updateColumnMappings', () => {
     const constant = await mapColumns(id, [], [{ target_field: 'order.currency', value: 'dollars of the moon' }])
     expect(constant.body.errors).toMatchObject([{ attr: 'constants.0.value' }])
     expect(await targetsOf(id)).toEqual(before)
+  })
+
+  it('explains that a column with buyers and ticket holders has one target', async () => {
+    const { id } = await givenImport(await seedShop(), twoOrders)
+    const reply = await mapColumns(id, [
+      { source_column: 'E-mail', target_field: 'customer.email' },
+      { source_column: 'E-mail', target_field: 'item.user.email' },
+    ])
+    expect(reply.status).toBe(400)
+    expect(reply.body.errors).toMatchObject([{ code: 'repeated', attr: 'mappings.1' }])
+    expect(reply.body.errors[0].detail).toContain(
+      'map it to the buyer: another person in a later row of the order becomes the holder of that ticket',
+    )
   })
 
   it('finds columns of the same name by their position', async () => {
@@ -89,6 +103,7 @@ describe('updateColumnMappings', () => {
   it('refuses two columns for a target that takes one, and names them', async () => {
     const tenant = await seedShop()
     const { id } = await givenImport(tenant, twoOrders)
+    await giveDate(id)
     const { body } = await mapColumns(id, [{ source_column: 'Quantity', target_field: 'item.unit_price' }])
     expect(body.results[4].errors).toMatchObject([{ code: 'duplicate_target' }])
     const checked = await post(pathOf(id, '/column-mappings/validate'), {})
@@ -106,6 +121,7 @@ describe('validateColumnMappings', () => {
       tenant,
       plain(['A-1;nobody;Day ticket;2;225,00', 'A-2;b@b.dk;Day ticket;1;10,00', 'A-3;c@b.dk;Day ticket;1;10,00']),
     )
+    await giveDate(id)
     const before = await storedImport(id)
     const { body } = await post(pathOf(id, '/column-mappings/validate'), {})
     expect(body).toMatchObject({

@@ -4,6 +4,7 @@ import {
   bodyFor,
   columnsOf,
   csv,
+  giveDate,
   mapColumns,
   pathOf,
   process,
@@ -44,9 +45,10 @@ describe('createDataImport', () => {
         sheet: null,
         sheets: [],
         header_line: 1,
+        warnings: [],
       },
       options: { group_by: 'external_id' },
-      column_summary: { total: 5, mapped: 5, ignored: 0, missing_required: [] },
+      column_summary: { total: 5, mapped: 5, ignored: 0, missing_required: ['order.created'] },
       allowed_actions: ['update', 'cancel', 'update_column_mappings', 'validate', 'process'],
     })
     expect(await targetsOf(created.body.id)).toEqual({
@@ -272,6 +274,7 @@ describe('processColumnMappings', () => {
   it('refuses a mapping without a product', async () => {
     const tenant = await seedShop()
     const { id } = await givenImport(tenant, twoOrders)
+    await giveDate(id)
     await mapColumns(id, [{ source_column: 'Product', target_field: null }])
     const reply = await post(pathOf(id, '/column-mappings/process'), {})
     expect(reply.body.errors).toMatchObject([{ code: 'missing_target' }])

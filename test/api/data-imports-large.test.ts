@@ -95,6 +95,21 @@ describe('previewImportOrders', () => {
     expect(after).toMatchObject({ totals: null, totals_state: 'none' })
   })
 
+  it('warns that most rows of a large import look like orders that exist, once all are counted', async () => {
+    const known = aRow({ 'order.external_id': undefined })
+    const rows = Array.from({ length: 600 }, () => aRow({ 'order.external_id': undefined }))
+    const options = { group_by: 'row' }
+    await runToEnd(await seedStarted(shop, [known, ...rows], { options }))
+    const more = Array.from({ length: 590 }, () => aRow({ 'order.external_id': undefined }))
+    const id = await seedStaged(shop, [known, ...rows, ...more], { options })
+    expect(await preview(id)).toMatchObject({ total_orders: 1191, totals_state: 'counting', warnings: [] })
+    await importer().take({ type: 'import.preview', import_id: id })
+    const counted = await preview(id)
+    expect(counted).toMatchObject({ totals_state: 'exact', totals: { skip: 601, create: 590 } })
+    expect(counted.warnings).toMatchObject([{ code: 'rows_look_imported' }])
+    expect(counted.warnings[0].message).toContain('601 of 1191')
+  })
+
   it('counts again after a change of the import, and after counting was interrupted', async () => {
     const id = await seedStaged(
       shop,

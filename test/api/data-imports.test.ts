@@ -132,12 +132,39 @@ describe('importExternalOrders', () => {
     expect(await contentsOf(shop)).toMatchObject({ users: 2 })
   })
 
+  it.each(['n/a', '12', '+45 99', 'ring til min mor før du ringer til mig, så tager hun den'])(
+    'imports an order without its phone number %j if its e-mail address is good, and warns',
+    async (phone_number) => {
+      const shop = await seedShop()
+      const order = anOrder({ customer: { email: 'a@example.dk', phone_number } })
+      const { body } = await importOrders(shop, [order])
+      const detail = `"${phone_number}" is not a phone number. The order is imported without it.`
+      const pointer = '#/orders/0/customer/phone_number'
+      expect(body).toMatchObject({ status: 'completed', created_orders: 1, failed_orders: 0 })
+      expect(body.results).toMatchObject([
+        { action: 'created', errors: [], warnings: [{ code: 'phone_not_taken', detail, pointer }] },
+      ])
+      const stored = await get(`/v1/orders/${body.results[0].order_id}`)
+      expect(stored.body.customer).toMatchObject({ email: 'a@example.dk', phone_number: null })
+    },
+  )
+
+  it('keeps the phone number of a customer when an order has one that is not usable', async () => {
+    const shop = await seedShop()
+    const customer = { email: 'a@example.dk', phone_number: '+4532123456' }
+    const [order] = await givenOrders(shop, [anOrder({ external_id: 'A', customer })])
+    const changed = anOrder({ external_id: 'A', status: 'cancelled', customer: { ...customer, phone_number: '12' } })
+    const { body } = await importOrders(shop, [changed], { on_duplicate: 'update' })
+    expect(body.results).toMatchObject([{ action: 'updated', warnings: [{ code: 'phone_not_taken' }] }])
+    expect((await get(`/v1/orders/${order}`)).body.customer).toMatchObject({ phone_number: '+4532123456' })
+  })
+
   it('imports valid orders and names each fault of the others with its place', async () => {
     const shop = await seedShop()
     const bad: [Record<string, unknown>, string, string][] = [
       [{ customer: {} }, 'contact_required', '/customer'],
       [{ customer: { email: 'nobody' } }, 'invalid_email', '/customer/email'],
-      [{ customer: { email: 'a@b.dk', phone_number: 'n/a' } }, 'invalid_phone', '/customer/phone_number'],
+      [{ customer: { phone_number: 'n/a' } }, 'invalid_phone', '/customer/phone_number'],
       [{ items: [] }, 'min_items', '/items'],
       [{ items: [{ product: 'X', quantity: -1, unit_price: 1 }] }, 'min_value', '/items/0/quantity'],
       [{ items: [{ product: 'X', quantity: 1001, unit_price: 1 }] }, 'max_value', '/items/0/quantity'],

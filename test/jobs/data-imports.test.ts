@@ -21,11 +21,11 @@ import { type Shop, seedShop } from '../support/seeding/sales/orders.ts'
 
 const table = csv(
   [
-    'Order ID;E-mail;Product;Quantity;Price',
-    'A-1;ana@example.dk;Day ticket;2;225,00',
-    'A-2;bo@example.dk;Camping;1;150,00',
-    'A-1;;Camping;1;99,00',
-    'A-3;nobody;Day ticket;1;10,00',
+    'Order ID;E-mail;Product;Quantity;Price;Order date',
+    'A-1;ana@example.dk;Day ticket;2;225,00;2026-01-05',
+    'A-2;bo@example.dk;Camping;1;150,00;2026-01-05',
+    'A-1;;Camping;1;99,00;',
+    'A-3;nobody;Day ticket;1;10,00;2026-01-05',
   ]
     .map((line) => `${line}\r\n`)
     .join(''),

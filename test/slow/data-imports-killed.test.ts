@@ -126,9 +126,9 @@ async function killAndGoOn(): Promise<void> {
 const table = (): string => {
   const lines = Array.from({ length: rows }, (_, at) => {
     const order = Math.floor(at / rowsAnOrder)
-    return `K-${order};guest-${order}@example.dk;Day ticket;1;225,50`
+    return `K-${order};guest-${order}@example.dk;Day ticket;1;225,50;2026-01-05`
   })
-  return `Order ID;E-mail;Product;Quantity;Unit price\r\n${lines.join('\r\n')}\r\n`
+  return `Order ID;E-mail;Product;Quantity;Unit price;Order date\r\n${lines.join('\r\n')}\r\n`
 }
 
 const made = (path: string, body: object) => call<{ id: string }>('POST', path, body)

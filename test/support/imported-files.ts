@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import { get, patch, post, type Reply, created } from './api.ts'
+import { giveDate } from './data-imports.ts'
 import type { Shop } from './seeding/sales/orders.ts'
 import { importNow, runToEnd } from './staged-imports.ts'
 import { givenTable } from './seeding/imports/data-imports.ts'
@@ -32,6 +33,7 @@ export async function givenReadyImport(
   const mappings = [{ source_column: 'Unit price', target_field: 'item.unit_price' }]
   const chosen = await patch(`/v1/data-imports/${id}/column-mappings`, { mappings })
   expect(chosen.status, chosen.text).toBe(200)
+  await giveDate(id)
   const processed = await post(`/v1/data-imports/${id}/column-mappings/process`, undefined)
   expect(processed.status, processed.text).toBe(200)
   const { status } = await work(id)

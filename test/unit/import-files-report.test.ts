@@ -111,6 +111,18 @@ describe('the report of failed rows', () => {
     )
   })
 
+  it('of a workbook keeps leading zeros and long numbers in spreadsheets, and is read like the workbook', async () => {
+    const row = ['0045', '12345678901234567', '0', '12', '00-1', '-', '-2+3']
+    const columns = ['Ordre', 'Kode', 'C', 'D', 'E', 'F', 'G']
+    const file = openBytes(workbook({ sheets: [{ name: 'x', rows: textRow(1, columns) + textRow(2, row) }] }))
+    const { format, rows } = await inspectAndRead(file)
+    const report = await reportOf(file, format, rows)
+    const [, line] = new TextDecoder().decode(report).split('\r\n')
+    expect(line).toContain(`"=""0045""";"=""12345678901234567""";0;12;00-1;-;'-2+3`)
+    const again = await inspectAndRead(openBytes(report))
+    expect(again.rows[0]?.cells.slice(2).map(cleanCell)).toEqual(row.map(cleanCell))
+  })
+
   it('of a workbook is a CSV file that spreadsheets open without running formulas', async () => {
     const rows =
       textRow(1, ['Navn', 'Beløb']) + textRow(2, ['=HYPERLINK("x")', '-5,00']) + textRow(3, ['+4512345678', '@x'])

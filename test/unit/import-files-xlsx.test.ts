@@ -97,6 +97,26 @@ describe('a workbook', () => {
     expect(fault).toMatchObject({ code: 'unknown_sheet', message: /"d".* a, b\./ })
   })
 
+  it('is read from the first sheet that has rows, unless another one is chosen', async () => {
+    const empty = { name: 'Ark1', rows: textRow(1, []) }
+    const bytes = workbook({ sheets: [empty, { name: 'Ordrer', rows: header + people(1) }] })
+    const { format, rows } = await read(bytes)
+    expect(format).toMatchObject({ sheetName: 'Ordrer', sheetNames: ['Ark1', 'Ordrer'] })
+    expect(rows).toHaveLength(1)
+    const message = 'The sheet "Ark1" has no rows. To read another one, set the option sheet.'
+    const chosen = inspectAndRead(openBytes(bytes), { sheet: 'Ark1' })
+    expect(await faultOf(chosen)).toMatchObject({ code: 'empty_file', message })
+    expect(await faultOf(read(workbook({ sheets: [empty] })))).toMatchObject({ code: 'empty_file', message })
+  })
+
+  it('names its other sheets if the first one is no table', async () => {
+    const cover = textRow(2, ['Festival', '12', '12-06-2026']) + textRow(4, ['Ordrer', '12', ''])
+    const orders = { name: 'Ordrer', rows: header + people(1) }
+    const bytes = workbook({ sheets: [{ name: 'Forside', rows: cover }, orders] })
+    const message = /name it in the option sheet: "Forside", "Ordrer"\.$/
+    expect(await faultOf(read(bytes))).toMatchObject({ code: 'no_header', line: 2, message })
+  })
+
   it('may have a merged title, empty rows and a totals line', async () => {
     const bytes = workbook({
       sheets: [

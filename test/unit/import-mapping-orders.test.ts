@@ -11,7 +11,7 @@ import {
 } from '../../src/domain/data-imports/mapping/index.ts'
 import type { OrderOptions } from '../../src/domain/data-imports/mapping/rows/order.ts'
 import { prepare } from '../support/import-mapping/prepared.ts'
-import { keyOf } from '../support/import-mapping/read-file.ts'
+import { keyOf, withDate } from '../support/import-mapping/read-file.ts'
 
 const options: OrderOptions = {
   group_by: 'external_id',
@@ -31,7 +31,7 @@ const targets = [
   'order.currency',
   'item.line_total',
 ]
-const mappings = targets.map((target, index) => ({ target, columns: [index] }))
+const mappings = withDate(targets.map((target, index) => ({ target, columns: [index] })))
 
 function ordersOf(rows: readonly (readonly string[])[], given: Partial<OrderOptions> = {}) {
   const all = { ...options, ...given }
@@ -65,7 +65,7 @@ describe('the rows of an order', () => {
     'item.user.full_name',
   ].map((target, index) => ({ target, columns: [index] }))
   const orderOf = (rows: readonly (readonly string[])[]) => {
-    const { readers } = prepare(people, rows, 'external_id')
+    const { readers } = prepare(withDate(people), rows, 'external_id')
     return mapOrder(
       rows.map((cells, index): PlacedRow => ({ ...decideRow(readers, cells), line: index + 2 })),
       options,
@@ -104,6 +104,33 @@ describe('the rows of an order', () => {
       ['ane@example.com', 'Ane Holm'],
       ['bo@example.com', 'Bo Dahl'],
     ])
+  })
+
+  it('keep the value of their order where a default replaces the blank cells of other rows', () => {
+    const rows = [
+      ['A', 'a@example.com', 'Day', '10', ''],
+      ['A', '', 'Camping', '10', 'completed'],
+      ['B', 'b@example.com', 'Day', '10', ''],
+    ]
+    const filled = ['order.external_id', 'customer.email', 'item.product', 'item.unit_price', 'order.status'].map(
+      (target, index) => ({ target, columns: [index], ...(index === 4 ? { default_value: 'pending' } : {}) }),
+    )
+    const { readers } = prepare(withDate(filled), rows, 'external_id')
+    const placed = rows.map((cells, index): PlacedRow => ({ ...decideRow(readers, cells), line: index + 2 }))
+    expect(mapOrder(placed.slice(0, 2), options)).toMatchObject({ errors: [], order: { status: 'completed' } })
+    expect(mapOrder(placed.slice(2), options)).toMatchObject({ errors: [], order: { status: 'pending' } })
+  })
+
+  it('have a warning where their metadata is too long together', () => {
+    const { order, errors, warnings } = orderOf([
+      ['A', 'a@example.com', '', 'Day', '10', 'x'.repeat(900), ''],
+      ['A', '', '', 'Day', '10', 'y'.repeat(200), ''],
+      ['A', '', '', 'Day', '10', 'z', ''],
+    ])
+    expect(errors).toEqual([])
+    expect(order?.metadata).toEqual({ food: `${'x'.repeat(900)}, z` })
+    expect(warnings).toMatchObject([{ row: 3, code: 'metadata_cut' }])
+    expect(order?.items.map(({ user }) => user)).toEqual([null, null, null])
   })
 
   it('that contradict each other are refused, and the error names the line', () => {
@@ -163,6 +190,7 @@ describe('the rows of an order', () => {
     expect(decision?.order && toWireOrder(decision.order)).toEqual({
       external_id: 'A',
       status: 'completed',
+      created: '2026-01-04T23:00:00.000Z',
       currency: 'dkk',
       customer: { email: 'a@example.com' },
       items: [

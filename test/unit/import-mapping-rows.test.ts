@@ -178,7 +178,7 @@ describe('a mapping', () => {
   })
 
   it('needs no id of orders when orders are grouped by row or by address', () => {
-    const mappings = [one('customer.phone_number'), one('item.product'), one('item.line_total')]
+    const mappings = [one('customer.phone_number'), one('order.created'), one('item.product'), one('item.line_total')]
     expect(prepare(mappings, [['1']], 'row').missing_required).toEqual([])
     expect(prepare(mappings, [['1']], 'email').missing_required).toEqual(['customer.email'])
   })

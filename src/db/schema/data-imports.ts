@@ -204,5 +204,6 @@ export const importPreviews = sqliteTable('import_previews', {
   version: integer().notNull(),
   last_number: integer().notNull(),
   totals: text({ mode: 'json' }).$type<PreviewTotals>().notNull(),
+  lookalikes: integer().notNull(),
   counted_at: integer().notNull(),
 })

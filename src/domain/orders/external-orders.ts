@@ -74,6 +74,8 @@ export interface ExternalOrder {
   order_number: string | null
   status: OrderStatus
   created_at: number | null
+  /** False for a date that a user gave to all orders of a file without one. */
+  is_dated?: boolean
   currency: Currency
   customer: {
     email: string | null
@@ -89,6 +91,10 @@ export interface ExternalOrder {
   coupon_code: string | null
   /** The total that the source gives; null without one. */
   amount_minor: number | null
+  /** The amounts that an unmapped column of totals may say for the order, as one of them. */
+  unmapped_total?: { header: string; amounts: readonly number[] } | null
+  /** The number of the customer, who has an e-mail address, if it is not a phone number. */
+  unusable_phone?: string | null
   /** The total of all refunds so far; null when the source does not say. */
   refunded_minor: number | null
   /** How the order was paid; null when the source does not say. */

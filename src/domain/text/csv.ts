@@ -16,7 +16,8 @@ const signedNumber = /^[+-][ (]*\d[\d .()]*$/
 /** Exporters write `="0012"` to keep a cell as it is. It computes nothing. */
 const formulaOfText = /^="(?:[^"]|"")*"$/
 
-const isHarmless = (part: string): boolean => signedNumber.test(part) || formulaOfText.test(part)
+/** A dash alone stands for "no value". */
+const isHarmless = (part: string): boolean => part === '-' || signedNumber.test(part) || formulaOfText.test(part)
 
 /** Puts an apostrophe before what a spreadsheet would compute, also where it would begin a cell of its own. */
 export function guardFormulas(text: string): string {

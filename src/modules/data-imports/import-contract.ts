@@ -78,6 +78,14 @@ const optionFields = {
 const Options = z.object(optionFields).openapi('DataImportOptions')
 const OptionChanges = z.object(optionFields).partial().openapi('DataImportOptionChanges')
 
+const FormatWarning = z
+  .object({
+    code: z.enum(['hidden_rows', 'merged_cells', 'other_sheets']),
+    message: z.string().openapi({ example: '3 rows are hidden in the sheet.' }),
+  })
+  .openapi('ImportedFileWarning')
+export type FormatWarning = z.output<typeof FormatWarning>
+
 const FileFormat = z
   .object({
     type: z.enum(['csv', 'xlsx']),
@@ -87,6 +95,9 @@ const FileFormat = z
     sheet: z.string().nullable().openapi({ description: 'The sheet of a workbook. Null for CSV.' }),
     sheets: z.array(z.string()).openapi({ description: 'Visible sheets of a workbook, up to 50. Empty for CSV.' }),
     header_line: z.int().min(1).nullable().openapi({ description: 'Line of the column names. Null without a header.' }),
+    warnings: z.array(FormatWarning).openapi({
+      description: 'What a workbook shows differently from how it was read: hidden rows, merged cells, other sheets.',
+    }),
   })
   .openapi('ImportedFileFormat')
 

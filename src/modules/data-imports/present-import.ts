@@ -7,11 +7,11 @@ import {
   getImportProgress,
   readOptions,
 } from '../../domain/data-imports/data-imports.ts'
-import type { StoredFormat } from '../../domain/data-imports/files/format.ts'
+import type { StoredFormat, XlsxFormat } from '../../domain/data-imports/files/format.ts'
 import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
 import { presentEditionSummary } from '../editions/index.ts'
 import { presentOrganizationSummary } from '../organizations/index.ts'
-import type { DataImport } from './import-contract.ts'
+import type { DataImport, FormatWarning } from './import-contract.ts'
 import { type ImportDetailRow, mayReadFile } from './queries.ts'
 
 const ended: ReadonlySet<DataImportStatus> = new Set(endedStatuses)
@@ -41,6 +41,33 @@ const pickCounts = (row: ImportDetailRow) =>
 
 const delimiterNames = { ',': ',', ';': ';', '\t': 'tab', '|': 'pipe' } as const
 
+const countRows = (count: number, singular: string, plural: string): string =>
+  count === 1 ? `1 row ${singular}` : `${count} rows ${plural}`
+
+/** Lists what a workbook shows differently from how it was read. */
+function listSheetWarnings({
+  sheetName,
+  sheetNames = [],
+  hiddenRows = 0,
+  filledRows = 0,
+}: XlsxFormat): FormatWarning[] {
+  const warnings: FormatWarning[] = []
+  if (hiddenRows > 0) {
+    const hidden = `${countRows(hiddenRows, 'is', 'are')} hidden in the sheet, by hand or by a filter, and read like the others.`
+    const message = `${hidden} Delete them from the sheet if they are not to be imported.`
+    warnings.push({ code: 'hidden_rows', message })
+  }
+  if (filledRows > 0) {
+    const message = `${countRows(filledRows, 'takes', 'take')} values of merged cells above. Check them in the preview.`
+    warnings.push({ code: 'merged_cells', message })
+  }
+  if (sheetNames.some((name) => name !== sheetName)) {
+    const message = `Only the sheet "${sheetName}" is read. To read another one, set the option sheet.`
+    warnings.push({ code: 'other_sheets', message })
+  }
+  return warnings
+}
+
 const presentFormat = (format: StoredFormat): z.input<typeof DataImport>['file_format'] => {
   const header_line = format.header?.line ?? null
   return format.kind === 'xlsx'
@@ -52,6 +79,7 @@ const presentFormat = (format: StoredFormat): z.input<typeof DataImport>['file_f
         sheet: format.sheetName,
         sheets: [...(format.sheetNames ?? [])],
         header_line,
+        warnings: listSheetWarnings(format),
       }
     : {
         type: 'csv',
@@ -61,6 +89,7 @@ const presentFormat = (format: StoredFormat): z.input<typeof DataImport>['file_f
         sheet: null,
         sheets: [],
         header_line,
+        warnings: [],
       }
 }
 

@@ -46,7 +46,7 @@ export async function openPixel(job: JobCtx, token: string, visit: LinkVisit): P
   return target && { result: true, record: () => recordVisit(job, target, visit) }
 }
 
-/** Answers null for a deleted campaign and for a recipient who was erased. */
+/** Returns null for a deleted campaign and for a recipient who was erased. */
 export async function loadSubscriber(
   job: JobCtx,
   campaignId: string,

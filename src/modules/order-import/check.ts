@@ -98,16 +98,31 @@ function checkRefund(entry: OrderEntry, amounts: ItemAmounts, { payment }: Exist
   return [fieldError([...path, 'items'], 'amount_below_refunds', detail)]
 }
 
-function listWarnings(entry: OrderEntry, { totals }: ItemAmounts, { payment }: ExistingOrder): FieldError[] {
-  const { order, path } = entry
+/** `addUpTo` tells whether the items, with or without the cancelled ones, make up an amount. */
+function compareTotals(
+  { order, path }: OrderEntry,
+  total: number,
+  addUpTo: (amountMinor: number) => boolean,
+): FieldError[] {
+  const { amount_minor, unmapped_total, currency } = order
+  const sourceAmounts = amount_minor === null ? (unmapped_total?.amounts ?? []) : [amount_minor]
+  const [first] = sourceAmounts
+  if (first === undefined || sourceAmounts.some(addUpTo)) return []
+  const format = (minor: number) => formatMoney(minor, currency)
+  const [source, sum, difference] = [format(first), format(total), format(Math.abs(first - total))]
+  const detail =
+    amount_minor === null
+      ? `"${unmapped_total?.header ?? ''}" has ${source}, but the mapped columns add up to ${sum}, ${difference} away. ` +
+        'Map what is missing, for example fees to order.service_fee.'
+      : `The total is ${source} in the source, but items and fees add up to ${sum}, ${difference} away.`
+  return [fieldError([...path, 'amount'], 'amount_mismatch', detail)]
+}
+
+function listWarnings({ order, path }: OrderEntry, { payment }: ExistingOrder): FieldError[] {
   const warnings: FieldError[] = []
-  const total = totals.total_minor
-  if (order.amount_minor !== null && order.amount_minor !== total) {
-    const format = (minor: number) => formatMoney(minor, order.currency)
-    const [source, sum] = [format(order.amount_minor), format(total)]
-    const difference = format(Math.abs(order.amount_minor - total))
-    const detail = `The total is ${source} in the source, but items and fees add up to ${sum}, ${difference} away.`
-    warnings.push(fieldError([...path, 'amount'], 'amount_mismatch', detail))
+  if (order.unusable_phone) {
+    const detail = `"${order.unusable_phone.slice(0, 60)}" is not a phone number. The order is imported without it.`
+    warnings.push(fieldError([...path, 'customer', 'phone_number'], 'phone_not_taken', detail))
   }
   if (payment && hasFailed(payment.status) && (order.refunded_minor ?? 0) > payment.refunded_minor) {
     const detail = `The payment of this order is ${payment.status}, so the refunded amount is not recorded.`
@@ -135,12 +150,16 @@ export function checkOrder(edition: ImportEdition, entry: OrderEntry, existing: 
   const vatRate = edition.tax_type === 'vat' ? edition.default_price_tax_rate : 0
   const refunded = Math.max(order.refunded_minor ?? 0, existing.payment ? sumRefundedAndReserved(existing.payment) : 0)
   const amounts = pickCountedItems(order, vatRate, refunded)
+  const addUpTo = (amount_minor: number) =>
+    pickCountedItems({ ...order, amount_minor }, vatRate, refunded).totals.total_minor === amount_minor
   const amountErrors = checkAmounts(entry, amounts)
   const errors = [
     ...(existing.order ? checkChange(entry, existing.order) : []),
     ...(amountErrors.length ? amountErrors : checkRefund(entry, amounts, existing)),
   ]
-  return { errors, amounts, warnings: errors.length ? [] : listWarnings(entry, amounts, existing) }
+  if (errors.length) return { errors, amounts, warnings: [] }
+  const mismatches = compareTotals(entry, amounts.totals.total_minor, addUpTo)
+  return { errors, amounts, warnings: [...mismatches, ...listWarnings(entry, existing)] }
 }
 
 /** The customers of orders and the products of the edition, as they were read. */

@@ -98,7 +98,10 @@ interface AcceptedDecision extends OrderDecision {
   resolvedOrder: ResolvedOrder
 }
 
-/** An order without a date was answered when it was first imported, so an update never reverses a later withdrawal. */
+/**
+ * An order without a date of its own was answered when it was first imported, so an update never reverses a later
+ * withdrawal.
+ */
 function listAnswers({ now }: DecisionContext, { resolvedOrder, order: row }: AcceptedDecision): ImportedAnswers[] {
   const { order, user } = resolvedOrder
   if (Object.keys(order.consents).length === 0) return []
@@ -107,7 +110,7 @@ function listAnswers({ now }: DecisionContext, { resolvedOrder, order: row }: Ac
       user: toAnnouncedUser(user),
       is_kept: user.is_protected === 1,
       order_id: row.id,
-      at: Math.min(order.created_at ?? row.created_at, now),
+      at: Math.min(order.is_dated === false ? row.created_at : (order.created_at ?? row.created_at), now),
       language: order.customer.locale,
       consents: order.consents,
       evidence: { external_id: order.external_id },

@@ -29,13 +29,19 @@ export function columnsOf(text: string, delimiter: string) {
   return { headers, rows, columns }
 }
 
+/** The mappings of a file, whose orders get a date if no column has it. */
+export const withDate = (mappings: readonly TargetMapping[]): readonly TargetMapping[] =>
+  mappings.some(({ target }) => target === 'order.created')
+    ? mappings
+    : [...mappings, { target: 'order.created', columns: [], constant: '2026-01-05' }]
+
 /** What becomes of a file if everything that is suggested is taken, in the time zone of Copenhagen and Danish crowns. */
 export function importFile(text: string, delimiter: string, added: readonly TargetMapping[] = []) {
   const { headers, rows, columns } = columnsOf(text, delimiter)
   const suggestion = suggestImport({ columns, consents })
   const group_by = suggestion.group_by ?? 'external_id'
   const prepared = prepareMappings({
-    mappings: [...suggestion.mappings, ...added],
+    mappings: withDate([...suggestion.mappings, ...added]),
     statistics: columns.map(({ statistics }) => statistics),
     consents,
     group_by,
@@ -70,7 +76,9 @@ export function brief(order: DecidedOrder) {
     )
   return filled({
     ...order,
-    created_at: order.created_at === null ? null : new Date(order.created_at).toISOString(),
+    is_dated: null,
+    unmapped_totals: null,
+    created_at: order.is_dated ? new Date(order.created_at).toISOString() : null,
     customer: filled(order.customer),
     payment: order.payment && filled(order.payment),
     items: order.items.map((item) => filled({ ...item, user: item.user && filled(item.user) })),

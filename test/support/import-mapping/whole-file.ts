@@ -10,7 +10,7 @@ import {
   mapOrder,
 } from '../../../src/domain/data-imports/mapping/index.ts'
 import { inspectAndRead } from '../import-files.ts'
-import { brief, consents, keyOf, now } from './read-file.ts'
+import { brief, consents, keyOf, now, withDate } from './read-file.ts'
 
 export interface WholeFile {
   /** The system that the file is an export of. */
@@ -63,11 +63,11 @@ export async function wholeFile(bytes: Uint8Array, answers: TargetMapping[]): Pr
   const group_by = suggested ?? (hasId ? 'external_id' : 'row')
   const setting = { statistics, consents, group_by, time_zone: 'Europe/Copenhagen', country_code: '+45', now }
   const asked = prepareMappings({ ...setting, mappings })
-  const prepared = prepareMappings({ ...setting, mappings: all })
+  const prepared = prepareMappings({ ...setting, mappings: withDate(all) })
   const isOpen = prepared.missing_required.length > 0 || prepared.ambiguous.length > 0
   const decided = rows
     .filter(({ kind }) => kind === 'data')
-    .map(({ cells, line, fault }) => ({ ...decideRow(prepared.readers, cells), line, fault }))
+    .map(({ cells, line, fault, filled }) => ({ ...decideRow(prepared.readers, cells, null, filled), line, fault }))
     .filter(({ is_ignored }) => !is_ignored)
   const groups = Map.groupBy(decided, (row) => keyOf(row, group_by))
   const orders = [...groups.values()].map((ofOrder) => {

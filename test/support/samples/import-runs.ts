@@ -36,7 +36,7 @@ const ofList: SampleOf = {
 
 /** An import with a row that cannot be read, and its file. */
 async function withReport(world: World): Promise<string> {
-  const copy = utf8('2,0,4,data,,A-1,x\r\n')
+  const copy = utf8('2,0,4,data,,,A-1,x\r\n')
   const segment = { key: `imports/sample/${next()}`, size: copy.length }
   await env.FILES.put(segment.key, copy)
   const id = await seedStaged(tenant(world), [aBadRow()])

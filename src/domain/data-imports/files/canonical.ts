@@ -14,6 +14,8 @@ export interface CanonicalRow {
   cells: string[]
   kind: RowKind
   fault: RowFault | null
+  /** Columns whose values come from a merged cell above them. */
+  filled: readonly number[]
   /** Line of the original file from 1; for a workbook, the number of the row. */
   line: number
   /** The range of the original bytes; both are 0 for a workbook. */
@@ -30,7 +32,7 @@ export interface IndexedRow extends CanonicalRow {
 /** A range of this length contains at least one whole row, wherever it begins. */
 export const canonicalRangeLength = 1_048_576
 
-const leadingCells = 5
+const leadingCells = 6
 
 const quoteCell = (cell: string): string => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)
 
@@ -44,7 +46,8 @@ function parseFault(text: string): RowFault | null {
 }
 
 function formatRow(row: CanonicalRow): string {
-  const leading = `${row.line},${row.sourceOffset},${row.sourceLength},${row.kind},${formatFault(row.fault)}`
+  const { line, sourceOffset, sourceLength, kind, fault, filled } = row
+  const leading = `${line},${sourceOffset},${sourceLength},${kind},${formatFault(fault)},${filled.join(' ')}`
   return row.cells.length === 0 ? `${leading}\r\n` : `${leading},${row.cells.map(quoteCell).join(',')}\r\n`
 }
 
@@ -55,6 +58,7 @@ export function toCanonicalRow(row: ClassifiedRow): CanonicalRow {
     cells: row.cells.slice(0, Math.min(last, maxTableColumns) + 1),
     kind: row.kind,
     fault: row.fault,
+    filled: row.filled ?? [],
     line: row.line,
     sourceOffset: row.offset,
     sourceLength: row.length,
@@ -103,11 +107,12 @@ export function readCanonical(bytes: Uint8Array, offset: number, isLast: boolean
   const { starts, end } = findLineStarts(bytes, isLast, 'utf-8')
   const block = { bytes: bytes.subarray(0, end), starts, offset, line: 1, isLast }
   return new RecordReader(utf8).read(block).map((record) => {
-    const [line, sourceOffset, sourceLength, kind, fault = ''] = record.cells
+    const [line, sourceOffset, sourceLength, kind, fault = '', filled = ''] = record.cells
     return {
       cells: record.cells.slice(leadingCells),
       kind: kind as RowKind,
       fault: parseFault(fault),
+      filled: filled === '' ? [] : filled.split(' ').map(Number),
       line: Number(line),
       sourceOffset: Number(sourceOffset),
       sourceLength: Number(sourceLength),

@@ -11,6 +11,7 @@ export type ReadFaultCode =
   | 'too_many_open_quotes'
   | 'too_much_text'
   | 'unknown_sheet'
+  | 'too_many_merged_cells'
 
 /** Line and column count from 1; null for a fault without a place in the file. */
 export interface ReadFault {

@@ -43,6 +43,9 @@ export interface XlsxFormat extends Table {
   sheetName: string
   /** The visible sheets, or the first of very many. */
   sheetNames?: readonly string[]
+  /** Numbers of rows that are hidden, and that took values of merged cells. Missing until the rows are copied. */
+  hiddenRows?: number
+  filledRows?: number
   /** Number of the first row below the header. */
   body: LinePosition
 }

@@ -19,6 +19,8 @@ export interface CopyPosition {
   source: LinePosition
   canonicalOffset: number
   rowCount: number
+  hiddenRows: number
+  filledRows: number
   emptyRows: number
   isAfterEmptyRow: boolean
 }
@@ -34,6 +36,8 @@ export const getCopyStart = (format: FileFormat): CopyPosition => ({
   source: format.body,
   canonicalOffset: 0,
   rowCount: 0,
+  hiddenRows: 0,
+  filledRows: 0,
   emptyRows: 0,
   isAfterEmptyRow: false,
 })
@@ -87,7 +91,14 @@ export async function* readCanonicalChunks(
     const rowCount = checkRowCount(next.rowCount, copied)
     checkCopySize(next.canonicalOffset, copied, file.size)
     const { bytes, rows } = writeCanonical(copied, next.canonicalOffset)
-    next = { source, canonicalOffset: next.canonicalOffset + bytes.length, rowCount, ...sorter.state }
+    next = {
+      source,
+      canonicalOffset: next.canonicalOffset + bytes.length,
+      rowCount,
+      hiddenRows: next.hiddenRows + sorted.filter(({ isHidden }) => isHidden).length,
+      filledRows: next.filledRows + copied.filter(({ filled }) => filled.length > 0).length,
+      ...sorter.state,
+    }
     return { bytes, rows, next, isLast }
   }
   let source = from.source

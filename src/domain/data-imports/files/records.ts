@@ -19,6 +19,10 @@ export interface SourceRecord {
   offset: number
   length: number
   fault: RowFault | null
+  /** Columns whose cells were blank and took the value of a merged cell above them. Only in a workbook. */
+  filled?: readonly number[]
+  /** Whether a workbook hides the row. */
+  isHidden?: boolean
 }
 
 export interface RecordFormat extends Dialect {

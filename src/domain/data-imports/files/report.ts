@@ -69,11 +69,17 @@ export function writeReportHeader(format: FileFormat, header: Uint8Array | null)
   return joinBytes([mark, encodeText(separator + addedCells, encoding), headerCells])
 }
 
+const hasFragileDigits = /^(?:0\d+|\d{16,})$/
+
+/** Spreadsheets cut leading zeros and long numbers of a CSV file, which a workbook keeps as text. */
+const keepDigits = (cell: string): string => (hasFragileDigits.test(cell) ? `="${cell}"` : cell)
+
 export function writeReportRow(format: FileFormat, row: FailedRow): Uint8Array {
   const reportFormat = chooseReportFormat(format)
   const { delimiter, encoding, lineBreak } = reportFormat
   const addedCells = `${row.line}${delimiter}${formatCsvCell(row.errors.join(' '), reportFormat)}${delimiter}`
-  const texts = removeWrongQuotes(row).map((cell) => formatCsvCell(showUndecodable(cell), reportFormat))
+  const cells = format.kind === 'xlsx' ? row.cells.map(keepDigits) : removeWrongQuotes(row)
+  const texts = cells.map((cell) => formatCsvCell(showUndecodable(cell), reportFormat))
   const rowCells =
     row.raw && isSafeToRepeat(row)
       ? endWithLineBreak(row.raw, reportFormat)

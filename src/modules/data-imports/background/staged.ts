@@ -37,11 +37,22 @@ export interface RawStagedRow extends Pick<StagedRow, 'row_number' | 'file_line'
   errors: string
 }
 
-export const pickStagedValues = ({ values, currency_mark }: StagedValues): StagedValues => ({ values, currency_mark })
+export const pickStagedValues = ({ values, unmapped_total = null, assumed = [], ...row }: StagedValues) => ({
+  values,
+  currency_mark: row.currency_mark ?? null,
+  ...(unmapped_total === null ? {} : { unmapped_total }),
+  ...(assumed.length === 0 ? {} : { assumed }),
+})
 
 export function parseStagedRow({ data, errors, file_line }: RawStagedRow): PlacedRow {
-  const { values, currency_mark = null } = decodeValue(importRows.data, data)
-  return { values, currency_mark, errors: decodeValue(importRows.errors, errors), is_ignored: false, line: file_line }
+  const { currency_mark = null, ...staged } = decodeValue(importRows.data, data)
+  return {
+    ...staged,
+    currency_mark,
+    errors: decodeValue(importRows.errors, errors),
+    is_ignored: false,
+    line: file_line,
+  }
 }
 
 /** Selects the outcome of a row. Rows of created orders have none of their own and take that of their order. */

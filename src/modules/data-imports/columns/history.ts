@@ -23,6 +23,9 @@ import { getImportSource } from '../run/setting.ts'
 /** The stored target of a column that the user ignored. */
 const ignoredTarget = ''
 
+/** A date that the user gave to orders without one is not remembered, because the next file has other orders. */
+const dateTarget = 'order.created'
+
 /** What an organisation decided in its last import of a source. */
 export interface SourceMemory {
   columns: readonly RememberedColumn[]
@@ -137,12 +140,14 @@ export async function buildHistoryStatements(db: Database, row: ImportRow, now: 
           keys[index],
           column.is_ignored ? ignoredTarget : column.target_field,
           column.target_position,
-          column.default_value,
+          column.target_field === dateTarget ? null : column.default_value,
           JSON.stringify(column.transform),
           column.value_map && JSON.stringify(column.value_map),
         ]),
   )
-  const constantValues = Object.fromEntries(constants.map(({ target_field, value }) => [target_field, value]))
+  const constantValues = Object.fromEntries(
+    constants.flatMap(({ target_field, value }) => (target_field === dateTarget ? [] : [[target_field, value]])),
+  )
   return [
     sql`delete from import_header_history
       where organization_id = ${row.organization_id} and external_source = ${source}`,

@@ -87,6 +87,10 @@ function changeColumn(column: ColumnRow, change: ColumnChange, state: MappingSta
   }
 }
 
+const twiceMapped =
+  'Another entry changes this column too, and a column has one target. If its people are buyers and ticket holders, ' +
+  'map it to the buyer: another person in a later row of the order becomes the holder of that ticket.'
+
 function changeColumns(state: MappingState, { mappings }: UpdateColumnMappingsInput): ColumnRow[] {
   const errors: FieldError[] = []
   const changedColumns = new Map<number, ColumnRow>()
@@ -97,8 +101,7 @@ function changeColumns(state: MappingState, { mappings }: UpdateColumnMappingsIn
       errors.push(buildUnknownTargetError([...path, 'target_field'], target_field))
     const column = findColumn(state, change, path)
     if (!('source_index' in column)) errors.push(column)
-    else if (changedColumns.has(column.source_index))
-      errors.push(fieldError(path, 'repeated', 'Another entry changes this column too.'))
+    else if (changedColumns.has(column.source_index)) errors.push(fieldError(path, 'repeated', twiceMapped))
     else changedColumns.set(column.source_index, changeColumn(column, change, state))
   }
   if (errors.length) throw invalid(...errors)

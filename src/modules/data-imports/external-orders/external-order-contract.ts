@@ -20,13 +20,7 @@ import { type Language, parseLanguage } from '../../../domain/languages.ts'
 import { currencies, maxAmountMinor, toMajor, toMinor } from '../../../domain/money.ts'
 import { orderStatuses, transactionServices } from '../../../domain/orders/orders.ts'
 import { maxUses } from '../../../domain/orders/purchases.ts'
-import {
-  maxEmailLength,
-  maxPersonNameLength,
-  maxPhoneLength,
-  normalizeEmail,
-  splitFullName,
-} from '../../../domain/accounts/users.ts'
+import { maxEmailLength, maxPersonNameLength, normalizeEmail, splitFullName } from '../../../domain/accounts/users.ts'
 import { cleanKey, cleanName } from '../../../domain/text/invisible.ts'
 import { Code, Instant, InstantOrNull, JsonObject, PersonName, RequiredText } from '../../../http/fields.ts'
 import { findUnknownFields } from '../../../http/requests/unknown-fields.ts'
@@ -84,6 +78,9 @@ const Locale = z
     example: 'da',
   })
 
+/** Longer than any phone number, because other texts are imported without a number. */
+const maxPhoneText = 200
+
 const OptionalName = PersonName.nullish()
 
 const OptionalFullName = z
@@ -119,7 +116,16 @@ const Holder = z.object({ email: OptionalEmail.nullish(), ...names }).openapi({
 const Customer = z
   .object({
     email: OptionalEmail.nullish(),
-    phone_number: z.string().max(maxPhoneLength).nullish().openapi({ example: '+45 32 12 34 56' }),
+    phone_number: z
+      .string()
+      .max(maxPhoneText)
+      .nullish()
+      .openapi({
+        description:
+          'With an e-mail address, a text that is not a phone number does not refuse the order: it is imported without ' +
+          'it, with the warning `phone_not_taken`.',
+        example: '+45 32 12 34 56',
+      }),
     ...names,
     locale: Locale.nullish(),
     metadata: JsonObject.optional(),

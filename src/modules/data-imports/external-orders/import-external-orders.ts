@@ -101,9 +101,10 @@ function readOrder(raw: unknown, index: number, edition: RunEdition): OrderEntry
   const { customer } = order
   const rawPhone = customer.phone_number
   const phone_number = rawPhone && normalizePhone(rawPhone, edition.default_country_code)
-  return rawPhone && phone_number === null
+  const unusable_phone = phone_number === null ? rawPhone : null
+  return unusable_phone !== null && customer.email === null
     ? refuse([fieldError([...path, 'customer', 'phone_number'], 'invalid_phone', 'This is not a phone number.')])
-    : { index, path, order: { ...order, customer: { ...customer, phone_number } } }
+    : { index, path, order: { ...order, unusable_phone, customer: { ...customer, phone_number } } }
 }
 
 function checkConsents(

@@ -6,6 +6,7 @@ import { select } from '../../../db/select.ts'
 import { type ColumnSummary, type ImportOptions, noProducts } from '../../../domain/data-imports/data-imports.ts'
 import {
   type ColumnStatistics,
+  isTotalHeader,
   type Grouping,
   prepareMappings,
   type PreparedMappings,
@@ -116,6 +117,27 @@ function buildTargetMappings(state: MappingState): TargetMapping[] {
   ]
 }
 
+/** Finds the column with the totals of orders if no source of them is mapped. */
+export function findUnmappedTotal<Column extends Pick<ColumnRow, 'source_column' | 'target_field'>>(
+  columns: readonly Column[],
+  constants: readonly Pick<ConstantRow, 'target_field'>[],
+): Column | null {
+  const isMapped = [...columns, ...constants].some(({ target_field }) => target_field === 'order.amount')
+  if (isMapped) return null
+  return columns.find((column) => column.target_field === null && isTotalHeader(column.source_column)) ?? null
+}
+
+function buildUnmappedTotal(state: MappingState): TargetMapping | null {
+  const column = findUnmappedTotal(state.columns, state.constants)
+  if (!column) return null
+  const target = 'order.amount'
+  return {
+    target,
+    columns: [column.source_index],
+    transform: decideTransform({ ...column, target_field: target }, state),
+  }
+}
+
 /** The user's choice wins. Otherwise orders have an id if a column or a constant has it. */
 export const decideGrouping = ({ options, columns, constants }: MappingState): Grouping => {
   if (options.group_by !== null) return options.group_by
@@ -129,6 +151,7 @@ export const getStatistics = ({ statistics }: Pick<ColumnRow, 'statistics'>): Co
 export const prepareState = (state: MappingState, now: number): PreparedMappings =>
   prepareMappings({
     mappings: buildTargetMappings(state),
+    unmapped_total: buildUnmappedTotal(state),
     statistics: state.columns.map(getStatistics),
     consents: state.consents,
     group_by: decideGrouping(state),

@@ -1,8 +1,16 @@
 import type { Ctx } from '../../../context.ts'
-import { decideRow } from '../../../domain/data-imports/mapping/index.ts'
+import { canonicalRangeLength, type IndexedRow } from '../../../domain/data-imports/files/canonical.ts'
+import { decideRow, getGroupKey, type PlacedRow } from '../../../domain/data-imports/mapping/index.ts'
+import type { FieldError } from '../../../domain/errors.ts'
+import { checkOrder } from '../../order-import/index.ts'
 import { checkAction } from '../begin.ts'
 import { type ColumnView, readFirstDataRows } from '../columns/columns.ts'
+import { type ImportProblem, toProblem } from '../run/problems.ts'
+import { mapRows } from '../run/read-orders.ts'
+import { loadSetting, type RunSetting } from '../run/setting.ts'
+import { placeRow, stageRow } from '../staging/stage-rows.ts'
 import type { MappingIssue } from './issues.ts'
+import { decideGrouping } from './state.ts'
 
 const checkedRows = 1000
 const maxErrors = 100
@@ -27,58 +35,83 @@ export interface MappingValidation {
   checked_rows: number
 }
 
-const getColumnName = ({ state }: ColumnView, column: number | null): string | null =>
-  column === null ? null : (state.columns[column]?.source_column ?? null)
+function toValidationProblem(
+  { state }: ColumnView,
+  { column, ...problem }: MappingIssue | ImportProblem,
+): ValidationProblem {
+  const { target_field, code, message } = problem
+  const [row, value] = 'row' in problem ? [problem.row, problem.value] : [null, null]
+  const name = column === null ? null : (state.columns[column]?.source_column ?? null)
+  return { row, column: name, source_index: column, target_field, code, message, value }
+}
 
-const toValidationProblem = (
-  view: ColumnView,
-  { column, target_field, code, message }: MappingIssue,
-): ValidationProblem => ({
-  row: null,
-  column: getColumnName(view, column),
-  source_index: column,
-  target_field,
-  code,
-  message,
-  value: null,
-})
+interface KeyedRow {
+  row: PlacedRow
+  /** Null for a row that belongs to no order. */
+  key: string | null
+}
 
-async function findRowProblems(
-  ctx: Ctx,
-  view: ColumnView,
-): Promise<{ rowProblems: ValidationProblem[]; checked: number }> {
-  const rows = await readFirstDataRows(ctx, view.row, checkedRows)
-  const rowProblems = rows.flatMap(({ cells, line, fault }): ValidationProblem[] => {
-    if (fault)
-      return [
-        {
-          row: line,
-          column: getColumnName(view, fault.column - 1),
-          source_index: fault.column - 1,
-          target_field: null,
-          code: fault.code === 'too_many_cells' ? 'column_count' : fault.code,
-          message: fault.message,
-          value: null,
-        },
-      ]
-    return decideRow(view.prepared.readers, cells).errors.map(({ column, target_field, code, message, value }) => ({
-      row: line,
-      column: getColumnName(view, column),
-      source_index: column,
-      target_field,
-      code,
-      message,
-      value,
-    }))
-  })
-  return { rowProblems, checked: rows.length }
+/** Reads a row as it will be staged. */
+function readRow({ row, prepared, state }: ColumnView, one: IndexedRow, number: number): KeyedRow {
+  const group_by = decideGrouping(state)
+  const mappedRow = decideRow(prepared.readers, one.cells, prepared.total_reader, one.filled)
+  const key = group_by === 'row' ? String(number) : getGroupKey(mappedRow, group_by)
+  const staged = stageRow({ row: one, place: placeRow(one, row.id, number), mappedRow, key }, group_by).row
+  const placed = { currency_mark: null, ...staged.data, errors: staged.errors, is_ignored: false, line: one.line }
+  return { key: staged.group_key, row: placed }
+}
+
+interface RowProblems {
+  errors: readonly ImportProblem[]
+  warnings: readonly ImportProblem[]
+}
+
+const listRowErrors = (rows: readonly KeyedRow[]): ImportProblem[] =>
+  rows.flatMap(({ row: { errors, line } }) => errors.map((error) => ({ ...error, row: line })))
+
+/** Maps the rows of an order and checks it like a new one, as the preview does. */
+function checkRows(setting: RunSetting, rows: readonly PlacedRow[], key: string): RowProblems {
+  const { mapped, order, problems, warnings } = mapRows(setting, rows, { row_key: key })
+  if (!mapped || !order) return { errors: problems, warnings }
+  const check = checkOrder(setting.edition, { index: 0, path: [], order }, { order: undefined, payment: undefined })
+  const toProblems = (errors: readonly FieldError[]) => errors.map((error) => toProblem(mapped, error))
+  return { errors: toProblems(check.errors), warnings: [...warnings, ...toProblems(check.warnings)] }
+}
+
+async function checkFirstRows(ctx: Ctx, view: ColumnView): Promise<RowProblems & { checked: number }> {
+  const { row, issues } = view
+  const fileRows = await readFirstDataRows(ctx, row, checkedRows)
+  const rows = fileRows.map((one, index) => readRow(view, one, index + 1))
+  const checked = rows.length
+  // Every order would lack what is not mapped yet.
+  if (issues.errors.length > 0) return { errors: listRowErrors(rows), warnings: [], checked }
+  const setting = await loadSetting(ctx.db, row)
+  // The last order may go on behind the rows that are checked.
+  const isWholeFile = checked < checkedRows && (row.canonical_size ?? 0) <= canonicalRangeLength
+  const lastKey = isWholeFile ? null : (rows.at(-1)?.key ?? null)
+  const isWhole = ({ key }: KeyedRow) => key !== null && key !== lastKey
+  const orders = [...Map.groupBy(rows.filter(isWhole), ({ key }) => key ?? '')].map(([key, members]) =>
+    checkRows(
+      setting,
+      members.map((one) => one.row),
+      key,
+    ),
+  )
+  const otherErrors = listRowErrors(rows.filter((one) => !isWhole(one)))
+  const sortByRow = (problems: readonly ImportProblem[]) => problems.toSorted((one, other) => one.row - other.row)
+  return {
+    errors: sortByRow([...otherErrors, ...orders.flatMap(({ errors }) => errors)]),
+    warnings: sortByRow(orders.flatMap(({ warnings }) => warnings)),
+    checked,
+  }
 }
 
 export async function validateColumns(ctx: Ctx, view: ColumnView): Promise<MappingValidation> {
   checkAction(ctx, view.row, 'validate', 'validated')
   const { errors, warnings } = view.issues
-  const { rowProblems, checked } = await findRowProblems(ctx, view)
-  const mappingProblems = errors.map((issue) => toValidationProblem(view, issue))
+  const problems = await checkFirstRows(ctx, view)
+  const present = (all: readonly (MappingIssue | ImportProblem)[]) =>
+    all.slice(0, maxErrors).map((problem) => toValidationProblem(view, problem))
   return {
     is_valid: errors.length === 0,
     missing_required: view.prepared.missing_required,
@@ -88,9 +121,9 @@ export async function validateColumns(ctx: Ctx, view: ColumnView): Promise<Mappi
     unmapped_columns: view.state.columns
       .filter(({ target_field, is_ignored }) => target_field === null && !is_ignored)
       .map(({ source_column }) => source_column),
-    errors: [...mappingProblems, ...rowProblems].slice(0, maxErrors),
-    warnings: warnings.map((issue) => toValidationProblem(view, issue)).slice(0, maxErrors),
-    checked_rows: checked,
+    errors: present([...errors, ...problems.errors]),
+    warnings: present([...warnings, ...problems.warnings]),
+    checked_rows: problems.checked,
   }
 }
 

@@ -29,6 +29,12 @@ export function addToTotals(totals: PreviewTotals, orders: readonly PreviewedOrd
   return sums
 }
 
+const lookalikeCodes: readonly string[] = ['looks_imported', 'similar_order']
+
+/** Counts rows without an order id that look like orders that exist. */
+export const countLookalikes = (orders: readonly PreviewedOrder[]): number =>
+  orders.filter(({ planned }) => planned.warnings.some(({ code }) => lookalikeCodes.includes(code))).length
+
 type CountedImport = Pick<ImportRow, 'id' | 'version' | 'total_orders'>
 
 const isComplete = ({ totals }: CountRow, { total_orders }: CountedImport): boolean =>
@@ -44,16 +50,18 @@ const findCount = (db: Database, { id, version }: CountedImport): Promise<CountR
 export interface PreviewCount {
   /** Null until all orders of this version of the import are counted. */
   totals: PreviewTotals | null
+  lookalikes: number
   /** Whether counting has to begin or to continue. */
   isDue: boolean
 }
 
 export async function loadPreviewCount(db: Database, row: CountedImport, now: number): Promise<PreviewCount> {
   const count = await findCount(db, row)
-  if (!count) return { totals: null, isDue: true }
-  const age = now - count.counted_at
-  if (!isComplete(count, row)) return { totals: null, isDue: age >= stalledMs }
-  return age < staleMs ? { totals: count.totals, isDue: false } : { totals: null, isDue: true }
+  if (!count) return { totals: null, lookalikes: 0, isDue: true }
+  const { totals, lookalikes, counted_at } = count
+  const age = now - counted_at
+  if (!isComplete(count, row)) return { totals: null, lookalikes, isDue: age >= stalledMs }
+  return age < staleMs ? { totals, lookalikes, isDue: false } : { totals: null, lookalikes, isDue: true }
 }
 
 const findWaitingImport = (db: Database, id: string): Promise<ImportRow | undefined> =>
@@ -70,10 +78,12 @@ async function openCount({ db, now }: JobCtx, row: ImportRow): Promise<CountRow 
   const count = await findCount(db, row)
   if (count && !isComplete(count, row)) return count
   if (count && now() - count.counted_at < staleMs) return null
-  const opened = { import_id: row.id, version: row.version, last_number: 0, totals: noTotals, counted_at: now() }
+  const empty = { last_number: 0, totals: noTotals, lookalikes: 0 }
+  const opened = { import_id: row.id, version: row.version, ...empty, counted_at: now() }
   await db.batch([
     sql`${insert(importPreviews, opened)} on conflict (import_id) do update set version = excluded.version,
-      last_number = excluded.last_number, totals = excluded.totals, counted_at = excluded.counted_at`,
+      last_number = excluded.last_number, totals = excluded.totals, lookalikes = excluded.lookalikes,
+      counted_at = excluded.counted_at`,
   ])
   return opened
 }
@@ -83,6 +93,7 @@ async function commitCount(job: JobCtx, count: CountRow, orders: readonly Previe
   const changes = {
     last_number: orders.at(-1)?.planned.fileOrder.staged.number ?? count.last_number,
     totals: addToTotals(count.totals, orders),
+    lookalikes: count.lookalikes + countLookalikes(orders),
     counted_at: job.now(),
   }
   const isAsRead = sql`import_id = ${count.import_id} and version = ${count.version}

@@ -7,7 +7,14 @@ import type { Page, PageRequest } from '../../../domain/page.ts'
 import { checkAction } from '../begin.ts'
 import type { LoadedImport } from '../queries.ts'
 import { maxPreviewed, maxOrdersPerPage, type PreviewQuery } from '../run/run-contract.ts'
-import { addToTotals, countedStatuses, loadPreviewCount, noTotals, type PreviewCount } from './count-preview.ts'
+import {
+  addToTotals,
+  countedStatuses,
+  countLookalikes,
+  loadPreviewCount,
+  noTotals,
+  type PreviewCount,
+} from './count-preview.ts'
 import { previewOrders, getAction, loadPreviewSetting, type PreviewedOrder, type PreviewSetting } from './preview.ts'
 
 const loadSettingFor = (ctx: Ctx, row: LoadedImport): Promise<PreviewSetting> =>
@@ -184,18 +191,14 @@ interface PreviewWarning {
 }
 
 /** Warns if most rows without an id look like orders that exist. */
-function findWarnings(totals: PreviewTotals | null, lookalikes: number): PreviewWarning[] {
-  const orders = totals ? totals.create + totals.update + totals.skip + totals.error : 0
+function findWarnings(totals: PreviewTotals, lookalikes: number): PreviewWarning[] {
+  const orders = totals.create + totals.update + totals.skip + totals.error
   if (lookalikes * 2 <= orders) return []
   const message =
     `${lookalikes} of ${orders} rows look like orders that exist already. If they do, keep on_duplicate and ` +
     'external_source as they were in the earlier import. If they do not, map a column to order.external_id.'
   return [{ code: 'rows_look_imported', message }]
 }
-
-const lookalikeCodes: readonly string[] = ['looks_imported', 'similar_order']
-const isLookalike = ({ planned }: PreviewedOrder): boolean =>
-  planned.warnings.some(({ code }) => lookalikeCodes.includes(code))
 
 interface PreviewSummary {
   warnings: PreviewWarning[]
@@ -212,13 +215,13 @@ export async function summarizePreview(ctx: Ctx, row: LoadedImport): Promise<Pre
   if (total_orders <= maxPreviewed) {
     const orders = await firstOrders()
     const totals = addToTotals(noTotals, orders)
-    const warnings = findWarnings(totals, orders.filter(isLookalike).length)
+    const warnings = findWarnings(totals, countLookalikes(orders))
     return { warnings, totals, totals_state: 'exact', previewed_orders: orders.length, total_orders }
   }
   const currentCount = await count
   if (currentCount?.totals)
     return {
-      warnings: [],
+      warnings: findWarnings(currentCount.totals, currentCount.lookalikes),
       totals: currentCount.totals,
       totals_state: 'exact',
       previewed_orders: total_orders,

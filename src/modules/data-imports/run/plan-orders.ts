@@ -75,7 +75,8 @@ async function addLookalikes(
   const writtenOrders = new Map(decision.orders.map((order) => [order.id, order]))
   const created = ofRows.flatMap(({ outcome, order_id, fileOrder }) => {
     const order = outcome === 'created' ? writtenOrders.get(order_id ?? '') : undefined
-    return order && !newPeople.has(order.user_id) ? [{ ...order, created_at: fileOrder.order?.created_at ?? null }] : []
+    const created_at = fileOrder.mapped?.is_dated ? fileOrder.mapped.created_at : null
+    return order && !newPeople.has(order.user_id) ? [{ ...order, created_at }] : []
   })
   const similar = await findSimilarOrders(db, setting, created)
   return orders.map((order) => {

@@ -94,24 +94,37 @@ function checkOrder(
   const parsed = checkExternalOrder(toWireOrder(mapped))
   if ('errors' in parsed)
     return { order: null, problems: [...problems, ...parsed.errors.map((error) => toProblem(mapped, error))] }
-  const order = normalizeOrderPhone(setting, parsed.order, mapped.lines[0] ?? 0)
+  const { total_header } = setting
+  const unmapped_total = total_header === null ? null : { header: total_header, amounts: mapped.unmapped_totals }
+  const order = normalizeOrderPhone(
+    setting,
+    { ...parsed.order, unmapped_total, is_dated: mapped.is_dated },
+    mapped.lines[0] ?? 0,
+  )
   if ('code' in order) problems.push(order)
   return { order: problems.length > 0 || 'code' in order ? null : order, problems }
 }
 
 function mapStagedOrder(setting: RunSetting, staged: StagedOrder, parsed: readonly ParsedRow[]): FileOrder {
-  const { options } = setting
   const { rows, rowNumbers, ignoredRowNumbers, problems } = resolveRows(setting, parsed)
   const lines = rows.map(({ line }) => line)
   const base = { staged, rowNumbers, ignoredRowNumbers, lines, mapped: null, order: null, warnings: [] }
   if (rows.length === 0) return { ...base, problems: [] }
-  const mapping = mapOrder(rows, { ...options, row_key: staged.group_key })
-  const allProblems = [...problems, ...mapping.errors]
+  return { ...base, ...mapRows(setting, rows, { row_key: staged.group_key, problems }) }
+}
+
+/** Maps the rows of an order and checks the result. An order with a problem is not imported. */
+export function mapRows(
+  setting: RunSetting,
+  rows: readonly PlacedRow[],
+  { row_key, problems = [] }: { row_key: string; problems?: readonly ImportProblem[] },
+): Pick<FileOrder, 'mapped' | 'order' | 'problems' | 'warnings'> {
+  const mapping = mapOrder(rows, { ...setting.options, row_key })
   const warnings = mapping.warnings.map((one) => ({ ...one, column: null, target_field: null, value: null }))
   const mapped = mapping.order
-  if (!mapped || problems.length > 0) return { ...base, mapped, problems: allProblems, warnings }
-  const checked = checkOrder(setting, mapped)
-  return { ...base, mapped, order: checked.order, problems: checked.problems, warnings }
+  if (!mapped || problems.length > 0)
+    return { mapped, order: null, problems: [...problems, ...mapping.errors], warnings }
+  return { mapped, ...checkOrder(setting, mapped), warnings }
 }
 
 /** An order with more rows is refused, and its rows are not read. */

@@ -133,7 +133,7 @@ results or none: follow \`next\` until it is null.`,
       }),
       previewed_orders: Count.openapi({ description: 'Orders that `totals` count.' }),
       warnings: z.array(PreviewWarning).openapi({
-        description: `What looks wrong with the import as a whole. Empty for more than ${maxPreviewed} orders.`,
+        description: 'What looks wrong with the import as a whole. Empty until all orders are counted.',
       }),
       total_orders: Count,
     })

@@ -8,6 +8,7 @@ import type { Currency } from '../../../domain/money.ts'
 import type { OrderStatus } from '../../../domain/orders/orders.ts'
 import { loadImportDefinitions, type ImportDefinitions } from '../../consents/index.ts'
 import type { ImportRow } from '../background/steps.ts'
+import { findUnmappedTotal } from '../mapping/state.ts'
 import type { MappedProduct } from './mapped-products.ts'
 
 type SettingEdition = typeof editions.$inferSelect
@@ -35,6 +36,8 @@ export interface RunSetting {
   may_repeat_ids: boolean
   /** Whether a column has the codes of tickets. */
   has_tickets: boolean
+  /** The header of a column of totals that nobody mapped. */
+  total_header: string | null
   /** The mapped products that were loaded so far, by key. */
   products: Map<string, MappedProduct | null>
 }
@@ -63,14 +66,14 @@ function decideOptions(row: ImportRow, edition: SettingEdition, hasIds: boolean)
 }
 
 export async function loadSetting(db: Database, row: ImportRow): Promise<RunSetting> {
-  const [[edition], targets] = await db.batch([
+  const [[edition], columns, constants] = await db.batch([
     selectEdition(row.edition_id),
-    sql<{ target: string }>`select target_field as target from import_columns
-      where import_id = ${row.id} and is_ignored = 0 and target_field is not null
-      union select target_field from import_constants where import_id = ${row.id}`,
+    sql<{ source_column: string; target_field: string | null }>`select source_column, target_field
+      from import_columns where import_id = ${row.id} order by source_index`,
+    sql<{ target_field: string }>`select target_field from import_constants where import_id = ${row.id}`,
   ])
   if (!edition) throw new Error(`The edition of ${row.id} is missing.`)
-  const names = targets.map(({ target }) => target)
+  const names = [...columns, ...constants].flatMap(({ target_field }) => target_field ?? [])
   const prefix = 'consent.'
   const keys = names.flatMap((name) => (name.startsWith(prefix) ? [name.slice(prefix.length)] : []))
   const hasIds = names.includes('order.external_id')
@@ -82,6 +85,7 @@ export async function loadSetting(db: Database, row: ImportRow): Promise<RunSett
     definitions: await loadImportDefinitions(db, edition, keys),
     may_repeat_ids: options.group_by !== 'external_id' && hasIds,
     has_tickets: names.includes('item.vendor_code'),
+    total_header: findUnmappedTotal(columns, constants)?.source_column ?? null,
     products: new Map(),
   }
 }

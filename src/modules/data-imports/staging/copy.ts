@@ -6,7 +6,7 @@ import { select } from '../../../db/select.ts'
 import { splitIntoParameters } from '../../../db/write.ts'
 import { ReadError } from '../../../domain/data-imports/files/faults.ts'
 import { type CanonicalChunk, readCanonicalChunks, type CopyPosition } from '../../../domain/data-imports/files/read.ts'
-import type { FileFormat, CopySegment } from '../../../domain/data-imports/files/format.ts'
+import type { FileFormat, CopySegment, StoredFormat } from '../../../domain/data-imports/files/format.ts'
 import type { FileSource } from '../../../domain/data-imports/files/source.ts'
 import { ColumnCounter, type ColumnStatistics, mergeStatistics } from '../../../domain/data-imports/mapping/index.ts'
 import type { CopyStagePosition } from '../../../domain/data-imports/import-position.ts'
@@ -81,6 +81,12 @@ const getCopyProgress = (copy: CopyPosition, file: FileSource): number =>
 const buildEmptyFileError = (): ReadError =>
   new ReadError('empty_file', 'The file has a header but no rows. Choose the file with the orders.')
 
+const completeFormat = (
+  format: FileFormat,
+  { hiddenRows, filledRows }: CopyPosition,
+  segments: readonly CopySegment[],
+): StoredFormat => ({ ...format, ...(format.kind === 'xlsx' ? { hiddenRows, filledRows } : {}), segments })
+
 /** Stores the segment and commits the position behind it. Returns null when another consumer was faster. */
 async function commitCopy(
   job: JobCtx,
@@ -107,7 +113,7 @@ async function commitCopy(
     changes: {
       total_rows: copied.rowCount,
       canonical_size: size,
-      ...(isLast ? { format: { ...format, segments } } : {}),
+      ...(isLast ? { format: completeFormat(format, copied, segments) } : {}),
     },
     statements: [
       ...buildStatisticsStatements(row.id, statistics),

@@ -40,11 +40,11 @@ interface Staged {
 }
 
 interface Reading {
-  readers: PreparedMappings['readers']
+  prepared: PreparedMappings
   group_by: Grouping
 }
 
-const placeRow = (row: CanonicalRow, id: string, number: number) => ({
+export const placeRow = (row: CanonicalRow, id: string, number: number) => ({
   import_id: id,
   row_number: number,
   file_line: row.line,
@@ -87,7 +87,7 @@ interface KeyedRow {
   key: string | null
 }
 
-function stageRow({ row, place, mappedRow, key }: KeyedRow, group_by: Grouping): Staged {
+export function stageRow({ row, place, mappedRow, key }: KeyedRow, group_by: Grouping): Staged {
   if (row.kind === 'header') return ignoreRow(place, { code: 'header_row', message: 'This row repeats the header.' })
   if (row.kind === 'total') return ignoreRow(place, { code: 'total_row', message: 'This row contains totals.' })
   if (row.kind === 'note') return ignoreRow(place, { code: 'note_row', message: 'This row is a note below the table.' })
@@ -134,7 +134,7 @@ function buildProductStatements(job: JobCtx, id: string, rows: readonly Staged[]
 
 async function loadReading(job: JobCtx, row: ImportRow): Promise<Reading> {
   const state = await loadMapping(job.db, row.id, await loadReadingPlace(job.db, row), readOptions(row.options))
-  return { readers: prepareState(state, job.now()).readers, group_by: decideGrouping(state) }
+  return { prepared: prepareState(state, job.now()), group_by: decideGrouping(state) }
 }
 
 /** A row with content has the largest number among the keys that begin with its key. */
@@ -203,8 +203,10 @@ export async function rowsStep(job: JobCtx, row: ImportRow, position: RowsPositi
   const last = canonical.at(-1)
   if (!last) throw new Error('The canonical copy has a range without a row.')
   const reading = await loadReading(job, row)
-  const mappedRows = canonical.map((one) => (one.kind === 'data' ? decideRow(reading.readers, one.cells) : null))
-  const { group_by } = reading
+  const { prepared, group_by } = reading
+  const mappedRows = canonical.map((one) =>
+    one.kind === 'data' ? decideRow(prepared.readers, one.cells, prepared.total_reader, one.filled) : null,
+  )
   const keys =
     group_by === 'row'
       ? await buildRowKeys(job, row.id, mappedRows)

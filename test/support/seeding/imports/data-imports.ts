@@ -81,12 +81,13 @@ const columns = [
   ['E-mail', 'customer.email', 'ana@example.test'],
   ['Product', 'item.product', 'Day ticket'],
   ['Price', 'item.unit_price', '225'],
+  ['Order date', 'order.created', '2026-01-05'],
 ] as const
 
 /** An import of a file that was read, in a status of the test's choice, with its canonical copy. */
 export async function seedImport(place: Place, status: DataImportStatus = 'mapping_columns'): Promise<string> {
   const id = freshId('data_import')
-  const copy = utf8('2,0,20,data,,A-1,ana@example.test,Day ticket,225\r\n')
+  const copy = utf8('2,0,20,data,,,A-1,ana@example.test,Day ticket,225,2026-01-05\r\n')
   const segment = { key: `imports/${id}/${next()}`, size: copy.length }
   await env.FILES.put(segment.key, copy)
   const name = `Import ${next()}`

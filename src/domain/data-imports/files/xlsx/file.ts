@@ -1,11 +1,12 @@
 import { ReadError } from '../faults.ts'
 import type { FormatOptions, XlsxFormat } from '../format.ts'
-import { findHeader } from '../header.ts'
+import { findHeader, type Header } from '../header.ts'
 import type { LinePosition } from '../lines.ts'
 import type { SourceRecord } from '../records.ts'
 import type { FileSource } from '../source.ts'
+import { createMergeFiller, type FilledRow } from './merges.ts'
 import { readSheetRows, type SheetRow } from './sheet.ts'
-import { openWorkbook } from './workbook.ts'
+import { openWorkbook, type Workbook } from './workbook.ts'
 
 const sampleRows = 100
 
@@ -18,30 +19,58 @@ const toRecord = (line: number, cells: string[]): SourceRecord => ({
   fault: null,
 })
 
-export async function inspectXlsx(file: FileSource, options: FormatOptions): Promise<XlsxFormat> {
-  const workbook = await openWorkbook(file, options.sheet)
-  const sample: SheetRow[] = []
-  for await (const rows of readSheetRows(file, workbook)) {
-    sample.push(...rows.filter(({ cells }) => cells.length > 0))
-    if (sample.length >= sampleRows) break
+const toFilledRecord = ({ number, cells, filled, isHidden }: FilledRow): SourceRecord => ({
+  ...toRecord(number, cells),
+  filled,
+  isHidden,
+})
+
+/** Reads the first rows of the first sheet that has some. */
+async function readSample(file: FileSource, workbook: Workbook): Promise<Workbook & { sample: SheetRow[] }> {
+  for (const sheet of [workbook, ...workbook.nextSheets]) {
+    const sample: SheetRow[] = []
+    for await (const rows of readSheetRows(file, { ...workbook, ...sheet })) {
+      sample.push(...rows.filter(({ cells }) => cells.length > 0))
+      if (sample.length >= sampleRows) break
+    }
+    if (sample.length > 0) return { ...workbook, ...sheet, sample }
   }
-  if (sample.length === 0)
-    throw new ReadError(
-      'empty_file',
-      `The sheet "${workbook.sheetName}" has no rows. To read another one, set the option sheet.`,
-    )
+  throw new ReadError(
+    'empty_file',
+    `The sheet "${workbook.sheetName}" has no rows. To read another one, set the option sheet.`,
+  )
+}
+
+function findSheetHeader(
+  rows: Parameters<typeof findHeader>[0],
+  { hasHeader, sheet }: FormatOptions,
+  sheetNames: readonly string[],
+): Header {
+  try {
+    return findHeader(rows, hasHeader ?? null)
+  } catch (error) {
+    if (!(error instanceof ReadError) || error.fault.code !== 'no_header' || sheet || sheetNames.length < 2) throw error
+    const { code, message, line } = error.fault
+    const names = sheetNames.map((name) => `"${name}"`).join(', ')
+    const hint = `If another sheet has the orders, name it in the option sheet: ${names}.`
+    throw new ReadError(code, `${message} ${hint}`, line === null ? {} : { line })
+  }
+}
+
+export async function inspectXlsx(file: FileSource, options: FormatOptions): Promise<XlsxFormat> {
+  const { sample, sheetName, sheetNames } = await readSample(file, await openWorkbook(file, options.sheet))
   // Sheets omit empty cells at the end of a row.
   const width = Math.max(...sample.map(({ cells }) => cells.length))
   const rows = sample.map(({ number, cells }) => ({
     line: number,
     cells: [...cells, ...Array.from({ length: width - cells.length }, () => '')],
   }))
-  const { names, index } = findHeader(rows, options.hasHeader ?? null)
+  const { names, index } = findSheetHeader(rows, options, sheetNames)
   const line = rows[index]?.line
   return {
     kind: 'xlsx',
-    sheetName: workbook.sheetName,
-    sheetNames: workbook.sheetNames,
+    sheetName,
+    sheetNames,
     names,
     header: line === undefined ? null : { line, offset: 0, length: 0 },
     body: { offset: 0, line: line === undefined ? rows[0]!.line : line + 1 },
@@ -58,13 +87,17 @@ export async function* readXlsxRecords(
   from: LinePosition,
 ): AsyncGenerator<SourceRecord[]> {
   let expected = from.line
-  for await (const rows of readSheetRows(file, await openWorkbook(file, format.sheetName))) {
+  const workbook = await openWorkbook(file, format.sheetName)
+  const fillMerged = await createMergeFiller(file, workbook.sheet, format.body.line)
+  for await (const rows of readSheetRows(file, workbook)) {
     let records: SourceRecord[] = []
     let length = 0
-    for (const { number, cells } of rows) {
+    for (const row of rows) {
+      const filledRow = fillMerged(row)
+      const { number, cells } = filledRow
       if (number < from.line) continue
       if (number > expected) records.push(toRecord(number - 1, []))
-      records.push(toRecord(number, cells))
+      records.push(toFilledRecord(filledRow))
       expected = number + 1
       length += cells.reduce((sum, cell) => sum + cell.length, 0)
       if (length < maxYieldedText) continue

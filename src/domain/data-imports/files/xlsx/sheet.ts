@@ -9,13 +9,14 @@ export interface SheetRow {
   /** The number in the sheet, from 1. */
   number: number
   cells: string[]
+  isHidden: boolean
 }
 
-const maxSheetSize = 629_145_600
-const maxRowNumber = 1_048_576
+export const maxSheetSize = 629_145_600
+export const maxRowNumber = 1_048_576
 
 /** `AB12` is column 28. */
-function parseColumn(reference: string): number {
+export function parseColumn(reference: string): number {
   let column = 0
   for (const letter of reference) {
     const value = letter.toUpperCase().charCodeAt(0) - 64
@@ -25,10 +26,15 @@ function parseColumn(reference: string): number {
   return column
 }
 
+export function checkRowLength(length: number, place: { line: number; column: number }): void {
+  if (length * 3 > maxLineBytes * 2)
+    throw new ReadError('line_too_long', `Row ${place.line} contains too much text.`, place)
+}
+
 class SheetReader {
   readonly #workbook: Workbook
   rows: SheetRow[] = []
-  #row: SheetRow = { number: 0, cells: [] }
+  #row: SheetRow = { number: 0, cells: [], isHidden: false }
   #rowLength = 0
   #column = 0
   #type = ''
@@ -42,7 +48,7 @@ class SheetReader {
   }
 
   open(tag: string, attributes: Record<string, string>): void {
-    if (tag === 'row') this.#openRow(attributes['r'])
+    if (tag === 'row') this.#openRow(attributes)
     else if (tag === 'c') this.#openCell(attributes)
     else if (tag === 'rPh') this.#isPhonetic = true
     this.#isInValue = (tag === 'v' || tag === 't') && !this.#isPhonetic
@@ -61,11 +67,11 @@ class SheetReader {
     else if (tag === 'row') this.rows.push(this.#row)
   }
 
-  #openRow(reference: string | undefined): void {
-    const number = reference === undefined ? this.#row.number + 1 : Number(reference)
+  #openRow({ r, hidden = '0' }: Record<string, string>): void {
+    const number = r === undefined ? this.#row.number + 1 : Number(r)
     if (!Number.isInteger(number) || number <= this.#row.number || number > maxRowNumber)
       throw buildDamageError('the numbers of its rows are out of order')
-    this.#row = { number, cells: [] }
+    this.#row = { number, cells: [], isHidden: hidden === '1' || hidden === 'true' }
     this.#rowLength = 0
     this.#column = 0
   }
@@ -94,12 +100,7 @@ class SheetReader {
   }
 
   #checkLength(length: number): void {
-    const { number } = this.#row
-    if (length * 3 > maxLineBytes * 2)
-      throw new ReadError('line_too_long', `Row ${number} contains too much text.`, {
-        line: number,
-        column: this.#column,
-      })
+    checkRowLength(length, { line: this.#row.number, column: this.#column })
   }
 
   #sharedString(index: string): string {

@@ -4,9 +4,14 @@ import { detectNumberKind, type NumberKind } from './number-formats.ts'
 import { readWholeXml, unescapeText, type XmlHandler } from './xml.ts'
 import { buildDamageError, openEntry, readEntries, type ZipEntry } from './zip.ts'
 
-export interface Workbook {
+interface NamedSheet {
   sheet: ZipEntry
   sheetName: string
+}
+
+export interface Workbook extends NamedSheet {
+  /** The visible sheets behind it, or the first of them. None if the user named the sheet. */
+  nextSheets: NamedSheet[]
   sheetNames: string[]
   sharedStrings: string[]
   numberKinds: NumberKind[]
@@ -56,6 +61,7 @@ async function readRelations(file: FileSource, parts: ZipParts, name: string): P
 /** Excel allows 31 characters. */
 const maxSheetNameLength = 100
 const maxSheetNames = 50
+const maxNextSheets = 4
 
 interface SheetName {
   name: string
@@ -153,13 +159,18 @@ export async function openWorkbook(file: FileSource, name?: string): Promise<Wor
   const tables = sheets.filter(({ relation }) => relations.get(relation)?.type === 'worksheet')
   const visibleSheets = tables.filter(({ isVisible }) => isVisible)
   const sheetNames = visibleSheets.slice(0, maxSheetNames).map((one) => one.name)
-  const chosen = name === undefined ? visibleSheets[0] : tables.find((one) => one.name === name)
+  const chosen = tables.find((one) => one.name === name)
   if (!chosen && name !== undefined) throw buildUnknownSheetError(name, sheetNames)
-  const sheet = chosen && findPart(parts, relations.get(chosen.relation)!.target)
-  if (!sheet) throw buildDamageError('it has no visible sheet')
+  const [first, ...nextSheets] = (name === undefined ? visibleSheets : chosen ? [chosen] : [])
+    .slice(0, maxNextSheets + 1)
+    .flatMap((one): NamedSheet[] => {
+      const sheet = findPart(parts, relations.get(one.relation)?.target ?? '')
+      return sheet ? [{ sheet, sheetName: one.name }] : []
+    })
+  if (!first) throw buildDamageError('it has no visible sheet')
   return {
-    sheet,
-    sheetName: chosen.name,
+    ...first,
+    nextSheets,
     sheetNames,
     is1904,
     sharedStrings: await readSharedStrings(file, findTarget('sharedStrings')),

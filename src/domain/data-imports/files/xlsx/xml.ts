@@ -18,7 +18,7 @@ const removeNuls = (text: string): string => text.replaceAll('\0', '')
 /** Sheets need 8 levels. The parser moves all open elements for each further one. */
 const maxDepth = 64
 
-function chooseDecoder(first: Uint8Array): TextDecoder {
+export function chooseDecoder(first: Uint8Array): TextDecoder {
   if (first[0] === 0xff && first[1] === 0xfe) return new TextDecoder('utf-16le')
   return new TextDecoder(first[0] === 0xfe && first[1] === 0xff ? 'utf-16be' : 'utf-8')
 }

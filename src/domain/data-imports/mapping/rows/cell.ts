@@ -36,6 +36,7 @@ const cellFaults = [
   'invalid_value',
   'too_long',
   'invalid_encoding',
+  'merged_amount',
 ] as const
 export type CellFault = (typeof cellFaults)[number]
 

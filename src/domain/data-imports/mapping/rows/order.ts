@@ -22,7 +22,9 @@ export interface DecidedOrder {
   order_number: string | null
   status: OrderStatus
   /** Milliseconds UTC. */
-  created_at: number | null
+  created_at: number
+  /** Whether the file has the date. Otherwise the user gave it to all orders without one. */
+  is_dated: boolean
   currency: Currency
   customer: {
     email: string | null
@@ -39,6 +41,8 @@ export interface DecidedOrder {
   refunded_minor: number | null
   /** The total of the source; null if it has none. */
   amount_minor: number | null
+  /** What a column of totals that nobody mapped may say: the total of the order in every row, or a part in each. */
+  unmapped_totals: readonly number[]
   coupon_code: string | null
   payment: { service: NamedService; reference: string | null } | null
   consents: Readonly<Record<string, boolean>>
@@ -88,7 +92,7 @@ const hintsByTarget: Readonly<Record<string, string>> = {
 interface MergedRows {
   /** Values of the order. */
   values: OrderValues
-  /** The rows with the holders of their tickets. */
+  /** The rows with the holders of their tickets, and without constants and defaults of the order. */
   rows: readonly PlacedRow[]
   errors: OrderError[]
   warnings: OrderWarning[]
@@ -96,10 +100,11 @@ interface MergedRows {
 
 const longestMetadata = 1000
 
-/** Adds another value to a list of values. */
-function appendText(list: string, text: string): string {
+/** Adds another value to a list of values. Null if the list is too long then. */
+function appendText(list: string, text: string): string | null {
+  if (list.split(', ').includes(text)) return list
   const longer = `${list}, ${text}`
-  return list.split(', ').includes(text) || longer.length > longestMetadata ? list : longer
+  return longer.length > longestMetadata ? null : longer
 }
 
 const isOfCustomer = (target: string): boolean => target.startsWith('customer.')
@@ -125,11 +130,20 @@ function addHolder(row: PlacedRow, buyer: OrderValues, isFirst: boolean): Placed
   return { ...row, values: { ...Object.fromEntries(holder), ...values } }
 }
 
+function dropAssumedValues(row: PlacedRow): PlacedRow {
+  const { assumed = [] } = row
+  if (assumed.length === 0) return row
+  const statedValues = Object.entries(row.values).filter(([target]) => !assumed.includes(target))
+  return { ...row, values: Object.fromEntries(statedValues) }
+}
+
 /**
- * Merges the rows of an order. A blank cell takes the value of the other rows. The first customer is the buyer, and
- * different metadata becomes a list. Other values that differ are errors.
+ * Merges the rows of an order. A blank cell takes the value of the other rows, and a constant or a default only if they
+ * are blank too. The first customer is the buyer, and different metadata becomes a list. Other values that differ are
+ * errors.
  */
-function mergeRows(rows: readonly PlacedRow[]): MergedRows {
+function mergeRows(placed: readonly PlacedRow[]): MergedRows {
+  const rows = placed.map(dropAssumedValues)
   const values: Record<string, OrderValues[string]> = {}
   const firstLines = new Map<string, number>()
   const errors: OrderError[] = []
@@ -143,9 +157,14 @@ function mergeRows(rows: readonly PlacedRow[]): MergedRows {
         values[target] = value
         firstLines.set(target, row.line)
       } else if (before === value) continue
-      else if (typeof before === 'string' && typeof value === 'string' && target.startsWith('order.metadata.'))
-        values[target] = appendText(before, value)
-      else if (isOfCustomer(target)) {
+      else if (typeof before === 'string' && typeof value === 'string' && target.startsWith('order.metadata.')) {
+        const list = appendText(before, value)
+        if (list !== null) values[target] = list
+        else {
+          const message = `${target} has more than ${longestMetadata} characters in this order, so it lacks those of this line.`
+          warnings.push({ row: row.line, code: 'metadata_cut', message })
+        }
+      } else if (isOfCustomer(target)) {
         const [firstValue, ownValue] = [formatValue(target, before), formatValue(target, value)]
         const message = `The buyer in line ${first} has ${firstValue}, so ${ownValue} is only used for the ticket of this line.`
         warnings.push({ row: row.line, code: 'several_customers', message })
@@ -157,7 +176,13 @@ function mergeRows(rows: readonly PlacedRow[]): MergedRows {
         errors.push({ ...error, row: row.line, value: ownValue })
       }
     }
-  const withHolders = warnings.length === 0 ? rows : rows.map((row, index) => addHolder(row, values, index === 0))
+  for (const { assumed = [], values: rowValues } of placed)
+    for (const target of assumed) {
+      const value = rowValues[target]
+      if (value !== undefined && values[target] === undefined) values[target] = value
+    }
+  const hasHolders = warnings.some(({ code }) => code === 'several_customers')
+  const withHolders = hasHolders ? rows.map((row, index) => addHolder(row, values, index === 0)) : rows
   return { values, rows: withHolders, errors, warnings }
 }
 
@@ -253,6 +278,14 @@ function decideId(values: OrderValues, options: OrderOptions): string {
   return email ?? options.row_key
 }
 
+function listUnmappedTotals(rows: readonly PlacedRow[]): number[] {
+  const amounts = rows.flatMap(({ unmapped_total }) => unmapped_total ?? [])
+  const [first, ...others] = amounts
+  if (first === undefined) return []
+  const sum = amounts.reduce((total, amount) => total + amount, 0)
+  return others.length > 0 && others.every((amount) => amount === first) ? [first, sum] : [sum]
+}
+
 /** An order whose customer has an e-mail address does not need a phone number. */
 export const isPhoneError = ({ target_field, code }: StoredError): boolean =>
   target_field === 'customer.phone_number' && code === 'invalid_phone'
@@ -285,14 +318,18 @@ export function mapOrder(placed: readonly PlacedRow[], options: OrderOptions): M
   }
   require(['customer.email', 'customer.phone_number'], 'The order has neither an e-mail address nor a phone number.')
   if (options.group_by === 'external_id') require(['order.external_id'], 'The order has no id.')
-  if (errors.length > 0 || typeof currency !== 'string') return { order: null, errors, warnings }
+  const undated = 'The order has no date. Fill the cell, or set a default_value for the column of order.created.'
+  require(['order.created'], undated)
+  const created_at = getNumber(values, 'order.created')
+  if (errors.length > 0 || typeof currency !== 'string' || created_at === null) return { order: null, errors, warnings }
   const fee = getNumber(values, 'order.service_fee') ?? 0
   const order: DecidedOrder = {
     lines: rows.map(({ line }) => line),
     external_id: decideId(values, options),
     order_number: getText(values, 'order.order_number'),
     status: findWord(orderStatuses, getText(values, 'order.status')) ?? decideStatus(items, options),
-    created_at: getNumber(values, 'order.created'),
+    created_at,
+    is_dated: rows.some((row) => row.values['order.created'] !== undefined),
     currency,
     customer: readCustomer(values),
     items,
@@ -300,6 +337,7 @@ export function mapOrder(placed: readonly PlacedRow[], options: OrderOptions): M
     discount_minor: (getNumber(values, 'order.discount') ?? 0) + Math.max(0, -fee),
     refunded_minor: getNumber(values, 'order.refunded_amount'),
     amount_minor: getNumber(values, 'order.amount'),
+    unmapped_totals: listUnmappedTotals(rows),
     coupon_code: getText(values, 'order.coupon_code'),
     payment: readPayment(values),
     consents: pickByPrefix(values, 'consent.', isYesOrNo),

@@ -25,6 +25,8 @@ interface AmbiguousColumn {
 
 export interface PreparedMappings {
   readers: readonly TargetReader[]
+  /** Reads a total that nobody mapped. Null without such a column, and if its numbers are ambiguous. */
+  total_reader: TargetReader | null
   unknown_targets: readonly string[]
   duplicate_targets: readonly string[]
   /** Required targets without a source; the first target stands for a group. */
@@ -37,6 +39,8 @@ export interface PreparedMappings {
 
 export interface PrepareInput {
   mappings: readonly TargetMapping[]
+  /** The column of a total that nobody mapped. Its amounts are only compared. */
+  unmapped_total?: TargetMapping | null
   /** By index of the column; null for columns that were not counted. */
   statistics: readonly (ColumnStatistics | null)[]
   consents: readonly KnownConsent[]
@@ -108,10 +112,16 @@ export function prepareMappings(input: PrepareInput): PreparedMappings {
   }
   const ambiguous: AmbiguousColumn[] = []
   const unmapped: Record<string, readonly string[]> = {}
+  const buildReader = (mapping: TargetMapping, field: TargetField, { number, date }: DecidedFormats): TargetReader => {
+    const transform = mapping.transform ?? { type: 'none' as const }
+    const zone = (transform.type === 'date' ? transform.time_zone : undefined) ?? input.time_zone
+    const country = (transform.type === 'phone' ? transform.country_code : undefined) ?? input.country_code
+    const format = { field, transform, number, date, localTime: localTime(zone), country_code: country }
+    return { mapping, field, format, values: foldValueMap(mapping) }
+  }
   const readers = input.mappings.flatMap((mapping): TargetReader[] => {
     const field = findTargetField(mapping.target, input.consents)
     if (!field) return []
-    const transform = mapping.transform ?? { type: 'none' as const }
     const formats = decideFormats(mapping, field, input)
     const [column] = mapping.columns
     const statistics = column === undefined ? null : input.statistics[column]
@@ -119,15 +129,16 @@ export function prepareMappings(input: PrepareInput): PreparedMappings {
       ambiguous.push({ target: field.key, column, decision: formats.ambiguous })
     const unknown = statistics ? listUnmappedValues(field.type, statistics, mapping.value_map ?? null) : []
     if (unknown.length > 0) unmapped[field.key] = unknown
-    const zone = (transform.type === 'date' ? transform.time_zone : undefined) ?? input.time_zone
-    const country = (transform.type === 'phone' ? transform.country_code : undefined) ?? input.country_code
-    const { number, date } = formats
-    const format = { field, transform, number, date, localTime: localTime(zone), country_code: country }
-    return [{ mapping, field, format, values: foldValueMap(mapping) }]
+    return [buildReader(mapping, field, formats)]
   })
+  const total = input.unmapped_total ?? null
+  const totalField = total && findTargetField(total.target)
+  const totalFormats = total && totalField && decideFormats(total, totalField, input)
   const targets = input.mappings.map(({ target }) => target)
   return {
     readers,
+    total_reader:
+      total && totalField && totalFormats?.ambiguous === null ? buildReader(total, totalField, totalFormats) : null,
     unknown_targets: targets.filter((target) => !findTargetField(target, input.consents)),
     duplicate_targets: findRepeated(targets),
     missing_required: findMissingTargets(new Set(readers.map(({ field }) => field.key)), input.group_by),

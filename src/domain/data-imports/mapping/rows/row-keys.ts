@@ -17,14 +17,15 @@ const keyLength = 24
 
 /**
  * Builds a key from the customer, date, product, price and ticket code of a row. A longer copy of a list has the same
- * keys for its old rows, whatever its format and the order of its rows.
+ * keys for its old rows, whatever its format and the order of its rows. A date that the user gave to all rows is not
+ * part of it, because the longer copy may get another one.
  */
-export function buildContentKey({ values }: Pick<DecidedRow, 'values'>): string {
+export function buildContentKey({ values, assumed }: Pick<DecidedRow, 'values' | 'assumed'>): string {
   const product = readProduct(values)
   const content = JSON.stringify([
     values['customer.email'] ?? values['customer.phone_number'] ?? null,
     product && buildProductKey(product),
-    ...identifyingTargets.map((target) => values[target] ?? null),
+    ...identifyingTargets.map((target) => (assumed.includes(target) ? null : (values[target] ?? null))),
   ])
   return `row-${toHex(sha256OfShort(content)).slice(0, keyLength)}`
 }

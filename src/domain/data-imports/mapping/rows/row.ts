@@ -28,7 +28,7 @@ export interface OrderError extends StoredError {
 
 export interface OrderWarning {
   row: number
-  code: 'refund_without_item' | 'repeated_ticket' | 'several_customers' | 'phone_not_taken'
+  code: 'refund_without_item' | 'repeated_ticket' | 'several_customers' | 'phone_not_taken' | 'metadata_cut'
   message: string
 }
 
@@ -37,48 +37,63 @@ export interface DecidedRow {
   values: Readonly<Record<string, Exclude<CellValue, Amount | null>>>
   /** The currency that stands beside the amounts in their cells, or null. */
   currency_mark: string | null
+  /** The amount in a column of totals that nobody mapped, in minor units. */
+  unmapped_total: number | null
+  /** Targets of the order whose values are constants or defaults, because the row has a blank cell or no column. */
+  assumed: readonly string[]
   errors: readonly RowError[]
   /** Whether a value map leaves the row out. */
   is_ignored: boolean
 }
 
-/** A row that belongs to no order has neither values nor a currency. */
-export type StagedValues = Pick<DecidedRow, 'values'> & Partial<Pick<DecidedRow, 'currency_mark'>>
+/** What a row stores: always its values, and the rest only where it differs from the usual. */
+export type StagedValues = Pick<DecidedRow, 'values'> &
+  Partial<Pick<DecidedRow, 'currency_mark' | 'unmapped_total' | 'assumed'>>
 
 /** Lines count as in a text editor. */
-export interface PlacedRow extends Omit<DecidedRow, 'errors'> {
+export interface PlacedRow extends StagedValues {
+  currency_mark: string | null
   errors: readonly StoredError[]
+  is_ignored: boolean
   line: number
 }
 
 /** Cells cannot be told apart in such a row, so missing values are not reported. */
 export const concernsWholeRow = ({ target_field }: StoredError): boolean => target_field === null
 
-type ReadTarget = { value: CellValue } | { ignored: true } | { error: RowError } | null
+type ReadTarget = { value: CellValue; isAssumed: boolean } | { ignored: true } | { error: RowError } | null
 
 const maxShownValue = 200
 
-function readTexts({ mapping, values }: TargetReader, cells: readonly string[]): string[] | 'ignored' {
+interface CellTexts {
+  texts: string[]
+  /** Whether a constant or a default replaces a blank cell. */
+  isAssumed: boolean
+}
+
+function readTexts({ mapping, values }: TargetReader, cells: readonly string[]): CellTexts | 'ignored' {
   const clean = mapping.columns.map((column) => cleanCell(cells[column] ?? ''))
   const filled = clean.filter((text) => text !== '')
   const hasFirstColumn = filled.length > 0 && clean[0] !== ''
-  const sources = hasFirstColumn ? filled : [(mapping.constant ?? mapping.default_value ?? filled.join(' ')).trim()]
+  const assumedText = mapping.constant ?? mapping.default_value ?? null
+  const sources = hasFirstColumn ? filled : [(assumedText ?? filled.join(' ')).trim()]
   const texts: string[] = []
   for (const text of sources) {
     const mapped = text === '' ? undefined : values?.get(toPlainWord(text))
     if (mapped && 'ignore_row' in mapped) return 'ignored'
     texts.push(mapped ? mapped.to.trim() : text)
   }
-  return texts.filter((text) => text !== '')
+  return { texts: texts.filter((text) => text !== ''), isAssumed: !hasFirstColumn && assumedText !== null }
 }
 
 function readTarget(reader: TargetReader, cells: readonly string[]): ReadTarget {
   const { field, mapping } = reader
-  const texts = readTexts(reader, cells)
-  if (texts === 'ignored') return { ignored: true }
+  const reading = readTexts(reader, cells)
+  if (reading === 'ignored') return { ignored: true }
+  const { texts, isAssumed } = reading
   if (texts.length === 0) return null
   const result = parseCell(texts, reader.format)
-  if ('value' in result) return { value: result.value }
+  if ('value' in result) return { value: result.value, isAssumed }
   const value = showUndecodable(texts.join(' ')).slice(0, maxShownValue)
   return { error: { ...result, column: mapping.columns[0] ?? null, target_field: field.key, value } }
 }
@@ -130,21 +145,66 @@ function checkMarks(marks: ReadonlySet<string>, currency: unknown): RowError | n
   return { column: null, target_field: 'order.currency', code: 'currency_mismatch', message, value: mark ?? null }
 }
 
-/** Reads the cells of a row. Each cell that cannot be read is an error. */
-export function decideRow(readers: readonly TargetReader[], cells: readonly string[]): DecidedRow {
+function readTotal(reader: TargetReader | null, cells: readonly string[]): number | null {
+  const target = reader && readOnce(reader, cells)
+  return target && 'value' in target && isAmount(target.value) ? target.value.minor : null
+}
+
+const ignoredRow: DecidedRow = {
+  values: {},
+  currency_mark: null,
+  unmapped_total: null,
+  assumed: [],
+  errors: [],
+  is_ignored: true,
+}
+
+/** A merged cell beside several tickets may have the amount of each or of all of them. */
+function checkMergedAmount(
+  { field, mapping }: TargetReader,
+  cells: readonly string[],
+  filled: readonly number[],
+): RowError | null {
+  const column = mapping.columns.find((index) => filled.includes(index))
+  if (column === undefined || field.group !== 'item' || !(field.type === 'money' || field.type === 'quantity'))
+    return null
+  const value = (cells[column] ?? '').slice(0, maxShownValue)
+  const message =
+    `"${value}" is merged over several rows, so it may belong to each of them or to all together. Unmerge the cell, ` +
+    'or map the column to order.amount if it is the total of the order.'
+  return { column, target_field: field.key, code: 'merged_amount', message, value }
+}
+
+/**
+ * Reads the cells of a row. Each cell that cannot be read is an error, except that of an unmapped total. `filled` are
+ * the columns whose values come from a merged cell above them.
+ */
+export function decideRow(
+  readers: readonly TargetReader[],
+  cells: readonly string[],
+  totalReader: TargetReader | null = null,
+  filled: readonly number[] = [],
+): DecidedRow {
   const values: Record<string, Exclude<CellValue, Amount | null>> = {}
   const errors: RowError[] = []
+  const assumed: string[] = []
   const marks = new Set<string>()
   for (const reader of readers) {
     const target = readOnce(reader, cells)
     if (!target) continue
-    if ('ignored' in target) return { values: {}, currency_mark: null, errors: [], is_ignored: true }
+    if ('ignored' in target) return ignoredRow
+    const merged = filled.length > 0 ? checkMergedAmount(reader, cells, filled) : null
+    if (merged) {
+      errors.push(merged)
+      continue
+    }
     if ('error' in target) {
       errors.push(target.error)
       continue
     }
     const { value } = target
-    const { key } = reader.field
+    const { key, is_order_level } = reader.field
+    if (target.isAssumed && is_order_level) assumed.push(key)
     if (isAmount(value)) {
       const amountError = checkAmount(reader, value, cells)
       if (amountError) errors.push(amountError)
@@ -157,5 +217,12 @@ export function decideRow(readers: readonly TargetReader[], cells: readonly stri
   if (marks.size > 1 && [...marks].some((mark) => mark !== 'kr' && allowsCurrency('kr', mark))) marks.delete('kr')
   const currencyError = checkMarks(marks, currency === 'kr' ? undefined : currency)
   if (currencyError) errors.push(currencyError)
-  return { values, currency_mark: [...marks][0] ?? null, errors, is_ignored: false }
+  return {
+    values,
+    currency_mark: [...marks][0] ?? null,
+    unmapped_total: readTotal(totalReader, cells),
+    assumed,
+    errors,
+    is_ignored: false,
+  }
 }

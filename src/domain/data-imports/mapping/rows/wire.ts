@@ -32,7 +32,7 @@ export const toWireOrder = (order: DecidedOrder): Record<string, unknown> =>
     external_id: order.external_id,
     order_number: order.order_number,
     status: order.status,
-    created: order.created_at === null ? null : toIso(order.created_at),
+    created: toIso(order.created_at),
     currency: order.currency,
     customer: removeNulls(order.customer),
     items: order.items.map(toWireItem),

@@ -105,6 +105,10 @@ export const aliasesByKey: ReadonlyMap<string, Alias> = new Map(
   allAliases.toReversed().map((alias) => [buildHeaderKey(alias.text), alias]),
 )
 
+/** Whether a header names the total of an order, such as `Total (DKK)`. */
+export const isTotalHeader = (header: string): boolean =>
+  [header, removeBrackets(header)].some((text) => aliasesByKey.get(buildHeaderKey(text))?.target === 'order.amount')
+
 export const otherKeys: ReadonlySet<string> = new Set(other.map(buildHeaderKey))
 
 export const marketingKeys: ReadonlySet<string> = new Set(marketing.map(buildHeaderKey))

@@ -60,7 +60,7 @@ const amount = { type: 'money' } as const
 export const fixedTargetFields: readonly TargetField[] = [
   buildField('order.external_id', 'Order ID', { required: true, max: 128 }),
   buildField('order.order_number', 'Order number', { max: 16 }),
-  buildField('order.created', 'Order date', { type: 'instant' }),
+  buildField('order.created', 'Order date', { type: 'instant', required: true }),
   buildField('order.status', 'Order status', { type: 'order_status' }),
   buildField('order.currency', 'Currency', { type: 'currency' }),
   buildField('order.amount', 'Order total', amount),

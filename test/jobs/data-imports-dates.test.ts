@@ -1,0 +1,132 @@
+import { sql } from 'drizzle-orm'
+import { describe, expect, it } from 'vitest'
+import { get, post } from '../support/api.ts'
+import { answer, recordsOf } from '../support/consents.ts'
+import { columnsOf, csv, mapColumns, pathOf, process } from '../support/data-imports.ts'
+import { ordersOf, previewed, started } from '../support/imported-tables.ts'
+import { givenImport } from '../support/seeding/imports/data-imports.ts'
+import { givenConsent } from '../support/seeding/messaging/consents.ts'
+import { db } from '../support/seeding/rows.ts'
+import { seedShop, type Shop } from '../support/seeding/sales/orders.ts'
+
+const tableOf = (rows: readonly string[]) => csv(rows.map((row) => `${row}\r\n`).join(''))
+const undated = ['Order ID;Email;Ticket type;Price', 'A;ane@example.dk;Partout;100,00']
+const dateOf = (value: string) => [{ target_field: 'order.created', value }]
+const createdAt = async (shop: Shop) => (await ordersOf(shop)).map((order) => (order as { created: string }).created)
+
+describe('a file whose orders have no date', () => {
+  it('is asked for one before its rows are read', async () => {
+    const shop = await seedShop()
+    const { id, column_summary } = await givenImport(shop, tableOf(undated))
+    expect(column_summary.missing_required).toEqual(['order.created'])
+    const { body: checked } = await post(pathOf(id, '/column-mappings/validate'), {})
+    const issue = { code: 'missing_target', message: 'Map a column to order.created, or set a constant for it.' }
+    expect(checked).toMatchObject({ is_valid: false, missing_required: ['order.created'] })
+    expect(checked.errors).toMatchObject([{ ...issue, target_field: 'order.created' }])
+    const refused = await post(pathOf(id, '/column-mappings/process'), {})
+    expect([refused.status, refused.body.code]).toEqual([409, 'column_mapping_incomplete'])
+    expect(refused.body.errors).toMatchObject([{ code: issue.code, pointer: '#/mappings', detail: issue.message }])
+    expect(await ordersOf(shop)).toEqual([])
+  })
+
+  it('is imported with the date that its user gives', async () => {
+    const shop = await seedShop()
+    const { id } = await givenImport(shop, tableOf(undated))
+    await previewed(id, { constants: dateOf('2026-05-01 12:00') })
+    expect(await started(id)).toMatchObject({ status: 'completed', created_orders: 1 })
+    expect(await createdAt(shop)).toEqual(['2026-05-01T10:00:00.000Z'])
+  })
+
+  it('is asked again next time, because a date is not remembered', async () => {
+    const shop = await seedShop()
+    const first = await givenImport(shop, tableOf(undated))
+    const mapped = [...dateOf('2026-05-01'), { target_field: 'order.currency', value: 'dkk' }]
+    await previewed(first.id, { constants: mapped })
+    await started(first.id)
+    const next = await givenImport(shop, tableOf([undated[0] ?? '', 'B;bo@example.dk;Partout;100,00']))
+    expect(next.column_summary.missing_required).toEqual(['order.created'])
+    expect((await columnsOf(next.id)).constants).toMatchObject([{ target_field: 'order.currency' }])
+  })
+
+  it('does not repeat the rows of a list that has grown, whatever date it gets then', async () => {
+    const shop = await seedShop()
+    const list = ['Email;Ticket type;Price', 'ane@example.dk;Partout;100,00']
+    const first = await givenImport(shop, tableOf(list))
+    await previewed(first.id, { constants: dateOf('2026-05-01') })
+    await started(first.id)
+    const grown = await givenImport(shop, tableOf([...list, 'bo@example.dk;Partout;100,00']))
+    const { totals } = await previewed(grown.id, { constants: dateOf('2026-06-01') })
+    expect(totals).toMatchObject({ create: 1, skip: 1 })
+  })
+
+  it('warns of similar orders of another system, whatever date it gets', async () => {
+    const shop = await seedShop()
+    const dated = ['Email;Ticket type;Price;Order date', 'ane@example.dk;Partout;100,00;2026-01-15']
+    const first = await givenImport(shop, tableOf(dated), { external_source: 'old shop' })
+    await previewed(first.id)
+    await started(first.id)
+    const list = ['Email;Ticket type;Price', 'ane@example.dk;Partout;100,00']
+    const moved = await givenImport(shop, tableOf(list), { external_source: 'new shop' })
+    const { results } = await previewed(moved.id, { constants: dateOf('2026-06-01') })
+    expect(results).toMatchObject([{ action: 'create', warnings: [{ code: 'similar_order' }] }])
+  })
+
+  it('never gives a consent again that was withdrawn since, even with a later date', async () => {
+    const shop = await seedShop()
+    const consent = (await givenConsent(shop.organization_id, { key: 'newsletter' })) as { id: string; key: string }
+    const table = tableOf(['Order ID;Email;Ticket type;Price;News', 'A;ane@example.dk;Partout;100,00;yes'])
+    const mappings = [{ source_column: 'News', target_field: `consent.${consent.key}` }]
+    const importWith = async (date: string) => {
+      const { id } = await givenImport(shop, table, { options: { on_duplicate: 'update' } })
+      await previewed(id, { mappings, constants: dateOf(date) })
+      await started(id)
+    }
+    await importWith('2026-01-05')
+    const user = await db.first(
+      sql<{ id: string }>`select id from users where organization_id = ${shop.organization_id}`,
+    )
+    expect((await answer('withdraw', { user: user?.id ?? '', consent: consent.id })).status).toBe(200)
+    await importWith(new Date(Date.now() + 3_600_000).toISOString())
+    const records = await recordsOf(user?.id ?? '', consent.id)
+    expect(records.map(({ status }) => status)).toEqual(['given', 'withdrawn'])
+  })
+})
+
+describe('an order without a date in a file with dates', () => {
+  const table = [
+    'Order ID;Email;Ticket type;Price;Order date',
+    'A;ane@example.dk;Partout;100,00;2026-05-01',
+    'A;ane@example.dk;Camping;50,00;',
+    'B;bo@example.dk;Partout;100,00;',
+  ]
+
+  it('is refused, and takes the date of its other rows if they have one', async () => {
+    const shop = await seedShop()
+    const { id } = await givenImport(shop, tableOf(table))
+    const { body: checked } = await post(pathOf(id, '/column-mappings/validate'), {})
+    const error = { row: 4, target_field: 'order.created', code: 'missing_required' }
+    expect(checked).toMatchObject({ is_valid: true, errors: [error] })
+    const { results } = await previewed(id)
+    const message = 'The order has no date. Fill the cell, or set a default_value for the column of order.created.'
+    expect(results).toMatchObject([{ action: 'create' }, { action: 'error', errors: [{ ...error, message }] }])
+    expect(await started(id)).toMatchObject({ status: 'completed_with_errors', created_orders: 1, failed_orders: 1 })
+    expect(await createdAt(shop)).toEqual(['2026-04-30T22:00:00.000Z'])
+    expect((await get(pathOf(id, '/error-report'))).text).toContain('The order has no date.')
+  })
+
+  it('takes the date that the user sets for blank cells, which the next file does not', async () => {
+    const shop = await seedShop()
+    const { id } = await givenImport(shop, tableOf(table))
+    const blank = { source_column: 'Order date', default_value: '2026-06-01' }
+    expect((await mapColumns(id, [blank])).status).toBe(200)
+    expect(await process(id)).toMatchObject({ status: 'ready', invalid_rows: 0 })
+    expect(await started(id)).toMatchObject({ status: 'completed', created_orders: 2 })
+    expect(await createdAt(shop)).toEqual(['2026-04-30T22:00:00.000Z', '2026-05-31T22:00:00.000Z'])
+    const next = await givenImport(shop, tableOf([...table, 'C;cy@example.dk;Partout;100,00;']))
+    expect((await columnsOf(next.id)).results[4]).toMatchObject({
+      target_field: 'order.created',
+      suggested_by: 'memory',
+      default_value: null,
+    })
+  })
+})

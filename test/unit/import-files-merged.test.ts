@@ -1,0 +1,166 @@
+import { encodeText } from '../../src/domain/data-imports/files/encoding/encode.ts'
+import { describe, expect, it } from 'vitest'
+import { getMaxCopyBytes } from '../../src/domain/data-imports/files/faults.ts'
+import { openBytes } from '../../src/domain/data-imports/files/source.ts'
+import { readCanonicalChunks, inspectFile } from '../../src/domain/data-imports/files/read.ts'
+import { faultOf, inspectAndRead, readAll } from '../support/import-files.ts'
+import { textRow, workbook, type WorkbookDraft } from '../support/xlsx.ts'
+
+const header = textRow(1, ['Order', 'Name', 'Ticket', 'Price'])
+const tickets =
+  textRow(2, ['A-1', 'Ann', 'Day', '10']) +
+  textRow(3, ['', '', 'Camping', '20']) +
+  textRow(4, ['', '', 'Parking', '']) +
+  textRow(5, ['B-2', 'Bo', 'Day', '10'])
+
+const merged = (...ranges: string[]): string =>
+  `<mergeCells count="${ranges.length}">${ranges.map((range) => `<mergeCell ref="${range}"/>`).join('')}</mergeCells>`
+
+const build = (after: string, rows = header + tickets, more: Partial<WorkbookDraft> = {}) =>
+  workbook({ sheets: [{ name: 'x', rows, after }], ...more })
+
+async function read(bytes: Uint8Array, chunkLength = 1000) {
+  const { rows } = await inspectAndRead(openBytes(bytes, chunkLength))
+  return rows.map(({ cells }) => cells.join('|'))
+}
+
+const filled = ['A-1|Ann|Day|10', 'A-1|Ann|Camping|20', 'A-1|Ann|Parking', 'B-2|Bo|Day|10']
+const unfilled = ['A-1|Ann|Day|10', '||Camping|20', '||Parking', 'B-2|Bo|Day|10']
+
+describe('cells that are merged over the rows of an order', () => {
+  it('give their value to each of these rows', async () => {
+    expect(await read(build(merged('A2:A4', 'B2:B4')))).toEqual(filled)
+  })
+
+  it.each([
+    ['without any', ''],
+    ['only across columns', merged('A2:B2', 'A5:D5')],
+    ['with ranges that are no ranges', merged('A2', 'A0:A4', 'A2:A9999999', '2:4', '', 'A2:A4:A9', '$A$2:$A$4')],
+  ])('change nothing %s', async (_, after) => {
+    expect(await read(build(after))).toEqual(unfilled)
+  })
+
+  it('give it only to their first column, and however the range is written', async () => {
+    expect(await read(build(merged('A4:A2', 'C4:B2')))).toEqual(filled)
+  })
+
+  it('leave cells with a value of their own, and empty rows, as they are', async () => {
+    const rows = `${textRow(2, ['A-1', 'Ann'])}${textRow(3, ['', 'Bo'])}${textRow(4, [])}${textRow(6, ['', 'Cy'])}`
+    expect(await read(build(merged('A2:A9', 'B2:B9'), header + rows))).toEqual(['A-1|Ann', 'A-1|Bo', 'A-1|Cy'])
+  })
+
+  it('keep the cells of the header in the header', async () => {
+    expect(await read(build(merged('A1:A4', 'B1:D1')))).toEqual(unfilled)
+  })
+
+  it.each([
+    ['overlap', merged('A2:A3', 'A2:A4', 'B2:B4', 'B2:B3', 'B2:B4')],
+    ['cover the whole sheet', merged('A1:XFD1048576', 'A2:XFD4', 'B2:B4')],
+  ])('are read where they %s', async (_, after) => {
+    expect(await read(build(after))).toEqual(filled)
+  })
+
+  it('are found with a prefix before each element, and in UTF-16', async () => {
+    expect(await read(build(merged('A2:A4', 'B2:B4'), undefined, { prefix: 'x:' }))).toEqual(filled)
+    const xml = `<worksheet><sheetData>${header}${tickets}</sheetData>${merged('A2:A4', 'B2:B4')}</worksheet>`
+    const parts = { 'xl/worksheets/sheet1.xml': encodeText(`\uFEFF${xml}`, 'utf-16le') }
+    expect(await read(build('', undefined, { parts }))).toEqual(filled)
+  })
+
+  it('are found wherever the parts of the file end', async () => {
+    const bytes = build(`<autoFilter ref="A1:D5"/>${merged('A2:A4', 'B2:B4')}`)
+    for (const chunkLength of [1, 2, 3, 7, 64]) expect(await read(bytes, chunkLength)).toEqual(filled)
+  })
+
+  it('are not looked for in the texts of cells', async () => {
+    const rows = header + textRow(2, [merged('A2:A3'), 'Ann']) + textRow(3, ['', 'Bo'])
+    expect(await read(build('', rows))).toEqual([`${merged('A2:A3')}|Ann`, '|Bo'])
+  })
+
+  it('are read the same when the copy goes on behind each of its parts', async () => {
+    const count = 3000
+    const orders = Array.from({ length: count }, (_, index) => {
+      const cells = index % 3 === 0 ? [`A-${index}`, `${index} ${'x'.repeat(1500)}`] : ['', `${index}`]
+      return textRow(index + 2, cells)
+    })
+    const ranges = Array.from({ length: count / 3 }, (_, index) => `A${index * 3 + 2}:A${index * 3 + 4}`)
+    const file = openBytes(build(merged(...ranges), header + orders.join('')), 65_536)
+    const format = await inspectFile(file)
+    const { rows } = await readAll(file, format)
+    expect(rows.map(({ cells }) => cells[0])).toEqual(
+      Array.from({ length: count }, (_, index) => `A-${index - (index % 3)}`),
+    )
+    let positions = 0
+    for await (const { next, isLast } of readCanonicalChunks(file, format)) {
+      if (isLast) break
+      positions++
+      const [chunk] = await Array.fromAsync(readCanonicalChunks(file, format, next))
+      expect(chunk?.rows[0]).toEqual(rows[next.rowCount])
+    }
+    expect(positions).toBeGreaterThan(2)
+  })
+})
+
+describe('rows that a sheet hides', () => {
+  it('are read and counted, also those of a filter, without the empty ones', async () => {
+    const hidden = (row: string, value = '1') => row.replace('<row ', `<row hidden="${value}" `)
+    const rows =
+      header +
+      hidden(textRow(2, ['A-1', 'Ann'])) +
+      hidden(textRow(3, ['A-2', 'Bo']), 'true') +
+      hidden(textRow(4, ['A-3', 'Cy']), '0') +
+      hidden(textRow(5, []))
+    const file = openBytes(build('<autoFilter ref="A1:D5"/>', rows), 1000)
+    const chunks = await Array.fromAsync(readCanonicalChunks(file, await inspectFile(file)))
+    expect(chunks.at(-1)?.next).toMatchObject({ rowCount: 3, hiddenRows: 2, filledRows: 0 })
+  })
+})
+
+describe('a hostile workbook', () => {
+  const many = (count: number, range: (index: number) => string) =>
+    merged(...Array.from({ length: count }, (_, index) => range(index)))
+
+  it.each([
+    ['each in a row of its own', (index: number) => `A${index + 2}:A${index + 3}`],
+    ['all over the whole sheet', () => 'A1:XFD1048576'],
+    ['all over the rows of one order', (index: number) => `${String.fromCharCode(65 + (index % 26))}2:ZZ900000`],
+  ])('with 100,000 merged cells, %s, is read in little time', async (_, range) => {
+    const startedAt = performance.now()
+    const rows = await read(build(many(100_000, range)), 65_536)
+    expect(rows).toHaveLength(4)
+    expect(performance.now() - startedAt).toBeLessThan(4000)
+  })
+
+  it('with even more is refused', async () => {
+    const after = many(100_001, (index) => `A${index + 2}:A${index + 3}`)
+    expect(await faultOf(read(build(after), 65_536))).toMatchObject({ code: 'too_many_merged_cells' })
+  })
+
+  it('with an endless tag behind its rows is refused', async () => {
+    const after = `<mergeCells><mergeCell ${'x'.repeat(3_000_000)}`
+    expect(await faultOf(read(build(after), 65_536))).toMatchObject({ code: 'broken_xlsx' })
+  })
+
+  it('with long texts that are merged over very many rows does not fill the copy beyond its limit', async () => {
+    const long = textRow(2, ['x'.repeat(30_000), 'y'.repeat(30_000), 'z'.repeat(30_000), 'a'])
+    const rows = Array.from({ length: 3000 }, (_, index) => textRow(index + 3, ['', '', '', 'b'])).join('')
+    const file = openBytes(build(merged('A2:A900000', 'B2:B900000', 'C2:C900000'), header + long + rows), 65_536)
+    const format = await inspectFile(file)
+    let largest = 0
+    const copying = async () => {
+      for await (const { next } of readCanonicalChunks(file, format)) largest = next.canonicalOffset
+    }
+    expect(await faultOf(copying())).toMatchObject({ code: 'too_much_text' })
+    expect(largest).toBeLessThan(getMaxCopyBytes(file.size) * 1.1)
+  })
+
+  it('with merged texts that make a row too long is refused with the row', async () => {
+    const columns = Array.from({ length: 8 }, (_, index) => String.fromCharCode(65 + index))
+    const cells = (column: number, length: number) =>
+      columns.map((_, index) => (index === column ? 'x'.repeat(length) : ''))
+    const rows = columns.map((_, index) => textRow(index + 2, cells(index, 30_000))).join('')
+    const ranges = columns.map((column, index) => `${column}${index + 2}:${column}20`)
+    const bytes = build(merged(...ranges), textRow(1, columns) + rows + textRow(10, cells(0, 1)))
+    expect(await faultOf(read(bytes, 65_536))).toMatchObject({ code: 'line_too_long', line: expect.any(Number) })
+  })
+})
