@@ -43,7 +43,7 @@ describe('a campaign', () => {
       /^"Astrid Bcc: Holm 0" </,
     )
     expect(captured.every(({ sender }) => sender.startsWith('Nord lys <'))).toBe(true)
-    // Lists of organisations in other tests would return a name that no request can store.
+    // The API stores no such name, and other tests list all organisations.
     await db.batch([sql`update organizations set name = 'Nordlys' where id = ${crowd.organization}`])
   })
 
