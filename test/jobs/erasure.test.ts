@@ -190,7 +190,7 @@ describe('an erasure', () => {
     const person = await givenKnown()
     await post(`/v1/user/${person.id}/erase`, {})
     const job = createJob()
-    const unreachable = { of: () => ({ erase: () => Promise.reject(new Error('the object was not reached')) }) }
+    const unreachable = { get: () => ({ erase: () => Promise.reject(new Error('the object was not reached')) }) }
     await expect(sweepErasures({ ...job, senders: unreachable as unknown as typeof job.senders })).rejects.toThrow(
       'erasures could not be finished',
     )

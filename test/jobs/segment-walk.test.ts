@@ -65,14 +65,14 @@ describe('a calculation through an organisation', () => {
 })
 
 /** Takes all steps of the started calculation, and returns how many people each added and where it ended. */
-async function takeSteps(segment: string, peopleAStep: number) {
+async function takeSteps(segment: string, peoplePerStep: number) {
   const machine = createCalculator()
   const { epoch } = await loadSegment(segment)
   const stepResults: { people: number; end: string }[] = []
   let calculation = await findCalculation(machine.job, segment, epoch)
   while (calculation) {
     const { matched_count } = await loadSegment(segment)
-    const step = await calculateStep(machine.job, calculation, peopleAStep)
+    const step = await calculateStep(machine.job, calculation, peoplePerStep)
     expect(['calculating', 'ready']).toContain(step.state)
     const now = await loadSegment(segment)
     stepResults.push({ people: now.matched_count - matched_count, end: now.cursor_id })
@@ -92,7 +92,7 @@ describe('a step of a calculation through an organisation', () => {
       fc.asyncProperty(
         fc.array(person, { minLength: 1, maxLength: 40 }),
         fc.integer({ min: 1, max: 20 }),
-        async (joined, peopleAStep) => {
+        async (joined, peoplePerStep) => {
           const place = (await givenOrganization()).id
           const seeded = await seedPeople(
             { organization: place },
@@ -104,8 +104,8 @@ describe('a step of a calculation through an organisation', () => {
           )
           const { id: segment } = (await givenSegment({ organization_id: place })) as { id: string }
           expect((await post(`/v1/segments/${segment}/recalculate`, undefined)).status).toBe(200)
-          for (const { people } of await takeSteps(segment, peopleAStep))
-            expect(people).toBeLessThanOrEqual(peopleAStep)
+          for (const { people } of await takeSteps(segment, peoplePerStep))
+            expect(people).toBeLessThanOrEqual(peoplePerStep)
           expect(await loadSegment(segment)).toMatchObject({ status: 'ready', matched_count: seeded.length })
           expect((await listMembers(segment)).length).toBe(
             seeded.filter(({ email, is_active }) => email !== null && is_active).length,
@@ -118,22 +118,22 @@ describe('a step of a calculation through an organisation', () => {
 })
 
 const steps = 6
-const peopleAStep = 10
+const peoplePerStep = 10
 
 describe('a condition on an indexed column of people', () => {
   async function countRowsRead(place: { organization_id: string; edition_id?: string }, expression: string) {
     const { id: segment } = await givenSegment({ ...place, expression })
     expect((await post(`/v1/segments/${segment as string}/recalculate`, undefined)).status).toBe(200)
     const machine = createCalculator()
-    await machine.take([buildMessage(await loadSegment(segment as string))], peopleAStep)
-    expect(await loadSegment(segment as string)).toMatchObject({ status: 'ready', user_count: steps * peopleAStep })
+    await machine.take([buildMessage(await loadSegment(segment as string))], peoplePerStep)
+    expect(await loadSegment(segment as string)).toMatchObject({ status: 'ready', user_count: steps * peoplePerStep })
     return machine.meter.rows_read
   }
 
   it.each(['organisation', 'edition'])('never makes a step read all people of an %s', async (of) => {
     const organisation = await givenOrganization()
     const { id: edition } = await seedEdition(organisation)
-    const people = Array.from({ length: steps * peopleAStep }, (_, at) => ({
+    const people = Array.from({ length: steps * peoplePerStep }, (_, at) => ({
       last_seen_at: at + 1,
       created_at: at + 1,
     }))

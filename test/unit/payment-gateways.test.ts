@@ -234,7 +234,7 @@ describe('a refund through Stripe', () => {
       const fetched = mockAnswer(status, { error: { type: 'invalid_request_error', message } })
       logs.push(
         await createGateway().refund(buildCall()),
-        await createGateway().lookup({ ...buildCall(), provider_reference: null }),
+        await createGateway().lookUp({ ...buildCall(), provider_reference: null }),
       )
       fetched.mockRestore()
     }
@@ -245,7 +245,7 @@ describe('a refund through Stripe', () => {
 
 describe('payment services other than Stripe', () => {
   const buildGateway = (service: 'manual' | 'test', environment = 'test') =>
-    buildPaymentGateways({ apiBase: '', environment }).of({ ...account, service, api_key: null, webhook_secret: null })
+    buildPaymentGateways({ apiBase: '', environment }).get({ ...account, service, api_key: null, webhook_secret: null })
 
   it('complete a refund by hand at once, without a call', async () => {
     const fetched = mockAnswer(200, {})
@@ -258,7 +258,7 @@ describe('payment services other than Stripe', () => {
     const refund = (amount_minor: number) =>
       buildGateway('test').refund(buildCall({ key: `k${amount_minor}:1`, amount_minor }))
     const lookUp = (amount: number, provider_reference: string | null) =>
-      buildGateway('test').lookup({ key: `k${amount}:1`, payment: 'pi_1', provider_reference })
+      buildGateway('test').lookUp({ key: `k${amount}:1`, payment: 'pi_1', provider_reference })
     expect(await refund(1250)).toMatchObject({ state: 'completed' })
     expect(await refund(1201)).toMatchObject({ state: 'failed', code: 'declined', is_retryable: false })
     expect(await refund(1204)).toMatchObject({ state: 'failed', code: 'insufficient_funds', is_retryable: true })
@@ -266,7 +266,7 @@ describe('payment services other than Stripe', () => {
     expect(pending).toMatchObject({ state: 'pending', provider_reference: expect.any(String) })
     const reference = pending.state === 'pending' ? pending.provider_reference : null
     expect(await lookUp(1202, reference)).toMatchObject({ state: 'failed', code: 'expired_card' })
-    expect(await buildGateway('test').find(reference ?? '')).toMatchObject({
+    expect(await buildGateway('test').findRefund(reference ?? '')).toMatchObject({
       amount_minor: 1202,
       currency: 'dkk',
       key: 'k1202:1',
@@ -276,7 +276,7 @@ describe('payment services other than Stripe', () => {
     expect(await lookUp(1203, null)).toMatchObject({ state: 'completed' })
     expect(await refund(1203)).toMatchObject({ state: 'completed' })
     expect(await lookUp(9999, null)).toBe('not_found')
-    expect(await buildGateway('test').find('re_1')).toBeNull()
+    expect(await buildGateway('test').findRefund('re_1')).toBeNull()
   })
 
   it('simulate nothing in production', () => {

@@ -12,7 +12,7 @@ describe('the result of a refund at Stripe', () => {
     const payment = fake.store.pay({ amount: 100_000, currency: 'dkk' })
     for (let nth = 1; nth <= 130; nth++)
       fake.store.refund(payment, { amount: 10, metadata: { refund_key: `rfr_${nth}:1` } })
-    const lookup = (key: string) => createGateway().lookup({ key, payment: payment.charge, provider_reference: null })
+    const lookup = (key: string) => createGateway().lookUp({ key, payment: payment.charge, provider_reference: null })
     expect(await lookup('rfr_1:1')).toMatchObject({ state: 'completed' })
     expect(await lookup('rfr_130:1')).toMatchObject({ state: 'completed' })
     expect(await lookup('rfr_1:2')).toBe('not_found')
@@ -32,33 +32,36 @@ describe('the result of a refund at Stripe', () => {
     const refund = fake.store.refund(payment, { amount: 500 }) as { id: string }
     const call = { key: 'rfr_1:1', payment: payment.id, provider_reference: refund.id }
     const connected = createGateway({ provider_account: 'acct_1' })
-    expect(await connected.lookup(call)).toEqual({ state: 'completed', provider_reference: refund.id })
+    expect(await connected.lookUp(call)).toEqual({ state: 'completed', provider_reference: refund.id })
     fake.store.change(refund.id, 'failed', 'insufficient_funds')
-    expect(await connected.lookup(call)).toMatchObject({ state: 'failed', code: 'insufficient_funds' })
-    expect(await createGateway().lookup(call)).toBe('not_found')
-    expect(await connected.find(refund.id)).toMatchObject({ payments: [payment.id, payment.charge], amount_minor: 500 })
-    expect(await connected.find('re_other')).toBeNull()
-    expect(await connected.find('../charges')).toBeNull()
+    expect(await connected.lookUp(call)).toMatchObject({ state: 'failed', code: 'insufficient_funds' })
+    expect(await createGateway().lookUp(call)).toBe('not_found')
+    expect(await connected.findRefund(refund.id)).toMatchObject({
+      payments: [payment.id, payment.charge],
+      amount_minor: 500,
+    })
+    expect(await connected.findRefund('re_other')).toBeNull()
+    expect(await connected.findRefund('../charges')).toBeNull()
   })
 
   it.each([401, 403, 429, 500, 503])('is unknown after the answer %i', async (status) => {
     mockAnswer(status, { error: { type: 'api_error', message: 'No.' } })
     const call = { key: 'rfr_1:1', payment: 'pi_1' }
-    expect(await createGateway().lookup({ ...call, provider_reference: null })).toMatchObject({ state: 'unknown' })
-    expect(await createGateway().lookup({ ...call, provider_reference: 're_1' })).toMatchObject({ state: 'unknown' })
-    await expect(createGateway().find('re_1')).rejects.toThrow(PaymentProviderUnavailable)
+    expect(await createGateway().lookUp({ ...call, provider_reference: null })).toMatchObject({ state: 'unknown' })
+    expect(await createGateway().lookUp({ ...call, provider_reference: 're_1' })).toMatchObject({ state: 'unknown' })
+    await expect(createGateway().findRefund('re_1')).rejects.toThrow(PaymentProviderUnavailable)
   })
 
   it('is unknown when the list does not end, or cannot be read', async () => {
     const call = { key: 'rfr_1:1', payment: 'pi_1', provider_reference: null }
     mockAnswer(200, { object: 'list', data: [buildStripeRefund({ metadata: {} })], has_more: true })
-    expect(await createGateway().lookup(call)).toMatchObject({ state: 'unknown' })
+    expect(await createGateway().lookUp(call)).toMatchObject({ state: 'unknown' })
     vi.restoreAllMocks()
     mockAnswer(200, { object: 'list', data: [{ id: 're_2' }], has_more: false })
-    expect(await createGateway().lookup(call)).toMatchObject({ state: 'unknown' })
+    expect(await createGateway().lookUp(call)).toMatchObject({ state: 'unknown' })
     vi.restoreAllMocks()
     mockAnswer(200, { object: 'list', data: [] })
-    expect(await createGateway().lookup(call)).toMatchObject({ state: 'unknown' })
+    expect(await createGateway().lookUp(call)).toMatchObject({ state: 'unknown' })
   })
 })
 
@@ -86,7 +89,7 @@ describe('a refund at a Stripe with faults', () => {
     expect(await createGateway().refund(call)).toMatchObject({ state: 'unknown' })
     fake.respondWith('accept')
     expect(await createGateway().refund(call)).toMatchObject({ state: 'unknown' })
-    expect(await createGateway().lookup({ ...call, provider_reference: null })).toMatchObject({ state: 'completed' })
+    expect(await createGateway().lookUp({ ...call, provider_reference: null })).toMatchObject({ state: 'completed' })
     expect(fake.store.paidBack(payment.id)).toBe(1250)
   })
 
