@@ -155,10 +155,10 @@ describe('an erasure', () => {
   })
 
   it('hides the addresses in the audit log, with any number of entries between', async () => {
-    const known = await givenKnown()
+    const person = await givenKnown()
     const entry = (text: string) => ({
       id: freshId('audit_entry'),
-      organization_id: known.organization_id,
+      organization_id: person.organization_id,
       action: 'updateCampaign',
       actor_id: 'root',
       resource_type: 'campaign',
@@ -167,20 +167,23 @@ describe('an erasure', () => {
       request_id: 'req_1',
       created_at: Date.now(),
     })
-    const entries = [known.email, `x${known.email}`, ...Array.from({ length: 4100 }, () => 'nobody'), known.phone].map(
-      entry,
-    )
+    const entries = [
+      person.email,
+      `x${person.email}`,
+      ...Array.from({ length: 4100 }, () => 'nobody'),
+      person.phone,
+    ].map(entry)
     await write(...insertAll(auditLog, entries))
-    await post(`/v1/user/${known.id}/erase`, {})
+    await post(`/v1/user/${person.id}/erase`, {})
     await finishErasures()
     const { results } = await env.DB.prepare(
       `select changes ->> '$[0].after' as name, changes ->> '$[0].is_hidden' as is_hidden, count(*) as n from audit_log
         where organization_id = ? and resource_id = 'cmp_1' group by 1, 2 order by n`,
     )
-      .bind(known.organization_id)
+      .bind(person.organization_id)
       .all()
     expect(results).toEqual([
-      { name: `x${known.email}`, is_hidden: null, n: 1 },
+      { name: `x${person.email}`, is_hidden: null, n: 1 },
       { name: null, is_hidden: 1, n: 2 },
       { name: 'nobody', is_hidden: null, n: 4100 },
     ])
