@@ -1,6 +1,6 @@
 import { detectDialect } from './dialect.ts'
 import { detectEncoding } from './encoding/detect.ts'
-import { readByteOrderMark, createDecoder, showUndecodable, type Encoding } from './encoding/names.ts'
+import { createDecoder, getUnitSize, readByteOrderMark, showUndecodable, type Encoding } from './encoding/names.ts'
 import { ReadError } from './faults.ts'
 import type { CsvFormat, FormatOptions } from './format.ts'
 import { findHeader } from './header.ts'
@@ -24,7 +24,9 @@ async function readSample(file: FileSource, { encoding, likely }: FormatOptions)
   const head = await readBytes(file, 0, sampleLength)
   const chosen = encoding ?? detected.encoding
   const mark = readByteOrderMark(head)
-  const markLength = mark?.encoding === chosen ? mark.length : 0
+  // Programs also put the mark of UTF-8 before text of another encoding.
+  const isMarked = mark && (mark.encoding === chosen || (mark.encoding === 'utf-8' && getUnitSize(chosen) === 1))
+  const markLength = isMarked ? mark.length : 0
   const isLast = head.length === file.size
   const body = head.subarray(markLength)
   const wholeLines = findLineStarts(body, isLast, chosen)
