@@ -49,6 +49,11 @@ export async function inspectCsv(file: FileSource, options: FormatOptions): Prom
   const { block, encoding, encodingConfidence, markLength } = await readSample(file, options)
   const text = createDecoder(encoding).decode(block.bytes.subarray(0, block.starts[dialectSampleLines]))
   if (text.trim() === '' && block.isLast) throw new ReadError('empty_file', 'The file has no rows.')
+  if (text.includes('\0'))
+    throw new ReadError(
+      'binary',
+      `The file is not text in ${encoding}: it contains NUL characters. Set encoding to auto.`,
+    )
   const { confidence, ...dialect } = detectDialect(text, options)
   const all = readSampleRecords(block, { ...dialect, encoding, width: null })
   const records = dialect.hasSeparatorLine ? all.slice(1) : all
