@@ -78,8 +78,11 @@ function readWallet(env: Bindings): WalletConfig {
       `WALLET_VENDOR_A and WALLET_VENDOR_B are both "${vendors.vendorA}". Each platform can be only one of them.`,
     )
   const platforms = Object.values(vendors).filter((platform) => platform !== null)
-  const missing = platforms.flatMap((platform) => requiredWalletVariables[platform]).find((variable) => !env[variable])
-  if (name === 'live' && missing) throw new Error(`${missing} is not set. WALLET_PROVIDER=live requires it.`)
+  const missingVariable = platforms
+    .flatMap((platform) => requiredWalletVariables[platform])
+    .find((variable) => !env[variable])
+  if (name === 'live' && missingVariable)
+    throw new Error(`${missingVariable} is not set. WALLET_PROVIDER=live requires it.`)
   return {
     name,
     vendors,
@@ -112,13 +115,18 @@ function readPayments(env: Bindings, environment: Config['environment']): Config
   const secret = env.MERCHANT_KEY_SECRET || (isDevelopment ? env.LINK_SIGNING_KEY : '')
   return {
     apiBase: readPaymentBase(env.PAYMENT_API_BASE, isDevelopment),
-    secrets: [secret, env.MERCHANT_KEY_SECRET_PREVIOUS].flatMap((one) => one || []),
+    secrets: [secret, env.MERCHANT_KEY_SECRET_PREVIOUS].flatMap((text) => text || []),
   }
 }
 
+/** Links and headers that begin with this URL are ASCII. */
+const readPublicUrl = ({ PUBLIC_URL }: Bindings): string =>
+  trimSlash(URL.canParse(PUBLIC_URL) ? new URL(PUBLIC_URL).href : PUBLIC_URL)
+
 /** The URL of files: a separate host, or PUBLIC_URL. */
-function readFilesUrl({ FILES_URL, PUBLIC_URL }: Bindings): string {
-  if (!FILES_URL) return trimSlash(PUBLIC_URL)
+function readFilesUrl(env: Bindings): string {
+  const { FILES_URL, PUBLIC_URL } = env
+  if (!FILES_URL) return readPublicUrl(env)
   const url = URL.canParse(FILES_URL) ? new URL(FILES_URL) : null
   const isOrigin = url && /^https?:$/.test(url.protocol) && trimSlash(FILES_URL) === url.origin
   if (isOrigin && (!URL.canParse(PUBLIC_URL) || new URL(PUBLIC_URL).host !== url.host)) return url.origin
@@ -163,7 +171,7 @@ function buildConfig(env: Bindings): Config {
     environment,
     rateLimitPerMinute: Number(env.RATE_LIMIT_PER_MINUTE) || 0,
     rootToken: env.ROOT_TOKEN ?? null,
-    publicUrl: trimSlash(env.PUBLIC_URL),
+    publicUrl: readPublicUrl(env),
     linkSigningKey: env.LINK_SIGNING_KEY ?? '',
     idempotencySecret: env.IDEMPOTENCY_KEY || env.LINK_SIGNING_KEY || null,
     emailFrom: readSender(env),

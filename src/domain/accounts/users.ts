@@ -30,6 +30,17 @@ export function normalizeEmail(text: string): string | null {
   return localPattern.test(local) && domainPattern.test(domain) ? `${local}@${toUnicodeDomain(domain)}` : null
 }
 
+const dnsDomain = /(?<![a-z0-9.-])[a-z0-9.-]{0,250}xn--[a-z0-9.-]{1,250}/gi
+
+/** A part of an address, such as `@xn--bcher-kva.example`, in the form in which addresses are stored. */
+export const normalizeEmailPart = (text: string): string =>
+  normalizeEmail(text) ??
+  text
+    .normalize('NFKC')
+    .toLowerCase()
+    .normalize('NFKC')
+    .replaceAll(dnsDomain, (domain) => toUnicodeDomain(domain))
+
 /** The ways to write a country code before a number: `+45`, `0045`, `(+45)`, `(0045)`. */
 const internationalPrefix = /^\s*(?:\(\s*(?:\+|00)\s*([1-9]\d{0,3})\s*\)|(?:\+|00)(?=\s*(?:\(\s*)?[1-9]))/
 
@@ -57,7 +68,7 @@ export interface Contact {
   last_name: string
 }
 
-/** The columns of an erased customer. */
+/** The contact columns of an erased customer, in the organisation and in each edition. */
 export const erasedContact = {
   email: null,
   phone_number: null,
@@ -66,9 +77,6 @@ export const erasedContact = {
   metadata: {},
   phone_digits: '',
   search_text: '',
-  is_active: false,
-  is_verified: false,
-  last_seen_at: null,
 }
 
 /** The columns that searches for customers read. */

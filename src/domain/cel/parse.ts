@@ -62,13 +62,13 @@ function parseSyntax(source: string): Ast {
 /** Lists the operands of `a && b && c` or `a || b || c`. */
 export function listOperands(ast: Ast, op: '&&' | '||'): Ast[] {
   const operands: Ast[] = []
-  let rest = ast
-  while (rest.op === op) {
-    const [left, right] = rest.args
+  let operand = ast
+  while (operand.op === op) {
+    const [left, right] = operand.args
     operands.unshift(...listOperands(right, op))
-    rest = left
+    operand = left
   }
-  return [rest, ...operands]
+  return [operand, ...operands]
 }
 
 function listChildren(ast: Ast): Ast[] {
@@ -80,6 +80,25 @@ function listChildren(ast: Ast): Ast[] {
     return typeof args === 'object' && args !== null && 'op' in args ? [args as Ast] : []
   }
   return flat(ast.args)
+}
+
+/** Lists the text literals of an expression in the order of the source. An invalid expression has none. */
+export function listTexts(source: string): (SourceRange & { text: string })[] {
+  const texts: (SourceRange & { text: string })[] = []
+  const visit = (part: unknown): void => {
+    if (Array.isArray(part)) for (const item of part) visit(item)
+    else if (typeof part === 'object' && part !== null && 'op' in part) {
+      const { op, args, start, end } = part as Ast
+      if (op === 'value' && typeof args === 'string') texts.push({ text: args, start, end })
+      else visit(args)
+    }
+  }
+  try {
+    visit(parseSyntax(source))
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+  }
+  return texts.toSorted((one, other) => one.start - other.start)
 }
 
 const heavyCalls = /^(?:int|double|timestamp|exists|exists_one|all|filter|map|get[A-Z]\w*)$/
@@ -146,12 +165,12 @@ const commentTextOrParenthesis =
 
 /** The syntax tree has no grouping parentheses, so their places are read from the source. */
 function findParentheses(source: string): SourceRange[] {
-  const open: number[] = []
+  const openPositions: number[] = []
   const pairs: SourceRange[] = []
   for (const { 0: token, index } of source.matchAll(commentTextOrParenthesis)) {
-    if (token === '(') open.push(index)
+    if (token === '(') openPositions.push(index)
     if (token !== ')') continue
-    const start = open.pop()
+    const start = openPositions.pop()
     if (start !== undefined) pairs.push({ start, end: index + 1 })
   }
   return pairs

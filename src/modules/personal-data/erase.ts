@@ -21,6 +21,14 @@ export async function eraseUser(ctx: Ctx, user: LoadedUser, input: EraseUserInpu
   const existing = user.erased_at === null ? undefined : await findErasure(ctx, user.id)
   if (existing) return commit(ctx, existing, [])
   const now = ctx.now()
+  const erasedColumns = {
+    ...erasedContact,
+    is_active: false,
+    is_verified: false,
+    last_seen_at: null,
+    erased_at: now,
+    modified_at: now,
+  }
   const erasure: ErasureRow = {
     id: ctx.newId('erasure'),
     organization_id: user.organization_id,
@@ -33,14 +41,15 @@ export async function eraseUser(ctx: Ctx, user: LoadedUser, input: EraseUserInpu
     campaign_cursor: 0,
     event_cursor: firstIdAt('webhook_event', user.created_at - clockToleranceMs),
     import_cursor: '',
+    audit_cursor: '',
     due_at: now,
     claimed_until: null,
     completed_at: null,
     created_at: now,
   }
   return commit(ctx, erasure, [
-    ...updateVersion(users, user, { ...erasedContact, erased_at: now, modified_at: now }),
+    ...updateVersion(users, user, erasedColumns),
     insert(erasures, erasure),
-    ...(await buildErasureStatements(erasure, now)),
+    ...(await buildErasureStatements(ctx.db, erasure, now)),
   ])
 }

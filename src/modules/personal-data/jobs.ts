@@ -3,15 +3,17 @@ import type { JobCtx } from '../../context.ts'
 import { claimUntil, isClaimable } from '../../db/claims.ts'
 import { requireOneChange } from '../../db/commit.ts'
 import { isLostRace } from '../../db/failures.ts'
-import { mergeCustomerIndexes } from '../../db/customers.ts'
+import { mergeSearchIndexes } from '../../db/customers.ts'
 import { campaigns } from '../../db/schema/messaging/campaigns.ts'
 import { erasures } from '../../db/schema/personal-data.ts'
 import { decodeAs, select } from '../../db/select.ts'
 import { update } from '../../db/write.ts'
 import { firstIdAt } from '../../domain/ids.ts'
 import type { Channel } from '../../domain/messaging/messaging.ts'
-import { type ErasedPerson, eraseInImports } from '../data-imports/index.ts'
-import { readAddresses, buildErasureStatements, type ErasureRow } from './erasure-statements.ts'
+import { hideContacts } from '../audit-log/index.ts'
+import { eraseInImports } from '../data-imports/index.ts'
+import { eraseInSegments } from '../segments/index.ts'
+import { buildErasureStatements, type ErasureRow, readContacts } from './erasure-statements.ts'
 
 /** An erasure continues after this time when a run crashed, or when a campaign was still sending to the person. */
 const claimMs = 60_000
@@ -22,7 +24,7 @@ const campaignsPerStep = 20
 const eventsPerStep = 2000
 const erasuresPerSweep = 5
 
-/** Claims an erasure that is due. Answers undefined when another run has it. */
+/** Claims an erasure that is due. Returns undefined when another run has it. */
 const claimErasure = ({ db, now }: JobCtx, id: string): Promise<ErasureRow | undefined> =>
   db.first(
     decodeAs(
@@ -33,7 +35,10 @@ const claimErasure = ({ db, now }: JobCtx, id: string): Promise<ErasureRow | und
   )
 
 type ErasureProgress = Partial<
-  Pick<ErasureRow, 'pass' | 'campaign_cursor' | 'event_cursor' | 'import_cursor' | 'addresses' | 'completed_at'>
+  Pick<
+    ErasureRow,
+    'pass' | 'campaign_cursor' | 'event_cursor' | 'import_cursor' | 'audit_cursor' | 'addresses' | 'completed_at'
+  >
 >
 
 /** Records the progress of an erasure and extends its claim. Throws LostRace when another run has made progress since. */
@@ -49,6 +54,7 @@ async function recordProgress(
     eq(erasures.campaign_cursor, erasure.campaign_cursor),
     eq(erasures.event_cursor, erasure.event_cursor),
     eq(erasures.import_cursor, erasure.import_cursor),
+    eq(erasures.audit_cursor, erasure.audit_cursor),
     isNull(erasures.completed_at),
   )
   const changes = { ...progress, ...times }
@@ -56,7 +62,7 @@ async function recordProgress(
   return { ...erasure, ...changes }
 }
 
-/** Erases the person in the Durable Objects of the next campaigns. Answers null when there are no more. */
+/** Erases the person in the Durable Objects of the next campaigns. Returns null when there are no more. */
 async function eraseInCampaigns(job: JobCtx, erasure: ErasureRow): Promise<ErasureRow | null> {
   const startedCampaigns = await job.db.all(
     select({ seq: campaigns.seq, id: campaigns.id, channel: sql<Channel>`${campaigns.channel}` })
@@ -77,7 +83,7 @@ async function eraseInCampaigns(job: JobCtx, erasure: ErasureRow): Promise<Erasu
     startedCampaigns.map(async ({ seq, id, channel }) => ({
       seq,
       channel,
-      ...(await job.senders.of(id).erase(erasure.user_seq)),
+      ...(await job.senders.get(id).erase(erasure.user_seq)),
     })),
   )
   const addresses = [...erasure.addresses]
@@ -87,14 +93,6 @@ async function eraseInCampaigns(job: JobCtx, erasure: ErasureRow): Promise<Erasu
   const waitingCampaign = results.find(({ is_done }) => !is_done)
   const progress = { campaign_cursor: waitingCampaign ? waitingCampaign.seq - 1 : last.seq, addresses }
   return recordProgress(job, erasure, progress)
-}
-
-/** Builds the ids and addresses by which rows of imports are found. */
-function buildErasedPerson(erasure: ErasureRow): ErasedPerson {
-  const addresses = readAddresses(erasure)
-  const listOfChannel = (requestedChannel: Channel) =>
-    addresses.flatMap(({ channel, address }) => (channel === requestedChannel ? [address] : []))
-  return { ...erasure, emails: new Set(listOfChannel('email')), phones: new Set(listOfChannel('sms')) }
 }
 
 /** Sets all texts except the id to null in every object that describes the person. */
@@ -112,7 +110,7 @@ function removePerson(value: unknown, userId: string): unknown {
 }
 
 /**
- * Erases the person in the next webhook events. Answers the id of the last one read, or null when there are no more.
+ * Erases the person in the next webhook events. Returns the id of the last one read, or null when there are no more.
  */
 async function eraseInEvents({ db }: JobCtx, erasure: ErasureRow): Promise<string | null> {
   const { event_cursor, organization_id, user_id } = erasure
@@ -137,28 +135,33 @@ async function eraseInEvents({ db }: JobCtx, erasure: ErasureRow): Promise<strin
   return range && range.count === eventsPerStep ? range.last : null
 }
 
-/** Does one step of a pass. Answers null when the pass has ended or has to wait. */
+/** Does one step of a pass. Returns null when the pass has ended or has to wait. */
 async function eraseNextStep(job: JobCtx, erasure: ErasureRow): Promise<ErasureRow | null> {
   const advanced = await eraseInCampaigns(job, erasure)
   if (advanced) return advanced.campaign_cursor > erasure.campaign_cursor ? advanced : null
   const event_cursor = await eraseInEvents(job, erasure)
   if (event_cursor !== null) return recordProgress(job, erasure, { event_cursor })
-  const import_cursor = await eraseInImports(job, buildErasedPerson(erasure), erasure.import_cursor)
+  const person = { ...erasure, ...readContacts(erasure) }
+  const import_cursor = await eraseInImports(job, person, erasure.import_cursor)
   if (import_cursor !== null) {
     const next = await recordProgress(job, erasure, { import_cursor })
     return import_cursor === erasure.import_cursor ? null : next
   }
-  await job.db.batch(await buildErasureStatements(erasure, job.now()))
+  const audit_cursor = await hideContacts(job, erasure.organization_id, person, erasure.audit_cursor)
+  if (audit_cursor !== null) return recordProgress(job, erasure, { audit_cursor })
+  await eraseInSegments(job, erasure, person)
+  await job.db.batch(await buildErasureStatements(job.db, erasure, job.now()))
   if (erasure.pass === 1) {
-    const firstEvent = firstIdAt('webhook_event', erasure.created_at - secondPassAfterMs)
+    const since = erasure.created_at - secondPassAfterMs
+    const cursors = { event_cursor: firstIdAt('webhook_event', since), audit_cursor: firstIdAt('audit_entry', since) }
     await recordProgress(
       job,
       erasure,
-      { pass: 2, campaign_cursor: 0, event_cursor: firstEvent, import_cursor: '' },
+      { pass: 2, campaign_cursor: 0, import_cursor: '', ...cursors },
       { due_at: job.now() + secondPassAfterMs, claimed_until: null },
     )
   } else {
-    await mergeCustomerIndexes(job.db)
+    await mergeSearchIndexes(job.db)
     await recordProgress(
       job,
       erasure,
@@ -183,7 +186,7 @@ async function runErasure(job: JobCtx, id: string): Promise<void> {
 
 /** Continues erasures that are due, longest due first. An error in one does not stop the others. */
 export async function sweepErasures(job: JobCtx): Promise<void> {
-  const due = await job.db.all(
+  const dueErasures = await job.db.all(
     select({ id: erasures.id })
       .from(erasures)
       .where(sql`due_at <= ${job.now()} and ${isClaimable(job.now())}`)
@@ -191,6 +194,6 @@ export async function sweepErasures(job: JobCtx): Promise<void> {
       .limit(erasuresPerSweep),
   )
   const errors: unknown[] = []
-  for (const { id } of due) await runErasure(job, id).catch((error: unknown) => errors.push(error))
+  for (const { id } of dueErasures) await runErasure(job, id).catch((error: unknown) => errors.push(error))
   if (errors.length) throw new Error('erasures could not be finished', { cause: errors[0] })
 }

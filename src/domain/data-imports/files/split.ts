@@ -21,8 +21,8 @@ export interface Dialect {
 
 /** The last line may lack its line break. */
 export function splitLines(text: string): string[] {
-  const plain = text.includes('\r') ? text.replaceAll('\r\n', '\n').replaceAll('\r', '\n') : text
-  const lines = plain.split('\n')
+  const normalized = text.includes('\r') ? text.replaceAll('\r\n', '\n').replaceAll('\r', '\n') : text
+  const lines = normalized.split('\n')
   if (lines.at(-1) === '') lines.pop()
   return lines
 }
@@ -57,7 +57,7 @@ interface QuotedCell {
   end: number
 }
 
-/** Answers the quoted cell that begins at a quotation mark, and where it ends; null for one that does not end well. */
+/** Returns the quoted cell that begins at a quotation mark, and where it ends; null for one that does not end well. */
 function readQuotedCell(text: string, from: number, dialect: Dialect): QuotedCell | null {
   const quoted = readUntilMark(text, from, dialect, true)
   return quoted || !dialect.hasBackslashes ? quoted : readUntilMark(text, from, dialect, false)

@@ -26,9 +26,9 @@ import {
   listTokenParts,
   RefusedTemplate,
   type TemplateFault,
-  listTokens,
+  listArgumentTokens,
 } from './liquid-bounds.ts'
-import { categories, listNames } from './variables.ts'
+import { variableCategories, listNames } from './variables.ts'
 
 const allowedTags = ['if', 'unless', 'case', 'for', 'assign', 'capture', 'comment', 'raw']
 
@@ -85,24 +85,24 @@ export type { Parsed }
 /** Comparing an item of a list takes as long as reading so many characters. */
 const costOfItem = 10
 
-function lengthOf(value: unknown): number {
-  const plain: unknown = toValue(value)
-  if (typeof plain === 'string') return plain.length
-  if (!Array.isArray(plain)) return 0
-  return plain.reduce((sum: number, item) => sum + costOfItem + (Array.isArray(item) ? lengthOf(item) : 0), 0)
+function measureLength(value: unknown): number {
+  const rawValue: unknown = toValue(value)
+  if (typeof rawValue === 'string') return rawValue.length
+  if (!Array.isArray(rawValue)) return 0
+  return rawValue.reduce((sum: number, item) => sum + costOfItem + (Array.isArray(item) ? measureLength(item) : 0), 0)
 }
 
 const useMemory = (context: Context, ...values: unknown[]): void =>
-  context.memoryLimit.use(values.reduce((sum: number, value) => sum + lengthOf(value), 0))
+  context.memoryLimit.use(values.reduce((sum: number, value) => sum + measureLength(value), 0))
 
 /** Text of a value as LiquidJS writes it. */
 function toText(value: unknown): string {
-  const plain: unknown = toValue(value)
-  if (typeof plain === 'string') return plain
-  if (plain === undefined || plain === null) return ''
-  if (Array.isArray(plain)) return plain.map(toText).join('')
+  const rawValue: unknown = toValue(value)
+  if (typeof rawValue === 'string') return rawValue
+  if (rawValue === undefined || rawValue === null) return ''
+  if (Array.isArray(rawValue)) return rawValue.map(toText).join('')
   // oxlint-disable-next-line typescript/no-base-to-string -- LiquidJS writes objects like this
-  return String(plain)
+  return String(rawValue)
 }
 
 /** LiquidJS does not count output towards the memory limit. */
@@ -146,11 +146,11 @@ type BinaryOperator = (left: unknown, right: unknown, context: Context) => Retur
 const countedOperators: Operators = Object.fromEntries(
   Object.entries(defaultOperators).map(([name, operator]) => {
     if (name === 'not') return [name, operator]
-    const counted: BinaryOperator = (left, right, context) => {
+    const meteredOperator: BinaryOperator = (left, right, context) => {
       useMemory(context, left, right)
       return (operator as BinaryOperator)(left, right, context)
     }
-    return [name, counted]
+    return [name, meteredOperator]
   }),
 )
 
@@ -165,10 +165,12 @@ function countedFilter(name: string): FilterImplOptions {
   if (typeof filter !== 'function') throw new Error(`There is no filter ${name}.`)
   return function (...values) {
     useMemory(this.context, ...values)
+    // Filters may cut a character in half, which cannot be encoded.
+    if (name === 'url_encode') return filter.call(this, toText(values[0]).toWellFormed())
     if (name === 'date') {
       const [, format, zone] = values
       const zoneCost = zone === undefined ? 0 : costOfTimeZone
-      this.context.memoryLimit.use(costOfDate + lengthOf(format) * costOfDateFormat + zoneCost)
+      this.context.memoryLimit.use(costOfDate + measureLength(format) * costOfDateFormat + zoneCost)
     }
     return filter.apply(this, values)
   }
@@ -196,7 +198,8 @@ const engines = { html: createEngine(true), text: createEngine(false) }
 /** `html` escapes values, `text` does not. */
 export type Output = keyof typeof engines
 
-export const parseLiquid = (output: Output, text: string): Parsed[] => engines[output].parse(text)
+/** Parses a text for rendering. Values that stand inside links are percent-encoded. */
+export const parseLiquid = (output: Output, text: string): Parsed[] => engines[output].parse(encodeLinkValues(text))
 
 export class TooMuchText extends Error {
   override name = 'TooMuchText'
@@ -215,14 +218,14 @@ const isMemoryFault = (error: unknown): error is LiquidError =>
 export function renderLiquid(output: Output, parsed: Parsed[], values: object, limit: number): string {
   const liquid = engines[output]
   const context = new Context(values, liquid.options, { sync: true, memoryLimit: limit }, { liquid })
-  const counted = new CountedOutput(context)
+  const emitter = new CountedOutput(context)
   try {
-    toValueSync(liquid.renderer.renderTemplates(parsed, context, counted))
+    toValueSync(liquid.renderer.renderTemplates(parsed, context, emitter))
   } catch (error) {
     if (isMemoryFault(error)) throw new TooMuchText(limit, error.token)
     throw error
   }
-  return counted.buffer.toWellFormed()
+  return emitter.buffer.toWellFormed()
 }
 
 interface TemplateNames {
@@ -246,7 +249,7 @@ function collectNames(nodes: readonly Parsed[], names: TemplateNames): TemplateN
     for (const name of listLocalNames(node)) names.locals.add(name)
     if (node instanceof ForTag) names.loops.set(node.variable, node.collection.getText().trim())
     for (const argument of node.arguments?.() ?? [])
-      for (const token of listTokens(argument)) collectPaths(token, names.paths)
+      for (const token of listArgumentTokens(argument)) collectPaths(token, names.paths)
     collectNames(listChildren(node), names)
   }
   return names
@@ -298,7 +301,7 @@ export function locateFault(error: unknown): TemplateFault {
 
 const scope = {
   lists: listNames,
-  reserved: new Set<string>([...categories, 'tracking', 'forloop']),
+  reserved: new Set<string>([...variableCategories, 'tracking', 'forloop']),
 }
 
 interface FaultyTemplate {
@@ -324,7 +327,7 @@ const tooLarge = (detail: string): FaultyTemplate => ({
 export function readTemplate(text: string, maxLength = maxTemplateLength): ReadTemplate | FaultyTemplate {
   if (text.length > maxLength) return tooLarge(`At most ${maxLength} characters.`)
   try {
-    const parsed = parseLiquid('text', text)
+    const parsed = engines.text.parse(text)
     const steps = countSteps(parsed, scope)
     return steps > maxSteps
       ? tooLarge(`The Liquid takes more than ${maxSteps} steps. Use fewer tags, or shorter loops.`)
@@ -365,6 +368,43 @@ export function splitLiquid(text: string): Piece[] {
     isLiquid: token.kind !== TokenKind.HTML,
     text: token.input.slice(token.begin, token.end),
   }))
+}
+
+const anyLink = /https?:\/\/|mailto:|tel:/i
+const linkStart = /(?:https?:\/\/[^/?#]+[/?#]|mailto:|tel:)[^]*$/i
+const beforeLink = /^[^]*[\s"'<>]/
+/** A link is recognised by so many characters. Reading all of a long one again for each value would take long. */
+const maxLinkStart = 500
+const encodesItself = /\|\s*url_encode\s*-?\}\}$/
+const emptyOutput = /^\{\{-?\s*-?\}\}$/
+
+const encode = ' | url_encode | replace: "+", "%20"'
+/** In the address of a mail or telephone link, `@` and `+` stand for themselves. */
+const encodeAddress = `${encode} | replace: "%40", "@" | replace: "%2B", "+"`
+
+function chooseEncoding(textBefore: string): string {
+  const link = linkStart.exec(textBefore)?.[0]
+  if (link === undefined) return ''
+  return /^(?:mailto|tel):[^?]*$/i.test(link) ? encodeAddress : encode
+}
+
+/**
+ * Adds filters to the outputs that stand inside a link, after its host, so that no value ends the link or adds a
+ * parameter to it. An output that ends with `url_encode` stays as it is.
+ */
+function encodeLinkValues(text: string): string {
+  if (!anyLink.test(text)) return text
+  let textBefore = ''
+  return splitLiquid(text)
+    .map(({ isLiquid, text: piece }) => {
+      if (!isLiquid) textBefore = (textBefore + piece).replace(beforeLink, '').slice(0, maxLinkStart)
+      if (!piece.startsWith('{{') || !isLiquid) return piece
+      const encoding = encodesItself.test(piece) || emptyOutput.test(piece) ? '' : chooseEncoding(textBefore)
+      // The value is a part of the link, whatever it is.
+      textBefore += '-'
+      return encoding === '' ? piece : piece.replace(/\s*-?\}\}$/, (end) => `${encoding}${end}`)
+    })
+    .join('')
 }
 
 /** The variable of an output without filters: `links.portal` for `{{ links.portal }}`. */

@@ -83,7 +83,8 @@ const ImportExternalOrders = z.object({
       description:
         'Sends the receipt of the edition to the customer of every new order that is confirmed or completed. Needs ' +
         'an e-mail address of the customer. 400 `no_receipt_message` if neither the edition nor the platform has a ' +
-        'receipt.',
+        'receipt. A customer who unsubscribed and agrees to marketing by e-mail in a later order is asked to confirm ' +
+        'it, once in 30 days.',
     }),
   skipped: z
     .boolean()
@@ -98,10 +99,10 @@ const ImportExternalOrders = z.object({
     .min(1)
     .max(maxOrdersPerCall)
     .superRefine((orders, context) => {
-      const beyond = findItemBeyondLimit(orders)
-      if (beyond === null) return
+      const item = findItemBeyondLimit(orders)
+      if (item === null) return
       const message = `The items of a request have at most ${maxUnitsPerCall} units in total.`
-      const path = [beyond.order, 'items', beyond.item, 'quantity']
+      const path = [item.orderIndex, 'items', item.itemIndex, 'quantity']
       context.addIssue({ code: 'custom', params: { code: 'max_value' }, path, message })
     })
     .openapi({

@@ -3,16 +3,15 @@ import type { JobCtx } from '../../../context.ts'
 import type { Statement } from '../../../db/database.ts'
 import { decodeAs } from '../../../db/select.ts'
 import { normalizeEmail, normalizePhone } from '../../../domain/accounts/users.ts'
+import { type ErasedContacts, listSpellings } from '../../../domain/erasure.ts'
 import { isNumbers, isRecord, readJson } from '../../../domain/text/json.ts'
 import { selectRowNumbers } from '../background/staged.ts'
 import { importFields, type ImportRow } from '../background/steps.ts'
 import { deleteContent, deleteCopy, findStoredFile } from './files.ts'
 
-export interface ErasedPerson {
+interface ErasedPerson extends ErasedContacts {
   organization_id: string
   user_id: string
-  emails: ReadonlySet<string>
-  phones: ReadonlySet<string>
 }
 
 interface ErasurePosition {
@@ -21,7 +20,7 @@ interface ErasurePosition {
   row: number
 }
 
-const rowsAStep = 5000
+const rowsPerStep = 5000
 
 interface SearchedImport extends ImportRow {
   country_code: string
@@ -86,6 +85,23 @@ export const buildUndoDataErasure = (userId: string): Statement =>
   sql`update import_orders set undo_data = json_remove(undo_data, '$.people', '$.updated')
     where undo_data is not null and order_id in ${selectOrdersOfPerson(userId)}`
 
+/** Removes the person's addresses from mappings, also from those that the organisation's next import would use. */
+export function buildMappingErasure(organizationId: string, contacts: ErasedContacts): Statement[] {
+  const spellings = JSON.stringify(listSpellings(contacts))
+  const isTheirs = (column: SQL) => sql`lower(trim(${column})) in (select value from json_each(${spellings}))`
+  const isOfOrganization = sql`import_id in (select id from data_imports where organization_id = ${organizationId})`
+  return [
+    sql`delete from import_constants where ${isOfOrganization} and ${isTheirs(sql`value`)}`,
+    sql`update import_columns set default_value = null where ${isOfOrganization} and ${isTheirs(sql`default_value`)}`,
+    sql`update import_header_history set default_value = null
+      where organization_id = ${organizationId} and ${isTheirs(sql`default_value`)}`,
+    sql`update import_source_history set constants = (select json_group_object(key, value)
+        from json_each(import_source_history.constants) where not ${isTheirs(sql`value`)})
+      where organization_id = ${organizationId}
+        and exists (select 1 from json_each(import_source_history.constants) where ${isTheirs(sql`value`)})`,
+  ]
+}
+
 const erasedProblem = JSON.stringify([
   {
     column: null,
@@ -140,7 +156,7 @@ async function deleteFiles(job: JobCtx, row: ImportRow): Promise<Statement[]> {
 
 /**
  * Blanks the next rows about the person in the imports of the organisation, and deletes the files of these imports.
- * Answers where to continue: null at the end, and the same position while an import is still being read.
+ * Returns where to continue: null at the end, and the same position while an import is still being read.
  */
 export async function eraseInImports(job: JobCtx, person: ErasedPerson, after: string): Promise<string | null> {
   const position = readPosition(after)
@@ -152,7 +168,7 @@ export async function eraseInImports(job: JobCtx, person: ErasedPerson, after: s
   const searched = await job.db.all(
     sql<SearchedRow>`select row_number, group_key, ${extractCell('customer.email')} as email,
         ${extractCell('customer.phone_number')} as phone, ${extractCell('item.user.email')} as holder
-      from import_rows where import_id = ${id} and row_number > ${from} order by row_number limit ${rowsAStep}`,
+      from import_rows where import_id = ${id} and row_number > ${from} order by row_number limit ${rowsPerStep}`,
   )
   const matchingRows = searched.filter((one) => concernsPerson(one, person, row.country_code))
   const orderKeys = from === 0 ? await loadOrderKeys(job, id, person) : []
@@ -160,7 +176,7 @@ export async function eraseInImports(job: JobCtx, person: ErasedPerson, after: s
   const rows = matchingRows.flatMap(({ row_number, group_key }) => (group_key === null ? [row_number] : []))
   if (keys.size > 0 || rows.length > 0)
     await job.db.batch([...buildErasure(row, { rows, keys: [...keys] }), ...(await deleteFiles(job, row))])
-  const last = searched.length === rowsAStep ? searched.at(-1)?.row_number : undefined
+  const last = searched.length === rowsPerStep ? searched.at(-1)?.row_number : undefined
   // `~` sorts behind all ids, so the search continues with the next import.
   return JSON.stringify(last === undefined ? { created_at, id: `${id}~`, row: 0 } : { created_at, id, row: last })
 }

@@ -98,11 +98,11 @@ function takeWords(text: string): { rest: string; zone: WrittenZone | null } {
   for (let from = Math.max(1, words.length - 6); from < words.length; from++) {
     const tail = words.slice(from).join(' ')
     if (!/^[a-z]/.test(tail) || tail === 'z') continue
-    const rest = words.slice(0, from).join(' ')
-    const isBehindOffset = endsWithOffset.test(rest)
+    const before = words.slice(0, from).join(' ')
+    const isBehindOffset = endsWithOffset.test(before)
     if (!isBehindOffset && !/[ /-]|^[a-z]{5}/.test(tail) && !Object.hasOwn(genericNames, tail)) continue
     const zone = readZone(tail)
-    if (zone) return { rest, zone: isBehindOffset ? null : zone }
+    if (zone) return { rest: before, zone: isBehindOffset ? null : zone }
   }
   return { rest: text, zone: null }
 }
@@ -124,12 +124,12 @@ export function takeZone(
     text = bracket.rest
     const content = bracket.content.replace(/^!/, '')
     if (content.includes('=') || isOther(content)) continue
-    const written = readZone(content)
-    if (!written && !endsWithOffset.test(text) && !/(?:utc|gmt)[+-]\d{1,2}$/.test(text)) return null
-    zone = written ?? zone
+    const bracketZone = readZone(content)
+    if (!bracketZone && !endsWithOffset.test(text) && !/(?:utc|gmt)[+-]\d{1,2}$/.test(text)) return null
+    zone = bracketZone ?? zone
   }
-  const taken = takeWords(text)
-  return { rest: taken.rest, zone: taken.zone ?? zone }
+  const split = takeWords(text)
+  return { rest: split.rest, zone: split.zone ?? zone }
 }
 
 /** Zones that are offsets by parts of an hour, for headers such as `Created (UTC+05:30)`. */

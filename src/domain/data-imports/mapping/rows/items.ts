@@ -124,19 +124,19 @@ const isSameTicket = (one: DecidedItem, other: DecidedItem): boolean =>
  * Takes each ticket code once. Exports repeat the row of a ticket for each answer, payment or scan, but never give two
  * tickets one code. A cancelled ticket may have been issued again with its code.
  */
-function takeTicketsOnce(sold: readonly DecidedItem[]): DecidedItems {
-  const taken: DecidedItems = { items: [], errors: [], warnings: [] }
+function takeTicketsOnce(items: readonly DecidedItem[]): DecidedItems {
+  const result: DecidedItems = { items: [], errors: [], warnings: [] }
   const byCode = new Map<string, DecidedItem>()
-  for (const item of sold) {
+  for (const item of items) {
     const { line, vendor_code } = item
     const earlier = vendor_code === null ? undefined : byCode.get(vendor_code)
     if (earlier && isSameTicket(earlier, item)) {
       const message = `The ticket "${vendor_code}" is in line ${earlier.line} too, so it is taken once.`
-      taken.warnings.push({ row: line, code: 'repeated_ticket', message })
+      result.warnings.push({ row: line, code: 'repeated_ticket', message })
       continue
     }
     if (earlier)
-      taken.errors.push({
+      result.errors.push({
         row: line,
         column: null,
         target_field: 'item.vendor_code',
@@ -145,9 +145,9 @@ function takeTicketsOnce(sold: readonly DecidedItem[]): DecidedItems {
         value: vendor_code,
       })
     if (vendor_code !== null && item.status !== 'cancelled') byCode.set(vendor_code, item)
-    taken.items.push(item)
+    result.items.push(item)
   }
-  return taken
+  return result
 }
 
 export function decideItems(rows: readonly PlacedRow[]): DecidedItems {
