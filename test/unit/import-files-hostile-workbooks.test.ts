@@ -42,6 +42,13 @@ describe('a small workbook that is expensive to read', () => {
     expect(performance.now() - startedAt).toBeLessThan(4000)
   })
 
+  it('is refused at once for many sheets that are long and empty', async () => {
+    const rows = `<row r="1">${'<c/>'.repeat(5_000_000)}</row>`
+    const sheets = Array.from({ length: 3 }, (_, index) => ({ name: `${index}`, rows }))
+    const bytes = workbook({ sheets: [...sheets, { name: 'last', rows: header + textRow(2, ['1', 'Ann', 'x']) }] })
+    expect(await faultOf(inspectAndRead(openBytes(bytes)))).toMatchObject({ code: 'empty_file' })
+  })
+
   it('is refused when the texts of its cells fill far more than the file', async () => {
     const sharedStrings = `<si><t>${'x'.repeat(60_000)}</t></si>`
     const rows = Array.from(

@@ -112,7 +112,7 @@ function rateQuoted(text: string, delimiter: Delimiter): Rating {
 const fewestMarkedCells = 2
 
 /**
- * Takes other quotation marks if most cells have them, or all cells of the header, or apostrophes a cell in each row, or
+ * Takes other quotation marks if most cells have them, all cells of the header, or apostrophes a cell in each row, and
  * if the table is not whole without them.
  */
 function rateMarks(text: string, delimiter: Delimiter, usual: Rating): Rating | null {

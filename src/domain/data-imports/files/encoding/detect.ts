@@ -98,7 +98,7 @@ async function sampleBeyondAscii(file: FileSource, markLength: number): Promise<
 const strangeLetter = '(?:[^\\P{L}\\p{Script=Latin}]|[\\u0250-\\u0258\\u025a-\\u02af])'
 const mixedScripts = new RegExp(`(?<=[a-z])${strangeLetter}|${strangeLetter}(?=[a-z])`, 'giu')
 
-/** Letters of other encodings hardly ever form a character of UTF-8, so bad bytes beside some good ones are mistakes. */
+/** Letters of other encodings hardly ever form a character of UTF-8, so bad bytes beside good ones are mistakes. */
 const maxBadShare = 0.8
 
 function isUtf8({ bytes, isFull }: ByteSample): boolean {

@@ -134,7 +134,7 @@ function toClockMs({ hour, minute, second, fraction = '' }: Clock): number | nul
 /** Words before a time, in the languages of exports. */
 const timeWords = '(?:kl|klokken|klokka|klockan|klo|at|um|om|o godz|o|godz|a)\\.?'
 
-/** Reads folded times such as `20:00`, `8.30`, `8 pm`, `8.00 em` of Swedes and `20 Uhr`; `20` only if a word says that it is a time. */
+/** Reads folded times such as `20:00`, `8.30`, `8 pm`, the Swedish `8.00 em`, and `20` if a word says what it is. */
 function readClock(text: string, isNamed = false): number | null {
   const parts = timePattern.exec(text)?.groups
   if (!parts) return null
