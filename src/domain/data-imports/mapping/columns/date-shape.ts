@@ -150,22 +150,20 @@ function readClock(text: string, isNamed = false): number | null {
   })
 }
 
-const clock = '\\d{1,2}(?:[:.h]\\d{2}(?:[:.]\\d{2}(?:[.,]\\d{1,9})?)?)?(?: ?[apfe]\\.? ?m\\.?)?(?: ?uhr| ?h)?'
-const zone = 'z|[a-z]{3,4}|(?:utc|gmt)?[+-]\\d{1,2}[:.]?(?:\\d{2})?'
+const clockPattern = '\\d{1,2}(?:[:.h]\\d{2}(?:[:.]\\d{2}(?:[.,]\\d{1,9})?)?)?(?: ?[apfe]\\.? ?m\\.?)?(?: ?uhr| ?h)?'
+const zonePattern = 'z|[a-z]{3,4}|(?:utc|gmt)?[+-]\\d{1,2}[:.]?(?:\\d{2})?'
 const withTime = new RegExp(
   `^(?<date>.*?\\d)(?:,? (?<word>${timeWords},? ?)?|,? ?[-–|_] ?(?=\\d{1,2}[:h])|:(?=\\d{2}:)|t)` +
-    `(?<time>${clock})(?: ?(?<zone>${zone}))?$`,
+    `(?<time>${clockPattern})(?: ?(?<zone>${zonePattern}))?$`,
 )
 const timeFirst = /^(?<time>\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?: ?[ap]\.?m\.?)?),? (?:den |d\. ?|on )?(?<date>.*\d{2})$/
 /** ISO 8601 without separators, and numbers of databases: `20260704T200000Z`, `20260704200000`. */
-const compactTime = /^(\d{8})(?:t(\d{2})(\d{2})(\d{2})?|(\d{2})(\d{2})(\d{2}))([.,]\d{1,9})?(z|[+-]\d{2}:?\d{2})?$/
+const compactTime = /^(\d{8})(?:t|(?=\d{6}(?!\d)))(\d{2})(\d{2})(\d{2})?((?:[.,]\d{1,9})?(?:z|[+-]\d{2}:?\d{2})?)$/
 
-const spreadCompactTime = (text: string): string =>
-  text.replace(
-    compactTime,
-    (_, day, hour, minute, second = '00', otherHour, otherMinute, otherSecond, fraction = '', offset = '') =>
-      `${day} ${hour ?? otherHour}:${minute ?? otherMinute}:${hour ? second : otherSecond}${fraction}${offset}`,
-  )
+function spreadCompactTime(text: string): string {
+  const [, day, hour, minute, second = '00', end = ''] = compactTime.exec(text) ?? []
+  return day === undefined ? text : `${day} ${hour}:${minute}:${second}${end}`
+}
 
 const readDays = (text: string): Days | null => {
   const date = removeWeekday(text)
