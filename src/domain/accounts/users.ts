@@ -1,5 +1,6 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
 import { toAsciiDomain, toUnicodeDomain } from '../messaging/domain-names.ts'
+import { unquoteLocalPart } from '../messaging/mailbox.ts'
 import { extractDigits, fold, searchSeparator } from '../text/fold.ts'
 import { cleanKey, cleanName } from '../text/invisible.ts'
 
@@ -19,10 +20,10 @@ const domainPattern = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,6
 
 /**
  * The form in which addresses are stored and compared, which is one for each mailbox: NFKC, in lower case, without
- * invisible characters, and with the domain in Unicode. Null: the text is not an address.
+ * invisible characters, without quotes around the part before the `@`, and with the domain in Unicode. Null: the text is not an address.
  */
 export function normalizeEmail(text: string): string | null {
-  const email = cleanKey(text.trim()).normalize('NFKC').toLowerCase().normalize('NFKC')
+  const email = unquoteLocalPart(cleanKey(text.trim()).normalize('NFKC').toLowerCase().normalize('NFKC'))
   if (email.length > maxEmailLength) return null
   const at = email.lastIndexOf('@')
   const [local, domain] = [email.slice(0, Math.max(0, at)), toAsciiDomain(email.slice(at + 1))]
@@ -35,8 +36,9 @@ const internationalPrefix = /^\s*(?:\(\s*(?:\+|00)\s*([1-9]\d{0,3})\s*\)|(?:\+|0
 
 /** E.164, or null if the text is not a phone number. Numbers without a country code get `countryCode`, such as `+45`. */
 export function normalizePhone(text: string, countryCode: string | null): string | null {
-  if (text.length > maxPhoneLength) return null
-  const international = cleanKey(text).replace(internationalPrefix, (_, code: string | undefined) => `+${code ?? ''}`)
+  const visible = cleanKey(text)
+  if (visible.length > maxPhoneLength) return null
+  const international = visible.replace(internationalPrefix, (_, code: string | undefined) => `+${code ?? ''}`)
   const number = parsePhoneNumberFromString(international, {
     extract: false,
     ...(countryCode ? { defaultCallingCode: countryCode.replace('+', '') } : {}),

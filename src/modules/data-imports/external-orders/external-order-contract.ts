@@ -223,7 +223,7 @@ export const ExternalOrderSchema = z
         'Spread over the purchases in proportion to their prices. What exceeds the prices lowers deposits, then handling fees, then the service fee.',
     }),
     coupon_code: Code(maxCodeLength).nullish(),
-    consents: z.record(z.string().max(maxConsentKeyLength), z.boolean()).optional(),
+    consents: z.record(Code(maxConsentKeyLength), z.boolean()).optional(),
     metadata: JsonObject.optional(),
   })
   .openapi('ExternalOrder')
