@@ -85,22 +85,32 @@ const isParticle = (word: string | undefined): boolean =>
   word !== undefined && word !== word.toUpperCase() && word === word.toLowerCase()
 
 /** What may follow a name after a comma without being a first name. */
-const suffix = /^(?:jr|jun|junior|sr|sen|senior|i{2,3}|ph\.? ?d|m\.?d|mba|m\.?sc|b\.?sc|esq|dds|cand\. ?\w+)\.?$/i
+const suffix =
+  /^(?:jr|jun|junior|sr|sen|senior|d\. ?[yæ]|i{2,3}|ph\.? ?d|m\.? ?d|mba|[mb]\. ?a|[mb]\.? ?sc|ll\. ?[mbd]|esq|dds|dr|prof|cand\. ?\w+|dipl\.[ -]{0,2}\w+)\.?$/i
+
+/** Iv is also a first name. */
+const isSuffix = (part: string): boolean => suffix.test(part) || part === 'IV'
 
 /**
- * Splits a full name. Before a comma stands the last name, unless only a suffix such as jr. or Ph.D. follows. Otherwise the last name is the last word together with the
- * lower-case words before it, and a single word is a first name.
+ * Splits a full name. Before a comma stands the last name, unless only suffixes such as jr. or Ph.D. follow. Otherwise
+ * the last name is the last word together with the lower-case words before it, and a single word is a first name.
+ * Suffixes belong to the last name.
  */
 export function splitFullName(text: string): { first_name: string; last_name: string } {
-  const name = cleanName(text)
-  const comma = name.indexOf(',')
-  if (comma >= 0 && suffix.test(name.slice(comma + 1).trim())) {
-    const { first_name, last_name } = splitFullName(name.slice(0, comma))
-    return last_name === ''
-      ? { first_name: '', last_name: name }
-      : { first_name, last_name: last_name + name.slice(comma) }
-  }
-  if (comma >= 0) return { first_name: name.slice(comma + 1).trim(), last_name: name.slice(0, comma).trim() }
+  const name = cleanName(text.replace(/^\s*"([^"]*)"\s*$/, '$1'))
+  const [start = '', ...parts] = name.split(/ ?[,，] ?/)
+  const suffixes = parts.slice(parts.findLastIndex((part) => !isSuffix(part)) + 1)
+  const others = parts.slice(0, parts.length - suffixes.length)
+  const addSuffixes = (last_name: string): string => [last_name, ...suffixes].join(', ')
+  if (others.length > 0) return { first_name: others.join(', '), last_name: addSuffixes(start) }
+  const { first_name, last_name } = splitWords(start)
+  if (suffixes.length === 0) return { first_name, last_name }
+  return last_name === ''
+    ? { first_name: '', last_name: addSuffixes(first_name) }
+    : { first_name, last_name: addSuffixes(last_name) }
+}
+
+function splitWords(name: string): { first_name: string; last_name: string } {
   const words = name.split(' ')
   let from = words.length - 1
   if (!isParticle(words[from])) while (from > 1 && isParticle(words[from - 1])) from--

@@ -227,7 +227,7 @@ export function parseCell(texts: readonly string[], format: CellFormat): CellRes
         'Correct the cell, or change the encoding if it is wrong in the whole file.',
     )
   const { type } = format.field
-  if (type === 'instant') return readInstant(texts, format)
+  if (type === 'instant') return readInstant(texts.map(dropInvisible), format)
   const text = cleanText(texts.join(' '), format)
   switch (type) {
     case 'money':
