@@ -12,7 +12,7 @@ export {
 } from './mapping.ts'
 export { detectSource, suggestImport } from './presets/detect.ts'
 export { recallMappings, type RememberedColumn } from './suggest/recall.ts'
-export { getGroupKey, isPhoneError, mapOrder, type DecidedOrder } from './rows/order.ts'
+export { getGroupKey, isLeftOut, mapOrder, type DecidedOrder } from './rows/order.ts'
 export { prepareMappings, type PreparedMappings } from './rows/prepare.ts'
 export {
   countTuples,
