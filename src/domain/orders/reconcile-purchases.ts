@@ -1,5 +1,5 @@
 import { divideByWeights, type PriceParts } from '../refunds/refund-shares.ts'
-import { type BoughtOption, type PurchaseStatus } from './purchases.ts'
+import { type BoughtOption, isHeld, type PurchaseStatus } from './purchases.ts'
 
 /** The product of a purchase, and what is paid for it. */
 interface Unit extends PriceParts {
@@ -159,6 +159,7 @@ function buildKeys({ customerId, followsPrices, hasCodes }: KeyOptions) {
   const equal = [byPrice, byValidity, byEqual]
   const changed = [priced(byProduct), byProduct, priced(getCode), getCode]
   const recoded = [priced(byVariantValidity), byVariantValidity, byVariant]
+  const renamed = [priced(() => ''), () => '']
   return {
     equal,
     equalHeld: [byStatus, ...equal].map(held),
@@ -166,6 +167,9 @@ function buildKeys({ customerId, followsPrices, hasCodes }: KeyOptions) {
     changedHeld: changed.map(held),
     /** A purchase gets its code. */
     recoded: [...recoded.map(held), ...recoded],
+    renamed: [...renamed.map(held), ...renamed],
+    /** Whether a purchase may be any unit. Its code would be in the source if it were another ticket. */
+    mayBeRenamed: (purchase: Unit) => getCode(purchase) === null,
     byEqualHeld: held(byEqual),
     byCodeHeld: held(getCode),
   }
@@ -241,7 +245,10 @@ const listEqualSteps = <Existing extends ExistingUnit>(keys: ReturnType<typeof b
   { keys: keys.equal },
 ]
 
-/** A changed unit has the code of its purchase or, if the purchase has no code, its product and variant. */
+/**
+ * A changed unit has the code of its purchase or, if the purchase has no code, its product and variant. A used purchase
+ * without a code takes any unit that is left, so that nobody enters again because the source renamed their ticket.
+ */
 const listChangedSteps = <Existing extends ExistingUnit>(
   keys: ReturnType<typeof buildKeys>,
 ): PairingStep<Existing>[] => [
@@ -249,6 +256,10 @@ const listChangedSteps = <Existing extends ExistingUnit>(
   { keys: keys.changedHeld, wanted: isCustomers },
   { keys: keys.changed },
   { keys: keys.recoded, existing: (purchase) => !hasCode(purchase), wanted: hasCode },
+  {
+    keys: keys.renamed,
+    existing: (purchase) => purchase.has_uses && isHeld(purchase.status) && keys.mayBeRenamed(purchase),
+  },
 ]
 
 const startPairing = <Existing>(existing: readonly Existing[], wanted: readonly WantedUnit[]): Pairing<Existing> => ({
