@@ -211,3 +211,45 @@ describe('a dry run', () => {
     }
   })
 })
+
+describe('an order that its source writes differently', () => {
+  const customer = {
+    email: 'ane@example.dk',
+    phone_number: '+4520123456',
+    full_name: 'Åse Holm',
+    locale: 'da',
+    metadata: { a: 1, b: { c: 2, d: 3 } },
+  }
+  const item = {
+    product: 'Day ticket',
+    variant: 'Saturday',
+    quantity: 2,
+    unit_price: 100,
+    user: { email: 'b@example.dk' },
+  }
+  const base = { created: '2026-01-01T10:00:00Z', customer, items: [item], discount: 10, metadata: { z: 1, y: [1, 2] } }
+  const writings: [string, Record<string, unknown>][] = [
+    ['phone number', { customer: { ...customer, phone_number: '0045 20\u00A012 34 56' } }],
+    ['e-mail address', { customer: { ...customer, email: '"ANE"@Example.DK.' } }],
+    ['accents', { customer: { ...customer, full_name: 'A\u030Ase  Holm' } }],
+    ['names', { customer: { ...customer, full_name: undefined, first_name: 'Åse', last_name: 'Holm' } }],
+    ['language', { customer: { ...customer, locale: 'da_DK.UTF-8' } }],
+    [
+      'order of keys',
+      { customer: { ...customer, metadata: { b: { d: 3, c: 2 }, a: 1 } }, metadata: { y: [1, 2], z: 1 } },
+    ],
+    ['product', { items: [{ ...item, product: 'DAY  ticket', variant: 'saturday' }] }],
+    ['price', { items: [{ ...item, unit_price: undefined, line_total: 200 }], amount: 190 }],
+    ['time', { created: '2026-01-01T11:00:00+01:00' }],
+    [
+      'blank values',
+      { coupon_code: '', order_number: '\u3164', items: [{ ...item, location: null, vendor_code: null }] },
+    ],
+  ]
+
+  it.each(writings)('is unchanged: %s', async (_, change) => {
+    const shop = await seedShop()
+    await taken(shop, base)
+    expect((await taken(shop, { ...base, ...change })).result).toMatchObject({ action: 'skipped', warnings: [] })
+  })
+})
