@@ -88,10 +88,11 @@ create table erasures (
   addresses text not null check (json_valid(addresses)),
   -- There are two passes: the second finds what was written while the first ran.
   pass integer not null default 1,
-  -- The last campaign, webhook event and import row that the pass has searched.
+  -- The last campaign, webhook event, import row and audit entry that the pass has searched.
   campaign_cursor integer not null default 0,
   event_cursor text not null,
   import_cursor text not null default '',
+  audit_cursor text not null default '',
   -- When the next step is due; null after the last one.
   due_at integer,
   claimed_until integer,

@@ -43,6 +43,8 @@ create index segments_by_created on segments (organization_id, created_at) where
 -- Serves lists of an edition ordered by creation.
 create index segments_of_edition on segments (edition_id, created_at)
   where deleted_at is null and edition_id is not null;
+-- Finds deleted segments whose expression names an erased person.
+create index segments_deleted on segments (organization_id) where deleted_at is not null;
 
 -- People for whom the expression holds. `excluded_for` is null for members, and otherwise why the person is excluded.
 create table segment_members (

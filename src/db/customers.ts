@@ -201,14 +201,15 @@ const maxSteps = 100
 
 const changes = sql<{ total: number }>`select total_changes() as total`
 
-/** Merges the segments of both search indexes, because FTS5 keeps deleted texts in older segments until then. */
-export async function mergeCustomerIndexes(db: Database): Promise<void> {
-  await mergeIndex(db, 'customer_search')
-  await mergeIndex(db, 'edition_customer_search')
+const searchIndexes = ['customer_search', 'edition_customer_search', 'order_search'] as const
+
+/** Merges the segments of the search indexes, because FTS5 keeps deleted texts in older segments until then. */
+export async function mergeSearchIndexes(db: Database): Promise<void> {
+  for (const name of searchIndexes) await mergeIndex(db, name)
 }
 
 /** Stops after `maxSteps`, because concurrent writes may always leave something to merge. */
-async function mergeIndex(db: Database, name: 'customer_search' | 'edition_customer_search'): Promise<void> {
+async function mergeIndex(db: Database, name: (typeof searchIndexes)[number]): Promise<void> {
   const index = sql.raw(name)
   const merge = sql`insert into ${index} (${index}, rank) values ('merge', ${sql.raw(`-${pagesPerStep}`)})`
   for (let step = 0; step < maxSteps; step++) {

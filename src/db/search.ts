@@ -2,8 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import { encodeMark, markShifts, buildMatchExpression, quotePhrase } from '../domain/text/trigrams.ts'
 import type { Database, Statement } from './database.ts'
 import { fold, listPhoneDigits, parsePhoneNeedles } from '../domain/text/fold.ts'
-import { normalizeEmail } from '../domain/accounts/users.ts'
-import { toUnicodeDomain } from '../domain/messaging/domain-names.ts'
+import { normalizeEmailPart } from '../domain/accounts/users.ts'
 import { buildOrderText } from '../domain/orders/orders.ts'
 
 /** A search with more candidates than this walks the index of the list's ordering instead of sorting them. */
@@ -74,11 +73,8 @@ const joinAlternatives = (conditions: readonly SQL[]): SQL => sql`(${sql.join([.
 /** SQLite finds an empty text everywhere, and nobody looks for it: it is left of a text of accents alone. */
 const contains = (column: SQL, part: string): SQL => (part === '' ? sql`0` : sql`instr(${column}, ${part}) > 0`)
 
-const dnsDomain = /(?<![a-z0-9.-])[a-z0-9.-]{0,250}xn--[a-z0-9.-]{1,250}/gi
-
 /** Folds a search text. An address, and a domain in the form that DNS has, are converted to the form that is stored. */
-export const foldNeedle = (needle: string): string =>
-  fold(normalizeEmail(needle) ?? needle.replaceAll(dnsDomain, (domain) => toUnicodeDomain(domain.toLowerCase())))
+export const foldNeedle = (needle: string): string => fold(normalizeEmailPart(needle))
 
 /** True if a folded column contains one of the folded texts. */
 const containsAny = (column: SQL, parts: readonly string[]): SQL =>

@@ -116,9 +116,14 @@ function readPayments(env: Bindings, environment: Config['environment']): Config
   }
 }
 
+/** Links and headers that begin with this URL are ASCII. */
+const readPublicUrl = ({ PUBLIC_URL }: Bindings): string =>
+  trimSlash(URL.canParse(PUBLIC_URL) ? new URL(PUBLIC_URL).href : PUBLIC_URL)
+
 /** The URL of files: a separate host, or PUBLIC_URL. */
-function readFilesUrl({ FILES_URL, PUBLIC_URL }: Bindings): string {
-  if (!FILES_URL) return trimSlash(PUBLIC_URL)
+function readFilesUrl(env: Bindings): string {
+  const { FILES_URL, PUBLIC_URL } = env
+  if (!FILES_URL) return readPublicUrl(env)
   const url = URL.canParse(FILES_URL) ? new URL(FILES_URL) : null
   const isOrigin = url && /^https?:$/.test(url.protocol) && trimSlash(FILES_URL) === url.origin
   if (isOrigin && (!URL.canParse(PUBLIC_URL) || new URL(PUBLIC_URL).host !== url.host)) return url.origin
@@ -163,7 +168,7 @@ function buildConfig(env: Bindings): Config {
     environment,
     rateLimitPerMinute: Number(env.RATE_LIMIT_PER_MINUTE) || 0,
     rootToken: env.ROOT_TOKEN ?? null,
-    publicUrl: trimSlash(env.PUBLIC_URL),
+    publicUrl: readPublicUrl(env),
     linkSigningKey: env.LINK_SIGNING_KEY ?? '',
     idempotencySecret: env.IDEMPOTENCY_KEY || env.LINK_SIGNING_KEY || null,
     emailFrom: readSender(env),

@@ -77,6 +77,30 @@ describe('one mailbox in several spellings', () => {
     expect(rows).toEqual([{ reason: 'unsubscribed' }])
   })
 
+  it('is compared in every spelling by expressions of segments', async () => {
+    const shop = await seedShop()
+    await givenOrders(shop, [
+      anOrder({ customer: { email: mailbox, phone_number: '+4520123456' } }),
+      anOrder({ customer: { email: 'other@example.dk' } }),
+    ])
+    const count = async (expression: string) =>
+      (await post('/v1/segments/validate-cel', { ...shop, expression })).body.estimated_user_count
+    const emails = spellings.flatMap((spelling) => [
+      `user.email == "${spelling}"`,
+      `"${spelling}" == user.email`,
+      `user.email != "${spelling}"`,
+      `user.email in ["nobody@example.dk", "${spelling}"]`,
+      `user.email.lowerAscii() == "${spelling}"`,
+      `user.email != null && user.email.startsWith("${spelling}")`,
+    ])
+    const parts = ['@xn--bcher-kva.example', '@BÜCHER.example', '@bu\u0308cher.example']
+    const ends = parts.map((part) => `user.email.endsWith("${part}")`)
+    const numbers = ['+45 20 12 34 56', '0045 20123456', '(+45) 20123456']
+    const phones = numbers.map((number) => `user.phone_number == "${number}"`)
+    for (const expression of [...emails, ...ends, ...phones]) expect(await count(expression), expression).toBe(1)
+    expect(await count(`user.first_name == "${spellings[2]}"`)).toBe(0)
+  })
+
   it('is one member', async () => {
     const { organization_id } = await seedShop()
     const [first, ...others] = spellings.map((email) =>

@@ -1,15 +1,26 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { sweepEmails } from '../../src/modules/transactional-emails/jobs.ts'
-import { eventsOf, give, recordsOf, stateOf } from '../support/consent-pages.ts'
+import { choose, eventsOf, give, pageOf, recordsOf, stateOf } from '../support/consent-pages.ts'
 import { type Scene, seedScene } from '../support/seeding/customers.ts'
 import { providerOf, receiptEngine } from '../support/receipts.ts'
 import { write, db } from '../support/seeding/rows.ts'
 import { visit } from '../support/visits.ts'
 import { request, ask, mailsOf, deliver, linkIn, asked, statusOf } from '../support/double-opt-in.ts'
 import { givenConsent } from '../support/seeding/messaging/consents.ts'
+import { seedReceiptMessage } from '../support/seeding/messaging/email-messages.ts'
+import { anOrder, importOrders } from '../support/seeding/sales/orders.ts'
 
 const minute = 60_000
+
+/** An order of the person, with a receipt unless the options say otherwise. */
+async function buy({ organization, edition, person }: Scene, consents: object, options: object = {}) {
+  const message = await seedReceiptMessage({ id: organization })
+  await write(sql`update editions set transaction_receipt_email_id = ${message} where id = ${edition}`)
+  const order = anOrder({ customer: { email: person.email }, created: new Date().toISOString(), consents })
+  const shop = { organization_id: organization, edition_id: edition }
+  return importOrders(shop, [order], { send_receipts: true, ...options })
+}
 
 describe('giving a consent that is confirmed by e-mail', () => {
   it.each([
@@ -202,11 +213,161 @@ describe('a customer who unsubscribed', () => {
     const consent = await givenConsent(scene.organization)
     await suppress(scene)
     await give(scene.person, consent.id, { method: 'checkbox', source: 'checkout' })
-    expect((await ask(scene, consent.id)).body).toMatchObject({ status: 'pending', effective: false })
-    const [mail] = await deliver(scene)
+    // The checkbox has sent the message already.
+    expect((await ask(scene, consent.id)).body).toMatchObject({ status: 'given', effective: false })
+    const [mail, ...more] = await deliver(scene)
+    expect(more).toEqual([])
     await visit(linkIn(mail ?? { text: '' }), { method: 'POST' })
     expect(await reasonsOf(scene)).toEqual([])
     expect(await statusOf(scene, consent.id)).toMatchObject({ status: 'given', effective: true })
+  })
+
+  const checkbox = { method: 'checkbox', source: 'checkout' }
+
+  it.each(['checkbox', 'preference_center'])('is asked to confirm a consent that was given by %s', async (method) => {
+    const scene = await seedScene()
+    const consent = await givenConsent(scene.organization)
+    await suppress(scene)
+    const { body } = await give(scene.person, consent.id, { ...checkbox, method })
+    expect(body).toMatchObject({ status: 'given', is_current: true, effective: false, blocked_by: 'unsubscribed' })
+    const [mail] = await deliver(scene)
+    const path = linkIn(mail ?? { text: '' })
+    const page = await visit(path)
+    expect([page.status, page.text.includes('<form')]).toEqual([200, true])
+    expect(await reasonsOf(scene)).toEqual([{ reason: 'unsubscribed' }])
+    const replies = await Promise.all([1, 2, 3].map(() => visit(path, { method: 'POST' })))
+    expect(replies.map(({ status, text }) => [status, text.includes('<form')])).toEqual(replies.map(() => [200, false]))
+    expect(await reasonsOf(scene)).toEqual([])
+    expect(await statusOf(scene, consent.id)).toMatchObject({ status: 'given', effective: true, blocked_by: null })
+    expect((await recordsOf(scene.person)).map((record) => [record.status, record.method])).toEqual([
+      ['given', method],
+      ['given', 'double_opt_in'],
+    ])
+  })
+
+  it('is asked also when the consent was given before and is given again', async () => {
+    const scene = await seedScene()
+    const consent = await givenConsent(scene.organization)
+    await give(scene.person, consent.id, checkbox)
+    await suppress(scene)
+    await give(scene.person, consent.id, checkbox)
+    const [mail] = await deliver(scene)
+    await visit(linkIn(mail ?? { text: '' }), { method: 'POST' })
+    expect(await reasonsOf(scene)).toEqual([])
+  })
+
+  it.each<[string, object, Record<string, unknown>]>([
+    ['staff report the consent', { method: 'admin' }, {}],
+    ['another system reports the consent', { method: 'api' }, {}],
+    ['the consent is not marketing', checkbox, { type: 'photo' }],
+    ['the consent is for SMS', checkbox, { channels: ['sms'] }],
+  ])('is sent nothing when %s', async (_, answer, fields) => {
+    const scene = await seedScene()
+    const consent = await givenConsent(scene.organization, fields)
+    await suppress(scene)
+    expect((await give(scene.person, consent.id, { ...checkbox, ...answer })).status).toBe(200)
+    expect(await mailsOf(scene)).toEqual([])
+  })
+
+  it('is sent nothing for a consent that was given before the address unsubscribed', async () => {
+    const scene = await seedScene()
+    const consent = await givenConsent(scene.organization)
+    await suppress(scene)
+    await write(
+      sql`update suppressions set created_at = ${Date.now() + minute} where organization_id = ${scene.organization}`,
+    )
+    await give(scene.person, consent.id, checkbox)
+    expect(await mailsOf(scene)).toEqual([])
+  })
+
+  it.each(['complaint', 'hard_bounce', 'invalid'])('is sent nothing after a %s', async (reason) => {
+    const scene = await seedScene()
+    const consent = await givenConsent(scene.organization)
+    await suppress(scene, reason)
+    await give(scene.person, consent.id, checkbox)
+    expect(await mailsOf(scene)).toEqual([])
+  })
+
+  it('does not come back by the link after a complaint, or after withdrawing the consent', async () => {
+    const ways = [
+      ({ organization }: Scene) =>
+        write(sql`update suppressions set reason = 'complaint' where organization_id = ${organization}`),
+      ({ person }: Scene, consent: string) => give(person, consent, checkbox, 'withdraw'),
+    ]
+    for (const change of ways) {
+      const scene = await seedScene()
+      const consent = await givenConsent(scene.organization)
+      await suppress(scene)
+      await give(scene.person, consent.id, checkbox)
+      const [mail] = await deliver(scene)
+      await change(scene, consent.id)
+      await visit(linkIn(mail ?? { text: '' }), { method: 'POST' })
+      expect(await reasonsOf(scene)).toHaveLength(1)
+    }
+  })
+
+  it('gets one message for many checkboxes, orders and consents at once, and another after 30 days', async () => {
+    const scene = await seedScene()
+    const consents = [await givenConsent(scene.organization), await givenConsent(scene.organization)]
+    await suppress(scene)
+    const answers = [1, 2, 3].flatMap(() => consents.map(({ id }) => give(scene.person, id, checkbox)))
+    const orders = [1, 2, 3].map(() => buy(scene, { [consents[0]?.key]: true }))
+    for (const { status } of await Promise.all([...answers, ...orders])) expect(status).toBeLessThan(300)
+    expect((await deliver(scene)).filter(linkIn)).toHaveLength(1)
+    await write(sql`update transactional_emails set created_at = created_at - ${31 * 1440 * minute}
+      where organization_id = ${scene.organization} and kind = 'consent_confirmation'`)
+    await buy(scene, { [consents[1]?.key]: true })
+    expect((await mailsOf(scene)).filter(({ kind }) => kind === 'consent_confirmation')).toHaveLength(2)
+  })
+
+  it('is asked by each organisation that they unsubscribed from, and by no other', async () => {
+    const email = `shared-${crypto.randomUUID()}@example.test`
+    const [left, other] = [await seedScene({ email }), await seedScene({ email })]
+    await suppress(left)
+    for (const scene of [left, other]) await give(scene.person, (await givenConsent(scene.organization)).id, checkbox)
+    expect([await mailsOf(left), await mailsOf(other)].map(({ length }) => length)).toEqual([1, 0])
+  })
+
+  it('is asked by an order with consent, if the import sends messages', async () => {
+    const scene = await seedScene()
+    const consent = await givenConsent(scene.organization)
+    await suppress(scene)
+    await buy(scene, { [consent.key]: true }, { send_receipts: false })
+    expect(await mailsOf(scene)).toEqual([])
+    await buy(scene, { [consent.key]: true })
+    const mail = (await deliver(scene)).find(linkIn)
+    await visit(linkIn(mail ?? { text: '' }), { method: 'POST' })
+    expect(await reasonsOf(scene)).toEqual([])
+    expect(await statusOf(scene, consent.id)).toMatchObject({ status: 'given', effective: true })
+  })
+
+  it('is asked about their e-mail address on a page that was opened from an SMS', async () => {
+    const scene = await seedScene()
+    const phone = scene.person.phone_number ?? ''
+    const consent = await givenConsent(scene.organization, { channels: ['email', 'sms'] })
+    await suppress(scene)
+    const page = await pageOf(scene, scene.person, { channel: 'sms', address: phone })
+    expect((await choose(page, { give: [consent.id] })).status).toBe(200)
+    expect(await reasonsOf(scene)).toEqual([{ reason: 'unsubscribed' }])
+    const [mail] = await deliver(scene)
+    await visit(linkIn(mail ?? { text: '' }), { method: 'POST' })
+    expect(await reasonsOf(scene)).toEqual([])
+  })
+
+  it('gets the message exactly once when sending is interrupted', async () => {
+    const scene = await seedScene()
+    await suppress(scene)
+    await give(scene.person, (await givenConsent(scene.organization)).id, checkbox)
+    const provider = providerOf({ deduplicates: true })
+    const engine = receiptEngine(provider.gateway, Date.now() + 1000)
+    for (let trips = 1; trips < 12; trips++) {
+      provider.play(['accept and die'])
+      await engine.runUntilCrash(trips)
+      engine.advance(3 * minute)
+    }
+    provider.play([])
+    await engine.run()
+    expect(provider.accepted.get(scene.person.email ?? '')).toBe(1)
   })
 
   it('is asked once in 30 days, whatever the consent', async () => {

@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
-import { get, patch, post } from '../support/api.ts'
+import { call, get, patch, post } from '../support/api.ts'
 import { countEntries } from '../support/audit.ts'
 import { dump } from '../support/dump.ts'
 import { importOrders } from '../support/seeding/sales/orders.ts'
@@ -23,6 +23,8 @@ const hashesOf = async ({ organization_id }: Known): Promise<unknown[]> =>
 
 const usersOf = async ({ organization_id }: Known): Promise<{ id: string; email: string | null }[]> =>
   (await get(`/v1/user?organization_id=${organization_id}&ordering=date_joined`)).body.results
+
+const aSegment = { name: 'Some people', communication_type: 'transactional', communication_channel: 'email' }
 
 const erase = (known: Pick<Known, 'id'>) => post(`/v1/user/${known.id}/erase`, {})
 
@@ -61,6 +63,62 @@ describe('eraseUser', () => {
     const [erasure, update] = [entryOf('eraseUser'), entryOf('updateUser')]
     expect(update.changes).toContainEqual({ field: 'email', before: null, after: null, is_hidden: true })
     for (const change of erasure.changes) expect(JSON.stringify(change)).not.toContain(known.email)
+  })
+
+  it('removes the addresses from expressions of segments and their audit entries, in any spelling', async () => {
+    const known = await givenKnown()
+    const { organization_id, email, phone } = known
+    const other = `x${email}`
+    const wide = [...email.toUpperCase()].map((letter) => (letter === '@' ? '＠' : letter)).join('')
+    const source = [
+      `user.email in ["${wide}", "${other}"] // asked for by ${email}`,
+      String.raw`user.email == '\u0070${email.slice(1)}' || user.email.startsWith("${email}")`,
+      `user.phone_number == "${phone.slice(0, 5)} ${phone.slice(5)}" && user.email != "${email}"`,
+    ].join(' \n|| ')
+    const { body: segment } = await post('/v1/segments', { ...aSegment, organization_id, expression: source })
+    const { body: lost } = await post('/v1/segments', {
+      ...aSegment,
+      organization_id,
+      expression: `user.email == "${email}"`,
+    })
+    await patch(`/v1/segments/${segment.id}`, { expression: `${source} || false` })
+    await call(`/v1/segments/${lost.id}`, { method: 'DELETE' })
+    await erase(known)
+    await finishErasures()
+    const after = (await get(`/v1/segments/${segment.id}`)).body
+    expect(after.expression).toBe(
+      [
+        `user.email in ["(gone)", "${other}"] // asked for by (gone)`,
+        'user.email == "(gone)" || user.email.startsWith("(gone)")',
+        'user.phone_number == "(gone)" && user.email != "(gone)" || false',
+      ].join(' \n|| '),
+    )
+    const validation = await post('/v1/segments/validate-cel', { organization_id, expression: after.expression })
+    expect([validation.body.is_valid, validation.body.estimated_user_count]).toEqual([true, 0])
+    const log = await get(`/v1/audit-log?organization_id=${organization_id}&page_size=500`)
+    for (const text of [email, wide, phone]) expect(log.text).not.toContain(text)
+    expect(
+      log.body.results.filter(({ resource_id }: { resource_id: string }) => resource_id === segment.id),
+    ).toMatchObject([
+      { action: 'eraseUser', changes: [{ field: 'expression', is_hidden: true }] },
+      { action: 'updateSegment', changes: [{ field: 'expression', is_hidden: true }] },
+      { action: 'createSegment' },
+    ])
+    const rows = await env.DB.prepare('select expression from segments where id = ?').bind(lost.id).all()
+    expect(rows.results).toEqual([{ expression: 'user.email == "(gone)"' }])
+  })
+
+  it('hides the addresses in audit entries of other resources', async () => {
+    const known = await givenKnown()
+    const { organization_id, email } = known
+    const name = `For ${email.toUpperCase()} alone`
+    const { body: segment } = await post('/v1/segments', { ...aSegment, organization_id, name, expression: 'true' })
+    await erase(known)
+    await finishErasures()
+    const log = await get(`/v1/audit-log?organization_id=${organization_id}&resource_id=${segment.id}`)
+    expect(log.body.results).toHaveLength(1)
+    expect(log.body.results[0].changes).toContainEqual({ field: 'name', before: null, after: null, is_hidden: true })
+    expect(log.body.results[0].changes).toContainEqual(expect.objectContaining({ field: 'expression', after: 'true' }))
   })
 
   it('removes the customer from every search', async () => {

@@ -33,6 +33,15 @@ describe('uploadFile with a form', () => {
     }
   })
 
+  it('refuses a field that stands twice in the JSON of a part', async () => {
+    const reply = await uploadForm([
+      ['organization_id', organization.id],
+      ['metadata', '{"a":{"k":1,"k":2}}'],
+      ['file', png('twice'), 'a.png', 'image/png'],
+    ])
+    expect([reply.status, reply.body.errors]).toMatchObject([400, [{ code: 'repeated', pointer: '#/metadata/a/k' }]])
+  })
+
   it('accepts tags as one part each, in their order, or as one JSON part', async () => {
     const many = Array.from({ length: 50 }, (_, index) => `tag ${49 - index}`)
     const cases: [parts: FormPart[], tags: string[]][] = [

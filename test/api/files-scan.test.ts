@@ -102,6 +102,36 @@ describe('with a scanner', () => {
     expect(state.requests).toHaveLength(1)
   })
 
+  it('a file that becomes infected is served to nobody any more, also from a cache', async () => {
+    const file = await seedStoredFile()
+    const bindings = { FILE_SCAN_URL: scan.url, FILE_SCAN_KEY: scan.key }
+    const fetchWith = (headers: Record<string, string> = {}, method = 'GET') =>
+      fetchFile(pathOf(file), { bindings, headers, method })
+    const first = await fetchWith()
+    const conditions: Record<string, string>[] = [
+      { 'if-none-match': first.headers.get('etag') ?? '' },
+      { 'if-modified-since': first.headers.get('last-modified') ?? '' },
+    ]
+    expect((await fetchWith({ range: 'bytes=0-1' })).status).toBe(206)
+    for (const condition of conditions) expect((await fetchWith(condition)).status).toBe(304)
+    // The verdict arrives elsewhere, where this cache cannot be emptied.
+    await write(sql`update files set status = 'quarantined' where id = ${file.id}`)
+    for (const headers of [{}, { range: 'bytes=0-1' }, ...conditions])
+      for (const method of ['GET', 'HEAD']) {
+        const reply = await fetchWith(headers, method)
+        expect([headers, method, reply.status]).toEqual([headers, method, 404])
+      }
+  })
+
+  it('a clean file still comes from the cache', async () => {
+    const file = await seedStoredFile()
+    const bindings = { FILE_SCAN_URL: scan.url, FILE_SCAN_KEY: scan.key }
+    await fetchFile(pathOf(file), { bindings })
+    await env.FILES.delete(file.storage_key)
+    const again = await fetchFile(pathOf(file), { bindings })
+    expect([again.status, again.bytes]).toEqual([200, file.content])
+  })
+
   it('the scanner may answer later by its callback address, any number of times', async () => {
     const state = scanning(null)
     const file = await uploaded(state)

@@ -33,6 +33,43 @@ describe('an address with thousands of unknown parameters', () => {
   })
 })
 
+describe('a body with a field twice', () => {
+  it.each([
+    ['{"name": "One", "name": "Two"}', '#/name'],
+    [String.raw`{"name": "One", "n\u0061me": "One"}`, '#/name'],
+    ['{"name": "One", "metadata": {"a": [1, {"b": "\\":{}", "b": 2}]}}', '#/metadata/a/1/b'],
+    ['{"name": {"a": 1}, "name": "Two"}', '#/name'],
+    ['{"__proto__": 1, "name": "One", "__proto__": 2}', '#/__proto__'],
+  ])('is refused with the place, and nothing is written: %s', async (raw, pointer) => {
+    const before = await dump()
+    const reply = await call('/v1/organizations', {
+      method: 'POST',
+      raw,
+      headers: { 'content-type': 'application/json' },
+    })
+    expect([reply.status, reply.body.errors]).toMatchObject([400, [{ code: 'repeated', pointer }]])
+    expect(await dump()).toEqual(before)
+  })
+
+  it('is no other request than before for its Idempotency-Key', async () => {
+    const headers = { 'content-type': 'application/json', 'idempotency-key': crypto.randomUUID() }
+    const send = (raw: string) => call('/v1/organizations', { method: 'POST', raw, headers })
+    const twice = '{"name": "One", "name": "Two"}'
+    expect([(await send(twice)).status, (await send(twice)).status]).toEqual([400, 400])
+    expect((await send('{"name": "Two"}')).body.code).toBe('idempotency_key_reused')
+  })
+
+  it('may have it once in each of its objects, also in texts that look like JSON', async () => {
+    const raw = JSON.stringify({ name: '{"name":"\\","name":', slug: `a-${crypto.randomUUID()}` })
+    const reply = await call('/v1/organizations', {
+      method: 'POST',
+      raw,
+      headers: { 'content-type': 'application/json' },
+    })
+    expect(reply.status, reply.text).toBe(201)
+  })
+})
+
 describe('an export', () => {
   it('of which only the headers are requested records nothing, and is refused as the whole is', async () => {
     const organisation = await givenOrganization()

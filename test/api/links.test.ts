@@ -49,6 +49,14 @@ describe('the links of an answer', () => {
     expect(made.headers.get('location')).toBe(`https://shop.example/api/v1/organizations/${made.body.id}`)
   })
 
+  it('are ASCII with a host and a path of other letters', async () => {
+    const bindings = { PUBLIC_URL: 'https://bücher.example/å/' }
+    const page = await list(bindings)
+    expect(page.body.next).toMatch(/^https:\/\/xn--bcher-kva\.example\/%C3%A5\/v1\/events\?/)
+    const made = await create(bindings)
+    expect(made.headers.get('location')).toBe(`https://xn--bcher-kva.example/%C3%A5/v1/organizations/${made.body.id}`)
+  })
+
   it('begin with the host of the request where PUBLIC_URL is empty', async () => {
     const page = await list({ PUBLIC_URL: '' })
     expect(page.body.next).toMatch(/^https:\/\/api\.example\/v1\/events\?/)

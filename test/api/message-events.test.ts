@@ -36,6 +36,17 @@ describe('links of messages', () => {
     })
   })
 
+  it.each([
+    ['https://bücher.example/ø?n=Søn&m=a%20b#é', 'https://xn--bcher-kva.example/%C3%B8?n=S%C3%B8n&m=a%20b#%C3%A9'],
+    ['https://EXAMPLE.com/日本', 'https://example.com/%E6%97%A5%E6%9C%AC'],
+    ['https://example.com/a"b c', 'https://example.com/a%22b%20c'],
+  ])('redirect in ASCII: %s', async (url, location) => {
+    const place = await sent(1)
+    await write(sql`update campaign_links set url = ${url} where campaign_id = ${place.id} and position = 0`)
+    const reply = await visit(pathsIn(place.captured[0], 'c')[0] ?? '')
+    expect([reply.status, reply.headers.get('location')]).toEqual([302, location])
+  })
+
   it('flag machines and count them separately', async () => {
     const place = await sent(1)
     const [link = ''] = pathsIn(place.captured[0], 'c')

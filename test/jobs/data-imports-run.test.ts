@@ -209,6 +209,36 @@ describe('the import of staged rows', () => {
     await expectWhole(shop.organization_id)
   })
 
+  it('asks people who unsubscribed to confirm consents of the file once, and only if it sends receipts', async () => {
+    const { id: consent, key } = await givenConsent(shop.organization_id)
+    const target = `consent.${key}`
+    const email = `gone-${freshOrderId()}@example.dk`.toLowerCase()
+    const message = await seedReceiptMessage({ id: shop.organization_id })
+    await write(
+      sql`update consents set created_at = 0 where id = ${consent}`,
+      sql`update consent_versions set created_at = 0 where consent_id = ${consent}`,
+      sql`update editions set transaction_receipt_email_id = ${message} where id = ${shop.edition_id}`,
+      sql`insert into suppressions (organization_id, channel, address, reason, created_at)
+        values (${shop.organization_id}, 'email', ${email}, 'unsubscribed', 1)`,
+    )
+    const importIt = async (options: Record<string, unknown>) => {
+      const rows = [0, 1].map((day) =>
+        aRow({ [target]: true, 'customer.email': email, 'order.created': Date.now() - 60_000 + day }),
+      )
+      const id = await seedStarted(shop, rows, { options })
+      await write(sql`insert into import_constants (import_id, target_field, value) values (${id}, ${target}, 'no')`)
+      await runToEnd(id)
+    }
+    const requests = () =>
+      db.all(sql`select recipient from transactional_emails where organization_id = ${shop.organization_id}
+        and kind = 'consent_confirmation'`)
+    await importIt({})
+    expect(await requests()).toEqual([])
+    await importIt({ send_receipts: true })
+    await importIt({ send_receipts: true })
+    expect(await requests()).toEqual([{ recipient: email }])
+  })
+
   it('sends no events and no receipts without the options', async () => {
     const created = 'webhook_events'
     const count = async (table: string) =>

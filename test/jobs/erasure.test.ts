@@ -2,6 +2,7 @@ import { env } from 'cloudflare:workers'
 import { array, assert, asyncProperty, integer } from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Database } from '../../src/db/database.ts'
+import { auditLog } from '../../src/db/schema/audit-log.ts'
 import { webhookEvents } from '../../src/db/schema/messaging/webhooks.ts'
 import { insertAll } from '../../src/db/write.ts'
 import { newMeter } from '../../src/domain/meter.ts'
@@ -134,6 +135,38 @@ describe('an erasure', () => {
       },
     })
     expect(await cellsWith({ ...known, marks: [mark] })).toEqual({})
+  })
+
+  it('hides the addresses in the audit log, with any number of entries between', async () => {
+    const known = await givenKnown()
+    const entry = (text: string) => ({
+      id: freshId('audit_entry'),
+      organization_id: known.organization_id,
+      action: 'updateCampaign',
+      actor_id: 'root',
+      resource_type: 'campaign',
+      resource_id: 'cmp_1',
+      changes: [{ field: 'name', before: null, after: text }],
+      request_id: 'req_1',
+      created_at: Date.now(),
+    })
+    const entries = [known.email, `x${known.email}`, ...Array.from({ length: 4100 }, () => 'nobody'), known.phone].map(
+      entry,
+    )
+    await write(...insertAll(auditLog, entries))
+    await post(`/v1/user/${known.id}/erase`, {})
+    await finishErasures()
+    const { results } = await env.DB.prepare(
+      `select changes ->> '$[0].after' as name, changes ->> '$[0].is_hidden' as is_hidden, count(*) as n from audit_log
+        where organization_id = ? and resource_id = 'cmp_1' group by 1, 2 order by n`,
+    )
+      .bind(known.organization_id)
+      .all()
+    expect(results).toEqual([
+      { name: `x${known.email}`, is_hidden: null, n: 1 },
+      { name: null, is_hidden: 1, n: 2 },
+      { name: 'nobody', is_hidden: null, n: 4100 },
+    ])
   })
 
   it('waits for a campaign that cannot be reached, and completes in the end', async () => {

@@ -22,7 +22,7 @@ export interface Known extends Shop {
 }
 
 const order = (person: { email: string; phone: string; mark: string }, number: number) => ({
-  external_id: `E-${number}`,
+  external_id: person.email,
   order_number: `N-${number}`,
   currency: 'dkk',
   customer: {
@@ -54,6 +54,15 @@ async function fillUp(known: Known, mark: string): Promise<void> {
         token_hash, status, registrations_count, change_number, changed_at, created_at, modified_at)
       select ${pass}, ${organization_id}, edition_id, id, 'apple', 'vendorA', ${freshId('request')}, 'hash', 'active', 1, 1,
         1, 1, 1 from purchases where user_id = ${id} limit 1`,
+    sql`insert into import_constants (import_id, target_field, value)
+      select id, 'customer.email', ${email} from data_imports where organization_id = ${organization_id} limit 1`,
+    sql`insert into import_columns (import_id, source_index, id, source_column, default_value)
+      select id, 0, ${freshId('import_column')}, 'Email', ${email} from data_imports
+        where organization_id = ${organization_id} limit 1`,
+    sql`insert into import_header_history (organization_id, external_source, header_key, target_position, default_value,
+        transform, used_at) values (${organization_id}, 'shop', 'phone', 0, ${phone}, '{}', 1)`,
+    sql`insert into import_source_history (organization_id, external_source, constants, options, used_at)
+      values (${organization_id}, 'shop', ${JSON.stringify({ 'customer.email': email })}, '{}', 1)`,
     sql`insert into wallet_registrations (pass_id, device_id, push_token, notified_number, created_at, modified_at)
       values (${pass}, ${`device${mark}`}, ${`push${mark}`}, 1, 1, 1)`,
   )
@@ -99,6 +108,13 @@ export async function givenKnown(): Promise<Known> {
   const consent = await seedConsent(place)
   const answer = { language: 'da', method: 'admin', source: 'support', evidence: { note: `evidence${mark}` } }
   await post(`/v1/user/${id}/consents/${consent}/give`, answer)
+  await post('/v1/segments', {
+    organization_id: place.organization,
+    name: 'The customer alone',
+    communication_type: 'transactional',
+    communication_channel: 'email',
+    expression: `user.email == "${email}" || user.phone_number == "${phone}"`,
+  })
   await fillUp(known, mark)
   return known
 }

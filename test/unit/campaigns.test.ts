@@ -16,6 +16,7 @@ import { formatInZone } from '../../src/domain/time/time-zones.ts'
 import { newId } from '../../src/domain/ids.ts'
 import type { SendFailure, SendResult } from '../../src/domain/messaging/messaging.ts'
 import { buildTrackableSms } from '../../src/domain/messaging/sms.ts'
+import { agentsOfMachines, agentsOfPeople } from '../support/user-agents.ts'
 
 const copenhagen = 'Europe/Copenhagen'
 
@@ -130,16 +131,13 @@ describe('recipient events', () => {
     })
   })
 
-  it.each([
-    ['GET', 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X)', false],
-    ['GET', 'Mozilla/5.0 (Windows NT 5.1; rv:11.0) Gecko Firefox/11.0 (via ggpht.com GoogleImageProxy)', false],
-    ['HEAD', 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X)', true],
-    ['GET', 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)', true],
-    ['GET', 'facebookexternalhit/1.1', true],
-    ['GET', 'curl/8.5.0', true],
-    ['GET', null, true],
-  ])('detect machines: a %s by %s is one of a machine: %s', (method, agent, is) =>
-    expect(isMachine(method, agent)).toBe(is),
+  it.each(agentsOfPeople)('count as those of a person with the user agent %s', (agent) => {
+    expect(isMachine('GET', agent)).toBe(false)
+    expect(isMachine('HEAD', agent)).toBe(true)
+  })
+
+  it.each([...agentsOfMachines, null, '', ' '])('count as those of a machine with the user agent %s', (agent) =>
+    expect(isMachine('GET', agent)).toBe(true),
   )
 
   it('are matched by references that providers accept', () => {

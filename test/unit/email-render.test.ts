@@ -4,6 +4,8 @@ import { personalise } from '../../src/domain/email/personalise.ts'
 import { trackable } from '../../src/domain/email/trackable.ts'
 import { buildSampleContext } from '../../src/domain/email/liquid/variables.ts'
 import { toBcp47, languages } from '../../src/domain/languages.ts'
+import { buildTrackableSms } from '../../src/domain/messaging/sms.ts'
+import { richText } from '../support/hostile.ts'
 import { aMessageOf, framing, oneOfEach, outlineOf } from '../support/messages.ts'
 
 const blocks = oneOfEach.map((block) => [block.type, block] as const)
@@ -86,6 +88,69 @@ describe('a message', () => {
     expect(made.html).toContain('Further lines: 3')
     expect(made.text).toContain('Further lines: 3')
     expect(made.html).not.toContain('Discount')
+  })
+})
+
+describe('a value in a link', () => {
+  const render = (url: string, values: object, html = `<a href="${url}">there</a>`) => {
+    const button = { id: 'b', type: 'button', data: { text: { en: 'Go' }, url } } as const
+    const template = compile(aMessageOf(button, richText(html)), 'en', framing)
+    const made = personalise(template, values)
+    const links = outlineOf(made.html).filter((line) => line.startsWith('link ') && !line.includes('unsubscribe'))
+    return { links: links.map((line) => line.slice(5)), text: made.text, html: made.html }
+  }
+  const customer = (first_name: string) => ({ customer: { first_name } })
+
+  it.each([
+    ['https://x.example/?n={{ customer.first_name }}', 'Bo & Søn', 'https://x.example/?n=Bo%20%26%20S%C3%B8n'],
+    ['https://x.example/?n={{ customer.first_name }}&a=1', 'a b"c', 'https://x.example/?n=a%20b%22c&a=1'],
+    [
+      'https://x.example/{{customer.first_name}}/{{ customer.first_name -}}',
+      '1/2 ?',
+      'https://x.example/1%2F2%20%3F/1%2F2%20%3F',
+    ],
+    ['https://x.example/#{{ customer.first_name }}', '100% #1+1', 'https://x.example/#100%25%20%231%2B1'],
+    ['https://x.example/?n={{ customer.first_name | upcase }}', 'ø=', 'https://x.example/?n=%C3%98%3D'],
+    ['https://x.example/?n={{ customer.first_name | url_encode }}', 'Bo & Søn', 'https://x.example/?n=Bo+%26+S%C3%B8n'],
+    [
+      'https://x.example/?n={{ customer.first_name }}',
+      'javascript:alert(1)',
+      'https://x.example/?n=javascript%3Aalert(1)',
+    ],
+    ['https://x.example/?n={{ customer.first_name }}', '" onclick="x', 'https://x.example/?n=%22%20onclick%3D%22x'],
+    ['https://x.example/?n={{ customer.first_name | split: "" | first }}', '😀', 'https://x.example/?n=%EF%BF%BD'],
+    [
+      'mailto:{{ customer.first_name }}?subject={{ customer.first_name }}',
+      'a+b@x.dk',
+      'mailto:a+b@x.dk?subject=a%2Bb%40x.dk',
+    ],
+    ['tel:{{ customer.first_name }}', '+4520123456', 'tel:+4520123456'],
+  ])('is one part of it: %s with %s', (url, value, link) => {
+    const made = render(url.replaceAll('"', "'"), customer(value))
+    expect(made.links).toEqual([link, link])
+    expect(made.text).toContain(`Go: ${link}`)
+    expect(made.text).toContain(`there (${link})`)
+    expect(made.html).not.toContain('onclick="')
+  })
+
+  it('stays a link where it is the whole link', () => {
+    const portal = 'https://portal.example/å?a=1&b=2#c'
+    const made = render('{{ links.portal }}', { links: { portal } })
+    expect(made.links).toEqual([portal, portal])
+    expect(made.text).toContain(`Go: ${portal}`)
+  })
+
+  it('is encoded in links of plain text and of an SMS, and nowhere else', () => {
+    const url = 'https://x.example/?n={{ customer.first_name }}'
+    const made = render(
+      url,
+      customer('Bo & Søn'),
+      `<p>{{ customer.first_name }}: ${url}, or {{ customer.first_name }}</p>`,
+    )
+    const encoded = 'https://x.example/?n=Bo%20%26%20S%C3%B8n'
+    expect(made.text).toContain(`Bo & Søn: ${encoded}, or Bo & Søn`)
+    const sms = buildTrackableSms(`{{ customer.first_name }}: ${url} x`, 'en', false)
+    expect(personalise(sms, customer('Bo & Søn')).text).toBe(`Bo & Søn: ${encoded} x`)
   })
 })
 

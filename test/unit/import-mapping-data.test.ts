@@ -46,16 +46,17 @@ const Preset = z.strictObject({
   left_out: Names.optional(),
 })
 
+const NamedMeaning = z.strictObject({
+  target: Target,
+  rank: z.enum(['specific', 'usual', 'plain', 'indirect', 'vague']),
+  names: LocalizedWords,
+  part: z.literal('time').optional(),
+  values: z.enum(['people', 'paid', 'codes']).optional(),
+})
+
 const Aliases = z.strictObject({
-  targets: z.array(
-    z.strictObject({
-      target: Target,
-      rank: z.enum(['specific', 'plain', 'indirect', 'vague']),
-      names: LocalizedWords,
-      part: z.literal('time').optional(),
-      values: z.enum(['people', 'paid']).optional(),
-    }),
-  ),
+  targets: z.array(NamedMeaning),
+  phrases: z.array(z.strictObject({ words: LocalizedWords, targets: z.array(NamedMeaning) })),
   people: z.strictObject({
     fields: z.record(z.enum(['email', 'phone_number', 'first_name', 'last_name', 'full_name']), LocalizedWords),
     buyers: LocalizedWords,
@@ -67,6 +68,9 @@ const Aliases = z.strictObject({
   }),
   marketing: Words,
   other: Words,
+  added: Words,
+  fillers: Words,
+  elsewhere: Words,
 })
 
 const ValueWords = z.strictObject({

@@ -4,6 +4,7 @@ import { listAliasTexts, suggestImport, buildTargetFields } from '../../src/doma
 import { countCells } from '../../src/domain/data-imports/mapping/columns/statistics.ts'
 import { buildHeaderKey } from '../../src/domain/data-imports/mapping/targets/aliases.ts'
 import headers from '../support/import-mapping/headers.json'
+import otherHeaders from '../support/import-mapping/other-headers.json'
 import { publishedHeaders } from '../support/import-mapping/published-headers.ts'
 import { consents } from '../support/import-mapping/read-file.ts'
 
@@ -89,7 +90,134 @@ describe('suggestions for header rows of six languages', () => {
   })
 })
 
+describe('a header that looks like a target but is none', () => {
+  const tickets = {
+    'Order ID': ['A1', 'A1', 'A2', 'A3'],
+    'Order date': ['2026-01-01', '2026-01-01', '2026-01-02', '2026-01-03'],
+    'Buyer email': ['a@example.com', 'a@example.com', 'b@example.com', 'c@example.com'],
+    'Ticket type': ['Day', 'Week', 'Day', 'Day'],
+    'Ticket price': ['100.00', '200.00', '100.00', '100.00'],
+  }
+  const names = otherHeaders.flatMap(({ cells, headers: list }) => list.split(' | ').map((name) => ({ name, cells })))
+
+  it('gets no suggestion and takes none from another column', () => {
+    const suggestedFor = names.flatMap(({ name, cells }) => {
+      const file = columns([...Object.keys(tickets), name], [...Object.values(tickets), cells])
+      const { mappings } = suggestImport({ columns: file, consents, now: Date.UTC(2026, 10, 21) })
+      const used = mappings.flatMap((mapping) => mapping.columns).toSorted()
+      return used.join() === '0,1,2,3,4' ? [] : [`${name}: ${used.join()}`]
+    })
+    expect(names.length).toBeGreaterThan(300)
+    expect(suggestedFor).toEqual([])
+  })
+})
+
+describe('two columns for one target', () => {
+  const suggestedFor = (file: Readonly<Record<string, readonly string[]>>) =>
+    Object.fromEntries(
+      suggestImport({ columns: columns(Object.keys(file), Object.values(file)), consents }).mappings.map(
+        ({ target, columns: [column] }) => [target, Object.keys(file)[column ?? -1]],
+      ),
+    )
+  const order = ['A-1', 'A-1', 'A-1', 'A-2']
+  const ticket = ['Day', 'Day', 'Week', 'Day']
+
+  it('are the buyer’s and the ticket holder’s if one changes inside an order', () => {
+    const buyer = ['a@example.com', 'a@example.com', 'a@example.com', 'd@example.com']
+    const holder = ['a@example.com', 'b@example.com', 'c@example.com', 'd@example.com']
+    const file = { Order: order, 'E-mail': holder, 'Email address': buyer, Ticket: ticket }
+    expect(suggestedFor(file)).toMatchObject({ 'customer.email': 'Email address', 'item.user.email': 'E-mail' })
+  })
+
+  it('are used once if their cells are equal, or if one is mostly blank', () => {
+    const phone = ['20123456', '20123457', '20123458', '20123459']
+    expect(suggestedFor({ Phone: phone, Mobile: phone })).toEqual({ 'customer.phone_number': 'Phone' })
+    expect(suggestedFor({ Phone: ['', '', '', '20123456'], Mobile: phone })).toEqual({
+      'customer.phone_number': 'Mobile',
+    })
+    expect(suggestedFor({ Phone: phone, Mobile: phone.toReversed() })).toEqual({})
+  })
+
+  it('leave out an amount or a payment that changes inside an order', () => {
+    const file = { Order: order, Ticket: ticket, 'Transaction ID': ['p-1', 'p-2', 'p-3', 'p-4'] }
+    expect(suggestedFor(file)).not.toHaveProperty('order.payment_reference')
+    expect(suggestedFor({ ...file, 'Transaction ID': ['p-1', 'p-1', 'p-1', 'p-2'] })).toHaveProperty([
+      'order.payment_reference',
+    ])
+  })
+
+  it('are told apart in a file with more orders than the statistics keep', () => {
+    const rows = Array.from({ length: 300 }, (_, row) => ({ row, sale: Math.floor(row / 3) }))
+    const file = {
+      'Order ID': rows.map(({ sale }) => `A-${sale}`),
+      Email: rows.map(({ row }) => `holder${row}@example.com`),
+      'E-mail address': rows.map(({ sale }) => `buyer${sale}@example.com`),
+      'Transaction ID': rows.map(({ row }) => `p-${row}`),
+      Ticket: rows.map(() => 'Day'),
+      Price: rows.map(() => '10.00'),
+      Total: rows.map(({ row }) => (row % 3 === 0 ? '30.00' : '')),
+    }
+    expect(suggestedFor(file)).toEqual({
+      'order.external_id': 'Order ID',
+      'customer.email': 'E-mail address',
+      'item.user.email': 'Email',
+      'item.product': 'Ticket',
+      'item.unit_price': 'Price',
+      'order.amount': 'Total',
+    })
+  })
+
+  it('are an order number and a price if the file has no better ones', () => {
+    const payments = {
+      'Transaction ID': ['7f1', '7f2', '7f3', '7f4'],
+      Email: ['a@example.com', 'b@example.com', 'c@example.com', 'd@example.com'],
+      Ticket: ticket,
+      Amount: ['100.00', '100.00', '250.00', '100.00'],
+    }
+    expect(suggestedFor(payments)).toMatchObject({
+      'order.external_id': 'Transaction ID',
+      'item.line_total': 'Amount',
+    })
+    const several = { ...payments, Quantity: ['1', '2', '1', '1'] }
+    expect(suggestedFor(several)).not.toHaveProperty(['item.line_total'])
+  })
+})
+
 describe('suggestions', () => {
+  it('compare headers in one normal form', () => {
+    expect(targetsOf(['\uFEFFCustomer.\u200BEmail ', 'Order   id', 'Fo\u00ADrnavn'])).toEqual([
+      ['customer.email', 'exact'],
+      ['order.external_id', 'alias'],
+      ['customer.first_name', 'alias'],
+    ])
+    expect(targetsOf(['Fo\u0308rnamn'])).toEqual([['customer.first_name', 'alias']])
+  })
+
+  it.each([
+    ['Pris inkl. moms', 'item.unit_price'],
+    ['Price (incl. VAT)', 'item.unit_price'],
+    ['Ticket price EUR', 'item.unit_price'],
+    ['Price (excl. VAT)', undefined],
+    ['Name des Käufers', 'customer.full_name'],
+    ['First Name (Billing)', 'customer.first_name'],
+    ['First Name (Shipping)', undefined],
+    ['Navn (levering)', undefined],
+    ['Naam aanwezige: Voornaam', 'item.user.first_name'],
+    ['Invoice address: Name: Family name', 'customer.last_name'],
+    ['Buchungszeitpunkt', 'order.created'],
+    ['Verkaufsdatum', 'order.created'],
+    ['product_qty', 'item.quantity'],
+  ])('read %s as %s', (header, target) => {
+    expect(targetsOf([header])[0]?.[0]).toBe(target)
+  })
+
+  it('include a column of statuses although most of its words are unknown', () => {
+    const statuses = ['Payment settled', 'Cancelled', 'Payment settled', 'In review']
+    const [status] = suggestImport({ columns: columns(['Order status'], [statuses]) }).mappings
+    expect(status).toMatchObject({ target: 'order.status', value_map: { Cancelled: { to: 'cancelled' } } })
+    expect(suggestImport({ columns: columns(['Order status'], [['VIP', 'Crew', 'Press']]) }).mappings).toEqual([])
+  })
+
   it('include their reasons', () => {
     expect(targetsOf(['customer.email', 'order id', 'Ticket_Type', 'Telephon number'])).toEqual([
       ['customer.email', 'exact'],

@@ -14,6 +14,7 @@ export const erasures = sqliteTable('erasures', {
   campaign_cursor: integer().notNull().default(0),
   event_cursor: text().notNull(),
   import_cursor: text().notNull().default(''),
+  audit_cursor: text().notNull().default(''),
   due_at: integer(),
   claimed_until: integer(),
   completed_at: integer(),

@@ -31,6 +31,17 @@ export function normalizeEmail(text: string): string | null {
   return localPattern.test(local) && domainPattern.test(domain) ? `${local}@${toUnicodeDomain(domain)}` : null
 }
 
+const dnsDomain = /(?<![a-z0-9.-])[a-z0-9.-]{0,250}xn--[a-z0-9.-]{1,250}/gi
+
+/** A part of an address, such as `@xn--bcher-kva.example`, in the form in which addresses are stored. */
+export const normalizeEmailPart = (text: string): string =>
+  normalizeEmail(text) ??
+  text
+    .normalize('NFKC')
+    .toLowerCase()
+    .normalize('NFKC')
+    .replaceAll(dnsDomain, (domain) => toUnicodeDomain(domain))
+
 /** The ways to write a country code before a number: `+45`, `0045`, `(+45)`, `(0045)`. */
 const internationalPrefix = /^\s*(?:\(\s*(?:\+|00)\s*([1-9]\d{0,3})\s*\)|(?:\+|00)(?=\s*(?:\(\s*)?[1-9]))/
 

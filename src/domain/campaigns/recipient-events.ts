@@ -92,9 +92,27 @@ export function parseReference(reference: string | null): { campaign_id: string;
   return match?.[1] ? { campaign_id: match[1], n: Number(match[2]) } : null
 }
 
-const machineAgents =
-  /bot\b|bot[/ ]|crawl|spider|slurp|scan|preview|monitor|headless|facebookexternalhit|barracuda|mimecast|proofpoint|safelinks|curl|wget|python|java\/|go-http|okhttp|node-fetch|axios|undici/i
+/** Apple's mail servers load all images of a message in advance and say nothing more than this. */
+const prefetchAgent = /^mozilla\/\d\.\d$/i
+
+const machineAgents = new RegExp(
+  [
+    'bot(?![a-z])|crawl|spider|slurp|scan|preview|monitor|headless|phantomjs|lighthouse',
+    'facebookexternalhit|^whatsapp/|embedly|google-safety|appengine-google|compatible; google-',
+    'barracuda|mimecast|proofpoint|safelinks|ciscosecure|ironport|fireeye|messagelabs|virustotal',
+    'curl|wget|python|java/|go-http|okhttp|node-fetch|axios|undici|libwww|httpclient|guzzle|ruby|lua-resty|zgrab',
+    '(?:existence|protocol) discovery',
+  ].join('|'),
+  'i',
+)
+
+/** The model of a phone, which contains any words: `CUBOT NOTE 20` and `M bot 51` are phones. */
+const phoneModel = /\((?![^()]*compatible)[^()]*\b(?:android|adr)\b[^()]*|\bandroid \([^()]*|\bFBDV\/[^;\]]*/gi
 
 /** Recognizes requests of programs: scanners, link previews and mail clients that prefetch images. */
-export const isMachine = (method: string, agent: string | null): boolean =>
-  method === 'HEAD' || !agent || machineAgents.test(agent)
+export function isMachine(method: string, agent: string | null): boolean {
+  const name = agent?.trim() ?? ''
+  return (
+    method === 'HEAD' || name === '' || prefetchAgent.test(name) || machineAgents.test(name.replace(phoneModel, ''))
+  )
+}

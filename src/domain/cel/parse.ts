@@ -82,6 +82,25 @@ function listChildren(ast: Ast): Ast[] {
   return flat(ast.args)
 }
 
+/** Lists the text literals of an expression in the order of the source. An invalid expression has none. */
+export function listTexts(source: string): (SourceRange & { text: string })[] {
+  const texts: (SourceRange & { text: string })[] = []
+  const visit = (part: unknown): void => {
+    if (Array.isArray(part)) for (const item of part) visit(item)
+    else if (typeof part === 'object' && part !== null && 'op' in part) {
+      const { op, args, start, end } = part as Ast
+      if (op === 'value' && typeof args === 'string') texts.push({ text: args, start, end })
+      else visit(args)
+    }
+  }
+  try {
+    visit(parseSyntax(source))
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+  }
+  return texts.toSorted((one, other) => one.start - other.start)
+}
+
 const heavyCalls = /^(?:int|double|timestamp|exists|exists_one|all|filter|map|get[A-Z]\w*)$/
 
 /**

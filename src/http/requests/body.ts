@@ -164,8 +164,34 @@ export function parseJson(bytes: Uint8Array, headers: Headers): Record<string, u
   const value = parse(text)
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw malformed('invalid_type', 'The body must be a JSON object.')
-  checkText(value)
+  const names = checkText(value)
+  if (countNames(text) !== names) throw invalid(fieldError(findRepeatedField(text), 'repeated', sendOnce))
   return value as Record<string, unknown>
+}
+
+export const sendOnce = 'Send this field once.'
+
+const textOrName = /"[^"\\]*(?:\\.[^"\\]*)*"(?:\s*:)?/g
+
+/** Counts the names of all objects in valid JSON. Names that stand twice in an object count twice. */
+const countNames = (json: string): number =>
+  (json.match(textOrName) ?? []).reduce((count, token) => count + Number(token.endsWith(':')), 0)
+
+/** Finds the path of the first field that stands twice in its object. */
+export function findRepeatedField(json: string): PropertyKey[] {
+  const open: { names: Set<string>; at: string | number }[] = []
+  for (const [token] of json.matchAll(new RegExp(`${textOrName.source}|[{}[\\],]`, 'g'))) {
+    const last = open.at(-1)
+    if (token === '{' || token === '[') open.push({ names: new Set(), at: 0 })
+    else if (token === '}' || token === ']') open.pop()
+    else if (token === ',' && typeof last?.at === 'number') last.at++
+    else if (token.endsWith(':') && last) {
+      last.at = JSON.parse(token.slice(0, -1)) as string
+      if (last.names.has(last.at)) return open.map(({ at }) => at)
+      last.names.add(last.at)
+    }
+  }
+  return []
 }
 
 function decode(bytes: Uint8Array): string {
@@ -187,7 +213,9 @@ function parse(text: string): unknown {
   }
 }
 
-function checkText(root: object): void {
+/** Returns how many names the objects have. */
+function checkText(root: object): number {
+  let names = 0
   const open: { value: object; path: PropertyKey[] }[] = [{ value: root, path: [] }]
   for (let next = open.pop(); next; next = open.pop()) {
     const { value, path } = next
@@ -196,6 +224,7 @@ function checkText(root: object): void {
     const entries = Object.entries(value)
     if (entries.length > maxEntries)
       throw invalid(fieldError(path, 'max_items', `Must have at most ${maxEntries} items.`))
+    if (!Array.isArray(value)) names += entries.length
     for (const [key, child] of entries) {
       const at = [...path, key]
       if (!isStorable(key) || (typeof child === 'string' && !isStorable(child)))
@@ -203,4 +232,5 @@ function checkText(root: object): void {
       if (typeof child === 'object' && child !== null) open.push({ value: child, path: at })
     }
   }
+  return names
 }

@@ -5,7 +5,7 @@ import { isStorable } from '../../domain/text/text.ts'
 import type { AppContext } from '../env.ts'
 import { parseBoundary, readHeaderParameter, type FormPart, readParts } from './multipart.ts'
 import type { FormFields, StreamBody } from '../operations/operation.ts'
-import { limitedBody } from './body.ts'
+import { findRepeatedField, limitedBody, sendOnce } from './body.ts'
 
 type Received = Pick<ReceivedFile, 'checksum_sha256'>
 /** Consumes a file to its end. */
@@ -61,11 +61,15 @@ async function readText({ name, body }: FormPart): Promise<string> {
 }
 
 function parseField(name: string, text: string): unknown {
+  let value: unknown
   try {
-    return JSON.parse(text)
+    value = JSON.parse(text)
   } catch {
     throw createFieldError(name, 'invalid_json', 'Must be JSON.')
   }
+  const repeated = findRepeatedField(text)
+  if (repeated.length > 0) throw invalid(fieldError([name, ...repeated], 'repeated', sendOnce))
+  return value
 }
 
 const isJsonArray = (text: string): boolean => {
@@ -94,7 +98,7 @@ function parseList(name: string, parts: readonly TextPart[]): unknown {
 function parseValue(name: string, parts: readonly TextPart[], { jsonFields, listFields }: FormFields): unknown {
   if (listFields.includes(name)) return parseList(name, parts)
   const [first, ...others] = parts
-  if (!first || others.length) throw createFieldError(name, 'repeated', 'Send this field once.')
+  if (!first || others.length) throw createFieldError(name, 'repeated', sendOnce)
   return jsonFields.includes(name) ? parseField(name, first.text) : first.text
 }
 

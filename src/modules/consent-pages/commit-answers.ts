@@ -10,6 +10,7 @@ import {
   type AnswerRequest,
   buildAnswerAnnouncements,
   buildAnswerStatements,
+  buildReturnStatements,
   decideAnswerRecords,
   type DecidedAnswer,
   type PersonAnswer,
@@ -47,6 +48,24 @@ function liftSuppression(
   })
   return isResubscribed ? [takeBackUnsubscription(person)] : []
 }
+
+/** The page gives consents for the address of its link. Another address of the person is asked by e-mail. */
+const buildReturns = (
+  job: JobCtx,
+  person: LinkedPerson,
+  answers: readonly PersonAnswer[],
+  decided: readonly DecidedAnswer[],
+): Promise<Statement[]> =>
+  buildReturnStatements(
+    job,
+    person.organization_id,
+    decided.flatMap(({ records, definition: { id } }) => {
+      const answer = answers.find(({ definition }) => definition.id === id)
+      const record = records.at(-1)
+      const isAsked = record?.status === 'given' && answer?.email !== person.address
+      return answer && isAsked ? [{ ...answer, record, at: record.occurred_at }] : []
+    }),
+  )
 
 /** The person is the actor of the audit entries, without an access token. */
 function buildAuditEntries(
@@ -99,6 +118,7 @@ export async function commitAnswers(
     ...buildGuards(person, decided),
     ...buildAnswerStatements(decided),
     ...liftSuppression(person, answers, decided),
+    ...(await buildReturns(job, person, answers, decided)),
     ...buildAuditEntries(job, person, decided, visit),
     ...recordLastSeen([{ user_id: person.id, at: job.now() }]),
   ]

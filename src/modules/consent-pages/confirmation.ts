@@ -4,6 +4,7 @@ import { mintPreferencesToken, readConfirmationToken } from '../../domain/consen
 import { getAnswerState } from '../../domain/consents/consents.ts'
 import type { Language } from '../../domain/languages.ts'
 import { findVersion, type PersonAnswer, listPersonAnswers } from '../consents/index.ts'
+import { findSuppressionReason } from '../suppressions/index.ts'
 import type { Confirmation } from './page.ts'
 import { findPerson, type LinkedPerson } from './person.ts'
 import { commitAnswers, decidePersonAnswer, type Visit } from './commit-answers.ts'
@@ -11,7 +12,10 @@ import { chooseWording } from './page-consent.ts'
 
 const confirmationSource = 'confirmation_link'
 
-/** An answer that waits for its confirmation, or that this very link has confirmed. */
+/**
+ * An answer that waits for its confirmation, or that this very link has confirmed. A consent that an unsubscribed
+ * person gave waits until it is confirmed or the suppression ends.
+ */
 interface ConfirmableAnswer {
   person: LinkedPerson
   answer: PersonAnswer & { before: NonNullable<PersonAnswer['before']> }
@@ -28,8 +32,12 @@ async function findConfirmableAnswer(job: JobCtx, token: string): Promise<Confir
   if (!answer || !before) return null
   const { definition, edition } = answer
   const state = getAnswerState(before, job.now())
-  const is_confirmed = state === 'given' && before.number === target.number + 1 && before.method === 'double_opt_in'
-  const isWaiting = state === 'pending' && before.number === target.number
+  const isLatest = before.number === target.number
+  const isReturn = state === 'given' && isLatest
+  const isBlocked = isReturn && (await findSuppressionReason(job, person)) === 'unsubscribed'
+  const isFollowed = before.number === target.number + 1 && before.method === 'double_opt_in'
+  const is_confirmed = (state === 'given' && isFollowed) || (isReturn && !isBlocked)
+  const isWaiting = (state === 'pending' && isLatest) || isBlocked
   const isOpen = definition.is_active && !edition?.is_archived
   if (!is_confirmed && !(isWaiting && isOpen)) return null
   return { person, answer: { ...answer, before }, is_confirmed }
@@ -92,6 +100,7 @@ export async function confirmAnswer(
       {
         status: 'given',
         at: job.now(),
+        asks_again: true,
         method: 'double_opt_in',
         source: confirmationSource,
         language: before.language,

@@ -94,7 +94,7 @@ export const UserConsent = z
     }),
     blocked_by: z.enum(suppressionReasons).nullable().openapi({
       description:
-        'Why no message of a marketing consent is sent: the addresses of the customer in all its channels are suppressed. With `unsubscribed` the customer can come back by confirming a message: give the consent with the method `double_opt_in`. Null otherwise.',
+        'Why no message of a marketing consent is sent: the addresses of the customer in all its channels are suppressed. With `unsubscribed` the customer can come back by confirming an e-mail, which `giveConsent` sends. Null otherwise.',
     }),
     allowed_actions: z
       .array(z.enum(answerActions))
@@ -232,8 +232,9 @@ export const giveConsent = operation({
 consents of the organisation for a customer whom other editions know: 403 \`shared_customer\`. With the method
 \`double_opt_in\` the customer gets an e-mail with a link, and the answer is \`pending\` until they confirm it. While
 it is pending, another request sends the e-mail again after an hour at the earliest. An answer that reaches nobody, because
-the address is suppressed, is recorded with \`effective: false\` and \`blocked_by\`. An address that unsubscribed gets an
-e-mail of \`double_opt_in\` once in 30 days, and confirming it ends the suppression; other suppressed addresses get none.`,
+the address is suppressed, is recorded with \`effective: false\` and \`blocked_by\`. An address that unsubscribed gets
+such an e-mail once in 30 days, with the methods \`double_opt_in\`, \`checkbox\` and \`preference_center\`, and
+confirming it ends the suppression; other suppressed addresses get none.`,
   roles: keepers,
   params,
   body: GiveBody,

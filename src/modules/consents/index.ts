@@ -6,6 +6,7 @@ export {
   decideAnswerRecords,
   type AnswerRequest,
 } from './answers/records.ts'
+export { buildReturnStatements } from './answers/double-opt-in.ts'
 export { listPersonAnswers, findVersion, type PersonAnswer } from './answers/person-answers.ts'
 export {
   selectAnswersToKeys,

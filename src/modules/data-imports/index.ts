@@ -1,1 +1,1 @@
-export { type ErasedPerson, eraseInImports, buildUndoDataErasure } from './retention/erase.ts'
+export { buildMappingErasure, buildUndoDataErasure, eraseInImports } from './retention/erase.ts'

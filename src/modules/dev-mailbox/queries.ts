@@ -3,6 +3,7 @@ import type { JobCtx } from '../../context.ts'
 import { paginate } from '../../db/paginate.ts'
 import { capturedMessages } from '../../db/schema/messaging/dev-mailbox.ts'
 import { type RowOf, select } from '../../db/select.ts'
+import { normalizeEmailPart } from '../../domain/accounts/users.ts'
 import { AppError, notFound } from '../../domain/errors.ts'
 import { capturedChannels } from '../../domain/messaging/messaging.ts'
 import type { Page, PageRequest } from '../../domain/page.ts'
@@ -42,7 +43,7 @@ export async function listCaptured(
   refuseInProduction(reader)
   const where: SQL[] = []
   if (filter.channel) where.push(eq(channel, filter.channel))
-  if (filter.to) where.push(sql`instr(lower(${recipient}), lower(${filter.to})) > 0`)
+  if (filter.to) where.push(sql`instr(lower(${recipient}), ${normalizeEmailPart(filter.to)}) > 0`)
   return paginate(reader.db, page, {
     from: sql`${capturedMessages}`,
     id: sql`${columns.seq}`,

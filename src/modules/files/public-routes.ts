@@ -5,7 +5,7 @@ import { logError } from '../../http/log.ts'
 import { limitFiles } from '../../http/middleware/rate-limit.ts'
 import { receiveVerdict } from './scanning/scan.ts'
 import { serveAddress, serveCopy, serveFile } from './serving/serve.ts'
-import { type FileAddress, findServedFile } from './serving/served-file.ts'
+import { canBecomeInfected, type FileAddress, findServedFile } from './serving/served-file.ts'
 
 type ServeJob = Parameters<typeof findServedFile>[0]
 
@@ -26,8 +26,9 @@ const buildCacheKey = (c: AppContext): string => {
 const isCacheable = (c: AppContext): boolean =>
   c.req.query('token') === undefined && c.req.header('range') === undefined
 
-async function serveFromCache(c: AppContext): Promise<Response | null> {
+async function serveFromCache(c: AppContext, job: ServeJob): Promise<Response | null> {
   if (!isCacheable(c)) return null
+  if (canBecomeInfected(job) && !(await findServedFile(job, readAddress(c)))) return null
   const copy = await caches.default.match(buildCacheKey(c))
   return copy ? serveCopy(c.req.raw, copy) : null
 }
@@ -53,7 +54,7 @@ const runInBackground = (c: AppContext, work: Promise<unknown>): void =>
   c.executionCtx.waitUntil(work.catch((error: unknown) => logError(c.var.requestId, error)))
 
 async function serve(c: AppContext, job: ServeJob): Promise<Response> {
-  const cachedResponse = await serveFromCache(c)
+  const cachedResponse = await serveFromCache(c, job)
   if (cachedResponse) return cachedResponse
   await limitFiles(c)
   const { response, fault } = await serveAddress(job, readAddress(c), c.req.raw, (work) => runInBackground(c, work))

@@ -41,7 +41,8 @@ export function messageEvents(open: (c: AppContext) => RouteJob): Hono<AppEnv> {
     const visit = await followLink(open(c), c.req.param('token'), readVisit(c))
     if (!visit) return respondHtml(c, renderUnknownLinkPage(), 404)
     c.executionCtx.waitUntil(visit.record())
-    return c.redirect(visit.result, 302)
+    // Headers are ASCII, and browsers guess the encoding of anything else.
+    return c.redirect(new URL(visit.result).href, 302)
   })
 
   routes.get('/t/o/:token', async (c) => {

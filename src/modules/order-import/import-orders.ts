@@ -10,6 +10,7 @@ import {
   buildAnswerAnnouncements,
   answerRaces,
   buildAnswerStatements,
+  buildReturnStatements,
   decideImportedAnswers,
   type ImportDefinitions,
 } from '../consents/index.ts'
@@ -149,12 +150,19 @@ async function buildSuppressionRestores(
   return restoreSuppressions(organization_id, listAddresses(group))
 }
 
+interface AnswerParts {
+  suppressions: readonly Statement[]
+  answers: readonly DecidedAnswer[]
+  /** The e-mails that ask people who unsubscribed to confirm what they agreed to. */
+  returns: readonly Statement[]
+}
+
 /** Suppressions are restored before the answers to consents are written. */
 function buildGroupStatements(
   ctx: JobCtx,
   run: ImportRun,
   { context, decision }: DecidedGroup,
-  { suppressions, answers }: { suppressions: readonly Statement[]; answers: readonly DecidedAnswer[] },
+  { suppressions, answers, returns }: AnswerParts,
 ): Statement[] {
   const { edition, changeable, receipt_message } = run
   const scope = { organization_id: edition.organization_id, edition_id: edition.id, changeable, now: context.now }
@@ -168,6 +176,7 @@ function buildGroupStatements(
     ...buildAnswerStatements(answers),
     ...(run.emit_webhooks ? announceAll(ctx, buildAnnouncements()) : []),
     ...(receipt_message === null ? [] : buildReceiptStatements(ctx, edition, receipt_message, decision.receipts)),
+    ...returns,
   ]
 }
 
@@ -196,10 +205,11 @@ export async function planGroup(
   const { outcomes, writes, answers: importedAnswers } = decision
   const plan = { outcomes, decision, has_hashes: state.has_hashes }
   const answerImport = { edition, definitions, import_id, source, skipped: false_means_skipped }
-  const answers = await decideImportedAnswers(ctx, answerImport, importedAnswers)
+  const { answers, given } = await decideImportedAnswers(ctx, answerImport, importedAnswers)
+  const returns = run.receipt_message === null ? [] : await buildReturnStatements(ctx, edition.organization_id, given)
   if (writes.length === 0 && answers.length === 0) return { ...plan, statements: [] }
   const suppressions = await buildSuppressionRestores(run, decided, group)
-  return { ...plan, statements: buildGroupStatements(ctx, run, decided, { suppressions, answers }) }
+  return { ...plan, statements: buildGroupStatements(ctx, run, decided, { suppressions, answers, returns }) }
 }
 
 /** Writes a group. After a lost race, each of its orders is tried alone, up to `maxTries` times. */

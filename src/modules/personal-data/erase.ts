@@ -33,6 +33,7 @@ export async function eraseUser(ctx: Ctx, user: LoadedUser, input: EraseUserInpu
     campaign_cursor: 0,
     event_cursor: firstIdAt('webhook_event', user.created_at - clockToleranceMs),
     import_cursor: '',
+    audit_cursor: '',
     due_at: now,
     claimed_until: null,
     completed_at: null,
@@ -41,6 +42,6 @@ export async function eraseUser(ctx: Ctx, user: LoadedUser, input: EraseUserInpu
   return commit(ctx, erasure, [
     ...updateVersion(users, user, { ...erasedContact, erased_at: now, modified_at: now }),
     insert(erasures, erasure),
-    ...(await buildErasureStatements(erasure, now)),
+    ...(await buildErasureStatements(ctx.db, erasure, now)),
   ])
 }

@@ -1,24 +1,33 @@
 import { eq, sql } from 'drizzle-orm'
 import { isClaimable } from '../../db/claims.ts'
-import type { Statement } from '../../db/database.ts'
+import type { Database, Statement } from '../../db/database.ts'
 import { capturedMessages } from '../../db/schema/messaging/dev-mailbox.ts'
 import { transactionalEmails } from '../../db/schema/messaging/transactional-emails.ts'
 import type { erasures } from '../../db/schema/personal-data.ts'
 import { orders, purchases } from '../../db/schema/sales/orders.ts'
 import { refundRequests } from '../../db/schema/sales/refunds.ts'
 import { editionCustomers } from '../../db/schema/users.ts'
+import { rebuildOrderText } from '../../db/search.ts'
 import { update } from '../../db/write.ts'
+import { containsContact, type ErasedContacts } from '../../domain/erasure.ts'
+import type { Channel } from '../../domain/messaging/messaging.ts'
 import type { ChannelAddress } from '../../domain/messaging/suppressions.ts'
 import { emailClaimMs, transactionalEmailLifecycle } from '../../domain/messaging/transactional-emails.ts'
 import { eraseEvidence } from '../consents/index.ts'
-import { buildUndoDataErasure } from '../data-imports/index.ts'
+import { buildMappingErasure, buildUndoDataErasure } from '../data-imports/index.ts'
 import { hashSuppressions } from '../suppressions/index.ts'
 import { eraseWallet } from '../wallet/index.ts'
 
 export type ErasureRow = typeof erasures.$inferSelect
 
-export const readAddresses = (erasure: Pick<ErasureRow, 'addresses'>): ChannelAddress[] =>
+const readAddresses = (erasure: Pick<ErasureRow, 'addresses'>): ChannelAddress[] =>
   erasure.addresses.map(([channel, address]) => ({ channel, address }))
+
+export function readContacts(erasure: Pick<ErasureRow, 'addresses'>): ErasedContacts {
+  const listOfChannel = (channel: Channel) =>
+    erasure.addresses.flatMap(([other, address]) => (other === channel ? [address] : []))
+  return { emails: new Set(listOfChannel('email')), phones: new Set(listOfChannel('sms')) }
+}
 
 const pending = transactionalEmailLifecycle.initial
 
@@ -44,6 +53,25 @@ const eraseCapturedMessages = ({ organization_id, user_id, user_seq }: ErasureRo
       union all select id from wallet_passes
         where purchase_id in (select id from purchases where user_id = ${user_id}))`,
   )
+
+interface NamedOrder {
+  id: string
+  order_number: string | null
+  external_id: string
+}
+
+/** Replaces ids of the person's orders that contain an address, because files of some shops have no other id. */
+async function eraseOrderIds(db: Database, erasure: ErasureRow): Promise<Statement[]> {
+  const contacts = readContacts(erasure)
+  const named = await db.all(sql<NamedOrder>`select id, order_number, external_id from orders
+    where user_id = ${erasure.user_id} and external_id is not null`)
+  return named.flatMap(({ id, order_number, external_id }) => {
+    if (!containsContact(external_id, contacts)) return []
+    const erasedId = `erased ${id}`
+    const search_text = rebuildOrderText({ id, order_number, external_id: erasedId })
+    return [update(orders, { external_id: erasedId, search_text }, eq(orders.id, id))]
+  })
+}
 
 /** The texts of a refund may name the person. */
 const eraseRefundTexts = ({ user_id }: ErasureRow): Statement =>
@@ -75,14 +103,16 @@ const erasedEditionContact = {
 }
 
 /** Erases a person in all tables except `users` and `webhook_events`. The statements can be repeated. */
-export async function buildErasureStatements(erasure: ErasureRow, now: number): Promise<Statement[]> {
+export async function buildErasureStatements(db: Database, erasure: ErasureRow, now: number): Promise<Statement[]> {
   const { user_id } = erasure
   return [
     update(editionCustomers, erasedEditionContact, sql`user_seq = (select seq from users where id = ${user_id})`),
     update(orders, { metadata: {} }, eq(orders.user_id, user_id)),
+    ...(await eraseOrderIds(db, erasure)),
     update(purchases, { metadata: {} }, eq(purchases.user_id, user_id)),
     eraseRefundTexts(erasure),
     buildUndoDataErasure(user_id),
+    ...buildMappingErasure(erasure.organization_id, readContacts(erasure)),
     eraseEvidence(user_id),
     ...eraseEmails(erasure, now),
     ...eraseWallet(user_id, now),

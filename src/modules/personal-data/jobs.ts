@@ -3,15 +3,17 @@ import type { JobCtx } from '../../context.ts'
 import { claimUntil, isClaimable } from '../../db/claims.ts'
 import { requireOneChange } from '../../db/commit.ts'
 import { isLostRace } from '../../db/failures.ts'
-import { mergeCustomerIndexes } from '../../db/customers.ts'
+import { mergeSearchIndexes } from '../../db/customers.ts'
 import { campaigns } from '../../db/schema/messaging/campaigns.ts'
 import { erasures } from '../../db/schema/personal-data.ts'
 import { decodeAs, select } from '../../db/select.ts'
 import { update } from '../../db/write.ts'
 import { firstIdAt } from '../../domain/ids.ts'
 import type { Channel } from '../../domain/messaging/messaging.ts'
-import { type ErasedPerson, eraseInImports } from '../data-imports/index.ts'
-import { readAddresses, buildErasureStatements, type ErasureRow } from './erasure-statements.ts'
+import { hideContacts } from '../audit-log/index.ts'
+import { eraseInImports } from '../data-imports/index.ts'
+import { eraseInSegments } from '../segments/index.ts'
+import { buildErasureStatements, type ErasureRow, readContacts } from './erasure-statements.ts'
 
 /** An erasure continues after this time when a run crashed, or when a campaign was still sending to the person. */
 const claimMs = 60_000
@@ -33,7 +35,10 @@ const claimErasure = ({ db, now }: JobCtx, id: string): Promise<ErasureRow | und
   )
 
 type ErasureProgress = Partial<
-  Pick<ErasureRow, 'pass' | 'campaign_cursor' | 'event_cursor' | 'import_cursor' | 'addresses' | 'completed_at'>
+  Pick<
+    ErasureRow,
+    'pass' | 'campaign_cursor' | 'event_cursor' | 'import_cursor' | 'audit_cursor' | 'addresses' | 'completed_at'
+  >
 >
 
 /** Records the progress of an erasure and extends its claim. Throws LostRace when another run has made progress since. */
@@ -49,6 +54,7 @@ async function recordProgress(
     eq(erasures.campaign_cursor, erasure.campaign_cursor),
     eq(erasures.event_cursor, erasure.event_cursor),
     eq(erasures.import_cursor, erasure.import_cursor),
+    eq(erasures.audit_cursor, erasure.audit_cursor),
     isNull(erasures.completed_at),
   )
   const changes = { ...progress, ...times }
@@ -87,14 +93,6 @@ async function eraseInCampaigns(job: JobCtx, erasure: ErasureRow): Promise<Erasu
   const waitingCampaign = results.find(({ is_done }) => !is_done)
   const progress = { campaign_cursor: waitingCampaign ? waitingCampaign.seq - 1 : last.seq, addresses }
   return recordProgress(job, erasure, progress)
-}
-
-/** Builds the ids and addresses by which rows of imports are found. */
-function buildErasedPerson(erasure: ErasureRow): ErasedPerson {
-  const addresses = readAddresses(erasure)
-  const listOfChannel = (requestedChannel: Channel) =>
-    addresses.flatMap(({ channel, address }) => (channel === requestedChannel ? [address] : []))
-  return { ...erasure, emails: new Set(listOfChannel('email')), phones: new Set(listOfChannel('sms')) }
 }
 
 /** Sets all texts except the id to null in every object that describes the person. */
@@ -143,22 +141,27 @@ async function eraseNextStep(job: JobCtx, erasure: ErasureRow): Promise<ErasureR
   if (advanced) return advanced.campaign_cursor > erasure.campaign_cursor ? advanced : null
   const event_cursor = await eraseInEvents(job, erasure)
   if (event_cursor !== null) return recordProgress(job, erasure, { event_cursor })
-  const import_cursor = await eraseInImports(job, buildErasedPerson(erasure), erasure.import_cursor)
+  const person = { ...erasure, ...readContacts(erasure) }
+  const import_cursor = await eraseInImports(job, person, erasure.import_cursor)
   if (import_cursor !== null) {
     const next = await recordProgress(job, erasure, { import_cursor })
     return import_cursor === erasure.import_cursor ? null : next
   }
-  await job.db.batch(await buildErasureStatements(erasure, job.now()))
+  const audit_cursor = await hideContacts(job, erasure.organization_id, person, erasure.audit_cursor)
+  if (audit_cursor !== null) return recordProgress(job, erasure, { audit_cursor })
+  await eraseInSegments(job, erasure, person)
+  await job.db.batch(await buildErasureStatements(job.db, erasure, job.now()))
   if (erasure.pass === 1) {
-    const firstEvent = firstIdAt('webhook_event', erasure.created_at - secondPassAfterMs)
+    const since = erasure.created_at - secondPassAfterMs
+    const cursors = { event_cursor: firstIdAt('webhook_event', since), audit_cursor: firstIdAt('audit_entry', since) }
     await recordProgress(
       job,
       erasure,
-      { pass: 2, campaign_cursor: 0, event_cursor: firstEvent, import_cursor: '' },
+      { pass: 2, campaign_cursor: 0, import_cursor: '', ...cursors },
       { due_at: job.now() + secondPassAfterMs, claimed_until: null },
     )
   } else {
-    await mergeCustomerIndexes(job.db)
+    await mergeSearchIndexes(job.db)
     await recordProgress(
       job,
       erasure,

@@ -1,4 +1,5 @@
 export { type Audience, buildExclusion, selectAddress } from './calculation/audience.ts'
 export { buildCalculationStart, continueCalculation, findCalculation } from './calculation/calculation.ts'
+export { eraseInSegments } from './erase.ts'
 export { isInRunningAudience, isReadable, listSegmentMembers, removeFromSegments } from './calculation/members.ts'
 export { presentSegmentSummary, segmentSummaryFields } from './present.ts'

@@ -18,4 +18,5 @@ export {
   selectSuppression,
   selectUnsubscribedAt,
   findSuppressionReason,
+  listUnsubscribed,
 } from './queries.ts'

@@ -2,6 +2,7 @@ import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { suppressions } from '../../db/schema/consents.ts'
 import { select } from '../../db/select.ts'
+import { inList } from '../../db/visibility.ts'
 import {
   deadAddressReasons,
   type SuppressedAddress,
@@ -25,6 +26,18 @@ export async function findSuppressionReason(
       ),
   )
   return row?.reason ?? null
+}
+
+/** Lists which of these e-mail addresses are unsubscribed. */
+export async function listUnsubscribed(
+  { db }: Pick<JobCtx, 'db'>,
+  organizationId: string,
+  addresses: readonly string[],
+): Promise<string[]> {
+  const rows = await db.all(sql<{ address: string }>`select address from suppressions
+    where organization_id = ${organizationId} and channel = 'email' and reason = 'unsubscribed'
+      and ${inList(sql`address`, addresses)}`)
+  return rows.map(({ address }) => address)
 }
 
 /** The reasons of dead addresses, as a list for `in`. */

@@ -65,15 +65,8 @@ export async function isConfirmationRecent(ctx: Pick<Ctx, 'db' | 'now'>, recordI
   return row?.is_recent ?? false
 }
 
-/**
- * For the transaction that records the answer or repeats the request. Writes no e-mail within `confirmationIntervalMs`
- * after the last one about this answer, or within `returnIntervalMs` after one to an unsubscribed address. Call
- * `enqueueEmails` afterwards.
- */
-export function buildConfirmationEmailStatements(
-  ctx: Pick<Ctx, 'now' | 'newId'>,
-  confirmation: Confirmation,
-): Statement[] {
+/** Inserts the e-mail unless an unsubscribed address was asked within `returnIntervalMs`. */
+function insertConfirmation(ctx: Pick<Ctx, 'now' | 'newId'>, confirmation: Confirmation, condition: SQL): Statement {
   const now = ctx.now()
   const { record_id, consent_id, number, wording, ...rest } = confirmation
   const snapshot: ConfirmationSnapshot = { consent_id, number, wording }
@@ -89,7 +82,28 @@ export function buildConfirmationEmailStatements(
     modified_at: now,
   }
   const isRepeated = sql`exists (select 1 ${returnRequest(rest.organization_id, rest.recipient, now)})`
-  return [insertWhere(transactionalEmails, row, sql`not ${wasRequestedRecently(record_id, now)} and not ${isRepeated}`)]
+  return insertWhere(transactionalEmails, row, sql`${condition} and not ${isRepeated}`)
+}
+
+/**
+ * For the transaction that records the answer or repeats the request. Writes no e-mail within `confirmationIntervalMs`
+ * after the last one about this answer, or within `returnIntervalMs` after one to an unsubscribed address. Call
+ * `enqueueEmails` afterwards.
+ */
+export const buildConfirmationEmail = (ctx: Pick<Ctx, 'now' | 'newId'>, confirmation: Confirmation): Statement =>
+  insertConfirmation(ctx, confirmation, sql`not ${wasRequestedRecently(confirmation.record_id, ctx.now())}`)
+
+/**
+ * For the transaction that records an answer of `answeredAt`. Writes an e-mail only to an address that unsubscribed
+ * before the answer, once within `returnIntervalMs`. Call `enqueueEmails` afterwards.
+ */
+export const buildReturnEmail = (
+  ctx: Pick<Ctx, 'now' | 'newId'>,
+  confirmation: Confirmation,
+  answeredAt: number,
+): Statement => {
+  const { organization_id, recipient } = confirmation
+  return insertConfirmation(ctx, confirmation, sql`${selectUnsubscribedAt(organization_id, recipient)} < ${answeredAt}`)
 }
 
 /** What every e-mail needs to know about its sender and its recipient. */

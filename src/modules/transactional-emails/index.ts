@@ -1,4 +1,10 @@
-export { buildConfirmationEmailStatements, findReturnRequest, isConfirmationRecent } from './confirmations.ts'
+export {
+  buildConfirmationEmail,
+  buildReturnEmail,
+  type Confirmation,
+  findReturnRequest,
+  isConfirmationRecent,
+} from './confirmations.ts'
 export { pickReceiptMessage, type ReceiptOrder, buildReceiptStatements } from './receipts.ts'
 export { buildRefundEmailStatements } from './refunds.ts'
 export { enqueueEmails } from './enqueue.ts'

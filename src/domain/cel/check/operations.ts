@@ -1,3 +1,4 @@
+import { normalizeEmail, normalizeEmailPart, normalizePhone } from '../../accounts/users.ts'
 import { buildConstant, parseInstant } from '../constants.ts'
 import { refusedFunctions } from '../functions.ts'
 import {
@@ -144,8 +145,29 @@ function checkTextMethod(checker: TypeChecker, { name, receiver, args }: Call<As
       `\`${name}\` needs a text, and this is ${describeType(stranger.type)}.`,
       stranger,
     )
-  return buildCall(name, texts, type, range)
+  const [text, ...parts] = texts
+  return buildCall(name, text ? [text, ...parts.map((part) => normalizePart(text, part))] : [], type, range)
 }
+
+/** The field of the person whose address or number is compared, or null. */
+function findContactField(expression: Expression | undefined): 'email' | 'phone_number' | null {
+  if (expression?.node === 'call' && expression.name === 'lowerAscii') return findContactField(expression.args[0])
+  if (expression?.node !== 'field' || expression.object.type !== 'user') return null
+  return expression.name === 'email' || expression.name === 'phone_number' ? expression.name : null
+}
+
+const mapText = <Literal extends Expression>(literal: Literal, map: (text: string) => string): Literal =>
+  literal.node === 'literal' && typeof literal.value === 'string' ? { ...literal, value: map(literal.value) } : literal
+
+/** Addresses and numbers are stored in one form, so a literal is compared in this form. */
+function normalizeContact<Literal extends Expression>(compared: Expression, literal: Literal): Literal {
+  const field = findContactField(compared)
+  if (field === null) return literal
+  return mapText(literal, (text) => (field === 'email' ? normalizeEmail(text) : normalizePhone(text, null)) ?? text)
+}
+
+const normalizePart = (compared: Expression, part: Expression): Expression =>
+  findContactField(compared) === 'email' ? mapText(part, normalizeEmailPart) : part
 
 function checkGetter(checker: TypeChecker, { name, receiver, args }: Call<Ast>, range: SourceRange): Expression {
   const instant = checker.check(receiver)
@@ -335,7 +357,10 @@ export function checkCompare(
   }
   checker.recordLiteral(left, right)
   checker.recordLiteral(right, left)
-  return { node: 'compare', operator, left, right, type: 'bool', nullable: false, ...range }
+  const contacts = isEquality
+    ? { left: normalizeContact(right, left), right: normalizeContact(left, right) }
+    : { left, right }
+  return { node: 'compare', operator, ...contacts, type: 'bool', nullable: false, ...range }
 }
 
 /** Numbers in metadata are doubles. */
@@ -368,5 +393,7 @@ export function checkIn(
   if (list.node === 'list') for (const item of list.items) checker.recordLiteral(element, item)
   else checker.enterList(range)
   checker.recordLiteral(list, element)
-  return { node: 'in', element, list, type: 'bool', nullable: false, ...range }
+  const normalizedList =
+    list.node === 'list' ? { ...list, items: list.items.map((item) => normalizeContact(element, item)) } : list
+  return { node: 'in', element, list: normalizedList, type: 'bool', nullable: false, ...range }
 }

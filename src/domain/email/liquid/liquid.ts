@@ -165,6 +165,8 @@ function countedFilter(name: string): FilterImplOptions {
   if (typeof filter !== 'function') throw new Error(`There is no filter ${name}.`)
   return function (...values) {
     useMemory(this.context, ...values)
+    // Filters may cut a character in half, which cannot be encoded.
+    if (name === 'url_encode') return filter.call(this, toText(values[0]).toWellFormed())
     if (name === 'date') {
       const [, format, zone] = values
       const zoneCost = zone === undefined ? 0 : costOfTimeZone
@@ -196,7 +198,8 @@ const engines = { html: createEngine(true), text: createEngine(false) }
 /** `html` escapes values, `text` does not. */
 export type Output = keyof typeof engines
 
-export const parseLiquid = (output: Output, text: string): Parsed[] => engines[output].parse(text)
+/** Parses a text for rendering. Values that stand inside links are percent-encoded. */
+export const parseLiquid = (output: Output, text: string): Parsed[] => engines[output].parse(encodeLinkValues(text))
 
 export class TooMuchText extends Error {
   override name = 'TooMuchText'
@@ -324,7 +327,7 @@ const tooLarge = (detail: string): FaultyTemplate => ({
 export function readTemplate(text: string, maxLength = maxTemplateLength): ReadTemplate | FaultyTemplate {
   if (text.length > maxLength) return tooLarge(`At most ${maxLength} characters.`)
   try {
-    const parsed = parseLiquid('text', text)
+    const parsed = engines.text.parse(text)
     const steps = countSteps(parsed, scope)
     return steps > maxSteps
       ? tooLarge(`The Liquid takes more than ${maxSteps} steps. Use fewer tags, or shorter loops.`)
@@ -365,6 +368,43 @@ export function splitLiquid(text: string): Piece[] {
     isLiquid: token.kind !== TokenKind.HTML,
     text: token.input.slice(token.begin, token.end),
   }))
+}
+
+const anyLink = /https?:\/\/|mailto:|tel:/i
+const linkStart = /(?:https?:\/\/[^/?#]+[/?#]|mailto:|tel:)[^]*$/i
+const beforeLink = /^[^]*[\s"'<>]/
+/** A link is recognised by so many characters. Reading all of a long one again for each value would take long. */
+const maxLinkStart = 500
+const encodesItself = /\|\s*url_encode\s*-?\}\}$/
+const emptyOutput = /^\{\{-?\s*-?\}\}$/
+
+const encode = ' | url_encode | replace: "+", "%20"'
+/** In the address of a mail or telephone link, `@` and `+` stand for themselves. */
+const encodeAddress = `${encode} | replace: "%40", "@" | replace: "%2B", "+"`
+
+function chooseEncoding(textBefore: string): string {
+  const link = linkStart.exec(textBefore)?.[0]
+  if (link === undefined) return ''
+  return /^(?:mailto|tel):[^?]*$/i.test(link) ? encodeAddress : encode
+}
+
+/**
+ * Adds filters to the outputs that stand inside a link, after its host, so that no value ends the link or adds a
+ * parameter to it. An output that ends with `url_encode` stays as it is.
+ */
+function encodeLinkValues(text: string): string {
+  if (!anyLink.test(text)) return text
+  let textBefore = ''
+  return splitLiquid(text)
+    .map(({ isLiquid, text: piece }) => {
+      if (!isLiquid) textBefore = (textBefore + piece).replace(beforeLink, '').slice(0, maxLinkStart)
+      if (!piece.startsWith('{{') || !isLiquid) return piece
+      const encoding = encodesItself.test(piece) || emptyOutput.test(piece) ? '' : chooseEncoding(textBefore)
+      // The value is a part of the link, whatever it is.
+      textBefore += '-'
+      return encoding === '' ? piece : piece.replace(/\s*-?\}\}$/, (end) => `${encoding}${end}`)
+    })
+    .join('')
 }
 
 /** The variable of an output without filters: `links.portal` for `{{ links.portal }}`. */

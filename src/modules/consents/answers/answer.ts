@@ -16,7 +16,7 @@ import { toIso } from '../../../domain/time/instants.ts'
 import { openEditions } from '../../editions/index.ts'
 import { announceAll } from '../../webhooks/index.ts'
 import type { AnswerInput } from '../answer-contract.ts'
-import { buildConfirmationStatements } from './double-opt-in.ts'
+import { buildConfirmationStatements, buildReturnStatements, wasAskedToReturn } from './double-opt-in.ts'
 import { type AnswerSubject, isRecordHidden, type VisibleRecord } from './answer-queries.ts'
 import {
   buildAnswerAnnouncements,
@@ -146,6 +146,10 @@ const toVisibleRecord = (
   is_hidden: isRecordHidden(ctx, subject.organization_id, record.edition_id),
 })
 
+/** Whether the person agreed by their own act, such as a checkbox. Staff and other systems only report an answer. */
+const isOwnAct = (action: AnswerAction, method: AnswerInput['method']): boolean =>
+  action === 'give' && (method === 'checkbox' || method === 'preference_center')
+
 /** Records a person's answer. An answer that repeats the latest one changes nothing. */
 export async function answerConsent(
   ctx: Ctx,
@@ -163,13 +167,14 @@ export async function answerConsent(
   const before = answer.record
   const { occurred_at: at = ctx.now(), evidence = null, order_id = null, language, method, source } = input
   const needsConfirmation = method === 'double_opt_in'
+  const isBlocked = needsConfirmation && answer.blocked_by === 'unsubscribed'
   const outcome = await decideAnswerRecords(
     ctx,
     { definition, user: { id, email }, before },
     {
       status: needsConfirmation ? 'pending' : statusByAction[action],
       at,
-      asks_again: needsConfirmation && answer.blocked_by === 'unsubscribed',
+      asks_again: isBlocked && !(await wasAskedToReturn(ctx, before, email)),
       method,
       source,
       language,
@@ -181,10 +186,15 @@ export async function answerConsent(
   if (outcome.decision.kind === 'refused') throw createRefusal(outcome.decision, action, before)
   const newRecord = outcome.records.at(-1)
   const pending = needsConfirmation ? getLatestRecord(outcome) : null
-  const confirmation =
-    pending?.status === 'pending'
+  const given = isOwnAct(action, method) ? getLatestRecord(outcome) : null
+  const confirmation = [
+    ...(pending?.status === 'pending'
       ? await buildConfirmationStatements(ctx, answer, { email, language, record: pending })
-      : []
+      : []),
+    ...(given
+      ? await buildReturnStatements(ctx, subject.organization_id, [{ definition: answer, email, record: given, at }])
+      : []),
+  ]
   if (!newRecord) return commit(ctx, subject, confirmation)
   const record = toVisibleRecord(ctx, subject, newRecord, outcome.records.at(-2) ?? before)
   const statements = [

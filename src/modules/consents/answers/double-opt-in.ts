@@ -1,4 +1,4 @@
-import type { Ctx } from '../../../context.ts'
+import type { Ctx, JobCtx } from '../../../context.ts'
 import { addAfterCommit } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
 import { AppError, fieldError, invalid } from '../../../domain/errors.ts'
@@ -6,13 +6,16 @@ import type { Language, TranslatedDict } from '../../../domain/languages.ts'
 import type { SuppressionReason } from '../../../domain/messaging/suppressions.ts'
 import { returnIntervalMs } from '../../../domain/messaging/transactional-emails.ts'
 import { toIso } from '../../../domain/time/instants.ts'
-import { findSuppressionReason } from '../../suppressions/index.ts'
+import { findSuppressionReason, listUnsubscribed } from '../../suppressions/index.ts'
 import {
-  buildConfirmationEmailStatements,
+  buildConfirmationEmail,
+  buildReturnEmail,
+  type Confirmation,
   findReturnRequest,
   isConfirmationRecent,
   enqueueEmails,
 } from '../../transactional-emails/index.ts'
+import type { DefinitionRow } from '../queries.ts'
 import type { AnswerRow } from './answer-queries.ts'
 import type { RecordRow } from './records.ts'
 
@@ -64,9 +67,18 @@ export async function buildConfirmationStatements(
     )
   const recipient = await checkRecipient(ctx, record, request.email)
   if (recipient === null || (await isConfirmationRecent(ctx, record.id))) return []
+  const statement = buildConfirmationEmail(ctx, describeConfirmation(definition, record, { recipient, language }))
+  return [addAfterCommit(statement, () => enqueueEmails(ctx))]
+}
+
+function describeConfirmation(
+  definition: DefinitionRow,
+  record: RecordRow,
+  { recipient, language }: { recipient: string; language: Language },
+): Confirmation {
   const getText = (texts: TranslatedDict) => texts[language] ?? ''
   const { organization_id, edition_id, user_id, consent_id, number } = record
-  const statements = buildConfirmationEmailStatements(ctx, {
+  return {
     organization_id,
     edition_id,
     user_id,
@@ -80,6 +92,52 @@ export async function buildConfirmationStatements(
       text: getText(definition.text),
       link_url: getText(definition.link_url) || null,
     },
+  }
+}
+
+/** A consent that a person gave by an act of their own. */
+export interface GivenAnswer {
+  definition: DefinitionRow
+  /** The person's address as the consent's edition knows it. */
+  email: string | null
+  /** The latest record, in which the consent is given. */
+  record: RecordRow
+  /** When the person gave it, maybe again. */
+  at: number
+}
+
+/** Whether a confirmation by e-mail can end the suppression of the person's address. */
+const isReturn = ({ definition, email, record }: GivenAnswer): boolean =>
+  email !== null &&
+  definition.type === 'marketing' &&
+  definition.channels.includes('email') &&
+  record.status === 'given' &&
+  record.consent_version === definition.wording_version
+
+/**
+ * Builds the statements that ask people who unsubscribed to confirm marketing by e-mail that they agreed to afterwards.
+ * A confirmation lifts the suppression. There are none for other people, and none to an address that was asked within
+ * 30 days.
+ */
+export async function buildReturnStatements(
+  ctx: Pick<JobCtx, 'config' | 'db' | 'jobQueue' | 'newId' | 'now'>,
+  organizationId: string,
+  answers: readonly GivenAnswer[],
+): Promise<Statement[]> {
+  const returns = ctx.config.linkSigningKey === '' ? [] : answers.filter(isReturn)
+  if (returns.length === 0) return []
+  const emails = returns.flatMap(({ email }) => email ?? [])
+  const unsubscribed = new Set(await listUnsubscribed(ctx, organizationId, emails))
+  return returns.flatMap(({ definition, email, record, at }) => {
+    if (email === null || !unsubscribed.has(email)) return []
+    const confirmation = describeConfirmation(definition, record, { recipient: email, language: record.language })
+    return [addAfterCommit(buildReturnEmail(ctx, confirmation, at), () => enqueueEmails(ctx))]
   })
-  return statements.map((statement) => addAfterCommit(statement, () => enqueueEmails(ctx)))
+}
+
+/** True when an unsubscribed person was asked by e-mail to confirm this very answer. */
+export async function wasAskedToReturn(ctx: Ctx, record: RecordRow | null, email: string | null): Promise<boolean> {
+  if (record?.status !== 'given' || email === null) return false
+  const request = await findReturnRequest(ctx, record.organization_id, email)
+  return request?.consent_record_id === record.id
 }

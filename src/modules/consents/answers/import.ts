@@ -7,6 +7,7 @@ import { inList } from '../../../db/visibility.ts'
 import { chooseLanguage } from '../../../domain/consents/consents.ts'
 import type { Language } from '../../../domain/languages.ts'
 import type { DefinitionRow } from '../queries.ts'
+import type { GivenAnswer } from './double-opt-in.ts'
 import {
   type DecidedAnswer,
   decideAnswerRecords,
@@ -128,20 +129,27 @@ async function loadLatestRecords(db: Database, questions: readonly Question[]): 
   return new Map(rows.map((row) => [buildChainKey(row.user_id, row.consent_id), row]))
 }
 
+interface DecidedImport {
+  /** The answers that add records, for `buildAnswerStatements` and `buildAnswerAnnouncements`. */
+  answers: DecidedAnswer[]
+  /** Consents that the orders give, also those that were given before. */
+  given: GivenAnswer[]
+}
+
 /**
- * Decides on the answers of an import and returns those that add records, for `buildAnswerStatements` and
- * `buildAnswerAnnouncements`. An answer that is not later than the person's latest one changes nothing, so an import
- * never takes a withdrawal back.
+ * Decides on the answers of an import. An answer that is not later than the person's latest one changes nothing, so an
+ * import never takes a withdrawal back.
  */
 export async function decideImportedAnswers(
   ctx: Pick<JobCtx, 'db' | 'newId'>,
   answerImport: AnswerImport,
   answers: readonly ImportedAnswers[],
-): Promise<DecidedAnswer[]> {
+): Promise<DecidedImport> {
   const questions = listQuestions(answerImport, answers)
-  if (questions.length === 0) return []
+  if (questions.length === 0) return { answers: [], given: [] }
   const stored = await loadLatestRecords(ctx.db, questions)
   const chains = new Map<string, DecidedAnswer>()
+  const given = new Map<string, GivenAnswer>()
   for (const question of questions) {
     const { definition, imported } = question
     const key = buildChainKey(imported.user.id, definition.id)
@@ -152,11 +160,14 @@ export async function decideImportedAnswers(
     const answeredVersion = wording && { wording_version: wording.version, content_hash: wording.content_hash }
     const subject = { definition: { ...definition, ...answeredVersion }, user: imported.user, before }
     const outcome = await decideAnswerRecords(ctx, subject, answer)
+    const record = getLatestRecord(outcome)
+    if (record?.status === 'given' && question.isGiven)
+      given.set(key, { definition, email: imported.user.email, record, at: imported.at })
     if (outcome.records.length === 0) continue
     const records = [...(chain?.records ?? []), ...outcome.records]
     chains.set(key, { ...outcome, before: chain ? chain.before : before, records })
   }
-  return [...chains.values()]
+  return { answers: [...chains.values()], given: [...given.values()] }
 }
 
 /**

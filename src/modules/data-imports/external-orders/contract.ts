@@ -83,7 +83,8 @@ const ImportExternalOrders = z.object({
       description:
         'Sends the receipt of the edition to the customer of every new order that is confirmed or completed. Needs ' +
         'an e-mail address of the customer. 400 `no_receipt_message` if neither the edition nor the platform has a ' +
-        'receipt.',
+        'receipt. A customer who unsubscribed and agrees to marketing by e-mail in a later order is asked to confirm ' +
+        'it, once in 30 days.',
     }),
   skipped: z
     .boolean()

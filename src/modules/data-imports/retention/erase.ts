@@ -3,16 +3,15 @@ import type { JobCtx } from '../../../context.ts'
 import type { Statement } from '../../../db/database.ts'
 import { decodeAs } from '../../../db/select.ts'
 import { normalizeEmail, normalizePhone } from '../../../domain/accounts/users.ts'
+import { type ErasedContacts, listSpellings } from '../../../domain/erasure.ts'
 import { isNumbers, isRecord, readJson } from '../../../domain/text/json.ts'
 import { selectRowNumbers } from '../background/staged.ts'
 import { importFields, type ImportRow } from '../background/steps.ts'
 import { deleteContent, deleteCopy, findStoredFile } from './files.ts'
 
-export interface ErasedPerson {
+interface ErasedPerson extends ErasedContacts {
   organization_id: string
   user_id: string
-  emails: ReadonlySet<string>
-  phones: ReadonlySet<string>
 }
 
 interface ErasurePosition {
@@ -85,6 +84,23 @@ const loadOrderKeys = (job: JobCtx, importId: string, { user_id }: ErasedPerson)
 export const buildUndoDataErasure = (userId: string): Statement =>
   sql`update import_orders set undo_data = json_remove(undo_data, '$.people', '$.updated')
     where undo_data is not null and order_id in ${selectOrdersOfPerson(userId)}`
+
+/** Removes the person's addresses from mappings, also from those that the organisation's next import would use. */
+export function buildMappingErasure(organizationId: string, contacts: ErasedContacts): Statement[] {
+  const spellings = JSON.stringify(listSpellings(contacts))
+  const isTheirs = (column: SQL) => sql`lower(trim(${column})) in (select value from json_each(${spellings}))`
+  const isOfOrganization = sql`import_id in (select id from data_imports where organization_id = ${organizationId})`
+  return [
+    sql`delete from import_constants where ${isOfOrganization} and ${isTheirs(sql`value`)}`,
+    sql`update import_columns set default_value = null where ${isOfOrganization} and ${isTheirs(sql`default_value`)}`,
+    sql`update import_header_history set default_value = null
+      where organization_id = ${organizationId} and ${isTheirs(sql`default_value`)}`,
+    sql`update import_source_history set constants = (select json_group_object(key, value)
+        from json_each(import_source_history.constants) where not ${isTheirs(sql`value`)})
+      where organization_id = ${organizationId}
+        and exists (select 1 from json_each(import_source_history.constants) where ${isTheirs(sql`value`)})`,
+  ]
+}
 
 const erasedProblem = JSON.stringify([
   {

@@ -92,6 +92,9 @@ export const forgetServedFile = (id: string): void => recentFiles.forget(id)
 const keyPattern = /^[\w-]{1,64}$/
 const maxTokenLength = 200
 
+/** With a scanner, a file must not be served once it is infected, so its row is read for each request. */
+export const canBecomeInfected = ({ config }: Pick<JobCtx, 'config'>): boolean => config.files.scan !== null
+
 /** True if the URL gives access to the file. A scanner's URL does so in quarantine too. */
 async function isAccessible({ config, now }: JobCtx, file: FileFacts, token: string | undefined): Promise<boolean> {
   if (token === undefined) return file.status === 'ready' && !isPrivate(file)
@@ -112,7 +115,8 @@ export async function findServedFile(
   if (!isId('file', id) || !keyPattern.test(key) || !isVariant(variant) || (token?.length ?? 0) > maxTokenLength)
     return null
   const now = job.now()
-  const recent = mayBeRecent && token === undefined ? recentFiles.find(id, now) : undefined
+  const isRecentEnough = mayBeRecent && token === undefined && !canBecomeInfected(job)
+  const recent = isRecentEnough ? recentFiles.find(id, now) : undefined
   if (!recent) recentFiles.forget(id)
   const file = recent?.row ?? (await job.db.first(select(fields).from(files).where(eq(files.id, id))))
   if (!file || !areTextsEqual(file.access_key, key) || file.storage_key === null) return null

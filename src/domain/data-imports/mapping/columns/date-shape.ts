@@ -73,6 +73,8 @@ const withMonthName = [
   /^(?<day>\d{1,2})(?:st|nd|rd|th)?[\s./-]*(?<month>[a-z]+)\.?[\s,./-]*'?(?<year>\d{4}|\d{2})$/,
   // December 31, 2026
   /^(?<month>[a-z]+)\.?[\s/-]*(?<day>\d{1,2})(?:st|nd|rd|th)?[,.\s/-]+(?<year>\d{4})$/,
+  // Dec-31-26
+  /^(?<month>[a-z]+)-(?<day>\d{1,2})-(?<year>\d{2})$/,
   // 2026-Dec-31
   /^(?<year>\d{4})[\s/-]+(?<month>[a-z]+)[\s/-]+(?<day>\d{1,2})$/,
 ]

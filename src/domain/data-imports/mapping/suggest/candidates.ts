@@ -1,5 +1,6 @@
+import { cleanKey } from '../../../text/invisible.ts'
 import { countEdits } from '../../../text/nearest.ts'
-import type { ColumnStatistics } from '../columns/statistics.ts'
+import { type ColumnStatistics, getShare } from '../columns/statistics.ts'
 import type { SuggestionReason, ValueMap } from '../mapping.ts'
 import {
   type Alias,
@@ -8,11 +9,12 @@ import {
   buildHeaderKey,
   marketingKeys,
   otherKeys,
+  removeAddedWords,
   removeBrackets,
   splitHeader,
 } from '../targets/aliases.ts'
 import { buildConsentTarget, findTargetField, type KnownConsent } from '../targets/fields.ts'
-import { arePeople, contradicts, checkFit, buildPaidMap } from './fits.ts'
+import { areCodes, arePeople, contradicts, checkFit, buildPaidMap } from './fits.ts'
 
 export interface ImportColumn {
   header: string
@@ -41,6 +43,9 @@ interface AliasMatch {
   confidence: number
   reason: SuggestionReason
 }
+
+/** Spaces, invisible characters and capitals do not count. */
+const toExactHeader = (header: string): string => cleanKey(header.trim()).toLowerCase()
 
 const minNearLength = 8
 const maxNearLength = 40
@@ -71,17 +76,40 @@ function findNearAlias(header: string): Alias | null {
   return new Set(near.map(({ target }) => target)).size === 1 ? (near[0] ?? null) : null
 }
 
+/** Finds the alias of `Attendee name: First name`: the field of the person whose name stands before the colon. */
+function findPathAlias(header: string): Alias | null {
+  const [, path = '', name = ''] = /^(.+)[:–](.+)$/.exec(header) ?? []
+  const person = aliasesByKey.get(buildHeaderKey(path))
+  const field = aliasesByKey.get(buildHeaderKey(name))
+  if (!person?.target.endsWith('.full_name') || !field?.target.startsWith('customer.')) return null
+  const target = `${person.target.replace(/full_name$/, '')}${field.target.replace('customer.', '')}`
+  return { ...person, target }
+}
+
+const findKnownAlias = (header: string): Alias | undefined => {
+  const key = buildHeaderKey(header)
+  return otherKeys.has(key) ? undefined : aliasesByKey.get(key)
+}
+
+/** Finds the alias without words that change nothing, or without brackets. */
+function findShorterAlias(header: string): AliasMatch | null {
+  const shorter = findKnownAlias(removeAddedWords(header)) ?? findPathAlias(header)
+  if (shorter) return { alias: shorter, confidence: 0.9, reason: 'normalised' }
+  const bracketless = removeBrackets(header)
+  const outer = findKnownAlias(bracketless) ?? findKnownAlias(removeAddedWords(bracketless))
+  return outer ? { alias: outer, confidence: 0.86, reason: 'normalised' } : null
+}
+
 function findAlias(header: string): AliasMatch | null {
   const key = buildHeaderKey(header)
   if (key === '' || otherKeys.has(key)) return null
   const alias = aliasesByKey.get(key)
   if (alias) {
-    const isSame = header.trim().toLowerCase() === alias.text
+    const isSame = toExactHeader(header) === alias.text
     return { alias, confidence: isSame ? 0.95 : 0.92, reason: isSame ? 'alias' : 'normalised' }
   }
-  const outer = buildHeaderKey(removeBrackets(header))
-  const bracketless = outer === key || otherKeys.has(outer) ? undefined : aliasesByKey.get(outer)
-  if (bracketless) return { alias: bracketless, confidence: 0.86, reason: 'normalised' }
+  const shorter = findShorterAlias(header)
+  if (shorter) return shorter
   const near = findNearAlias(header)
   return near && { alias: near, confidence: 0.8, reason: 'near' }
 }
@@ -96,7 +124,13 @@ function findConsent(key: string, consents: readonly KnownConsent[]): { target: 
   return only ? { target: buildConsentTarget(only.key), confidence: 0.82 } : null
 }
 
-const rankConfidence: Record<AliasRank, number> = { specific: 0, plain: -0.01, indirect: -0.06, vague: -0.14 }
+const rankConfidence: Record<AliasRank, number> = {
+  specific: 0,
+  usual: 0,
+  plain: -0.01,
+  indirect: -0.06,
+  vague: -0.14,
+}
 
 /** Finds the target that the header of a column suggests. Answers null when the values contradict it. */
 export function findCandidate(column: ImportColumn, index: number, context: CandidateContext): Candidate | null {
@@ -105,7 +139,7 @@ export function findCandidate(column: ImportColumn, index: number, context: Cand
     findTargetField(target, context.consents)
       ? { column: index, target, rank: 'certain', confidence, reason, part: null }
       : null
-  const exact = certain(column.header.trim().toLowerCase(), 1, 'exact')
+  const exact = certain(toExactHeader(column.header), 1, 'exact')
   if (exact) return exact
   const before = key === '' ? undefined : context.history.get(key)
   if (before === null) return null
@@ -117,13 +151,17 @@ export function findCandidate(column: ImportColumn, index: number, context: Cand
   const match = findAlias(column.header)
   const field = match && findTargetField(match.alias.target)
   if (!match || !field) return null
-  const { rank, target, part, values } = match.alias
+  const { rank, target, values } = match.alias
+  // A column called a time may have whole dates.
+  const isDate = column.statistics !== null && getShare(column.statistics, 'date') >= 0.8
+  const part = isDate ? undefined : match.alias.part
   const value_map = values === 'paid' ? buildPaidMap(column.statistics) : null
   // A vague or similar header means its target only if the cells say so too.
   const isNamed = rank !== 'vague' && match.reason !== 'near' && values === undefined
   const fit = part === 'time' || value_map ? 'yes' : checkFit(field.type, column.statistics, isNamed)
   if (values !== undefined && (fit !== 'yes' || !column.statistics)) return null
   if (values === 'people' && column.statistics && !arePeople(column.statistics)) return null
+  if (values === 'codes' && column.statistics && !areCodes(column.statistics)) return null
   if (fit === 'no' || (rank === 'vague' && (fit !== 'yes' || match.reason === 'near'))) return null
   const confidence = Math.round((match.confidence + rankConfidence[rank]) * 100) / 100
   const candidate = { column: index, target, rank, confidence, reason: match.reason, part: part ?? null }

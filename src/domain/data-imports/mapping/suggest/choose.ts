@@ -3,20 +3,71 @@ import { readDate, readTime } from '../columns/date-shape.ts'
 import { type ColumnStatistics, getShare } from '../columns/statistics.ts'
 import { buildHeaderKey } from '../targets/aliases.ts'
 import type { Candidate, ImportColumn } from './candidates.ts'
-import { areDifferent, arePeople } from './fits.ts'
+import { areCodes, areDifferent, arePeople } from './fits.ts'
 
-const rankOrder = ['certain', 'specific', 'plain', 'indirect', 'vague'] as const
+const rankOrder = ['certain', 'specific', 'usual', 'plain', 'indirect', 'vague'] as const
 
 const compareRanks = (one: Candidate, other: Candidate): number =>
   rankOrder.indexOf(one.rank) - rankOrder.indexOf(other.rank)
 
-/** Picks the candidate of the best rank. Answers null when two share it. */
-function pickBest(candidates: readonly Candidate[]): Candidate | null {
-  const [first, second] = candidates.toSorted(compareRanks)
-  return first && (!second || compareRanks(first, second) !== 0) ? first : null
+const getStatistics = (candidate: Candidate | undefined, columns: readonly ImportColumn[]): ColumnStatistics | null =>
+  (candidate && columns[candidate.column]?.statistics) ?? null
+
+/** `values` of numbers are not in the order of the file, but samples are. */
+const describeCells = ({ values, samples, filled }: ColumnStatistics): string =>
+  JSON.stringify([values, samples, filled])
+
+/** Whether a candidate may be taken instead of a rival of the same rank. */
+function outdoes(one: Candidate, rival: Candidate, columns: readonly ImportColumn[]): boolean {
+  const [statistics, other] = [getStatistics(one, columns), getStatistics(rival, columns)]
+  if (!statistics || !other) return false
+  const haveEqualCells = describeCells(statistics) === describeCells(other)
+  // Either of two order numbers says which rows belong to an order.
+  const isId = one.target === 'order.external_id' && ['specific', 'plain'].includes(one.rank) && statistics.blank === 0
+  return haveEqualCells || isId || statistics.filled >= other.filled * 2
+}
+
+/** Lists the candidates of the best rank. */
+function listBest(candidates: readonly Candidate[]): Candidate[] {
+  const sorted = candidates.toSorted(compareRanks)
+  return sorted.filter((one) => sorted[0] && compareRanks(sorted[0], one) === 0)
+}
+
+/** Picks the candidate of the best rank. Answers null when several share it and none outdoes the others. */
+function pickBest(candidates: readonly Candidate[], columns: readonly ImportColumn[]): Candidate | null {
+  const best = listBest(candidates)
+  return best.find((one) => best.every((rival) => one === rival || outdoes(one, rival, columns))) ?? null
 }
 
 type ChosenCandidates = Map<string, Candidate>
+
+function doOrdersSpanRows(chosen: ChosenCandidates, columns: readonly ImportColumn[]): boolean {
+  const ids = getStatistics(chosen.get('order.external_id'), columns)
+  return Object.values(ids?.values ?? {}).some((count) => count > 1)
+}
+
+/** The number of different cells, estimated from the first ones if the statistics do not have all. */
+function countDifferent(statistics: ColumnStatistics | null): number {
+  const counts = Object.values(statistics?.values ?? {})
+  if (!statistics?.has_more_values) return counts.length
+  return Math.round((statistics.filled * counts.length) / counts.reduce((sum, count) => sum + count, 0))
+}
+
+/** The number of orders; null in a file without ids. */
+function countOrders(chosen: ChosenCandidates, columns: readonly ImportColumn[]): number | null {
+  const ids = getStatistics(chosen.get('order.external_id'), columns)
+  return ids && countDifferent(ids)
+}
+
+/** Room for an estimated number of orders. */
+const estimateRoom = 1.1
+
+/** Whether an amount can belong to an order and not to each of its rows. */
+function mayBeOfOrder(amount: Candidate, chosen: ChosenCandidates, columns: readonly ImportColumn[]): boolean {
+  const orders = countOrders(chosen, columns)
+  const filled = getStatistics(amount, columns)?.filled ?? 0
+  return !doOrdersSpanRows(chosen, columns) || (orders !== null && filled <= orders * estimateRoom)
+}
 
 const personFields = ['email', 'first_name', 'last_name', 'full_name'] as const
 
@@ -38,6 +89,28 @@ function addHoldersBesideBuyers(candidates: readonly Candidate[], chosen: Chosen
   }
 }
 
+/**
+ * Of two columns for the same field of a person, the one with no more values than there are orders is the buyer's. The
+ * other one is the ticket holder's.
+ */
+function splitTiedPeople(
+  candidates: readonly Candidate[],
+  chosen: ChosenCandidates,
+  columns: readonly ImportColumn[],
+): void {
+  const orders = countOrders(chosen, columns)
+  const countValues = (one: Candidate) => countDifferent(getStatistics(one, columns))
+  for (const name of personFields) {
+    const [customer, holder] = [`customer.${name}`, `item.user.${name}`]
+    const tied = listBest(candidates.filter(({ target }) => target === customer))
+    const [buyer, attendee] = tied.toSorted((one, other) => countValues(one) - countValues(other))
+    if (chosen.has(customer) || tied.length !== 2 || orders === null || !buyer || !attendee) continue
+    if (countValues(buyer) > orders || countValues(attendee) <= orders) continue
+    chosen.set(customer, { ...buyer, confidence: 0.78 })
+    if (!chosen.has(holder)) chosen.set(holder, { ...attendee, target: holder, confidence: 0.78 })
+  }
+}
+
 /** The order number is the id if the file has no other. */
 function addNumberBesideId(
   candidates: readonly Candidate[],
@@ -48,8 +121,18 @@ function addNumberBesideId(
   const [number, ...more] = numbers
   const id = chosen.get('order.external_id')
   if (!number || more.length > 0 || !id || id.column === number.column || chosen.has('order.order_number')) return
-  if ((columns[number.column]?.statistics?.longest ?? 0) > 16) return
+  if ((getStatistics(number, columns)?.longest ?? 0) > 16) return
   chosen.set('order.order_number', { ...number, target: 'order.order_number', confidence: 0.85 })
+}
+
+/** The payment identifies the order if the file has no other id and each row has a payment. */
+function usePaymentAsId(chosen: ChosenCandidates, columns: readonly ImportColumn[]): void {
+  const payment = chosen.get('order.payment_reference')
+  const statistics = getStatistics(payment, columns)
+  if (!payment || !statistics || chosen.has('order.external_id') || statistics.blank > 0 || !areCodes(statistics))
+    return
+  chosen.delete('order.payment_reference')
+  chosen.set('order.external_id', { ...payment, target: 'order.external_id', confidence: 0.8 })
 }
 
 /** Headers for a first name in languages where the bare word for a name beside it is the last name. */
@@ -77,16 +160,10 @@ function isInFuture({ samples }: ColumnStatistics, now: number): boolean {
 /** A bare name beside a price may be the name of a missing product. */
 function dropDoubtfulName(chosen: ChosenCandidates, columns: readonly ImportColumn[]): void {
   const name = chosen.get('customer.full_name')
-  const statistics = name && columns[name.column]?.statistics
+  const statistics = getStatistics(name, columns)
   if (name?.rank !== 'vague' || !statistics || chosen.has('item.product')) return
   const isPriced = chosen.has('item.unit_price') || chosen.has('item.line_total')
   if (isPriced && !(arePeople(statistics) && areDifferent(statistics))) chosen.delete('customer.full_name')
-}
-
-function doOrdersSpanRows(chosen: ChosenCandidates, columns: readonly ImportColumn[]): boolean {
-  const id = chosen.get('order.external_id')
-  const values = (id && columns[id.column]?.statistics?.values) ?? {}
-  return Object.values(values).some((count) => count > 1)
 }
 
 /** A bare status beside tickets or their holders is the status of the ticket. */
@@ -103,17 +180,73 @@ interface ChoiceInput {
   now?: number
 }
 
+/** Small whole numbers may be quantities. */
+const mayBeCounts = ({ values }: ColumnStatistics): boolean =>
+  Object.keys(values).every((value) => /^\d{1,2}$/.test(value))
+
+const sameInOrder = ['order.amount', 'order.refunded_amount', 'order.discount', 'order.payment_reference'] as const
+
+/** A column with more values than there are orders does not belong to orders. */
+function dropVaryingInOrders(chosen: ChosenCandidates, columns: readonly ImportColumn[]): void {
+  const orders = countOrders(chosen, columns)
+  for (const target of sameInOrder) {
+    const candidate = chosen.get(target)
+    const values = countDifferent(getStatistics(candidate, columns))
+    if (orders !== null && values > orders && candidate?.rank !== 'certain') chosen.delete(target)
+  }
+}
+
+function areSingleTickets(chosen: ChosenCandidates, columns: readonly ImportColumn[]): boolean {
+  const quantities = getStatistics(chosen.get('item.quantity'), columns)
+  return Object.keys(quantities?.values ?? {}).every((value) => value === '1')
+}
+
+/** Takes the bare amounts out of the choice: totals, what was paid, and amounts of a piece or of several. */
+function takeBareAmounts(chosen: ChosenCandidates): [total?: Candidate, paid?: Candidate, amount?: Candidate] {
+  return ['order.amount', 'item.line_total', 'item.unit_price'].map((target) => {
+    const candidate = chosen.get(target)
+    if (candidate?.rank !== 'vague') return undefined
+    chosen.delete(target)
+    return candidate
+  }) as [Candidate?, Candidate?, Candidate?]
+}
+
 /**
- * A bare total counts beside prices, unless it can be the total of a row. The date of an event is not that of an order.
+ * A bare total counts beside prices, unless it can be the only total of a row. Without another price, the only amount
+ * of a row is the price of its product, or the total of an order whose products are not in the file.
  */
+function resolveTotals(chosen: ChosenCandidates, columns: readonly ImportColumn[]): void {
+  const [total, paid, amount] = takeBareAmounts(chosen)
+  const spansRows = doOrdersSpanRows(chosen, columns)
+  if (chosen.has('item.unit_price') || chosen.has('item.line_total')) {
+    const isOfOrder = chosen.has('item.line_total') || (total && mayBeOfOrder(total, chosen, columns))
+    if (total && isOfOrder) chosen.set('order.amount', total)
+    return
+  }
+  const [only, ...others] = [total, paid, amount].filter((one) => one !== undefined)
+  const statistics = getStatistics(only, columns)
+  if (!only || !statistics || others.length > 0) return
+  if (spansRows || chosen.has('order.amount') || mayBeCounts(statistics)) return
+  const product = chosen.get('item.product')
+  if (!product && chosen.has('order.external_id')) chosen.set('order.amount', { ...only, target: 'order.amount' })
+  const isForSeveral = only === amount && !areSingleTickets(chosen, columns)
+  const isPrice = product && statistics.filled >= (getStatistics(product, columns)?.filled ?? 0)
+  if (isPrice && !isForSeveral) chosen.set('item.line_total', { ...only, target: 'item.line_total' })
+}
+
+const isLoose = ({ rank }: Candidate): boolean => rank === 'plain' || rank === 'vague'
+
+/** The date of an event is not that of an order, and discounts and fees of tickets are not those of orders. */
 function dropUnsupported(chosen: ChosenCandidates, { columns, now }: ChoiceInput): void {
-  const total = chosen.get('order.amount')
-  const isPriced = chosen.has('item.unit_price') || chosen.has('item.line_total')
-  if (total?.rank === 'vague' && (!isPriced || doOrdersSpanRows(chosen, columns))) chosen.delete('order.amount')
   const date = chosen.get('order.created')
-  const statistics = date && columns[date.column]?.statistics
-  const isLater = statistics && now !== undefined && isInFuture(statistics, now)
+  const dates = getStatistics(date, columns)
+  const isLater = dates && now !== undefined && isInFuture(dates, now)
   if (date?.rank === 'vague' && isLater) chosen.delete('order.created')
+  for (const target of ['order.discount', 'order.service_fee']) {
+    const amount = chosen.get(target)
+    if (amount && isLoose(amount) && !mayBeOfOrder(amount, chosen, columns)) chosen.delete(target)
+  }
+  dropVaryingInOrders(chosen, columns)
   dropDoubtfulName(chosen, columns)
 }
 
@@ -130,9 +263,12 @@ export function findTimeColumn(
   date: Candidate | undefined,
   columns: readonly ImportColumn[],
 ): number | null {
-  const dates = date && columns[date.column]?.statistics
-  const time = pickBest(candidates.filter((one) => one.target === 'order.created' && one.part === 'time'))
-  const times = time && columns[time.column]?.statistics
+  const dates = getStatistics(date, columns)
+  const time = pickBest(
+    candidates.filter((one) => one.target === 'order.created' && one.part === 'time'),
+    columns,
+  )
+  const times = getStatistics(time ?? undefined, columns)
   if (!time || !dates || !times || getShareOfTimes(times) < 0.8) return null
   return dates.dates.with_time * 2 > dates.filled ? null : time.column
 }
@@ -143,13 +279,16 @@ export function choose(candidates: readonly Candidate[], input: ChoiceInput): Ch
   const candidatesWithoutTimes = candidates.filter(({ part }) => part === null)
   const chosen: ChosenCandidates = new Map()
   for (const [target, ofTarget] of Map.groupBy(candidatesWithoutTimes, (one) => one.target)) {
-    const best = pickBest(ofTarget)
+    const best = pickBest(ofTarget, columns)
     if (best) chosen.set(target, best)
   }
+  splitTiedPeople(candidatesWithoutTimes, chosen, columns)
   addHoldersBesideBuyers(candidatesWithoutTimes, chosen)
   addNumberBesideId(candidatesWithoutTimes, chosen, columns)
+  usePaymentAsId(chosen, columns)
   resolveBareNames(chosen, columns)
   resolveBareStatus(chosen)
+  resolveTotals(chosen, columns)
   dropUnsupported(chosen, input)
   return chosen
 }

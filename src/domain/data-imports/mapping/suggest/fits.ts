@@ -67,6 +67,13 @@ export const arePeople = ({ values }: ColumnStatistics): boolean => {
   return different.filter((value) => severalNames.test(value)).length >= different.length * 0.8
 }
 
+/** Ids are single words that do not repeat in a few values. Short numbers may only count the rows. */
+export function areCodes(statistics: ColumnStatistics): boolean {
+  const values = Object.keys(statistics.values)
+  const areWords = values.every((value) => /^[^\s@]+$/.test(value)) && getShare(statistics, 'date') < 0.5
+  return areWords && !repeatsFew(statistics) && !values.every((value) => /^\d{1,3}$/.test(value))
+}
+
 export const areDifferent = (statistics: ColumnStatistics): boolean =>
   statistics.has_more_values || countDifferentValues(statistics) >= statistics.filled * 0.8
 
@@ -77,6 +84,15 @@ export function buildPaidMap(statistics: ColumnStatistics | null): ValueMap | nu
     Object.keys(statistics.values).map((text) => [text, { to: readBoolean(text) ? 'completed' : 'pending' }]),
   )
 }
+
+const maxStatuses = 12
+
+/** One known status among few words is enough for a column of that name. The user gives the others a meaning. */
+const areStatuses = ({ kinds, values, has_more_values }: ColumnStatistics): boolean =>
+  kinds.status > 0 &&
+  !has_more_values &&
+  Object.keys(values).length <= maxStatuses &&
+  Object.keys(values).every((value) => /^[\p{L}\s_()'’-]+$/u.test(value))
 
 /** A column with the name of its target fits if half of its cells do. The others are errors that the user sees. */
 const minShareOfNamed = 0.5
@@ -90,6 +106,7 @@ export function checkFit(type: TargetType, statistics: ColumnStatistics | null, 
   const [kind, usualShare] = expectedKinds[type] ?? []
   if (kind === undefined || usualShare === undefined) return checkTextFit(statistics)
   const minShare = isNamed ? Math.min(usualShare, minShareOfNamed) : usualShare
+  if (isNamed && kind === 'status' && areStatuses(statistics)) return 'yes'
   if (type === 'money' || type === 'quantity') return getShareOfNumbers(statistics, type) >= minShare ? 'yes' : 'no'
   return getShare(statistics, kind) >= minShare ? 'yes' : 'no'
 }

@@ -1,19 +1,20 @@
 import { fold } from '../../../text/fold.ts'
+import { readCurrencyMark } from '../values/words.ts'
 import data from './aliases.json' with { type: 'json' }
 
 /**
- * How directly a header names its target. `specific` headers can mean nothing else. `plain` ones mean it unless a more
- * specific column is there. `indirect` ones replace it. `vague` ones need values that support them.
+ * How directly a header names its target. `specific` headers can mean nothing else, and `usual` ones hardly. `plain`
+ * ones mean it unless a more specific column is there. `indirect` ones replace it. `vague` ones need fitting values.
  */
-export type AliasRank = 'specific' | 'plain' | 'indirect' | 'vague'
+export type AliasRank = 'specific' | 'usual' | 'plain' | 'indirect' | 'vague'
 
 interface AliasMeaning {
   target: string
   rank: AliasRank
   /** `time` for the second column of a date: the time of the day. */
   part?: 'time'
-  /** The kind of values that the column needs: names of people, or yes and no. */
-  values?: 'people' | 'paid'
+  /** The kind of values that the column needs: names of people, yes and no, or words without spaces. */
+  values?: 'people' | 'paid' | 'codes'
 }
 
 export interface Alias extends AliasMeaning {
@@ -23,8 +24,12 @@ export interface Alias extends AliasMeaning {
 /** Names by language; `any` for those that several languages share. */
 type LocalizedNames = Readonly<Record<string, readonly string[]>>
 
+type NamedMeaning = AliasMeaning & { names: LocalizedNames }
+
 interface AliasData {
-  targets: readonly (AliasMeaning & { names: LocalizedNames })[]
+  targets: readonly NamedMeaning[]
+  /** Each name stands behind or before each word, as in `order date` and `date of order`. */
+  phrases: readonly { words: LocalizedNames; targets: readonly NamedMeaning[] }[]
   people: {
     fields: Readonly<Record<string, LocalizedNames>>
     /** Words that say whose field it is. */
@@ -41,13 +46,25 @@ interface AliasData {
   marketing: readonly string[]
   /** Headers that look like targets but are not. */
   other: readonly string[]
+  /** Words that a header may have beside its name, as in `Price incl. VAT`. */
+  added: readonly string[]
+  /** Articles and the like, as in `Name of the buyer`. */
+  fillers: readonly string[]
+  /** Words in brackets that give a header another meaning, as in `Name (delivery)`. */
+  elsewhere: readonly string[]
 }
 
-const { targets, people, marketing, other }: AliasData = data as unknown as AliasData
+const { targets, phrases, people, marketing, other, added, fillers, elsewhere }: AliasData =
+  data as unknown as AliasData
 
-/** Splits a folded header at punctuation, `orderId` into two words, and reads `#` as `number`. */
+/** Splits a folded header at punctuation, `orderId` into two words, and reads `#` and `%` as words. */
 export const splitHeader = (header: string): string[] =>
-  fold(header.replaceAll(/(?<=\p{Ll})(?=\p{Lu})/gu, ' ').replaceAll('#', ' number '))
+  fold(
+    header
+      .replaceAll(/(?<=\p{Ll})(?=\p{Lu})/gu, ' ')
+      .replaceAll('#', ' number ')
+      .replaceAll('%', ' percent '),
+  )
     .replaceAll(/['’]s\b/g, '')
     .split(/[^\p{L}\p{N}]+/u)
     .filter(Boolean)
@@ -66,23 +83,54 @@ export function buildHeaderKeys(headers: readonly string[]): string[] {
   })
 }
 
-/** `Price (DKK)` becomes `Price`. */
-export const removeBrackets = (header: string): string => header.replaceAll(/\([^()]*\)|\[[^[\]]*\]/g, ' ')
+const elsewhereWords: ReadonlySet<string> = new Set(elsewhere.map((word) => fold(word)))
+
+/** `Price (DKK)` becomes `Price`, but `Name (delivery)` stays. */
+export const removeBrackets = (header: string): string =>
+  header.replaceAll(/\([^()]*\)|\[[^[\]]*\]/g, (bracket) =>
+    splitHeader(bracket).some((word) => elsewhereWords.has(word)) ? bracket : ' ',
+  )
+
+const addedKeys: ReadonlySet<string> = new Set(added.map(buildHeaderKey))
+const fillerWords: ReadonlySet<string> = new Set(fillers.map((word) => fold(word)))
+const maxAddedWords = 3
+
+/** `Price incl. VAT` and `The price in EUR` become `price`. */
+export function removeAddedWords(header: string): string {
+  const words = splitHeader(header).filter((word) => !fillerWords.has(word))
+  for (let count = maxAddedWords; count > 0; count--) {
+    const [head, tail] = [words.slice(0, -count), words.slice(-count).join('')]
+    if (head.length > 0 && (addedKeys.has(tail) || readCurrencyMark(tail) !== null)) return head.join(' ')
+    const [start, rest] = [words.slice(0, count).join(''), words.slice(count)]
+    if (rest.length > 0 && addedKeys.has(start)) return rest.join(' ')
+  }
+  return words.join(' ')
+}
 
 const listNames = (names: LocalizedNames): string[] => Object.values(names).flat()
 
 const buildAliases = (texts: readonly string[], meaning: AliasMeaning): Alias[] =>
   texts.map((text) => ({ text, ...meaning }))
 
-/** A word for a person can stand before the field, as in `Buyer email`, or behind it, as in `Email (buyer)`. */
-const qualifyNames = (names: readonly string[], words: LocalizedNames): string[] =>
-  listNames(words).flatMap((word) => names.flatMap((name) => [`${word} ${name}`, `${name} ${word}`]))
+/** What stands between two words of a compound: nothing in these languages, a space in others. */
+const compoundLinks: Readonly<Record<string, string>> = { da: '', de: '', sv: '', nl: '' }
 
-function buildFieldAliases(field: string, names: readonly string[]): Alias[] {
-  const qualifiable = field === 'full_name' ? [...names, ...people.bare_names] : names
+/**
+ * A word can stand before the name, as in `Buyer email`, or behind it, as in `Email (buyer)`. Names of its own language
+ * and English ones belong to it.
+ */
+const qualifyNames = (names: LocalizedNames, words: LocalizedNames, links: typeof compoundLinks = {}): string[] =>
+  Object.entries(words).flatMap(([language, ofLanguage]) => {
+    const usedNames = new Set([language, 'en', 'any'].flatMap((one) => names[one] ?? []))
+    const link = links[language] ?? ' '
+    return ofLanguage.flatMap((word) => [...usedNames].flatMap((name) => [`${word}${link}${name}`, `${name} ${word}`]))
+  })
+
+function buildFieldAliases(field: string, names: LocalizedNames): Alias[] {
+  const qualifiable = field === 'full_name' ? { ...names, any: people.bare_names } : names
   const customer = `customer.${field}`
   const aliases = [
-    ...buildAliases(names, { target: customer, rank: 'plain' }),
+    ...buildAliases(listNames(names), { target: customer, rank: 'plain' }),
     ...buildAliases(qualifyNames(qualifiable, people.buyers), { target: customer, rank: 'specific' }),
     ...buildAliases(qualifyNames(qualifiable, people.billing), { target: customer, rank: 'indirect' }),
   ]
@@ -94,7 +142,10 @@ function buildFieldAliases(field: string, names: readonly string[]): Alias[] {
 
 const allAliases: readonly Alias[] = [
   ...targets.flatMap(({ names, ...meaning }) => buildAliases(listNames(names), meaning)),
-  ...Object.entries(people.fields).flatMap(([field, names]) => buildFieldAliases(field, listNames(names))),
+  ...phrases.flatMap(({ words, targets: ofWords }) =>
+    ofWords.flatMap(({ names, ...meaning }) => buildAliases(qualifyNames(names, words, compoundLinks), meaning)),
+  ),
+  ...Object.entries(people.fields).flatMap(([field, names]) => buildFieldAliases(field, names)),
   ...buildAliases(people.bare_names, { target: 'customer.full_name', rank: 'vague' }),
   ...buildAliases(people.buyers_alone, { target: 'customer.full_name', rank: 'indirect', values: 'people' }),
   ...buildAliases(people.holders_alone, { target: 'item.user.full_name', rank: 'indirect', values: 'people' }),
