@@ -6,8 +6,10 @@ import { db } from '../support/seeding/rows.ts'
 import { anOrder, givenOrders, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 
 /** What exports, chats, spreadsheets and attackers leave around and inside of texts. */
+const blankLetters = '\u034F\u115F\u1160\u17B4\u180E\u206A\u206F\u2800\u3164\uFFA0'
 const characters = Array.from(
-  '\u00AD\u034F\u115F\u1160\u17B4\u180E\u206A\u206F\u2800\u3164\uFFA0\u200B\u200C\u200D\u200E\u200F\u202A\u202B\u202C\u202D\u202E\u2060\u2061\u2066\u2067\u2069\uFEFF\u061C',
+  blankLetters +
+    '\u00AD\u200B\u200C\u200D\u200E\u200F\u202A\u202B\u202C\u202D\u202E\u2060\u2061\u2066\u2067\u2069\uFEFF\u061C',
 )
 const spaces = Array.from('\u00A0\u1680\u2003\u202F\u3000')
 

@@ -179,12 +179,12 @@ describe('a used ticket', () => {
     expect((await useTicket(purchase)).body.code).toBe('no_uses_left')
   })
 
-  const [first, second] = [{ email: 'a@example.dk' }, { email: 'b@example.dk' }]
+  const [ane, bo] = [{ email: 'a@example.dk' }, { email: 'b@example.dk' }]
   const withoutCode: [string, Record<string, unknown>[], Record<string, unknown>][] = [
     ['product', [ticket()], { product: 'Day pass' }],
     ['product and price', [ticket()], { product: 'Day pass', unit_price: 80 }],
-    ['product and holder', [ticket({ user: first })], { product: 'Day pass', user: second }],
-    ['holder and price', [ticket({ user: first })], { unit_price: 80, user: second }],
+    ['product and holder', [ticket({ user: ane })], { product: 'Day pass', user: bo }],
+    ['holder and price', [ticket({ user: ane })], { unit_price: 80, user: bo }],
     ['variant', [ticket({ variant: 'Saturday' })], { variant: 'Sunday' }],
     ['missing variant', [ticket({ variant: 'Saturday' })], { variant: undefined }],
     ['options', [ticket({ options: ['Lunch'] })], { options: ['Dinner'] }],

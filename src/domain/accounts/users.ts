@@ -20,7 +20,8 @@ const domainPattern = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,6
 
 /**
  * The form in which addresses are stored and compared, which is one for each mailbox: NFKC, in lower case, without
- * invisible characters, without quotes around the part before the `@`, and with the domain in Unicode. Null: the text is not an address.
+ * invisible characters, without quotes around the part before the `@`, and with the domain in Unicode. Null: the text is
+ * not an address.
  */
 export function normalizeEmail(text: string): string | null {
   const email = unquoteLocalPart(cleanKey(text.trim()).normalize('NFKC').toLowerCase().normalize('NFKC'))
@@ -96,11 +97,14 @@ const isParticle = (word: string | undefined): boolean =>
   word !== undefined && word !== word.toUpperCase() && word === word.toLowerCase()
 
 /** What may follow a name after a comma without being a first name. */
-const suffix =
-  /^(?:jr|jun|junior|sr|sen|senior|d\. ?[yæ]|i{2,3}|ph\.? ?d|m\.? ?d|mba|[mb]\. ?a|[mb]\.? ?sc|ll\. ?[mbd]|esq|dds|dr|prof|cand\. ?\w+|dipl\.[ -]{0,2}\w+)\.?$/i
+const suffixes = [
+  String.raw`jr|jun|junior|sr|sen|senior|d\. ?[yæ]|i{2,3}|esq|dr|prof|dds|mba|ph\.? ?d|m\.? ?d|[mb]\. ?a|[mb]\.? ?sc`,
+  String.raw`ll\. ?[mbd]|cand\. ?\w+|dipl\.[ -]{0,2}\w+`,
+].join('|')
+const suffixPattern = new RegExp(`^(?:${suffixes})\\.?$`, 'iu')
 
 /** Iv is also a first name. */
-const isSuffix = (part: string): boolean => suffix.test(part) || part === 'IV'
+const isSuffix = (part: string): boolean => suffixPattern.test(part) || part === 'IV'
 
 /**
  * Splits a full name. Before a comma stands the last name, unless only suffixes such as jr. or Ph.D. follow. Otherwise
@@ -110,12 +114,12 @@ const isSuffix = (part: string): boolean => suffix.test(part) || part === 'IV'
 export function splitFullName(text: string): { first_name: string; last_name: string } {
   const name = cleanName(text.replace(/^\s*"([^"]*)"\s*$/, '$1'))
   const [start = '', ...parts] = name.split(/ ?[,，] ?/)
-  const suffixes = parts.slice(parts.findLastIndex((part) => !isSuffix(part)) + 1)
-  const others = parts.slice(0, parts.length - suffixes.length)
-  const addSuffixes = (last_name: string): string => [last_name, ...suffixes].join(', ')
+  const endings = parts.slice(parts.findLastIndex((part) => !isSuffix(part)) + 1)
+  const others = parts.slice(0, parts.length - endings.length)
+  const addSuffixes = (last_name: string): string => [last_name, ...endings].join(', ')
   if (others.length > 0) return { first_name: others.join(', '), last_name: addSuffixes(start) }
   const { first_name, last_name } = splitWords(start)
-  if (suffixes.length === 0) return { first_name, last_name }
+  if (endings.length === 0) return { first_name, last_name }
   return last_name === ''
     ? { first_name: '', last_name: addSuffixes(first_name) }
     : { first_name, last_name: addSuffixes(last_name) }

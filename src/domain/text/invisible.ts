@@ -1,5 +1,5 @@
 /**
- * Soft hyphens, joiners, zero-width characters, marks of direction and byte order marks, and the blank letters of Hangul,
+ * Soft hyphens, joiners, zero-width characters, marks of direction, byte order marks, and the blank letters of Hangul,
  * Khmer and Braille, which people type into fields that must not be empty.
  */
 const invisible = [
