@@ -136,6 +136,16 @@ describe('two lists that differ in one header', () => {
     expect([second.counts.created_orders, second.source === first.source]).toEqual([1, false])
   })
 
+  it('are of two systems if one has ids, and the list without ids is known again', async () => {
+    const shop = await seedShop()
+    const withoutIds = `${write(list)}Bo Dahl;bo@example.dk;Partout;100,00;17-01-2026\r\n`
+    const withIds = list.map((cells, index) => [index === 0 ? 'Ordrenr.' : String(index), ...cells.slice(1)])
+    const first = await importFile(shop, write(list))
+    expect((await importFile(shop, write(withIds))).source).not.toBe(first.source)
+    const { counts, source } = await importFile(shop, withoutIds)
+    expect([source, counts.created_orders, counts.skipped_orders]).toEqual([first.source, 1, 3])
+  })
+
   it('are of two systems if each customer is one order', async () => {
     const shop = await seedShop()
     const settings = { more: { options: { group_by: 'email' } }, answers: { constants: [created] } }

@@ -32,5 +32,5 @@ export {
   type StoredError,
   type StoredWarning,
 } from './rows/row.ts'
-export { buildHeaderKey, buildHeaderKeys, isTotalHeader, listAliasTexts } from './targets/aliases.ts'
+export { buildHeaderKey, buildHeaderKeys, isIdKey, isTotalHeader, listAliasTexts } from './targets/aliases.ts'
 export { findTargetField, buildTargetFields } from './targets/fields.ts'

@@ -16,7 +16,7 @@ import {
   type RememberedOption,
   type StoredOptions,
 } from '../../../domain/data-imports/data-imports.ts'
-import { buildHeaderKeys, type RememberedColumn } from '../../../domain/data-imports/mapping/index.ts'
+import { buildHeaderKeys, isIdKey, type RememberedColumn } from '../../../domain/data-imports/mapping/index.ts'
 import type { ImportRow } from '../background/steps.ts'
 import { getImportSource } from '../run/setting.ts'
 
@@ -66,8 +66,9 @@ export async function findSourceByHeaders(
       group by external_source having shared > 0 order by max(used_at) desc`,
   )
   const rated = sources.map((one) => ({ ...one, share: one.shared / (one.stored + headers.length - one.shared) }))
+  const hasIds = headers.some(isIdKey)
   const [best] = rated
-    .filter(({ share, has_ids }) => share >= (has_ids ? leastShared : leastSharedOfLists))
+    .filter(({ share, has_ids }) => share >= (hasIds || has_ids ? leastShared : leastSharedOfLists))
     .toSorted((one, other) => other.share - one.share)
   return best?.external_source ?? null
 }
