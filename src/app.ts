@@ -12,60 +12,60 @@ import { limitFailedSignIns } from './http/middleware/failed-sign-ins.ts'
 import { rateLimit } from './http/middleware/rate-limit.ts'
 import { logError } from './http/log.ts'
 import { openApiDocument } from './http/openapi.ts'
-import { reference } from './http/pages/reference.ts'
+import { buildReferenceRoutes } from './http/pages/reference.ts'
 import { buildErrorResponse } from './http/problem.ts'
 import type { Router } from './http/operations/mount.ts'
 import { createMethodCheck, createRouteError } from './http/operations/unrouted.ts'
-import { auditLog } from './modules/audit-log/routes.ts'
-import { auth } from './modules/auth/routes.ts'
-import { campaigns } from './modules/campaigns/routes.ts'
-import { consentPages } from './modules/consent-pages/routes.ts'
-import { consents } from './modules/consents/routes.ts'
+import { auditLogRoutes } from './modules/audit-log/routes.ts'
+import { authRoutes } from './modules/auth/routes.ts'
+import { campaignRoutes } from './modules/campaigns/routes.ts'
+import { buildConsentPageRoutes } from './modules/consent-pages/routes.ts'
+import { consentRoutes } from './modules/consents/routes.ts'
 import { importRoutes } from './modules/data-imports/routes.ts'
-import { editions } from './modules/editions/routes.ts'
-import { emailMessages } from './modules/email-messages/routes.ts'
-import { files, servedFiles } from './modules/files/routes.ts'
+import { editionRoutes } from './modules/editions/routes.ts'
+import { emailMessageRoutes } from './modules/email-messages/routes.ts'
+import { fileRoutes, buildServedFileRoutes } from './modules/files/routes.ts'
 import { merchantAccountRoutes } from './modules/merchant-accounts/routes.ts'
 import { orderRoutes } from './modules/orders/routes.ts'
-import { organizations } from './modules/organizations/routes.ts'
-import { devMailbox } from './modules/dev-mailbox/routes.ts'
+import { organizationRoutes } from './modules/organizations/routes.ts'
+import { buildDevMailboxRoutes } from './modules/dev-mailbox/routes.ts'
 import { personalDataRoutes } from './modules/personal-data/routes.ts'
 import { purchaseRoutes } from './modules/purchases/routes.ts'
 import { refundBatchRoutes } from './modules/refund-batches/routes.ts'
 import { refundRoutes } from './modules/refunds/routes.ts'
 import { buildPaymentEventRoutes, refundPaymentRoutes } from './modules/refund-payments/routes.ts'
 import { segmentRoutes } from './modules/segments/routes.ts'
-import { devDns, senderDomains } from './modules/sender-domains/routes.ts'
-import { messageEvents } from './modules/message-events/routes.ts'
+import { buildDevDnsRoutes, senderDomainRoutes } from './modules/sender-domains/routes.ts'
+import { buildMessageEventRoutes } from './modules/message-events/routes.ts'
 import { suppressionRoutes } from './modules/suppressions/routes.ts'
 import { userRoutes } from './modules/users/routes.ts'
-import { wallet, walletPasses } from './modules/wallet/routes.ts'
-import { webhooks } from './modules/webhooks/routes.ts'
+import { buildWalletRoutes, walletPassRoutes } from './modules/wallet/routes.ts'
+import { webhookRoutes } from './modules/webhooks/routes.ts'
 
 export type { Bindings }
 
 export const routers: readonly Router[] = [
-  auth,
-  organizations,
-  senderDomains,
-  editions,
+  authRoutes,
+  organizationRoutes,
+  senderDomainRoutes,
+  editionRoutes,
   orderRoutes,
   purchaseRoutes,
   refundRoutes,
   refundPaymentRoutes,
   refundBatchRoutes,
   userRoutes,
-  files,
+  fileRoutes,
   importRoutes,
   segmentRoutes,
-  emailMessages,
-  campaigns,
-  consents,
+  emailMessageRoutes,
+  campaignRoutes,
+  consentRoutes,
   suppressionRoutes,
-  webhooks,
-  auditLog,
+  webhookRoutes,
+  auditLogRoutes,
   personalDataRoutes,
-  walletPasses,
+  walletPassRoutes,
   merchantAccountRoutes,
 ]
 
@@ -107,20 +107,20 @@ app.get('/docs/scalar.js', (c) => docsScript(c.env.ASSETS, c.req.url))
 
 app.route(
   '/',
-  reference((c) => readConfig(c.env).environment !== 'production'),
+  buildReferenceRoutes((c) => readConfig(c.env).environment !== 'production'),
 )
 
 // Production reads no body of a path that it does not have.
 app.use('/dev/*', (c, next) =>
   readConfig(c.env).environment === 'production' ? Promise.resolve(refuse(c, notFound())) : next(),
 )
-app.route('/', devMailbox(openPublic))
-app.route('/', messageEvents(openPublic))
+app.route('/', buildDevMailboxRoutes(openPublic))
+app.route('/', buildMessageEventRoutes(openPublic))
 app.route('/', buildPaymentEventRoutes(openPublic))
-app.route('/', consentPages(openPublic))
-app.route('/', devDns(openPublic))
-app.route('/', servedFiles(openPublic))
-app.route('/', wallet(openPublic))
+app.route('/', buildConsentPageRoutes(openPublic))
+app.route('/', buildDevDnsRoutes(openPublic))
+app.route('/', buildServedFileRoutes(openPublic))
+app.route('/', buildWalletRoutes(openPublic))
 
 app.use('/v1/*', async (c, next) => {
   c.set('afterCommit', [])

@@ -1,7 +1,7 @@
 import type { Database, Statement } from './db/database.ts'
 import type { IdempotencyKey, IdempotencyStore, StoredResponse } from './db/idempotency.ts'
 import type { Caller } from './domain/accounts/access.ts'
-import type { AuditEntry } from './domain/audit.ts'
+import type { NewAuditEntry } from './domain/audit.ts'
 import type { RecipientEvent } from './domain/campaigns/recipient-events.ts'
 import type { CampaignSenders } from './domain/campaigns/sender.ts'
 import type { IdKind } from './domain/ids.ts'
@@ -208,7 +208,7 @@ export interface Ctx extends JobCtx {
    */
   settle: (result: unknown, isChange: boolean) => Promise<Statement[]>
   /** The statement that writes an audit entry of this request. */
-  recordAudit: (entry: AuditEntry) => Statement
+  recordAudit: (entry: NewAuditEntry) => Statement
   /** Runs work after a successful response. It may get lost, so a sweep must find what it left undone. */
   afterCommit: (work: () => Promise<unknown>) => void
 }

@@ -5,7 +5,7 @@ import { continueInBackground, queue } from './entry/queue.ts'
 import { scheduled } from './entry/scheduled.ts'
 import { checkStart } from './entry/gateways.ts'
 import { CampaignSenderObject } from './objects/campaign/campaign-sender.ts'
-import { webhookSender } from './objects/webhook-sender.ts'
+import { createWebhookSenderClass } from './objects/webhook-sender.ts'
 
 checkStart(env)
 
@@ -15,6 +15,6 @@ export class CampaignSender extends CampaignSenderObject<Bindings> {
   }
 }
 
-export class WebhookSender extends webhookSender<Bindings>(openJob, continueInBackground) {}
+export class WebhookSender extends createWebhookSenderClass<Bindings>(openJob, continueInBackground) {}
 
 export default { fetch: app.fetch, queue, scheduled } satisfies ExportedHandler<Bindings>

@@ -47,9 +47,9 @@ export interface TransactionRead<Rows> {
 }
 
 /** Reads what a transaction has written without another round trip. */
-export function readInTransaction<const S extends NamedStatements>(named: S): TransactionRead<NamedRows<S>> {
+export function readInTransaction<const S extends NamedStatements>(statements: S): TransactionRead<NamedRows<S>> {
   const rowsByName: Record<string, unknown[]> = {}
-  const reads = listStatements(named)
+  const reads = listStatements(statements)
   return {
     statements: reads.map(({ name, statement }): ReadStatement => ({
       getSQL: () => statement.getSQL(),

@@ -76,8 +76,8 @@ export const isSharedOutside = (user: SQL, editionIds: readonly string[]): SQL =
 /** A contact column as roles of the edition in `editionId` see it. Null there means the organisation's own value. */
 export function buildContactColumn(user: SQL, column: ContactColumn, editionId: SQL): SQL {
   const name = sql.raw(column)
-  const value = sql`(select ${name} from edition_customers as seen
-    where seen.edition_id = ${editionId} and seen.user_seq = ${user}.seq)`
+  const value = sql`(select ${name} from edition_customers as edition_contact
+    where edition_contact.edition_id = ${editionId} and edition_contact.user_seq = ${user}.seq)`
   const isName = column === 'first_name' || column === 'last_name'
   return sql`iif(${editionId} is null, ${user}.${name}, ${isName ? sql`coalesce(${value}, '')` : value})`
 }
@@ -139,16 +139,16 @@ const buildOrganizationView = (user: SQL): CustomerView => buildView(sql``, (nam
 export function viewCustomers(caller: Caller, user = sql`users`): CustomerView {
   const reach = getReach(caller)
   if (reach.all || reach.editions.length === 0) return buildOrganizationView(user)
-  const seen = sql`seen`
+  const editionContact = sql`edition_contact`
   const editionIds = listEditionIds(reach.editions)
   const [onlyId, ...others] = editionIds
-  const isSeen =
+  const isContact =
     onlyId !== undefined && others.length === 0
-      ? sql`seen.edition_id = ${onlyId} and seen.user_seq = ${user}.seq`
-      : sql`seen.seq = ${selectLatestSeq(sql`${user}.seq`, editionIds)}`
+      ? sql`edition_contact.edition_id = ${onlyId} and edition_contact.user_seq = ${user}.seq`
+      : sql`edition_contact.seq = ${selectLatestSeq(sql`${user}.seq`, editionIds)}`
   const inOwnOrganization = inList(sql`${user}.organization_id`, reach.organizations)
-  return buildView(sql`left join edition_customers as seen on ${isSeen}`, (name) => {
-    const column = buildEditionColumn(name, seen, user)
+  return buildView(sql`left join edition_customers as edition_contact on ${isContact}`, (name) => {
+    const column = buildEditionColumn(name, editionContact, user)
     return reach.organizations.length ? sql`iif(${inOwnOrganization}, ${user}.${sql.raw(name)}, ${column})` : column
   })
 }

@@ -94,9 +94,9 @@ export class Database {
 
   /** Runs a batch of named statements and returns their rows by name. Null statements are left out. */
   async batchNamed<const S extends NamedStatements>(statements: S): Promise<NamedRows<S>> {
-    const named = listStatements(statements)
-    const rows = await this.batch(named.map(({ statement }) => statement))
-    return Object.fromEntries(named.map(({ name }, index) => [name, rows[index]])) as NamedRows<S>
+    const entries = listStatements(statements)
+    const rows = await this.batch(entries.map(({ statement }) => statement))
+    return Object.fromEntries(entries.map(({ name }, index) => [name, rows[index]])) as NamedRows<S>
   }
 
   #prepare(statement: Statement): D1PreparedStatement {

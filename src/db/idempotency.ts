@@ -63,8 +63,8 @@ export class IdempotencyStore {
         claimed_until = excluded.claimed_until, expires_at = excluded.expires_at, status = null, headers = null, body = null
       where idempotency_keys.expires_at <= ${now} or (idempotency_keys.status is null
         and idempotency_keys.claimed_until <= ${now} and idempotency_keys.fingerprint = excluded.fingerprint)`
-    const read = select(keyFields).from(idempotencyKeys).where(isKey(key))
-    const [, [row]] = await this.#db.batch([claim, read])
+    const storedKey = select(keyFields).from(idempotencyKeys).where(isKey(key))
+    const [, [row]] = await this.#db.batch([claim, storedKey])
     if (!row || row.claim_id === id) return { state: 'claimed' }
     const { status, headers, body } = row
     const response = status === null || headers === null || body === null ? null : { status, headers, body }

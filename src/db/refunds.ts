@@ -34,8 +34,8 @@ export const buildPurchaseRemainder = (purchase: SQL, payment: SQL, fees: SQL = 
  */
 export const buildOrderRemainder = (orderId: SQL, payment: SQL, fees: SQL = sql`0`): SQL =>
   sql`iif(${fees} = 1, ${buildPaymentRemainder(payment)}, min(${buildPaymentRemainder(payment)},
-    (select coalesce(sum(${buildPurchaseShare(sql`bought`, sql`0`)}), 0)
-      from purchases as bought where bought.order_id = ${orderId})))`
+    (select coalesce(sum(${buildPurchaseShare(sql`order_purchases`, sql`0`)}), 0)
+      from purchases as order_purchases where order_purchases.order_id = ${orderId})))`
 
 /** The columns that find a payment of the organisation by its reference. */
 export const buildReferenceColumns = (organizationId: string, reference: string | null) => ({

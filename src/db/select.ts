@@ -38,11 +38,11 @@ const getDecoder = (field: Column | SQL): DriverValueDecoder<unknown, unknown> =
  * key: two columns of the same name would overwrite each other.
  */
 export function select<F extends Fields>(fields: F) {
-  const named = Object.entries(fields).map(([key, field]) => [
+  const aliasedFields = Object.entries(fields).map(([key, field]) => [
     key,
     sql`${field}`.mapWith<DriverValueDecoder<unknown, unknown>>(getDecoder(field)).as(key),
   ])
-  return builder.select(Object.fromEntries(named) as F)
+  return builder.select(Object.fromEntries(aliasedFields) as F)
 }
 
 /** An expression whose JSON is parsed. The type is the caller's claim, and nothing checks it. */

@@ -2,7 +2,7 @@
 export type AuditChange = { field: string; before: unknown; after: unknown } | { field: string; is_hidden: true }
 
 /** An audit entry without its caller, time and request. */
-export interface AuditEntry {
+export interface NewAuditEntry {
   action: string
   organization_id: string | null
   edition_id: string | null

@@ -78,8 +78,11 @@ function readWallet(env: Bindings): WalletConfig {
       `WALLET_VENDOR_A and WALLET_VENDOR_B are both "${vendors.vendorA}". Each platform can be only one of them.`,
     )
   const platforms = Object.values(vendors).filter((platform) => platform !== null)
-  const missing = platforms.flatMap((platform) => requiredWalletVariables[platform]).find((variable) => !env[variable])
-  if (name === 'live' && missing) throw new Error(`${missing} is not set. WALLET_PROVIDER=live requires it.`)
+  const missingVariable = platforms
+    .flatMap((platform) => requiredWalletVariables[platform])
+    .find((variable) => !env[variable])
+  if (name === 'live' && missingVariable)
+    throw new Error(`${missingVariable} is not set. WALLET_PROVIDER=live requires it.`)
   return {
     name,
     vendors,
@@ -112,7 +115,7 @@ function readPayments(env: Bindings, environment: Config['environment']): Config
   const secret = env.MERCHANT_KEY_SECRET || (isDevelopment ? env.LINK_SIGNING_KEY : '')
   return {
     apiBase: readPaymentBase(env.PAYMENT_API_BASE, isDevelopment),
-    secrets: [secret, env.MERCHANT_KEY_SECRET_PREVIOUS].flatMap((one) => one || []),
+    secrets: [secret, env.MERCHANT_KEY_SECRET_PREVIOUS].flatMap((text) => text || []),
   }
 }
 

@@ -5,9 +5,9 @@ import { createDnsOverHttps } from '../gateways/dns/https.ts'
 import { createCloudflareGateway } from '../gateways/email/cloudflare.ts'
 import type { EmailGateway } from '../gateways/email/email.ts'
 import { createResendGateway } from '../gateways/email/resend.ts'
-import { httpScanner } from '../gateways/file-scan/file-scan.ts'
-import { r2Files } from '../gateways/files/r2.ts'
-import { imagesBinding } from '../gateways/images/images.ts'
+import { createHttpScanner } from '../gateways/file-scan/file-scan.ts'
+import { createR2Store } from '../gateways/files/r2.ts'
+import { createImagesGateway } from '../gateways/images/images.ts'
 import { createPassCapture } from '../gateways/passes/capture.ts'
 import { createLivePasses } from '../gateways/passes/live.ts'
 import type { PassesGateway } from '../gateways/passes/passes.ts'
@@ -83,9 +83,9 @@ export function createGateways(env: GatewayBindings, parts: GatewayCtx): Gateway
     dns: dns(parts, env),
     passes: passes(parts, env),
     payments: buildPaymentGateways({ environment, apiBase: payments.apiBase }),
-    files: r2Files(env.FILES),
-    images: env.IMAGES ? imagesBinding(env.IMAGES) : null,
-    scanner: files.scan ? httpScanner(files.scan) : null,
+    files: createR2Store(env.FILES),
+    images: env.IMAGES ? createImagesGateway(env.IMAGES) : null,
+    scanner: files.scan ? createHttpScanner(files.scan) : null,
   }
 }
 

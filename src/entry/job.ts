@@ -56,7 +56,7 @@ export const createJobQueue = (env: Bindings): JobQueue => ({
 
 /** The Durable Objects of campaigns, by campaign id. */
 export const createCampaignSenders = (env: Bindings): CampaignSenders => ({
-  of: (campaignId) => env.CAMPAIGN_SENDER.get(env.CAMPAIGN_SENDER.idFromName(campaignId)),
+  get: (campaignId) => env.CAMPAIGN_SENDER.get(env.CAMPAIGN_SENDER.idFromName(campaignId)),
 })
 
 /** Durable Objects that send webhook requests. They store nothing and end with their last request. */

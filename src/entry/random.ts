@@ -2,13 +2,13 @@ export const randomBytes = (length: number): Uint8Array => crypto.getRandomValue
 
 /** Numbers are generated in advance, because an id needs sixteen of them and an order has a dozen ids. */
 const numbers = new Uint32Array(1024)
-let used = numbers.length
+let nextIndex = numbers.length
 
 /** A cryptographically random number from 0 up to 1. */
 export function random(): number {
-  if (used === numbers.length) {
+  if (nextIndex === numbers.length) {
     crypto.getRandomValues(numbers)
-    used = 0
+    nextIndex = 0
   }
-  return (numbers[used++] ?? 0) / 2 ** 32
+  return (numbers[nextIndex++] ?? 0) / 2 ** 32
 }

@@ -2,7 +2,7 @@ import type { Ctx } from '../context.ts'
 import { Database } from '../db/database.ts'
 import { IdempotencyStore } from '../db/idempotency.ts'
 import { createIdFactory } from '../domain/ids.ts'
-import { oidcProvider } from '../gateways/identity/oidc.ts'
+import { createOidcProvider } from '../gateways/identity/oidc.ts'
 import { FetchPost } from '../gateways/webhook-post/fetch-post.ts'
 import type { AppContext } from '../http/env.ts'
 import { logError } from '../http/log.ts'
@@ -24,7 +24,7 @@ export async function openRequest(c: AppContext): Promise<Ctx> {
   const { meter, requestId } = c.var
   const primary = new Database(c.env.DB.withSession('first-primary'), meter)
   const now = Date.now()
-  const identity = config.oidc && oidcProvider(config.oidc)
+  const identity = config.oidc && createOidcProvider(config.oidc)
   const newId = createIdFactory(now, random, config.cell)
   const recordRefused = (use: RefusedUse) =>
     recordRefusedToken(primary, { ...use, request_id: requestId, at: now, newId }).catch((error: unknown) =>

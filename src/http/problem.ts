@@ -4,7 +4,7 @@ import type { AppContext } from './env.ts'
 import { logError } from './log.ts'
 
 /** Titles of problem documents. */
-export const titles: Record<number, string> = {
+const titles: Record<number, string> = {
   400: 'Invalid request',
   401: 'Not authenticated',
   403: 'Forbidden',

@@ -3,13 +3,13 @@ import type { JobCtx } from '../context.ts'
 import type { DeliveryClaim, WebhookSenderRpc } from '../domain/webhooks/webhook-sender.ts'
 import { deliverClaims } from '../modules/webhooks/index.ts'
 
-/** The class of the objects that post webhooks. They store nothing: claims and results are in the database. */
-export const webhookSender = <Bindings>(
-  open: (env: Bindings) => JobCtx,
-  inBackground: (name: string, work: Promise<unknown>) => void,
+/** Creates the class of the objects that post webhooks. They store nothing: claims and results are in the database. */
+export const createWebhookSenderClass = <Bindings>(
+  openJob: (env: Bindings) => JobCtx,
+  continueInBackground: (name: string, work: Promise<unknown>) => void,
 ) =>
   class extends DurableObject<Bindings> implements WebhookSenderRpc {
     async deliver(claims: readonly DeliveryClaim[]): Promise<void> {
-      inBackground('object:webhook-sender', deliverClaims(open(this.env), claims))
+      continueInBackground('object:webhook-sender', deliverClaims(openJob(this.env), claims))
     }
   }

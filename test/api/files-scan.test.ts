@@ -5,7 +5,7 @@ import { describe, expect, it, vi } from 'vitest'
 import type { JobCtx } from '../../src/context.ts'
 import { type ScanResult, signScanToken, verdicts } from '../../src/domain/files/scans.ts'
 import { readConfig } from '../../src/entry/config.ts'
-import { type ScanRequest, httpScanner } from '../../src/gateways/file-scan/file-scan.ts'
+import { type ScanRequest, createHttpScanner } from '../../src/gateways/file-scan/file-scan.ts'
 import { sweepScans } from '../../src/modules/files/jobs.ts'
 import { getFirstStatus, requestScan, scheduleScan } from '../../src/modules/files/scanning/scan.ts'
 import { call } from '../support/api.ts'
@@ -249,7 +249,7 @@ describe('the scanner behind FILE_SCAN_URL', () => {
       if (response instanceof Error) throw response
       return response
     })
-    const found = await httpScanner(scan).scan(request)
+    const found = await createHttpScanner(scan).scan(request)
     const [sent] = posted.mock.calls
     posted.mockRestore()
     return { found, sent }

@@ -132,10 +132,10 @@ describe('an event about a refund that this service requested', () => {
     const { payments } = contextAt(Date.now())
     const early = createRefundEngine({
       payments: {
-        of: (account) => ({
-          ...payments.of(account),
+        get: (account) => ({
+          ...payments.get(account),
           refund: async (made) => {
-            const outcome = await payments.of(account).refund(made)
+            const outcome = await payments.get(account).refund(made)
             expect((await deliverEvent(sale.account, lastEvent())).status).toBe(200)
             return outcome
           },

@@ -59,7 +59,10 @@ describe('the OpenAPI document', () => {
       )
       .filter(({ property }) => acceptsNull(property))
     expect(nullable.length).toBeGreaterThan(80)
-    const undescribed = nullable.filter(({ property }) => !/\bnull\b/i.test(property.description ?? ''))
+    const undescribed = nullable.filter(({ property }) => {
+      const description = property.description ?? resolved(property).description ?? ''
+      return !/\bnull\b/i.test(description)
+    })
     expect(undescribed.map(({ field }) => field)).toEqual([])
   })
 
@@ -76,7 +79,7 @@ describe('the OpenAPI document', () => {
   })
 
   it('is small enough to be loaded by a browser', () => {
-    expect(text.length).toBeLessThan(640_000)
+    expect(text.length).toBeLessThan(600_000)
   })
 
   it('is the same text each time', () => {

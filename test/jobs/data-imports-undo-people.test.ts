@@ -60,7 +60,7 @@ describe('customers of an import that is undone', () => {
     const row = { ...(await importNow(id)), organization_id, edition_id }
     const people = await findPeople(db, row, [person?.id ?? ''])
     expect(people).toMatchObject([{ is_used: 0 }])
-    const change = { id: person?.id ?? '', is_new: true, filled: {}, edition_values: null }
+    const change = { id: person?.id ?? '', is_new: true, filled_fields: {}, edition_values: null }
     const statements = buildPeopleStatements(row, people, [change], Date.now())
     await write(...recordLastSeen([{ user_id: person?.id ?? '', at: Date.now() }]))
     await expect(db.batch(statements)).rejects.toThrow('malformed JSON')

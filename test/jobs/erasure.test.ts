@@ -173,7 +173,7 @@ describe('an erasure', () => {
     const known = await givenKnown()
     await post(`/v1/user/${known.id}/erase`, {})
     const job = realJob()
-    const unreachable = { of: () => ({ erase: () => Promise.reject(new Error('the object was not reached')) }) }
+    const unreachable = { get: () => ({ erase: () => Promise.reject(new Error('the object was not reached')) }) }
     await expect(sweepErasures({ ...job, senders: unreachable as unknown as typeof job.senders })).rejects.toThrow(
       'erasures could not be finished',
     )

@@ -154,7 +154,7 @@ describe('the consumer of refunds', () => {
         return provider.gateway.refund(call)
       },
     }
-    const engine = createRefundEngine({ payments: { of: () => slow } })
+    const engine = createRefundEngine({ payments: { get: () => slow } })
     await seedDueRefund(sale, { requested_minor: 1, approved_minor: 1, due_at: engine.job.now() + 600_000 })
     await engine.run()
     expect(provider.calls).toHaveLength(10)

@@ -60,14 +60,14 @@ describe('the walk of a calculation through an organisation', () => {
 })
 
 /** Takes all steps of the calculation that has begun: how many people each has added, and the position at which it ended. */
-async function takeSteps(segment: string, peopleAStep: number) {
+async function takeSteps(segment: string, peoplePerStep: number) {
   const machine = calculator()
   const { epoch } = await segmentNow(segment)
   const taken: { people: number; end: string }[] = []
   let calculation = await findCalculation(machine.job, segment, epoch)
   while (calculation) {
     const { matched_count } = await segmentNow(segment)
-    const step = await calculateStep(machine.job, calculation, peopleAStep)
+    const step = await calculateStep(machine.job, calculation, peoplePerStep)
     expect(['calculating', 'ready']).toContain(step.state)
     const now = await segmentNow(segment)
     taken.push({ people: now.matched_count - matched_count, end: now.cursor_id })
@@ -87,7 +87,7 @@ describe('the steps of a calculation through an organisation', () => {
       fc.asyncProperty(
         fc.array(person, { minLength: 1, maxLength: 40 }),
         fc.integer({ min: 1, max: 20 }),
-        async (joined, peopleAStep) => {
+        async (joined, peoplePerStep) => {
           const place = (await givenOrganization()).id
           const seeded = await seedPeople(
             { organization: place },
@@ -99,8 +99,8 @@ describe('the steps of a calculation through an organisation', () => {
           )
           const { id: segment } = (await givenSegment({ organization_id: place })) as { id: string }
           expect((await post(`/v1/segments/${segment}/recalculate`, undefined)).status).toBe(200)
-          for (const { people } of await takeSteps(segment, peopleAStep))
-            expect(people).toBeLessThanOrEqual(peopleAStep)
+          for (const { people } of await takeSteps(segment, peoplePerStep))
+            expect(people).toBeLessThanOrEqual(peoplePerStep)
           expect(await segmentNow(segment)).toMatchObject({ status: 'ready', matched_count: seeded.length })
           expect((await membersNow(segment)).length).toBe(
             seeded.filter(({ email, is_active }) => email !== null && is_active).length,
@@ -113,22 +113,25 @@ describe('the steps of a calculation through an organisation', () => {
 })
 
 const steps = 6
-const peopleAStep = 10
+const peoplePerStep = 10
 
 describe('a condition on a column of people that has an index', () => {
   async function rowsReadFor(place: { organization_id: string; edition_id?: string }, expression: string) {
     const { id: segment } = await givenSegment({ ...place, expression })
     expect((await post(`/v1/segments/${segment as string}/recalculate`, undefined)).status).toBe(200)
     const machine = calculator()
-    await machine.take([messageFor(await segmentNow(segment as string))], peopleAStep)
-    expect(await segmentNow(segment as string)).toMatchObject({ status: 'ready', user_count: steps * peopleAStep })
+    await machine.take([messageFor(await segmentNow(segment as string))], peoplePerStep)
+    expect(await segmentNow(segment as string)).toMatchObject({ status: 'ready', user_count: steps * peoplePerStep })
     return machine.meter.rows_read
   }
 
   it.each(['organisation', 'edition'])('never makes a step read all people of an %s', async (of) => {
     const organisation = await givenOrganization()
     const { id: edition } = await seedEdition(organisation)
-    const seen = Array.from({ length: steps * peopleAStep }, (_, at) => ({ last_seen_at: at + 1, created_at: at + 1 }))
+    const seen = Array.from({ length: steps * peoplePerStep }, (_, at) => ({
+      last_seen_at: at + 1,
+      created_at: at + 1,
+    }))
     await seedPeople({ organization: organisation.id, edition }, seen)
     const place = { organization_id: organisation.id, ...(of === 'edition' ? { edition_id: edition } : {}) }
     const withoutIndex = await rowsReadFor(place, 'user.locale < "z"')

@@ -2,6 +2,7 @@ import { env } from 'cloudflare:workers'
 import { evictDurableObject } from 'cloudflare:test'
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
+import { createFailure } from '../../src/domain/messaging/messaging.ts'
 import { get, post } from '../support/api.ts'
 import { type Conduct, type Engine, withEngine } from '../support/campaign-engine.ts'
 import { alarm, capturedOf, consume, realJob, rowOf, statsOf, until } from '../support/campaigns.ts'
@@ -192,6 +193,23 @@ describe('faults of the provider', () => {
       expect(row.error_message).toBe('test_configuration: as the test wants it')
       expect(row.sent_count).toBe(engine.provider.reached.size)
       expect(await engine.object.countRetryable()).toBe(40 - row.sent_count)
+    })
+  })
+
+  it('reported after the end of a claim count only where they prove that a message was sent', async () => {
+    await withCalculatedCampaign(2, true, async (engine, crowd) => {
+      const { next } = await engine.object.claim('first')
+      const chunk = next?.chunk ?? 0
+      await engine.object.begin(chunk, 'first', [])
+      engine.now += 600_000
+      await engine.object.claim('second')
+      const [sent = 0, refused = 0] = crowd.people.map(({ seq }) => seq)
+      const calls = [
+        { n: sent, result: { ok: true as const, providerId: 'm' } },
+        { n: refused, result: createFailure('permanent', 'refused', '') },
+      ]
+      await engine.object.report({ chunk, claim_id: 'first', calls: [calls], claims_next: false }, 'first')
+      expect(await engine.object.readSnapshot()).toMatchObject({ sent: 1, failed: 0 })
     })
   })
 

@@ -86,7 +86,11 @@ const cases: readonly ListCase[] = [
     name: 'orders of a type in a range of time',
     path: `${orders}&${ofLarge}&type=imported&created_after=${formatInstant(rangeStart)}&created_before=${formatInstant(rangeEnd)}`,
     plan: 'index',
-    rows: ['orders', `${inLarge} and type = 'imported' and created_at >= ${rangeStart} and created_at < ${rangeEnd}`, newest],
+    rows: [
+      'orders',
+      `${inLarge} and type = 'imported' and created_at >= ${rangeStart} and created_at < ${rangeEnd}`,
+      newest,
+    ],
     design: '0.5 + 47',
   },
   {

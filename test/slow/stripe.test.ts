@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type FakeStripeServer, startFakeStripe } from '../../scripts/support/fake-stripe-server.ts'
 import { refundReasons } from '../../src/domain/refunds/refunds.ts'
-import { stripePayments } from '../../src/gateways/payments/stripe.ts'
+import { createStripeGateway } from '../../src/gateways/payments/stripe.ts'
 import { buildCall, account } from '../support/stripe.ts'
 import { startStripeMock, type StripeMock } from '../support/stripe-mock.ts'
 import { addReadAtLeast } from '../support/read-at-least.ts'
@@ -23,7 +23,7 @@ afterAll(() => {
 const key = 'sk_test_123'
 
 const gateway = (apiBase: string, provider_account: string | null = null) =>
-  stripePayments({ ...account, api_key: key, provider_account }, { apiBase, timeoutMs: 5000 })
+  createStripeGateway({ ...account, api_key: key, provider_account }, { apiBase, timeoutMs: 5000 })
 
 describe('requests to Stripe', () => {
   it('are valid for its API when they make a refund of an intent and of a charge, for every reason', async (context) => {
@@ -41,11 +41,11 @@ describe('requests to Stripe', () => {
     const fetched = vi.spyOn(globalThis, 'fetch')
     const ask = gateway(mock.url)
     for (const payment of ['pi_123', 'ch_123'])
-      expect(await ask.lookup({ key: 'rfr_1:1', payment, provider_reference: null })).toBe('not_found')
-    expect(await ask.lookup({ key: 'rfr_1:1', payment: 'pi_123', provider_reference: 're_123' })).toMatchObject({
+      expect(await ask.lookUp({ key: 'rfr_1:1', payment, provider_reference: null })).toBe('not_found')
+    expect(await ask.lookUp({ key: 'rfr_1:1', payment: 'pi_123', provider_reference: 're_123' })).toMatchObject({
       state: 'completed',
     })
-    expect(await ask.find('re_123')).toMatchObject({ outcome: { state: 'completed' } })
+    expect(await ask.findRefund('re_123')).toMatchObject({ outcome: { state: 'completed' } })
     const answers = await Promise.all(fetched.mock.results.map(({ value }) => value as Promise<Response>))
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
     expect(answers.length).toBe(4)
@@ -66,7 +66,7 @@ describe('a refund through the fake of Stripe over the network', () => {
   afterAll(() => fake?.stop())
 
   it('is paid once after any fault of its first answer', async () => {
-    const ask = stripePayments({ ...account, api_key: key }, { apiBase: fake.url, timeoutMs: 300 })
+    const ask = createStripeGateway({ ...account, api_key: key }, { apiBase: fake.url, timeoutMs: 300 })
     for (const conduct of ['accept and hang', 'accept and cut', 'cut', { status: 500 }] as const) {
       const payment = fake.store.pay({ amount: 5000, currency: 'dkk' })
       fake.respondWith((_, nth) => (nth === 1 ? conduct : 'accept'))
@@ -90,7 +90,7 @@ describe('a refund through the fake of Stripe over the network', () => {
 
   it('is refused with an unknown API key', async () => {
     const payment = fake.store.pay({ amount: 5000, currency: 'dkk' })
-    const other = stripePayments({ ...account, api_key: 'sk_test_other' }, { apiBase: fake.url })
+    const other = createStripeGateway({ ...account, api_key: 'sk_test_other' }, { apiBase: fake.url })
     const call = buildCall({ payment: payment.id, key: 'two' })
     expect(await other.refund(call)).toMatchObject({ state: 'failed', code: 'account_not_ready' })
     expect(fake.store.paidBack(payment.id)).toBe(0)

@@ -219,7 +219,7 @@ export class Engine {
       config: testConfig,
       webhookPost: { post: () => Promise.reject(new Error('campaigns post nothing')) },
       jobQueue: { enqueue: async () => void this.enqueued++ },
-      senders: { of: () => this.#overWire() },
+      senders: { get: () => this.#overWire() },
       webhookSenders: {
         create: () => {
           throw new Error('campaigns have no webhooks')

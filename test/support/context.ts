@@ -10,7 +10,7 @@ import { retentionDays, dayMs } from '../../src/domain/time/instants.ts'
 import { standardSchedule } from '../../src/domain/webhooks/webhooks.ts'
 import { createEmailCapture, createSmsCapture } from '../../src/gateways/capture/capture.ts'
 import { createDnsCapture } from '../../src/gateways/dns/dns.ts'
-import { r2Files } from '../../src/gateways/files/r2.ts'
+import { createR2Store } from '../../src/gateways/files/r2.ts'
 import { createPassCapture } from '../../src/gateways/passes/capture.ts'
 import { buildPaymentGateways } from '../../src/gateways/payments/gateways.ts'
 import { createCampaignSenders, createWebhookSenders } from '../../src/entry/job.ts'
@@ -54,7 +54,7 @@ export function capturing(
   return {
     payments: buildPaymentGateways({ environment: 'test', apiBase: testConfig.payments.apiBase }),
     email: createEmailCapture(store),
-    files: r2Files(env.FILES),
+    files: createR2Store(env.FILES),
     sms: createSmsCapture(store),
     images: null,
     scanner: null,

@@ -57,18 +57,18 @@ export function createProvider(options: { isIdempotent?: boolean } = {}) {
       if (conduct === 'pay and die') throw new Error('the consumer dies')
       return conduct === 'pay and lose the answer' ? { state: 'unknown', message: 'timeout' } : outcome
     },
-    lookup: async ({ key }) => {
+    lookUp: async ({ key }) => {
       lookedUpKeys.push(key)
       if (!isReachable) return { state: 'unknown', message: 'not reached' }
       return findByKey(key)?.outcome ?? 'not_found'
     },
-    find: async (reference) => refunds.get(reference) ?? null,
+    findRefund: async (reference) => refunds.get(reference) ?? null,
     listReferences: async (payment) => [payment],
     buildUnknownReference: (payment) => `${payment}_unknown`,
     readWebhook: () => Promise.reject(new Error('this provider posts nothing')),
     capabilities: { is_idempotent: isIdempotent, is_immediate: false },
   }
-  const payments: PaymentGateways = { of: () => gateway }
+  const payments: PaymentGateways = { get: () => gateway }
   return {
     payments,
     gateway,

@@ -1,6 +1,6 @@
 import { vi } from 'vitest'
 import type { GatewayAccount, RefundCall } from '../../src/gateways/payments/payments.ts'
-import { stripePayments } from '../../src/gateways/payments/stripe.ts'
+import { createStripeGateway } from '../../src/gateways/payments/stripe.ts'
 
 export const account: GatewayAccount = {
   id: 'mac_1',
@@ -10,7 +10,7 @@ export const account: GatewayAccount = {
   webhook_secret: 'whsec_of_the_tests',
 }
 export const gateway = (more: Partial<GatewayAccount> = {}) =>
-  stripePayments({ ...account, ...more }, { apiBase: '', timeoutMs: 300 })
+  createStripeGateway({ ...account, ...more }, { apiBase: '', timeoutMs: 300 })
 
 export const buildCall = (fields: Partial<RefundCall> = {}): RefundCall => ({
   key: 'rfr_1:1',

@@ -53,7 +53,7 @@ export function engine(behaviour: Behaviour, options: { schedule?: readonly numb
       webhooks: { ...testConfig.webhooks, schedule: options.schedule ?? standardSchedule },
     },
     senders: {
-      of: () => {
+      get: () => {
         throw new Error('webhooks have no campaigns')
       },
     },

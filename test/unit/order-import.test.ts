@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { ExternalItem, ExternalOrder, ItemStatus } from '../../src/domain/orders/external-orders.ts'
-import { sumTakenBack } from '../../src/domain/data-imports/imported-amounts.ts'
+import { sumRefundedAndReserved } from '../../src/domain/data-imports/imported-amounts.ts'
 import { orderLifecycle, orderStatuses, type OrderStatus } from '../../src/domain/orders/orders.ts'
 import { decideOrderGroup } from '../../src/modules/order-import/decide.ts'
 import type { DecisionContext, ImportEdition } from '../../src/modules/order-import/writes.ts'
@@ -173,7 +173,7 @@ function expectSound(
   const listed = sumOf(isWhole || sumOf(counting) + 100 < order.discount_minor ? order.items : counting)
   expect(row.amount_minor).toBe(listed + 100 - order.discount_minor)
   expect(payment.refunded_minor).toBeGreaterThanOrEqual(before.refunded)
-  expect(sumTakenBack(payment)).toBeLessThanOrEqual(payment.amount_minor)
+  expect(sumRefundedAndReserved(payment)).toBeLessThanOrEqual(payment.amount_minor)
   expect(row.amount_minor).toBeGreaterThanOrEqual(before.taken)
   const isFrozen = before.taken > 0
   if (payment.status !== 'cancelled' && !isFrozen) expect(payment.amount_minor).toBe(row.amount_minor)
@@ -255,7 +255,7 @@ it('orders, units, statuses, holders and amounts agree with a model, after any i
         if (known) tables.reserve(known.id, given.reserved_minor)
         const payment = known && tables.payments.get(known.id)
         const before = {
-          taken: payment ? sumTakenBack(payment) : 0,
+          taken: payment ? sumRefundedAndReserved(payment) : 0,
           refunded: payment?.refunded_minor ?? 0,
           amount: payment?.amount_minor,
         }

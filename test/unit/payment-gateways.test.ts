@@ -228,7 +228,7 @@ describe('a refund through Stripe', () => {
       const fetched = mockAnswer(status, { error: { type: 'invalid_request_error', message } })
       said.push(
         await gateway().refund(buildCall()),
-        await gateway().lookup({ ...buildCall(), provider_reference: null }),
+        await gateway().lookUp({ ...buildCall(), provider_reference: null }),
       )
       fetched.mockRestore()
     }
@@ -239,7 +239,7 @@ describe('a refund through Stripe', () => {
 
 describe('the other services', () => {
   const of = (service: 'manual' | 'test', environment = 'test') =>
-    buildPaymentGateways({ apiBase: '', environment }).of({ ...account, service, api_key: null, webhook_secret: null })
+    buildPaymentGateways({ apiBase: '', environment }).get({ ...account, service, api_key: null, webhook_secret: null })
 
   it('complete at once by hand, without a call', async () => {
     const fetched = mockAnswer(200, {})
@@ -251,7 +251,7 @@ describe('the other services', () => {
   it('simulate outcomes by the amount', async () => {
     const refund = (amount_minor: number) => of('test').refund(buildCall({ key: `k${amount_minor}:1`, amount_minor }))
     const asked = (amount: number, provider_reference: string | null) =>
-      of('test').lookup({ key: `k${amount}:1`, payment: 'pi_1', provider_reference })
+      of('test').lookUp({ key: `k${amount}:1`, payment: 'pi_1', provider_reference })
     expect(await refund(1250)).toMatchObject({ state: 'completed' })
     expect(await refund(1201)).toMatchObject({ state: 'failed', code: 'declined', is_retryable: false })
     expect(await refund(1204)).toMatchObject({ state: 'failed', code: 'insufficient_funds', is_retryable: true })
@@ -259,7 +259,7 @@ describe('the other services', () => {
     expect(pending).toMatchObject({ state: 'pending', provider_reference: expect.any(String) })
     const reference = pending.state === 'pending' ? pending.provider_reference : null
     expect(await asked(1202, reference)).toMatchObject({ state: 'failed', code: 'expired_card' })
-    expect(await of('test').find(reference ?? '')).toMatchObject({
+    expect(await of('test').findRefund(reference ?? '')).toMatchObject({
       amount_minor: 1202,
       currency: 'dkk',
       key: 'k1202:1',
@@ -269,7 +269,7 @@ describe('the other services', () => {
     expect(await asked(1203, null)).toMatchObject({ state: 'completed' })
     expect(await refund(1203)).toMatchObject({ state: 'completed' })
     expect(await asked(9999, null)).toBe('not_found')
-    expect(await of('test').find('re_1')).toBeNull()
+    expect(await of('test').findRefund('re_1')).toBeNull()
   })
 
   it('simulate nothing in production', () => {

@@ -15,7 +15,11 @@ describe('an answer of a provider', () => {
     }
     const written = write()
     vi.spyOn(globalThis, 'fetch').mockResolvedValue(new Response(readable))
-    expect(await getJson('https://provider.example', {}, 10_000)).toMatchObject({ came: true, status: 200, body: sent })
+    expect(await getJson('https://provider.example', {}, 10_000)).toMatchObject({
+      isComplete: true,
+      status: 200,
+      body: sent,
+    })
     await written
   })
 
@@ -25,7 +29,7 @@ describe('an answer of a provider', () => {
     vi.spyOn(globalThis, 'fetch').mockResolvedValue(new Response(text, { headers: { 'content-length': length } }))
     const reader = vi.spyOn(ReadableStream.prototype, 'getReader')
     const answer = await getJson('https://provider.example', {}, 10_000)
-    expect(answer).toMatchObject({ came: true, status: 200, body: { id: 'blåbær' } })
+    expect(answer).toMatchObject({ isComplete: true, status: 200, body: { id: 'blåbær' } })
     expect(reader).not.toHaveBeenCalled()
   })
 
@@ -43,7 +47,7 @@ describe('an answer of a provider', () => {
     const writing = write().catch(() => undefined)
     vi.spyOn(globalThis, 'fetch').mockResolvedValue(new Response(readable, { headers }))
     const answer = await getJson('https://provider.example', {}, 10_000)
-    expect(answer).toEqual({ came: false, code: 'unreadable_answer' })
+    expect(answer).toEqual({ isComplete: false, code: 'unreadable_answer' })
     await writing
     expect(written).toBeLessThan(600)
   })

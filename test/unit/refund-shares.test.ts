@@ -16,7 +16,7 @@ const purchases = fc.array(bought, { minLength: 1, maxLength: 12 }).map((all) =>
   all.map(({ fees, ...parts }, index) => ({
     purchase_id: `pur_${index}`,
     ...parts,
-    rest_minor: parts.price_minor + parts.deposit_minor + (fees ? parts.handling_fee_minor : 0),
+    remaining_minor: parts.price_minor + parts.deposit_minor + (fees ? parts.handling_fee_minor : 0),
   })),
 )
 
@@ -58,7 +58,7 @@ describe('sharing out a refund', () => {
   it('pays back the price first, then the deposit, then the fee, and last the rest without a purchase', () => {
     fc.assert(
       fc.property(purchases, fc.double({ min: 0, max: 1.5, noNaN: true }), (all, part) => {
-        const rest = sum(all.map(({ rest_minor }) => rest_minor))
+        const rest = sum(all.map(({ remaining_minor }) => remaining_minor))
         const total = Math.floor(rest * part)
         const shared = shareAmount(total, all)
         const parts = sumParts(shared)
@@ -67,7 +67,7 @@ describe('sharing out a refund', () => {
         shared.items.forEach((item, index) => {
           const purchase = all[index]
           expect(item.amount_minor).toBe(item.price_minor + item.deposit_minor + item.handling_fee_minor)
-          expect(item.amount_minor).toBeLessThanOrEqual(purchase?.rest_minor ?? 0)
+          expect(item.amount_minor).toBeLessThanOrEqual(purchase?.remaining_minor ?? 0)
           for (const name of ['price_minor', 'deposit_minor', 'handling_fee_minor'] as const) {
             expect(item[name]).toBeGreaterThanOrEqual(0)
             expect(item[name]).toBeLessThanOrEqual(purchase?.[name] ?? 0)
@@ -87,7 +87,7 @@ describe('sharing out a refund', () => {
         fc.double({ min: 0, max: 1.5, noNaN: true }),
         fc.double({ min: 0, max: 1, noNaN: true }),
         (all, part, less) => {
-          const total = Math.floor(sum(all.map(({ rest_minor }) => rest_minor)) * part)
+          const total = Math.floor(sum(all.map(({ remaining_minor }) => remaining_minor)) * part)
           const asked = shareAmount(total, all)
           const approved = Math.floor(total * less)
           const kept = shrinkShares(approved, asked.items)

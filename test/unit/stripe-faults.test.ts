@@ -12,7 +12,7 @@ describe('the result of a refund at Stripe', () => {
     const payment = fake.store.pay({ amount: 100_000, currency: 'dkk' })
     for (let nth = 1; nth <= 130; nth++)
       fake.store.refund(payment, { amount: 10, metadata: { refund_key: `rfr_${nth}:1` } })
-    const lookup = (key: string) => gateway().lookup({ key, payment: payment.charge, provider_reference: null })
+    const lookup = (key: string) => gateway().lookUp({ key, payment: payment.charge, provider_reference: null })
     expect(await lookup('rfr_1:1')).toMatchObject({ state: 'completed' })
     expect(await lookup('rfr_130:1')).toMatchObject({ state: 'completed' })
     expect(await lookup('rfr_1:2')).toBe('not_found')
@@ -32,33 +32,36 @@ describe('the result of a refund at Stripe', () => {
     const made = fake.store.refund(payment, { amount: 500 }) as { id: string }
     const asked = { key: 'rfr_1:1', payment: payment.id, provider_reference: made.id }
     const connected = gateway({ provider_account: 'acct_1' })
-    expect(await connected.lookup(asked)).toEqual({ state: 'completed', provider_reference: made.id })
+    expect(await connected.lookUp(asked)).toEqual({ state: 'completed', provider_reference: made.id })
     fake.store.change(made.id, 'failed', 'insufficient_funds')
-    expect(await connected.lookup(asked)).toMatchObject({ state: 'failed', code: 'insufficient_funds' })
-    expect(await gateway().lookup(asked)).toBe('not_found')
-    expect(await connected.find(made.id)).toMatchObject({ payments: [payment.id, payment.charge], amount_minor: 500 })
-    expect(await connected.find('re_other')).toBeNull()
-    expect(await connected.find('../charges')).toBeNull()
+    expect(await connected.lookUp(asked)).toMatchObject({ state: 'failed', code: 'insufficient_funds' })
+    expect(await gateway().lookUp(asked)).toBe('not_found')
+    expect(await connected.findRefund(made.id)).toMatchObject({
+      payments: [payment.id, payment.charge],
+      amount_minor: 500,
+    })
+    expect(await connected.findRefund('re_other')).toBeNull()
+    expect(await connected.findRefund('../charges')).toBeNull()
   })
 
   it.each([401, 403, 429, 500, 503])('is unknown after %i', async (status) => {
     mockAnswer(status, { error: { type: 'api_error', message: 'No.' } })
     const asked = { key: 'rfr_1:1', payment: 'pi_1' }
-    expect(await gateway().lookup({ ...asked, provider_reference: null })).toMatchObject({ state: 'unknown' })
-    expect(await gateway().lookup({ ...asked, provider_reference: 're_1' })).toMatchObject({ state: 'unknown' })
-    await expect(gateway().find('re_1')).rejects.toThrow(PaymentProviderUnavailable)
+    expect(await gateway().lookUp({ ...asked, provider_reference: null })).toMatchObject({ state: 'unknown' })
+    expect(await gateway().lookUp({ ...asked, provider_reference: 're_1' })).toMatchObject({ state: 'unknown' })
+    await expect(gateway().findRefund('re_1')).rejects.toThrow(PaymentProviderUnavailable)
   })
 
   it('is unknown from a list that does not end, or cannot be read', async () => {
     const asked = { key: 'rfr_1:1', payment: 'pi_1', provider_reference: null }
     mockAnswer(200, { object: 'list', data: [buildStripeRefund({ metadata: {} })], has_more: true })
-    expect(await gateway().lookup(asked)).toMatchObject({ state: 'unknown' })
+    expect(await gateway().lookUp(asked)).toMatchObject({ state: 'unknown' })
     vi.restoreAllMocks()
     mockAnswer(200, { object: 'list', data: [{ id: 're_2' }], has_more: false })
-    expect(await gateway().lookup(asked)).toMatchObject({ state: 'unknown' })
+    expect(await gateway().lookUp(asked)).toMatchObject({ state: 'unknown' })
     vi.restoreAllMocks()
     mockAnswer(200, { object: 'list', data: [] })
-    expect(await gateway().lookup(asked)).toMatchObject({ state: 'unknown' })
+    expect(await gateway().lookUp(asked)).toMatchObject({ state: 'unknown' })
   })
 })
 
@@ -86,7 +89,7 @@ describe('a refund at a Stripe with faults', () => {
     expect(await gateway().refund(call)).toMatchObject({ state: 'unknown' })
     fake.respondWith('accept')
     expect(await gateway().refund(call)).toMatchObject({ state: 'unknown' })
-    expect(await gateway().lookup({ ...call, provider_reference: null })).toMatchObject({ state: 'completed' })
+    expect(await gateway().lookUp({ ...call, provider_reference: null })).toMatchObject({ state: 'completed' })
     expect(fake.store.paidBack(payment.id)).toBe(1250)
   })
 

@@ -28,7 +28,7 @@ describe('the time limit of a request', () => {
     const ends = new Set<string | null>()
     for (let made = 0; made < manyRequests; made++) ends.add((await webhooks.post(request)).error)
     expect([...ends]).toEqual([null])
-    expect(await postJson('https://provider.example', {}, {}, longMs)).toMatchObject({ came: true, status: 200 })
+    expect(await postJson('https://provider.example', {}, {}, longMs)).toMatchObject({ isComplete: true, status: 200 })
   })
 })
 

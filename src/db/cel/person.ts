@@ -20,12 +20,12 @@ const editionFields: Record<string, CustomerColumn> = {
 }
 
 const user = sql`u`
-const editionRow = sql`seen`
+const visibleContact = sql`visible_contact`
 
 /** The person `u` as the visible editions know them. */
 export class Person {
   readonly #editions: readonly string[] | null
-  readonly #used = new Set<CustomerColumn>()
+  readonly #usedColumns = new Set<CustomerColumn>()
 
   constructor({ editions }: ExpressionScope) {
     this.#editions = editions
@@ -42,8 +42,8 @@ export class Person {
   #findRowWith(name: string): SQL {
     const column = editionFields[name]
     if (this.#editions === null || column === undefined) return user
-    this.#used.add(column)
-    return editionRow
+    this.#usedColumns.add(column)
+    return visibleContact
   }
 
   /**
@@ -52,14 +52,15 @@ export class Person {
    */
   buildSources(): SQL[] {
     const editions = this.#editions
-    if (editions === null || this.#used.size === 0) return []
-    const columns = [...this.#used].map(
-      (name) => sql`${buildEditionColumn(name, sql`known`, user)} as ${sql.raw(name)}`,
+    if (editions === null || this.#usedColumns.size === 0) return []
+    const columns = [...this.#usedColumns].map(
+      (name) => sql`${buildEditionColumn(name, sql`edition_contact`, user)} as ${sql.raw(name)}`,
     )
     return [
       sql`(select ${sql.join(columns, sql`, `)}
         from (select ${selectLatestSeq(sql`u.seq`, editions)} as seq) as latest
-          left join edition_customers as known on known.seq = latest.seq limit 1 offset 0) ${editionRow}`,
+          left join edition_customers as edition_contact on edition_contact.seq = latest.seq
+          limit 1 offset 0) ${visibleContact}`,
     ]
   }
 }

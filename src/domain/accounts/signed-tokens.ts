@@ -60,12 +60,12 @@ export const maxNumberBytes = 8
 /** Encodes a number in 1 to 8 bytes. */
 export function numberToBytes(value: number): number[] {
   const bytes: number[] = []
-  let rest = value
-  while (rest >= 128) {
-    bytes.push((rest % 128) + 128)
-    rest = Math.floor(rest / 128)
+  let remaining = value
+  while (remaining >= 128) {
+    bytes.push((remaining % 128) + 128)
+    remaining = Math.floor(remaining / 128)
   }
-  bytes.push(rest)
+  bytes.push(remaining)
   return bytes
 }
 

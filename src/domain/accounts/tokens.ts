@@ -11,7 +11,8 @@ export const tokenPreviewLength = prefix.length + 4
 
 const toBase62 = (value: number, length: number): string => {
   let text = ''
-  for (let rest = value; text.length < length; rest = Math.floor(rest / 62)) text = alphabet[rest % 62] + text
+  for (let remaining = value; text.length < length; remaining = Math.floor(remaining / 62))
+    text = alphabet[remaining % 62] + text
   return text
 }
 

@@ -71,7 +71,7 @@ export interface Contact {
   last_name: string
 }
 
-/** The columns of an erased customer. */
+/** The contact columns of an erased customer, in the organisation and in each edition. */
 export const erasedContact = {
   email: null,
   phone_number: null,
@@ -80,9 +80,6 @@ export const erasedContact = {
   metadata: {},
   phone_digits: '',
   search_text: '',
-  is_active: false,
-  is_verified: false,
-  last_seen_at: null,
 }
 
 /** The columns that searches for customers read. */

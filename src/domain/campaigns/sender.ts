@@ -130,5 +130,5 @@ export interface CampaignSenderRpc {
 }
 
 export interface CampaignSenders {
-  of: (campaignId: string) => CampaignSenderRpc
+  get: (campaignId: string) => CampaignSenderRpc
 }

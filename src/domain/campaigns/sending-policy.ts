@@ -134,7 +134,7 @@ export type ResultVerdict =
   /** Nothing can be sent before somebody corrects the account at the provider. */
   | { to: 'halted'; detail: string }
 
-interface ChunkAttempt {
+export interface ChunkAttempt {
   now: number
   /** An earlier attempt may have called the provider, so no answer to this one proves that nothing was sent. */
   is_repeat: boolean

@@ -124,15 +124,17 @@ export function describeUnknownField(object: ObjectName, name: string): string {
 
 /** The message for a field of a list, a text, a number or another value that has no fields. */
 export function describeFieldOfValue(type: Type, name: string): string {
-  if (functions.some((one) => one.name === name && one.signature.includes(`.${name}`)))
+  if (functions.some((declaration) => declaration.name === name && declaration.signature.includes(`.${name}`)))
     return `\`${name}\` is a function. Write \`.${name}(…)\`.`
   return `${capitalize(describeType(type))} has no fields.${isListType(type) ? ' Use `exists` to test its elements.' : ''}`
 }
 
 export function describeUnknownFunction(name: string): string {
-  const signatures = functions.filter((one) => one.name === name).map(({ signature }) => `\`${signature}\``)
+  const signatures = functions
+    .filter((declaration) => declaration.name === name)
+    .map(({ signature }) => `\`${signature}\``)
   if (signatures.length) return `This is not how \`${name}\` is called. Its signature is ${signatures.join(' or ')}.`
-  const candidate = suggestName(name, [...new Set(functions.map((one) => one.name))])
+  const candidate = suggestName(name, [...new Set(functions.map((declaration) => declaration.name))])
   return `There is no function \`${name}\`.${candidate ? didYouMean(candidate) : ''}`
 }
 

@@ -62,13 +62,13 @@ function parseSyntax(source: string): Ast {
 /** Lists the operands of `a && b && c` or `a || b || c`. */
 export function listOperands(ast: Ast, op: '&&' | '||'): Ast[] {
   const operands: Ast[] = []
-  let rest = ast
-  while (rest.op === op) {
-    const [left, right] = rest.args
+  let operand = ast
+  while (operand.op === op) {
+    const [left, right] = operand.args
     operands.unshift(...listOperands(right, op))
-    rest = left
+    operand = left
   }
-  return [rest, ...operands]
+  return [operand, ...operands]
 }
 
 function listChildren(ast: Ast): Ast[] {
@@ -165,12 +165,12 @@ const commentTextOrParenthesis =
 
 /** The syntax tree has no grouping parentheses, so their places are read from the source. */
 function findParentheses(source: string): SourceRange[] {
-  const open: number[] = []
+  const openPositions: number[] = []
   const pairs: SourceRange[] = []
   for (const { 0: token, index } of source.matchAll(commentTextOrParenthesis)) {
-    if (token === '(') open.push(index)
+    if (token === '(') openPositions.push(index)
     if (token !== ')') continue
-    const start = open.pop()
+    const start = openPositions.pop()
     if (start !== undefined) pairs.push({ start, end: index + 1 })
   }
   return pairs

@@ -47,7 +47,7 @@ const isUnchanged = (
   return expected !== undefined && (version === expected || (status === 'expired' && version === expected + 1))
 }
 
-/** Finds why an undo has to keep an order. Answers null for an unchanged order, which is undone. */
+/** Finds why an undo has to keep an order. Returns null for an unchanged order, which is undone. */
 export function findKeptReason(facts: OrderFacts): KeptReason | null {
   const { purchases, imported_versions } = facts
   const areSame =

@@ -55,12 +55,12 @@ export interface PaymentAmounts {
   reserved_minor: number
 }
 
-export const sumTakenBack = (payment: Pick<PaymentAmounts, 'refunded_minor' | 'reserved_minor'>): number =>
+export const sumRefundedAndReserved = (payment: Pick<PaymentAmounts, 'refunded_minor' | 'reserved_minor'>): number =>
   payment.refunded_minor + payment.reserved_minor
 
 /** Whether refunds depend on the amounts of a payment. */
 const isSettled = (payment: PaymentAmounts): boolean =>
-  sumTakenBack(payment) > 0 || payment.status === 'partially_refunded' || payment.status === 'refunded'
+  sumRefundedAndReserved(payment) > 0 || payment.status === 'partially_refunded' || payment.status === 'refunded'
 
 /** Nothing can be paid back from such a payment. */
 export const hasFailed = (status: TransactionStatus): boolean => status === 'failed' || status === 'cancelled'

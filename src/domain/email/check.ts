@@ -22,7 +22,7 @@ import {
 import { type TemplateFault, maxSteps } from './liquid/liquid-bounds.ts'
 import { cleanRichText, TooDeep } from './blocks/rich-text.ts'
 import { isAddress } from './blocks/urls.ts'
-import { nearestName } from './liquid/nearest-name.ts'
+import { suggestVariable } from './liquid/suggest-variable.ts'
 import { knownNames, buildSampleContext, listWithheldVariables, nameInLoop } from './liquid/variables.ts'
 import { pickLanguage, type TextReader } from './messages/phrases.ts'
 
@@ -107,11 +107,11 @@ function checkHtml(text: string, sample: object): CheckedTemplate | RefusedText 
     return refuseText('misplaced_liquid', 'HTML tags cannot stand inside Liquid.')
   const html = cleanHtml(text)
   if (typeof html !== 'string') return html
-  const stored = html === text ? template : readTemplate(html, Number.POSITIVE_INFINITY)
-  const checked = stored.ok ? renderSample(stored, sample) : stored
+  const storedTemplate = html === text ? template : readTemplate(html, Number.POSITIVE_INFINITY)
+  const checked = storedTemplate.ok ? renderSample(storedTemplate, sample) : storedTemplate
   if (checked.ok || html === text) return checked
-  const written = renderSample(template, sample)
-  if (!written.ok) return written
+  const draftCheck = renderSample(template, sample)
+  if (!draftCheck.ok) return draftCheck
   return checked.fault.code === 'template_too_large'
     ? refuseText('template_too_large', checked.fault.detail)
     : refuseText('misplaced_liquid', 'Liquid tags cannot stand inside HTML tags.')
@@ -136,10 +136,10 @@ function checkText(source: TextSource, sample: object): TextCheck {
 }
 
 function findDuplicateIds(blocks: readonly Block[]): FieldError[] {
-  const seen = new Set<string>()
+  const ids = new Set<string>()
   return listBlocks(blocks).flatMap(({ block, path }) => {
-    if (block.id === '' || !seen.has(block.id)) {
-      seen.add(block.id)
+    if (block.id === '' || !ids.has(block.id)) {
+      ids.add(block.id)
       return []
     }
     return [fieldError([...path, 'id'], 'duplicate', 'Another block has this id.')]
@@ -186,7 +186,7 @@ export function findUnknownVariables(
     return template.ok ? findVariables(template.parsed) : []
   })
   const unknown = names.filter((name) => !isKnown(name) || withheld.includes(name)).map(nameInLoop)
-  return [...new Set(unknown)].map((variable) => ({ variable, suggestion: nearestName(variable) }))
+  return [...new Set(unknown)].map((variable) => ({ variable, suggestion: suggestVariable(variable) }))
 }
 
 /** Blocks with cleaned markup, as they are stored. */

@@ -10,7 +10,7 @@ const entities: Record<string, string> = {
 }
 
 const unescape = (html: string): string =>
-  html.replaceAll(/&(?:amp|lt|gt|quot|#39|#123);/g, (found) => entities[found] ?? found)
+  html.replaceAll(/&(?:amp|lt|gt|quot|#39|#123);/g, (entity) => entities[entity] ?? entity)
 
 /** Links of messages have their address as the first thing in quotes after `href`; only whole ones are counted. */
 const link = /(<a\s(?:[^<>]*?\s)?href=")(https?:\/\/[^"]*)"/gi
@@ -24,11 +24,11 @@ const pixel =
  */
 export function trackable(template: Template): Template {
   const links: string[] = []
-  const html = template.html.replaceAll(link, (whole, before: string, href: string) => {
-    if (/\{[{%]/.test(href)) return whole
+  const html = template.html.replaceAll(link, (match, before: string, href: string) => {
+    if (/\{[{%]/.test(href)) return match
     const address = unescape(href)
-    const known = links.indexOf(address)
-    const index = known < 0 ? links.push(address) - 1 : known
+    const knownIndex = links.indexOf(address)
+    const index = knownIndex < 0 ? links.push(address) - 1 : knownIndex
     return `${before}{{ tracking.links[${index}] }}"`
   })
   const end = html.lastIndexOf('</body>')

@@ -128,8 +128,8 @@ export function measureWebp(view: DataView, fileSize: number): ImageSize {
     if (at === 12 && !['VP8 ', 'VP8L', 'VP8X'].includes(name)) throw new BrokenImage('its first chunk is not an image')
     // Only the first chunk must be readable if the bytes end within it.
     const isCut = at + 18 > view.byteLength
-    const stated = size && isCut ? null : readWebpChunk(view, name, at + 8)
-    if (stated) size = pickLarger(size, stated)
+    const chunkSize = size && isCut ? null : readWebpChunk(view, name, at + 8)
+    if (chunkSize) size = pickLarger(size, chunkSize)
     const length = view.getUint32(at + 4, true)
     // The frames of an animation are nested chunks, whose sizes count too.
     at += name === 'ANMF' ? 24 : 8 + length + (length % 2)

@@ -42,10 +42,10 @@ export function cleanFileName(name: string, mimeType: string): string {
       .toWellFormed()
       .split(/[/\\]/)
       .findLast((part) => trimDots(part.replaceAll(invisible, '')) !== '') ?? ''
-  const plain = trimDots(
+  const cleanName = trimDots(
     last.normalize('NFC').replaceAll(invisible, '').replaceAll(forbidden, '_').replaceAll(/\s+/gu, ' '),
   )
-  const { stem, ending } = splitEnding(plain, mimeType)
+  const { stem, ending } = splitEnding(cleanName, mimeType)
   const tail = ending && `.${ending}`
   const base = trimDots(stem) || 'file'
   const allowed = reserved.test(base) ? `_${base}` : base

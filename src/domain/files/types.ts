@@ -54,5 +54,7 @@ export const matchesDeclaration = (declared: string, type: FileType): boolean =>
 export function mayBeTable(header: string): boolean {
   const type = parseDeclaredType(header)
   if (type === null) return true
-  return Object.keys(fileTypes).some((one) => isFileType(one) && isTableType(one) && matchesDeclaration(type, one))
+  return Object.keys(fileTypes).some(
+    (candidate) => isFileType(candidate) && isTableType(candidate) && matchesDeclaration(type, candidate),
+  )
 }

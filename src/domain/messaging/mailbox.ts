@@ -18,11 +18,12 @@ export const unquoteLocalPart = (address: string): string =>
 /** Parses `Name <address>` or an address alone. Returns null for any other text. */
 export function parseMailbox(text: string): Mailbox | null {
   const trimmed = text.trim()
-  const open = trimmed.endsWith('>') ? trimmed.lastIndexOf('<') : -1
-  const [name, inBrackets] = open < 0 ? ['', trimmed] : [trimmed.slice(0, open).trim(), trimmed.slice(open + 1, -1)]
+  const bracketAt = trimmed.endsWith('>') ? trimmed.lastIndexOf('<') : -1
+  const [name, inBrackets] =
+    bracketAt < 0 ? ['', trimmed] : [trimmed.slice(0, bracketAt).trim(), trimmed.slice(bracketAt + 1, -1)]
   if (!isEmailAddress(inBrackets) || /[\r\n\u2028\u2029]/.test(name)) return null
-  const plain = name.replace(/^"(.*)"$/, '$1').replaceAll(/\\(.)/g, '$1')
-  return { name: plain || null, address: inBrackets }
+  const unquotedName = name.replace(/^"(.*)"$/, '$1').replaceAll(/\\(.)/g, '$1')
+  return { name: unquotedName || null, address: inBrackets }
 }
 
 /** Names that need no quotes. `=?` needs them, because mail programs would decode it as an encoded word. */

@@ -46,9 +46,13 @@ function measureGsmLetters(text: string): number[] | null {
  * characters.
  */
 export function measureSms(text: string): SmsSize {
-  const plain = measureGsmLetters(text)
-  if (plain)
-    return { encoding: 'GSM-7', characters: plain.reduce((sum, size) => sum + size, 0), parts: countParts(plain, gsm) }
+  const gsmSizes = measureGsmLetters(text)
+  if (gsmSizes)
+    return {
+      encoding: 'GSM-7',
+      characters: gsmSizes.reduce((sum, size) => sum + size, 0),
+      parts: countParts(gsmSizes, gsm),
+    }
   const sizes = [...graphemes.segment(text)].flatMap(({ segment }) => (segment === '\r\n' ? [1, 1] : [segment.length]))
   return { encoding: 'UCS-2', characters: sizes.length, parts: countParts(sizes, ucs) }
 }

@@ -69,7 +69,7 @@ const strength = (reason: SuppressionReason): number =>
 export function parseSuppressionList(csv: string, channel: Channel, now: number): SuppressionList {
   const text = csv.replace(/^\uFEFF/, '')
   const firstLine = text.split(/\r?\n|\r/, 1)[0] ?? ''
-  const delimiter = delimiters.find((one) => firstLine.includes(one)) ?? ','
+  const delimiter = delimiters.find((candidate) => firstLine.includes(candidate)) ?? ','
   const { records } = splitRecords(text, { delimiter, quotes: true })
   const header = (records[0] ?? []).map((cell) => fold(cleanKey(cell)))
   const findColumn = (names: readonly string[]) => header.findIndex((name) => names.includes(name))

@@ -15,7 +15,7 @@ export const normalizeAddress = (channel: Channel, text: string): string | null 
 /** These reasons stop all messages to an address. The others stop marketing only. */
 export const deadAddressReasons = ['hard_bounce', 'invalid'] as const satisfies readonly SuppressionReason[]
 
-export const isDeadAddress = (reason: string): boolean => deadAddressReasons.some((one) => one === reason)
+export const isDeadAddress = (reason: string): boolean => deadAddressReasons.some((deadReason) => deadReason === reason)
 
 /** An address with this many soft bounces within `softBounceMemoryMs` is suppressed. */
 export const softBouncesUntilDead = 3

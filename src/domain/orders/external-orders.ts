@@ -33,15 +33,15 @@ const readQuantity = (item: unknown): number => {
   return isUnits && quantity <= maxUnitsPerItem ? quantity : 0
 }
 
-/** Finds the item with which unvalidated orders exceed the units of a call. Answers null when they do not. */
-export function findItemBeyondLimit(orders: readonly unknown[]): { order: number; item: number } | null {
+/** Finds the item with which unvalidated orders exceed the units of a call. Returns null when they do not. */
+export function findItemBeyondLimit(orders: readonly unknown[]): { orderIndex: number; itemIndex: number } | null {
   let units = 0
-  for (const [order, content] of orders.entries()) {
-    const { items } = (content ?? {}) as { items?: unknown }
+  for (const [orderIndex, order] of orders.entries()) {
+    const { items } = (order ?? {}) as { items?: unknown }
     if (!Array.isArray(items)) continue
-    for (const [item, one] of (items as unknown[]).entries()) {
-      units += readQuantity(one)
-      if (units > maxUnitsPerCall) return { order, item }
+    for (const [itemIndex, item] of (items as unknown[]).entries()) {
+      units += readQuantity(item)
+      if (units > maxUnitsPerCall) return { orderIndex, itemIndex }
     }
   }
   return null

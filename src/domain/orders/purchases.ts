@@ -38,7 +38,7 @@ export const heldStatuses: readonly PurchaseStatus[] = ['active', 'used']
 
 export const isHeld = (status: PurchaseStatus): status is (typeof heldStatuses)[number] => heldStatuses.includes(status)
 
-interface CountedUses {
+interface UseCounts {
   status: PurchaseStatus
   uses_limit: number
   uses_count: number
@@ -46,7 +46,7 @@ interface CountedUses {
 }
 
 /** Returns the uses that are left. For unlimited purchases the number never decreases. */
-export function countAvailableUses(purchase: CountedUses): number {
+export function countAvailableUses(purchase: UseCounts): number {
   if (!isHeld(purchase.status)) return 0
   if (purchase.is_unlimited_use) return purchase.uses_limit
   return Math.max(0, purchase.uses_limit - purchase.uses_count)
@@ -55,28 +55,29 @@ export function countAvailableUses(purchase: CountedUses): number {
 /** The most uses of one request, and of one purchase that has a limit. */
 export const maxUses = 10_000
 
-interface Usable extends CountedUses {
+interface ExpiringUseCounts extends UseCounts {
   /** Milliseconds UTC; null for a purchase that does not expire. */
   valid_until: number | null
 }
 
-const notUsable: Readonly<Record<Exclude<PurchaseStatus, 'active' | 'used'>, string>> = {
+const unusableDetails: Readonly<Record<Exclude<PurchaseStatus, 'active' | 'used'>, string>> = {
   pending: 'This purchase is not paid yet.',
   refunded: 'This purchase was refunded.',
   cancelled: 'This purchase was cancelled.',
   expired: 'This purchase is no longer valid.',
 }
 
-const buildNotUsableError = (current_status: keyof typeof notUsable): AppError =>
-  new AppError('purchase_not_usable', notUsable[current_status], { extra: { current_status } })
+const buildNotUsableError = (current_status: keyof typeof unusableDetails): AppError =>
+  new AppError('purchase_not_usable', unusableDetails[current_status], { extra: { current_status } })
 
-const hasExpired = ({ valid_until }: Usable, now: number): boolean => valid_until !== null && valid_until <= now
+const hasExpired = ({ valid_until }: ExpiringUseCounts, now: number): boolean =>
+  valid_until !== null && valid_until <= now
 
 /**
  * Computes the status after these uses. Throws `no_uses_left`, or `purchase_not_usable`, also for a purchase whose
  * validity is over but whose status no job has changed yet.
  */
-export function computeStatusAfterUse(purchase: Usable, quantity: number, now: number): 'active' | 'used' {
+export function computeStatusAfterUse(purchase: ExpiringUseCounts, quantity: number, now: number): 'active' | 'used' {
   const { status } = purchase
   if (status !== 'active' && status !== 'used') throw buildNotUsableError(status)
   if (status === 'active' && hasExpired(purchase, now)) throw buildNotUsableError('expired')

@@ -32,20 +32,20 @@ export const nothingPaid: PriceParts = { price_minor: 0, deposit_minor: 0, handl
  * Takes a discount off prices, in proportion to them and exact to the minor unit. What exceeds the prices comes off the
  * deposits, then off the handling fees; the rest is a discount on the service fee.
  */
-function applyDiscount<One extends PriceParts>(units: readonly One[], discountMinor: number): One[] {
-  let discounted = [...units]
-  let rest = discountMinor
+function applyDiscount<Priced extends PriceParts>(units: readonly Priced[], discountMinor: number): Priced[] {
+  let discountedUnits = [...units]
+  let remainingDiscount = discountMinor
   for (const part of ['price_minor', 'deposit_minor', 'handling_fee_minor'] as const) {
-    const amounts = discounted.map((unit) => unit[part])
+    const amounts = discountedUnits.map((unit) => unit[part])
     const discount = Math.min(
-      rest,
+      remainingDiscount,
       amounts.reduce((sum, amount) => sum + amount, 0),
     )
     const shares = divideByWeights(discount, amounts)
-    discounted = discounted.map((unit, index) => ({ ...unit, [part]: unit[part] - (shares[index] ?? 0) }))
-    rest -= discount
+    discountedUnits = discountedUnits.map((unit, index) => ({ ...unit, [part]: unit[part] - (shares[index] ?? 0) }))
+    remainingDiscount -= discount
   }
-  return discounted
+  return discountedUnits
 }
 
 /**
@@ -54,20 +54,20 @@ function applyDiscount<One extends PriceParts>(units: readonly One[], discountMi
  */
 export function expandItems(
   items: readonly ResolvedItem[],
-  counted: readonly ResolvedItem[],
+  countedItems: readonly ResolvedItem[],
   discountMinor: number,
 ): WantedUnit[] {
-  const countedItems = new Set(counted)
+  const countedSet = new Set(countedItems)
   const units = items.flatMap((item) => {
     const { quantity, ...unit } = item
-    return Array.from({ length: quantity }, () => ({ unit, isCounted: countedItems.has(item) }))
+    return Array.from({ length: quantity }, () => ({ unit, isCounted: countedSet.has(item) }))
   })
-  const discounted = applyDiscount(
+  const discountedUnits = applyDiscount(
     units.filter(({ isCounted }) => isCounted).map(({ unit }) => unit),
     discountMinor,
   ).values()
   return units.map(({ unit, isCounted }) =>
-    isCounted ? (discounted.next().value ?? unit) : { ...unit, ...nothingPaid },
+    isCounted ? (discountedUnits.next().value ?? unit) : { ...unit, ...nothingPaid },
   )
 }
 
@@ -80,11 +80,12 @@ export interface ExistingUnit extends Unit {
   is_void: boolean
 }
 
-export interface Reconciled<Existing> {
-  pairs: { existing: Existing; wanted: WantedUnit }[]
-  /** Purchases that the order no longer has. */
-  removed: Existing[]
-  added: WantedUnit[]
+export interface Reconciliation<Purchase> {
+  pairs: { purchase: Purchase; unit: WantedUnit }[]
+  /** Purchases that the order should no longer have. */
+  surplusPurchases: Purchase[]
+  /** Units that need a new purchase. */
+  newUnits: WantedUnit[]
 }
 
 type KeyedUnit = Unit & { holder_id: string | null; status: PurchaseStatus }
@@ -106,8 +107,8 @@ const cancelledStatusOrder: readonly PurchaseStatus[] = [
 /** A used purchase pairs with an active unit. */
 const normalizeStatus = (status: PurchaseStatus): PurchaseStatus => (status === 'used' ? 'active' : status)
 
-const sortByStatus = <One extends { status: PurchaseStatus }>(
-  units: readonly One[],
+const sortByStatus = <Sorted extends { status: PurchaseStatus }>(
+  units: readonly Sorted[],
   order: readonly PurchaseStatus[],
 ) => units.toSorted((one, other) => order.indexOf(one.status) - order.indexOf(other.status))
 
@@ -125,184 +126,182 @@ interface KeyOptions {
   hasCodes: boolean
 }
 
-/** The keys of units, from strict to loose. */
+/** Builds lists of keys, each from strict to loose. */
 function buildKeys({ customerId, followsPrices, hasCodes }: KeyOptions) {
   const getCode = ({ vendor_code }: Unit): string | null => (hasCodes ? vendor_code : null)
-  const equalKeys = new Map<Unit, string>()
-  const byEqual = (unit: KeyedUnit): string => {
+  const equalityKeys = new Map<Unit, string>()
+  const byEquality = (unit: KeyedUnit): string => {
     const options = unit.options.map((option) => option.api_id)
     const { product_id, variant_id, location_id, uses_limit, is_unlimited_use } = unit
     const key =
-      equalKeys.get(unit) ??
+      equalityKeys.get(unit) ??
       JSON.stringify([product_id, variant_id, location_id, options, getCode(unit), uses_limit, is_unlimited_use])
-    equalKeys.set(unit, key)
+    equalityKeys.set(unit, key)
     return key
   }
-  const held =
-    (key: UnitKey): UnitKey =>
+  const addHolder =
+    (getKey: UnitKey): UnitKey =>
     (unit) => {
-      const text = key(unit)
-      return text === null ? null : `${text} ${unit.holder_id ?? customerId}`
+      const key = getKey(unit)
+      return key === null ? null : `${key} ${unit.holder_id ?? customerId}`
     }
-  const priced =
-    (key: UnitKey): UnitKey =>
+  const addPrice =
+    (getKey: UnitKey): UnitKey =>
     (unit) => {
-      const text = key(unit)
-      return text === null || !followsPrices ? text : `${text} ${buildPriceKey(unit)}`
+      const key = getKey(unit)
+      return key === null || !followsPrices ? key : `${key} ${buildPriceKey(unit)}`
     }
-  const byValidity: UnitKey = (unit) => `${byEqual(unit)} ${unit.valid_until}`
-  const byPrice = priced(byValidity)
+  const byValidity: UnitKey = (unit) => `${byEquality(unit)} ${unit.valid_until}`
+  const byPrice = addPrice(byValidity)
   const byStatus: UnitKey = (unit) => `${byPrice(unit)} ${normalizeStatus(unit.status)}`
   const byProduct: UnitKey = (unit) => JSON.stringify([unit.product_id, unit.variant_id, getCode(unit)])
   const byVariant: UnitKey = ({ product_id, variant_id }) => JSON.stringify([product_id, variant_id])
   const byVariantValidity: UnitKey = (unit) => `${byVariant(unit)} ${unit.valid_until}`
-  const equal = [byPrice, byValidity, byEqual]
-  const changed = [priced(byProduct), byProduct, priced(getCode), getCode]
-  const recoded = [priced(byVariantValidity), byVariantValidity, byVariant]
-  const renamed = [priced(() => ''), () => '']
+  const forEqualUnits = [byPrice, byValidity, byEquality]
+  const forChangedUnits = [addPrice(byProduct), byProduct, addPrice(getCode), getCode]
+  const forNewCodes = [addPrice(byVariantValidity), byVariantValidity, byVariant]
+  const forRenamedUnits = [addPrice(() => ''), () => '']
   return {
-    equal,
-    equalHeld: [byStatus, ...equal].map(held),
-    changed,
-    changedHeld: changed.map(held),
-    /** A purchase gets its code. */
-    recoded: [...recoded.map(held), ...recoded],
-    renamed: [...renamed.map(held), ...renamed],
+    forEqualUnits,
+    forEqualUnitsOfHolder: [byStatus, ...forEqualUnits].map(addHolder),
+    forChangedUnits,
+    forChangedUnitsOfHolder: forChangedUnits.map(addHolder),
+    /** The keys of purchases that get a code. */
+    forNewCodes: [...forNewCodes.map(addHolder), ...forNewCodes],
+    forRenamedUnits: [...forRenamedUnits.map(addHolder), ...forRenamedUnits],
     /** Whether a purchase may be any unit. Its code would be in the source if it were another ticket. */
     mayBeRenamed: (purchase: Unit) => getCode(purchase) === null,
-    byEqualHeld: held(byEqual),
-    byCodeHeld: held(getCode),
+    byEqualityAndHolder: addHolder(byEquality),
+    byCodeAndHolder: addHolder(getCode),
   }
 }
 
-interface Pairing<Existing> {
-  pairs: Reconciled<Existing>['pairs']
-  /** Purchases and units that are not paired. */
-  existing: readonly Existing[]
-  wanted: readonly WantedUnit[]
+type Keys = ReturnType<typeof buildKeys>
+
+interface Pairing<Purchase> {
+  pairs: Reconciliation<Purchase>['pairs']
+  unpairedPurchases: readonly Purchase[]
+  unpairedUnits: readonly WantedUnit[]
 }
 
-interface PairingStep<Existing> {
+interface PairingStep<Purchase> {
   keys: readonly UnitKey[]
   /** The purchases and units that the step pairs; all by default. */
-  existing?: (purchase: Existing) => boolean
-  wanted?: (unit: WantedUnit) => boolean
+  takesPurchase?: (purchase: Purchase) => boolean
+  takesUnit?: (unit: WantedUnit) => boolean
 }
 
 /** Pairs units with purchases of the same key, one key after the other. */
-function pairUnits<Existing extends ExistingUnit>(
-  before: Pairing<Existing>,
-  { keys, existing: takesPurchase = () => true, wanted: takesUnit = () => true }: PairingStep<Existing>,
-): Pairing<Existing> {
+function pairUnits<Purchase extends ExistingUnit>(
+  before: Pairing<Purchase>,
+  { keys, takesPurchase = () => true, takesUnit = () => true }: PairingStep<Purchase>,
+): Pairing<Purchase> {
   let pairing = before
-  for (const key of keys) {
-    if (pairing.existing.length === 0 || pairing.wanted.length === 0) return pairing
-    const purchasesByKey = Map.groupBy(pairing.existing.filter(takesPurchase), key)
+  for (const getKey of keys) {
+    if (pairing.unpairedPurchases.length === 0 || pairing.unpairedUnits.length === 0) return pairing
+    const purchasesByKey = Map.groupBy(pairing.unpairedPurchases.filter(takesPurchase), getKey)
     purchasesByKey.delete(null)
-    const pairedPurchases = new Set<Existing>()
+    const pairedPurchases = new Set<Purchase>()
     const pairs = [...pairing.pairs]
-    const unpairedUnits = pairing.wanted.filter((unit) => {
-      const purchase = takesUnit(unit) ? purchasesByKey.get(key(unit))?.shift() : undefined
+    const unpairedUnits = pairing.unpairedUnits.filter((unit) => {
+      const purchase = takesUnit(unit) ? purchasesByKey.get(getKey(unit))?.shift() : undefined
       if (!purchase) return true
       pairedPurchases.add(purchase)
-      pairs.push({ existing: purchase, wanted: unit })
+      pairs.push({ purchase, unit })
       return false
     })
-    pairing = {
-      pairs,
-      existing: pairing.existing.filter((purchase) => !pairedPurchases.has(purchase)),
-      wanted: unpairedUnits,
-    }
+    const unpairedPurchases = pairing.unpairedPurchases.filter((purchase) => !pairedPurchases.has(purchase))
+    pairing = { pairs, unpairedPurchases, unpairedUnits }
   }
   return pairing
 }
 
-/** A used purchase that is left over takes the place of an unused one, because it can no longer be cancelled. */
-function preferUsed<Existing extends ExistingUnit>(pairing: Pairing<Existing>, key: UnitKey): Pairing<Existing> {
-  const leftUsed = Map.groupBy(
-    pairing.existing.filter(({ status }) => status === 'used'),
-    key,
+/** Gives the place of an unused purchase to a used one that has no unit, because it can no longer be cancelled. */
+function preferUsed<Purchase extends ExistingUnit>(pairing: Pairing<Purchase>, getKey: UnitKey): Pairing<Purchase> {
+  const usedPurchases = Map.groupBy(
+    pairing.unpairedPurchases.filter(({ status }) => status === 'used'),
+    getKey,
   )
-  leftUsed.delete(null)
-  const left = new Set(pairing.existing)
+  usedPurchases.delete(null)
+  const unpairedPurchases = new Set(pairing.unpairedPurchases)
   const pairs = pairing.pairs.map((pair) => {
-    if (pair.existing.has_uses) return pair
-    const used = leftUsed.get(key(pair.existing))?.shift() ?? leftUsed.get(key(pair.wanted))?.shift()
-    if (!used) return pair
-    left.delete(used)
-    left.add(pair.existing)
-    return { ...pair, existing: used }
+    const { purchase, unit } = pair
+    if (purchase.has_uses) return pair
+    const usedPurchase = usedPurchases.get(getKey(purchase))?.shift() ?? usedPurchases.get(getKey(unit))?.shift()
+    if (!usedPurchase) return pair
+    unpairedPurchases.delete(usedPurchase)
+    unpairedPurchases.add(purchase)
+    return { purchase: usedPurchase, unit }
   })
-  return { ...pairing, pairs, existing: [...left] }
+  return { ...pairing, pairs, unpairedPurchases: [...unpairedPurchases] }
 }
 
 const hasHolder = ({ holder_id }: WantedUnit): boolean => holder_id !== null
-const isCustomers = ({ holder_id }: WantedUnit): boolean => holder_id === null
+const isHeldByCustomer = ({ holder_id }: WantedUnit): boolean => holder_id === null
 
-const listEqualSteps = <Existing extends ExistingUnit>(keys: ReturnType<typeof buildKeys>): PairingStep<Existing>[] => [
-  { keys: keys.equalHeld, wanted: hasHolder },
-  { keys: keys.equalHeld, wanted: isCustomers },
-  { keys: keys.equal },
+const listEqualSteps = <Purchase extends ExistingUnit>(keys: Keys): PairingStep<Purchase>[] => [
+  { keys: keys.forEqualUnitsOfHolder, takesUnit: hasHolder },
+  { keys: keys.forEqualUnitsOfHolder, takesUnit: isHeldByCustomer },
+  { keys: keys.forEqualUnits },
 ]
 
 /**
  * A changed unit has the code of its purchase or, if the purchase has no code, its product and variant. A used purchase
  * without a code takes any unit that is left, so that nobody enters again because the source renamed their ticket.
  */
-const listChangedSteps = <Existing extends ExistingUnit>(
-  keys: ReturnType<typeof buildKeys>,
-): PairingStep<Existing>[] => [
-  { keys: keys.changedHeld, wanted: hasHolder },
-  { keys: keys.changedHeld, wanted: isCustomers },
-  { keys: keys.changed },
-  { keys: keys.recoded, existing: (purchase) => !hasCode(purchase), wanted: hasCode },
+const listChangedSteps = <Purchase extends ExistingUnit>(keys: Keys): PairingStep<Purchase>[] => [
+  { keys: keys.forChangedUnitsOfHolder, takesUnit: hasHolder },
+  { keys: keys.forChangedUnitsOfHolder, takesUnit: isHeldByCustomer },
+  { keys: keys.forChangedUnits },
+  { keys: keys.forNewCodes, takesPurchase: (purchase) => !hasCode(purchase), takesUnit: hasCode },
   {
-    keys: keys.renamed,
-    existing: (purchase) => purchase.has_uses && isHeld(purchase.status) && keys.mayBeRenamed(purchase),
+    keys: keys.forRenamedUnits,
+    takesPurchase: (purchase) => purchase.has_uses && isHeld(purchase.status) && keys.mayBeRenamed(purchase),
   },
 ]
 
-const startPairing = <Existing>(existing: readonly Existing[], wanted: readonly WantedUnit[]): Pairing<Existing> => ({
+const startPairing = <Purchase>(purchases: readonly Purchase[], units: readonly WantedUnit[]): Pairing<Purchase> => ({
   pairs: [],
-  existing,
-  wanted,
+  unpairedPurchases: purchases,
+  unpairedUnits: units,
 })
+
+const isCancelled = (unit: WantedUnit): boolean => unit.status === 'cancelled'
 
 /**
  * Pairs the purchases of an order with the units that it should have. Units that name a holder come before units of the
- * customer, and purchases that change their holder come last, so that a repeated import changes nothing. Units without a
- * purchase are added, purchases without a unit are removed.
+ * customer, and purchases that change their holder come last, so that a repeated import changes nothing. A unit without a
+ * purchase is new, and a purchase without a unit is surplus.
  */
-export function reconcile<Existing extends ExistingUnit>(
-  existing: readonly Existing[],
-  wanted: readonly WantedUnit[],
+export function reconcilePurchases<Purchase extends ExistingUnit>(
+  purchases: readonly Purchase[],
+  units: readonly WantedUnit[],
   options: Omit<KeyOptions, 'hasCodes'>,
-): Reconciled<Existing> {
-  const keys = buildKeys({ ...options, hasCodes: wanted.some(hasCode) })
-  const isCancelled = (unit: WantedUnit) => unit.status === 'cancelled'
+): Reconciliation<Purchase> {
+  const keys = buildKeys({ ...options, hasCodes: units.some(hasCode) })
   const liveUnits = sortByStatus(
-    wanted.filter((unit) => !isCancelled(unit)),
+    units.filter((unit) => !isCancelled(unit)),
     liveStatusOrder,
   )
   const validPurchases = sortByStatus(
-    existing.filter((purchase) => !purchase.is_void),
+    purchases.filter((purchase) => !purchase.is_void),
     liveStatusOrder,
   )
-  const pairing = [...listEqualSteps<Existing>(keys), ...listChangedSteps<Existing>(keys)].reduce(
-    pairUnits,
-    startPairing(validPurchases, liveUnits),
-  )
-  const live = [keys.byEqualHeld, keys.byCodeHeld].reduce(preferUsed, pairing)
+  const steps = [...listEqualSteps<Purchase>(keys), ...listChangedSteps<Purchase>(keys)]
+  const pairing = steps.reduce(pairUnits, startPairing(validPurchases, liveUnits))
+  const live = [keys.byEqualityAndHolder, keys.byCodeAndHolder].reduce(preferUsed, pairing)
   // A cancelled unit takes a purchase that is already cancelled before any equal one.
   const candidates = [
-    ...existing.filter((purchase) => purchase.is_void),
-    ...sortByStatus(live.existing, cancelledStatusOrder),
+    ...purchases.filter((purchase) => purchase.is_void),
+    ...sortByStatus(live.unpairedPurchases, cancelledStatusOrder),
   ]
-  const cancelledUnits = wanted.filter(isCancelled)
-  const cancelled = listEqualSteps<Existing>(keys).reduce(pairUnits, startPairing(candidates, cancelledUnits))
+  const cancelled = listEqualSteps<Purchase>(keys).reduce(
+    pairUnits,
+    startPairing(candidates, units.filter(isCancelled)),
+  )
   return {
     pairs: [...live.pairs, ...cancelled.pairs],
-    removed: cancelled.existing.filter((purchase) => !purchase.is_void),
-    added: [...live.wanted, ...cancelled.wanted],
+    surplusPurchases: cancelled.unpairedPurchases.filter((purchase) => !purchase.is_void),
+    newUnits: [...live.unpairedUnits, ...cancelled.unpairedUnits],
   }
 }

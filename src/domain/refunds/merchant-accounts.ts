@@ -8,7 +8,7 @@ export const isPaymentService = (name: string): name is PaymentService =>
   (paymentServices as readonly string[]).includes(name)
 
 /** Test accounts simulate refunds, so production has none. */
-export const isServiceOpen = (service: PaymentService, environment: string): boolean =>
+export const isServiceAvailable = (service: PaymentService, environment: string): boolean =>
   service !== 'test' || environment !== 'production'
 
 export const maxMerchantAccountNameLength = 200
@@ -38,7 +38,7 @@ export const isReady = (
 ): boolean =>
   account.is_active &&
   isPaymentService(account.type) &&
-  isServiceOpen(account.type, environment) &&
+  isServiceAvailable(account.type, environment) &&
   (account.type !== 'stripe' || account.has_usable_key)
 
 interface AccountInput {
@@ -59,7 +59,7 @@ export function checkMerchantAccount(type: string, input: AccountInput, environm
   )
   if (input.settle_manually && type !== 'manual')
     errors.push(fieldError(['settle_manually'], 'type_mismatch', 'Only accounts of type manual have this field.'))
-  if (input.is_active && isPaymentService(type) && !isServiceOpen(type, environment))
+  if (input.is_active && isPaymentService(type) && !isServiceAvailable(type, environment))
     errors.push(fieldError(['type'], 'not_in_production', 'Test accounts are not available in production.'))
   if (errors.length) throw invalid(...errors)
 }

@@ -49,7 +49,7 @@ interface BatchPurchase {
 export interface BatchOrder {
   /** Null for an order without a payment. */
   payment_status: string | null
-  payment_rest: number
+  payment_remaining: number
   payment_reserved: number
   purchases: readonly BatchPurchase[]
 }
@@ -64,11 +64,11 @@ export interface OrderPlan {
 }
 
 function findExclusion(order: BatchOrder, purchase: BatchPurchase, cancels: boolean): LeftOutReason | null {
-  const { payment_status, payment_rest, payment_reserved } = order
+  const { payment_status, payment_remaining, payment_reserved } = order
   if (!isHeld(purchase.status)) return 'not_held'
   if (payment_status === 'refunded') return 'nothing_left'
   if (payment_status === null || !isPaid(payment_status)) return 'not_paid'
-  if (purchase.share_minor > 0 && payment_rest > 0) return null
+  if (purchase.share_minor > 0 && payment_remaining > 0) return null
   if (purchase.reserved_minor > 0 || (purchase.share_minor > 0 && payment_reserved > 0)) return 'already_requested'
   return cancels ? null : 'nothing_left'
 }
@@ -87,20 +87,20 @@ const takePercent = (minor: number, hundredths: number): number =>
  */
 export function planOrder(order: BatchOrder, { percent_hundredths, includes_fees, cancels }: BatchTerms): OrderPlan {
   const left_out: LeftOut = {}
-  const included: BatchPurchase[] = []
+  const includedPurchases: BatchPurchase[] = []
   for (const purchase of order.purchases.filter(({ is_chosen }) => is_chosen)) {
     const reason = findExclusion(order, purchase, cancels)
     if (reason) addLeftOut(left_out, reason, 1)
-    else included.push(purchase)
+    else includedPurchases.push(purchase)
   }
-  const purchasesRest = included.reduce((sum, { share_minor }) => sum + share_minor, 0)
+  const remainingOfPurchases = includedPurchases.reduce((sum, { share_minor }) => sum + share_minor, 0)
   const heldCount = order.purchases.filter(({ status }) => isHeld(status)).length
-  const hasAll = includes_fees && included.length === heldCount
-  const max = hasAll ? order.payment_rest : Math.min(order.payment_rest, purchasesRest)
-  const amount_minor = included.length ? takePercent(max, percent_hundredths) : 0
-  if (amount_minor > 0 || (included.length && cancels))
-    return { purchases: included.map(({ id }) => id), amount_minor, left_out }
-  addLeftOut(left_out, 'nothing_left', included.length)
+  const hasAll = includes_fees && includedPurchases.length === heldCount
+  const max = hasAll ? order.payment_remaining : Math.min(order.payment_remaining, remainingOfPurchases)
+  const amount_minor = includedPurchases.length ? takePercent(max, percent_hundredths) : 0
+  if (amount_minor > 0 || (includedPurchases.length && cancels))
+    return { purchases: includedPurchases.map(({ id }) => id), amount_minor, left_out }
+  addLeftOut(left_out, 'nothing_left', includedPurchases.length)
   return { purchases: [], amount_minor: 0, left_out }
 }
 

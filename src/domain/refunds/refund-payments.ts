@@ -14,8 +14,8 @@ const keyRetentionMs = 20 * hourMs
 /** A call has ended after this time, with whatever result. */
 const maxCallMs = 15 * minuteMs
 
-/** An accepted refund is looked up at the provider after these times, and then once a day. */
-const pendingCheckTimes = [hourMs, 6 * hourMs, 24 * hourMs, 72 * hourMs]
+/** An accepted refund is looked up at the provider after these delays, and then once a day. */
+const pendingCheckDelays = [hourMs, 6 * hourMs, 24 * hourMs, 72 * hourMs]
 const backoffMs = [minuteMs, 2 * minuteMs, 5 * minuteMs, 15 * minuteMs, 30 * minuteMs]
 /** After this time, a person has to check a refund without a known outcome. */
 const attentionAfterMs = 30 * dayMs
@@ -25,7 +25,7 @@ export const buildRefundKey = (id: string, attempt: number): string => `${id}:${
 
 const keyPattern = /^(rfr_[0-9A-Za-z]{26,28}):[1-9]\d{0,8}$/
 
-/** Parses the id of the refund request from an idempotency key. Answers null for keys of other systems. */
+/** Parses the id of the refund request from an idempotency key. Returns null for keys of other systems. */
 export function parseRefundKey(key: string | null): string | null {
   const id = keyPattern.exec(key ?? '')?.[1] ?? ''
   return isId('refund_request', id) ? id : null
@@ -52,7 +52,7 @@ export const wasNeverReceived = (progress: RefundProgress, now: number): boolean
 
 function computeNextCheckTime(beganAt: number, now: number): number {
   const age = now - beganAt
-  const delay = pendingCheckTimes.find((time) => time > age)
+  const delay = pendingCheckDelays.find((candidate) => candidate > age)
   return beganAt + (delay ?? (Math.floor(age / dayMs) + 1) * dayMs)
 }
 
@@ -71,11 +71,11 @@ export function computeNextCheck(
   return { due_at: now + (backoffMs[checks] ?? hourMs), needs_attention: false }
 }
 
-/** A completed refund is looked up again after these times, because the webhook about a reversal may be lost. */
-const recheckTimes = [1, 3, 7, 14, 30].map((days) => days * dayMs)
+/** A completed refund is looked up again after these delays, because the webhook about a reversal may be lost. */
+const recheckDelays = [1, 3, 7, 14, 30].map((days) => days * dayMs)
 
-/** Computes when to look up next whether the provider has reversed a refund. Answers null after the last time. */
+/** Computes when to look up next whether the provider has reversed a refund. Returns null after the last time. */
 export function computeNextRecheck(completedAt: number, now: number): number | null {
-  const delay = recheckTimes.find((time) => completedAt + time > now)
+  const delay = recheckDelays.find((candidate) => completedAt + candidate > now)
   return delay === undefined ? null : completedAt + delay
 }

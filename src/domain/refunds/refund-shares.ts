@@ -25,9 +25,9 @@ export interface PriceParts {
 }
 
 /** Splits an amount into what is left of each part: price first, then deposit, then handling fee. */
-export function splitAmount(amount: number, rest: PriceParts): PriceParts {
-  const price_minor = Math.min(amount, rest.price_minor)
-  const deposit_minor = Math.min(amount - price_minor, rest.deposit_minor)
+export function splitAmount(amount: number, remaining: PriceParts): PriceParts {
+  const price_minor = Math.min(amount, remaining.price_minor)
+  const deposit_minor = Math.min(amount - price_minor, remaining.deposit_minor)
   return { price_minor, deposit_minor, handling_fee_minor: amount - price_minor - deposit_minor }
 }
 
@@ -43,9 +43,9 @@ export interface RefundShares {
 }
 
 /** What is left of a purchase, in total and by part. */
-export interface PurchaseRest extends PriceParts {
+export interface RemainingPrice extends PriceParts {
   purchase_id: string
-  rest_minor: number
+  remaining_minor: number
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0)
@@ -53,10 +53,10 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((total, numbe
 /**
  * Divides an amount among purchases in proportion to what is left of each. The amount beyond them is the service fee.
  */
-export function shareAmount(amount: number, purchases: readonly PurchaseRest[]): RefundShares {
-  const rests = purchases.map(({ rest_minor }) => rest_minor)
-  const purchasesAmount = Math.min(amount, sum(rests))
-  const amounts = divideByWeights(purchasesAmount, rests)
+export function shareAmount(amount: number, purchases: readonly RemainingPrice[]): RefundShares {
+  const remainingAmounts = purchases.map(({ remaining_minor }) => remaining_minor)
+  const purchasesAmount = Math.min(amount, sum(remainingAmounts))
+  const amounts = divideByWeights(purchasesAmount, remainingAmounts)
   const items = purchases.map((purchase, index) => {
     const amount_minor = amounts[index] ?? 0
     return { purchase_id: purchase.purchase_id, amount_minor, ...splitAmount(amount_minor, purchase) }
@@ -68,7 +68,7 @@ export function shareAmount(amount: number, purchases: readonly PurchaseRest[]):
 export const shrinkShares = (amount: number, items: readonly Share[]): RefundShares =>
   shareAmount(
     amount,
-    items.map((item) => ({ ...item, rest_minor: item.amount_minor })),
+    items.map((item) => ({ ...item, remaining_minor: item.amount_minor })),
   )
 
 /** Adds up the parts of all items. */

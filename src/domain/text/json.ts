@@ -4,7 +4,7 @@ export const isRecord = (value: unknown): value is Record<string, unknown> =>
 export const isList = (value: unknown): value is unknown[] => Array.isArray(value)
 
 export const isNumbers = (value: unknown): value is number[] =>
-  Array.isArray(value) && value.every((one) => typeof one === 'number')
+  Array.isArray(value) && value.every((item) => typeof item === 'number')
 
 /** Parses JSON. Throws if the text is not JSON or its value does not have the expected form. */
 export function readJson<Value>(text: string, isExpected: (value: unknown) => value is Value): Value {

@@ -17,14 +17,14 @@ const minPrefixLength = 3
 const prefixDistance = 1.5
 
 /** True if one text is a prefix of the other. `known` must be at least half as long as `text`. */
-const hasSharedPrefix = (text: string, known: string): boolean =>
-  Math.min(text.length, known.length) >= minPrefixLength &&
-  (known.startsWith(text) || (text.startsWith(known) && known.length * 2 >= text.length))
+const hasSharedPrefix = (text: string, name: string): boolean =>
+  Math.min(text.length, name.length) >= minPrefixLength &&
+  (name.startsWith(text) || (text.startsWith(name) && name.length * 2 >= text.length))
 
-const measureDistance = (text: string, known: string): number => {
-  if (isSwapped(text, known)) return 1
-  const distance = countEdits(text, known)
-  return hasSharedPrefix(text, known) ? Math.min(distance, prefixDistance) : distance
+const measureDistance = (text: string, name: string): number => {
+  if (isSwapped(text, name)) return 1
+  const distance = countEdits(text, name)
+  return hasSharedPrefix(text, name) ? Math.min(distance, prefixDistance) : distance
 }
 
 /** True if two neighbouring letters are swapped, as in `emial`. */
@@ -46,8 +46,8 @@ export function findNearest<Candidate>(
   let bestDistance = Math.floor(lowerText.length / 3) + 1
   for (const candidate of candidates)
     for (const name of listNames(candidate)) {
-      const known = name.toLowerCase()
-      const distance = measureDistance(lowerText, known)
+      const lowerName = name.toLowerCase()
+      const distance = measureDistance(lowerText, lowerName)
       if (distance < bestDistance) {
         best = candidate
         bestDistance = distance

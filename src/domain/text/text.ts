@@ -19,11 +19,11 @@ export function toPlainText(bytes: Uint8Array, maxBytes: number): string {
   if (bytes.length === 0) return ''
   // With `stream`, the decoder drops a character that the cut divides.
   const text = new TextDecoder().decode(bytes.subarray(0, maxBytes), { stream: true })
-  const plain = text.replaceAll(lineBreaksAndTabs, ' ').replaceAll(invisibleCharacters, '').trim()
+  const visibleText = text.replaceAll(lineBreaksAndTabs, ' ').replaceAll(invisibleCharacters, '').trim()
   // Replacement characters take more bytes than those that they replace.
-  const encoded = new TextEncoder().encode(plain)
+  const encoded = new TextEncoder().encode(visibleText)
   return encoded.length <= maxBytes
-    ? plain
+    ? visibleText
     : new TextDecoder().decode(encoded.subarray(0, maxBytes), { stream: true }).trimEnd()
 }
 
@@ -40,9 +40,9 @@ export function slugify(name: string, fallback: string): string {
 }
 
 /** The first of `base`, `base-2`, `base-3` and so on that is not taken. */
-export function pickFreeSlug(base: string, taken: ReadonlySet<string>): string {
+export function pickFreeSlug(base: string, usedSlugs: ReadonlySet<string>): string {
   for (let number = 1; ; number++) {
     const slug = number === 1 ? base : `${base}-${number}`
-    if (!taken.has(slug)) return slug
+    if (!usedSlugs.has(slug)) return slug
   }
 }

@@ -1,6 +1,6 @@
 import { formatMailbox } from '../../domain/messaging/mailbox.ts'
 import { type Channel, createFailure, type SendResult } from '../../domain/messaging/messaging.ts'
-import { findEmailFault, findSmsFault, sendAcceptable } from '../acceptable/acceptable.ts'
+import { findEmailFault, findSmsFault, sendValid } from '../message-checks/message-checks.ts'
 import type { EmailGateway } from '../email/email.ts'
 import type { SmsGateway } from '../sms/sms.ts'
 
@@ -20,7 +20,7 @@ export interface CapturedMessage {
 
 export interface CaptureStore {
   /** Stores messages once for a key and returns their ids. An id is null when the key has stored another message. */
-  store: (key: string, messages: readonly CapturedMessage[]) => Promise<(string | null)[]>
+  save: (key: string, messages: readonly CapturedMessage[]) => Promise<(string | null)[]>
 }
 
 async function storeMessages(
@@ -29,7 +29,7 @@ async function storeMessages(
   messages: readonly CapturedMessage[],
 ): Promise<SendResult[]> {
   try {
-    const ids = await store.store(key, messages)
+    const ids = await store.save(key, messages)
     return ids.map((id) =>
       id === null
         ? createFailure('unknown', 'idempotency_mismatch', 'This key was used for another message.')
@@ -50,11 +50,11 @@ export const createEmailCapture = (store: CaptureStore): EmailGateway => ({
   ...properties,
   bulk: true,
   send: (messages, key) =>
-    sendAcceptable(messages, findEmailFault, (acceptable) =>
+    sendValid(messages, findEmailFault, (validMessages) =>
       storeMessages(
         store,
         key,
-        acceptable.map(({ from, to, replyTo, subject, html, text, headers, reference }) => ({
+        validMessages.map(({ from, to, replyTo, subject, html, text, headers, reference }) => ({
           channel: 'email',
           reference,
           from: formatMailbox(from),
@@ -73,11 +73,11 @@ export const createEmailCapture = (store: CaptureStore): EmailGateway => ({
 export const createSmsCapture = (store: CaptureStore): SmsGateway => ({
   ...properties,
   send: (messages, key) =>
-    sendAcceptable(messages, findSmsFault, (acceptable) =>
+    sendValid(messages, findSmsFault, (validMessages) =>
       storeMessages(
         store,
         key,
-        acceptable.map(({ from, to, body, reference }) => ({
+        validMessages.map(({ from, to, body, reference }) => ({
           channel: 'sms',
           reference,
           from,

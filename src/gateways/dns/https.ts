@@ -73,7 +73,7 @@ export const createDnsOverHttps = (options: { apiBase: string; timeoutMs?: numbe
   async lookUpTxt(name) {
     const url = `${options.apiBase || standardBase}?${new URLSearchParams({ name, type: 'TXT' }).toString()}`
     const answer = await getJson(url, { accept: 'application/dns-json' }, options.timeoutMs ?? standardTimeoutMs)
-    if (!answer.came) return { ok: false, code: answer.code === 'timeout' ? 'timeout' : 'failure' }
+    if (!answer.isComplete) return { ok: false, code: answer.code === 'timeout' ? 'timeout' : 'failure' }
     return answer.status === 200 ? readAnswer(name, answer.body) : { ok: false, code: 'failure' }
   },
 })

@@ -1,7 +1,7 @@
 import { isRecord } from '../../domain/text/json.ts'
 import { toAsciiAddress, type Mailbox } from '../../domain/messaging/mailbox.ts'
 import { createFailure, type SendFailure, type SendResult } from '../../domain/messaging/messaging.ts'
-import { findEmailFault, sendAcceptable } from '../acceptable/acceptable.ts'
+import { findEmailFault, sendValid } from '../message-checks/message-checks.ts'
 import { readText } from '../provider-api/call-api.ts'
 import type { EmailGateway, OutboundEmail } from './email.ts'
 
@@ -52,13 +52,13 @@ export const createCloudflareGateway = (binding: SendEmail | undefined): EmailGa
   bulk: false,
   reportsDelivery: false,
   send: (messages) =>
-    sendAcceptable(messages, findEmailFault, async (acceptable) => {
+    sendValid(messages, findEmailFault, async (validMessages) => {
       if (!binding)
-        return acceptable.map(() =>
+        return validMessages.map(() =>
           createFailure('configuration', 'missing_binding', 'The Worker has no binding `EMAIL`.'),
         )
       const results: SendResult[] = []
-      for (const message of acceptable) results.push(await sendOne(binding, message))
+      for (const message of validMessages) results.push(await sendOne(binding, message))
       return results
     }),
 })

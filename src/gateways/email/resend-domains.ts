@@ -32,8 +32,10 @@ function readRecord(value: unknown): DnsRecord | null {
   }
 }
 
-const isSuccess = (answer: ProviderAnswer): answer is ProviderAnswer & { came: true; body: Record<string, unknown> } =>
-  answer.came && answer.status >= 200 && answer.status < 300 && isRecord(answer.body)
+const isSuccess = (
+  answer: ProviderAnswer,
+): answer is ProviderAnswer & { isComplete: true; body: Record<string, unknown> } =>
+  answer.isComplete && answer.status >= 200 && answer.status < 300 && isRecord(answer.body)
 
 const buildHeaders = ({ apiKey }: ResendApi) => ({ authorization: `Bearer ${apiKey}` })
 

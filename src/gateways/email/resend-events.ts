@@ -49,8 +49,12 @@ export async function readResendEvents(
   now: number,
 ): Promise<ProviderEvent[] | null> {
   const id = headers.get('svix-id') ?? ''
-  const signed = { id, timestamp: headers.get('svix-timestamp') ?? '', signature: headers.get('svix-signature') ?? '' }
-  if (!(await hasValidSignature(secret, signed, body, now))) return null
+  const signature = {
+    id,
+    timestamp: headers.get('svix-timestamp') ?? '',
+    signature: headers.get('svix-signature') ?? '',
+  }
+  if (!(await hasValidSignature(secret, signature, body, now))) return null
   const event = parseEvent(body)
   const type = event && eventTypes.get(readText(event['type']))
   const data = event && isRecord(event['data']) ? event['data'] : null

@@ -2,7 +2,7 @@ import { isRecord } from '../../domain/text/json.ts'
 import { toAsciiAddress, formatMailbox, type Mailbox } from '../../domain/messaging/mailbox.ts'
 import { createFailure, type SendFailure, type SendResult } from '../../domain/messaging/messaging.ts'
 import { parseRetryAfter } from '../../domain/webhooks/webhooks.ts'
-import { findEmailFault, sendAcceptable } from '../acceptable/acceptable.ts'
+import { findEmailFault, sendValid } from '../message-checks/message-checks.ts'
 import {
   callApi,
   type ProviderAnswer,
@@ -64,14 +64,14 @@ function classifyFailure(status: number, code: string): SendFailure {
   return [400, 413, 422, 451].includes(status) ? 'permanent' : 'configuration'
 }
 
-function readRetryAfter({ header }: ProviderAnswer & { came: true }, code: string, now: number): number | null {
+function readRetryAfter({ header }: ProviderAnswer & { isComplete: true }, code: string, now: number): number | null {
   const headerMs = parseRetryAfter(header('retry-after') ?? header('ratelimit-reset'), now)
   // The headers give the wait of the per-second limit, but the daily quota lasts until the next day.
   return code === 'daily_quota_exceeded' ? Math.max(headerMs ?? 0, quotaRetryMs) : headerMs
 }
 
 function toFailure(answer: ProviderAnswer, now: number): SendResult {
-  if (!answer.came) return describeMissingAnswer(answer.code)
+  if (!answer.isComplete) return describeMissingAnswer(answer.code)
   const body = isRecord(answer.body) ? answer.body : {}
   const code = readText(body['name']) || `http_${answer.status}`
   return createFailure(
@@ -85,7 +85,7 @@ function toFailure(answer: ProviderAnswer, now: number): SendResult {
 /** The answer has the ids of accepted messages in order, and the index of each refused message. */
 function readResults(body: unknown, count: number): SendResult[] {
   const { data, errors } = isRecord(body) ? body : {}
-  const refused = new Map(
+  const refusals = new Map(
     (Array.isArray(errors) ? errors : []).map((error: unknown) =>
       isRecord(error) ? [error['index'], readText(error['message'])] : [null, ''],
     ),
@@ -93,10 +93,10 @@ function readResults(body: unknown, count: number): SendResult[] {
   const ids = (Array.isArray(data) ? data : []).map((entry: unknown) => (isRecord(entry) ? readText(entry['id']) : ''))
   const isIndex = (index: unknown) => Number.isInteger(index) && Number(index) >= 0 && Number(index) < count
   const isComplete =
-    ids.length + refused.size === count && !ids.includes('') && [...refused.keys()].every((index) => isIndex(index))
+    ids.length + refusals.size === count && !ids.includes('') && [...refusals.keys()].every((index) => isIndex(index))
   let nextId = 0
   return Array.from({ length: count }, (_, index): SendResult => {
-    const refusal = refused.get(index)
+    const refusal = refusals.get(index)
     if (refusal !== undefined) return createFailure('permanent', 'validation_error', refusal)
     if (!isComplete)
       return createFailure('unknown', 'unreadable_answer', 'The answer does not say whether the message was sent.')
@@ -143,17 +143,17 @@ async function callBatch(
   }
   const body = encodeBody(messages)
   const answer = await callApi(`${apiBase || standardBase}/emails/batch`, { method: 'POST', headers, body }, timeoutMs)
-  if (answer.came && answer.status >= 200 && answer.status < 300) {
+  if (answer.isComplete && answer.status >= 200 && answer.status < 300) {
     releaseMemory(body)
     return readResults(answer.body, messages.length)
   }
-  if (answer.came && answer.status === 413 && messages.length > 1) {
+  if (answer.isComplete && answer.status === 413 && messages.length > 1) {
     const half = Math.ceil(messages.length / 2)
-    const first = await callBatch(messages.slice(0, half), `${key}-1`, options)
-    return [...first, ...(await callBatch(messages.slice(half), `${key}-2`, options))]
+    const firstResults = await callBatch(messages.slice(0, half), `${key}-1`, options)
+    return [...firstResults, ...(await callBatch(messages.slice(half), `${key}-2`, options))]
   }
-  const failed = toFailure(answer, now())
-  return messages.map(() => failed)
+  const failure = toFailure(answer, now())
+  return messages.map(() => failure)
 }
 
 /** Creates a gateway to the HTTP API of Resend, or to a compatible one. */
@@ -165,9 +165,9 @@ export const createResendGateway = (options: ProviderOptions): EmailGateway => (
   reportsDelivery: true,
   domains: createResendDomains({ base: options.apiBase || standardBase, apiKey: options.apiKey }),
   send: (messages, idempotencyKey) =>
-    sendAcceptable(messages, findEmailFault, async (acceptable) =>
+    sendValid(messages, findEmailFault, async (validMessages) =>
       options.apiKey
-        ? callBatch(acceptable, idempotencyKey, options)
-        : acceptable.map(() => createFailure('configuration', 'missing_api_key', 'EMAIL_API_KEY is not set.')),
+        ? callBatch(validMessages, idempotencyKey, options)
+        : validMessages.map(() => createFailure('configuration', 'missing_api_key', 'EMAIL_API_KEY is not set.')),
     ),
 })

@@ -20,9 +20,9 @@ export interface FileScanner {
 const timeoutMs = 30_000
 
 /** A scanner behind an HTTP API. It downloads the file itself. */
-export const httpScanner = ({ url, key }: { url: string; key: string }): FileScanner => ({
+export const createHttpScanner = ({ url, key }: { url: string; key: string }): FileScanner => ({
   async scan(request) {
     const answer = await postJson(url, key ? { authorization: `Bearer ${key}` } : {}, request, timeoutMs)
-    return answer.came && answer.status === 200 ? parseScanResult(answer.body) : null
+    return answer.isComplete && answer.status === 200 ? parseScanResult(answer.body) : null
   },
 })

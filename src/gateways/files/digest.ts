@@ -24,12 +24,12 @@ export class Digest {
 
   #appendToHead(chunk: Uint8Array): void {
     const headPart = chunk.subarray(0, Math.max(0, this.#headBytes - this.size))
-    const needed = this.size + headPart.length
+    const neededBytes = this.size + headPart.length
     if (headPart.length === 0) return
-    if (needed > this.#head.length) {
-      const wider = new Uint8Array(Math.min(this.#headBytes, Math.max(needed, 2 * this.#head.length)))
-      wider.set(this.#head)
-      this.#head = wider
+    if (neededBytes > this.#head.length) {
+      const largerHead = new Uint8Array(Math.min(this.#headBytes, Math.max(neededBytes, 2 * this.#head.length)))
+      largerHead.set(this.#head)
+      this.#head = largerHead
     }
     this.#head.set(headPart, this.size)
   }

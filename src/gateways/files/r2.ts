@@ -26,9 +26,9 @@ async function storeKnownLength<Result>(
   const { readable, writable } = new FixedLengthStream(size)
   const writer = writable.getWriter()
   const reader = body.getReader()
-  const stored = put(readable)
+  const storing = put(readable)
   // If storing fails, nothing reads the stream any more, and a pending write would wait forever.
-  stored.catch((error: unknown) => writer.abort(error).catch(() => undefined))
+  storing.catch((error: unknown) => writer.abort(error).catch(() => undefined))
   let pendingWrites: Promise<unknown> = Promise.resolve()
   try {
     for (;;) {
@@ -46,10 +46,10 @@ async function storeKnownLength<Result>(
     writer.abort(error).catch(() => undefined)
     reader.cancel(error).catch(() => undefined)
     await digest.abort()
-    await stored.catch(() => undefined)
+    await storing.catch(() => undefined)
     throw error
   }
-  return [await digest.end(), await stored]
+  return [await digest.end(), await storing]
 }
 
 /** Cuts a body of unknown length into parts of `windowBytes` and passes each to `flush`. */
@@ -61,15 +61,17 @@ async function splitBody(
   const digest = new Digest(headBytes)
   const reader = body.getReader()
   let window = new Uint8Array(65_536)
-  let filled = 0
+  let filledBytes = 0
   const append = (chunk: Uint8Array) => {
-    if (filled + chunk.byteLength > window.byteLength) {
-      const wider = new Uint8Array(Math.min(windowBytes, Math.max(2 * window.byteLength, filled + chunk.byteLength)))
-      wider.set(window.subarray(0, filled))
-      window = wider
+    if (filledBytes + chunk.byteLength > window.byteLength) {
+      const largerWindow = new Uint8Array(
+        Math.min(windowBytes, Math.max(2 * window.byteLength, filledBytes + chunk.byteLength)),
+      )
+      largerWindow.set(window.subarray(0, filledBytes))
+      window = largerWindow
     }
-    window.set(chunk, filled)
-    filled += chunk.byteLength
+    window.set(chunk, filledBytes)
+    filledBytes += chunk.byteLength
   }
   try {
     for (;;) {
@@ -78,16 +80,16 @@ async function splitBody(
       if (digest.size + value.byteLength > maxBytes) throw new TooManyBytes()
       await digest.add(value)
       for (let at = 0; at < value.byteLength;) {
-        if (filled === windowBytes) {
+        if (filledBytes === windowBytes) {
           await flush(window, false)
-          filled = 0
+          filledBytes = 0
         }
-        const end = Math.min(value.byteLength, at + windowBytes - filled)
+        const end = Math.min(value.byteLength, at + windowBytes - filledBytes)
         append(value.subarray(at, end))
         at = end
       }
     }
-    await flush(window.subarray(0, filled), true)
+    await flush(window.subarray(0, filledBytes), true)
   } catch (error) {
     reader.cancel(error).catch(() => undefined)
     await digest.abort()
@@ -144,7 +146,7 @@ async function completeParts(
 }
 
 /** Files in an R2 bucket. */
-export const r2Files = (bucket: R2Bucket): FileStore => ({
+export const createR2Store = (bucket: R2Bucket): FileStore => ({
   async put(body, options) {
     const { key, size, maxBytes, headBytes } = options
     if (size === null) return storeUnknownLength(bucket, body, options)

@@ -1,5 +1,5 @@
 /** Verifies bearer tokens of an identity provider. */
 export interface IdentityProvider {
-  /** The verified e-mail address of a valid token, in lower case; null for any other token. */
-  verifiedEmail(token: string, now: number): Promise<string | null>
+  /** Returns the e-mail address that a valid token proves, in lower case, and null for any other token. */
+  verifyEmail(token: string, now: number): Promise<string | null>
 }

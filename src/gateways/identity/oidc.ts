@@ -55,15 +55,15 @@ function isAboutToken(error: unknown): boolean {
   return code.startsWith('ERR_J') && !providerErrors.has(code)
 }
 
-const unavailable = (cause: unknown) =>
+const buildUnavailableError = (cause: unknown) =>
   new AppError('identity_unavailable', 'The identity provider does not answer. Try again in a moment.', {
     headers: { 'retry-after': String(cause instanceof ProviderFailure ? Math.ceil(cause.waitMs / 1000) : 5) },
     cause,
   })
 
 /** Verifies tokens of one OpenID Connect issuer for one audience. */
-export const oidcProvider = (options: { issuer: string; audience: string }): IdentityProvider => ({
-  async verifiedEmail(token, now) {
+export const createOidcProvider = (options: { issuer: string; audience: string }): IdentityProvider => ({
+  async verifyEmail(token, now) {
     try {
       const keys = await discover(options.issuer)
       const { payload, protectedHeader } = await jwtVerify<{ email?: unknown; email_verified?: unknown }>(token, keys, {
@@ -78,7 +78,7 @@ export const oidcProvider = (options: { issuer: string; audience: string }): Ide
       return payload.email_verified === true && typeof payload.email === 'string' ? normalizeEmail(payload.email) : null
     } catch (error) {
       if (isAboutToken(error)) return null
-      throw unavailable(error)
+      throw buildUnavailableError(error)
     }
   },
 })

@@ -25,7 +25,7 @@ async function readCapped(stream: ReadableStream<Uint8Array>): Promise<Uint8Arra
 }
 
 /** The Images binding of Cloudflare. It rotates images itself, and its WebP has no metadata. */
-export const imagesBinding = (binding: ImagesBinding): ImagesGateway => ({
+export const createImagesGateway = (binding: ImagesBinding): ImagesGateway => ({
   async toWebp(image, shape) {
     // Only the first frame of an animation, because a small file can have very many.
     const result = await binding.input(image).transform(shape).output({ format: 'image/webp', quality, anim: false })

@@ -42,7 +42,7 @@ const buildMessage = (reference: string, to: WalletPlatform, subject: string, bo
 
 /** Creates a gateway that stores calls instead of making them. Its passes have no signature, so phones refuse them. */
 export function createPassCapture({ store, keys, apple, google }: CaptureParts): PassesGateway {
-  const storeMessage = (key: string, message: CapturedMessage) => store.store(key, [message])
+  const storeMessage = (key: string, message: CapturedMessage) => store.save(key, [message])
   const storeIssued = ({ id, edition_name, product_name }: PassContent, platform: WalletPlatform, body: unknown) =>
     storeMessage(`${id}:issued`, buildMessage(id, platform, `Pass for ${edition_name}: ${product_name}`, body))
   return {

@@ -60,7 +60,7 @@ async function loadAccessToken(account: ServiceAccount, now: number): Promise<st
     },
     timeoutMs,
   )
-  if (!answer.came || answer.status >= 500) return { ok: false, kind: 'transient', code: 'no_token' }
+  if (!answer.isComplete || answer.status >= 500) return { ok: false, kind: 'transient', code: 'no_token' }
   const token = isRecord(answer.body) ? answer.body['access_token'] : null
   if (answer.status !== 200 || typeof token !== 'string')
     return { ok: false, kind: 'configuration', code: 'token_refused' }
@@ -69,7 +69,7 @@ async function loadAccessToken(account: ServiceAccount, now: number): Promise<st
 }
 
 function readResult(answer: ProviderAnswer): GoogleResult {
-  if (!answer.came) return { ok: false, kind: 'transient', code: answer.code }
+  if (!answer.isComplete) return { ok: false, kind: 'transient', code: answer.code }
   const { status } = answer
   if (status >= 200 && status < 300) return { ok: true }
   const code = `status_${status}`
@@ -95,7 +95,7 @@ async function callGoogle(
   const token = await loadAccessToken(account, now)
   if (typeof token !== 'string') return token
   const answer = await call(apiBase || standardBase, { authorization: `Bearer ${token}` })
-  if (answer.came && answer.status === 401) tokens.delete(account.client_email)
+  if (answer.isComplete && answer.status === 401) tokens.delete(account.client_email)
   return readResult(answer)
 }
 

@@ -47,7 +47,7 @@ async function loadKeys(url: string, isFresh: boolean, now: number): Promise<rea
   // This keeps other requests from reading the keys meanwhile.
   cachedKeys.set(url, { readAt: now, keys: cached?.keys ?? null })
   const answer = await getJson(url, { accept: 'application/json' }, timeoutMs)
-  const keys = (answer.came && answer.status === 200 ? readKeys(answer.body) : null) ?? cached?.keys ?? null
+  const keys = (answer.isComplete && answer.status === 200 ? readKeys(answer.body) : null) ?? cached?.keys ?? null
   cachedKeys.set(url, { readAt: now, keys })
   return keys
 }

@@ -1,14 +1,14 @@
 import { AppError } from '../../domain/errors.ts'
-import { isServiceOpen, type PaymentService } from '../../domain/refunds/merchant-accounts.ts'
+import { isServiceAvailable, type PaymentService } from '../../domain/refunds/merchant-accounts.ts'
 import type { GatewayAccount, PaymentGateway, PaymentGateways } from './payments.ts'
-import { stripePayments, type StripeOptions } from './stripe.ts'
-import { testPayments } from './test-outcomes.ts'
+import { createStripeGateway, type StripeOptions } from './stripe.ts'
+import { testGateway } from './test-outcomes.ts'
 
 /** A person pays these refunds, so no provider is called. */
-const manualPayments: PaymentGateway = {
+const manualGateway: PaymentGateway = {
   refund: async () => ({ state: 'completed', provider_reference: null }),
-  lookup: async () => 'not_found',
-  find: async () => null,
+  lookUp: async () => 'not_found',
+  findRefund: async () => null,
   listReferences: async (payment) => [payment],
   buildUnknownReference: (payment) => payment,
   readWebhook: async () => {
@@ -18,15 +18,15 @@ const manualPayments: PaymentGateway = {
 }
 
 const builders: Record<PaymentService, (account: GatewayAccount, options: StripeOptions) => PaymentGateway> = {
-  manual: () => manualPayments,
-  test: () => testPayments,
-  stripe: stripePayments,
+  manual: () => manualGateway,
+  test: () => testGateway,
+  stripe: createStripeGateway,
 }
 
 /** Builds the gateway of an account. Production has no test gateway. */
 export const buildPaymentGateways = (options: StripeOptions & { environment: string }): PaymentGateways => ({
-  of: (account) => {
-    if (!isServiceOpen(account.service, options.environment))
+  get: (account) => {
+    if (!isServiceAvailable(account.service, options.environment))
       throw new Error(`The service ${account.service} is not available in ${options.environment}.`)
     return builders[account.service](account, options)
   },

@@ -83,12 +83,12 @@ export class PaymentProviderUnavailable extends Error {}
 export interface PaymentGateway {
   refund: (call: RefundCall) => Promise<RefundOutcome>
   /** Looks up the outcome of a refund that this service has called, by its reference or else by its key. */
-  lookup: (refund: RefundLookup) => Promise<RefundOutcome | 'not_found'>
+  lookUp: (refund: RefundLookup) => Promise<RefundOutcome | 'not_found'>
   /**
-   * Finds a refund by its reference, even one that was made at the provider. Answers null when the provider does not
+   * Finds a refund by its reference, even one that was made at the provider. Returns null when the provider does not
    * know it. Throws `PaymentProviderUnavailable`.
    */
-  find: (provider_reference: string) => Promise<ProviderRefund | null>
+  findRefund: (provider_reference: string) => Promise<ProviderRefund | null>
   /**
    * Lists all references of a payment. It is only the given one when the provider does not know the payment or the
    * account may not read it. Throws `PaymentProviderUnavailable`.
@@ -120,5 +120,5 @@ export interface GatewayAccount {
 }
 
 export interface PaymentGateways {
-  of: (account: GatewayAccount) => PaymentGateway
+  get: (account: GatewayAccount) => PaymentGateway
 }

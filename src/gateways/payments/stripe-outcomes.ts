@@ -90,7 +90,7 @@ const replacedMessages: Partial<Record<RefundFailureCode, string>> = {
 
 /** Reads the outcome from an answer without a refund. */
 export function readRefusal(answer: ProviderAnswer): RefundOutcome {
-  if (!answer.came)
+  if (!answer.isComplete)
     return answer.code === 'impossible_call'
       ? buildFailure(null, accountNotReady, 'The API key or the address of the account is invalid.')
       : buildUnknownOutcome(`Stripe gave no complete answer: ${answer.code}.`)
@@ -134,11 +134,9 @@ const isCurrency = (value: string): value is Currency => (currencies as readonly
 /** Reads a refund from an answer. Returns null for anything else. */
 export function readRefund(value: unknown): ProviderRefund | null {
   if (!isRecord(value) || value['object'] !== 'refund') return null
-  const [reference, amount, currency] = [
-    readText(value['id']),
-    value['amount'],
-    readText(value['currency']).toLowerCase(),
-  ]
+  const reference = readText(value['id'])
+  const { amount } = value
+  const currency = readText(value['currency']).toLowerCase()
   if (!/^(re|pyr)_/.test(reference) || !Number.isSafeInteger(amount) || !isCurrency(currency)) return null
   const metadata = isRecord(value['metadata']) ? value['metadata'] : {}
   return {

@@ -1,4 +1,4 @@
-import { utf8 } from '../../domain/text/encoding.ts'
+import { joinBytes, utf8 } from '../../domain/text/encoding.ts'
 
 const toleranceMs = 300_000
 /** Stripe sends two signatures while a secret is rotated. */
@@ -26,10 +26,7 @@ export async function isSignedByStripe(
   if (Math.abs(now - Number(timestamp) * 1000) > toleranceMs) return false
   const algorithm = { name: 'HMAC', hash: 'SHA-256' }
   const key = await crypto.subtle.importKey('raw', utf8(secret), algorithm, false, ['verify'])
-  const prefix = utf8(`${timestamp}.`)
-  const content = new Uint8Array(prefix.length + body.length)
-  content.set(prefix)
-  content.set(body, prefix.length)
+  const content = joinBytes([utf8(`${timestamp}.`), body])
   for (const signature of signatures.slice(0, maxSignatures))
     // `verify` compares in constant time.
     if (hexPattern.test(signature) && (await crypto.subtle.verify('HMAC', key, Uint8Array.fromHex(signature), content)))

@@ -35,7 +35,7 @@ interface StripeApi {
   timeoutMs: number
 }
 
-const reasons: Record<RefundReason, 'duplicate' | 'fraudulent' | 'requested_by_customer'> = {
+const stripeReasons: Record<RefundReason, 'duplicate' | 'fraudulent' | 'requested_by_customer'> = {
   customer_request: 'requested_by_customer',
   event_cancelled: 'requested_by_customer',
   event_changed: 'requested_by_customer',
@@ -69,15 +69,16 @@ function get(api: StripeApi, path: string, query: Record<string, string> = {}): 
   return callApi(url, { method: 'GET', headers: api.headers }, api.timeoutMs)
 }
 
-const isOk = (answer: ProviderAnswer): answer is ProviderAnswer & { came: true } => answer.came && answer.status === 200
+const isOk = (answer: ProviderAnswer): answer is ProviderAnswer & { isComplete: true } =>
+  answer.isComplete && answer.status === 200
 
-async function refund(api: StripeApi, call: RefundCall): Promise<RefundOutcome> {
+async function createRefund(api: StripeApi, call: RefundCall): Promise<RefundOutcome> {
   const payment = buildPaymentField(call.payment)
   if (!payment) return invalidReference
   const fields = new URLSearchParams({
     ...payment,
     amount: String(call.amount_minor),
-    reason: reasons[call.reason],
+    reason: stripeReasons[call.reason],
     ...Object.fromEntries(Object.entries(call.metadata).map(([name, value]) => [`metadata[${name}]`, value])),
     'metadata[refund_key]': call.key,
   })
@@ -99,8 +100,8 @@ async function listReferences(api: StripeApi, payment: string): Promise<readonly
   const field = buildPaymentField(payment)
   if (!field) return [payment]
   const answer = await get(api, `/v1/${'charge' in field ? 'charges' : 'payment_intents'}/${payment}`)
-  if (!answer.came && answer.code === 'impossible_call') return [payment]
-  if (!answer.came || (isInconclusive(answer.status) && !isOk(answer)))
+  if (!answer.isComplete && answer.code === 'impossible_call') return [payment]
+  if (!answer.isComplete || (isInconclusive(answer.status) && !isOk(answer)))
     throw new PaymentProviderUnavailable('Stripe does not say which payment this is.')
   if (!isOk(answer)) return [payment]
   if (!isRecord(answer.body)) throw new PaymentProviderUnavailable('The answer of Stripe is not a payment.')
@@ -111,15 +112,15 @@ async function listReferences(api: StripeApi, payment: string): Promise<readonly
 async function findRefund(api: StripeApi, reference: string): Promise<ProviderRefund | null> {
   if (!/^\w{1,255}$/.test(reference)) return null
   const answer = await get(api, `/v1/refunds/${reference}`)
-  const providerRefund = isOk(answer) ? readRefund(answer.body) : null
-  if (providerRefund) return providerRefund
+  const refund = isOk(answer) ? readRefund(answer.body) : null
+  if (refund) return refund
   const refusal = readRefusal(answer)
   if (refusal.state === 'failed' && refusal.code === 'payment_not_found') return null
   throw new PaymentProviderUnavailable(refusal.state === 'unknown' ? refusal.message : 'Stripe refused to answer.')
 }
 
 /** Searches the refunds of a payment for one with this key. */
-async function findByKey(api: StripeApi, { key, payment }: RefundLookup): Promise<RefundOutcome | 'not_found'> {
+async function findOutcomeByKey(api: StripeApi, { key, payment }: RefundLookup): Promise<RefundOutcome | 'not_found'> {
   const field = buildPaymentField(payment)
   if (!field) return 'not_found'
   let after = ''
@@ -143,10 +144,10 @@ async function findByKey(api: StripeApi, { key, payment }: RefundLookup): Promis
   return buildUnknownOutcome('The payment has too many refunds to search them all.')
 }
 
-async function lookup(api: StripeApi, refundLookup: RefundLookup): Promise<RefundOutcome | 'not_found'> {
-  if (refundLookup.provider_reference === null) return findByKey(api, refundLookup)
+async function lookUpOutcome(api: StripeApi, refund: RefundLookup): Promise<RefundOutcome | 'not_found'> {
+  if (refund.provider_reference === null) return findOutcomeByKey(api, refund)
   try {
-    return (await findRefund(api, refundLookup.provider_reference))?.outcome ?? 'not_found'
+    return (await findRefund(api, refund.provider_reference))?.outcome ?? 'not_found'
   } catch (error) {
     if (error instanceof PaymentProviderUnavailable) return buildUnknownOutcome(error.message)
     throw error
@@ -164,17 +165,17 @@ function readEvent(body: Uint8Array): PaymentEvent | null {
   }
   if (!isRecord(event) || !isRecord(event['data'])) return null
   const [id, type] = [readText(event['id']), readText(event['type'])]
-  const eventRefund = readRefund(event['data']['object'])
+  const refund = readRefund(event['data']['object'])
   // `charge.refunded` is ignored: it names no refund, and another event does.
   const provider_account = readText(event['account']) || null
   // Another text is no account and cannot be sent in a header, so Stripe would repeat the event for days.
   const isAccount = provider_account === null || /^acct_\w+$/.test(provider_account)
-  if (!id || !refundEvents.has(type) || !eventRefund || !isAccount) return null
+  if (!id || !refundEvents.has(type) || !refund || !isAccount) return null
   return {
     id,
     type,
-    provider_reference: eventRefund.provider_reference,
-    payment: eventRefund.payments[0] ?? '',
+    provider_reference: refund.provider_reference,
+    payment: refund.payments[0] ?? '',
     provider_account,
   }
 }
@@ -182,7 +183,7 @@ function readEvent(body: Uint8Array): PaymentEvent | null {
 const buildSignatureError = () =>
   new AppError('not_authenticated', 'The signature is missing, too old or does not match the body.')
 
-export function stripePayments(account: GatewayAccount, options: StripeOptions): PaymentGateway {
+export function createStripeGateway(account: GatewayAccount, options: StripeOptions): PaymentGateway {
   const api: StripeApi = {
     base: options.apiBase || stripeApiBase,
     timeoutMs: options.timeoutMs ?? standardTimeoutMs,
@@ -193,9 +194,9 @@ export function stripePayments(account: GatewayAccount, options: StripeOptions):
     },
   }
   return {
-    refund: (call) => refund(api, call),
-    lookup: (refundLookup) => lookup(api, refundLookup),
-    find: (reference) => findRefund(api, reference),
+    refund: (call) => createRefund(api, call),
+    lookUp: (refund) => lookUpOutcome(api, refund),
+    findRefund: (reference) => findRefund(api, reference),
     listReferences: (payment) => listReferences(api, payment),
     buildUnknownReference,
     readWebhook: async (headers, body, now) => {

@@ -3,10 +3,7 @@ import type { Currency } from '../../domain/money.ts'
 import type { PaymentGateway, RefundCall, RefundOutcome } from './payments.ts'
 
 /** The last two digits of an amount choose its outcome. */
-const declined = 1
-const failsLate = 2
-const timesOut = 3
-const lacksFunds = 4
+const outcomeDigits = { declined: 1, failsLate: 2, timesOut: 3, lacksFunds: 4 }
 
 const separator = '|'
 
@@ -36,7 +33,7 @@ const getLastDigits = (amountMinor: number): number => amountMinor % 100
 
 /** Builds the final outcome of a pending or completed refund. */
 const buildFinalOutcome = (reference: string, { amount_minor }: SimulatedRefund): RefundOutcome =>
-  getLastDigits(amount_minor) === failsLate
+  getLastDigits(amount_minor) === outcomeDigits.failsLate
     ? {
         state: 'failed',
         provider_reference: reference,
@@ -59,17 +56,17 @@ function simulateTimeout(key: string, reference: string): RefundOutcome {
 
 function simulateRefund(call: RefundCall): RefundOutcome {
   const reference = buildReference(call)
-  const refused = { state: 'failed', provider_reference: null } as const
+  const refusal = { state: 'failed', provider_reference: null } as const
   switch (getLastDigits(call.amount_minor)) {
-    case declined:
-      return { ...refused, code: 'declined', message: 'The test account declines this amount.', is_retryable: false }
-    case failsLate:
+    case outcomeDigits.declined:
+      return { ...refusal, code: 'declined', message: 'The test account declines this amount.', is_retryable: false }
+    case outcomeDigits.failsLate:
       return { state: 'pending', provider_reference: reference }
-    case timesOut:
+    case outcomeDigits.timesOut:
       return simulateTimeout(call.key, reference)
-    case lacksFunds:
+    case outcomeDigits.lacksFunds:
       return {
-        ...refused,
+        ...refusal,
         code: 'insufficient_funds',
         message: 'The test account has no funds for this amount.',
         is_retryable: true,
@@ -83,14 +80,14 @@ function simulateRefund(call: RefundCall): RefundOutcome {
  * Simulates refunds. The last two digits of the amount in minor units choose the outcome: 01 is declined, 02 is pending
  * and fails when it is looked up, 03 completes but its first call gets no answer, 04 lacks funds, others complete.
  */
-export const testPayments: PaymentGateway = {
+export const testGateway: PaymentGateway = {
   refund: async (call) => simulateRefund(call),
-  lookup: async ({ key, provider_reference }) => {
+  lookUp: async ({ key, provider_reference }) => {
     const reference = provider_reference ?? unansweredCalls.get(key)
     const refund = reference === undefined ? null : readReference(reference)
     return reference !== undefined && refund ? buildFinalOutcome(reference, refund) : 'not_found'
   },
-  find: async (provider_reference) => {
+  findRefund: async (provider_reference) => {
     const refund = readReference(provider_reference)
     if (!refund) return null
     const { amount_minor, currency, key, payment } = refund

@@ -2,11 +2,11 @@ import { createFailure, type SendResult } from '../../domain/messaging/messaging
 import { isTimeout, withTimeLimit } from '../time-limit/time-limit.ts'
 
 /**
- * The provider's answer. `came: false` means that no complete answer came, though the provider may have got the call.
+ * The provider's answer. Without a complete one, the provider may have received the call all the same.
  */
 export type ProviderAnswer =
-  | { came: true; status: number; header: (name: string) => string | null; body: unknown }
-  | { came: false; code: 'timeout' | 'network_error' | 'unreadable_answer' | 'impossible_call' }
+  | { isComplete: true; status: number; header: (name: string) => string | null; body: unknown }
+  | { isComplete: false; code: 'timeout' | 'network_error' | 'unreadable_answer' | 'impossible_call' }
 
 export interface ProviderOptions {
   /** Without a slash at the end. */
@@ -69,14 +69,14 @@ function isPossible(url: string, headers: Readonly<Record<string, string>>): boo
 }
 
 /** Without a complete answer it is unknown whether the message was sent, unless no call was made. */
-export const describeMissingAnswer = (code: (ProviderAnswer & { came: false })['code']): SendResult =>
+export const describeMissingAnswer = (code: (ProviderAnswer & { isComplete: false })['code']): SendResult =>
   code === 'impossible_call'
     ? createFailure('configuration', code, 'The address or the key of the API is invalid.')
     : createFailure('unknown', code, 'The provider did not answer.')
 
 /**
  * Makes one call of an API. The timeout covers the body of the answer, and redirects are not followed. A gateway that
- * makes many calls passes shared time limits as `limited`.
+ * makes many calls passes `runWithLimit` of its shared time limits.
  */
 export async function callApi(
   url: string,
@@ -86,21 +86,21 @@ export async function callApi(
     body?: string | Uint8Array<ArrayBuffer>
   },
   timeoutMs: number,
-  limited: typeof withTimeLimit = withTimeLimit,
+  runWithLimit: typeof withTimeLimit = withTimeLimit,
 ): Promise<ProviderAnswer> {
   // Providers refuse calls without a user agent, and the runtime adds none.
   const headers = { 'user-agent': 'event-commerce/1', ...init.headers }
-  if (!isPossible(url, headers)) return { came: false, code: 'impossible_call' }
+  if (!isPossible(url, headers)) return { isComplete: false, code: 'impossible_call' }
   try {
-    return await limited(timeoutMs, async (signal): Promise<ProviderAnswer> => {
+    return await runWithLimit(timeoutMs, async (signal): Promise<ProviderAnswer> => {
       const response = await fetch(url, { ...init, redirect: 'manual', headers, signal })
       const { status } = response
       const body = await readCapped(response)
-      if (response.ok && body === null) return { came: false, code: 'unreadable_answer' }
-      return { came: true, status, header: (name) => response.headers.get(name), body }
+      if (response.ok && body === null) return { isComplete: false, code: 'unreadable_answer' }
+      return { isComplete: true, status, header: (name) => response.headers.get(name), body }
     })
   } catch (error) {
-    return { came: false, code: isTimeout(error) ? 'timeout' : 'network_error' }
+    return { isComplete: false, code: isTimeout(error) ? 'timeout' : 'network_error' }
   }
 }
 

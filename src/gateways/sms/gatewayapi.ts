@@ -1,7 +1,7 @@
 import { isRecord } from '../../domain/text/json.ts'
 import { createFailure, type SendFailure, type SendResult } from '../../domain/messaging/messaging.ts'
 import { parseRetryAfter } from '../../domain/webhooks/webhooks.ts'
-import { findSmsFault, sendAcceptable } from '../acceptable/acceptable.ts'
+import { findSmsFault, sendValid } from '../message-checks/message-checks.ts'
 import {
   callApi,
   type ProviderAnswer,
@@ -30,7 +30,7 @@ function classifyStatus(status: number): SendFailure {
 }
 
 function readResult(answer: ProviderAnswer, now: number): SendResult {
-  if (!answer.came) return describeMissingAnswer(answer.code)
+  if (!answer.isComplete) return describeMissingAnswer(answer.code)
   const body = isRecord(answer.body) ? answer.body : {}
   if (answer.status >= 200 && answer.status < 300) {
     const providerId = readText(body['msg_id'])
@@ -55,9 +55,9 @@ function createCaller({ apiBase, apiKey, timeoutMs = 12_000 }: ProviderOptions) 
   const url = `${apiBase || standardBase}/mobile/single`
   const headers = { 'content-type': 'application/json', authorization: `Token ${apiKey}`, accept: 'application/json' }
   const limits = new SharedTimeLimits()
-  const limited: typeof limits.run = (milliseconds, work) => limits.run(milliseconds, work)
+  const runWithLimit: typeof limits.run = (milliseconds, work) => limits.run(milliseconds, work)
   return (message: OutboundSms): Promise<ProviderAnswer> =>
-    callApi(url, { method: 'POST', headers, body: JSON.stringify(toWire(message)) }, timeoutMs, limited)
+    callApi(url, { method: 'POST', headers, body: JSON.stringify(toWire(message)) }, timeoutMs, runWithLimit)
 }
 
 /**
@@ -72,16 +72,16 @@ export function createGatewayApi(options: ProviderOptions): SmsGateway {
     deduplicates: false,
     reportsDelivery: true,
     send: (messages) =>
-      sendAcceptable(messages, findSmsFault, async (acceptable) => {
+      sendValid(messages, findSmsFault, async (validMessages) => {
         if (!options.apiKey)
-          return acceptable.map(() => createFailure('configuration', 'missing_api_key', 'SMS_API_KEY is not set.'))
+          return validMessages.map(() => createFailure('configuration', 'missing_api_key', 'SMS_API_KEY is not set.'))
         const results: SendResult[] = []
-        for (const message of acceptable) {
+        for (const message of validMessages) {
           const result = readResult(await call(message), options.now())
           results.push(result)
           // The other messages would get the same answer, so they are not sent.
           if (!result.ok && (result.kind === 'rate_limited' || result.kind === 'configuration'))
-            return acceptable.map((_, index) => results[index] ?? result)
+            return validMessages.map((_, index) => results[index] ?? result)
         }
         return results
       }),

@@ -19,42 +19,43 @@ export const isTimeout = (error: unknown): boolean => error instanceof Error && 
 interface SharedLimit {
   signal: AbortSignal
   startedAt: number
-  /** How much work still runs under this limit. */
-  running: number
+  /** How many tasks still run under this limit. */
+  taskCount: number
   end: () => void
 }
 
-/** Works that start within this time share a limit. */
+/** Tasks that start within this time share a limit. */
 const sharedMs = 50
 
 /**
- * Time limits for many works of one invocation. Works that start at about the same time share a signal and a timer,
+ * Time limits for many tasks of one invocation. Tasks that start at about the same time share a signal and a timer,
  * which otherwise cost a tenth of the time of a webhook request. The signal aborts up to 50 ms late and never early.
  */
 export class SharedTimeLimits {
-  readonly #newest = new Map<number, SharedLimit>()
+  /** The newest limit of each timeout. */
+  readonly #limits = new Map<number, SharedLimit>()
 
   async run<T>(timeoutMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const shared = this.#join(timeoutMs)
-    shared.running++
+    const limit = this.#findOrCreate(timeoutMs)
+    limit.taskCount++
     try {
-      return await work(shared.signal)
+      return await work(limit.signal)
     } finally {
-      if (--shared.running === 0) {
-        shared.end()
-        if (this.#newest.get(timeoutMs) === shared) this.#newest.delete(timeoutMs)
+      if (--limit.taskCount === 0) {
+        limit.end()
+        if (this.#limits.get(timeoutMs) === limit) this.#limits.delete(timeoutMs)
       }
     }
   }
 
-  #join(timeoutMs: number): SharedLimit {
+  #findOrCreate(timeoutMs: number): SharedLimit {
     const now = performance.now()
-    const newest = this.#newest.get(timeoutMs)
+    const newest = this.#limits.get(timeoutMs)
     if (newest && now - newest.startedAt <= sharedMs) return newest
     const controller = new AbortController()
     const timer = setTimeout(() => controller.abort(createTimeout()), timeoutMs + sharedMs)
-    const shared = { signal: controller.signal, startedAt: now, running: 0, end: () => clearTimeout(timer) }
-    this.#newest.set(timeoutMs, shared)
-    return shared
+    const limit = { signal: controller.signal, startedAt: now, taskCount: 0, end: () => clearTimeout(timer) }
+    this.#limits.set(timeoutMs, limit)
+    return limit
   }
 }

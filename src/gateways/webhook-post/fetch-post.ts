@@ -11,10 +11,10 @@ const noBytes = new Uint8Array()
 
 /** Reads up to 8 kB of the body, so that the connection can be used again, and returns the first bytes of it. */
 async function readBeginning(response: Response): Promise<Uint8Array> {
-  const announced = readContentLength(response)
-  if (announced === 0) return noBytes
+  const contentLength = readContentLength(response)
+  if (contentLength === 0) return noBytes
   // Reading the body in one go takes a fraction of the time.
-  if (announced !== null && announced <= maxResponseBytes) return new Uint8Array(await response.arrayBuffer())
+  if (contentLength !== null && contentLength <= maxResponseBytes) return new Uint8Array(await response.arrayBuffer())
   const beginning = new Uint8Array(maxTextBytes)
   const reader = response.body?.getReader()
   let size = 0
@@ -38,11 +38,11 @@ export class FetchPost implements WebhookPost {
   readonly #limits = new SharedTimeLimits()
 
   async post({ url, headers, body, timeoutMs }: PostRequest): Promise<PostResult> {
-    const started = performance.now()
+    const startedAt = performance.now()
     let hasAnswer = false
-    const done = (result: Omit<PostResult, 'durationMs'>): PostResult => ({
+    const addDuration = (result: Omit<PostResult, 'durationMs'>): PostResult => ({
       ...result,
-      durationMs: Math.round(performance.now() - started),
+      durationMs: Math.round(performance.now() - startedAt),
     })
     try {
       return await this.#limits.run(timeoutMs, async (signal) => {
@@ -57,11 +57,16 @@ export class FetchPost implements WebhookPost {
         const { status } = response
         const text = toPlainText(await readBeginning(response), maxTextBytes)
         const error = classifyAnswer(status, text)
-        return done({ status, error, retryAfter: error === null ? null : response.headers.get('retry-after'), text })
+        return addDuration({
+          status,
+          error,
+          retryAfter: error === null ? null : response.headers.get('retry-after'),
+          text,
+        })
       })
     } catch (error) {
       const reason = isTimeout(error) ? 'timeout' : classifyNetworkError(error, hasAnswer)
-      return done({ status: null, error: reason, retryAfter: null, text: null })
+      return addDuration({ status: null, error: reason, retryAfter: null, text: null })
     }
   }
 }

@@ -1,4 +1,3 @@
-import { titles } from '../problem.ts'
 import type { Document, DocumentedResponse, Media, Parameter, Reference } from './shapes.ts'
 
 interface SharingOperation {
@@ -10,26 +9,26 @@ interface SharingOperation {
 
 /** Moves what operations repeat to `components`, which halves the size of the document. */
 export function shareComponents(document: Document): void {
-  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.values(methods).map((operation: SharingOperation) => ({ path, operation })),
-  )
-  const events = Object.entries(document.webhooks).flatMap(([path, methods]) =>
-    Object.values(methods).map((operation: SharingOperation) => ({ path, operation })),
-  )
-  document.components['examples'] = shareExamples(operations.map(({ operation }) => operation))
-  document.components['responses'] = shareResponses(operations.map(({ operation }) => operation))
-  document.components['parameters'] = shareParameters([...operations, ...events])
+  const operations = listOperations(document.paths)
+  document.components['examples'] = shareExamples(operations)
+  document.components['responses'] = { ...shareStatuses(operations), ...shareResources(operations) }
+  document.components['parameters'] = shareParameters([...operations, ...listOperations(document.webhooks)])
 }
 
-const otherTitles: Readonly<Record<string, string>> = { 204: 'No content', 304: 'Not modified' }
-
-const isShared = (status: string): boolean => Number(status) >= 400 || status in otherTitles
-
-const buildComponentName = (status: string, { headers = {} }: DocumentedResponse): string => {
-  const title = titles[Number(status)] ?? otherTitles[status] ?? status
-  const name = title.replaceAll(/(?:^| )(\w)/g, (_, letter: string) => letter.toUpperCase())
-  return 'Idempotency-Replayed' in headers ? `${name}OnWrite` : name
+interface PathOperation {
+  path: string
+  operation: SharingOperation
 }
+
+const listOperations = (paths: Document['paths']): PathOperation[] =>
+  Object.entries(paths).flatMap(([path, methods]) =>
+    Object.values(methods).map((operation: SharingOperation) => ({ path, operation })),
+  )
+
+/** Statuses whose responses differ only in their error codes. */
+const isShared = (status: string): boolean => Number(status) >= 400 || status === '204' || status === '304'
+
+const isOfWrite = ({ headers = {} }: DocumentedResponse): boolean => 'Idempotency-Replayed' in headers
 
 const parseCodes = ({ description }: DocumentedResponse): string[] =>
   [...description.matchAll(/`(\w+)`/g)].map(([, code = '']) => code)
@@ -43,18 +42,19 @@ interface Use {
 }
 
 /**
- * Each status has one component for reads and one for writes. The component lists the codes that all of these
+ * Shares one response for each status of reads and one for each status of writes. It lists the codes that all of these
  * operations can return, and the description of an operation lists its other codes.
  */
-function shareResponses(operations: readonly SharingOperation[]): Record<string, DocumentedResponse> {
-  const uses = operations.flatMap((operation) =>
+function shareStatuses(operations: readonly PathOperation[]): Record<string, DocumentedResponse> {
+  const uses = operations.flatMap(({ operation }) =>
     Object.entries(operation.responses).flatMap(([status, response]): Use[] =>
       isShared(status) && !('$ref' in response) ? [{ operation, status, response }] : [],
     ),
   )
+  const groups = Map.groupBy(uses, ({ status, response }) => `${isOfWrite(response) ? 'Write' : 'Read'}${status}`)
   const components: Record<string, DocumentedResponse> = {}
   const otherCodes = new Map<SharingOperation, string[]>()
-  for (const [name, sharing] of Map.groupBy(uses, ({ status, response }) => buildComponentName(status, response))) {
+  for (const [name, sharing] of groups) {
     const [first, ...others] = sharing.map(({ response }) => response)
     if (!first) continue
     const common = others.reduce(
@@ -78,8 +78,8 @@ const getSchemaName = ({ schema }: Media): string =>
   typeof schema === 'object' && schema !== null && '$ref' in schema ? (String(schema.$ref).split('/').at(-1) ?? '') : ''
 
 /** Operations that return the same resource share one example, preferably the one of its `get` operation. */
-function shareExamples(operations: readonly SharingOperation[]): Record<string, { value: unknown }> {
-  const uses = operations.flatMap(({ operationId = '', responses }) =>
+function shareExamples(operations: readonly PathOperation[]): Record<string, { value: unknown }> {
+  const uses = operations.flatMap(({ operation: { operationId = '', responses } }) =>
     Object.values(responses).flatMap((response) => {
       const media = 'content' in response ? response.content?.['application/json'] : undefined
       return media?.example !== undefined && getSchemaName(media) ? [{ operationId, media }] : []
@@ -98,6 +98,27 @@ function shareExamples(operations: readonly SharingOperation[]): Record<string, 
   return components
 }
 
+/** Operations that return the same resource with the same headers share one response. */
+function shareResources(operations: readonly PathOperation[]): Record<string, DocumentedResponse> {
+  const uses = operations.flatMap(({ operation: { responses } }) =>
+    Object.entries(responses).flatMap(([status, response]) => {
+      const media = 'content' in response ? response.content?.['application/json'] : undefined
+      const schema = media && getSchemaName(media)
+      return schema && !('$ref' in response) ? [{ responses, status, response, schema }] : []
+    }),
+  )
+  const components: Record<string, DocumentedResponse> = {}
+  for (const sharing of Map.groupBy(uses, ({ response }) => JSON.stringify(response)).values()) {
+    const [first] = sharing
+    if (!first || sharing.length < 2) continue
+    const suffix = first.status === '201' ? 'Created' : isOfWrite(first.response) ? 'Changed' : ''
+    const name = `${first.schema}${suffix}`
+    components[name] = first.response
+    for (const { responses, status } of sharing) responses[status] = { $ref: `#/components/responses/${name}` }
+  }
+  return components
+}
+
 /** `campaigns.id` for `id` in `/v1/campaigns/{id}/stats`, because `id` alone names parameters of many resources. */
 function buildParameterName(path: string, { name, in: place }: Parameter): string {
   if (place !== 'path') return name
@@ -106,9 +127,7 @@ function buildParameterName(path: string, { name, in: place }: Parameter): strin
 }
 
 /** If parameters with one name differ, only the most frequent one becomes a component. */
-function shareParameters(
-  operations: readonly { path: string; operation: SharingOperation }[],
-): Record<string, Parameter> {
+function shareParameters(operations: readonly PathOperation[]): Record<string, Parameter> {
   const uses = operations.flatMap(({ path, operation: { parameters = [] } }) =>
     parameters.flatMap((parameter, index) =>
       '$ref' in parameter ? [] : [{ parameters, index, parameter, name: buildParameterName(path, parameter) }],
@@ -120,8 +139,8 @@ function shareParameters(
     if (!parameter.required) delete parameter.required
   }
   const components: Record<string, Parameter> = {}
-  for (const [name, named] of Map.groupBy(uses, (use) => use.name)) {
-    const variants = [...Map.groupBy(named, ({ parameter }) => JSON.stringify(parameter)).values()]
+  for (const [name, sharing] of Map.groupBy(uses, (use) => use.name)) {
+    const variants = [...Map.groupBy(sharing, ({ parameter }) => JSON.stringify(parameter)).values()]
     const [mostFrequent = []] = variants.toSorted((one, other) => other.length - one.length)
     const [first] = mostFrequent
     if (!first || mostFrequent.length < 2) continue

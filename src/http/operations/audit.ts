@@ -1,6 +1,6 @@
 import type { Ctx } from '../../context.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
-import { listChanges, type AuditEntry, type Representation } from '../../domain/audit.ts'
+import { listChanges, type NewAuditEntry, type Representation } from '../../domain/audit.ts'
 import { findIdKind } from '../../domain/ids.ts'
 import type { Operation } from './operation.ts'
 
@@ -67,7 +67,7 @@ export function buildAuditStatements(
   const resource_id = isNew
     ? readText(write.after, 'id')
     : (readText(write.loaded, 'id') ?? readText(write.after, 'id'))
-  const entry: AuditEntry = {
+  const entry: NewAuditEntry = {
     action: operation.id,
     organization_id: findOrganizationId(write),
     edition_id: findEditionId(write),

@@ -56,7 +56,7 @@ async function sendPage(c: Context<AppEnv>, page: Markup, headers: Record<string
 }
 
 /** Serves `/` with links to all documents, and `/docs/errors` with the meaning of each error. */
-export function reference(isDevelopment: (c: AppContext) => boolean): Hono<AppEnv> {
+export function buildReferenceRoutes(isDevelopment: (c: AppContext) => boolean): Hono<AppEnv> {
   const pages = new Hono<AppEnv>({ strict: false })
   const addressFor = (c: AppContext) => (path: string) => buildAddress(c.env.PUBLIC_URL, c.req.url, path)
   pages.get('/', async (c) => {

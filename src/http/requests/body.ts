@@ -1,4 +1,5 @@
 import { AppError, fieldError, invalid } from '../../domain/errors.ts'
+import { joinBytes } from '../../domain/text/encoding.ts'
 import { isStorable } from '../../domain/text/text.ts'
 import type { AppContext } from '../env.ts'
 
@@ -21,14 +22,7 @@ export async function readBody(c: AppContext, maxSize = maxBytes): Promise<Uint8
   if (Number(c.req.header('content-length') ?? 0) > maxSize) throw tooLarge(maxSize)
   const stream = c.req.raw.body
   if (!stream) return new Uint8Array()
-  const chunks = await readChunks(stream, maxSize)
-  const body = new Uint8Array(chunks.reduce((sum, { byteLength }) => sum + byteLength, 0))
-  let offset = 0
-  for (const chunk of chunks) {
-    body.set(chunk, offset)
-    offset += chunk.byteLength
-  }
-  return body
+  return joinBytes(await readChunks(stream, maxSize))
 }
 
 async function readChunks(stream: ReadableStream<Uint8Array>, maxSize: number): Promise<Uint8Array[]> {
@@ -179,15 +173,15 @@ const countNames = (json: string): number =>
 
 /** Finds the path of the first field that stands twice in its object. */
 export function findRepeatedField(json: string): PropertyKey[] {
-  const open: { names: Set<string>; at: string | number }[] = []
+  const containers: { names: Set<string>; at: string | number }[] = []
   for (const [token] of json.matchAll(new RegExp(`${textOrName.source}|[{}[\\],]`, 'g'))) {
-    const last = open.at(-1)
-    if (token === '{' || token === '[') open.push({ names: new Set(), at: 0 })
-    else if (token === '}' || token === ']') open.pop()
+    const last = containers.at(-1)
+    if (token === '{' || token === '[') containers.push({ names: new Set(), at: 0 })
+    else if (token === '}' || token === ']') containers.pop()
     else if (token === ',' && typeof last?.at === 'number') last.at++
     else if (token.endsWith(':') && last) {
       last.at = JSON.parse(token.slice(0, -1)) as string
-      if (last.names.has(last.at)) return open.map(({ at }) => at)
+      if (last.names.has(last.at)) return containers.map(({ at }) => at)
       last.names.add(last.at)
     }
   }
@@ -216,8 +210,8 @@ function parse(text: string): unknown {
 /** Returns how many names the objects have. */
 function checkText(root: object): number {
   let names = 0
-  const open: { value: object; path: PropertyKey[] }[] = [{ value: root, path: [] }]
-  for (let next = open.pop(); next; next = open.pop()) {
+  const stack: { value: object; path: PropertyKey[] }[] = [{ value: root, path: [] }]
+  for (let next = stack.pop(); next; next = stack.pop()) {
     const { value, path } = next
     if (path.length >= maxDepth)
       throw invalid(fieldError(path.slice(0, 8), 'too_deep', `Must have at most ${maxDepth} levels.`))
@@ -229,7 +223,7 @@ function checkText(root: object): number {
       const at = [...path, key]
       if (!isStorable(key) || (typeof child === 'string' && !isStorable(child)))
         throw invalid(fieldError(at, 'invalid_characters', 'Must not contain NUL characters or half surrogate pairs.'))
-      if (typeof child === 'object' && child !== null) open.push({ value: child, path: at })
+      if (typeof child === 'object' && child !== null) stack.push({ value: child, path: at })
     }
   }
   return names

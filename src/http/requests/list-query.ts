@@ -231,14 +231,23 @@ export function buildPageLinks(
   }
 }
 
+const ListCount = Count.openapi('ListCount', {
+  description: 'The exact number of items in the whole list.',
+  example: 1,
+})
+const NextPage = z
+  .string()
+  .nullable()
+  .openapi('NextPage', { description: 'The URL of the next page. Null on the last page.' })
+const PreviousPage = z.string().nullable().openapi('PreviousPage', {
+  description: 'The URL of the previous page. Null on the first page, and if the previous page is too deep for `page`.',
+})
+
 /** The schema of a page of a list. */
 export const ListPage = <Item extends z.ZodType>(item: Item, maxItems = maxPageSize) =>
   z.object({
-    count: Count.openapi({ description: 'The exact number of items in the whole list.', example: 1 }),
-    next: z.string().nullable().openapi({ description: 'The URL of the next page. Null on the last page.' }),
-    previous: z.string().nullable().openapi({
-      description:
-        'The URL of the previous page. Null on the first page, and if the previous page is too deep for `page`.',
-    }),
+    count: ListCount,
+    next: NextPage,
+    previous: PreviousPage,
     results: z.array(item).max(maxItems),
   })

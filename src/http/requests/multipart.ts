@@ -1,4 +1,4 @@
-import { utf8 } from '../../domain/text/encoding.ts'
+import { joinBytes, utf8 } from '../../domain/text/encoding.ts'
 import { AppError, fieldError } from '../../domain/errors.ts'
 
 /** For the headers of one part. */
@@ -36,13 +36,6 @@ function findBytes(bytes: Uint8Array, needle: Uint8Array, from = 0): number {
   return -1
 }
 
-const concatenate = (first: Uint8Array, second: Uint8Array): Uint8Array => {
-  const bytes = new Uint8Array(first.length + second.length)
-  bytes.set(first)
-  bytes.set(second, first.length)
-  return bytes
-}
-
 /** Buffers bytes of the body until it is known which part they belong to. */
 class BodyBuffer {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>
@@ -55,7 +48,7 @@ class BodyBuffer {
   async readMore(): Promise<void> {
     const { value, done } = await this.#reader.read()
     if (done) throw createFormError('The form ends before its last boundary.')
-    this.bytes = this.bytes.length ? concatenate(this.bytes, value) : value
+    this.bytes = this.bytes.length ? joinBytes([this.bytes, value]) : value
   }
 
   take(length: number): Uint8Array {

@@ -17,7 +17,7 @@ function concernsPerson(change: AuditChange, contacts: ErasedContacts): boolean 
 }
 
 /**
- * Hides the values with addresses of an erased person in the organisation's next entries after `after`. Answers the id
+ * Hides the values with addresses of an erased person in the organisation's next entries after `after`. Returns the id
  * of the last entry read, or null when there are no more. Expressions can spell an address in many ways, so all entries
  * of segments are read. Entries about members concern people who work for the organisation.
  */

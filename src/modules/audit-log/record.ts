@@ -2,7 +2,7 @@ import type { Statement, Database } from '../../db/database.ts'
 import { auditLog } from '../../db/schema/audit-log.ts'
 import { insert } from '../../db/write.ts'
 import type { Caller } from '../../domain/accounts/access.ts'
-import { type AuditEntry, refusedTokenAction, refusedTokenIntervalMs } from '../../domain/audit.ts'
+import { type NewAuditEntry, refusedTokenAction, refusedTokenIntervalMs } from '../../domain/audit.ts'
 import { sql } from 'drizzle-orm'
 import type { IdKind } from '../../domain/ids.ts'
 
@@ -15,7 +15,7 @@ interface AuditedRequest {
 }
 
 /** Writes an audit entry, in the transaction of the change. */
-export const recordAudit = (request: AuditedRequest, entry: AuditEntry): Statement =>
+export const recordAudit = (request: AuditedRequest, entry: NewAuditEntry): Statement =>
   insert(auditLog, {
     ...entry,
     organization_id: entry.organization_id ?? '',

@@ -3,9 +3,9 @@ import * as contract from './contract.ts'
 import { presentEntry } from './present.ts'
 import { listAuditEntries } from './list.ts'
 
-export const auditLog = createRouter()
+export const auditLogRoutes = createRouter()
 
-mountList(auditLog, contract.listAuditLog, {
+mountList(auditLogRoutes, contract.listAuditLog, {
   list: (ctx, { query, filters, page }) => listAuditEntries(ctx, page, query.ordering, filters),
   present: presentEntry,
 })

@@ -133,7 +133,7 @@ async function authenticateIdentity(
   identity: IdentityProvider,
   { db, now }: Credentials,
 ): Promise<Authenticated> {
-  const email = await identity.verifiedEmail(token, now)
+  const email = await identity.verifyEmail(token, now)
   const row =
     email === null
       ? undefined

@@ -5,21 +5,21 @@ import { presentCreatedToken, presentToken, presentUserInfo } from './present.ts
 import { findToken, listTokens, readUserInfo } from './queries.ts'
 import { revokeToken } from './revoke-token.ts'
 
-export const auth = createRouter()
+export const authRoutes = createRouter()
 
-mount(auth, contract.getUserInfo, { handle: (ctx) => readUserInfo(ctx), present: presentUserInfo })
+mount(authRoutes, contract.getUserInfo, { handle: (ctx) => readUserInfo(ctx), present: presentUserInfo })
 
-mountList(auth, contract.listAccessTokens, {
+mountList(authRoutes, contract.listAccessTokens, {
   list: (ctx, { query, page }) => listTokens(ctx, page, query),
   present: presentToken,
 })
 
-mount(auth, contract.createAccessToken, {
+mount(authRoutes, contract.createAccessToken, {
   handle: (ctx, { body }) => createToken(ctx, body),
   present: presentCreatedToken,
 })
 
-mount(auth, contract.revokeAccessToken, {
+mount(authRoutes, contract.revokeAccessToken, {
   load: (ctx, { id }) => findToken(ctx, id),
   handle: (ctx, { loaded }) => revokeToken(ctx, loaded),
   represent: (loaded) => presentToken(loaded),

@@ -18,6 +18,6 @@ export const sendCampaigns = (job: JobCtx, messages: readonly SendChunksMessage[
 /** Wakes the Durable Objects of campaigns that are due, and of running campaigns whose row is out of date. */
 export async function sweepCampaigns(job: JobCtx): Promise<number> {
   const campaigns = await listUnattended(job, quietMs, campaignsPerSweep)
-  await Promise.allSettled(campaigns.map(({ id }) => job.senders.of(id).wake(id)))
+  await Promise.allSettled(campaigns.map(({ id }) => job.senders.get(id).wake(id)))
   return campaigns.length
 }

@@ -121,7 +121,7 @@ export interface CampaignCounters extends Counters {
 
 /** Reads the counters of the campaign's Durable Object, which a draft does not have yet. */
 export async function loadCounters(ctx: Ctx, campaign: CampaignRow): Promise<CampaignCounters> {
-  const counters = campaign.run === 0 ? null : await ctx.senders.of(campaign.id).readSnapshot()
+  const counters = campaign.run === 0 ? null : await ctx.senders.get(campaign.id).readSnapshot()
   return { ...(counters ?? zeroCounters), is_cancelled: campaign.status === 'cancelled' }
 }
 
@@ -177,7 +177,7 @@ export async function listRecipients(
   const selected =
     campaign.run === 0 || isImpossible
       ? { rows: [], count: 0, maxOffset: maxIndexedOffset }
-      : await ctx.senders.of(campaign.id).listRecipients({
+      : await ctx.senders.get(campaign.id).listRecipients({
           state: state === 'cancelled' ? 'pending' : state,
           reason,
           engagement,

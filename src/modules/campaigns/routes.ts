@@ -9,69 +9,69 @@ import { loadCounters, findCampaign, listCampaigns, listRecipients } from './que
 import { cancelCampaign, retryFailedRecipients, scheduleCampaign, sendCampaignNow } from './transitions.ts'
 import { updateCampaign } from './update.ts'
 
-export const campaigns = createRouter()
+export const campaignRoutes = createRouter()
 
-mountList(campaigns, contract.listCampaigns, {
+mountList(campaignRoutes, contract.listCampaigns, {
   list: (ctx, { query, filters, page }) => listCampaigns(ctx, page, query.ordering, filters),
   present: presentCampaignItem,
 })
 
-mount(campaigns, contract.createCampaign, {
+mount(campaignRoutes, contract.createCampaign, {
   target: (body) => body,
   handle: (ctx, { body }) => createCampaign(ctx, body),
   present: presentCampaign,
   location: ({ id }) => `/v1/campaigns/${id}`,
 })
 
-mount(campaigns, contract.getCampaign, {
+mount(campaignRoutes, contract.getCampaign, {
   load: (ctx, { id }) => findCampaign(ctx, id),
   handle: async (_, { loaded }) => loaded,
   present: presentCampaign,
 })
 
-mount(campaigns, contract.updateCampaign, {
+mount(campaignRoutes, contract.updateCampaign, {
   load: (ctx, { id }) => findAuthorizedCampaign(ctx, id),
   handle: (ctx, { loaded, body }) => updateCampaign(ctx, loaded, body),
   present: presentCampaign,
 })
 
-mount(campaigns, contract.deleteCampaign, {
+mount(campaignRoutes, contract.deleteCampaign, {
   load: (ctx, { id }) => findAuthorizedCampaign(ctx, id),
   handle: (ctx, { loaded }) => deleteCampaign(ctx, loaded),
   represent: (loaded) => presentCampaign(loaded),
 })
 
-mount(campaigns, contract.scheduleCampaign, {
+mount(campaignRoutes, contract.scheduleCampaign, {
   load: (ctx, { id }) => findAuthorizedCampaign(ctx, id),
   handle: (ctx, { loaded, body }) => scheduleCampaign(ctx, loaded, body.scheduled_at),
   present: presentCampaign,
 })
 
-mount(campaigns, contract.sendCampaignNow, {
+mount(campaignRoutes, contract.sendCampaignNow, {
   load: (ctx, { id }) => findAuthorizedCampaign(ctx, id),
   handle: (ctx, { loaded }) => sendCampaignNow(ctx, loaded),
   present: presentCampaign,
 })
 
-mount(campaigns, contract.cancelCampaign, {
+mount(campaignRoutes, contract.cancelCampaign, {
   load: (ctx, { id }) => findAuthorizedCampaign(ctx, id),
   handle: (ctx, { loaded }) => cancelCampaign(ctx, loaded),
   present: presentCampaign,
 })
 
-mount(campaigns, contract.retryFailedCampaignRecipients, {
+mount(campaignRoutes, contract.retryFailedCampaignRecipients, {
   load: (ctx, { id }) => findAuthorizedCampaign(ctx, id),
   handle: (ctx, { loaded }) => retryFailedRecipients(ctx, loaded),
   present: presentCampaign,
 })
 
-mount(campaigns, contract.getCampaignStats, {
+mount(campaignRoutes, contract.getCampaignStats, {
   load: (ctx, { id }) => findCampaign(ctx, id),
   handle: (ctx, { loaded }) => loadCounters(ctx, loaded),
   present: presentStats,
 })
 
-mountList(campaigns, contract.listCampaignRecipients, {
+mountList(campaignRoutes, contract.listCampaignRecipients, {
   load: (ctx, { id }) => findAuthorizedCampaign(ctx, id),
   list: (ctx, { loaded, query, page }) => listRecipients(ctx, loaded, page, query),
   present: presentRecipient,

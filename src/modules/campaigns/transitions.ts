@@ -41,7 +41,7 @@ export async function scheduleCampaign(ctx: Ctx, campaign: LoadedCampaign, text:
     ...guardMessage(campaign),
     ...updateVersion(campaigns, campaign, changes),
   ])
-  ctx.afterCommit(() => ctx.senders.of(campaign.id).wake(campaign.id, scheduled_at))
+  ctx.afterCommit(() => ctx.senders.get(campaign.id).wake(campaign.id, scheduled_at))
   return scheduled
 }
 
@@ -64,7 +64,7 @@ async function startRun(ctx: Ctx, campaign: LoadedCampaign, status: 'calculating
     ...updateVersion(campaigns, campaign, changes),
     ...(isFreshStart ? [snapshotSegment(campaign.id)] : []),
   ])
-  ctx.afterCommit(() => ctx.senders.of(campaign.id).wake(campaign.id))
+  ctx.afterCommit(() => ctx.senders.get(campaign.id).wake(campaign.id))
   return started
 }
 
@@ -81,7 +81,7 @@ const senderNotVerified = 'The campaign was started with a sender whose domain i
 export async function retryFailedRecipients(ctx: Ctx, campaign: LoadedCampaign): Promise<CampaignRow> {
   if (isRunning(campaign.status)) throw invalidTransition(campaign.status, 'retried')
   checkCampaignTransition(campaign, 'sending', 'retried')
-  const count = campaign.run === 0 ? 0 : await ctx.senders.of(campaign.id).countRetryable()
+  const count = campaign.run === 0 ? 0 : await ctx.senders.get(campaign.id).countRetryable()
   if (count === 0)
     throw new AppError('nothing_to_retry', 'No recipient of this campaign failed for a temporary reason.', {
       extra: { current_status: campaign.status },
@@ -105,7 +105,7 @@ export async function cancelCampaign(ctx: Ctx, campaign: LoadedCampaign): Promis
       snapshotSegment(campaign.id),
     ])
   }
-  const { done, snapshot } = await ctx.senders.of(campaign.id).cancel(campaign.id, campaign.run)
+  const { done, snapshot } = await ctx.senders.get(campaign.id).cancel(campaign.id, campaign.run)
   if (!done) throw invalidTransition(snapshot.status, 'cancelled')
   const result: CampaignRow = {
     ...campaign,

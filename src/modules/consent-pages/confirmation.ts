@@ -5,7 +5,7 @@ import { getAnswerState } from '../../domain/consents/consents.ts'
 import type { Language } from '../../domain/languages.ts'
 import { findVersion, type PersonAnswer, listPersonAnswers } from '../consents/index.ts'
 import { findSuppressionReason } from '../suppressions/index.ts'
-import type { Confirmation } from './page.ts'
+import type { ConfirmationContent } from './page.ts'
 import { findPerson, type LinkedPerson } from './person.ts'
 import { commitAnswers, decidePersonAnswer, type Visit } from './commit-answers.ts'
 import { chooseWording } from './page-consent.ts'
@@ -48,7 +48,7 @@ async function buildConfirmation(
   job: JobCtx,
   { person, answer, is_confirmed }: ConfirmableAnswer,
   requestedLanguage: Language | null,
-): Promise<Confirmation | null> {
+): Promise<ConfirmationContent | null> {
   const { definition, edition, before } = answer
   const version = await findVersion(job, before)
   if (!version) return null
@@ -72,7 +72,7 @@ export async function loadConfirmation(
   job: JobCtx,
   token: string,
   language: Language | null,
-): Promise<Confirmation | null> {
+): Promise<ConfirmationContent | null> {
   const confirmable = await findConfirmableAnswer(job, token)
   return confirmable && buildConfirmation(job, confirmable, language)
 }
@@ -82,7 +82,7 @@ export async function confirmAnswer(
   job: JobCtx,
   token: string,
   { language, visit }: { language: Language | null; visit: Visit },
-): Promise<Confirmation | null> {
+): Promise<ConfirmationContent | null> {
   await retryLostRaces(async () => {
     const confirmable = await findConfirmableAnswer(job, token)
     if (!confirmable || confirmable.is_confirmed) return

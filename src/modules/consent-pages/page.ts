@@ -156,7 +156,7 @@ export function renderPreferencesPage(preferences: Preferences, outcome?: FormOu
   return { language: toBcp47(language), title: words.title, content }
 }
 
-export interface Confirmation {
+export interface ConfirmationContent {
   language: Language
   organization_name: string
   consent: Pick<PageConsent, 'title' | 'text' | 'link_url' | 'language'>
@@ -172,7 +172,7 @@ export function renderConfirmationPage({
   consent,
   is_confirmed,
   preferences,
-}: Confirmation): LinkPage {
+}: ConfirmationContent): LinkPage {
   const words = pageWords[language]
   const content = html`<h1>${words.confirmTitle}</h1>
     ${

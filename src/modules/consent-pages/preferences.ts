@@ -28,8 +28,10 @@ export async function loadPreferences(job: JobCtx, person: LinkedPerson, languag
 
 /** The submitted form of the page. */
 export interface SentForm {
-  shown: readonly string[]
-  given: readonly string[]
+  /** The consents that the page showed, with their state at that time. */
+  shownValues: readonly string[]
+  /** Ids of the consents that the person gives. */
+  givenIds: readonly string[]
 }
 
 interface Choice {
@@ -41,16 +43,16 @@ interface Choice {
  * Parses the changes that the person made on the page. Returns null when the page is out of date: the form changes a
  * consent that the page no longer has, or agrees to a wording that has changed since.
  */
-function parseChoices({ shown, given }: SentForm, consents: readonly PageConsent[]): Choice[] | null {
+function parseChoices({ shownValues, givenIds }: SentForm, consents: readonly PageConsent[]): Choice[] | null {
   const changeable = new Map(
     consents.filter(({ is_changeable }) => is_changeable).map((consent) => [consent.id, consent]),
   )
-  const fields = new Map(shown.flatMap((value) => parseShownValue(value) ?? []).map((field) => [field.id, field]))
-  if (fields.size !== shown.length || given.some((id) => !fields.has(id))) return null
-  const changed = [...fields.values()].filter(({ id, wasGiven }) => wasGiven !== given.includes(id))
+  const fields = new Map(shownValues.flatMap((value) => parseShownValue(value) ?? []).map((field) => [field.id, field]))
+  if (fields.size !== shownValues.length || givenIds.some((id) => !fields.has(id))) return null
+  const changed = [...fields.values()].filter(({ id, wasGiven }) => wasGiven !== givenIds.includes(id))
   const choices = changed.map(({ id, wording_version }): Choice | null => {
     const consent = changeable.get(id)
-    const isWanted = given.includes(id)
+    const isWanted = givenIds.includes(id)
     const hasSameWording = consent?.wording_version === wording_version
     return consent && (hasSameWording || !isWanted) ? { id, isWanted } : null
   })

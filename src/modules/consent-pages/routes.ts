@@ -31,11 +31,11 @@ const readVisit = (c: AppContext): Visit => {
 
 async function readForm(c: AppContext): Promise<SentForm> {
   const form = new URLSearchParams(new TextDecoder().decode(await readBody(c, maxFormBytes)))
-  return { shown: form.getAll('shown'), given: form.getAll('given') }
+  return { shownValues: form.getAll('shown'), givenIds: form.getAll('given') }
 }
 
 /** The pages on which people read and answer their consents. Their links are sent to the person alone. */
-export function consentPages(open: (c: AppContext) => PageJob): Hono<AppEnv> {
+export function buildConsentPageRoutes(open: (c: AppContext) => PageJob): Hono<AppEnv> {
   const routes = new Hono<AppEnv>({ strict: false })
 
   routes.use('/consents/*', linkHeaders(), limitLinks())

@@ -11,69 +11,69 @@ import { findProof } from './answers/proof.ts'
 import { findConsent, findReadableConsent, listConsents } from './queries.ts'
 import { updateConsent } from './update.ts'
 
-export const consents = createRouter()
+export const consentRoutes = createRouter()
 
-mountList(consents, contract.listConsents, {
+mountList(consentRoutes, contract.listConsents, {
   list: (ctx, { query, filters, page }) => listConsents(ctx, page, query.ordering, filters),
   present: presentConsent,
 })
 
-mount(consents, contract.createConsent, {
+mount(consentRoutes, contract.createConsent, {
   target: (body) => body,
   handle: (ctx, { body }) => createConsent(ctx, body),
   present: presentConsent,
   location: ({ id }) => `/v1/consents/${id}`,
 })
 
-mount(consents, contract.getConsent, {
+mount(consentRoutes, contract.getConsent, {
   load: (ctx, { id }) => findReadableConsent(ctx, id),
   handle: async (_, { loaded }) => loaded,
   present: presentConsent,
 })
 
-mount(consents, contract.updateConsent, {
+mount(consentRoutes, contract.updateConsent, {
   load: (ctx, { id }) => findConsent(ctx, id),
   handle: (ctx, { loaded, body }) => updateConsent(ctx, loaded, body),
   present: presentConsent,
 })
 
-mount(consents, contract.deleteConsent, {
+mount(consentRoutes, contract.deleteConsent, {
   load: (ctx, { id }) => findConsent(ctx, id),
   handle: (ctx, { loaded }) => deleteConsent(ctx, loaded),
   represent: (loaded, ctx) => presentConsent(loaded, ctx),
 })
 
-mountList(consents, answers.listUserConsents, {
+mountList(consentRoutes, answers.listUserConsents, {
   load: (ctx, { id }) => findUser(ctx, id),
   list: (ctx, { loaded, query, page }) => listAnswers(ctx, loaded, page, query),
   present: presentAnswer,
 })
 
-mountList(consents, answers.listConsentRecords, {
+mountList(consentRoutes, answers.listConsentRecords, {
   load: (ctx, { id, consent_id }) => findAnswerSubject(ctx, id, consent_id),
   list: (ctx, { loaded, query, page }) => listRecords(ctx, loaded, page, query),
   present: presentRecord,
 })
 
-mount(consents, answers.getConsentProof, {
+mount(consentRoutes, answers.getConsentProof, {
   load: (ctx, { id, consent_id }) => findAnswerSubject(ctx, id, consent_id),
   handle: (ctx, { loaded }) => findProof(ctx, loaded),
   present: presentProof,
 })
 
-mount(consents, answers.giveConsent, {
+mount(consentRoutes, answers.giveConsent, {
   load: (ctx, { id, consent_id }) => findAnswerSubject(ctx, id, consent_id),
   handle: (ctx, { loaded, body }) => answerConsent(ctx, loaded, 'give', body),
   present: ({ answer }, ctx) => presentAnswer(answer, ctx),
 })
 
-mount(consents, answers.skipConsent, {
+mount(consentRoutes, answers.skipConsent, {
   load: (ctx, { id, consent_id }) => findAnswerSubject(ctx, id, consent_id),
   handle: (ctx, { loaded, body }) => answerConsent(ctx, loaded, 'skip', body),
   present: ({ answer }, ctx) => presentAnswer(answer, ctx),
 })
 
-mount(consents, answers.withdrawConsent, {
+mount(consentRoutes, answers.withdrawConsent, {
   load: (ctx, { id, consent_id }) => findAnswerSubject(ctx, id, consent_id),
   handle: (ctx, { loaded, body }) => answerConsent(ctx, loaded, 'withdraw', body),
   present: ({ answer }, ctx) => presentAnswer(answer, ctx),

@@ -76,7 +76,7 @@ const optionFields = {
   }),
 }
 const Options = z.object(optionFields).openapi('DataImportOptions')
-const OptionChanges = z.object(optionFields).partial()
+const OptionChanges = z.object(optionFields).partial().openapi('DataImportOptionChanges')
 
 const FormatWarning = z
   .object({
@@ -207,7 +207,7 @@ const CreateDataImport = z.object({
         'The other system. Name it if you import files of several systems or shops. If you omit it, it is taken from ' +
         'an earlier import with the same headers, or detected or made from the headers.',
     }),
-  options: OptionChanges.default({}),
+  options: OptionChanges.default({}).openapi({ default: {} }),
 })
 export type CreateDataImportInput = z.output<typeof CreateDataImport>
 

@@ -24,7 +24,7 @@ async function loadPage(c: AppContext, reader: MailboxReader) {
 }
 
 /** `/dev/outbox` shows the messages that the capture gateways stored, as pages and as JSON. */
-export function devMailbox(open: (c: AppContext) => MailboxReader): Hono<AppEnv> {
+export function buildDevMailboxRoutes(open: (c: AppContext) => MailboxReader): Hono<AppEnv> {
   const pages = new Hono<AppEnv>({ strict: false })
   pages.use('/dev/outbox*', async (c, next) => {
     await next()

@@ -12,7 +12,7 @@ const storedFields = { position, id, reference, recipient }
 
 /** Creates the store of the capture gateways, which `/dev/outbox` shows. */
 export const createCaptureStore = (ctx: Pick<JobCtx, 'db' | 'now' | 'newId'>): CaptureStore => ({
-  async store(key, messages) {
+  async save(key, messages) {
     const [first] = messages
     if (!first) return []
     const rows = messages.map(({ from, to, replyTo, ...message }, index) => ({

@@ -12,14 +12,14 @@ import { presentEdition, presentEditionListItem } from './present.ts'
 import { findEdition, listEditions } from './queries.ts'
 import { updateEdition } from './update.ts'
 
-export const editions = createRouter()
+export const editionRoutes = createRouter()
 
-mountList(editions, contract.listEditions, {
+mountList(editionRoutes, contract.listEditions, {
   list: (ctx, { query, filters, page }) => listEditions(ctx, page, query.ordering, filters),
   present: presentEditionListItem,
 })
 
-mount(editions, contract.createEdition, {
+mount(editionRoutes, contract.createEdition, {
   target: ({ organization_id }) => ({ organization_id }),
   handle: (ctx, { body }) => createEdition(ctx, body),
   present: presentEdition,
@@ -27,32 +27,32 @@ mount(editions, contract.createEdition, {
 })
 
 // Registered before the single edition, whose path would match `_meta` as an id.
-mount(editions, contract.getEditionMeta, {
+mount(editionRoutes, contract.getEditionMeta, {
   handle: (ctx, { query }) => readEditionChoices(ctx, query.organization_id),
   present: presentEditionMeta,
   maxAge: 300,
 })
 
-mount(editions, contract.getEdition, {
+mount(editionRoutes, contract.getEdition, {
   load: (ctx, { id }) => findEdition(ctx, id),
   handle: async (_, { loaded }) => loaded,
   present: presentEdition,
 })
 
-mount(editions, contract.updateEdition, {
+mount(editionRoutes, contract.updateEdition, {
   load: (ctx, { id }) => findEdition(ctx, id),
   handle: (ctx, { loaded, body }) => updateEdition(ctx, loaded, body),
   present: presentEdition,
 })
 
-mount(editions, duplicateContract.duplicateEdition, {
+mount(editionRoutes, duplicateContract.duplicateEdition, {
   load: (ctx, { id }) => findEdition(ctx, id),
   handle: (ctx, { loaded, body }) => duplicateEdition(ctx, loaded, body),
   present: presentEdition,
   location: ({ id }) => `/v1/editions/${id}`,
 })
 
-mount(editions, getEditionHealthcheck, {
+mount(editionRoutes, getEditionHealthcheck, {
   load: (ctx, { edition_id }) => findEdition(ctx, edition_id),
   handle: (ctx, { loaded }) => examineEdition(ctx, loaded),
   present: presentHealth,

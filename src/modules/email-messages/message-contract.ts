@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import type { RoleCode } from '../../domain/accounts/access.ts'
 import { maxSubjectLength } from '../../domain/email/blocks/blocks.ts'
-import { categories } from '../../domain/email/liquid/variables.ts'
+import { variableCategories } from '../../domain/email/liquid/variables.ts'
 import {
   emailMessageScopes,
   emailMessageTypes,
@@ -145,7 +145,7 @@ export const TemplateVariables = z
   .object({
     categories: z.array(
       z.object({
-        name: z.enum(categories as [string, ...string[]]),
+        name: z.enum(variableCategories as [string, ...string[]]),
         variables: z.array(
           z.object({
             variable: z.string().openapi({ example: 'customer.first_name' }),

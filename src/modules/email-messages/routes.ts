@@ -8,14 +8,14 @@ import { previewMessage } from './preview.ts'
 import { findMessage, findReadableMessage, listMessages } from './queries.ts'
 import { updateMessage } from './update.ts'
 
-export const emailMessages = createRouter()
+export const emailMessageRoutes = createRouter()
 
-mountList(emailMessages, contract.listEmailMessages, {
+mountList(emailMessageRoutes, contract.listEmailMessages, {
   list: (ctx, { query, filters, page }) => listMessages(ctx, page, query.ordering, filters),
   present: presentMessageItem,
 })
 
-mount(emailMessages, contract.createEmailMessage, {
+mount(emailMessageRoutes, contract.createEmailMessage, {
   target: (body) => body,
   handle: (ctx, { body }) => createMessage(ctx, body),
   present: presentMessage,
@@ -23,46 +23,46 @@ mount(emailMessages, contract.createEmailMessage, {
 })
 
 // Registered before the single message, whose path would match it as an id.
-mount(emailMessages, contract.listTemplateVariables, {
+mount(emailMessageRoutes, contract.listTemplateVariables, {
   handle: async () => undefined,
   present: presentVariables,
   maxAge: 300,
 })
 
-mount(emailMessages, contract.getEmailMessage, {
+mount(emailMessageRoutes, contract.getEmailMessage, {
   load: (ctx, { id }) => findReadableMessage(ctx, id),
   handle: async (_, { loaded }) => loaded,
   present: presentMessage,
 })
 
-mount(emailMessages, contract.updateEmailMessage, {
+mount(emailMessageRoutes, contract.updateEmailMessage, {
   load: (ctx, { id }) => findMessage(ctx, id),
   handle: (ctx, { loaded, body }) => updateMessage(ctx, loaded, body),
   present: presentMessage,
 })
 
-mount(emailMessages, contract.deleteEmailMessage, {
+mount(emailMessageRoutes, contract.deleteEmailMessage, {
   load: (ctx, { id }) => findMessage(ctx, id),
   handle: (ctx, { loaded }) => deleteMessage(ctx, loaded),
   represent: (loaded, ctx) => presentMessage(loaded, ctx),
 })
 
 // The verb checks the role in the tenant of the copy.
-mount(emailMessages, contract.adoptEmailMessage, {
+mount(emailMessageRoutes, contract.adoptEmailMessage, {
   load: (ctx, { id }) => findReadableMessage(ctx, id),
   handle: (ctx, { loaded, body }) => adoptMessage(ctx, loaded, body),
   present: presentMessage,
   location: ({ id }) => `/v1/email-messages/${id}`,
 })
 
-mount(emailMessages, contract.duplicateEmailMessage, {
+mount(emailMessageRoutes, contract.duplicateEmailMessage, {
   load: (ctx, { id }) => findReadableMessage(ctx, id),
   handle: (ctx, { loaded, body }) => duplicateMessage(ctx, loaded, body),
   present: presentMessage,
   location: ({ id }) => `/v1/email-messages/${id}`,
 })
 
-mount(emailMessages, contract.previewEmailMessage, {
+mount(emailMessageRoutes, contract.previewEmailMessage, {
   load: (ctx, { id }) => findReadableMessage(ctx, id),
   handle: (ctx, { loaded, body }) => previewMessage(ctx, loaded, body),
   present: (preview) => preview,

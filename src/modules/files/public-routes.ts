@@ -67,7 +67,7 @@ const readVerdict = async (c: AppContext): Promise<Record<string, unknown>> =>
   parseJson(await readBody(c, maxVerdictBytes), c.req.raw.headers)
 
 /** The routes that need no access token, because the URL contains a key. */
-export function servedFiles(open: (c: AppContext) => ServeJob): Hono<AppEnv> {
+export function buildServedFileRoutes(open: (c: AppContext) => ServeJob): Hono<AppEnv> {
   const routes = new Hono<AppEnv>({ strict: false })
   routes.get('/files/:id/:key/:variant', (c) => serve(c, open(c)))
 

@@ -13,16 +13,16 @@ import * as uploads from './uploads/upload-contract.ts'
 import { findUpload } from './uploads/upload-queries.ts'
 import { abortUpload, recordPart, receivePart, startUpload } from './uploads/uploads.ts'
 
-export { servedFiles } from './public-routes.ts'
+export { buildServedFileRoutes } from './public-routes.ts'
 
-export const files = createRouter()
+export const fileRoutes = createRouter()
 
-mountList(files, contract.listFiles, {
+mountList(fileRoutes, contract.listFiles, {
   list: (ctx, { query, filters, page }) => listFiles(ctx, page, query.ordering, filters),
   present: (row, ctx) => signFile(presentFile(row, ctx), row, ctx),
 })
 
-mount(files, contract.uploadFile, {
+mount(fileRoutes, contract.uploadFile, {
   target: (body) => body,
   file: { receive: (ctx, file) => receiveFile(ctx, file), discard: discardFile },
   handle: (ctx, { body, received }) => createFile(ctx, body, received),
@@ -31,20 +31,20 @@ mount(files, contract.uploadFile, {
   location: ({ id }) => `/v1/files/${id}`,
 })
 
-mount(files, uploads.startFileUpload, {
+mount(fileRoutes, uploads.startFileUpload, {
   target: (body) => body,
   handle: (ctx, { body }) => startUpload(ctx, body),
   present: presentUpload,
   location: ({ id }) => `/v1/files/uploads/${id}`,
 })
 
-mount(files, uploads.getFileUpload, {
+mount(fileRoutes, uploads.getFileUpload, {
   load: (ctx, { id }) => findUpload(ctx, id),
   handle: async (_, { loaded }) => loaded,
   present: presentUpload,
 })
 
-mount(files, uploads.putFileUploadPart, {
+mount(fileRoutes, uploads.putFileUploadPart, {
   load: (ctx, { id }) => findUpload(ctx, id),
   // A refused part is not deleted, because sending it again replaces it.
   file: { receive: (ctx, file, at) => receivePart(ctx, file, at), discard: async () => undefined },
@@ -52,7 +52,7 @@ mount(files, uploads.putFileUploadPart, {
   present: presentUpload,
 })
 
-mount(files, uploads.completeFileUpload, {
+mount(fileRoutes, uploads.completeFileUpload, {
   load: (ctx, { id }) => findUpload(ctx, id),
   handle: (ctx, { loaded }) => completeUpload(ctx, loaded),
   present: presentFile,
@@ -60,27 +60,27 @@ mount(files, uploads.completeFileUpload, {
   location: ({ id }) => `/v1/files/${id}`,
 })
 
-mount(files, uploads.abortFileUpload, {
+mount(fileRoutes, uploads.abortFileUpload, {
   load: (ctx, { id }) => findUpload(ctx, id),
   handle: (ctx, { loaded }) => abortUpload(ctx, loaded),
   represent: (loaded) => presentUpload(loaded),
 })
 
-mount(files, contract.getFile, {
+mount(fileRoutes, contract.getFile, {
   load: (ctx, { id }) => findFile(ctx, id),
   handle: async (_, { loaded }) => loaded,
   present: presentFile,
   sign: signFile,
 })
 
-mount(files, contract.updateFile, {
+mount(fileRoutes, contract.updateFile, {
   load: (ctx, { id }) => findFile(ctx, id),
   handle: (ctx, { loaded, body }) => updateFile(ctx, loaded, body),
   present: presentFile,
   sign: signFile,
 })
 
-mount(files, contract.deleteFile, {
+mount(fileRoutes, contract.deleteFile, {
   load: (ctx, { id }) => findFile(ctx, id),
   handle: (ctx, { loaded }) => deleteFile(ctx, loaded),
   represent: (loaded, ctx) => presentFile(loaded, ctx),

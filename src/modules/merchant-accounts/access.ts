@@ -2,7 +2,7 @@ import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { editions, merchantAccounts } from '../../db/schema/editions.ts'
 import { select } from '../../db/select.ts'
-import { isPaymentService, isServiceOpen, readOverridingAccount } from '../../domain/refunds/merchant-accounts.ts'
+import { isPaymentService, isServiceAvailable, readOverridingAccount } from '../../domain/refunds/merchant-accounts.ts'
 import type { GatewayAccount } from '../../gateways/payments/payments.ts'
 import type { MerchantAccountRow } from './queries.ts'
 import { openSecrets } from './secrets.ts'
@@ -10,7 +10,7 @@ import { openSecrets } from './secrets.ts'
 type AccessCtx = Pick<JobCtx, 'db' | 'config'>
 
 /** A merchant account with its decrypted secrets. It is passed to gateways and never becomes part of an answer. */
-export interface OpenedAccount extends GatewayAccount {
+export interface DecryptedAccount extends GatewayAccount {
   organization_id: string
   /** Approved refunds wait until a person confirms that they were paid. */
   settle_manually: boolean
@@ -30,8 +30,8 @@ type AccountRow = MerchantAccountRow & { override: string }
 const columns = getTableColumns(merchantAccounts)
 const { merchant_account_id, merchant_id } = editions
 
-async function decryptAccount(ctx: AccessCtx, row: AccountRow): Promise<OpenedAccount | null> {
-  if (!isPaymentService(row.type) || !isServiceOpen(row.type, ctx.config.environment)) return null
+async function decryptAccount(ctx: AccessCtx, row: AccountRow): Promise<DecryptedAccount | null> {
+  if (!isPaymentService(row.type) || !isServiceAvailable(row.type, ctx.config.environment)) return null
   return {
     id: row.id,
     service: row.type,
@@ -43,13 +43,13 @@ async function decryptAccount(ctx: AccessCtx, row: AccountRow): Promise<OpenedAc
   }
 }
 
-const hasKey = (account: OpenedAccount): boolean => account.service !== 'stripe' || account.api_key !== null
+const hasKey = (account: DecryptedAccount): boolean => account.service !== 'stripe' || account.api_key !== null
 
 /**
- * Finds the account that pays a payment back, switched off or not, for refunds that have begun. Answers null when the
+ * Finds the account that pays a payment back, switched off or not, for refunds that have begun. Returns null when the
  * payment has no account, when its key is missing or cannot be decrypted, or when its service is not available here.
  */
-export async function findRefundAccount(ctx: AccessCtx, route: PaymentRoute): Promise<OpenedAccount | null> {
+export async function findRefundAccount(ctx: AccessCtx, route: PaymentRoute): Promise<DecryptedAccount | null> {
   const override = sql<string>`case when ${columns.id} = ${merchant_account_id} then ${merchant_id} else '{}' end`
   const row = await ctx.db.first(
     select({ ...columns, override })
@@ -68,18 +68,18 @@ export async function findRefundAccount(ctx: AccessCtx, route: PaymentRoute): Pr
 }
 
 /**
- * Finds the account for a new refund. Answers null for one that is switched off, too: the refund gets 409
+ * Finds the account for a new refund. Returns null for one that is switched off, too: the refund gets 409
  * `merchant_not_ready`.
  */
-export async function findReadyAccount(ctx: AccessCtx, route: PaymentRoute): Promise<OpenedAccount | null> {
+export async function findReadyAccount(ctx: AccessCtx, route: PaymentRoute): Promise<DecryptedAccount | null> {
   const account = await findRefundAccount(ctx, route)
   return account?.is_active ? account : null
 }
 
 /**
- * Finds the account that a provider's webhook names, switched off or not. Answers null when it has no webhook secret.
+ * Finds the account that a provider's webhook names, switched off or not. Returns null when it has no webhook secret.
  */
-export async function findWebhookAccount(ctx: AccessCtx, id: string): Promise<OpenedAccount | null> {
+export async function findWebhookAccount(ctx: AccessCtx, id: string): Promise<DecryptedAccount | null> {
   const row = await ctx.db.first(select(columns).from(merchantAccounts).where(eq(columns.id, id)))
   const account = row ? await decryptAccount(ctx, { ...row, override: '{}' }) : null
   return account && account.webhook_secret !== null ? account : null

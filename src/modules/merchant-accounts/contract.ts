@@ -130,7 +130,7 @@ export const listMerchantAccounts = operation({
   method: 'get',
   path: '/v1/merchant-accounts',
   summary: 'List merchant accounts',
-  description: 'Newest first. Answers never contain keys or secrets.',
+  description: 'Newest first. Responses never contain keys or secrets.',
   roles: readers,
   query: listMerchantAccountsQuery,
   response: ListPage(MerchantAccount),

@@ -9,13 +9,14 @@ import { checkMerchantAccount, maxMerchantAccounts } from '../../domain/refunds/
 import { checkTenant } from '../editions/index.ts'
 import type { CreateMerchantAccountInput } from './contract.ts'
 import type { MerchantAccountRow } from './queries.ts'
-import { lastFour, sealSecrets } from './secrets.ts'
+import { getLastFour, sealSecrets } from './secrets.ts'
 
 const countAccounts = (organizationId: string) =>
   sql<{ count: number }>`select count(*) as count from merchant_accounts where organization_id = ${organizationId}`
 
 export async function createMerchantAccount(ctx: Ctx, input: CreateMerchantAccountInput): Promise<MerchantAccountRow> {
   const { organization_id, name, description, type, provider_account, api_key, webhook_secret } = input
+  // An inactive account can be switched on later, so it is checked like an active one.
   checkMerchantAccount(type, { ...input, is_active: true }, ctx.config.environment)
   await checkTenant(ctx, organization_id, null)
   const existing = await ctx.db.first(countAccounts(organization_id))
@@ -36,7 +37,7 @@ export async function createMerchantAccount(ctx: Ctx, input: CreateMerchantAccou
     type,
     supported_currencies: input.supported_currencies,
     provider_account,
-    api_key_last4: lastFour(api_key),
+    api_key_last4: getLastFour(api_key),
     api_key_set_at: api_key === null ? null : now,
     webhook_secret_set_at: webhook_secret === null ? null : now,
     settle_manually: input.settle_manually,

@@ -2,6 +2,6 @@ export {
   findReadyAccount,
   findRefundAccount,
   findWebhookAccount,
-  type OpenedAccount,
+  type DecryptedAccount,
   type PaymentRoute,
 } from './access.ts'

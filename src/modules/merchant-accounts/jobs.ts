@@ -9,7 +9,7 @@ import { fingerprintSecret } from '../../domain/accounts/secret-seal.ts'
 import type { MerchantAccountRow } from './queries.ts'
 import { openSecrets, sealSecrets } from './secrets.ts'
 
-const accountsASweep = 50
+const accountsPerSweep = 50
 
 const randomBytes = (length: number): Uint8Array => crypto.getRandomValues(new Uint8Array(length))
 
@@ -31,15 +31,15 @@ async function buildReseal(job: JobCtx, row: MerchantAccountRow): Promise<Statem
  * how many accounts it has encrypted again.
  */
 export async function resealMerchantAccounts(job: JobCtx): Promise<number> {
-  const [, ...previous] = job.config.payments.secrets
-  if (previous.length === 0) return 0
-  const fingerprints = await Promise.all(previous.map(fingerprintSecret))
+  const [, ...previousSecrets] = job.config.payments.secrets
+  if (previousSecrets.length === 0) return 0
+  const fingerprints = await Promise.all(previousSecrets.map(fingerprintSecret))
   const { sealed_with } = merchantAccounts
   const rows = await job.db.all(
     select(getTableColumns(merchantAccounts))
       .from(merchantAccounts)
       .where(and(inList(sql`${sealed_with}`, fingerprints), isNotNull(sealed_with)))
-      .limit(accountsASweep),
+      .limit(accountsPerSweep),
   )
   const statements = (await Promise.all(rows.map((row) => buildReseal(job, row)))).flat()
   if (statements.length) await job.db.batch(statements)

@@ -14,12 +14,12 @@ export type SealCtx = Pick<Ctx, 'config' | 'randomBytes'>
 
 /** Decrypts both secrets of an account. A secret is null when it is not set or no secret of the Worker decrypts it. */
 export async function openSecrets({ config }: Pick<JobCtx, 'config'>, row: SealedRow): Promise<AccountSecrets> {
-  const open = async (name: SecretName): Promise<string | null> => {
+  const decrypt = async (name: SecretName): Promise<string | null> => {
     const column = sealedColumns[name]
-    const sealed = row[column]
-    return sealed === null ? null : openSecret(config.payments.secrets, { id: row.id, column }, sealed)
+    const sealedSecret = row[column]
+    return sealedSecret === null ? null : openSecret(config.payments.secrets, { id: row.id, column }, sealedSecret)
   }
-  return { api_key: await open('api_key'), webhook_secret: await open('webhook_secret') }
+  return { api_key: await decrypt('api_key'), webhook_secret: await decrypt('webhook_secret') }
 }
 
 /** Encrypts the secrets of an account. Throws 503 when the Worker has no secret to encrypt with. */
@@ -35,18 +35,19 @@ export async function sealSecrets(
     throw new AppError('sealing_unavailable', 'Keys of payment providers are not accepted at present.', {
       cause: new Error('MERCHANT_KEY_SECRET is not set.'),
     })
-  const seal = async (name: SecretName): Promise<string | null> => {
-    const [column, text] = [sealedColumns[name], secrets[name]]
-    return text === null ? null : sealSecret(sealingSecret, { id, column }, randomBytes, text)
+  const encrypt = async (name: SecretName): Promise<string | null> => {
+    const secret = secrets[name]
+    if (secret === null) return null
+    return sealSecret(sealingSecret, { id, column: sealedColumns[name] }, randomBytes, secret)
   }
   return {
-    sealed_api_key: await seal('api_key'),
-    sealed_webhook_secret: await seal('webhook_secret'),
+    sealed_api_key: await encrypt('api_key'),
+    sealed_webhook_secret: await encrypt('webhook_secret'),
     sealed_with: await fingerprintSecret(sealingSecret),
   }
 }
 
-export const lastFour = (key: string | null): string | null => (key === null ? null : key.slice(-4))
+export const getLastFour = (key: string | null): string | null => (key === null ? null : key.slice(-4))
 
 /**
  * Builds the columns that change with the secrets; `{}` when none changes. A secret that cannot be decrypted is
@@ -63,7 +64,8 @@ export async function buildSecretChanges(
     if (value === undefined) return false
     return value === null ? row[sealedColumns[name]] !== null : value !== current[name]
   }
-  const [isNewKey, isNewSecret] = [isChanged('api_key'), isChanged('webhook_secret')]
+  const isNewKey = isChanged('api_key')
+  const isNewSecret = isChanged('webhook_secret')
   if (!isNewKey && !isNewSecret) return {}
   const now = ctx.now()
   const api_key = isNewKey ? (input.api_key ?? null) : current.api_key
@@ -74,7 +76,7 @@ export async function buildSecretChanges(
   }
   return {
     ...(await sealSecrets(ctx, row.id, { api_key, webhook_secret })),
-    api_key_last4: lastFour(api_key),
+    api_key_last4: getLastFour(api_key),
     api_key_set_at: computeSetAt(api_key, isNewKey, row.api_key_set_at),
     webhook_secret_set_at: computeSetAt(webhook_secret, isNewSecret, row.webhook_secret_set_at),
   }

@@ -21,9 +21,9 @@ export async function updateMerchantAccount(
   input: UpdateMerchantAccountInput,
 ): Promise<MerchantAccountRow> {
   checkMerchantAccount(row.type, input, ctx.config.environment)
-  const columns = pickChanges<MerchantAccountRow>(row, readColumns(input))
-  const changed = { ...columns, ...(await buildSecretChanges(ctx, row, input)) }
-  if (isEmpty(changed)) return commit(ctx, row, [])
-  const changes = { ...changed, modified_at: ctx.now() }
+  const inputChanges = pickChanges<MerchantAccountRow>(row, readColumns(input))
+  const secretChanges = await buildSecretChanges(ctx, row, input)
+  if (isEmpty({ ...inputChanges, ...secretChanges })) return commit(ctx, row, [])
+  const changes = { ...inputChanges, ...secretChanges, modified_at: ctx.now() }
   return commit(ctx, { ...row, ...changes, version: row.version + 1 }, updateVersion(merchantAccounts, row, changes))
 }

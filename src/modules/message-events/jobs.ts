@@ -27,7 +27,7 @@ export async function applyEvents(job: JobCtx, messages: readonly CampaignEvents
 }
 
 async function applyToCampaign(job: JobCtx, campaignId: string, events: readonly RecipientEvent[]): Promise<void> {
-  const sender = job.senders.of(campaignId)
+  const sender = job.senders.get(campaignId)
   const affected = await sender.applyEvents(events)
   if (affected.length) await suppressRecipients(job, campaignId, affected)
   // Providers report unsubscriptions from their own lists. Unsubscriptions from our links have no `provider_id` and were

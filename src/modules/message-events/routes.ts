@@ -32,7 +32,7 @@ const renderSubscription = async (job: RouteJob, subscriber: Subscriber, isResub
   renderSubscriptionPage(subscriber, await loadSubscription(job, subscriber), isResubscribed)
 
 /** Routes that need no access token: the links of messages, and the events that providers post. */
-export function messageEvents(open: (c: AppContext) => RouteJob): Hono<AppEnv> {
+export function buildMessageEventRoutes(open: (c: AppContext) => RouteJob): Hono<AppEnv> {
   const routes = new Hono<AppEnv>({ strict: false })
 
   routes.use('/t/*', linkHeaders(), limitLinks())

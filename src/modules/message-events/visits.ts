@@ -46,7 +46,7 @@ export async function openPixel(job: JobCtx, token: string, visit: LinkVisit): P
   return target && { result: true, record: () => recordVisit(job, target, visit) }
 }
 
-/** Answers null for a deleted campaign and for a recipient who was erased. */
+/** Returns null for a deleted campaign and for a recipient who was erased. */
 export async function loadSubscriber(
   job: JobCtx,
   campaignId: string,
@@ -74,7 +74,7 @@ export async function findSubscriber(job: JobCtx, kind: SubscriptionLink, token:
   const campaign =
     target &&
     (await job.db.first(select({ id: campaigns.id }).from(campaigns).where(eq(campaigns.id, target.campaign_id))))
-  const row = campaign && (await job.senders.of(campaign.id).findRecipient(target.n))
+  const row = campaign && (await job.senders.get(campaign.id).findRecipient(target.n))
   return row ? loadSubscriber(job, campaign.id, row) : null
 }
 

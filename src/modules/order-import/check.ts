@@ -6,7 +6,7 @@ import {
   hasFailed,
   type PaymentAmounts,
   decidePayment,
-  sumTakenBack,
+  sumRefundedAndReserved,
 } from '../../domain/data-imports/imported-amounts.ts'
 import { formatMoney, maxAmountMinor } from '../../domain/money.ts'
 import { orderLifecycle } from '../../domain/orders/orders.ts'
@@ -16,7 +16,7 @@ import type { ImportEdition } from './writes.ts'
 import type { OrderRow } from '../../db/schema/sales/orders.ts'
 
 /** An order with its place in the request or group. `path` leads to it in the request; empty for an order of a file. */
-export interface NumberedOrder {
+export interface OrderEntry {
   index: number
   path: readonly PropertyKey[]
   order: ExternalOrder
@@ -45,7 +45,7 @@ export interface OrderCheck {
   amounts: ItemAmounts
 }
 
-function checkChange({ order, path }: NumberedOrder, existing: OrderRow): FieldError[] {
+function checkChange({ order, path }: OrderEntry, existing: OrderRow): FieldError[] {
   const from = existing.status
   const errors: FieldError[] = []
   if (order.status !== from && !orderLifecycle.allows(from, order.status)) {
@@ -57,7 +57,7 @@ function checkChange({ order, path }: NumberedOrder, existing: OrderRow): FieldE
   return errors
 }
 
-function checkAmounts({ path }: NumberedOrder, { totals }: ItemAmounts): FieldError[] {
+function checkAmounts({ path }: OrderEntry, { totals }: ItemAmounts): FieldError[] {
   const errors: FieldError[] = []
   if (totals.total_minor < 0)
     errors.push(fieldError([...path, 'discount'], 'negative_amount', 'The discount is larger than the order.'))
@@ -67,7 +67,7 @@ function checkAmounts({ path }: NumberedOrder, { totals }: ItemAmounts): FieldEr
 }
 
 /** Computes the payment after the import. A new order is treated as one with a pending payment of its total. */
-const predictPayment = ({ order }: NumberedOrder, { totals }: ItemAmounts, payment: TransactionRow | undefined) => {
+const predictPayment = ({ order }: OrderEntry, { totals }: ItemAmounts, payment: TransactionRow | undefined) => {
   const before: PaymentAmounts = payment ?? {
     status: 'pending',
     amount_minor: totals.total_minor,
@@ -77,20 +77,20 @@ const predictPayment = ({ order }: NumberedOrder, { totals }: ItemAmounts, payme
   return decidePayment(before, { ...order, amount_minor: totals.total_minor }).payment
 }
 
-function checkRefund(numbered: NumberedOrder, amounts: ItemAmounts, { payment }: ExistingOrder): FieldError[] {
-  const { order, path } = numbered
+function checkRefund(entry: OrderEntry, amounts: ItemAmounts, { payment }: ExistingOrder): FieldError[] {
+  const { order, path } = entry
   const money = (minor: number) => formatMoney(minor, order.currency)
   const total = amounts.totals.total_minor
   const reserved = payment?.reserved_minor ?? 0
   const refundedMinor = order.refunded_minor ?? 0
-  const after = predictPayment(numbered, amounts, payment)
+  const after = predictPayment(entry, amounts, payment)
   if (refundedMinor > (payment?.refunded_minor ?? 0) && !hasFailed(after.status)) {
-    const at = [...path, 'refunded_amount']
+    const errorPath = [...path, 'refunded_amount']
     if (order.status === 'pending')
-      return [fieldError(at, 'nothing_paid', 'A pending order has not been paid, so nothing can be refunded.')]
+      return [fieldError(errorPath, 'nothing_paid', 'A pending order has not been paid, so nothing can be refunded.')]
     const maxMinor = after.amount_minor - reserved
     if (refundedMinor > maxMinor)
-      return [fieldError(at, 'refund_exceeds_amount', `The refunded amount must be at most ${money(maxMinor)}.`)]
+      return [fieldError(errorPath, 'refund_exceeds_amount', `The refunded amount must be at most ${money(maxMinor)}.`)]
   }
   const refundedOrReserved = after.refunded_minor + reserved
   if (total >= refundedOrReserved) return []
@@ -100,14 +100,14 @@ function checkRefund(numbered: NumberedOrder, amounts: ItemAmounts, { payment }:
 
 /** `addUpTo` tells whether the items, with or without the cancelled ones, make up an amount. */
 function compareTotals(
-  { order, path }: NumberedOrder,
+  { order, path }: OrderEntry,
   total: number,
   addUpTo: (amountMinor: number) => boolean,
 ): FieldError[] {
   const { amount_minor, unmapped_total, currency } = order
-  const stated = amount_minor === null ? (unmapped_total?.amounts ?? []) : [amount_minor]
-  const [first] = stated
-  if (first === undefined || stated.some(addUpTo)) return []
+  const sourceAmounts = amount_minor === null ? (unmapped_total?.amounts ?? []) : [amount_minor]
+  const [first] = sourceAmounts
+  if (first === undefined || sourceAmounts.some(addUpTo)) return []
   const format = (minor: number) => formatMoney(minor, currency)
   const [source, sum, difference] = [format(first), format(total), format(Math.abs(first - total))]
   const detail =
@@ -118,7 +118,7 @@ function compareTotals(
   return [fieldError([...path, 'amount'], 'amount_mismatch', detail)]
 }
 
-function listWarnings({ order, path }: NumberedOrder, { payment }: ExistingOrder): FieldError[] {
+function listWarnings({ order, path }: OrderEntry, { payment }: ExistingOrder): FieldError[] {
   const warnings: FieldError[] = []
   if (order.unusable_phone) {
     const detail = `"${order.unusable_phone.slice(0, 60)}" is not a phone number. The order is imported without it.`
@@ -145,33 +145,34 @@ function listWarnings({ order, path }: NumberedOrder, { payment }: ExistingOrder
   return warnings
 }
 
-export function checkOrder(edition: ImportEdition, numbered: NumberedOrder, existing: ExistingOrder): OrderCheck {
-  const { order } = numbered
+export function checkOrder(edition: ImportEdition, entry: OrderEntry, existing: ExistingOrder): OrderCheck {
+  const { order } = entry
   const vatRate = edition.tax_type === 'vat' ? edition.default_price_tax_rate : 0
-  const refunded = Math.max(order.refunded_minor ?? 0, existing.payment ? sumTakenBack(existing.payment) : 0)
+  const refunded = Math.max(order.refunded_minor ?? 0, existing.payment ? sumRefundedAndReserved(existing.payment) : 0)
   const amounts = pickCountedItems(order, vatRate, refunded)
   const addUpTo = (amount_minor: number) =>
     pickCountedItems({ ...order, amount_minor }, vatRate, refunded).totals.total_minor === amount_minor
-  const amountErrors = checkAmounts(numbered, amounts)
+  const amountErrors = checkAmounts(entry, amounts)
   const errors = [
-    ...(existing.order ? checkChange(numbered, existing.order) : []),
-    ...(amountErrors.length ? amountErrors : checkRefund(numbered, amounts, existing)),
+    ...(existing.order ? checkChange(entry, existing.order) : []),
+    ...(amountErrors.length ? amountErrors : checkRefund(entry, amounts, existing)),
   ]
   if (errors.length) return { errors, amounts, warnings: [] }
-  const mismatches = compareTotals(numbered, amounts.totals.total_minor, addUpTo)
-  return { errors, amounts, warnings: [...mismatches, ...listWarnings(numbered, existing)] }
+  const mismatches = compareTotals(entry, amounts.totals.total_minor, addUpTo)
+  return { errors, amounts, warnings: [...mismatches, ...listWarnings(entry, existing)] }
 }
 
 /** The customers of orders and the products of the edition, as they were read. */
-type KnownNames = Pick<ImportState, 'usersByEmail' | 'usersByPhone' | 'products'>
+type StoredNames = Pick<ImportState, 'usersByEmail' | 'usersByPhone' | 'products'>
 
-function isOtherCustomer({ customer }: ExternalOrder, existing: OrderRow, known: KnownNames): boolean {
+function hasOtherCustomer({ customer }: ExternalOrder, existing: OrderRow, names: StoredNames): boolean {
   const { email, phone_number } = customer
-  const user = email === null ? known.usersByPhone.get(phone_number ?? '') : known.usersByEmail.get(email)
+  const user = email === null ? names.usersByPhone.get(phone_number ?? '') : names.usersByEmail.get(email)
   return user?.id !== existing.user_id
 }
 
-const listUnits = (items: readonly { product_id: string; price_minor?: number; quantity?: number }[]): string => {
+/** Formats how often each product is sold at each price, so that two orders can be compared. */
+function formatUnits(items: readonly { product_id: string; price_minor?: number; quantity?: number }[]): string {
   const units = new Map<string, number>()
   for (const { product_id, price_minor = 0, quantity = 1 } of items) {
     const key = `${product_id} ${price_minor}`
@@ -180,20 +181,23 @@ const listUnits = (items: readonly { product_id: string; price_minor?: number; q
   return JSON.stringify([...units].toSorted())
 }
 
-function hasOtherItems({ items }: ItemAmounts, existing: OrderRow, { products }: KnownNames): boolean {
-  const wanted = items.map((item) => ({ ...item, product_id: products.get(fold(item.product))?.id ?? item.product }))
-  return listUnits(wanted) !== listUnits(existing.cart.items ?? [])
+function hasOtherItems({ items }: ItemAmounts, existing: OrderRow, { products }: StoredNames): boolean {
+  const orderItems = items.map((item) => ({
+    ...item,
+    product_id: products.get(fold(item.product))?.id ?? item.product,
+  }))
+  return formatUnits(orderItems) !== formatUnits(existing.cart.items ?? [])
 }
 
 /** Warns that an order with the same id may be another order, for example of another system. */
 export function compareWithStored(
   edition: ImportEdition,
-  numbered: NumberedOrder,
+  entry: OrderEntry,
   existing: OrderRow,
-  known: KnownNames,
+  names: StoredNames,
 ): { customer: FieldError[]; items: FieldError[] } {
-  const { order, path } = numbered
-  const { amounts } = checkOrder(edition, numbered, { order: undefined, payment: undefined })
+  const { order, path } = entry
+  const { amounts } = checkOrder(edition, entry, { order: undefined, payment: undefined })
   const warn = (field: 'customer' | 'items', code: 'other_customer' | 'other_items', what: string) => [
     fieldError(
       [...path, field],
@@ -202,15 +206,15 @@ export function compareWithStored(
     ),
   ]
   return {
-    customer: isOtherCustomer(order, existing, known) ? warn('customer', 'other_customer', 'another customer') : [],
-    items: hasOtherItems(amounts, existing, known) ? warn('items', 'other_items', 'other items or prices') : [],
+    customer: hasOtherCustomer(order, existing, names) ? warn('customer', 'other_customer', 'another customer') : [],
+    items: hasOtherItems(amounts, existing, names) ? warn('items', 'other_items', 'other items or prices') : [],
   }
 }
 
-/** Decides what happens to an order that already exists. Answers null when it is updated. */
+/** Decides what happens to an order that already exists. Returns null when it is updated. */
 export function decideDuplicate(
   policy: DuplicatePolicy,
-  { path }: NumberedOrder,
+  { path }: OrderEntry,
 ): { action: 'skipped' | 'error'; errors: readonly FieldError[] } | null {
   if (policy === 'update') return null
   if (policy === 'skip') return { action: 'skipped', errors: [] }

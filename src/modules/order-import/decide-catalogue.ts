@@ -11,10 +11,10 @@ import {
 } from './state.ts'
 import { type DecisionContext, buildInsert, type Write } from './writes.ts'
 
-/** Rows of a catalogue table by their key, with those that the import adds. */
+/** Rows of a catalogue table by their key, including the rows that the import adds. */
 class CatalogueRows<Row> {
   readonly #rows: Map<string, Row>
-  readonly added: Row[] = []
+  readonly newRows: Row[] = []
 
   constructor(existing: ReadonlyMap<string, Row>) {
     this.#rows = new Map(existing)
@@ -25,7 +25,7 @@ class CatalogueRows<Row> {
     if (existing) return existing
     const row = create()
     this.#rows.set(key, row)
-    this.added.push(row)
+    this.newRows.push(row)
     return row
   }
 
@@ -101,10 +101,10 @@ export class CatalogueResolver {
 
   buildWrites(): Write[] {
     return [
-      ...buildInsert('products', this.#products.added),
-      ...buildInsert('locations', this.#locations.added),
-      ...buildInsert('variants', this.#variants.added),
-      ...buildInsert('options', this.#options.added),
+      ...buildInsert('products', this.#products.newRows),
+      ...buildInsert('locations', this.#locations.newRows),
+      ...buildInsert('variants', this.#variants.newRows),
+      ...buildInsert('options', this.#options.newRows),
     ]
   }
 }

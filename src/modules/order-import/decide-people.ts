@@ -30,7 +30,7 @@ const pickContact = (person: Contact): Contact => ({
   last_name: person.last_name,
 })
 
-interface KnownPerson {
+interface ResolvedPerson {
   user: UserRow
   /** The stored row; null for a new person. */
   stored: UserRow | null
@@ -41,7 +41,7 @@ export class PeopleResolver {
   readonly #context: DecisionContext
   readonly #byEmail: Map<string, string>
   readonly #byPhone: Map<string, string>
-  readonly #known: Map<string, KnownPerson>
+  readonly #people: Map<string, ResolvedPerson>
   /** People whom the orders of this group name. */
   readonly #namedIds = new Set<string>()
 
@@ -50,11 +50,11 @@ export class PeopleResolver {
     this.#byEmail = new Map([...state.usersByEmail].map(([email, { id }]) => [email, id]))
     this.#byPhone = new Map([...state.usersByPhone].map(([phone, { id }]) => [phone, id]))
     const users = [...state.holders, ...state.usersByPhone.values(), ...state.usersByEmail.values()]
-    this.#known = new Map(users.map((user) => [user.id, { user, stored: user }]))
+    this.#people = new Map(users.map((user) => [user.id, { user, stored: user }]))
   }
 
   get(id: string): UserRow {
-    const person = this.#known.get(id)
+    const person = this.#people.get(id)
     if (!person) throw new Error(`No order of this group resolved the person ${id}.`)
     return person.user
   }
@@ -66,7 +66,7 @@ export class PeopleResolver {
       ? { ...existing, user: fillEmptyFields(existing.user, imported) }
       : this.#create(imported)
     const edition_values = this.#mergeValues(user.edition_values, imported)
-    this.#known.set(user.id, { stored, user: { ...user, edition_values } })
+    this.#people.set(user.id, { stored, user: { ...user, edition_values } })
     if (user.email !== null) this.#byEmail.set(user.email, user.id)
     if (user.phone_number !== null) this.#byPhone.set(user.phone_number, user.id)
     this.#namedIds.add(user.id)
@@ -77,22 +77,22 @@ export class PeopleResolver {
    * Finds a stored person who has another name than the order says. `by_phone` is a person whom only a number
    * identifies, who may be somebody else in the same household or company.
    */
-  findOtherName(id: string, given: ImportedPerson): { stored_name: string; by_phone: boolean } | null {
-    const stored = this.#known.get(id)?.stored
-    // The caller sees of a customer of other editions only what this edition was given.
-    const visible = stored?.is_protected ? stored.edition_values : stored
-    const stored_name = visible ? formatFullName(visible) : ''
-    const name = formatFullName(given)
+  findOtherName(id: string, imported: ImportedPerson): { stored_name: string; by_phone: boolean } | null {
+    const stored = this.#people.get(id)?.stored
+    // Of a customer who also belongs to other editions, the caller sees only the values of this edition.
+    const visibleValues = stored?.is_protected ? stored.edition_values : stored
+    const stored_name = visibleValues ? formatFullName(visibleValues) : ''
+    const name = formatFullName(imported)
     if (stored_name === '' || name === '' || fold(stored_name) === fold(name)) return null
-    return { stored_name, by_phone: given.email === null }
+    return { stored_name, by_phone: imported.email === null }
   }
 
   /** A person is found by the phone number only if no e-mail address contradicts it. */
-  #find({ email, phone_number }: ImportedPerson): KnownPerson | undefined {
-    const by = (ids: Map<string, string>, key: string | null) =>
-      key === null ? undefined : this.#known.get(ids.get(key) ?? '')
-    const byEmail = by(this.#byEmail, email)
-    const byPhone = by(this.#byPhone, phone_number)
+  #find({ email, phone_number }: ImportedPerson): ResolvedPerson | undefined {
+    const lookUp = (ids: Map<string, string>, key: string | null) =>
+      key === null ? undefined : this.#people.get(ids.get(key) ?? '')
+    const byEmail = lookUp(this.#byEmail, email)
+    const byPhone = lookUp(this.#byPhone, phone_number)
     if (byEmail || !byPhone || email === null) return byEmail ?? byPhone
     // A customer without an address gets this one. A customer whom the caller may not change cannot get it, so this is
     // another person with the same number.
@@ -101,7 +101,7 @@ export class PeopleResolver {
     return isSamePerson ? byPhone : undefined
   }
 
-  #create(imported: ImportedPerson): KnownPerson {
+  #create(imported: ImportedPerson): ResolvedPerson {
     const { edition, now, newId } = this.#context
     const contact = pickContact(imported)
     const user: UserRow = {
@@ -140,8 +140,8 @@ export class PeopleResolver {
 
   buildWrites(): Write[] {
     const { edition, now } = this.#context
-    const all = [...this.#known.values()]
-    const newCustomers = all.flatMap(({ user: { id, edition_values }, stored }) =>
+    const people = [...this.#people.values()]
+    const newCustomers = people.flatMap(({ user: { id, edition_values }, stored }) =>
       edition_values && !stored?.edition_values
         ? [
             {
@@ -154,34 +154,34 @@ export class PeopleResolver {
           ]
         : [],
     )
-    const changes = all.flatMap(({ user, stored }) => {
+    const changes = people.flatMap(({ user, stored }) => {
       const [before, after] = [stored?.edition_values, user.edition_values]
       return before && after && !isSame(before, after) ? [{ user_id: user.id, before, after }] : []
     })
     return [
       ...buildInsert(
         'users',
-        all.flatMap(({ user, stored }) => (stored ? [] : [toUserRow(user)])),
+        people.flatMap(({ user, stored }) => (stored ? [] : [toUserRow(user)])),
       ),
-      ...all.flatMap(({ user, stored }) => (stored ? buildUserWrites(stored, user, now) : [])),
+      ...people.flatMap(({ user, stored }) => (stored ? buildUserWrites(stored, user, now) : [])),
       ...(changes.length ? [{ write: 'edition-customers' as const, changes }] : []),
       ...buildInsert('customers', newCustomers),
     ]
   }
 
-  /** Records what the import changes about a person, for an undo. Answers null for an unchanged person. */
+  /** Records what the import changes about a person, for an undo. Returns null for an unchanged person. */
   recordChange(id: string): PersonUndo | null {
-    const person = this.#known.get(id)
+    const person = this.#people.get(id)
     const after = person?.user.edition_values
     if (!person || !after || !this.#namedIds.has(id)) throw new Error(`No order of this group names the person ${id}.`)
     const { user, stored } = person
-    if (!stored) return { id, is_new: true, filled: {}, edition_values: null }
+    if (!stored) return { id, is_new: true, filled_fields: {}, edition_values: null }
     const names = contactFields.filter((name) => stored[name] !== user[name])
-    const filled = Object.fromEntries(names.map((name) => [name, user[name]])) as Partial<Contact>
+    const filled_fields = Object.fromEntries(names.map((name) => [name, user[name]])) as Partial<Contact>
     const before = stored.edition_values
     const isUnchanged = before !== null && isSame(before, after)
     return names.length || !isUnchanged
-      ? { id, is_new: false, filled, edition_values: isUnchanged ? null : { before, after } }
+      ? { id, is_new: false, filled_fields, edition_values: isUnchanged ? null : { before, after } }
       : null
   }
 }

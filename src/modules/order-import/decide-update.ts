@@ -1,12 +1,12 @@
-import { decidePayment, sumTakenBack } from '../../domain/data-imports/imported-amounts.ts'
+import { decidePayment, sumRefundedAndReserved } from '../../domain/data-imports/imported-amounts.ts'
 import { isPaid, paymentStatusByOrderStatus, wasCaptured } from '../../domain/orders/orders.ts'
 import { isHeld, openPurchaseStatuses, listStatusesMovedByOrder } from '../../domain/orders/purchases.ts'
 import {
   type ExistingUnit,
   expandItems,
   nothingPaid,
-  reconcile,
-  type Reconciled,
+  reconcilePurchases,
+  type Reconciliation,
   type WantedUnit,
 } from '../../domain/orders/reconcile-purchases.ts'
 import { isEmpty, pickChanges } from '../../db/write.ts'
@@ -22,7 +22,7 @@ import type { PurchaseRow, TransactionRow } from './state.ts'
 import { type DecisionContext, buildInsert, type PurchaseChange, type PurchaseDetails, type Write } from './writes.ts'
 import type { OrderRow } from '../../db/schema/sales/orders.ts'
 
-export interface ExistingOrder {
+export interface OrderToUpdate {
   order: OrderRow
   purchases: readonly PurchaseRow[]
   payment: TransactionRow | undefined
@@ -46,7 +46,7 @@ const toExistingUnit = (row: PurchaseRow, payment: TransactionRow | undefined): 
   holder_id: row.user_id,
   status: row.status,
   has_uses: row.status === 'used' || row.uses_count > 0,
-  is_void: row.status === 'cancelled' && sumTakenBack(row) === 0 && payment?.status !== 'refunded',
+  is_void: row.status === 'cancelled' && sumRefundedAndReserved(row) === 0 && payment?.status !== 'refunded',
   row,
 })
 
@@ -54,13 +54,13 @@ const toExistingUnit = (row: PurchaseRow, payment: TransactionRow | undefined): 
 function buildPaymentWrites(
   resolvedOrder: ResolvedOrder,
   row: TransactionRow,
-  after: ReturnType<typeof decidePayment>,
+  decision: ReturnType<typeof decidePayment>,
 ): Extract<Write, { write: 'payment' }>[] {
   const { order, totals } = resolvedOrder
   const { service_fee_minor, handling_fee_minor } = totals
-  const provider = order.payment && sumTakenBack(row) === 0 ? buildProviderColumns(order.payment) : {}
-  const fees = after.follows ? { service_fee_minor, handling_fee_minor } : {}
-  return [{ write: 'payment', payment: row, changes: pickChanges(row, { ...after.payment, ...fees, ...provider }) }]
+  const provider = order.payment && sumRefundedAndReserved(row) === 0 ? buildProviderColumns(order.payment) : {}
+  const fees = decision.follows ? { service_fee_minor, handling_fee_minor } : {}
+  return [{ write: 'payment', payment: row, changes: pickChanges(row, { ...decision.payment, ...fees, ...provider }) }]
 }
 
 /** A purchase whose number of uses changes is used up or becomes active again. */
@@ -73,13 +73,13 @@ function decideStatusByUses(row: PurchaseRow, { uses_limit, is_unlimited_use }: 
 /** Refunded, cancelled and expired purchases stay as they are, except for their holder and what was paid for them. */
 function decideDetails(
   row: PurchaseRow,
-  wanted: WantedUnit | undefined,
+  unit: WantedUnit | undefined,
   { order, customerId, followsPrices }: { order: OrderRow; customerId: string; followsPrices: boolean },
 ): PurchaseDetails {
-  const user_id = wanted?.holder_id ?? (row.user_id === order.user_id ? customerId : row.user_id)
-  const { price_minor, deposit_minor, handling_fee_minor } = followsPrices ? (wanted ?? nothingPaid) : row
-  const isOpen = wanted !== undefined && wanted.status !== 'cancelled' && openPurchaseStatuses.includes(row.status)
-  const source = isOpen ? wanted : row
+  const user_id = unit?.holder_id ?? (row.user_id === order.user_id ? customerId : row.user_id)
+  const { price_minor, deposit_minor, handling_fee_minor } = followsPrices ? (unit ?? nothingPaid) : row
+  const isOpen = unit !== undefined && unit.status !== 'cancelled' && openPurchaseStatuses.includes(row.status)
+  const source = isOpen ? unit : row
   return {
     user_id,
     product_id: source.product_id,
@@ -93,7 +93,7 @@ function decideDetails(
     price_minor,
     deposit_minor,
     handling_fee_minor,
-    status: isOpen ? decideStatusByUses(row, wanted) : row.status,
+    status: isOpen ? decideStatusByUses(row, unit) : row.status,
   }
 }
 
@@ -102,11 +102,11 @@ const priceColumns: readonly string[] = ['price_minor', 'deposit_minor', 'handli
 /** Used, refunded and expired purchases keep their status. */
 function groupStatusChanges({
   pairs,
-  removed,
-}: Reconciled<ExistingPurchase>): [PurchaseChange['status'], PurchaseRow[]][] {
+  surplusPurchases,
+}: Reconciliation<ExistingPurchase>): [PurchaseChange['status'], PurchaseRow[]][] {
   const targets = [
-    ...pairs.map(({ existing, wanted }) => ({ row: existing.row, target: wanted.status })),
-    ...removed.map(({ row }) => ({ row, target: 'cancelled' as const })),
+    ...pairs.map(({ purchase, unit }) => ({ row: purchase.row, target: unit.status })),
+    ...surplusPurchases.map(({ row }) => ({ row, target: 'cancelled' as const })),
   ]
   return (['active', 'cancelled'] as const).map((status) => [
     status,
@@ -119,49 +119,48 @@ function groupStatusChanges({
 function decidePurchases(
   context: DecisionContext,
   resolvedOrder: ResolvedOrder,
-  existing: ExistingOrder,
+  existing: OrderToUpdate,
   followsPrices: boolean,
 ) {
   const { order, payment } = existing
   const { user, items, countedItems, totals } = resolvedOrder
   // The former customer's purchases pass to the new one, so that the same import finds what it left.
-  const units = existing.purchases.map((row) => {
+  const existingUnits = existing.purchases.map((row) => {
     const unit = toExistingUnit(row, payment)
     return row.user_id === order.user_id ? { ...unit, holder_id: user.id } : unit
   })
-  const reconciled = reconcile(units, expandItems(items, countedItems, totals.discount_minor), {
-    customerId: user.id,
-    followsPrices,
-  })
-  const wantedById = new Map(reconciled.pairs.map((pair) => [pair.existing.row.id, pair.wanted]))
-  const changed = existing.purchases.flatMap((purchase) => {
-    const details = decideDetails(purchase, wantedById.get(purchase.id), { order, customerId: user.id, followsPrices })
+  const units = expandItems(items, countedItems, totals.discount_minor)
+  const reconciliation = reconcilePurchases(existingUnits, units, { customerId: user.id, followsPrices })
+  const unitsByPurchaseId = new Map(reconciliation.pairs.map(({ purchase, unit }) => [purchase.row.id, unit]))
+  const changedPurchases = existing.purchases.flatMap((purchase) => {
+    const unit = unitsByPurchaseId.get(purchase.id)
+    const details = decideDetails(purchase, unit, { order, customerId: user.id, followsPrices })
     const changes = pickChanges<PurchaseDetails>(purchase, details)
     return isEmpty(changes) ? [] : [{ purchase, changes }]
   })
-  const statusChanges = groupStatusChanges(reconciled).filter(([, rows]) => rows.length > 0)
+  const statusChanges = groupStatusChanges(reconciliation).filter(([, rows]) => rows.length > 0)
   const newPurchases = buildPurchaseRows(
     context,
     { order: { id: order.id, created_at: context.now }, user },
-    reconciled.added,
+    reconciliation.newUnits,
   )
   const passIds = [
-    ...changed
+    ...changedPurchases
       .filter(({ changes }) => Object.keys(changes).some((column) => !priceColumns.includes(column)))
       .map(({ purchase }) => purchase.id),
     ...statusChanges.flatMap(([, rows]) => rows.map(({ id }) => id)),
   ]
-  const changesById = new Map(changed.map(({ purchase, changes }) => [purchase.id, changes]))
-  const withChanges = (row: PurchaseRow) => ({ ...row, ...changesById.get(row.id) })
+  const changesById = new Map(changedPurchases.map(({ purchase, changes }) => [purchase.id, changes]))
+  const applyChanges = (row: PurchaseRow) => ({ ...row, ...changesById.get(row.id) })
   const writes: Write[] = [
-    ...(changed.length ? [{ write: 'purchase-details' as const, purchases: changed }] : []),
+    ...(changedPurchases.length ? [{ write: 'purchase-details' as const, purchases: changedPurchases }] : []),
     ...statusChanges.map(([status, purchases]) => ({ write: 'purchase-status' as const, purchases, status })),
     ...(passIds.length ? [{ write: 'passes' as const, purchase_ids: [...new Set(passIds)] }] : []),
     ...buildInsert('purchases', newPurchases),
   ]
   const changes = [
     ...statusChanges.flatMap(([status, rows]) =>
-      buildPurchaseChanges(order.id, resolvedOrder, status, rows.map(withChanges)),
+      buildPurchaseChanges(order.id, resolvedOrder, status, rows.map(applyChanges)),
     ),
     ...newPurchases.flatMap((purchase) => buildPurchaseChanges(order.id, resolvedOrder, purchase.status, [purchase])),
   ]
@@ -172,13 +171,13 @@ function decidePurchases(
 export function decideUpdate(
   context: DecisionContext,
   resolvedOrder: ResolvedOrder,
-  existing: ExistingOrder,
+  existing: OrderToUpdate,
 ): OrderDecision {
   const { order, user, totals } = resolvedOrder
   const { order: row, payment } = existing
   const orderAmounts = { ...order, amount_minor: totals.total_minor }
-  const after = payment && decidePayment(payment, orderAmounts)
-  const paymentStatus = after?.payment.status ?? paymentStatusByOrderStatus[order.status]
+  const paymentDecision = payment && decidePayment(payment, orderAmounts)
+  const paymentStatus = paymentDecision?.payment.status ?? paymentStatusByOrderStatus[order.status]
   const isComplete = payment !== undefined && order.status === 'completed' && wasCaptured(paymentStatus)
   const changes = {
     ...buildOrderColumns(context, resolvedOrder, row.cart),
@@ -188,15 +187,15 @@ export function decideUpdate(
     modified_at: context.now,
   }
   // Once money went back, the payment keeps its amount and each purchase keeps its part of it.
-  const purchases = decidePurchases(context, resolvedOrder, existing, after?.follows ?? true)
-  const paymentWrites = payment && after ? buildPaymentWrites(resolvedOrder, payment, after) : []
+  const purchases = decidePurchases(context, resolvedOrder, existing, paymentDecision?.follows ?? true)
+  const paymentWrites = payment && paymentDecision ? buildPaymentWrites(resolvedOrder, payment, paymentDecision) : []
   const { modified_at: _, ...columns } = changes
   return {
     order: { ...row, ...changes, version: row.version + 1 },
     is_unchanged:
       purchases.writes.length === 0 &&
       isEmpty(pickChanges<OrderRow>(row, columns)) &&
-      paymentWrites.every((one) => isEmpty(one.changes)),
+      paymentWrites.every((write) => isEmpty(write.changes)),
     writes: [{ write: 'order', order: row, changes }, ...paymentWrites, ...purchases.writes],
     changes: purchases.changes,
   }

@@ -20,7 +20,7 @@ import {
   checkOrder,
   compareWithStored,
   decideDuplicate,
-  type NumberedOrder,
+  type OrderEntry,
   type OrderCheck,
   type OrderOutcome,
 } from './check.ts'
@@ -42,7 +42,7 @@ export interface GroupDecision {
 }
 
 interface AcceptedOrder {
-  numbered: NumberedOrder
+  entry: OrderEntry
   existing: OrderRow | undefined
   check: OrderCheck
 }
@@ -73,16 +73,13 @@ function resolveItem(
   }
 }
 
-/**
- * Resolves an order to ids. Later orders of the group may fill in its people, so call the returned function once all of
- * them are resolved.
- */
+/** Resolves an order to ids. Call the returned function once all orders of the group are resolved. */
 function resolveOrder(
-  { numbered, check }: AcceptedOrder,
+  { entry, check }: AcceptedOrder,
   people: PeopleResolver,
   catalogue: CatalogueResolver,
 ): () => ResolvedOrder {
-  const { order } = numbered
+  const { order } = entry
   const customerId = people.resolve(toImportedCustomer(order))
   const items = order.items.map((item) => [item, resolveItem(order, item, people, catalogue)] as const)
   const countedItems = new Set(check.amounts.items)
@@ -141,10 +138,10 @@ interface GroupParts {
 
 /** An import never changes the name of a customer, and an update says so. */
 function warnAboutName({ resolvedOrder, accepted }: AcceptedDecision, people: PeopleResolver): FieldError[] {
-  const { numbered, existing } = accepted
-  const other = people.findOtherName(resolvedOrder.user.id, toImportedCustomer(numbered.order))
+  const { entry, existing } = accepted
+  const other = people.findOtherName(resolvedOrder.user.id, toImportedCustomer(entry.order))
   if (!other || (!existing && !other.by_phone)) return []
-  const path = [...numbered.path, 'customer', 'full_name']
+  const path = [...entry.path, 'customer', 'full_name']
   const customer = `"${other.stored_name}" (${resolvedOrder.user.id})`
   return other.by_phone
     ? [
@@ -163,26 +160,27 @@ function listChangedPeople({ resolvedOrder: { user, items } }: AcceptedDecision,
   return [...ids].flatMap((id) => people.recordChange(id) ?? [])
 }
 
-/** The first of several orders records what they share. */
+/** A person whom several orders change is recorded with the first of them, and so is the catalogue of the group. */
 function recordOrders(
   decisions: readonly AcceptedDecision[],
   outcomes: readonly OrderOutcome[],
   parts: GroupParts,
 ): OrderRecord[] {
-  const seen = new Set<string>()
-  const firstChanged = outcomes.findIndex(({ action }) => action !== 'skipped')
-  return decisions.map((one, at) => {
-    const outcome = outcomes[at] as OrderOutcome
+  const recordedIds = new Set<string>()
+  const firstChange = outcomes.findIndex(({ action }) => action !== 'skipped')
+  return decisions.map((decision, index) => {
+    const outcome = outcomes[index] as OrderOutcome
     if (outcome.action === 'skipped') return { outcome, order_version: null, undo: null }
-    const people = listChangedPeople(one, parts.people).filter(({ id }) => !seen.has(id))
-    for (const { id } of people) seen.add(id)
+    const { order, writes, accepted } = decision
+    const people = listChangedPeople(decision, parts.people).filter(({ id }) => !recordedIds.has(id))
+    for (const { id } of people) recordedIds.add(id)
     return {
       outcome,
-      order_version: one.order.version,
+      order_version: order.version,
       undo: {
-        updated: one.accepted.existing ? recordUpdate(parts.state, one.accepted.existing, one.writes) : null,
+        updated: accepted.existing ? recordUpdate(parts.state, accepted.existing, writes) : null,
         people,
-        catalogue: at === firstChanged ? listAddedCatalogue(parts.writes) : createEmptyCatalogue(),
+        catalogue: index === firstChange ? listAddedCatalogue(parts.writes) : createEmptyCatalogue(),
       },
     }
   })
@@ -190,11 +188,11 @@ function recordOrders(
 
 function buildOutcome(decision: AcceptedDecision, isUnchanged: boolean, people: PeopleResolver): OrderOutcome {
   const { order, accepted } = decision
-  const { numbered, existing, check } = accepted
-  const { external_id } = numbered.order
+  const { entry, existing, check } = accepted
+  const { external_id } = entry.order
   const action = isUnchanged ? 'skipped' : existing ? 'updated' : 'created'
   const warnings = [...check.warnings, ...warnAboutName(decision, people)]
-  return { index: numbered.index, external_id, action, order_id: order.id, errors: [], warnings }
+  return { index: entry.index, external_id, action, order_id: order.id, errors: [], warnings }
 }
 
 /** Decides on a group of orders without reading or writing. No external id may be in the group twice. */
@@ -202,56 +200,59 @@ export function decideOrderGroup(
   context: DecisionContext,
   policy: DuplicatePolicy,
   state: ImportState,
-  group: readonly NumberedOrder[],
+  group: readonly OrderEntry[],
 ): GroupDecision {
-  const refused: OrderOutcome[] = []
+  const refusedOutcomes: OrderOutcome[] = []
   const acceptedOrders: AcceptedOrder[] = []
-  for (const numbered of group) {
-    const { index, order } = numbered
+  for (const entry of group) {
+    const { index, order } = entry
     const existing = state.orders.get(order.external_id)
     const base = { index, external_id: order.external_id, order_id: existing?.id ?? null, warnings: [] }
-    const differences = existing && compareWithStored(context.edition, numbered, existing, state)
-    const duplicate = existing ? decideDuplicate(policy, numbered) : null
+    const differences = existing && compareWithStored(context.edition, entry, existing, state)
+    const duplicate = existing ? decideDuplicate(policy, entry) : null
     if (duplicate) {
       const warnings = differences ? [...differences.customer, ...differences.items] : []
-      refused.push({ ...base, ...duplicate, warnings })
+      refusedOutcomes.push({ ...base, ...duplicate, warnings })
       continue
     }
     const payment = existing && state.payments.get(existing.id)
-    const check = checkOrder(context.edition, numbered, { order: existing, payment })
-    if (check.errors.length) refused.push({ ...base, action: 'error', errors: check.errors })
+    const check = checkOrder(context.edition, entry, { order: existing, payment })
+    if (check.errors.length) refusedOutcomes.push({ ...base, action: 'error', errors: check.errors })
     else {
       const warnings = [...check.warnings, ...(differences?.customer ?? [])]
-      acceptedOrders.push({ numbered, existing, check: { ...check, warnings } })
+      acceptedOrders.push({ entry, existing, check: { ...check, warnings } })
     }
   }
   const people = new PeopleResolver(context, state)
   const catalogue = new CatalogueResolver(context, state)
-  const resolvers = acceptedOrders.map((one) => resolveOrder(one, people, catalogue))
-  const decisions = acceptedOrders.map((one, at): AcceptedDecision =>
-    decideOrder(context, state, one, (resolvers[at] as () => ResolvedOrder)()),
+  // All orders are resolved before the first is decided, because later orders may fill in the people of earlier ones.
+  const resolutions = acceptedOrders.map((accepted) => ({
+    accepted,
+    getResolvedOrder: resolveOrder(accepted, people, catalogue),
+  }))
+  const decisions = resolutions.map(({ accepted, getResolvedOrder }) =>
+    decideOrder(context, state, accepted, getResolvedOrder()),
   )
-  const unchanged = new Set(decisions.filter((one) => one.is_unchanged && listChangedPeople(one, people).length === 0))
-  const outcomes = decisions.map((one) => buildOutcome(one, unchanged.has(one), people))
+  const unchangedDecisions = new Set(
+    decisions.filter((decision) => decision.is_unchanged && listChangedPeople(decision, people).length === 0),
+  )
+  const changedDecisions = decisions.filter((decision) => !unchangedDecisions.has(decision))
+  const outcomes = decisions.map((decision) => buildOutcome(decision, unchangedDecisions.has(decision), people))
   const parts = { state, people, writes: catalogue.buildWrites() }
   return {
-    outcomes: [...refused, ...outcomes],
+    outcomes: [...refusedOutcomes, ...outcomes],
     buildRecords: () => [
-      ...refused.map((outcome) => ({ outcome, order_version: null, undo: null })),
+      ...refusedOutcomes.map((outcome) => ({ outcome, order_version: null, undo: null })),
       ...recordOrders(decisions, outcomes, parts),
     ],
-    writes: [
-      ...people.buildWrites(),
-      ...parts.writes,
-      ...decisions.flatMap((one) => (unchanged.has(one) ? [] : one.writes)),
-    ],
+    writes: [...people.buildWrites(), ...parts.writes, ...changedDecisions.flatMap(({ writes }) => writes)],
     changes: decisions.flatMap(({ changes }) => changes),
     names: new Map([...state.names, ...catalogue.mapNames()]),
-    receipts: decisions.flatMap((one) =>
-      one.accepted.existing ? [] : [buildReceipt(context.edition, one.order, one.resolvedOrder)],
+    receipts: decisions.flatMap(({ accepted, order, resolvedOrder }) =>
+      accepted.existing ? [] : [buildReceipt(context.edition, order, resolvedOrder)],
     ),
-    answers: decisions.flatMap((one) => listAnswers(context, one)),
-    orders: decisions.flatMap((one) => (unchanged.has(one) ? [] : [one.order])),
+    answers: decisions.flatMap((decision) => listAnswers(context, decision)),
+    orders: changedDecisions.map(({ order }) => order),
   }
 }
 

@@ -18,7 +18,7 @@ import { hasSuppressionHashes, restoreSuppressions } from '../suppressions/index
 import { buildReceiptStatements } from '../transactional-emails/index.ts'
 import { announceAll, type Announcement } from '../webhooks/index.ts'
 import { decideOrderGroup, type GroupDecision } from './decide.ts'
-import type { NumberedOrder, OrderOutcome } from './check.ts'
+import type { OrderEntry, OrderOutcome } from './check.ts'
 import {
   type ImportState,
   loadImportState,
@@ -54,18 +54,18 @@ const groupSize = 25
 const maxTries = 5
 
 /** Splits orders into groups. A group has each external id once, and no more units than one order may have. */
-function groupOrders(orders: readonly NumberedOrder[]): NumberedOrder[][] {
-  const groups: NumberedOrder[][] = []
+function groupOrders(orders: readonly OrderEntry[]): OrderEntry[][] {
+  const groups: OrderEntry[][] = []
   let units = 0
   let ids = new Set<string>()
-  for (const numbered of orders) {
-    const { items, external_id } = numbered.order
+  for (const entry of orders) {
+    const { items, external_id } = entry.order
     const orderUnits = items.reduce((count, item) => count + item.quantity, 0)
     const group = groups.at(-1)
     const fits = group && group.length < groupSize && units + orderUnits <= maxUnitsPerOrder && !ids.has(external_id)
-    if (fits) group.push(numbered)
+    if (fits) group.push(entry)
     else {
-      groups.push([numbered])
+      groups.push([entry])
       units = 0
       ids = new Set()
     }
@@ -90,7 +90,7 @@ export const races = Object.fromEntries(
   ].map((columns) => [columns, () => new LostRace('another request created the same row')]),
 )
 
-function listAddresses(group: readonly NumberedOrder[]): ChannelAddress[] {
+function listAddresses(group: readonly OrderEntry[]): ChannelAddress[] {
   const people = group.flatMap(({ order }) => [
     order.customer,
     ...order.items.flatMap(({ holder }) => (holder ? [{ ...holder, phone_number: null }] : [])),
@@ -107,7 +107,7 @@ interface DecidedGroup {
   decision: GroupDecision
 }
 
-const buildStateQuery = (run: ImportRun, group: readonly NumberedOrder[]): [LoadScope, ExternalOrder[], ExtraReads] => {
+const buildStateQuery = (run: ImportRun, group: readonly OrderEntry[]): [LoadScope, ExternalOrder[], ExtraReads] => {
   const { edition, source, changeable, on_duplicate } = run
   return [
     { organization_id: edition.organization_id, edition_id: edition.id, source, changeable },
@@ -116,7 +116,7 @@ const buildStateQuery = (run: ImportRun, group: readonly NumberedOrder[]): [Load
   ]
 }
 
-const loadGroupState = (ctx: JobCtx, run: ImportRun, group: readonly NumberedOrder[]): Promise<ImportState> =>
+const loadGroupState = (ctx: JobCtx, run: ImportRun, group: readonly OrderEntry[]): Promise<ImportState> =>
   loadImportState(ctx.db, ...buildStateQuery(run, group))
 
 /**
@@ -125,7 +125,7 @@ const loadGroupState = (ctx: JobCtx, run: ImportRun, group: readonly NumberedOrd
  */
 export function readGroupInTransaction(
   run: ImportRun,
-  group: readonly NumberedOrder[],
+  group: readonly OrderEntry[],
   previous: Pick<ImportState, 'has_hashes'>,
 ): TransactionRead<ImportState> {
   const [scope, orders, reads] = buildStateQuery(run, group)
@@ -134,7 +134,7 @@ export function readGroupInTransaction(
   return { statements, rows: () => ({ ...rows(), has_hashes: false }) }
 }
 
-function decideGroup(ctx: JobCtx, run: ImportRun, group: readonly NumberedOrder[], state: ImportState): DecidedGroup {
+function decideGroup(ctx: JobCtx, run: ImportRun, group: readonly OrderEntry[], state: ImportState): DecidedGroup {
   const { edition, source, on_duplicate } = run
   const context = { edition, source, import_id: run.import_id, now: ctx.now(), newId: ctx.newId }
   return { context, state, decision: decideOrderGroup(context, on_duplicate, state, group) }
@@ -144,7 +144,7 @@ function decideGroup(ctx: JobCtx, run: ImportRun, group: readonly NumberedOrder[
 async function buildSuppressionRestores(
   { edition: { organization_id } }: ImportRun,
   { state }: DecidedGroup,
-  group: readonly NumberedOrder[],
+  group: readonly OrderEntry[],
 ): Promise<Statement[]> {
   if (state.has_hashes === false) return [abortUnless(sql`not ${hasSuppressionHashes(organization_id)}`)]
   return restoreSuppressions(organization_id, listAddresses(group))
@@ -196,7 +196,7 @@ export interface GroupPlan {
 export async function planGroup(
   ctx: JobCtx,
   run: ImportRun,
-  group: readonly NumberedOrder[],
+  group: readonly OrderEntry[],
   loadedState?: ImportState,
 ): Promise<GroupPlan> {
   const { edition, definitions, import_id, source, false_means_skipped } = run
@@ -213,11 +213,7 @@ export async function planGroup(
 }
 
 /** Writes a group. After a lost race, each of its orders is tried alone, up to `maxTries` times. */
-async function importGroup(
-  ctx: Ctx,
-  run: ImportRun,
-  group: readonly NumberedOrder[],
-): Promise<readonly OrderOutcome[]> {
+async function importGroup(ctx: Ctx, run: ImportRun, group: readonly OrderEntry[]): Promise<readonly OrderOutcome[]> {
   for (let tries = 1; ; tries++) {
     const { outcomes, statements } = await planGroup(ctx, run, group)
     try {
@@ -227,20 +223,17 @@ async function importGroup(
       if (!(error instanceof LostRace) || (group.length === 1 && tries === maxTries)) throw error
       if (group.length === 1) continue
       const outcomesOneByOne: OrderOutcome[] = []
-      for (const one of group) outcomesOneByOne.push(...(await importGroup(ctx, run, [one])))
+      for (const entry of group) outcomesOneByOne.push(...(await importGroup(ctx, run, [entry])))
       return outcomesOneByOne
     }
   }
 }
 
-export const previewGroup = async (
-  ctx: JobCtx,
-  run: ImportRun,
-  group: readonly NumberedOrder[],
-): Promise<GroupDecision> => decideGroup(ctx, run, group, await loadGroupState(ctx, run, group)).decision
+export const previewGroup = async (ctx: JobCtx, run: ImportRun, group: readonly OrderEntry[]): Promise<GroupDecision> =>
+  decideGroup(ctx, run, group, await loadGroupState(ctx, run, group)).decision
 
 /** Previews orders in groups. Orders that earlier groups would create count as existing. */
-async function previewOrders(ctx: Ctx, run: ImportRun, orders: readonly NumberedOrder[]): Promise<OrderOutcome[]> {
+async function previewOrders(ctx: Ctx, run: ImportRun, orders: readonly OrderEntry[]): Promise<OrderOutcome[]> {
   const previewedOrders = new Map<string, OrderRow>()
   const outcomes: OrderOutcome[] = []
   for (const group of groupOrders(orders)) {
@@ -266,11 +259,7 @@ async function previewOrders(ctx: Ctx, run: ImportRun, orders: readonly Numbered
  * Writes orders into an edition, each completely or not at all. After an interruption, the same call skips the orders
  * that exist and continues.
  */
-export async function runOrderImport(
-  ctx: Ctx,
-  run: ImportRun,
-  orders: readonly NumberedOrder[],
-): Promise<OrderOutcome[]> {
+export async function runOrderImport(ctx: Ctx, run: ImportRun, orders: readonly OrderEntry[]): Promise<OrderOutcome[]> {
   const outcomes: OrderOutcome[] = []
   if (run.dry_run) outcomes.push(...(await previewOrders(ctx, run, orders)))
   else for (const group of groupOrders(orders)) outcomes.push(...(await importGroup(ctx, run, group)))

@@ -1,7 +1,7 @@
 export type { AddedCatalogue, OrderRecord, PersonUndo, UndoData, UpdateUndo } from './undo-data.ts'
 export { parseUndoData } from './undo-data.ts'
 export type { GroupDecision } from './decide.ts'
-export { checkOrder, type NumberedOrder, type OrderOutcome } from './check.ts'
+export { checkOrder, type OrderEntry, type OrderOutcome } from './check.ts'
 export {
   runOrderImport,
   type ImportRun,

@@ -12,7 +12,7 @@ import type { OrderRow } from '../../db/schema/sales/orders.ts'
 export interface ResolvedOrder {
   order: ExternalOrder
   user: UserRow
-  /** Answers a person of the group by id, with everything that its orders filled in. */
+  /** Returns a person of the group by id, with everything that its orders filled in. */
   getUser: (id: string) => UserRow
   items: readonly ResolvedItem[]
   /** The items that make up the order's amount. Only they are in its cart. */

@@ -99,8 +99,8 @@ function buildSources({ organization_id, edition_id, source, changeable }: LoadS
     and ${inList(sql`external_id`, ids)}`
   const users = sql`select users.*,
     ${changeable === null ? sql`0` : isSharedOutside(sql`users`, changeable)} as is_protected,
-    (select ${buildEditionValues(sql`known`)} from edition_customers as known
-      where known.edition_id = ${edition_id} and known.user_seq = users.seq) as edition_values
+    (select ${buildEditionValues(sql`edition_contact`)} from edition_customers as edition_contact
+      where edition_contact.edition_id = ${edition_id} and edition_contact.user_seq = users.seq) as edition_values
     from users where organization_id = ${organization_id}`
   const queryUsers = (condition: SQL) => decodeAs(userFields, sql<UserRow>`${users} and ${condition}`)
   return {

@@ -41,25 +41,25 @@ function buildEditionCustomerStatements(
     const { phone_digits, search_text } = buildSearchColumns(after)
     return [user_id, ...listEditionValues(after), phone_digits, search_text, ...listEditionValues(before)]
   })
-  const renamed = changes.filter(
+  const nameChanges = changes.filter(
     ({ before, after }) => before.first_name !== after.first_name || before.last_name !== after.last_name,
   )
-  const value = (place: number) => sql.raw(`changed.value ->> ${place}`)
+  const value = (place: number) => sql.raw(`item.value ->> ${place}`)
   return [
     sql`update edition_customers set email = ${value(1)}, phone_number = ${value(2)}, first_name = ${value(3)},
         last_name = ${value(4)}, locale = ${value(5)}, metadata = ${value(6)}, phone_digits = ${value(7)},
         search_text = ${value(8)}
-      from json_each(${JSON.stringify(values)}) as changed cross join users on users.id = ${value(0)}
+      from json_each(${JSON.stringify(values)}) as item cross join users on users.id = ${value(0)}
       where edition_customers.edition_id = ${editionId} and edition_customers.user_seq = users.seq
         and edition_customers.email is ${value(9)} and edition_customers.phone_number is ${value(10)}
         and edition_customers.first_name = ${value(11)} and edition_customers.last_name = ${value(12)}
         and edition_customers.locale = ${value(13)} and json(edition_customers.metadata) = json(${value(14)})`,
     requireChanges(changes.length),
-    ...(renamed.length
+    ...(nameChanges.length
       ? [
           markHoldersChanged(
             editionId,
-            renamed.map(({ user_id }) => user_id),
+            nameChanges.map(({ user_id }) => user_id),
             now,
           ),
         ]
@@ -128,10 +128,10 @@ function buildPaymentStatements(
 
 /** Fails if a purchase has changed since it was read. */
 export function buildDetailStatements(
-  changed: readonly (PurchaseDetails & { id: string; version: number })[],
+  details: readonly (PurchaseDetails & { id: string; version: number })[],
   now: number,
 ): Statement[] {
-  const rows = changed.map((row) =>
+  const rows = details.map((row) =>
     JSON.stringify([
       row.id,
       row.version,
@@ -151,14 +151,14 @@ export function buildDetailStatements(
     ]),
   )
   return splitIntoParameters(rows).flatMap((part) => [
-    sql`update purchases set user_id = given.value ->> 2, product_id = given.value ->> 3,
-        variant_id = given.value ->> 4, location_id = given.value ->> 5, options = given.value -> 6,
-        vendor_code = given.value ->> 7, uses_limit = given.value ->> 8, is_unlimited_use = given.value ->> 9,
-        valid_until = given.value ->> 10, price_minor = given.value ->> 11, deposit_minor = given.value ->> 12,
-        handling_fee_minor = given.value ->> 13, status = given.value ->> 14, modified_at = ${now},
+    sql`update purchases set user_id = item.value ->> 2, product_id = item.value ->> 3,
+        variant_id = item.value ->> 4, location_id = item.value ->> 5, options = item.value -> 6,
+        vendor_code = item.value ->> 7, uses_limit = item.value ->> 8, is_unlimited_use = item.value ->> 9,
+        valid_until = item.value ->> 10, price_minor = item.value ->> 11, deposit_minor = item.value ->> 12,
+        handling_fee_minor = item.value ->> 13, status = item.value ->> 14, modified_at = ${now},
         version = purchases.version + 1
-      from json_each(${`[${part.join(',')}]`}) as given
-      where purchases.id = given.value ->> 0 and purchases.version = given.value ->> 1`,
+      from json_each(${`[${part.join(',')}]`}) as item
+      where purchases.id = item.value ->> 0 and purchases.version = item.value ->> 1`,
     requireChanges(part.length),
   ])
 }
@@ -205,7 +205,7 @@ export function buildImportStatements(scope: WriteScope, writes: readonly Write[
     ...insertAll(locations, listInsertedRows(writes, 'locations')),
     ...insertAll(variants, listInsertedRows(writes, 'variants')),
     ...insertAll(options, listInsertedRows(writes, 'options')),
-    ...writes.flatMap((one) => (one.write === 'insert' ? [] : buildChangeStatements(one, scope))),
+    ...writes.flatMap((write) => (write.write === 'insert' ? [] : buildChangeStatements(write, scope))),
     ...insertEditionCustomers(listInsertedRows(writes, 'customers')),
     ...insertAll(orders, listInsertedRows(writes, 'orders')),
     ...insertPayments(scope, writes),

@@ -10,7 +10,7 @@ export interface PersonUndo {
   id: string
   is_new: boolean
   /** Fields that were empty, with their new values. */
-  filled: Partial<Contact>
+  filled_fields: Partial<Contact>
   /**
    * The person's values in the edition. `before` is null for a person who joined the edition. All of it is null for a
    * new person, and when these values did not change.
@@ -40,7 +40,7 @@ export interface UpdateUndo {
   /** All purchases that the order had, including unchanged ones. */
   purchases: PurchaseUndo[]
   /** Ids of purchases that the update added. */
-  added: string[]
+  added_purchases: string[]
 }
 
 /** What an undo needs to take an order of an import back. `import_orders.undo_data` stores it. */
@@ -73,7 +73,7 @@ const pick = <Row extends object>(row: Row, names: readonly string[]): Partial<R
   Object.fromEntries(names.map((name) => [name, row[name as keyof Row]])) as Partial<Row>
 
 function recordPayment(writes: readonly Write[]): UpdateUndo['payment'] {
-  const write = writes.find((one) => one.write === 'payment')
+  const write = writes.find((candidate) => candidate.write === 'payment')
   if (!write) return null
   const { payment, changes } = write
   const { status, amount_minor, refunded_minor, reserved_minor } = { ...payment, ...changes }
@@ -84,35 +84,38 @@ function recordPayment(writes: readonly Write[]): UpdateUndo['payment'] {
   }
 }
 
-/** Counts how often the writes increase the version of each purchase. */
+/** Counts by how much the writes increase the version of each purchase. */
 function countVersionIncreases(writes: readonly Write[]): Map<string, number> {
-  const ids = writes.flatMap((one) => {
-    if (one.write === 'purchase-details') return one.purchases.map(({ purchase }) => purchase.id)
-    return one.write === 'purchase-status' ? one.purchases.map(({ id }) => id) : []
+  const ids = writes.flatMap((write) => {
+    if (write.write === 'purchase-details') return write.purchases.map(({ purchase }) => purchase.id)
+    return write.write === 'purchase-status' ? write.purchases.map(({ id }) => id) : []
   })
-  return new Map([...Map.groupBy(ids, (id) => id)].map(([id, raises]) => [id, raises.length]))
+  return new Map([...Map.groupBy(ids, (id) => id)].map(([id, increases]) => [id, increases.length]))
 }
 
 function listFormerDetails(writes: readonly Write[]): Map<string, Partial<PurchaseDetails>> {
-  const changed = writes.flatMap((one) => (one.write === 'purchase-details' ? one.purchases : []))
+  const changedPurchases = writes.flatMap((write) => (write.write === 'purchase-details' ? write.purchases : []))
   return new Map(
-    changed.map(({ purchase, changes }) => [purchase.id, pick<PurchaseDetails>(purchase, Object.keys(changes))]),
+    changedPurchases.map(({ purchase, changes }) => [
+      purchase.id,
+      pick<PurchaseDetails>(purchase, Object.keys(changes)),
+    ]),
   )
 }
 
 export function recordUpdate(state: ImportState, existing: OrderRow, writes: readonly Write[]): UpdateUndo {
-  const change = writes.find((one) => one.write === 'order')
+  const change = writes.find((candidate) => candidate.write === 'order')
   const { modified_at: _, ...changes } = change?.changes ?? {}
-  const raises = countVersionIncreases(writes)
+  const versionIncreases = countVersionIncreases(writes)
   const formerDetails = listFormerDetails(writes)
   return {
     order: pick(existing, Object.keys(changes)),
     payment: recordPayment(writes),
     purchases: (state.purchases.get(existing.id) ?? []).map(({ id, status, valid_until, version }) => {
       const details = formerDetails.get(id)
-      const before = { id, status, valid_until, version: version + (raises.get(id) ?? 0) }
+      const before = { id, status, valid_until, version: version + (versionIncreases.get(id) ?? 0) }
       return details ? { ...before, details } : before
     }),
-    added: listInsertedRows(writes, 'purchases').map(({ id }) => id),
+    added_purchases: listInsertedRows(writes, 'purchases').map(({ id }) => id),
   }
 }

@@ -81,8 +81,8 @@ export const listInsertedRows = <Table extends keyof NewRows>(
   writes: readonly Write[],
   table: Table,
 ): NewRows[Table][] =>
-  writes.flatMap((one) =>
-    one.write === 'insert' && one.table === table ? (one.rows as readonly NewRows[Table][]) : [],
+  writes.flatMap((write) =>
+    write.write === 'insert' && write.table === table ? (write.rows as readonly NewRows[Table][]) : [],
   )
 
 export interface PurchaseChange {

@@ -18,7 +18,7 @@ import {
   cartLineColumns,
   cartLineFields,
   cartLines,
-  purchaseFields,
+  purchaseSummaryFields,
   type PurchaseSummaryRow,
 } from '../purchases/index.ts'
 import { buildOrderSummaryFields } from './list.ts'
@@ -70,8 +70,8 @@ const holders = alias(users, 'holders')
 
 /** The holder's columns are null when the customer of the order holds the purchase. */
 const buildPurchaseFields = (view: CustomerView) => ({
-  ...purchaseFields,
-  rest_minor: sql<number>`${buildPurchaseRemainder(sql`${purchases}`, sql`payment`)}`,
+  ...purchaseSummaryFields,
+  remaining_minor: sql<number>`${buildPurchaseRemainder(sql`${purchases}`, sql`payment`)}`,
   user_id: makeNullable(holders.id),
   ...buildContactFields(view, ['first_name', 'last_name', 'email']),
 })
@@ -95,7 +95,7 @@ function selectPurchases(ctx: Ctx, orderId: string) {
 
 const buildTransactionFields = (orderId: string) => ({
   ...getTableColumns(transactions),
-  rest_minor: sql<number>`iif(${eq(transactions.type, 'payment')},
+  remaining_minor: sql<number>`iif(${eq(transactions.type, 'payment')},
     ${buildOrderRemainder(sql`${orderId}`, sql`${transactions}`)}, 0)`,
 })
 

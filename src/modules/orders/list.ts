@@ -18,7 +18,7 @@ import type { OrderBy, Page, PageRequest } from '../../domain/page.ts'
 import { editionSummaryFields } from '../editions/index.ts'
 import type { OrderFilters } from './contract.ts'
 import { chooseOrderScope, type OrderScope } from './scope.ts'
-import { chooseIndexedFilter, findOrdersByText, buildTextFilters, type TextFilter } from './search.ts'
+import { chooseIndexedFilter, findOrdersByText, buildTextFilters, type OrderTextFilter } from './search.ts'
 
 /** Columns that both the list and the detail of an order show. */
 export const buildOrderSummaryFields = (view: CustomerView) => ({
@@ -119,11 +119,15 @@ function buildConditions(filters: OrderFilters): SQL[] {
   return conditions.filter((condition) => condition !== null)
 }
 
-/** Finds the orders that may match the text filters. Answers null when there is no text, or too many orders match. */
-async function findCandidates(ctx: Ctx, scope: OrderScope, textFilters: readonly TextFilter[]): Promise<SQL | null> {
+/** Finds the orders that may match the text filters. Returns null when there is no text, or too many orders match. */
+async function findCandidates(
+  ctx: Ctx,
+  scope: OrderScope,
+  textFilters: readonly OrderTextFilter[],
+): Promise<SQL | null> {
   if (textFilters.length === 0 || textFilters.some(({ texts }) => texts.length === 0)) return null
-  const indexed = chooseIndexedFilter(textFilters)
-  if (indexed) return findOrdersByText(ctx, scope, indexed)
+  const indexedFilter = chooseIndexedFilter(textFilters)
+  if (indexedFilter) return findOrdersByText(ctx, scope, indexedFilter)
   return sql`${orders.seq} in (select seq from ${buildCreatedIndex(scope)}
     where ${scope.condition} order by ${orders.created_at} desc, ${orders.seq} desc limit ${maxNewest})`
 }
@@ -144,16 +148,17 @@ function chooseIndex(scope: OrderScope, ordering: OrderOrdering, filters: OrderF
   if (external_id && (edition_id || organization_id))
     return { from: sql`orders indexed by orders_by_external_id`, isSorted: false }
   if (customer_id) return { from: sql`orders indexed by orders_of_user`, isSorted: false }
-  const created = buildCreatedIndex(scope)
+  const createdIndex = buildCreatedIndex(scope)
   const [first = { name: 'created' }, ...others] = ordering
-  if (others.length > 0 || (scope.editionIds && scope.editionIds.length > 1)) return { from: created, isSorted: false }
-  const modified = scope.editionIds
+  if (others.length > 0 || (scope.editionIds && scope.editionIds.length > 1))
+    return { from: createdIndex, isSorted: false }
+  const modifiedIndex = scope.editionIds
     ? sql`orders indexed by orders_edition_modified`
     : sql`orders indexed by orders_organization_modified`
-  if (first.name === 'modified') return { from: modified, isSorted: true }
+  if (first.name === 'modified') return { from: modifiedIndex, isSorted: true }
   if (first.name === 'order_number' && scope.editionIds)
     return { from: sql`orders indexed by orders_edition_number`, isSorted: true }
-  return { from: created, isSorted: first.name === 'created' }
+  return { from: createdIndex, isSorted: first.name === 'created' }
 }
 
 /** Reads the count of a list from `order_counts`, which only knows edition, status and type. */

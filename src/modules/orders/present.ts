@@ -14,7 +14,7 @@ import type { OrderListRow, OrderSummaryRow } from './list.ts'
 
 type Detail = z.input<typeof OrderDetail>
 
-const presentShared = (row: OrderSummaryRow) => ({
+const presentCommonFields = (row: OrderSummaryRow) => ({
   id: row.id,
   order_number: row.order_number,
   external_id: row.external_id,
@@ -29,7 +29,7 @@ const presentShared = (row: OrderSummaryRow) => ({
 })
 
 export const presentOrderListItem = (row: OrderListRow): z.input<typeof OrderListItem> => ({
-  ...presentShared(row),
+  ...presentCommonFields(row),
   customer_name: formatFullName(row),
   customer_email: row.email,
   items_count: row.items_count,
@@ -45,27 +45,30 @@ const presentItem = (row: CartItemRow, ctx: Ctx): Detail['cart']['items'][number
   handling_fee: toMajor(row.handling_fee_minor),
 })
 
-const presentCart = ({ head, items }: LoadedOrder, ctx: Ctx, cart = readCart(head)): Detail['cart'] => ({
-  id: cart.id,
-  status: cart.status,
-  items: items.map((item) => presentItem(item, ctx)),
-  coupon_code: cart.coupon_code,
-  subtotal: toMajor(cart.subtotal_minor),
-  deposit: toMajor(cart.deposit_minor),
-  handling_fee: toMajor(cart.handling_fee_minor),
-  service_fee: toMajor(cart.service_fee_minor),
-  discount: toMajor(cart.discount_minor),
-  tax: toMajor(cart.tax_minor),
-  total: toMajor(cart.total_minor),
-  summary: {
-    summary_lines: buildSummaryLines(cart, head.currency).map(({ amount_minor, ...line }) => ({
-      ...line,
-      amount: toMajor(amount_minor),
-    })),
-    currency: head.currency,
-  },
-  created: toIso(head.created_at),
-})
+function presentCart({ head, items }: LoadedOrder, ctx: Ctx): Detail['cart'] {
+  const cart = readCart(head)
+  return {
+    id: cart.id,
+    status: cart.status,
+    items: items.map((item) => presentItem(item, ctx)),
+    coupon_code: cart.coupon_code,
+    subtotal: toMajor(cart.subtotal_minor),
+    deposit: toMajor(cart.deposit_minor),
+    handling_fee: toMajor(cart.handling_fee_minor),
+    service_fee: toMajor(cart.service_fee_minor),
+    discount: toMajor(cart.discount_minor),
+    tax: toMajor(cart.tax_minor),
+    total: toMajor(cart.total_minor),
+    summary: {
+      summary_lines: buildSummaryLines(cart, head.currency).map(({ amount_minor, ...line }) => ({
+        ...line,
+        amount: toMajor(amount_minor),
+      })),
+      currency: head.currency,
+    },
+    created: toIso(head.created_at),
+  }
+}
 
 const presentTransaction = (row: OrderTransactionRow): Detail['transactions'][number] => ({
   id: row.id,
@@ -79,7 +82,7 @@ const presentTransaction = (row: OrderTransactionRow): Detail['transactions'][nu
   handling_fee: toMajor(row.handling_fee_minor),
   refunded_amount: toMajor(row.refunded_minor),
   pending_refund_amount: toMajor(row.reserved_minor),
-  available_refund_amount: toMajor(row.rest_minor),
+  available_refund_amount: toMajor(row.remaining_minor),
   created: toIso(row.created_at),
 })
 
@@ -87,7 +90,7 @@ export function presentOrder(order: LoadedOrder, ctx: Ctx): Detail {
   const { head } = order
   const payment = order.transactions.find(({ type }) => type === 'payment')
   return {
-    ...presentShared(head),
+    ...presentCommonFields(head),
     organization: presentOrganizationSummary(head, ctx),
     cart: presentCart(order, ctx),
     customer: {
@@ -101,7 +104,7 @@ export function presentOrder(order: LoadedOrder, ctx: Ctx): Detail {
     },
     refunded_amount: toMajor(payment?.refunded_minor ?? 0),
     pending_refund_amount: toMajor(payment?.reserved_minor ?? 0),
-    max_available_refund_amount: toMajor(payment?.rest_minor ?? 0),
+    max_available_refund_amount: toMajor(payment?.remaining_minor ?? 0),
     transactions: order.transactions.map(presentTransaction),
     purchases: order.purchases.map((purchase) => presentPurchase(purchase, ctx)),
     completed_transaction_id: head.completed_transaction_id,

@@ -18,7 +18,7 @@ import type { OrderFilters } from './contract.ts'
 import type { OrderScope } from './scope.ts'
 
 /** A text filter of a list. An order matches when it, or its customer, contains one of the folded texts. */
-export interface TextFilter {
+export interface OrderTextFilter {
   texts: readonly string[]
   searchesOrder: boolean
   searchesCustomer: boolean
@@ -37,9 +37,9 @@ export function buildTextCondition(view: CustomerView, text: string): SQL {
     or ${buildCustomerCondition(view, isInContact)})`
 }
 
-export function buildTextFilters(view: CustomerView, filters: OrderFilters): TextFilter[] {
+export function buildTextFilters(view: CustomerView, filters: OrderFilters): OrderTextFilter[] {
   const { order_number, customer_email, customer_phone, search } = filters
-  const textFilters: TextFilter[] = []
+  const textFilters: OrderTextFilter[] = []
   if (order_number)
     textFilters.push({
       texts: [foldNeedle(order_number)],
@@ -74,15 +74,15 @@ export function buildTextFilters(view: CustomerView, filters: OrderFilters): Tex
   return textFilters
 }
 
-const findShortestLength = ({ texts }: TextFilter): number => Math.min(...texts.map(({ length }) => length))
+const findShortestLength = ({ texts }: OrderTextFilter): number => Math.min(...texts.map(({ length }) => length))
 
 /**
- * Chooses the filter with the longest texts, which the fewest orders have. Answers null when all are too short for an
+ * Chooses the filter with the longest texts, which the fewest orders have. Returns null when all are too short for an
  * index.
  */
-export function chooseIndexedFilter(textFilters: readonly TextFilter[]): TextFilter | null {
-  const indexed = textFilters.filter(({ texts }) => texts.every(isIndexed))
-  return indexed.toSorted((one, other) => findShortestLength(other) - findShortestLength(one))[0] ?? null
+export function chooseIndexedFilter(textFilters: readonly OrderTextFilter[]): OrderTextFilter | null {
+  const indexedFilters = textFilters.filter(({ texts }) => texts.every(isIndexed))
+  return indexedFilters.toSorted((one, other) => findShortestLength(other) - findShortestLength(one))[0] ?? null
 }
 
 type KeyQuery = SQL<{ key: number }>
@@ -107,18 +107,18 @@ function searchCustomers(scope: OrderScope, texts: readonly string[]): KeyQuery[
       isVisible: callerCondition,
       texts,
     })
-    queries.push(sql`select seen.user_seq as key from edition_customer_search
-      cross join edition_customers as seen on seen.seq = edition_customer_search.rowid
-      where ${match} and ${inEditions(sql`seen.edition_id`, customerEditionIds)}`)
+    queries.push(sql`select edition_contact.user_seq as key from edition_customer_search
+      cross join edition_customers as edition_contact on edition_contact.seq = edition_customer_search.rowid
+      where ${match} and ${inEditions(sql`edition_contact.edition_id`, customerEditionIds)}`)
   }
   return queries
 }
 
-/** Finds the orders that may contain a text. Answers null when too many orders or customers match. */
+/** Finds the orders that may contain a text. Returns null when too many orders or customers match. */
 export async function findOrdersByText(
   ctx: Ctx,
   scope: OrderScope,
-  { texts, searchesOrder, searchesCustomer }: Pick<TextFilter, 'texts' | 'searchesOrder' | 'searchesCustomer'>,
+  { texts, searchesOrder, searchesCustomer }: Pick<OrderTextFilter, 'texts' | 'searchesOrder' | 'searchesCustomer'>,
 ): Promise<SQL | null> {
   const candidates = await findCandidates(ctx.db, [
     ...(searchesOrder ? [searchOrderTexts(scope, texts)] : []),
@@ -129,7 +129,7 @@ export async function findOrdersByText(
   return sql`${orders.seq} in (
     select value from json_each(${JSON.stringify(orderKeys)})
     union
-    select bought.seq from json_each(${JSON.stringify(customerKeys.flat())}) as buyer_key
+    select buyer_orders.seq from json_each(${JSON.stringify(customerKeys.flat())}) as buyer_key
       cross join users as buyers on buyers.seq = buyer_key.value
-      cross join orders as bought on bought.user_id = buyers.id)`
+      cross join orders as buyer_orders on buyer_orders.user_id = buyers.id)`
 }

@@ -8,55 +8,55 @@ import { findMember, findOrganization, listEvents, listMembers, listOrganization
 import { removeMember } from './remove-member.ts'
 import { updateOrganization } from './update.ts'
 
-export const organizations = createRouter()
+export const organizationRoutes = createRouter()
 
-mountList(organizations, contract.listOrganizations, {
+mountList(organizationRoutes, contract.listOrganizations, {
   list: (ctx, { query, filters, page }) => listOrganizations(ctx, page, query.ordering, filters),
   present: presentOrganization,
 })
 
-mount(organizations, contract.createOrganization, {
+mount(organizationRoutes, contract.createOrganization, {
   handle: (ctx, { body }) => createOrganization(ctx, body),
   present: presentOrganization,
   location: ({ id }) => `/v1/organizations/${id}`,
 })
 
-mount(organizations, contract.getOrganization, {
+mount(organizationRoutes, contract.getOrganization, {
   load: (ctx, { id }) => findOrganization(ctx, id),
   handle: async (_, { loaded }) => loaded,
   present: presentOrganization,
 })
 
-mount(organizations, contract.updateOrganization, {
+mount(organizationRoutes, contract.updateOrganization, {
   load: (ctx, { id }) => findOrganization(ctx, id),
   handle: (ctx, { loaded, body }) => updateOrganization(ctx, loaded, body),
   present: presentOrganization,
 })
 
-mountList(organizations, contract.listOrganizationMembers, {
+mountList(organizationRoutes, contract.listOrganizationMembers, {
   load: (ctx, { id }) => findOrganization(ctx, id),
   list: (ctx, { loaded, query, page }) => listMembers(ctx, loaded.id, page, query),
   present: presentMember,
 })
 
-mount(organizations, contract.addOrganizationMember, {
+mount(organizationRoutes, contract.addOrganizationMember, {
   load: (ctx, { id }) => findOrganization(ctx, id),
   handle: (ctx, { loaded, body }) => addMember(ctx, loaded.id, body),
   present: presentMember,
 })
 
-mount(organizations, contract.removeOrganizationMember, {
+mount(organizationRoutes, contract.removeOrganizationMember, {
   load: (ctx, { id, member_id }) => findMember(ctx, id, member_id),
   handle: (ctx, { loaded }) => removeMember(ctx, loaded),
   represent: (loaded) => presentMember(loaded),
 })
 
-mountList(organizations, contract.listEvents, {
+mountList(organizationRoutes, contract.listEvents, {
   list: (ctx, { query, filters, page }) => listEvents(ctx, page, query.ordering, filters),
   present: presentEvent,
 })
 
-mount(organizations, contract.createEvent, {
+mount(organizationRoutes, contract.createEvent, {
   target: (body) => body,
   handle: (ctx, { body }) => createEvent(ctx, body),
   present: presentEvent,

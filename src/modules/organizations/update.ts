@@ -28,11 +28,11 @@ const toMinorOrNull = (major: number | null): number | null => (major === null ?
 
 /** Fields that the request leaves out stay as they are. */
 function changePolicy(
-  stored: OrganizationRow['refund_policy'],
+  storedPolicy: OrganizationRow['refund_policy'],
   change: UpdateOrganizationInput['refund_policy'],
 ): OrganizationRow['refund_policy'] {
-  if (!change) return stored
-  const policy = readPolicy(stored)
+  if (!change) return storedPolicy
+  const policy = readPolicy(storedPolicy)
   const { four_eyes = policy.four_eyes, manager_limit, auto_approve_below } = change
   const next: RefundPolicy = {
     four_eyes,
@@ -40,7 +40,7 @@ function changePolicy(
     auto_approve_below:
       auto_approve_below === undefined ? policy.auto_approve_below : toMinorOrNull(auto_approve_below),
   }
-  return isEmpty(pickChanges(policy, next)) ? stored : next
+  return isEmpty(pickChanges(policy, next)) ? storedPolicy : next
 }
 
 /** The access key of the avatar after the change. */

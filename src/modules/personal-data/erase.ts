@@ -21,6 +21,14 @@ export async function eraseUser(ctx: Ctx, user: LoadedUser, input: EraseUserInpu
   const existing = user.erased_at === null ? undefined : await findErasure(ctx, user.id)
   if (existing) return commit(ctx, existing, [])
   const now = ctx.now()
+  const erasedColumns = {
+    ...erasedContact,
+    is_active: false,
+    is_verified: false,
+    last_seen_at: null,
+    erased_at: now,
+    modified_at: now,
+  }
   const erasure: ErasureRow = {
     id: ctx.newId('erasure'),
     organization_id: user.organization_id,
@@ -40,7 +48,7 @@ export async function eraseUser(ctx: Ctx, user: LoadedUser, input: EraseUserInpu
     created_at: now,
   }
   return commit(ctx, erasure, [
-    ...updateVersion(users, user, { ...erasedContact, erased_at: now, modified_at: now }),
+    ...updateVersion(users, user, erasedColumns),
     insert(erasures, erasure),
     ...(await buildErasureStatements(ctx.db, erasure, now)),
   ])

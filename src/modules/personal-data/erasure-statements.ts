@@ -9,6 +9,7 @@ import { refundRequests } from '../../db/schema/sales/refunds.ts'
 import { editionCustomers } from '../../db/schema/users.ts'
 import { rebuildOrderText } from '../../db/search.ts'
 import { update } from '../../db/write.ts'
+import { erasedContact } from '../../domain/accounts/users.ts'
 import { containsContact, type ErasedContacts } from '../../domain/erasure.ts'
 import type { Channel } from '../../domain/messaging/messaging.ts'
 import type { ChannelAddress } from '../../domain/messaging/suppressions.ts'
@@ -54,7 +55,7 @@ const eraseCapturedMessages = ({ organization_id, user_id, user_seq }: ErasureRo
         where purchase_id in (select id from purchases where user_id = ${user_id}))`,
   )
 
-interface NamedOrder {
+interface OrderIds {
   id: string
   order_number: string | null
   external_id: string
@@ -63,9 +64,9 @@ interface NamedOrder {
 /** Replaces ids of the person's orders that contain an address, because files of some shops have no other id. */
 async function eraseOrderIds(db: Database, erasure: ErasureRow): Promise<Statement[]> {
   const contacts = readContacts(erasure)
-  const named = await db.all(sql<NamedOrder>`select id, order_number, external_id from orders
+  const ordersWithIds = await db.all(sql<OrderIds>`select id, order_number, external_id from orders
     where user_id = ${erasure.user_id} and external_id is not null`)
-  return named.flatMap(({ id, order_number, external_id }) => {
+  return ordersWithIds.flatMap(({ id, order_number, external_id }) => {
     if (!containsContact(external_id, contacts)) return []
     const erasedId = `erased ${id}`
     const search_text = rebuildOrderText({ id, order_number, external_id: erasedId })
@@ -92,14 +93,8 @@ const hideAuditedValues = ({ organization_id, user_id }: ErasureRow): Statement 
 
 /** The language is not null, so it becomes the default of the edition. */
 const erasedEditionContact = {
+  ...erasedContact,
   locale: sql`(select default_language from editions where editions.id = edition_id)`,
-  email: null,
-  phone_number: null,
-  first_name: '',
-  last_name: '',
-  metadata: {},
-  phone_digits: '',
-  search_text: '',
 }
 
 /** Erases a person in all tables except `users` and `webhook_events`. The statements can be repeated. */

@@ -50,7 +50,7 @@ async function* readRecipients(ctx: Ctx, user: LoadedUser): AsyncGenerator<Expor
     const recipients = await Promise.all(
       startedCampaigns.map(async ({ id }) => ({
         campaign_id: id,
-        row: await ctx.senders.of(id).findRecipient(user.seq),
+        row: await ctx.senders.get(id).findRecipient(user.seq),
       })),
     )
     for (const { campaign_id, row } of recipients) {

@@ -24,7 +24,7 @@ const campaignsPerStep = 20
 const eventsPerStep = 2000
 const erasuresPerSweep = 5
 
-/** Claims an erasure that is due. Answers undefined when another run has it. */
+/** Claims an erasure that is due. Returns undefined when another run has it. */
 const claimErasure = ({ db, now }: JobCtx, id: string): Promise<ErasureRow | undefined> =>
   db.first(
     decodeAs(
@@ -62,7 +62,7 @@ async function recordProgress(
   return { ...erasure, ...changes }
 }
 
-/** Erases the person in the Durable Objects of the next campaigns. Answers null when there are no more. */
+/** Erases the person in the Durable Objects of the next campaigns. Returns null when there are no more. */
 async function eraseInCampaigns(job: JobCtx, erasure: ErasureRow): Promise<ErasureRow | null> {
   const startedCampaigns = await job.db.all(
     select({ seq: campaigns.seq, id: campaigns.id, channel: sql<Channel>`${campaigns.channel}` })
@@ -83,7 +83,7 @@ async function eraseInCampaigns(job: JobCtx, erasure: ErasureRow): Promise<Erasu
     startedCampaigns.map(async ({ seq, id, channel }) => ({
       seq,
       channel,
-      ...(await job.senders.of(id).erase(erasure.user_seq)),
+      ...(await job.senders.get(id).erase(erasure.user_seq)),
     })),
   )
   const addresses = [...erasure.addresses]
@@ -110,7 +110,7 @@ function removePerson(value: unknown, userId: string): unknown {
 }
 
 /**
- * Erases the person in the next webhook events. Answers the id of the last one read, or null when there are no more.
+ * Erases the person in the next webhook events. Returns the id of the last one read, or null when there are no more.
  */
 async function eraseInEvents({ db }: JobCtx, erasure: ErasureRow): Promise<string | null> {
   const { event_cursor, organization_id, user_id } = erasure
@@ -135,7 +135,7 @@ async function eraseInEvents({ db }: JobCtx, erasure: ErasureRow): Promise<strin
   return range && range.count === eventsPerStep ? range.last : null
 }
 
-/** Does one step of a pass. Answers null when the pass has ended or has to wait. */
+/** Does one step of a pass. Returns null when the pass has ended or has to wait. */
 async function eraseNextStep(job: JobCtx, erasure: ErasureRow): Promise<ErasureRow | null> {
   const advanced = await eraseInCampaigns(job, erasure)
   if (advanced) return advanced.campaign_cursor > erasure.campaign_cursor ? advanced : null
@@ -186,7 +186,7 @@ async function runErasure(job: JobCtx, id: string): Promise<void> {
 
 /** Continues erasures that are due, longest due first. An error in one does not stop the others. */
 export async function sweepErasures(job: JobCtx): Promise<void> {
-  const due = await job.db.all(
+  const dueErasures = await job.db.all(
     select({ id: erasures.id })
       .from(erasures)
       .where(sql`due_at <= ${job.now()} and ${isClaimable(job.now())}`)
@@ -194,6 +194,6 @@ export async function sweepErasures(job: JobCtx): Promise<void> {
       .limit(erasuresPerSweep),
   )
   const errors: unknown[] = []
-  for (const { id } of due) await runErasure(job, id).catch((error: unknown) => errors.push(error))
+  for (const { id } of dueErasures) await runErasure(job, id).catch((error: unknown) => errors.push(error))
   if (errors.length) throw new Error('erasures could not be finished', { cause: errors[0] })
 }

@@ -11,10 +11,10 @@ export {
   cartLineColumns,
   cartLineFields,
   cartLines,
-  productImages,
+  productImageList,
   presentProductFields,
   presentImages,
 } from './product-fields.ts'
 export { productFields, Purchase } from './contract.ts'
 export { presentPurchase } from './present.ts'
-export { purchaseFields, purchaseVisibility, type PurchaseSummaryRow } from './queries.ts'
+export { purchaseSummaryFields, purchaseVisibility, type PurchaseSummaryRow } from './queries.ts'

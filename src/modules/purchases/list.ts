@@ -57,7 +57,7 @@ function selectByText(editionId: string, text: string): SQL {
       where edition_id = ${editionId} and ${beginsWithText}
     union all
     select ${columns} from (select id from purchases where id = ${text}
-        union select id from purchases where order_id in (${ordersByText})) as named
-      cross join purchases on purchases.id = named.id
+        union select id from purchases where order_id in (${ordersByText})) as matches
+      cross join purchases on purchases.id = matches.id
       where coalesce(not (${beginsWithText}), 1)`
 }

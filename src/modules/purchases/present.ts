@@ -27,7 +27,7 @@ export const presentPurchase = (row: PurchaseSummaryRow, ctx: Ctx): z.input<type
   price_paid: toMajor(row.price_minor),
   deposit_paid: toMajor(row.deposit_minor),
   handling_fee_paid: toMajor(row.handling_fee_minor),
-  max_available_refund_amount: toMajor(row.rest_minor),
+  max_available_refund_amount: toMajor(row.remaining_minor),
   available_uses: countAvailableUses(row),
   is_unlimited_use: row.is_unlimited_use,
   valid_until: toIsoOrNull(row.valid_until),

@@ -16,10 +16,10 @@ export interface ProductImage {
 }
 
 /** The images of a joined row of `products`, in their order. */
-export const productImages = fromJson<ProductImage[]>(sql`case ${products.images} when '[]' then '[]' else (
+export const productImageList = fromJson<ProductImage[]>(sql`case ${products.images} when '[]' then '[]' else (
   select json_group_array(json_object('id', id, 'access_key', access_key)) from (
-    select files.id, files.access_key from json_each(${products.images}) as listed
-      cross join files on files.id = listed.value order by listed.key)) end`)
+    select files.id, files.access_key from json_each(${products.images}) as image
+      cross join files on files.id = image.value order by image.key)) end`)
 
 /** The columns by which a purchase, or an item of a cart, refers to the catalogue. */
 interface ProductColumns<Options extends Fields[string]> {
@@ -54,7 +54,7 @@ export const buildProductFields = <Options extends Fields[string]>(columns: Prod
   product_id: products.id,
   product_name: products.name,
   product_is_draft: products.is_draft,
-  product_images: productImages,
+  product_images: productImageList,
   variant_id: makeNullable(variants.id),
   variant_name: makeNullable(variants.name),
   location_id: makeNullable(locations.id),
@@ -84,9 +84,9 @@ export const presentLocation = (row: LocationColumns): z.input<typeof Location> 
 export const presentImages = (images: readonly ProductImage[], { config }: Pick<Ctx, 'config'>) =>
   images.map((file) => buildImageAddresses(config.files.url, file))
 
-type Bought = z.input<z.ZodObject<typeof productFields>>
+type PresentedProduct = z.input<z.ZodObject<typeof productFields>>
 
-export const presentProductFields = (row: SoldProductRow, ctx: Pick<Ctx, 'config'>): Bought => ({
+export const presentProductFields = (row: SoldProductRow, ctx: Pick<Ctx, 'config'>): PresentedProduct => ({
   product: {
     api_id: row.product_id,
     name: row.product_name,

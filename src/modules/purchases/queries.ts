@@ -18,7 +18,7 @@ import { selectWalletPasses } from '../wallet/index.ts'
 import { buildProductFields, buildProductJoins } from './product-fields.ts'
 
 /** Fields that all answers about a purchase show, selected from `purchases` and `buildProductJoins`. */
-export const purchaseFields = {
+export const purchaseSummaryFields = {
   id: purchases.id,
   vendor_code: purchases.vendor_code,
   status: purchases.status,
@@ -36,13 +36,13 @@ export const purchaseFields = {
 
 /** A purchase with its holder and its order, selected from `buildPurchaseJoins`. */
 export const buildPurchaseListFields = (view: CustomerView) => ({
-  ...purchaseFields,
+  ...purchaseSummaryFields,
   user_id: purchases.user_id,
   ...buildContactFields(view, ['first_name', 'last_name', 'email']),
   order_id: purchases.order_id,
   order_number: orders.order_number,
   /** The most that can be paid back, without fees. */
-  rest_minor: sql<number>`${buildPurchaseRemainder(sql`${purchases}`, sql`${transactions}`)}`,
+  remaining_minor: sql<number>`${buildPurchaseRemainder(sql`${purchases}`, sql`${transactions}`)}`,
 })
 
 export const buildPurchaseJoins = (

@@ -50,7 +50,7 @@ const deleteCustomers = ({ db }: JobCtx, { id, version }: BatchRow): Promise<unk
       where id = ${id} and version = ${version} and changes() < ${customersPerStep}`,
   ])
 
-/** Does one step of a batch. Answers false when the batch has no work or another consumer has claimed it. */
+/** Does one step of a batch. Returns false when the batch has no work or another consumer has claimed it. */
 const doStep = (job: JobCtx, { id, claimed_until }: BatchRow): Promise<boolean> =>
   retryLostRaces(async () => {
     const batch = await loadBatch(job, id)
@@ -83,10 +83,10 @@ export async function workRefundBatches(job: JobCtx, messages: readonly WorkRefu
 /** Sends messages for due batches, because messages get lost and claims end. */
 export async function sweepRefundBatches(job: JobCtx): Promise<void> {
   const now = job.now()
-  const due = await job.db.all(sql<{ id: string }>`select id from refund_batches indexed by refund_batches_due
+  const dueBatches = await job.db.all(sql<{ id: string }>`select id from refund_batches indexed by refund_batches_due
     where due_at <= ${now} and ${isClaimable(now)} order by due_at limit ${batchesPerSweep}`)
   await enqueueBatches(
     job,
-    due.map(({ id }) => id),
+    dueBatches.map(({ id }) => id),
   )
 }

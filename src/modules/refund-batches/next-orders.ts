@@ -28,7 +28,7 @@ interface OrderColumns {
   merchant_account_id: string | null
   provider_reference: string | null
   payment_status: string | null
-  payment_rest: number | null
+  payment_remaining: number | null
   payment_reserved: number | null
   /** Whether the order already has a request of this batch. */
   is_requested: boolean
@@ -45,7 +45,7 @@ interface PurchaseColumns extends OrderColumns {
 /** An order with everything that decides whether it gets a request and how that is paid. */
 export interface NextOrder extends OrderColumns, BatchOrder {
   payment_status: string | null
-  payment_rest: number
+  payment_remaining: number
   payment_reserved: number
 }
 
@@ -106,7 +106,7 @@ const selectOrdersWithPurchases = (batch: BatchRow, count: number): Query<Purcha
     sql<PurchaseColumns>`with next_orders as (${selectNextOrders(batch, count)})
     select next_orders.*, editions.merchant_account_id as edition_account_id, transactions.merchant_account_id,
       transactions.provider_reference, transactions.status as payment_status,
-      ${buildPaymentRemainder(sql`transactions`)} as payment_rest, transactions.reserved_minor as payment_reserved,
+      ${buildPaymentRemainder(sql`transactions`)} as payment_remaining, transactions.reserved_minor as payment_reserved,
       purchases.id as purchase_id, purchases.status as purchase_status,
       ${buildSelectList(buildFlags(batch))},
       ${buildPurchaseShare(sql`purchases`, sql`${Number(batch.include_fees)}`)} as share_minor, purchases.reserved_minor
@@ -138,7 +138,7 @@ export async function loadNextOrders({ db }: Pick<JobCtx, 'db'>, batch: BatchRow
     return [
       {
         ...head,
-        payment_rest: head.payment_rest ?? 0,
+        payment_remaining: head.payment_remaining ?? 0,
         payment_reserved: head.payment_reserved ?? 0,
         purchases: orderPurchases,
       },

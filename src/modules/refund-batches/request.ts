@@ -71,7 +71,7 @@ function replanOrder(batch: BatchRow, sums: BatchSums, { order }: PlannedBatchOr
   const plan = planOrder(
     {
       payment_status: paidOrder.transaction_status,
-      payment_rest: paidOrder.rest_minor,
+      payment_remaining: paidOrder.remaining_minor,
       payment_reserved: paidOrder.reserved_minor ?? 0,
       purchases: paidOrder.purchases.map((purchase) => ({ ...purchase, is_chosen: chosenIds.has(purchase.id) })),
     },
@@ -123,7 +123,7 @@ async function buildRequests(
     const paidOrder: PaidOrder = {
       ...currentOrder,
       transaction_id: currentOrder.transaction_id ?? '',
-      rest_minor: Math.max(0, Math.min(currentOrder.rest_minor, shared)),
+      remaining_minor: Math.max(0, Math.min(currentOrder.remaining_minor, shared)),
     }
     const plan = replanOrder(batch, sums, plannedOrder, paidOrder)
     const payout = plan.purchases.length ? await choosePayout(job, paidOrder, plan.amount_minor, findAccount) : null

@@ -62,9 +62,9 @@ export async function payRefunds(job: JobCtx): Promise<void> {
 
 /** Sends a message when refunds are due, because messages get lost and claims end. */
 export async function sweepRefunds(job: JobCtx): Promise<void> {
-  const due = await job.db.first(sql<{ id: string }>`select id from refund_requests indexed by refund_requests_due
+  const dueRefund = await job.db.first(sql<{ id: string }>`select id from refund_requests indexed by refund_requests_due
     where due_at <= ${job.now()} and ${isClaimable(job.now())} limit 1`)
-  if (due) await enqueueRefunds(job)
+  if (dueRefund) await enqueueRefunds(job)
 }
 
 export const sweepPaymentEvents = ({ db, now }: JobCtx): Promise<unknown> =>

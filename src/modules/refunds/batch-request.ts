@@ -58,10 +58,10 @@ export async function buildBatchRequest(
     notify_customer: batch.notifies,
   }
   const requestedRefund = { order, target, input, amount: amount_minor, shares }
-  const pending = buildRefundRow(ctx, requestedRefund, { source: batch.source, requested_by: batch.created_by })
+  const pendingRefund = buildRefundRow(ctx, requestedRefund, { source: batch.source, requested_by: batch.created_by })
   const refund: RefundRow = {
-    ...pending,
-    ...buildApprovedColumns(pending, payout, pending.created_at),
+    ...pendingRefund,
+    ...buildApprovedColumns(pendingRefund, payout, pendingRefund.created_at),
     batch_id: batch.id,
     approved_minor: amount_minor,
     reviewed_by: batch.started_by,
@@ -74,12 +74,12 @@ export async function buildBatchRequest(
     occurredAt: refund.created_at,
   })
   const approval = await buildApproval(ctx, refund, payout, purchases)
-  const after = { batch_id: batch.id, status: approval.refund.status, requested_amount: toMajor(amount_minor) }
+  const auditedFields = { batch_id: batch.id, status: approval.refund.status, requested_amount: toMajor(amount_minor) }
   return {
     statements: [
       ...buildCreateStatements({ refund, shares, purchases }),
       ...approval.statements,
-      buildRefundAudit(ctx, 'requestBatchRefund', refund, { before: null, after }),
+      buildRefundAudit(ctx, 'requestBatchRefund', refund, { before: null, after: auditedFields }),
     ],
     announcements: [...requestAnnouncements, ...approval.announcements],
   }

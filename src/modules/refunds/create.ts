@@ -13,7 +13,13 @@ import { isApprovedAutomatically, readPolicy } from '../../domain/refunds/refund
 import { type RefundShares, shareAmount, sumParts } from '../../domain/refunds/refund-shares.ts'
 import { buildRefundAnnouncements } from '../refund-payments/index.ts'
 import { announceAll } from '../webhooks/index.ts'
-import { buildApproval, buildApprovedColumns, choosePayout, type Payout } from './decisions/approval.ts'
+import {
+  buildApproval,
+  buildApprovedColumns,
+  choosePayout,
+  type Payout,
+  untriedPaymentColumns,
+} from './decisions/approval.ts'
 import { createRefundRequest, type CreateForTargetInput, type CreateInput } from './contract.ts'
 import type { RefundDetailRow } from './queries.ts'
 import { insertItems, type Reservation, buildReserveStatements } from './reserve.ts'
@@ -39,14 +45,14 @@ export interface RequestedRefund {
 
 type RefundAuthor = Pick<RefundRow, 'source' | 'requested_by'>
 
-const currencyMismatch = (currency: string) =>
+const buildCurrencyError = (currency: string) =>
   invalid(fieldError(['currency'], 'currency_mismatch', `The currency of this order is ${currency}.`))
 
 /** Checks the request, and computes its amount and the share of each purchase. */
 function prepareRequest(order: RefundableOrder, target: RefundTarget, input: CreateInput): RequestedRefund {
   if (order.is_archived) throw editionArchived()
-  const { currency, transaction_id } = order
-  if (input.currency !== undefined && input.currency !== currency) throw currencyMismatch(currency)
+  const { currency } = order
+  if (input.currency !== undefined && input.currency !== currency) throw buildCurrencyError(currency)
   const limits = {
     purchase_status: target.kind === 'purchase' ? (order.purchases[0]?.status ?? null) : null,
     payment_status: order.transaction_status,
@@ -56,7 +62,8 @@ function prepareRequest(order: RefundableOrder, target: RefundTarget, input: Cre
   const amount = chooseAmount(limits, input.amount, input.cancel_purchase ?? false)
   const heldPurchases = order.purchases.filter(({ status }) => isHeld(status))
   const shares = shareAmount(amount, heldPurchases.map(splitRemaining))
-  return { order: { ...order, transaction_id: transaction_id ?? '' }, target, input, amount, shares }
+  // `chooseAmount` refuses an order without a payment.
+  return { order: { ...order, transaction_id: order.transaction_id ?? '' }, target, input, amount, shares }
 }
 
 export function buildRefundRow(
@@ -95,16 +102,8 @@ export function buildRefundRow(
     service: null,
     merchant_account_id: null,
     attempts: 0,
-    provider_key: null,
-    provider_key_at: null,
-    is_payable: false,
-    provider_reference: null,
-    failure_code: null,
-    failure_message: null,
+    ...untriedPaymentColumns,
     due_at: null,
-    claimed_until: null,
-    checks: 0,
-    needs_attention: false,
     metadata: input.metadata ?? {},
     version: 1,
     created_at: now,
@@ -114,7 +113,7 @@ export function buildRefundRow(
 }
 
 /**
- * Chooses how a request is paid that the refund policy approves automatically. Answers null when a review is needed.
+ * Chooses how a request is paid that the refund policy approves automatically. Returns null when a review is needed.
  */
 async function approveByPolicy(ctx: Ctx, { order, amount }: RequestedRefund): Promise<Payout | null> {
   const total = (order.refunded_minor ?? 0) + (order.reserved_minor ?? 0) + amount
@@ -158,11 +157,18 @@ export const getRefundSource = ({ credential }: Caller): RefundRow['source'] =>
 
 async function createRequest(ctx: Ctx, request: RequestedRefund): Promise<RefundDetailRow> {
   const { order, amount, shares } = request
-  const pending = buildRefundRow(ctx, request, { source: getRefundSource(ctx.caller), requested_by: ctx.caller.id })
+  const pendingRefund = buildRefundRow(ctx, request, {
+    source: getRefundSource(ctx.caller),
+    requested_by: ctx.caller.id,
+  })
   const payout = await approveByPolicy(ctx, request)
   const refund = payout
-    ? { ...pending, ...buildApprovedColumns(pending, payout, pending.created_at), approved_minor: amount }
-    : pending
+    ? {
+        ...pendingRefund,
+        ...buildApprovedColumns(pendingRefund, payout, pendingRefund.created_at),
+        approved_minor: amount,
+      }
+    : pendingRefund
   const purchaseIds = new Set(shares.items.map(({ purchase_id }) => purchase_id))
   const purchases = order.purchases.filter(({ id }) => purchaseIds.has(id))
   const requestAnnouncements = buildRefundAnnouncements(refund, purchases, {
@@ -172,13 +178,13 @@ async function createRequest(ctx: Ctx, request: RequestedRefund): Promise<Refund
     occurredAt: refund.created_at,
   })
   const approval = payout && (await buildApproval(ctx, refund, payout, purchases))
-  const created = await commit(ctx, buildDetailRow(request, approval?.refund ?? refund), [
+  const row = await commit(ctx, buildDetailRow(request, approval?.refund ?? refund), [
     ...buildCreateStatements({ refund, shares, purchases }),
     ...(approval?.statements ?? []),
     ...announceAll(ctx, [...requestAnnouncements, ...(approval?.announcements ?? [])]),
   ])
   if (approval) ctx.afterCommit(() => approval.enqueue(ctx))
-  return created
+  return row
 }
 
 export const createPurchaseRefund = (ctx: Ctx, id: string, input: CreateInput): Promise<RefundDetailRow> =>
@@ -195,10 +201,10 @@ function readTarget(input: CreateForTargetInput): RefundTarget & { field: string
     const id = input[field]
     return typeof id === 'string' ? [{ kind, id, field }] : []
   })
-  const [target, another] = targets
-  if (target && !another) return target
+  const [target, otherTarget] = targets
+  if (target && !otherTarget) return target
   const detail = 'Send exactly one of purchase_id, order_id and transaction_id.'
-  throw invalid(fieldError([another?.field ?? 'purchase_id'], 'exactly_one_target', detail))
+  throw invalid(fieldError([otherTarget?.field ?? 'purchase_id'], 'exactly_one_target', detail))
 }
 
 export function createRefund(ctx: Ctx, input: CreateForTargetInput): Promise<RefundDetailRow> {

@@ -137,7 +137,7 @@ function buildFilterScope(caller: Caller, { editionIds, callerCondition }: Order
 const selectByExactId = (text: string): SQL => sql`select id from refund_requests where id = ${text}
   union select id from refund_requests where provider_reference = ${text}`
 
-/** Finds the requests that may contain a text. Answers null when too many orders do. */
+/** Finds the requests that may contain a text. Returns null when too many orders do. */
 async function findCandidates(ctx: Ctx, orderScope: OrderScope, scope: RefundScope, text: string): Promise<SQL | null> {
   const texts = listSearchForms(text)
   if (!texts.every(isIndexed))

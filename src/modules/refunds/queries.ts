@@ -14,7 +14,7 @@ import { notFound } from '../../domain/errors.ts'
 import type { Share } from '../../domain/refunds/refund-shares.ts'
 import { editionSummaryFields } from '../editions/index.ts'
 import { organizationSummaryFields } from '../organizations/index.ts'
-import { productImages } from '../purchases/index.ts'
+import { productImageList } from '../purchases/index.ts'
 import { refundVisibility } from '../refund-payments/index.ts'
 
 export const buildRefundFields = (view: CustomerView) => ({
@@ -30,7 +30,7 @@ export const buildRefundFields = (view: CustomerView) => ({
   product_id: makeNullable(purchases.product_id),
   product_name: makeNullable(products.name),
   product_is_draft: makeNullable(products.is_draft),
-  product_images: productImages,
+  product_images: productImageList,
   variant_id: purchases.variant_id,
   variant_name: makeNullable(variants.name),
 })

@@ -17,12 +17,12 @@ import { decodeAs, makeNullable, type RowOf, select, buildSelectList } from '../
 import { inList, isVisibleTo } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
-import { type PriceParts, splitAmount, type PurchaseRest } from '../../domain/refunds/refund-shares.ts'
+import { type PriceParts, splitAmount, type RemainingPrice } from '../../domain/refunds/refund-shares.ts'
 import { refundStatuses, reservedStatuses, type refundTargets } from '../../domain/refunds/refunds.ts'
 import { editionSummaryFields } from '../editions/index.ts'
 import { orderVisibility } from '../orders/index.ts'
 import { organizationSummaryFields } from '../organizations/index.ts'
-import { purchaseEventFields, purchaseEventJoins, productImages, purchaseVisibility } from '../purchases/index.ts'
+import { purchaseEventFields, purchaseEventJoins, productImageList, purchaseVisibility } from '../purchases/index.ts'
 
 export interface RefundTarget {
   kind: (typeof refundTargets)[number]
@@ -69,7 +69,7 @@ const buildHeadFields = (view: CustomerView, fees: SQL) => ({
   service: makeNullable(transactions.service),
   provider_reference: transactions.provider_reference,
   merchant_account_id: transactions.merchant_account_id,
-  rest_minor: sql<number>`${buildOrderRemainder(sql`${orders.id}`, payment, fees)}`,
+  remaining_minor: sql<number>`${buildOrderRemainder(sql`${orders.id}`, payment, fees)}`,
   /** What all orders that share the payment have left together. Null when no provider pays refunds. */
   shared_minor: sql<number | null>`iif(exists (select 1 from merchant_accounts
     where id = coalesce(${transactions.merchant_account_id}, ${editions.merchant_account_id}) and type <> 'manual'),
@@ -96,7 +96,7 @@ function selectHead(ctx: LoadOrderCtx, target: RefundTarget, fees: SQL) {
 const buildPurchaseFields = (fees: SQL) => ({
   ...purchaseEventFields,
   product_is_draft: products.is_draft,
-  product_images: productImages,
+  product_images: productImageList,
   status: purchases.status,
   price_minor: purchases.price_minor,
   deposit_minor: purchases.deposit_minor,
@@ -104,9 +104,9 @@ const buildPurchaseFields = (fees: SQL) => ({
   refunded_minor: purchases.refunded_minor,
   reserved_minor: purchases.reserved_minor,
   status_before: sql<null>`null`,
-  /** What is left of the purchase; `rest_minor` is at most what is left of its payment. */
+  /** What is left of the purchase; `remaining_minor` is at most what is left of its payment. */
   share_minor: sql<number>`${buildPurchaseShare(sql`${purchases}`, fees)}`,
-  rest_minor: sql<number>`${buildPurchaseRemainder(sql`${purchases}`, payment, fees)}`,
+  remaining_minor: sql<number>`${buildPurchaseRemainder(sql`${purchases}`, payment, fees)}`,
   /** The parts of the price that requests have paid back or reserved. */
   price_refunded: sumRefunded('price_minor'),
   deposit_refunded: sumRefunded('deposit_minor'),
@@ -150,7 +150,7 @@ export async function loadRefundableOrders(
     if (!head) return undefined
     return {
       ...head,
-      rest_minor: Math.min(head.rest_minor, computeSharedMax(head)),
+      remaining_minor: Math.min(head.remaining_minor, computeSharedMax(head)),
       purchases: purchaseRows,
       tenant: { organization_id: head.organization_id, editions: [head.edition_id] },
     }
@@ -165,26 +165,28 @@ export const loadRefundableOrder = async (
 
 /** Computes the most that a request for the target can pay back. */
 export const computeMaxAmount = (order: RefundableOrder, kind: RefundTarget['kind']): number =>
-  kind === 'purchase' ? Math.min(order.purchases[0]?.rest_minor ?? 0, computeSharedMax(order)) : order.rest_minor
+  kind === 'purchase'
+    ? Math.min(order.purchases[0]?.remaining_minor ?? 0, computeSharedMax(order))
+    : order.remaining_minor
 
 /**
  * Computes the most that a request for the chosen purchases can pay back. Fees without a purchase belong to the whole order.
  */
-export const computePurchasesRest = (
+export const computeRemainingAmount = (
   order: RefundableOrder,
   chosenPurchases: readonly RefundablePurchase[],
   isWholeOrder: boolean,
 ): number =>
   isWholeOrder
-    ? order.rest_minor
+    ? order.remaining_minor
     : Math.min(
-        order.rest_minor,
+        order.remaining_minor,
         chosenPurchases.reduce((sum, { share_minor }) => sum + share_minor, 0),
       )
 
 /** Splits what is left of a purchase into its parts. Imported refunds have no parts, so they reduce the price first. */
-export function splitRemaining(purchase: RefundablePurchase): PurchaseRest {
-  const rest: PriceParts = {
+export function splitRemaining(purchase: RefundablePurchase): RemainingPrice {
+  const remaining: PriceParts = {
     price_minor: Math.max(0, purchase.price_minor - purchase.price_refunded),
     deposit_minor: Math.max(0, purchase.deposit_minor - purchase.deposit_refunded),
     handling_fee_minor: Math.max(0, purchase.handling_fee_minor - purchase.handling_fee_refunded),
@@ -192,14 +194,14 @@ export function splitRemaining(purchase: RefundablePurchase): PurchaseRest {
   const refundedByRequests = purchase.price_refunded + purchase.deposit_refunded + purchase.handling_fee_refunded
   const refundedByImports = splitAmount(
     Math.max(0, purchase.refunded_minor + purchase.reserved_minor - refundedByRequests),
-    rest,
+    remaining,
   )
   return {
     purchase_id: purchase.id,
-    rest_minor: purchase.share_minor,
-    price_minor: rest.price_minor - refundedByImports.price_minor,
-    deposit_minor: rest.deposit_minor - refundedByImports.deposit_minor,
-    handling_fee_minor: Math.max(0, rest.handling_fee_minor - refundedByImports.handling_fee_minor),
+    remaining_minor: purchase.share_minor,
+    price_minor: remaining.price_minor - refundedByImports.price_minor,
+    deposit_minor: remaining.deposit_minor - refundedByImports.deposit_minor,
+    handling_fee_minor: Math.max(0, remaining.handling_fee_minor - refundedByImports.handling_fee_minor),
   }
 }
 

@@ -77,11 +77,11 @@ export function insertItems(refundId: string, items: readonly Share[]): SQL {
 export function buildShrinkStatements(refund: RefundRow, before: readonly Share[], after: RefundShares): Statement[] {
   const itemsAfter = new Map(after.items.map((item) => [item.purchase_id, item]))
   const changedItems = before.flatMap((item) => {
-    const smaller = itemsAfter.get(item.purchase_id)
-    if (!smaller || smaller.amount_minor === item.amount_minor) return []
-    const { amount_minor, price_minor, deposit_minor, handling_fee_minor } = smaller
-    const released = item.amount_minor - amount_minor
-    return [[item.purchase_id, released, amount_minor, price_minor, deposit_minor, handling_fee_minor]]
+    const itemAfter = itemsAfter.get(item.purchase_id)
+    if (!itemAfter || itemAfter.amount_minor === item.amount_minor) return []
+    const { amount_minor, price_minor, deposit_minor, handling_fee_minor } = itemAfter
+    const releasedAmount = item.amount_minor - amount_minor
+    return [[item.purchase_id, releasedAmount, amount_minor, price_minor, deposit_minor, handling_fee_minor]]
   })
   const total = [...after.items.map((item) => item.amount_minor), after.service_fee_minor].reduce((a, b) => a + b, 0)
   const rows = JSON.stringify(changedItems)

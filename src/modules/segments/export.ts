@@ -8,19 +8,13 @@ import { AppError } from '../../domain/errors.ts'
 import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
 import { slugify } from '../../domain/text/text.ts'
 import { selectConsentStatus } from './calculation/audience.ts'
+import type { SegmentMember } from './calculation/members.ts'
 import type { ExportColumn } from './contract.ts'
 import type { LoadedSegment } from './queries.ts'
 
-const rowsAPage = 500
+const rowsPerPage = 500
 
-interface ExportRow {
-  user_seq: number
-  id: string
-  email: string | null
-  phone_number: string | null
-  first_name: string
-  last_name: string
-  locale: string
+interface ExportRow extends Omit<SegmentMember, 'excluded_for'> {
   created_at: number
   last_seen_at: number | null
   consent_status: string
@@ -54,7 +48,7 @@ function selectPage(ctx: Ctx, segment: LoadedSegment, columns: readonly ExportCo
     from segment_members m cross join users u on u.seq = m.user_seq ${view.join}
     where m.segment_seq = ${segment.seq} and m.epoch = ${segment.members_epoch} and m.user_seq > ${after}
       and m.excluded_for is null
-    order by m.user_seq limit ${rowsAPage}`
+    order by m.user_seq limit ${rowsPerPage}`
 }
 
 /** Streams the set of members that was current when the export started. */
@@ -68,7 +62,7 @@ async function* streamRecords(
   for (let rows = first.rows; rows.length;) {
     yield rows.map((row) => formatCsvRecord(columns.map((column) => cells[column](row)))).join('')
     const last = rows.at(-1)
-    if (!last || rows.length < rowsAPage) return
+    if (!last || rows.length < rowsPerPage) return
     rows = await ctx.db.all(selectPage(ctx, segment, columns, last.user_seq))
   }
 }

@@ -43,7 +43,7 @@ export async function calculateSegments(
   await Promise.all(messages.map((message) => calculate(job, message, endsAt, size)))
 }
 
-const calculationsASweep = 100
+const calculationsPerSweep = 100
 
 const calculating: SegmentStatus = 'calculating'
 
@@ -55,7 +55,7 @@ export async function sweepCalculations(job: JobCtx): Promise<void> {
       .from(segments)
       .where(and(inWords(sql`${segments.status}`, [calculating]), lte(segments.heartbeat_at, now - quietAfterMs)))
       .orderBy(segments.heartbeat_at)
-      .limit(calculationsASweep),
+      .limit(calculationsPerSweep),
   )
   const isLost = ({ heartbeat_at }: { heartbeat_at: number | null }) => (heartbeat_at ?? 0) <= now - lostAfterMs
   for (const { id, epoch } of quiet.filter(isLost)) {
@@ -68,15 +68,16 @@ export async function sweepCalculations(job: JobCtx): Promise<void> {
   )
 }
 
-const exportsASweep = 500
+const exportsPerSweep = 500
 
 /** Deletes records of exports after the time that the audit log keeps the same facts. */
 export const sweepExports = ({ db, now, config }: Pick<JobCtx, 'db' | 'now' | 'config'>): Promise<unknown> =>
   db.all(sql`delete from segment_exports where id in (select id from segment_exports
-    where id < ${firstIdAt('segment_export', now() - config.retentionMs.auditLog)} order by id limit ${exportsASweep})`)
+    where id < ${firstIdAt('segment_export', now() - config.retentionMs.auditLog)}
+    order by id limit ${exportsPerSweep})`)
 
-const leftoversASweep = 5
-const rowsASlice = 10_000
+const leftoversPerSweep = 5
+const rowsPerSlice = 10_000
 
 /** Deletes slices of sets that no reader needs any more. */
 export async function sweepLeftovers(job: JobCtx): Promise<void> {
@@ -85,13 +86,14 @@ export async function sweepLeftovers(job: JobCtx): Promise<void> {
       .from(segmentLeftovers)
       .where(lte(segmentLeftovers.left_at, job.now() - leftoverAfterMs))
       .orderBy(segmentLeftovers.left_at)
-      .limit(leftoversASweep),
+      .limit(leftoversPerSweep),
   )
   for (const { segment_seq, epoch } of sets) {
     const isInSet = sql`segment_seq = ${segment_seq} and epoch = ${epoch}`
     await job.db.batch([
       sql`delete from segment_members where ${isInSet}
-        and user_seq in (select user_seq from segment_members where ${isInSet} order by user_seq limit ${rowsASlice})`,
+        and user_seq in (select user_seq from segment_members where ${isInSet}
+          order by user_seq limit ${rowsPerSlice})`,
       sql`delete from segment_leftovers where ${isInSet}
         and not exists (select 1 from segment_members where ${isInSet})`,
     ])

@@ -12,41 +12,41 @@ import { presentSenderDomain } from './present.ts'
 import { findOrganization, findSenderDomain, listSenderDomains } from './queries.ts'
 import { verifySenderDomain } from './verify.ts'
 
-export const senderDomains = createRouter()
+export const senderDomainRoutes = createRouter()
 
-mountList(senderDomains, contract.listSenderDomains, {
+mountList(senderDomainRoutes, contract.listSenderDomains, {
   load: (ctx, { id }) => findOrganization(ctx, id),
   list: (ctx, { loaded, query, page }) => listSenderDomains(ctx, loaded.id, page, query),
   present: presentSenderDomain,
 })
 
-mount(senderDomains, contract.createSenderDomain, {
+mount(senderDomainRoutes, contract.createSenderDomain, {
   load: (ctx, { id }) => findOrganization(ctx, id),
   handle: (ctx, { loaded, body }) => createSenderDomain(ctx, loaded.id, body),
   present: presentSenderDomain,
   location: ({ id, organization_id }) => `/v1/organizations/${organization_id}/sender-domains/${id}`,
 })
 
-mount(senderDomains, contract.getSenderDomain, {
+mount(senderDomainRoutes, contract.getSenderDomain, {
   load: (ctx, { id, domain_id }) => findSenderDomain(ctx, id, domain_id),
   handle: async (_, { loaded }) => loaded,
   present: presentSenderDomain,
 })
 
-mount(senderDomains, contract.verifySenderDomain, {
+mount(senderDomainRoutes, contract.verifySenderDomain, {
   load: (ctx, { id, domain_id }) => findSenderDomain(ctx, id, domain_id),
   handle: (ctx, { loaded, body }) => verifySenderDomain(ctx, loaded, body),
   present: presentSenderDomain,
 })
 
-mount(senderDomains, contract.deleteSenderDomain, {
+mount(senderDomainRoutes, contract.deleteSenderDomain, {
   load: (ctx, { id, domain_id }) => findSenderDomain(ctx, id, domain_id),
   handle: (ctx, { loaded }) => deleteSenderDomain(ctx, loaded),
   represent: (loaded) => presentSenderDomain(loaded),
 })
 
 /** `/dev/dns/{name}` sets and shows the records of the captured DNS, in development and tests. */
-export function devDns(open: (c: AppContext) => RecordsCtx): Hono<AppEnv> {
+export function buildDevDnsRoutes(open: (c: AppContext) => RecordsCtx): Hono<AppEnv> {
   const routes = new Hono<AppEnv>({ strict: false })
   routes.use('/dev/dns/*', async (c, next) => {
     await next()

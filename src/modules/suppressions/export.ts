@@ -4,13 +4,13 @@ import { byteOrderMark, formatCsvRecord } from '../../domain/text/csv.ts'
 import { toIso } from '../../domain/time/instants.ts'
 import type { SuppressionRow } from './list.ts'
 
-const rowsAPage = 1000
+const rowsPerPage = 1000
 
 type Position = Pick<SuppressionRow, 'channel' | 'address'> | { channel: ''; address: '' }
 
 const selectPage = (organizationId: string, { channel, address }: Position) =>
   sql<SuppressionRow>`select * from suppressions where organization_id = ${organizationId}
-    and (channel, address) > (${channel}, ${address}) order by channel, address limit ${rowsAPage}`
+    and (channel, address) > (${channel}, ${address}) order by channel, address limit ${rowsPerPage}`
 
 async function* streamRecords(ctx: Ctx, organizationId: string, first: SuppressionRow[]): AsyncGenerator<string> {
   for (let rows = first; rows.length;) {
@@ -20,7 +20,7 @@ async function* streamRecords(ctx: Ctx, organizationId: string, first: Suppressi
       )
       .join('')
     const last = rows.at(-1)
-    if (!last || rows.length < rowsAPage) return
+    if (!last || rows.length < rowsPerPage) return
     rows = await ctx.db.all(selectPage(organizationId, last))
   }
 }

@@ -36,7 +36,7 @@ export function listSuppressions(ctx: Ctx, page: PageRequest, query: Suppression
         ? [
             inList(
               sql`${columns.address}`,
-              spellings.filter((one) => one !== null),
+              spellings.filter((spelling) => spelling !== null),
             ),
           ]
         : []),

@@ -91,8 +91,15 @@ export const releaseEmails = (job: JobCtx, claims: readonly EmailClaim[], until:
 
 /** A call without an answer counts as failed. Its message becomes sent when the provider reports it later. */
 export const recordLateSuccess = (id: string, providerId: string | null, at: number): SQL => {
-  const sent = { status: 'sent', sent_at: at, provider_id: providerId, error_code: null, error_detail: '' } as const
+  const changes = {
+    status: 'sent',
+    sent_at: at,
+    provider_id: providerId,
+    error_code: null,
+    error_detail: '',
+    modified_at: at,
+  } as const
   const { status, error_code } = transactionalEmails
   const isUnanswered = sql`id = ${id} and ${eq(status, 'failed')} and ${eq(error_code, 'unknown')}`
-  return update(transactionalEmails, { ...sent, modified_at: at }, isUnanswered)
+  return update(transactionalEmails, changes, isUnanswered)
 }

@@ -6,12 +6,11 @@ import { orders } from '../../db/schema/sales/orders.ts'
 import { users } from '../../db/schema/users.ts'
 import { decodeAs, fromFlag, type RowOf, select, buildSelectList } from '../../db/select.ts'
 import { formatDate } from '../../domain/email/messages/phrases.ts'
-import type { TemplateContext } from '../../domain/email/liquid/variables.ts'
+import { buildCustomerValues, type TemplateContext } from '../../domain/email/liquid/variables.ts'
 import { maxListItems } from '../../domain/email/liquid/liquid-bounds.ts'
 import type { Language } from '../../domain/languages.ts'
 import { formatLocalMoney } from '../../domain/money.ts'
 import { readCart } from '../../domain/orders/carts.ts'
-import { formatFullName } from '../../domain/accounts/users.ts'
 import {
   buildProductFields,
   buildProductJoins,
@@ -52,14 +51,14 @@ const itemFields = { quantity, price_minor, ...buildProductFields(cartLineColumn
 
 type ItemRow = RowOf<typeof itemFields>
 
-export interface LoadedOrder {
+export interface MessageOrder {
   head: OrderHead
   items: ItemRow[]
   /** Number of lines that are not in `items`. */
   more_items_count: number
 }
 
-export async function loadOrder(db: Database, orderId: string): Promise<LoadedOrder | null> {
+export async function loadOrder(db: Database, orderId: string): Promise<MessageOrder | null> {
   const [[head], items] = await db.batch([
     select(headFields)
       .from(orders)
@@ -78,20 +77,16 @@ export async function loadOrder(db: Database, orderId: string): Promise<LoadedOr
 }
 
 /** Amounts and dates are formatted for the language. */
-export function buildOrderContext({ head, items, more_items_count }: LoadedOrder, language: Language): TemplateContext {
+export function buildOrderContext(
+  { head, items, more_items_count }: MessageOrder,
+  language: Language,
+): TemplateContext {
   const { currency, timezone } = head
   const cart = readCart(head)
   const formatMoney = (minor: number) => formatLocalMoney(minor, currency, language)
   const formatUnlessZero = (minor: number) => (minor === 0 ? '' : formatMoney(minor))
   return {
-    customer: {
-      first_name: head.first_name,
-      last_name: head.last_name,
-      full_name: formatFullName(head) || (head.email ?? ''),
-      email: head.email ?? '',
-      phone_number: head.phone_number ?? '',
-      language,
-    },
+    customer: buildCustomerValues(head, language),
     order: {
       number: head.order_number ?? head.id,
       date: formatDate(head.created_at, language, timezone, 'minute'),

@@ -21,7 +21,7 @@ import { formatLocalMoney } from '../../domain/money.ts'
 import type { RefundReason, RefundStatus } from '../../domain/refunds/refunds.ts'
 import { type RefundEmailKind, transactionalEmailLifecycle } from '../../domain/messaging/transactional-emails.ts'
 import type { EmailClaim } from './claim.ts'
-import type { LoadedOrder } from './order-context.ts'
+import type { MessageOrder } from './order-context.ts'
 
 /** The refund as the transaction leaves it. */
 export type MailedRefund = Pick<
@@ -160,7 +160,7 @@ export async function loadPurchaseContext(
 }
 
 /** The built-in text, for refunds that no e-mail message of the edition or the platform covers. */
-export function compileRefundEmail(claim: RefundClaim, { head }: LoadedOrder): Compiled {
+export function compileRefundEmail(claim: RefundClaim, { head }: MessageOrder): Compiled {
   const { language, refund } = claim
   const message = buildRefundMessage({
     kind: claim.kind,

@@ -89,18 +89,18 @@ function buildEditionTable(
 ): CustomerTable {
   const isSingle = editionIds.length === 1
   const isWithin = (column: SQL): SQL => inEditions(column, editionIds)
-  const editions = [isWithin(sql`seen.edition_id`)]
+  const editions = [isWithin(sql`edition_contact.edition_id`)]
   return {
-    row: sql`seen`,
-    table: sql`edition_customers as seen`,
+    row: sql`edition_contact`,
+    table: sql`edition_customers as edition_contact`,
     index: sql`indexed by edition_customers_by_joining`,
     scope: [
       ...editions,
-      ...(isSingle ? [] : [sql`seen.seq = ${selectLatestSeq(sql`seen.user_seq`, editionIds)}`]),
+      ...(isSingle ? [] : [sql`edition_contact.seq = ${selectLatestSeq(sql`edition_contact.user_seq`, editionIds)}`]),
       ...(isSingle || edition_id === undefined
         ? []
         : [
-            sql`seen.user_seq in (select user_seq from edition_customers
+            sql`edition_contact.user_seq in (select user_seq from edition_customers
               where edition_customers.edition_id = ${edition_id})`,
           ]),
     ],
@@ -114,13 +114,14 @@ function buildEditionTable(
     isSorted: isSingle && getFirstSortKey(ordering) === 'date_joined',
     selectByTexts: (texts) => {
       const match = buildMatch('edition_customer_search', { scope: { editions: editionIds }, isVisible: sql`1`, texts })
-      return sql<{ key: number }>`select seen.seq as key from edition_customer_search
-        cross join edition_customers as seen on seen.seq = edition_customer_search.rowid
+      return sql<{ key: number }>`select edition_contact.seq as key from edition_customer_search
+        cross join edition_customers as edition_contact on edition_contact.seq = edition_customer_search.rowid
         where ${joinConditions([match, ...editions])}`
     },
     selectNewest: sql`select seq from edition_customers where ${isWithin(sql`edition_id`)}
       order by created_at desc, seq desc limit ${maxNewest}`,
-    joins: sql`join edition_customers as seen on seen.seq = page.id join users on users.seq = seen.user_seq`,
+    joins: sql`join edition_customers as edition_contact on edition_contact.seq = page.id
+      join users on users.seq = edition_contact.user_seq`,
   }
 }
 

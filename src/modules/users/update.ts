@@ -71,8 +71,9 @@ const storedFields = {
   contact: fromJson<StoredContact>(buildContactJson(sql`users`)),
   /** The contact data of the customer in each of their editions. */
   editions: fromJson<EditionContact[]>(sql`(
-    select json_group_array(json_object('edition_id', seen.edition_id, 'contact', ${buildContactJson(sql`seen`)}))
-    from edition_customers as seen where seen.user_seq = users.seq)`),
+    select json_group_array(json_object('edition_id', edition_contact.edition_id,
+      'contact', ${buildContactJson(sql`edition_contact`)}))
+    from edition_customers as edition_contact where edition_contact.user_seq = users.seq)`),
 }
 
 /** Loads the contact data of the organisation and, for a customer of a single edition, of that edition. */

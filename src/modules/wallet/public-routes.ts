@@ -81,7 +81,7 @@ function mountAppleService(routes: Hono<AppEnv>, open: (c: AppContext) => Wallet
 }
 
 /** Routes for phones and wallet platforms, which need no access token. */
-export function wallet(open: (c: AppContext) => WalletJob): Hono<AppEnv> {
+export function buildWalletRoutes(open: (c: AppContext) => WalletJob): Hono<AppEnv> {
   const routes = new Hono<AppEnv>({ strict: false })
 
   routes.use('/wallet/*', async (c, next) => {

@@ -5,23 +5,23 @@ import { presentIssuedPass, presentWalletPass } from './present.ts'
 import { findPass, findPurchaseForPass, listPasses } from './queries.ts'
 import { voidPass } from './void.ts'
 
-export { wallet } from './public-routes.ts'
+export { buildWalletRoutes } from './public-routes.ts'
 
-export const walletPasses = createRouter()
+export const walletPassRoutes = createRouter()
 
-mountList(walletPasses, contract.listWalletPasses, {
+mountList(walletPassRoutes, contract.listWalletPasses, {
   load: (ctx, { id }) => findPurchaseForPass(ctx, id),
   list: (ctx, { loaded, query, page }) => listPasses(ctx, loaded.id, page, query),
   present: presentWalletPass,
 })
 
-mount(walletPasses, contract.createWalletPass, {
+mount(walletPassRoutes, contract.createWalletPass, {
   load: (ctx, { id }) => findPurchaseForPass(ctx, id),
   handle: (ctx, { loaded, body }) => issuePass(ctx, loaded, body),
   present: presentIssuedPass,
 })
 
-mount(walletPasses, contract.voidWalletPass, {
+mount(walletPassRoutes, contract.voidWalletPass, {
   load: (ctx, { id, pass_id }) => findPass(ctx, id, pass_id),
   handle: (ctx, { loaded }) => voidPass(ctx, loaded),
   represent: (loaded) => presentWalletPass(loaded),

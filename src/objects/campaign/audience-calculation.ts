@@ -13,7 +13,7 @@ import type { ChunkDispatcher } from './chunk-dispatcher.ts'
 import type { CampaignRecord } from './schema.ts'
 import type { RecipientStore } from './recipient-store.ts'
 
-const membersAPage = 1000
+const membersPerPage = 1000
 /** An alarm calculates for this long, so that calls from outside are not delayed for long. */
 const alarmTimeMs = 10_000
 
@@ -77,7 +77,7 @@ export class AudienceCalculation {
         const page = await listAudience(this.#job, row, {
           epoch: record.segment_epoch,
           after: record.added_up_to,
-          limit: membersAPage,
+          limit: membersPerPage,
         })
         // Another calculation of the segment has deleted the members, so this one begins again.
         if (page === null)

@@ -58,9 +58,9 @@ export class CampaignSenderObject<Bindings> extends DurableObject<Bindings> impl
 
   async deleteIfUnsent(): Promise<boolean> {
     const record = this.#store.readRecord()
-    const maybeSent = () =>
+    const mayHaveSent = () =>
       this.#coordinator.dispatcher.countChunks() > 0 || this.#store.countFailed(['unknown'] satisfies FailReason[]) > 0
-    if (record && (record.sent > 0 || isRunning(record.status) || maybeSent())) return false
+    if (record && (record.sent > 0 || isRunning(record.status) || mayHaveSent())) return false
     await this.#storage.deleteAlarm()
     await this.#storage.deleteAll()
     this.#store.createTables()
@@ -86,9 +86,9 @@ export class CampaignSenderObject<Bindings> extends DurableObject<Bindings> impl
   }
 
   async erase(n: number): Promise<ErasedRecipient> {
-    const erased = this.#store.erase(n)
+    const recipient = this.#store.erase(n)
     if (this.#store.isProjectionBehind()) await this.#coordinator.projectSoon()
-    return erased
+    return recipient
   }
 
   async claim(claimId: string): Promise<ClaimAnswer> {
@@ -110,14 +110,14 @@ export class CampaignSenderObject<Bindings> extends DurableObject<Bindings> impl
   }
 
   async applyEvents(events: readonly RecipientEvent[]): Promise<AffectedRecipient[]> {
-    const affected = this.#store.transaction(() => {
+    const affectedRecipients = this.#store.transaction(() => {
       // An event proves that its message was sent, even when no consumer has reported it.
       this.#store.recordOutcomes(buildProvenOutcomes(events), false)
       this.#coordinator.dispatcher.finishIfDone(this.#job.now())
       return this.#store.stampEvents(events)
     })
     if (this.#store.isProjectionBehind()) await this.#coordinator.projectSoon()
-    return affected
+    return affectedRecipients
   }
 
   override alarm(): Promise<void> {

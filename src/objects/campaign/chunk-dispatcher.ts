@@ -1,4 +1,5 @@
 import {
+  type ChunkAttempt,
   type ClaimAnswer,
   computeChunkSize,
   isRepeatable,
@@ -12,7 +13,7 @@ import { readPerson } from '../../domain/campaigns/sender.ts'
 import { countPending } from '../../domain/campaigns/counters.ts'
 import type { CampaignRecord, RecipientOutcome } from './schema.ts'
 import type { RecipientStore } from './recipient-store.ts'
-import { type Chunk, ChunkStore, type ChunkClaim, type RetryChunk, readMembers } from './chunk-store.ts'
+import { type Chunk, ChunkStore, type ChunkClaimTerms, type RetryChunk, readMembers } from './chunk-store.ts'
 
 /** What the provider of the campaign's channel can do. */
 export interface ChannelProvider {
@@ -32,6 +33,50 @@ interface ReportChanges {
   halt_reason: string | null
   paused_until: number
   concurrency: number
+}
+
+/** What follows from the results of one call. */
+interface CallVerdict {
+  outcomes: Map<number, RecipientOutcome>
+  /** Recipients for whom the same call has to be repeated. */
+  exactRetries: number[]
+  /** Recipients who got no message, so that any later call may contain them. */
+  freshRetries: number[]
+  /** When the retries may begin. */
+  notBefore: number
+  /** Why nothing more can be sent; null when it can. */
+  haltReason: string | null
+  isRateLimited: boolean
+}
+
+function judgeCall(call: ChunkReport['calls'][number], attempt: ChunkAttempt): CallVerdict {
+  const verdict: CallVerdict = {
+    outcomes: new Map(),
+    exactRetries: [],
+    freshRetries: [],
+    notBefore: attempt.now,
+    haltReason: null,
+    isRateLimited: call.some(({ result }) => !result.ok && result.kind === 'rate_limited'),
+  }
+  for (const { n, result } of call) {
+    const resultVerdict = judgeResult(result, attempt)
+    switch (resultVerdict.to) {
+      case 'sent':
+        verdict.outcomes.set(n, { ...resultVerdict, at: attempt.now })
+        break
+      case 'failed':
+        verdict.outcomes.set(n, resultVerdict)
+        break
+      case 'retry':
+        verdict[resultVerdict.is_exact ? 'exactRetries' : 'freshRetries'].push(n)
+        verdict.notBefore = Math.max(verdict.notBefore, resultVerdict.at)
+        break
+      case 'halted':
+        verdict[attempt.is_repeat ? 'exactRetries' : 'freshRetries'].push(n)
+        verdict.haltReason = resultVerdict.detail
+    }
+  }
+  return verdict
 }
 
 /** Hands out the pending recipients of a campaign in chunks and records the results. */
@@ -113,39 +158,25 @@ export class ChunkDispatcher {
       deduplicates: this.#provider.deduplicates,
     }
     for (const call of report.calls) {
-      const exactRetries: number[] = []
-      const freshRetries: number[] = []
-      let not_before = now
-      let isRateLimited = false
-      for (const { n, result } of call) {
-        const verdict = judgeResult(result, attempt)
-        if (verdict.to === 'sent') changes.outcomes.set(n, { to: 'sent', provider_id: verdict.provider_id, at: now })
-        else if (!chunk) continue
-        else if (verdict.to === 'failed') changes.outcomes.set(n, verdict)
-        else {
-          const isExact = verdict.to === 'retry' ? verdict.is_exact : attempt.is_repeat
-          const retries = isExact ? exactRetries : freshRetries
-          retries.push(n)
-          if (verdict.to === 'halted') changes.halt_reason = verdict.detail
-          else not_before = Math.max(not_before, verdict.at)
-        }
-        if (!result.ok && result.kind === 'rate_limited') isRateLimited = true
-      }
+      const { outcomes, exactRetries, freshRetries, notBefore, haltReason, isRateLimited } = judgeCall(call, attempt)
+      for (const [n, outcome] of outcomes) if (chunk || outcome.to === 'sent') changes.outcomes.set(n, outcome)
+      if (!chunk) continue
+      changes.halt_reason = haltReason ?? changes.halt_reason
       if (isRateLimited) {
-        changes.paused_until = Math.max(changes.paused_until, not_before)
+        changes.paused_until = Math.max(changes.paused_until, notBefore)
         changes.concurrency = Math.max(1, Math.floor(record.concurrency / 2))
       }
       // A rate limit does not count as a try.
-      const retry = { not_before, tries: tries - Number(isRateLimited) }
+      const retry = { not_before: notBefore, tries: tries - Number(isRateLimited) }
       // A repeated call needs the same messages, so it includes recipients whose result is known.
       if (exactRetries.length) changes.retries.push({ ...retry, members: call.map(({ n }) => n), is_exact: true })
       else if (freshRetries.length) changes.retries.push({ ...retry, members: freshRetries, is_exact: false })
     }
-    const reported = new Set(report.calls.flat().map(({ n }) => n))
-    const unreported = chunk ? readMembers(chunk).filter((n) => !reported.has(n)) : []
+    const reportedNumbers = new Set(report.calls.flat().map(({ n }) => n))
+    const unreportedNumbers = chunk ? readMembers(chunk).filter((n) => !reportedNumbers.has(n)) : []
     // A consumer that reports other calls of the chunk did not make those of unreported members.
-    const retry = { members: unreported, is_exact: attempt.is_repeat, not_before: now }
-    if (unreported.length) changes.retries.push({ ...retry, tries: tries - Number(reported.size > 0) })
+    const retry = { members: unreportedNumbers, is_exact: attempt.is_repeat, not_before: now }
+    if (unreportedNumbers.length) changes.retries.push({ ...retry, tries: tries - Number(reportedNumbers.size > 0) })
     return changes
   }
 
@@ -157,10 +188,10 @@ export class ChunkDispatcher {
     const { deduplicates } = this.#provider
     const isCancelled = this.#store.readRecord()?.status === 'cancelled'
     for (const chunk of this.#chunks.listExpired(now)) {
-      const maybeSent = deduplicates || chunk.state === 'begun' || chunk.is_repeat === 1
-      if (maybeSent && (!deduplicates || isCancelled)) this.#giveUp(chunk)
+      const mayHaveBeenSent = deduplicates || chunk.state === 'begun' || chunk.is_repeat === 1
+      if (mayHaveBeenSent && (!deduplicates || isCancelled)) this.#giveUp(chunk)
       else if (isCancelled) this.#chunks.remove(chunk.number)
-      else this.#chunks.returnToReady(chunk.number, maybeSent, now)
+      else this.#chunks.returnToReady(chunk.number, mayHaveBeenSent, now)
     }
   }
 
@@ -211,24 +242,27 @@ export class ChunkDispatcher {
 
   /** Narrows a chunk to its pending members. Deletes it and returns false when none of it has to be sent. */
   #narrow(chunk: Chunk, now: number): boolean {
-    const pending = this.#listPending(chunk)
+    const pendingNumbers = this.#listPending(chunk)
     const { deduplicates } = this.#provider
     const { tries } = chunk
     const attempt = { now, tries, is_repeat: true, first_tried_at: chunk.first_tried_at ?? now, deduplicates }
-    if (pending.length === 0) this.#chunks.remove(chunk.number)
-    else if (chunk.is_repeat && !isRepeatable(attempt)) this.#giveUp(chunk)
-    else {
-      if (!chunk.is_repeat) {
-        chunk.members = JSON.stringify(pending)
-        this.#chunks.setMembers(chunk.number, pending)
-      }
-      return true
+    if (pendingNumbers.length === 0) {
+      this.#chunks.remove(chunk.number)
+      return false
     }
-    return false
+    if (chunk.is_repeat && !isRepeatable(attempt)) {
+      this.#giveUp(chunk)
+      return false
+    }
+    if (!chunk.is_repeat) {
+      chunk.members = JSON.stringify(pendingNumbers)
+      this.#chunks.setMembers(chunk.number, pendingNumbers)
+    }
+    return true
   }
 
   /** Makes a chunk of the next pending recipients. After the last one, the cursor stops further searches. */
-  #addChunk(record: CampaignRecord, claim: ChunkClaim): Chunk | null {
+  #addChunk(record: CampaignRecord, claim: ChunkClaimTerms): Chunk | null {
     const members = this.#store.listPending(record, computeChunkSize(this.#provider.batch))
     this.#store.changeRecord({ chunked_up_to: members.at(-1) ?? Number.MAX_SAFE_INTEGER }, { isVisible: false })
     return members.length ? this.#chunks.addClaimed(record, members, claim) : null

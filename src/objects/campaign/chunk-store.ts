@@ -33,7 +33,7 @@ export interface RetryChunk {
 }
 
 /** Who holds a chunk, from when and until when. */
-export interface ChunkClaim {
+export interface ChunkClaimTerms {
   claim_id: string
   now: number
   until: number
@@ -90,7 +90,11 @@ export class ChunkStore {
   }
 
   /** Adds a chunk that a consumer has already claimed. */
-  addClaimed(record: CampaignRecord, members: readonly number[], { claim_id, now, until }: ChunkClaim): Chunk | null {
+  addClaimed(
+    record: CampaignRecord,
+    members: readonly number[],
+    { claim_id, now, until }: ChunkClaimTerms,
+  ): Chunk | null {
     const [chunk] = this.#select(
       `insert into chunks (run, content_run, members, state, tries, first_tried_at, not_before, claim_id, claimed_until)
        values (?, ?, ?, ${quoteChunkState('claimed')}, 1, ?, ?, ?, ?) returning *`,
@@ -119,7 +123,7 @@ export class ChunkStore {
     )
   }
 
-  claim(number: number, { claim_id, now, until }: ChunkClaim): void {
+  claim(number: number, { claim_id, now, until }: ChunkClaimTerms): void {
     this.#sql.exec(
       `update chunks set state = ${quoteChunkState('claimed')}, claim_id = ?, claimed_until = ?, tries = tries + 1,
         first_tried_at = coalesce(first_tried_at, ?) where number = ?`,

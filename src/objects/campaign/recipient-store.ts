@@ -92,7 +92,7 @@ export class RecipientStore {
 
   /** Leaves known recipients as they are. Skips a recipient of an SMS whose number another recipient has. */
   addRecipients(people: readonly NewRecipient[], channel: Channel): void {
-    const added = this.#sql.exec<{ state: RecipientState }>(
+    const addedRows = this.#sql.exec<{ state: RecipientState }>(
       `insert into recipients (n, user_id, address, language, person, state, reason)
        select value ->> 'n', value ->> 'user_id', value ->> 'address', value ->> 'language', value ->> 'person',
         iif(value ->> 'reason' is null, ${quoteRecipientState('pending')}, ${quoteRecipientState('skipped')}),
@@ -101,7 +101,7 @@ export class RecipientStore {
       JSON.stringify(channel === 'sms' ? this.#skipDuplicates(people) : people),
     )
     const counterChanges: CounterChanges = new Map()
-    for (const { state } of added) addToCounters(counterChanges, countersByState[state], 1)
+    for (const { state } of addedRows) addToCounters(counterChanges, countersByState[state], 1)
     this.#changeCounters(counterChanges)
   }
 
@@ -129,20 +129,20 @@ export class RecipientStore {
 
   /** Deletes recipients who were not tried, or failed for one of the reasons, so that the next run adds them again. */
   removeUnsent(reasons: readonly string[]): void {
-    const removed = this.#sql.exec<{ state: RecipientState }>(
+    const removedRows = this.#sql.exec<{ state: RecipientState }>(
       `delete from recipients where (state in (${quoteRecipientState('pending')}, ${quoteRecipientState('skipped')})
           or state = ${quoteRecipientState('failed')} and reason in (select value from json_each(?)))
         and n not in (select value from chunks, json_each(chunks.members)) returning state`,
       JSON.stringify(reasons),
     )
     const counterChanges: CounterChanges = new Map()
-    for (const { state } of removed) addToCounters(counterChanges, countersByState[state], -1)
+    for (const { state } of removedRows) addToCounters(counterChanges, countersByState[state], -1)
     this.#changeCounters(counterChanges)
   }
 
   /** Makes recipients pending again who failed for one of the reasons. */
   reopen(reasons: readonly string[]): void {
-    const reopened = this.#sql
+    const reopenedRows = this.#sql
       .exec(
         `update recipients set state = ${quoteRecipientState('pending')}, reason = null
          where state = ${quoteRecipientState('failed')} and reason in (select value from json_each(?)) returning n`,
@@ -150,8 +150,8 @@ export class RecipientStore {
       )
       .toArray()
     const counterChanges: CounterChanges = new Map()
-    addToCounters(counterChanges, countersByState.failed, -reopened.length)
-    addToCounters(counterChanges, countersByState.pending, reopened.length)
+    addToCounters(counterChanges, countersByState.failed, -reopenedRows.length)
+    addToCounters(counterChanges, countersByState.pending, reopenedRows.length)
     this.#changeCounters(counterChanges)
   }
 
@@ -187,30 +187,30 @@ export class RecipientStore {
   recordOutcomes(outcomes: ReadonlyMap<number, RecipientOutcome>, isDelivered: boolean): void {
     if (outcomes.size === 0) return
     const counterChanges: CounterChanges = new Map()
-    const sent: SentOutcome[] = []
-    const unsent: UnsentOutcome[] = []
+    const sentOutcomes: SentOutcome[] = []
+    const unsentOutcomes: UnsentOutcome[] = []
     for (const { n, state, delivered_at } of this.listRecipients([...outcomes.keys()])) {
       const outcome = outcomes.get(n)
       if (!outcome || state === 'sent' || (outcome.to !== 'sent' && state === 'skipped')) continue
       if (outcome.to === 'sent') {
-        sent.push({ n, ...outcome })
+        sentOutcomes.push({ n, ...outcome })
         if (isDelivered && delivered_at === null) addToCounters(counterChanges, ['delivered'], 1)
-      } else unsent.push({ n, ...outcome })
+      } else unsentOutcomes.push({ n, ...outcome })
       addToCounters(counterChanges, countersByState[state], -1)
       addToCounters(counterChanges, countersByState[outcome.to], 1)
     }
-    if (sent.length) this.#recordSent(sent, isDelivered)
-    if (unsent.length) this.#recordUnsent(unsent)
+    if (sentOutcomes.length) this.#recordSent(sentOutcomes, isDelivered)
+    if (unsentOutcomes.length) this.#recordUnsent(unsentOutcomes)
     this.#changeCounters(counterChanges)
-    this.engagement.mark(sent.map(({ n }) => n))
+    this.engagement.mark(sentOutcomes.map(({ n }) => n))
   }
 
   #recordSent(outcomes: readonly SentOutcome[], isDelivered: boolean): void {
     this.#sql.exec(
       `update recipients set state = ${quoteRecipientState('sent')}, reason = null, code = '', detail = '',
-        attempts = attempts + 1, provider_id = coalesce(one.value ->> 'provider_id', provider_id),
-        sent_at = one.value ->> 'at', delivered_at = coalesce(delivered_at, iif(?, one.value ->> 'at', null))
-       from json_each(?) one where n = one.value ->> 'n'`,
+        attempts = attempts + 1, provider_id = coalesce(item.value ->> 'provider_id', provider_id),
+        sent_at = item.value ->> 'at', delivered_at = coalesce(delivered_at, iif(?, item.value ->> 'at', null))
+       from json_each(?) as item where n = item.value ->> 'n'`,
       Number(isDelivered),
       JSON.stringify(outcomes),
     )
@@ -218,10 +218,10 @@ export class RecipientStore {
 
   #recordUnsent(outcomes: readonly UnsentOutcome[]): void {
     this.#sql.exec(
-      `update recipients set state = one.value ->> 'to', reason = one.value ->> 'reason', code = one.value ->> 'code',
-        detail = substr(one.value ->> 'detail', 1, 500),
-        attempts = attempts + (one.value ->> 'to' = ${quoteRecipientState('failed')})
-       from json_each(?) one where n = one.value ->> 'n'`,
+      `update recipients set state = item.value ->> 'to', reason = item.value ->> 'reason', code = item.value ->> 'code',
+        detail = substr(item.value ->> 'detail', 1, 500),
+        attempts = attempts + (item.value ->> 'to' = ${quoteRecipientState('failed')})
+       from json_each(?) as item where n = item.value ->> 'n'`,
       JSON.stringify(outcomes),
     )
   }
@@ -231,20 +231,20 @@ export class RecipientStore {
     const counterChanges: CounterChanges = new Map()
     const numbers = new Set(events.map(({ n }) => n))
     const rows = new Map(this.listRecipients([...numbers]).map((row) => [row.n, row]))
-    const affected: AffectedRecipient[] = []
-    const engaged = new Set<number>()
+    const affectedRecipients: AffectedRecipient[] = []
+    const engagedNumbers = new Set<number>()
     for (const event of events) {
       const row = rows.get(event.n)
       if (!row) continue
       if ((event.type === 'bounced' || event.type === 'complained') && row.address !== null)
-        affected.push({ event, user_id: row.user_id, address: row.address })
+        affectedRecipients.push({ event, user_id: row.user_id, address: row.address })
       const changes = computeStampChanges(row, event)
       const names = Object.keys(changes) as (keyof Stamps)[]
       if (names.length === 0) continue
       for (const name of names) {
         const counter = counterByStamp[name]
         if (row[name] === null && counter) addToCounters(counterChanges, [counter], 1)
-        if (name === 'opened_at' || name === 'clicked_at') engaged.add(row.n)
+        if (name === 'opened_at' || name === 'clicked_at') engagedNumbers.add(row.n)
       }
       this.#sql.exec(
         `update recipients set ${names.map((name) => `${name} = ?`).join(', ')} where n = ?`,
@@ -254,8 +254,8 @@ export class RecipientStore {
       Object.assign(row, changes)
     }
     this.#changeCounters(counterChanges)
-    this.engagement.mark([...engaged])
-    return affected
+    this.engagement.mark([...engagedNumbers])
+    return affectedRecipients
   }
 
   countFailed(reasons: readonly string[]): number {
@@ -271,8 +271,8 @@ export class RecipientStore {
   /** Whether the campaign's row or its receipts lack a change. */
   isProjectionBehind(): boolean {
     const record = this.readRecord()
-    if (record === null || record.projected_revision < record.revision) return record !== null
-    return this.engagement.hasChanged()
+    if (record === null) return false
+    return record.projected_revision < record.revision || this.engagement.hasChanged()
   }
 
   /**

@@ -143,11 +143,11 @@ export class Checker implements TypeChecker {
   }
 
   #variable(name: string, range: SourceRange): Expression {
-    const element = this.elements.findLast((one) => one.name === name)
+    const element = this.elements.findLast((candidate) => candidate.name === name)
     if (element) return { ...element, ...range }
     const variable = findVariable(name)
     if (!variable) {
-      const names = this.elements.map((one) => one.name)
+      const names = this.elements.map((candidate) => candidate.name)
       throw new Refusal('unknown_variable', describeUnknownVariable(name, names), range)
     }
     if (name === 'now') {
@@ -219,7 +219,7 @@ export class Checker implements TypeChecker {
     const chosen = this.check(yes)
     const otherwise = this.check(no)
     const type = chosen.type === 'null' ? otherwise.type : chosen.type
-    const areSame = [chosen.type, otherwise.type].every((one) => one === type || one === 'null')
+    const areSame = [chosen.type, otherwise.type].every((branchType) => branchType === type || branchType === 'null')
     if (!areSame || (type !== 'null' && !isScalar(type))) {
       const message = `Both branches must have the same simple type, and they are ${describeType(chosen.type)} and ${describeType(otherwise.type)}.`
       throw new Refusal('incompatible_ternary_branches', message, range)

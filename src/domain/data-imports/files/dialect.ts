@@ -86,12 +86,12 @@ function rateQuoted(text: string, delimiter: Delimiter): Rating {
 
 /** Ignores quotation marks where they break a table that is whole without them. */
 function rateQuotes(text: string, delimiter: Delimiter): Rating {
-  const quoted = rateQuoted(text, delimiter)
-  if (quoted.fit === 1 || !text.includes('"')) return quoted
-  const plain = rateDialect(text, { delimiter, quotes: false })
-  if (plain.fit < 1) return quoted
-  const opening = splitLines(text).filter((line) => line.split(delimiter).some((cell) => cell.startsWith('"')))
-  return opening.length >= fewestPlainMarks ? plain : quoted
+  const quotedRating = rateQuoted(text, delimiter)
+  if (quotedRating.fit === 1 || !text.includes('"')) return quotedRating
+  const plainRating = rateDialect(text, { delimiter, quotes: false })
+  if (plainRating.fit < 1) return quotedRating
+  const linesWithMarks = splitLines(text).filter((line) => line.split(delimiter).some((cell) => cell.startsWith('"')))
+  return linesWithMarks.length >= fewestPlainMarks ? plainRating : quotedRating
 }
 
 /** @param text whole lines from the beginning of a file */

@@ -1,3 +1,4 @@
+import { joinBytes } from '../../text/encoding.ts'
 import { maxLineBytes, ReadError } from './faults.ts'
 import { getUnitSize, type Encoding } from './encoding/names.ts'
 
@@ -84,17 +85,6 @@ function checkLengths(borders: readonly number[], firstLine: number): void {
   throw new ReadError('line_too_long', `Line ${line} is longer than ${maxLineBytes} bytes.`, { line })
 }
 
-export function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
-  if (parts.length === 1) return parts[0]!
-  const all = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
-  let at = 0
-  for (const part of parts) {
-    all.set(part, at)
-    at += part.length
-  }
-  return all
-}
-
 /** Cuts a file into blocks of whole lines. Memory holds one block, however long the file is. */
 export async function* readLineBlocks(
   chunks: AsyncIterable<Uint8Array>,
@@ -105,7 +95,7 @@ export async function* readLineBlocks(
   let parts: Uint8Array[] = []
   let length = 0
   const cut = (isLast: boolean): LineBlock => {
-    const bytes = joinBytes(parts)
+    const bytes = parts.length === 1 ? parts[0]! : joinBytes(parts)
     const { starts, end } = findLineStarts(bytes, isLast, encoding)
     const block = { bytes: bytes.subarray(0, end), starts, offset, line, isLast }
     checkLengths([...starts, end, length], line)

@@ -1,3 +1,4 @@
+import { joinBytes } from '../../text/encoding.ts'
 import { createDecoder, decodeText, type Encoding } from './encoding/names.ts'
 import {
   maxOpenQuotes,
@@ -7,7 +8,7 @@ import {
   ReadError,
   type RowFault,
 } from './faults.ts'
-import { joinBytes, type LineBlock } from './lines.ts'
+import type { LineBlock } from './lines.ts'
 import { splitRecords, tidyText, unwrapRecord, type Dialect } from './split.ts'
 
 export interface SourceRecord {
@@ -58,22 +59,22 @@ export class RecordReader {
 
   read(block: LineBlock): SourceRecord[] {
     const records: SourceRecord[] = []
-    let rest = this.#withPending(block)
-    let partLength = rest.bytes.length
-    while (rest.starts.length > 0) {
-      const part = takeFirstLines(rest, partLength)
+    let remaining = this.#withPending(block)
+    let partLength = remaining.bytes.length
+    while (remaining.starts.length > 0) {
+      const part = takeFirstLines(remaining, partLength)
       const { next, isFault, isOpen } = this.#readPart(part, records)
-      const isWhole = part.starts.length === rest.starts.length
+      const isWhole = part.starts.length === remaining.starts.length
       if (isOpen && isWhole && !block.isLast && countBytes(part, next) <= maxRecordBytes) {
-        this.#pending = dropLines(rest, next)
+        this.#pending = dropLines(remaining, next)
         return records
       }
       if (isFault || (isOpen && (isWhole || (next === 0 && part.bytes.length > maxRecordBytes)))) {
-        records.push(this.#openQuoteRecord(rest, next))
-        rest = dropLines(rest, next + 1)
+        records.push(this.#openQuoteRecord(remaining, next))
+        remaining = dropLines(remaining, next + 1)
         partLength = shortPart
       } else {
-        rest = dropLines(rest, next)
+        remaining = dropLines(remaining, next)
         if (next === 0 || !isOpen) partLength *= 2
       }
     }
@@ -163,8 +164,8 @@ export class RecordReader {
     const cells = this.#decodeLines(block, at, 1)
       .replace(/(?<![\r\n])[\r\n]+$/, '')
       .split(this.#format.delimiter)
-    const open = cells.findIndex((cell) => cell.startsWith('"') && (cell.length === 1 || !cell.endsWith('"')))
-    return { ...buildRecord(block, at, 1, cells), fault: buildOpenQuoteFault(Math.max(0, open) + 1) }
+    const openCell = cells.findIndex((cell) => cell.startsWith('"') && (cell.length === 1 || !cell.endsWith('"')))
+    return { ...buildRecord(block, at, 1, cells), fault: buildOpenQuoteFault(Math.max(0, openCell) + 1) }
   }
 }
 

@@ -1,9 +1,9 @@
 import { encodeText } from './encoding/encode.ts'
 import { getByteOrderMark, showUndecodable } from './encoding/names.ts'
 import { formatCsvCell, guardFormulas } from '../../text/csv.ts'
+import { joinBytes } from '../../text/encoding.ts'
 import { maxTableColumns, type RowFault } from './faults.ts'
 import type { CsvFormat, FileFormat, XlsxFormat } from './format.ts'
-import { joinBytes } from './lines.ts'
 
 /** `raw` has the original bytes; a row of a workbook has none. */
 export interface FailedRow {

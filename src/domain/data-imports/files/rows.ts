@@ -83,7 +83,7 @@ export class RowClassifier {
     return { emptyRows, isAfterEmptyRow: this.#isAfterEmptyRow }
   }
 
-  /** Answers the rows whose kind is certain once this record is known. */
+  /** Returns the rows whose kind is certain once this record is known. */
   add(record: SourceRecord): ClassifiedRow[] {
     const row: ClassifiedRow = { ...record, kind: 'data' }
     if (!record.fault && isEmpty(record.cells)) {

@@ -1,7 +1,7 @@
 /** A file of which parts can be read: an object of R2, or bytes. */
 export interface FileSource {
   size: number
-  /** Answers at most `length` bytes from `offset`. */
+  /** Returns at most `length` bytes from `offset`. */
   stream(offset: number, length: number): AsyncIterable<Uint8Array>
 }
 

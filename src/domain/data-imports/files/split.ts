@@ -15,8 +15,8 @@ export interface Dialect {
 
 /** The last line may lack its line break. */
 export function splitLines(text: string): string[] {
-  const plain = text.includes('\r') ? text.replaceAll('\r\n', '\n').replaceAll('\r', '\n') : text
-  const lines = plain.split('\n')
+  const normalized = text.includes('\r') ? text.replaceAll('\r\n', '\n').replaceAll('\r', '\n') : text
+  const lines = normalized.split('\n')
   if (lines.at(-1) === '') lines.pop()
   return lines
 }
@@ -35,7 +35,7 @@ const skipSpaces = (text: string, from: number): number => {
 const isCellEnd = (letter: string | undefined, delimiter: string): boolean =>
   letter === undefined || letter === delimiter || letter === '\n' || letter === '\r'
 
-/** Answers the quoted cell that begins at a quotation mark, and where it ends; null for one that does not end well. */
+/** Returns the quoted cell that begins at a quotation mark, and where it ends; null for one that does not end well. */
 function readQuotedCell(
   text: string,
   from: number,
@@ -63,16 +63,16 @@ function readQuotedCell(
  * stay where they are.
  */
 export function tidyText(text: string, dialect: Dialect): string {
-  const plain = text.replaceAll('\ufeff', '')
-  if (!dialect.quotes || !(dialect.hasBackslashes || spacesAroundQuotes.test(plain))) return plain
+  const source = text.replaceAll('\ufeff', '')
+  if (!dialect.quotes || !(dialect.hasBackslashes || spacesAroundQuotes.test(source))) return source
   const parts: string[] = []
   let at = 0
-  while (at < plain.length) {
-    const start = skipSpaces(plain, at)
-    const quoted = plain[start] === '"' ? readQuotedCell(plain, start, dialect) : null
+  while (at < source.length) {
+    const start = skipSpaces(source, at)
+    const quoted = source[start] === '"' ? readQuotedCell(source, start, dialect) : null
     let end = quoted?.end ?? start
-    if (!quoted) while (!isCellEnd(plain[end], dialect.delimiter)) end++
-    parts.push(quoted ? quoted.cell : plain.slice(at, end), plain[end] ?? '')
+    if (!quoted) while (!isCellEnd(source[end], dialect.delimiter)) end++
+    parts.push(quoted ? quoted.cell : source.slice(at, end), source[end] ?? '')
     at = end + 1
   }
   return parts.join('')

@@ -167,7 +167,7 @@ class RichTextWriter {
   /** Counts the open tags that are removed with their content. */
   #removedDepth = 0
   #allowedDepth = 0
-  readonly #open: OpenTag[] = []
+  readonly #openTags: OpenTag[] = []
   readonly #restore: (text: string) => string
 
   constructor(restore: (text: string) => string) {
@@ -176,12 +176,12 @@ class RichTextWriter {
 
   onopentag(name: string, attributes: Record<string, string>): void {
     this.#flushText()
-    if (this.#open.length === maxDepth) throw new TooDeep()
+    if (this.#openTags.length === maxDepth) throw new TooDeep()
     if (tagsRemovedWithContent.has(name)) this.#removedDepth++
     const isAllowed = this.#removedDepth === 0 && allowedAttributes.has(name) && this.#allowedDepth < maxNesting
     const href = name === 'a' && isAllowed ? (attributes['href'] ?? '').trim() : ''
     const isLink = href !== '' && isAddress(this.#restore(href))
-    this.#open.push({ name, isAllowed, href: isLink ? href : null, textStart: this.#text.length })
+    this.#openTags.push({ name, isAllowed, href: isLink ? href : null, textStart: this.#text.length })
     if (!isAllowed) return
     this.#allowedDepth++
     this.#html += `<${name}${this.#formatAttributes(name, attributes)}${voidTags.has(name) ? ' /' : ''}>`
@@ -198,15 +198,15 @@ class RichTextWriter {
 
   onclosetag(): void {
     this.#flushText()
-    const closed = this.#open.pop()
-    if (!closed) return
-    if (tagsRemovedWithContent.has(closed.name)) this.#removedDepth--
-    if (!closed.isAllowed) return
+    const closedTag = this.#openTags.pop()
+    if (!closedTag) return
+    if (tagsRemovedWithContent.has(closedTag.name)) this.#removedDepth--
+    if (!closedTag.isAllowed) return
     this.#allowedDepth--
-    if (!voidTags.has(closed.name)) this.#html += `</${closed.name}>`
-    if (paragraphTags.has(closed.name)) this.#text.push(paragraphEnd)
-    if (closed.href !== null && this.#text.slice(closed.textStart).join('').trim() !== closed.href)
-      this.#text.push(` (${closed.href})`)
+    if (!voidTags.has(closedTag.name)) this.#html += `</${closedTag.name}>`
+    if (paragraphTags.has(closedTag.name)) this.#text.push(paragraphEnd)
+    if (closedTag.href !== null && this.#text.slice(closedTag.textStart).join('').trim() !== closedTag.href)
+      this.#text.push(` (${closedTag.href})`)
   }
 
   finish(): RichText {

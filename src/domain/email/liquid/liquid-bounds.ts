@@ -66,7 +66,7 @@ function countNode(node: Template, scope: TemplateScope, { loops, depth }: Posit
   if (node.token.kind === TokenKind.HTML) return stepsPerText + node.token.getText().length / charactersPerStep
   if (depth > maxTagNesting) throw new RefusedTemplate(node, `Tags can be nested at most ${maxTagNesting} deep.`)
   checkDeclaredNames(node, scope.reserved)
-  const steps = [...(node.arguments?.() ?? [])].reduce((sum, one) => sum + countArgument(node, one), 1)
+  const steps = [...(node.arguments?.() ?? [])].reduce((sum, argument) => sum + countArgument(node, argument), 1)
   const isLoop = node instanceof ForTag
   if (isLoop && loops === maxLoopNesting)
     throw new RefusedTemplate(node, `\`for\` can be nested at most ${maxLoopNesting} deep.`)
@@ -90,16 +90,18 @@ function countRounds(node: ForTag, lists: ReadonlySet<string>): number {
 type Argument = Arguments extends Iterable<infer One> ? One : never
 
 /** Names, values and operators of an expression and of the arguments of its filters. */
-export function listTokens(argument: Argument): (Token | undefined)[] {
+export function listArgumentTokens(argument: Argument): (Token | undefined)[] {
   if (!(argument instanceof Value)) return [argument]
-  const values = argument.filters.flatMap(({ args }) => args.map((one) => (Array.isArray(one) ? one[1] : one)))
+  const values = argument.filters.flatMap(({ args }) =>
+    args.map((filterArgument) => (Array.isArray(filterArgument) ? filterArgument[1] : filterArgument)),
+  )
   return [...argument.initial.postfix, ...values]
 }
 
 /** Each of them is one step, and so is each filter. */
 function countArgument(node: Template, argument: Argument): number {
   const filters = argument instanceof Value ? argument.filters.length : 0
-  return listTokens(argument).reduce((sum, token) => sum + countToken(node, token), filters)
+  return listArgumentTokens(argument).reduce((sum, token) => sum + countToken(node, token), filters)
 }
 
 function countToken(node: Template, token: Token | undefined, depth = 0): number {
@@ -121,7 +123,7 @@ export const listLocalNames = (node: Template): string[] =>
 
 function checkDeclaredNames(node: Template, reserved: ReadonlySet<string>): void {
   const names = node instanceof ForTag ? [node.variable] : listLocalNames(node)
-  const name = names.find((one) => reserved.has(one))
+  const name = names.find((candidate) => reserved.has(candidate))
   if (name !== undefined)
     throw new RefusedTemplate(node, `\`${name}\` is the name of a category of variables. Choose another name.`)
 }

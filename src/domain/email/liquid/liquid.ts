@@ -26,9 +26,9 @@ import {
   listTokenParts,
   RefusedTemplate,
   type TemplateFault,
-  listTokens,
+  listArgumentTokens,
 } from './liquid-bounds.ts'
-import { categories, listNames } from './variables.ts'
+import { variableCategories, listNames } from './variables.ts'
 
 const allowedTags = ['if', 'unless', 'case', 'for', 'assign', 'capture', 'comment', 'raw']
 
@@ -85,24 +85,24 @@ export type { Parsed }
 /** Comparing an item of a list takes as long as reading so many characters. */
 const costOfItem = 10
 
-function lengthOf(value: unknown): number {
-  const plain: unknown = toValue(value)
-  if (typeof plain === 'string') return plain.length
-  if (!Array.isArray(plain)) return 0
-  return plain.reduce((sum: number, item) => sum + costOfItem + (Array.isArray(item) ? lengthOf(item) : 0), 0)
+function measureLength(value: unknown): number {
+  const rawValue: unknown = toValue(value)
+  if (typeof rawValue === 'string') return rawValue.length
+  if (!Array.isArray(rawValue)) return 0
+  return rawValue.reduce((sum: number, item) => sum + costOfItem + (Array.isArray(item) ? measureLength(item) : 0), 0)
 }
 
 const useMemory = (context: Context, ...values: unknown[]): void =>
-  context.memoryLimit.use(values.reduce((sum: number, value) => sum + lengthOf(value), 0))
+  context.memoryLimit.use(values.reduce((sum: number, value) => sum + measureLength(value), 0))
 
 /** Text of a value as LiquidJS writes it. */
 function toText(value: unknown): string {
-  const plain: unknown = toValue(value)
-  if (typeof plain === 'string') return plain
-  if (plain === undefined || plain === null) return ''
-  if (Array.isArray(plain)) return plain.map(toText).join('')
+  const rawValue: unknown = toValue(value)
+  if (typeof rawValue === 'string') return rawValue
+  if (rawValue === undefined || rawValue === null) return ''
+  if (Array.isArray(rawValue)) return rawValue.map(toText).join('')
   // oxlint-disable-next-line typescript/no-base-to-string -- LiquidJS writes objects like this
-  return String(plain)
+  return String(rawValue)
 }
 
 /** LiquidJS does not count output towards the memory limit. */
@@ -146,11 +146,11 @@ type BinaryOperator = (left: unknown, right: unknown, context: Context) => Retur
 const countedOperators: Operators = Object.fromEntries(
   Object.entries(defaultOperators).map(([name, operator]) => {
     if (name === 'not') return [name, operator]
-    const counted: BinaryOperator = (left, right, context) => {
+    const meteredOperator: BinaryOperator = (left, right, context) => {
       useMemory(context, left, right)
       return (operator as BinaryOperator)(left, right, context)
     }
-    return [name, counted]
+    return [name, meteredOperator]
   }),
 )
 
@@ -170,7 +170,7 @@ function countedFilter(name: string): FilterImplOptions {
     if (name === 'date') {
       const [, format, zone] = values
       const zoneCost = zone === undefined ? 0 : costOfTimeZone
-      this.context.memoryLimit.use(costOfDate + lengthOf(format) * costOfDateFormat + zoneCost)
+      this.context.memoryLimit.use(costOfDate + measureLength(format) * costOfDateFormat + zoneCost)
     }
     return filter.apply(this, values)
   }
@@ -218,14 +218,14 @@ const isMemoryFault = (error: unknown): error is LiquidError =>
 export function renderLiquid(output: Output, parsed: Parsed[], values: object, limit: number): string {
   const liquid = engines[output]
   const context = new Context(values, liquid.options, { sync: true, memoryLimit: limit }, { liquid })
-  const counted = new CountedOutput(context)
+  const emitter = new CountedOutput(context)
   try {
-    toValueSync(liquid.renderer.renderTemplates(parsed, context, counted))
+    toValueSync(liquid.renderer.renderTemplates(parsed, context, emitter))
   } catch (error) {
     if (isMemoryFault(error)) throw new TooMuchText(limit, error.token)
     throw error
   }
-  return counted.buffer.toWellFormed()
+  return emitter.buffer.toWellFormed()
 }
 
 interface TemplateNames {
@@ -249,7 +249,7 @@ function collectNames(nodes: readonly Parsed[], names: TemplateNames): TemplateN
     for (const name of listLocalNames(node)) names.locals.add(name)
     if (node instanceof ForTag) names.loops.set(node.variable, node.collection.getText().trim())
     for (const argument of node.arguments?.() ?? [])
-      for (const token of listTokens(argument)) collectPaths(token, names.paths)
+      for (const token of listArgumentTokens(argument)) collectPaths(token, names.paths)
     collectNames(listChildren(node), names)
   }
   return names
@@ -301,7 +301,7 @@ export function locateFault(error: unknown): TemplateFault {
 
 const scope = {
   lists: listNames,
-  reserved: new Set<string>([...categories, 'tracking', 'forloop']),
+  reserved: new Set<string>([...variableCategories, 'tracking', 'forloop']),
 }
 
 interface FaultyTemplate {

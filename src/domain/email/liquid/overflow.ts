@@ -17,10 +17,10 @@ export function findOverflow(draft: MessageDraft, reader: TextReader, context: T
   const values = limitValues(context)
   const sources = listTextsFor(draft, reader)
   for (const { output, includes } of passes) {
-    let left = maxRenderedLength
+    let remainingLength = maxRenderedLength
     for (const { path, text } of sources.filter(includes)) {
       try {
-        left -= renderLiquid(output, parseLiquid(output, text), values, left).length
+        remainingLength -= renderLiquid(output, parseLiquid(output, text), values, remainingLength).length
       } catch (error) {
         const { code, detail, line, column } = locateFault(error)
         return { ...fieldError(path, code, detail), line, column }

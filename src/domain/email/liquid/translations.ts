@@ -9,10 +9,10 @@ interface Text {
   value: TranslatedDict
 }
 
-const isIn = ({ value }: Text, language: Language): boolean => Boolean(value[language]?.trim())
+const hasText = ({ value }: Text, language: Language): boolean => Boolean(value[language]?.trim())
 
 /** The texts of a message that exist in any language. */
-const writtenTexts = (draft: MessageDraft): Text[] =>
+const listTexts = (draft: MessageDraft): Text[] =>
   [
     { path: ['subject'], value: draft.subject ?? {} },
     ...listBlocks(draft.blocks ?? []).flatMap(({ block, path }) =>
@@ -20,21 +20,22 @@ const writtenTexts = (draft: MessageDraft): Text[] =>
         typeof value === 'string' ? [] : [{ path: [...path, 'data', name], value }],
       ),
     ),
-  ].filter((text) => languages.some((language) => isIn(text, language)))
+  ].filter((text) => languages.some((language) => hasText(text, language)))
 
 /**
- * The one language that a message is read in: the requested one, else the default one, English, any other, the first in
- * which no text is missing. Where each lacks some, the one that lacks the fewest.
+ * Chooses the one language in which a message is read: the first of the requested language, the default language,
+ * English and the others in which no text is missing. When every language lacks texts, it is the one that lacks the
+ * fewest.
  */
-export function chooseReader(draft: MessageDraft, asked: Language, defaultLanguage: Language): TextReader {
-  const texts = writtenTexts(draft)
-  const missing = (language: Language) => texts.filter((text) => !isIn(text, language)).length
-  const candidates = [asked, defaultLanguage, 'en' as const, ...languages].map((language) => ({
-    language,
-    lacks: missing(language),
+export function chooseReader(draft: MessageDraft, language: Language, defaultLanguage: Language): TextReader {
+  const texts = listTexts(draft)
+  const countMissing = (candidate: Language) => texts.filter((text) => !hasText(text, candidate)).length
+  const candidates = [language, defaultLanguage, 'en' as const, ...languages].map((candidate) => ({
+    language: candidate,
+    missingCount: countMissing(candidate),
   }))
-  const [best] = candidates.toSorted((a, b) => a.lacks - b.lacks)
-  return buildReader(best?.language ?? asked, defaultLanguage)
+  const [best] = candidates.toSorted((a, b) => a.missingCount - b.missingCount)
+  return buildReader(best?.language ?? language, defaultLanguage)
 }
 
 export interface MissingTranslation {
@@ -50,9 +51,9 @@ export interface MissingTranslation {
  */
 export const findMissingTranslations = (
   draft: MessageDraft,
-  asked: Language,
+  language: Language,
   reader: TextReader,
 ): MissingTranslation[] =>
-  writtenTexts(draft)
-    .filter((text) => !isIn(text, asked))
-    .map(({ path, value }) => ({ pointer: pointerTo(path), language: asked, fallback: pickLanguage(value, reader) }))
+  listTexts(draft)
+    .filter((text) => !hasText(text, language))
+    .map(({ path, value }) => ({ pointer: pointerTo(path), language, fallback: pickLanguage(value, reader) }))

@@ -1,3 +1,4 @@
+import { type Contact, formatFullName } from '../../accounts/users.ts'
 import type { EmailMessageType } from '../../messaging/email-messages.ts'
 import type { Language } from '../../languages.ts'
 import { formatLocalMoney } from '../../money.ts'
@@ -159,7 +160,7 @@ const catalogue = {
 } as const satisfies Record<string, Record<string, SingleVariable | ListVariable>>
 
 export type Category = keyof typeof catalogue
-export const categories = Object.keys(catalogue) as Category[]
+export const variableCategories = Object.keys(catalogue) as Category[]
 
 type ValueFor<V> = V extends { fields: infer Fields }
   ? readonly { [F in keyof Fields]?: string | number | null }[]
@@ -173,7 +174,16 @@ export type TemplateContext = {
   tracking?: { links: readonly string[]; pixel: string }
 }
 
-const entries: [Category, [string, SingleVariable | ListVariable][]][] = categories.map((category) => [
+export const buildCustomerValues = (contact: Contact, language: Language): TemplateContext['customer'] => ({
+  first_name: contact.first_name,
+  last_name: contact.last_name,
+  full_name: formatFullName(contact) || (contact.email ?? ''),
+  email: contact.email ?? '',
+  phone_number: contact.phone_number ?? '',
+  language,
+})
+
+const entries: [Category, [string, SingleVariable | ListVariable][]][] = variableCategories.map((category) => [
   category,
   Object.entries(catalogue[category] as Record<string, SingleVariable | ListVariable>),
 ])
@@ -272,7 +282,7 @@ const listFields: ReadonlyMap<string, VariableDescription> = new Map(
 
 /** Every path that a template may use, including categories and lists. */
 export const knownNames: ReadonlySet<string> = new Set([
-  ...categories,
+  ...variableCategories,
   ...entries.flatMap(([category, variables]) => variables.map(([name]) => `${category}.${name}`)),
   ...listFields.keys(),
 ])

@@ -54,7 +54,7 @@ export const phrases = {
     amount: 'Bedrag',
     more: 'Overige regels: %n',
     subtotal: 'Subtotaal',
-    deposit: 'Statiegeld',
+    deposit: 'Borg',
     handling_fee: 'Behandelingskosten',
     service_fee: 'Servicekosten',
     discount: 'Korting',

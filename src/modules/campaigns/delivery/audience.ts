@@ -94,9 +94,9 @@ export async function listAudience(
   row: CampaignRow,
   { epoch, after, limit }: { epoch: number; after: number; limit: number },
 ): Promise<{ people: NewRecipient[]; after: number | null } | null> {
-  const set = { segmentSeq: row.segment_seq, epoch }
-  const members = await listSegmentMembers(job.db, set, after, limit)
-  if (!(await isReadable(job.db, set, job.now()))) return null
+  const memberSet = { segmentSeq: row.segment_seq, epoch }
+  const members = await listSegmentMembers(job.db, memberSet, after, limit)
+  if (!(await isReadable(job.db, memberSet, job.now()))) return null
   const last = members.at(-1)
   const people = members.map((member): NewRecipient => {
     const address = findAddress(row, member)

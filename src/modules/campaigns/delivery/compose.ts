@@ -7,7 +7,7 @@ import type { Template } from '../../../domain/email/compile.ts'
 import { formatDate } from '../../../domain/email/messages/phrases.ts'
 import { describeRenderError, maxRenderedSmsLength } from '../../../domain/email/liquid/liquid.ts'
 import { personalise } from '../../../domain/email/personalise.ts'
-import type { TemplateContext } from '../../../domain/email/liquid/variables.ts'
+import { buildCustomerValues, type TemplateContext } from '../../../domain/email/liquid/variables.ts'
 import type { Language } from '../../../domain/languages.ts'
 import { toDisplayName } from '../../../domain/messaging/mailbox.ts'
 import type { SendResult } from '../../../domain/messaging/messaging.ts'
@@ -84,14 +84,7 @@ function buildTemplateContext(recipient: ChunkRecipient, { context }: CampaignCo
   const { person } = recipient
   const { edition, organization_name, campaign_name, language } = context
   return {
-    customer: {
-      first_name: person.first_name,
-      last_name: person.last_name,
-      full_name: formatFullName(person) || (person.email ?? ''),
-      email: person.email ?? '',
-      phone_number: person.phone_number ?? '',
-      language,
-    },
+    customer: buildCustomerValues(person, language),
     edition: {
       name: edition.name,
       start_date: formatDay(edition.start_at, edition.timezone, language),

@@ -34,7 +34,7 @@ export async function sendChunks(job: JobCtx, campaignIds: readonly string[]): P
   const endsAt = job.now() + consumerTimeMs
   const results = await Promise.allSettled(
     campaignIds.map(async (id) => {
-      const sender = job.senders.of(id)
+      const sender = job.senders.get(id)
       const sequences = await Promise.allSettled(
         Array.from({ length: chunksAtOnce }, () => sendChunksInTurn(job, sender, endsAt)),
       )

@@ -41,16 +41,16 @@ export async function projectEngagement(
   campaignId: string,
   rows: readonly RecipientEngagement[],
 ): Promise<void> {
-  const sent = rows.filter(({ state }) => state === 'sent')
-  if (sent.length === 0) return
-  const values = sent.map((row) => [row.user_id, row.sent_at, row.opened_at, row.clicked_at])
+  const sentRows = rows.filter(({ state }) => state === 'sent')
+  if (sentRows.length === 0) return
+  const values = sentRows.map((row) => [row.user_id, row.sent_at, row.opened_at, row.clicked_at])
   await job.db.batch([
     sql`insert into campaign_receipts (organization_id, user_id, campaign_id, received_at, opened_at, clicked_at)
       select campaigns.organization_id, users.id, campaigns.id, value ->> 1, value ->> 2, value ->> 3
       from campaigns cross join json_each(${JSON.stringify(values)}) cross join users on users.id = value ->> 0
       where campaigns.id = ${campaignId}
       on conflict (user_id, campaign_id) do update set opened_at = excluded.opened_at, clicked_at = excluded.clicked_at`,
-    ...recordLastSeen(listVisits(sent, job.now())),
+    ...recordLastSeen(listVisits(sentRows, job.now())),
   ])
 }
 

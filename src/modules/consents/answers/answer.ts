@@ -185,14 +185,16 @@ export async function answerConsent(
   )
   if (outcome.decision.kind === 'refused') throw createRefusal(outcome.decision, action, before)
   const newRecord = outcome.records.at(-1)
-  const pending = needsConfirmation ? getLatestRecord(outcome) : null
-  const given = isOwnAct(action, method) ? getLatestRecord(outcome) : null
+  const pendingRecord = needsConfirmation ? getLatestRecord(outcome) : null
+  const ownRecord = isOwnAct(action, method) ? getLatestRecord(outcome) : null
   const confirmation = [
-    ...(pending?.status === 'pending'
-      ? await buildConfirmationStatements(ctx, answer, { email, language, record: pending })
+    ...(pendingRecord?.status === 'pending'
+      ? await buildConfirmationStatements(ctx, answer, { email, language, record: pendingRecord })
       : []),
-    ...(given
-      ? await buildReturnStatements(ctx, subject.organization_id, [{ definition: answer, email, record: given, at }])
+    ...(ownRecord
+      ? await buildReturnStatements(ctx, subject.organization_id, [
+          { definition: answer, email, record: ownRecord, at },
+        ])
       : []),
   ]
   if (!newRecord) return commit(ctx, subject, confirmation)

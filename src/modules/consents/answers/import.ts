@@ -149,7 +149,7 @@ export async function decideImportedAnswers(
   if (questions.length === 0) return { answers: [], given: [] }
   const stored = await loadLatestRecords(ctx.db, questions)
   const chains = new Map<string, DecidedAnswer>()
-  const given = new Map<string, GivenAnswer>()
+  const givenAnswers = new Map<string, GivenAnswer>()
   for (const question of questions) {
     const { definition, imported } = question
     const key = buildChainKey(imported.user.id, definition.id)
@@ -162,12 +162,12 @@ export async function decideImportedAnswers(
     const outcome = await decideAnswerRecords(ctx, subject, answer)
     const record = getLatestRecord(outcome)
     if (record?.status === 'given' && question.isGiven)
-      given.set(key, { definition, email: imported.user.email, record, at: imported.at })
+      givenAnswers.set(key, { definition, email: imported.user.email, record, at: imported.at })
     if (outcome.records.length === 0) continue
     const records = [...(chain?.records ?? []), ...outcome.records]
     chains.set(key, { ...outcome, before: chain ? chain.before : before, records })
   }
-  return { answers: [...chains.values()], given: [...given.values()] }
+  return { answers: [...chains.values()], given: [...givenAnswers.values()] }
 }
 
 /**

@@ -18,7 +18,7 @@ export const importFields = getTableColumns(dataImports)
 export type ImportChanges = Partial<ImportRow>
 
 /**
- * One limited piece of a phase, which loads, decides and commits. Answers the import after the step, or null if the
+ * One limited piece of a phase, which loads, decides and commits. Returns the import after the step, or null if the
  * phase is over or another consumer has continued it.
  */
 export type PhaseStep = (job: JobCtx, row: ImportRow) => Promise<ImportRow | null>

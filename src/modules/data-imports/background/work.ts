@@ -27,7 +27,7 @@ const phaseSteps: Record<ImportPhase, PhaseStep> = {
 const turnMs = 10_000
 /** Requests wait for the same isolate, so the work pauses this often. */
 const pauseEveryMs = 250
-const importsASweep = 100
+const importsPerSweep = 100
 
 type ImportMessage = ImportWorkMessage | ImportPreviewMessage
 
@@ -67,7 +67,7 @@ export async function workOnImports(job: JobCtx, messages: readonly ImportMessag
     else await workOnImport(job, message.import_id, message.epoch)
 }
 
-/** Restarts stalled work under a new epoch. Answers null when another consumer has continued it. */
+/** Restarts stalled work under a new epoch. Returns null when another consumer has continued it. */
 async function restartWork(job: JobCtx, row: ImportRow): Promise<ImportRow | null> {
   const next = { epoch: row.epoch + 1, stalls: row.stalls + 1, heartbeat_at: job.now() }
   const isAsRead = sql`id = ${row.id} and epoch = ${row.epoch} and heartbeat_at = ${row.heartbeat_at}`
@@ -88,7 +88,7 @@ export async function sweepImports(job: JobCtx): Promise<void> {
       .from(dataImports)
       .where(lte(dataImports.heartbeat_at, job.now() - heartbeatLostMs))
       .orderBy(asc(dataImports.heartbeat_at))
-      .limit(importsASweep),
+      .limit(importsPerSweep),
   )
   for (const row of silentImports) {
     const hasTooManyStalls = row.stalls >= maxStalls && dataImportLifecycle.allows(row.status, 'failed')

@@ -140,8 +140,8 @@ export async function suggestStep(job: JobCtx, row: ImportRow): Promise<null> {
     ? new Map([...memory.left_out].map((key) => [key, null] as const))
     : await loadHeaderHistory(job.db, row.organization_id, names.map(buildHeaderKey))
   const { mappings, group_by } = suggestImport({ columns, consents, history, now: job.now() })
-  const open = pickOpenSuggestions(state, [...recalled, ...mappings])
-  const suggested = applySuggestions(row, state, open, memory?.constants ?? {})
+  const openSuggestions = pickOpenSuggestions(state, [...recalled, ...mappings])
+  const suggested = applySuggestions(row, state, openSuggestions, memory?.constants ?? {})
   // The grouping stays open: the user may still map a column to the id.
   const hasId = decideGrouping(suggested.state) === 'external_id'
   const finalOptions = {

@@ -108,7 +108,7 @@ function changeColumns(state: MappingState, { mappings }: UpdateColumnMappingsIn
   return state.columns.map((column) => changedColumns.get(column.source_index) ?? column)
 }
 
-/** Reads a constant like a cell. Answers why it cannot be read, or null. */
+/** Reads a constant like a cell. Returns why it cannot be read, or null. */
 function findConstantProblem(state: MappingState, target: string, value: string): string | null {
   const { readers } = prepareMappings({
     mappings: [{ target, columns: [], constant: value }],

@@ -99,10 +99,10 @@ const ImportExternalOrders = z.object({
     .min(1)
     .max(maxOrdersPerCall)
     .superRefine((orders, context) => {
-      const beyond = findItemBeyondLimit(orders)
-      if (beyond === null) return
+      const item = findItemBeyondLimit(orders)
+      if (item === null) return
       const message = `The items of a request have at most ${maxUnitsPerCall} units in total.`
-      const path = [beyond.order, 'items', beyond.item, 'quantity']
+      const path = [item.orderIndex, 'items', item.itemIndex, 'quantity']
       context.addIssue({ code: 'custom', params: { code: 'max_value' }, path, message })
     })
     .openapi({

@@ -13,7 +13,7 @@ import { type importStatuses, maxExternalIdLength } from '../../../domain/orders
 import { buildSearchText, buildSortKey } from '../../../domain/text/fold.ts'
 import { normalizePhone } from '../../../domain/accounts/users.ts'
 import { loadImportDefinitions, type ImportDefinitions } from '../../consents/index.ts'
-import { runOrderImport, type ImportRun, type NumberedOrder, type OrderOutcome } from '../../order-import/index.ts'
+import { runOrderImport, type ImportRun, type OrderEntry, type OrderOutcome } from '../../order-import/index.ts'
 import { type OrganizationSummaryRow, organizationSummaryFields } from '../../organizations/index.ts'
 import { pickReceiptMessage, enqueueEmails } from '../../transactional-emails/index.ts'
 import type { ImportExternalOrdersInput } from './contract.ts'
@@ -88,7 +88,7 @@ const limitFaults = (outcome: OrderOutcome): OrderOutcome => ({
   warnings: outcome.warnings.slice(0, maxFaults),
 })
 
-function readOrder(raw: unknown, index: number, edition: RunEdition): NumberedOrder | OrderOutcome {
+function readOrder(raw: unknown, index: number, edition: RunEdition): OrderEntry | OrderOutcome {
   const path = ['orders', index]
   const external_id =
     typeof raw === 'object' && raw !== null && 'external_id' in raw && typeof raw.external_id === 'string'
@@ -109,8 +109,8 @@ function readOrder(raw: unknown, index: number, edition: RunEdition): NumberedOr
 
 function checkConsents(
   definitions: ImportDefinitions,
-  candidate: NumberedOrder | OrderOutcome,
-): NumberedOrder | OrderOutcome {
+  candidate: OrderEntry | OrderOutcome,
+): OrderEntry | OrderOutcome {
   if (!('order' in candidate)) return candidate
   const { index, order } = candidate
   const errors = Object.keys(order.consents).flatMap((key) => {

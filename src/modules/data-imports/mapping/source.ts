@@ -31,7 +31,7 @@ const createStoredSource = (job: Pick<JobCtx, 'files'>, key: string, size: numbe
   stream: (offset, length) => streamObject(job, key, offset, Math.min(length, size - offset)),
 })
 
-/** Opens the uploaded file. Answers null when its bytes are missing. */
+/** Opens the uploaded file. Returns null when its bytes are missing. */
 export async function openOriginal(job: Pick<JobCtx, 'db' | 'files'>, row: Pick<ImportRow, 'file_id'>) {
   const file = await job.db.first(
     sql<{ storage_key: string | null; size: number }>`select storage_key, size from files where id = ${row.file_id}`,

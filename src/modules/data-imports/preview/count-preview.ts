@@ -12,7 +12,7 @@ import { previewOrders, getAction, loadPreviewSetting, type PreviewedOrder } fro
 /** Orders are counted while the import waits for its start. */
 export const countedStatuses = ['mapping_products', 'ready'] as const
 
-const ordersAStep = 1000
+const ordersPerStep = 1000
 /** A count without progress for this time is started again. */
 const stalledMs = 60_000
 /** Totals of this age are counted again. */
@@ -73,7 +73,7 @@ const findWaitingImport = (db: Database, id: string): Promise<ImportRow | undefi
       ),
   )
 
-/** Answers the count to continue, or a new one for a changed import and for old totals. Null when nothing is due. */
+/** Returns the count to continue, or a new one for a changed import and for old totals. Null when nothing is due. */
 async function openCount({ db, now }: JobCtx, row: ImportRow): Promise<CountRow | null> {
   const count = await findCount(db, row)
   if (count && !isComplete(count, row)) return count
@@ -88,7 +88,7 @@ async function openCount({ db, now }: JobCtx, row: ImportRow): Promise<CountRow 
   return opened
 }
 
-/** Stores the progress of the count. Answers null when another consumer has continued or restarted it. */
+/** Stores the progress of the count. Returns null when another consumer has continued or restarted it. */
 async function commitCount(job: JobCtx, count: CountRow, orders: readonly PreviewedOrder[]): Promise<CountRow | null> {
   const changes = {
     last_number: orders.at(-1)?.planned.fileOrder.staged.number ?? count.last_number,
@@ -111,7 +111,7 @@ export async function countPreview(job: JobCtx, { import_id }: ImportPreviewMess
   if (!row || !count) return
   const setting = await loadPreviewSetting(job, row, null)
   while (count) {
-    const orders = await previewOrders(job, setting, { after: count.last_number, limit: ordersAStep })
+    const orders = await previewOrders(job, setting, { after: count.last_number, limit: ordersPerStep })
     if (orders.length === 0) return
     count = await commitCount(job, count, orders)
     if (count && job.now() >= endsAt) return job.jobQueue.enqueue('imports', [{ type: 'import.preview', import_id }])

@@ -6,7 +6,7 @@ import { AppError, invalidCursor } from '../../../domain/errors.ts'
 import type { Page, PageRequest } from '../../../domain/page.ts'
 import { checkAction } from '../begin.ts'
 import type { LoadedImport } from '../queries.ts'
-import { maxPreviewed, ordersWalkedAPage, type PreviewQuery } from '../run/run-contract.ts'
+import { maxPreviewed, maxOrdersPerPage, type PreviewQuery } from '../run/run-contract.ts'
 import {
   addToTotals,
   countedStatuses,
@@ -56,7 +56,7 @@ interface PreviewPage {
   isDescending: boolean
 }
 
-/** Answers a range in the order of the file. `skipped` is the number of orders before the page. */
+/** Returns a range in the order of the file. `skipped` is the number of orders before the page. */
 function findRange({ page, isDescending }: PreviewPage, skipped: number, count: number): { from: number; to: number } {
   if (page.page > 1 && page.after === null && skipped >= count)
     throw new AppError(
@@ -151,7 +151,7 @@ async function walkOrders(
   const setting = await loadSettingFor(ctx, row)
   const rows: PreviewedOrder[] = []
   let after = page.after ? Number(page.after[0]) : null
-  for (let walked = 0; walked < ordersWalkedAPage; walked += ordersAtOnce) {
+  for (let walked = 0; walked < maxOrdersPerPage; walked += ordersAtOnce) {
     const numbers = await findNextNumbers(ctx, row, after, isDescending)
     if (numbers.length === 0) return { rows, after: null }
     const orders = await previewOrders(ctx, setting, { after: Math.min(...numbers) - 1, limit: numbers.length })

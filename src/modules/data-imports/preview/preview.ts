@@ -81,8 +81,8 @@ function listChanges(record: OrderRecord | undefined, after: OrderRow, cancelled
       : [{ field, before: toPreviewAmount(field, oldValue), after: toPreviewAmount(field, newValue) }]
   })
   const countBefore = updated.purchases.filter(({ status }) => status !== 'cancelled').length
-  const countAfter = countBefore - cancelled + updated.added.length
-  const isSame = updated.added.length === 0 && cancelled === 0
+  const countAfter = countBefore - cancelled + updated.added_purchases.length
+  const isSame = updated.added_purchases.length === 0 && cancelled === 0
   return isSame ? orderChanges : [...orderChanges, { field: 'purchases', before: countBefore, after: countAfter }]
 }
 

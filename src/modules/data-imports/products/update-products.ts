@@ -121,7 +121,7 @@ export async function updateProducts(
     const before = byId.get(change.id)
     return before ? [applyChange(before, change)] : []
   })
-  for (const one of next) byId.set(one.id, one)
+  for (const change of next) byId.set(change.id, change)
   const summary = summarizeProducts(byId.values())
   const status = summary.unmapped > 0 ? ('mapping_products' as const) : ('ready' as const)
   const statements = next.map(({ position, import_id, id: _, ...changes }) =>

@@ -11,7 +11,7 @@ import type { StagedRow } from '../background/staged.ts'
 import { toProblems } from './rows.ts'
 import { openCanonical, getFormat, openOriginal } from '../mapping/source.ts'
 
-const rowsAPage = 200
+const rowsPerPage = 200
 /** Ranges within this length are read together. A longer row is read alone. */
 const windowBytes = 1_048_576
 
@@ -41,7 +41,7 @@ const selectFaultyRows = (id: string, after: number) =>
     .from(importRows)
     .where(and(eq(importRows.import_id, id), gt(importRows.row_number, after), sql`errors <> '[]'`))
     .orderBy(asc(importRows.row_number))
-    .limit(rowsAPage)
+    .limit(rowsPerPage)
 
 async function readCanonicalRows(source: FileSource, rows: readonly StagedRow[]): Promise<CanonicalRow[]> {
   const ranges = rows.map(({ byte_offset, byte_length }) => ({ offset: byte_offset, length: byte_length }))

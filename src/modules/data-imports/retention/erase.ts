@@ -20,7 +20,7 @@ interface ErasurePosition {
   row: number
 }
 
-const rowsAStep = 5000
+const rowsPerStep = 5000
 
 interface SearchedImport extends ImportRow {
   country_code: string
@@ -156,7 +156,7 @@ async function deleteFiles(job: JobCtx, row: ImportRow): Promise<Statement[]> {
 
 /**
  * Blanks the next rows about the person in the imports of the organisation, and deletes the files of these imports.
- * Answers where to continue: null at the end, and the same position while an import is still being read.
+ * Returns where to continue: null at the end, and the same position while an import is still being read.
  */
 export async function eraseInImports(job: JobCtx, person: ErasedPerson, after: string): Promise<string | null> {
   const position = readPosition(after)
@@ -168,7 +168,7 @@ export async function eraseInImports(job: JobCtx, person: ErasedPerson, after: s
   const searched = await job.db.all(
     sql<SearchedRow>`select row_number, group_key, ${extractCell('customer.email')} as email,
         ${extractCell('customer.phone_number')} as phone, ${extractCell('item.user.email')} as holder
-      from import_rows where import_id = ${id} and row_number > ${from} order by row_number limit ${rowsAStep}`,
+      from import_rows where import_id = ${id} and row_number > ${from} order by row_number limit ${rowsPerStep}`,
   )
   const matchingRows = searched.filter((one) => concernsPerson(one, person, row.country_code))
   const orderKeys = from === 0 ? await loadOrderKeys(job, id, person) : []
@@ -176,7 +176,7 @@ export async function eraseInImports(job: JobCtx, person: ErasedPerson, after: s
   const rows = matchingRows.flatMap(({ row_number, group_key }) => (group_key === null ? [row_number] : []))
   if (keys.size > 0 || rows.length > 0)
     await job.db.batch([...buildErasure(row, { rows, keys: [...keys] }), ...(await deleteFiles(job, row))])
-  const last = searched.length === rowsAStep ? searched.at(-1)?.row_number : undefined
+  const last = searched.length === rowsPerStep ? searched.at(-1)?.row_number : undefined
   // `~` sorts behind all ids, so the search continues with the next import.
   return JSON.stringify(last === undefined ? { created_at, id: `${id}~`, row: 0 } : { created_at, id, row: last })
 }

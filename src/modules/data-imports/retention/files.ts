@@ -4,15 +4,15 @@ import type { Statement } from '../../../db/database.ts'
 import { releaseContent } from '../../files/index.ts'
 import { buildCanonicalPrefix } from '../mapping/source.ts'
 
-const keysAPage = 1000
+const keysPerPage = 1000
 
 async function listCanonicalKeys(job: JobCtx, importId: string): Promise<string[]> {
   const keys: string[] = []
   for (;;) {
     const after = keys.at(-1) ?? ''
-    const listed = await job.files.list({ prefix: buildCanonicalPrefix(importId), after, limit: keysAPage })
+    const listed = await job.files.list({ prefix: buildCanonicalPrefix(importId), after, limit: keysPerPage })
     keys.push(...listed.map(({ key }) => key))
-    if (listed.length < keysAPage) return keys
+    if (listed.length < keysPerPage) return keys
   }
 }
 

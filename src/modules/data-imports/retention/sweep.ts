@@ -7,9 +7,9 @@ import { dayMs } from '../../../domain/time/instants.ts'
 import { importFields, type ImportRow } from '../background/steps.ts'
 import { deleteCopy, deleteOriginal } from './files.ts'
 
-const importsASweep = 20
-const rowsAStep = 2000
-const stepsASweep = 20
+const importsPerSweep = 20
+const rowsPerStep = 2000
+const stepsPerSweep = 20
 
 /** Repeats the condition of the partial index literally, so that SQLite uses it. */
 const hasEnded = sql.raw(`rows_deleted_at is null and file_id is not null
@@ -23,15 +23,15 @@ const findDue = ({ db, now }: JobCtx) =>
       sql<ImportRow>`select * from data_imports indexed by data_imports_ended
         where ${hasEnded} and modified_at <= ${now() - importRetentionDays * dayMs} and phase is null
           and coalesce(undo_until, 0) <= ${now()}
-        order by modified_at limit ${importsASweep}`,
+        order by modified_at limit ${importsPerSweep}`,
     ),
   )
 
 const deletePart = (table: 'import_rows' | 'import_orders', key: string, id: string): Statement =>
   sql`delete from ${sql.raw(table)} where import_id = ${id} and (${sql.raw(key)}) in
-    (select ${sql.raw(key)} from ${sql.raw(table)} where import_id = ${id} order by ${sql.raw(key)} limit ${rowsAStep})`
+    (select ${sql.raw(key)} from ${sql.raw(table)} where import_id = ${id} order by ${sql.raw(key)} limit ${rowsPerStep})`
 
-/** Deletes rows and orders of an import. Answers false when some are left because the budget is used up. */
+/** Deletes rows and orders of an import. Returns false when some are left because the budget is used up. */
 async function deleteRows(job: JobCtx, { id }: ImportRow, budget: { steps: number }): Promise<boolean> {
   while (budget.steps > 0) {
     const remaining = await job.db.first(
@@ -46,7 +46,7 @@ async function deleteRows(job: JobCtx, { id }: ImportRow, budget: { steps: numbe
 }
 
 export async function sweepImportData(job: JobCtx): Promise<void> {
-  const budget = { steps: stepsASweep }
+  const budget = { steps: stepsPerSweep }
   for (const row of await findDue(job)) {
     if (row.files_deleted_at === null)
       await job.db.batch([...(await deleteCopy(job, row.id)), ...(await deleteOriginal(job, row.file_id))])

@@ -133,7 +133,7 @@ async function prefetchChunk(
   }
 }
 
-/** Imports one chunk. Answers undefined for a lost race, and null when the phase has ended or moved on. */
+/** Imports one chunk. Returns undefined for a lost race, and null when the phase has ended or moved on. */
 async function importChunk(job: JobCtx, row: ImportRow, limit: number): Promise<ImportRow | null | undefined> {
   const position = getRunPosition(row)
   const { after: before = 0 } = position

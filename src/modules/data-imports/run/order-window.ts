@@ -19,7 +19,7 @@ export class OrderWindow {
     this.#importId = importId
   }
 
-  /** Answers the next orders; an empty list at the end of the import. */
+  /** Returns the next orders; an empty list at the end of the import. */
   async next(after: number, limit: number): Promise<readonly StagedOrder[]> {
     this.#moveTo(after)
     if (this.#orders.length === 0 && !this.#hasReachedEnd)

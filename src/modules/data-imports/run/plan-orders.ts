@@ -1,11 +1,6 @@
 import type { Database } from '../../../db/database.ts'
 import { maxUnitsPerOrder } from '../../../domain/orders/external-orders.ts'
-import {
-  type GroupDecision,
-  type NumberedOrder,
-  type OrderOutcome,
-  listInsertedRows,
-} from '../../order-import/index.ts'
+import { type GroupDecision, type OrderEntry, type OrderOutcome, listInsertedRows } from '../../order-import/index.ts'
 import { type ImportProblem, buildImportProblem, toProblem } from './problems.ts'
 import type { FileOrder } from './read-orders.ts'
 import type { RunSetting } from './setting.ts'
@@ -42,10 +37,10 @@ export function takeGroup(fileOrders: readonly FileOrder[]): FileOrder[] {
 export const numberOrders = (
   fileOrders: readonly FileOrder[],
   refused: ReadonlySet<number> = new Set(),
-): NumberedOrder[] =>
+): OrderEntry[] =>
   fileOrders.flatMap(({ order }, index) => (order && !refused.has(index) ? [{ index, path: [], order }] : []))
 
-/** Finds orders whose customer or holders would be created. Answers their places in the group. */
+/** Finds orders whose customer or holders would be created. Returns their places in the group. */
 function findOrdersOfNewPeople({ outcomes, decision }: PlannedGroup): Set<number> {
   const newUserIds = new Set(listInsertedRows(decision.writes, 'users').map(({ id }) => id))
   const orders = new Set(decision.orders.flatMap(({ id, user_id }) => (newUserIds.has(user_id) ? [id] : [])))
@@ -77,9 +72,9 @@ async function addLookalikes(
       setting.options.group_by === 'row' && fileOrder.mapped?.external_id === fileOrder.staged.group_key,
   )
   const newPeople = new Set(listInsertedRows(decision.writes, 'users').map(({ id }) => id))
-  const written = new Map(decision.orders.map((order) => [order.id, order]))
+  const writtenOrders = new Map(decision.orders.map((order) => [order.id, order]))
   const created = ofRows.flatMap(({ outcome, order_id, fileOrder }) => {
-    const order = outcome === 'created' ? written.get(order_id ?? '') : undefined
+    const order = outcome === 'created' ? writtenOrders.get(order_id ?? '') : undefined
     const created_at = fileOrder.mapped?.is_dated ? fileOrder.mapped.created_at : null
     return order && !newPeople.has(order.user_id) ? [{ ...order, created_at }] : []
   })
@@ -121,7 +116,7 @@ export async function planOrders<P extends PlannedGroup>(
   db: Database,
   setting: RunSetting,
   fileOrders: readonly FileOrder[],
-  plan: (group: NumberedOrder[]) => Promise<P>,
+  plan: (group: OrderEntry[]) => Promise<P>,
 ): Promise<{ orders: PlannedOrder[]; planned: P }> {
   let planned = await plan(numberOrders(fileOrders))
   const ordersOfNewPeople = setting.options.create_users ? new Set<number>() : findOrdersOfNewPeople(planned)

@@ -92,7 +92,7 @@ export const PreviewOrder = z
 /** Up to this many orders are decided at once. More are counted in the background. */
 export const maxPreviewed = 1000
 /** Orders that a page of an action looks at in a larger import. */
-export const ordersWalkedAPage = 1000
+export const maxOrdersPerPage = 1000
 
 const Totals = z
   .object({ create: Count, update: Count, skip: Count, error: Count, ignore: Count })
@@ -120,7 +120,7 @@ export const previewImportOrders = operation({
 
 An import with more than ${maxPreviewed} orders is counted in the background from the first request on, and again after ten
 minutes. While \`totals_state\` is \`counting\`, \`totals\` is null and the list with \`action\` covers the first ${maxPreviewed}
-orders: ask again a little later. Afterwards a page with \`action\` looks at ${ordersWalkedAPage} orders of the file, so it may have few
+orders: ask again a little later. Afterwards a page with \`action\` looks at ${maxOrdersPerPage} orders of the file, so it may have few
 results or none: follow \`next\` until it is null.`,
   roles: importRoles,
   params: ImportParams,

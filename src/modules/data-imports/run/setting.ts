@@ -52,7 +52,7 @@ const defaultRunOptions = {
   skipped: false,
 } as const satisfies Partial<RunOptions>
 
-/** Answers the name of the other system. External ids are unique within the edition and this name. */
+/** Returns the name of the other system. External ids are unique within the edition and this name. */
 export const getImportSource = ({ external_source, detected_source }: ImportRow): string =>
   external_source ?? detected_source?.source ?? 'csv'
 

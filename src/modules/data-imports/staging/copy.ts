@@ -87,7 +87,7 @@ const completeFormat = (
   segments: readonly CopySegment[],
 ): StoredFormat => ({ ...format, ...(format.kind === 'xlsx' ? { hiddenRows, filledRows } : {}), segments })
 
-/** Stores the segment and commits the position behind it. Answers null when another consumer was faster. */
+/** Stores the segment and commits the position behind it. Returns null when another consumer was faster. */
 async function commitCopy(
   job: JobCtx,
   row: ImportRow,

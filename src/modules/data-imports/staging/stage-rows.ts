@@ -153,10 +153,10 @@ async function countEqualRows(job: JobCtx, importId: string, keys: readonly stri
 }
 
 /** A longer row is read by itself. */
-const bytesAStep = 262_144
+const bytesPerStep = 262_144
 
 async function readNextRows(file: FileSource, offset: number): Promise<CanonicalRow[]> {
-  for (const length of [bytesAStep, canonicalRangeLength]) {
+  for (const length of [bytesPerStep, canonicalRangeLength]) {
     const bytes = await readBytes(file, offset, length)
     const rows = readCanonical(bytes, offset, offset + bytes.byteLength >= file.size)
     if (rows.length > 0) return rows

@@ -27,7 +27,7 @@ function listChanges(undoneOrders: readonly WrittenOrder[], now: number): Change
   const updated = pickUpdated(undoneOrders)
   const removedPurchases = [
     ...pickCreated(undoneOrders).flatMap(({ purchases }) => purchases),
-    ...updated.flatMap((one) => one.purchases.filter(({ id }) => one.updated.added.includes(id))),
+    ...updated.flatMap((one) => one.purchases.filter(({ id }) => one.updated.added_purchases.includes(id))),
   ].filter(({ status }) => status === 'active')
   const statusChanges = updated.flatMap((one) =>
     listRestoredPurchases(one, now).flatMap(({ purchase, details: { status } }): Change[] => {

@@ -60,10 +60,12 @@ export const listRestoredPurchases = ({ updated, purchases }: UpdatedOrder, now:
 
 function buildPurchaseRestorations(one: UpdatedOrder, now: number): Statement[] {
   const restored = listRestoredPurchases(one, now)
-  const { added } = one.updated
+  const addedIds = one.updated.added_purchases
   const ids = restored.map(({ purchase }) => purchase.id)
   return [
-    ...(added.length ? [sql`delete from purchases where ${inList(sql`id`, added)}`, requireChanges(added.length)] : []),
+    ...(addedIds.length
+      ? [sql`delete from purchases where ${inList(sql`id`, addedIds)}`, requireChanges(addedIds.length)]
+      : []),
     ...buildDetailStatements(
       restored.map(({ purchase, details }) => ({ ...purchase, ...details })),
       now,

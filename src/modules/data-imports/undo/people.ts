@@ -74,10 +74,10 @@ function buildDeletions({ organization_id, edition_id }: ImportRow, deletedPeopl
 }
 
 /** Clears fields that the import filled and that still have its value. The person keeps an address or a number. */
-function buildFieldClearing(person: PersonRow, filled: PersonUndo['filled'], now: number): Statement[] {
+function buildFieldClearing(person: PersonRow, filledFields: PersonUndo['filled_fields'], now: number): Statement[] {
   const { id, email, phone_number, first_name, last_name } = person
   const contact = { email, phone_number, first_name, last_name }
-  const hasImportedValue = (name: keyof typeof contact) => name in filled && filled[name] === contact[name]
+  const hasImportedValue = (name: keyof typeof contact) => name in filledFields && filledFields[name] === contact[name]
   const hasNoOtherContact = phone_number === null || hasImportedValue('phone_number')
   const after = {
     email: hasImportedValue('email') && !hasNoOtherContact && !person.is_phone_taken ? null : email,
@@ -116,14 +116,14 @@ function buildRestoration(
  */
 function mergePeople(changes: readonly PersonUndo[]): PersonUndo[] {
   const byId = new Map<string, PersonUndo>()
-  for (const one of changes) {
-    const later = byId.get(one.id)
+  for (const change of changes) {
+    const later = byId.get(change.id)
     const editionValues =
-      later?.edition_values && one.edition_values
-        ? { before: one.edition_values.before, after: later.edition_values.after }
-        : (one.edition_values ?? later?.edition_values)
-    const filled = { ...later?.filled, ...one.filled }
-    byId.set(one.id, { id: one.id, is_new: one.is_new, filled, edition_values: editionValues ?? null })
+      later?.edition_values && change.edition_values
+        ? { before: change.edition_values.before, after: later.edition_values.after }
+        : (change.edition_values ?? later?.edition_values)
+    const filled_fields = { ...later?.filled_fields, ...change.filled_fields }
+    byId.set(change.id, { id: change.id, is_new: change.is_new, filled_fields, edition_values: editionValues ?? null })
   }
   return [...byId.values()]
 }
@@ -142,7 +142,7 @@ export function buildPeopleStatements(
     ...remainingPeople.flatMap((person) => {
       const change = byId.get(person.id)
       return change
-        ? [...buildRestoration(row, person, change, now), ...buildFieldClearing(person, change.filled, now)]
+        ? [...buildRestoration(row, person, change, now), ...buildFieldClearing(person, change.filled_fields, now)]
         : []
     }),
   ]

@@ -33,7 +33,7 @@ import { buildUndoStatements } from './order-statements.ts'
 import { findPeople, buildPeopleStatements } from './people.ts'
 
 /** Deleting a catalogue entry makes the database check all tables that may refer to it. */
-const entriesAStep = 10
+const entriesPerStep = 10
 /** How many orders each try undoes. Orders that others change at the same time are undone one by one. */
 const ordersPerTry = [100, 100, 1, 1]
 
@@ -67,46 +67,46 @@ async function buildAnswerStatements(
 }
 
 /** Stores whether each order was undone or kept. Its undo data stay until the people and the catalogue are undone. */
-function buildUndoOutcomes({ id }: ImportRow, written: readonly WrittenOrder[]): Statement[] {
-  const outcomes = written.map(({ number, reason }) => [id, number, reason === null ? 'undone' : 'kept', reason])
+function buildUndoOutcomes({ id }: ImportRow, orders: readonly WrittenOrder[]): Statement[] {
+  const outcomes = orders.map(({ number, reason }) => [id, number, reason === null ? 'undone' : 'kept', reason])
   return [
     sql`update import_orders set undo_outcome = undone.value ->> 2, undo_reason = undone.value ->> 3
       from json_each(${JSON.stringify(outcomes)}) as undone
       where import_id = undone.value ->> 0 and number = undone.value ->> 1 and undo_outcome is null`,
-    requireChanges(written.length),
+    requireChanges(orders.length),
   ]
 }
 
 /** Undoes orders that have no reason to be kept. Their purchases are announced only if the import announced its own. */
-async function commitOrders(job: JobCtx, row: ImportRow, written: readonly WrittenOrder[]): Promise<ImportRow | null> {
-  const undoneOrders = written.filter(({ reason }) => reason === null)
+async function commitOrders(job: JobCtx, row: ImportRow, orders: readonly WrittenOrder[]): Promise<ImportRow | null> {
+  const undoneOrders = orders.filter(({ reason }) => reason === null)
   const { emit_webhooks = false } = row.options
   const statements = [
     ...(await buildAnswerStatements(job, row, undoneOrders)),
     ...buildUndoStatements(row.organization_id, undoneOrders, job.now()),
-    ...buildUndoOutcomes(row, written),
+    ...buildUndoOutcomes(row, orders),
     ...(emit_webhooks ? announceAll(job, await buildUndoAnnouncements(job.db, undoneOrders, job.now())) : []),
   ]
   return commitStep(job, row, {
-    position: { stage: 'orders', below: written.at(-1)?.number ?? 0 },
+    position: { stage: 'orders', below: orders.at(-1)?.number ?? 0 },
     changes: {
       undone_orders: row.undone_orders + undoneOrders.length,
-      kept_orders: row.kept_orders + written.length - undoneOrders.length,
+      kept_orders: row.kept_orders + orders.length - undoneOrders.length,
     },
     statements,
   })
 }
 
-const keepAll = (written: readonly WrittenOrder[], reason: KeptReason): WrittenOrder[] =>
-  written.map((one) => ({ ...one, reason: one.reason ?? reason }))
+const keepAll = (orders: readonly WrittenOrder[], reason: KeptReason): WrittenOrder[] =>
+  orders.map((one) => ({ ...one, reason: one.reason ?? reason }))
 
 /** Undoes the next orders. Orders that change meanwhile are read again, and one that still cannot be undone is kept. */
 async function undoOrders(job: JobCtx, row: ImportRow, below: number | null): Promise<ImportRow | null> {
   for (const size of ordersPerTry) {
-    const written = await loadWrittenOrders(job.db, row, below, size)
-    if (written.length === 0)
+    const orders = await loadWrittenOrders(job.db, row, below, size)
+    if (orders.length === 0)
       return commitStep(job, row, { position: { stage: 'people', below: null, catalogue: null } })
-    const next = await commitOrders(job, row, written)
+    const next = await commitOrders(job, row, orders)
     if (next || !(await holdsPosition(job, row))) return next
   }
   return commitOrders(job, row, keepAll(await loadWrittenOrders(job.db, row, below, 1), 'still_referenced'))
@@ -155,9 +155,9 @@ async function undoCatalogue(job: JobCtx, row: ImportRow, position: CatalogueSta
   const order = await findNextCatalogue(job.db, row, below, from)
   if (!order) return endPhase(job, row, { status: 'undone' })
   const entries = listEntries(order.catalogue)
-  const removedEntries = entries.slice(entry, entry + entriesAStep)
-  const isLast = entry + entriesAStep >= entries.length
-  const next = isLast ? { below: order.number, entry: 0 } : { below, entry: entry + entriesAStep }
+  const removedEntries = entries.slice(entry, entry + entriesPerStep)
+  const isLast = entry + entriesPerStep >= entries.length
+  const next = isLast ? { below: order.number, entry: 0 } : { below, entry: entry + entriesPerStep }
   return commitStep(job, row, {
     position: { stage: 'catalogue', from, ...next },
     statements: [

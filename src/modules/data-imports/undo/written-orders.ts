@@ -88,7 +88,7 @@ const mapImportedVersions = (undo: UndoData | null, purchases: readonly CurrentP
   undo?.updated
     ? new Map([
         ...undo.updated.purchases.map(({ id, version }) => [id, version] as const),
-        ...undo.updated.added.map((id) => [id, 1] as const),
+        ...undo.updated.added_purchases.map((id) => [id, 1] as const),
       ])
     : new Map(purchases.map(({ id }) => [id, 1]))
 
@@ -130,7 +130,7 @@ function buildWrittenOrder(
 /** No transaction of an import writes more purchases, so an undo can take as many back in one. */
 const maxPurchases = maxUnitsPerOrder
 
-/** Loads the next orders before `below`, last first. Answers only one order when several have too many purchases. */
+/** Loads the next orders before `below`, last first. Returns only one order when several have too many purchases. */
 export async function loadWrittenOrders(
   db: Database,
   { id }: Pick<ImportRow, 'id'>,

@@ -19,8 +19,8 @@ export async function revertUse(ctx: Ctx, use: LoadedUse): Promise<LoadedUse> {
   const status = 'active' as const
   // SQLite writes every index with `status` when the column is set, even to the same value.
   const statusChange = status === purchase.status ? {} : { status }
-  const reverted: LoadedUse = { ...use, reverted_at: now, purchase: { ...purchase, status } }
-  return commit(ctx, reverted, [
+  const revertedUse: LoadedUse = { ...use, reverted_at: now, purchase: { ...purchase, status } }
+  return commit(ctx, revertedUse, [
     update(purchaseUses, { reverted_at: now }, and(eq(purchaseUses.id, use.id), isNull(purchaseUses.reverted_at))),
     requireOneChange(),
     update(

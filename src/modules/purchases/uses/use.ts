@@ -26,16 +26,16 @@ function checkUsedAt(purchase: UsablePurchase, usedAt: number, now: number): voi
 
 /** Counts the uses if enough are left and they lead to this status. Other uses may have been counted since the read. */
 function countUses(purchase: UsablePurchase, quantity: number, status: 'active' | 'used', now: number): SQL {
-  const after = sql`uses_count + ${quantity}`
+  const usesAfter = sql`uses_count + ${quantity}`
   const leadsToStatus =
     status === 'used'
-      ? sql`is_unlimited_use = 0 and ${after} = uses_limit`
-      : sql`(is_unlimited_use = 1 or ${after} < uses_limit)`
+      ? sql`is_unlimited_use = 0 and ${usesAfter} = uses_limit`
+      : sql`(is_unlimited_use = 1 or ${usesAfter} < uses_limit)`
   // SQLite writes every index with `status` when the column is set, even to the same value.
   const statusChange = status === purchase.status ? {} : { status }
   return update(
     purchases,
-    { ...statusChange, uses_count: after, modified_at: now, version: sql`${purchases.version} + 1` },
+    { ...statusChange, uses_count: usesAfter, modified_at: now, version: sql`${purchases.version} + 1` },
     sql`id = ${purchase.id} and ${inList(sql`status`, purchaseLifecycle.sourcesOf('used'))} and ${leadsToStatus}
       and (valid_until is null or valid_until > ${now})`,
   )

@@ -29,7 +29,7 @@ export const claimRefunds = (job: JobCtx, count: number): Promise<RefundRow[]> =
 /**
  * Stores the idempotency key of the next attempt, whose result is unknown until an answer is recorded. The same
  * statement decides whether the edition may pay back the payment with these `references`, so all calls with the key are
- * for the same payment. It also extends the claim. Answers null when another consumer has claimed the refund.
+ * for the same payment. It also extends the claim. Returns null when another consumer has claimed the refund.
  */
 export async function beginAttempt(
   job: JobCtx,

@@ -62,10 +62,10 @@ const buildProgress = ({ refund, isFirstCall }: RefundAttempt) => ({
 async function lookUpRefund(attempt: RefundAttempt): Promise<RefundOutcome | 'not_found'> {
   const { refund, payment, gateway } = attempt
   const { provider_key, provider_reference } = refund
-  if (provider_key !== null) return gateway.lookup({ key: provider_key, payment, provider_reference })
+  if (provider_key !== null) return gateway.lookUp({ key: provider_key, payment, provider_reference })
   // A refund that was made at the provider has no key of this service.
   if (provider_reference === null) return 'not_found'
-  return (await gateway.find(provider_reference))?.outcome ?? 'not_found'
+  return (await gateway.findRefund(provider_reference))?.outcome ?? 'not_found'
 }
 
 async function queryProvider(job: JobCtx, attempt: RefundAttempt): Promise<RefundOutcome> {
@@ -133,7 +133,7 @@ const chooseReference = (gateway: PaymentGateway, { reference, is_payable }: Ref
 
 async function openGateway(job: JobCtx, refund: RefundRow): Promise<PaymentGateway | null> {
   const account = await findRefundAccount(job, refund)
-  return account && job.payments.of(account)
+  return account && job.payments.get(account)
 }
 
 /** Looks up whether the provider has reversed a completed refund, because its webhook may have been lost. */
@@ -148,7 +148,7 @@ async function recheck(job: JobCtx, refund: RefundRow): Promise<void> {
   await job.db.all(update(refundRequests, { due_at, claimed_until: null }, isUnchanged))
 }
 
-/** Finds all references of a payment. Answers null when the provider cannot be reached. */
+/** Finds all references of a payment. Returns null when the provider cannot be reached. */
 async function findReferences(gateway: PaymentGateway | null, payment: RefundedPayment): Promise<string[] | null> {
   if (!gateway) return [payment.reference]
   try {

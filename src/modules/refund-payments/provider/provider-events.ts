@@ -12,7 +12,7 @@ import {
   PaymentProviderUnavailable,
   type ProviderRefund,
 } from '../../../gateways/payments/payments.ts'
-import { findWebhookAccount, type OpenedAccount } from '../../merchant-accounts/index.ts'
+import { findWebhookAccount, type DecryptedAccount } from '../../merchant-accounts/index.ts'
 import { enqueueEmails } from '../../transactional-emails/index.ts'
 import { commitAnnounced } from '../../webhooks/index.ts'
 import type { RefundChanges } from '../complete.ts'
@@ -49,7 +49,7 @@ const hasEvent = async ({ db }: JobCtx, account: string, event: string): Promise
       .where(and(eq(paymentEvents.merchant_account_id, account), eq(paymentEvents.id, event))),
   )) !== undefined
 
-const findByReference = ({ db }: JobCtx, account: OpenedAccount, reference: string) =>
+const findByReference = ({ db }: JobCtx, account: DecryptedAccount, reference: string) =>
   db.first(
     select(getTableColumns(refundRequests))
       .from(refundRequests)
@@ -66,7 +66,7 @@ const findByReference = ({ db }: JobCtx, account: OpenedAccount, reference: stri
 /** Builds the record of an amount that the provider paid against the status of the request, which is flagged. */
 async function buildUnexpectedPayment(
   job: JobCtx,
-  account: OpenedAccount,
+  account: DecryptedAccount,
   request: RefundRow,
   refund: ProviderRefund,
 ): Promise<RefundChanges> {
@@ -83,7 +83,7 @@ async function buildUnexpectedPayment(
  */
 async function buildEventChanges(
   job: JobCtx,
-  account: OpenedAccount,
+  account: DecryptedAccount,
   refund: ProviderRefund,
 ): Promise<RefundChanges | null> {
   const id = parseRefundKey(refund.key)
@@ -109,10 +109,10 @@ const races = {
     new LostRace('another event recorded the refund'),
 }
 
-/** Records the event and its changes in one transaction. Answers false when nothing but the event was recorded. */
+/** Records the event and its changes in one transaction. Returns false when nothing but the event was recorded. */
 async function recordEvent(
   job: JobCtx,
-  account: OpenedAccount,
+  account: DecryptedAccount,
   event: PaymentEvent,
   refund: ProviderRefund,
 ): Promise<boolean> {
@@ -141,10 +141,10 @@ export async function receivePaymentEvent(
 ): Promise<void> {
   const account = await findWebhookAccount(job, accountId)
   if (account?.service !== 'stripe') throw buildSignatureError()
-  const event = await verifyEvent(job.payments.of(account), post, job.now())
+  const event = await verifyEvent(job.payments.get(account), post, job.now())
   if (!event || (await hasEvent(job, account.id, event.id))) return
-  const gateway = job.payments.of({ ...account, provider_account: event.provider_account ?? account.provider_account })
-  const refund = await gateway.find(event.provider_reference).catch((error: unknown) => {
+  const gateway = job.payments.get({ ...account, provider_account: event.provider_account ?? account.provider_account })
+  const refund = await gateway.findRefund(event.provider_reference).catch((error: unknown) => {
     throw error instanceof PaymentProviderUnavailable ? buildUnavailableError(error) : error
   })
   if (!refund) return

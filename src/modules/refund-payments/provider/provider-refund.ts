@@ -11,7 +11,7 @@ import { insert } from '../../../db/write.ts'
 import { toMajor } from '../../../domain/money.ts'
 import { computeNextCheck, computeNextRecheck } from '../../../domain/refunds/refund-payments.ts'
 import type { ProviderRefund } from '../../../gateways/payments/payments.ts'
-import type { OpenedAccount } from '../../merchant-accounts/index.ts'
+import type { DecryptedAccount } from '../../merchant-accounts/index.ts'
 import { movePayment } from '../amounts.ts'
 import { buildTransaction, type RefundChanges } from '../complete.ts'
 import { buildRefundAudit } from '../refund.ts'
@@ -33,7 +33,7 @@ type PaymentRow = RowOf<typeof paymentFields>
  * took the money, even if the order was cancelled since or its source has not reported the payment yet. The payment
  * belongs to the edition that may pay it back. Of orders that share it, the first with enough left counts.
  */
-function loadPayment({ db }: JobCtx, account: OpenedAccount, refund: ProviderRefund) {
+function loadPayment({ db }: JobCtx, account: DecryptedAccount, refund: ProviderRefund) {
   const edition = selectPayingEdition(account.organization_id, sql`${JSON.stringify(refund.payments)}`)
   return db.first(
     select(paymentFields)
@@ -65,7 +65,12 @@ const computeCountedAmount = (payment: PaymentRow, refund: ProviderRefund): numb
     ? Math.max(0, Math.min(refund.amount_minor, payment.amount_minor - payment.refunded_minor))
     : 0
 
-function buildRefundRow(job: JobCtx, account: OpenedAccount, payment: PaymentRow, refund: ProviderRefund): RefundRow {
+function buildRefundRow(
+  job: JobCtx,
+  account: DecryptedAccount,
+  payment: PaymentRow,
+  refund: ProviderRefund,
+): RefundRow {
   const now = job.now()
   const countedMinor = computeCountedAmount(payment, refund)
   const isCompleted = refund.outcome.state === 'completed'
@@ -123,12 +128,12 @@ function buildRefundRow(job: JobCtx, account: OpenedAccount, payment: PaymentRow
 
 /**
  * Records a refund that was made at the provider. Its amount counts on the payment even if open requests have reserved
- * it, because the money is gone. Purchases do not change. Answers null for a refund that failed or whose outcome or
+ * it, because the money is gone. Purchases do not change. Returns null for a refund that failed or whose outcome or
  * payment is unknown.
  */
 export async function buildProviderRefund(
   job: JobCtx,
-  account: OpenedAccount,
+  account: DecryptedAccount,
   refund: ProviderRefund,
 ): Promise<RefundChanges | null> {
   const { state } = refund.outcome

@@ -2,7 +2,7 @@ import type { JobCtx } from '../../../context.ts'
 import type { Statement } from '../../../db/database.ts'
 import { AppError } from '../../../domain/errors.ts'
 import type { PaymentService } from '../../../gateways/payments/payments.ts'
-import { findReadyAccount, type OpenedAccount, type PaymentRoute } from '../../merchant-accounts/index.ts'
+import { findReadyAccount, type DecryptedAccount, type PaymentRoute } from '../../merchant-accounts/index.ts'
 import {
   buildCompletion,
   enqueueRefunds,
@@ -29,11 +29,11 @@ type PaidPayment = Pick<
   'edition_id' | 'edition_account_id' | 'merchant_account_id' | 'provider_reference'
 >
 
-/** Answers null when the account of the payment is not ready. */
-export type FindAccount = (route: PaymentRoute) => Promise<OpenedAccount | null>
+/** Returns null when the account of the payment is not ready. */
+export type FindAccount = (route: PaymentRoute) => Promise<DecryptedAccount | null>
 
 /**
- * Chooses how an amount of a payment is paid back. Answers null when the merchant account is not ready. Payments
+ * Chooses how an amount of a payment is paid back. Returns null when the merchant account is not ready. Payments
  * without an account are paid back by hand. Stripe payments without a reference are too, and wait for a person's
  * confirmation.
  */
@@ -56,6 +56,19 @@ export async function choosePayout(
 export const merchantNotReady = (): AppError =>
   new AppError('merchant_not_ready', 'The merchant account of this payment has no API key or is switched off.')
 
+/** The columns of a request that no payment attempt has changed. */
+export const untriedPaymentColumns = {
+  provider_key: null,
+  provider_key_at: null,
+  is_payable: false,
+  provider_reference: null,
+  failure_code: null,
+  failure_message: null,
+  claimed_until: null,
+  checks: 0,
+  needs_attention: false,
+}
+
 /** Builds the columns that an approval sets. It clears those of an earlier attempt. */
 export const buildApprovedColumns = (
   refund: RefundRow,
@@ -66,16 +79,8 @@ export const buildApprovedColumns = (
   service,
   merchant_account_id,
   attempts: way === 'by provider' ? refund.attempts : refund.attempts + 1,
-  provider_key: null,
-  provider_key_at: null,
-  is_payable: false,
-  provider_reference: null,
-  failure_code: null,
-  failure_message: null,
   due_at: way === 'by provider' ? now : null,
-  claimed_until: null,
-  checks: 0,
-  needs_attention: false,
+  ...untriedPaymentColumns,
 })
 
 interface Approval {

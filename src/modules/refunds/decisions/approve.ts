@@ -28,7 +28,7 @@ import {
   loadRefundableOrder,
   computeMaxAmount,
   splitRemaining,
-  computePurchasesRest,
+  computeRemainingAmount,
   type RefundableOrder,
   type RefundablePurchase,
   type RefundTarget,
@@ -64,9 +64,10 @@ function prepareDecision(ctx: Ctx, refund: LoadedRefund, input: ApproveInput): D
 
 interface ApprovedAmounts {
   shares: RefundShares
-  /** Statements directly before and after the one that changes the request. */
-  before: Statement[]
-  after: Statement[]
+  /** Statements that run directly before the one that changes the request. */
+  statementsBefore: Statement[]
+  /** Statements that run directly after it. */
+  statementsAfter: Statement[]
 }
 
 /**
@@ -92,15 +93,20 @@ async function computePendingAmounts(
   // An import may have lowered the amount of the payment since the request.
   const otherRefunds = (order.refunded_minor ?? 0) + (order.reserved_minor ?? 0) - refund.requested_minor
   // The provider may have paid back more of a shared payment than one order had left.
-  const shared = order.shared_minor ?? Number.POSITIVE_INFINITY
-  const max = Math.max(0, Math.min((order.amount_minor ?? 0) - otherRefunds, shared + refund.requested_minor))
+  const sharedMax = (order.shared_minor ?? Number.POSITIVE_INFINITY) + refund.requested_minor
+  const max = Math.max(0, Math.min((order.amount_minor ?? 0) - otherRefunds, sharedMax))
   if (amount > max) throw buildExceedsError(max, refund.currency)
   const items = await loadRefundItems(ctx, refund.id)
   const coverCheck = requirePaymentCover(refund, amount)
   if (amount === refund.requested_minor)
-    return { shares: { items, service_fee_minor: refund.service_fee_minor }, before: [], after: [coverCheck] }
+    return {
+      shares: { items, service_fee_minor: refund.service_fee_minor },
+      statementsBefore: [],
+      statementsAfter: [coverCheck],
+    }
   const shares = shrinkShares(amount, items)
-  return { shares, before: [], after: [...buildShrinkStatements(refund, items, shares), coverCheck] }
+  const statementsAfter = [...buildShrinkStatements(refund, items, shares), coverCheck]
+  return { shares, statementsBefore: [], statementsAfter }
 }
 
 /**
@@ -133,15 +139,15 @@ async function computeRetriedAmounts(
     max_minor:
       refund.batch_id === null
         ? computeMaxAmount(order, kind)
-        : computePurchasesRest(order, purchases, refund.service_fee_minor > 0),
+        : computeRemainingAmount(order, purchases, refund.service_fee_minor > 0),
     currency: order.currency,
   }
   chooseAmount(limits, amount, isCancelling)
   const shares = shareAmount(amount, purchases.map(splitRemaining))
   return {
     shares,
-    before: [...buildReserveStatements({ refund, shares, purchases }, amount), requireOneChange()],
-    after: [
+    statementsBefore: [...buildReserveStatements({ refund, shares, purchases }, amount), requireOneChange()],
+    statementsAfter: [
       remove(refundItems, eq(refundItems.refund_request_id, refund.id)),
       ...insertAll(
         refundItems,
@@ -156,7 +162,7 @@ export async function approveRefund(ctx: Ctx, refund: LoadedRefund, input: Appro
   const { amount, isCancelling, note, notify_customer } = decision
   const order = await loadRefundableOrder(ctx, getTarget(refund), refund.include_fees)
   if (!order) throw new LostRace('the order is gone')
-  const { shares, before, after } =
+  const { shares, statementsBefore, statementsAfter } =
     refund.status === 'failed'
       ? await computeRetriedAmounts(ctx, refund, order, decision)
       : await computePendingAmounts(ctx, refund, order, amount)
@@ -177,16 +183,16 @@ export async function approveRefund(ctx: Ctx, refund: LoadedRefund, input: Appro
   const purchaseIds = new Set(shares.items.map(({ purchase_id }) => purchase_id))
   const purchases = order.purchases.filter(({ id }) => purchaseIds.has(id))
   const approval = await buildApproval(ctx, { ...refund, ...changes, version: refund.version + 1 }, payout, purchases)
-  const answer = await commit(ctx, { ...refund, ...approval.refund }, [
+  const row = await commit(ctx, { ...refund, ...approval.refund }, [
     ...openEditions(refund.edition_id),
-    ...before,
+    ...statementsBefore,
     ...updateVersion(refundRequests, refund, changes),
-    ...after,
+    ...statementsAfter,
     ...approval.statements,
     ...announceAll(ctx, approval.announcements),
   ])
   ctx.afterCommit(() => approval.enqueue(ctx))
-  return answer
+  return row
 }
 
 /** Approves a failed request again with the same amount and settings. */

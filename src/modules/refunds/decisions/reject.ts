@@ -29,7 +29,7 @@ export async function rejectRefund(ctx: Ctx, refund: LoadedRefund, input: Reject
     reviewed_at: now,
     modified_at: now,
   }
-  const rejected = { ...refund, ...changes, version: refund.version + 1 }
+  const rejectedRefund = { ...refund, ...changes, version: refund.version + 1 }
   const amount_minor = refund.requested_minor
   const purchases = await loadPurchases(ctx, refund.id)
   const events = buildRefundAnnouncements(refund, purchases, {
@@ -38,15 +38,15 @@ export async function rejectRefund(ctx: Ctx, refund: LoadedRefund, input: Reject
     amount_minor,
     occurredAt: now,
   })
-  const mail = await buildRefundEmailStatements(ctx, 'refund_rejection', { ...rejected, amount_minor })
-  const answer = await commit(ctx, rejected, [
+  const emailStatements = await buildRefundEmailStatements(ctx, 'refund_rejection', { ...rejectedRefund, amount_minor })
+  const row = await commit(ctx, rejectedRefund, [
     ...openEditions(refund.edition_id),
     ...updateVersion(refundRequests, refund, changes),
     ...requireUnchangedPurchases(purchases),
     ...moveAmounts(refund, { refunded: 0, reserved: -1 }, { now }),
-    ...mail,
+    ...emailStatements,
     ...announceAll(ctx, events),
   ])
-  if (mail.length) ctx.afterCommit(() => enqueueEmails(ctx))
-  return answer
+  if (emailStatements.length) ctx.afterCommit(() => enqueueEmails(ctx))
+  return row
 }

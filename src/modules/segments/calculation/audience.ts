@@ -28,7 +28,7 @@ export interface PeopleSql {
   where: SQL
 }
 
-/** Lists the editions of the audience. Answers null for the whole organisation. */
+/** Lists the editions of the audience. Returns null for the whole organisation. */
 export const listEditionIds = ({ edition_id, editions }: SegmentTenant): readonly string[] | null =>
   edition_id === null ? (editions ?? null) : [edition_id]
 

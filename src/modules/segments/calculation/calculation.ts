@@ -42,7 +42,7 @@ const columns = {
 /** `status = …`, as a condition or as an assignment of an update. */
 const statusEquals = (status: SegmentStatus): SQL => sql`status = ${status}`
 
-/** Finds a running calculation. Answers null when it has ended or another one has started. */
+/** Finds a running calculation. Returns null when it has ended or another one has started. */
 export async function findCalculation(job: JobCtx, id: string, epoch: number): Promise<Calculation | null> {
   const row = await job.db.first(
     select(columns)

@@ -88,10 +88,11 @@ function selectNewestPeople(tenant: SegmentTenant): SQL {
   if (editions === null)
     return sql`select locale from users where organization_id = ${tenant.organization_id}
       order by created_at desc, seq desc limit ${maxRowsCounted}`
-  const latest = sql`seen.seq = ${selectLatestSeq(sql`users.seq`, editions)}`
-  return sql`select users.id, seen.locale from edition_customers as seen cross join users on users.seq = seen.user_seq
-    where ${inEditions(sql`seen.edition_id`, editions)} ${editions.length === 1 ? sql`` : sql`and ${latest}`}
-    order by seen.created_at desc, seen.seq desc limit ${maxRowsCounted}`
+  const latest = sql`edition_contact.seq = ${selectLatestSeq(sql`users.seq`, editions)}`
+  return sql`select users.id, edition_contact.locale from edition_customers as edition_contact
+    cross join users on users.seq = edition_contact.user_seq
+    where ${inEditions(sql`edition_contact.edition_id`, editions)} ${editions.length === 1 ? sql`` : sql`and ${latest}`}
+    order by edition_contact.created_at desc, edition_contact.seq desc limit ${maxRowsCounted}`
 }
 
 /** Holds for the visible orders. */

@@ -55,21 +55,21 @@ export interface Validation {
 
 const buildKey = ({ values_from, by }: KnownLiteral) => `${values_from} ${by}`
 
-/** Keeps the literals that really do not exist: `known` lists only the most frequent values of each kind. */
+/** Keeps the literals that really do not exist: `knownValues` lists only the most frequent values of each kind. */
 async function findMissingLiterals(
   ctx: Ctx,
   tenant: SegmentTenant,
-  known: KnownValues,
+  knownValues: KnownValues,
   literals: readonly KnownLiteral[],
 ): Promise<KnownLiteral[]> {
-  const missing = new Map<string, string[]>()
+  const missingValues = new Map<string, string[]>()
   for (const [key, group] of Map.groupBy(literals, buildKey)) {
     const [{ values_from: kind, by }] = group as [KnownLiteral]
-    if (known[kind].length < maxValuesListed) continue
+    if (knownValues[kind].length < maxValuesListed) continue
     const values = group.map(({ value }) => value)
-    missing.set(key, await findMissingValues(ctx.db, tenant, { kind, by, values }))
+    missingValues.set(key, await findMissingValues(ctx.db, tenant, { kind, by, values }))
   }
-  return literals.filter((literal) => missing.get(buildKey(literal))?.includes(literal.value) ?? true)
+  return literals.filter((literal) => missingValues.get(buildKey(literal))?.includes(literal.value) ?? true)
 }
 
 async function findWarnings(
@@ -133,7 +133,7 @@ async function estimateMembers(
   return { count: Math.round((members * total) / Math.max(1, tested)), isExtrapolated: true }
 }
 
-/** Answers the errors and warnings of an expression, and for how many people it holds. */
+/** Returns the errors and warnings of an expression, and for how many people it holds. */
 export async function validateExpression(ctx: Ctx, input: ValidateCelInput): Promise<Validation> {
   const tenant = await findSegmentTenant(ctx, input, (name, code, detail) =>
     fieldError(name === null ? [] : [name], code, detail),

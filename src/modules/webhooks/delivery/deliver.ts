@@ -22,13 +22,15 @@ const handOverAfterMs = 100
 
 /** The deliveries of one endpoint in a run. */
 interface Lane {
-  waiting: DeliveryClaim[]
-  posting: number
+  waitingClaims: DeliveryClaim[]
+  /** Posts that run now. */
+  runningPosts: number
   /** Claims whose results are not stored. */
-  open: number
+  unstoredClaims: number
 }
 
-const hasNoConnection = ({ waiting, posting }: Lane): boolean => posting === 0 && waiting.length > 0
+const hasNoConnection = ({ waitingClaims, runningPosts }: Lane): boolean =>
+  runningPosts === 0 && waitingClaims.length > 0
 
 /**
  * Posts claimed deliveries over five connections. An endpoint keeps a connection of its own once it has one, so one that
@@ -39,8 +41,8 @@ class DeliveryRun {
   readonly #lanes = new Map<string, Lane>()
   readonly #faults: unknown[] = []
   readonly #attempts: Attempt[] = []
-  #posts = 0
-  #posting = 0
+  #postCount = 0
+  #runningPosts = 0
   readonly #handOvers: Promise<void>[] = []
   #timer: ReturnType<typeof setTimeout> | undefined
   #postEnded = Promise.withResolvers<void>()
@@ -59,7 +61,7 @@ class DeliveryRun {
       const attempts = this.#attempts.splice(0)
       if (attempts.length === 0) continue
       try {
-        const claimMore = this.#job.now() < endsAt && this.#posts < maxPosts
+        const claimMore = this.#job.now() < endsAt && this.#postCount < maxPosts
         this.#add(await recordAttempts(this.#job, attempts, { claimMore }))
       } catch (error) {
         this.#faults.push(error)
@@ -76,7 +78,7 @@ class DeliveryRun {
   async #waitForAttempts(): Promise<void> {
     if (this.#attempts.length === 0) await this.#postEnded.promise
     let count = 0
-    while (this.#posting > 0 && this.#attempts.length > count) {
+    while (this.#runningPosts > 0 && this.#attempts.length > count) {
       count = this.#attempts.length
       let timer: ReturnType<typeof setTimeout> | undefined
       const pause = new Promise<void>((resolve) => (timer = setTimeout(resolve, gatherMs)))
@@ -87,10 +89,10 @@ class DeliveryRun {
 
   #add(claims: readonly DeliveryClaim[]): void {
     for (const claim of claims) {
-      const lane = this.#lanes.get(claim.endpoint_id) ?? { waiting: [], posting: 0, open: 0 }
+      const lane = this.#lanes.get(claim.endpoint_id) ?? { waitingClaims: [], runningPosts: 0, unstoredClaims: 0 }
       this.#lanes.set(claim.endpoint_id, lane)
-      lane.waiting.push(claim)
-      lane.open++
+      lane.waitingClaims.push(claim)
+      lane.unstoredClaims++
     }
     this.#postNext()
   }
@@ -98,8 +100,8 @@ class DeliveryRun {
   #postNext(): void {
     const share = Math.min(maxInFlight, Math.max(1, Math.floor(connections / this.#lanes.size)))
     for (const lane of this.#lanes.values()) {
-      while (lane.posting < share && this.#posting < connections) {
-        const claim = lane.waiting.shift()
+      while (lane.runningPosts < share && this.#runningPosts < connections) {
+        const claim = lane.waitingClaims.shift()
         if (!claim) break
         void this.#post(lane, claim)
       }
@@ -109,9 +111,9 @@ class DeliveryRun {
   }
 
   async #post(lane: Lane, claim: DeliveryClaim): Promise<void> {
-    this.#posts++
-    this.#posting++
-    lane.posting++
+    this.#postCount++
+    this.#runningPosts++
+    lane.runningPosts++
     try {
       const attempt = await makeAttempt(this.#job, claim)
       this.#attempts.push(attempt)
@@ -120,12 +122,12 @@ class DeliveryRun {
       this.#faults.push(error)
       this.#close(claim)
     }
-    this.#posting--
-    lane.posting--
+    this.#runningPosts--
+    lane.runningPosts--
     this.#postNext()
     this.#postEnded.resolve()
     this.#postEnded = Promise.withResolvers()
-    if (this.#posting > 0) return
+    if (this.#runningPosts > 0) return
     this.#allEnded.resolve()
     this.#allEnded = Promise.withResolvers()
   }
@@ -134,11 +136,11 @@ class DeliveryRun {
   #handOverWaiting(): void {
     this.#timer = undefined
     const claims: DeliveryClaim[] = []
-    for (const [endpointId, lane] of [...this.#lanes].filter(([, one]) => hasNoConnection(one))) {
-      claims.push(...lane.waiting)
-      lane.open -= lane.waiting.length
-      lane.waiting = []
-      if (lane.open === 0) this.#lanes.delete(endpointId)
+    for (const [endpointId, lane] of [...this.#lanes].filter(([, candidate]) => hasNoConnection(candidate))) {
+      claims.push(...lane.waitingClaims)
+      lane.unstoredClaims -= lane.waitingClaims.length
+      lane.waitingClaims = []
+      if (lane.unstoredClaims === 0) this.#lanes.delete(endpointId)
     }
     const work = handOver(this.#job, claims)
     this.#handOvers.push(work.catch((error: unknown) => void this.#faults.push(error)))
@@ -146,7 +148,7 @@ class DeliveryRun {
 
   #close({ endpoint_id }: DeliveryClaim): void {
     const lane = this.#lanes.get(endpoint_id)
-    if (lane && --lane.open === 0) this.#lanes.delete(endpoint_id)
+    if (lane && --lane.unstoredClaims === 0) this.#lanes.delete(endpoint_id)
   }
 }
 

@@ -4,7 +4,7 @@ import { isClaimable } from '../../../db/claims.ts'
 import { inList } from '../../../db/visibility.ts'
 import { isInProgress, isWaiting } from './claim.ts'
 
-const endpointsASweep = 1000
+const endpointsPerSweep = 1000
 
 /** A message says only that an endpoint has something due. The consumer reads from the table what it is. */
 export const enqueueEndpoints = (job: JobCtx, endpointIds: readonly string[], delayMs = 0): Promise<void> =>
@@ -39,7 +39,7 @@ export async function sweepDeliveries(job: JobCtx): Promise<number> {
       union all
       select endpoint_id from webhook_deliveries indexed by webhook_deliveries_claimed
         where ${isInProgress} and ${isClaimable(now)} and next_retry_at <= ${now})
-    limit ${endpointsASweep}`)
+    limit ${endpointsPerSweep}`)
   await enqueueEndpoints(
     job,
     endpoints.map(({ endpoint_id }) => endpoint_id),

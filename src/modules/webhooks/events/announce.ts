@@ -36,7 +36,7 @@ function buildEvent(job: JobCtx, announcement: Announcement) {
 }
 
 /** Ids of one statement, far below D1's limit for one bound value. */
-const eventsAStatement = 10_000
+const eventsPerStatement = 10_000
 
 const isSubscribed = sql`(webhook_endpoints.edition_id is null or webhook_endpoints.edition_id = events.edition_id)
   and exists (select 1 from json_each(webhook_endpoints.events) where value = events.kind)`
@@ -53,8 +53,8 @@ export function announceAll(job: JobCtx, announcements: readonly Announcement[])
   const events = announcements.map((announcement) => buildEvent(job, announcement))
   const ids = events.map(({ id }) => id)
   const deliveries: Statement[] = []
-  for (let start = 0; start < ids.length; start += eventsAStatement) {
-    const eventIds = ids.slice(start, start + eventsAStatement)
+  for (let start = 0; start < ids.length; start += eventsPerStatement) {
+    const eventIds = ids.slice(start, start + eventsPerStatement)
     deliveries.push(...addAndDeliver(job, { eventIds, isRecipient: isSubscribed, id: deliveryId }))
   }
   return [...insertAll(webhookEvents, events), ...deliveries]

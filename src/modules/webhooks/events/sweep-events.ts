@@ -5,9 +5,9 @@ import { firstIdAt } from '../../../domain/ids.ts'
 import { openDeliveryStatuses } from '../../../domain/webhooks/webhooks.ts'
 
 /** Events and deliveries of one statement. */
-const rowsABatch = 200
+const rowsPerBatch = 200
 /** Transactions of one sweep. The next sweep deletes the rest. */
-const batchesASweep = 20
+const batchesPerSweep = 20
 
 /**
  * Deletes events after their retention time, with their deliveries and attempts, the oldest first. An event with an open
@@ -17,14 +17,14 @@ export async function sweepEvents(job: Pick<JobCtx, 'db' | 'now' | 'config'>): P
   const { db, now, config } = job
   const before = firstIdAt('webhook_event', now() - config.retentionMs.webhooks)
   const hasEnded = (deliveries: SQL): SQL => sql`not ${inList(sql`${deliveries}.status`, openDeliveryStatuses)}`
-  for (let batch = 0; batch < batchesASweep; batch++) {
+  for (let batch = 0; batch < batchesPerSweep; batch++) {
     const expiredRows = await db.all(sql<{
       event_id: string
       id: string | null
     }>`select old.id as event_id, deliveries.id
-      from (select id from webhook_events where id < ${before} order by id limit ${rowsABatch}) as old
+      from (select id from webhook_events where id < ${before} order by id limit ${rowsPerBatch}) as old
         left join webhook_deliveries as deliveries on deliveries.event_id = old.id and ${hasEnded(sql`deliveries`)}
-      limit ${rowsABatch}`)
+      limit ${rowsPerBatch}`)
     if (expiredRows.length === 0) return
     const deliveryIds = expiredRows.flatMap(({ id }) => id ?? [])
     const eventIds = expiredRows.map(({ event_id }) => event_id)
@@ -34,6 +34,6 @@ export async function sweepEvents(job: Pick<JobCtx, 'db' | 'now' | 'config'>): P
       sql`delete from webhook_events where ${inList(sql`id`, eventIds)}
         and not exists (select 1 from webhook_deliveries where event_id = webhook_events.id) returning 1`,
     ])
-    if (expiredRows.length < rowsABatch || deliveries.length + events.length === 0) return
+    if (expiredRows.length < rowsPerBatch || deliveries.length + events.length === 0) return
   }
 }

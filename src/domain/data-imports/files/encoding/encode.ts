@@ -23,8 +23,8 @@ const questionMark = 0x3f
 function encodeLetter(letter: string, table: Map<string, number>): number[] {
   const byte = table.get(letter)
   if (byte !== undefined) return [byte]
-  const plain = letter.normalize('NFKD').replaceAll(/\p{M}/gu, '')
-  return Array.from(plain === letter ? '?' : plain, (part) => table.get(part) ?? questionMark)
+  const baseLetters = letter.normalize('NFKD').replaceAll(/\p{M}/gu, '')
+  return Array.from(baseLetters === letter ? '?' : baseLetters, (part) => table.get(part) ?? questionMark)
 }
 
 /** A letter that the encoding lacks loses its accent, or becomes a question mark. */

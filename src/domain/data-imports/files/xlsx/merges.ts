@@ -71,13 +71,13 @@ export async function createMergeFiller(
   bodyRow: number,
 ): Promise<(row: SheetRow) => FilledRow> {
   const merges = await readMerges(file, sheet)
-  const open = new Map<number, { bottom: number; value: string }>()
+  const currentMerges = new Map<number, { bottom: number; value: string }>()
   return (row) => {
     const cells = [...row.cells]
     const filled: number[] = []
     let length = cells.reduce((sum, cell) => sum + cell.length, 0)
-    for (const [column, { bottom, value }] of open) {
-      if (bottom < row.number) open.delete(column)
+    for (const [column, { bottom, value }] of currentMerges) {
+      if (bottom < row.number) currentMerges.delete(column)
       else if (row.cells.length > 0 && (cells[column] ?? '') === '') {
         while (cells.length < column) cells.push('')
         cells[column] = value
@@ -88,7 +88,7 @@ export async function createMergeFiller(
     }
     for (const { column, bottom } of merges.get(row.number) ?? []) {
       const value = cells[column] ?? ''
-      if (value !== '' && row.number >= bodyRow) open.set(column, { bottom, value })
+      if (value !== '' && row.number >= bodyRow) currentMerges.set(column, { bottom, value })
     }
     return { ...row, cells, filled }
   }

@@ -70,8 +70,8 @@ function formatPlainNumber(text: string): string {
   const value = Number(text)
   if (text.trim() === '' || !Number.isFinite(value)) return text
   const rounded = Number(value.toPrecision(significantDigits))
-  const plain = String(rounded)
-  if (!plain.includes('e')) return plain
+  const digits = String(rounded)
+  if (!digits.includes('e')) return digits
   return Math.abs(rounded) >= 1 ? BigInt(rounded).toString() : rounded.toFixed(20).replace(/(?<!0)0+$/, '')
 }
 

@@ -117,7 +117,7 @@ export interface ParsedDate {
   zone: string | null
 }
 
-/** Parses a date. Answers null for another text, and `undecided` for a date that the format leaves ambiguous. */
+/** Parses a date. Returns null for another text, and `undecided` for a date that the format leaves ambiguous. */
 export function parseDate(text: string, { order }: DateFormat): ParsedDate | 'undecided' | null {
   const shape = readDate(text)
   if (!shape) return null

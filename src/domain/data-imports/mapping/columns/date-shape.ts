@@ -32,7 +32,7 @@ export interface DateShape {
 
 const [firstYear, lastYear] = [1900, 2100]
 
-/** Answers midnight as if it were UTC, or null for a day that does not exist. */
+/** Returns midnight as if it were UTC, or null for a day that does not exist. */
 function toDay(year: number, month: number, day: number): number | null {
   if (year < firstYear || year > lastYear || month < 1 || month > 12 || day < 1) return null
   const at = Date.UTC(year, month - 1, day)
@@ -115,7 +115,7 @@ interface Clock {
   fraction: string | undefined
 }
 
-/** Answers null for a time that does not exist. */
+/** Returns null for a time that does not exist. */
 function toClockMs({ hour, minute, second, fraction = '0' }: Clock): number | null {
   if (minute > 59 || second > 59 || hour > 23) return null
   return ((hour * 60 + minute) * 60 + second) * 1000 + Math.floor(Number(`0.${fraction}`) * 1000)
@@ -151,10 +151,10 @@ const maxMs = Date.UTC(lastYear, 0, 1)
 
 const noTime = { time: null, offset: null, is_serial: false }
 
-function buildInstantShape(at: number, rest: Pick<DateShape, 'offset' | 'is_serial'>): DateShape | null {
+function buildInstantShape(at: number, properties: Pick<DateShape, 'offset' | 'is_serial'>): DateShape | null {
   const day = Math.floor(at / dayMs) * dayMs
   const days = buildFixedDays(day)
-  return days && { ...days, ...rest, time: at - day }
+  return days && { ...days, ...properties, time: at - day }
 }
 
 /** Reads days since 1900 as spreadsheets count them, and seconds or milliseconds since 1970. */
@@ -191,8 +191,8 @@ export function readDate(cell: string): DateShape | null {
   if (iso || cannotBeDate.test(cell)) return iso
   // Polish years end with `r.`.
   const folded = foldFast(normalizeMarks(cell)).replace(/(?<=\d{4}) ?r\.?(?=$|[ ,])/, '')
-  const taken = takeZone(moveYear(folded), (content) => weekdays.has(content))
-  return taken && addZone(readWithoutZoneName(taken.rest), taken.zone)
+  const split = takeZone(moveYear(folded), (content) => weekdays.has(content))
+  return split && addZone(readWithoutZoneName(split.rest), split.zone)
 }
 
 /** An offset that is written as well wins. */

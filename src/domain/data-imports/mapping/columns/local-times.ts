@@ -46,7 +46,7 @@ function getZoneOffsets(timeZone: string): ZoneOffsets {
 }
 
 /**
- * Answers the first of two possible instants, and null for a local time that daylight saving skips, like
+ * Returns the first of two possible instants, and null for a local time that daylight saving skips, like
  * `findInstant`.
  */
 export function createLocalTimeReader(timeZone: string): (wall: number) => number | null {

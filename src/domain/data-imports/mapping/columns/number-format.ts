@@ -113,7 +113,7 @@ export interface ParsedNumber extends Digits {
   currency: string | null
 }
 
-/** Parses a number. Answers null for a cell that is not a number or has two readings. */
+/** Parses a number. Returns null for a cell that is not a number or has two readings. */
 export function parseNumber(text: string, { decimal, or_other }: NumberFormat): ParsedNumber | null {
   const shape = readNumber(text)
   if (!shape || (decimal === 'each' && classifyNumber(shape) === 'either')) return null
@@ -134,6 +134,6 @@ export function toMinorUnits({ whole, fraction, is_negative }: ParsedNumber): nu
   return is_negative && cents > 0 ? -cents : cents
 }
 
-/** Answers null for a number with a fraction. */
+/** Returns null for a number with a fraction. */
 export const toWholeNumber = ({ whole, fraction, is_negative }: ParsedNumber): number | null =>
   /[1-9]/.test(fraction) ? null : (is_negative ? -1 : 1) * Number(whole) + 0

@@ -84,9 +84,9 @@ export function readNumber(text: string): NumberShape | null {
   if (text.length > maxParsedLength) return null
   if (isBare.test(text)) return buildShape(text, { is_negative: false, currency: null })
   if (cannotBeNumber.test(text)) return null
-  const plain = normalizeMarks(text)
-  const inBrackets = /^\((.*)\)$/.exec(plain)?.[1]
-  const match = /^(\D*)(\d(?:[\d.,' ]*\d)?)(\D*)$/.exec(removeDashes(inBrackets ?? plain))
+  const normalized = normalizeMarks(text)
+  const inBrackets = /^\((.*)\)$/.exec(normalized)?.[1]
+  const match = /^(\D*)(\d(?:[\d.,' ]*\d)?)(\D*)$/.exec(removeDashes(inBrackets ?? normalized))
   if (!match) return null
   const [, before = '', digits = '', after = ''] = match
   const opening = /(?<![\p{L}\p{Sc}.,])[.,]$/u.exec(before)?.[0] ?? ''

@@ -96,11 +96,11 @@ function takeWords(text: string): { rest: string; zone: WrittenZone | null } {
   for (let from = Math.max(1, words.length - 6); from < words.length; from++) {
     const tail = words.slice(from).join(' ')
     if (!/^[a-z]/.test(tail) || tail === 'z') continue
-    const rest = words.slice(0, from).join(' ')
-    const isBehindOffset = endsWithOffset.test(rest)
+    const before = words.slice(0, from).join(' ')
+    const isBehindOffset = endsWithOffset.test(before)
     if (!isBehindOffset && !/[ /-]/.test(tail)) continue
     const zone = readZone(tail)
-    if (zone) return { rest, zone: isBehindOffset ? null : zone }
+    if (zone) return { rest: before, zone: isBehindOffset ? null : zone }
   }
   return { rest: text, zone: null }
 }
@@ -119,12 +119,12 @@ export function takeZone(
     text = bracket.rest
     const content = bracket.content.replace(/^!/, '')
     if (content.includes('=') || isOther(content)) continue
-    const written = readZone(content)
-    if (!written && !endsWithOffset.test(text) && !/(?:utc|gmt)[+-]\d{1,2}$/.test(text)) return null
-    zone = written ?? zone
+    const bracketZone = readZone(content)
+    if (!bracketZone && !endsWithOffset.test(text) && !/(?:utc|gmt)[+-]\d{1,2}$/.test(text)) return null
+    zone = bracketZone ?? zone
   }
-  const taken = takeWords(text)
-  return { rest: taken.rest, zone: taken.zone ?? zone }
+  const split = takeWords(text)
+  return { rest: split.rest, zone: split.zone ?? zone }
 }
 
 /** The zone in a header such as `Created at (UTC)`, as a name of IANA. */

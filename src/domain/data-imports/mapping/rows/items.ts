@@ -142,20 +142,20 @@ function fillTickets(rows: readonly PlacedRow[]): PlacedRow[] {
  * Takes each ticket code once. Exports repeat the row of a ticket for each answer, payment or scan, but never give two
  * tickets one code.
  */
-function takeTicketsOnce(sold: readonly DecidedItem[]): DecidedItems {
-  const taken: DecidedItems = { items: [], errors: [], warnings: [] }
+function takeTicketsOnce(items: readonly DecidedItem[]): DecidedItems {
+  const result: DecidedItems = { items: [], errors: [], warnings: [] }
   const byKey = new Map<string, DecidedItem>()
-  for (const item of sold) {
+  for (const item of items) {
     const { line, vendor_code } = item
     const key = buildTicketKey(vendor_code, item.status)
     const earlier = key === null ? undefined : byKey.get(key)
     if (earlier && isSameTicket(earlier, item)) {
       const message = `The ticket "${vendor_code}" is in line ${earlier.line} too, so it is taken once.`
-      taken.warnings.push({ row: line, code: 'repeated_ticket', message })
+      result.warnings.push({ row: line, code: 'repeated_ticket', message })
       continue
     }
     if (earlier && item.status !== 'cancelled')
-      taken.errors.push({
+      result.errors.push({
         row: line,
         column: null,
         target_field: 'item.vendor_code',
@@ -164,9 +164,9 @@ function takeTicketsOnce(sold: readonly DecidedItem[]): DecidedItems {
         value: vendor_code,
       })
     if (key !== null) byKey.set(key, item)
-    taken.items.push(item)
+    result.items.push(item)
   }
-  return taken
+  return result
 }
 
 export function decideItems(rows: readonly PlacedRow[]): DecidedItems {

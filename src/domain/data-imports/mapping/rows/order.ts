@@ -134,8 +134,8 @@ function addHolder(row: PlacedRow, buyer: OrderValues, isFirst: boolean): Placed
 function dropAssumedValues(row: PlacedRow): PlacedRow {
   const { assumed = [] } = row
   if (assumed.length === 0) return row
-  const stated = Object.entries(row.values).filter(([target]) => !assumed.includes(target))
-  return { ...row, values: Object.fromEntries(stated) }
+  const statedValues = Object.entries(row.values).filter(([target]) => !assumed.includes(target))
+  return { ...row, values: Object.fromEntries(statedValues) }
 }
 
 /**

@@ -94,9 +94,9 @@ function readTexts({ mapping, values }: TargetReader, cells: readonly string[]):
 
 function readTarget(reader: TargetReader, cells: readonly string[]): ReadTarget {
   const { field, mapping } = reader
-  const read = readTexts(reader, cells)
-  if (read === 'ignored') return { ignored: true }
-  const { texts, isAssumed } = read
+  const reading = readTexts(reader, cells)
+  if (reading === 'ignored') return { ignored: true }
+  const { texts, isAssumed } = reading
   if (texts.length === 0) return null
   const result = parseCell(texts, reader.format)
   if ('value' in result) return { value: result.value, isAssumed }

@@ -67,7 +67,7 @@ function areNear(one: readonly string[], other: readonly string[]): boolean {
 
 const aliasWords = [...aliasesByKey.values()].map((alias) => ({ alias, words: splitHeader(alias.text) }))
 
-/** Finds an alias with a similar spelling. Answers null when such aliases mean different targets. */
+/** Finds an alias with a similar spelling. Returns null when such aliases mean different targets. */
 function findNearAlias(header: string): Alias | null {
   const words = splitHeader(header)
   const { length } = words.join('')
@@ -132,7 +132,7 @@ const rankConfidence: Record<AliasRank, number> = {
   vague: -0.14,
 }
 
-/** Finds the target that the header of a column suggests. Answers null when the values contradict it. */
+/** Finds the target that the header of a column suggests. Returns null when the values contradict it. */
 export function findCandidate(column: ImportColumn, index: number, context: CandidateContext): Candidate | null {
   const key = buildHeaderKey(column.header)
   const certain = (target: string, confidence: number, reason: SuggestionReason): Candidate | null =>

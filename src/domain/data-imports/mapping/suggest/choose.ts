@@ -33,7 +33,7 @@ function listBest(candidates: readonly Candidate[]): Candidate[] {
   return sorted.filter((one) => sorted[0] && compareRanks(sorted[0], one) === 0)
 }
 
-/** Picks the candidate of the best rank. Answers null when several share it and none outdoes the others. */
+/** Picks the candidate of the best rank. Returns null when several share it and none outdoes the others. */
 function pickBest(candidates: readonly Candidate[], columns: readonly ImportColumn[]): Candidate | null {
   const best = listBest(candidates)
   return best.find((one) => best.every((rival) => one === rival || outdoes(one, rival, columns))) ?? null
@@ -76,14 +76,14 @@ const personFields = ['email', 'first_name', 'last_name', 'full_name'] as const
  */
 function addHoldersBesideBuyers(candidates: readonly Candidate[], chosen: ChosenCandidates): void {
   if (personFields.some((name) => chosen.has(`item.user.${name}`))) return
-  const plain = personFields.flatMap((name) => {
+  const targets = personFields.flatMap((name) => {
     const target = `customer.${name}`
     const plainCandidates = candidates.filter((one) => one.target === target && ['plain', 'vague'].includes(one.rank))
     const [only, ...more] = plainCandidates
     return chosen.get(target)?.rank === 'specific' && only && more.length === 0 ? [{ name, only }] : []
   })
-  if (plain.length < 2) return
-  for (const { name, only } of plain) {
+  if (targets.length < 2) return
+  for (const { name, only } of targets) {
     const target = `item.user.${name}`
     chosen.set(target, { ...only, target, confidence: 0.78 })
   }

@@ -86,10 +86,10 @@ const longestMark = Math.max(...[...currencies, ...Object.keys(marks)].map(({ le
 export function readCurrencyMark(mark: string): string | null {
   // A dot may follow. Small letters never make a text shorter.
   if (mark.length > longestMark + 1) return null
-  const plain = mark.toLowerCase().replace(/\.$/, '')
-  if (plain.length > longestMark) return null
-  const code = Object.hasOwn(marks, plain) ? marks[plain] : undefined
-  return code ?? (isCurrency(plain) || data.other_currencies.includes(plain) ? plain : null)
+  const key = mark.toLowerCase().replace(/\.$/, '')
+  if (key.length > longestMark) return null
+  const code = Object.hasOwn(marks, key) ? marks[key] : undefined
+  return code ?? (isCurrency(key) || data.other_currencies.includes(key) ? key : null)
 }
 
 const crowns: readonly string[] = ['dkk', 'sek', 'nok']

@@ -42,17 +42,17 @@ export function findSmsFault(message: OutboundSms): SendResult | null {
 }
 
 /** Sends the messages that have no fault, and returns the results of all in their order. Never throws. */
-export async function sendAcceptable<Message>(
+export async function sendValid<Message>(
   messages: readonly Message[],
   findFault: (message: Message) => SendResult | null,
-  send: (acceptable: readonly Message[]) => Promise<readonly SendResult[]>,
+  send: (validMessages: readonly Message[]) => Promise<readonly SendResult[]>,
 ): Promise<SendResult[]> {
   const faults = messages.map(findFault)
-  const acceptable = messages.filter((_, index) => faults[index] === null)
+  const validMessages = messages.filter((_, index) => faults[index] === null)
   const missingResult = createFailure('unknown', 'no_result', 'The answer says nothing about this message.')
-  const results = acceptable.length
-    ? await send(acceptable).catch((error: unknown) =>
-        acceptable.map(() =>
+  const results = validMessages.length
+    ? await send(validMessages).catch((error: unknown) =>
+        validMessages.map(() =>
           createFailure('unknown', 'gateway_fault', error instanceof Error ? error.message : 'fault'),
         ),
       )
