@@ -179,6 +179,44 @@ describe('a used ticket', () => {
     expect((await useTicket(purchase)).body.code).toBe('no_uses_left')
   })
 
+  const [ane, bo] = [{ email: 'a@example.dk' }, { email: 'b@example.dk' }]
+  const withoutCode: [string, Record<string, unknown>[], Record<string, unknown>][] = [
+    ['product', [ticket()], { product: 'Day pass' }],
+    ['product and price', [ticket()], { product: 'Day pass', unit_price: 80 }],
+    ['product and holder', [ticket({ user: ane })], { product: 'Day pass', user: bo }],
+    ['holder and price', [ticket({ user: ane })], { unit_price: 80, user: bo }],
+    ['variant', [ticket({ variant: 'Saturday' })], { variant: 'Sunday' }],
+    ['missing variant', [ticket({ variant: 'Saturday' })], { variant: undefined }],
+    ['options', [ticket({ options: ['Lunch'] })], { options: ['Dinner'] }],
+    ['product and new code', [ticket()], { product: 'Day pass', vendor_code: 'T-1' }],
+    ['product and missing code', [ticket({ vendor_code: 'T-1' })], { product: 'Day pass', vendor_code: undefined }],
+    ['product and status', [ticket()], { product: 'Day pass', status: 'pending' }],
+    ['quantity and product', [ticket({ quantity: 2 })], { quantity: 1, product: 'Day pass' }],
+  ]
+
+  it.each(withoutCode)('lets nobody in again when the update changes its %s', async (_, items, change) => {
+    const shop = await seedShop()
+    const { id, purchases } = await taken(shop, { items })
+    const [{ id: purchase } = { id: '' }] = purchases
+    expect((await useTicket(purchase)).status).toBe(201)
+    const changed = [{ ...items[0], ...change }]
+    for (const customer of [{ email: 'buyer@example.dk' }, { email: 'other@example.dk' }]) {
+      await taken(shop, { items: changed, customer })
+      const left = (await loadPurchases(id)).filter(({ status }) => status !== 'cancelled')
+      expect(left.map((one) => [one.id, one.status])).toEqual([[purchase, 'used']])
+      expect(sum(left.map(({ price_paid }) => price_paid))).toBe(change['unit_price'] ?? 100)
+    }
+  })
+
+  it('takes no other ticket of the order when its code is gone from the source', async () => {
+    const shop = await seedShop()
+    const { id, purchases } = await taken(shop, { items: [used] })
+    await useTicket(purchases[0]?.id ?? '')
+    await taken(shop, { items: [ticket({ vendor_code: 'T-2' }), ticket({ product: 'Mug' })] })
+    const statuses = (await loadPurchases(id)).map((one) => `${one.vendor_code} ${one.status}`)
+    expect(statuses.toSorted()).toEqual(['T-1 used', 'T-2 active', 'null active'])
+  })
+
   it('gets the price and the name of its changed line', async () => {
     const shop = await seedShop()
     const { id } = await taken(shop, { items: [used] })

@@ -242,7 +242,7 @@ export function parseCell(texts: readonly string[], format: CellFormat): CellRes
         'calculates it.',
     )
   const { type } = format.field
-  if (type === 'instant') return readInstant(texts, format)
+  if (type === 'instant') return readInstant(texts.map(dropInvisible), format)
   const text = cleanText(texts.join(' '), format)
   switch (type) {
     case 'money':
