@@ -12,9 +12,15 @@ export const languageLabels: Record<Language, string> = {
 /** In this API `se` is Swedish. In BCP 47 Swedish is `sv`, and `se` is Northern Sami. */
 export const toBcp47 = (language: Language): string => (language === 'se' ? 'sv' : language)
 
-/** The language of a BCP 47 tag: `sv-SE` is `se`. Null: the service does not support the language. */
+/**
+ * The language of a tag of BCP 47, POSIX or HTTP: `sv-SE` and `sv_SE.UTF-8` are `se`. Null: the service does not support
+ * the language.
+ */
 export function parseLanguage(tag: string): Language | null {
-  const primary = tag.trim().toLowerCase().split(/[-_]/)[0]
+  const primary = tag
+    .trim()
+    .toLowerCase()
+    .split(/[-_.,;@]/)[0]
   return languages.find((language) => language === primary || toBcp47(language) === primary) ?? null
 }
 

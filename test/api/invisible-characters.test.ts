@@ -1,12 +1,15 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { get, patch, post } from '../support/api.ts'
+import { givenConsent } from '../support/seeding/messaging/consents.ts'
 import { db } from '../support/seeding/rows.ts'
 import { anOrder, givenOrders, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 
 /** Characters that exports, chats, spreadsheets and attackers leave around and inside texts. */
+const blankLetters = '\u034F\u115F\u1160\u17B4\u180E\u206A\u206F\u2800\u3164\uFFA0'
 const characters = Array.from(
-  '\u00AD\u200B\u200C\u200D\u200E\u200F\u202A\u202B\u202C\u202D\u202E\u2060\u2061\u2066\u2067\u2069\uFEFF\u061C',
+  blankLetters +
+    '\u00AD\u200B\u200C\u200D\u200E\u200F\u202A\u202B\u202C\u202D\u202E\u2060\u2061\u2066\u2067\u2069\uFEFF\u061C',
 )
 const spaces = Array.from('\u00A0\u1680\u2003\u202F\u3000')
 
@@ -140,5 +143,80 @@ describe('invisible characters', () => {
     const [{ id }] = body.results
     const hidden = Object.fromEntries(Object.entries(person).map(([name, text]) => [name, hide(text, '\u200B')]))
     expect((await patch(`/v1/user/${id}`, hidden)).body).toMatchObject(person)
+  })
+})
+
+describe('blank characters', () => {
+  const blanks = Array.from('\u200B\u2060\uFEFF\u00AD\u180E\u034F\u115F\u3164\u2800\u202E')
+
+  it('name no other consent', async () => {
+    const shop = await seedShop()
+    const { key } = (await givenConsent(shop.organization_id, { key: 'newsletter' })) as { key: string }
+    const orders = [...blanks, ...spaces].map((blank) =>
+      anOrder({ consents: { [spaces.includes(blank) ? `${blank}${key}${blank}` : hide(key, blank)]: true } }),
+    )
+    const { body } = await externalOrders(shop, 'webshop', orders)
+    expect(body).toMatchObject({ created_orders: orders.length, failed_orders: 0 })
+    const [row] = await db.all(sql`select count(*) as count from consent_records
+      where organization_id = ${shop.organization_id}`)
+    expect(row).toEqual({ count: orders.length })
+  })
+
+  it('make no other code of a ticket or coupon, and find them', async () => {
+    const shop = await seedShop()
+    const item = { product: 'Day ticket', quantity: 1, unit_price: 10 }
+    for (const [index, blank] of blanks.entries()) {
+      const order = {
+        ...anOrder(),
+        coupon_code: 'EARLY-10',
+        payment: { service: 'import', reference: `REF-${index}` },
+        items: [{ ...item, vendor_code: `T-100${index}`, variant: 'Saturday', location: 'North', options: ['Lunch'] }],
+      }
+      await externalOrders(shop, 'webshop', [order])
+      const changed = {
+        ...order,
+        coupon_code: hide('EARLY-10', blank),
+        payment: { service: 'import', reference: hide(`REF-${index}`, blank) },
+        items: [
+          {
+            ...item,
+            vendor_code: hide(`T-100${index}`, blank),
+            variant: hide('Saturday', blank),
+            location: hide('North', blank),
+            options: [hide('Lunch', blank)],
+          },
+        ],
+      }
+      const { body } = await externalOrders(shop, 'webshop', [changed])
+      expect(body, blank.charCodeAt(0).toString(16)).toMatchObject({ skipped_orders: 1, updated_orders: 0 })
+      for (const query of [`vendor_code=${encodeURIComponent(hide(`T-100${index}`, blank))}`]) {
+        const purchases = await get(`/v1/purchases?edition_id=${shop.edition_id}&${query}`)
+        expect(purchases.body.count, query).toBe(1)
+      }
+    }
+  })
+
+  it('are no name', async () => {
+    const shop = await seedShop()
+    for (const blank of blanks) {
+      const item = { product: blank, quantity: 1, unit_price: 1 }
+      const { body } = await externalOrders(shop, 'webshop', [anOrder({ items: [item] })])
+      expect(body.results[0], blank.charCodeAt(0).toString(16)).toMatchObject({ action: 'error' })
+      const named = anOrder({ customer: { email: 'a@example.dk', first_name: blank, full_name: 'Anna Holm' } })
+      await externalOrders(shop, 'webshop', [named])
+    }
+    const { body } = await get(`/v1/user?organization_id=${shop.organization_id}&search=a@example.dk`)
+    expect(body.results).toMatchObject([{ first_name: 'Anna', last_name: 'Holm' }])
+  })
+
+  it('stay in the texts of a message and in metadata', async () => {
+    const shop = await seedShop()
+    const text = `a${blanks.join('b')}c`
+    const [id] = await givenOrders(shop, [
+      anOrder({ metadata: { [text]: text }, customer: { email: 'a@example.dk', metadata: { note: text } } }),
+    ])
+    expect((await get(`/v1/orders/${id}`)).body.metadata).toEqual({ [text]: text })
+    const { body } = await get(`/v1/user?organization_id=${shop.organization_id}`)
+    expect(body.results[0].metadata).toEqual({ note: text })
   })
 })

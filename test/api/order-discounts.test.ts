@@ -182,6 +182,48 @@ describe('a used ticket', () => {
     expect((await useTicket(purchase)).body.code).toBe('no_uses_left')
   })
 
+  const [ane, bo] = [{ email: 'a@example.dk' }, { email: 'b@example.dk' }]
+  const withoutCode: [string, Record<string, unknown>[], Record<string, unknown>][] = [
+    ['product', [buildTicket()], { product: 'Day pass' }],
+    ['product and price', [buildTicket()], { product: 'Day pass', unit_price: 80 }],
+    ['product and holder', [buildTicket({ user: ane })], { product: 'Day pass', user: bo }],
+    ['holder and price', [buildTicket({ user: ane })], { unit_price: 80, user: bo }],
+    ['variant', [buildTicket({ variant: 'Saturday' })], { variant: 'Sunday' }],
+    ['missing variant', [buildTicket({ variant: 'Saturday' })], { variant: undefined }],
+    ['options', [buildTicket({ options: ['Lunch'] })], { options: ['Dinner'] }],
+    ['product and new code', [buildTicket()], { product: 'Day pass', vendor_code: 'T-1' }],
+    [
+      'product and missing code',
+      [buildTicket({ vendor_code: 'T-1' })],
+      { product: 'Day pass', vendor_code: undefined },
+    ],
+    ['product and status', [buildTicket()], { product: 'Day pass', status: 'pending' }],
+    ['quantity and product', [buildTicket({ quantity: 2 })], { quantity: 1, product: 'Day pass' }],
+  ]
+
+  it.each(withoutCode)('lets nobody in again when the update changes its %s', async (_, items, change) => {
+    const shop = await seedShop()
+    const { id, purchases } = await importOrder(shop, { items })
+    const [{ id: purchase } = { id: '' }] = purchases
+    expect((await useTicket(purchase)).status).toBe(201)
+    const changed = [{ ...items[0], ...change }]
+    for (const customer of [{ email: 'buyer@example.dk' }, { email: 'other@example.dk' }]) {
+      await importOrder(shop, { items: changed, customer })
+      const left = (await loadPurchases(id)).filter(({ status }) => status !== 'cancelled')
+      expect(left.map((one) => [one.id, one.status])).toEqual([[purchase, 'used']])
+      expect(sum(left.map(({ price_paid }) => price_paid))).toBe(change['unit_price'] ?? 100)
+    }
+  })
+
+  it('takes no other ticket of the order when its code is gone from the source', async () => {
+    const shop = await seedShop()
+    const { id, purchases } = await importOrder(shop, { items: [used] })
+    await useTicket(purchases[0]?.id ?? '')
+    await importOrder(shop, { items: [buildTicket({ vendor_code: 'T-2' }), buildTicket({ product: 'Mug' })] })
+    const statuses = (await loadPurchases(id)).map((one) => `${one.vendor_code} ${one.status}`)
+    expect(statuses.toSorted()).toEqual(['T-1 used', 'T-2 active', 'null active'])
+  })
+
   it('gets the price and the name of its changed line', async () => {
     const shop = await seedShop()
     const { id } = await importOrder(shop, { items: [used] })

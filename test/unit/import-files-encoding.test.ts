@@ -5,6 +5,7 @@ import { canEncode, encodeText } from '../../src/domain/data-imports/files/encod
 import {
   createDecoder,
   encodings,
+  getByteOrderMark,
   type Encoding,
   undecodable,
 } from '../../src/domain/data-imports/files/encoding/names.ts'
@@ -54,6 +55,35 @@ describe('the encoding of a file', () => {
       )
     },
   )
+
+  it.each([
+    ['cp850', 'Søren|Åse|Lærke|ÅSE|Jürgen|Übel|MÜLLER|Björn|Åsa|Hélène|François|Benoît|Zoë|Daniël'],
+    ['cp437', 'Åse|Lærke|Jürgen|Übel|Åsa|Göran|Linnéa|Hélène|François|Benoît|Joëlle'],
+    ['macintosh', 'Søren|Bjørn|Åse|Lærke|SØREN|MÜLLER|Jürgen|Groß|Märta|Hélène|Noël|Chloë'],
+    ['windows-1252', 'Søren|Åse|SØREN|Groß|STRAßE|Öberg|Hélène|François|Èva|Zoë|O’Brien'],
+    ['windows-1250', 'Łukasz|Paweł|Żaneta|Świątek|Jędrzej|Ćwikła|RÓŻA|MĘŻCZYZNA|JÓŹWIAK|Jürgen'],
+    ['windows-1257', 'Søren|Bjørn|Małgorzata|Żaneta|Świątek|Zażółć'],
+    ['iso-8859-2', 'Łukasz|Paweł|Świątek|Źródło|Käthe'],
+    ['utf-8', 'Søren|Łukasz|Zoë|Əliyev|Иван'],
+  ] as const)('is detected by one name in %s: %s', async (encoding, names) => {
+    for (const name of names.split('|')) {
+      const bytes = encodeText(`id;name;total\n1;Ann;5\n2;${name};6\n`, encoding)
+      const { format, rows } = await inspectAndRead(openBytes(bytes))
+      expect([format.kind === 'csv' && format.encoding, rows[1]?.cells[1]]).toEqual([expect.anything(), name])
+    }
+  })
+
+  it('is that of the text behind a byte order mark of UTF-8', async () => {
+    const bytes = Uint8Array.from([...getByteOrderMark('utf-8'), ...encodeText('"id";name\n1;Søren\n', 'windows-1252')])
+    const expected = { encoding: 'windows-1252', names: ['id', 'name'] }
+    expect((await inspectAndRead(openBytes(bytes))).format).toMatchObject(expected)
+    expect((await inspectAndRead(openBytes(bytes), { encoding: 'windows-1252' })).format).toMatchObject(expected)
+  })
+
+  it('is refused if it makes NUL characters of the text', async () => {
+    const file = openBytes(encodeText('\ufeffid,name\n1,Ann\n', 'utf-16le'))
+    await expect(inspectAndRead(file, { encoding: 'utf-8' })).rejects.toThrow(/NUL characters. Set encoding to auto/)
+  })
 
   it('has a lower confidence when letters are few', async () => {
     const certain = await detectEncoding(openBytes(encodeText(words.polish.repeat(20), 'windows-1250')))
@@ -120,6 +150,18 @@ describe('bytes that are no character', () => {
     })
   })
 
+  it('do not change the encoding of the other rows, however many they are', async () => {
+    const one = [`1`, 'Søren']
+    expect(await readRows(join('id;name\n1;Søren\n2;Bj', [0xf8], 'rn\n3;L', [0xe6], 'rke\n'))).toEqual({
+      encoding: 'utf-8',
+      cells: [one, ['2', `Bj${undecodable}rn`], ['3', `L${undecodable}rke`]],
+    })
+    expect(await readRows(join('id;name\n1;S', [0xf8], 'ren\n2;B', [0x8d], 'o\n3;', [0x9d], '\n'))).toEqual({
+      encoding: 'windows-1252',
+      cells: [one, ['2', `B${undecodable}o`], ['3', undecodable]],
+    })
+  })
+
   it('are told apart from a U+FFFD that is part of the text', async () => {
     const text = 'id;name\n1;S\ufffdren\n2;\ufffd\ufffd\n3;Ann\n'
     expect((await readRows(encodeText(text, 'utf-8'))).cells[0]).toEqual(['1', 'S\ufffdren'])
@@ -132,10 +174,10 @@ describe('bytes that are no character', () => {
     expect((await readRows(wide, { encoding: 'utf-16le' })).cells).toEqual([['1', `S\ufffdren ${undecodable}x`]])
   })
 
-  it.each(['windows-1252', 'windows-1250', 'iso-8859-2', 'iso-8859-15'] as const)(
+  it.each(['windows-1252', 'windows-1250', 'windows-1257', 'iso-8859-2', 'iso-8859-15'] as const)(
     'are found in %s, which lacks some bytes',
     async (encoding) => {
-      const bytes = join('id;name\n1;a', [0x81], 'b\n')
+      const bytes = join('id;name\n1;a', [encoding === 'windows-1257' ? 0xa1 : 0x81], 'b\n')
       expect((await readRows(bytes, { encoding })).cells).toEqual([['1', `a${undecodable}b`]])
     },
   )

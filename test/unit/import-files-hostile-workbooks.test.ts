@@ -44,6 +44,15 @@ describe('a small workbook that is expensive to read', () => {
     expect(performance.now() - startedAt).toBeLessThan(4000)
   })
 
+  it('is refused at once with many long and empty sheets', async () => {
+    const rows = `<row r="1">${'<c/>'.repeat(5_000_000)}</row>`
+    const sheets = Array.from({ length: 3 }, (_, index) => ({ name: `${index}`, rows }))
+    const bytes = buildWorkbook({
+      sheets: [...sheets, { name: 'last', rows: header + buildTextRow(2, ['1', 'Ann', 'x']) }],
+    })
+    expect(await catchFault(inspectAndRead(openBytes(bytes)))).toMatchObject({ code: 'empty_file' })
+  })
+
   it('is refused when the texts of its cells are much larger than the file', async () => {
     const sharedStrings = `<si><t>${'x'.repeat(60_000)}</t></si>`
     const rows = Array.from(

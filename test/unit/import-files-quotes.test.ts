@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { inspectFile } from '../../src/domain/data-imports/files/read.ts'
 import { openBytes } from '../../src/domain/data-imports/files/source.ts'
 import { inspectAndRead } from '../support/import-files.ts'
 
@@ -23,6 +24,21 @@ describe('a table with unusual quotation marks', () => {
     ['around each line', '"id,name,note"\n"1,""Ann, x"",y"\n"2,Bo,z"\n'],
     ['around each line but the header', 'id,name,note\n"1,""Ann, x"",y"\n"2,Bo,z"\n'],
     ['around one line', 'id,name,note\n1,"Ann, x",y\n"2,Bo,z"\n'],
+    ['with tabs around them', '"id"\t,"name",\t"note"\n1,\t"Ann, x"\t,y\n2,"Bo"\t,\t"z"\n'],
+    ['with other spaces around them', 'id,name,note\n1,\u00a0"Ann, x"\u202f,y\n2,\u200b"Bo",z\n'],
+    ['behind a byte order mark that was converted', 'ï»¿"id","name","note"\n1,"Ann, x",y\n2,Bo,z\n'],
+    ['around each line, with delimiters behind them', '"id,name,note";;\n"1,""Ann, x"",y";;\n"2,Bo,z";;\n'],
+    ['around each line, with the same delimiter behind', '"id;name;note";\n"1;Ann, x;y";\n"2;Bo;z";\n'],
+    ['around each line, with other delimiters inside', '"id;name;note",,\n"1;Ann, x;y",,\n"2;Bo;z",,\n'],
+    ['around the header', '"id,name,note"\n1,"Ann, x",y\n2,Bo,z\n'],
+    ['around most lines', '"id;name;note"\n"1;Ann, x;y"\n2;Bo;z\n'],
+    ['that are single', "'id','name','note'\n'1','Ann, x','y'\n'2','Bo','z'\n"],
+    ['that are single and around texts alone', "id;name;note\n1;'Ann, x';'y'\n2;'Bo';'z'\n"],
+    ['that are typographic', '“id”,“name”,“note”\n“1”,“Ann, x”,“y”\n“2”,“Bo”,“z”\n'],
+    ['as in German', '„id“;„name“;„note“\n„1“;„Ann, x“;„y“\n„2“;„Bo“;„z“\n'],
+    ['as in French', '«id»\t«name»\t«note»\n«1»\t«Ann, x»\t«y»\n«2»\t«Bo»\t«z»\n'],
+    ['that are typographic where a cell needs them', 'id,name,note\n1,”Ann, x”,y\n2,Bo,z\n'],
+    ['behind a line with a delimiter that the table does not have', 'sep=,\nid;name;note\n1;Ann, x;y\n2;Bo;z\n'],
   ])('is read as it is meant: %s', async (_, text) => {
     expect(await readTable(text)).toEqual(table)
   })
@@ -37,6 +53,42 @@ describe('a table with unusual quotation marks', () => {
       ['id', 'name', 'note'],
       ['1', 'C:\\', 'y'],
       ['2', 'Bo "B"', 'z'],
+    ])
+  })
+
+  it('is read as PHP writes it at the end of cells, also after a backslash', async () => {
+    expect(await readTable('id;name;note\n1;"\\"hi\\"";y\n2;"C:\\dir\\";"say \\"ho\\""\n')).toEqual([
+      ['id', 'name', 'note'],
+      ['1', '"hi"', 'y'],
+      ['2', 'C:\\dir\\', 'say "ho"'],
+    ])
+  })
+
+  it('is read with marks around each line, of which some are short or have line breaks', async () => {
+    const text = '"id,name,note"\n"1,""Ann\nx"",y"\n"2,Bo"\n"3,Cy,""a """"b"""""""\n'
+    expect(await readTable(text)).toEqual([
+      ['id', 'name', 'note'],
+      ['1', 'Ann\nx', 'y'],
+      ['2', 'Bo'],
+      ['3', 'Cy', 'a "b"'],
+    ])
+  })
+
+  it('is read as SQL writes it, with doubled or escaped marks, and others inside', async () => {
+    const text = `'id','name','note'\n'1','O''Brien, x','say "hi"'\n'2','O\\'Neil','"ho"'\n'3','D'Arcy','it''s'\n`
+    expect(await readTable(text)).toEqual([
+      ['id', 'name', 'note'],
+      ['1', "O'Brien, x", 'say "hi"'],
+      ['2', "O'Neil", '"ho"'],
+      ['3', "D'Arcy", "it's"],
+    ])
+  })
+
+  it('keeps marks that are part of some cells', async () => {
+    const rows = ["1,'t Hooft,“Early bird”", "2,'+4512345678,“Early bird”", '3,’n Roll,“Late bird”']
+    expect(await readTable(`id,name,note\n${rows.join('\n')}\n`)).toEqual([
+      ['id', 'name', 'note'],
+      ...rows.map((row) => row.split(',')),
     ])
   })
 
@@ -60,6 +112,27 @@ describe('quotation marks that cannot be read', () => {
       [4, 'misplaced_quote', 2],
     ])
     expect(rows[0]?.fault?.message).toMatch(/double those inside/)
+  })
+
+  it('are an error in lines that are quoted as a whole, and when single marks stay open', async () => {
+    const wrapped = await inspectAndRead(openBytes(new TextEncoder().encode('"a,b,c"\n"1,""x""y,z"\n"2,x,y"\n')))
+    expect(wrapped.rows.map(({ fault }) => fault?.code)).toEqual(['misplaced_quote', undefined])
+    const text = "'a','b','c'\n'1','x\ny','z'\n'2','x','y'\n"
+    const single = await inspectAndRead(openBytes(new TextEncoder().encode(text)))
+    expect(single.rows.map(({ line, fault }) => [line, fault?.code])).toEqual([
+      [2, 'misplaced_quote'],
+      [3, undefined],
+      [4, undefined],
+    ])
+  })
+
+  it('cost little when each cell opens one and none is closed', async () => {
+    const line = `${"'a,".repeat(60_000)}\n`
+    const text = `'id','name'\n'1','x'\n'2','y'\n${line.repeat(8)}`
+    const start = performance.now()
+    const format = await inspectFile(openBytes(new TextEncoder().encode(text)))
+    expect(format.kind === 'csv' && format.marks).toBe('single')
+    expect(performance.now() - start).toBeLessThan(5000)
   })
 
   it('keep lines and places of the original correct, also over line breaks in cells', async () => {

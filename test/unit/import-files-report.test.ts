@@ -56,6 +56,21 @@ describe('the report of failed rows', () => {
     expect(reportTable.rows.map(({ fault }) => fault?.code)).toEqual(['too_many_cells', undefined])
   })
 
+  it.each([
+    ['each line', '"Nr,Navn,Note"\n"1,""Ann, x"",y"\n"2,Bo,z"\n'],
+    ['one line', 'Nr,Navn,Note\n1,"Ann, x",y\n"2,Bo,z"\n'],
+    ['single marks', "'Nr','Navn','Note'\n'1','Ann, x','y'\n'2','Bo','z'\n"],
+    ['PHP', 'Nr,Navn,Note\n1,"Ann, x","y\\"\\"y"\n2,"Bo ""B"" \\"C\\"",z\n'],
+  ])('is read like the original that was quoted in an unusual way: %s', async (_, original) => {
+    const file = openBytes(encodeText(original, 'utf-8'))
+    const { format, rows } = await inspectAndRead(file)
+    const again = await inspectAndRead(openBytes(await writeReport(file, format, rows)))
+    expect(again.format.names.slice(2)).toEqual(['Nr', 'Navn', 'Note'])
+    expect(again.rows.map(({ cells, fault }) => [...cells.slice(2), fault])).toEqual(
+      rows.map(({ cells }) => [...cells, null]),
+    )
+  })
+
   it('escapes formulas of the original, and reads them back unescaped', async () => {
     const cells = [
       '=HYPERLINK("https://example.test","Win")',

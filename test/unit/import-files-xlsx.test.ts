@@ -117,6 +117,44 @@ describe('a workbook', () => {
     expect(await catchFault(read(bytes))).toMatchObject({ code: 'no_header', line: 2, message })
   })
 
+  it('is read from the sheet after the summary that Numbers writes', async () => {
+    const summary = buildTextRow(1, ['Numbers Sheet Name', 'Numbers Table Name', 'Excel Worksheet Name'])
+    const sheets = [
+      { name: 'Export Summary', rows: summary + buildTextRow(2, ['Ark 1', 'Tabel 1', 'Ordrer']) },
+      { name: 'Ordrer', rows: header + people(1) },
+    ]
+    expect(await read(buildWorkbook({ sheets }))).toMatchObject({ format: { sheetName: 'Ordrer' } })
+    const summaryAlone = await read(buildWorkbook({ sheets: sheets.slice(0, 1) }))
+    expect(summaryAlone.format).toMatchObject({ sheetName: 'Export Summary' })
+  })
+
+  it('has an error for a formula that was never calculated, and a blank for an empty text', async () => {
+    const rows =
+      '<row r="2"><c><v>1</v></c><c><f>A2*2</f><v></v></c><c t="str"><f>IF(A2=1,"")</f><v></v></c></row>' +
+      '<row r="3"><c><v>2</v></c><c><f>A3*2</f></c><c t="str"><f>"x"</f><v>x</v></c></row>'
+    expect(await readCells(buildWorkbook({ sheets: [{ name: 'x', rows: header + rows }] }))).toEqual([
+      ['1', '#CALC!'],
+      ['2', '#CALC!', 'x'],
+    ])
+  })
+
+  it('is read as Strict Open XML and by the other spellings of the standard', async () => {
+    const rows =
+      '<row r="2"><c t="d"><v>2026-12-31T20:00:00.000</v></c><c t="b"><v>true</v></c><c t="b"><v>false</v></c></row>'
+    const strict = 'http://purl.oclc.org/ooxml/officeDocument/relationships'
+    const relation = `<Relationship Id="rId1" Type="${strict}/worksheet" Target="/xl/worksheets/sheet1.xml"/>`
+    const parts = { 'xl/_rels/workbook.xml.rels': strToU8(`<Relationships>${relation}</Relationships>`) }
+    expect(await readCells(buildWorkbook({ sheets: [{ name: 'x', rows: header + rows }], parts }))).toEqual([
+      ['2026-12-31T20:00:00.000', 'TRUE', 'FALSE'],
+    ])
+  })
+
+  it('may have a space in its very last cell', async () => {
+    const last = '<row r="1048576"><c r="XFD1048576" t="inlineStr"><is><t xml:space="preserve"> </t></is></c></row>'
+    const rows = await readCells(buildWorkbook({ sheets: [{ name: 'x', rows: header + people(1) + last }] }))
+    expect(rows).toEqual([['R-0', 'Søren 0', 's0@example.test']])
+  })
+
   it('may have a merged title, empty rows and a totals line', async () => {
     const bytes = buildWorkbook({
       sheets: [
@@ -267,6 +305,11 @@ describe('a number in a cell', () => {
     ['_-* #,##0.00_-', 'number'],
     ['0.00E+00', 'number'],
     ['00000', 'digits'],
+    ['#,##0.00 DKK', 'number'],
+    ['#,##0.00\\ SEK;-#,##0.00\\ SEK', 'number'],
+    ['# ?/?', 'number'],
+    ['ss.000', 'time'],
+    ['(000) 000-00\\ 00', 'digits'],
   ])('has a kind by its format: %s is a %s', (code, kind) => {
     expect(detectNumberKind(164, code).kind).toBe(kind)
   })

@@ -95,6 +95,41 @@ describe('a cell with one date or time', () => {
     ['Fri Jul 31 20:05:09 CEST 2026', '2026-07-31T18:05:09Z'],
     ['Fri 31 Jul 2026 08:05:09 PM UTC', '2026-07-31T20:05:09Z'],
     ['Fri Jul 31 20:05:09 2026', '2026-07-31T20:05:09'],
+    ['2026-07-31 20:05:09 -0700 -0700', '2026-08-01T03:05:09Z'],
+    ['2026-07-31 20:05:09.5 +0545 +0545 m=-3.5', '2026-07-31T14:20:09Z'],
+    ['2026-07-31 20:05:09 +0530 IST', '2026-07-31T14:35:09Z'],
+    ['2026-07-31 20:05 AEST', '2026-07-31T10:05:00Z'],
+    ['2026-07-31 8:05 PM ET', '2026-08-01T00:05:00Z'],
+    ['Fr 31. Jul. 20:05:09 CEST 2026', '2026-07-31T18:05:09Z'],
+    ['fredag 31. juli 2026 klokken 20:05:09 sentraleuropeisk sommertid', '2026-07-31T18:05:09Z'],
+    ['31.VII.2026', '2026-07-31'],
+    ['31 XII 2026 r., 20:00', '2026-12-31T20:00:00'],
+    ['4 x 10', null],
+    ['31 lipca 2026 r. o godz. 20:00', '2026-07-31T20:00:00'],
+    ['31. maj 2026 kl. 20', '2026-05-31T20:00:00'],
+    ['den 31/7 2026 kl. 20.00', '2026-07-31T20:00:00'],
+    ['31/7 26', null],
+    ['31st of July 2026', '2026-07-31'],
+    ['20:05 31. juli 2026', '2026-07-31T20:05:00'],
+    ['8:05:09 PM Jul 31, 2026', '2026-07-31T20:05:09'],
+    ['20:05 21:06 31', null],
+    ['2026-07-31 - 20:05', '2026-07-31T20:05:00'],
+    ['2026-07-31_20:05:09', '2026-07-31T20:05:09'],
+    ['31 Jul 2026 - 01.08.26', null],
+    ['31/Jul/2026:20:05:09 +0200', '2026-07-31T18:05:09Z'],
+    ['20260731T200509Z', '2026-07-31T20:05:09Z'],
+    ['20260731T2005+0200', '2026-07-31T18:05:00Z'],
+    ['20260731200509', '2026-07-31T20:05:09'],
+    ['1798747200.123', '2026-12-31T20:00:00Z'],
+    ['46022,83333', '2025-12-31T20:00:00'],
+    ['2026-12-31 24:00', '2027-01-01T00:00:00'],
+    ['2026-12-31T24:00:00Z', '2027-01-01T00:00:00Z'],
+    ['2026-12-31T24:00:01Z', null],
+    ['2016-12-31T23:59:60Z', '2017-01-01T00:00:00Z'],
+    ['2026-12-31 20:58:60', null],
+    ['31 december 2026 kl. 7:05 em', '2026-12-31T19:05:00'],
+    ['le 31 juillet 2026', null],
+    ['vendredi 31 juillet 2026 à 20:05', '2026-07-31T20:05:00'],
     ['2026-12-31 13:00 PM', null],
     ['12345678', null],
     ['4512345678', null],
@@ -125,6 +160,11 @@ describe('a cell with one date or time', () => {
     ['8:00 PM', 72_000_000],
     ['kl. 20.00', 72_000_000],
     ['20:00 Uhr', 72_000_000],
+    ['20 Uhr', 72_000_000],
+    ['klokken 20', 72_000_000],
+    ['at 8 pm', 72_000_000],
+    ['24:00', 86_400_000],
+    ['01/01/1900 20:00', 72_000_000],
     ['0.8333333333', 72_000_000],
     ['1899-12-30 20:00:00', 72_000_000],
     ['25:00', null],
@@ -279,20 +319,34 @@ describe('a date as the platform formats it for people', () => {
   const styles = ['full', 'long', 'medium', 'short'] as const
   const names = ['short', 'long', 'shortOffset', 'longOffset', 'longGeneric'] as const
 
-  it.each(['en-US', 'en-GB', 'da-DK', 'de-DE', 'sv-SE', 'nl-NL', 'pl-PL'])('is read in %s, with its zone', (locale) => {
-    const order = locale === 'en-US' ? 'mdy' : 'dmy'
-    for (const dateStyle of styles)
-      for (const timeStyle of styles) {
-        const text = new Intl.DateTimeFormat(locale, { dateStyle, timeStyle, timeZone }).format(at)
-        const hasZone = timeStyle === 'full' || timeStyle === 'long'
-        expect([text, read(text, order)]).toEqual([text, hasZone ? '2026-07-31T18:05:00Z' : '2026-07-31T20:05:00'])
-      }
-    for (const timeZoneName of names)
-      for (const weekday of ['long', 'short'] as const) {
-        const parts = { weekday, year: 'numeric', month: 'long', day: 'numeric', hour: '2-digit' } as const
-        const format = new Intl.DateTimeFormat(locale, { ...parts, minute: '2-digit', timeZone, timeZoneName })
-        expect([format.format(at), read(format.format(at))]).toEqual([format.format(at), '2026-07-31T18:05:00Z'])
-      }
+  it.each(['en-US', 'en-GB', 'da-DK', 'de-DE', 'sv-SE', 'nl-NL', 'pl-PL', 'nb-NO', 'nn-NO'])(
+    'is read in %s, with its zone',
+    (locale) => {
+      const order = locale === 'en-US' ? 'mdy' : 'dmy'
+      for (const dateStyle of styles)
+        for (const timeStyle of styles) {
+          const text = new Intl.DateTimeFormat(locale, { dateStyle, timeStyle, timeZone }).format(at)
+          const hasZone = timeStyle === 'full' || timeStyle === 'long'
+          expect([text, read(text, order)]).toEqual([text, hasZone ? '2026-07-31T18:05:00Z' : '2026-07-31T20:05:00'])
+        }
+      for (const timeZoneName of names)
+        for (const weekday of ['long', 'short'] as const) {
+          const parts = { weekday, year: 'numeric', month: 'long', day: 'numeric', hour: '2-digit' } as const
+          const format = new Intl.DateTimeFormat(locale, { ...parts, minute: '2-digit', timeZone, timeZoneName })
+          expect([format.format(at), read(format.format(at))]).toEqual([format.format(at), '2026-07-31T18:05:00Z'])
+        }
+    },
+  )
+})
+
+describe('a date with a clock of twelve hours', () => {
+  it.each(['en-US', 'en-GB', 'da-DK', 'de-DE', 'sv-SE', 'nb-NO', 'nl-NL', 'pl-PL'])('is read in %s', (locale) => {
+    const timeZone = 'Europe/London'
+    for (const at of [Date.UTC(2026, 0, 27, 20, 5, 9), Date.UTC(2026, 0, 27, 0, 5, 9)]) {
+      const options = { dateStyle: 'medium', timeStyle: 'full', hour12: true, timeZone } as const
+      const text = new Intl.DateTimeFormat(locale, options).format(at)
+      expect([text, read(text, 'dmy')]).toEqual([text, `${new Date(at).toISOString().slice(0, 19)}Z`])
+    }
   })
 })
 
@@ -304,6 +358,19 @@ describe('the zone in a header', () => {
     ['Bestelldatum (MEZ)', 'Europe/Berlin'],
     ['Created (GMT+2)', 'Etc/GMT-2'],
     ['Created (EST)', 'Etc/GMT+5'],
+    ['Created (GMT+01:00) Copenhagen', 'Etc/GMT-1'],
+    ['Created (UTC+05:30)', 'Asia/Kolkata'],
+    ['Created (America/New York)', 'America/New_York'],
+    ['Created (ET)', 'America/New_York'],
+    ['Datum (MEZ/MESZ)', 'Europe/Berlin'],
+    ['Created (in UTC)', 'UTC'],
+    ['created_at_utc', 'UTC'],
+    ['createdAtUtc', 'UTC'],
+    ['Date, UTC', 'UTC'],
+    ['UTC date', 'UTC'],
+    ['Oprettet CET', 'Europe/Berlin'],
+    ['Created (DD/MM/YYYY)', null],
+    ['Date est', null],
     ['Created (local)', null],
     ['Created', null],
   ])('is recognised: %s is %s', (header, zone) => {

@@ -36,6 +36,20 @@ it.each([
   ['Henry Ford, III', 'Henry', 'Ford, III'],
   ['Hansen, Peter', 'Peter', 'Hansen'],
   ['Iversen, Iv', 'Iv', 'Iversen'],
+  ['Iversen, IV', '', 'Iversen, IV'],
+  ['Hansen, Anna, jr.', 'Anna', 'Hansen, jr.'],
+  ['John Smith, Ph.D., MBA', 'John', 'Smith, Ph.D., MBA'],
+  ['Dr. Anna Hansen, MD, PhD', 'Dr. Anna', 'Hansen, MD, PhD'],
+  ['Smith, Dr.', '', 'Smith, Dr.'],
+  ['Smith, Dr. Anna', 'Dr. Anna', 'Smith'],
+  ['Jens Nielsen, d.y.', 'Jens', 'Nielsen, d.y.'],
+  ['Anna Hansen, dipl.-ing.', 'Anna', 'Hansen, dipl.-ing.'],
+  ['Hansen，jr.', '', 'Hansen, jr.'],
+  ['"Hansen, jr."', '', 'Hansen, jr.'],
+  ['Hansen,Anna', 'Anna', 'Hansen'],
+  ['Hansen, ', '', 'Hansen'],
+  [', Anna', 'Anna', ''],
+  ['Li, Ma', 'Ma', 'Li'],
 ])('a full name keeps its suffix in the last name: "%s"', (text, first_name, last_name) => {
   expect(splitFullName(text)).toEqual({ first_name, last_name })
 })

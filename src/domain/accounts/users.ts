@@ -1,5 +1,6 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
 import { toAsciiDomain, toUnicodeDomain } from '../messaging/domain-names.ts'
+import { unquoteLocalPart } from '../messaging/mailbox.ts'
 import { extractDigits, fold, searchSeparator } from '../text/fold.ts'
 import { cleanKey, cleanName } from '../text/invisible.ts'
 
@@ -19,10 +20,11 @@ const domainPattern = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,6
 
 /**
  * The form in which addresses are stored and compared, which is one for each mailbox: NFKC, in lower case, without
- * invisible characters, and with the domain in Unicode. Null: the text is not an address.
+ * invisible characters, without quotes around the part before the `@`, and with the domain in Unicode. Null: the text is
+ * not an address.
  */
 export function normalizeEmail(text: string): string | null {
-  const email = cleanKey(text.trim()).normalize('NFKC').toLowerCase().normalize('NFKC')
+  const email = unquoteLocalPart(cleanKey(text.trim()).normalize('NFKC').toLowerCase().normalize('NFKC'))
   if (email.length > maxEmailLength) return null
   const at = email.lastIndexOf('@')
   const [local, domain] = [email.slice(0, Math.max(0, at)), toAsciiDomain(email.slice(at + 1))]
@@ -46,8 +48,9 @@ const internationalPrefix = /^\s*(?:\(\s*(?:\+|00)\s*([1-9]\d{0,3})\s*\)|(?:\+|0
 
 /** E.164, or null if the text is not a phone number. Numbers without a country code get `countryCode`, such as `+45`. */
 export function normalizePhone(text: string, countryCode: string | null): string | null {
-  if (text.length > maxPhoneLength) return null
-  const international = cleanKey(text).replace(internationalPrefix, (_, code: string | undefined) => `+${code ?? ''}`)
+  const visible = cleanKey(text)
+  if (visible.length > maxPhoneLength) return null
+  const international = visible.replace(internationalPrefix, (_, code: string | undefined) => `+${code ?? ''}`)
   const number = parsePhoneNumberFromString(international, {
     extract: false,
     ...(countryCode ? { defaultCallingCode: countryCode.replace('+', '') } : {}),
@@ -91,22 +94,35 @@ const isParticle = (word: string | undefined): boolean =>
   word !== undefined && word !== word.toUpperCase() && word === word.toLowerCase()
 
 /** What may follow a name after a comma without being a first name. */
-const suffix = /^(?:jr|jun|junior|sr|sen|senior|i{2,3}|ph\.? ?d|m\.?d|mba|m\.?sc|b\.?sc|esq|dds|cand\. ?\w+)\.?$/i
+const suffixes = [
+  String.raw`jr|jun|junior|sr|sen|senior|d\. ?[yæ]|i{2,3}|esq|dr|prof|dds|mba|ph\.? ?d|m\.? ?d|[mb]\. ?a|[mb]\.? ?sc`,
+  String.raw`ll\. ?[mbd]|cand\. ?\w+|dipl\.[ -]{0,2}\w+`,
+].join('|')
+const suffixPattern = new RegExp(`^(?:${suffixes})\\.?$`, 'iu')
+
+/** Iv is also a first name. */
+const isSuffix = (part: string): boolean => suffixPattern.test(part) || part === 'IV'
 
 /**
- * Splits a full name. Before a comma stands the last name, unless only a suffix such as jr. or Ph.D. follows. Otherwise the last name is the last word together with the
- * lower-case words before it, and a single word is a first name.
+ * Splits a full name. Before a comma stands the last name, unless only suffixes such as jr. or Ph.D. follow. Otherwise
+ * the last name is the last word together with the lower-case words before it, and a single word is a first name.
+ * Suffixes belong to the last name.
  */
 export function splitFullName(text: string): { first_name: string; last_name: string } {
-  const name = cleanName(text)
-  const comma = name.indexOf(',')
-  if (comma >= 0 && suffix.test(name.slice(comma + 1).trim())) {
-    const { first_name, last_name } = splitFullName(name.slice(0, comma))
-    return last_name === ''
-      ? { first_name: '', last_name: name }
-      : { first_name, last_name: last_name + name.slice(comma) }
-  }
-  if (comma >= 0) return { first_name: name.slice(comma + 1).trim(), last_name: name.slice(0, comma).trim() }
+  const name = cleanName(text.replace(/^\s*"([^"]*)"\s*$/, '$1'))
+  const [start = '', ...parts] = name.split(/ ?[,，] ?/)
+  const endings = parts.slice(parts.findLastIndex((part) => !isSuffix(part)) + 1)
+  const others = parts.slice(0, parts.length - endings.length)
+  const addSuffixes = (last_name: string): string => [last_name, ...endings].join(', ')
+  if (others.length > 0) return { first_name: others.join(', '), last_name: addSuffixes(start) }
+  const { first_name, last_name } = splitWords(start)
+  if (endings.length === 0) return { first_name, last_name }
+  return last_name === ''
+    ? { first_name: '', last_name: addSuffixes(first_name) }
+    : { first_name, last_name: addSuffixes(last_name) }
+}
+
+function splitWords(name: string): { first_name: string; last_name: string } {
   const words = name.split(' ')
   let from = words.length - 1
   if (!isParticle(words[from])) while (from > 1 && isParticle(words[from - 1])) from--

@@ -1,11 +1,14 @@
 import { hasInvisible } from '../text/invisible.ts'
 
 /**
- * Converts a domain to the form that DNS has. Returns null for a text that is no domain. The result may still contain
- * characters that no label has.
+ * Converts a domain to the form that DNS has, without a dot at the end. Returns null for a text that is no domain. The
+ * result may still contain characters that no label has.
  */
 export function toAsciiDomain(text: string): string | null {
-  const domain = text.normalize('NFKC').toLowerCase()
+  const domain = text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[.。]$/, '')
   if (/^[a-z0-9.-]*$/.test(domain) && !domain.includes('xn--')) return domain
   // This refuses characters that have a meaning in a URL, such as those of a port or a path.
   if (!/^[\p{L}\p{N}\p{M}\p{So}.。-]+$/u.test(domain) || !URL.canParse(`http://${domain}`)) return null

@@ -11,6 +11,10 @@ const addressPattern = /^[^\s<>()[\]\\,;:"@]+@[^\s<>()[\]\\,;:"@]+$/
 /** Accepts exactly one address, without anything that a mail program could read as a second one. */
 export const isEmailAddress = (text: string): boolean => addressPattern.test(text) && !/\p{Cc}/u.test(text)
 
+/** Removes the quotes of a part before the `@`. `"anna"@example.dk` and `anna@example.dk` are one mailbox. */
+export const unquoteLocalPart = (address: string): string =>
+  address.replace(/^"((?:[^"\\]|\\.)+)"(?=@[^@]*$)/, (_, local: string) => local.replaceAll(/\\(.)/g, '$1'))
+
 /** Parses `Name <address>` or an address alone. Returns null for any other text. */
 export function parseMailbox(text: string): Mailbox | null {
   const trimmed = text.trim()
@@ -89,7 +93,7 @@ export function chooseSender(fields: SenderFields, platform: Mailbox): { from: M
 /** Converts the domain of an address to ASCII, which providers require. */
 export function toAsciiAddress(text: string): string {
   const at = text.lastIndexOf('@') + 1
-  if (/^[\x21-\x7e]*$/.test(text.slice(at))) return text
+  if (/^[\x21-\x7e]*(?<!\.)$/.test(text.slice(at))) return text
   const domain = toAsciiDomain(text.slice(at))
   return domain !== null && /^[a-z0-9.-]+$/.test(domain) ? text.slice(0, at) + domain : text
 }

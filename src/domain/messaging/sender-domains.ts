@@ -38,7 +38,7 @@ const label = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
  * is refused, because no e-mail is sent from a top-level domain.
  */
 export function normalizeDomain(text: string): string | null {
-  const hostname = toAsciiDomain(cleanKey(text.trim()).replace(/\.$/, '')) ?? ''
+  const hostname = toAsciiDomain(cleanKey(text.trim())) ?? ''
   const labels = hostname.split('.')
   // The last label of an IP address is a number.
   const isName = labels.length > 1 && labels.every((part) => label.test(part)) && !/^\d+$/.test(labels.at(-1) ?? '')

@@ -1,5 +1,5 @@
 import { divideByWeights, type PriceParts } from '../refunds/refund-shares.ts'
-import { type BoughtOption, type PurchaseStatus } from './purchases.ts'
+import { type BoughtOption, isHeld, type PurchaseStatus } from './purchases.ts'
 
 /** The product of a purchase, and what is paid for it. */
 interface Unit extends PriceParts {
@@ -160,6 +160,7 @@ function buildKeys({ customerId, followsPrices, hasCodes }: KeyOptions) {
   const forEqualUnits = [byPrice, byValidity, byEquality]
   const forChangedUnits = [addPrice(byProduct), byProduct, addPrice(getCode), getCode]
   const forNewCodes = [addPrice(byVariantValidity), byVariantValidity, byVariant]
+  const forRenamedUnits = [addPrice(() => ''), () => '']
   return {
     forEqualUnits,
     forEqualUnitsOfHolder: [byStatus, ...forEqualUnits].map(addHolder),
@@ -167,6 +168,9 @@ function buildKeys({ customerId, followsPrices, hasCodes }: KeyOptions) {
     forChangedUnitsOfHolder: forChangedUnits.map(addHolder),
     /** The keys of purchases that get a code. */
     forNewCodes: [...forNewCodes.map(addHolder), ...forNewCodes],
+    forRenamedUnits: [...forRenamedUnits.map(addHolder), ...forRenamedUnits],
+    /** Whether a purchase may be any unit. Its code would be in the source if it were another ticket. */
+    mayBeRenamed: (purchase: Unit) => getCode(purchase) === null,
     byEqualityAndHolder: addHolder(byEquality),
     byCodeAndHolder: addHolder(getCode),
   }
@@ -241,12 +245,19 @@ const listEqualSteps = <Purchase extends ExistingUnit>(keys: Keys): PairingStep<
   { keys: keys.forEqualUnits },
 ]
 
-/** A changed unit has the code of its purchase or, if the purchase has no code, its product and variant. */
+/**
+ * A changed unit has the code of its purchase or, if the purchase has no code, its product and variant. A used purchase
+ * without a code takes any unit that is left, so that nobody enters again because the source renamed their ticket.
+ */
 const listChangedSteps = <Purchase extends ExistingUnit>(keys: Keys): PairingStep<Purchase>[] => [
   { keys: keys.forChangedUnitsOfHolder, takesUnit: hasHolder },
   { keys: keys.forChangedUnitsOfHolder, takesUnit: isHeldByCustomer },
   { keys: keys.forChangedUnits },
   { keys: keys.forNewCodes, takesPurchase: (purchase) => !hasCode(purchase), takesUnit: hasCode },
+  {
+    keys: keys.forRenamedUnits,
+    takesPurchase: (purchase) => purchase.has_uses && isHeld(purchase.status) && keys.mayBeRenamed(purchase),
+  },
 ]
 
 const startPairing = <Purchase>(purchases: readonly Purchase[], units: readonly WantedUnit[]): Pairing<Purchase> => ({

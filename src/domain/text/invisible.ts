@@ -1,5 +1,11 @@
-/** Soft hyphens, zero-width characters, marks of direction and byte order marks. */
-const invisible = String.raw`\u00AD\u061C\u180E\u200B-\u200F\u202A-\u202E\u2060-\u2069\uFEFF`
+/**
+ * Soft hyphens, joiners, zero-width characters, marks of direction, byte order marks, and the blank letters of Hangul,
+ * Khmer and Braille, which people type into fields that must not be empty.
+ */
+const invisible = [
+  String.raw`\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180E\u200B-\u200F\u202A-\u202E`,
+  String.raw`\u2060-\u206F\u2800\u3164\uFEFF\uFFA0`,
+].join('')
 
 const invisibleCharacter = new RegExp(`[${invisible}]`, 'u')
 const invisibleCharacters = new RegExp(`[${invisible}]+`, 'gu')

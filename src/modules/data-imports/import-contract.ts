@@ -12,6 +12,7 @@ import {
   sourceOrigins,
 } from '../../domain/data-imports/data-imports.ts'
 import { encodings } from '../../domain/data-imports/files/encoding/names.ts'
+import { otherMarks } from '../../domain/data-imports/files/split.ts'
 import { duplicatePolicies, maxExternalSourceLength } from '../../domain/orders/external-orders.ts'
 import { maxNameLength } from '../../domain/files/names.ts'
 import { groupings } from '../../domain/data-imports/mapping/index.ts'
@@ -91,7 +92,13 @@ const FileFormat = z
     type: z.enum(['csv', 'xlsx']),
     encoding: z.enum(encodings).nullable().openapi({ description: 'Null for a workbook.' }),
     delimiter: z.enum(importDelimiters).exclude(['auto']).nullable().openapi({ description: 'Null for a workbook.' }),
-    quotes: z.enum(quoteOptions).exclude(['auto']).nullable().openapi({ description: 'Null for a workbook.' }),
+    quotes: z
+      .enum([...quoteOptions, ...otherMarks])
+      .exclude(['auto'])
+      .nullable()
+      .openapi({
+        description: "Null for a workbook. `single`: `'Ann'`. `typographic`: `“Ann”`.",
+      }),
     sheet: z.string().nullable().openapi({ description: 'The sheet of a workbook. Null for CSV.' }),
     sheets: z.array(z.string()).openapi({ description: 'Visible sheets of a workbook, up to 50. Empty for CSV.' }),
     header_line: z.int().min(1).nullable().openapi({ description: 'Line of the column names. Null without a header.' }),

@@ -85,7 +85,7 @@ const presentFormat = (format: StoredFormat): z.input<typeof DataImport>['file_f
         type: 'csv',
         encoding: format.encoding,
         delimiter: delimiterNames[format.delimiter],
-        quotes: format.quotes ? 'double' : 'none',
+        quotes: format.quotes ? (format.marks ?? 'double') : 'none',
         sheet: null,
         sheets: [],
         header_line,

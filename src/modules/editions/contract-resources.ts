@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { countryCodes, editionStatuses, smsSenderNames, taxTypes } from '../../domain/editions/editions.ts'
-import { findSenderNameFault, toAsciiAddress } from '../../domain/messaging/mailbox.ts'
+import { findSenderNameFault, toAsciiAddress, unquoteLocalPart } from '../../domain/messaging/mailbox.ts'
 import { currencies } from '../../domain/money.ts'
 import { cleanKey } from '../../domain/text/invisible.ts'
 import {
@@ -59,7 +59,7 @@ export const SenderName = z
 /** The domain is in the form that DNS has, as in sender domains. */
 export const SenderAddress = z
   .string()
-  .overwrite((text) => toAsciiAddress(cleanKey(text).normalize('NFKC')))
+  .overwrite((text) => toAsciiAddress(unquoteLocalPart(cleanKey(text).normalize('NFKC'))))
   .check(z.email())
   .max(254)
   .openapi({ format: 'email', example: 'hello@example.dk' })

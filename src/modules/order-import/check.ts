@@ -129,7 +129,7 @@ function listWarnings({ order, path }: OrderEntry, { payment }: ExistingOrder): 
     warnings.push(fieldError([...path, 'refunded_amount'], 'refund_not_recorded', detail))
   }
   for (const { path: field, text } of order.unsupported_locales ?? []) {
-    const reason = text === '' ? 'The language is empty' : `The language ${text} is not supported`
+    const reason = text === '' ? 'The language is empty' : `The language ${text.slice(0, 60)} is not supported`
     const detail = `${reason}, so a customer without a language gets that of the edition.`
     warnings.push(fieldError([...path, ...field], 'unsupported_language', detail))
   }

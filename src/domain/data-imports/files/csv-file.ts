@@ -1,6 +1,6 @@
 import { detectDialect } from './dialect.ts'
 import { detectEncoding } from './encoding/detect.ts'
-import { readByteOrderMark, createDecoder, showUndecodable, type Encoding } from './encoding/names.ts'
+import { createDecoder, getUnitSize, readByteOrderMark, showUndecodable, type Encoding } from './encoding/names.ts'
 import { ReadError } from './faults.ts'
 import type { CsvFormat, FormatOptions } from './format.ts'
 import { findHeader } from './header.ts'
@@ -24,7 +24,9 @@ async function readSample(file: FileSource, { encoding, likely }: FormatOptions)
   const head = await readBytes(file, 0, sampleLength)
   const chosen = encoding ?? detected.encoding
   const mark = readByteOrderMark(head)
-  const markLength = mark?.encoding === chosen ? mark.length : 0
+  // Programs also put the mark of UTF-8 before text of another encoding.
+  const isMarked = mark && (mark.encoding === chosen || (mark.encoding === 'utf-8' && getUnitSize(chosen) === 1))
+  const markLength = isMarked ? mark.length : 0
   const isLast = head.length === file.size
   const body = head.subarray(markLength)
   const wholeLines = findLineStarts(body, isLast, chosen)
@@ -47,6 +49,11 @@ export async function inspectCsv(file: FileSource, options: FormatOptions): Prom
   const { block, encoding, encodingConfidence, markLength } = await readSample(file, options)
   const text = createDecoder(encoding).decode(block.bytes.subarray(0, block.starts[dialectSampleLines]))
   if (text.trim() === '' && block.isLast) throw new ReadError('empty_file', 'The file has no rows.')
+  if (text.includes('\0'))
+    throw new ReadError(
+      'binary',
+      `The file is not text in ${encoding}: it contains NUL characters. Set encoding to auto.`,
+    )
   const { confidence, ...dialect } = detectDialect(text, options)
   const all = readSampleRecords(block, { ...dialect, encoding, width: null })
   const records = dialect.hasSeparatorLine ? all.slice(1) : all

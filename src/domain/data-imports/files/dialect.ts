@@ -1,4 +1,13 @@
-import { delimiters, splitLines, splitRecords, unwrapRecord, type Delimiter, type Dialect } from './split.ts'
+import {
+  countCells,
+  delimiters,
+  otherMarks,
+  splitLines,
+  splitRecords,
+  unwrapRecord,
+  type Delimiter,
+  type Dialect,
+} from './split.ts'
 
 export interface DetectedDialect extends Dialect {
   /** From 0 to 1. */
@@ -48,7 +57,9 @@ interface Rating extends Dialect {
 function measureRows(text: string, dialect: Dialect): { widths: number[]; isOpen: boolean } {
   const { records: outer, isOpen } = splitRecords(text, dialect)
   const records = dialect.isWrapped ? outer.map((cells) => unwrapRecord(cells, dialect, null)) : outer
-  return { widths: records.filter((cells) => measureFilledWidth(cells) > 0).map(({ length }) => length), isOpen }
+  const rows = records.map((cells) => ({ filled: measureFilledWidth(cells), length: cells.length }))
+  const isTable = rows.some(({ filled }) => filled > 1)
+  return { widths: rows.filter(({ filled }) => filled > 0).map(({ length }) => (isTable ? length : 1)), isOpen }
 }
 
 /** Scores a delimiter: a wrong one does not give many columns in rows of one width. */
@@ -64,34 +75,72 @@ function rateDialect(text: string, dialect: Dialect): Rating {
 /** One unclosed quotation mark is a mistake. In this many lines the character is not a quotation mark. */
 const fewestPlainMarks = 3
 
-/** PHP writes `\\"` for a quotation mark. At the end of a cell, it may be a backslash before the closing mark. */
-const phpQuote = /\\"[^,;|\t\r\n]/
-const emptyCell = /(^|[,;|\t\r\n])""(?=[,;|\t\r\n]|$)/g
+/** PHP writes `\\"` for a quotation mark, which breaks cells that are read without it. */
+function hasPhpQuotes(text: string, delimiter: Delimiter): boolean {
+  if (!text.includes('\\"')) return false
+  const count = (hasBackslashes: boolean) => countCells(text, { delimiter, quotes: true, hasBackslashes }).broken
+  return count(true) < count(false)
+}
 
-const hasPhpQuotes = (text: string): boolean => phpQuote.test(text) && !text.replaceAll(emptyCell, '$1').includes('""')
+/** This share of the rows makes a table. */
+const leastShare = 0.6
 
 const fewestWrappedLines = 2
+/** A title with a comma looks like two columns. */
+const fewestWrappedColumns = 3
 
-/** Reads lines that are quoted as a whole if that makes one table of all of them. */
+/** Reads lines that are quoted as a whole if that makes a table of them. */
+function rateWrapped(text: string, dialect: Dialect): Rating | null {
+  const wrapped = { ...dialect, isWrapped: true }
+  const records = splitRecords(text, wrapped).records.filter((cells) => measureFilledWidth(cells) > 0)
+  const [first] = records
+  if (!first || first.length > 1 || records.length < fewestWrappedLines) return null
+  const widths = records.map((cells) => unwrapRecord(cells, wrapped, null).length)
+  const width = findCommonWidth(widths)
+  const single = records.filter((cells) => cells.length === 1).length
+  if (widths[0] !== width || (width < fewestWrappedColumns && single < records.length)) return null
+  const rating = rateDialect(text, wrapped)
+  return rating.fit >= leastShare ? rating : null
+}
+
 function rateQuoted(text: string, delimiter: Delimiter): Rating {
-  const dialect = { delimiter, quotes: true, ...(hasPhpQuotes(text) ? { hasBackslashes: true } : {}) }
+  const dialect = { delimiter, quotes: true, ...(hasPhpQuotes(text, delimiter) ? { hasBackslashes: true } : {}) }
+  const rating = rateDialect(text, dialect)
+  return (text.includes('"') ? rateWrapped(text, dialect) : null) ?? rating
+}
+
+const fewestMarkedCells = 2
+
+/**
+ * Takes other quotation marks if most cells have them, all cells of the header, or apostrophes a cell in each row, and
+ * if the table is not whole without them.
+ */
+function rateMarks(text: string, delimiter: Delimiter, usual: Rating): Rating | null {
   const lines = splitLines(text).filter((line) => line.trim() !== '')
-  const areQuoted = lines.every((line) => line.startsWith('"') && line.trimEnd().endsWith('"'))
-  if (lines.length >= fewestWrappedLines && areQuoted && rateDialect(text, dialect).score === 0) {
-    const wrapped = rateDialect(text, { ...dialect, isWrapped: true })
-    if (wrapped.fit === 1) return wrapped
+  for (const marks of otherMarks) {
+    const dialect = { delimiter, quotes: true, marks }
+    const { marked, filled } = countCells(text, dialect)
+    if (marked === 0) continue
+    const rating = rateDialect(text, dialect)
+    const header = countCells(lines[0] ?? '', dialect)
+    const isUsual = marked >= fewestMarkedCells && (marked * 2 >= filled || header.marked === header.filled)
+    if (isUsual && rating.fit >= leastShare) return rating
+    const isInEachRow = marks === 'single' && marked >= fewestMarkedCells && marked >= lines.length - 1
+    if (rating.fit > usual.fit || (isInEachRow && rating.fit === usual.fit && rating.score > 0)) return rating
   }
-  return rateDialect(text, dialect)
+  return null
 }
 
 /** Ignores quotation marks where they break a table that is whole without them. */
 function rateQuotes(text: string, delimiter: Delimiter): Rating {
-  const quotedRating = rateQuoted(text, delimiter)
-  if (quotedRating.fit === 1 || !text.includes('"')) return quotedRating
-  const plainRating = rateDialect(text, { delimiter, quotes: false })
-  if (plainRating.fit < 1) return quotedRating
-  const linesWithMarks = splitLines(text).filter((line) => line.split(delimiter).some((cell) => cell.startsWith('"')))
-  return linesWithMarks.length >= fewestPlainMarks ? plainRating : quotedRating
+  const quoted = rateQuoted(text, delimiter)
+  const marked = rateMarks(text, delimiter, quoted)
+  if (marked || !text.includes('"')) return marked ?? quoted
+  if (quoted.fit === 1) return quoted
+  const plain = rateDialect(text, { delimiter, quotes: false })
+  if (plain.fit < 1) return quoted
+  const opening = splitLines(text).filter((line) => line.split(delimiter).some((cell) => cell.startsWith('"')))
+  return opening.length >= fewestPlainMarks ? plain : quoted
 }
 
 /** @param text whole lines from the beginning of a file */
@@ -103,16 +152,21 @@ export function detectDialect(
   const separator = readSeparatorLine(first)
   const lineBreak = detectLineBreak(text)
   const body = separator ? text.slice(text.search(/[\r\n]|$/)).replace(/^(\r\n|\n|\r)/, '') : text
-  const delimiterSetting = options.delimiter ?? separator
-  const ratings = (delimiterSetting ? [delimiterSetting] : delimiters)
-    .map((delimiter) =>
-      options.quotes === undefined
-        ? rateQuotes(body, delimiter)
-        : options.quotes
-          ? rateQuoted(body, delimiter)
-          : rateDialect(body, { delimiter, quotes: false }),
-    )
-    .toSorted((one, other) => other.score - one.score)
+  const rate = (candidates: readonly Delimiter[]): Rating[] =>
+    candidates
+      .map((delimiter) =>
+        options.quotes === undefined
+          ? rateQuotes(body, delimiter)
+          : options.quotes
+            ? rateQuoted(body, delimiter)
+            : rateDialect(body, { delimiter, quotes: false }),
+      )
+      .toSorted((one, other) => other.score - one.score)
+  const separatorFit = separator && !options.delimiter ? rate([separator])[0]!.fit : 1
+  // A program may write the line of its country above a table with another delimiter.
+  const isWrongSeparator = separatorFit < leastShare && rate(delimiters)[0]!.fit === 1
+  const delimiterSetting = options.delimiter ?? (isWrongSeparator ? undefined : (separator ?? undefined))
+  const ratings = rate(delimiterSetting ? [delimiterSetting] : delimiters)
   const best = ratings[0]!
   const second = ratings[1]
   const details = { lineBreak, hasSeparatorLine: separator !== null }
@@ -127,8 +181,6 @@ export function detectDialect(
   const { fit: _fit, score: _score, ...dialect } = best
   return { ...details, ...dialect, confidence }
 }
-
-const leastShare = 0.6
 
 export const hasColumns = (text: string): boolean =>
   delimiters.some((delimiter) => {

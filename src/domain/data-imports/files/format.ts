@@ -1,5 +1,5 @@
 import type { Encoding } from './encoding/names.ts'
-import type { Delimiter } from './split.ts'
+import type { Delimiter, OtherMarks } from './split.ts'
 import type { LinePosition } from './lines.ts'
 
 export interface FormatOptions {
@@ -30,6 +30,7 @@ export interface CsvFormat extends Table {
   quotes: boolean
   hasBackslashes?: boolean
   isWrapped?: boolean
+  marks?: OtherMarks
   hasSeparatorLine: boolean
   lineBreak: '\r\n' | '\n' | '\r'
   /** The length of the byte order mark. */

@@ -9,7 +9,7 @@ import {
   type RowFault,
 } from './faults.ts'
 import type { LineBlock } from './lines.ts'
-import { splitRecords, tidyText, unwrapRecord, type Dialect } from './split.ts'
+import { hasOpenMark, splitRecords, tidyText, unwrapRecord, type Dialect } from './split.ts'
 
 export interface SourceRecord {
   cells: string[]
@@ -112,11 +112,16 @@ export class RecordReader {
 
   /** A cell keeps its quotation marks only if they are doubled in the file. */
   #buildWholeRecord(part: LineBlock, at: number, lineCount: number, cells: string[]): SourceRecord {
-    const record = buildRecord(part, at, lineCount, unwrapRecord(cells, this.#format, this.#format.width))
-    if (!this.#format.quotes || !cells.some((cell) => cell.startsWith('"'))) return record
-    const raw = tidyText(this.#decodeLines(part, at, lineCount), this.#format)
+    const { quotes, marks } = this.#format
+    const unwrapped = unwrapRecord(cells, this.#format, this.#format.width)
+    const record = buildRecord(part, at, lineCount, unwrapped)
+    const open = marks ? unwrapped.findIndex((cell) => hasOpenMark(cell, marks)) : -1
+    if (open >= 0) return { ...record, fault: buildMisplacedQuoteFault(open + 1) }
+    if (!quotes || !unwrapped.some((cell) => cell.startsWith('"'))) return record
+    const line = unwrapped === cells ? this.#decodeLines(part, at, lineCount) : (cells[0] ?? '')
+    const raw = tidyText(line, this.#format)
     let from = 0
-    const misplaced = cells.findIndex((cell) => {
+    const misplaced = unwrapped.findIndex((cell) => {
       if (!cell.startsWith('"')) return false
       const quoted = quoteFully(cell)
       const position = raw.indexOf(quoted, from)

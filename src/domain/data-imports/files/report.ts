@@ -1,9 +1,10 @@
 import { encodeText } from './encoding/encode.ts'
-import { getByteOrderMark, showUndecodable } from './encoding/names.ts'
+import { createDecoder, decodeText, getByteOrderMark, showUndecodable } from './encoding/names.ts'
 import { formatCsvCell, guardFormulas } from '../../text/csv.ts'
 import { joinBytes } from '../../text/encoding.ts'
 import { maxTableColumns, type RowFault } from './faults.ts'
 import type { CsvFormat, FileFormat, XlsxFormat } from './format.ts'
+import { splitRecords } from './split.ts'
 
 /** `raw` has the original bytes; a row of a workbook has none. */
 export interface FailedRow {
@@ -28,12 +29,27 @@ const hasWrongQuotes = (fault: RowFault | null | undefined): boolean =>
 
 const isSafe = (cell: string): boolean => guardFormulas(cell) === cell
 
+/** Cells are added to rows of a report, where other kinds of quoting would not be recognized again. */
+const hasUsualQuotes = (format: FileFormat): boolean =>
+  format.kind === 'csv' && !format.marks && !format.isWrapped && !format.hasBackslashes
+
+/** Whether the line was quoted as a whole although the others are not. */
+function isWrapped(raw: Uint8Array | null, cells: readonly string[], format: FileFormat): boolean {
+  if (!raw || format.kind !== 'csv' || cells.length < 2) return false
+  const text = decodeText(createDecoder(format.encoding), raw, format.encoding)
+  return /^[\s\ufeff]*"/.test(text) && splitRecords(text, format).records[0]?.[1] !== cells[1]
+}
+
 /**
  * A row is repeated byte by byte unless it contains formulas, cells that the copy lacks, or an open quotation mark,
  * which would swallow the rows behind it.
  */
-const isSafeToRepeat = ({ cells, fault }: FailedRow): boolean =>
-  !hasWrongQuotes(fault) && cells.length <= maxTableColumns && cells.every(isSafe)
+const isSafeToRepeat = ({ cells, fault, raw }: FailedRow, format: FileFormat): boolean =>
+  !hasWrongQuotes(fault) &&
+  hasUsualQuotes(format) &&
+  !isWrapped(raw, cells, format) &&
+  cells.length <= maxTableColumns &&
+  cells.every(isSafe)
 
 /** The cells of such a row contain its marks. */
 const removeWrongQuotes = ({ cells, fault }: FailedRow): readonly string[] =>
@@ -65,7 +81,9 @@ export function writeReportHeader(format: FileFormat, header: Uint8Array | null)
   const names = listNames(format)
   const text = names.map((name) => formatCsvCell(name, reportFormat)).join(delimiter) + lineBreak
   const headerCells =
-    header && names.every(isSafe) ? endWithLineBreak(header, reportFormat) : encodeText(text, encoding)
+    header && hasUsualQuotes(format) && names.every(isSafe)
+      ? endWithLineBreak(header, reportFormat)
+      : encodeText(text, encoding)
   return joinBytes([mark, encodeText(separator + addedCells, encoding), headerCells])
 }
 
@@ -81,7 +99,7 @@ export function writeReportRow(format: FileFormat, row: FailedRow): Uint8Array {
   const cells = format.kind === 'xlsx' ? row.cells.map(keepDigits) : removeWrongQuotes(row)
   const texts = cells.map((cell) => formatCsvCell(showUndecodable(cell), reportFormat))
   const rowCells =
-    row.raw && isSafeToRepeat(row)
+    row.raw && isSafeToRepeat(row, format)
       ? endWithLineBreak(row.raw, reportFormat)
       : encodeText(texts.join(delimiter) + lineBreak, encoding)
   return joinBytes([encodeText(addedCells, encoding), rowCells])

@@ -12,7 +12,7 @@ export {
 } from './mapping.ts'
 export { detectSource, suggestImport } from './presets/detect.ts'
 export { recallMappings, type RememberedColumn } from './suggest/recall.ts'
-export { getGroupKey, isPhoneError, mapOrder, type DecidedOrder } from './rows/order.ts'
+export { getGroupKey, isLeftOut, mapOrder, type DecidedOrder } from './rows/order.ts'
 export { prepareMappings, type PreparedMappings } from './rows/prepare.ts'
 export {
   countTuples,
@@ -32,5 +32,5 @@ export {
   type StoredError,
   type StoredWarning,
 } from './rows/row.ts'
-export { buildHeaderKey, buildHeaderKeys, isTotalHeader, listAliasTexts } from './targets/aliases.ts'
+export { buildHeaderKey, buildHeaderKeys, isIdKey, isTotalHeader, listAliasTexts } from './targets/aliases.ts'
 export { findTargetField, buildTargetFields } from './targets/fields.ts'

@@ -16,7 +16,7 @@ import {
   type RememberedOption,
   type StoredOptions,
 } from '../../../domain/data-imports/data-imports.ts'
-import { buildHeaderKeys, type RememberedColumn } from '../../../domain/data-imports/mapping/index.ts'
+import { buildHeaderKeys, isIdKey, type RememberedColumn } from '../../../domain/data-imports/mapping/index.ts'
 import type { ImportRow } from '../background/steps.ts'
 import { getImportSource } from '../run/setting.ts'
 
@@ -38,6 +38,12 @@ export interface SourceMemory {
 /** Of all headers that two files have, this share is in both if they come from the same system. */
 const leastShared = 0.7
 
+/**
+ * The share for lists without ids, so that one renamed header of a short list does not import its rows again. Orders of
+ * such lists are found by their content, so lists that are taken for one another do not mix up their orders.
+ */
+const leastSharedOfLists = 0.5
+
 /** Columns that a report of errors adds to its file. */
 const reportHeader = /^_/
 
@@ -51,14 +57,20 @@ export async function findSourceByHeaders(
   headers: readonly string[],
 ): Promise<string | null> {
   const sources = await db.all(
-    sql<{ external_source: string; stored: number; shared: number }>`select external_source, count(*) as stored,
-        sum(${inList(sql`header_key`, headers)}) as shared
-      from import_header_history where organization_id = ${organizationId}
+    sql<{ external_source: string; stored: number; shared: number; has_ids: number }>`select external_source,
+        count(*) as stored, sum(${inList(sql`header_key`, headers)}) as shared,
+        max(coalesce(target_field, '') = 'order.external_id') or exists (select 1 from import_source_history as source
+          where source.organization_id = ${organizationId} and source.external_source = columns.external_source
+            and source.options ->> 'group_by' = 'email') as has_ids
+      from import_header_history as columns where organization_id = ${organizationId}
       group by external_source having shared > 0 order by max(used_at) desc`,
   )
   const rated = sources.map((one) => ({ ...one, share: one.shared / (one.stored + headers.length - one.shared) }))
-  const [best] = rated.toSorted((one, other) => other.share - one.share)
-  return best && best.share >= leastShared ? best.external_source : null
+  const hasIds = headers.some(isIdKey)
+  const [best] = rated
+    .filter(({ share, has_ids }) => share >= (hasIds || has_ids ? leastShared : leastSharedOfLists))
+    .toSorted((one, other) => other.share - one.share)
+  return best?.external_source ?? null
 }
 
 export async function loadSourceMemory(

@@ -16,7 +16,7 @@ import {
   decideRow,
   type DecidedRow,
   getGroupKey,
-  isPhoneError,
+  isLeftOut,
   type Grouping,
   numberRow,
   type PreparedMappings,
@@ -164,9 +164,8 @@ async function readNextRows(file: FileSource, offset: number): Promise<Canonical
   return []
 }
 
-/** A phone number that is not usable matters only without an e-mail address. */
 const isInvalid = (errors: readonly StoredError[], { values }: StagedValues): boolean =>
-  values['customer.email'] === undefined ? errors.length > 0 : errors.some((error) => !isPhoneError(error))
+  errors.some((error) => !isLeftOut(error, values['customer.email'] !== undefined))
 
 /** Each row without a common key is an order with a key from its content. */
 async function buildRowKeys(

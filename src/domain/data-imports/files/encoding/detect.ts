@@ -22,6 +22,7 @@ const singleByte: Encoding[] = [
   'macintosh',
   'cp850',
   'cp437',
+  'windows-1257',
 ]
 
 /** Detects UTF-16 without a byte order mark: Latin text has a zero in every second byte. */
@@ -81,21 +82,30 @@ class ByteSample {
 }
 
 /** Reads until the sample is full, which is the whole file where it is plain ASCII. */
-async function sampleBeyondAscii(file: FileSource): Promise<ByteSample> {
+async function sampleBeyondAscii(file: FileSource, markLength: number): Promise<ByteSample> {
   const sample = new ByteSample()
-  for await (const chunk of file.stream(0, file.size)) {
+  for await (const chunk of file.stream(markLength, file.size - markLength)) {
     sample.add(chunk)
     if (sample.isFull) break
   }
   return sample
 }
 
-/** Letters of other encodings hardly ever form a character of UTF-8, so a few bad bytes among good ones are mistakes. */
+/**
+ * A letter of another script, or of phonetics, beside one of the alphabet comes from two letters of another encoding,
+ * as in `RÓŻA` and `MĘŻCZYZNA`. Azerbaijani has one of the phonetic letters.
+ */
+const strangeLetter = '(?:[^\\P{L}\\p{Script=Latin}]|[\\u0250-\\u0258\\u025a-\\u02af])'
+const mixedScripts = new RegExp(`(?<=[a-z])${strangeLetter}|${strangeLetter}(?=[a-z])`, 'giu')
+
+/** Letters of other encodings hardly ever form a character of UTF-8, so bad bytes beside good ones are mistakes. */
+const maxBadShare = 0.8
+
 function isUtf8({ bytes, isFull }: ByteSample): boolean {
   const longest = isFull ? bytes.findLastIndex((byte) => byte < 0x80) + 1 : bytes.length
   const text = decodeText(createDecoder('utf-8'), bytes.subarray(0, longest), 'utf-8')
-  const bad = countUndecodable(text)
-  return bad === 0 || text.replaceAll(/[\0-\x7f]/g, '').length > bad * 2
+  const bad = countUndecodable(text) + (text.match(mixedScripts)?.length ?? 0)
+  return bad === 0 || bad <= text.replaceAll(/[\0-\x7f]/g, '').length * maxBadShare
 }
 
 /** @param likely encodings that win where the text does not decide, such as those of the organisation's country */
@@ -112,21 +122,24 @@ function detectSingleByte(sample: Uint8Array, likely: readonly Encoding[]): { en
   return { encoding: best.encoding, confidence: Math.round((0.5 + 0.49 * lead) * 100) / 100 }
 }
 
+/** Programs put the mark of UTF-8 also before text of another encoding, so it does not decide. */
 function detectByHead(head: Uint8Array): DetectedEncoding | null {
   const mark = readByteOrderMark(head)
-  if (mark) return { encoding: mark.encoding, confidence: 1, markLength: mark.length }
-  const utf16 = detectUtf16(head)
+  if (mark && mark.encoding !== 'utf-8') return { encoding: mark.encoding, confidence: 1, markLength: mark.length }
+  const utf16 = mark ? null : detectUtf16(head)
   return utf16 && { encoding: utf16, confidence: 0.95, markLength: 0 }
 }
 
-function detectBySample(sample: ByteSample, likely: readonly Encoding[]): DetectedEncoding {
-  if (isUtf8(sample)) return { encoding: 'utf-8', confidence: 1, markLength: 0 }
-  return { ...detectSingleByte(sample.bytes, likely), markLength: 0 }
+function detectBySample(sample: ByteSample, markLength: number, likely: readonly Encoding[]): DetectedEncoding {
+  if (isUtf8(sample)) return { encoding: 'utf-8', confidence: 1, markLength }
+  return { ...detectSingleByte(sample.bytes, likely), markLength }
 }
 
 /** Tries the byte order mark, the zeros of UTF-16, validity as UTF-8, and then letters of Northern Europe. */
 export async function detectEncoding(file: FileSource, likely: readonly Encoding[] = []): Promise<DetectedEncoding> {
-  return detectByHead(await readBytes(file, 0, headLength)) ?? detectBySample(await sampleBeyondAscii(file), likely)
+  const head = await readBytes(file, 0, headLength)
+  const markLength = readByteOrderMark(head)?.length ?? 0
+  return detectByHead(head) ?? detectBySample(await sampleBeyondAscii(file, markLength), markLength, likely)
 }
 
 /** No text contains these characters. Control-Z ends files of old programs and is allowed. */
@@ -136,8 +149,9 @@ const controls = /[\u0000-\u0008\u000e-\u0019\u001b-\u001f\u007f]/
 /** Reads the text at the beginning of a file in any encoding; null for bytes that are not text. */
 export function readTextHead(bytes: Uint8Array): string | null {
   const sample = new ByteSample()
-  sample.add(bytes)
-  const { encoding, markLength } = detectByHead(bytes) ?? detectBySample(sample, [])
+  const length = readByteOrderMark(bytes)?.length ?? 0
+  sample.add(bytes.subarray(length))
+  const { encoding, markLength } = detectByHead(bytes) ?? detectBySample(sample, length, [])
   const text = createDecoder(encoding).decode(bytes.subarray(markLength))
   return controls.test(text) ? null : text
 }

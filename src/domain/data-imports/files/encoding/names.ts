@@ -5,6 +5,7 @@ export const encodings = [
   'utf-16be',
   'windows-1250',
   'windows-1252',
+  'windows-1257',
   'iso-8859-1',
   'iso-8859-2',
   'iso-8859-15',
@@ -84,7 +85,7 @@ export const countUndecodable = (text: string): number => text.split(undecodable
 /** Decodes whole lines. Bytes that fit no character of the encoding become `undecodable`. */
 export function decodeText(decoder: Decoder, bytes: Uint8Array, encoding: Encoding): string {
   const text = decoder.decode(bytes)
-  if (!encoding.startsWith('utf')) return text.replaceAll(/[\u0080-\u009f]/g, undecodable)
+  if (!encoding.startsWith('utf')) return text.replaceAll(/[\u0080-\u009f\ufffd]/g, undecodable)
   if (!text.includes(replacement)) return text
   return decoder
     .decode(hideReplacements(bytes, encoding))

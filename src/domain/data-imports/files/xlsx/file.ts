@@ -25,15 +25,21 @@ const toFilledRecord = ({ number, cells, filled, isHidden }: FilledRow): SourceR
   isHidden,
 })
 
+/** Packed sheets without rows that are read to their end. Very long ones would take long and have no use. */
+const maxEmptyBytes = 16_384
+
 /** Reads the first rows of the first sheet that has some. */
 async function readSample(file: FileSource, workbook: Workbook): Promise<Workbook & { sample: SheetRow[] }> {
+  let emptyBytes = 0
   for (const sheet of [workbook, ...workbook.nextSheets]) {
+    if (emptyBytes > maxEmptyBytes) break
     const sample: SheetRow[] = []
     for await (const rows of readSheetRows(file, { ...workbook, ...sheet })) {
       sample.push(...rows.filter(({ cells }) => cells.length > 0))
       if (sample.length >= sampleRows) break
     }
     if (sample.length > 0) return { ...workbook, ...sheet, sample }
+    emptyBytes += sheet.sheet.compressedSize
   }
   throw new ReadError(
     'empty_file',

@@ -28,7 +28,11 @@ export function detectNumberKind(id: number, code: string | undefined): NumberKi
     return { kind: id === durationId ? 'duration' : 'number' }
   }
   const skeleton = stripFormat(code)
-  if (/^0{2,}$/.test(skeleton)) return { kind: 'digits', length: skeleton.length }
+  // Telephone numbers and codes: 000-000 00 00.
+  const digits = skeleton.replaceAll(/[ ()/-]/g, '')
+  if (/^0{2,}$/.test(digits)) return { kind: 'digits', length: digits.length }
+  // Programs write currencies without quotation marks, as in `#,##0.00 DKK`.
+  if (skeleton.includes('#')) return { kind: 'number' }
   if (/general|standard/i.test(skeleton)) return { kind: 'number' }
   if (/\[(h+|m+|s+)\]/i.test(skeleton)) return { kind: 'duration' }
   if (/[dy]/i.test(skeleton)) return { kind: 'date' }

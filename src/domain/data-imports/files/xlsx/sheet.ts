@@ -31,6 +31,9 @@ export function checkRowLength(length: number, place: { line: number; column: nu
     throw new ReadError('line_too_long', `Row ${place.line} contains too much text.`, place)
 }
 
+/** Excel shows this for a formula that it did not calculate. */
+const missingResult = '#CALC!'
+
 class SheetReader {
   readonly #workbook: Workbook
   rows: SheetRow[] = []
@@ -42,6 +45,7 @@ class SheetReader {
   #text = ''
   #isInValue = false
   #isPhonetic = false
+  #hasFormula = false
 
   constructor(workbook: Workbook) {
     this.#workbook = workbook
@@ -51,6 +55,7 @@ class SheetReader {
     if (tag === 'row') this.#openRow(attributes)
     else if (tag === 'c') this.#openCell(attributes)
     else if (tag === 'rPh') this.#isPhonetic = true
+    else if (tag === 'f') this.#hasFormula = true
     this.#isInValue = (tag === 'v' || tag === 't') && !this.#isPhonetic
   }
 
@@ -81,12 +86,14 @@ class SheetReader {
     this.#type = t
     this.#style = Number(s)
     this.#text = ''
+    this.#hasFormula = false
   }
 
   #closeCell(): void {
     const value = this.#value()
     if (value === '') return
     const { cells, number } = this.#row
+    if (this.#column > maxTableColumns && value.trim() === '') return
     if (this.#column > maxTableColumns)
       throw new ReadError('too_many_columns', `The table has more than ${maxTableColumns} columns.`, {
         line: number,
@@ -111,7 +118,8 @@ class SheetReader {
 
   #value(): string {
     const text = this.#text
-    if (text === '') return ''
+    // A program that cannot compute writes formulas without a value. The text of an empty result has a type.
+    if (text === '') return this.#hasFormula && this.#type !== 'str' ? missingResult : ''
     switch (this.#type) {
       case 's':
         return this.#sharedString(text)
@@ -119,7 +127,7 @@ class SheetReader {
       case 'str':
         return unescapeText(text)
       case 'b':
-        return text.trim() === '1' ? 'TRUE' : 'FALSE'
+        return ['1', 'true'].includes(text.trim()) ? 'TRUE' : 'FALSE'
       case 'e':
       case 'd':
         return text

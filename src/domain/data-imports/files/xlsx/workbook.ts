@@ -62,6 +62,7 @@ async function readRelations(file: FileSource, parts: ZipParts, name: string): P
 const maxSheetNameLength = 100
 const maxSheetNames = 50
 const maxNextSheets = 4
+const summarySheet = 'Export Summary'
 
 interface SheetName {
   name: string
@@ -157,7 +158,10 @@ export async function openWorkbook(file: FileSource, name?: string): Promise<Wor
     return part
   }
   const tables = sheets.filter(({ relation }) => relations.get(relation)?.type === 'worksheet')
-  const visibleSheets = tables.filter(({ isVisible }) => isVisible)
+  // Numbers of Apple puts a list of its sheets before them.
+  const visibleSheets = tables
+    .filter(({ isVisible }) => isVisible)
+    .toSorted((one, other) => Number(one.name === summarySheet) - Number(other.name === summarySheet))
   const sheetNames = visibleSheets.slice(0, maxSheetNames).map((one) => one.name)
   const chosen = tables.find((one) => one.name === name)
   if (!chosen && name !== undefined) throw buildUnknownSheetError(name, sheetNames)

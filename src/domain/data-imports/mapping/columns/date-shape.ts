@@ -69,8 +69,8 @@ function readTriple(text: string): Days | null {
 }
 
 const withMonthName = [
-  // 31. december 2026, 31-Dec-26, 31st Dec 2026
-  /^(?<day>\d{1,2})(?:st|nd|rd|th)?[\s./-]*(?<month>[a-z]+)\.?[\s,./-]*'?(?<year>\d{4}|\d{2})$/,
+  // 31. december 2026, 31-Dec-26, 31st of Dec 2026
+  /^(?<day>\d{1,2})(?:st|nd|rd|th)?(?: of )?[\s./-]*(?<month>[a-z]+)\.?[\s,./-]*'?(?<year>\d{4}|\d{2})$/,
   // December 31, 2026
   /^(?<month>[a-z]+)\.?[\s/-]*(?<day>\d{1,2})(?:st|nd|rd|th)?[,.\s/-]+(?<year>\d{4})$/,
   // Dec-31-26
@@ -78,6 +78,15 @@ const withMonthName = [
   // 2026-Dec-31
   /^(?<year>\d{4})[\s/-]+(?<month>[a-z]+)[\s/-]+(?<day>\d{1,2})$/,
 ]
+
+const romanMonths = ['i', 'ii', 'iii', 'iv', 'v', 'vi', 'vii', 'viii', 'ix', 'x', 'xi', 'xii']
+
+/** Reads `4.VII.2026`. A year of two digits would make dates of sizes such as `4 x 10`. */
+function readRoman(text: string): Days | null {
+  const [, day, month = '', year] = /^(\d{1,2})[\s./-]+([ivx]{1,4})[\s./-]+(\d{4})$/.exec(text) ?? []
+  const number = romanMonths.indexOf(month) + 1
+  return number === 0 ? null : buildFixedDays(toDay(Number(year), number, Number(day)))
+}
 
 function readNamed(text: string): Days | null {
   for (const pattern of withMonthName) {
@@ -88,9 +97,9 @@ function readNamed(text: string): Days | null {
   return null
 }
 
-/** Reads `1/5-2026`, as Danes write it. */
+/** Reads `1/5-2026` and `1/5 2026`, as Danes write it. */
 function readDanish(text: string): Days | null {
-  const match = /^(\d{1,2})\/(\d{1,2}) ?- ?(\d{4}|\d{2})$/.exec(text)
+  const match = /^(\d{1,2})\/(\d{1,2})(?: ?- ?| )(\d{4}|(?<=-.?)\d{2})$/.exec(text)
   return match && buildFixedDays(toDay(expandYear(match[3] ?? ''), Number(match[2]), Number(match[1])))
 }
 
@@ -106,7 +115,7 @@ function removeWeekday(text: string): string {
 }
 
 const timePattern =
-  /^(?<hour>\d{1,2})(?:[:.h](?<minute>\d{2})(?:[:.](?<second>\d{2})(?:[.,](?<fraction>\d{1,9}))?)?)? ?(?<half>[ap]\.?m\.?)? ?(?:uhr|h)?$/
+  /^(?<hour>\d{1,2})(?:[:.h](?<minute>\d{2})(?:[:.](?<second>\d{2})(?:[.,](?<fraction>\d{1,9}))?)?)? ?(?<half>[apfe]\.? ?m\.?)? ?(?<unit>uhr|h)?$/
 
 interface Clock {
   hour: number
@@ -115,33 +124,50 @@ interface Clock {
   fraction: string | undefined
 }
 
-/** Returns null for a time that does not exist. */
-function toClockMs({ hour, minute, second, fraction = '0' }: Clock): number | null {
-  if (minute > 59 || second > 59 || hour > 23) return null
-  return ((hour * 60 + minute) * 60 + second) * 1000 + Math.floor(Number(`0.${fraction}`) * 1000)
+/** Returns null for a time that does not exist. Midnight may end a day, and a leap second an hour. */
+function toClockMs({ hour, minute, second, fraction = '' }: Clock): number | null {
+  const at = ((hour * 60 + minute) * 60 + second) * 1000 + Number(fraction.padEnd(3, '0').slice(0, 3))
+  const isLeapSecond = minute === 59 && second === 60
+  return minute > 59 || (second > 59 && !isLeapSecond) || at > dayMs ? null : at
 }
 
-/** Reads folded times such as `20:00`, `8.30` and `8 pm`. */
-function readClock(text: string): number | null {
+/** Words before a time, in the languages of exports. */
+const timeWords = '(?:kl|klokken|klokka|klockan|klo|at|um|om|o godz|o|godz|a)\\.?'
+
+/** Reads folded times such as `20:00`, `8.30`, `8 pm`, the Swedish `8.00 em`, and `20` if a word says what it is. */
+function readClock(text: string, isNamed = false): number | null {
   const parts = timePattern.exec(text)?.groups
-  if (!parts || (parts['minute'] === undefined && parts['half'] === undefined)) return null
+  if (!parts) return null
+  if (!isNamed && [parts['minute'], parts['half'], parts['unit']].every((part) => part === undefined)) return null
   const half = parts['half']?.[0]
   const hour = Number(parts['hour'])
   if (half && (hour < 1 || hour > 12)) return null
   return toClockMs({
-    hour: half ? (hour % 12) + (half === 'p' ? 12 : 0) : hour,
+    hour: half ? (hour % 12) + (half === 'p' || half === 'e' ? 12 : 0) : hour,
     minute: Number(parts['minute'] ?? 0),
     second: Number(parts['second'] ?? 0),
     fraction: parts['fraction'],
   })
 }
 
-const withTime =
-  /^(?<date>.*?\d)(?:,? (?:kl\.?|klokken|klockan|at|um|om|o|godz\.?)?,? ?|t)(?<time>\d{1,2}(?:[:.h]\d{2}(?:[:.]\d{2}(?:[.,]\d{1,9})?)?)?(?: ?[ap]\.?m\.?)?(?: ?uhr| ?h)?)(?: ?(?<zone>z|[a-z]{3,4}|(?:utc|gmt)?[+-]\d{1,2}[:.]?(?:\d{2})?))?$/
+const clockPattern = '\\d{1,2}(?:[:.h]\\d{2}(?:[:.]\\d{2}(?:[.,]\\d{1,9})?)?)?(?: ?[apfe]\\.? ?m\\.?)?(?: ?uhr| ?h)?'
+const zonePattern = 'z|[a-z]{3,4}|(?:utc|gmt)?[+-]\\d{1,2}[:.]?(?:\\d{2})?'
+const withTime = new RegExp(
+  `^(?<date>.*?\\d)(?:,? (?<word>${timeWords},? ?)?|,? ?[-–|_] ?(?=\\d{1,2}[:h])|:(?=\\d{2}:)|t)` +
+    `(?<time>${clockPattern})(?: ?(?<zone>${zonePattern}))?$`,
+)
+const timeFirst = /^(?<time>\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?: ?[ap]\.?m\.?)?),? (?:den |d\. ?|on )?(?<date>.*\d{2})$/
+/** ISO 8601 without separators, and numbers of databases: `20260704T200000Z`, `20260704200000`. */
+const compactTime = /^(\d{8})(?:t|(?=\d{6}(?!\d)))(\d{2})(\d{2})(\d{2})?((?:[.,]\d{1,9})?(?:z|[+-]\d{2}:?\d{2})?)$/
+
+function spreadCompactTime(text: string): string {
+  const [, day, hour, minute, second = '00', end = ''] = compactTime.exec(text) ?? []
+  return day === undefined ? text : `${day} ${hour}:${minute}:${second}${end}`
+}
 
 const readDays = (text: string): Days | null => {
   const date = removeWeekday(text)
-  return readTriple(date) ?? readNamed(date) ?? readCompact(date) ?? readDanish(date)
+  return readTriple(date) ?? readNamed(date) ?? readRoman(date) ?? readCompact(date) ?? readDanish(date)
 }
 
 const serialEpoch = Date.UTC(1899, 11, 30)
@@ -162,10 +188,16 @@ function readCount(text: string): DateShape | null {
   if (/^\d{5}(?:[.,]\d+)?$/.test(text)) {
     const serial = Number(text.replace(',', '.'))
     if (serial < firstSerial || serial > lastSerial) return null
-    const shape = buildInstantShape(serialEpoch + Math.round(serial * dayMs), { offset: null, is_serial: true })
+    // Spreadsheets count seconds, of which a few decimals of a day are only near.
+    const seconds = Math.round((serial * dayMs) / 1000)
+    const shape = buildInstantShape(serialEpoch + seconds * 1000, { offset: null, is_serial: true })
     return shape && (Number.isInteger(serial) ? { ...shape, time: null } : shape)
   }
-  const at = /^\d{10}$/.test(text) ? Number(text) * 1000 : /^\d{13}$/.test(text) ? Number(text) : Number.NaN
+  const at = /^\d{10}(?:\.\d{1,9})?$/.test(text)
+    ? Math.floor(Number(text) * 1000)
+    : /^\d{13}$/.test(text)
+      ? Number(text)
+      : Number.NaN
   return at >= minMs && at < maxMs ? buildInstantShape(at, { offset: 0, is_serial: false }) : null
 }
 
@@ -191,7 +223,7 @@ export function readDate(cell: string): DateShape | null {
   if (iso || cannotBeDate.test(cell)) return iso
   // Polish years end with `r.`.
   const folded = foldFast(normalizeMarks(cell)).replace(/(?<=\d{4}) ?r\.?(?=$|[ ,])/, '')
-  const split = takeZone(moveYear(folded), (content) => weekdays.has(content))
+  const split = takeZone(spreadCompactTime(moveYear(folded)), (content) => weekdays.has(content))
   return split && addZone(readWithoutZoneName(split.rest), split.zone)
 }
 
@@ -203,11 +235,18 @@ function addZone(shape: DateShape | null, zone: WrittenZone | null): DateShape |
 
 /** Unix writes the year behind the time and the zone: `Sun May 17 20:05:09 CEST 2026`. */
 const yearLast =
-  /^(?<date>(?:[a-z]+[.,]? +)?(?:[a-z]+ +\d{1,2}|\d{1,2}\.? [a-z]+)) (?<time>\d{1,2}:\d{2}:\d{2}(?: [ap]m)?(?: (?:[a-z]{1,5}|[+-]\d{2,4}))?) (?<year>\d{4})$/
+  /^(?<date>(?:[a-z]+[.,]? +)?(?:[a-z]+\.? +\d{1,2}|\d{1,2}\.? [a-z]+\.?)) (?<time>\d{1,2}:\d{2}:\d{2}(?: [ap]m)?(?: (?:[a-z]{1,5}|[+-]\d{2,4}))?) (?<year>\d{4})$/
 
 const moveYear = (text: string): string => {
   const { date, time, year } = yearLast.exec(text)?.groups ?? {}
   return date === undefined ? text : `${date} ${year} ${time}`
+}
+
+function readTimeFirst(text: string): DateShape | null {
+  const parts = timeFirst.exec(text)?.groups
+  const days = parts && readDays(parts['date'] ?? '')
+  const time = parts && readClock(parts['time'] ?? '')
+  return days && time !== null && time !== undefined ? { ...days, ...noTime, time } : null
 }
 
 function readWithoutZoneName(text: string): DateShape | null {
@@ -216,23 +255,26 @@ function readWithoutZoneName(text: string): DateShape | null {
   const alone = readDays(text)
   if (alone) return { ...alone, ...noTime }
   const parts = withTime.exec(text)?.groups
-  const days = parts && readDays((parts['date'] ?? '').replace(/,$/, ''))
-  const time = parts && readClock(parts['time'] ?? '')
-  if (!days || time === null || time === undefined) return null
+  if (!parts) return readTimeFirst(text)
+  const days = readDays((parts['date'] ?? '').replace(/,$/, ''))
+  const time = readClock(parts['time'] ?? '', parts['word'] !== undefined)
+  if (!days) return readTimeFirst(text)
+  if (time === null) return null
   const offset = parts['zone'] === undefined ? null : readOffset(parts['zone'])
   return parts['zone'] !== undefined && offset === null ? null : { ...days, time, offset, is_serial: false }
 }
 
 /** Spreadsheets show a time without a date on one of their first days. */
-const firstDays = /^(?:1899-12-3[01]|1900-01-0[01]|1904-01-01|30[./-]12[./-]1899|12\/30\/1899)[ t]/
+const firstDays =
+  /^(?:1899-12-3[01]|1900-01-0[01]|1904-01-01|30[./-]12[./-]1899|12\/30\/1899|0?1[./]0?1[./]190[04])[ t]/
+const timeWord = new RegExp(`^${timeWords}(?![a-z]) ?`)
 
 /** Reads a time without a date, also as a fraction of a day. */
 export function readTime(cell: string): number | null {
   if (cell.length > maxParsedLength) return null
-  const text = foldFast(normalizeMarks(cell))
-    .replace(firstDays, '')
-    .replace(/^(?:kl\.?|klokken|klockan|godz\.?) ?/, '')
+  const named = foldFast(normalizeMarks(cell)).replace(firstDays, '')
+  const text = named.replace(timeWord, '')
   const fraction = /^0?[.,](\d{3,})$/.exec(text)?.[1]
   if (fraction !== undefined) return Math.round(Number(`0.${fraction}`) * 86_400) * 1000
-  return readClock(text)
+  return readClock(text, text !== named)
 }

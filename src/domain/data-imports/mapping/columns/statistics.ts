@@ -1,6 +1,7 @@
 import { showUndecodable } from '../../files/encoding/names.ts'
 import { cleanCell } from '../../import-cells.ts'
 import { maxEmailLength, normalizeEmail } from '../../../accounts/users.ts'
+import { dropInvisible } from '../../../text/invisible.ts'
 import { readCurrencyMark, readBoolean, readLanguage, readStatus } from '../values/words.ts'
 import { countDate, mergeDates, createDateStatistics, type DateStatistics } from './date-format.ts'
 import { readDate, readTime, type DateShape } from './date-shape.ts'
@@ -144,7 +145,7 @@ export class ColumnCounter {
   }
 
   add(cell: string): void {
-    const text = showUndecodable(cleanCell(cell))
+    const text = showUndecodable(dropInvisible(cleanCell(cell)))
     if (text === '') {
       this.#statistics.blank++
       return

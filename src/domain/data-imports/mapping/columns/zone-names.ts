@@ -19,7 +19,9 @@ const namedZones = [
   ...['New_York', 'Chicago', 'Denver', 'Los_Angeles'].map((city) => `America/${city}`),
   'UTC',
 ]
-const locales = [...languages.map((language) => (language === 'se' ? 'sv' : language)), 'de']
+const locales = [...languages.map((language) => (language === 'se' ? 'sv' : language)), 'de', 'nb', 'nn']
+/** Zones whose short names stand for winter and summer. */
+const genericNames = { et: 'america/new_york', ct: 'america/chicago', mt: 'america/denver', pt: 'america/los_angeles' }
 const winterAndSummer = [Date.UTC(2026, 0, 15), Date.UTC(2026, 6, 15)]
 
 function readZoneName(locale: string, timeZone: string, timeZoneName: 'long' | 'longGeneric', at: number): string {
@@ -29,7 +31,7 @@ function readZoneName(locale: string, timeZone: string, timeZoneName: 'long' | '
 
 /** `Central European Summer Time` is an offset, `Central European Time` is what clocks showed. */
 function buildLongNames(): ReadonlyMap<string, WrittenZone> {
-  const zones = new Map<string, WrittenZone>()
+  const zones = new Map<string, WrittenZone>(Object.entries(genericNames).map(([short, name]) => [short, { name }]))
   for (const name of namedZones)
     for (const locale of locales) {
       for (const at of winterAndSummer)
@@ -98,12 +100,15 @@ function takeWords(text: string): { rest: string; zone: WrittenZone | null } {
     if (!/^[a-z]/.test(tail) || tail === 'z') continue
     const before = words.slice(0, from).join(' ')
     const isBehindOffset = endsWithOffset.test(before)
-    if (!isBehindOffset && !/[ /-]/.test(tail)) continue
+    if (!isBehindOffset && !/[ /-]|^[a-z]{5}/.test(tail) && !Object.hasOwn(genericNames, tail)) continue
     const zone = readZone(tail)
     if (zone) return { rest: before, zone: isBehindOffset ? null : zone }
   }
   return { rest: text, zone: null }
 }
+
+/** Go writes `-0700 PDT`, or the offset once more if the zone has no name. */
+const nameBehindOffset = /(?<=\d[:.]\d{2}(?:[.,]\d+)? ?[+-]\d{2}:?\d{2}) (?:[+-]\d{2}(?:\d{2})?|[a-z]{2,5})$/
 
 /**
  * Takes the zone from the end of a folded date; null for a zone in brackets that is not known. An offset before it
@@ -113,7 +118,7 @@ export function takeZone(
   original: string,
   isOther: (content: string) => boolean,
 ): { rest: string; zone: WrittenZone | null } | null {
-  let text = original.replace(/ m=[+-]\d+\.\d+$/, '')
+  let text = original.replace(/ m=[+-]\d+\.\d+$/, '').replace(nameBehindOffset, '')
   let zone: WrittenZone | null = null
   for (let bracket = takeBracket(text); bracket; bracket = takeBracket(text)) {
     text = bracket.rest
@@ -127,15 +132,41 @@ export function takeZone(
   return { rest: split.rest, zone: split.zone ?? zone }
 }
 
-/** The zone in a header such as `Created at (UTC)`, as a name of IANA. */
-export function readHeaderZone(header: string): string | null {
-  const content = takeBracket(foldFast(header).trim())?.content
-  const zone = content === undefined ? null : readZone(content)
+/** Zones that are offsets by parts of an hour, for headers such as `Created (UTC+05:30)`. */
+const zonesByMinutes: Readonly<Record<number, string>> = {
+  210: 'Asia/Tehran',
+  270: 'Asia/Kabul',
+  330: 'Asia/Kolkata',
+  345: 'Asia/Kathmandu',
+  390: 'Asia/Yangon',
+  570: 'Australia/Darwin',
+}
+
+/** Abbreviations of Central Europe in a header mean what its clocks show. */
+const centralEurope = /^(?:cet|cest|mez|mesz)(?: ?[/,] ?(?:cet|cest|mez|mesz))?$/
+
+function toZoneName(content: string): string | null {
+  if (centralEurope.test(content)) return 'Europe/Berlin'
+  const zone = readZone(content) ?? readZone(content.replaceAll(' ', '_')) ?? readZone(content.replace(/ time$/, ''))
   if (!zone) return null
   if ('name' in zone) return zone.name.replaceAll(/(?<=^|[/_])[a-z]/g, (letter) => letter.toUpperCase())
-  // Abbreviations of Central Europe in a header mean what its clocks show.
-  if (/^(?:cet|cest|mez|mesz)$/.test(content ?? '')) return 'Europe/Berlin'
   const hours = zone.offset / hourMs
   if (hours === 0) return 'UTC'
-  return Number.isInteger(hours) ? `Etc/GMT${hours > 0 ? '-' : '+'}${Math.abs(hours)}` : null
+  return Number.isInteger(hours)
+    ? `Etc/GMT${hours > 0 ? '-' : '+'}${Math.abs(hours)}`
+    : (zonesByMinutes[hours * 60] ?? null)
+}
+
+const maxHeaderLength = 200
+
+/** The zone in a header such as `Created at (UTC)`, `created_at_utc` or `UTC Date`, as a name of IANA. */
+export function readHeaderZone(header: string): string | null {
+  if (header.length > maxHeaderLength) return null
+  const text = foldFast(header.replaceAll(/(?<=[a-z])(?=U[Tt][Cc]$)/g, ' ')).trim()
+  for (const [, content = ''] of text.matchAll(/[([]([^()[\]]+)[)\]]/g)) {
+    const name = toZoneName(content.trim().replace(/^(?:in|as) /, ''))
+    if (name) return name
+  }
+  const [, first, last] = /^(utc|gmt)[ _-]|[ _,:-](utc|gmt|cet|cest|mez|mesz)$/.exec(text) ?? []
+  return toZoneName(first ?? last ?? '')
 }

@@ -197,6 +197,14 @@ function readCurrency(text: string): CellResult {
     : fail('invalid_currency', `${quote(text)} is not a supported currency.`)
 }
 
+/** In English, as workbooks store them, German, Danish, Swedish, Dutch and Polish. */
+const formulaErrors = new Set(
+  ['#REF!', '#VALUE!', '#DIV/0!', '#NAME?', '#NUM!', '#CALC!', '#SPILL!', '#FIELD!', '#BUSY!', '#GETTING_DATA']
+    .concat(['#WERT!', '#BEZUG!', '#ZAHL!', '#VÆRDI!', '#REFERENCE!', '#NAVN?', '#DIVISION/0!', '#VÄRDEFEL!'])
+    .concat(['#REFERENS!', '#NAMN?', '#OGILTIGT!', '#WAARDE!', '#VERW!', '#NAAM?', '#GETAL!', '#DEEL/0!'])
+    .concat(['#ARG!', '#ADR!', '#NAZWA?', '#LICZBA!', '#DZIEL/0!']),
+)
+
 const maxMailboxLength = 400
 
 function readEmail(text: string): CellResult {
@@ -226,8 +234,15 @@ export function parseCell(texts: readonly string[], format: CellFormat): CellRes
       `${quote(showUndecodable(texts.join(' ')))} contains bytes that are no character of the encoding of the file. ` +
         'Correct the cell, or change the encoding if it is wrong in the whole file.',
     )
+  const failed = texts.find((text) => formulaErrors.has(text))
+  if (failed !== undefined)
+    return fail(
+      'invalid_value',
+      `${quote(failed)} is the error of a formula. Correct the formula, or save the file in a spreadsheet program that ` +
+        'calculates it.',
+    )
   const { type } = format.field
-  if (type === 'instant') return readInstant(texts, format)
+  if (type === 'instant') return readInstant(texts.map(dropInvisible), format)
   const text = cleanText(texts.join(' '), format)
   switch (type) {
     case 'money':

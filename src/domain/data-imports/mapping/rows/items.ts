@@ -1,5 +1,6 @@
 import { buildProductKey, readProduct, type ProductTuple } from './products.ts'
 import { concernsWholeRow, type OrderError, type OrderWarning, type PlacedRow } from './row.ts'
+import { fold } from '../../../text/fold.ts'
 import { findWord } from '../../../text/text.ts'
 import { type ItemStatus, itemStatuses } from '../../../orders/external-orders.ts'
 
@@ -118,24 +119,42 @@ const isSameTicket = (one: DecidedItem, other: DecidedItem): boolean =>
   one.quantity === other.quantity &&
   getTotal(one) === getTotal(other) &&
   one.status === other.status &&
-  JSON.stringify(one.user) === JSON.stringify(other.user)
+  fold(JSON.stringify(one.user)) === fold(JSON.stringify(other.user))
+
+/** A cancelled ticket may have been issued again with its code. */
+function buildTicketKey(code: string | null, status: unknown): string | null {
+  return code === null ? null : `${status === 'cancelled'} ${code}`
+}
+
+/** Fills the blank cells of a ticket's rows, because exports may fill them only in the first row of a ticket. */
+function fillTickets(rows: readonly PlacedRow[]): PlacedRow[] {
+  const getKey = ({ values }: PlacedRow) => buildTicketKey(getText(values, 'vendor_code'), values['item.status'])
+  const known = new Map<string | null, ItemValues>([[null, {}]])
+  for (const row of rows) {
+    const key = getKey(row)
+    const itemValues = Object.entries(row.values).filter(([target]) => target.startsWith('item.'))
+    if (key !== null) known.set(key, { ...Object.fromEntries(itemValues), ...known.get(key) })
+  }
+  return rows.map((row) => ({ ...row, values: { ...known.get(getKey(row)), ...row.values } }))
+}
 
 /**
  * Takes each ticket code once. Exports repeat the row of a ticket for each answer, payment or scan, but never give two
- * tickets one code. A cancelled ticket may have been issued again with its code.
+ * tickets one code.
  */
 function takeTicketsOnce(items: readonly DecidedItem[]): DecidedItems {
   const result: DecidedItems = { items: [], errors: [], warnings: [] }
-  const byCode = new Map<string, DecidedItem>()
+  const byKey = new Map<string, DecidedItem>()
   for (const item of items) {
     const { line, vendor_code } = item
-    const earlier = vendor_code === null ? undefined : byCode.get(vendor_code)
+    const key = buildTicketKey(vendor_code, item.status)
+    const earlier = key === null ? undefined : byKey.get(key)
     if (earlier && isSameTicket(earlier, item)) {
       const message = `The ticket "${vendor_code}" is in line ${earlier.line} too, so it is taken once.`
       result.warnings.push({ row: line, code: 'repeated_ticket', message })
       continue
     }
-    if (earlier)
+    if (earlier && item.status !== 'cancelled')
       result.errors.push({
         row: line,
         column: null,
@@ -144,14 +163,14 @@ function takeTicketsOnce(items: readonly DecidedItem[]): DecidedItems {
         message: `Line ${earlier.line} of the same order has another ticket with the code "${vendor_code}".`,
         value: vendor_code,
       })
-    if (vendor_code !== null && item.status !== 'cancelled') byCode.set(vendor_code, item)
+    if (key !== null) byKey.set(key, item)
     result.items.push(item)
   }
   return result
 }
 
 export function decideItems(rows: readonly PlacedRow[]): DecidedItems {
-  const rowItems = rows.map((row) => {
+  const rowItems = fillTickets(rows).map((row) => {
     const product = readProduct(row.values)
     const item = product === null ? null : readItem(row, product)
     return { item, errors: checkItem(row, item) }

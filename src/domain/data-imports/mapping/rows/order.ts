@@ -1,6 +1,7 @@
 import { toIso } from '../../../time/instants.ts'
 import { type Language, languages } from '../../../languages.ts'
 import { type Currency, toMajor } from '../../../money.ts'
+import { fold } from '../../../text/fold.ts'
 import { findWord } from '../../../text/text.ts'
 import { type OrderStatus, orderStatuses } from '../../../orders/orders.ts'
 import type { Grouping } from '../mapping.ts'
@@ -156,7 +157,7 @@ function mergeRows(placed: readonly PlacedRow[]): MergedRows {
       if (first === undefined) {
         values[target] = value
         firstLines.set(target, row.line)
-      } else if (before === value) continue
+      } else if (before === value || (isOfCustomer(target) && fold(String(before)) === fold(String(value)))) continue
       else if (typeof before === 'string' && typeof value === 'string' && target.startsWith('order.metadata.')) {
         const list = appendText(before, value)
         if (list !== null) values[target] = list
@@ -286,13 +287,17 @@ function listUnmappedTotals(rows: readonly PlacedRow[]): number[] {
   return others.length > 0 && others.every((amount) => amount === first) ? [first, sum] : [sum]
 }
 
-/** An order whose customer has an e-mail address does not need a phone number. */
-export const isPhoneError = ({ target_field, code }: StoredError): boolean =>
-  target_field === 'customer.phone_number' && code === 'invalid_phone'
+/**
+ * Whether an order is imported without the value of a cell: a language, or the phone number of a customer who has an
+ * e-mail address.
+ */
+export const isLeftOut = ({ target_field, code }: StoredError, hasEmail: boolean): boolean =>
+  (target_field === 'customer.locale' && code === 'invalid_value') ||
+  (hasEmail && target_field === 'customer.phone_number' && code === 'invalid_phone')
 
-const toPhoneWarning = ({ row, message }: OrderError): OrderWarning => ({
+const toWarning = ({ row, message, code }: OrderError): OrderWarning => ({
   row,
-  code: 'phone_not_taken',
+  code: code === 'invalid_phone' ? 'phone_not_taken' : 'unsupported_language',
   message: `${message} The order is imported without it.`,
 })
 
@@ -302,10 +307,11 @@ export function mapOrder(placed: readonly PlacedRow[], options: OrderOptions): M
   const { items, errors: itemErrors, warnings: itemWarnings } = decideItems(rows)
   const currency = decideCurrency(rows, values, options)
   const rowErrors = rows.flatMap((row) => row.errors.map((error) => ({ ...error, row: row.line })))
-  const phoneErrors = values['customer.email'] === undefined ? [] : rowErrors.filter(isPhoneError)
-  const warnings = [...mergeWarnings, ...itemWarnings, ...phoneErrors.map(toPhoneWarning)]
+  const hasEmail = values['customer.email'] !== undefined
+  const leftOut = rowErrors.filter((error) => isLeftOut(error, hasEmail))
+  const warnings = [...mergeWarnings, ...itemWarnings, ...leftOut.map(toWarning)]
   const errors: OrderError[] = [
-    ...rowErrors.filter((error) => !phoneErrors.includes(error)),
+    ...rowErrors.filter((error) => !leftOut.includes(error)),
     ...disagreements,
     ...itemErrors,
     ...(typeof currency === 'string' ? [] : [currency]),

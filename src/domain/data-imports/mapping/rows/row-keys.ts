@@ -5,15 +5,16 @@ import type { DecidedRow } from './row.ts'
 type RowValues = DecidedRow['values']
 
 /** Values that tell rows without an order id apart. The code of a ticket belongs to one ticket only. */
-const identifyingTargets = [
-  'order.external_id',
-  'order.created',
-  'item.unit_price',
-  'item.line_total',
-  'item.vendor_code',
-] as const
+const identifyingTargets = ['order.external_id', 'order.created', 'item.vendor_code'] as const
 
 const keyLength = 24
+
+/** The price of a unit, whether the file has it or that of the whole row. */
+function readUnitPrice(values: RowValues): number | null {
+  const { 'item.unit_price': unit, 'item.line_total': total, 'item.quantity': quantity = 1 } = values
+  if (typeof unit === 'number') return unit
+  return typeof total === 'number' ? total / Number(quantity) : null
+}
 
 /**
  * Builds a key from the customer, date, product, price and ticket code of a row. A longer copy of a list has the same
@@ -25,6 +26,7 @@ export function buildContentKey({ values, assumed }: Pick<DecidedRow, 'values' |
   const content = JSON.stringify([
     values['customer.email'] ?? values['customer.phone_number'] ?? null,
     product && buildProductKey(product),
+    readUnitPrice(values),
     ...identifyingTargets.map((target) => (assumed.includes(target) ? null : (values[target] ?? null))),
   ])
   return `row-${toHex(sha256OfShort(content)).slice(0, keyLength)}`

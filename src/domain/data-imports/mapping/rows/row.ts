@@ -28,7 +28,13 @@ export interface OrderError extends StoredError {
 
 export interface OrderWarning {
   row: number
-  code: 'refund_without_item' | 'repeated_ticket' | 'several_customers' | 'phone_not_taken' | 'metadata_cut'
+  code:
+    | 'refund_without_item'
+    | 'repeated_ticket'
+    | 'several_customers'
+    | 'phone_not_taken'
+    | 'unsupported_language'
+    | 'metadata_cut'
   message: string
 }
 

@@ -169,3 +169,6 @@ export function listAliasTexts(target: string): string[] {
   const aliases = allAliases.filter((alias) => alias.target === target).toReversed()
   return [...new Map(aliases.map(({ text }) => [buildHeaderKey(text), text])).values()].toReversed()
 }
+
+/** Whether the header with this key names a column of order ids. */
+export const isIdKey = (headerKey: string): boolean => aliasesByKey.get(headerKey)?.target === 'order.external_id'
