@@ -90,7 +90,7 @@ describe('refunds of an order whose source changes it between them', () => {
 })
 
 describe('an order with a discount', () => {
-  it('of its whole total costs nothing, and its free tickets neither', async () => {
+  it('costs nothing when the discount is its whole total, and neither do free tickets', async () => {
     const items = [
       { product: 'Child', quantity: 2, unit_price: 0 },
       { product: 'Adult', quantity: 3, unit_price: 3.33 },

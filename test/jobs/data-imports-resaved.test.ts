@@ -101,7 +101,7 @@ describe('a list without ids', () => {
     [0, 'Mail', 'item.unit_price'],
     [1, 'Billet', 'item.unit_price'],
     [2, 'I alt', 'item.line_total'],
-  ])('of three columns is known again when header %i is %s', async (at, name, price) => {
+  ])('is known again with three columns when header %i is %s', async (at, name, price) => {
     const shop = await seedShop()
     const build = (target_field: string): Settings => ({
       answers: {
@@ -114,7 +114,7 @@ describe('a list without ids', () => {
     expect(counts).toEqual({ created_orders: 0, updated_orders: 0, skipped_orders: 3 })
   })
 
-  it('in another language looks imported in the preview', async () => {
+  it('looks imported in the preview when it is in another language', async () => {
     const shop = await seedShop()
     await importFile(shop, write(list))
     const english = withHeader(list, ['Name', 'Email', 'Ticket type', 'Price', 'Order date'])
@@ -282,7 +282,7 @@ describe('the rows of a ticket', () => {
     expect(await summariseOrders(shop)).toMatchObject([{ amount: '100 dkk', tickets: ['Partout 100 Bo Dahl'] }])
   })
 
-  it('that was cancelled are one ticket, beside the one that replaced it', async () => {
+  it('make one ticket when it was cancelled, beside the one that replaced it', async () => {
     const shop = await seedShop()
     const cancelled = 'Partout;100;T-1;;;15-01-2026;cancelled'
     await importFile(shop, build(cancelled, cancelled, 'Partout;100;T-1;b@example.dk;Bo Dahl;15-01-2026;valid'))
