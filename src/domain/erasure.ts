@@ -22,17 +22,22 @@ export const listSpellings = ({ emails, phones }: ErasedContacts): string[] => [
 const isErased = (text: string, { emails, phones }: ErasedContacts): boolean =>
   emails.has(normalizeEmail(text) ?? '') || phones.has(normalizePhone(text, null) ?? '')
 
-/** An address that continues in either direction is another address. */
-const buildPattern = (spelling: string): RegExp => {
-  const escaped = spelling.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`)
-  return spelling.includes('@')
-    ? new RegExp(String.raw`(?<![\p{L}\p{N}.!#$%&'*+=?^_{|}~-])${escaped}(?![\p{L}\p{N}-]|\.[\p{L}\p{N}])`, 'giu')
-    : new RegExp(String.raw`${escaped}(?!\d)`, 'gu')
-}
+/** A word of a text, and the marks around it that may be part of an address. */
+const word = /[\p{L}\p{N}\p{M}.!#$%&'*+=?^_{|}~@\/-]+/gu
+const phoneInText = /\+\d+/g
 
-/** Replaces the addresses of an erased person in a text. */
-export const eraseContacts = (text: string, contacts: ErasedContacts): string =>
-  listSpellings(contacts).reduce((rest, spelling) => rest.replaceAll(buildPattern(spelling), erasedAddress), text)
+/** Replaces the addresses of an erased person in a text. An address that continues on either side is another address. */
+export function eraseContacts(text: string, contacts: ErasedContacts): string {
+  const replace = (address: string): string => (isErased(address, contacts) ? erasedAddress : address)
+  return text
+    .replaceAll(word, (part) => {
+      const start = part.startsWith("'") ? 1 : 0
+      const end = part.search(/['.!?]$/)
+      const address = part.slice(start, end === -1 ? undefined : end)
+      return address.includes('@') ? part.replace(address, () => replace(address)) : part
+    })
+    .replaceAll(phoneInText, replace)
+}
 
 export const containsContact = (text: string, contacts: ErasedContacts): boolean =>
   isErased(text, contacts) || eraseContacts(text, contacts) !== text

@@ -64,7 +64,7 @@ describe('the encoding of a file', () => {
     ['windows-1250', 'Łukasz|Paweł|Żaneta|Świątek|Jędrzej|Ćwikła|RÓŻA|MĘŻCZYZNA|JÓŹWIAK|Jürgen'],
     ['windows-1257', 'Søren|Bjørn|Małgorzata|Żaneta|Świątek|Zażółć'],
     ['iso-8859-2', 'Łukasz|Paweł|Świątek|Źródło|Käthe'],
-    ['utf-8', 'Søren|Łukasz|Zoë|Əliyev|Иван'],
+    ['utf-8', 'Søren|Łukasz|Zoë|Əliyev|Иван|A席|iPhone手'],
   ] as const)('is detected by one name in %s: %s', async (encoding, names) => {
     for (const name of names.split('|')) {
       const bytes = encodeText(`id;name;total\n1;Ann;5\n2;${name};6\n`, encoding)

@@ -31,7 +31,21 @@ const recordDelimiters = ['\r\n', '\n', '\r']
 const notClosed = 'CSV_QUOTE_NOT_CLOSED'
 
 const space = ' \t\u00a0\u2007\u200b\u202f\u2060\u3000'
-const spacesAroundQuotes = new RegExp(`(?:^|[,;|\\t\\r\\n])[${space}]+"|"[${space}]+(?:[,;|\\t\\r\\n]|$)`)
+
+/** Whether a quoted cell has spaces before or behind it. A tab is a space, unless it is the delimiter. */
+function hasSpacesAroundQuotes(text: string): boolean {
+  const isEdge = (letter: string | undefined): boolean => letter === undefined || ',;|\t\r\n'.includes(letter)
+  for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', at + 1)) {
+    let from = at
+    while (from > 0 && space.includes(text[from - 1]!)) from--
+    if (from < at && (isEdge(text[from - 1]) || text.slice(from, at - 1).includes('\t'))) return true
+    let to = at + 1
+    while (to < text.length && space.includes(text[to]!)) to++
+    if (to > at + 1 && (isEdge(text[to]) || text.slice(at + 2, to).includes('\t'))) return true
+  }
+  return false
+}
+
 const opening: Record<OtherMarks, string> = { single: "'", typographic: '“”„‟«»‘’‚‹›＂`´' }
 const closing: Record<OtherMarks, string> = { single: "'", typographic: '“”‟«»‘’‹›＂`´' }
 
@@ -143,7 +157,7 @@ const byteOrderMarks = /\ufeff|ï»¿/g
 export function tidyText(text: string, dialect: Dialect): string {
   const plain = text.replaceAll(byteOrderMarks, '')
   const isUsual = !dialect.hasBackslashes && !dialect.marks && !dialect.isWrapped
-  if (!dialect.quotes || (isUsual && !spacesAroundQuotes.test(plain))) return plain
+  if (!dialect.quotes || (isUsual && !hasSpacesAroundQuotes(plain))) return plain
   const parts: string[] = []
   for (const cell of walkCells(plain, dialect)) parts.push(cell.text, cell.next)
   return parts.join('')

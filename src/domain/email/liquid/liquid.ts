@@ -402,7 +402,8 @@ function encodeLinkValues(text: string): string {
       const encoding = encodesItself.test(piece) || emptyOutput.test(piece) ? '' : chooseEncoding(textBefore)
       // The value is a part of the link, whatever it is.
       textBefore += '-'
-      return encoding === '' ? piece : piece.replace(/\s*-?\}\}$/, (end) => `${encoding}${end}`)
+      const end = piece.endsWith('-}}') ? '-}}' : '}}'
+      return encoding === '' ? piece : `${piece.slice(0, -end.length)}${encoding}${end}`
     })
     .join('')
 }

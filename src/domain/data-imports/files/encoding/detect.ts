@@ -93,9 +93,10 @@ async function sampleBeyondAscii(file: FileSource, markLength: number): Promise<
 
 /**
  * A letter of another script, or of phonetics, beside one of the alphabet comes from two letters of another encoding,
- * as in `RÓŻA` and `MĘŻCZYZNA`. Azerbaijani has one of the phonetic letters.
+ * as in `RÓŻA` and `MĘŻCZYZNA`. Azerbaijani has one of the phonetic letters. Letters of three bytes, as in `A席`, are
+ * what they seem: three letters hardly ever form one.
  */
-const strangeLetter = '(?:[^\\P{L}\\p{Script=Latin}]|[\\u0250-\\u0258\\u025a-\\u02af])'
+const strangeLetter = '(?:[^\\P{L}\\p{Script=Latin}\\u{800}-\\u{10ffff}]|[\\u0250-\\u0258\\u025a-\\u02af])'
 const mixedScripts = new RegExp(`(?<=[a-z])${strangeLetter}|${strangeLetter}(?=[a-z])`, 'giu')
 
 /** Letters of other encodings hardly ever form a character of UTF-8, so bad bytes beside good ones are mistakes. */

@@ -153,8 +153,10 @@ function readClock(text: string, isNamed = false): number | null {
 const clockPattern = '\\d{1,2}(?:[:.h]\\d{2}(?:[:.]\\d{2}(?:[.,]\\d{1,9})?)?)?(?: ?[apfe]\\.? ?m\\.?)?(?: ?uhr| ?h)?'
 const zonePattern = 'z|[a-z]{3,4}|(?:utc|gmt)?[+-]\\d{1,2}[:.]?(?:\\d{2})?'
 const withTime = new RegExp(
-  `^(?<date>.*?\\d)(?:,? (?<word>${timeWords},? ?)?|,? ?[-–|_] ?(?=\\d{1,2}[:h])|:(?=\\d{2}:)|t)` +
+  [
+    `^(?<date>.*?\\d)(?:,? (?<word>${timeWords},? ?)?|,? ?[-–|_] ?(?=\\d{1,2}[:h])|:(?=\\d{2}:)|t)`,
     `(?<time>${clockPattern})(?: ?(?<zone>${zonePattern}))?$`,
+  ].join(''),
 )
 const timeFirst = /^(?<time>\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?: ?[ap]\.?m\.?)?),? (?:den |d\. ?|on )?(?<date>.*\d{2})$/
 /** ISO 8601 without separators, and numbers of databases: `20260704T200000Z`, `20260704200000`. */

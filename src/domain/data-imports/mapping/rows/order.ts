@@ -293,11 +293,11 @@ function listUnmappedTotals(rows: readonly PlacedRow[]): number[] {
  */
 export const isLeftOut = ({ target_field, code }: StoredError, hasEmail: boolean): boolean =>
   (target_field === 'customer.locale' && code === 'invalid_value') ||
-  (hasEmail && target_field === 'customer.phone_number' && code === 'invalid_phone')
+  (hasEmail && target_field === 'customer.phone_number' && code !== 'invalid_encoding')
 
-const toWarning = ({ row, message, code }: OrderError): OrderWarning => ({
+const toWarning = ({ row, message, target_field }: OrderError): OrderWarning => ({
   row,
-  code: code === 'invalid_phone' ? 'phone_not_taken' : 'unsupported_language',
+  code: target_field === 'customer.phone_number' ? 'phone_not_taken' : 'unsupported_language',
   message: `${message} The order is imported without it.`,
 })
 

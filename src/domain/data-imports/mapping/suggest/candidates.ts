@@ -78,9 +78,9 @@ function findNearAlias(header: string): Alias | null {
 
 /** Finds the alias of `Attendee name: First name`: the field of the person whose name stands before the colon. */
 function findPathAlias(header: string): Alias | null {
-  const [, path = '', name = ''] = /^(.+)[:–](.+)$/.exec(header) ?? []
-  const person = aliasesByKey.get(buildHeaderKey(path))
-  const field = aliasesByKey.get(buildHeaderKey(name))
+  const colon = Math.max(header.lastIndexOf(':'), header.lastIndexOf('–'))
+  const person = aliasesByKey.get(buildHeaderKey(header.slice(0, Math.max(0, colon))))
+  const field = aliasesByKey.get(buildHeaderKey(header.slice(colon + 1)))
   if (!person?.target.endsWith('.full_name') || !field?.target.startsWith('customer.')) return null
   const target = `${person.target.replace(/full_name$/, '')}${field.target.replace('customer.', '')}`
   return { ...person, target }

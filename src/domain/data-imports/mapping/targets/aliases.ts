@@ -1,4 +1,5 @@
 import { fold } from '../../../text/fold.ts'
+import { dropInvisible } from '../../../text/invisible.ts'
 import { readCurrencyMark } from '../values/words.ts'
 import data from './aliases.json' with { type: 'json' }
 
@@ -60,7 +61,7 @@ const { targets, phrases, people, marketing, other, added, fillers, elsewhere }:
 /** Splits a folded header at punctuation, `orderId` into two words, and reads `#` and `%` as words. */
 export const splitHeader = (header: string): string[] =>
   fold(
-    header
+    dropInvisible(header)
       .replaceAll(/(?<=\p{Ll})(?=\p{Lu})/gu, ' ')
       .replaceAll('#', ' number ')
       .replaceAll('%', ' percent '),
