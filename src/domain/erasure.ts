@@ -23,7 +23,7 @@ const isErased = (text: string, { emails, phones }: ErasedContacts): boolean =>
   emails.has(normalizeEmail(text) ?? '') || phones.has(normalizePhone(text, null) ?? '')
 
 /** A word of a text, and the marks around it that may be part of an address. */
-const word = /[\p{L}\p{N}\p{M}.!#$%&'*+=?^_{|}~@\/-]+/gu
+const word = /[\p{L}\p{N}\p{M}.!#$%&'*+=?^_{|}~@/-]+/gu
 const phoneInText = /\+\d+/g
 
 /** Replaces the addresses of an erased person in a text. An address that continues on either side is another address. */
