@@ -72,7 +72,7 @@ export function countRows(stored: RowCounts | null, more: RowCounts): RowCounts 
 export const ordersPerChunk = 25
 export const maxRunningImports = 2
 export const undoDays = 30
-/** How long the file and the rows of an import are stored after its end. An undo needs them as long. */
+/** The file and the rows of an import are stored for this time after its end, because an undo needs them. */
 export const importRetentionDays = undoDays
 /** Background work without progress for this time is started again. */
 export const heartbeatLostMs = 120_000

@@ -10,7 +10,7 @@ const basic = new Set(
 )
 const extended = new Set('\f^{}\\[~]|€')
 
-/** How many units fit into a single SMS, and into each part of a longer one, which has a header. */
+/** The units that fit into a single SMS, and into each part of a longer one, which has a header. */
 const gsm = { single: 160, part: 153 }
 const ucs = { single: 70, part: 67 }
 

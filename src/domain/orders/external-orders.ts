@@ -97,7 +97,7 @@ export interface ExternalOrder {
   unusable_phone?: string | null
   /** The total of all refunds so far; null when the source does not say. */
   refunded_minor: number | null
-  /** How the order was paid; null when the source does not say. */
+  /** The payment method; null when the source does not say. */
   payment: { service: TransactionService; reference: string | null } | null
   consents: Readonly<Record<string, boolean>>
   /** Fields of languages that are not supported, with their texts. */

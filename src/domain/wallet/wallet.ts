@@ -92,7 +92,7 @@ export function decideCallback(
     : { counts: true, ...unchanged }
 }
 
-/** How many phones may hold a pass. One more phone replaces the phone that registered first. */
+/** The number of phones that may hold a pass. One more phone replaces the phone that registered first. */
 export const maxRegistrations = 1000
 
 export const updateClaimMs = 300_000

@@ -30,7 +30,7 @@ export interface ProviderDomains {
 
 export interface EmailGateway {
   name: string
-  /** How many messages one call may have. */
+  /** The largest number of messages in one call. */
   batch: number
   /** Whether repeating a call with the same key and messages sends nothing twice. */
   deduplicates: boolean

@@ -12,7 +12,7 @@ export interface PutOptions {
   /** The announced size, or null if it is unknown. */
   size: number | null
   maxBytes: number
-  /** How many of the first bytes to return. */
+  /** The number of bytes to return, from the first one. */
   headBytes: number
 }
 

@@ -12,7 +12,7 @@ export interface OutboundSms {
 
 export interface SmsGateway {
   name: string
-  /** How many messages one call may have. */
+  /** The largest number of messages in one call. */
   batch: number
   /** Whether repeating a call with the same key and messages sends nothing twice. */
   deduplicates: boolean

@@ -19,7 +19,7 @@ export const isTimeout = (error: unknown): boolean => error instanceof Error && 
 interface SharedLimit {
   signal: AbortSignal
   startedAt: number
-  /** How many tasks still run under this limit. */
+  /** The number of tasks that still run under this limit. */
   taskCount: number
   end: () => void
 }

@@ -42,7 +42,7 @@ export interface Handling<P, Q, B, R, Loaded extends Located | undefined, Result
   represent?: (loaded: Loaded, ctx: Ctx) => unknown
   /** The path of the created resource. */
   location?: (body: R) => string
-  /** How many seconds the caller's own cache may keep the response. Without it, the cache revalidates every time. */
+  /** The seconds for which the caller's own cache may keep the response. Without them, the cache revalidates every time. */
   maxAge?: number
 }
 

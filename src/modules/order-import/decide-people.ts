@@ -79,7 +79,7 @@ export class PeopleResolver {
    */
   findOtherName(id: string, imported: ImportedPerson): { stored_name: string; by_phone: boolean } | null {
     const stored = this.#people.get(id)?.stored
-    // Of a customer who also belongs to other editions, the caller sees only the values of this edition.
+    // The caller sees only this edition's values of a customer who also belongs to other editions.
     const visibleValues = stored?.is_protected ? stored.edition_values : stored
     const stored_name = visibleValues ? formatFullName(visibleValues) : ''
     const name = formatFullName(imported)
@@ -125,7 +125,7 @@ export class PeopleResolver {
     return { stored: null, user }
   }
 
-  /** Of several orders that have a value for a field, the last one wins. */
+  /** The last of several orders that have a value for a field wins. */
   #mergeValues(before: EditionValues | null, imported: ImportedPerson): EditionValues {
     const nameSource = imported.first_name + imported.last_name === '' ? (before ?? imported) : imported
     return {

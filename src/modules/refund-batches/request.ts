@@ -29,7 +29,7 @@ import type { BatchRow } from './queries.ts'
 const requestsPerStep = 10
 /** With fewer requests, a step reads more orders. */
 const enoughRequests = 5
-/** How many orders a step reads, one size after the other: some filters match few of many orders. */
+/** A step reads this many orders, one size after the other, because some filters match few of many orders. */
 const readSizes = [requestsPerStep, 50, 150]
 
 interface PlannedBatchOrder {

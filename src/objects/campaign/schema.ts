@@ -94,7 +94,7 @@ export interface CampaignRecord extends Counters {
   /** Recipients up to this number are in chunks of this run. */
   chunked_up_to: number
   paused_until: number
-  /** How many chunks consumers may hold at once. A rate limit halves it. */
+  /** The number of chunks that consumers may hold at once. A rate limit halves it. */
   concurrency: number
   user_count: number
   started_at: number | null

@@ -155,11 +155,11 @@ const byteOrderMarks = /\ufeff|ï»¿/g
  * stay where they are.
  */
 export function tidyText(text: string, dialect: Dialect): string {
-  const plain = text.replaceAll(byteOrderMarks, '')
+  const content = text.replaceAll(byteOrderMarks, '')
   const isUsual = !dialect.hasBackslashes && !dialect.marks && !dialect.isWrapped
-  if (!dialect.quotes || (isUsual && !hasSpacesAroundQuotes(plain))) return plain
+  if (!dialect.quotes || (isUsual && !hasSpacesAroundQuotes(content))) return content
   const parts: string[] = []
-  for (const cell of walkCells(plain, dialect)) parts.push(cell.text, cell.next)
+  for (const cell of walkCells(content, dialect)) parts.push(cell.text, cell.next)
   return parts.join('')
 }
 

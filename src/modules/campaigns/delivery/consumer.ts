@@ -11,7 +11,7 @@ export const enqueueConsumers = (job: JobCtx, campaignId: string, consumers: num
 
 /** A consumer sends for this long before another one takes over. */
 const consumerTimeMs = 20_000
-/** How many chunks of a campaign a consumer sends at once. The platform allows it six connections. */
+/** A consumer sends this many chunks of a campaign at once. The platform allows it six connections. */
 const chunksAtOnce = 4
 
 /** Sends chunk after chunk: each report claims the next one. Returns whether another consumer would get a chunk. */

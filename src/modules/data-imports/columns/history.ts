@@ -35,7 +35,7 @@ export interface SourceMemory {
   options: StoredOptions
 }
 
-/** Of all headers that two files have, this share is in both if they come from the same system. */
+/** Two files come from the same system if this share of all their headers is in both. */
 const leastShared = 0.7
 
 /**

@@ -34,7 +34,7 @@ import { findPeople, buildPeopleStatements } from './people.ts'
 
 /** Deleting a catalogue entry makes the database check all tables that may refer to it. */
 const entriesPerStep = 10
-/** How many orders each try undoes. Orders that others change at the same time are undone one by one. */
+/** Each try undoes this many orders. Orders that others change at the same time are undone one by one. */
 const ordersPerTry = [100, 100, 1, 1]
 
 async function buildAnswerStatements(

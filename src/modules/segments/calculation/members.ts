@@ -16,7 +16,7 @@ export interface SegmentMember {
   excluded_for: ExclusionReason | null
 }
 
-/** How long a set of members stays readable after another one took its place. */
+/** A set of members stays readable for this time after another one took its place. */
 export const leftoverAfterMs = 3_600_000
 
 export interface MemberSet {

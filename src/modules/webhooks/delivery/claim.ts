@@ -32,7 +32,7 @@ const endpoint = fromJson<ClaimedEndpoint>(sql`(select json_object('url', url, '
 export const claimFields = { endpoint }
 export const claimedPayload = sql`(select payload from webhook_events where webhook_events.id = event_id)`
 
-/** How many more requests an endpoint may have in flight: four in all, and one while its breaker probes it. */
+/** The number of further requests that an endpoint may have in flight: four in all, and one while its breaker probes it. */
 export const countFreeSlots = (now: number): SQL => sql`iif(breaker_until is null, ${maxInFlight}, 1) - (select count(*)
   from webhook_deliveries where endpoint_id = webhook_endpoints.id and ${isClaimed(now)})`
 

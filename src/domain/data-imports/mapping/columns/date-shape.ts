@@ -274,9 +274,9 @@ const timeWord = new RegExp(`^${timeWords}(?![a-z]) ?`)
 /** Reads a time without a date, also as a fraction of a day. */
 export function readTime(cell: string): number | null {
   if (cell.length > maxParsedLength) return null
-  const named = foldFast(normalizeMarks(cell)).replace(firstDays, '')
-  const text = named.replace(timeWord, '')
+  const clockText = foldFast(normalizeMarks(cell)).replace(firstDays, '')
+  const text = clockText.replace(timeWord, '')
   const fraction = /^0?[.,](\d{3,})$/.exec(text)?.[1]
   if (fraction !== undefined) return Math.round(Number(`0.${fraction}`) * 86_400) * 1000
-  return readClock(text, text !== named)
+  return readClock(text, text !== clockText)
 }

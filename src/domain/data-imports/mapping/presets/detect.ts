@@ -43,14 +43,14 @@ export interface ImportSuggestion {
   group_by: Grouping | null
 }
 
-/** Of two columns with the same header, the first counts. */
+/** The first of two columns with the same header counts. */
 const indexColumns = (columns: readonly ImportColumn[]): ReadonlyMap<string, number> =>
   new Map(columns.map(({ header }, index) => [buildHeaderKey(header), index] as const).toReversed())
 
 const findColumn = (names: ColumnNames, byKey: ReadonlyMap<string, number>): number | null =>
   names.map((name) => byKey.get(buildHeaderKey(name))).find((column) => column !== undefined) ?? null
 
-/** Of several presets whose whole signature matches, the one with the longest signature wins. */
+/** The preset with the longest signature wins if several match as a whole. */
 function findPreset(columns: readonly ImportColumn[]): Preset | null {
   const byKey = indexColumns(columns)
   const matchingPresets = presets.filter(({ signature }) =>

@@ -129,13 +129,13 @@ function buildTicketKey(code: string | null, status: unknown): string | null {
 /** Fills the blank cells of a ticket's rows, because exports may fill them only in the first row of a ticket. */
 function fillTickets(rows: readonly PlacedRow[]): PlacedRow[] {
   const getKey = ({ values }: PlacedRow) => buildTicketKey(getText(values, 'vendor_code'), values['item.status'])
-  const known = new Map<string | null, ItemValues>([[null, {}]])
+  const valuesByTicket = new Map<string | null, ItemValues>([[null, {}]])
   for (const row of rows) {
     const key = getKey(row)
     const itemValues = Object.entries(row.values).filter(([target]) => target.startsWith('item.'))
-    if (key !== null) known.set(key, { ...Object.fromEntries(itemValues), ...known.get(key) })
+    if (key !== null) valuesByTicket.set(key, { ...Object.fromEntries(itemValues), ...valuesByTicket.get(key) })
   }
-  return rows.map((row) => ({ ...row, values: { ...known.get(getKey(row)), ...row.values } }))
+  return rows.map((row) => ({ ...row, values: { ...valuesByTicket.get(getKey(row)), ...row.values } }))
 }
 
 /**

@@ -90,8 +90,8 @@ function addHoldersBesideBuyers(candidates: readonly Candidate[], chosen: Chosen
 }
 
 /**
- * Of two columns for the same field of a person, the one with no more values than there are orders is the buyer's. The
- * other one is the ticket holder's.
+ * Splits two columns for the same field of a person: the one with no more values than there are orders is the buyer's,
+ * and the other one is the ticket holder's.
  */
 function splitTiedPeople(
   candidates: readonly Candidate[],

@@ -5,7 +5,7 @@ import { suggestValueMap } from '../values/value-maps.ts'
 import type { ImportColumn } from './candidates.ts'
 import { contradicts } from './fits.ts'
 
-/** How a column was mapped in the last import of its source. */
+/** The mapping of a column in the last import of its source. */
 export interface RememberedColumn {
   header_key: string
   target_field: string
