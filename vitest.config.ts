@@ -91,7 +91,6 @@ const apart = [
   'test/api/limits.test.ts',
   'test/api/receipts.test.ts',
   'test/unit/cel-explain.test.ts',
-  'test/unit/cel-fuzz.test.ts',
   'test/unit/cel-scope-cost.test.ts',
   'test/unit/cel-tenants.test.ts',
   // A dump takes as long as everybody before has written.

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { Operation } from '../../src/http/operations/operation.ts'
-import { call, type Reply } from '../support/api.ts'
-import { listChangesSoFar, countChanges } from '../support/changes.ts'
-import { chooseCaller, implemented, lists, make, buildPath, send, writes } from '../support/operations.ts'
-import { buildWorld, type World } from '../support/world.ts'
+import type { Operation } from '../../../src/http/operations/operation.ts'
+import { call, type Reply } from '../../support/api.ts'
+import { listChangesSoFar, countChanges } from '../../support/changes.ts'
+import { chooseCaller, implemented, lists, make, buildPath, send, writes } from '../../support/operations.ts'
+import { buildWorld, type World } from '../../support/world.ts'
 
 let world: World
 beforeAll(async () => {

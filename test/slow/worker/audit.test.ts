@@ -1,10 +1,19 @@
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { findIdKind } from '../../src/domain/ids.ts'
-import { countEntries, listEntries } from '../support/audit.ts'
-import { recordBatches } from '../support/bindings.ts'
-import { chooseCaller, implemented, make, reads, send, sendWith, sharedSample, writes } from '../support/operations.ts'
-import { buildWorld, type World } from '../support/world.ts'
+import { findIdKind } from '../../../src/domain/ids.ts'
+import { countEntries, listEntries } from '../../support/audit.ts'
+import { recordBatches } from '../../support/bindings.ts'
+import {
+  chooseCaller,
+  implemented,
+  make,
+  reads,
+  send,
+  sendWith,
+  sharedSample,
+  writes,
+} from '../../support/operations.ts'
+import { buildWorld, type World } from '../../support/world.ts'
 
 let world: World
 beforeAll(async () => {

@@ -1,12 +1,12 @@
 /// <reference types="vite/types/importMeta.d.ts" />
 import { describe, expect, it } from 'vitest'
-import type { TargetMapping } from '../../src/domain/data-imports/mapping/index.ts'
-import { get } from '../support/api.ts'
-import { readColumns, mapColumns, pathOf, process } from '../support/data-imports.ts'
-import { startImport } from '../support/imported-tables.ts'
-import type { WholeFile } from '../support/import-mapping/whole-file.ts'
-import { givenImport } from '../support/seeding/imports/data-imports.ts'
-import { seedShop, type Shop } from '../support/seeding/sales/orders.ts'
+import type { TargetMapping } from '../../../src/domain/data-imports/mapping/index.ts'
+import { get } from '../../support/api.ts'
+import { readColumns, mapColumns, pathOf, process } from '../../support/data-imports.ts'
+import { startImport } from '../../support/imported-tables.ts'
+import type { WholeFile } from '../../support/import-mapping/whole-file.ts'
+import { givenImport } from '../../support/seeding/imports/data-imports.ts'
+import { seedShop, type Shop } from '../../support/seeding/sales/orders.ts'
 
 interface ExpectedOrder {
   errors?: string[]
@@ -20,12 +20,12 @@ interface ExpectedOrder {
   discount_minor?: number
 }
 
-const files = import.meta.glob<string>('../support/import-files/sheet-*.{csv,xlsx}', {
+const files = import.meta.glob<string>('../../support/import-files/sheet-*.{csv,xlsx}', {
   query: '?url&inline',
   import: 'default',
   eager: true,
 })
-const outcomes = import.meta.glob<{ import: WholeFile }>('../support/import-files/sheet-*.json', {
+const outcomes = import.meta.glob<{ import: WholeFile }>('../../support/import-files/sheet-*.json', {
   import: 'default',
   eager: true,
 })

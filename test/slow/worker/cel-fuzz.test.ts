@@ -1,10 +1,10 @@
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { context, checkTypes } from '../../src/domain/cel/index.ts'
-import { Expressions } from '../support/cel-expressions.ts'
-import { buildBindings, evaluatePeople } from '../support/cel-oracle.ts'
-import { now, createRandom, store, createTenant } from '../support/cel-people.ts'
-import { evaluateSources } from '../support/cel-segments.ts'
+import { context, checkTypes } from '../../../src/domain/cel/index.ts'
+import { Expressions } from '../../support/cel-expressions.ts'
+import { buildBindings, evaluatePeople } from '../../support/cel-oracle.ts'
+import { now, createRandom, store, createTenant } from '../../support/cel-people.ts'
+import { evaluateSources } from '../../support/cel-segments.ts'
 
 const one = createTenant('one', 120, 11)
 const other = createTenant('two', 40, 12)

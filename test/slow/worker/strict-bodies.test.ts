@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { Operation } from '../../src/http/operations/operation.ts'
-import { call } from '../support/api.ts'
-import { listChangesSoFar, countChanges } from '../support/changes.ts'
+import type { Operation } from '../../../src/http/operations/operation.ts'
+import { call } from '../../support/api.ts'
+import { listChangesSoFar, countChanges } from '../../support/changes.ts'
 import {
   chooseCaller,
   implemented,
@@ -12,9 +12,9 @@ import {
   sharedSample,
   withBody,
   writes,
-} from '../support/operations.ts'
-import { getBodySchema, misspell, type Path, listPlaces, placeValue } from '../support/schema.ts'
-import { buildWorld, type World } from '../support/world.ts'
+} from '../../support/operations.ts'
+import { getBodySchema, misspell, type Path, listPlaces, placeValue } from '../../support/schema.ts'
+import { buildWorld, type World } from '../../support/world.ts'
 
 let world: World
 beforeAll(async () => {
