@@ -11,10 +11,10 @@ const usesProperties = (path: string) =>
 it('the properties hold for a new random seed', async () => {
   const seed = String(Math.floor(Math.random() * 2 ** 31))
   console.log(`PROPERTY_SEED=${seed}`)
-  const files = globSync('test/{api,jobs,unit}/**/*.test.ts', { cwd: root }).filter(usesProperties)
+  const files = globSync('test/{api,jobs,unit,slow/worker}/**/*.test.ts', { cwd: root }).filter(usesProperties)
   expect(files.length).toBeGreaterThan(40)
   const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs')
-  const projects = ['--project=unit', '--project=worker-shared', '--project=worker']
+  const projects = ['unit', 'worker-shared', 'worker', 'slow-worker'].map((name) => `--project=${name}`)
   const { code, output } = await startNode([vitest, 'run', '--testTimeout=180000', ...projects, ...files], {
     env: {
       PROPERTY_SEED: seed,

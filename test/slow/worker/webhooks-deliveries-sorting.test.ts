@@ -1,12 +1,12 @@
 import { sql } from 'drizzle-orm'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { deliveryStatuses, eventKindNames } from '../../src/domain/webhooks/webhooks.ts'
-import { rootToken } from '../support/api.ts'
-import { readAs, walkAs } from '../support/lists.ts'
-import { seedPlace } from '../support/retention.ts'
-import { db, write } from '../support/seeding/rows.ts'
-import { seedEndpoint } from '../support/seeding/webhooks.ts'
+import { deliveryStatuses, eventKindNames } from '../../../src/domain/webhooks/webhooks.ts'
+import { rootToken } from '../../support/api.ts'
+import { readAs, walkAs } from '../../support/lists.ts'
+import { seedPlace } from '../../support/retention.ts'
+import { db, write } from '../../support/seeding/rows.ts'
+import { seedEndpoint } from '../../support/seeding/webhooks.ts'
 
 const begin = Date.parse('2026-01-01T00:00:00Z')
 const minute = 60_000

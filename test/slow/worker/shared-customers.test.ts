@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { Operation } from '../../src/http/operations/operation.ts'
-import type { Reply } from '../support/api.ts'
-import { hidden, hideCustomer, joinSegments, findMarks } from '../support/hidden-customer.ts'
-import { implemented, lists, send, sharedSample } from '../support/operations.ts'
-import type { Sample } from '../support/samples/sample.ts'
-import { listOrderings } from '../support/schema.ts'
-import { buildWorld, type Person, type World } from '../support/world.ts'
+import type { Operation } from '../../../src/http/operations/operation.ts'
+import type { Reply } from '../../support/api.ts'
+import { hidden, hideCustomer, joinSegments, findMarks } from '../../support/hidden-customer.ts'
+import { implemented, lists, send, sharedSample } from '../../support/operations.ts'
+import type { Sample } from '../../support/samples/sample.ts'
+import { listOrderings } from '../../support/schema.ts'
+import { buildWorld, type Person, type World } from '../../support/world.ts'
 
 let world: World
 let customer: { id: string; seq: number }

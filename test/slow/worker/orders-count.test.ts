@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { rootToken } from '../support/api.ts'
-import { listIds, readAs } from '../support/lists.ts'
-import { seedAccount, seedMember, seedToken } from '../support/seeding/members.ts'
-import { seedEdition } from '../support/seeding/editions.ts'
+import { rootToken } from '../../support/api.ts'
+import { listIds, readAs } from '../../support/lists.ts'
+import { seedAccount, seedMember, seedToken } from '../../support/seeding/members.ts'
+import { seedEdition } from '../../support/seeding/editions.ts'
 import {
   filterOrders,
   type OrderFilter,
@@ -11,10 +11,10 @@ import {
   buildQuery,
   sortOrders,
   loadOrders,
-} from '../support/many-orders.ts'
-import { seedManyOrders } from '../support/seeding/many-orders.ts'
-import { givenOrder, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
-import { db } from '../support/seeding/rows.ts'
+} from '../../support/many-orders.ts'
+import { seedManyOrders } from '../../support/seeding/many-orders.ts'
+import { givenOrder, seedShop, type Shop } from '../../support/seeding/sales/orders.ts'
+import { db } from '../../support/seeding/rows.ts'
 
 const orderings = ['', ...orderFields.flatMap((field) => [field, `-${field}`])]
 
