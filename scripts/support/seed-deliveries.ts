@@ -117,19 +117,21 @@ export async function buildDeliveryRows(job: JobCtx, request: RowsRequest): Prom
     ),
   ])
   if (!endpoint) throw new Error('There is no such endpoint.')
-  const made = await Promise.all(sales.map((sale, index) => buildDelivery(job, { endpoint, request }, sale, index)))
+  const newDeliveries = await Promise.all(
+    sales.map((sale, index) => buildDelivery(job, { endpoint, request }, sale, index)),
+  )
   return [
     ...insertAll(
       webhookEvents,
-      made.map(({ event }) => event),
+      newDeliveries.map(({ event }) => event),
     ),
     ...insertAll(
       webhookDeliveries,
-      made.map(({ delivery }) => delivery),
+      newDeliveries.map(({ delivery }) => delivery),
     ),
     ...insertAll(
       webhookAttempts,
-      made.flatMap(({ attempts }) => attempts),
+      newDeliveries.flatMap(({ attempts }) => attempts),
     ),
   ]
 }

@@ -12,7 +12,7 @@ import { db } from '../support/seeding/rows.ts'
 const minute = 60_000
 
 /**
- * How one post ends: with an answer, with a crash before or after the receiver got it, or so late that another consumer
+ * One post ends with an answer, with a crash before or after the receiver got it, or so late that another consumer
  * has made the next attempt.
  */
 const endings = ['ok', 'ok', 'failure', 'timeout', 'retry-after', 'dies before', 'dies after', 'overtaken'] as const

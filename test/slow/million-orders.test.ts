@@ -27,7 +27,7 @@ const farPage = 10_001
 type Member = 'organization' | 'edition' | 'editions'
 
 /**
- * How a page finds its rows. `index` follows an index in its order and reads no row of the table. `sort` also reads
+ * A plan is the way in which a page finds its rows. `index` follows an index in its order and reads no row of the table. `sort` also reads
  * only an index, and sorts what it finds. `search` looks candidates up in a full-text index. `walk` compares all texts.
  */
 type Plan = 'index' | 'sort' | 'search' | 'walk'

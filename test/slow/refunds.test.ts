@@ -133,7 +133,7 @@ describe(`two crashes in the middle of ${count} refunds over a Stripe that cuts 
     async () => {
       const place = await givenEdition()
       const orders = await sell(place)
-      // Of every twenty first calls, one is paid without an answer and one is lost.
+      // One of every twenty first calls is paid without an answer, and one is lost.
       let callCount = 0
       fake.respondWith((_, nth) => {
         if (nth > 1) return 'accept'

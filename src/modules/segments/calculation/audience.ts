@@ -11,7 +11,7 @@ import {
 } from '../../consents/index.ts'
 import { selectBulkSuppressionExclusion } from '../../suppressions/index.ts'
 
-/** Whom a message is for: the people, the type of the message and its channel. */
+/** The people that a message may go to, with its type and its channel. */
 export interface Audience {
   organization_id: string
   edition_id: string | null

@@ -4,7 +4,7 @@ import { readCurrencyMark } from '../values/words.ts'
 import data from './aliases.json' with { type: 'json' }
 
 /**
- * How directly a header names its target. `specific` headers can mean nothing else, and `usual` ones hardly. `plain`
+ * A rank says how directly a header names its target. `specific` headers can mean nothing else, and `usual` ones hardly. `plain`
  * ones mean it unless a more specific column is there. `indirect` ones replace it. `vague` ones need fitting values.
  */
 export type AliasRank = 'specific' | 'usual' | 'plain' | 'indirect' | 'vague'
