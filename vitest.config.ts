@@ -89,6 +89,7 @@ const apart = [
   'test/api/editions-meta.test.ts',
   'test/api/files-serve.test.ts',
   'test/api/limits.test.ts',
+  'test/api/missing-providers.test.ts',
   'test/api/receipts.test.ts',
   'test/unit/cel-explain.test.ts',
   'test/unit/cel-scope-cost.test.ts',

@@ -25,7 +25,10 @@ const operationLists = tags.flatMap((tag) => {
 })
 
 const checkList = checks
-  .map(({ id, severity, rule, suggestion }) => `- \`${id}\` (${severity}): ${rule} To fix it: ${suggestion}`)
+  .map(
+    ({ id, severity, isCritical, rule, suggestion }) =>
+      `- \`${id}\` (${severity}${isCritical ? ' or critical' : ''}): ${rule} To fix it: ${suggestion}`,
+  )
   .join('\n')
 
 const isCheck = process.argv.includes('--check')

@@ -2,6 +2,7 @@ import { Hono } from 'hono'
 import { secureHeaders } from 'hono/secure-headers'
 import { notFound } from './domain/errors.ts'
 import { readConfig } from './entry/config.ts'
+import { describeProviders } from './entry/gateways.ts'
 import { openJob } from './entry/job.ts'
 import { openRequest } from './entry/request.ts'
 import { docsPage, docsScript } from './http/pages/docs.ts'
@@ -94,7 +95,11 @@ app.get('/healthz', async (c) => {
       () => false,
     )
   return c.json(
-    { status: isReachable ? 'ok' : 'unavailable', database: isReachable ? 'reached' : 'not reached' },
+    {
+      status: isReachable ? 'ok' : 'unavailable',
+      database: isReachable ? 'reached' : 'not reached',
+      ...describeProviders(c.env),
+    },
     isReachable ? 200 : 503,
   )
 })

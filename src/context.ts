@@ -65,7 +65,7 @@ export interface Config {
 }
 
 interface MessageProvider {
-  /** `capture` stores messages for `/dev/outbox` instead of sending them. */
+  /** `capture` stores messages for `/dev/outbox` instead of sending them. `none` refuses to send. */
   name: string
   apiBase: string
   apiKey: string

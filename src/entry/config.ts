@@ -1,5 +1,6 @@
 import type { Config, WalletConfig } from '../context.ts'
 import { type Mailbox, parseMailbox } from '../domain/messaging/mailbox.ts'
+import { noProvider } from '../domain/messaging/messaging.ts'
 import { isCell } from '../domain/ids.ts'
 import { retentionDays, dayMs } from '../domain/time/instants.ts'
 import { isWebAddress } from '../domain/text/text.ts'
@@ -47,6 +48,12 @@ function readProvider(variable: keyof typeof providers, value: string | undefine
   const name = value || 'capture'
   if (providers[variable].some((provider) => provider === name)) return name
   throw new Error(`${variable} is "${name}". It must be one of ${providers[variable].join(', ')}.`)
+}
+
+/** Nothing is captured in production, because nobody would see that messages are not sent. */
+function readMessageProvider(variable: 'EMAIL_PROVIDER' | 'SMS_PROVIDER', env: Bindings): string {
+  const name = readProvider(variable, env[variable])
+  return name === 'capture' && readEnvironment(env) === 'production' ? noProvider : name
 }
 
 function readVendor(variable: 'WALLET_VENDOR_A' | 'WALLET_VENDOR_B', value: string): WalletPlatform | null {
@@ -176,13 +183,13 @@ function buildConfig(env: Bindings): Config {
     idempotencySecret: env.IDEMPOTENCY_KEY || env.LINK_SIGNING_KEY || null,
     emailFrom: readSender(env),
     email: {
-      name: readProvider('EMAIL_PROVIDER', env.EMAIL_PROVIDER),
+      name: readMessageProvider('EMAIL_PROVIDER', env),
       apiBase: trimSlash(env.EMAIL_API_BASE),
       apiKey: env.EMAIL_API_KEY ?? '',
       webhookSecret: env.EMAIL_WEBHOOK_SECRET ?? '',
     },
     sms: {
-      name: readProvider('SMS_PROVIDER', env.SMS_PROVIDER),
+      name: readMessageProvider('SMS_PROVIDER', env),
       apiBase: trimSlash(env.SMS_API_BASE),
       apiKey: env.SMS_API_KEY ?? '',
       webhookSecret: env.SMS_WEBHOOK_SECRET ?? '',

@@ -12,6 +12,8 @@ import { createPassCapture } from '../gateways/passes/capture.ts'
 import { createLivePasses } from '../gateways/passes/live.ts'
 import type { PassesGateway } from '../gateways/passes/passes.ts'
 import { buildPaymentGateways } from '../gateways/payments/gateways.ts'
+import { createUnconfiguredEmail, createUnconfiguredSms } from '../gateways/unconfigured/unconfigured.ts'
+import { type Channel, channels, describeMissingProvider, noProvider } from '../domain/messaging/messaging.ts'
 import { createGatewayApi } from '../gateways/sms/gatewayapi.ts'
 import type { SmsGateway } from '../gateways/sms/sms.ts'
 import type { Bindings } from '../http/env.ts'
@@ -19,19 +21,21 @@ import { createCaptureStore } from '../modules/dev-mailbox/index.ts'
 import { createCapturedRecords } from '../modules/sender-domains/index.ts'
 import { createCapturedKeys } from '../modules/wallet/index.ts'
 import { type ProviderName, readConfig } from './config.ts'
-import { logError } from '../http/log.ts'
+import { logError, logWarning } from '../http/log.ts'
 
 type GatewayCtx = Pick<JobCtx, 'db' | 'config' | 'now' | 'newId'>
 type GatewayBindings = Pick<Bindings, 'EMAIL' | 'APPLE_PUSH' | 'FILES' | 'IMAGES'>
 type GatewayFactory<Gateway> = (parts: GatewayCtx, env: GatewayBindings) => Gateway
 
-const emailGateways: Record<ProviderName<'EMAIL_PROVIDER'>, GatewayFactory<EmailGateway>> = {
+const emailGateways: Record<ProviderName<'EMAIL_PROVIDER'> | typeof noProvider, GatewayFactory<EmailGateway>> = {
+  none: createUnconfiguredEmail,
   capture: (parts) => createEmailCapture(createCaptureStore(parts)),
   resend: ({ config, now }) => createResendGateway({ ...config.email, now }),
   cloudflare: (_, env) => createCloudflareGateway(env.EMAIL),
 }
 
-const smsGateways: Record<ProviderName<'SMS_PROVIDER'>, GatewayFactory<SmsGateway>> = {
+const smsGateways: Record<ProviderName<'SMS_PROVIDER'> | typeof noProvider, GatewayFactory<SmsGateway>> = {
+  none: createUnconfiguredSms,
   capture: (parts) => createSmsCapture(createCaptureStore(parts)),
   gatewayapi: ({ config, now }) => createGatewayApi({ ...config.sms, now }),
 }
@@ -89,12 +93,28 @@ export function createGateways(env: GatewayBindings, parts: GatewayCtx): Gateway
   }
 }
 
-/** Throws for an invalid configuration when the Worker starts, instead of when the first message is sent. */
+/**
+ * Throws for an invalid configuration when the Worker starts, instead of when the first message is sent. Warns of
+ * channels without a provider.
+ */
 export function checkStart(env: Bindings): void {
   try {
-    chooseFactories(readConfig(env))
+    const config = readConfig(env)
+    chooseFactories(config)
+    for (const channel of channels)
+      if (config[channel].name === noProvider) logWarning('start', describeMissingProvider(channel))
   } catch (error) {
     logError('start', error)
     throw error
   }
+}
+
+/** Says for `/healthz` through which channels messages go out. Captured messages are stored for development. */
+export function describeProviders(env: Bindings): Record<Channel, string> {
+  const config = readConfig(env)
+  const describe = (name: string) => {
+    if (name === noProvider) return 'not configured'
+    return name === 'capture' ? 'captured' : 'configured'
+  }
+  return { email: describe(config.email.name), sms: describe(config.sms.name) }
 }

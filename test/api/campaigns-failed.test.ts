@@ -74,7 +74,7 @@ describe('a failed campaign whose segment was deleted', () => {
     for (let turn = 0; turn < 5; turn++) await runAlarm(campaign.id)
     expect(await loadCampaign(campaign.id)).toMatchObject({
       status: 'failed',
-      error_message: 'The segment was deleted.',
+      error_message: 'does_not_exist: The segment was deleted.',
     })
     expect(await db.first(sql`select status, epoch from segments where id = ${segment.id}`)).toEqual({
       status: 'draft',

@@ -209,7 +209,12 @@ describe('a failure', () => {
   })
 
   it('shows in the health of the service', async () => {
-    expect((await call('/healthz', { token: null })).body).toEqual({ status: 'ok', database: 'reached' })
+    expect((await call('/healthz', { token: null })).body).toEqual({
+      status: 'ok',
+      database: 'reached',
+      email: 'captured',
+      sms: 'captured',
+    })
     const ill = await callWith(breakDatabase('D1_ERROR: gone'), '/healthz', { token: null })
     expect([ill.status, ill.body.status]).toEqual([503, 'unavailable'])
   })

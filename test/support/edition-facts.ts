@@ -80,6 +80,8 @@ export const sound: EditionFacts = {
   has_stuck_refund: false,
   has_stalled_refund_batch: false,
   has_sms_campaign: true,
+  has_scheduled_campaign: { email: false, sms: false },
+  has_provider: { email: true, sms: true },
   is_sender_verified: true,
   has_marketing_segment: true,
   products: [product],

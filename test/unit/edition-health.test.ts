@@ -218,6 +218,10 @@ const cases: Record<string, { fails: Change[]; names?: string[]; bears?: Change[
     ],
   },
   'communication.reply_to': { fails: [addCondition({ email_reply_to: null })] },
+  'communication.email_provider': {
+    fails: [() => ({ has_provider: { email: false, sms: true } })],
+  },
+  'communication.sms_provider': { fails: [() => ({ has_provider: { email: true, sms: false } })] },
   'communication.sms_sender': {
     fails: [addCondition({ sms_sender_name: 'Unset' })],
     bears: [combineChanges(addCondition({ sms_sender_name: 'Unset' }), () => ({ has_sms_campaign: false }))],
@@ -265,9 +269,9 @@ const info = `schedule.duration_plausible schedule.timezone_set localization.pro
   imports.unfinished`.split(/\s+/)
 
 describe('a healthcheck', () => {
-  it('has 46 checks, each with its severity and its texts', () => {
+  it('has 48 checks, each with its severity and its texts', () => {
     expect(checks.map(({ id }) => id).toSorted()).toEqual(Object.keys(cases).toSorted())
-    expect(checks).toHaveLength(46)
+    expect(checks).toHaveLength(48)
     const getSeverity = (id: string) => (critical.includes(id) ? 'critical' : info.includes(id) ? 'info' : 'warning')
     expect(checks.map(({ id, severity }) => [id, severity])).toEqual(checks.map(({ id }) => [id, getSeverity(id)]))
     expect([critical.length, info.length]).toEqual([9, 13])
@@ -280,6 +284,28 @@ describe('a healthcheck', () => {
   it('passes for a complete edition', () => {
     expect(ids(sound)).toEqual([])
     expect(getHealthStatus(countFailures(runChecks(sound)))).toBe('healthy')
+  })
+})
+
+describe('the check of a provider', () => {
+  const missing = { has_provider: { email: false, sms: false } }
+  const messageless = {
+    ...sound.edition,
+    transaction_receipt_email_id: null,
+    refund_confirmation_email_id: null,
+  }
+  const listCritical = (facts: Partial<typeof sound>) =>
+    runChecks({ ...sound, ...missing, edition: messageless, ...facts })
+      .filter(({ passed, severity }) => !passed && severity === 'critical')
+      .map(({ check }) => check.id)
+
+  it('is critical where the edition names a mail or has a scheduled campaign, and otherwise a warning', () => {
+    expect(listCritical({})).toEqual([])
+    for (const column of ['transaction_receipt_email_id', 'refund_confirmation_email_id'])
+      expect(listCritical({ edition: { ...messageless, [column]: 'eml_1' } })).toEqual(['communication.email_provider'])
+    const listScheduled = (email: boolean, sms: boolean) => listCritical({ has_scheduled_campaign: { email, sms } })
+    expect(listScheduled(true, false)).toEqual(['communication.email_provider'])
+    expect(listScheduled(false, true)).toEqual(['communication.sms_provider'])
   })
 })
 

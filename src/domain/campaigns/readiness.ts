@@ -1,6 +1,6 @@
 import { type FieldError, fieldError } from '../errors.ts'
 import type { Language, TranslatedDict } from '../languages.ts'
-import type { Channel } from '../messaging/messaging.ts'
+import { type Channel, describeMissingProvider, providerNotConfigured } from '../messaging/messaging.ts'
 
 /** The facts that decide whether a campaign can be sent. */
 export interface Readiness {
@@ -11,6 +11,8 @@ export interface Readiness {
   message: CampaignMessage | null
   has_message: boolean
   sms_body: TranslatedDict
+  /** True if the channel of the campaign has a provider. */
+  has_provider: boolean
   /** Whether the provider allows bulk messages. */
   is_bulk: boolean
   /** Whether `PUBLIC_URL` and `LINK_SIGNING_KEY` are set. */
@@ -59,6 +61,13 @@ function* checkSms({ edition, sms_body }: Readiness): Generator<FieldError> {
     yield fieldError(['edition_id'], 'sender_unset', "The edition's `sms_sender_name` is not set.")
 }
 
+export const describeProviderFault = (channel: Channel): FieldError =>
+  fieldError(['channel'], providerNotConfigured, describeMissingProvider(channel))
+
+/** Describes faults in the error message of a campaign that could not start. */
+export const describeFaults = (faults: readonly FieldError[]): string =>
+  faults.map(({ code, detail }) => `${code}: ${detail}`).join(' ')
+
 /** Lists everything that keeps a campaign from being sent. */
 export function findReadinessFaults(state: Readiness): FieldError[] {
   const { channel, edition, segment } = state
@@ -67,6 +76,7 @@ export function findReadinessFaults(state: Readiness): FieldError[] {
   else if (segment.communication_channel !== channel)
     faults.push(fieldError(['segment_id'], 'channel_mismatch', `The segment is not for ${channel} campaigns.`))
   if (edition.is_archived) faults.push(fieldError(['edition_id'], 'edition_archived', 'The edition is archived.'))
+  if (!state.has_provider) faults.push(describeProviderFault(channel))
   if (!state.is_bulk)
     faults.push(
       fieldError(['channel'], 'gateway_not_bulk', 'The e-mail provider of this service does not send campaigns.'),

@@ -23,6 +23,20 @@ export const createFailure = (
   retryAfterMs: number | null = null,
 ): SendResult => ({ ok: false, kind, code, detail, retryAfterMs })
 
+/** The name of a provider that is not configured. */
+export const noProvider = 'none'
+
+const channelNouns: Record<Channel, { noun: string; variable: string }> = {
+  email: { noun: 'e-mail', variable: 'EMAIL_PROVIDER' },
+  sms: { noun: 'SMS', variable: 'SMS_PROVIDER' },
+}
+
+/** Says that nothing is sent through a channel, and what the operator of the service has to set. */
+export const describeMissingProvider = (channel: Channel): string =>
+  `This service has no ${channelNouns[channel].noun} provider. Its operator has to set ${channelNouns[channel].variable}.`
+
+export const providerNotConfigured = 'provider_not_configured'
+
 const providerEventTypes = [
   'accepted',
   'deferred',

@@ -55,8 +55,8 @@ const backoffMs = [30_000, 2 * minuteMs, 10 * minuteMs, 30 * minuteMs, hourMs, 2
 const longestRestMs = 6 * hourMs
 const shortestRestMs = 1000
 /** The delay after a fault of the account, which has to be corrected by hand. */
-const configurationRestMs = 10 * minuteMs
-const configurationPatienceMs = 7 * 24 * hourMs
+export const configurationRestMs = 10 * minuteMs
+export const configurationPatienceMs = 7 * 24 * hourMs
 /** Messages of a failing sender wait at most this long. */
 const longestSenderRestMs = hourMs
 const isForPeople = (kind: SendFailure): boolean => kind === 'configuration' || kind === 'sender'

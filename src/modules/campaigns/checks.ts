@@ -5,7 +5,7 @@ import type { Statement } from '../../db/database.ts'
 import { mayAt, pickOrganizationRoles, type Tenant } from '../../domain/accounts/access.ts'
 import { campaignLifecycle, type CampaignStatus, isEditable } from '../../domain/campaigns/lifecycle.ts'
 import { findReadinessFaults } from '../../domain/campaigns/readiness.ts'
-import { AppError } from '../../domain/errors.ts'
+import { AppError, type FieldError } from '../../domain/errors.ts'
 import { writers } from './contract.ts'
 import { buildReadiness, type CampaignRow } from './delivery/campaign-row.ts'
 import { findCampaign, type LoadedCampaign } from './queries.ts'
@@ -20,9 +20,12 @@ export function checkCampaignTransition(row: CampaignRow, to: CampaignStatus, pa
   if (!campaignLifecycle.allows(row.status, to)) throw invalidTransition(row.status, participle)
 }
 
+export const notReady = (errors: readonly FieldError[]): AppError =>
+  new AppError('campaign_not_ready', 'The campaign cannot be sent yet.', { errors })
+
 export function checkReady(ctx: Ctx, row: CampaignRow): void {
-  const errors = findReadinessFaults(buildReadiness(ctx, row))
-  if (errors.length) throw new AppError('campaign_not_ready', 'The campaign cannot be sent yet.', { errors })
+  const faults = findReadinessFaults(buildReadiness(ctx, row))
+  if (faults.length) throw notReady(faults)
 }
 
 interface CampaignSegment {

@@ -5,6 +5,8 @@ import { updateVersion } from '../../db/write.ts'
 import { isRunning } from '../../domain/campaigns/lifecycle.ts'
 import { parseSchedule, type ScheduleFault } from '../../domain/campaigns/schedule.ts'
 import { AppError, fieldError, invalid } from '../../domain/errors.ts'
+import { describeProviderFault } from '../../domain/campaigns/readiness.ts'
+import { noProvider } from '../../domain/messaging/messaging.ts'
 import { openEditions } from '../editions/index.ts'
 import {
   checkCampaignTransition,
@@ -13,6 +15,7 @@ import {
   guardMessage,
   guardSegment,
   invalidTransition,
+  notReady,
 } from './checks.ts'
 import type { CampaignRow } from './delivery/campaign-row.ts'
 import { isSenderVerified } from './delivery/content-snapshot.ts'
@@ -86,10 +89,9 @@ export async function retryFailedRecipients(ctx: Ctx, campaign: LoadedCampaign):
     throw new AppError('nothing_to_retry', 'No recipient of this campaign failed for a temporary reason.', {
       extra: { current_status: campaign.status },
     })
+  if (ctx.config[campaign.channel].name === noProvider) throw notReady([describeProviderFault(campaign.channel)])
   if (!(await isSenderVerified(ctx, campaign)))
-    throw new AppError('campaign_not_ready', 'The campaign cannot be sent yet.', {
-      errors: [fieldError(['edition_id'], 'sender_not_verified', senderNotVerified)],
-    })
+    throw notReady([fieldError(['edition_id'], 'sender_not_verified', senderNotVerified)])
   return startRun(ctx, campaign, 'sending')
 }
 

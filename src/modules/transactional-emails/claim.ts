@@ -1,10 +1,11 @@
-import { eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
+import { eq, getTableColumns, lte, type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { claimUntil, isClaimable, isClaimed, release } from '../../db/claims.ts'
 import { transactionalEmails } from '../../db/schema/messaging/transactional-emails.ts'
 import { decodeAs } from '../../db/select.ts'
 import { update } from '../../db/write.ts'
 import {
+  configurationPatienceMs,
   emailClaimMs,
   type SendVerdict,
   transactionalEmailLifecycle,
@@ -31,6 +32,11 @@ const pending = transactionalEmailLifecycle.initial
 
 /** Written out, because SQLite does not use the partial index `transactional_emails_due` for a bound value. */
 export const isPending = inWords(sql`status`, [pending])
+
+export interface HoldReason {
+  code: string
+  detail: string
+}
 
 /** Claims the e-mails that have been due longest. When the claim expires, another consumer may attempt them again. */
 export const claimEmails = (job: JobCtx, count: number): Promise<EmailClaim[]> => {
@@ -88,6 +94,28 @@ export const releaseEmails = (job: JobCtx, claims: readonly EmailClaim[], until:
       due_at = max(due_at, ${until})
     where status = ${pending} and (id, attempts) in
       (select value ->> 0, value ->> 1 from json_each(${JSON.stringify(claims.map(({ id, attempts }) => [id, attempts]))}))`)
+
+const maxHeldEmails = 1000
+
+/**
+ * Stores why e-mails that are due are not sent, and when they are attempted next. E-mails that have waited for a week
+ * fail. Each call handles a bounded number.
+ */
+export async function holdEmails(job: JobCtx, reason: HoldReason, until: number): Promise<void> {
+  const now = job.now()
+  const changes = { error_code: reason.code, error_detail: reason.detail, modified_at: now }
+  const isDue = sql`id in (select id from transactional_emails indexed by transactional_emails_due
+    where ${isPending} and due_at <= ${now} and ${isClaimable(now)} order by due_at limit ${maxHeldEmails})`
+  const { created_at } = transactionalEmails
+  await job.db.batch([
+    update(
+      transactionalEmails,
+      { ...changes, status: 'failed' as const, due_at: null, content: null },
+      sql`${isDue} and ${lte(created_at, now - configurationPatienceMs)}`,
+    ),
+    update(transactionalEmails, { ...changes, due_at: until }, isDue),
+  ])
+}
 
 /** A call without an answer counts as failed. Its message becomes sent when the provider reports it later. */
 export const recordLateSuccess = (id: string, providerId: string | null, at: number): SQL => {

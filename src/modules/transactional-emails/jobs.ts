@@ -1,13 +1,19 @@
 import type { EmailSendMessage, JobCtx } from '../../context.ts'
-import { createFailure } from '../../domain/messaging/messaging.ts'
 import {
+  createFailure,
+  describeMissingProvider,
+  noProvider,
+  providerNotConfigured,
+} from '../../domain/messaging/messaging.ts'
+import {
+  configurationRestMs,
   failedFor,
   judgeSend,
   keepsBack,
   mayRepeat,
   type SendVerdict,
 } from '../../domain/messaging/transactional-emails.ts'
-import { type EmailClaim, claimEmails, recordCall, recordVerdict, releaseEmails } from './claim.ts'
+import { type EmailClaim, claimEmails, holdEmails, recordCall, recordVerdict, releaseEmails } from './claim.ts'
 import { composeEmail } from './compose.ts'
 import { enqueueNextEmail } from './enqueue.ts'
 
@@ -79,8 +85,16 @@ async function attemptAll(job: JobCtx, waiting: EmailClaim[], stops: StopReasons
   await Promise.all(Array.from({ length: concurrentCalls }, worker))
 }
 
+/** Without a provider e-mails wait for one, and say so. */
+async function holdUnsendableEmails(job: JobCtx): Promise<void> {
+  const reason = { code: providerNotConfigured, detail: describeMissingProvider('email') }
+  await holdEmails(job, reason, job.now() + configurationRestMs)
+  await enqueueNextEmail(job)
+}
+
 /** A crash loses nothing: the claim expires, and the sweep enqueues the e-mail again. */
 export async function sendEmails(job: JobCtx): Promise<void> {
+  if (job.email.name === noProvider) return holdUnsendableEmails(job)
   const endsAt = job.now() + claimingMs
   const stops: StopReasons = { errors: [], pausedUntil: null }
   while (mayContinue(stops) && job.now() < endsAt) {

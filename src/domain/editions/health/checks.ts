@@ -1,37 +1,10 @@
-import type { Language, TranslatedDict } from '../../languages.ts'
-import type { EditionFacts, FactSubject } from './facts.ts'
-import { getEditionStatus, endsBeforeStart, receiptEmailTypes, refundConfirmationEmailTypes } from '../editions.ts'
+import { getEditionStatus, endsBeforeStart } from '../editions.ts'
 import { dayMs } from '../../time/instants.ts'
 import { slugify } from '../../text/text.ts'
 import { currencies } from '../../money.ts'
-import { findSenderNameFault } from '../../messaging/mailbox.ts'
-
-export const severities = ['critical', 'warning', 'info'] as const
-export type Severity = (typeof severities)[number]
-
-interface Rule {
-  id: string
-  /** A failed critical check prevents publishing. */
-  severity: Severity
-  /** The message of a passed check. */
-  rule: string
-  /** The message of a failed check. */
-  message: string
-  suggestion: string
-  /** True if the check fails, or a list of what is at fault. */
-  fails: (facts: EditionFacts) => boolean | readonly FactSubject[]
-}
-
-export interface Check extends Rule {
-  category: string
-}
-
-const defineChecks = (category: string, rules: readonly Rule[]): Check[] =>
-  rules.map((rule) => ({ ...rule, category, id: `${category}.${rule.id}` }))
-
-/** True if a language has no text. */
-const lacksText = (texts: TranslatedDict, languages: readonly Language[]): boolean =>
-  languages.some((language) => !texts[language]?.trim())
+import { type Check, defineChecks, lacksText } from './check.ts'
+import { communication } from './communication-checks.ts'
+import type { EditionFacts } from './facts.ts'
 
 const longestMs = 60 * dayMs
 
@@ -369,77 +342,6 @@ const fulfilment = defineChecks('fulfilment', [
     suggestion: 'Create a pass design.',
     fails: ({ products: allProducts }) =>
       allProducts.filter(({ is_wallet_enabled, has_pass_design }) => is_wallet_enabled && !has_pass_design),
-  },
-])
-
-const usesMessage = ({ messages }: EditionFacts, id: string | null, types: readonly string[]): boolean =>
-  messages.some((message) => message.id === id && types.includes(message.type))
-
-const communication = defineChecks('communication', [
-  {
-    id: 'receipt_email',
-    severity: 'warning',
-    rule: 'Buyers get a receipt.',
-    message: 'The edition has no receipt e-mail, or the chosen message is not of that type.',
-    suggestion: 'Choose a message, or copy a template.',
-    fails: (facts) => !usesMessage(facts, facts.edition.transaction_receipt_email_id, receiptEmailTypes),
-  },
-  {
-    id: 'refund_email',
-    severity: 'warning',
-    rule: 'Refunds are confirmed.',
-    message: 'The edition has no refund confirmation e-mail, or the chosen message is not of that type.',
-    suggestion: 'Choose a message, or copy a template.',
-    fails: (facts) => !usesMessage(facts, facts.edition.refund_confirmation_email_id, refundConfirmationEmailTypes),
-  },
-  {
-    id: 'templates_not_empty',
-    severity: 'warning',
-    rule: 'E-mails that are sent have a subject and content.',
-    message: 'An e-mail has no content, or no subject in the default language.',
-    suggestion: 'Edit it.',
-    fails: ({ edition, messages }) =>
-      messages.filter(({ has_blocks, subject }) => !has_blocks || lacksText(subject, [edition.default_language])),
-  },
-  {
-    id: 'sender',
-    severity: 'warning',
-    rule: 'E-mails have a sender.',
-    message: 'The name or the address of the sender is empty.',
-    suggestion: 'Set the name and the address of the sender.',
-    fails: ({ edition }) => !edition.email_sender_name?.trim() || !edition.email_sender_address?.trim(),
-  },
-  {
-    id: 'sender_domain',
-    severity: 'warning',
-    rule: "The domain of the sender's address is a verified sender domain of the organisation.",
-    message: "The domain of the sender's address is not verified: e-mails come from the platform's address.",
-    suggestion: 'Add the domain to the sender domains of the organisation, and verify it.',
-    fails: ({ edition, is_sender_verified }) => !!edition.email_sender_address?.trim() && !is_sender_verified,
-  },
-  {
-    id: 'sender_name',
-    severity: 'warning',
-    rule: 'The name of the sender contains only a name.',
-    message: 'The name of the sender contains an address or invisible characters, which e-mails do not show.',
-    suggestion: 'Choose another name.',
-    fails: ({ edition }) => findSenderNameFault(edition.email_sender_name ?? '') !== null,
-  },
-  {
-    id: 'reply_to',
-    severity: 'info',
-    rule: 'Replies go to an address.',
-    message: 'The edition has no reply address.',
-    suggestion: 'Set a reply address.',
-    fails: ({ edition }) => !edition.email_reply_to?.trim(),
-  },
-  {
-    id: 'sms_sender',
-    severity: 'warning',
-    rule: 'Text messages have a sender.',
-    message: 'The edition has a text message campaign, but no sender is set.',
-    suggestion: 'Choose Platform or Store.',
-    fails: ({ edition, has_sms_campaign }) => has_sms_campaign && edition.sms_sender_name === 'Unset',
   },
 ])
 

@@ -1,4 +1,5 @@
 import type { Language, TranslatedDict } from '../../languages.ts'
+import type { Channel } from '../../messaging/messaging.ts'
 
 /** Something that a check can find at fault. A hidden one counts, but the caller may not see it. */
 export interface FactSubject {
@@ -81,6 +82,10 @@ export interface EditionFacts {
   order_currencies: readonly string[]
   has_pickup_point: boolean
   has_sms_campaign: boolean
+  /** True if a campaign of this channel is scheduled. */
+  has_scheduled_campaign: Record<Channel, boolean>
+  /** True if the service can send through this channel. */
+  has_provider: Record<Channel, boolean>
   /** True if the domain of the sender's address is a verified sender domain. */
   is_sender_verified: boolean
   has_marketing_segment: boolean

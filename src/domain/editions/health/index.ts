@@ -1,4 +1,5 @@
-import { type Check, checks, severities, type Severity } from './checks.ts'
+import { type Check, severities, type Severity } from './check.ts'
+import { checks } from './checks.ts'
 import type { EditionFacts, FactSubject } from './facts.ts'
 
 export { checks, severities, type Severity }
@@ -9,6 +10,7 @@ export type HealthStatus = (typeof healthStatuses)[number]
 
 export interface CheckResult {
   check: Check
+  severity: Severity
   passed: boolean
   related: readonly FactSubject[]
 }
@@ -17,14 +19,15 @@ export function runChecks(facts: EditionFacts): CheckResult[] {
   return checks.map((check) => {
     const fault = check.fails(facts)
     const related = typeof fault === 'boolean' ? [] : fault
-    return { check, passed: fault === false || (fault !== true && related.length === 0), related }
+    const severity = check.isCritical?.(facts) ? 'critical' : check.severity
+    return { check, severity, passed: fault === false || (fault !== true && related.length === 0), related }
   })
 }
 
 /** The number of failed checks of each severity. */
 export const countFailures = (results: readonly CheckResult[]): Record<Severity, number> => {
   const failed = results.filter(({ passed }) => !passed)
-  const count = (severity: Severity) => failed.filter(({ check }) => check.severity === severity).length
+  const count = (severity: Severity) => failed.filter((result) => result.severity === severity).length
   return { critical: count('critical'), warning: count('warning'), info: count('info') }
 }
 
@@ -36,4 +39,4 @@ export function getHealthStatus({ critical, warning }: Record<Severity, number>)
 
 /** The failed checks that prevent publishing. */
 export const listObstacles = (results: readonly CheckResult[]): CheckResult[] =>
-  results.filter(({ check, passed }) => !passed && check.severity === 'critical')
+  results.filter(({ severity, passed }) => !passed && severity === 'critical')

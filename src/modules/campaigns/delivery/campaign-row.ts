@@ -7,6 +7,7 @@ import { segments } from '../../../db/schema/messaging/segments.ts'
 import { organizations } from '../../../db/schema/organizations.ts'
 import { type RowOf, select, type Nullable } from '../../../db/select.ts'
 import type { Readiness } from '../../../domain/campaigns/readiness.ts'
+import { noProvider } from '../../../domain/messaging/messaging.ts'
 import { segmentSummaryFields } from '../../segments/index.ts'
 
 /** Columns of the edition, the organisation and the segment that decide whether a campaign can be sent. */
@@ -86,6 +87,7 @@ export const buildReadiness = ({ config, email }: Pick<JobCtx, 'config' | 'email
       ? null
       : { type: row.message_type ?? '', subject: row.message_subject ?? {}, blocks: row.message_blocks ?? 0 },
   sms_body: row.sms_body,
+  has_provider: config[row.channel].name !== noProvider,
   is_bulk: row.channel === 'sms' || email.bulk,
   has_links: config.publicUrl !== '' && config.linkSigningKey !== '',
 })

@@ -6,7 +6,7 @@ import { campaignContents, campaignLinks } from '../../../db/schema/messaging/ca
 import { segments } from '../../../db/schema/messaging/segments.ts'
 import { decodeAs, fromFlag, type RowOf, select, buildSelectList } from '../../../db/select.ts'
 import { insertAll, remove } from '../../../db/write.ts'
-import { isBlank, findReadinessFaults } from '../../../domain/campaigns/readiness.ts'
+import { describeFaults, isBlank, findReadinessFaults } from '../../../domain/campaigns/readiness.ts'
 import type { ContentContext } from '../../../domain/campaigns/snapshots.ts'
 import type { Compiled, Template } from '../../../domain/email/compile.ts'
 import { personalise } from '../../../domain/email/personalise.ts'
@@ -144,7 +144,7 @@ export async function storeContentSnapshot(
   run: number,
 ): Promise<{ error: string | null }> {
   const faults = findReadinessFaults(buildReadiness(job, row))
-  if (faults.length) return { error: faults.map(({ detail }) => detail).join(' ') }
+  if (faults.length) return { error: describeFaults(faults) }
   const storedSegment = await job.db.first(
     select({ edition_id: segments.edition_id, communication_type: segments.communication_type })
       .from(segments)

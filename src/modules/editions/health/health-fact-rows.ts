@@ -11,6 +11,7 @@ import { fromFlag, fromJson, jsonFlag, select, selectValues } from '../../../db/
 import { inList, inWords } from '../../../db/visibility.ts'
 import type { DataImportStatus } from '../../../domain/data-imports/data-imports.ts'
 import { workingStatuses } from '../../../domain/refunds/refund-batches.ts'
+import type { Channel } from '../../../domain/messaging/messaging.ts'
 import { dayMs } from '../../../domain/time/instants.ts'
 import { isVerifiedSender } from '../../sender-domains/index.ts'
 import type { EditionRow } from '../queries.ts'
@@ -41,11 +42,7 @@ const selectOrderSample = (
 const stalledBatchMs = 3_600_000
 
 function factFields({ id, organization_id, ...edition }: EditionRow, now: number) {
-  const isSms = and(
-    eq(campaigns.organization_id, organization_id),
-    eq(campaigns.edition_id, id),
-    eq(campaigns.channel, 'sms'),
-  )
+  const isOfEdition = and(eq(campaigns.organization_id, organization_id), eq(campaigns.edition_id, id))
   const isMarketing = and(
     eq(segments.organization_id, organization_id),
     isNull(segments.deleted_at),
@@ -64,7 +61,10 @@ function factFields({ id, organization_id, ...edition }: EditionRow, now: number
     order_currencies: fromJson<string[]>(sql`(select json_group_array(distinct currency) from
       (${selectOrderSample(id, 'asc')} union ${selectOrderSample(id, 'desc')}))`),
     has_pickup_point: fromFlag(sql`exists (select 1 from locations where edition_id = ${id} and is_draft = 0)`),
-    has_sms_campaign: fromFlag(sql`exists (select 1 from ${campaigns} where ${isSms})`),
+    has_sms_campaign: fromFlag(sql`exists (select 1 from ${campaigns}
+      where ${isOfEdition} and ${eq(campaigns.channel, 'sms')})`),
+    scheduled_channels: fromJson<Channel[]>(sql`(select json_group_array(distinct channel) from ${campaigns}
+      where ${isOfEdition} and ${eq(campaigns.status, 'scheduled')})`),
     is_sender_verified: fromFlag(isVerifiedSender(sql`${organization_id}`, sql`${edition.email_sender_address}`)),
     has_marketing_segment: fromFlag(sql`exists (select 1 from ${segments} where ${isMarketing}
       and (${segments.edition_id} = ${id} or exists (select 1 from ${campaigns}

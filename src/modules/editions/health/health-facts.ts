@@ -2,6 +2,7 @@ import type { Ctx } from '../../../context.ts'
 import { listRolesAt, type RoleCode } from '../../../domain/accounts/access.ts'
 import type { EditionFacts } from '../../../domain/editions/health/index.ts'
 import type { FactSubject } from '../../../domain/editions/health/facts.ts'
+import { type Channel, noProvider } from '../../../domain/messaging/messaging.ts'
 import { isReady } from '../../../domain/refunds/merchant-accounts.ts'
 import { fingerprintSecret } from '../../../domain/accounts/secret-seal.ts'
 import {
@@ -44,6 +45,11 @@ async function checkMerchantAccount(
   return { supported_currencies, is_ready: isReady(account, config.environment) }
 }
 
+const mapChannels = (isTrue: (channel: Channel) => boolean): Record<Channel, boolean> => ({
+  email: isTrue('email'),
+  sms: isTrue('sms'),
+})
+
 /** Loads everything that the checks need, in one round trip. `edition` can be a row that is not stored yet. */
 export async function loadFacts(ctx: Ctx, edition: EditionRow): Promise<EditionFacts> {
   const now = ctx.now()
@@ -56,6 +62,7 @@ export async function loadFacts(ctx: Ctx, edition: EditionRow): Promise<EditionF
     selectUnfinishedImports(edition, now),
   ])
   if (!facts) throw new Error('a select without a table returns one row')
+  const { scheduled_channels, ...otherFacts } = facts
   const visibility = createVisibility(ctx, edition)
   const subject = (row: { id: string; name: string }, isVisible: boolean): FactSubject => ({
     id: row.id,
@@ -65,7 +72,9 @@ export async function loadFacts(ctx: Ctx, edition: EditionRow): Promise<EditionF
   return {
     now,
     edition,
-    ...facts,
+    ...otherFacts,
+    has_scheduled_campaign: mapChannels((channel) => scheduled_channels.includes(channel)),
+    has_provider: mapChannels((channel) => ctx.config[channel].name !== noProvider),
     merchant_account: await checkMerchantAccount(ctx, facts.merchant_account),
     products: products.map((row) => ({ ...row, is_hidden: false })),
     messages: messages.map((row) => ({

@@ -2,10 +2,15 @@ import type { z } from '@hono/zod-openapi'
 import { type CheckResult, getHealthStatus, countFailures } from '../../../domain/editions/health/index.ts'
 import { type EditionHealthCheck, type EditionHealthcheckResponse, maxRelatedObjects } from './health-contract.ts'
 
-export const presentCheck = ({ check, passed, related }: CheckResult): z.input<typeof EditionHealthCheck> => ({
+export const presentCheck = ({
+  check,
+  severity,
+  passed,
+  related,
+}: CheckResult): z.input<typeof EditionHealthCheck> => ({
   category: check.category,
   check_id: check.id,
-  severity: check.severity,
+  severity,
   passed,
   message: passed ? check.rule : check.message,
   suggestion: passed ? '' : check.suggestion,
