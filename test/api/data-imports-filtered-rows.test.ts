@@ -26,10 +26,11 @@ describe('listImportRows with a filter', () => {
       index + 1,
       chooseOutcome(index + 1),
       (index + 1) % 50 < 2 ? '[]' : problem,
+      id,
     ])
     await write(
       sql`update import_rows set outcome = its.value ->> 1, errors = its.value ->> 2
-        from json_each(${JSON.stringify(decided)}) as its where import_id = ${id} and row_number = its.value ->> 0`,
+        from json_each(${JSON.stringify(decided)}) as its where import_id = its.value ->> 3 and row_number = its.value ->> 0`,
       sql`update data_imports set row_counts = (select json_group_object(outcome, n) from (
         select outcome, count(*) as n from import_rows where import_id = ${id} group by 1)) where id = ${id}`,
     )

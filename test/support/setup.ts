@@ -5,6 +5,7 @@ import { vi } from 'vitest'
 import { setTestClock } from './clock.ts'
 import { keepWorker } from './worker-module.ts'
 import { openLimiters } from './open-limiters.ts'
+import { checkStatementPlans } from './statement-plans.ts'
 
 configureGlobal({ ...readConfigureGlobal(), seed: Number(env.PROPERTY_SEED) })
 
@@ -15,6 +16,7 @@ vi.useRealTimers()
 
 keepWorker()
 openLimiters()
+checkStatementPlans()
 // A request posts webhooks by itself, and no receiver exists outside.
 globalThis.fetch = () => Promise.reject(new TypeError('Network connection lost.'))
 

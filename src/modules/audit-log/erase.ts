@@ -43,12 +43,12 @@ export async function hideContacts(
     const visible = list.map((change) =>
       concernsPerson(change, contacts) ? { field: change.field, is_hidden: true } : change,
     )
-    return [[id, JSON.stringify(visible)]]
+    return [[organizationId, id, JSON.stringify(visible)]]
   })
   if (hidden.length > 0)
     await db.batch([
-      sql`update audit_log set changes = hidden.value ->> 1 from json_each(${JSON.stringify(hidden)}) as hidden
-        where audit_log.organization_id = ${organizationId} and audit_log.id = hidden.value ->> 0`,
+      sql`update audit_log set changes = hidden.value ->> 2 from json_each(${JSON.stringify(hidden)}) as hidden
+        where audit_log.organization_id = hidden.value ->> 0 and audit_log.id = hidden.value ->> 1`,
     ])
   return range?.count === entriesPerStep ? range.last : null
 }

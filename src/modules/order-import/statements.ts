@@ -39,7 +39,7 @@ function buildEditionCustomerStatements(
 ): Statement[] {
   const values = changes.map(({ user_id, before, after }) => {
     const { phone_digits, search_text } = buildSearchColumns(after)
-    return [user_id, ...listEditionValues(after), phone_digits, search_text, ...listEditionValues(before)]
+    return [user_id, ...listEditionValues(after), phone_digits, search_text, ...listEditionValues(before), editionId]
   })
   const nameChanges = changes.filter(
     ({ before, after }) => before.first_name !== after.first_name || before.last_name !== after.last_name,
@@ -50,7 +50,7 @@ function buildEditionCustomerStatements(
         last_name = ${value(4)}, locale = ${value(5)}, metadata = ${value(6)}, phone_digits = ${value(7)},
         search_text = ${value(8)}
       from json_each(${JSON.stringify(values)}) as item cross join users on users.id = ${value(0)}
-      where edition_customers.edition_id = ${editionId} and edition_customers.user_seq = users.seq
+      where edition_customers.edition_id = ${value(15)} and edition_customers.user_seq = users.seq
         and edition_customers.email is ${value(9)} and edition_customers.phone_number is ${value(10)}
         and edition_customers.first_name = ${value(11)} and edition_customers.last_name = ${value(12)}
         and edition_customers.locale = ${value(13)} and json(edition_customers.metadata) = json(${value(14)})`,

@@ -81,7 +81,7 @@ export function buildShrinkStatements(refund: RefundRow, before: readonly Share[
     if (!itemAfter || itemAfter.amount_minor === item.amount_minor) return []
     const { amount_minor, price_minor, deposit_minor, handling_fee_minor } = itemAfter
     const releasedAmount = item.amount_minor - amount_minor
-    return [[item.purchase_id, releasedAmount, amount_minor, price_minor, deposit_minor, handling_fee_minor]]
+    return [[item.purchase_id, releasedAmount, amount_minor, price_minor, deposit_minor, handling_fee_minor, refund.id]]
   })
   const total = [...after.items.map((item) => item.amount_minor), after.service_fee_minor].reduce((a, b) => a + b, 0)
   const rows = JSON.stringify(changedItems)
@@ -96,6 +96,6 @@ export function buildShrinkStatements(refund: RefundRow, before: readonly Share[
     sql`update refund_items set amount_minor = item.value ->> 2, price_minor = item.value ->> 3,
         deposit_minor = item.value ->> 4, handling_fee_minor = item.value ->> 5
       from json_each(${rows}) as item
-      where refund_request_id = ${refund.id} and purchase_id = item.value ->> 0`,
+      where refund_request_id = item.value ->> 6 and purchase_id = item.value ->> 0`,
   ]
 }

@@ -48,7 +48,7 @@ export async function importSuppressions(ctx: Ctx, input: ImportSuppressionsInpu
   const parts = splitIntoParameters(rows.map((row) => JSON.stringify({ ...row, id: ctx.newId('suppression') })))
   const counts = parts.map(
     (part) => sql<{ n: number }>`select count(*) as n from json_each(${`[${part.join(',')}]`}) as listed
-      join suppressions on suppressions.organization_id = ${organization_id} and suppressions.channel = ${channel}
+      cross join suppressions on suppressions.organization_id = ${organization_id} and suppressions.channel = ${channel}
         and suppressions.address = listed.value ->> 'address'`,
   )
   const existing = counts.length > 0 ? await ctx.db.batch(counts) : []

@@ -38,8 +38,8 @@ export async function loadMappedProducts(
         json_array_length(ip.option_ids) as options_count,
         ${mappedOptions} as options
       from json_each(${JSON.stringify(missing)}) as wanted
-      join import_products ip on ip.import_id = ${importId} and ip.product_key = wanted.value
-      join data_imports i on i.id = ip.import_id
+      cross join import_products ip on ip.import_id = ${importId} and ip.product_key = wanted.value
+      cross join data_imports i on i.id = ip.import_id
       left join products p on p.id = ip.product_id and p.edition_id = i.edition_id
       left join variants v on v.id = ip.variant_id and v.product_id = ip.product_id
       left join locations l on l.id = ip.location_id and l.edition_id = i.edition_id`,

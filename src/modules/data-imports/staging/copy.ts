@@ -57,12 +57,12 @@ class SegmentBuilder {
 
 const buildStatisticsStatements = (id: string, statistics: readonly ColumnStatistics[]): Statement[] =>
   splitIntoParameters(
-    statistics.map((one, index) => JSON.stringify([index, JSON.stringify(one), JSON.stringify(one.samples)])),
+    statistics.map((one, index) => JSON.stringify([id, index, JSON.stringify(one), JSON.stringify(one.samples)])),
   ).map(
     (part) => sql`update import_columns set statistics = part.statistics, sample_values = part.samples
-      from (select value ->> 0 as source_index, value ->> 1 as statistics, value ->> 2 as samples
+      from (select value ->> 0 as import_id, value ->> 1 as source_index, value ->> 2 as statistics, value ->> 3 as samples
         from json_each(${`[${part.join(',')}]`})) as part
-      where import_columns.import_id = ${id} and import_columns.source_index = part.source_index`,
+      where import_columns.import_id = part.import_id and import_columns.source_index = part.source_index`,
   )
 
 async function loadStatistics(job: JobCtx, { id }: ImportRow): Promise<CopyState['statistics']> {

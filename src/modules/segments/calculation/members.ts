@@ -78,6 +78,6 @@ export function removeFromSegments(organizationId: string, userSeqs: readonly nu
           union select l.segment_seq, l.epoch from segments s join segment_leftovers l on l.segment_seq = s.seq
             where s.organization_id = ${organizationId}) as sets
       cross join json_each(${JSON.stringify(userSeqs)}) as person
-      join segment_members m on m.segment_seq = sets.segment_seq and m.epoch = sets.epoch and m.user_seq = person.value)`,
+      cross join segment_members m on m.segment_seq = sets.segment_seq and m.epoch = sets.epoch and m.user_seq = person.value)`,
   ]
 }
