@@ -1,6 +1,7 @@
+import { exports } from 'cloudflare:workers'
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-import { call, get, post } from '../support/api.ts'
+import { buildRequest, call, get, post } from '../support/api.ts'
 import { seedSuppressions } from '../support/seeding/messaging/suppressions.ts'
 import { givenAdmin } from '../support/seeding/members.ts'
 import { db } from '../support/seeding/rows.ts'
@@ -90,6 +91,7 @@ describe('importSuppressions', () => {
         total_rows: 6,
         added: 3,
         existing: 2,
+        subscribed: 0,
         invalid: 1,
         problems: [
           { line: 6, code: 'invalid_date', message: expect.any(String) },
@@ -128,7 +130,118 @@ describe('importSuppressions', () => {
   })
 })
 
+describe('importSuppressions of everybody with a status', () => {
+  const importRows = async (lines: readonly string[], channel = 'email') => {
+    const { id: organization_id, token } = await givenAdmin()
+    const { status, body } = await post(`${path}/import`, { organization_id, channel, csv: lines.join('\n') }, token)
+    expect(status).toBe(200)
+    return { body, reasons: await listReasons(organization_id), organization: organization_id }
+  }
+
+  it('suppresses those who are not subscribed, and says which status it does not know', async () => {
+    const { body, reasons } = await importRows([
+      'email,status',
+      'a@example.dk,subscribed',
+      'b@example.dk,Unsubscribed',
+      'c@example.dk,cleaned',
+      'd@example.dk,enabled',
+      'e@example.dk,blocklisted',
+      'f@example.dk,constructor',
+      'g@example.dk,',
+      'h@example.dk,Frameldt',
+    ])
+    expect(reasons).toEqual([
+      { address: 'b@example.dk', reason: 'unsubscribed' },
+      { address: 'c@example.dk', reason: 'hard_bounce' },
+      { address: 'e@example.dk', reason: 'unsubscribed' },
+      { address: 'h@example.dk', reason: 'unsubscribed' },
+    ])
+    expect(body).toMatchObject({ total_rows: 8, added: 4, existing: 0, subscribed: 2, invalid: 2 })
+    expect(body.problems).toEqual([
+      { line: 7, code: 'unknown_status', message: '`status` does not say whether the person is subscribed.' },
+      { line: 8, code: 'unknown_status', message: '`status` does not say whether the person is subscribed.' },
+    ])
+  })
+
+  it.each([
+    ['subscribed', ['true', 'Ja', 'x'], ['false', 'nej', '0']],
+    ['is_subscribed', ['1', 'subscribed'], ['unsubscribed', 'no']],
+    ['unsubscribed', ['', 'no', 'false'], ['yes', '2024-05-06', 'unsubscribed']],
+    ['Opted out', ['0'], ['1', 'opted out']],
+    ['confirmed', ['confirmed', 'yes'], ['no']],
+  ])('reads a column %s', async (column, subscribed, unsubscribed) => {
+    const values = [...subscribed, ...unsubscribed]
+    const { body, reasons } = await importRows([
+      `email,${column}`,
+      ...values.map((value, n) => `${n}@example.dk,${value}`),
+    ])
+    expect(body).toMatchObject({ subscribed: subscribed.length, added: unsubscribed.length, invalid: 0, problems: [] })
+    expect(reasons.map(({ address }) => address)).toEqual(
+      unsubscribed.map((_, n) => `${n + subscribed.length}@example.dk`),
+    )
+  })
+
+  it('suppresses a person who is unsubscribed in one row and subscribed in another', async () => {
+    const { body, reasons } = await importRows(['email,status', 'a@example.dk,unsubscribed', 'A@example.dk,subscribed'])
+    expect(reasons).toHaveLength(1)
+    expect(body).toMatchObject({ added: 1, subscribed: 1, existing: 0 })
+  })
+
+  it('takes every row of a list with a reason, whose text is the detail', async () => {
+    const { reasons } = await importRows(['email,reason', 'a@example.dk,subscribed by mistake', 'b@example.dk,active'])
+    expect(reasons.map(({ reason }) => reason)).toEqual(['unsubscribed', 'unsubscribed'])
+  })
+
+  it('reads the times of unsubscribed and cleaned people of Mailchimp', async () => {
+    const { organization } = await importRows([
+      'Email Address,OPTIN_TIME,UNSUB_TIME,UNSUB_REASON',
+      'a@example.dk,2020-01-01 00:00:00,2024-05-06 07:08:09,NORMAL',
+    ])
+    const [row] = await db.all(sql`select created_at, detail from suppressions where organization_id = ${organization}`)
+    expect(row).toEqual({ created_at: Date.UTC(2024, 4, 6, 7, 8, 9), detail: 'NORMAL' })
+    const { reasons } = await importRows(['Email Address,CLEAN_TIME', 'a@example.dk,2024-05-06 07:08:09'])
+    expect(reasons).toEqual([{ address: 'a@example.dk', reason: 'hard_bounce' }])
+  })
+
+  it.each(['2025-02-30', '2025-13-01', '2025-02-30 10:00:00', '2025-04-31T10:00:00Z'])(
+    'reports the date %s, which does not exist, and suppresses the address',
+    async (date) => {
+      const { body, organization } = await importRows(['email,date', `a@example.dk,${date}`])
+      expect(body).toMatchObject({ added: 1, problems: [{ line: 2, code: 'invalid_date' }] })
+      const [row] = await db.all<{ created_at: number }>(
+        sql`select created_at from suppressions where organization_id = ${organization}`,
+      )
+      expect(row?.created_at).toBeGreaterThan(Date.UTC(2026, 0))
+    },
+  )
+})
+
 describe('exportSuppressions', () => {
+  it('keeps addresses that a spreadsheet would compute', async () => {
+    const [one, other] = [await givenAdmin(), await givenAdmin()]
+    const addresses = ['=anna@example.dk', '-bo@example.dk', '+cara@example.dk']
+    for (const address of addresses) await seedSuppressions(one.id, 1, { address, detail: '=1+1' })
+    const { text } = await call(`${path}/export?organization_id=${one.id}`, { token: one.token })
+    for (const address of addresses) expect(text).toContain(`email,'${address},`)
+    const { body } = await post(`${path}/import`, { organization_id: other.id, csv: text }, other.token)
+    expect(body).toMatchObject({ added: 3, invalid: 0 })
+    expect(await listReasons(other.id)).toEqual(await listReasons(one.id))
+    expect(await db.all(sql`select distinct detail from suppressions where organization_id = ${other.id}`)).toEqual([
+      { detail: '=1+1' },
+    ])
+  })
+
+  it('starts with a byte order mark, unless a program asks for none', async () => {
+    const { id, token } = await givenAdmin()
+    // Reading a body as text removes the byte order mark.
+    const readStart = async (query: string) => {
+      const response = await exports.default.fetch(buildRequest(`${path}/export?organization_id=${id}${query}`, { token }))
+      return [...new Uint8Array(await response.arrayBuffer())].slice(0, 3)
+    }
+    expect(await readStart('')).toEqual([0xef, 0xbb, 0xbf])
+    expect(await readStart('&bom=false')).toEqual([...new TextEncoder().encode('cha')])
+  })
+
   it('exports a file that the import of another organisation reads', async () => {
     const [one, other] = [await givenAdmin(), await givenAdmin()]
     await seedSuppressions(one.id, 1100, { reason: 'complaint' })

@@ -1,4 +1,6 @@
 import { delimiters, splitRecords } from '../data-imports/files/split.ts'
+import { readBoolean } from '../data-imports/mapping/values/words.ts'
+import { removeFormulaGuard } from '../text/csv.ts'
 import { cleanKey } from '../text/invisible.ts'
 import { fold } from '../text/fold.ts'
 import type { Channel } from './messaging.ts'
@@ -19,7 +21,7 @@ interface ListedSuppression {
 
 interface ListProblem {
   line: number
-  code: 'invalid_address' | 'invalid_date'
+  code: 'invalid_address' | 'invalid_date' | 'unknown_status'
   message: string
 }
 
@@ -28,34 +30,56 @@ export interface SuppressionList {
   rows: ListedSuppression[]
   problems: ListProblem[]
   total_rows: number
+  /** Rows of people who are subscribed. */
+  subscribed: number
+  /** Rows whose address or status cannot be read. */
   invalid: number
 }
 
 const columnNames = {
   address: ['address', 'email', 'e-mail', 'email address', 'e-mail address', 'phone', 'phone number', 'phone_number'],
-  reason: ['reason', 'status', 'type'],
+  status: ['status', 'email status', 'subscription status', 'subscriber status', 'marketing status'],
+  subscribed: ['subscribed', 'is subscribed', 'active', 'enabled', 'confirmed', 'opt in', 'opt-in', 'opted in'],
+  unsubscribed: ['unsubscribed', 'is unsubscribed', 'opt out', 'opt-out', 'opted out', 'blocklisted', 'disabled'],
+  reason: ['reason', 'type', 'unsub reason'],
   detail: ['detail'],
-  date: ['date', 'created', 'created at', 'created_at', 'unsubscribed at', 'unsubscribed_at', 'timestamp'],
+  cleaned: ['clean time'],
+  date: ['date', 'unsubscribed at', 'unsub time', 'clean time', 'timestamp', 'created', 'created at'],
 } as const
 
 /** What other systems call these reasons. */
-const reasonWords: Readonly<Record<string, SuppressionReason>> = {
-  ...Object.fromEntries(suppressionReasons.map((reason) => [reason, reason])),
-  'hard bounce': 'hard_bounce',
-  bounce: 'hard_bounce',
-  bounced: 'hard_bounce',
-  cleaned: 'hard_bounce',
-  complained: 'complaint',
-  spam: 'complaint',
-  abuse: 'complaint',
-  spamreport: 'complaint',
-}
+const reasonWords: ReadonlyMap<string, SuppressionReason> = new Map([
+  ...suppressionReasons.map((reason) => [reason.replace('_', ' '), reason] as const),
+  ['bounce', 'hard_bounce'],
+  ['bounced', 'hard_bounce'],
+  ['cleaned', 'hard_bounce'],
+  ['complained', 'complaint'],
+  ['spam', 'complaint'],
+  ['abuse', 'complaint'],
+  ['spamreport', 'complaint'],
+])
+
+const buildWords = (words: string) => new Set(words.split(' | ').map(fold))
+
+/** Other systems' words in a column that says of everybody whether they are subscribed, in the languages of the API. */
+const unsubscribedWords = buildWords(
+  'disabled | blocklisted | blacklisted | blocked | suppressed | not subscribed | opted out | opted-out | opt-out | ' +
+    'frameldt | afmeldt | abgemeldet | avanmäld | avregistrerad | afgemeld | uitgeschreven | wypisany | wypisana',
+)
+const subscribedWords = buildWords(
+  'subscribed | active | enabled | confirmed | opted in | opted-in | opt-in | single opt-in | double opt-in | ' +
+    'tilmeldt | angemeldet | anmäld | registrerad | aangemeld | ingeschreven | zapisany | zapisana',
+)
 
 const isoDate = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/
 
 /** Parses ISO 8601. A time without an offset is UTC. Null: the text is not such a date, or is one after `now`. */
 function parseDate(text: string, now: number): number | null {
   if (!isoDate.test(text)) return null
+  const day = text.slice(0, 10)
+  const midnight = Date.parse(`${day}T00:00Z`)
+  // `Date.parse` takes 30 February for 2 March.
+  if (Number.isNaN(midnight) || !new Date(midnight).toISOString().startsWith(day)) return null
   const hasOffset = text.length <= 10 || /(?:Z|[+-]\d{2}:?\d{2})$/.test(text.slice(10))
   const instant = Date.parse(hasOffset ? text : `${text.replace(' ', 'T')}Z`)
   return Number.isNaN(instant) || instant > now ? null : instant
@@ -65,55 +89,104 @@ function parseDate(text: string, now: number): number | null {
 const strength = (reason: SuppressionReason): number =>
   ['unsubscribed', 'complaint', 'invalid', 'hard_bounce'].indexOf(reason)
 
-/** Parses a list of unsubscribed addresses. Without a header that names a column of addresses, the first one has them. */
+/** The columns that say of everybody whether they are subscribed. The first one that a list has is used. */
+const statusColumns = ['status', 'unsubscribed', 'subscribed'] as const
+type StatusColumn = (typeof statusColumns)[number]
+
+/** Reads a cell that says whether a person is subscribed. Null: it cannot be read. */
+function readSubscription(column: StatusColumn, text: string, now: number): SuppressionReason | 'subscribed' | null {
+  const word = toWord(text)
+  const reason = reasonWords.get(word) ?? (unsubscribedWords.has(word) ? 'unsubscribed' : undefined)
+  if (reason) return reason
+  if (subscribedWords.has(word)) return 'subscribed'
+  if (column === 'status') return null
+  // Many lists have a time under `unsubscribed`, and nothing for people who are subscribed.
+  if (column === 'unsubscribed' && text === '') return 'subscribed'
+  if (column === 'unsubscribed' && parseDate(text, now) !== null) return 'unsubscribed'
+  const isYes = readBoolean(text)
+  if (isYes === null) return null
+  return isYes === (column === 'subscribed') ? 'subscribed' : 'unsubscribed'
+}
+
+const toWord = (text: string): string => fold(text).replaceAll('_', ' ')
+
+/** Reads the cells of a row by the names of their columns. */
+type RowReader = (column: keyof typeof columnNames) => string
+
+function findColumns(header: readonly string[]) {
+  const words = header.map((cell) => toWord(cleanKey(cell)))
+  const find = (column: keyof typeof columnNames): number =>
+    columnNames[column].map((name) => words.indexOf(toWord(name))).find((index) => index >= 0) ?? -1
+  return {
+    hasHeader: find('address') >= 0,
+    statusColumn: statusColumns.find((column) => find(column) >= 0),
+    openRow:
+      (cells: readonly string[]): RowReader =>
+      (column) =>
+        cleanKey(removeFormulaGuard(cells[column === 'address' ? Math.max(0, find(column)) : find(column)] ?? '')),
+  }
+}
+
+/** The reason of a row, and its text when it is unknown. */
+function readReason(read: RowReader, status: SuppressionReason | null) {
+  const text = read('reason')
+  const namedReason = reasonWords.get(toWord(text))
+  const reasons = [namedReason, status, read('cleaned') === '' ? null : ('hard_bounce' as const)]
+  const reason = reasons.reduce<SuppressionReason>(
+    (strongest, next) => (next && strength(next) > strength(strongest) ? next : strongest),
+    'unsubscribed',
+  )
+  return { reason, detail: read('detail') || (namedReason === undefined ? text : '') }
+}
+
+/**
+ * Parses a list of another system. Without a header that names a column of addresses, the first one has them. A list of
+ * everybody with their status suppresses those who are not subscribed.
+ */
 export function parseSuppressionList(csv: string, channel: Channel, now: number): SuppressionList {
   const text = csv.replace(/^\uFEFF/, '')
   const firstLine = text.split(/\r?\n|\r/, 1)[0] ?? ''
   const delimiter = delimiters.find((candidate) => firstLine.includes(candidate)) ?? ','
   const { records } = splitRecords(text, { delimiter, quotes: true })
-  const header = (records[0] ?? []).map((cell) => fold(cleanKey(cell)))
-  const findColumn = (names: readonly string[]) => header.findIndex((name) => names.includes(name))
-  const addressColumn = findColumn(columnNames.address)
-  const columns = {
-    address: Math.max(0, addressColumn),
-    reason: findColumn(columnNames.reason),
-    detail: findColumn(columnNames.detail),
-    date: findColumn(columnNames.date),
-  }
+  const { hasHeader, statusColumn, openRow } = findColumns(records[0] ?? [])
   const rowsByAddress = new Map<string, ListedSuppression>()
-  const list: SuppressionList = { rows: [], problems: [], total_rows: 0, invalid: 0 }
+  const list: SuppressionList = { rows: [], problems: [], total_rows: 0, subscribed: 0, invalid: 0 }
   const report = (line: number, code: ListProblem['code'], message: string) =>
     list.problems.push({ line, code, message })
+  const refuse = (...problem: Parameters<typeof report>) => {
+    list.invalid++
+    report(...problem)
+  }
   records.forEach((cells, index) => {
     const line = index + 1
-    const readCell = (column: number) => cleanKey(cells[column] ?? '')
-    if ((index === 0 && addressColumn >= 0) || cells.every((cell) => cleanKey(cell) === '')) return
+    if ((index === 0 && hasHeader) || cells.every((cell) => cleanKey(cell) === '')) return
     list.total_rows++
-    // A spreadsheet's export has an apostrophe before a plus sign.
-    const address = normalizeAddress(channel, readCell(columns.address).replace(/^'(?=\+)/, ''))
-    if (address === null) {
-      list.invalid++
-      report(
-        line,
-        'invalid_address',
-        channel === 'email' ? 'Not an e-mail address.' : 'Not a phone number with its country code.',
-      )
-      return
-    }
-    const [reasonText, dateText] = [readCell(columns.reason), readCell(columns.date)]
+    const read = openRow(cells)
+    const address = normalizeAddress(channel, read('address'))
+    if (address === null) return refuse(line, 'invalid_address', addressProblems[channel])
+    const status = statusColumn ? readSubscription(statusColumn, read(statusColumn), now) : 'unsubscribed'
+    if (status === null)
+      return refuse(line, 'unknown_status', `\`${statusColumn}\` does not say whether the person is subscribed.`)
+    if (status === 'subscribed') return void list.subscribed++
+    const dateText =
+      read('date') || read('cleaned') || (parseDate(read('unsubscribed'), now) ? read('unsubscribed') : '')
     const created_at = dateText === '' ? now : parseDate(dateText, now)
     if (created_at === null) report(line, 'invalid_date', 'Not a date in ISO 8601, or a date in the future.')
-    const knownReason = reasonWords[fold(reasonText)]
-    const detail = readCell(columns.detail) || (knownReason === undefined ? reasonText : '')
-    const row = {
+    const { reason, detail } = readReason(read, status)
+    const row: ListedSuppression = {
       address,
-      reason: knownReason ?? 'unsubscribed',
+      reason,
       detail: detail.slice(0, maxSuppressionDetailLength),
       created_at: created_at ?? now,
-    } satisfies ListedSuppression
+    }
     const earlier = rowsByAddress.get(address)
     if (!earlier || strength(row.reason) > strength(earlier.reason)) rowsByAddress.set(address, row)
   })
   list.rows = [...rowsByAddress.values()]
   return list
+}
+
+const addressProblems: Readonly<Record<Channel, string>> = {
+  email: 'Not an e-mail address.',
+  sms: 'Not a phone number with its country code.',
 }

@@ -28,6 +28,10 @@ export function guardFormulas(text: string): string {
   return /^[\t\r\n]/.test(guarded) ? `'${guarded}` : guarded
 }
 
+/** Reads a cell that `guardFormulas` wrote. */
+export const removeFormulaGuard = (cell: string): string =>
+  cell.startsWith("'") && guardFormulas(cell.slice(1)) === cell ? cell.slice(1) : cell
+
 /** Writes a cell of RFC 4180. Cells with a delimiter of any country are quoted, so that every spreadsheet keeps them. */
 export function formatCsvCell(cell: CsvValue, { delimiter, quotes }: CsvForm = standardForm): string {
   const text = guardFormulas(cell === null ? '' : String(cell))

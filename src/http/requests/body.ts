@@ -210,23 +210,40 @@ function parse(text: string): unknown {
   }
 }
 
-/** Returns how many names the objects have. */
+/** A list or object of the body, with the way to it. */
+interface Container {
+  value: object
+  parent: Container | null
+  /** The place in its parent. */
+  key: PropertyKey
+  depth: number
+}
+
+const buildPath = ({ parent, key }: Container): PropertyKey[] => (parent ? [...buildPath(parent), key] : [])
+
+/** Returns how many names the objects have. A path is built for an error alone: most bodies have thousands of values. */
 function checkText(root: object): number {
   let names = 0
-  const stack: { value: object; path: PropertyKey[] }[] = [{ value: root, path: [] }]
-  for (let next = stack.pop(); next; next = stack.pop()) {
-    const { value, path } = next
-    if (path.length >= maxDepth)
-      throw invalid(fieldError(path.slice(0, 8), 'too_deep', `Must have at most ${maxDepth} levels.`))
+  const stack: Container[] = [{ value: root, parent: null, key: '', depth: 0 }]
+  for (let container = stack.pop(); container; container = stack.pop()) {
+    const { value, depth } = container
+    if (depth >= maxDepth)
+      throw invalid(fieldError(buildPath(container).slice(0, 8), 'too_deep', `Must have at most ${maxDepth} levels.`))
     const entries = Object.entries(value)
     if (entries.length > maxEntries)
-      throw invalid(fieldError(path, 'max_items', `Must have at most ${maxEntries} items.`))
+      throw invalid(fieldError(buildPath(container), 'max_items', `Must have at most ${maxEntries} items.`))
     if (!Array.isArray(value)) names += entries.length
     for (const [key, child] of entries) {
-      const at = [...path, key]
       if (!isStorable(key) || (typeof child === 'string' && !isStorable(child)))
-        throw invalid(fieldError(at, 'invalid_characters', 'Must not contain NUL characters or half surrogate pairs.'))
-      if (typeof child === 'object' && child !== null) stack.push({ value: child, path: at })
+        throw invalid(
+          fieldError(
+            [...buildPath(container), key],
+            'invalid_characters',
+            'Must not contain NUL characters or half surrogate pairs.',
+          ),
+        )
+      if (typeof child === 'object' && child !== null)
+        stack.push({ value: child, parent: container, key, depth: depth + 1 })
     }
   }
   return names

@@ -296,7 +296,8 @@ export const exportSegmentUsers = operation({
   query: z.object({
     columns: exportColumns,
     bom: BooleanFilter.optional().openapi({
-      description: 'Starts the file with a byte order mark, which some spreadsheets need.',
+      description:
+        'Whether the file starts with a byte order mark, which spreadsheets need. Default: true. Programs send `false`.',
     }),
   }),
   file: {

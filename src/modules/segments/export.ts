@@ -73,7 +73,7 @@ export function exportMembers(
   segment: LoadedSegment,
   options: { columns: readonly ExportColumn[]; bom?: boolean | undefined },
 ) {
-  const { columns, bom = false } = options
+  const { columns, bom = true } = options
   if (segment.status !== 'ready')
     throw new AppError('segment_not_ready', 'You can only export a segment with the status `ready`.', {
       extra: { current_status: segment.status },

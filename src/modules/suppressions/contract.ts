@@ -60,7 +60,7 @@ const ImportSuppressions = z.object({
   channel: Channel.default('email'),
   csv: z.string().min(1).max(900_000).openapi({
     description:
-      'A CSV text with a header. The column `address` (or `email`, `phone_number`) has the address, `reason` the reason and `date` since when, in ISO 8601. Other columns are ignored.',
+      'A CSV text with a header. The column `address` (or `email`, `phone_number`) has the address, `reason` the reason, and `date` (or `UNSUB_TIME`) since when, in ISO 8601. The column `status`, `subscribed` or `unsubscribed` says whether the person is subscribed. Other columns are ignored.',
     example: 'email,reason,date\naegir@example.dk,unsubscribed,2025-03-01\n',
   }),
 })
@@ -71,9 +71,20 @@ const ImportResult = z
     total_rows: z.int(),
     added: z.int().openapi({ description: 'Addresses that were not suppressed before.' }),
     existing: z.int().openapi({ description: 'Addresses that were suppressed already, and rows that repeat one.' }),
-    invalid: z.int().openapi({ description: 'Rows whose address is invalid. They suppress nothing.' }),
+    subscribed: z.int().openapi({
+      description: 'Rows whose status says that the person is subscribed. They suppress nothing.',
+    }),
+    invalid: z.int().openapi({
+      description: 'Rows whose address or status cannot be read. They suppress nothing.',
+    }),
     problems: z
-      .array(z.object({ line: z.int(), code: z.enum(['invalid_address', 'invalid_date']), message: z.string() }))
+      .array(
+        z.object({
+          line: z.int(),
+          code: z.enum(['invalid_address', 'invalid_date', 'unknown_status']),
+          message: z.string(),
+        }),
+      )
       .openapi({
         description: 'The first 100 rows with a problem. A row with an invalid date is suppressed from now.',
       }),
@@ -133,7 +144,8 @@ export const importSuppressions = operation({
   method: 'post',
   path: `${path}/import`,
   summary: 'Import suppressions',
-  description: `Takes over the list of unsubscribed addresses of another system. A reason that is unknown counts as
+  description: `Takes over the list of another system. In a list of everybody with a status, people who are subscribed are
+skipped and counted, and a status that is unknown is a problem of its row. A \`reason\` that is unknown counts as
 \`unsubscribed\` and is kept in \`detail\`. An address that is suppressed already stays so; a bounce or a complaint replaces
 \`unsubscribed\`.`,
   roles: writers,
@@ -157,7 +169,8 @@ export const exportSuppressions = operation({
   query: z.object({
     organization_id: IdFilter,
     bom: BooleanFilter.optional().openapi({
-      description: 'Starts the file with a byte order mark, which some spreadsheets need.',
+      description:
+        'Whether the file starts with a byte order mark, which spreadsheets need. Default: true. Programs send `false`.',
     }),
   }),
   file: {

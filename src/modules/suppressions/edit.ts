@@ -43,23 +43,22 @@ const maxProblems = 100
 
 export async function importSuppressions(ctx: Ctx, input: ImportSuppressionsInput) {
   const { organization_id, channel } = input
-  const { rows, problems, total_rows, invalid: invalidRows } = parseSuppressionList(input.csv, channel, ctx.now())
+  const { rows, problems, ...counts } = parseSuppressionList(input.csv, channel, ctx.now())
   await checkTenant(ctx, organization_id, null)
   const parts = splitIntoParameters(rows.map((row) => JSON.stringify({ ...row, id: ctx.newId('suppression') })))
-  const counts = parts.map(
+  const counting = parts.map(
     (part) => sql<{ n: number }>`select count(*) as n from json_each(${`[${part.join(',')}]`}) as listed
       cross join suppressions on suppressions.organization_id = ${organization_id} and suppressions.channel = ${channel}
         and suppressions.address = listed.value ->> 'address'`,
   )
-  const existing = counts.length > 0 ? await ctx.db.batch(counts) : []
+  const existing = counting.length > 0 ? await ctx.db.batch(counting) : []
   const existingCount = existing.flat().reduce((sum, { n }) => sum + n, 0)
   const result = {
     id: organization_id,
     organization_id,
-    total_rows,
+    ...counts,
     added: rows.length - existingCount,
-    existing: total_rows - invalidRows - rows.length + existingCount,
-    invalid: invalidRows,
+    existing: counts.total_rows - counts.subscribed - counts.invalid - rows.length + existingCount,
     problems: problems.slice(0, maxProblems),
   }
   const statements = parts.map(

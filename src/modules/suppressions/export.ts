@@ -34,7 +34,7 @@ async function* prepend(header: string, records: AsyncGenerator<string>): AsyncG
 export const exportSuppressions = (
   ctx: Ctx,
   organizationId: string,
-  { bom = false }: { bom?: boolean | undefined },
+  { bom = true }: { bom?: boolean | undefined },
 ) => ({
   name: `suppressions-${toIso(ctx.now()).slice(0, 10)}.csv`,
   open: async () => {
