@@ -235,7 +235,9 @@ describe('exportSuppressions', () => {
     const { id, token } = await givenAdmin()
     // Reading a body as text removes the byte order mark.
     const readStart = async (query: string) => {
-      const response = await exports.default.fetch(buildRequest(`${path}/export?organization_id=${id}${query}`, { token }))
+      const response = await exports.default.fetch(
+        buildRequest(`${path}/export?organization_id=${id}${query}`, { token }),
+      )
       return [...new Uint8Array(await response.arrayBuffer())].slice(0, 3)
     }
     expect(await readStart('')).toEqual([0xef, 0xbb, 0xbf])
