@@ -1,0 +1,44 @@
+import { toIsoOrNull } from './time/instants.ts'
+
+/** Why something waits for another service, since when, and when it is attempted next. Null while it does not wait. */
+export interface Wait {
+  waiting_reason: string | null
+  /** Milliseconds UTC. */
+  waiting_since: number | null
+  next_attempt_at: number | null
+}
+
+export const noWait: Wait = { waiting_reason: null, waiting_since: null, next_attempt_at: null }
+
+/** The services that something can wait for, as sentences begin. */
+export const services = {
+  email: 'The e-mail provider',
+  sms: 'The SMS provider',
+  payments: 'The payment provider',
+  apple: "Apple's service for passes",
+  google: "Google's service for passes",
+  webhook: 'The endpoint',
+} as const
+export type Service = keyof typeof services
+
+export interface ServiceFault {
+  /** The status of the answer. Null: no answer came. */
+  status: number | null
+  /** Replaces the description of a fault without an answer, for example a missing key. */
+  detail?: string
+}
+
+/** Says what a service does wrong, for example "The e-mail provider answers 500." */
+export function describeServiceFault(service: Service, { status, detail }: ServiceFault): string {
+  if (status === null) return detail || `${services[service]} does not answer.`
+  if (status === 429) return `${services[service]} limits the number of calls (429).`
+  if (status === 401 || status === 403) return `${services[service]} refuses the key or the account (${status}).`
+  return `${services[service]} answers ${status}.`
+}
+
+/** The fields of a resource that can wait for another service. */
+export const presentWait = ({ waiting_reason, waiting_since, next_attempt_at }: Wait) => ({
+  waiting_reason,
+  waiting_since: toIsoOrNull(waiting_since),
+  next_attempt_at: toIsoOrNull(next_attempt_at),
+})
