@@ -1,10 +1,11 @@
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
+import type { Statement } from '../../db/database.ts'
 import { campaigns } from '../../db/schema/messaging/campaigns.ts'
 import { updateVersion } from '../../db/write.ts'
 import { isRunning } from '../../domain/campaigns/lifecycle.ts'
 import { parseSchedule, type ScheduleFault } from '../../domain/campaigns/schedule.ts'
-import { AppError, fieldError, invalid } from '../../domain/errors.ts'
+import { AppError, fieldError, invalid, LostRace } from '../../domain/errors.ts'
 import { describeProviderFault } from '../../domain/campaigns/readiness.ts'
 import { noProvider } from '../../domain/messaging/messaging.ts'
 import { openEditions } from '../editions/index.ts'
@@ -18,7 +19,7 @@ import {
   notReady,
 } from './checks.ts'
 import type { CampaignRow } from './delivery/campaign-row.ts'
-import { isSenderVerified } from './delivery/content-snapshot.ts'
+import { buildContentSnapshot, isSenderVerified } from './delivery/content-snapshot.ts'
 import { buildProjection, snapshotSegment } from './delivery/projection.ts'
 import type { LoadedCampaign } from './queries.ts'
 
@@ -48,10 +49,16 @@ export async function scheduleCampaign(ctx: Ctx, campaign: LoadedCampaign, text:
   return scheduled
 }
 
-/** Starts a new run. The campaign's Durable Object begins it when it is woken. */
-async function startRun(ctx: Ctx, campaign: LoadedCampaign, status: 'calculating' | 'sending'): Promise<CampaignRow> {
+/**
+ * Starts a new run with further statements. The campaign's Durable Object begins it when it is woken.
+ */
+async function startRun(
+  ctx: Ctx,
+  campaign: LoadedCampaign,
+  status: 'calculating' | 'sending',
+  statements: readonly Statement[],
+): Promise<CampaignRow> {
   const now = ctx.now()
-  const isFreshStart = status === 'calculating'
   const changes = {
     status,
     run: campaign.run + 1,
@@ -63,19 +70,21 @@ async function startRun(ctx: Ctx, campaign: LoadedCampaign, status: 'calculating
   const started = await commit(ctx, { ...campaign, ...changes, version: campaign.version + 1 }, [
     ...openEditions(campaign.edition_id),
     ...guardSegment(ctx, campaign),
-    ...(isFreshStart ? guardMessage(campaign) : []),
     ...updateVersion(campaigns, campaign, changes),
-    ...(isFreshStart ? [snapshotSegment(campaign.id)] : []),
+    ...statements,
   ])
   ctx.afterCommit(() => ctx.senders.get(campaign.id).wake(campaign.id))
   return started
 }
 
+/** Stores the content with the start, so that what is sent is what the message says when the operation answers. */
 export async function sendCampaignNow(ctx: Ctx, campaign: LoadedCampaign): Promise<CampaignRow> {
   checkSegmentRole(ctx, campaign)
   checkCampaignTransition(campaign, 'calculating', 'sent')
   checkReady(ctx, campaign)
-  return startRun(ctx, campaign, 'calculating')
+  const content = await buildContentSnapshot(ctx, campaign, campaign.run + 1)
+  if (!content) throw new LostRace('the message was deleted meanwhile')
+  return startRun(ctx, campaign, 'calculating', [...guardMessage(campaign), ...content, snapshotSegment(campaign.id)])
 }
 
 const senderNotVerified = 'The campaign was started with a sender whose domain is no longer a verified sender domain.'
@@ -92,7 +101,7 @@ export async function retryFailedRecipients(ctx: Ctx, campaign: LoadedCampaign):
   if (ctx.config[campaign.channel].name === noProvider) throw notReady([describeProviderFault(campaign.channel)])
   if (!(await isSenderVerified(ctx, campaign)))
     throw notReady([fieldError(['edition_id'], 'sender_not_verified', senderNotVerified)])
-  return startRun(ctx, campaign, 'sending')
+  return startRun(ctx, campaign, 'sending', [])
 }
 
 /** The Durable Object stops a running campaign, because the campaign's row may be behind. */

@@ -4,8 +4,8 @@ import type { Statement } from '../../../db/database.ts'
 import { parseViolatedIndex } from '../../../db/failures.ts'
 import { campaignContents, campaignLinks } from '../../../db/schema/messaging/campaigns.ts'
 import { segments } from '../../../db/schema/messaging/segments.ts'
-import { decodeAs, fromFlag, type RowOf, select, buildSelectList } from '../../../db/select.ts'
-import { insertAll, remove } from '../../../db/write.ts'
+import { decodeAs, fromFlag, type RowOf, select, selectValues, buildSelectList } from '../../../db/select.ts'
+import { insertAll } from '../../../db/write.ts'
 import { describeFaults, isBlank, findReadinessFaults } from '../../../domain/campaigns/readiness.ts'
 import type { ContentContext } from '../../../domain/campaigns/snapshots.ts'
 import type { Compiled, Template } from '../../../domain/email/compile.ts'
@@ -137,14 +137,8 @@ async function assignLinkPositions(job: JobCtx, row: CampaignRow, templates: Rea
 const isContentOfRun = (campaignId: string, run: number) =>
   and(eq(campaignContents.campaign_id, campaignId), eq(campaignContents.run, run))
 
-/** Stores the campaign's content for a run. Returns an error when the campaign cannot be sent. */
-export async function storeContentSnapshot(
-  job: JobCtx,
-  row: CampaignRow,
-  run: number,
-): Promise<{ error: string | null }> {
-  const faults = findReadinessFaults(buildReadiness(job, row))
-  if (faults.length) return { error: describeFaults(faults) }
+/** Builds the statements that store the campaign's content for a run. Null: the message was deleted. */
+export async function buildContentSnapshot(job: JobCtx, row: CampaignRow, run: number): Promise<Statement[] | null> {
   const storedSegment = await job.db.first(
     select({ edition_id: segments.edition_id, communication_type: segments.communication_type })
       .from(segments)
@@ -152,7 +146,7 @@ export async function storeContentSnapshot(
   )
   const segment = storedSegment ?? { edition_id: null, communication_type: 'marketing' as const }
   const templates = await loadTemplates(job, row, segment.communication_type !== 'transactional')
-  if (templates.size === 0) return { error: 'The message was deleted.' }
+  if (templates.size === 0) return null
   const context = buildContentContext(job, row, segment, await loadEmailSender(job, row))
   const { positions, added } = await assignLinkPositions(job, row, templates)
   const contents = [...templates].map(([language, template]) => ({
@@ -166,12 +160,28 @@ export async function storeContentSnapshot(
     context: { ...context, language: template.language },
     created_at: job.now(),
   }))
-  // After a crash this replaces the earlier snapshot, of which nothing was sent yet.
-  const statements: Statement[] = [
-    remove(campaignContents, isContentOfRun(row.id, run)),
-    ...insertAll(campaignLinks, added),
-    ...insertAll(campaignContents, contents),
-  ]
+  return [...insertAll(campaignLinks, added), ...insertAll(campaignContents, contents)]
+}
+
+async function hasContent(job: JobCtx, campaignId: string, run: number): Promise<boolean> {
+  const isStored = sql`exists (select 1 from ${campaignContents} where ${isContentOfRun(campaignId, run)})`
+  return (await job.db.first(selectValues({ is_stored: fromFlag(isStored) })))?.is_stored === true
+}
+
+/**
+ * Stores the campaign's content for a run, unless the request that started the run or an earlier attempt has stored it.
+ * Returns an error when the campaign cannot be sent.
+ */
+export async function storeContentSnapshot(
+  job: JobCtx,
+  row: CampaignRow,
+  run: number,
+): Promise<{ error: string | null }> {
+  if (await hasContent(job, row.id, run)) return { error: null }
+  const faults = findReadinessFaults(buildReadiness(job, row))
+  if (faults.length) return { error: describeFaults(faults) }
+  const statements = await buildContentSnapshot(job, row, run)
+  if (!statements) return { error: 'The message was deleted.' }
   try {
     await job.db.batch(statements)
   } catch (error) {
