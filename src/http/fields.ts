@@ -5,7 +5,13 @@ import { maxSegmentNameLength } from '../domain/segments.ts'
 import { maxSlugLength, slugPattern } from '../domain/text/text.ts'
 import { cleanKey, cleanName } from '../domain/text/invisible.ts'
 import { isTimeZone } from '../domain/time/time-zones.ts'
-import { maxEmailLength, maxPersonNameLength, maxPhoneLength, normalizeEmail } from '../domain/accounts/users.ts'
+import {
+  maxEmailLength,
+  maxPersonNameLength,
+  maxPhoneLength,
+  normalizeAccountEmail,
+  normalizeEmail,
+} from '../domain/accounts/users.ts'
 
 /**
  * Schemas that several contracts share. They leave `type` to the generator of the OpenAPI document, because an explicit
@@ -72,17 +78,26 @@ export const TimeZone = z
   })
   .openapi({ example: 'Europe/Copenhagen' })
 
-/** An address in a request, in any of its spellings. */
-export const EmailAddress = z
-  .string()
-  .max(maxEmailLength)
-  .transform((text, context) => {
-    const email = normalizeEmail(text)
-    if (email !== null) return email
-    context.addIssue({ code: 'custom', params: { code: 'invalid_email' }, message: 'This is not an e-mail address.' })
-    return z.NEVER
-  })
-  .openapi({ format: 'email', example: 'aegir@example.dk' })
+const Email = (normalize: (text: string) => string | null, message: string) =>
+  z
+    .string()
+    .max(maxEmailLength)
+    .transform((text, context) => {
+      const email = normalize(text)
+      if (email !== null) return email
+      context.addIssue({ code: 'custom', params: { code: 'invalid_email' }, message })
+      return z.NEVER
+    })
+    .openapi({ format: 'email', example: 'aegir@example.dk' })
+
+/** The address of a customer in a request, in any of its spellings. */
+export const EmailAddress = Email(normalizeEmail, 'This is not an e-mail address.')
+
+/** The address by which a member signs in. Spaces around it come from copying it. */
+export const AccountEmail = Email(
+  (text) => normalizeAccountEmail(text.trim()),
+  'This is not an e-mail address, or it has letters that look like others.',
+)
 
 /** Contact fields of responses. Requests are normalised to these forms before they are stored. */
 export const KnownEmail = z.string().max(maxEmailLength).openapi({ format: 'email', example: 'aegir@example.dk' })

@@ -20,6 +20,7 @@ beforeAll(async () => {
   keys = await generateKeyPair('RS256', { extractable: true })
   const account = await seedAccount(email)
   await seedMember(account, { organization: world.a.id, role: 'viewer' })
+  await seedMember(await seedAccount('office@acme.example'), { organization: world.a.id, role: 'admin' })
 })
 
 beforeEach(async () => {
@@ -66,6 +67,27 @@ describe('a token of the identity provider', () => {
     expect(requests).toEqual(['/.well-known/openid-configuration', '/keys'])
     await ask(await sign())
     expect(requests).toHaveLength(2)
+  })
+
+  it.each([
+    ['a ligature', 'oﬃce@acme.example'],
+    ['full-width letters', 'ｏｆｆｉｃｅ@acme.example'],
+    ['a full-width domain', 'office@ａｃｍｅ.example'],
+    ['a zero-width space', 'off\u200bice@acme.example'],
+    ['a soft hyphen in the domain', 'office@ac\u00adme.example'],
+    ['quotes', '"office"@acme.example'],
+    ['a space before it', ' office@acme.example'],
+    ['a space behind it', 'office@acme.example '],
+    ['an accent', 'officé@acme.example'],
+  ])('identifies nobody by an address with %s that looks like that of a member', async (_, lookAlike) => {
+    expect((await ask(await sign({ email: lookAlike }))).status).toBe(401)
+    expect((await ask(await sign({ email: 'OFFICE@Acme.Example' }))).status).toBe(200)
+  })
+
+  it('knows a member by the DNS form of the domain', async () => {
+    await seedMember(await seedAccount('anna@bücher.example'), { organization: world.a.id, role: 'viewer' })
+    for (const address of ['anna@bücher.example', 'Anna@BÜCHER.example', 'anna@xn--bcher-kva.example'])
+      expect((await ask(await sign({ email: address }))).body).toMatchObject({ email: 'anna@bücher.example' })
   })
 
   it('has the roles of the memberships, and ignores roles in its claims', async () => {

@@ -137,6 +137,14 @@ describe('addOrganizationMember', () => {
     ])
   })
 
+  it.each(['oﬃce@acme.example', 'ｏｆｆｉｃｅ@acme.example', 'off\u200bice@acme.example', '"office"@acme.example'])(
+    'refuses %s, which looks like the address of somebody else',
+    async (email) => {
+      const { status, body } = await post(path(), { email, role: 'viewer' }, world.people.OA.token)
+      expect([status, body.errors]).toMatchObject([400, [{ code: 'invalid_email', pointer: '#/email' }]])
+    },
+  )
+
   it('finds a person of another organisation, and makes one account for many simultaneous requests', async () => {
     const email = `busy-${next()}@example.test`
     const replies = await Promise.all([

@@ -32,6 +32,20 @@ export function normalizeEmail(text: string): string | null {
   return localPattern.test(local) && domainPattern.test(domain) ? `${local}@${toUnicodeDomain(domain)}` : null
 }
 
+/**
+ * The form in which addresses of members are stored and compared with those of an identity provider: the part before the
+ * `@` by ASCII case, the domain by its DNS form, and nothing else, so that nobody signs in by an address that looks like
+ * another. Null: the text is not an address, or has letters that look like others in a compatible form.
+ */
+export function normalizeAccountEmail(text: string): string | null {
+  const isPlain = cleanKey(text.trim()) === text.normalize('NFC') && text.normalize('NFKC') === text.normalize('NFC')
+  if (text.length > maxEmailLength || !isPlain) return null
+  const local = text.slice(0, Math.max(0, text.lastIndexOf('@'))).replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
+  const email = normalizeEmail(text)
+  // The form of customers' addresses may change nothing else.
+  return email?.slice(0, email.lastIndexOf('@')) === local ? email : null
+}
+
 const dnsDomain = /(?<![a-z0-9.-])[a-z0-9.-]{0,250}xn--[a-z0-9.-]{1,250}/gi
 
 /** A part of an address, such as `@xn--bcher-kva.example`, in the form in which addresses are stored. */

@@ -1,5 +1,5 @@
 import { createRemoteJWKSet, customFetch, type JWTPayload, jwtVerify, type JWTVerifyGetKey } from 'jose'
-import { normalizeEmail } from '../../domain/accounts/users.ts'
+import { normalizeAccountEmail } from '../../domain/accounts/users.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { IdentityProvider } from './identity.ts'
 import { fetchWithFailureCache, ProviderFailure } from './failure-cache-fetch.ts'
@@ -75,7 +75,9 @@ export const createOidcProvider = (options: { issuer: string; audience: string }
       })
       const isFromFuture = (payload.iat ?? 0) > now / 1000 + clockToleranceSeconds
       if (isFromFuture || !isSignIn(protectedHeader, payload)) return null
-      return payload.email_verified === true && typeof payload.email === 'string' ? normalizeEmail(payload.email) : null
+      return payload.email_verified === true && typeof payload.email === 'string'
+        ? normalizeAccountEmail(payload.email)
+        : null
     } catch (error) {
       if (isAboutToken(error)) return null
       throw buildUnavailableError(error)

@@ -10,7 +10,7 @@ import { toIso } from '../../domain/time/instants.ts'
 import { maxGeneration, type TokenGrant, decideTokenEnd } from '../../domain/accounts/token-lifetimes.ts'
 import { generateToken, tokenPreviewLength } from '../../domain/accounts/tokens.ts'
 import type { CreateAccessTokenInput } from './contract.ts'
-import { type AccessTokenRow, adminRoles, findCallingToken, findManagedMember } from './queries.ts'
+import { type AccessTokenRow, adminRoles, canListMember, findCallingToken, findManagedMember } from './queries.ts'
 
 /** The owner of the new token: its account, its organisation, and the membership that allows the caller to create it. */
 async function findOwner(ctx: Ctx, memberId: string | undefined) {
@@ -21,7 +21,16 @@ async function findOwner(ctx: Ctx, memberId: string | undefined) {
     return { account_id: caller.id, organization_id: caller.credential.organization_id, minter_member_id: null }
   }
   const member = await findManagedMember(ctx, memberId)
-  if (!member) throw doesNotExist('member_id')
+  if (!member)
+    throw (await canListMember(ctx, memberId))
+      ? permissionDenied(adminRoles, [
+          fieldError(
+            ['member_id'],
+            'admin_only',
+            'Only an admin of the organisation can create tokens for its members.',
+          ),
+        ])
+      : doesNotExist('member_id')
   const { account_id, organization_id, minter_member_id } = member
   return { account_id, organization_id, minter_member_id }
 }

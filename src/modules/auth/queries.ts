@@ -59,6 +59,20 @@ const selectCreatorMembership = (caller: Caller): SQL<string | null> =>
     where creators.organization_id = ${members.organization_id} and creators.account_id = ${caller.id}
       and creators.edition_id is null and creators.role = ${'admin' satisfies MemberRole})`
 
+/** The roles that list the members of an organisation. */
+const memberReaders: readonly RoleCode[] = ['OA', 'OM']
+
+const isMember = (ctx: Ctx, id: string, roles: readonly RoleCode[]) =>
+  and(eq(members.id, id), isVisibleTo(ctx.caller, buildVisibility(sql`${members.organization_id}`, sql`null`), roles))
+
+/** True if the caller can list the member. */
+export const canListMember = async (ctx: Ctx, id: string): Promise<boolean> =>
+  (await ctx.db.first(
+    select({ id: members.id })
+      .from(members)
+      .where(isMember(ctx, id, memberReaders)),
+  )) !== undefined
+
 /** A member for whom the caller may create tokens. */
 export const findManagedMember = (ctx: Ctx, id: string) =>
   ctx.db.first(
@@ -69,12 +83,7 @@ export const findManagedMember = (ctx: Ctx, id: string) =>
       minter_member_id: selectCreatorMembership(ctx.caller),
     })
       .from(members)
-      .where(
-        and(
-          eq(members.id, id),
-          isVisibleTo(ctx.caller, buildVisibility(sql`${members.organization_id}`, sql`null`), adminRoles),
-        ),
-      ),
+      .where(isMember(ctx, id, adminRoles)),
   )
 
 /** The access token of the request, or undefined for other credentials. */

@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi'
 import { memberRoles, roleCodes } from '../../domain/accounts/access.ts'
 import { maxAmountMinor, toMajor, toMinor } from '../../domain/money.ts'
 import {
-  EmailAddress,
+  AccountEmail,
   FullName,
   Id,
   IdParams,
@@ -99,7 +99,7 @@ const UpdateOrganization = z.object({
 })
 
 const AddMember = z.object({
-  email: EmailAddress.openapi({ example: 'ingrid@example.dk' }),
+  email: AccountEmail.openapi({ example: 'ingrid@example.dk' }),
   first_name: PersonName.optional(),
   last_name: PersonName.optional(),
   role: z.enum(memberRoles),
