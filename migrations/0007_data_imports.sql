@@ -13,6 +13,8 @@ create table data_imports (
   external_source text,
   -- Where external_source comes from: memory, preset, headers; null if the user set it or it is open.
   source_suggested_by text,
+  -- 1 if the reading was begun by a role of the organisation, so that it may take over what any edition remembers.
+  uses_organization_memory integer not null default 0 check (uses_organization_memory in (0, 1)),
   detected_source text,
   search text not null default '',
   status text not null,
@@ -113,8 +115,10 @@ create table import_constants (
   primary key (import_id, target_field)
 ) strict, without rowid;
 
--- How an organization last mapped each header of a source. A header that a file has twice has two keys.
+-- How the owner, an edition or its organization, last mapped each header of a source. A header that a file has twice has
+-- two keys.
 create table import_header_history (
+  owner_id text not null,
   organization_id text not null references organizations (id),
   external_source text not null,
   header_key text not null,
@@ -125,17 +129,36 @@ create table import_header_history (
   transform text not null check (json_valid(transform)),
   value_map text check (value_map is null or json_valid(value_map)),
   used_at integer not null,
-  primary key (organization_id, external_source, header_key)
+  primary key (owner_id, external_source, header_key)
 ) strict, without rowid;
 
--- The constants and options of an organization's last import of a source.
+-- Finds what the imports of an organization remember of a person who is erased.
+create index import_header_history_of_organization on import_header_history (organization_id);
+
+-- The constants and options of the last import of a source, by the edition or organization that remembers them.
 create table import_source_history (
+  owner_id text not null,
   organization_id text not null references organizations (id),
   external_source text not null,
   constants text not null check (json_valid(constants)),
   options text not null check (json_valid(options)),
   used_at integer not null,
-  primary key (organization_id, external_source)
+  primary key (owner_id, external_source)
+) strict, without rowid;
+-- Finds what the imports of an organization remember of a person who is erased.
+create index import_source_history_of_organization on import_source_history (organization_id);
+
+-- What users of an edition last decided about a product of a file. Ids of the catalogue may be deleted since.
+create table import_product_history (
+  edition_id text not null references editions (id),
+  product_key text not null,
+  action text not null,
+  product_id text,
+  variant_id text,
+  location_id text,
+  option_ids text not null check (json_valid(option_ids)),
+  used_at integer not null,
+  primary key (edition_id, product_key)
 ) strict, without rowid;
 
 -- One row per data row of the file, as the mapping reads it.
@@ -215,6 +238,8 @@ create table import_products (
   variant_id text references variants (id),
   location_id text references locations (id),
   option_ids text not null default '[]' check (json_valid(option_ids)),
+  -- A product of the edition with nearly the same name, as JSON with id and name. The user has to decide.
+  similar_product text check (similar_product is null or json_valid(similar_product)),
   is_suggested integer not null default 0 check (is_suggested in (0, 1)),
   confidence real not null default 0,
   primary key (import_id, position)

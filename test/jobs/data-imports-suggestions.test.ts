@@ -133,7 +133,7 @@ describe('an unknown header', () => {
     expect(results.map(({ confidence }: { confidence: number }) => confidence)).toEqual([0, 0, 0, 0, 0])
   })
 
-  it('gets the target that it had in the organisation’s last started import', async () => {
+  it('gets the target that it had in the last started import of the edition, or else of the organisation', async () => {
     const [tenant, stranger] = [await seedShop(), await seedShop()]
     const first = (await givenImport(tenant, buildOwnTable('1'))).id
     await previewOrders(first, { mappings: ownMapping })
@@ -155,8 +155,12 @@ describe('an unknown header', () => {
     expect(await readSuggestions((await givenImport(stranger, buildOwnTable('4'))).id)).toEqual(noSuggestions)
     await previewOrders(second, { mappings: [{ source_index: 3, target_field: 'item.line_total' }] })
     await startImport(second)
-    const { '3 Betalt beløb': amount } = await readSuggestions((await givenImport(tenant, buildOwnTable('5'))).id)
-    expect(amount).toBe('item.line_total')
+    const third = { ...tenant, edition_id: (await seedEdition({ id: tenant.organization_id })).id }
+    const readAmount = async (shop: Shop) =>
+      (await readSuggestions((await givenImport(shop, buildOwnTable('5'))).id))['3 Betalt beløb']
+    expect(await readAmount(tenant)).toBe('item.unit_price')
+    expect(await readAmount(sibling)).toBe('item.line_total')
+    expect(await readAmount(third)).toBe('item.line_total')
   })
 
   it('does not get a former target that its values contradict', async () => {

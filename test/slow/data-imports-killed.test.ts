@@ -93,6 +93,7 @@ const tableCounts = (): Record<string, number> =>
 const changedTables = new Set([
   'audit_log',
   'import_header_history',
+  'import_product_history',
   'import_source_history',
   'order_counts',
   'storage_sweeps',

@@ -59,10 +59,10 @@ async function fillUp(person: KnownPerson, mark: string): Promise<void> {
     sql`insert into import_columns (import_id, source_index, id, source_column, default_value)
       select id, 0, ${freshId('import_column')}, 'Email', ${email} from data_imports
         where organization_id = ${organization_id} limit 1`,
-    sql`insert into import_header_history (organization_id, external_source, header_key, target_position, default_value,
-        transform, used_at) values (${organization_id}, 'shop', 'phone', 0, ${phone}, '{}', 1)`,
-    sql`insert into import_source_history (organization_id, external_source, constants, options, used_at)
-      values (${organization_id}, 'shop', ${JSON.stringify({ 'customer.email': email })}, '{}', 1)`,
+    sql`insert into import_header_history (owner_id, organization_id, external_source, header_key, target_position,
+        default_value, transform, used_at) values (${organization_id}, ${organization_id}, 'shop', 'phone', 0, ${phone}, '{}', 1)`,
+    sql`insert into import_source_history (owner_id, organization_id, external_source, constants, options, used_at)
+      values (${organization_id}, ${organization_id}, 'shop', ${JSON.stringify({ 'customer.email': email })}, '{}', 1)`,
     sql`insert into wallet_registrations (pass_id, device_id, push_token, notified_number, created_at, modified_at)
       values (${pass}, ${`device${mark}`}, ${`push${mark}`}, 1, 1, 1)`,
   )

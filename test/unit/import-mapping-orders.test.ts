@@ -4,6 +4,7 @@ import {
   countTuples,
   decideRow,
   mergeTuples,
+  indexProducts,
   suggestProduct,
   mapOrder,
   toWireOrder,
@@ -319,10 +320,13 @@ describe('the products of a file', () => {
     [tuple('Dagsbillet', 'voksen'), ['map', 'p1', 'v1']],
     [tuple('Dagsbillet - Barn'), ['map', 'p1', 'v2']],
     [tuple('Dagsbillet', 'Senior'), ['create', 'p1', null]],
-    [tuple('Camping'), ['create', null, null]],
+    [tuple('Camping'), [null, null, null]],
+    [tuple('Dagsbilet'), [null, null, null]],
+    [tuple('Dagsbillet', 'Vokesn'), [null, 'p1', null]],
+    [tuple('Dags-Billet'), [null, null, null]],
     [tuple('Parkering'), ['create', null, null]],
   ])('are matched with the catalogue: %j is %j', (named, expected) => {
-    const { action, product_id, variant_id } = suggestProduct(named, products)
+    const { action, product_id, variant_id } = suggestProduct(named, indexProducts(products))
     expect([action, product_id, variant_id]).toEqual(expected)
   })
 })

@@ -1,6 +1,12 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { countEdits, findNearest, findNearestName } from '../../src/domain/text/nearest.ts'
+import {
+  areNearWords,
+  countEdits,
+  differByOneTypo,
+  findNearest,
+  findNearestName,
+} from '../../src/domain/text/nearest.ts'
 
 const names = ['email', 'email_message_id', 'events', 'edition_id', 'description', 'name', 'sms_body']
 
@@ -48,5 +54,32 @@ describe('a misspelt value', () => {
     ['c', null],
   ])('gets a suggestion: %s is %s', (text, expected) => {
     expect(findNearest(text, ['pending', 'confirmed', 'completed', 'c-d'], listNames)).toBe(expected)
+  })
+})
+
+describe('one typo', () => {
+  it('is exactly one edit, or two neighbours that are swapped', () => {
+    const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 6 })
+    fc.assert(
+      fc.property(word, word, (one, other) => {
+        const isSwapped = [...one].some(
+          (letter, at) => one.slice(0, at) + (one[at + 1] ?? '') + letter + one.slice(at + 2) === other,
+        )
+        expect(differByOneTypo(one, other)).toBe(countEdits(one, other) === 1 || (isSwapped && one !== other))
+      }),
+    )
+  })
+
+  it.each([
+    ['day tickt', 'day ticket', true],
+    ['dagsbilet', 'dagsbillet', true],
+    ['weekend 2026', 'weekend 2027', false],
+    ['fredag', 'lordag', false],
+    ['barn', 'born', false],
+    ['camping a', 'camping b', false],
+    ['day ticket', 'day ticket', false],
+    ['day tickt fridy', 'day ticket friday', false],
+  ])('%s and %s are near: %s', (one, other, expected) => {
+    expect(areNearWords(one.split(' '), other.split(' '))).toBe(expected)
   })
 })

@@ -37,6 +37,7 @@ export const dataImports = sqliteTable('data_imports', {
   source: text({ enum: ['csv', 'api'] }).notNull(),
   external_source: text(),
   source_suggested_by: text({ enum: sourceOrigins }),
+  uses_organization_memory: integer({ mode: 'boolean' }).notNull().default(false),
   status: text({ enum: dataImportStatuses }).notNull(),
   options: text({ mode: 'json' }).$type<StoredOptions>().notNull(),
   remembered_options: text({ mode: 'json' }).$type<readonly RememberedOption[]>(),
@@ -113,6 +114,7 @@ export const importConstants = sqliteTable(
 export const importHeaderHistory = sqliteTable(
   'import_header_history',
   {
+    owner_id: text().notNull(),
     organization_id: text().notNull(),
     external_source: text().notNull(),
     header_key: text().notNull(),
@@ -123,19 +125,35 @@ export const importHeaderHistory = sqliteTable(
     value_map: text({ mode: 'json' }).$type<ValueMap>(),
     used_at: integer().notNull(),
   },
-  (table) => [primaryKey({ columns: [table.organization_id, table.external_source, table.header_key] })],
+  (table) => [primaryKey({ columns: [table.owner_id, table.external_source, table.header_key] })],
 )
 
 export const importSourceHistory = sqliteTable(
   'import_source_history',
   {
+    owner_id: text().notNull(),
     organization_id: text().notNull(),
     external_source: text().notNull(),
     constants: text({ mode: 'json' }).$type<Readonly<Record<string, string>>>().notNull(),
     options: text({ mode: 'json' }).$type<StoredOptions>().notNull(),
     used_at: integer().notNull(),
   },
-  (table) => [primaryKey({ columns: [table.organization_id, table.external_source] })],
+  (table) => [primaryKey({ columns: [table.owner_id, table.external_source] })],
+)
+
+export const importProductHistory = sqliteTable(
+  'import_product_history',
+  {
+    edition_id: text().notNull(),
+    product_key: text().notNull(),
+    action: text({ enum: ['map', 'create', 'ignore'] }).notNull(),
+    product_id: text(),
+    variant_id: text(),
+    location_id: text(),
+    option_ids: text({ mode: 'json' }).$type<readonly string[]>().notNull(),
+    used_at: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.edition_id, table.product_key] })],
 )
 
 export const importRows = sqliteTable(
@@ -193,6 +211,7 @@ export const importProducts = sqliteTable(
     variant_id: text(),
     location_id: text(),
     option_ids: text({ mode: 'json' }).$type<readonly string[]>().notNull().default([]),
+    similar_product: text({ mode: 'json' }).$type<{ id: string; name: string }>(),
     is_suggested: integer({ mode: 'boolean' }).notNull().default(false),
     confidence: real().notNull().default(0),
   },

@@ -40,6 +40,7 @@ export const uncopiedTables: Readonly<Record<string, string>> = {
   file_uploads: 'They become files of the source.',
   product_images: 'Triggers write them for the copied products.',
   email_message_images: 'Triggers write them for the copied messages.',
+  import_product_history: 'It names products of the source.',
   import_products: 'They belong to import files of the source.',
   data_imports: 'They created orders of the source.',
   webhook_deliveries: 'They are deliveries of events of the source.',

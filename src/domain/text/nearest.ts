@@ -61,3 +61,31 @@ const maxNameLength = 64
 /** The name that a client probably meant, or null. */
 export const findNearestName = (text: string, names: readonly string[]): string | null =>
   text.length > maxNameLength ? null : findNearest(text, names, (name) => [name])
+
+const minLongWord = 5
+
+/** True if one letter is missing, added or another, or if two neighbours are swapped. Takes linear time. */
+export function differByOneTypo(one: string, other: string): boolean {
+  const shorter = Math.min(one.length, other.length)
+  let start = 0
+  while (start < shorter && one[start] === other[start]) start++
+  let end = 0
+  while (end < shorter - start && one.at(-1 - end) === other.at(-1 - end)) end++
+  const [left, right] = [one.slice(start, one.length - end), other.slice(start, other.length - end)]
+  if (left.length === 2 && right.length === 2) return left[0] === right[1] && left[1] === right[0]
+  return Math.max(left.length, right.length) === 1
+}
+
+/** True if one long word has one typo. Short words, first letters and words with digits have to be equal. */
+export function areNearWords(one: readonly string[], other: readonly string[]): boolean {
+  if (one.length !== other.length) return false
+  let differences = 0
+  for (const [index, word] of one.entries()) {
+    const against = other[index] ?? ''
+    if (word === against) continue
+    const isShort = Math.min(word.length, against.length) < minLongWord
+    if (isShort || word[0] !== against[0] || /\d/.test(word + against) || !differByOneTypo(word, against)) return false
+    differences++
+  }
+  return differences === 1
+}

@@ -12,7 +12,7 @@ import { openEditions } from '../editions/index.ts'
 import { fileVisibility } from '../files/index.ts'
 import { buildWorkStatements } from './begin.ts'
 import type { CreateDataImportInput } from './import-contract.ts'
-import { findImportTenant, type ImportDetailRow } from './queries.ts'
+import { findImportTenant, hasOrganizationRole, type ImportDetailRow } from './queries.ts'
 import { beginPhase } from './background/steps.ts'
 
 interface EditionTenant {
@@ -105,6 +105,7 @@ export async function createImport(ctx: Ctx, input: CreateDataImportInput): Prom
     source: 'csv' as const,
     external_source: external_source ?? null,
     source_suggested_by: null,
+    uses_organization_memory: hasOrganizationRole(ctx, input),
     remembered_options: null,
     status: file ? ('parsing' as const) : dataImportLifecycle.initial,
     options: { ...defaultOptions, ...input.options },

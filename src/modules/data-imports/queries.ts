@@ -85,6 +85,10 @@ export const mayReadFile = (ctx: Ctx, row: ImportDetailRow): boolean =>
     editions: row.file_edition_id === null ? [] : [row.file_edition_id],
   })
 
+/** Whether the caller may import into every edition of the organisation. */
+export const hasOrganizationRole = (ctx: Ctx, { organization_id }: { organization_id: string }): boolean =>
+  mayAt(ctx.caller, importRoles, { organization_id, editions: [] })
+
 export async function findImport(ctx: Ctx, id: string): Promise<LoadedImport> {
   const row = await ctx.db.first(
     select(columns)

@@ -15,7 +15,7 @@ import { checkAction, commitImport } from './begin.ts'
 import { getFileColumns, findImportableFile } from './create.ts'
 import type { UpdateDataImportInput } from './import-contract.ts'
 import { buildMappingChanges } from './mapping/state.ts'
-import { type LoadedImport, mayReadFile } from './queries.ts'
+import { hasOrganizationRole, type LoadedImport, mayReadFile } from './queries.ts'
 import { beginPhase, type ImportChanges } from './background/steps.ts'
 
 const buildMappingDeletion = (id: string): Statement[] => [
@@ -38,7 +38,11 @@ async function buildRestartChanges(ctx: Ctx, row: LoadedImport, options: ImportO
   const hasNewFile = fileId !== row.file_id
   const isUnread = fileId !== null && row.format === null
   if (fileId !== null && (hasNewFile || isUnread || hasChanged(before, options, readingOptions)))
-    return { ...beginPhase(row, 'parse', ctx.now()), status: 'parsing' as const }
+    return {
+      ...beginPhase(row, 'parse', ctx.now()),
+      status: 'parsing' as const,
+      uses_organization_memory: hasOrganizationRole(ctx, row),
+    }
   if (row.format !== null && hasChanged(before, options, stagingOptions))
     return buildMappingChanges(ctx, row, { options })
   return {}

@@ -18,6 +18,7 @@ export {
   countTuples,
   mergeTuples,
   buildProductKey,
+  indexProducts,
   readProduct,
   suggestProduct,
   type ProductTuple,

@@ -79,8 +79,8 @@ const SuggestedBy = z
   .nullable()
   .openapi({
     description:
-      'Where the suggestion comes from. `memory`: an earlier import of the organisation. `preset`: the known export of ' +
-      'a system. Null if it is not a suggestion.',
+      'Where the suggestion comes from. `memory`: an earlier import of the edition, or of the organisation if you have a ' +
+      'role of it. `preset`: the known export of a system. Null if it is not a suggestion.',
   })
 
 const ColumnError = z

@@ -26,7 +26,21 @@ const ignoredTarget = ''
 /** A date that the user gave to orders without one is not remembered, because the next file has other orders. */
 const dateTarget = 'order.created'
 
-/** What an organisation decided in its last import of a source. */
+/** Other orders have other payments. */
+const paymentTarget = 'order.payment_reference'
+
+/**
+ * Owners of the memory that an import may use: its edition, and the organisation if a role of the organisation began
+ * the reading. The first one that remembers something wins.
+ */
+export const listMemoryOwners = ({
+  edition_id,
+  organization_id,
+  uses_organization_memory,
+}: Pick<ImportRow, 'edition_id' | 'organization_id' | 'uses_organization_memory'>): string[] =>
+  uses_organization_memory ? [edition_id, organization_id] : [edition_id]
+
+/** What the owner of a memory decided in its last import of a source. */
 export interface SourceMemory {
   columns: readonly RememberedColumn[]
   /** Keys of headers that were left out. */
@@ -50,19 +64,15 @@ const reportHeader = /^_/
 export const listSourceHeaders = (names: readonly string[]): string[] =>
   buildHeaderKeys(names.filter((name) => !reportHeader.test(name)))
 
-/** Finds the source of the organisation's last import whose file had about the same headers. */
-export async function findSourceByHeaders(
-  db: Database,
-  organizationId: string,
-  headers: readonly string[],
-): Promise<string | null> {
+/** Finds the source of the owner's last import whose file had about the same headers. */
+async function findSourceOfOwner(db: Database, owner: string, headers: readonly string[]): Promise<string | null> {
   const sources = await db.all(
     sql<{ external_source: string; stored: number; shared: number; has_ids: number }>`select external_source,
         count(*) as stored, sum(${inList(sql`header_key`, headers)}) as shared,
         max(coalesce(target_field, '') = 'order.external_id') or exists (select 1 from import_source_history as source
-          where source.organization_id = ${organizationId} and source.external_source = columns.external_source
+          where source.owner_id = ${owner} and source.external_source = columns.external_source
             and source.options ->> 'group_by' = 'email') as has_ids
-      from import_header_history as columns where organization_id = ${organizationId}
+      from import_header_history as columns where owner_id = ${owner}
       group by external_source having shared > 0 order by max(used_at) desc`,
   )
   const rated = sources.map((one) => ({ ...one, share: one.shared / (one.stored + headers.length - one.shared) }))
@@ -73,22 +83,32 @@ export async function findSourceByHeaders(
   return best?.external_source ?? null
 }
 
-export async function loadSourceMemory(
+/** The first result of an owner that is not null. */
+async function findFirst<Result>(
+  owners: readonly string[],
+  find: (owner: string) => Promise<Result | null>,
+): Promise<Result | null> {
+  for (const owner of owners) {
+    const result = await find(owner)
+    if (result !== null) return result
+  }
+  return null
+}
+
+export const findSourceByHeaders = (
   db: Database,
-  organizationId: string,
-  source: string,
-): Promise<SourceMemory | null> {
+  owners: readonly string[],
+  headers: readonly string[],
+): Promise<string | null> => findFirst(owners, (owner) => findSourceOfOwner(db, owner, headers))
+
+async function loadMemoryOfOwner(db: Database, owner: string, source: string): Promise<SourceMemory | null> {
   const [headers, [stored]] = await db.batch([
     select(getTableColumns(importHeaderHistory))
       .from(importHeaderHistory)
-      .where(
-        and(eq(importHeaderHistory.organization_id, organizationId), eq(importHeaderHistory.external_source, source)),
-      ),
+      .where(and(eq(importHeaderHistory.owner_id, owner), eq(importHeaderHistory.external_source, source))),
     select(getTableColumns(importSourceHistory))
       .from(importSourceHistory)
-      .where(
-        and(eq(importSourceHistory.organization_id, organizationId), eq(importSourceHistory.external_source, source)),
-      ),
+      .where(and(eq(importSourceHistory.owner_id, owner), eq(importSourceHistory.external_source, source))),
   ])
   if (!stored) return null
   return {
@@ -99,19 +119,25 @@ export async function loadSourceMemory(
   }
 }
 
+export const loadSourceMemory = (
+  db: Database,
+  owners: readonly string[],
+  source: string,
+): Promise<SourceMemory | null> => findFirst(owners, (owner) => loadMemoryOfOwner(db, owner, source))
+
 /**
- * Loads the last target of each header in any source of the organisation, for files of a source that is new. Null for
- * headers that were left out.
+ * Loads the last target of each header in any source of the owners, for files of a source that is new. Null for headers
+ * that were left out.
  */
 export async function loadHeaderHistory(
   db: Database,
-  organizationId: string,
+  owners: readonly string[],
   headers: readonly string[],
 ): Promise<Map<string, string | null>> {
   const rows = await db.all(
     sql<{ header_key: string; target_field: string }>`select header_key, target_field from import_header_history
-      where organization_id = ${organizationId} and target_field is not null
-        and ${inList(sql`header_key`, headers.filter(Boolean))} order by used_at`,
+      where ${inList(sql`owner_id`, owners)} and target_field is not null
+        and ${inList(sql`header_key`, headers.filter(Boolean))} order by owner_id = ${owners[0] ?? ''}, used_at`,
   )
   return new Map(
     rows.map(({ header_key, target_field }) => [header_key, target_field === ignoredTarget ? null : target_field]),
@@ -134,16 +160,21 @@ function pickRemembered(options: StoredOptions): StoredOptions {
   return Object.fromEntries(changed.map((name) => [name, current[name]]))
 }
 
-/** Remembers all decisions for the next file of this source. The start of an import commits this. */
-export async function buildHistoryStatements(db: Database, row: ImportRow, now: number): Promise<Statement[]> {
-  const [columns, constants] = await db.batch([
-    select(getTableColumns(importColumns))
-      .from(importColumns)
-      .where(eq(importColumns.import_id, row.id))
-      .orderBy(importColumns.source_index),
-    select(getTableColumns(importConstants)).from(importConstants).where(eq(importConstants.import_id, row.id)),
-  ])
+interface Decisions {
+  columns: readonly (typeof importColumns.$inferSelect)[]
+  constants: readonly (typeof importConstants.$inferSelect)[]
+}
+
+/** Decides whether the value of blank or missing cells may be taken for other orders of the owner. */
+const canRepeatValue = (target: string | null, isOrganization: boolean): boolean =>
+  target !== dateTarget &&
+  target !== paymentTarget &&
+  // People of one edition were not asked for the consent of another one.
+  !(isOrganization && target?.startsWith('consent.'))
+
+function buildMemoryStatements(row: ImportRow, owner: string, now: number, { columns, constants }: Decisions) {
   const source = getImportSource(row)
+  const isOrganization = owner === row.organization_id
   const keys = buildHeaderKeys(columns.map(({ source_column }) => source_column))
   const decisions = columns.flatMap((column, index) =>
     reportHeader.test(column.source_column)
@@ -152,28 +183,63 @@ export async function buildHistoryStatements(db: Database, row: ImportRow, now: 
           keys[index],
           column.is_ignored ? ignoredTarget : column.target_field,
           column.target_position,
-          column.target_field === dateTarget ? null : column.default_value,
+          canRepeatValue(column.target_field, isOrganization) ? column.default_value : null,
           JSON.stringify(column.transform),
           column.value_map && JSON.stringify(column.value_map),
         ]),
   )
   const constantValues = Object.fromEntries(
-    constants.flatMap(({ target_field, value }) => (target_field === dateTarget ? [] : [[target_field, value]])),
+    constants.flatMap(({ target_field, value }) =>
+      canRepeatValue(target_field, isOrganization) ? [[target_field, value]] : [],
+    ),
   )
   return [
-    sql`delete from import_header_history
-      where organization_id = ${row.organization_id} and external_source = ${source}`,
+    sql`delete from import_header_history where owner_id = ${owner} and external_source = ${source}`,
     ...splitIntoParameters(decisions).map(
-      (part) => sql`insert into import_header_history (organization_id, external_source, header_key, target_field,
-          target_position, default_value, transform, value_map, used_at)
-        select ${row.organization_id}, ${source}, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4,
-          value ->> 5, ${now}
+      (part) => sql`insert into import_header_history (owner_id, organization_id, external_source, header_key,
+          target_field, target_position, default_value, transform, value_map, used_at)
+        select ${owner}, ${row.organization_id}, ${source}, value ->> 0, value ->> 1, value ->> 2, value ->> 3,
+          value ->> 4, value ->> 5, ${now}
         from json_each(${`[${part.join(',')}]`})`,
     ),
-    sql`insert into import_source_history (organization_id, external_source, constants, options, used_at)
-      values (${row.organization_id}, ${source}, ${JSON.stringify(constantValues)},
+    sql`insert into import_source_history (owner_id, organization_id, external_source, constants, options, used_at)
+      values (${owner}, ${row.organization_id}, ${source}, ${JSON.stringify(constantValues)},
         ${JSON.stringify(pickRemembered(row.options))}, ${now})
-      on conflict (organization_id, external_source) do update set constants = excluded.constants,
+      on conflict (owner_id, external_source) do update set constants = excluded.constants,
         options = excluded.options, used_at = excluded.used_at`,
+  ]
+}
+
+/** Remembers which products of the file the user chose, for the next file of the edition. */
+const buildProductMemory = (row: ImportRow, now: number): Statement =>
+  sql`insert into import_product_history (edition_id, product_key, action, product_id, variant_id, location_id,
+      option_ids, used_at)
+    select ${row.edition_id}, product_key, action, product_id, variant_id, location_id, option_ids, ${now}
+    from import_products where import_id = ${row.id} and action is not null and not is_suggested
+    on conflict (edition_id, product_key) do update set action = excluded.action, product_id = excluded.product_id,
+      variant_id = excluded.variant_id, location_id = excluded.location_id, option_ids = excluded.option_ids,
+      used_at = excluded.used_at`
+
+/**
+ * Remembers all decisions for the next file of this source. The start of an import commits this. `isOfOrganization` is
+ * true if whoever starts it has a role of the organisation.
+ */
+export async function buildHistoryStatements(
+  db: Database,
+  row: ImportRow,
+  isOfOrganization: boolean,
+  now: number,
+): Promise<Statement[]> {
+  const [columns, constants] = await db.batch([
+    select(getTableColumns(importColumns))
+      .from(importColumns)
+      .where(eq(importColumns.import_id, row.id))
+      .orderBy(importColumns.source_index),
+    select(getTableColumns(importConstants)).from(importConstants).where(eq(importConstants.import_id, row.id)),
+  ])
+  const owners = listMemoryOwners({ ...row, uses_organization_memory: isOfOrganization })
+  return [
+    ...owners.flatMap((owner) => buildMemoryStatements(row, owner, now, { columns, constants })),
+    buildProductMemory(row, now),
   ]
 }

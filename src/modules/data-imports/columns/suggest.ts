@@ -29,6 +29,7 @@ import {
 } from '../mapping/state.ts'
 import {
   findSourceByHeaders,
+  listMemoryOwners,
   listSourceHeaders,
   loadHeaderHistory,
   loadSourceMemory,
@@ -115,7 +116,7 @@ async function decideSource(
   const { external_source, source_suggested_by } = row
   if (external_source !== null && source_suggested_by === null) return { external_source, source_suggested_by }
   const headers = listSourceHeaders(names)
-  const remembered = await findSourceByHeaders(job.db, row.organization_id, headers)
+  const remembered = await findSourceByHeaders(job.db, listMemoryOwners(row), headers)
   if (remembered !== null) return { external_source: remembered, source_suggested_by: 'memory' }
   if (detected) return { external_source: detected.source, source_suggested_by: 'preset' }
   const fingerprint = toHex(sha256OfShort(JSON.stringify(headers.toSorted()))).slice(0, 8)
@@ -127,7 +128,7 @@ export async function suggestStep(job: JobCtx, row: ImportRow): Promise<null> {
   const { names } = getFormat(row)
   const detected_source = detectSource(names)
   const source = await decideSource(job, row, names, detected_source)
-  const memory = await loadSourceMemory(job.db, row.organization_id, source.external_source)
+  const memory = await loadSourceMemory(job.db, listMemoryOwners(row), source.external_source)
   const remembered = recallOptions(row.options, row.remembered_options === null ? memory : null)
   const { options } = remembered
   const loaded = await loadMapping(job.db, row.id, place, options)
@@ -138,7 +139,7 @@ export async function suggestStep(job: JobCtx, row: ImportRow): Promise<null> {
   const recalled = recallMappings(memory?.columns ?? [], { columns, consents })
   const history = memory
     ? new Map([...memory.left_out].map((key) => [key, null] as const))
-    : await loadHeaderHistory(job.db, row.organization_id, names.map(buildHeaderKey))
+    : await loadHeaderHistory(job.db, listMemoryOwners(row), names.map(buildHeaderKey))
   const { mappings, group_by } = suggestImport({ columns, consents, history, now: job.now() })
   const openSuggestions = pickOpenSuggestions(state, [...recalled, ...mappings])
   const suggested = applySuggestions(row, state, openSuggestions, memory?.constants ?? {})

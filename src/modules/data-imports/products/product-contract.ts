@@ -26,6 +26,14 @@ export const ProductMapping = z
     variant_id: Id('var').nullable().openapi({ description: 'Null if it is not mapped to one.' }),
     location_id: Id('loc').nullable().openapi({ description: 'Null if it is not mapped to one.' }),
     option_ids: z.array(Id('opt')),
+    similar_product: z
+      .object({ id: z.string(), name: z.string() })
+      .nullable()
+      .openapi({
+        description:
+          'A product, or a variant of `product_id`, with nearly the same name. Decide whether it is meant. Null if there ' +
+          'is none, or once you have decided.',
+      }),
     is_mapped: z.boolean(),
     is_suggested: z.boolean(),
     confidence: z.number().min(0).max(1),

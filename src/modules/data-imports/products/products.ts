@@ -47,6 +47,7 @@ export const presentProduct = (row: ImportProductRow): z.input<typeof ProductMap
   variant_id: row.variant_id,
   location_id: row.location_id,
   option_ids: [...row.option_ids],
+  similar_product: row.similar_product,
   is_mapped: row.action !== null,
   is_suggested: row.is_suggested,
   confidence: row.confidence,

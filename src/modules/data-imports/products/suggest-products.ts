@@ -1,11 +1,11 @@
 import { eq, getTableColumns, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { importProducts } from '../../../db/schema/data-imports.ts'
-import { select } from '../../../db/select.ts'
+import { decodeAs, fromJson, select } from '../../../db/select.ts'
 import { splitIntoParameters } from '../../../db/write.ts'
 import { type ProductSummary, readOptions } from '../../../domain/data-imports/data-imports.ts'
 import { fold } from '../../../domain/text/fold.ts'
-import { suggestProduct } from '../../../domain/data-imports/mapping/index.ts'
+import { indexProducts, suggestProduct } from '../../../domain/data-imports/mapping/index.ts'
 import { endPhase, type ImportRow } from '../background/steps.ts'
 
 export type ImportProductRow = typeof importProducts.$inferSelect
@@ -25,19 +25,42 @@ async function loadCatalogue(job: JobCtx, editionId: string) {
   ])
   const byProduct = Map.groupBy(variants, ({ product_id }) => product_id)
   return {
-    products: products.map((one) => ({ ...one, variants: byProduct.get(one.id) ?? [] })),
+    products: indexProducts(products.map((one) => ({ ...one, variants: byProduct.get(one.id) ?? [] }))),
     locations: new Map(locations.map(({ id, name }) => [fold(name), id])),
   }
 }
 
-type Suggested = Pick<
-  ImportProductRow,
-  'position' | 'action' | 'product_id' | 'variant_id' | 'location_id' | 'confidence'
->
+type Decision = Pick<ImportProductRow, 'action' | 'product_id' | 'variant_id' | 'location_id' | 'option_ids'>
+
+/** Loads what users of the edition last decided about these products, unless what they chose was deleted since. */
+async function loadProductMemory(job: JobCtx, row: ImportRow): Promise<ReadonlyMap<string, Decision>> {
+  const rows = await job.db.all(
+    decodeAs(
+      { option_ids: storedOptions },
+      sql<Decision & { product_key: string }>`select h.product_key, h.action, h.product_id, h.variant_id, h.location_id,
+        ${storedOptions} as option_ids
+      from import_products ip
+      cross join import_product_history h on h.edition_id = ${row.edition_id} and h.product_key = ip.product_key
+      left join products p on p.id = h.product_id and p.edition_id = h.edition_id
+      left join variants v on v.id = h.variant_id and v.product_id = p.id
+      left join locations l on l.id = h.location_id and l.edition_id = h.edition_id
+      where ip.import_id = ${row.id} and p.id is h.product_id and v.id is h.variant_id and l.id is h.location_id
+        and not exists (select 1 from json_each(h.option_ids) as chosen
+          where chosen.value not in (select id from options where product_id = p.id))`,
+    ),
+  )
+  return new Map(rows.map(({ product_key, ...decision }) => [product_key, decision]))
+}
+
+const storedOptions = fromJson<string[]>(sql`h.option_ids`)
+const rememberedConfidence = 0.98
+
+type Suggested = Decision & Pick<ImportProductRow, 'position' | 'confidence' | 'similar_product'>
 
 const summarizeSuggestions = (rows: readonly Suggested[]): ProductSummary => {
   const unmapped = rows.filter(({ action }) => action === null).length
-  return { total: rows.length, mapped: rows.length - unmapped, ignored: 0, unmapped }
+  const ignored = rows.filter(({ action }) => action === 'ignore').length
+  return { total: rows.length, mapped: rows.length - unmapped - ignored, ignored, unmapped }
 }
 
 export async function productsStep(job: JobCtx, row: ImportRow): Promise<null> {
@@ -46,14 +69,29 @@ export async function productsStep(job: JobCtx, row: ImportRow): Promise<null> {
   const products = await job.db.all(
     select(importProductFields).from(importProducts).where(eq(importProducts.import_id, row.id)),
   )
+  const memory = await loadProductMemory(job, row)
   const suggested = products.map((one): Suggested => {
-    const { action, product_id, variant_id, confidence } = suggestProduct(one, catalogue.products)
+    const { position } = one
+    const decision = memory.get(one.product_key)
+    if (decision && (decision.action !== 'create' || create_missing_products))
+      return { position, ...decision, confidence: rememberedConfidence, similar_product: null }
+    const { action, ...suggestion } = suggestProduct(one, catalogue.products)
     const isOpen = action === 'create' && !create_missing_products
     const location_id = one.location === null ? null : (catalogue.locations.get(fold(one.location)) ?? null)
-    return { position: one.position, action: isOpen ? null : action, product_id, variant_id, location_id, confidence }
+    return { position, ...suggestion, action: isOpen ? null : action, location_id, option_ids: [] }
   })
   const data = suggested.map((one) =>
-    JSON.stringify([row.id, one.position, one.action, one.product_id, one.variant_id, one.location_id, one.confidence]),
+    JSON.stringify([
+      row.id,
+      one.position,
+      one.action,
+      one.product_id,
+      one.variant_id,
+      one.location_id,
+      one.confidence,
+      JSON.stringify(one.option_ids),
+      one.similar_product && JSON.stringify(one.similar_product),
+    ]),
   )
   const summary = summarizeSuggestions(suggested)
   return endPhase(job, row, {
@@ -61,7 +99,8 @@ export async function productsStep(job: JobCtx, row: ImportRow): Promise<null> {
     changes: { product_summary: summary },
     statements: splitIntoParameters(data).map(
       (part) => sql`update import_products set action = value ->> 2, product_id = value ->> 3, variant_id = value ->> 4,
-          location_id = value ->> 5, confidence = value ->> 6, is_suggested = value ->> 2 is not null
+          location_id = value ->> 5, confidence = value ->> 6, option_ids = value ->> 7, similar_product = value ->> 8,
+          is_suggested = value ->> 2 is not null
         from json_each(${`[${part.join(',')}]`})
         where import_products.import_id = value ->> 0 and import_products.position = value ->> 1`,
     ),

@@ -75,6 +75,7 @@ function applyChange(row: ImportProductRow, change: ProductChange): ImportProduc
     variant_id: isMap ? (change.variant_id ?? null) : null,
     location_id: change.action === 'ignore' ? null : (change.location_id ?? null),
     option_ids: isMap ? (change.option_ids ?? []) : [],
+    similar_product: null,
     is_suggested: false,
     confidence: 1,
   }

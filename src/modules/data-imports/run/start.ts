@@ -5,7 +5,7 @@ import { AppError, fieldError, invalid } from '../../../domain/errors.ts'
 import { pickReceiptMessage } from '../../transactional-emails/index.ts'
 import { checkAction, commitImport } from '../begin.ts'
 import type { StartDataImportInput } from '../import-contract.ts'
-import type { LoadedImport } from '../queries.ts'
+import { hasOrganizationRole, type LoadedImport } from '../queries.ts'
 import { beginPhase } from '../background/steps.ts'
 import { selectEdition } from './setting.ts'
 import { buildHistoryStatements } from '../columns/history.ts'
@@ -52,5 +52,5 @@ export async function startImport(
     started_at: row.started_at ?? now,
     completed_at: null,
   }
-  return commitImport(ctx, row, changes, await buildHistoryStatements(ctx.db, row, now))
+  return commitImport(ctx, row, changes, await buildHistoryStatements(ctx.db, row, hasOrganizationRole(ctx, row), now))
 }

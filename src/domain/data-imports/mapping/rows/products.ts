@@ -1,4 +1,5 @@
 import { fold } from '../../../text/fold.ts'
+import { areNearWords } from '../../../text/nearest.ts'
 
 export interface ProductTuple {
   product: string
@@ -92,36 +93,114 @@ export interface KnownProduct extends KnownPart {
 }
 
 export interface ProductSuggestion {
-  action: 'map' | 'create'
+  /** Null if the user has to decide whether the similar product is meant. */
+  action: 'map' | 'create' | null
   product_id: string | null
   variant_id: string | null
   confidence: number
+  similar_product: { id: string; name: string } | null
 }
 
-const findOnlyNamed = <Part extends KnownPart>(parts: readonly Part[], name: string): Part | null => {
-  const matches = parts.filter((part) => foldNameOnce(part.name) === foldNameOnce(name))
-  return matches.length === 1 ? (matches[0] ?? null) : null
+const noProduct = { product_id: null, variant_id: null, similar_product: null }
+
+/** Names of products or variants, folded once. */
+interface NameIndex<Part> {
+  exact: ReadonlyMap<string, readonly Part[]>
+  /** Parts by their words without spaces, and by their sorted words. */
+  rearranged: ReadonlyMap<string, Part>
+  /** Parts by the first letters of their words, which no typo changes. */
+  byInitials: ReadonlyMap<string, readonly { words: readonly string[]; part: Part }[]>
 }
 
-/** Splits a product and its variant in one name: `Day ticket - Adult`. */
-function splitSuggestion(name: string, products: readonly KnownProduct[]): ProductSuggestion | null {
-  const matches = products.flatMap((product) =>
-    product.variants
-      .filter((variant) => foldNameOnce(`${product.name} ${variant.name}`) === foldNameOnce(name))
-      .map((variant) => ({ product_id: product.id, variant_id: variant.id })),
+const getInitials = (words: readonly string[]): string => words.map((word) => word[0] ?? '').join(' ')
+
+const listRearrangements = (words: readonly string[]): string[] => [words.join(''), words.toSorted().join(' ')]
+
+function indexNames<Part extends KnownPart>(parts: readonly Part[]): NameIndex<Part> {
+  const named = parts.map((part) => ({ part, words: foldName(part.name).split(' ') }))
+  return {
+    exact: new Map(
+      [...Map.groupBy(named, ({ words }) => words.join(' '))].map(([name, same]) => [
+        name,
+        same.map(({ part }) => part),
+      ]),
+    ),
+    rearranged: new Map(
+      named.toReversed().flatMap(({ part, words }) => listRearrangements(words).map((key) => [key, part] as const)),
+    ),
+    byInitials: Map.groupBy(named, ({ words }) => getInitials(words)),
+  }
+}
+
+export interface ProductIndex {
+  products: NameIndex<KnownProduct>
+  /** Variants by the names of their product and their own: `Day ticket - Adult`. */
+  variants: ReadonlyMap<string, readonly { product_id: string; variant_id: string }[]>
+  variantsOf: (product: KnownProduct) => NameIndex<KnownPart>
+}
+
+export function indexProducts(products: readonly KnownProduct[]): ProductIndex {
+  const variants = products.flatMap((product) =>
+    product.variants.map((variant) => ({
+      name: foldName(`${product.name} ${variant.name}`),
+      ids: { product_id: product.id, variant_id: variant.id },
+    })),
   )
-  const [only, ...more] = matches
-  return only && more.length === 0 ? { action: 'map', ...only, confidence: 0.85 } : null
+  const ofProducts = new Map<string, NameIndex<KnownPart>>()
+  return {
+    products: indexNames(products),
+    variants: new Map(
+      [...Map.groupBy(variants, ({ name }) => name)].map(([name, same]) => [name, same.map(({ ids }) => ids)]),
+    ),
+    variantsOf: (product) => {
+      const index = ofProducts.get(product.id) ?? indexNames(product.variants)
+      ofProducts.set(product.id, index)
+      return index
+    },
+  }
+}
+
+const findOnly = <Value>(map: ReadonlyMap<string, readonly Value[]>, name: string): Value | null => {
+  const [only, ...more] = map.get(foldNameOnce(name)) ?? []
+  return only !== undefined && more.length === 0 ? only : null
+}
+
+/** Bounds the work for a file and an edition with thousands of products each. */
+const maxComparedNames = 2000
+
+/** Finds a name that differs by a typo, by spaces, or by the order of its words. */
+function findSimilar<Part extends KnownPart>(index: NameIndex<Part>, name: string): Part | null {
+  const words = foldNameOnce(name).split(' ')
+  const rearranged = listRearrangements(words).map((key) => index.rearranged.get(key))
+  const near = () =>
+    index.byInitials
+      .get(getInitials(words))
+      ?.slice(0, maxComparedNames)
+      .find((one) => areNearWords(one.words, words))?.part
+  return rearranged.find((part) => part !== undefined) ?? near() ?? null
+}
+
+/** Asks before a new name that is nearly the name of a product or variant of the edition. */
+function suggestNewProduct(similar: KnownPart | null, product_id: string | null = null): ProductSuggestion {
+  const create = { ...noProduct, action: 'create' as const, product_id, confidence: 0.75 }
+  return similar
+    ? { ...create, action: null, confidence: 0, similar_product: { id: similar.id, name: similar.name } }
+    : create
 }
 
 /** Suggests a product of the edition by its name, or to create one. */
-export function suggestProduct(tuple: ProductTuple, products: readonly KnownProduct[]): ProductSuggestion {
-  const create: ProductSuggestion = { action: 'create', product_id: null, variant_id: null, confidence: 0.75 }
-  const product = findOnlyNamed(products, tuple.product)
-  if (!product) return (tuple.variant === null ? splitSuggestion(tuple.product, products) : null) ?? create
-  if (tuple.variant === null) return { action: 'map', product_id: product.id, variant_id: null, confidence: 0.95 }
-  const variant = findOnlyNamed(product.variants, tuple.variant)
+export function suggestProduct(tuple: ProductTuple, index: ProductIndex): ProductSuggestion {
+  const product = findOnly(index.products.exact, tuple.product)
+  if (!product) {
+    const split = tuple.variant === null ? findOnly(index.variants, tuple.product) : null
+    if (split) return { ...noProduct, ...split, action: 'map', confidence: 0.85 }
+    return suggestNewProduct(findSimilar(index.products, tuple.product))
+  }
+  const map = { ...noProduct, action: 'map' as const, product_id: product.id, confidence: 0.95 }
+  if (tuple.variant === null) return map
+  const variants = index.variantsOf(product)
+  const variant = findOnly(variants.exact, tuple.variant)
   return variant
-    ? { action: 'map', product_id: product.id, variant_id: variant.id, confidence: 0.95 }
-    : { ...create, product_id: product.id }
+    ? { ...map, variant_id: variant.id }
+    : suggestNewProduct(findSimilar(variants, tuple.variant), product.id)
 }

@@ -1,5 +1,5 @@
 import { cleanKey } from '../../../text/invisible.ts'
-import { countEdits } from '../../../text/nearest.ts'
+import { areNearWords } from '../../../text/nearest.ts'
 import { type ColumnStatistics, getShare } from '../columns/statistics.ts'
 import type { SuggestionReason, ValueMap } from '../mapping.ts'
 import {
@@ -34,7 +34,7 @@ export interface Candidate {
 
 export interface CandidateContext {
   consents: readonly KnownConsent[]
-  /** The organisation's earlier targets by header key; null for a header that was left out. */
+  /** Earlier targets by header key; null for a header that was left out. */
   history: ReadonlyMap<string, string | null>
 }
 
@@ -49,21 +49,6 @@ const toExactHeader = (header: string): string => cleanKey(header.trim()).toLowe
 
 const minNearLength = 8
 const maxNearLength = 40
-const minLongWord = 5
-
-/** Short words and numbers have to be equal. Long words may differ by a letter and begin with the same one. */
-function areNear(one: readonly string[], other: readonly string[]): boolean {
-  if (one.length !== other.length) return false
-  let differences = 0
-  for (const [index, word] of one.entries()) {
-    const against = other[index] ?? ''
-    if (word === against) continue
-    const isShort = Math.min(word.length, against.length) < minLongWord
-    if (isShort || word[0] !== against[0] || /\d/.test(word + against) || countEdits(word, against) > 1) return false
-    differences++
-  }
-  return differences === 1
-}
 
 const aliasWords = [...aliasesByKey.values()].map((alias) => ({ alias, words: splitHeader(alias.text) }))
 
@@ -72,7 +57,7 @@ function findNearAlias(header: string): Alias | null {
   const words = splitHeader(header)
   const { length } = words.join('')
   if (length < minNearLength || length > maxNearLength) return null
-  const near = aliasWords.filter((one) => areNear(words, one.words)).map(({ alias }) => alias)
+  const near = aliasWords.filter((one) => areNearWords(words, one.words)).map(({ alias }) => alias)
   return new Set(near.map(({ target }) => target)).size === 1 ? (near[0] ?? null) : null
 }
 

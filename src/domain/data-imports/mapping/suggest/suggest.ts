@@ -10,7 +10,7 @@ import { choose, findTimeColumn } from './choose.ts'
 export interface SuggestionInput {
   columns: readonly ImportColumn[]
   consents?: readonly KnownConsent[]
-  /** The organisation's earlier targets by header key; null for a header that was left out. */
+  /** Earlier targets by header key; null for a header that was left out. */
   history?: ReadonlyMap<string, string | null>
   /** The time of the file, which is later than its orders. */
   now?: number
