@@ -51,7 +51,7 @@ describe('what send-now sends', () => {
     expect(new Set(texts)).toEqual(new Set(['See Nordlys Original', 'Se Nordlys Original']))
   })
 
-  it('is the message of the last send-now when a failed campaign is sent again', async () => {
+  it('is the message of the last send-now, to the segment of that time, when a failed campaign is sent again', async () => {
     const { campaign, message } = await seedReady(await seedCrowd(1))
     await edit(message, 'First text')
     await sendNow(campaign.id)

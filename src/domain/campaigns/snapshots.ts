@@ -21,6 +21,8 @@ export interface ContentContext {
   has_unsubscribe: boolean
   /** The language of the text, which may differ from the recipient's. */
   language: Language
+  /** The language for recipients whose own language has no text. */
+  default_language: Language
 }
 
 /** A segment as it was when its campaign was started. */

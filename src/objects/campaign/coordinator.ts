@@ -107,6 +107,7 @@ export class CampaignCoordinator {
         error_message: '',
         chunked_up_to: 0,
         added_up_to: 0,
+        segment_epoch: 0,
         paused_until: 0,
         completed_at: null,
         started_at: isRetry ? record.started_at : null,

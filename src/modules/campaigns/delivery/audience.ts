@@ -20,6 +20,7 @@ import {
 } from '../../segments/index.ts'
 import { selectSuppressionExclusion } from '../../suppressions/index.ts'
 import type { CampaignRow } from './campaign-row.ts'
+import { loadContentLanguages } from './content-snapshot.ts'
 
 const segmentFields = {
   seq: segments.seq,
@@ -97,6 +98,7 @@ export async function listAudience(
   const memberSet = { segmentSeq: row.segment_seq, epoch }
   const members = await listSegmentMembers(job.db, memberSet, after, limit)
   if (!(await isReadable(job.db, memberSet, job.now()))) return null
+  const { languages, fallback } = await loadContentLanguages(job, row)
   const last = members.at(-1)
   const people = members.map((member): NewRecipient => {
     const address = findAddress(row, member)
@@ -112,7 +114,7 @@ export async function listAudience(
       n: member.user_seq,
       user_id: member.id,
       address,
-      language: language && row.edition_enabled_languages.includes(language) ? language : row.edition_default_language,
+      language: language && languages.has(language) ? language : fallback,
       person: JSON.stringify(person),
       reason: member.excluded_for ?? (address === null ? 'no_address' : null),
     }

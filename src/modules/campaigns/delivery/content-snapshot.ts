@@ -116,6 +116,7 @@ const buildContentContext = (
   reply_to: sender.replyTo,
   sms_sender: chooseSmsSender(row),
   has_unsubscribe: segment.communication_type !== 'transactional',
+  default_language: row.edition_default_language,
 })
 
 /** Assigns positions to the campaign's links. Links of an earlier run keep theirs; `added` lists the new links. */
@@ -166,6 +167,22 @@ export async function buildContentSnapshot(job: JobCtx, row: CampaignRow, run: n
 async function hasContent(job: JobCtx, campaignId: string, run: number): Promise<boolean> {
   const isStored = sql`exists (select 1 from ${campaignContents} where ${isContentOfRun(campaignId, run)})`
   return (await job.db.first(selectValues({ is_stored: fromFlag(isStored) })))?.is_stored === true
+}
+
+/** Loads the languages of the content of a run, and the one for recipients of other languages. */
+export async function loadContentLanguages(
+  job: JobCtx,
+  row: Pick<CampaignRow, 'id' | 'run' | 'edition_default_language'>,
+): Promise<{ languages: ReadonlySet<Language>; fallback: Language }> {
+  const { language, context } = campaignContents
+  const fallback = sql<Language | null>`${context} ->> '$.default_language'`
+  const rows = await job.db.all(
+    select({ language, fallback }).from(campaignContents).where(isContentOfRun(row.id, row.run)),
+  )
+  return {
+    languages: new Set(rows.map((content) => content.language)),
+    fallback: rows[0]?.fallback ?? row.edition_default_language,
+  }
 }
 
 /**
