@@ -57,6 +57,8 @@ create table data_imports (
   undo_until integer,
   undone_orders integer not null default 0,
   kept_orders integer not null default 0,
+  -- Undone orders whose customers kept data of the organization, which the caller of the undo may not change.
+  shared_customer_orders integer not null default 0,
   started_at integer,
   completed_at integer,
   -- When the file and its canonical copy were deleted, and when the staged rows were.

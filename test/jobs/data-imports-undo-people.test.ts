@@ -58,10 +58,10 @@ describe('customers of an import that is undone', () => {
     const [person] = await seedPeople({ organization: organization_id, edition: edition_id }, [{}])
     const { id } = await importFile(shop, buildManyRows(1))
     const row = { ...(await loadImport(id)), organization_id, edition_id }
-    const people = await findPeople(db, row, [person?.id ?? ''])
+    const people = await findPeople(db, row, [person?.id ?? ''], { changeable: null })
     expect(people).toMatchObject([{ is_used: 0 }])
     const change = { id: person?.id ?? '', is_new: true, filled_fields: {}, edition_values: null }
-    const statements = buildPeopleStatements(row, people, [change], Date.now())
+    const statements = buildPeopleStatements(row, people, [change], { changeable: null, now: Date.now() })
     await write(...recordLastSeen([{ user_id: person?.id ?? '', at: Date.now() }]))
     await expect(db.batch(statements)).rejects.toThrow('malformed JSON')
     expect(await countContents(shop)).toMatchObject({ users: 2 })

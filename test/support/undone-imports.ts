@@ -11,15 +11,15 @@ import { db, write } from './seeding/rows.ts'
 type ImportRow = typeof dataImports.$inferSelect
 
 /** Requests the undo of an import that has ended. */
-export async function beginUndo(id: string): Promise<ImportRow> {
-  const reply = await post(`/v1/data-imports/${id}/undo`, undefined)
+export async function beginUndo(id: string, token?: string): Promise<ImportRow> {
+  const reply = await post(`/v1/data-imports/${id}/undo`, undefined, token)
   expect([reply.status, reply.body.status]).toEqual([200, 'undoing'])
   return loadImport(id)
 }
 
 /** Undoes an import that has ended, and returns it afterwards. */
-export async function undoToEnd(id: string): Promise<ImportRow> {
-  const { epoch } = await beginUndo(id)
+export async function undoToEnd(id: string, token?: string): Promise<ImportRow> {
+  const { epoch } = await beginUndo(id, token)
   const machine = createImporter()
   await machine.take(buildMessage(id, epoch))
   for (let next = machine.enqueued.shift(); next; next = machine.enqueued.shift()) await machine.take(next)

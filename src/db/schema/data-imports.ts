@@ -15,7 +15,7 @@ import {
   type StoredOptions,
 } from '../../domain/data-imports/data-imports.ts'
 import type { ImportPosition } from '../../domain/data-imports/import-position.ts'
-import { keptReasons } from '../../domain/data-imports/import-undo.ts'
+import { undoReasons } from '../../domain/data-imports/import-undo.ts'
 import type { StoredFormat } from '../../domain/data-imports/files/format.ts'
 import {
   suggestionOrigins,
@@ -68,6 +68,7 @@ export const dataImports = sqliteTable('data_imports', {
   undo_until: integer(),
   undone_orders: integer().notNull().default(0),
   kept_orders: integer().notNull().default(0),
+  shared_customer_orders: integer().notNull().default(0),
   stalls: integer().notNull().default(0),
   column_summary: text({ mode: 'json' }).$type<ColumnSummary>().notNull().default(noColumns),
   product_summary: text({ mode: 'json' }).$type<ProductSummary>().notNull().default(noProducts),
@@ -186,7 +187,7 @@ export const importOrders = sqliteTable(
     order_version: integer(),
     undo_data: text(),
     undo_outcome: text({ enum: ['undone', 'kept'] }),
-    undo_reason: text({ enum: keptReasons }),
+    undo_reason: text({ enum: undoReasons }),
     errors: text().notNull().default('[]'),
     warnings: text().notNull().default('[]'),
   },

@@ -18,10 +18,19 @@ export interface RowsPosition {
 /** The range of orders whose catalogue entries an undo still has to remove. */
 export type CatalogueOrders = readonly [first: number, last: number]
 
+/** Orders with the number `below` or higher are already undone. */
+export interface OrdersStagePosition {
+  stage: 'orders'
+  below: number | null
+  /** Editions whose customers the undo may change; null for all of the organisation. */
+  changeable: readonly string[] | null
+}
+
 /** People of the orders with the number `below` or higher are already undone. */
 export interface PeopleStagePosition {
   stage: 'people'
   below: number | null
+  changeable: readonly string[] | null
   catalogue: CatalogueOrders | null
 }
 
@@ -69,7 +78,7 @@ export type ImportPosition =
   // Phase `import`.
   | RunPosition
   | CancelPosition
-  // Phase `undo`. `below` is the last order that was undone.
-  | { stage: 'orders'; below: number | null; progress?: undefined }
+  // Phase `undo`.
+  | (OrdersStagePosition & { progress?: undefined })
   | (PeopleStagePosition & { progress?: undefined })
   | (CatalogueStagePosition & { progress?: undefined })

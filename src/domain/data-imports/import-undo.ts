@@ -13,6 +13,10 @@ export const keptReasons = [
 ] as const
 export type KeptReason = (typeof keptReasons)[number]
 
+/** `shared_customer` is the reason of an order that is undone without all data of its customer. */
+export const undoReasons = [...keptReasons, 'shared_customer'] as const
+export type UndoReason = (typeof undoReasons)[number]
+
 interface CurrentPurchase {
   id: string
   status: string

@@ -1,4 +1,5 @@
 import type { Ctx } from '../../context.ts'
+import { listChangeableEditions } from '../../db/customers.ts'
 import { checkAction, commitImport } from './begin.ts'
 import type { LoadedImport } from './queries.ts'
 import { stopPhase, beginPhase } from './background/steps.ts'
@@ -27,7 +28,13 @@ export async function undoImport(ctx: Ctx, row: LoadedImport): Promise<LoadedImp
     status: 'undoing',
     undone_orders: 0,
     kept_orders: 0,
+    shared_customer_orders: 0,
     ...beginPhase(row, 'undo', ctx.now()),
+    position: {
+      stage: 'orders',
+      below: null,
+      changeable: listChangeableEditions(ctx.caller, row.organization_id),
+    },
   })
 }
 

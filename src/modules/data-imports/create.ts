@@ -69,6 +69,7 @@ const initialColumns = {
   failed_orders: 0,
   undone_orders: 0,
   kept_orders: 0,
+  shared_customer_orders: 0,
   format: null,
   canonical_size: null,
   detected_source: null,

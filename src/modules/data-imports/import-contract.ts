@@ -156,6 +156,11 @@ export const DataImport = z
     failed_orders: Count,
     undone_orders: Count,
     kept_orders: Count.openapi({ description: 'Orders that the undo kept because they have changed.' }),
+    shared_customer_orders: Count.openapi({
+      description:
+        'Undone orders whose customers keep the name, number or consent that the import gave them, because they also ' +
+        'belong to other editions. Only a role of the organisation undoes that.',
+    }),
     progress: z.number().min(0).max(1).openapi({ description: 'Progress of the current work.', example: 1 }),
     column_summary: z
       .object({ total: Count, mapped: Count, ignored: Count, missing_required: z.array(z.string()) })
@@ -356,7 +361,8 @@ export const undoDataImport = operation({
   description: `Undoes the import of a file in the background, until \`undo_until\`. Poll until the status is \`undone\`. Orders that the
 import created are deleted, with customers and products that nothing else uses. Orders that it updated get their former
 values. An order stays if it was changed, used, refunded or added to a wallet since, or if an e-mail about it was sent:
-it counts in \`kept_orders\`, and its rows show the reason. You can import the same file again. Imports of external
+it counts in \`kept_orders\`, and its rows show the reason. A role of an edition does not change what belongs to the
+organisation of customers whom other editions know: see \`shared_customer_orders\`. You can import the same file again. Imports of external
 orders cannot be undone.`,
   roles: importRoles,
   params: ImportParams,

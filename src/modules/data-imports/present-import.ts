@@ -34,6 +34,7 @@ const countNames = [
   'failed_orders',
   'undone_orders',
   'kept_orders',
+  'shared_customer_orders',
 ] as const
 
 const pickCounts = (row: ImportDetailRow) =>

@@ -4,10 +4,21 @@ import type { Database, Statement } from '../../../db/database.ts'
 import { settledStatuses } from '../../../domain/consents/consents.ts'
 import type { RecordRow } from './records.ts'
 
-type ImportedRecord = Pick<
-  RecordRow,
-  'user_id' | 'consent_id' | 'number' | 'status' | 'method' | 'order_id' | 'import_id' | 'occurred_at' | 'is_latest'
->
+type RecordColumn =
+  | 'user_id'
+  | 'consent_id'
+  | 'number'
+  | 'status'
+  | 'method'
+  | 'order_id'
+  | 'import_id'
+  | 'occurred_at'
+  | 'is_latest'
+
+interface ImportedRecord extends Pick<RecordRow, RecordColumn> {
+  /** 1 for a consent of the whole organisation. */
+  is_of_organization: number
+}
 
 /**
  * Loads all answers of these people to consents that an import answered for them: one chain for each person and
@@ -20,7 +31,8 @@ export async function loadImportedChains(
 ): Promise<ImportedRecord[][]> {
   const rows = await db.all(
     sql<ImportedRecord>`select r.user_id, r.consent_id, r.number, r.status, r.method, r.order_id, r.import_id,
-        r.occurred_at, r.is_latest
+        r.occurred_at, r.is_latest,
+        (select edition_id is null from consents where consents.id = r.consent_id) as is_of_organization
       from json_each(${JSON.stringify(userIds)}) as person cross join consent_records r on r.user_id = person.value
       where exists (select 1 from consent_records imported where imported.user_id = r.user_id
         and imported.consent_id = r.consent_id and imported.import_id = ${importId})

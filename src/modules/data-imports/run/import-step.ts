@@ -22,7 +22,7 @@ import { type FileOrder, mapStagedOrders } from './read-orders.ts'
 import { loadSetting, type RunSetting, getImportSource } from './setting.ts'
 
 function getRunPosition(row: ImportRow): RunPosition {
-  if ('changeable' in row.position) return row.position
+  if (row.position.stage === undefined && 'changeable' in row.position) return row.position
   throw buildPositionError(row)
 }
 

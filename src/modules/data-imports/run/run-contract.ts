@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { importRetentionDays, previewActions, rowOutcomes } from '../../../domain/data-imports/data-imports.ts'
-import { keptReasons } from '../../../domain/data-imports/import-undo.ts'
+import { undoReasons } from '../../../domain/data-imports/import-undo.ts'
 import { currencies } from '../../../domain/money.ts'
 import { orderStatuses } from '../../../domain/orders/orders.ts'
 import { Count, Id } from '../../../http/fields.ts'
@@ -151,9 +151,14 @@ export const ImportedRow = z
     undo_outcome: z.enum(['undone', 'kept']).nullable().openapi({
       description: 'Whether an undo removed or kept the order of the row. Null without an undo.',
     }),
-    undo_reason: z.enum(keptReasons).nullable().openapi({
-      description: 'Why an undo kept the order of the row. Null if it did not.',
-    }),
+    undo_reason: z
+      .enum(undoReasons)
+      .nullable()
+      .openapi({
+        description:
+          'Why an undo kept the order of the row. `shared_customer`: the order is undone, and its customer keeps what ' +
+          'only a role of the organisation may change. Null if the undo kept nothing.',
+      }),
     values: z.record(z.string(), z.unknown()).openapi({ description: 'Values by target. Amounts are in minor units.' }),
     errors: z.array(RowProblem),
     warnings: z.array(RowProblem),

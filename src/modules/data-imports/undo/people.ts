@@ -1,10 +1,11 @@
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
+import { isSharedOutside } from '../../../db/customers.ts'
 import { requireChanges, requireOneChange } from '../../../db/commit.ts'
 import type { Database, Statement } from '../../../db/database.ts'
 import { editionCustomers, users } from '../../../db/schema/users.ts'
 import { inList } from '../../../db/visibility.ts'
 import { update } from '../../../db/write.ts'
-import { buildSearchColumns } from '../../../domain/accounts/users.ts'
+import { buildSearchColumns, type Contact } from '../../../domain/accounts/users.ts'
 import { buildEditionValues, type PersonUndo } from '../../order-import/index.ts'
 import { isInRunningAudience, removeFromSegments } from '../../segments/index.ts'
 import { markHoldersChanged } from '../../wallet/index.ts'
@@ -23,6 +24,8 @@ interface PersonRow extends User {
   is_elsewhere: number
   /** Whether an order that the undo kept names the person. */
   has_kept_order: number
+  /** Whether the person also belongs to editions whose customers the undo may not change. */
+  is_protected: number
   /** Whether another customer without an e-mail address has the same phone number. */
   is_phone_taken: number
   /** The person's values in the edition, as JSON; null when the person is not in the edition. */
@@ -46,7 +49,21 @@ const isKeptOrder = (importId: string) =>
   sql`in (select order_id from import_orders where import_orders.order_id = o.id and import_id = ${importId}
     and undo_outcome = 'kept')`
 
-export const findPeople = (db: Database, row: ImportRow, ids: readonly string[]): Promise<PersonRow[]> =>
+/** Editions whose customers the undo may change; null for all of the organisation. */
+export interface UndoRights {
+  changeable: readonly string[] | null
+}
+
+/** True for a row of `users` who also belongs to editions whose customers the undo may not change. */
+export const isProtected = (user: SQL, { changeable }: UndoRights): SQL =>
+  changeable === null ? sql`0` : isSharedOutside(user, changeable)
+
+export const findPeople = (
+  db: Database,
+  row: ImportRow,
+  ids: readonly string[],
+  rights: UndoRights,
+): Promise<PersonRow[]> =>
   db.all(sql<PersonRow>`select u.id, u.seq, u.email, u.phone_number, u.first_name, u.last_name, u.version,
       ${isUsed(row.edition_id)} as is_used,
       (exists (select 1 from orders where user_id = u.id and edition_id = ${row.edition_id})
@@ -55,6 +72,7 @@ export const findPeople = (db: Database, row: ImportRow, ids: readonly string[])
       (exists (select 1 from orders o where o.user_id = u.id and o.id ${isKeptOrder(row.id)})
         or exists (select 1 from purchases p join orders o on o.id = p.order_id
           where p.user_id = u.id and o.id ${isKeptOrder(row.id)})) as has_kept_order,
+      ${isProtected(sql`u`, rights)} as is_protected,
       exists (select 1 from users other where other.organization_id = u.organization_id and other.email is null
         and other.phone_number = u.phone_number and other.id <> u.id) as is_phone_taken,
       iif(ue.seq is null, null, ${buildEditionValues(sql`ue`)}) as edition_values
@@ -73,9 +91,12 @@ function buildDeletions({ organization_id, edition_id }: ImportRow, deletedPeopl
   ]
 }
 
-/** Clears fields that the import filled and that still have its value. The person keeps an address or a number. */
-function buildFieldClearing(person: PersonRow, filledFields: PersonUndo['filled_fields'], now: number): Statement[] {
-  const { id, email, phone_number, first_name, last_name } = person
+/**
+ * Decides which fields to clear: those that the import filled and that still have its value. The person keeps an address
+ * or a number. Returns null when there are none.
+ */
+function decideClearing(person: PersonRow, filledFields: PersonUndo['filled_fields']): Contact | null {
+  const { email, phone_number, first_name, last_name } = person
   const contact = { email, phone_number, first_name, last_name }
   const hasImportedValue = (name: keyof typeof contact) => name in filledFields && filledFields[name] === contact[name]
   const hasNoOtherContact = phone_number === null || hasImportedValue('phone_number')
@@ -85,9 +106,23 @@ function buildFieldClearing(person: PersonRow, filledFields: PersonUndo['filled_
     first_name: hasImportedValue('first_name') ? '' : first_name,
     last_name: hasImportedValue('last_name') ? '' : last_name,
   }
-  if (JSON.stringify(after) === JSON.stringify(contact)) return []
-  const changes = { ...after, ...buildSearchColumns(after), modified_at: now, version: person.version + 1 }
-  return [update(users, changes, sql`id = ${id} and version = ${person.version}`), requireOneChange()]
+  return JSON.stringify(after) === JSON.stringify(contact) ? null : after
+}
+
+/** Fails if the person has changed since the read, or now belongs to an edition that the undo may not change. */
+function buildClearing(
+  person: PersonRow,
+  { filled_fields }: PersonUndo,
+  { now, changeable }: UndoRights & { now: number },
+): Statement[] {
+  const cleared = person.is_protected ? null : decideClearing(person, filled_fields)
+  if (cleared === null) return []
+  const changes = { ...cleared, ...buildSearchColumns(cleared), modified_at: now, version: person.version + 1 }
+  const isAsRead = sql`id = ${person.id} and version = ${person.version}`
+  return [
+    update(users, changes, sql`${isAsRead} and not ${isProtected(sql`users`, { changeable })}`),
+    requireOneChange(),
+  ]
 }
 
 function buildRestoration(
@@ -132,7 +167,7 @@ export function buildPeopleStatements(
   row: ImportRow,
   people: readonly PersonRow[],
   changes: readonly PersonUndo[],
-  now: number,
+  rights: UndoRights & { now: number },
 ): Statement[] {
   const byId = new Map(mergePeople(changes).map((one) => [one.id, one]))
   const isDeleted = (person: PersonRow) => byId.get(person.id)?.is_new === true && !person.is_used
@@ -142,8 +177,17 @@ export function buildPeopleStatements(
     ...remainingPeople.flatMap((person) => {
       const change = byId.get(person.id)
       return change
-        ? [...buildRestoration(row, person, change, now), ...buildFieldClearing(person, change.filled_fields, now)]
+        ? [...buildRestoration(row, person, change, rights.now), ...buildClearing(person, change, rights)]
         : []
     }),
   ]
+}
+
+/** Lists the ids of people who keep what the import filled in, because the undo may not change them. */
+export function listProtectedPeople(people: readonly PersonRow[], changes: readonly PersonUndo[]): string[] {
+  const byId = new Map(mergePeople(changes).map((one) => [one.id, one]))
+  return people
+    .filter((person) => person.is_protected && !person.has_kept_order)
+    .filter((person) => decideClearing(person, byId.get(person.id)?.filled_fields ?? {}) !== null)
+    .map(({ id }) => id)
 }

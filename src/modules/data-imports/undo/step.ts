@@ -2,13 +2,13 @@ import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { requireChanges } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
+import { inList } from '../../../db/visibility.ts'
 import type {
-  CatalogueOrders,
   CatalogueStagePosition,
+  OrdersStagePosition,
   PeopleStagePosition,
 } from '../../../domain/data-imports/import-position.ts'
-import type { KeptReason } from '../../../domain/data-imports/import-undo.ts'
-import { loadImportedChains, type ImportedRecord, takeBackAnswers } from '../../consents/index.ts'
+import type { KeptReason, UndoReason } from '../../../domain/data-imports/import-undo.ts'
 import { announceAll } from '../../webhooks/index.ts'
 import {
   commitStep,
@@ -18,6 +18,7 @@ import {
   buildPositionError,
   type PhaseStep,
 } from '../background/steps.ts'
+import { undoAnswers } from './answers.ts'
 import { buildUndoAnnouncements } from './announcements.ts'
 import { listEntries, buildRemoval } from './catalogue.ts'
 import { loadWrittenOrders, type WrittenOrder } from './written-orders.ts'
@@ -30,45 +31,25 @@ import {
   type OrderUndoData,
 } from './undo-data.ts'
 import { buildUndoStatements } from './order-statements.ts'
-import { findPeople, buildPeopleStatements } from './people.ts'
+import { buildPeopleStatements, findPeople, listProtectedPeople, type UndoRights } from './people.ts'
 
 /** Deleting a catalogue entry makes the database check all tables that may refer to it. */
 const entriesPerStep = 10
 /** Each try undoes this many orders. Orders that others change at the same time are undone one by one. */
 const ordersPerTry = [100, 100, 1, 1]
-
-async function buildAnswerStatements(
-  job: JobCtx,
-  row: ImportRow,
-  undoneOrders: readonly WrittenOrder[],
-): Promise<Statement[]> {
-  const userIds = [...new Set(undoneOrders.map(({ order }) => order.user_id))]
-  const chains = await loadImportedChains(job.db, row.id, userIds)
-  if (chains.length === 0) return []
-  const mailedPeople = await job.db.all(
-    sql<{ user_id: string }>`select distinct user_id from campaign_receipts
-      where user_id in (select value from json_each(${JSON.stringify(userIds)}))
-        and coalesce(received_at, ${job.now()}) >= ${row.started_at ?? row.created_at}`,
-  )
-  const orderIds = chains.flatMap((chain) => chain.flatMap(({ order_id }) => order_id ?? []))
-  const earlierUndone = await job.db.all(
-    sql<{ order_id: string }>`select order_id from import_orders
-      where order_id in (select value from json_each(${JSON.stringify(orderIds)}))
-        and import_id = ${row.id} and undo_outcome = 'undone'`,
-  )
-  const undoneOrderIds = new Set([
-    ...earlierUndone.map(({ order_id }) => order_id),
-    ...undoneOrders.map(({ order }) => order.id),
-  ])
-  const mailedUserIds = new Set(mailedPeople.map(({ user_id }) => user_id))
-  const isTakenBack = ({ user_id, import_id, order_id }: ImportedRecord) =>
-    import_id === row.id && order_id !== null && undoneOrderIds.has(order_id) && !mailedUserIds.has(user_id)
-  return takeBackAnswers(chains, isTakenBack)
-}
+const sharedCustomer: UndoReason = 'shared_customer'
 
 /** Stores whether each order was undone or kept. Its undo data stay until the people and the catalogue are undone. */
-function buildUndoOutcomes({ id }: ImportRow, orders: readonly WrittenOrder[]): Statement[] {
-  const outcomes = orders.map(({ number, reason }) => [id, number, reason === null ? 'undone' : 'kept', reason])
+function buildUndoOutcomes(
+  { id }: ImportRow,
+  orders: readonly WrittenOrder[],
+  protectedOrderIds: ReadonlySet<string>,
+): Statement[] {
+  const outcomes = orders.map(({ number, order, reason }) =>
+    reason === null
+      ? [id, number, 'undone', protectedOrderIds.has(order.id) ? sharedCustomer : null]
+      : [id, number, 'kept', reason],
+  )
   return [
     sql`update import_orders set undo_outcome = undone.value ->> 2, undo_reason = undone.value ->> 3
       from json_each(${JSON.stringify(outcomes)}) as undone
@@ -78,20 +59,27 @@ function buildUndoOutcomes({ id }: ImportRow, orders: readonly WrittenOrder[]): 
 }
 
 /** Undoes orders that have no reason to be kept. Their purchases are announced only if the import announced its own. */
-async function commitOrders(job: JobCtx, row: ImportRow, orders: readonly WrittenOrder[]): Promise<ImportRow | null> {
+async function commitOrders(
+  job: JobCtx,
+  row: ImportRow,
+  orders: readonly WrittenOrder[],
+  { changeable }: UndoRights,
+): Promise<ImportRow | null> {
   const undoneOrders = orders.filter(({ reason }) => reason === null)
   const { emit_webhooks = false } = row.options
+  const { statements: answers, protectedOrderIds } = await undoAnswers(job, row, undoneOrders, { changeable })
   const statements = [
-    ...(await buildAnswerStatements(job, row, undoneOrders)),
+    ...answers,
     ...buildUndoStatements(row.organization_id, undoneOrders, job.now()),
-    ...buildUndoOutcomes(row, orders),
+    ...buildUndoOutcomes(row, orders, protectedOrderIds),
     ...(emit_webhooks ? announceAll(job, await buildUndoAnnouncements(job.db, undoneOrders, job.now())) : []),
   ]
   return commitStep(job, row, {
-    position: { stage: 'orders', below: orders.at(-1)?.number ?? 0 },
+    position: { stage: 'orders', below: orders.at(-1)?.number ?? 0, changeable },
     changes: {
       undone_orders: row.undone_orders + undoneOrders.length,
       kept_orders: row.kept_orders + orders.length - undoneOrders.length,
+      shared_customer_orders: row.shared_customer_orders + protectedOrderIds.size,
     },
     statements,
   })
@@ -101,37 +89,66 @@ const keepAll = (orders: readonly WrittenOrder[], reason: KeptReason): WrittenOr
   orders.map((one) => ({ ...one, reason: one.reason ?? reason }))
 
 /** Undoes the next orders. Orders that change meanwhile are read again, and one that still cannot be undone is kept. */
-async function undoOrders(job: JobCtx, row: ImportRow, below: number | null): Promise<ImportRow | null> {
+async function undoOrders(job: JobCtx, row: ImportRow, position: OrdersStagePosition): Promise<ImportRow | null> {
+  const { below, changeable } = position
   for (const size of ordersPerTry) {
     const orders = await loadWrittenOrders(job.db, row, below, size)
     if (orders.length === 0)
-      return commitStep(job, row, { position: { stage: 'people', below: null, catalogue: null } })
-    const next = await commitOrders(job, row, orders)
+      return commitStep(job, row, { position: { stage: 'people', below: null, catalogue: null, changeable } })
+    const next = await commitOrders(job, row, orders, position)
     if (next || !(await holdsPosition(job, row))) return next
   }
-  return commitOrders(job, row, keepAll(await loadWrittenOrders(job.db, row, below, 1), 'still_referenced'))
+  const lastOrders = keepAll(await loadWrittenOrders(job.db, row, below, 1), 'still_referenced')
+  return commitOrders(job, row, lastOrders, position)
 }
 
-interface PeopleStep {
-  catalogue: CatalogueOrders | null
-  orders: readonly OrderUndoData[]
+interface PeopleUndo {
   statements: readonly Statement[]
+  /** Numbers of undone orders whose people keep something. */
+  protectedNumbers: readonly number[]
 }
 
-const commitPeople = (job: JobCtx, row: ImportRow, { catalogue, orders, statements }: PeopleStep) =>
-  commitStep(job, row, {
+function commitPeople(
+  job: JobCtx,
+  row: ImportRow,
+  { catalogue, changeable }: PeopleStagePosition,
+  { orders, statements, protectedNumbers }: PeopleUndo & { orders: readonly OrderUndoData[] },
+): Promise<ImportRow | null> {
+  return commitStep(job, row, {
     position: {
       stage: 'people',
       below: orders.at(-1)?.number ?? 0,
       catalogue: extendCatalogueRange(catalogue, orders),
+      changeable,
     },
-    statements: [...statements, ...deletePeopleUndoData(row, orders)],
+    changes: { shared_customer_orders: row.shared_customer_orders + protectedNumbers.length },
+    statements: [
+      ...statements,
+      ...(protectedNumbers.length > 0
+        ? [
+            sql`update import_orders set undo_reason = ${sharedCustomer}
+              where import_id = ${row.id} and ${inList(sql`number`, protectedNumbers)}`,
+          ]
+        : []),
+      ...deletePeopleUndoData(row, orders),
+    ],
   })
+}
 
-async function buildPeopleUndo(job: JobCtx, row: ImportRow, orders: readonly OrderUndoData[]): Promise<Statement[]> {
-  const people = orders.flatMap(({ undo }) => undo.people ?? [])
-  const rows = await findPeople(job.db, row, [...new Set(people.map(({ id }) => id))])
-  return buildPeopleStatements(row, rows, people, job.now())
+async function buildPeopleUndo(
+  job: JobCtx,
+  row: ImportRow,
+  orders: readonly OrderUndoData[],
+  rights: UndoRights,
+): Promise<PeopleUndo> {
+  const changes = orders.flatMap(({ undo }) => undo.people ?? [])
+  const people = await findPeople(job.db, row, [...new Set(changes.map(({ id }) => id))], rights)
+  const protectedIds = new Set(listProtectedPeople(people, changes))
+  const hasProtected = ({ undo }: OrderUndoData) => undo.people?.some(({ id }) => protectedIds.has(id)) === true
+  return {
+    statements: buildPeopleStatements(row, people, changes, { ...rights, now: job.now() }),
+    protectedNumbers: orders.filter((one) => one.is_undone && hasProtected(one)).map(({ number }) => number),
+  }
 }
 
 async function undoPeople(job: JobCtx, row: ImportRow, position: PeopleStagePosition): Promise<ImportRow | null> {
@@ -142,12 +159,12 @@ async function undoPeople(job: JobCtx, row: ImportRow, position: PeopleStagePosi
       const [from, last] = catalogue ?? [0, -1]
       return commitStep(job, row, { position: { stage: 'catalogue', below: last + 1, from, entry: 0 } })
     }
-    const statements = await buildPeopleUndo(job, row, orders)
-    const next = await commitPeople(job, row, { catalogue, orders, statements })
+    const undo = await buildPeopleUndo(job, row, orders, position)
+    const next = await commitPeople(job, row, position, { orders, ...undo })
     if (next || !(await holdsPosition(job, row))) return next
   }
   const orders = await loadUndoData(job.db, row, below, 1)
-  return commitPeople(job, row, { catalogue, orders, statements: [] })
+  return commitPeople(job, row, position, { orders, statements: [], protectedNumbers: [] })
 }
 
 async function undoCatalogue(job: JobCtx, row: ImportRow, position: CatalogueStagePosition) {
@@ -171,10 +188,8 @@ async function undoCatalogue(job: JobCtx, row: ImportRow, position: CatalogueSta
 export const undoStep: PhaseStep = (job, row) => {
   const { position } = row
   switch (position.stage) {
-    case undefined:
-      return undoOrders(job, row, null)
     case 'orders':
-      return undoOrders(job, row, position.below)
+      return undoOrders(job, row, position)
     case 'people':
       return undoPeople(job, row, position)
     case 'catalogue':

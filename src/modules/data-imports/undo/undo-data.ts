@@ -15,6 +15,8 @@ const isStoredUndoData = (value: unknown): value is StoredUndoData => isRecord(v
 /** The undo data of an order, by its number in the import. */
 export interface OrderUndoData {
   number: number
+  /** Whether the undo has removed the order, and so far reports nothing of it as kept. */
+  is_undone: boolean
   undo: StoredUndoData
 }
 
@@ -26,11 +28,16 @@ export async function loadUndoData(
   limit: number,
 ): Promise<OrderUndoData[]> {
   const rows = await db.all(
-    sql<{ number: number; undo_data: string }>`select number, undo_data from import_orders
+    sql<{ number: number; undo_data: string; is_undone: number }>`select number, undo_data,
+        undo_outcome = 'undone' and undo_reason is null as is_undone from import_orders
       where import_id = ${id} and undo_data is not null and number < ${below ?? Number.MAX_SAFE_INTEGER}
       order by number desc limit ${sql.raw(String(limit))}`,
   )
-  return rows.map(({ number, undo_data }) => ({ number, undo: readJson(undo_data, isStoredUndoData) }))
+  return rows.map(({ number, undo_data, is_undone }) => ({
+    number,
+    is_undone: is_undone === 1,
+    undo: readJson(undo_data, isStoredUndoData),
+  }))
 }
 
 const hasEntries = ({ undo }: OrderUndoData): boolean => listEntries(undo.catalogue).length > 0

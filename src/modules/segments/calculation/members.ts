@@ -73,11 +73,11 @@ export function removeFromSegments(organizationId: string, userSeqs: readonly nu
       where organization_id = ${organizationId} and ${isAffected}`,
     sql`delete from segment_members where (segment_seq, epoch, user_seq) in (
       select m.segment_seq, m.epoch, m.user_seq
-      from (select seq as segment_seq, members_epoch as epoch from segments where organization_id = ${organizationId}
+      from json_each(${JSON.stringify(userSeqs)}) as person
+      cross join (select seq as segment_seq, members_epoch as epoch from segments where organization_id = ${organizationId}
           union select seq, epoch from segments where organization_id = ${organizationId}
           union select l.segment_seq, l.epoch from segments s join segment_leftovers l on l.segment_seq = s.seq
             where s.organization_id = ${organizationId}) as sets
-      cross join json_each(${JSON.stringify(userSeqs)}) as person
       cross join segment_members m on m.segment_seq = sets.segment_seq and m.epoch = sets.epoch and m.user_seq = person.value)`,
   ]
 }
