@@ -150,7 +150,10 @@ export default defineConfig({
     // One more than there are cores: a worker spends a part of its time waiting for its own database.
     maxWorkers: availableParallelism() + 1,
     projects: [
-      { plugins: [wasm], test: { name: 'document', include: inNode, isolate: false, server: inlined } },
+      {
+        plugins: [wasm],
+        test: { name: 'document', include: inNode, isolate: false, server: inlined, testTimeout: patience },
+      },
       {
         test: {
           name: 'unit',

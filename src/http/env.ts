@@ -2,8 +2,8 @@ import type { Context } from 'hono'
 import type { Ctx } from '../context.ts'
 import type { Meter } from '../domain/meter.ts'
 
-/** The bindings of the Worker, with the secrets and optional bindings that the generated types lack. */
-export type Bindings = Env & {
+/** The bindings of the Worker, with the secrets and optional bindings that the generated types lack or require. */
+export type Bindings = Omit<Env, 'ROOT_TOKEN' | 'LINK_SIGNING_KEY'> & {
   ROOT_TOKEN?: string
   LINK_SIGNING_KEY?: string
   /** LINK_SIGNING_KEY is used if it is not set. */

@@ -3,11 +3,14 @@ import { findMessageFaults } from '../../src/domain/email/check.ts'
 import { compile } from '../../src/domain/email/compile.ts'
 import { personalise } from '../../src/domain/email/personalise.ts'
 import { buildSampleContext } from '../../src/domain/email/liquid/variables.ts'
+import { measureFloor } from './measure-floor.ts'
 import { aMessageOf, framing } from './messages.ts'
 
 export const richText = (en: string) => ({ id: 'x', type: 'rich_text', data: { text: { en } } }) as const
-/** Bounded work takes a tenth of this on an idle machine, and unbounded work takes seconds. */
-const mostMs = 200
+/** Bounded work takes at most twice as long as the floor, and unbounded work some hundred times. */
+const mostFloors = 20
+/** Faster work is not compared. */
+const quickMs = 5
 const mostAttempts = 20
 
 /** Lists work that is slow in each of many tries, because a busy machine makes a few tries slow. */
@@ -16,8 +19,10 @@ export function timed<T>(work: () => T): T {
     const start = performance.now()
     const result = work()
     const ms = performance.now() - start
-    if (ms < mostMs) return result
-    expect(attempt, `took ${ms} ms`).toBeLessThan(mostAttempts)
+    if (ms < quickMs) return result
+    const floorMs = measureFloor()
+    if (ms < mostFloors * floorMs) return result
+    expect(attempt, `took ${ms} ms, the floor ${floorMs} ms`).toBeLessThan(mostAttempts)
   }
 }
 
