@@ -29,8 +29,13 @@ export interface Config {
   publicUrl: string
   /** Signs the links in messages. */
   linkSigningKey: string
-  /** Encrypts the stored responses to requests with an Idempotency-Key. Null: no secret is configured. */
-  idempotencySecret: string | null
+  /** The keys with which links are read: the one that signs, and earlier ones. Empty: none is configured. */
+  linkReadingKeys: readonly string[]
+  /**
+   * Encrypt the stored responses to requests with an Idempotency-Key. The first one encrypts, and all decrypt. Empty: none
+   * is configured.
+   */
+  idempotencySecrets: readonly string[]
   /** The sender of e-mails that have no other one. */
   emailFrom: Mailbox
   email: MessageProvider

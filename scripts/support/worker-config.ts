@@ -7,6 +7,7 @@ export const variables = [
   'OIDC_ISSUER',
   'OIDC_AUDIENCE',
   'LINK_SIGNING_KEY',
+  'LINK_SIGNING_KEY_PREVIOUS',
   'IDEMPOTENCY_KEY',
   'EMAIL_FROM',
   'EMAIL_PROVIDER',

@@ -126,6 +126,16 @@ function readPayments(env: Bindings, environment: Config['environment']): Config
   }
 }
 
+/** The key that signs links, and the earlier ones that read them. */
+function readLinkKeys({
+  LINK_SIGNING_KEY: key = '',
+  LINK_SIGNING_KEY_PREVIOUS: previousKeys = '',
+}: Bindings): string[] {
+  // Otherwise each part of it would become a key as soon as it is a previous one.
+  if (key.includes(',')) throw new Error('LINK_SIGNING_KEY contains a comma, which separates previous keys.')
+  return [key, ...previousKeys.split(',')].map((text) => text.trim()).filter((text) => text !== '')
+}
+
 /** Links and headers that begin with this URL are ASCII. */
 const readPublicUrl = ({ PUBLIC_URL }: Bindings): string =>
   trimSlash(URL.canParse(PUBLIC_URL) ? new URL(PUBLIC_URL).href : PUBLIC_URL)
@@ -174,13 +184,15 @@ function readEnvironment(env: Bindings): Config['environment'] {
 
 function buildConfig(env: Bindings): Config {
   const environment = readEnvironment(env)
+  const linkReadingKeys = readLinkKeys(env)
   return {
     environment,
     rateLimitPerMinute: Number(env.RATE_LIMIT_PER_MINUTE) || 0,
     rootToken: env.ROOT_TOKEN ?? null,
     publicUrl: readPublicUrl(env),
     linkSigningKey: env.LINK_SIGNING_KEY ?? '',
-    idempotencySecret: env.IDEMPOTENCY_KEY || env.LINK_SIGNING_KEY || null,
+    linkReadingKeys,
+    idempotencySecrets: [...(env.IDEMPOTENCY_KEY ? [env.IDEMPOTENCY_KEY] : []), ...linkReadingKeys],
     emailFrom: readSender(env),
     email: {
       name: readMessageProvider('EMAIL_PROVIDER', env),

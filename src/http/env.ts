@@ -6,6 +6,8 @@ import type { Meter } from '../domain/meter.ts'
 export type Bindings = Omit<Env, 'ROOT_TOKEN' | 'LINK_SIGNING_KEY'> & {
   ROOT_TOKEN?: string
   LINK_SIGNING_KEY?: string
+  /** Earlier keys, separated by commas, with which links are still read. */
+  LINK_SIGNING_KEY_PREVIOUS?: string
   /** LINK_SIGNING_KEY is used if it is not set. */
   IDEMPOTENCY_KEY?: string
   EMAIL_API_KEY?: string

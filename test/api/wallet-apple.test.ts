@@ -185,6 +185,21 @@ describe('registering a phone', () => {
     expect(reply.status).toBe(201)
   })
 
+  it('accepts a token and a download link that a previous key made', async () => {
+    const pass = await givenPass()
+    await write(sql`update wallet_passes set token_hash = ${'1'.repeat(64)} where id = ${pass.id}`)
+    const { pathname } = new URL(pass.add_url)
+    const path = `/wallet/apple/v1/devices/phone-1/registrations/pass.capture/${pass.serial}`
+    const headers = { authorization: `ApplePass ${pass.token}` }
+    const request = { token: null, headers, body: { pushToken: 'push' } }
+    const forgotten = { LINK_SIGNING_KEY: 'another' }
+    expect((await callWith(forgotten, pathname, { token: null })).status).toBe(404)
+    expect((await callWith(forgotten, path, request)).status).toBe(401)
+    const previous = { ...forgotten, LINK_SIGNING_KEY_PREVIOUS: 'link-signing-key-of-the-tests' }
+    expect((await callWith(previous, pathname, { token: null })).status).toBe(200)
+    expect((await callWith(previous, path, request)).status).toBe(201)
+  })
+
   it('is limited for each network', async () => {
     const pass = await givenPass()
     const limiter = createCountingLimiter(1)

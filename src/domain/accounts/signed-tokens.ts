@@ -152,12 +152,13 @@ export function readCellOfSignedToken(token: string): string | null {
   return bytes && readCellAt(bytes, 0)
 }
 
-/** The content of a token. Null: it was not signed with this secret for this purpose. */
-export function openToken(secret: string, signer: TokenSigner, token: string): Uint8Array | null {
-  // With an empty key anyone could forge tokens.
-  const bytes = secret === '' ? null : decodeToken(token)
+/** The content of a token. Null: it was not signed with one of these secrets for this purpose. */
+export function openToken(secrets: readonly string[], signer: TokenSigner, token: string): Uint8Array | null {
+  const bytes = decodeToken(token)
   if (!bytes || bytes.length <= signer.macBytes) return null
   const content = bytes.slice(0, -signer.macBytes)
-  const isOurs = areEqual(computeMac(secret, signer, content), bytes.slice(-signer.macBytes))
+  const mac = bytes.slice(-signer.macBytes)
+  // With an empty key anyone could forge tokens.
+  const isOurs = secrets.some((secret) => secret !== '' && areEqual(computeMac(secret, signer, content), mac))
   return isOurs ? content : null
 }

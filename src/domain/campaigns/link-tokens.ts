@@ -50,8 +50,8 @@ export const mintLinkToken = (secret: string, { campaign_id, ...target }: LinkTa
   createLinkMinter(secret, campaign_id)(target)
 
 /** Returns null when the MAC or the kind of the token is wrong. */
-export function readLinkToken(secret: string, kind: LinkKind, token: string): LinkTarget | null {
-  const content = openToken(secret, signer, token)
+export function readLinkToken(secrets: readonly string[], kind: LinkKind, token: string): LinkTarget | null {
+  const content = openToken(secrets, signer, token)
   const campaign = content && idFromBytes(idPrefixes.campaign, content, 0)
   if (!campaign || linkKinds[content[campaign.next] ?? -1] !== kind) return null
   const n = numberFromBytes(content, campaign.next + 1)

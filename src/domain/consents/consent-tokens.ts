@@ -36,12 +36,13 @@ const computeTag = (secret: string, { organization_id, channel, address }: LinkA
 
 /** Finds the address that a link was sent to. */
 export function findTaggedAddress<Address extends LinkAddress>(
-  secret: string,
+  secrets: readonly string[],
   tag: Uint8Array,
   addresses: readonly Address[],
 ): Address | null {
-  const tags = addresses.map((address) => computeTag(secret, address))
-  return addresses.find((_, index) => areEqual(tags[index] ?? new Uint8Array(), tag)) ?? null
+  const hasTag = (address: Address) =>
+    secrets.map((secret) => areEqual(computeTag(secret, address), tag)).includes(true)
+  return addresses.filter(hasTag)[0] ?? null
 }
 
 const encodeId = (prefix: string, id: string): Uint8Array => {
@@ -75,8 +76,8 @@ export function mintPreferencesToken(secret: string, link: PreferencesLink): str
 }
 
 /** Returns null for a forged or expired token. */
-export function readPreferencesToken(secret: string, token: string, now: number): PreferencesTarget | null {
-  const content = openToken(secret, preferences, token)
+export function readPreferencesToken(secrets: readonly string[], token: string, now: number): PreferencesTarget | null {
+  const content = openToken(secrets, preferences, token)
   const user = content && idFromBytes(idPrefixes.user, content, 0)
   const day = user && numberFromBytes(content, user.next + tagger.macBytes)
   if (!day || day.next !== content.length) return null
@@ -109,8 +110,8 @@ export interface ConfirmationTarget extends AnswerKey {
 }
 
 /** Returns null for a forged token. */
-export function readConfirmationToken(secret: string, token: string): ConfirmationTarget | null {
-  const content = openToken(secret, confirmation, token)
+export function readConfirmationToken(secrets: readonly string[], token: string): ConfirmationTarget | null {
+  const content = openToken(secrets, confirmation, token)
   const user = content && idFromBytes(idPrefixes.user, content, 0)
   const consent = user && idFromBytes(idPrefixes.consent, content, user.next)
   const number = consent && numberFromBytes(content, consent.next + tagger.macBytes)

@@ -80,8 +80,13 @@ export function signFileAddress(
 }
 
 /** Who the token of a signed URL is for. Null: the token is forged, expired, or of another file. */
-export function openSignedAddress(secret: string, token: string, fileId: string, now: number): AddressReader | null {
-  const content = openFileToken(secret, signer, token, now)
+export function openSignedAddress(
+  secrets: readonly string[],
+  token: string,
+  fileId: string,
+  now: number,
+): AddressReader | null {
+  const content = openFileToken(secrets, signer, token, now)
   return content?.fileId === fileId ? (readers[content.code] ?? null) : null
 }
 

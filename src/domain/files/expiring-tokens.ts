@@ -26,8 +26,13 @@ export function signFileToken(
 }
 
 /** The content of a token. Null: it is forged or expired. */
-export function openFileToken(secret: string, signer: TokenSigner, token: string, now: number): FileToken | null {
-  const content = openToken(secret, signer, token)
+export function openFileToken(
+  secrets: readonly string[],
+  signer: TokenSigner,
+  token: string,
+  now: number,
+): FileToken | null {
+  const content = openToken(secrets, signer, token)
   const file = content && idFromBytes(idPrefixes.file, content, 0)
   const ends = file && numberFromBytes(content, file.next + 1)
   if (!ends || ends.next !== content.length || now >= ends.value * 1000) return null

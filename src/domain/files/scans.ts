@@ -41,5 +41,5 @@ export const signScanToken = (secret: string, fileId: string, now: number): stri
   signFileToken(secret, signer, { fileId, code: 0, endsAt: now + callbackLifetimeMs })
 
 /** The id of the file of a token. Null: the token is forged or expired. */
-export const openScanToken = (secret: string, token: string, now: number): string | null =>
-  openFileToken(secret, signer, token, now)?.fileId ?? null
+export const openScanToken = (secrets: readonly string[], token: string, now: number): string | null =>
+  openFileToken(secrets, signer, token, now)?.fileId ?? null

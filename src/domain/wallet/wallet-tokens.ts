@@ -43,10 +43,22 @@ export function areTextsEqual(one: string, other: string): boolean {
 export const createDownloadToken = async (secret: string, serialNumber: string): Promise<string> =>
   `${serialNumber}.${await computeMac(secret, 'download', serialNumber)}`
 
-/** Returns the serial number of a download link, or null when the link was not signed with the key. */
-export async function readDownloadToken(secret: string, token: string): Promise<string | null> {
+/** Returns the serial number of a download link, or null when the link was signed with none of the keys. */
+export async function readDownloadToken(secrets: readonly string[], token: string): Promise<string | null> {
   const [, serialNumber] = downloadPattern.exec(token) ?? []
-  // With an empty key anyone could forge tokens.
-  if (secret === '' || serialNumber === undefined) return null
-  return areTextsEqual(await createDownloadToken(secret, serialNumber), token) ? serialNumber : null
+  if (serialNumber === undefined) return null
+  const tokens = await Promise.all(secrets.map((secret) => createDownloadToken(secret, serialNumber)))
+  return tokens.some((validToken) => areTextsEqual(validToken, token)) ? serialNumber : null
+}
+
+/** True for the hash of a token that one of the keys makes for a pass. */
+export async function isPassTokenHash(
+  secrets: readonly string[],
+  serialNumber: string,
+  hash: string,
+): Promise<boolean> {
+  const hashes = await Promise.all(
+    secrets.map(async (secret) => hashPassToken(await createPassToken(secret, serialNumber))),
+  )
+  return hashes.some((validHash) => areTextsEqual(validHash, hash))
 }

@@ -44,7 +44,14 @@ export async function claimKey(ctx: Ctx, rawKey: string, request: KeyedRequest):
   const { body } = request
   const callerId = [caller.id, caller.credential.organization_id].filter(Boolean).join(':')
   const key = { callerId, keyHash: toHex(await sha256(rawKey)) }
-  const encryptionKey = await deriveResponseKey(readSecret(ctx), callerId, rawKey)
+  const [secret = '', ...previousSecrets] = readSecrets(ctx)
+  const encryptionKey = await deriveResponseKey(secret, callerId, rawKey)
+  const replay = async (response: StoredResponse) => {
+    const derive = (previousSecret: string) => deriveResponseKey(previousSecret, callerId, rawKey)
+    return {
+      replay: await replayResponse([encryptionKey, ...(await Promise.all(previousSecrets.map(derive)))], response),
+    }
+  }
   const isStream = !(body instanceof Uint8Array)
   const fingerprint = await computeFingerprint(request, isStream ? 'stream' : toHex(await sha256(body)))
   const claimId = ctx.newId('request')
@@ -64,18 +71,18 @@ export async function claimKey(ctx: Ctx, rawKey: string, request: KeyedRequest):
         claim.response &&
         claim.fingerprint === (await computeStreamFingerprint(request, await body.read()))
       )
-        return { replay: await replayResponse(encryptionKey, claim.response) }
+        return replay(claim.response)
       throw new AppError('idempotency_key_reused', 'This Idempotency-Key was used for a different request.')
     case 'answered':
-      return { replay: await replayResponse(encryptionKey, claim.response) }
+      return replay(claim.response)
   }
 }
 
 async function replayResponse(
-  encryptionKey: CryptoKey,
+  encryptionKeys: readonly CryptoKey[],
   { status, headers, body }: StoredResponse,
 ): Promise<HttpResponse> {
-  return { status, headers: { ...headers, 'idempotency-replayed': 'true' }, body: await openBody(encryptionKey, body) }
+  return { status, headers: { ...headers, 'idempotency-replayed': 'true' }, body: await openBody(encryptionKeys, body) }
 }
 
 async function sealResponse(ctx: Ctx, attempt: IdempotentAttempt, response: HttpResponse) {
@@ -83,21 +90,22 @@ async function sealResponse(ctx: Ctx, attempt: IdempotentAttempt, response: Http
   return { status: response.status, headers: response.headers, body }
 }
 
-/** In development and tests the secret may be missing. In production keys are refused then, so that it is noticed. */
-function readSecret({ config }: Ctx): string {
-  if (config.idempotencySecret === null && config.environment === 'production')
+/** In development and tests secrets may be missing. In production keys are refused then, so that it is noticed. */
+function readSecrets({ config }: Ctx): readonly string[] {
+  if (config.idempotencySecrets.length === 0 && config.environment === 'production')
     throw new AppError('idempotency_unavailable', 'Requests with an Idempotency-Key are not accepted at the moment.', {
       cause: new Error('Neither IDEMPOTENCY_KEY nor LINK_SIGNING_KEY is set.'),
     })
-  return config.idempotencySecret ?? ''
+  return config.idempotencySecrets
 }
 
-/** A response that was stored with another secret cannot be read, but the request must not run again. */
-async function openBody(encryptionKey: CryptoKey, text: string): Promise<string> {
-  const body = await openText(encryptionKey, text)
-  if (body === null)
-    throw new AppError('idempotency_answer_lost', 'This request has succeeded, but its response can no longer be read.')
-  return body
+/** A response that was stored with an unknown secret cannot be read, but the request must not run again. */
+async function openBody(encryptionKeys: readonly CryptoKey[], text: string): Promise<string> {
+  for (const encryptionKey of encryptionKeys) {
+    const body = await openText(encryptionKey, text)
+    if (body !== null) return body
+  }
+  throw new AppError('idempotency_answer_lost', 'This request has succeeded, but its response can no longer be read.')
 }
 
 /** Statements that store the response in the transaction of its change. */

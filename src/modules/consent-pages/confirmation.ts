@@ -24,7 +24,7 @@ interface ConfirmableAnswer {
 
 /** Returns null for a link that is forged or expired, or whose consent is inactive or was answered otherwise since. */
 async function findConfirmableAnswer(job: JobCtx, token: string): Promise<ConfirmableAnswer | null> {
-  const target = readConfirmationToken(job.config.linkSigningKey, token)
+  const target = readConfirmationToken(job.config.linkReadingKeys, token)
   const person = target && (await findPerson(job, target))
   if (!target || !person) return null
   const [answer] = await listPersonAnswers(job, person, [target.consent_id])

@@ -42,6 +42,6 @@ export async function findPerson(
   if (!row) return null
   const { organization_id, organization_name, locale } = row
   const addresses = row.addresses.map(([channel, address]): LinkAddress => ({ organization_id, channel, address }))
-  const address = findTaggedAddress(job.config.linkSigningKey, tag, addresses)
+  const address = findTaggedAddress(job.config.linkReadingKeys, tag, addresses)
   return address && { ...address, id: user_id, organization_name, locale }
 }

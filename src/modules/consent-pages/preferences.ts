@@ -13,7 +13,7 @@ const preferencesSource = 'preferences_page'
 
 /** Returns null for a link that is forged or expired, or was sent to an address that the person no longer has. */
 export async function findLinkedPerson(job: JobCtx, token: string): Promise<LinkedPerson | null> {
-  const target = readPreferencesToken(job.config.linkSigningKey, token, job.now())
+  const target = readPreferencesToken(job.config.linkReadingKeys, token, job.now())
   return target && findPerson(job, target)
 }
 

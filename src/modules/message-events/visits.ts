@@ -30,7 +30,7 @@ export interface FollowedLink<Result> {
 
 /** Finds the target of a tracked link. Returns null for a forged link. */
 export async function followLink(job: JobCtx, token: string, visit: LinkVisit): Promise<FollowedLink<string> | null> {
-  const target = readLinkToken(job.config.linkSigningKey, 'click', token)
+  const target = readLinkToken(job.config.linkReadingKeys, 'click', token)
   const row =
     target &&
     (await job.db.first(
@@ -42,7 +42,7 @@ export async function followLink(job: JobCtx, token: string, visit: LinkVisit): 
 }
 
 export async function openPixel(job: JobCtx, token: string, visit: LinkVisit): Promise<FollowedLink<true> | null> {
-  const target = readLinkToken(job.config.linkSigningKey, 'open', token)
+  const target = readLinkToken(job.config.linkReadingKeys, 'open', token)
   return target && { result: true, record: () => recordVisit(job, target, visit) }
 }
 
@@ -69,7 +69,7 @@ export async function loadSubscriber(
 
 /** Finds the recipient whom a link unsubscribes or subscribes again. */
 export async function findSubscriber(job: JobCtx, kind: SubscriptionLink, token: string): Promise<Subscriber | null> {
-  const target = readLinkToken(job.config.linkSigningKey, kind, token)
+  const target = readLinkToken(job.config.linkReadingKeys, kind, token)
   // Without this check a call would create the Durable Object of a deleted campaign again.
   const campaign =
     target &&

@@ -103,7 +103,7 @@ function parseVerdict(body: unknown): ScanResult {
 
 /** Receives the verdict of a scanner at its callback URL. `read` is called only after the token was checked. */
 export async function receiveVerdict(job: JobCtx, token: string, read: () => Promise<unknown>): Promise<void> {
-  const fileId = openScanToken(job.config.linkSigningKey, token, job.now())
+  const fileId = openScanToken(job.config.linkReadingKeys, token, job.now())
   if (fileId === null) throw notFound()
   const result = parseVerdict(await read())
   const scan = await job.db.first(sql`select 1 from file_scans where file_id = ${fileId}`)

@@ -98,7 +98,7 @@ export const canBecomeInfected = ({ config }: Pick<JobCtx, 'config'>): boolean =
 /** True if the URL gives access to the file. A scanner's URL does so in quarantine too. */
 async function isAccessible({ config, now }: JobCtx, file: FileFacts, token: string | undefined): Promise<boolean> {
   if (token === undefined) return file.status === 'ready' && !isPrivate(file)
-  const reader = openSignedAddress(config.linkSigningKey, token, file.id, now())
+  const reader = openSignedAddress(config.linkReadingKeys, token, file.id, now())
   return reader === 'scanner' || (reader === 'person' && file.status === 'ready')
 }
 

@@ -8,6 +8,7 @@ import {
   isSerialNumber,
   createPassToken,
   hashPassToken,
+  isPassTokenHash,
   readDownloadToken,
 } from '../../../domain/wallet/wallet-tokens.ts'
 import { type PassWithOwner, passEventFields, passEventJoins } from '../announce-change.ts'
@@ -45,8 +46,8 @@ const authorizationPattern = /^ApplePass ([\w-]{16,200})$/i
 const impossibleHash = '0'.repeat(64)
 
 /**
- * Finds a pass when the request has its token. The token that the pass was issued with is valid, and so is the token
- * that the current key makes: passes keep working after the key was changed.
+ * Finds a pass when the request has its token. The token that the pass was issued with is valid, and so are those
+ * that the current key and previous ones make: a package that was loaded after a change of the key has such a token.
  */
 export async function authenticatePass(
   job: JobCtx,
@@ -61,10 +62,9 @@ export async function authenticatePass(
       where ${and(eq(walletPasses.serial_number, request.serial), eq(walletPasses.platform, 'apple'))}`,
   )
   const hash = await hashPassToken(token)
-  const currentHash = await hashPassToken(await createPassToken(job.config.linkSigningKey, request.serial))
   const isIssuedToken = areTextsEqual(hash, pass?.token_hash ?? impossibleHash)
-  const isCurrentToken = areTextsEqual(hash, currentHash) && job.config.linkSigningKey !== ''
-  if (!pass || pass.token_hash === null || !(isIssuedToken || isCurrentToken)) throw refused()
+  const isMadeToken = await isPassTokenHash(job.config.linkReadingKeys, request.serial, hash)
+  if (!pass || pass.token_hash === null || !(isIssuedToken || isMadeToken)) throw refused()
   return { pass, token }
 }
 
@@ -109,8 +109,8 @@ export const buildPackage = async (
 
 /** Builds the package of a download link. Throws 404 for a forged link and for a pass that is void or erased. */
 export async function loadDownload(job: JobCtx, link: string): Promise<Uint8Array<ArrayBuffer>> {
-  const { linkSigningKey } = job.config
-  const serial = await readDownloadToken(linkSigningKey, link)
+  const { linkSigningKey, linkReadingKeys } = job.config
+  const serial = await readDownloadToken(linkReadingKeys, link)
   if (serial === null) throw notFound()
   const { serial_number, platform, status, token_hash } = walletPasses
   const pass = await job.db.first(
