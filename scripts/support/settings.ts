@@ -2,7 +2,7 @@ import { readConfig } from '../../src/entry/config.ts'
 import type { Bindings } from '../../src/http/env.ts'
 import { type Variables, variables } from './worker-config.ts'
 
-type Settings = Variables & { PORT?: string | undefined; SEED?: string | undefined }
+type Settings = Variables & Partial<Record<'ENVIRONMENT' | 'PORT' | 'SEED', string | undefined>>
 
 const createSettingError = (name: string, value: string, wanted: string) =>
   new Error(`${name} is "${value}". ${wanted}`)
@@ -36,6 +36,12 @@ const needs: [isSet: (env: Settings) => boolean, reason: string, needed: keyof S
 
 /** Throws one line about the first variable that is wrong. An empty one counts as not set. */
 export function checkSettings(env: Settings): void {
+  if (env.ENVIRONMENT && env.ENVIRONMENT !== 'development')
+    throw createSettingError(
+      'ENVIRONMENT',
+      env.ENVIRONMENT,
+      '`npm start` always runs in development, with demonstration data and an open mailbox. docs/deploying.md says how to deploy the service.',
+    )
   for (const [names, isRight, wanted] of forms)
     for (const name of names) {
       const value = env[name]

@@ -149,8 +149,9 @@ describe('the root page', () => {
       expect([name, (await call(readLinkPath(String(link)), { token: null })).status]).toEqual([name, 200])
   })
 
-  it('lists the same documents on a page for people', async () => {
+  it('says what the service is and lists the same documents on a page for people', async () => {
     const { headers, text } = await html('/')
+    expect(text).toContain('An HTTP API for organisations that run events')
     expect(headers.get('content-type')).toContain('text/html')
     expect([...text.matchAll(/href="(\/[^"]*)"/g)].map(([, link]) => link)).toEqual(
       expect.arrayContaining(['/docs', '/docs/errors', '/openapi.json', '/healthz', '/dev/outbox']),

@@ -23,6 +23,10 @@ afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
 
 describe('npm start with a wrong variable', () => {
   it.for([
+    [
+      { ENVIRONMENT: 'production' },
+      'ENVIRONMENT is "production". `npm start` always runs in development, with demonstration data and an open mailbox. docs/deploying.md says how to deploy the service.',
+    ],
     [{ PORT: 'abc' }, 'PORT is "abc". It is a whole number from 0 to 65535.'],
     [{ EMAIL_PROVIDER: 'foo' }, 'EMAIL_PROVIDER is "foo". It must be one of capture, resend, cloudflare.'],
     [{ EMAIL_FROM: 'Events' }, 'EMAIL_FROM is "Events". It must look like "Events <no-reply@example.com>".'],
@@ -60,6 +64,7 @@ describe('npm start with a wrong variable', () => {
 
   it.each([
     {},
+    { ENVIRONMENT: 'development' },
     { PORT: '', EMAIL_PROVIDER: '', WEBHOOK_RETRY_SCHEDULE: ' ', EMAIL_FROM: '' },
     {
       PORT: '0',

@@ -21,6 +21,19 @@ function addCommonResponses(operation: Operation, { responses }: DocumentedOpera
   responses['405'] = { description: '`method_not_allowed`', content: problem }
 }
 
+interface NumberSchema {
+  type?: unknown
+  format?: string
+}
+
+/** All whole numbers fit into 32 bits. Clients that are generated for 64 bits use BigInt. */
+function addFormats(part: unknown): void {
+  if (typeof part !== 'object' || part === null) return
+  const schema = part as NumberSchema
+  if ([schema.type].flat().includes('integer')) schema.format ??= 'int32'
+  for (const child of Object.values(part)) addFormats(child)
+}
+
 /** Adds what the generator does not know: headers, examples, and responses that every operation can send. */
 export function completeDocument(generated: object, operations: readonly Operation[]): void {
   const document = generated as Document
@@ -35,6 +48,7 @@ export function completeDocument(generated: object, operations: readonly Operati
     addHeaders(operation, documented)
   }
   document.components['headers'] = headers
+  addFormats(document)
   shareComponents(document)
   document.info.license = { name: 'MIT', identifier: 'MIT' }
 }

@@ -5,6 +5,10 @@ const text = (description: string, example: string) => ({ description, schema: {
 
 /** Response headers that a client can use. */
 export const headers = {
+  'Access-Control-Allow-Origin': text(
+    'The origin of the calling page, if the deployment allows it. Absent for other pages, and for programs.',
+    'https://admin.example.com',
+  ),
   Allow: text('The methods that the path supports.', 'GET, HEAD, PATCH'),
   'Content-Disposition': text('The name of the file to save.', 'attachment; filename="segment.csv"'),
   ETag: text(
@@ -65,7 +69,7 @@ function listSuccessHeaders(operation: Operation, status: number): Name[] {
 }
 
 function listHeaderNames(operation: Operation, status: number): Name[] {
-  const names: Name[] = ['X-Request-Id', 'RateLimit-Policy']
+  const names: Name[] = ['Access-Control-Allow-Origin', 'X-Request-Id', 'RateLimit-Policy']
   if (status < 400) names.push(...listSuccessHeaders(operation, status))
   else names.push('X-D1-Bookmark')
   if (operation.scope === 'write') names.push('Idempotency-Replayed')

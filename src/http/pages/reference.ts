@@ -36,6 +36,10 @@ export const startPage = (links: Record<string, StartLink>): Markup =>
   layout(
     name,
     html`<h1>${name}</h1>
+      <p>
+        An HTTP API for organisations that run events: editions, orders, tickets, customers, refunds, imports, consents,
+        segments, e-mail and SMS campaigns, and webhooks. Programs call it under <code>/v1</code> with an access token.
+      </p>
       <ul class="codes plain">
         ${Object.values(links).map(
           ({ path, label }) =>

@@ -108,6 +108,7 @@ function Ordering<const Names extends readonly [string, ...string[]]>(names: Nam
     })
     .openapi({
       type: 'array',
+      maxItems: choices.length,
       items: { type: 'string', enum: choices },
       param: { style: 'form', explode: false },
       description: `Sort keys, separated by commas or in repeated parameters: ${names.join(', ')}. A leading \`-\` sorts descending.${texts.join('')}`,

@@ -276,6 +276,7 @@ const exportColumns = z
   .openapi({
     type: 'array',
     items: { type: 'string', enum: [...exportColumnNames] },
+    maxItems: exportColumnNames.length,
     minItems: 1,
     param: { style: 'form', explode: false },
     description: `Columns in the order of the file, separated by commas. Default: ${exportColumnNames.join(', ')}.`,
