@@ -79,8 +79,10 @@ create table transactions (
   -- every payment of the organization that had the reference before.
   organization_id text,
   reference_since integer,
-  -- The account that took the payment; null for the edition's own.
+  -- The account that the edition had when the payment was stored, and the connected account that replaced the account's
+  -- own. Refunds go through them, whatever the edition has now. Null: a person pays refunds.
   merchant_account_id text references merchant_accounts (id),
+  provider_account text,
   -- Set on rows of type refund: the request that it pays.
   refund_request_id text references refund_requests (id),
   amount_minor integer not null,
@@ -98,7 +100,7 @@ create index transactions_of_merchant_account on transactions (merchant_account_
   where merchant_account_id is not null;
 -- Finds what a refund request has paid back.
 create index transactions_of_refund on transactions (refund_request_id) where refund_request_id is not null;
--- Finds a payment by its name at the provider. The edition whose payment has had a reference longest may pay it back.
+-- Finds payments by their name at the provider, and whether several editions have one with the same name.
 create index transactions_of_provider on transactions (organization_id, provider_reference, reference_since)
   where reference_since is not null;
 

@@ -42,11 +42,19 @@ create table refund_requests (
   -- `<id>:<attempt>`, stored before the provider is called.
   provider_key text,
   provider_key_at integer,
-  -- Decided together with the key: whether the edition may pay back the reference of the payment.
-  is_payable integer not null default 0 check (is_payable in (0, 1)),
+  -- Decided together with the key: whose payment the reference is. Null before the first attempt, and for a reference
+  -- that no payment can have.
+  payment_check text,
+  -- 1 when a role of the organization approved it, and not one of the edition or the refund policy.
+  is_approved_by_organization integer not null default 0 check (is_approved_by_organization in (0, 1)),
   provider_reference text,
   failure_code text,
   failure_message text,
+  -- 1 when roles of an edition read the failure of an unknown payment instead.
+  is_failure_hidden integer not null default 0 check (is_failure_hidden in (0, 1)),
+  -- What an approved refund waits for, and since when; null when it does not wait.
+  waiting_reason text,
+  waiting_since integer,
   -- When the provider is called or asked next; null when nothing is due.
   due_at integer,
   claimed_until integer,
@@ -131,6 +139,8 @@ create table refund_batches (
   source text not null,
   created_by text not null,
   started_by text,
+  -- 1 when a role of the organization started it, and not one of the edition.
+  is_started_by_organization integer not null default 0 check (is_started_by_organization in (0, 1)),
   started_at integer,
   ended_at integer,
   version integer not null default 1,

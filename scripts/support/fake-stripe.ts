@@ -58,6 +58,8 @@ export interface FakeStripe {
   respondWith: (conduct: Conduct | ((call: RefundCallSeen, nth: number) => Conduct)) => void
   /** The delay of every answer. */
   delay: (ms: number) => void
+  /** Takes the permission to read payments from the key, or gives it back. */
+  allowReading: (isAllowed: boolean) => void
   /** Every call to create a refund. */
   calls: () => readonly RefundCallSeen[]
 }
@@ -96,6 +98,7 @@ export function createFakeStripe({ now = Date.now, apiKeys }: Options = {}): Fak
   const calls: RefundCallSeen[] = []
   let conductOf: (call: RefundCallSeen, nth: number) => Conduct = () => 'accept'
   let delayMs = 0
+  let mayRead = true
 
   function note(call: RefundCallSeen): Conduct {
     calls.push(call)
@@ -218,6 +221,9 @@ export function createFakeStripe({ now = Date.now, apiKeys }: Options = {}): Fak
     respondWith: (conduct) => {
       conductOf = typeof conduct === 'function' ? conduct : () => conduct
     },
+    allowReading: (isAllowed) => {
+      mayRead = isAllowed
+    },
     delay: (ms) => {
       delayMs = ms
     },
@@ -234,6 +240,8 @@ export function createFakeStripe({ now = Date.now, apiKeys }: Options = {}): Fak
       const id = /^\/v1\/refunds\/(\w+)$/.exec(pathname)?.[1]
       if (request.method === 'GET' && id !== undefined) return get(id, account)
       const named = /^\/v1\/(payment_intent|charge)s\/(\w+)$/.exec(pathname)
+      if (request.method === 'GET' && named && !mayRead)
+        return toResponse(refusal(403, `The key 'rk_test_****' does not have the permission 'rak_${named[1]}_read'.`))
       if (request.method === 'GET' && named)
         return showPayment(named[1] === 'charge' ? 'charge' : 'payment_intent', named[2] ?? '', account)
       return toResponse(refusal(404, `Unrecognized request URL (${request.method}: ${pathname}).`))

@@ -49,28 +49,80 @@ export const buildReferenceSince = (organizationId: string, reference: SQL, now:
     where organization_id = ${organizationId} and provider_reference = ${reference}
       and reference_since is not null)))`
 
-/** The columns that change with the reference of a payment. Undefined: the payment keeps its reference. */
-export const buildReferenceChange = (organizationId: string, reference: string | null | undefined, now: number) =>
-  reference === undefined
-    ? {}
-    : {
-        ...buildReferenceColumns(organizationId, reference),
-        reference_since: buildReferenceSince(organizationId, sql`${reference}`, now),
-      }
+/** The id of an account, or null when it was deleted since it was read. */
+export const selectAccount = (accountId: SQL): SQL => sql`(select id from merchant_accounts where id = ${accountId})`
+
+/** Adds the columns that change with the reference of a payment to its changes. */
+export const buildPaymentChanges = <
+  Changes extends { provider_reference?: string | null; merchant_account_id?: string | null },
+>(
+  organizationId: string,
+  changes: Changes,
+  now: number,
+) => {
+  const { provider_reference: reference, merchant_account_id } = changes
+  const account =
+    merchant_account_id === undefined ? {} : { merchant_account_id: selectAccount(sql`${merchant_account_id}`) }
+  if (reference === undefined) return { ...changes, ...account }
+  const reference_since = buildReferenceSince(organizationId, sql`${reference}`, now)
+  return { ...changes, ...account, ...buildReferenceColumns(organizationId, reference), reference_since }
+}
 
 /**
- * The edition that may refund a payment: the edition of the order that has had one of its references longest. Null if no
+ * 1 if another edition of the organisation has an order whose payment has one of these references. `references` is a
+ * JSON array.
+ */
+export const isClaimedElsewhere = (organizationId: SQL, editionId: SQL, references: SQL): SQL =>
+  sql`exists (select 1 from json_each(${references}) as reference
+    cross join transactions as claim on claim.organization_id = ${organizationId}
+      and claim.provider_reference = reference.value and claim.reference_since is not null
+    cross join orders as claimed on claimed.id = claim.order_id
+    where claimed.edition_id <> ${editionId})`
+
+/** More payments of one edition with these prefixes count as if one belonged to another edition. */
+const maxComparedPayments = 1000
+
+/** The first text after all texts with this prefix. */
+const endPrefix = (prefix: string): string =>
+  prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1)
+
+/** 1 if another edition of the organisation may have a payment whose reference begins with one of these prefixes. */
+export const mayBeClaimedElsewhere = (organizationId: string, editionId: SQL, prefixes: readonly string[]): SQL =>
+  prefixes.length === 0
+    ? sql`0`
+    : sql.join(
+        prefixes.map(
+          (
+            prefix,
+          ) => sql`(select coalesce(max(claimed.edition_id <> ${editionId}), 0) or count(*) = ${maxComparedPayments}
+    from (select order_id from transactions where organization_id = ${organizationId}
+      and provider_reference >= ${prefix} and provider_reference < ${endPrefix(prefix)}
+      and reference_since is not null limit ${maxComparedPayments}) as claim
+    cross join orders as claimed on claimed.id = claim.order_id)`,
+        ),
+        sql` or `,
+      )
+
+/**
+ * The edition in which a refund that was made at the provider is recorded: the one for which a role of the organisation
+ * approved a refund of the payment, otherwise the one of the order that has had one of its references longest. Null if no
  * order has one. `references` is a JSON array.
  */
-export const selectPayingEdition = (organizationId: string, references: SQL): SQL =>
+export const selectRecordingEdition = (organizationId: string, references: SQL): SQL =>
   sql`(select orders.edition_id from json_each(${references}) as reference
     cross join transactions as holder on holder.organization_id = ${organizationId}
-      and holder.provider_reference = reference.value
-      and holder.reference_since = (select min(reference_since) from transactions
-        where organization_id = ${organizationId} and provider_reference = reference.value
-          and reference_since is not null)
+      and holder.provider_reference = reference.value and holder.reference_since is not null
     cross join orders on orders.id = holder.order_id
-    order by holder.reference_since, holder.order_id limit 1)`
+    order by exists (select 1 from refund_requests where refund_requests.transaction_id = holder.id
+      and payment_check = 'own' and is_approved_by_organization = 1) desc, holder.reference_since, holder.order_id
+    limit 1)`
+
+/** What is refunded or reserved of all payments of the organisation that have the reference of a payment. */
+export const buildReferenceTotal = (payment: SQL): SQL =>
+  sql`iif(${payment}.reference_since is null, ${payment}.refunded_minor + ${payment}.reserved_minor,
+    (select sum(sharing.refunded_minor + sharing.reserved_minor) from transactions as sharing
+      where sharing.organization_id = ${payment}.organization_id
+        and sharing.provider_reference = ${payment}.provider_reference and sharing.reference_since is not null))`
 
 /**
  * The remainder of a payment that several orders of the edition share by its reference: the sum of their amounts minus

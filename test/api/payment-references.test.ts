@@ -1,11 +1,19 @@
 import { sql } from 'drizzle-orm'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { selectPayingEdition, buildReferenceSince, buildSharedRemainder } from '../../src/db/refunds.ts'
+import {
+  buildReferenceSince,
+  buildReferenceTotal,
+  buildSharedRemainder,
+  isClaimedElsewhere,
+  mayBeClaimedElsewhere,
+  selectRecordingEdition,
+} from '../../src/db/refunds.ts'
 import { get, patch, post } from '../support/api.ts'
 import { createContextAt } from '../support/context.ts'
 import { createFakeStripe, type FakeStripe, serveStripe } from '../support/fake-stripe.ts'
 import {
   changeReference,
+  givenEditionMember,
   importPaidOrder,
   payDue,
   payWith,
@@ -39,12 +47,12 @@ const callsToStripe = () =>
   })
 
 /** Everything that a caller or Stripe sees of a refund, without ids and times. */
-async function observe(order: string) {
+async function observe(order: string, token: string) {
   const before = callsToStripe().length
-  const { requested, approved, row } = await refundOrder(order)
-  const { body } = await get(`/v1/refund-requests/${row.id}`)
+  const { requested, approved, row } = await refundOrder(order, {}, token)
+  const { body } = await get(`/v1/refund-requests/${row.id}`, token)
   const { status, failure_code, failure_message, provider_reference, can_retry } = body
-  const retried = await actOnRefund(row.id, 'retry')
+  const retried = await actOnRefund(row.id, 'retry', {}, token)
   await payDue()
   return {
     replies: [requested.status, requested.body.status, approved.status, approved.body.status, retried.body.status],
@@ -62,18 +70,15 @@ async function observe(order: string) {
   }
 }
 
-async function runBatch(edition: string): Promise<void> {
-  const { body } = await post(`/v1/editions/${edition}/refund-batches`, {
-    filter: {},
-    amount: 'full',
-    reason: 'event_cancelled',
-  })
-  await actOnBatch(body.id, 'start')
+async function runBatch(edition: string, token?: string): Promise<void> {
+  const batch = { filter: {}, amount: 'full', reason: 'event_cancelled' }
+  const { body } = await post(`/v1/editions/${edition}/refund-batches`, batch, token)
+  await actOnBatch(body.id, 'start', token)
   await workUntilDone(body.id)
   await payDue()
 }
 
-describe('a payment reference that another edition had first', () => {
+describe('a payment reference that another edition has, for roles of the edition', () => {
   it('is refused like a reference that nobody knows', async () => {
     const shop = await seedStripeShop()
     const payment = payWith(fake, 10_000)
@@ -81,9 +86,14 @@ describe('a payment reference that another edition had first', () => {
     const other = await seedSibling(shop)
     const foreign = await importPaidOrder(other, payment.id)
     const unknown = await importPaidOrder(other, unknownReference)
-    const foreignView = await observe(foreign.order)
-    expect(foreignView).toEqual(await observe(unknown.order))
-    expect(foreignView.shown).toMatchObject({ status: 'failed', failure_code: 'payment_not_found' })
+    const { token } = await givenEditionMember(other)
+    const foreignView = await observe(foreign.order, token)
+    expect(foreignView).toEqual(await observe(unknown.order, token))
+    expect(foreignView.shown).toMatchObject({
+      status: 'failed',
+      failure_code: 'payment_not_found',
+      failure_message: 'The provider does not know this payment, or a role of the organisation has to approve it.',
+    })
     expect(fake.store.paidBack(payment.id)).toBe(0)
     expect(fake.calls().map((call) => call.payment)).not.toContain(payment.id)
   })
@@ -92,10 +102,12 @@ describe('a payment reference that another edition had first', () => {
     const shop = await seedStripeShop()
     const payment = payWith(fake, 10_000)
     await importPaidOrder(shop, payment.id)
-    const foreign = await importPaidOrder(await seedSibling(shop), payment.id)
+    const other = await seedSibling(shop)
+    const foreign = await importPaidOrder(other, payment.id)
+    const { token } = await givenEditionMember(other)
     fake.delay(150)
     const began = Date.now()
-    await refundOrder(foreign.order)
+    await refundOrder(foreign.order, {}, token)
     expect(Date.now() - began).toBeGreaterThanOrEqual(150)
   })
 
@@ -105,23 +117,30 @@ describe('a payment reference that another edition had first', () => {
     await importPaidOrder(shop, payment.id)
     const other = await seedSibling(shop)
     await importPaidOrder(other, payment.id)
-    await runBatch(other.edition_id)
+    await runBatch(other.edition_id, (await givenEditionMember(other, 'admin')).token)
     expect(await loadRefundRows(other)).toMatchObject([{ status: 'failed', failure_code: 'payment_not_found' }])
     expect(fake.store.paidBack(payment.id)).toBe(0)
+    // The start of a batch is an approval.
+    await runBatch(other.edition_id)
+    expect((await loadRefundRows(other)).map(({ status }) => status).toSorted()).toEqual(['completed', 'failed'])
   })
 
   it('is refused by a policy that approves at once, and by a retry', async () => {
     const shop = await seedStripeShop()
     const payment = payWith(fake, 10_000)
     await importPaidOrder(shop, payment.id)
-    const foreign = await importPaidOrder(await seedSibling(shop), payment.id)
+    const other = await seedSibling(shop)
+    const foreign = await importPaidOrder(other, payment.id)
+    const unknown = await importPaidOrder(other, unknownReference)
     await patch(`/v1/organizations/${shop.organization_id}`, {
       refund_policy: { four_eyes: false, manager_limit: null, auto_approve_below: 1000 },
     })
-    const { body } = await requestRefund({ order_id: foreign.order })
+    const { token } = await givenEditionMember(other)
+    expect((await requestRefund({ order_id: unknown.order }, token)).body.status).toBe('approved')
+    const { body } = await requestRefund({ order_id: foreign.order }, token)
     expect(body.status).toBe('approved')
     await payDue()
-    await actOnRefund(body.id, 'retry')
+    await actOnRefund(body.id, 'retry', {}, token)
     await payDue()
     expect(await loadRefundRow(body.id)).toMatchObject({
       status: 'failed',
@@ -139,7 +158,11 @@ describe('a payment reference that another edition had first', () => {
     const first = await importPaidOrder(shop, payment.id)
     await changeReference(older, payment.id)
     await seedStripeAccount(other)
-    expect((await refundOrder(older.order)).row).toMatchObject({ status: 'failed', failure_code: 'payment_not_found' })
+    const { token } = await givenEditionMember(other)
+    expect((await refundOrder(older.order, {}, token)).row).toMatchObject({
+      status: 'failed',
+      failure_code: 'payment_not_found',
+    })
     expect((await refundOrder(first.order)).row).toMatchObject({ status: 'completed' })
     expect(fake.store.paidBack(payment.id)).toBe(10_000)
   })
@@ -154,7 +177,8 @@ describe('a payment reference that another edition had first', () => {
       const other = await seedSibling(shop)
       const foreign = await importPaidOrder(other, names[1] ?? '')
       const unknown = await importPaidOrder(other, kind === 'intent' ? unknownReference : 'ch_nobodyKnowsThisOne')
-      expect(await observe(foreign.order)).toEqual(await observe(unknown.order))
+      const { token } = await givenEditionMember(other)
+      expect(await observe(foreign.order, token)).toEqual(await observe(unknown.order, token))
       expect(fake.store.paidBack(payment.id)).toBe(0)
       expect((await refundOrder(first.order)).row.status).toBe('completed')
     },
@@ -164,10 +188,12 @@ describe('a payment reference that another edition had first', () => {
     const shop = await seedStripeShop()
     const payment = payWith(fake, 10_000)
     const wrong = await importPaidOrder(shop, payment.id)
-    const right = await importPaidOrder(await seedSibling(shop), payment.id)
-    expect((await refundOrder(right.order)).row.status).toBe('failed')
+    const other = await seedSibling(shop)
+    const { token } = await givenEditionMember(other)
+    const right = await importPaidOrder(other, payment.id)
+    expect((await refundOrder(right.order, {}, token)).row.status).toBe('failed')
     await changeReference(wrong, 'pi_another')
-    expect((await refundOrder(right.order)).row.status).toBe('completed')
+    expect((await refundOrder(right.order, {}, token)).row.status).toBe('completed')
     expect(fake.store.paidBack(payment.id)).toBe(10_000)
   })
 
@@ -177,13 +203,15 @@ describe('a payment reference that another edition had first', () => {
     const row = aRow({ 'order.payment_service': 'stripe', 'order.payment_reference': payment.id })
     const { id, orders } = await importFile(shop, [row])
     expect((await get(`/v1/orders/${orders[0]}`)).body.transactions).toMatchObject([{ provider_reference: payment.id }])
-    const right = await importPaidOrder(await seedSibling(shop), payment.id, 225)
-    expect((await refundOrder(right.order)).row.status).toBe('failed')
+    const other = await seedSibling(shop)
+    const { token } = await givenEditionMember(other)
+    const right = await importPaidOrder(other, payment.id, 225)
+    expect((await refundOrder(right.order, {}, token)).row.status).toBe('failed')
     await undoToEnd(id)
-    expect((await refundOrder(right.order)).row.status).toBe('completed')
+    expect((await refundOrder(right.order, {}, token)).row.status).toBe('completed')
   })
 
-  it('stays refused when an update that gave it up is undone', async () => {
+  it('is refused in both editions when an update that gave it up is undone', async () => {
     const shop = await seedStripeShop()
     const payment = payWith(fake, 22_500)
     const named = { 'order.payment_service': 'stripe', 'order.payment_reference': payment.id }
@@ -191,11 +219,19 @@ describe('a payment reference that another edition had first', () => {
     const first = await importFile(shop, [row])
     const update = { values: { ...row.values, 'order.payment_reference': 'pi_another' } }
     const updated = await importFile(shop, [update])
-    const next = await importPaidOrder(await seedSibling(shop), payment.id, 225)
+    const other = await seedSibling(shop)
+    const next = await importPaidOrder(other, payment.id, 225)
     await undoToEnd(updated.id)
     const order = first.orders[0] ?? ''
     expect((await get(`/v1/orders/${order}`)).body.transactions).toMatchObject([{ provider_reference: payment.id }])
-    expect((await refundOrder(order)).row).toMatchObject({ status: 'failed', failure_code: 'payment_not_found' })
+    for (const [place, refunded] of [
+      [shop, order],
+      [other, next.order],
+    ] as const)
+      expect((await refundOrder(refunded, {}, (await givenEditionMember(place)).token)).row).toMatchObject({
+        status: 'failed',
+        failure_code: 'payment_not_found',
+      })
     expect((await refundOrder(next.order)).row.status).toBe('completed')
   })
 
@@ -214,7 +250,8 @@ describe('a payment reference that another edition had first', () => {
     const other = await seedSibling(shop)
     const { orders } = await importFile(other, [row])
     const order = orders[0] ?? ''
-    const { row: refund } = await refundOrder(order, { include_fees: true })
+    const { token } = await givenEditionMember(other)
+    const { row: refund } = await refundOrder(order, { include_fees: true }, token)
     expect(refund).toMatchObject({ status: 'failed', failure_code: 'payment_not_found' })
     const updated = await importFile(other, [{ values: { ...row.values, 'order.payment_reference': ownPayment.id } }])
     fake.respondWith((_, nth) => (nth === 1 ? { status: 429 } : 'accept'))
@@ -238,17 +275,23 @@ describe('a payment reference that another edition had first', () => {
 
   it('is found as fast however many other organisations have it', async () => {
     const shared = buildSharedRemainder(sql`paid`, sql`'edn_1'`)
+    const paid = sql`(select 'x' as organization_id, 'pi_1' as provider_reference, 'dkk' as currency,
+      1 as reference_since, 0 as refunded_minor, 0 as reserved_minor) as paid`
+    const [organization, edition] = [sql`'org_00000001'`, sql`'edn_1'`]
     for (const query of [
-      sql`select ${selectPayingEdition('org_00000001', sql`'["pi_1"]'`)}`,
+      sql`select ${isClaimedElsewhere(organization, edition, sql`'["pi_1"]'`)}`,
+      sql`select ${mayBeClaimedElsewhere('org_00000001', edition, ['ch_', 'py_'])}`,
+      sql`select ${selectRecordingEdition('org_00000001', sql`'["pi_1"]'`)}`,
       sql`select ${buildReferenceSince('org_00000001', sql`'pi_1'`, 1)}`,
-      sql`select ${shared} from (select 'x' as organization_id, 'pi_1' as provider_reference, 'dkk' as currency) as paid`,
+      sql`select ${shared} from ${paid}`,
+      sql`select ${buildReferenceTotal(sql`paid`)} from ${paid}`,
     ]) {
       const plan = await db.all(sql<{ detail: string }>`explain query plan ${query}`)
       const read = plan
         .map(({ detail }) => detail)
-        .filter((line) => /transactions|holder|sharing|orders|sharer/.test(line))
+        .filter((line) => /transactions|holder|claim|sharing|orders|sharer/.test(line))
       expect(read.filter((line) => line.includes('transactions_of_provider')).length).toBeGreaterThan(0)
-      expect(read.filter((line) => line.startsWith('SCAN'))).toEqual([])
+      expect(read.filter((line) => /^SCAN (?!claim$)/.test(line))).toEqual([])
     }
   })
 })
@@ -316,16 +359,30 @@ describe('a refund made at Stripe of a shared reference', () => {
     expect([await readRefundedAmount(first.order), await readRefundedAmount(older.order)]).toEqual([25, 0])
   })
 
-  it('counts nowhere when that edition has another account', async () => {
+  it('counts nowhere when that edition had another account', async () => {
     const shop = await seedStripeShop()
     const other = await seedSibling(shop)
     const payment = payWith(fake, 10_000)
+    await seedStripeAccount(shop)
     await importPaidOrder(shop, payment.id)
     const foreign = await importPaidOrder(other, payment.id)
-    await seedStripeAccount(shop)
     fake.store.refund(payment, { amount: 2500, status: 'succeeded' })
     await deliverEvent(other.account, fake.store.events.at(-1) ?? { body: '' })
     expect((await get(`/v1/orders/${foreign.order}`)).body.transactions).toMatchObject([{ refunded_amount: 0 }])
+  })
+
+  it('counts in the edition for which a role of the organisation approved a refund', async () => {
+    const shop = await seedStripeShop()
+    const owner = await seedSibling(shop)
+    const payment = payWith(fake, 10_000)
+    const early = await importPaidOrder(shop, payment.id)
+    const owned = await importPaidOrder(owner, payment.id)
+    expect((await refundOrder(owned.order, { amount: 10 })).row.status).toBe('completed')
+    fake.store.refund(payment, { amount: 2500, status: 'succeeded' })
+    await deliverEvent(shop.account, fake.store.events.at(-1) ?? { body: '' })
+    const readRefundedAmount = async (order: string) =>
+      (await get(`/v1/orders/${order}`)).body.transactions[0].refunded_amount
+    expect([await readRefundedAmount(early.order), await readRefundedAmount(owned.order)]).toEqual([0, 35])
   })
 
   it('counts for an order that has enough left', async () => {

@@ -180,8 +180,8 @@ describe('startRefundBatch', () => {
     await expectTotalsToBeSums(body.id)
   })
 
-  it('completes at once for payments by hand, and the mail shows the message as text', async () => {
-    const shop = await seedShop()
+  it('completes at once for accounts without settlement, and the mail shows the message as text', async () => {
+    const shop = await seedShopWithAccount('manual')
     await importPaidOrders(shop, 2)
     const { body } = await makeBatch(shop, { message: 'Sorry! <b>{{ order.number }}</b>' })
     await actOnBatch(body.id, 'start')

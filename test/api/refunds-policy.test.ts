@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { get, patch, post } from '../support/api.ts'
 import { givenMember } from '../support/seeding/members.ts'
-import { seedShop, givenOrder } from '../support/seeding/sales/orders.ts'
+import { seedShopWithAccount, givenOrder } from '../support/seeding/sales/orders.ts'
 import { actOnBatch } from '../support/refund-batches.ts'
 import { makeBatch } from '../support/seeding/sales/refund-batches.ts'
 import { listAnnounced } from '../support/purchases.ts'
@@ -9,7 +9,7 @@ import { actOnRefund, requestPurchaseRefund, expectCountersToBeSums, faults } fr
 
 describe('the refund policy of an organisation', () => {
   const policy = async (refund_policy: Record<string, unknown>) => {
-    const policyShop = await seedShop()
+    const policyShop = await seedShopWithAccount('manual')
     const { body } = await patch(`/v1/organizations/${policyShop.organization_id}`, { refund_policy })
     return { policyShop, shown: body.refund_policy }
   }

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { get } from '../support/api.ts'
 import { givenMember } from '../support/seeding/members.ts'
-import { seedShop, type Shop, givenOrder } from '../support/seeding/sales/orders.ts'
+import { seedShopWithAccount, type Shop, givenOrder } from '../support/seeding/sales/orders.ts'
 import { listAnnounced, loadPurchase, tally } from '../support/purchases.ts'
 import { loadRefundEmails } from '../support/refund-payments.ts'
 import {
@@ -19,7 +19,7 @@ import { db } from '../support/seeding/rows.ts'
 
 let shop: Shop
 beforeAll(async () => {
-  shop = await seedShop()
+  shop = await seedShopWithAccount('manual')
 })
 
 describe('approveRefundRequest', () => {

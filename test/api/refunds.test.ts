@@ -4,7 +4,7 @@ import { get } from '../support/api.ts'
 import { readCost } from '../support/cost.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { givenMember } from '../support/seeding/members.ts'
-import { seedShop, type Shop, givenOrder } from '../support/seeding/sales/orders.ts'
+import { seedShop, seedShopWithAccount, type Shop, givenOrder } from '../support/seeding/sales/orders.ts'
 import { listAnnounced, loadPurchase, tally } from '../support/purchases.ts'
 import {
   actOnRefund,
@@ -21,7 +21,7 @@ import { db } from '../support/seeding/rows.ts'
 
 let shop: Shop
 beforeAll(async () => {
-  shop = await seedShop()
+  shop = await seedShopWithAccount('manual')
 })
 
 const parallel = <Result>(count: number, run: (index: number) => Promise<Result>) =>

@@ -132,6 +132,7 @@ const keepReasons: Record<string, string> = {
   'editions.sms_sender_name': organizer,
   'merchant_accounts.provider_account': organizer,
   'transactions.merchant_account_id': organizer,
+  'transactions.provider_account': organizer,
   'refund_requests.merchant_account_id': organizer,
   'payment_events.merchant_account_id': organizer,
   'refund_requests.user_id': reference,

@@ -17,6 +17,7 @@ import {
   type Shop,
 } from '../support/seeding/sales/orders.ts'
 import { db, write } from '../support/seeding/rows.ts'
+import { seedMerchantAccount } from '../support/seeding/sales/merchant-accounts.ts'
 import { seedOpenEndpoint } from '../support/seeding/webhooks.ts'
 
 /** CPU time is left out, because it is not exact. */
@@ -186,6 +187,7 @@ describe('the documented cost', () => {
 
   it('equals the measured cost of a refund', async () => {
     const shop = await seedShopWithReceipts()
+    await seedMerchantAccount({ id: shop.organization_id }, {}, shop.edition_id)
     const tickets = await sellTickets(shop, 10)
     const { request, drain, bill } = runBilledWorker()
     await drain()

@@ -6,7 +6,7 @@ import { findIdKind } from '../../src/domain/ids.ts'
 import { get, post } from '../support/api.ts'
 import { aRow } from '../support/seeding/imports/staged-imports.ts'
 import { db } from '../support/seeding/rows.ts'
-import { anOrder, importOrders, seedShop } from '../support/seeding/sales/orders.ts'
+import { anOrder, importOrders, seedShop, seedShopWithAccount } from '../support/seeding/sales/orders.ts'
 import { importFile, undoToEnd } from '../support/undone-imports.ts'
 
 const text = fc.oneof(
@@ -46,7 +46,7 @@ it('listOrders finds an order by its number, its ids and its external id, withou
 })
 
 it('listOrders finds an order by its refunds, also after an import renames it, and after an undo', async () => {
-  const shop = await seedShop()
+  const shop = await seedShopWithAccount('manual')
   const row = aRow()
   const { orders } = await importFile(shop, [row])
   const [order = ''] = orders

@@ -4,6 +4,7 @@ import { createContextAt } from '../support/context.ts'
 import { createFakeStripe, type FakeStripe, serveStripe } from '../support/fake-stripe.ts'
 import {
   changeReference,
+  givenEditionMember,
   importPaidOrder,
   payDue,
   payWith,
@@ -23,9 +24,9 @@ afterEach(() => vi.restoreAllMocks())
 
 const minute = 60_000
 
-async function approvedRefund(order: string): Promise<string> {
-  const { body } = await requestRefund({ order_id: order })
-  await actOnRefund(body.id, 'approve')
+async function approvedRefund(order: string, token: string): Promise<string> {
+  const { body } = await requestRefund({ order_id: order }, token)
+  await actOnRefund(body.id, 'approve', {}, token)
   return String(body.id)
 }
 
@@ -34,8 +35,10 @@ async function seedForeignRefund() {
   const shop = await seedStripeShop()
   const payment = payWith(fake, 10_000)
   const first = await importPaidOrder(shop, payment.id)
-  const foreign = await importPaidOrder(await seedSibling(shop), payment.id)
-  return { payment, first, refund: await approvedRefund(foreign.order) }
+  const other = await seedSibling(shop)
+  const { token } = await givenEditionMember(other)
+  const foreign = await importPaidOrder(other, payment.id)
+  return { payment, first, token, refund: await approvedRefund(foreign.order, token) }
 }
 
 describe('a refund of a payment reference of another edition', () => {
@@ -56,7 +59,7 @@ describe('a refund of a payment reference of another edition', () => {
   })
 
   it('stays unpaid under its key when the first order is deleted while a call is open', async () => {
-    const { payment, first, refund } = await seedForeignRefund()
+    const { payment, first, token, refund } = await seedForeignRefund()
     fake.respondWith('cut')
     const engine = createRefundEngine({ payments: createContextAt(Date.now()).payments })
     await engine.run()
@@ -67,7 +70,7 @@ describe('a refund of a payment reference of another edition', () => {
     await engine.run()
     expect(await loadRefundRow(refund)).toMatchObject({ status: 'failed', failure_code: 'payment_not_found' })
     expect(fake.store.paidBack(payment.id)).toBe(0)
-    await actOnRefund(refund, 'retry')
+    await actOnRefund(refund, 'retry', {}, token)
     await payDue()
     expect((await loadRefundRow(refund)).status).toBe('completed')
     expect(fake.store.paidBack(payment.id)).toBe(10_000)

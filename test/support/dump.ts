@@ -33,6 +33,12 @@ export type LeftColumns = Readonly<Record<string, readonly string[]>>
 const noColumns: LeftColumns = {}
 const prepared = new Map<LeftColumns, string[]>()
 
+/** Joins expressions as a balanced tree, because D1 allows 100 levels. */
+const joinTexts = (texts: readonly string[]): string =>
+  texts.length > 20
+    ? `(${joinTexts(texts.slice(0, texts.length / 2))}) || ',' || (${joinTexts(texts.slice(texts.length / 2))})`
+    : texts.join(" || ',' || ")
+
 async function prepare(leftColumns: LeftColumns): Promise<string[]> {
   const preparedDump = prepared.get(leftColumns)
   if (preparedDump) return preparedDump
@@ -42,7 +48,7 @@ async function prepare(leftColumns: LeftColumns): Promise<string[]> {
     const columns = (await listColumns(table))
       .map(({ name }) => name)
       .filter((name) => !notes.has(name) && !leftColumns[table]?.includes(name))
-    const row = columns.map((name) => `quote("${name}")`).join(" || ',' || ")
+    const row = joinTexts(columns.map((name) => `quote("${name}")`))
     statements.push(`select '${table}' as name, ${row} as row from "${table}" order by 2`)
   }
   prepared.set(leftColumns, statements)

@@ -63,7 +63,8 @@ export function createProvider(options: { isIdempotent?: boolean } = {}) {
       return findByKey(key)?.outcome ?? 'not_found'
     },
     findRefund: async (reference) => refunds.get(reference) ?? null,
-    listReferences: async (payment) => [payment],
+    listReferences: async (payment) => ({ references: [payment], unread_prefixes: [] }),
+    describeReadPermission: () => 'payments',
     buildUnknownReference: (payment) => `${payment}_unknown`,
     readWebhook: () => Promise.reject(new Error('this provider posts nothing')),
     capabilities: { is_idempotent: isIdempotent, is_immediate: false },

@@ -6,7 +6,9 @@ import { createContextAt, testConfig } from './context.ts'
 import type { FakePayment, FakeStripe } from './fake-stripe.ts'
 import { createRefundEngine, loadRefundRow } from './refund-payments.ts'
 import { actOnRefund, requestRefund } from './refunds.ts'
+import type { MemberRole } from '../../src/domain/accounts/access.ts'
 import { seedEdition } from './seeding/editions.ts'
+import { givenMember } from './seeding/members.ts'
 import { randomBytes, write } from './seeding/rows.ts'
 import { seedMerchantAccount } from './seeding/sales/merchant-accounts.ts'
 import { type BoughtOrder, givenOrder, seedShop, type Shop } from './seeding/sales/orders.ts'
@@ -62,10 +64,14 @@ export const changeReference = ({ again }: BoughtOrder, reference: string) =>
 
 export const payDue = (): Promise<void> => createRefundEngine({ payments: createContextAt(Date.now()).payments }).run()
 
-/** Requests, approves and pays the refund of an order. */
-export async function refundOrder(order: string, body: Record<string, unknown> = {}) {
-  const requested = await requestRefund({ order_id: order, ...body })
-  const approved = await actOnRefund(requested.body.id, 'approve')
+/** Creates a member of the edition, with a token. */
+export const givenEditionMember = (shop: Shop, role: MemberRole = 'manager') =>
+  givenMember({ id: shop.organization_id }, role, shop.edition_id)
+
+/** Requests, approves and pays the refund of an order, as the superuser unless a token is named. */
+export async function refundOrder(order: string, body: Record<string, unknown> = {}, token?: string) {
+  const requested = await requestRefund({ order_id: order, ...body }, token)
+  const approved = await actOnRefund(requested.body.id, 'approve', {}, token)
   await payDue()
   return { requested, approved, row: await loadRefundRow(requested.body.id) }
 }

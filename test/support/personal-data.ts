@@ -79,6 +79,7 @@ async function refundTwice(edition: string, mark: string): Promise<void> {
   }
   const [one = '', other = ''] = await Promise.all(results.map(ask))
   await post(`${one}/approve`, { note: `note${mark}`, notify_customer: false })
+  await post(`${one}/settle`, { reference: 'Transfer 17' })
   await post(`${other}/reject`, { reason: `rejection${mark}` })
 }
 

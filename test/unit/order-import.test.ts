@@ -13,6 +13,7 @@ const edition = {
   tax_type: 'vat',
   default_price_tax_rate: 25,
   default_language: 'en',
+  merchant_account_id: null,
 } as ImportEdition
 
 let ids = 0

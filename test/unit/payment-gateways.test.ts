@@ -167,13 +167,19 @@ describe('a refund through Stripe', () => {
     ['py_1', { payment_intent: null }, '/v1/charges/py_1', ['py_1']],
   ])('finds every reference that Stripe has for a payment: %s', async (payment, body, path, names) => {
     const fetched = mockAnswer(200, { id: payment, ...body })
-    expect(await createGateway().listReferences(payment)).toEqual(names)
+    expect(await createGateway().listReferences(payment)).toEqual({ references: names, unread_prefixes: [] })
     expect(fetched.mock.calls[0]?.[0]).toBe(`https://api.stripe.com${path}`)
   })
 
-  it.each([401, 403, 404])('finds only the given reference of a payment that it may not read (%i)', async (status) => {
+  it.each([
+    [404, 'pi_1', []],
+    [401, 'pi_1', ['ch_', 'py_']],
+    [403, 'pi_1', ['ch_', 'py_']],
+    [403, 'ch_1', ['pi_']],
+    [403, 'py_1', ['pi_']],
+  ])('says which references of a payment it may not read (%i)', async (status, payment, unread_prefixes) => {
     mockAnswer(status, { error: { type: 'invalid_request_error', message: 'No.' } })
-    expect(await createGateway().listReferences('pi_1')).toEqual(['pi_1'])
+    expect(await createGateway().listReferences(payment)).toEqual({ references: [payment], unread_prefixes })
   })
 
   it.each([
@@ -187,7 +193,10 @@ describe('a refund through Stripe', () => {
 
   it('is not looked up for an invalid reference, and takes zeros for a hidden field', async () => {
     const fetched = mockAnswer(200, {})
-    expect(await createGateway().listReferences('order-17')).toEqual(['order-17'])
+    expect(await createGateway().listReferences('order-17')).toEqual({
+      references: ['order-17'],
+      unread_prefixes: [],
+    })
     expect(fetched).not.toHaveBeenCalled()
     expect(['pi_3Nab', 'ch_1', 'order-17', 'pi_1&a=1'].map(createGateway().buildUnknownReference)).toEqual([
       'pi_0000',

@@ -21,13 +21,11 @@ export const apiKeyPattern = /^(rk|sk)_(live|test)_[A-Za-z0-9]{8,240}$/
 export const webhookSecretPattern = /^whsec_[A-Za-z0-9+/=_-]{8,240}$/
 
 /**
- * Reads the connected account that an edition uses instead of its merchant account's: `{"stripe": "acct_…"}`. Answers
- * null when `merchant_id` has none for the service.
+ * Reads the connected account that an edition uses instead of its merchant account's: `{"stripe": "acct_…"}`. Returns
+ * null when `merchant_id` has none.
  */
-export function readOverridingAccount(merchantId: string, service: PaymentService): string | null {
-  const value: unknown = JSON.parse(merchantId)
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, service)) return null
-  const account = (value as Record<string, unknown>)[service]
+export function readConnectedAccount(merchantId: Readonly<Record<string, unknown>>): string | null {
+  const account = Object.hasOwn(merchantId, 'stripe') ? merchantId['stripe'] : null
   return typeof account === 'string' && providerAccountPattern.test(account) ? account : null
 }
 

@@ -9,7 +9,8 @@ const manualGateway: PaymentGateway = {
   refund: async () => ({ state: 'completed', provider_reference: null }),
   lookUp: async () => 'not_found',
   findRefund: async () => null,
-  listReferences: async (payment) => [payment],
+  listReferences: async (payment) => ({ references: [payment], unread_prefixes: [] }),
+  describeReadPermission: () => '',
   buildUnknownReference: (payment) => payment,
   readWebhook: async () => {
     throw new AppError('not_authenticated', 'Accounts that are paid by hand have no webhooks.')

@@ -33,6 +33,8 @@ export type RefundOutcome =
       message: string
       /** Whether a later attempt with a new key may succeed. */
       is_retryable: boolean
+      /** True if roles of an edition read the failure of an unknown payment instead. Gateways leave it out. */
+      is_hidden?: boolean
     }
   | { state: 'unknown'; message: string }
 
@@ -76,6 +78,16 @@ export interface ProviderRefund {
   outcome: RefundOutcome
 }
 
+/** The references of one payment. */
+export interface PaymentReferences {
+  references: readonly string[]
+  /**
+   * Empty when these are all references. Otherwise the account may not read the payment, whose other reference begins
+   * with one of these prefixes.
+   */
+  unread_prefixes: readonly string[]
+}
+
 /** The provider gave no usable answer. Try again later. */
 export class PaymentProviderUnavailable extends Error {}
 
@@ -90,11 +102,16 @@ export interface PaymentGateway {
    */
   findRefund: (provider_reference: string) => Promise<ProviderRefund | null>
   /**
-   * Lists all references of a payment. It is only the given one when the provider does not know the payment or the
-   * account may not read it. Throws `PaymentProviderUnavailable`.
+   * Lists all references of a payment. It is only the given one when the provider does not know the payment. Throws
+   * `PaymentProviderUnavailable`.
    */
-  listReferences: (payment: string) => Promise<readonly string[]>
-  /** Builds a reference of the same form that no payment has. The provider takes as long to refuse it as any other. */
+  listReferences: (payment: string) => Promise<PaymentReferences>
+  /** Names the permission that an account lacks when `listReferences` has `unread_prefixes`. */
+  describeReadPermission: (payment: string) => string
+  /**
+   * Builds a reference of the same form that no payment has. The provider takes as long to refuse it as any other.
+   * Returns the given one when no payment can have its form.
+   */
   buildUnknownReference: (payment: string) => string
   /**
    * Reads a signed webhook. Returns null for events that are not about refunds. Throws `not_authenticated` for a wrong

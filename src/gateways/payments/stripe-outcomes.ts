@@ -127,7 +127,7 @@ function readOutcome(reference: string, refund: Record<string, unknown>): Refund
 }
 
 /** Stripe sends the id of a related object, or the object itself when it is expanded. */
-const readId = (value: unknown): string => readText(isRecord(value) ? value['id'] : value)
+export const readId = (value: unknown): string => readText(isRecord(value) ? value['id'] : value)
 
 const isCurrency = (value: string): value is Currency => (currencies as readonly string[]).includes(value)
 

@@ -7,12 +7,13 @@ import {
   type PaymentEvent,
   type PaymentGateway,
   PaymentProviderUnavailable,
+  type PaymentReferences,
   type ProviderRefund,
   type RefundCall,
   type RefundLookup,
   type RefundOutcome,
 } from './payments.ts'
-import { readRefund, readRefusal, isInconclusive, buildUnknownOutcome } from './stripe-outcomes.ts'
+import { readId, readRefund, readRefusal, isInconclusive, buildUnknownOutcome } from './stripe-outcomes.ts'
 import { isSignedByStripe } from './stripe-signature.ts'
 
 const stripeApiBase = 'https://api.stripe.com'
@@ -93,21 +94,27 @@ async function createRefund(api: StripeApi, call: RefundCall): Promise<RefundOut
   return readRefund(answer.body)?.outcome ?? buildUnknownOutcome('The answer of Stripe is not a refund.')
 }
 
-/**
- * A payment intent and its charge name each other. A key without read access to payments gets only the given reference.
- */
-async function listReferences(api: StripeApi, payment: string): Promise<readonly string[]> {
+/** A payment intent and its charge name each other, to a key that may read them. */
+async function listReferences(api: StripeApi, payment: string): Promise<PaymentReferences> {
   const field = buildPaymentField(payment)
-  if (!field) return [payment]
-  const answer = await get(api, `/v1/${'charge' in field ? 'charges' : 'payment_intents'}/${payment}`)
-  if (!answer.isComplete && answer.code === 'impossible_call') return [payment]
-  if (!answer.isComplete || (isInconclusive(answer.status) && !isOk(answer)))
-    throw new PaymentProviderUnavailable('Stripe does not say which payment this is.')
-  if (!isOk(answer)) return [payment]
+  if (!field) return { references: [payment], unread_prefixes: [] }
+  const isCharge = 'charge' in field
+  const unread = { references: [payment], unread_prefixes: isCharge ? ['pi_'] : ['ch_', 'py_'] }
+  const answer = await get(api, `/v1/${isCharge ? 'charges' : 'payment_intents'}/${payment}`)
+  if (!answer.isComplete && answer.code === 'impossible_call') return unread
+  if (!answer.isComplete) throw new PaymentProviderUnavailable(`Stripe gave no complete answer: ${answer.code}.`)
+  const { status } = answer
+  if (status === 404) return { references: [payment], unread_prefixes: [] }
+  if (isInconclusive(status) && status !== 200) throw new PaymentProviderUnavailable(`Stripe answered ${status}.`)
+  if (status !== 200) return unread
   if (!isRecord(answer.body)) throw new PaymentProviderUnavailable('The answer of Stripe is not a payment.')
-  const otherReference = readText(answer.body['charge' in field ? 'payment_intent' : 'latest_charge'])
-  return otherReference ? [payment, otherReference] : [payment]
+  const otherReference = readId(answer.body[isCharge ? 'payment_intent' : 'latest_charge'])
+  return { references: otherReference ? [payment, otherReference] : [payment], unread_prefixes: [] }
 }
+
+/** Names the permission as Stripe's dashboard and its errors do. */
+const describeReadPermission = (payment: string): string =>
+  payment.startsWith('pi_') ? 'payment intents (rak_payment_intent_read)' : 'charges (rak_charge_read)'
 
 async function findRefund(api: StripeApi, reference: string): Promise<ProviderRefund | null> {
   if (!/^\w{1,255}$/.test(reference)) return null
@@ -198,6 +205,7 @@ export function createStripeGateway(account: GatewayAccount, options: StripeOpti
     lookUp: (refund) => lookUpOutcome(api, refund),
     findRefund: (reference) => findRefund(api, reference),
     listReferences: (payment) => listReferences(api, payment),
+    describeReadPermission,
     buildUnknownReference,
     readWebhook: async (headers, body, now) => {
       const header = headers.get('stripe-signature')

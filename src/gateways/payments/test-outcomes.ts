@@ -6,6 +6,8 @@ import type { PaymentGateway, RefundCall, RefundOutcome } from './payments.ts'
 const outcomeDigits = { declined: 1, failsLate: 2, timesOut: 3, lacksFunds: 4 }
 
 const separator = '|'
+/** All other references are payments. */
+const unknownReference = 'unknown'
 
 /** The reference contains the whole refund, because nothing is stored. */
 const buildReference = ({ amount_minor, currency, key, payment }: RefundCall): string =>
@@ -57,6 +59,13 @@ function simulateTimeout(key: string, reference: string): RefundOutcome {
 function simulateRefund(call: RefundCall): RefundOutcome {
   const reference = buildReference(call)
   const refusal = { state: 'failed', provider_reference: null } as const
+  if (call.payment === unknownReference)
+    return {
+      ...refusal,
+      code: 'payment_not_found',
+      message: 'The test account has no such payment.',
+      is_retryable: false,
+    }
   switch (getLastDigits(call.amount_minor)) {
     case outcomeDigits.declined:
       return { ...refusal, code: 'declined', message: 'The test account declines this amount.', is_retryable: false }
@@ -94,8 +103,9 @@ export const testGateway: PaymentGateway = {
     const outcome = buildFinalOutcome(provider_reference, refund)
     return { provider_reference, payments: [payment], amount_minor, currency, key, outcome }
   },
-  listReferences: async (payment) => [payment],
-  buildUnknownReference: (payment) => payment,
+  listReferences: async (payment) => ({ references: [payment], unread_prefixes: [] }),
+  describeReadPermission: () => '',
+  buildUnknownReference: () => unknownReference,
   readWebhook: async () => {
     throw new AppError('not_authenticated', 'Test accounts have no webhooks.')
   },

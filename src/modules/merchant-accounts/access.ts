@@ -1,8 +1,8 @@
-import { and, eq, getTableColumns, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import { editions, merchantAccounts } from '../../db/schema/editions.ts'
+import { merchantAccounts } from '../../db/schema/editions.ts'
 import { select } from '../../db/select.ts'
-import { isPaymentService, isServiceAvailable, readOverridingAccount } from '../../domain/refunds/merchant-accounts.ts'
+import { isPaymentService, isServiceAvailable } from '../../domain/refunds/merchant-accounts.ts'
 import type { GatewayAccount } from '../../gateways/payments/payments.ts'
 import type { MerchantAccountRow } from './queries.ts'
 import { openSecrets } from './secrets.ts'
@@ -18,24 +18,26 @@ export interface DecryptedAccount extends GatewayAccount {
   is_active: boolean
 }
 
+/** How a payment is paid back: its columns. */
 export interface PaymentRoute {
-  edition_id: string
-  /** The account that took the payment; null means the account of the edition. */
-  merchant_account_id: string | null
+  organization_id: string
+  merchant_account_id: string
+  /** The connected account that replaces the account's own; null means that none does. */
+  provider_account: string | null
 }
 
-/** `override` is `merchant_id` of the edition, or `{}` when another account than the edition's took the payment. */
-type AccountRow = MerchantAccountRow & { override: string }
-
 const columns = getTableColumns(merchantAccounts)
-const { merchant_account_id, merchant_id } = editions
 
-async function decryptAccount(ctx: AccessCtx, row: AccountRow): Promise<DecryptedAccount | null> {
+async function decryptAccount(
+  ctx: AccessCtx,
+  row: MerchantAccountRow,
+  connectedAccount: string | null,
+): Promise<DecryptedAccount | null> {
   if (!isPaymentService(row.type) || !isServiceAvailable(row.type, ctx.config.environment)) return null
   return {
     id: row.id,
     service: row.type,
-    provider_account: readOverridingAccount(row.override, row.type) ?? row.provider_account,
+    provider_account: (row.type === 'stripe' ? connectedAccount : null) ?? row.provider_account,
     organization_id: row.organization_id,
     settle_manually: row.settle_manually,
     is_active: row.is_active,
@@ -46,24 +48,13 @@ async function decryptAccount(ctx: AccessCtx, row: AccountRow): Promise<Decrypte
 const hasKey = (account: DecryptedAccount): boolean => account.service !== 'stripe' || account.api_key !== null
 
 /**
- * Finds the account that pays a payment back, switched off or not, for refunds that have begun. Returns null when the
- * payment has no account, when its key is missing or cannot be decrypted, or when its service is not available here.
+ * Finds the account that pays a payment back, switched off or not, for refunds that have begun. Returns null when its
+ * key is missing or cannot be decrypted, or when its service is not available here.
  */
 export async function findRefundAccount(ctx: AccessCtx, route: PaymentRoute): Promise<DecryptedAccount | null> {
-  const override = sql<string>`case when ${columns.id} = ${merchant_account_id} then ${merchant_id} else '{}' end`
-  const row = await ctx.db.first(
-    select({ ...columns, override })
-      .from(editions)
-      .innerJoin(
-        merchantAccounts,
-        and(
-          sql`${columns.id} = coalesce(${route.merchant_account_id}, ${merchant_account_id})`,
-          eq(columns.organization_id, editions.organization_id),
-        ),
-      )
-      .where(eq(editions.id, route.edition_id)),
-  )
-  const account = row ? await decryptAccount(ctx, row) : null
+  const isAccount = and(eq(columns.id, route.merchant_account_id), eq(columns.organization_id, route.organization_id))
+  const row = await ctx.db.first(select(columns).from(merchantAccounts).where(isAccount))
+  const account = row ? await decryptAccount(ctx, row, route.provider_account) : null
   return account && hasKey(account) ? account : null
 }
 
@@ -81,6 +72,6 @@ export async function findReadyAccount(ctx: AccessCtx, route: PaymentRoute): Pro
  */
 export async function findWebhookAccount(ctx: AccessCtx, id: string): Promise<DecryptedAccount | null> {
   const row = await ctx.db.first(select(columns).from(merchantAccounts).where(eq(columns.id, id)))
-  const account = row ? await decryptAccount(ctx, { ...row, override: '{}' }) : null
+  const account = row ? await decryptAccount(ctx, row, null) : null
   return account && account.webhook_secret !== null ? account : null
 }

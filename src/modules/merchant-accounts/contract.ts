@@ -53,7 +53,8 @@ const WebhookSecret = z
   })
 
 const SettleManually = z.boolean().openapi({
-  description: 'For accounts of type `manual`: approved refunds wait until a person confirms that they were paid.',
+  description:
+    'For accounts of type `manual`: approved refunds wait until a person confirms that they were paid. True by default for these accounts. False: the approval is the confirmation.',
 })
 
 export const MerchantAccount = z
@@ -95,7 +96,7 @@ const CreateMerchantAccount = z.object({
   provider_account: ProviderAccount.nullable().default(null),
   api_key: ApiKey.nullable().default(null),
   webhook_secret: WebhookSecret.nullable().default(null),
-  settle_manually: SettleManually.default(false),
+  settle_manually: SettleManually.optional(),
   is_active: z.boolean().default(true),
 })
 

@@ -40,7 +40,7 @@ export async function createMerchantAccount(ctx: Ctx, input: CreateMerchantAccou
     api_key_last4: getLastFour(api_key),
     api_key_set_at: api_key === null ? null : now,
     webhook_secret_set_at: webhook_secret === null ? null : now,
-    settle_manually: input.settle_manually,
+    settle_manually: input.settle_manually ?? type === 'manual',
     is_active: input.is_active,
     version: 1,
     created_at: now,

@@ -1,4 +1,5 @@
 import { decidePayment, sumRefundedAndReserved } from '../../domain/data-imports/imported-amounts.ts'
+import type { ExternalOrder } from '../../domain/orders/external-orders.ts'
 import { isPaid, paymentStatusByOrderStatus, wasCaptured } from '../../domain/orders/orders.ts'
 import { isHeld, openPurchaseStatuses, listStatusesMovedByOrder } from '../../domain/orders/purchases.ts'
 import {
@@ -14,6 +15,7 @@ import {
   buildOrderColumns,
   type OrderDecision,
   type ResolvedOrder,
+  buildAccountColumns,
   buildProviderColumns,
   buildPurchaseChanges,
   buildPurchaseRows,
@@ -50,17 +52,30 @@ const toExistingUnit = (row: PurchaseRow, payment: TransactionRow | undefined): 
   row,
 })
 
+/** A payment keeps its account. One without an account gets the edition's, once the import says how it was paid. */
+const takesAccount = (row: TransactionRow, { reference }: NonNullable<ExternalOrder['payment']>): boolean =>
+  reference !== null && row.merchant_account_id === null
+
 /** The payment takes over the order's fees together with its amount, and its provider unless money went back. */
 function buildPaymentWrites(
+  context: DecisionContext,
   resolvedOrder: ResolvedOrder,
   row: TransactionRow,
   decision: ReturnType<typeof decidePayment>,
 ): Extract<Write, { write: 'payment' }>[] {
   const { order, totals } = resolvedOrder
   const { service_fee_minor, handling_fee_minor } = totals
-  const provider = order.payment && sumRefundedAndReserved(row) === 0 ? buildProviderColumns(order.payment) : {}
+  const importedPayment = sumRefundedAndReserved(row) === 0 ? order.payment : undefined
+  const provider = importedPayment ? buildProviderColumns(importedPayment) : {}
+  const account = importedPayment && takesAccount(row, importedPayment) ? buildAccountColumns(context) : {}
   const fees = decision.follows ? { service_fee_minor, handling_fee_minor } : {}
-  return [{ write: 'payment', payment: row, changes: pickChanges(row, { ...decision.payment, ...fees, ...provider }) }]
+  return [
+    {
+      write: 'payment',
+      payment: row,
+      changes: pickChanges(row, { ...decision.payment, ...fees, ...provider, ...account }),
+    },
+  ]
 }
 
 /** A purchase whose number of uses changes is used up or becomes active again. */
@@ -188,7 +203,8 @@ export function decideUpdate(
   }
   // Once money went back, the payment keeps its amount and each purchase keeps its part of it.
   const purchases = decidePurchases(context, resolvedOrder, existing, paymentDecision?.follows ?? true)
-  const paymentWrites = payment && paymentDecision ? buildPaymentWrites(resolvedOrder, payment, paymentDecision) : []
+  const paymentWrites =
+    payment && paymentDecision ? buildPaymentWrites(context, resolvedOrder, payment, paymentDecision) : []
   const { modified_at: _, ...columns } = changes
   return {
     order: { ...row, ...changes, version: row.version + 1 },

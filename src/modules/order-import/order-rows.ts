@@ -4,6 +4,7 @@ import { buildCart, type StoredCart } from '../../domain/orders/carts.ts'
 import { type CartTotals, buildNumberKey } from '../../domain/orders/orders.ts'
 import type { PurchaseStatus } from '../../domain/orders/purchases.ts'
 import type { ResolvedItem, WantedUnit } from '../../domain/orders/reconcile-purchases.ts'
+import { readConnectedAccount } from '../../domain/refunds/merchant-accounts.ts'
 import type { UserRow } from './state.ts'
 import type { DecisionContext, PurchaseChange, Write } from './writes.ts'
 import type { OrderRow } from '../../db/schema/sales/orders.ts'
@@ -47,6 +48,12 @@ export const buildOrderColumns = (
 export const buildProviderColumns = (payment: NonNullable<ExternalOrder['payment']>) => ({
   service: payment.service,
   provider_reference: payment.reference,
+})
+
+/** A payment keeps the account that its edition has when the payment is stored. */
+export const buildAccountColumns = ({ edition }: Pick<DecisionContext, 'edition'>) => ({
+  merchant_account_id: edition.merchant_account_id,
+  provider_account: edition.merchant_account_id === null ? null : readConnectedAccount(edition.merchant_id),
 })
 
 export const buildPurchaseRows = (

@@ -7,7 +7,7 @@ import { orders, purchases, transactions } from '../../db/schema/sales/orders.ts
 import { users } from '../../db/schema/users.ts'
 import { rebuildOrderText } from '../../db/search.ts'
 import { isSharedOutside } from '../../db/customers.ts'
-import { buildReferenceChange, buildReferenceColumns, buildReferenceSince } from '../../db/refunds.ts'
+import { buildPaymentChanges, buildReferenceColumns, buildReferenceSince, selectAccount } from '../../db/refunds.ts'
 import { inList } from '../../db/visibility.ts'
 import { insertAll, insertWithLookups, isEmpty, splitIntoParameters, update, updateVersion } from '../../db/write.ts'
 import { buildSearchColumns } from '../../domain/accounts/users.ts'
@@ -18,6 +18,7 @@ import type { EditionValues } from './state.ts'
 import {
   type EditionCustomerChange,
   listInsertedRows,
+  type NewRows,
   type PurchaseDetails,
   type RowChange,
   type Write,
@@ -86,6 +87,8 @@ function buildUserStatements(
   return [update(users, { ...changes, version: user.version + 1 }, where), requireOneChange()]
 }
 
+const withAccount = (row: NewRows['transactions']) => ({ ...row, merchant_account_id: row.merchant_account_id ?? null })
+
 /** An insert that queries its own table makes SQLite read each row twice, so only payments with a reference do that. */
 function insertPayments({ organization_id, now }: WriteScope, writes: readonly Write[]): Statement[] {
   const rows = listInsertedRows(writes, 'transactions')
@@ -94,14 +97,17 @@ function insertPayments({ organization_id, now }: WriteScope, writes: readonly W
     rows.filter(({ provider_reference }) => typeof provider_reference !== 'string'),
   ]
   return [
-    ...insertAll(transactions, others),
+    ...insertWithLookups(transactions, others.map(withAccount), { merchant_account_id: selectAccount }),
     ...insertWithLookups(
       transactions,
       withReference.map((row) => ({
-        ...row,
+        ...withAccount(row),
         ...buildReferenceColumns(organization_id, row.provider_reference ?? null),
       })),
-      { reference_since: (reference) => buildReferenceSince(organization_id, reference, now) },
+      {
+        reference_since: (reference) => buildReferenceSince(organization_id, reference, now),
+        merchant_account_id: selectAccount,
+      },
     ),
   ]
 }
@@ -116,14 +122,7 @@ function buildPaymentStatements(
     and refunded_minor = ${payment.refunded_minor} and reserved_minor = ${payment.reserved_minor}`
   return isEmpty(changes)
     ? [abortUnless(sql`exists (select 1 from transactions where ${isAsRead})`)]
-    : [
-        update(
-          transactions,
-          { ...changes, ...buildReferenceChange(organization_id, changes.provider_reference, now) },
-          isAsRead,
-        ),
-        requireOneChange(),
-      ]
+    : [update(transactions, buildPaymentChanges(organization_id, changes, now), isAsRead), requireOneChange()]
 }
 
 /** Fails if a purchase has changed since it was read. */

@@ -69,6 +69,7 @@ function buildRow(ctx: Ctx, edition: EditionForBatch, input: CreateBatchInput): 
     source: getRefundSource(ctx.caller),
     created_by: ctx.caller.id,
     started_by: null,
+    is_started_by_organization: false,
     started_at: null,
     ended_at: null,
     version: 1,

@@ -24,8 +24,9 @@ interface OrderColumns {
   user_id: string
   currency: Currency
   edition_id: string
-  edition_account_id: string | null
+  organization_id: string
   merchant_account_id: string | null
+  provider_account: string | null
   provider_reference: string | null
   payment_status: string | null
   payment_remaining: number | null
@@ -88,7 +89,9 @@ const buildRequestedCondition = ({ id, status }: BatchRow): SQL =>
  */
 function selectNextOrders({ edition_id, created_at, ...cursor }: BatchRow, count: number): SQL {
   const [at, seq] = [cursor.cursor_created_at ?? Number.MIN_SAFE_INTEGER, cursor.cursor_seq ?? 0]
-  const selectRange = (condition: SQL) => sql`select * from (select seq, id, created_at, user_id, currency, edition_id
+  const selectRange = (
+    condition: SQL,
+  ) => sql`select * from (select seq, id, created_at, user_id, currency, organization_id, edition_id
     from orders indexed by orders_edition_created where edition_id = ${edition_id} and ${condition}
     order by created_at, seq limit ${count})`
   return sql`select * from (${selectRange(sql`created_at = ${at} and seq > ${seq}`)}
@@ -104,13 +107,13 @@ const selectOrdersWithPurchases = (batch: BatchRow, count: number): Query<Purcha
   decodeAs(
     buildFlags(batch),
     sql<PurchaseColumns>`with next_orders as (${selectNextOrders(batch, count)})
-    select next_orders.*, editions.merchant_account_id as edition_account_id, transactions.merchant_account_id,
+    select next_orders.*, transactions.merchant_account_id, transactions.provider_account,
       transactions.provider_reference, transactions.status as payment_status,
       ${buildPaymentRemainder(sql`transactions`)} as payment_remaining, transactions.reserved_minor as payment_reserved,
       purchases.id as purchase_id, purchases.status as purchase_status,
       ${buildSelectList(buildFlags(batch))},
       ${buildPurchaseShare(sql`purchases`, sql`${Number(batch.include_fees)}`)} as share_minor, purchases.reserved_minor
-    from next_orders join editions on editions.id = next_orders.edition_id
+    from next_orders
     left join transactions on transactions.order_id = next_orders.id and transactions.type = 'payment'
     left join purchases on purchases.order_id = next_orders.id
     order by next_orders.created_at, next_orders.seq, purchases.id`,
@@ -150,7 +153,7 @@ export async function loadNextOrders({ db }: Pick<JobCtx, 'db'>, batch: BatchRow
 export function buildAccountFinder(ctx: Pick<JobCtx, 'db' | 'config'>): FindAccount {
   const accounts = new Map<string, ReturnType<FindAccount>>()
   return (route) => {
-    const key = `${route.edition_id} ${route.merchant_account_id ?? ''}`
+    const key = `${route.merchant_account_id} ${route.provider_account ?? ''}`
     const account = accounts.get(key) ?? findReadyAccount(ctx, route)
     accounts.set(key, account)
     return account

@@ -92,6 +92,7 @@ const buildBatchFields = (batch: BatchRow) => ({
   notifies: batch.notify_customers,
   created_by: batch.created_by,
   started_by: batch.started_by ?? batch.created_by,
+  is_started_by_organization: batch.is_started_by_organization,
   started_at: batch.started_at ?? batch.created_at,
 })
 

@@ -2,12 +2,13 @@ import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import { refundBatches } from '../../db/schema/sales/refund-batches.ts'
 import { updateVersion } from '../../db/write.ts'
-import { mayAt } from '../../domain/accounts/access.ts'
+import { mayAt, pickOrganizationRoles } from '../../domain/accounts/access.ts'
 import { AppError } from '../../domain/errors.ts'
 import { nothingToRefund } from '../../domain/refunds/refund-amounts.ts'
 import { type BatchSums, refundBatchLifecycle } from '../../domain/refunds/refund-batches.ts'
 import { checkReview, readPolicy } from '../../domain/refunds/refund-policy.ts'
 import { openEditions } from '../editions/index.ts'
+import { startRefundBatch } from './contract.ts'
 import { enqueueBatches } from './jobs.ts'
 import type { BatchDetailRow, BatchRow, LoadedBatch } from './queries.ts'
 
@@ -38,6 +39,7 @@ export async function startBatch(ctx: Ctx, batch: LoadedBatch): Promise<BatchDet
   const changes = {
     status: 'running' as const,
     started_by: ctx.caller.id,
+    is_started_by_organization: mayAt(ctx.caller, pickOrganizationRoles(startRefundBatch.roles), batch.tenant),
     started_at: now,
     due_at: now,
     claimed_until: null,

@@ -13,7 +13,10 @@ import { moveAmounts, requireUnchangedPurchases } from './amounts.ts'
 import { cancelTransaction, type RefundChanges } from './complete.ts'
 import { getAmount, loadPurchases, buildRefundAnnouncements, type RefundedPurchase } from './refund.ts'
 
-type RefundFailure = Pick<Extract<RefundOutcome, { state: 'failed' }>, 'provider_reference' | 'code' | 'message'>
+type RefundFailure = Pick<
+  Extract<RefundOutcome, { state: 'failed' }>,
+  'provider_reference' | 'code' | 'message' | 'is_hidden'
+>
 type FailCtx = Pick<JobCtx, 'db' | 'now' | 'newId'>
 
 const maxMessageLength = 500
@@ -25,6 +28,9 @@ const markFailed = (refund: RefundRow, failure: RefundFailure, now: number): Sta
     refunded_minor: 0,
     failure_code: failure.code,
     failure_message: failure.message.slice(0, maxMessageLength),
+    is_failure_hidden: failure.is_hidden ?? false,
+    waiting_reason: null,
+    waiting_since: null,
     provider_reference: failure.provider_reference ?? refund.provider_reference,
     due_at: null,
     claimed_until: null,

@@ -43,18 +43,28 @@ async function reverse(job: JobCtx, refund: RefundRow, failure: Failed): Promise
 }
 
 /** Schedules the next check of a refund whose outcome is not known yet. */
-function scheduleCheck(job: JobCtx, refund: RefundRow, reference: string | null): RefundChanges {
+function scheduleCheck(
+  job: JobCtx,
+  refund: RefundRow,
+  outcome: Extract<RefundOutcome, { state: 'completed' | 'pending' | 'unknown' }>,
+): RefundChanges {
   const now = job.now()
-  const provider_reference = reference ?? refund.provider_reference
+  const isUnknown = outcome.state === 'unknown'
+  const provider_reference = (isUnknown ? null : outcome.provider_reference) ?? refund.provider_reference
+  const reason = isUnknown ? outcome.message : null
   const state = { began_at: getStartTime(refund), checks: refund.checks, is_accepted: provider_reference !== null }
   const { due_at, needs_attention } = computeNextCheck(state, now)
   // A check that finds nothing new keeps the version of the request.
-  const hasChanged = provider_reference !== refund.provider_reference || (needs_attention && !refund.needs_attention)
+  const hasChanged =
+    provider_reference !== refund.provider_reference ||
+    (needs_attention && !refund.needs_attention) ||
+    reason !== refund.waiting_reason
   const increment = hasChanged ? 1 : 0
   return {
     statements: [
       sql`update refund_requests set due_at = ${due_at}, claimed_until = null, checks = checks + 1,
-          needs_attention = max(needs_attention, ${Number(needs_attention)}),
+          needs_attention = max(needs_attention, ${Number(needs_attention)}), waiting_reason = ${reason},
+          waiting_since = ${reason === null ? null : (refund.waiting_since ?? now)},
           provider_reference = ${provider_reference}, modified_at = iif(${increment}, ${now}, modified_at),
           version = version + ${increment}
         where id = ${refund.id} and version = ${refund.version} and ${eq(refundRequests.status, 'processing')}`,
@@ -78,7 +88,7 @@ export async function buildOutcomeChanges(
   if (status === 'processing') {
     if (outcome.state === 'completed') return complete(job, refund, outcome.provider_reference)
     if (outcome.state === 'failed') return fail(job, refund, outcome)
-    return scheduleCheck(job, refund, outcome.state === 'pending' ? outcome.provider_reference : null)
+    return scheduleCheck(job, refund, outcome)
   }
   if (status === 'completed' && outcome.state === 'failed') return reverse(job, refund, outcome)
   return noChanges

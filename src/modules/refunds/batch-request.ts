@@ -22,6 +22,8 @@ export interface BatchRequest {
     /** The account that made the batch, and the one that started it. */
     created_by: string
     started_by: string
+    /** True if a role of the organisation started it, which approves its requests. */
+    is_started_by_organization: boolean
     started_at: number
   }
   purchases: readonly string[]
@@ -65,6 +67,7 @@ export async function buildBatchRequest(
     batch_id: batch.id,
     approved_minor: amount_minor,
     reviewed_by: batch.started_by,
+    is_approved_by_organization: batch.is_started_by_organization,
     reviewed_at: batch.started_at,
   }
   const requestAnnouncements = buildRefundAnnouncements(refund, purchases, {

@@ -95,13 +95,25 @@ export const RefundRequest = z
     service: z.enum(paymentServices).nullable().openapi({
       description: 'The service that pays the refund; `manual` means a person. Null until the request is approved.',
     }),
-    failure_code: z.string().nullable().openapi({ description: 'Null unless the refund failed.' }),
+    failure_code: z.string().nullable().openapi({
+      description:
+        'Null unless the refund failed. `payment_not_found`: the provider does not know the payment, or several editions of the organisation have an order with it, so that a role of the organisation has to approve the refund. A role of an edition gets the same code and message for both.',
+    }),
     failure_message: z.string().nullable().openapi({ description: 'Null unless the refund failed.' }),
     provider_reference: z
       .string()
       .nullable()
       .openapi({ description: 'The id of the refund at its provider; null until it is known.' }),
     attempts: z.int(),
+    waiting_reason: z.string().nullable().openapi({
+      description:
+        'What an approved refund waits for: a person who pays it and confirms that with `settle`, or a provider that gives no answer. Null when it does not wait.',
+      example: 'Stripe answered 500.',
+    }),
+    waiting_since: Timestamp.nullable().openapi({ description: 'Null when the refund does not wait.' }),
+    next_attempt_at: Timestamp.nullable().openapi({
+      description: 'When the provider is called or asked next. Null when nothing is due, such as for a person.',
+    }),
     completed_at: Timestamp.nullable().openapi({ description: 'Null until the refund is completed.' }),
     allowed_actions: z
       .array(z.enum(allowedActions))
@@ -280,7 +292,7 @@ export const approveRefundRequest = operation({
   path: '/v1/refund-requests/{id}/approve',
   summary: 'Approve a refund request',
   description:
-    'Approves a pending or failed request. A smaller amount releases the rest. The money is paid back in the background. A refund that is paid by hand completes immediately, unless its merchant account has `settle_manually`: then it waits for `settle`.',
+    'Approves a pending or failed request. A smaller amount releases the rest. The money is paid back in the background, through the merchant account that the edition had when the payment was stored. Without an account, and with an account of type `manual` that has `settle_manually`, the answer is `processing` with `waiting_reason`: a person has to pay the refund and confirm it with `settle`, and the customer is told then.',
   roles: writers,
   params: IdParams('rfr'),
   body: ApproveRefundRequest,

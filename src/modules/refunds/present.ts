@@ -1,8 +1,9 @@
 import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../context.ts'
-import { mayAt, type RoleCode } from '../../domain/accounts/access.ts'
+import { mayAt, pickOrganizationRoles, type RoleCode, roleCodes } from '../../domain/accounts/access.ts'
 import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
 import { toMajor } from '../../domain/money.ts'
+import { hiddenFailure } from '../../domain/refunds/payment-checks.ts'
 import { refundLifecycle } from '../../domain/refunds/refunds.ts'
 import { formatFullName } from '../../domain/accounts/users.ts'
 import { presentEditionSummary } from '../editions/index.ts'
@@ -43,6 +44,19 @@ function listAllowedActions(row: RefundDetailRow, ctx: Ctx): AllowedAction[] {
   ]
 }
 
+const organizationRoles = pickOrganizationRoles(roleCodes)
+
+function presentFailure(row: RefundDetailRow, ctx: Ctx): Pick<RequestWire, 'failure_code' | 'failure_message'> {
+  const { organization_id, edition_id } = row
+  const isHidden =
+    row.is_failure_hidden && !mayAt(ctx.caller, organizationRoles, { organization_id, editions: [edition_id] })
+  const { code, message } = isHidden ? hiddenFailure : { code: row.failure_code, message: row.failure_message }
+  return { failure_code: code, failure_message: message }
+}
+
+/** Completed refunds are looked up as well, which is no attempt. */
+const isOpen = ({ status }: RefundDetailRow): boolean => status === 'approved' || status === 'processing'
+
 const toMajorOrNull = (minor: number | null): number | null => (minor === null ? null : toMajor(minor))
 
 const presentAmounts = (row: RefundDetailRow) => ({
@@ -81,10 +95,12 @@ export const presentRefund = (row: RefundDetailRow, ctx: Ctx): RequestWire => ({
   rejection_reason: row.rejection_reason,
   note: row.note,
   service: row.service,
-  failure_code: row.failure_code,
-  failure_message: row.failure_message,
+  ...presentFailure(row, ctx),
   provider_reference: row.provider_reference,
   attempts: row.attempts,
+  waiting_reason: row.waiting_reason,
+  waiting_since: toIsoOrNull(row.waiting_since),
+  next_attempt_at: toIsoOrNull(isOpen(row) ? row.due_at : null),
   completed_at: toIsoOrNull(row.completed_at),
   allowed_actions: listAllowedActions(row, ctx),
   metadata: row.metadata,

@@ -5,7 +5,9 @@ import {
   buildOrderRemainder,
   buildPurchaseRemainder,
   buildPurchaseShare,
+  buildReferenceTotal,
   buildSharedRemainder,
+  isClaimedElsewhere,
 } from '../../db/refunds.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
@@ -13,7 +15,7 @@ import { products } from '../../db/schema/sales/catalog.ts'
 import { orders, purchases, transactions } from '../../db/schema/sales/orders.ts'
 import { refundItems, refundRequests } from '../../db/schema/sales/refunds.ts'
 import { users } from '../../db/schema/users.ts'
-import { decodeAs, makeNullable, type RowOf, select, buildSelectList } from '../../db/select.ts'
+import { decodeAs, fromFlag, makeNullable, type RowOf, select, buildSelectList } from '../../db/select.ts'
 import { inList, isVisibleTo } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
@@ -59,8 +61,6 @@ const buildHeadFields = (view: CustomerView, fees: SQL) => ({
   ...organizationSummaryFields,
   is_archived: editions.is_archived,
   refund_policy: organizations.refund_policy,
-  /** The merchant account of the edition. */
-  edition_account_id: editions.merchant_account_id,
   transaction_id: makeNullable(transactions.id),
   transaction_status: makeNullable(transactions.status),
   amount_minor: makeNullable(transactions.amount_minor),
@@ -69,10 +69,21 @@ const buildHeadFields = (view: CustomerView, fees: SQL) => ({
   service: makeNullable(transactions.service),
   provider_reference: transactions.provider_reference,
   merchant_account_id: transactions.merchant_account_id,
+  provider_account: transactions.provider_account,
+  /** What is refunded or reserved of all orders that share the reference of the payment. */
+  reference_total_minor: sql<number | null>`${buildReferenceTotal(payment)}`,
+  /** True if an order of another edition has the reference of the payment. */
+  is_claimed_elsewhere: fromFlag(
+    isClaimedElsewhere(
+      sql`${orders.organization_id}`,
+      sql`${orders.edition_id}`,
+      sql`json_array(${transactions.provider_reference})`,
+    ),
+  ),
   remaining_minor: sql<number>`${buildOrderRemainder(sql`${orders.id}`, payment, fees)}`,
   /** What all orders that share the payment have left together. Null when no provider pays refunds. */
   shared_minor: sql<number | null>`iif(exists (select 1 from merchant_accounts
-    where id = coalesce(${transactions.merchant_account_id}, ${editions.merchant_account_id}) and type <> 'manual'),
+    where id = ${transactions.merchant_account_id} and type <> 'manual'),
     ${buildSharedRemainder(payment, sql`${orders.edition_id}`)}, null)`,
 })
 

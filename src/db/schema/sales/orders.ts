@@ -56,7 +56,10 @@ export const transactions = sqliteTable('transactions', {
   organization_id: text(),
   /** Milliseconds UTC; later than that of every payment of the organisation that had the reference before. */
   reference_since: integer(),
+  /** The account that the edition had when the payment was stored. Null: a person pays refunds. */
   merchant_account_id: text(),
+  /** The connected account that replaced the account's own then. */
+  provider_account: text(),
   refund_request_id: text(),
   created_at: integer().notNull(),
 })

@@ -25,6 +25,7 @@ export const refundBatches = sqliteTable('refund_batches', {
   source: text({ enum: refundSources }).notNull(),
   created_by: text().notNull(),
   started_by: text(),
+  is_started_by_organization: integer({ mode: 'boolean' }).notNull().default(false),
   started_at: integer(),
   ended_at: integer(),
   version: integer().notNull().default(1),

@@ -2,6 +2,7 @@ import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { currencies } from '../../../domain/money.ts'
 import { purchaseStatuses } from '../../../domain/orders/purchases.ts'
 import { paymentServices } from '../../../domain/refunds/merchant-accounts.ts'
+import { paymentChecks } from '../../../domain/refunds/payment-checks.ts'
 import { refundReasons, refundSources, refundStatuses, refundTargets } from '../../../domain/refunds/refunds.ts'
 
 export const refundRequests = sqliteTable('refund_requests', {
@@ -39,11 +40,16 @@ export const refundRequests = sqliteTable('refund_requests', {
   attempts: integer().notNull().default(0),
   provider_key: text(),
   provider_key_at: integer(),
-  /** Decided with the key of an attempt: whether the edition is the one that may pay back the reference of the payment. */
-  is_payable: integer({ mode: 'boolean' }).notNull().default(false),
+  /** Decided with the key of an attempt: whose payment the reference is. */
+  payment_check: text({ enum: paymentChecks }),
+  is_approved_by_organization: integer({ mode: 'boolean' }).notNull().default(false),
   provider_reference: text(),
   failure_code: text(),
   failure_message: text(),
+  /** True if roles of an edition read the failure of an unknown payment instead. */
+  is_failure_hidden: integer({ mode: 'boolean' }).notNull().default(false),
+  waiting_reason: text(),
+  waiting_since: integer(),
   due_at: integer(),
   claimed_until: integer(),
   checks: integer().notNull().default(0),

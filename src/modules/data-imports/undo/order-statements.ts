@@ -3,7 +3,7 @@ import { requireChanges, requireOneChange, abortUnless } from '../../../db/commi
 import type { Statement } from '../../../db/database.ts'
 import { rebuildOrderText } from '../../../db/search.ts'
 import { orders, transactions } from '../../../db/schema/sales/orders.ts'
-import { buildReferenceChange } from '../../../db/refunds.ts'
+import { buildPaymentChanges } from '../../../db/refunds.ts'
 import { inList } from '../../../db/visibility.ts'
 import { isEmpty, update, updateVersion } from '../../../db/write.ts'
 import { decideStatusAfterUndo } from '../../../domain/data-imports/import-undo.ts'
@@ -88,7 +88,7 @@ function buildRestorations(organizationId: string, one: UpdatedOrder, now: numbe
       ? [
           update(
             transactions,
-            { ...payment.before, ...buildReferenceChange(organizationId, payment.before.provider_reference, now) },
+            buildPaymentChanges(organizationId, payment.before, now),
             // A refund of fees alone changes no purchase, so `guardPurchases` does not notice it.
             sql`id = ${payment.id} and status = ${payment.after.status}
               and refunded_minor = ${payment.after.refunded_minor} and reserved_minor = ${payment.after.reserved_minor}`,

@@ -1,13 +1,15 @@
-import { getTableColumns, sql } from 'drizzle-orm'
+import { getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { claimUntil, isClaimable, isClaimed, release } from '../../../db/claims.ts'
-import { selectPayingEdition } from '../../../db/refunds.ts'
+import { isClaimedElsewhere, mayBeClaimedElsewhere } from '../../../db/refunds.ts'
 import { refundRequests, type RefundRow } from '../../../db/schema/sales/refunds.ts'
 import { decodeAs } from '../../../db/select.ts'
 import { inList } from '../../../db/visibility.ts'
 import { update } from '../../../db/write.ts'
 import { computeNextCheck, refundClaimMs } from '../../../domain/refunds/refund-payments.ts'
+import type { PaymentCheck } from '../../../domain/refunds/payment-checks.ts'
 import { refundLifecycle } from '../../../domain/refunds/refunds.ts'
+import type { PaymentReferences } from '../../../gateways/payments/payments.ts'
 
 const columns = getTableColumns(refundRequests)
 const target = 'processing'
@@ -26,21 +28,32 @@ export const claimRefunds = (job: JobCtx, count: number): Promise<RefundRow[]> =
   )
 }
 
+const check = (name: PaymentCheck): SQL => sql`${name}`
+
+/** Decides whose payment this is. Null references: no payment can have the reference. */
+function checkPayment(claim: RefundRow, payment: PaymentReferences | null): SQL {
+  if (!payment) return sql`null`
+  const [organization, edition] = [sql`${claim.organization_id}`, sql`${claim.edition_id}`]
+  const isClaimed = isClaimedElsewhere(organization, edition, sql`${JSON.stringify(payment.references)}`)
+  const mayBeClaimed = mayBeClaimedElsewhere(claim.organization_id, edition, payment.unread_prefixes)
+  return sql`case when is_approved_by_organization = 0 and ${isClaimed} then ${check('disputed')}
+    when ${mayBeClaimed} then ${check('unreadable')} else ${check('own')} end`
+}
+
 /**
  * Stores the idempotency key of the next attempt, whose result is unknown until an answer is recorded. The same
- * statement decides whether the edition may pay back the payment with these `references`, so all calls with the key are
- * for the same payment. It also extends the claim. Returns null when another consumer has claimed the refund.
+ * statement decides whose payment this is, so all calls with the key are for the same payment. It also extends the
+ * claim. Returns null when another consumer has claimed the refund.
  */
 export async function beginAttempt(
   job: JobCtx,
   claim: RefundRow,
-  references: readonly string[],
+  payment: PaymentReferences | null,
 ): Promise<RefundRow | null> {
   const now = job.now()
-  const edition = selectPayingEdition(claim.organization_id, sql`${JSON.stringify(references)}`)
   const statement = sql<RefundRow>`update refund_requests set status = ${target},
       attempts = attempts + 1, provider_key = id || ':' || (attempts + 1), provider_key_at = ${now},
-      is_payable = coalesce(edition_id = ${edition}, 0),
+      payment_check = ${checkPayment(claim, payment)},
       provider_reference = null, failure_code = null, failure_message = null, checks = 0, needs_attention = 0,
       ${claimUntil(now, refundClaimMs)}, modified_at = ${now}, version = version + 1
     where id = ${claim.id} and version = ${claim.version}
@@ -52,11 +65,18 @@ export async function beginAttempt(
 }
 
 /** Releases a refund that cannot begin now, and schedules the next try. */
-export function postponeRefund(job: JobCtx, claim: RefundRow): Promise<unknown> {
+export function postponeRefund(job: JobCtx, claim: RefundRow, reason: string): Promise<unknown> {
   const now = job.now()
   const state = { began_at: claim.modified_at, checks: claim.checks, is_accepted: false }
   const { due_at, needs_attention } = computeNextCheck(state, now)
-  const changes = { due_at, needs_attention, checks: claim.checks + 1, claimed_until: null }
+  const changes = {
+    due_at,
+    needs_attention,
+    checks: claim.checks + 1,
+    claimed_until: null,
+    waiting_reason: reason,
+    waiting_since: claim.waiting_since ?? now,
+  }
   const isSameClaim = sql`id = ${claim.id} and version = ${claim.version} and claimed_until = ${claim.claimed_until}`
   return job.db.all(update(refundRequests, changes, isSameClaim))
 }

@@ -1,15 +1,17 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { retryLostRaces } from '../../../db/commit.ts'
-import { selectPayingEdition } from '../../../db/refunds.ts'
-import { transactions } from '../../../db/schema/sales/orders.ts'
+import { isClaimedElsewhere } from '../../../db/refunds.ts'
+import { orders, transactions } from '../../../db/schema/sales/orders.ts'
 import { refundRequests, type RefundRow } from '../../../db/schema/sales/refunds.ts'
-import { select } from '../../../db/select.ts'
+import { fromFlag, select } from '../../../db/select.ts'
 import { update } from '../../../db/write.ts'
+import { buildUnreadableMessage, disputedMessage } from '../../../domain/refunds/payment-checks.ts'
 import { wasNeverReceived, computeNextRecheck, chooseStep } from '../../../domain/refunds/refund-payments.ts'
 import {
   type PaymentGateway,
   PaymentProviderUnavailable,
+  type PaymentReferences,
   type RefundCall,
   type RefundOutcome,
 } from '../../../gateways/payments/payments.ts'
@@ -106,41 +108,45 @@ export async function recordOutcome(job: JobCtx, attempt: RefundRow, outcome: Re
 
 interface RefundedPayment {
   reference: string
-  /** Whether the edition of the refund may pay this payment back. */
-  is_payable: boolean
+  /** The connected account that the edition had when the payment was stored. */
+  provider_account: string | null
+  /** True if an order of another edition has the same reference. */
+  is_claimed_elsewhere: boolean
 }
 
 async function loadPayment(
   job: JobCtx,
-  { organization_id, edition_id, ...refund }: RefundRow,
+  { organization_id, transaction_id }: Pick<RefundRow, 'organization_id' | 'transaction_id'>,
 ): Promise<RefundedPayment> {
-  const { provider_reference } = transactions
-  const paying = selectPayingEdition(organization_id, sql`json_array(${provider_reference})`)
+  const { provider_reference, provider_account } = transactions
+  const references = sql`json_array(${provider_reference})`
+  const isClaimed = isClaimedElsewhere(sql`${organization_id}`, sql`${orders.edition_id}`, references)
   const row = await job.db.first(
-    select({ reference: provider_reference, edition_id: sql<string | null>`${paying}` })
+    select({ reference: provider_reference, provider_account, is_claimed_elsewhere: fromFlag(isClaimed) })
       .from(transactions)
-      .where(sql`${transactions.id} = ${refund.transaction_id}`),
+      .innerJoin(orders, sql`${orders.id} = ${transactions.order_id}`)
+      .where(sql`${transactions.id} = ${transaction_id}`),
   )
-  return { reference: row?.reference ?? '', is_payable: row?.edition_id === edition_id }
+  if (!row) throw new Error('a refund has a payment')
+  return { ...row, reference: row.reference ?? '' }
 }
 
-/**
- * Chooses the reference that the provider is asked for. For a payment of another edition it is one that does not exist,
- * so that neither the answer nor its time reveals anything about that payment.
- */
-const chooseReference = (gateway: PaymentGateway, { reference, is_payable }: RefundedPayment): string =>
-  is_payable ? reference : gateway.buildUnknownReference(reference)
-
-async function openGateway(job: JobCtx, refund: RefundRow): Promise<PaymentGateway | null> {
-  const account = await findRefundAccount(job, refund)
+async function openGateway(
+  job: JobCtx,
+  { organization_id, merchant_account_id }: RefundRow,
+  { provider_account }: RefundedPayment,
+): Promise<PaymentGateway | null> {
+  if (merchant_account_id === null) return null
+  const account = await findRefundAccount(job, { organization_id, merchant_account_id, provider_account })
   return account && job.payments.get(account)
 }
 
 /** Looks up whether the provider has reversed a completed refund, because its webhook may have been lost. */
 async function recheck(job: JobCtx, refund: RefundRow): Promise<void> {
-  const gateway = await openGateway(job, refund)
+  const payment = await loadPayment(job, refund)
+  const gateway = await openGateway(job, refund, payment)
   const outcome = gateway
-    ? await lookUpRefund({ refund, payment: (await loadPayment(job, refund)).reference, gateway, isFirstCall: false })
+    ? await lookUpRefund({ refund, payment: payment.reference, gateway, isFirstCall: false })
     : 'not_found'
   if (outcome !== 'not_found' && outcome.state === 'failed') return recordOutcome(job, refund, outcome)
   const due_at = computeNextRecheck(refund.completed_at ?? refund.modified_at, job.now())
@@ -148,34 +154,60 @@ async function recheck(job: JobCtx, refund: RefundRow): Promise<void> {
   await job.db.all(update(refundRequests, { due_at, claimed_until: null }, isUnchanged))
 }
 
-/** Finds all references of a payment. Returns null when the provider cannot be reached. */
-async function findReferences(gateway: PaymentGateway | null, payment: RefundedPayment): Promise<string[] | null> {
-  if (!gateway) return [payment.reference]
-  try {
-    return [payment.reference, ...(await gateway.listReferences(chooseReference(gateway, payment)))]
-  } catch (error) {
-    if (error instanceof PaymentProviderUnavailable) return null
-    throw error
-  }
+/** True if a payment can have this reference. */
+const isReference = (gateway: PaymentGateway, reference: string): boolean =>
+  gateway.buildUnknownReference(reference) !== reference
+
+/**
+ * Finds all references of a payment. For a payment of another edition the provider is asked for one that does not exist,
+ * so that neither the answer nor its time reveals anything about that payment.
+ */
+async function findReferences(
+  gateway: PaymentGateway | null,
+  refund: RefundRow,
+  { reference, is_claimed_elsewhere }: RefundedPayment,
+): Promise<PaymentReferences | null> {
+  if (!gateway || !isReference(gateway, reference)) return null
+  const isDisputed = is_claimed_elsewhere && !refund.is_approved_by_organization
+  const answer = await gateway.listReferences(isDisputed ? gateway.buildUnknownReference(reference) : reference)
+  return { ...answer, references: [reference, ...answer.references] }
+}
+
+/** Chooses the reference that the provider is asked for. Nothing is paid for one that does not exist. */
+const chooseReference = (gateway: PaymentGateway, { payment_check }: RefundRow, reference: string): string =>
+  payment_check === 'own' ? reference : gateway.buildUnknownReference(reference)
+
+/** Says why the provider was asked for a payment that does not exist. */
+function explainOutcome(attempt: RefundAttempt, reference: string, outcome: RefundOutcome): RefundOutcome {
+  const { payment_check } = attempt.refund
+  if (outcome.state !== 'failed' || outcome.code !== 'payment_not_found' || payment_check === null) return outcome
+  const failure = { ...outcome, is_hidden: true }
+  if (payment_check === 'own') return failure
+  if (payment_check === 'disputed') return { ...failure, message: disputedMessage }
+  const message = buildUnreadableMessage(attempt.gateway.describeReadPermission(reference))
+  return { ...failure, code: 'account_not_ready', message, is_retryable: true }
 }
 
 /** Pays a claimed refund, or looks up the outcome of an earlier call. */
 export async function payRefund(job: JobCtx, claim: RefundRow): Promise<void> {
   if (claim.status === 'completed') return recheck(job, claim)
   const isFirstCall = claim.status === 'approved'
-  const gateway = await openGateway(job, claim)
-  const payment = await loadPayment(job, claim)
-  const references = isFirstCall ? await findReferences(gateway, payment) : []
-  if (references === null) {
-    await postponeRefund(job, claim)
+  const { reference, ...payment } = await loadPayment(job, claim)
+  const gateway = await openGateway(job, claim, { reference, ...payment })
+  let references: PaymentReferences | null = null
+  try {
+    references = isFirstCall ? await findReferences(gateway, claim, { reference, ...payment }) : null
+  } catch (error) {
+    if (!(error instanceof PaymentProviderUnavailable)) throw error
+    await postponeRefund(job, claim, error.message)
     return
   }
   const refund = isFirstCall ? await beginAttempt(job, claim, references) : claim
   if (refund?.status !== 'processing') return
-  if (gateway) {
-    const reference = chooseReference(gateway, { ...payment, is_payable: refund.is_payable })
-    return recordOutcome(job, refund, await attemptRefund(job, { refund, payment: reference, gateway, isFirstCall }))
+  if (!gateway) {
+    const unknown: RefundOutcome = { state: 'unknown', message: accountNotReady.message }
+    return recordOutcome(job, refund, isFirstCall ? accountNotReady : unknown)
   }
-  const unknown: RefundOutcome = { state: 'unknown', message: accountNotReady.message }
-  return recordOutcome(job, refund, isFirstCall ? accountNotReady : unknown)
+  const attempt = { refund, payment: chooseReference(gateway, refund, reference), gateway, isFirstCall }
+  return recordOutcome(job, refund, explainOutcome(attempt, reference, await attemptRefund(job, attempt)))
 }

@@ -1,8 +1,7 @@
 import { and, asc, eq, isNotNull, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { abortUnless } from '../../../db/commit.ts'
-import { selectPayingEdition } from '../../../db/refunds.ts'
-import { editions } from '../../../db/schema/editions.ts'
+import { selectRecordingEdition } from '../../../db/refunds.ts'
 import { orders, transactions } from '../../../db/schema/sales/orders.ts'
 import { refundRequests, type RefundRow } from '../../../db/schema/sales/refunds.ts'
 import { type RowOf, select } from '../../../db/select.ts'
@@ -31,22 +30,21 @@ type PaymentRow = RowOf<typeof paymentFields>
 /**
  * Finds the payment of a refund by any of its references. Its status does not matter: a refund proves that the provider
  * took the money, even if the order was cancelled since or its source has not reported the payment yet. The payment
- * belongs to the edition that may pay it back. Of orders that share it, the first with enough left counts.
+ * is one of the edition that `selectRecordingEdition` chooses. Of orders that share it, the first with enough left counts.
  */
 function loadPayment({ db }: JobCtx, account: DecryptedAccount, refund: ProviderRefund) {
-  const edition = selectPayingEdition(account.organization_id, sql`${JSON.stringify(refund.payments)}`)
+  const edition = selectRecordingEdition(account.organization_id, sql`${JSON.stringify(refund.payments)}`)
   return db.first(
     select(paymentFields)
       .from(transactions)
       .innerJoin(orders, eq(orders.id, transactions.order_id))
-      .innerJoin(editions, eq(editions.id, orders.edition_id))
       .where(
         and(
           eq(transactions.organization_id, account.organization_id),
           inList(sql`${transactions.provider_reference}`, refund.payments),
           isNotNull(transactions.reference_since),
           sql`${orders.edition_id} = ${edition}`,
-          sql`coalesce(${transactions.merchant_account_id}, ${editions.merchant_account_id}) = ${account.id}`,
+          eq(transactions.merchant_account_id, account.id),
         ),
       )
       .orderBy(
@@ -110,10 +108,14 @@ function buildRefundRow(
     attempts: 0,
     provider_key: null,
     provider_key_at: null,
-    is_payable: false,
+    payment_check: null,
+    is_approved_by_organization: false,
     provider_reference: refund.provider_reference,
     failure_code: null,
     failure_message: null,
+    is_failure_hidden: false,
+    waiting_reason: null,
+    waiting_since: null,
     due_at: isCompleted ? computeNextRecheck(now, now) : next.due_at,
     claimed_until: null,
     checks: 0,

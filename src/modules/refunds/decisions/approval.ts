@@ -26,7 +26,7 @@ export interface Payout {
 
 type PaidPayment = Pick<
   RefundableOrder,
-  'edition_id' | 'edition_account_id' | 'merchant_account_id' | 'provider_reference'
+  'organization_id' | 'merchant_account_id' | 'provider_account' | 'provider_reference'
 >
 
 /** Returns null when the account of the payment is not ready. */
@@ -34,7 +34,7 @@ export type FindAccount = (route: PaymentRoute) => Promise<DecryptedAccount | nu
 
 /**
  * Chooses how an amount of a payment is paid back. Returns null when the merchant account is not ready. Payments
- * without an account are paid back by hand. Stripe payments without a reference are too, and wait for a person's
+ * without an account, and Stripe payments without a reference, are paid back by hand and wait for a person's
  * confirmation.
  */
 export async function choosePayout(
@@ -43,27 +43,34 @@ export async function choosePayout(
   amount: number,
   findAccount: FindAccount = (route) => findReadyAccount(ctx, route),
 ): Promise<Payout | null> {
-  const byHand = { service: 'manual', merchant_account_id: null, way: 'at once' } as const
-  if (amount === 0 || (payment.merchant_account_id ?? payment.edition_account_id) === null) return byHand
-  const { edition_id, merchant_account_id } = payment
-  const account = await findAccount({ edition_id, merchant_account_id })
+  const byHand = { service: 'manual', merchant_account_id: null, way: 'by hand' } as const
+  if (amount === 0) return { ...byHand, way: 'at once' }
+  const { organization_id, merchant_account_id, provider_account } = payment
+  if (merchant_account_id === null) return byHand
+  const account = await findAccount({ organization_id, merchant_account_id, provider_account })
   if (account === null) return null
   if (account.service === 'manual') return { ...byHand, way: account.settle_manually ? 'by hand' : 'at once' }
-  if (account.service === 'stripe' && payment.provider_reference === null) return { ...byHand, way: 'by hand' }
+  if (account.service === 'stripe' && payment.provider_reference === null) return byHand
   return { service: account.service, merchant_account_id: account.id, way: 'by provider' }
 }
 
 export const merchantNotReady = (): AppError =>
   new AppError('merchant_not_ready', 'The merchant account of this payment has no API key or is switched off.')
 
+/** What a refund waits for that a person pays. */
+const waitingForPerson = 'A person has to pay this refund by hand and confirm it with `settle`.'
+
 /** The columns of a request that no payment attempt has changed. */
 export const untriedPaymentColumns = {
   provider_key: null,
   provider_key_at: null,
-  is_payable: false,
+  payment_check: null,
   provider_reference: null,
   failure_code: null,
   failure_message: null,
+  is_failure_hidden: false,
+  waiting_reason: null,
+  waiting_since: null,
   claimed_until: null,
   checks: 0,
   needs_attention: false,
@@ -81,6 +88,7 @@ export const buildApprovedColumns = (
   attempts: way === 'by provider' ? refund.attempts : refund.attempts + 1,
   due_at: way === 'by provider' ? now : null,
   ...untriedPaymentColumns,
+  ...(way === 'by hand' ? { waiting_reason: waitingForPerson, waiting_since: now } : {}),
 })
 
 interface Approval {

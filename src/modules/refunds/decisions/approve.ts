@@ -5,7 +5,7 @@ import type { Statement } from '../../../db/database.ts'
 import { refundItems, refundRequests } from '../../../db/schema/sales/refunds.ts'
 import { inList } from '../../../db/visibility.ts'
 import { insertAll, remove, updateVersion } from '../../../db/write.ts'
-import { mayAt } from '../../../domain/accounts/access.ts'
+import { mayAt, pickOrganizationRoles } from '../../../domain/accounts/access.ts'
 import { AppError, editionArchived, LostRace } from '../../../domain/errors.ts'
 import { capturedStatuses, wasCaptured } from '../../../domain/orders/orders.ts'
 import { isHeld } from '../../../domain/orders/purchases.ts'
@@ -21,7 +21,7 @@ import { type RefundShares, shareAmount, shrinkShares, sumParts } from '../../..
 import { openEditions } from '../../editions/index.ts'
 import { announceAll } from '../../webhooks/index.ts'
 import { buildApproval, buildApprovedColumns, merchantNotReady, choosePayout } from './approval.ts'
-import type { ApproveInput } from '../contract.ts'
+import { type ApproveInput, approveRefundRequest } from '../contract.ts'
 import { loadRefundItems, type LoadedRefund, type RefundDetailRow } from '../queries.ts'
 import { buildReserveStatements, buildShrinkStatements } from '../reserve.ts'
 import {
@@ -33,6 +33,9 @@ import {
   type RefundablePurchase,
   type RefundTarget,
 } from '../refundable-order.ts'
+
+/** Roles that may approve the refund of a payment that several editions have. */
+const approvingRoles = pickOrganizationRoles(approveRefundRequest.roles)
 
 type Decision = ApproveInput & { amount: number; isCancelling: boolean }
 
@@ -178,6 +181,7 @@ export async function approveRefund(ctx: Ctx, refund: LoadedRefund, input: Appro
     note: note ?? refund.note,
     reviewed_by: ctx.caller.id,
     reviewed_at: now,
+    is_approved_by_organization: mayAt(ctx.caller, approvingRoles, refund.tenant),
     modified_at: now,
   }
   const purchaseIds = new Set(shares.items.map(({ purchase_id }) => purchase_id))
