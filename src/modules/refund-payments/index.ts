@@ -6,5 +6,6 @@ export {
   enqueueRefunds,
   loadPurchases,
   type RefundedPurchase,
+  untriedPaymentColumns,
 } from './refund.ts'
 export { refundVisibility } from './settle.ts'

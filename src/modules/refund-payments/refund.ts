@@ -38,6 +38,22 @@ export const loadPurchases = ({ db }: RefundCtx, refundId: string): Promise<Refu
 export const getAmount = (refund: Pick<RefundRow, 'requested_minor' | 'approved_minor'>): number =>
   refund.approved_minor ?? refund.requested_minor
 
+/** The columns of a request that no payment attempt has changed. */
+export const untriedPaymentColumns = {
+  provider_key: null,
+  provider_key_at: null,
+  payment_check: null,
+  provider_reference: null,
+  failure_code: null,
+  failure_message: null,
+  is_failure_hidden: false,
+  waiting_reason: null,
+  waiting_since: null,
+  claimed_until: null,
+  checks: 0,
+  needs_attention: false,
+}
+
 type RefundAction = Extract<Announcement, { kind: 'purchase.action' }>['data']['action'] & `refund${string}`
 
 interface RefundChange {

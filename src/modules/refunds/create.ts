@@ -19,15 +19,9 @@ import { isHeld } from '../../domain/orders/purchases.ts'
 import { chooseAmount } from '../../domain/refunds/refund-amounts.ts'
 import { isApprovedAutomatically, readPolicy } from '../../domain/refunds/refund-policy.ts'
 import { type RefundShares, shareAmount, sumParts } from '../../domain/refunds/refund-shares.ts'
-import { buildRefundAnnouncements } from '../refund-payments/index.ts'
+import { buildRefundAnnouncements, untriedPaymentColumns } from '../refund-payments/index.ts'
 import { announceAll } from '../webhooks/index.ts'
-import {
-  buildApproval,
-  buildApprovedColumns,
-  choosePayout,
-  type Payout,
-  untriedPaymentColumns,
-} from './decisions/approval.ts'
+import { buildApproval, buildApprovedColumns, choosePayout, type Payout } from './decisions/approval.ts'
 import { createRefundRequest, type CreateForTargetInput, type CreateInput } from './contract.ts'
 import type { RefundDetailRow } from './queries.ts'
 import { insertItems, type Reservation, buildReserveStatements } from './reserve.ts'

@@ -34,9 +34,9 @@ const check = (name: PaymentCheck): SQL => sql`${name}`
 function checkPayment(claim: RefundRow, payment: PaymentReferences | null): SQL {
   if (!payment) return sql`null`
   const [organization, edition] = [sql`${claim.organization_id}`, sql`${claim.edition_id}`]
-  const isClaimed = isClaimedElsewhere(organization, edition, sql`${JSON.stringify(payment.references)}`)
+  const isDisputed = isClaimedElsewhere(organization, edition, sql`${JSON.stringify(payment.references)}`)
   const mayBeClaimed = mayBeClaimedElsewhere(claim.organization_id, edition, payment.unread_prefixes)
-  return sql`case when is_approved_by_organization = 0 and ${isClaimed} then ${check('disputed')}
+  return sql`case when is_approved_by_organization = 0 and ${isDisputed} then ${check('disputed')}
     when ${mayBeClaimed} then ${check('unreadable')} else ${check('own')} end`
 }
 

@@ -13,7 +13,7 @@ import type { ProviderRefund } from '../../../gateways/payments/payments.ts'
 import type { DecryptedAccount } from '../../merchant-accounts/index.ts'
 import { movePayment } from '../amounts.ts'
 import { buildTransaction, type RefundChanges } from '../complete.ts'
-import { buildRefundAudit } from '../refund.ts'
+import { buildRefundAudit, untriedPaymentColumns } from '../refund.ts'
 
 const paymentFields = {
   id: transactions.id,
@@ -106,19 +106,10 @@ function buildRefundRow(
     service: account.service,
     merchant_account_id: account.id,
     attempts: 0,
-    provider_key: null,
-    provider_key_at: null,
-    payment_check: null,
+    ...untriedPaymentColumns,
     is_approved_by_organization: false,
     provider_reference: refund.provider_reference,
-    failure_code: null,
-    failure_message: null,
-    is_failure_hidden: false,
-    waiting_reason: null,
-    waiting_since: null,
     due_at: isCompleted ? computeNextRecheck(now, now) : next.due_at,
-    claimed_until: null,
-    checks: 0,
     needs_attention: countedMinor !== refund.amount_minor,
     metadata: {},
     version: 1,

@@ -8,6 +8,7 @@ import {
   enqueueRefunds,
   requireUnchangedPurchases,
   buildRefundAnnouncements,
+  untriedPaymentColumns,
   type RefundedPurchase,
 } from '../../refund-payments/index.ts'
 import { enqueueEmails } from '../../transactional-emails/index.ts'
@@ -59,22 +60,6 @@ export const merchantNotReady = (): AppError =>
 
 /** What a refund waits for that a person pays. */
 const waitingForPerson = 'A person has to pay this refund by hand and confirm it with `settle`.'
-
-/** The columns of a request that no payment attempt has changed. */
-export const untriedPaymentColumns = {
-  provider_key: null,
-  provider_key_at: null,
-  payment_check: null,
-  provider_reference: null,
-  failure_code: null,
-  failure_message: null,
-  is_failure_hidden: false,
-  waiting_reason: null,
-  waiting_since: null,
-  claimed_until: null,
-  checks: 0,
-  needs_attention: false,
-}
 
 /** Builds the columns that an approval sets. It clears those of an earlier attempt. */
 export const buildApprovedColumns = (
