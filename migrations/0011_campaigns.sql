@@ -32,6 +32,10 @@ create table campaigns (
   unsubscribed_count integer not null default 0,
   user_count integer not null default 0,
   error_message text not null default '',
+  -- What a campaign in status `sending` waits for at its provider, since when, and when the next attempt is due.
+  waiting_reason text,
+  waiting_since integer,
+  next_attempt_at integer,
   started_at integer,
   completed_at integer,
   -- The number of the last start. Reports of the Durable Object about an earlier run are ignored.

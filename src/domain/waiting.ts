@@ -10,6 +10,12 @@ export interface Wait {
 
 export const noWait: Wait = { waiting_reason: null, waiting_since: null, next_attempt_at: null }
 
+export const pickWait = ({ waiting_reason, waiting_since, next_attempt_at }: Wait): Wait => ({
+  waiting_reason,
+  waiting_since,
+  next_attempt_at,
+})
+
 /** The services that something can wait for, as sentences begin. */
 export const services = {
   email: 'The e-mail provider',

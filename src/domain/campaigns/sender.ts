@@ -1,3 +1,4 @@
+import type { Wait } from '../waiting.ts'
 import type { Language } from '../languages.ts'
 import type { KeyValue, OrderBy, PageRequest } from '../page.ts'
 import { isRecord, readJson } from '../text/json.ts'
@@ -16,7 +17,7 @@ import type { Counters } from './counters.ts'
 import type { CampaignStatus } from './lifecycle.ts'
 
 /** The state of a campaign's Durable Object that is copied to the campaign's row. */
-export interface CampaignSnapshot extends Counters {
+export interface CampaignSnapshot extends Counters, Wait {
   campaign_id: string
   run: number
   /** Grows with every change, so that an older snapshot never overwrites a newer one. */

@@ -145,7 +145,10 @@ export interface ChunkAttempt {
 }
 
 /** Our own codes for messages that the provider never got. */
-const untriedCodes = ['not_prepared', 'no_time', 'no_result']
+const untriedCodes: readonly string[] = ['not_prepared', 'no_time', 'no_result']
+
+/** True for a failure that says nothing about the provider. */
+export const isUntried = (code: string): boolean => untriedCodes.includes(code)
 
 const backoffMs = [5_000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000, 7_200_000]
 
@@ -182,7 +185,7 @@ export function judgeResult(result: SendResult, attempt: ChunkAttempt): ResultVe
       return retry(false, Math.max(retryAfterMs ?? 0, 1000))
     case 'transient': {
       // A provider that deduplicates may have begun to send, so the same call is repeated.
-      const isExact = attempt.deduplicates && !untriedCodes.includes(code)
+      const isExact = attempt.deduplicates && !isUntried(code)
       if (isExpired || (!isExact && !is_repeat && tries + 1 >= triesUntilUnreachable)) return fail('unreachable')
       return retry(isExact, wait)
     }

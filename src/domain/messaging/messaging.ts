@@ -1,3 +1,5 @@
+import { describeServiceFault, services } from '../waiting.ts'
+
 export const channels = ['email', 'sms'] as const
 export type Channel = (typeof channels)[number]
 
@@ -12,16 +14,32 @@ export const capturedChannels = [...channels, 'wallet'] as const
 const sendFailures = ['permanent', 'transient', 'rate_limited', 'unknown', 'configuration', 'sender'] as const
 export type SendFailure = (typeof sendFailures)[number]
 
-export type SendResult =
-  | { ok: true; providerId: string }
-  | { ok: false; kind: SendFailure; code: string; detail: string; retryAfterMs: number | null }
+interface FailedSend {
+  ok: false
+  kind: SendFailure
+  code: string
+  detail: string
+  retryAfterMs: number | null
+  /** The HTTP status of the provider's answer, if there was one. */
+  status?: number
+}
+
+export type SendResult = { ok: true; providerId: string } | FailedSend
 
 export const createFailure = (
   kind: SendFailure,
   code: string,
   detail: string,
   retryAfterMs: number | null = null,
-): SendResult => ({ ok: false, kind, code, detail, retryAfterMs })
+): FailedSend => ({ ok: false, kind, code, detail, retryAfterMs })
+
+/** Says what the provider of a channel does wrong, for example "The e-mail provider answers 500." */
+export function describeSendFault(channel: Channel, { kind, code, detail, status }: FailedSend): string {
+  if (status !== undefined) return describeServiceFault(channel, { status })
+  if (kind === 'unknown') return describeServiceFault(channel, { status: null })
+  if (kind === 'rate_limited') return `${services[channel]} limits the number of calls.`
+  return `${services[channel]} cannot be used: ${detail || code}`
+}
 
 /** The name of a provider that is not configured. */
 export const noProvider = 'none'

@@ -74,12 +74,9 @@ function toFailure(answer: ProviderAnswer, now: number): SendResult {
   if (!answer.isComplete) return describeMissingAnswer(answer.code)
   const body = isRecord(answer.body) ? answer.body : {}
   const code = readText(body['name']) || `http_${answer.status}`
-  return createFailure(
-    classifyFailure(answer.status, code),
-    code,
-    readText(body['message']),
-    readRetryAfter(answer, code, now),
-  )
+  const { status } = answer
+  const kind = classifyFailure(status, code)
+  return { ...createFailure(kind, code, readText(body['message']), readRetryAfter(answer, code, now)), status }
 }
 
 /** The answer has the ids of accepted messages in order, and the index of each refused message. */

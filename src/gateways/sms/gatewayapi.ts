@@ -40,7 +40,9 @@ function readResult(answer: ProviderAnswer, now: number): SendResult {
   }
   const code = readText(body['code']) || readText(body['error_code']) || `http_${answer.status}`
   const detail = readText(body['message']) || readText(body['detail']) || readText(body['error'])
-  return createFailure(classifyStatus(answer.status), code, detail, parseRetryAfter(answer.header('retry-after'), now))
+  const { status } = answer
+  const retryAfterMs = parseRetryAfter(answer.header('retry-after'), now)
+  return { ...createFailure(classifyStatus(status), code, detail, retryAfterMs), status }
 }
 
 const toWire = ({ from, to, body, reference }: OutboundSms) => ({

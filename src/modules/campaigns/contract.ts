@@ -18,6 +18,7 @@ import {
   SegmentSummary,
   Timestamp,
   Translated,
+  waitingFields,
 } from '../../http/fields.ts'
 import { type RoleCode, roleCodes } from '../../domain/accounts/access.ts'
 import {
@@ -85,6 +86,7 @@ export const CampaignDetail = Campaign.extend({
       'The number of people in the segment who were skipped. The list of recipients has the `reason` of each.',
   }),
   error_message: z.string(),
+  ...waitingFields,
   started_at: Timestamp.nullable().openapi({ description: 'Null until sending starts.' }),
   completed_at: Timestamp.nullable().openapi({ description: 'Null until sending ends.' }),
 }).openapi('CampaignDetail')

@@ -6,6 +6,7 @@ import { invalid } from '../../domain/errors.ts'
 import { buildSearchText, buildSortKey } from '../../domain/text/fold.ts'
 import type { TranslatedDict } from '../../domain/languages.ts'
 import { measureTexts, type SmsSizes } from '../../domain/messaging/sms.ts'
+import { noWait } from '../../domain/waiting.ts'
 import { openEditions } from '../editions/index.ts'
 import type { CreateCampaignInput } from './contract.ts'
 import { checkSegmentRole, guardSegment } from './checks.ts'
@@ -50,6 +51,7 @@ export async function createCampaign(ctx: Ctx, input: CreateCampaignInput): Prom
     unsubscribed_count: 0,
     user_count: 0,
     error_message: '',
+    ...noWait,
     started_at: null,
     completed_at: null,
     run: 0,

@@ -4,6 +4,7 @@ import { countPending, computeRates } from '../../domain/campaigns/counters.ts'
 import { isEditable } from '../../domain/campaigns/lifecycle.ts'
 import { formatInZone } from '../../domain/time/time-zones.ts'
 import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
+import { presentWait } from '../../domain/waiting.ts'
 import { formatFullName } from '../../domain/accounts/users.ts'
 import { presentSegmentSummary } from '../segments/index.ts'
 import type { SegmentSummary } from '../../http/fields.ts'
@@ -46,6 +47,7 @@ export function presentCampaign(row: CampaignRow): z.input<typeof CampaignDetail
     user_count: row.user_count,
     skipped_count: row.skipped_count,
     error_message: row.error_message,
+    ...presentWait(row),
     started_at: toIsoOrNull(row.started_at),
     completed_at: toIsoOrNull(row.completed_at),
   }

@@ -8,6 +8,7 @@ import { parseSchedule, type ScheduleFault } from '../../domain/campaigns/schedu
 import { AppError, fieldError, invalid, LostRace } from '../../domain/errors.ts'
 import { describeProviderFault } from '../../domain/campaigns/readiness.ts'
 import { noProvider } from '../../domain/messaging/messaging.ts'
+import { noWait } from '../../domain/waiting.ts'
 import { openEditions } from '../editions/index.ts'
 import {
   checkCampaignTransition,
@@ -63,6 +64,7 @@ async function startRun(
     status,
     run: campaign.run + 1,
     error_message: '',
+    ...noWait,
     completed_at: null,
     heartbeat_at: now,
     modified_at: now,
@@ -127,6 +129,7 @@ export async function cancelCampaign(ctx: Ctx, campaign: LoadedCampaign): Promis
     skipped_count: snapshot.skipped,
     user_count: snapshot.user_count,
     error_message: snapshot.error_message,
+    ...noWait,
     started_at: snapshot.started_at,
     completed_at: snapshot.completed_at,
     modified_at: now,

@@ -3,12 +3,15 @@ import {
   type ClaimAnswer,
   computeChunkSize,
   isRepeatable,
+  isUntried,
   chunkClaimMs,
   type ExcludedRecipient,
   maxConcurrency,
   type ChunkReport,
   judgeResult,
 } from '../../domain/campaigns/sending-policy.ts'
+import { type Channel, describeSendFault } from '../../domain/messaging/messaging.ts'
+import { noWait } from '../../domain/waiting.ts'
 import { readPerson } from '../../domain/campaigns/sender.ts'
 import { countPending } from '../../domain/campaigns/counters.ts'
 import type { CampaignRecord, RecipientOutcome } from './schema.ts'
@@ -44,17 +47,20 @@ interface CallVerdict {
   freshRetries: number[]
   /** When the retries may begin. */
   notBefore: number
+  /** What the provider does wrong, so that the call is made again. */
+  fault: string | null
   /** Why nothing more can be sent; null when it can. */
   haltReason: string | null
   isRateLimited: boolean
 }
 
-function judgeCall(call: ChunkReport['calls'][number], attempt: ChunkAttempt): CallVerdict {
+function judgeCall(call: ChunkReport['calls'][number], attempt: ChunkAttempt, channel: Channel): CallVerdict {
   const verdict: CallVerdict = {
     outcomes: new Map(),
     exactRetries: [],
     freshRetries: [],
     notBefore: attempt.now,
+    fault: null,
     haltReason: null,
     isRateLimited: call.some(({ result }) => !result.ok && result.kind === 'rate_limited'),
   }
@@ -70,6 +76,7 @@ function judgeCall(call: ChunkReport['calls'][number], attempt: ChunkAttempt): C
       case 'retry':
         verdict[resultVerdict.is_exact ? 'exactRetries' : 'freshRetries'].push(n)
         verdict.notBefore = Math.max(verdict.notBefore, resultVerdict.at)
+        if (!result.ok && !isUntried(result.code)) verdict.fault = describeSendFault(channel, result)
         break
       case 'halted':
         verdict[attempt.is_repeat ? 'exactRetries' : 'freshRetries'].push(n)
@@ -137,8 +144,29 @@ export class ChunkDispatcher {
     for (const retry of retries) if (retry.is_exact || isSending) this.#chunks.addRetry(chunk, retry)
     if (paused_until !== record.paused_until || concurrency !== record.concurrency)
       this.#store.changeRecord({ paused_until, concurrency }, { isVisible: false })
+    this.#updateWait(retries, paused_until, now)
     if (halt_reason !== null && record.status === 'sending') this.halt(halt_reason, now)
     if (record.status === 'cancelled') this.giveUpChunks()
+  }
+
+  /** Stores what the campaign waits for. It waits until every call that failed has succeeded or is given up. */
+  #updateWait(retries: readonly RetryChunk[], pausedUntil: number, now: number): void {
+    const record = this.#store.readRecord()
+    if (!record) return
+    const faultyRetries = retries.filter(({ fault }) => fault !== null)
+    const [first] = faultyRetries
+    if (!first) {
+      if (record.waiting_since !== null && !this.#chunks.hasFault()) this.#store.changeRecord(noWait)
+      return
+    }
+    const attemptAt = Math.max(pausedUntil, Math.min(...faultyRetries.map(({ not_before }) => not_before)))
+    const earlierAt =
+      record.next_attempt_at !== null && record.next_attempt_at > now ? record.next_attempt_at : attemptAt
+    this.#store.changeRecord({
+      waiting_reason: first.fault,
+      waiting_since: record.waiting_since ?? now,
+      next_attempt_at: Math.max(pausedUntil, Math.min(earlierAt, attemptAt)),
+    })
   }
 
   #evaluateReport(record: CampaignRecord, chunk: Chunk | null, report: ChunkReport, now: number): ReportChanges {
@@ -158,7 +186,8 @@ export class ChunkDispatcher {
       deduplicates: this.#provider.deduplicates,
     }
     for (const call of report.calls) {
-      const { outcomes, exactRetries, freshRetries, notBefore, haltReason, isRateLimited } = judgeCall(call, attempt)
+      const verdict = judgeCall(call, attempt, record.channel)
+      const { outcomes, exactRetries, freshRetries, notBefore, haltReason, isRateLimited, fault } = verdict
       for (const [n, outcome] of outcomes) if (chunk || outcome.to === 'sent') changes.outcomes.set(n, outcome)
       if (!chunk) continue
       changes.halt_reason = haltReason ?? changes.halt_reason
@@ -167,7 +196,7 @@ export class ChunkDispatcher {
         changes.concurrency = Math.max(1, Math.floor(record.concurrency / 2))
       }
       // A rate limit does not count as a try.
-      const retry = { not_before: notBefore, tries: tries - Number(isRateLimited) }
+      const retry = { not_before: notBefore, tries: tries - Number(isRateLimited), fault }
       // A repeated call needs the same messages, so it includes recipients whose result is known.
       if (exactRetries.length) changes.retries.push({ ...retry, members: call.map(({ n }) => n), is_exact: true })
       else if (freshRetries.length) changes.retries.push({ ...retry, members: freshRetries, is_exact: false })
@@ -175,7 +204,7 @@ export class ChunkDispatcher {
     const reportedNumbers = new Set(report.calls.flat().map(({ n }) => n))
     const unreportedNumbers = chunk ? readMembers(chunk).filter((n) => !reportedNumbers.has(n)) : []
     // A consumer that reports other calls of the chunk did not make those of unreported members.
-    const retry = { members: unreportedNumbers, is_exact: attempt.is_repeat, not_before: now }
+    const retry = { members: unreportedNumbers, is_exact: attempt.is_repeat, not_before: now, fault: null }
     if (unreportedNumbers.length) changes.retries.push({ ...retry, tries: tries - Number(reportedNumbers.size > 0) })
     return changes
   }

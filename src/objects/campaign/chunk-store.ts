@@ -22,6 +22,8 @@ export interface Chunk {
   not_before: number
   claim_id: string | null
   claimed_until: number | null
+  /** What the provider did wrong at the last try. Null: nothing is known to be wrong. */
+  fault: string | null
 }
 
 export interface RetryChunk {
@@ -30,6 +32,7 @@ export interface RetryChunk {
   is_exact: boolean
   tries: number
   not_before: number
+  fault: string | null
 }
 
 /** Who holds a chunk, from when and until when. */
@@ -89,6 +92,11 @@ export class ChunkStore {
     return this.#sql.exec<{ n: number }>('select count(*) as n from chunks').one().n
   }
 
+  /** True while a chunk waits because of its provider. */
+  hasFault(): boolean {
+    return this.#sql.exec('select 1 from chunks where fault is not null limit 1').toArray().length > 0
+  }
+
   /** Adds a chunk that a consumer has already claimed. */
   addClaimed(
     record: CampaignRecord,
@@ -109,10 +117,10 @@ export class ChunkStore {
     return chunk ?? null
   }
 
-  addRetry(chunk: Chunk, { members, is_exact, tries, not_before }: RetryChunk): void {
+  addRetry(chunk: Chunk, { members, is_exact, tries, not_before, fault }: RetryChunk): void {
     this.#sql.exec(
-      `insert into chunks (run, content_run, members, state, is_repeat, tries, first_tried_at, not_before)
-       values (?, ?, ?, ${quoteChunkState('ready')}, ?, ?, ?, ?)`,
+      `insert into chunks (run, content_run, members, state, is_repeat, tries, first_tried_at, not_before, fault)
+       values (?, ?, ?, ${quoteChunkState('ready')}, ?, ?, ?, ?, ?)`,
       chunk.run,
       chunk.content_run,
       JSON.stringify(members),
@@ -120,6 +128,7 @@ export class ChunkStore {
       tries,
       chunk.first_tried_at,
       not_before,
+      fault,
     )
   }
 

@@ -1,6 +1,7 @@
 import type { JobCtx } from '../../context.ts'
 import { isRunning } from '../../domain/campaigns/lifecycle.ts'
 import { retryableReasons } from '../../domain/campaigns/sending-policy.ts'
+import { noWait } from '../../domain/waiting.ts'
 import {
   type CampaignRow,
   enqueueConsumers,
@@ -109,6 +110,7 @@ export class CampaignCoordinator {
         added_up_to: 0,
         segment_epoch: 0,
         paused_until: 0,
+        ...noWait,
         completed_at: null,
         started_at: isRetry ? record.started_at : null,
       })

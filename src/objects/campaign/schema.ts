@@ -3,6 +3,7 @@ import type { CampaignSnapshot } from '../../domain/campaigns/sender.ts'
 import type { Reason, RecipientState } from '../../domain/campaigns/sending-policy.ts'
 import { type Counters, counterNames } from '../../domain/campaigns/counters.ts'
 import type { CampaignStatus } from '../../domain/campaigns/lifecycle.ts'
+import { noWait, pickWait, type Wait } from '../../domain/waiting.ts'
 import type { Channel } from '../../domain/messaging/messaging.ts'
 
 /** The part of the storage that the object uses. Tests replace it to cause faults. */
@@ -33,6 +34,9 @@ create table if not exists record (
   added_up_to integer not null default 0,
   chunked_up_to integer not null default 0,
   paused_until integer not null default 0,
+  waiting_reason text,
+  waiting_since integer,
+  next_attempt_at integer,
   concurrency integer not null default 16,
   user_count integer not null default 0,
   ${counterNames.map((name) => `${name} integer not null default 0`).join(',\n  ')},
@@ -71,14 +75,16 @@ create table if not exists chunks (
   first_tried_at integer,
   not_before integer not null,
   claim_id text,
-  claimed_until integer
+  claimed_until integer,
+  fault text
 ) strict;
 create table if not exists engagement_changes (
   number integer primary key,
   members text not null
 ) strict;`
 
-export interface CampaignRecord extends Counters {
+/** `Wait` says what a campaign in status `sending` waits for. */
+export interface CampaignRecord extends Counters, Wait {
   campaign_id: string
   channel: Channel
   run: number
@@ -119,4 +125,5 @@ export const toSnapshot = (record: CampaignRecord): CampaignSnapshot => ({
   user_count: record.user_count,
   started_at: record.started_at,
   completed_at: record.completed_at,
+  ...(record.status === 'sending' ? pickWait(record) : noWait),
 })

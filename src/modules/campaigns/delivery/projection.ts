@@ -19,7 +19,8 @@ export const buildProjection = (snapshot: CampaignSnapshot, now: number): SQL =>
       delivered_count = ${snapshot.delivered}, opened_count = ${snapshot.opened}, clicked_count = ${snapshot.clicked},
       bounced_count = ${snapshot.bounced}, unsubscribed_count = ${snapshot.unsubscribed},
       user_count = ${snapshot.user_count}, ${setWhileRunning(sql`error_message`, snapshot.error_message)},
-      started_at = ${snapshot.started_at}, ${setWhileRunning(sql`completed_at`, snapshot.completed_at)},
+      waiting_reason = ${snapshot.waiting_reason}, waiting_since = ${snapshot.waiting_since},
+      next_attempt_at = ${snapshot.next_attempt_at}, started_at = ${snapshot.started_at}, ${setWhileRunning(sql`completed_at`, snapshot.completed_at)},
       revision = ${snapshot.revision},
       heartbeat_at = ${now}, version = version + 1, modified_at = ${now}
     where id = ${snapshot.campaign_id} and run = ${snapshot.run} and revision < ${snapshot.revision}`
