@@ -105,6 +105,8 @@ create table import_columns (
   default_value text,
   transform text not null default '{"type":"none"}' check (json_valid(transform)),
   value_map text check (value_map is null or json_valid(value_map)),
+  -- What the user has to decide about the column: order_id, status; null without a question.
+  question text,
   primary key (import_id, source_index)
 ) strict, without rowid;
 

@@ -18,6 +18,7 @@ import type { ImportPosition } from '../../domain/data-imports/import-position.t
 import { undoReasons } from '../../domain/data-imports/import-undo.ts'
 import type { StoredFormat } from '../../domain/data-imports/files/format.ts'
 import {
+  columnQuestions,
   suggestionOrigins,
   type ColumnStatistics,
   type StagedValues,
@@ -34,7 +35,7 @@ export const dataImports = sqliteTable('data_imports', {
   account_id: text(),
   name: text().notNull(),
   name_key: text().notNull(),
-  source: text({ enum: ['csv', 'api'] }).notNull(),
+  source: text({ enum: ['csv', 'xlsx', 'api'] }).notNull(),
   external_source: text(),
   source_suggested_by: text({ enum: sourceOrigins }),
   uses_organization_memory: integer({ mode: 'boolean' }).notNull().default(false),
@@ -97,6 +98,7 @@ export const importColumns = sqliteTable(
     default_value: text(),
     transform: text({ mode: 'json' }).$type<Transform>().notNull().default({ type: 'none' }),
     value_map: text({ mode: 'json' }).$type<ValueMap>(),
+    question: text({ enum: columnQuestions }),
   },
   (table) => [primaryKey({ columns: [table.import_id, table.source_index] })],
 )

@@ -6,6 +6,7 @@ import { isVisibleTo } from '../../db/visibility.ts'
 import { insert } from '../../db/write.ts'
 import { dataImportLifecycle, defaultOptions, noColumns, noProducts } from '../../domain/data-imports/data-imports.ts'
 import { doesNotExist, fieldError, invalid } from '../../domain/errors.ts'
+import { xlsxType } from '../../domain/files/types.ts'
 import { buildSearchText, buildSortKey } from '../../domain/text/fold.ts'
 import { toIso } from '../../domain/time/instants.ts'
 import { openEditions } from '../editions/index.ts'
@@ -25,6 +26,7 @@ export interface ImportableFile {
   name: string
   size: number
   edition_id: string | null
+  mime_type: string
 }
 
 /**
@@ -33,7 +35,7 @@ export interface ImportableFile {
  */
 export async function findImportableFile(ctx: Ctx, id: string, tenant: EditionTenant): Promise<ImportableFile> {
   const file = await ctx.db.first(sql<ImportableFile & { purpose: string; status: string; is_stored: number }>`
-    select id, name, size, purpose, status, edition_id, storage_key is not null as is_stored from files
+    select id, name, size, mime_type, purpose, status, edition_id, storage_key is not null as is_stored from files
     where id = ${id} and organization_id = ${tenant.organization_id} and ${isVisibleTo(ctx.caller, fileVisibility)}`)
   if (!file || (file.edition_id !== null && file.edition_id !== tenant.edition_id)) throw doesNotExist('file_id')
   if (file.purpose !== 'import')
@@ -56,6 +58,10 @@ export const getFileColumns = (file: ImportableFile | null) => ({
   file_size: file?.size ?? null,
   file_edition_id: file?.edition_id ?? null,
 })
+
+/** The content decided the type of the file when it was uploaded. */
+export const getFileSource = (file: ImportableFile | null) =>
+  file?.mime_type === xlsxType ? ('xlsx' as const) : ('csv' as const)
 
 const initialColumns = {
   total_rows: 0,
@@ -103,7 +109,7 @@ export async function createImport(ctx: Ctx, input: CreateDataImportInput): Prom
     name,
     name_key: buildSortKey(name),
     search: buildSearchText(name),
-    source: 'csv' as const,
+    source: getFileSource(file),
     external_source: external_source ?? null,
     source_suggested_by: null,
     uses_organization_memory: hasOrganizationRole(ctx, input),

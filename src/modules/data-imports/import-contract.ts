@@ -40,7 +40,7 @@ export const ImportParams = IdParams('imp')
 
 const ImportName = RequiredText(255).openapi({ example: 'Orders of 2025' })
 const ExternalSource = Code(maxExternalSourceLength).min(1)
-const sources = ['csv', 'api'] as const
+const sources = ['csv', 'xlsx', 'api'] as const
 
 const optionFields = {
   delimiter: z.enum(importDelimiters).openapi({ description: 'Delimiter of a CSV file.' }),
@@ -114,7 +114,9 @@ export const DataImport = z
   .object({
     id: Id('imp'),
     name: ImportName,
-    source: z.enum(sources).openapi({ description: '`api` for external orders.' }),
+    source: z
+      .enum(sources)
+      .openapi({ description: '`xlsx` for a workbook, `csv` for other files, `api` for external orders.' }),
     external_source: ExternalSource.nullable().openapi({
       description:
         'The other system. Orders with the same id in the same system are the same order. Null until you set it or ' +

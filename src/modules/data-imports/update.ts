@@ -12,7 +12,7 @@ import {
 import { buildSearchText, buildSortKey } from '../../domain/text/fold.ts'
 import { isSameJson } from '../../domain/text/json.ts'
 import { checkAction, commitImport } from './begin.ts'
-import { getFileColumns, findImportableFile } from './create.ts'
+import { getFileColumns, getFileSource, findImportableFile } from './create.ts'
 import type { UpdateDataImportInput } from './import-contract.ts'
 import { buildMappingChanges } from './mapping/state.ts'
 import { hasOrganizationRole, type LoadedImport, mayReadFile } from './queries.ts'
@@ -64,7 +64,7 @@ export async function updateImport(ctx: Ctx, row: LoadedImport, input: UpdateDat
     ...(input.external_source === undefined
       ? {}
       : { external_source: input.external_source, source_suggested_by: null }),
-    ...(hasNewFile ? { remembered_options: null } : {}),
+    ...(hasNewFile ? { remembered_options: null, source: getFileSource(file) } : {}),
     options,
     file_id: fileId,
     ...(await buildRestartChanges(ctx, row, options, fileId)),

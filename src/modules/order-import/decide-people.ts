@@ -134,7 +134,7 @@ export class PeopleResolver {
       first_name: nameSource.first_name,
       last_name: nameSource.last_name,
       locale: imported.locale ?? before?.locale ?? imported.language ?? this.#context.edition.default_language,
-      metadata: Object.keys(imported.metadata).length === 0 ? (before?.metadata ?? {}) : imported.metadata,
+      metadata: { ...before?.metadata, ...imported.metadata },
     }
   }
 

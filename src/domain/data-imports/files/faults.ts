@@ -61,6 +61,12 @@ export const buildTooManyCellsFault = (width: number): RowFault => ({
     'the delimiter.',
 })
 
+/** Names the other sheets of a workbook, one of which may have the orders. Empty without other sheets. */
+export function buildSheetHint(sheetNames: readonly string[] = [], sheetName?: string): string {
+  const names = sheetNames.filter((name) => name !== sheetName).map((name) => `"${name}"`)
+  return names.length === 0 ? '' : ` If another sheet has the orders, name it in the option sheet: ${names.join(', ')}.`
+}
+
 /** The canonical copy of a file may have this many bytes, and many times the size of the file. */
 const shortCopyBytes = 33_554_432
 const maxCopyRatio = 100

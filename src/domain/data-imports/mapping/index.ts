@@ -1,5 +1,6 @@
 export { ColumnCounter, mergeStatistics, countCells, type ColumnStatistics } from './columns/statistics.ts'
 export {
+  columnQuestions,
   groupings,
   suggestionOrigins,
   toOrigin,
@@ -11,6 +12,7 @@ export {
   type ValueMap,
 } from './mapping.ts'
 export { detectSource, suggestImport } from './presets/detect.ts'
+export { findQuestions } from './suggest/questions.ts'
 export { recallMappings, type RememberedColumn } from './suggest/recall.ts'
 export { getGroupKey, isLeftOut, mapOrder, type DecidedOrder } from './rows/order.ts'
 export { prepareMappings, type PreparedMappings } from './rows/prepare.ts'

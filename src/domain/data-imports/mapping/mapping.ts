@@ -35,6 +35,10 @@ export type Grouping = (typeof groupings)[number]
 export const suggestionOrigins = ['memory', 'preset', 'header', 'values'] as const
 export type SuggestionOrigin = (typeof suggestionOrigins)[number]
 
+/** What only the user can decide about a column that was not mapped. */
+export const columnQuestions = ['order_id', 'status'] as const
+export type ColumnQuestion = (typeof columnQuestions)[number]
+
 export type SuggestionReason = 'preset' | 'history' | 'exact' | 'alias' | 'normalised' | 'near' | 'values'
 
 export interface SuggestedMapping extends TargetMapping {

@@ -285,7 +285,9 @@ export const listTargetFields = operation({
   method: 'get',
   path: '/v1/data-imports/target-fields',
   summary: 'List target fields',
-  description: 'Lists the fields to which columns can be mapped. `order.metadata.<key>` is a target for any key.',
+  description:
+    'Lists the fields to which columns can be mapped. `order.metadata.<key>` and `customer.metadata.<key>` are targets ' +
+    'for any key.',
   roles: importRoles,
   query: TargetFieldsQuery,
   response: z.object({ results: z.array(TargetFieldShape) }).openapi('ImportTargetFields'),

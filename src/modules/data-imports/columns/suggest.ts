@@ -7,6 +7,7 @@ import type { StoredSource } from '../../../domain/data-imports/data-imports.ts'
 import {
   buildHeaderKey,
   detectSource,
+  findQuestions,
   findTargetField,
   recallMappings,
   type SuggestedMapping,
@@ -98,6 +99,31 @@ function applySuggestions(
   }
 }
 
+/** Stores the questions about columns. A known export has none. */
+function askAboutColumns(
+  { columns, constants }: MappingState,
+  history: ReadonlyMap<string, string | null>,
+  id_columns: readonly number[] | null,
+): { columns: readonly ColumnRow[]; statement: Statement } {
+  const questions = findQuestions({
+    columns: columns.map((column) => ({
+      header: column.source_column,
+      statistics: getStatistics(column),
+      target: column.target_field,
+      is_left_out: column.is_ignored || history.get(buildHeaderKey(column.source_column)) === null,
+    })),
+    targets: new Set([...columns, ...constants].flatMap(({ target_field }) => target_field ?? [])),
+    id_columns: id_columns ?? [],
+  })
+  const getQuestion = ({ source_index }: ColumnRow) => (id_columns && questions.get(source_index)) ?? null
+  const importId = columns[0]?.import_id ?? ''
+  const pairs = JSON.stringify(Object.fromEntries(columns.map((one) => [one.source_index, getQuestion(one)])))
+  return {
+    columns: columns.map((column) => ({ ...column, question: getQuestion(column) })),
+    statement: sql`update import_columns set question = ${pairs} ->> ('$.' || source_index) where import_id = ${importId}`,
+  }
+}
+
 /** Earlier readings and lost races leave objects that the canonical copy does not use. */
 const deleteOrphans = (job: JobCtx, row: ImportRow): Promise<Statement[]> =>
   deleteParts(
@@ -140,16 +166,17 @@ export async function suggestStep(job: JobCtx, row: ImportRow): Promise<null> {
   const history = memory
     ? new Map([...memory.left_out].map((key) => [key, null] as const))
     : await loadHeaderHistory(job.db, listMemoryOwners(row), names.map(buildHeaderKey))
-  const { mappings, group_by } = suggestImport({ columns, consents, history, now: job.now() })
+  const { mappings, group_by, id_columns } = suggestImport({ columns, consents, history, now: job.now() })
   const openSuggestions = pickOpenSuggestions(state, [...recalled, ...mappings])
   const suggested = applySuggestions(row, state, openSuggestions, memory?.constants ?? {})
+  const asked = askAboutColumns(suggested.state, history, detected_source ? null : id_columns)
   // The grouping stays open: the user may still map a column to the id.
   const hasId = decideGrouping(suggested.state) === 'external_id'
   const finalOptions = {
     ...options,
     group_by: options.group_by ?? group_by ?? (hasId ? ('external_id' as const) : null),
   }
-  const finalState = { ...suggested.state, options: finalOptions }
+  const finalState = { ...suggested.state, columns: asked.columns, options: finalOptions }
   return endPhase(job, row, {
     status: 'mapping_columns',
     changes: {
@@ -163,6 +190,7 @@ export async function suggestStep(job: JobCtx, row: ImportRow): Promise<null> {
     statements: [
       sql`delete from import_constants where import_id = ${row.id} and suggested_by is not null`,
       ...suggested.statements,
+      asked.statement,
       ...(await deleteOrphans(job, row)),
     ],
   })

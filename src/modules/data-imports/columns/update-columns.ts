@@ -79,6 +79,7 @@ function changeColumn(column: ColumnRow, change: ColumnChange, state: MappingSta
     target_position: change.target_position ?? (hasNewTarget ? 0 : column.target_position),
     is_ignored: change.is_ignored ?? (target_field === null && column.is_ignored),
     is_suggested: false,
+    question: null,
     suggested_by: null,
     confidence: target_field === null ? 0 : 1,
     ...(change.default_value === undefined ? {} : { default_value: change.default_value }),
@@ -105,7 +106,21 @@ function changeColumns(state: MappingState, { mappings }: UpdateColumnMappingsIn
     else changedColumns.set(column.source_index, changeColumn(column, change, state))
   }
   if (errors.length) throw invalid(...errors)
-  return state.columns.map((column) => changedColumns.get(column.source_index) ?? column)
+  const columns = state.columns.map((column) => changedColumns.get(column.source_index) ?? column)
+  checkMapSizes(state.columns, columns)
+  return columns
+}
+
+const maxMapsLength = 200_000
+
+/** Every list of columns answers all value maps, so they are bounded together. */
+function checkMapSizes(before: readonly ColumnRow[], after: readonly ColumnRow[]): void {
+  const measure = (columns: readonly ColumnRow[]) =>
+    columns.reduce((sum, { value_map }) => sum + (value_map === null ? 0 : JSON.stringify(value_map).length), 0)
+  const length = measure(after)
+  if (length <= Math.max(maxMapsLength, measure(before))) return
+  const detail = `The value maps of an import have at most ${maxMapsLength} characters of JSON together, and these have ${length}.`
+  throw invalid(fieldError(['mappings'], 'max_length', detail))
 }
 
 /** Reads a constant like a cell. Returns why it cannot be read, or null. */

@@ -2,7 +2,13 @@ import { type FieldError, fieldError } from '../../../domain/errors.ts'
 import { type PreparedMappings, findTargetField } from '../../../domain/data-imports/mapping/index.ts'
 import { type ColumnRow, groupColumns, type MappingState } from './state.ts'
 
-type IssueCode = 'ambiguous_format' | 'duplicate_target' | 'missing_target' | 'unknown_target_field' | 'unmapped_values'
+type IssueCode =
+  | 'ambiguous_format'
+  | 'duplicate_target'
+  | 'missing_target'
+  | 'undecided_column'
+  | 'unknown_target_field'
+  | 'unmapped_values'
 
 export interface MappingIssue {
   code: IssueCode
@@ -48,7 +54,41 @@ function findSurplusColumns({ columns, consents }: MappingState): { target: stri
   })
 }
 
+const questionMessages = {
+  order_id:
+    'may be the id of the order or that of a ticket. Map it to order.external_id if the rows of an order share its ' +
+    'value. If no column is the id of the order, ignore it or set the option group_by.',
+  status:
+    'seems to say which orders are paid. Map it to order.status or item.status, or ignore it. Otherwise all of its ' +
+    'orders count as paid.',
+}
+
 const maxExamples = 5
+
+/** Lists columns that were not mapped and that the user has to map or to ignore. */
+function findOpenQuestions({ columns, constants, options }: MappingState): MappingIssue[] {
+  const targets = new Set([...columns, ...constants].map(({ target_field }) => target_field))
+  return columns.flatMap((column): MappingIssue[] => {
+    const { question, source_index, target_field, is_ignored } = column
+    if (question === null || target_field !== null || is_ignored) return []
+    const isId = question === 'order_id'
+    const isAnswered = isId
+      ? targets.has('order.external_id') || options.group_by !== null
+      : targets.has('order.status') || targets.has('item.status')
+    if (isAnswered) return []
+    const examples = column.sample_values.slice(0, 2).map((value) => `"${value}"`)
+    const name = `"${column.source_column || `column ${source_index + 1}`}"`
+    const message = `${name}, with values such as ${examples.join(' and ')}, ${questionMessages[question]}`
+    return [
+      {
+        code: 'undecided_column',
+        column: source_index,
+        target_field: isId ? 'order.external_id' : 'order.status',
+        message,
+      },
+    ]
+  })
+}
 
 function findUnmappedIssues(state: MappingState, prepared: PreparedMappings): MappingIssue[] {
   return Object.entries(prepared.unmapped_values).map(([target_field, values]) => {
@@ -85,6 +125,7 @@ export function findMappingIssues(
         target_field: column.target_field ?? '',
         message: `The target ${column.target_field ?? ''} no longer exists in this edition.`,
       })),
+      ...findOpenQuestions(state),
       ...prepared.ambiguous.map((one) => buildAmbiguityIssue(state, one)),
     ],
     warnings: findUnmappedIssues(state, prepared),
@@ -95,6 +136,7 @@ const fieldsByCode: Record<IssueCode, string> = {
   ambiguous_format: 'transform',
   duplicate_target: 'target_field',
   missing_target: 'target_field',
+  undecided_column: 'target_field',
   unknown_target_field: 'target_field',
   unmapped_values: 'value_map',
 }

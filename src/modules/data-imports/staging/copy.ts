@@ -4,7 +4,7 @@ import type { Statement } from '../../../db/database.ts'
 import { importColumns } from '../../../db/schema/data-imports.ts'
 import { select } from '../../../db/select.ts'
 import { splitIntoParameters } from '../../../db/write.ts'
-import { ReadError } from '../../../domain/data-imports/files/faults.ts'
+import { buildSheetHint, ReadError } from '../../../domain/data-imports/files/faults.ts'
 import { type CanonicalChunk, readCanonicalChunks, type CopyPosition } from '../../../domain/data-imports/files/read.ts'
 import type { FileFormat, CopySegment, StoredFormat } from '../../../domain/data-imports/files/format.ts'
 import type { FileSource } from '../../../domain/data-imports/files/source.ts'
@@ -78,8 +78,12 @@ async function loadStatistics(job: JobCtx, { id }: ImportRow): Promise<CopyState
 const getCopyProgress = (copy: CopyPosition, file: FileSource): number =>
   file.size === 0 ? 0 : Math.min(0.99, copy.source.offset / file.size)
 
-const buildEmptyFileError = (): ReadError =>
-  new ReadError('empty_file', 'The file has a header but no rows. Choose the file with the orders.')
+function buildEmptyFileError(format: FileFormat): ReadError {
+  const { sheetName, sheetNames } = format.kind === 'xlsx' ? format : {}
+  const hint = buildSheetHint(sheetNames, sheetName)
+  const message = sheetName === undefined ? 'The file has' : `The sheet "${sheetName}" has`
+  return new ReadError('empty_file', `${message} a header but no rows.${hint || ' Choose the file with the orders.'}`)
+}
 
 const completeFormat = (
   format: FileFormat,
@@ -95,7 +99,7 @@ async function commitCopy(
   state: CopyState,
 ): Promise<ImportRow | null> {
   const isEmpty = part.size === 0
-  if (isLast && isEmpty && state.segments.length === 0) throw buildEmptyFileError()
+  if (isLast && isEmpty && state.segments.length === 0) throw buildEmptyFileError(getFormat(row))
   const segment: CopySegment | null = isEmpty ? null : await storeSegment(job, row.id, part.bytes)
   const segments = segment ? [...state.segments, segment] : state.segments
   const format = getFormat(row)

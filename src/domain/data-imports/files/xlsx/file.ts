@@ -1,4 +1,4 @@
-import { ReadError } from '../faults.ts'
+import { buildSheetHint, ReadError } from '../faults.ts'
 import type { FormatOptions, XlsxFormat } from '../format.ts'
 import { findHeader, type Header } from '../header.ts'
 import type { LinePosition } from '../lines.ts'
@@ -41,25 +41,21 @@ async function readSample(file: FileSource, workbook: Workbook): Promise<Workboo
     if (sample.length > 0) return { ...workbook, ...sheet, sample }
     emptyBytes += sheet.sheet.compressedSize
   }
-  throw new ReadError(
-    'empty_file',
-    `The sheet "${workbook.sheetName}" has no rows. To read another one, set the option sheet.`,
-  )
+  const { sheetName, sheetNames } = workbook
+  throw new ReadError('empty_file', `The sheet "${sheetName}" has no rows.${buildSheetHint(sheetNames, sheetName)}`)
 }
 
 function findSheetHeader(
   rows: Parameters<typeof findHeader>[0],
-  { hasHeader, sheet }: FormatOptions,
-  sheetNames: readonly string[],
+  { hasHeader }: FormatOptions,
+  { sheetName, sheetNames }: Pick<Workbook, 'sheetName' | 'sheetNames'>,
 ): Header {
   try {
     return findHeader(rows, hasHeader ?? null)
   } catch (error) {
-    if (!(error instanceof ReadError) || error.fault.code !== 'no_header' || sheet || sheetNames.length < 2) throw error
+    if (!(error instanceof ReadError) || error.fault.code !== 'no_header') throw error
     const { code, message, line } = error.fault
-    const names = sheetNames.map((name) => `"${name}"`).join(', ')
-    const hint = `If another sheet has the orders, name it in the option sheet: ${names}.`
-    throw new ReadError(code, `${message} ${hint}`, line === null ? {} : { line })
+    throw new ReadError(code, message + buildSheetHint(sheetNames, sheetName), line === null ? {} : { line })
   }
 }
 
@@ -71,7 +67,7 @@ export async function inspectXlsx(file: FileSource, options: FormatOptions): Pro
     line: number,
     cells: [...cells, ...Array.from({ length: width - cells.length }, () => '')],
   }))
-  const { names, index } = findSheetHeader(rows, options, sheetNames)
+  const { names, index } = findSheetHeader(rows, options, { sheetName, sheetNames })
   const line = rows[index]?.line
   return {
     kind: 'xlsx',

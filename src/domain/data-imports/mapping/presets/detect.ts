@@ -1,6 +1,6 @@
 import type { Grouping, SuggestedMapping, Transform, ValueMap } from '../mapping.ts'
 import type { ImportColumn } from '../suggest/candidates.ts'
-import { suggestMappings, type SuggestionInput } from '../suggest/suggest.ts'
+import { suggestColumns, suggestMappings, type SuggestionInput } from '../suggest/suggest.ts'
 import { findTargetField } from '../targets/fields.ts'
 import { buildHeaderKey } from '../targets/aliases.ts'
 import { suggestValueMap } from '../values/value-maps.ts'
@@ -41,6 +41,7 @@ export interface ImportSuggestion {
   detected_source: DetectedSource | null
   mappings: readonly SuggestedMapping[]
   group_by: Grouping | null
+  id_columns: readonly number[]
 }
 
 /** The first of two columns with the same header counts. */
@@ -133,7 +134,7 @@ export function detectSource(headers: readonly string[]): DetectedSource | null 
 /** Uses the preset of the detected system, or general rules. */
 export function suggestImport(input: SuggestionInput): ImportSuggestion {
   const preset = findPreset(input.columns)
-  if (!preset) return { detected_source: null, mappings: suggestMappings(input), group_by: null }
+  if (!preset) return { detected_source: null, ...suggestColumns(input), group_by: null }
   const presetMappings = Object.entries(preset.targets).flatMap(
     ([target, one]) => buildMapping(target, one, input) ?? [],
   )
@@ -142,5 +143,6 @@ export function suggestImport(input: SuggestionInput): ImportSuggestion {
     detected_source: { source: preset.source, label: preset.label, confidence: presetConfidence },
     mappings: [...mappings, ...suggestFurtherMappings(preset, mappings, input)],
     group_by: preset.group_by,
+    id_columns: [],
   }
 }

@@ -34,6 +34,7 @@ export interface DecidedOrder {
     last_name: string | null
     full_name: string | null
     locale: Language | null
+    metadata: Readonly<Record<string, string>>
   }
   items: readonly DecidedItem[]
   service_fee_minor: number
@@ -108,13 +109,26 @@ function appendText(list: string, text: string): string | null {
   return longer.length > longestMetadata ? null : longer
 }
 
-const isOfCustomer = (target: string): boolean => target.startsWith('customer.')
+const isCustomerMetadata = (target: string): boolean => target.startsWith('customer.metadata.')
+const isMetadata = (target: string): boolean => target.startsWith('order.metadata.') || isCustomerMetadata(target)
+const isOfCustomer = (target: string): boolean => target.startsWith('customer.') && !isCustomerMetadata(target)
 
 /** Whether a row names another person than the first row. Without an address of its own, it only names a holder. */
 const namesOther = ({ values }: PlacedRow, buyer: OrderValues): boolean =>
   values['customer.email'] !== undefined && values['customer.email'] !== buyer['customer.email']
 
 const holderNames = ['first_name', 'last_name', 'full_name'] as const
+
+/** Whether a row tells something about another customer than the buyer. */
+function describesOther(row: PlacedRow, target: string, buyer: OrderValues): boolean {
+  if (target === 'customer.email' || !target.startsWith('customer.') || buyer['customer.email'] === undefined)
+    return false
+  if (namesOther(row, buyer) || !isCustomerMetadata(target)) return namesOther(row, buyer)
+  return holderNames.some((name) => {
+    const [own, first] = [row.values[`customer.${name}`], buyer[`customer.${name}`]]
+    return own !== undefined && first !== undefined && fold(String(own)) !== fold(String(first))
+  })
+}
 
 /**
  * Gives a row the holder of its ticket if the column of customers names different people in an order. The address of
@@ -154,11 +168,13 @@ function mergeRows(placed: readonly PlacedRow[]): MergedRows {
       if (!isOrderLevel(target)) continue
       const first = firstLines.get(target)
       const before = values[target]
+      const isOther = describesOther(row, target, values)
+      if (isOther && (first === undefined || isCustomerMetadata(target))) continue
       if (first === undefined) {
         values[target] = value
         firstLines.set(target, row.line)
       } else if (before === value || (isOfCustomer(target) && fold(String(before)) === fold(String(value)))) continue
-      else if (typeof before === 'string' && typeof value === 'string' && target.startsWith('order.metadata.')) {
+      else if (typeof before === 'string' && typeof value === 'string' && isMetadata(target)) {
         const list = appendText(before, value)
         if (list !== null) values[target] = list
         else {
@@ -258,6 +274,7 @@ const readCustomer = (values: OrderValues): DecidedOrder['customer'] => ({
   last_name: getText(values, 'customer.last_name'),
   full_name: getText(values, 'customer.full_name'),
   locale: findWord(languages, getText(values, 'customer.locale')),
+  metadata: pickByPrefix(values, 'customer.metadata.', isText),
 })
 
 /** Services that a file can name. Any other name counts as `import`. */

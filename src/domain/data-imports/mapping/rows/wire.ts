@@ -7,6 +7,9 @@ import type { DecidedOrder } from './order.ts'
 const removeNulls = (fields: Readonly<Record<string, unknown>>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined))
 
+const nullIfEmpty = <Fields extends object>(fields: Fields): Fields | null =>
+  Object.keys(fields).length === 0 ? null : fields
+
 const majorOrNull = (minor: number | null): number | null => (minor === null ? null : toMajor(minor))
 
 const toWireItem = (item: DecidedItem): Record<string, unknown> =>
@@ -34,7 +37,7 @@ export const toWireOrder = (order: DecidedOrder): Record<string, unknown> =>
     status: order.status,
     created: toIso(order.created_at),
     currency: order.currency,
-    customer: removeNulls(order.customer),
+    customer: removeNulls({ ...order.customer, metadata: nullIfEmpty(order.customer.metadata) }),
     items: order.items.map(toWireItem),
     amount: majorOrNull(order.amount_minor),
     refunded_amount: majorOrNull(order.refunded_minor),

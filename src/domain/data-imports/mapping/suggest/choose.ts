@@ -23,7 +23,11 @@ function outdoes(one: Candidate, rival: Candidate, columns: readonly ImportColum
   if (!statistics || !other) return false
   const haveEqualCells = describeCells(statistics) === describeCells(other)
   // Either of two order numbers says which rows belong to an order.
-  const isId = one.target === 'order.external_id' && ['specific', 'plain'].includes(one.rank) && statistics.blank === 0
+  const isId =
+    one.target === 'order.external_id' &&
+    ['specific', 'plain'].includes(one.rank) &&
+    statistics.blank === 0 &&
+    countDifferent(statistics) === countDifferent(other)
   return haveEqualCells || isId || statistics.filled >= other.filled * 2
 }
 
@@ -273,8 +277,38 @@ export function findTimeColumn(
   return dates.dates.with_time * 2 > dates.filled ? null : time.column
 }
 
+/** Headers of these ranks name an order and not just any thing. */
+const namesOrder = ({ rank }: Candidate): boolean => !['indirect', 'vague'].includes(rank)
+
+/**
+ * Lists the columns that could be the id of the order if the file does not say which. Rows that look like tickets and
+ * have an id each are orders only if a header says so, because otherwise each ticket would become an order.
+ */
+function listPossibleIds(
+  candidates: readonly Candidate[],
+  chosen: ChosenCandidates,
+  columns: readonly ImportColumn[],
+): number[] {
+  const ids = candidates.filter(({ target }) => target === 'order.external_id')
+  const id = chosen.get('order.external_id')
+  if (!id) return ids.filter((one) => one.rank !== 'vague' || ids.length > 1).map(({ column }) => column)
+  const statistics = getStatistics(id, columns)
+  if (!statistics || id.rank === 'certain' || statistics.filled < 2) return []
+  const areTickets = chosen.has('item.vendor_code') || personFields.some((name) => chosen.has(`item.user.${name}`))
+  const repeats = (one: ColumnStatistics | null) => one !== null && countDifferent(one) < one.filled
+  if (!areTickets || repeats(statistics)) return []
+  const rivals = ids.filter((one) => one.column !== id.column && repeats(getStatistics(one, columns)))
+  return rivals.length > 0 || !namesOrder(id) ? [id.column, ...rivals.map(({ column }) => column)] : []
+}
+
+export interface Choice {
+  chosen: ChosenCandidates
+  /** Columns among which the user has to choose the id of the order. Empty if there is no doubt. */
+  id_columns: readonly number[]
+}
+
 /** Chooses a column for each target. A target for which two columns are equally good gets none. */
-export function choose(candidates: readonly Candidate[], input: ChoiceInput): ChosenCandidates {
+export function choose(candidates: readonly Candidate[], input: ChoiceInput): Choice {
   const { columns } = input
   const candidatesWithoutTimes = candidates.filter(({ part }) => part === null)
   const chosen: ChosenCandidates = new Map()
@@ -289,6 +323,11 @@ export function choose(candidates: readonly Candidate[], input: ChoiceInput): Ch
   resolveBareNames(chosen, columns)
   resolveBareStatus(chosen)
   resolveTotals(chosen, columns)
+  const id_columns = listPossibleIds(candidatesWithoutTimes, chosen, columns)
+  if (id_columns.length > 0) {
+    chosen.delete('order.external_id')
+    for (const [target, { column }] of chosen) if (id_columns.includes(column)) chosen.delete(target)
+  }
   dropUnsupported(chosen, input)
-  return chosen
+  return { chosen, id_columns }
 }

@@ -1,4 +1,6 @@
-import { isFree, readBoolean, removeUnit } from '../values/words.ts'
+import { isFree, readBoolean, readStatus, removeUnit } from '../values/words.ts'
+import { toOrderStatus } from '../values/value-maps.ts'
+import type { OrderStatus } from '../../../orders/orders.ts'
 import type { ValueMap } from '../mapping.ts'
 import { getShare, type CellKind, type ColumnStatistics } from '../columns/statistics.ts'
 import type { TargetType } from '../targets/fields.ts'
@@ -77,18 +79,26 @@ export function areCodes(statistics: ColumnStatistics): boolean {
 export const areDifferent = (statistics: ColumnStatistics): boolean =>
   statistics.has_more_values || countDifferentValues(statistics) >= statistics.filled * 0.8
 
-/** Null if the column has other values than yes and no. */
+function readPaid(text: string): OrderStatus | null {
+  const isPaid = readBoolean(text)
+  if (isPaid !== null) return isPaid ? 'completed' : 'pending'
+  const status = readStatus(text)
+  return status && toOrderStatus(status)
+}
+
+/** Null if the column has no yes or no, or other values than these and statuses. */
 export function buildPaidMap(statistics: ColumnStatistics | null): ValueMap | null {
-  if (!statistics || statistics.has_more_values || getShare(statistics, 'boolean') < 1) return null
-  return Object.fromEntries(
-    Object.keys(statistics.values).map((text) => [text, { to: readBoolean(text) ? 'completed' : 'pending' }]),
-  )
+  if (!statistics || statistics.has_more_values || getShare(statistics, 'boolean') === 0) return null
+  const entries = Object.keys(statistics.values).map((text) => [text, readPaid(text)] as const)
+  return entries.every(([, to]) => to !== null)
+    ? Object.fromEntries(entries.flatMap(([text, to]) => (to === null ? [] : [[text, { to }]])))
+    : null
 }
 
 const maxStatuses = 12
 
 /** One known status among few words is enough for a column of that name. The user gives the others a meaning. */
-const areStatuses = ({ kinds, values, has_more_values }: ColumnStatistics): boolean =>
+export const areStatuses = ({ kinds, values, has_more_values }: ColumnStatistics): boolean =>
   kinds.status > 0 &&
   !has_more_values &&
   Object.keys(values).length <= maxStatuses &&

@@ -53,11 +53,19 @@ function toSuggestion(candidate: Candidate, input: SuggestionInput): SuggestedMa
   return { target, columns: [column], confidence, reason, value_map, ...transform }
 }
 
+export interface Suggestions {
+  mappings: readonly SuggestedMapping[]
+  /** Columns among which the user has to choose the id of the order. */
+  id_columns: readonly number[]
+}
+
+export const suggestMappings = (input: SuggestionInput): readonly SuggestedMapping[] => suggestColumns(input).mappings
+
 /** Suggests at most one column for a target and one target for a column. */
-export function suggestMappings(input: SuggestionInput): SuggestedMapping[] {
+export function suggestColumns(input: SuggestionInput): Suggestions {
   const context = { consents: input.consents ?? [], history: input.history ?? new Map<string, string | null>() }
   const candidates = input.columns.flatMap((column, index) => findCandidate(column, index, context) ?? [])
-  const chosen = choose(candidates, input)
+  const { chosen, id_columns } = choose(candidates, input)
   const usedColumns = new Set(candidates.map(({ column }) => column))
   for (const candidate of findCandidatesByValues(input.columns, usedColumns))
     if (!chosen.has(candidate.target)) chosen.set(candidate.target, candidate)
@@ -66,7 +74,8 @@ export function suggestMappings(input: SuggestionInput): SuggestedMapping[] {
   const suggestions = [...chosen.values()]
     .filter(({ confidence }) => confidence >= leastConfidence)
     .map((candidate) => toSuggestion(candidate, input))
-  return suggestions.map((one) =>
+  const mappings = suggestions.map((one) =>
     one.target === 'order.created' && time !== null ? { ...one, columns: [...one.columns, time] } : one,
   )
+  return { mappings, id_columns }
 }

@@ -103,18 +103,19 @@ export interface KnownConsent {
 
 export const buildConsentTarget = (key: string): string => `consent.${key}`
 
-const metadataPrefix = 'order.metadata.'
+const metadataPrefixes = ['order.metadata.', 'customer.metadata.'] as const
 const metadataKey = /^[a-z0-9][a-z0-9_-]{0,63}$/i
 
 function buildMetadataField(key: string): TargetField | null {
-  const name = key.slice(metadataPrefix.length)
-  if (!key.startsWith(metadataPrefix) || !metadataKey.test(name)) return null
+  const prefix = metadataPrefixes.find((one) => key.startsWith(one))
+  const name = key.slice(prefix?.length)
+  if (prefix === undefined || !metadataKey.test(name)) return null
   return { ...buildField(key, name, { max: 1000 }), group: 'metadata' }
 }
 
 const fixedByKey: ReadonlyMap<string, TargetField> = new Map(fixedTargetFields.map((one) => [one.key, one]))
 
-/** Lists all targets of an edition, except `order.metadata.<key>`, which takes any key. */
+/** Lists all targets of an edition, except metadata of orders and customers, which take any key. */
 export const buildTargetFields = (consents: readonly KnownConsent[]): TargetField[] => [
   ...fixedTargetFields,
   ...consents.map(({ key, name }): TargetField => ({
