@@ -73,6 +73,16 @@ describe('the OpenAPI document', () => {
     expect(patternCount).toBeGreaterThan(20)
   })
 
+  it('says the defaults of bodies in descriptions, because typed clients require fields with a `default`', () => {
+    const withDefault: string[] = []
+    for (const operation of all)
+      for (const { schema } of Object.values(findDocumented(operation).requestBody?.content ?? {}))
+        for (const [path, part] of listSchemas(schema, operation.id)) if ('default' in part) withDefault.push(path)
+    expect(withDefault).toEqual([])
+    const status = document.components.schemas['ExternalOrder']?.properties?.['status']
+    expect(status?.description).toContain('Default: `completed`.')
+  })
+
   it('gives every whole number a format', () => {
     const withoutFormat: string[] = []
     const collect = (part: unknown, path: string) => {

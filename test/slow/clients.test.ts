@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -7,7 +7,7 @@ import { createClient, type Page } from '../../scripts/support/client.ts'
 import { root } from '../../scripts/support/paths.ts'
 import { demoVariables, type DemoState, seed } from '../../scripts/support/seed.ts'
 import { type Server, startServer } from '../../scripts/support/server.ts'
-import { pythonProgram, typedProgram, validatingProgram } from '../support/client-programs.ts'
+import { buildTypedProgram, pythonProgram, validatingProgram } from '../support/client-programs.ts'
 
 let folder: string
 let server: Server
@@ -76,10 +76,12 @@ afterAll(async () => {
 })
 
 describe('a client generated from the document', () => {
-  it('compiles and makes real calls when openapi-typescript makes it', async () => {
+  it('compiles and makes real calls when openapi-typescript makes it, with the order of the README', async () => {
     await mkdir(join(folder, 'typed'))
     await run(bin('openapi-typescript'), [documentFile(), '-o', join(folder, 'typed', 'schema.d.ts')], folder)
-    expectRealCalls(await compileAndRun('typed', typedProgram))
+    const readme = await readFile(join(root, 'README.md'), 'utf8')
+    const [, orders = ''] = /"orders": (\[.*?\])\}'/s.exec(readme) ?? []
+    expectRealCalls(await compileAndRun('typed', buildTypedProgram(orders)))
   })
 
   it('compiles and makes real calls when @hey-api/openapi-ts makes it, with zod that checks each answer', async () => {

@@ -1,6 +1,7 @@
 /** Programs that use generated clients. Each creates an organisation, an event and an edition, and reads them again. */
 
-export const typedProgram = `
+/** `orders` is the text of an array of orders. */
+export const buildTypedProgram = (orders: string) => `
 import createClient from 'openapi-fetch'
 import type { paths } from './schema.d.ts'
 
@@ -21,6 +22,10 @@ const list = await client.GET('/v1/editions', {
   params: { query: { organization_id, ordering: ['-start_date', 'created'], page: 1 } },
   querySerializer: { array: { style: 'form', explode: false } },
 })
+const imported = await client.POST('/v1/data-imports/external-orders', {
+  body: { organization_id, edition_id: edition.data.id, source: 'webshop', orders: ${orders} },
+})
+if (imported.data?.created_orders !== 1) throw new Error(JSON.stringify(imported.error ?? imported.data))
 const missing = await client.GET('/v1/editions/{id}', { params: { path: { id: 'edt_none' } } })
 console.log(JSON.stringify({ found: list.data?.results.map(({ id }) => id), made: edition.data.id, code: missing.error?.code }))
 `

@@ -1,6 +1,7 @@
 import recordedExamples from './examples.json' with { type: 'json' }
 import type { Operation } from '../operations/operation.ts'
 import { shareComponents } from './components.ts'
+import { describeDefaults } from './defaults.ts'
 import { hasETag, headers, addHeaders } from './headers.ts'
 import { completeParameters } from './parameters.ts'
 import type { Document, DocumentedOperation } from './shapes.ts'
@@ -49,6 +50,7 @@ export function completeDocument(generated: object, operations: readonly Operati
   }
   document.components['headers'] = headers
   addFormats(document)
+  describeDefaults(document)
   shareComponents(document)
   document.info.license = { name: 'MIT', identifier: 'MIT' }
 }

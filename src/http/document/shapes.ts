@@ -40,6 +40,7 @@ export interface DocumentedOperation {
   security?: unknown
   operationId?: string
   parameters?: Parameter[]
+  requestBody?: unknown
   responses: Record<string, DocumentedResponse>
 }
 

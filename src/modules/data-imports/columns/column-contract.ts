@@ -38,7 +38,10 @@ const TransformArgs = z
   })
   .openapi('ImportTransformArgs')
 
-const Transform = z
+/** Responses always contain `args`. */
+const Transform = z.object({ type: z.enum(transformTypes), args: TransformArgs }).openapi('ImportTransform')
+
+const TransformInput = z
   .object({ type: z.enum(transformTypes), args: TransformArgs.default({}) })
   .superRefine(({ type, args }, context) => {
     for (const name of Object.keys(args) as (keyof typeof args)[])
@@ -50,7 +53,7 @@ const Transform = z
           message: `The transform ${type} does not have this argument.`,
         })
   })
-  .openapi('ImportTransform')
+  .openapi('ImportTransformInput')
 
 const argsByType: Partial<Record<(typeof transformTypes)[number], readonly string[]>> = {
   date: ['order', 'time_zone'],
@@ -173,7 +176,7 @@ const Change = z.object({
   target_position: z.int().min(0).max(1).optional(),
   is_ignored: z.boolean().optional(),
   default_value: z.string().max(maxValueLength).nullable().optional(),
-  transform: Transform.optional(),
+  transform: TransformInput.optional(),
   value_map: ValueMap.nullable().optional(),
 })
 
