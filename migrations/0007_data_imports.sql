@@ -215,6 +215,9 @@ create table import_orders (
   -- undone, kept; null until an undo has decided.
   undo_outcome text,
   undo_reason text,
+  -- The versions from which and to which an undo restored the order and its purchases, so that an earlier import still
+  -- recognizes them (JSON).
+  restored_versions text check (restored_versions is null or json_valid(restored_versions)),
   errors text not null default '[]' check (json_valid(errors)),
   warnings text not null default '[]' check (json_valid(warnings)),
   primary key (import_id, number)

@@ -80,6 +80,7 @@ const untouched: OrderFacts = {
   purchases: [{ id: 'a', status: 'active', version: 1 }],
   imported_versions: new Map([['a', 1]]),
   is_payment_changed: false,
+  restorations: [],
 }
 
 describe('an order of an import', () => {

@@ -15,7 +15,7 @@ import {
   type StoredOptions,
 } from '../../domain/data-imports/data-imports.ts'
 import type { ImportPosition } from '../../domain/data-imports/import-position.ts'
-import { undoReasons } from '../../domain/data-imports/import-undo.ts'
+import { type RestoredVersions, undoReasons } from '../../domain/data-imports/import-undo.ts'
 import type { StoredFormat } from '../../domain/data-imports/files/format.ts'
 import {
   columnQuestions,
@@ -190,6 +190,7 @@ export const importOrders = sqliteTable(
     undo_data: text(),
     undo_outcome: text({ enum: ['undone', 'kept'] }),
     undo_reason: text({ enum: undoReasons }),
+    restored_versions: text({ mode: 'json' }).$type<RestoredVersions>(),
     errors: text().notNull().default('[]'),
     warnings: text().notNull().default('[]'),
   },

@@ -23,6 +23,23 @@ interface CurrentPurchase {
   version: number
 }
 
+type VersionStep = readonly [former: number, restored: number]
+
+/** How the undo of a later import changed versions: the content is that of the former version again. */
+export interface RestoredVersions {
+  order: VersionStep
+  /** By id. Purchases whose version did not change are left out. */
+  purchases: Readonly<Record<string, VersionStep>>
+}
+
+/** Finds the version that has the content of `version` today. */
+function followSteps(version: number, steps: readonly VersionStep[]): number {
+  const restored = new Map(steps)
+  let current = version
+  for (let next = restored.get(current); next !== undefined; next = restored.get(current)) current = next
+  return current
+}
+
 export interface OrderFacts {
   is_missing: boolean
   has_erased_customer: boolean
@@ -40,23 +57,26 @@ export interface OrderFacts {
   /** The versions that the purchases had after the import, by id. */
   imported_versions: ReadonlyMap<string, number>
   is_payment_changed: boolean
+  /** What undos of later imports restored. */
+  restorations: readonly RestoredVersions[]
 }
 
-/** An expiry alone does not count as a change. */
-const isUnchanged = (
-  { id, status, version }: CurrentPurchase,
-  importedVersions: ReadonlyMap<string, number>,
-): boolean => {
-  const expected = importedVersions.get(id)
-  return expected !== undefined && (version === expected || (status === 'expired' && version === expected + 1))
+/** An expiry alone does not count as a change, whether it came before or after a later import that is undone. */
+function isUnchanged({ id, status, version }: CurrentPurchase, facts: OrderFacts): boolean {
+  const imported = facts.imported_versions.get(id)
+  if (imported === undefined) return false
+  const steps = facts.restorations.flatMap(({ purchases }) => (purchases[id] ? [purchases[id]] : []))
+  const expected = followSteps(imported, steps)
+  if (status !== 'expired') return version === expected
+  return [expected, expected + 1, followSteps(expected + 1, steps)].includes(version)
 }
 
 /** Finds why an undo has to keep an order. Returns null for an unchanged order, which is undone. */
 export function findKeptReason(facts: OrderFacts): KeptReason | null {
   const { purchases, imported_versions } = facts
   const areSame =
-    purchases.length === imported_versions.size &&
-    purchases.every((purchase) => isUnchanged(purchase, imported_versions))
+    purchases.length === imported_versions.size && purchases.every((purchase) => isUnchanged(purchase, facts))
+  const orderSteps = facts.restorations.map(({ order }) => order)
   const reasons: [boolean, KeptReason][] = [
     [facts.has_erased_customer, 'customer_erased'],
     [facts.is_missing, 'order_missing'],
@@ -65,7 +85,7 @@ export function findKeptReason(facts: OrderFacts): KeptReason | null {
     [facts.has_pass, 'pass_issued'],
     [facts.has_email, 'email_sent'],
     [facts.has_later_answer, 'consent_answered'],
-    [facts.version !== facts.order_version, 'order_changed'],
+    [facts.version !== followSteps(facts.order_version, orderSteps), 'order_changed'],
     [!areSame, 'purchase_changed'],
     [facts.is_payment_changed, 'payment_changed'],
   ]

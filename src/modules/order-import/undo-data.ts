@@ -28,12 +28,16 @@ export interface AddedCatalogue {
 type PurchaseUndo = Pick<PurchaseRow, 'id' | 'status' | 'valid_until'> & {
   /** The version after the import. */
   version: number
+  /** The version before the import; left out if the import did not change the purchase. */
+  former_version?: number
   /** The former values of what the import changed; left out if it changed nothing but the status. */
   details?: Partial<PurchaseDetails>
 }
 
 /** The values that an update replaced. */
 export interface UpdateUndo {
+  /** When the import wrote the order, in milliseconds UTC. */
+  written_at: number
   /** Columns that the update changed, with their former values. */
   order: Partial<OrderRow>
   payment: { id: string; before: Partial<TransactionRow>; after: PaymentAmounts } | null
@@ -105,16 +109,21 @@ function listFormerDetails(writes: readonly Write[]): Map<string, Partial<Purcha
 
 export function recordUpdate(state: ImportState, existing: OrderRow, writes: readonly Write[]): UpdateUndo {
   const change = writes.find((candidate) => candidate.write === 'order')
-  const { modified_at: _, ...changes } = change?.changes ?? {}
+  const { modified_at = existing.modified_at, ...changes } = change?.changes ?? {}
   const versionIncreases = countVersionIncreases(writes)
   const formerDetails = listFormerDetails(writes)
   return {
+    written_at: modified_at,
     order: pick(existing, Object.keys(changes)),
     payment: recordPayment(writes),
     purchases: (state.purchases.get(existing.id) ?? []).map(({ id, status, valid_until, version }) => {
       const details = formerDetails.get(id)
-      const before = { id, status, valid_until, version: version + (versionIncreases.get(id) ?? 0) }
-      return details ? { ...before, details } : before
+      const increase = versionIncreases.get(id) ?? 0
+      return {
+        ...{ id, status, valid_until, version: version + increase },
+        ...(increase > 0 ? { former_version: version } : {}),
+        ...(details ? { details } : {}),
+      }
     }),
     added_purchases: listInsertedRows(writes, 'purchases').map(({ id }) => id),
   }

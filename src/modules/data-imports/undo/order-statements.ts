@@ -6,7 +6,7 @@ import { orders, transactions } from '../../../db/schema/sales/orders.ts'
 import { buildPaymentChanges } from '../../../db/refunds.ts'
 import { inList } from '../../../db/visibility.ts'
 import { isEmpty, update, updateVersion } from '../../../db/write.ts'
-import { decideStatusAfterUndo } from '../../../domain/data-imports/import-undo.ts'
+import { decideStatusAfterUndo, type RestoredVersions } from '../../../domain/data-imports/import-undo.ts'
 import type { PurchaseStatus } from '../../../domain/orders/purchases.ts'
 import { buildDetailStatements, type PurchaseDetails, type UpdateUndo } from '../../order-import/index.ts'
 import { markPassesChanged } from '../../wallet/index.ts'
@@ -98,6 +98,18 @@ function buildRestorations(organizationId: string, one: UpdatedOrder, now: numbe
       : []),
     ...buildPurchaseRestorations(one, now),
   ]
+}
+
+/** Records how the undo of an updated order changes versions. */
+export function listRestoredVersions(one: UpdatedOrder, now: number): RestoredVersions {
+  const { order, order_version, updated } = one
+  const changedIds = new Set(listRestoredPurchases(one, now).map(({ purchase }) => purchase.id))
+  const purchases = updated.purchases.flatMap(({ id, version, former_version = version }) => {
+    const current = one.purchases.find((purchase) => purchase.id === id)
+    const restored = (current?.version ?? version) + Number(changedIds.has(id))
+    return restored === former_version ? [] : [[id, [former_version, restored] as const] as const]
+  })
+  return { order: [order_version - 1, order.version + 1], purchases: Object.fromEntries(purchases) }
 }
 
 export function buildUndoStatements(

@@ -30,7 +30,7 @@ import {
   deletePeopleUndoData,
   type OrderUndoData,
 } from './undo-data.ts'
-import { buildUndoStatements } from './order-statements.ts'
+import { buildUndoStatements, listRestoredVersions, pickUpdated } from './order-statements.ts'
 import { buildPeopleStatements, findPeople, listProtectedPeople, type UndoRights } from './people.ts'
 
 /** Deleting a catalogue entry makes the database check all tables that may refer to it. */
@@ -43,15 +43,18 @@ const sharedCustomer: UndoReason = 'shared_customer'
 function buildUndoOutcomes(
   { id }: ImportRow,
   orders: readonly WrittenOrder[],
-  protectedOrderIds: ReadonlySet<string>,
+  { protectedOrderIds, now }: { protectedOrderIds: ReadonlySet<string>; now: number },
 ): Statement[] {
-  const outcomes = orders.map(({ number, order, reason }) =>
-    reason === null
-      ? [id, number, 'undone', protectedOrderIds.has(order.id) ? sharedCustomer : null]
-      : [id, number, 'kept', reason],
-  )
+  const outcomes = orders.map((one) => {
+    const { number, order, reason } = one
+    if (reason !== null) return [id, number, 'kept', reason]
+    const [updated] = pickUpdated([one])
+    const restored = updated ? JSON.stringify(listRestoredVersions(updated, now)) : null
+    return [id, number, 'undone', protectedOrderIds.has(order.id) ? sharedCustomer : null, restored]
+  })
   return [
-    sql`update import_orders set undo_outcome = undone.value ->> 2, undo_reason = undone.value ->> 3
+    sql`update import_orders set undo_outcome = undone.value ->> 2, undo_reason = undone.value ->> 3,
+        restored_versions = undone.value ->> 4
       from json_each(${JSON.stringify(outcomes)}) as undone
       where import_id = undone.value ->> 0 and number = undone.value ->> 1 and undo_outcome is null`,
     requireChanges(orders.length),
@@ -67,12 +70,13 @@ async function commitOrders(
 ): Promise<ImportRow | null> {
   const undoneOrders = orders.filter(({ reason }) => reason === null)
   const { emit_webhooks = false } = row.options
+  const now = job.now()
   const { statements: answers, protectedOrderIds } = await undoAnswers(job, row, undoneOrders, { changeable })
   const statements = [
     ...answers,
-    ...buildUndoStatements(row.organization_id, undoneOrders, job.now()),
-    ...buildUndoOutcomes(row, orders, protectedOrderIds),
-    ...(emit_webhooks ? announceAll(job, await buildUndoAnnouncements(job.db, undoneOrders, job.now())) : []),
+    ...buildUndoStatements(row.organization_id, undoneOrders, now),
+    ...buildUndoOutcomes(row, orders, { protectedOrderIds, now }),
+    ...(emit_webhooks ? announceAll(job, await buildUndoAnnouncements(job.db, undoneOrders, now)) : []),
   ]
   return commitStep(job, row, {
     position: { stage: 'orders', below: orders.at(-1)?.number ?? 0, changeable },

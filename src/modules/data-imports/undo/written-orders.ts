@@ -5,12 +5,16 @@ import { type orders, purchases as purchaseTable, type transactions } from '../.
 import { type RowOf, select } from '../../../db/select.ts'
 import { inList } from '../../../db/visibility.ts'
 import { maxUnitsPerOrder } from '../../../domain/orders/external-orders.ts'
-import { findKeptReason, type KeptReason } from '../../../domain/data-imports/import-undo.ts'
+import { findKeptReason, type KeptReason, type RestoredVersions } from '../../../domain/data-imports/import-undo.ts'
+import { readJson } from '../../../domain/text/json.ts'
 import { isAnsweredLater } from '../../consents/index.ts'
 import { type UndoData, parseUndoData } from '../../order-import/index.ts'
 import type { ImportRow } from '../background/steps.ts'
 
-type ImportOrder = Pick<typeof importOrders.$inferSelect, 'number' | 'order_version' | 'outcome' | 'undo_data'>
+type ImportOrder = Pick<
+  typeof importOrders.$inferSelect,
+  'number' | 'order_id' | 'order_version' | 'outcome' | 'undo_data'
+>
 type Order = Pick<typeof orders.$inferSelect, 'id' | 'external_id' | 'version' | 'user_id' | 'modified_at'>
 
 interface UndoRow extends ImportOrder, Order {
@@ -22,6 +26,8 @@ interface UndoRow extends ImportOrder, Order {
   has_email: number
   has_later_answer: number
   has_erased_customer: number
+  /** JSON list of what undos of later imports restored. */
+  restorations: string
 }
 
 const purchaseFields = {
@@ -50,12 +56,15 @@ export interface WrittenOrder {
   number: number
   order: Order
   undo: UndoData | null
+  /** The version of the order after the import. */
+  order_version: number
   purchases: readonly CurrentPurchase[]
   /** Why the order cannot be undone; null when it can. */
   reason: KeptReason | null
 }
 
-const isAfterImport = sql`created_at >= o.modified_at`
+/** What refers to a created order came after the import. An updated order may have had more before. */
+const isAfterImport = sql`created_at >= coalesce(written.undo_data ->> '$.updated.written_at', 0)`
 const purchaseIds = sql`(select id from purchases where order_id = o.id)`
 const affectedUserIds = sql`(select o.user_id union all select written.undo_data ->> '$.updated.order.user_id'
   union all select user_id from purchases where order_id = o.id)`
@@ -73,7 +82,9 @@ const selectUndoRows = (importId: string, below: number | null, limit: number) =
       exists (select 1 from wallet_passes where purchase_id in ${purchaseIds} and ${isAfterImport}) as has_pass,
       exists (select 1 from transactional_emails where order_id = o.id and ${isAfterImport}) as has_email,
       ${isAnsweredLater(sql`o.id`, sql`o.user_id`, importId)} as has_later_answer,
-      exists (select 1 from erasures where user_id in ${affectedUserIds}) as has_erased_customer
+      exists (select 1 from erasures where user_id in ${affectedUserIds}) as has_erased_customer,
+      (select json_group_array(json(restored_versions)) from import_orders as later
+        where later.order_id = written.order_id and restored_versions is not null) as restorations
     from written left join orders o on o.id = written.order_id
     left join users former on former.id = coalesce(written.undo_data ->> '$.updated.order.user_id', o.user_id)
     order by written.number desc`
@@ -122,9 +133,19 @@ function buildWrittenOrder(
     purchases,
     imported_versions: mapImportedVersions(undo, purchases),
     is_payment_changed: isPaymentChanged(undo, payments),
+    restorations: readJson(row.restorations, isRestorations),
   })
   const order = { id, external_id, version, user_id, modified_at }
-  return { number: row.number, order, undo, purchases, reason }
+  return { number: row.number, order, undo, order_version: row.order_version ?? 0, purchases, reason }
+}
+
+const isRestorations = (value: unknown): value is RestoredVersions[] => Array.isArray(value)
+
+/** A call may contain an order twice. Its later part is undone first, in a step of its own. */
+function cutAtRepeatedOrder(rows: readonly UndoRow[]): UndoRow[] {
+  const ids = new Set<string>()
+  const repeated = rows.findIndex(({ order_id }) => order_id !== null && ids.size === ids.add(order_id).size)
+  return rows.slice(0, repeated < 0 ? rows.length : repeated)
 }
 
 /** No transaction of an import writes more purchases, so an undo can take as many back in one. */
@@ -137,7 +158,7 @@ export async function loadWrittenOrders(
   below: number | null,
   limit: number,
 ): Promise<WrittenOrder[]> {
-  const rows = await db.all(selectUndoRows(id, below, limit))
+  const rows = cutAtRepeatedOrder(await db.all(selectUndoRows(id, below, limit)))
   const ids = rows.flatMap((row) => row.id ?? [])
   if (rows.length === 0) return []
   const purchaseLimit = rows.length === 1 ? -1 : maxPurchases + 1
