@@ -120,7 +120,10 @@ export function recordUpdate(state: ImportState, existing: OrderRow, writes: rea
       const details = formerDetails.get(id)
       const increase = versionIncreases.get(id) ?? 0
       return {
-        ...{ id, status, valid_until, version: version + increase },
+        id,
+        status,
+        valid_until,
+        version: version + increase,
         ...(increase > 0 ? { former_version: version } : {}),
         ...(details ? { details } : {}),
       }
