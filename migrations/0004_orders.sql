@@ -25,6 +25,9 @@ create table orders (
   metadata text not null default '{}' check (json_valid(metadata)),
   external_source text,
   external_id text,
+  -- The e-mail address of the customer in the last import of the order, or else the number. The same order keeps its
+  -- customer when it comes again with it, although the customer may have another address by now.
+  imported_address text,
   version integer not null default 1,
   created_at integer not null,
   modified_at integer not null,

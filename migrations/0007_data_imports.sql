@@ -226,6 +226,9 @@ create table import_orders (
 create unique index import_orders_by_key on import_orders (import_id, group_key);
 -- Finds the imports that changed an order.
 create index import_orders_of_order on import_orders (order_id) where order_id is not null;
+-- Finds orders that an import gave to another customer, for the erasure of the former one.
+create index import_orders_of_former_customer on import_orders (undo_data ->> '$.updated.order.user_id')
+  where undo_data ->> '$.updated.order.user_id' is not null;
 
 -- Distinct products as the file names them.
 create table import_products (

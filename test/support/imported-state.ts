@@ -84,7 +84,7 @@ export class ImportedTables {
       payments: this.payments,
       usersByEmail: new Map(users.flatMap((user) => (user.email === null ? [] : [[user.email, user]]))),
       usersByPhone: new Map(users.flatMap((user) => (user.phone_number === null ? [] : [[user.phone_number, user]]))),
-      holders: users,
+      orderPeople: users,
       names: new Map(),
       ...this.#named,
     }

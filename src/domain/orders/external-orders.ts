@@ -69,6 +69,11 @@ export interface ExternalItem extends PricedItem {
 }
 
 /** A validated order of another system. Amounts are in minor units, the phone number is E.164. */
+/** The address by which an import finds the customer of an order. */
+export const getCustomerAddress = ({
+  customer: { email, phone_number },
+}: Pick<ExternalOrder, 'customer'>): string | null => email ?? phone_number
+
 export interface ExternalOrder {
   external_id: string
   order_number: string | null

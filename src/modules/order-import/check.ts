@@ -1,5 +1,10 @@
 import { type FieldError, fieldError } from '../../domain/errors.ts'
-import type { DuplicatePolicy, ExternalOrder, ImportAction } from '../../domain/orders/external-orders.ts'
+import {
+  type DuplicatePolicy,
+  type ExternalOrder,
+  getCustomerAddress,
+  type ImportAction,
+} from '../../domain/orders/external-orders.ts'
 import { fold } from '../../domain/text/fold.ts'
 import {
   pickCountedItems,
@@ -165,8 +170,13 @@ export function checkOrder(edition: ImportEdition, entry: OrderEntry, existing: 
 /** The customers of orders and the products of the edition, as they were read. */
 type StoredNames = Pick<ImportState, 'usersByEmail' | 'usersByPhone' | 'products'>
 
-function hasOtherCustomer({ customer }: ExternalOrder, existing: OrderRow, names: StoredNames): boolean {
-  const { email, phone_number } = customer
+/** True if the order comes with the address that it was last imported with, and so keeps its customer. */
+export const hasImportedAddress = (order: ExternalOrder, existing: OrderRow): boolean =>
+  existing.imported_address !== null && existing.imported_address === getCustomerAddress(order)
+
+function hasOtherCustomer(order: ExternalOrder, existing: OrderRow, names: StoredNames): boolean {
+  if (hasImportedAddress(order, existing)) return false
+  const { email, phone_number } = order.customer
   const user = email === null ? names.usersByPhone.get(phone_number ?? '') : names.usersByEmail.get(email)
   return user?.id !== existing.user_id
 }

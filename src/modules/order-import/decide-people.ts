@@ -49,7 +49,7 @@ export class PeopleResolver {
     this.#context = context
     this.#byEmail = new Map([...state.usersByEmail].map(([email, { id }]) => [email, id]))
     this.#byPhone = new Map([...state.usersByPhone].map(([phone, { id }]) => [phone, id]))
-    const users = [...state.holders, ...state.usersByPhone.values(), ...state.usersByEmail.values()]
+    const users = [...state.orderPeople, ...state.usersByPhone.values(), ...state.usersByEmail.values()]
     this.#people = new Map(users.map((user) => [user.id, { user, stored: user }]))
   }
 
@@ -62,9 +62,27 @@ export class PeopleResolver {
   /** Finds the person by address or number, or creates them. Existing values are never overwritten. */
   resolve(imported: ImportedPerson): string {
     const existing = this.#find(imported)
-    const { user, stored } = existing
-      ? { ...existing, user: fillEmptyFields(existing.user, imported) }
-      : this.#create(imported)
+    return this.#name(
+      existing ? { ...existing, user: fillEmptyFields(existing.user, imported) } : this.#create(imported),
+      imported,
+    )
+  }
+
+  /** Resolves the customer of an order that comes again as it was imported. An address that was corrected stays so. */
+  resolveCustomer(id: string, imported: ImportedPerson): string {
+    const person = this.#people.get(id)
+    // A dry run has not stored the customers of earlier orders.
+    if (!person) return this.resolve(imported)
+    const { email, phone_number } = person.user
+    const current = {
+      ...imported,
+      email: imported.email === email ? email : null,
+      phone_number: imported.email === null && imported.phone_number !== phone_number ? null : imported.phone_number,
+    }
+    return this.#name({ ...person, user: fillEmptyFields(person.user, current) }, current)
+  }
+
+  #name({ user, stored }: ResolvedPerson, imported: ImportedPerson): string {
     const edition_values = this.#mergeValues(user.edition_values, imported)
     this.#people.set(user.id, { stored, user: { ...user, edition_values } })
     if (user.email !== null) this.#byEmail.set(user.email, user.id)

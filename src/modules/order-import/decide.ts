@@ -20,6 +20,7 @@ import {
   checkOrder,
   compareWithStored,
   decideDuplicate,
+  hasImportedAddress,
   type OrderEntry,
   type OrderCheck,
   type OrderOutcome,
@@ -75,12 +76,16 @@ function resolveItem(
 
 /** Resolves an order to ids. Call the returned function once all orders of the group are resolved. */
 function resolveOrder(
-  { entry, check }: AcceptedOrder,
+  { entry, existing, check }: AcceptedOrder,
   people: PeopleResolver,
   catalogue: CatalogueResolver,
 ): () => ResolvedOrder {
   const { order } = entry
-  const customerId = people.resolve(toImportedCustomer(order))
+  const customer = toImportedCustomer(order)
+  const customerId =
+    existing && hasImportedAddress(order, existing)
+      ? people.resolveCustomer(existing.user_id, customer)
+      : people.resolve(customer)
   const items = order.items.map((item) => [item, resolveItem(order, item, people, catalogue)] as const)
   const countedItems = new Set(check.amounts.items)
   return () => ({

@@ -1,4 +1,4 @@
-import type { ExternalOrder } from '../../domain/orders/external-orders.ts'
+import { type ExternalOrder, getCustomerAddress } from '../../domain/orders/external-orders.ts'
 import { fold } from '../../domain/text/fold.ts'
 import { buildCart, type StoredCart } from '../../domain/orders/carts.ts'
 import { type CartTotals, buildNumberKey } from '../../domain/orders/orders.ts'
@@ -41,6 +41,7 @@ export const buildOrderColumns = (
   items_count: countedItems.reduce((count, item) => count + item.quantity, 0),
   cart: buildCart({ coupon_code: order.coupon_code, ...totals }, countedItems, existingCart, newId),
   metadata: order.metadata,
+  imported_address: getCustomerAddress(order),
   number_folded: fold(order.order_number ?? ''),
   number_key: buildNumberKey(order.order_number),
 })

@@ -46,7 +46,8 @@ export interface ImportState {
   payments: ReadonlyMap<string, TransactionRow>
   usersByEmail: ReadonlyMap<string, UserRow>
   usersByPhone: ReadonlyMap<string, UserRow>
-  holders: readonly UserRow[]
+  /** Customers and ticket holders of existing orders. */
+  orderPeople: readonly UserRow[]
   /** By folded name. */
   products: ReadonlyMap<string, ProductRow>
   locations: ReadonlyMap<string, LocationRow>
@@ -152,7 +153,8 @@ const buildContentQueries = ({ existingOrders, queryUsers, existingPurchases }: 
   existingPurchases: selectAllColumns(sales.purchases, sql`select * from ${existingPurchases} order by id`),
   payments: sql<TransactionRow>`select * from transactions where type = 'payment'
     and order_id in (select id from (${existingOrders}))`,
-  holders: queryUsers(sql`id in (select user_id from ${existingPurchases})`),
+  orderPeople: queryUsers(sql`id in (select user_id from (${existingOrders})
+    union select user_id from ${existingPurchases})`),
   namedRows: sql<NamedRow>`select id, name from products where id in (select product_id from ${existingPurchases})
     union all select id, name from variants where id in (select variant_id from ${existingPurchases})`,
 })
@@ -178,7 +180,7 @@ function buildState(rows: NamedRows<ReturnType<typeof buildStateQueries>>): Impo
     orders: new Map(rows.orders?.map((row) => [row.external_id ?? '', row])),
     purchases: Map.groupBy(rows.existingPurchases ?? [], (row) => row.order_id),
     payments: new Map(rows.payments?.map((row) => [row.order_id, row])),
-    holders: rows.holders ?? [],
+    orderPeople: rows.orderPeople ?? [],
     names: new Map(rows.namedRows?.map(({ id, name }) => [id, name])),
     usersByEmail: new Map(rows.byEmail?.map((row) => [row.email ?? '', row])),
     usersByPhone: new Map(rows.byPhone?.toReversed().map((row) => [row.phone_number ?? '', row])),

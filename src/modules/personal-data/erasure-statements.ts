@@ -102,11 +102,11 @@ export async function buildErasureStatements(db: Database, erasure: ErasureRow, 
   const { user_id } = erasure
   return [
     update(editionCustomers, erasedEditionContact, sql`user_seq = (select seq from users where id = ${user_id})`),
-    update(orders, { metadata: {} }, eq(orders.user_id, user_id)),
+    update(orders, { metadata: {}, imported_address: null }, eq(orders.user_id, user_id)),
     ...(await eraseOrderIds(db, erasure)),
     update(purchases, { metadata: {} }, eq(purchases.user_id, user_id)),
     eraseRefundTexts(erasure),
-    buildUndoDataErasure(user_id),
+    ...buildUndoDataErasure(user_id),
     ...buildMappingErasure(erasure.organization_id, readContacts(erasure)),
     eraseEvidence(user_id),
     ...eraseEmails(erasure, now),

@@ -12,7 +12,7 @@ export interface ExportSection {
 }
 
 const orderColumns = sql`orders.id, orders.edition_id, order_number, orders.type, orders.status, amount_minor, currency,
-  items_count, has_payment, external_source, external_id, metadata as metadata_json,
+  items_count, has_payment, external_source, external_id, imported_address, metadata as metadata_json,
   cart ->> 'coupon_code' as coupon_code,
   ${sql.join(
     (['subtotal', 'deposit', 'handling_fee', 'service_fee', 'discount', 'tax'] as const).map((name) =>

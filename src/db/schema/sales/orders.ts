@@ -28,6 +28,8 @@ export const orders = sqliteTable('orders', {
   metadata: text({ mode: 'json' }).$type<Record<string, unknown>>().notNull().default({}),
   external_source: text(),
   external_id: text(),
+  /** The customer's e-mail address in the last import, or else the phone number. */
+  imported_address: text(),
   number_folded: text().notNull().default(''),
   number_key: text(),
   /** Order number, id, external id, and the ids of its transactions: folded, one a line. */

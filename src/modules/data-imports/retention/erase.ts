@@ -80,10 +80,15 @@ const loadOrderKeys = (job: JobCtx, importId: string, { user_id }: ErasedPerson)
       where import_id = ${importId} and order_id in ${selectOrdersOfPerson(user_id)} and group_key not like 'erased %'`,
   )
 
-/** Removes the person from undo data. Their orders can no longer be undone. */
-export const buildUndoDataErasure = (userId: string): Statement =>
-  sql`update import_orders set undo_data = json_remove(undo_data, '$.people', '$.updated')
-    where undo_data is not null and order_id in ${selectOrdersOfPerson(userId)}`
+/** Removes the person from undo data, also of orders that had this customer before. These can no longer be undone. */
+export function buildUndoDataErasure(userId: string): Statement[] {
+  const eraseOf = (orderIds: SQL) =>
+    sql`update import_orders set undo_data = json_remove(undo_data, '$.people', '$.updated')
+      where undo_data is not null and order_id in ${orderIds}`
+  const formerOrders = sql`(select order_id from import_orders
+    where undo_data ->> '$.updated.order.user_id' = ${userId})`
+  return [eraseOf(formerOrders), eraseOf(selectOrdersOfPerson(userId))]
+}
 
 /** Removes the person's addresses from mappings, also from those that the organisation's next import would use. */
 export function buildMappingErasure(organizationId: string, contacts: ErasedContacts): Statement[] {
