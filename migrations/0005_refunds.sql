@@ -80,6 +80,9 @@ create index refund_requests_of_transaction on refund_requests (transaction_id);
 create index refund_requests_of_user on refund_requests (user_id);
 -- Finds requests for which a provider is called or asked now.
 create index refund_requests_due on refund_requests (due_at) where due_at is not null;
+-- Finds refunds that wait for a provider, for each of its accounts.
+create index refund_requests_waiting on refund_requests (merchant_account_id, waiting_since)
+  where waiting_since is not null;
 -- Finds stuck refunds for the health of an edition.
 create index refund_requests_of_attention on refund_requests (edition_id) where needs_attention = 1;
 -- Finds refunds of an account before it is deleted.

@@ -96,6 +96,9 @@ create table transactional_emails (
   provider_id text,
   error_code text,
   error_detail text not null default '',
+  -- What a pending message waits for at the provider, and since when. `due_at` is its next attempt.
+  waiting_reason text,
+  waiting_since integer,
   sent_at integer,
   created_at integer not null,
   modified_at integer not null,
@@ -106,6 +109,9 @@ create table transactional_emails (
 ) strict, without rowid;
 -- Finds messages whose next attempt is due.
 create index transactional_emails_due on transactional_emails (due_at) where status = 'pending';
+-- Finds the message that has waited longest.
+create index transactional_emails_waiting on transactional_emails (waiting_since)
+  where status = 'pending' and waiting_since is not null;
 -- Finds the messages of a customer for exports and erasures.
 create index transactional_emails_of_user on transactional_emails (user_id);
 -- Finds the confirmation that was sent for an answer.

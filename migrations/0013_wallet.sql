@@ -42,6 +42,9 @@ create table wallet_passes (
   claimed_until integer,
   attempts integer not null default 0,
   update_error text,
+  -- What the last change waits for at the platform, and since when. `due_at` is the next attempt.
+  waiting_reason text,
+  waiting_since integer,
   -- When Google stored its copy. Null until then, and for Apple.
   stored_at integer,
   voided_at integer,
@@ -57,6 +60,8 @@ create index wallet_passes_of_purchase on wallet_passes (purchase_id, created_at
 create index wallet_passes_by_change on wallet_passes (change_number);
 -- Finds passes whose platform has to be told of a change.
 create index wallet_passes_due on wallet_passes (due_at) where due_at is not null;
+-- Finds the pass that has waited longest for its platform.
+create index wallet_passes_waiting on wallet_passes (platform, waiting_since) where waiting_since is not null;
 -- Finds the passes of an edition, which a sweep marks as changed step by step.
 create index wallet_passes_of_edition on wallet_passes (edition_id, platform, id);
 
@@ -72,6 +77,9 @@ create table wallet_editions (
   claimed_until integer,
   attempts integer not null default 0,
   update_error text,
+  -- What the last change waits for at Google, and since when. `due_at` is the next attempt.
+  waiting_reason text,
+  waiting_since integer,
   -- The last pass for Apple that was marked since the last change; null when all are. Empty before the first one.
   apple_marked_to text,
   -- The same for Google, whose passes are marked only when more than their class changes.
@@ -81,6 +89,8 @@ create table wallet_editions (
 ) strict, without rowid;
 -- Finds editions whose class has to be changed at Google.
 create index wallet_editions_due on wallet_editions (due_at) where due_at is not null;
+-- Finds editions that wait for Google.
+create index wallet_editions_waiting on wallet_editions (waiting_since) where waiting_since is not null;
 -- Finds the edition whose passes are marked next.
 create index wallet_editions_to_mark on wallet_editions (marked_at)
   where coalesce(apple_marked_to, google_marked_to) is not null;

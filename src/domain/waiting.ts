@@ -37,6 +37,7 @@ export interface ServiceFault {
 /** Says what a service does wrong, for example "The e-mail provider answers 500." */
 export function describeServiceFault(service: Service, { status, detail }: ServiceFault): string {
   if (status === null) return detail || `${services[service]} does not answer.`
+  if (service === 'webhook') return `${services[service]} answers ${status}.`
   if (status === 429) return `${services[service]} limits the number of calls (429).`
   if (status === 401 || status === 403) return `${services[service]} refuses the key or the account (${status}).`
   return `${services[service]} answers ${status}.`

@@ -15,16 +15,22 @@ import { sweepRefundBatches } from '../modules/refund-batches/jobs.ts'
 import { sweepPaymentEvents, sweepRefunds } from '../modules/refund-payments/jobs.ts'
 import { sweepCalculations, sweepExports, sweepLeftovers } from '../modules/segments/jobs.ts'
 import { sweepSoftBounces } from '../modules/suppressions/jobs.ts'
+import { sweepOutages } from '../modules/service-outages/jobs.ts'
 import { sweepEmails } from '../modules/transactional-emails/jobs.ts'
 import { sweepCallbacks, sweepPassUpdates } from '../modules/wallet/jobs.ts'
 import { sweepDeliveries, sweepEvents } from '../modules/webhooks/jobs.ts'
 import { openJob } from './job.ts'
 import type { JobCtx } from '../context.ts'
-import { logError } from '../http/log.ts'
+import { logError, logWarning } from '../http/log.ts'
 
 /** A sweep handles a limited number of due rows, so a missed minute loses nothing. */
 type Sweep = (job: JobCtx) => Promise<unknown>
 export type Sweeps = Readonly<Record<string, Sweep>>
+
+/** One line says when a service begins to fail, and one when it works again. */
+async function logOutages(job: JobCtx): Promise<void> {
+  for (const { message, details } of await sweepOutages(job)) logWarning('sweep:service-outages', message, details)
+}
 
 const allSweeps: Sweeps = {
   'forget-expired-keys': ({ db, now }) => deleteExpiredKeys(db, now()),
@@ -57,6 +63,7 @@ const allSweeps: Sweeps = {
   'merchant-account-secrets': resealMerchantAccounts,
   'wallet-callbacks': sweepCallbacks,
   'wallet-pass-updates': sweepPassUpdates,
+  'service-outages': logOutages,
 }
 
 /** Runs the sweeps one after the other. A failed sweep is logged and does not stop the others. */

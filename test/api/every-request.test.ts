@@ -221,7 +221,28 @@ describe('a failure', () => {
 })
 
 describe('the log', () => {
+  it('has every fault and one of ten other requests in production', async () => {
+    const lines: { request_id: string; status: number }[] = []
+    vi.spyOn(console, 'log').mockImplementation((line: string) => void lines.push(JSON.parse(line)))
+    const random = vi.spyOn(Math, 'random')
+    const send = (id: string, token: string | null) =>
+      callWith({ ENVIRONMENT: 'production' }, '/v1/organizations', { token, headers: { 'x-request-id': id } })
+    for (const value of [0.05, 0.5, 0.99]) {
+      random.mockReturnValue(value)
+      expect((await send(`ok-${value}`, world.people.OA.token)).headers.get('x-request-id')).toBe(`ok-${value}`)
+      await send(`fault-${value}`, null)
+    }
+    random.mockRestore()
+    expect(lines.map(({ request_id, status }) => [request_id, status])).toEqual([
+      ['ok-0.05', 200],
+      ['fault-0.05', 401],
+      ['fault-0.5', 401],
+      ['fault-0.99', 401],
+    ])
+  })
+
   it('contains what was done and its cost, and no contents', async () => {
+    vi.spyOn(Math, 'random').mockReturnValue(0)
     const lines: string[] = []
     vi.spyOn(console, 'log').mockImplementation((line: string) => void lines.push(line))
     const { token, tokenId } = world.people.OA

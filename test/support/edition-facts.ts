@@ -66,6 +66,7 @@ export const endpoint = {
   is_active: true,
   disabled_reason: null,
   has_exhausted: false,
+  waiting_reason: null,
 }
 
 /** Makes an edition without faults that has something for every check. */
@@ -81,6 +82,7 @@ export const sound: EditionFacts = {
   has_stalled_refund_batch: false,
   has_sms_campaign: true,
   has_scheduled_campaign: { email: false, sms: false },
+  outages: { email: null, sms: null, passes: null },
   has_provider: { email: true, sms: true },
   is_sender_verified: true,
   has_marketing_segment: true,

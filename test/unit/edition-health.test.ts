@@ -222,6 +222,17 @@ const cases: Record<string, { fails: Change[]; names?: string[]; bears?: Change[
     fails: [() => ({ has_provider: { email: false, sms: true } })],
   },
   'communication.sms_provider': { fails: [() => ({ has_provider: { email: true, sms: false } })] },
+  'communication.email_accepted': {
+    fails: [() => ({ outages: { ...sound.outages, email: 'The e-mail provider answers 500.' } })],
+  },
+  'communication.sms_accepted': {
+    fails: [() => ({ outages: { ...sound.outages, sms: 'The SMS provider answers 500.' } })],
+  },
+  'fulfilment.passes_updated': { fails: [() => ({ outages: { ...sound.outages, passes: 'Google is down.' } })] },
+  'integrations.webhooks_answer': {
+    fails: [() => ({ endpoints: [{ ...endpoint, waiting_reason: 'The endpoint answers 500.' }] })],
+    names: [endpoint.id],
+  },
   'communication.sms_sender': {
     fails: [addCondition({ sms_sender_name: 'Unset' })],
     bears: [combineChanges(addCondition({ sms_sender_name: 'Unset' }), () => ({ has_sms_campaign: false }))],
@@ -269,9 +280,9 @@ const info = `schedule.duration_plausible schedule.timezone_set localization.pro
   imports.unfinished`.split(/\s+/)
 
 describe('a healthcheck', () => {
-  it('has 48 checks, each with its severity and its texts', () => {
+  it('has 52 checks, each with its severity and its texts', () => {
     expect(checks.map(({ id }) => id).toSorted()).toEqual(Object.keys(cases).toSorted())
-    expect(checks).toHaveLength(48)
+    expect(checks).toHaveLength(52)
     const getSeverity = (id: string) => (critical.includes(id) ? 'critical' : info.includes(id) ? 'info' : 'warning')
     expect(checks.map(({ id, severity }) => [id, severity])).toEqual(checks.map(({ id }) => [id, getSeverity(id)]))
     expect([critical.length, info.length]).toEqual([9, 13])

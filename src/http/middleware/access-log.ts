@@ -9,7 +9,13 @@ const formatCost = (meter: Meter): string =>
     .map(([name, value]) => `${name}=${value}`)
     .join(' ')}"`
 
-/** Logs one line for each request. The path is left out, because its query can contain personal data. */
+/** The share of answers below 400 that production logs. */
+const sampledShare = 0.1
+
+const isLogged = (status: number, environment: string): boolean =>
+  status >= 400 || environment !== 'production' || Math.random() < sampledShare
+
+/** Logs one line for each request, and in production for each fault and one of ten other requests. The path is left out, because its query can contain personal data. */
 export const accessLog = (): MiddlewareHandler<AppEnv> => async (c, next) => {
   const started = performance.now()
   const meter = newMeter()
@@ -19,6 +25,7 @@ export const accessLog = (): MiddlewareHandler<AppEnv> => async (c, next) => {
   c.res.headers.set('server-timing', `app;dur=${duration}`)
   // Only tests get the cost: the number of rows read would tell a hidden row from a missing one.
   if (c.env.ENVIRONMENT === 'test') return c.res.headers.append('server-timing', formatCost(meter))
+  if (!isLogged(c.res.status, c.env.ENVIRONMENT || 'production')) return
   logLine({
     level: c.res.status >= 500 ? 'error' : 'info',
     request_id: c.var.requestId,

@@ -1,6 +1,6 @@
 export { advanceAudience, listAudience } from './delivery/audience.ts'
 export { type CampaignRow, readCampaign } from './delivery/campaign-row.ts'
 export { storeContentSnapshot } from './delivery/content-snapshot.ts'
-export { startDueCampaign } from './delivery/due.ts'
+export { selectCampaignWaits, startDueCampaign } from './delivery/due.ts'
 export { enqueueConsumers } from './delivery/consumer.ts'
 export { projectEngagement, projectSnapshot, snapshotCalculatedSegment } from './delivery/projection.ts'

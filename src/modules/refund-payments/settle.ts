@@ -1,6 +1,7 @@
-import { and, eq, getTableColumns, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
+import type { OutageRow } from '../../db/outages.ts'
 import { refundRequests, type RefundRow } from '../../db/schema/sales/refunds.ts'
 import { select } from '../../db/select.ts'
 import { buildVisibility, isVisibleTo } from '../../db/visibility.ts'
@@ -53,3 +54,12 @@ export async function settleRefund(ctx: Ctx, refund: RefundToSettle, reference: 
   ctx.afterCommit(() => enqueueEmails(ctx))
   return answer
 }
+
+const outagesAtOnce = 200
+
+/** Selects the refund of each merchant account that has waited for its provider longest. Nobody calls one for a person. */
+export const selectRefundWaits: SQL<OutageRow> = sql`select 'payments' as service,
+    coalesce(merchant_account_id, '') as resource_id, coalesce(waiting_reason, '') as reason, min(waiting_since) as since,
+    due_at as next_attempt_at
+  from refund_requests indexed by refund_requests_waiting where waiting_since is not null and due_at is not null
+  group by merchant_account_id limit ${outagesAtOnce}`

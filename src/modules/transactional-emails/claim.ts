@@ -11,6 +11,7 @@ import {
   transactionalEmailLifecycle,
 } from '../../domain/messaging/transactional-emails.ts'
 import type { OutboundEmail } from '../../gateways/email/email.ts'
+import type { OutageRow } from '../../db/outages.ts'
 import { inList, inWords } from '../../db/visibility.ts'
 import type { SuppressionReason } from '../../domain/messaging/suppressions.ts'
 import { selectSuppression } from '../suppressions/index.ts'
@@ -72,8 +73,15 @@ export async function recordCall(job: JobCtx, claim: EmailClaim, content: Outbou
   return recorded.length === 1
 }
 
+const noWaitColumns = { waiting_reason: null, waiting_since: null }
+
 /** A later attempt supersedes this result, unless this attempt sent the message. */
-export const recordVerdict = (job: JobCtx, claim: EmailClaim, verdict: SendVerdict): Promise<unknown> => {
+export const recordVerdict = (
+  job: JobCtx,
+  claim: EmailClaim,
+  verdict: SendVerdict,
+  waitingReason: string | null = null,
+): Promise<unknown> => {
   const now = job.now()
   const { keeps_content, ...columns } = verdict
   const isSent = verdict.status === 'sent'
@@ -81,6 +89,9 @@ export const recordVerdict = (job: JobCtx, claim: EmailClaim, verdict: SendVerdi
     ...columns,
     claimed_until: null,
     ...(keeps_content ? {} : { content: null }),
+    ...(verdict.status === pending && waitingReason !== null
+      ? { waiting_reason: waitingReason, waiting_since: claim.waiting_since ?? now }
+      : noWaitColumns),
     sent_at: isSent ? now : null,
     modified_at: now,
   }
@@ -110,10 +121,19 @@ export async function holdEmails(job: JobCtx, reason: HoldReason, until: number)
   await job.db.batch([
     update(
       transactionalEmails,
-      { ...changes, status: 'failed' as const, due_at: null, content: null },
+      { ...changes, ...noWaitColumns, status: 'failed' as const, due_at: null, content: null },
       sql`${isDue} and ${lte(created_at, now - configurationPatienceMs)}`,
     ),
-    update(transactionalEmails, { ...changes, due_at: until }, isDue),
+    update(
+      transactionalEmails,
+      {
+        ...changes,
+        waiting_reason: reason.detail,
+        waiting_since: sql`coalesce(waiting_since, ${now})`,
+        due_at: until,
+      },
+      isDue,
+    ),
   ])
 }
 
@@ -125,9 +145,15 @@ export const recordLateSuccess = (id: string, providerId: string | null, at: num
     provider_id: providerId,
     error_code: null,
     error_detail: '',
+    ...noWaitColumns,
     modified_at: at,
   } as const
   const { status, error_code } = transactionalEmails
   const isUnanswered = sql`id = ${id} and ${eq(status, 'failed')} and ${eq(error_code, 'unknown')}`
   return update(transactionalEmails, changes, isUnanswered)
 }
+
+/** Selects the message that has waited for the provider longest. */
+export const selectEmailWaits: SQL<OutageRow> = sql`select 'email' as service, '' as resource_id,
+    waiting_reason as reason, waiting_since as since, due_at as next_attempt_at
+  from transactional_emails where ${isPending} and waiting_since is not null order by waiting_since limit 1`

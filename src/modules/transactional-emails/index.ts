@@ -8,4 +8,4 @@ export {
 export { pickReceiptMessage, type ReceiptOrder, buildReceiptStatements } from './receipts.ts'
 export { buildRefundEmailStatements } from './refunds.ts'
 export { enqueueEmails } from './enqueue.ts'
-export { recordLateSuccess } from './claim.ts'
+export { recordLateSuccess, selectEmailWaits } from './claim.ts'

@@ -2,6 +2,7 @@ import type { EmailSendMessage, JobCtx } from '../../context.ts'
 import {
   createFailure,
   describeMissingProvider,
+  describeSendFault,
   noProvider,
   providerNotConfigured,
 } from '../../domain/messaging/messaging.ts'
@@ -55,7 +56,7 @@ async function attemptEmail(job: JobCtx, claim: EmailClaim): Promise<number | nu
     deduplicates,
     job.now(),
   )
-  await record(verdict)
+  await recordVerdict(job, claim, verdict, result && !result.ok ? describeSendFault('email', result) : null)
   const concernsAllEmails = result && !result.ok && (result.kind === 'rate_limited' || result.kind === 'configuration')
   return concernsAllEmails ? verdict.due_at : null
 }

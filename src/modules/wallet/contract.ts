@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { walletPassStatuses, walletPlatforms, walletProviders } from '../../domain/wallet/wallet.ts'
-import { Id, IdParams, Timestamp } from '../../http/fields.ts'
+import { Id, IdParams, Timestamp, waitingFields } from '../../http/fields.ts'
 import { type ListRequest, ListPage, listQuery } from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
 
@@ -23,6 +23,7 @@ export const WalletPass = z
     edition_id: Id('edt'),
     purchase_id: Id('pur'),
     voided_at: Timestamp.nullable().openapi({ description: 'Null while the pass is active.' }),
+    ...waitingFields,
     created: Timestamp,
     modified: Timestamp,
   })

@@ -77,6 +77,8 @@ async function buildPass(ctx: Ctx, purchase: PurchaseForPass, platform: WalletPl
     claimed_until: null,
     attempts: 0,
     update_error: null,
+    waiting_reason: null,
+    waiting_since: null,
     stored_at: null,
     voided_at: null,
     version: 1,

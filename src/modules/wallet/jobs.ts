@@ -8,6 +8,7 @@ import { inList } from '../../db/visibility.ts'
 import { update } from '../../db/write.ts'
 import { LostRace } from '../../domain/errors.ts'
 import { computeNextUpdateAt, updateClaimMs } from '../../domain/wallet/wallet.ts'
+import { describeServiceFault, services } from '../../domain/waiting.ts'
 import type { GoogleResult } from '../../gateways/passes/passes.ts'
 import { type PassWithOwner, passEventFields, passEventJoins } from './announce-change.ts'
 import type { PassContent } from '../../domain/wallet/wallet-pass.ts'
@@ -37,17 +38,28 @@ interface PhoneToPush {
 interface UpdateOutcome {
   due_at: number | null
   error: string | null
+  /** What the update waits for. Null: it does not wait. */
+  waitingReason: string | null
   /** Whether other updates would fail for the same reason. */
   stopsSweep: boolean
 }
 
-const updated: UpdateOutcome = { due_at: null, error: null, stopsSweep: false }
+const updated: UpdateOutcome = { due_at: null, error: null, waitingReason: null, stopsSweep: false }
 
-const fail = (job: JobCtx, attempts: number, error: string): UpdateOutcome => ({
-  due_at: computeNextUpdateAt(attempts, job.now()),
-  error,
-  stopsSweep: true,
-})
+/** An update that is given up. */
+const giveUp = (error: string): UpdateOutcome => ({ ...updated, error })
+
+/** Describes a failure of Google, whose codes are `status_` and a status, or a class of fault. */
+function describeGoogleFault(code: string): string {
+  const [, status = null] = /^status_(\d+)$/.exec(code) ?? []
+  const detail = code === 'token_refused' ? `${services.google} refuses the service account.` : ''
+  return describeServiceFault('google', { status: status === null ? null : Number(status), detail })
+}
+
+function fail(job: JobCtx, attempts: number, error: string, waitingReason: string): UpdateOutcome {
+  const due_at = computeNextUpdateAt(attempts, job.now())
+  return { due_at, error, waitingReason: due_at === null ? null : waitingReason, stopsSweep: true }
+}
 
 /** Claims the passes that have been due longest. No other consumer gets them before the claim ends. */
 const claimDuePasses = (job: JobCtx): Promise<PassRow[]> => {
@@ -61,17 +73,20 @@ const claimDuePasses = (job: JobCtx): Promise<PassRow[]> => {
 
 /** Stores the outcomes of updates. A pass that changed meanwhile stays due. */
 const recordUpdates = (job: JobCtx, outcomes: readonly (UpdateOutcome & { pass: PassRow })[]): Promise<unknown> => {
-  const rows = outcomes.map(({ pass, due_at, error }) => [
+  const rows = outcomes.map(({ pass, due_at, error, waitingReason }) => [
     pass.id,
     pass.claimed_until,
     pass.change_number,
     due_at,
     error,
+    waitingReason,
   ])
   return job.db.all(sql`update wallet_passes set ${release},
       due_at = iif(change_number = outcome.value ->> 2, outcome.value ->> 3, due_at),
       update_error = iif(change_number = outcome.value ->> 2, outcome.value ->> 4, update_error),
-      attempts = iif(outcome.value ->> 4 is null, 0, attempts)
+      attempts = iif(outcome.value ->> 4 is null, 0, attempts),
+      waiting_reason = outcome.value ->> 5,
+      waiting_since = iif(outcome.value ->> 5 is null, null, coalesce(waiting_since, ${job.now()}))
     from json_each(${JSON.stringify(rows)}) as outcome
     where wallet_passes.id = outcome.value ->> 0 and claimed_until = outcome.value ->> 1`)
 }
@@ -81,8 +96,8 @@ async function updateGoogle(job: JobCtx, pass: PassRow, content: PassContent | u
   if (!content) throw new Error(`The purchase of pass ${pass.id} is missing.`)
   const result = await job.passes.updateGoogle(content, pass.change_number)
   if (result.ok || result.kind === 'gone') return updated
-  if (result.kind === 'permanent') return { due_at: null, error: result.code, stopsSweep: false }
-  return fail(job, pass.attempts, result.code)
+  if (result.kind === 'permanent') return giveUp(result.code)
+  return fail(job, pass.attempts, result.code, describeGoogleFault(result.code))
 }
 
 /** Unregisters a phone that Apple no longer knows, as if the phone had asked for it. */
@@ -128,7 +143,8 @@ async function pushApple(
     const { id: pass_id, change_number } = pass
     const result = await job.passes.pushApple({ pass_id, change_number, push_token: phone.push_token })
     if (result === 'off') return updated
-    if (result === 'transient') return fail(job, pass.attempts, 'push_failed')
+    if (result === 'transient')
+      return fail(job, pass.attempts, 'push_failed', describeServiceFault('apple', { status: null }))
     if (result === 'gone') await unregisterGonePhone(job, phone)
     else recordPush(phone)
   }
@@ -232,9 +248,10 @@ const claimDueEditions = (job: JobCtx): Promise<DueEdition[]> => {
 
 function judgeClassUpdate(job: JobCtx, { attempts }: DueEdition, result: GoogleResult): UpdateOutcome {
   if (result.ok) return updated
-  if (result.kind === 'permanent') return { due_at: null, error: result.code, stopsSweep: false }
+  if (result.kind === 'permanent') return giveUp(result.code)
   // A request that has read the edition before its change may insert the class now, so the change is tried again.
-  return { ...fail(job, attempts, result.code), stopsSweep: result.kind !== 'gone' }
+  const failure = fail(job, attempts, result.code, describeGoogleFault(result.code))
+  return { ...failure, stopsSweep: result.kind !== 'gone' }
 }
 
 /**
@@ -245,11 +262,12 @@ async function updateClasses(job: JobCtx): Promise<void> {
   for (const edition of await claimDueEditions(job)) {
     const { edition_id, change_number, claimed_until } = edition
     const result = await job.passes.updateGoogleClass(await loadEditionContent(job, edition_id), change_number)
-    const { due_at, error, stopsSweep } = judgeClassUpdate(job, edition, result)
+    const { due_at, error, waitingReason, stopsSweep } = judgeClassUpdate(job, edition, result)
     await job.db.all(sql`update wallet_editions set ${release},
         due_at = iif(change_number = ${change_number}, ${due_at}, due_at),
         update_error = iif(change_number = ${change_number}, ${error}, update_error),
-        attempts = iif(${error} is null, 0, attempts)
+        attempts = iif(${error} is null, 0, attempts), waiting_reason = ${waitingReason},
+        waiting_since = iif(${waitingReason} is null, null, coalesce(waiting_since, ${job.now()}))
       where edition_id = ${edition_id} and claimed_until = ${claimed_until}`)
     if (stopsSweep) return
   }

@@ -1,5 +1,6 @@
 import type { z } from '@hono/zod-openapi'
 import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
+import { presentWait } from '../../domain/waiting.ts'
 import type { IssuedWalletPass, WalletPass, WalletPassSummary } from './contract.ts'
 import type { PassRow, PassSummaryRow } from './queries.ts'
 
@@ -19,6 +20,7 @@ export const presentWalletPass = (row: PassRow): z.input<typeof WalletPass> => (
   edition_id: row.edition_id,
   purchase_id: row.purchase_id,
   voided_at: toIsoOrNull(row.voided_at),
+  ...presentWait({ ...row, next_attempt_at: row.waiting_since === null ? null : row.due_at }),
   created: toIso(row.created_at),
   modified: toIso(row.modified_at),
 })

@@ -8,6 +8,7 @@ import { users } from '../../db/schema/users.ts'
 import { walletPasses } from '../../db/schema/wallet.ts'
 import { fromFlag, fromJson, type RowOf, select } from '../../db/select.ts'
 import { inWords, buildVisibilityByEdition, buildVisibility, isVisibleTo } from '../../db/visibility.ts'
+import type { OutageRow } from '../../db/outages.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { Page, PageRequest } from '../../domain/page.ts'
@@ -106,3 +107,13 @@ export const selectActivePass = (purchaseId: string, platform: WalletPlatform) =
         inWords(sql`${columns.status}`, [active]),
       ),
     )
+
+const selectWaitingPass = (platform: WalletPlatform): SQL => sql`select * from (select platform as service,
+    '' as resource_id, waiting_reason as reason, waiting_since as since, due_at as next_attempt_at
+  from wallet_passes where platform = ${platform} and waiting_since is not null order by waiting_since limit 1)`
+
+/** Selects the passes and editions that have waited for their platform longest. */
+export const selectPassWaits: SQL<OutageRow> = sql`${selectWaitingPass('apple')}
+  union all ${selectWaitingPass('google')}
+  union all select * from (select 'google', '', waiting_reason, waiting_since, due_at from wallet_editions
+    where waiting_since is not null order by waiting_since limit 1)`

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import type { RoleCode } from '../../domain/accounts/access.ts'
 import { disabledReasons, eventKindNames, maxEndpointNameLength, maxUrlLength } from '../../domain/webhooks/webhooks.ts'
-import { Id, RequiredText, Timestamp } from '../../http/fields.ts'
+import { Id, RequiredText, Timestamp, waitingFields } from '../../http/fields.ts'
 
 export const endpointReaders: readonly RoleCode[] = ['OA', 'OM', 'EA', 'EM']
 /** Roles that may change an endpoint and read its secret. */
@@ -97,4 +97,5 @@ export const WebhookEndpointDetail = WebhookEndpoint.extend({
   failing_since: Timestamp.nullable().openapi({
     description: 'Every attempt has failed since this time. Null when the latest attempt succeeded.',
   }),
+  ...waitingFields,
 }).openapi('WebhookEndpointDetail')

@@ -2,6 +2,7 @@ import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../context.ts'
 import { mayAt } from '../../domain/accounts/access.ts'
 import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
+import { noWait, presentWait, type Wait } from '../../domain/waiting.ts'
 import type { WebhookDelivery, WebhookDeliveryDetail } from './delivery/delivery-contract.ts'
 import { endpointAdmins, type WebhookEndpoint, type WebhookEndpointDetail } from './endpoint-contract.ts'
 import { type DeliveryDetailRow, type DeliveryRow, type EndpointRow, getEndpointTenant } from './queries.ts'
@@ -19,6 +20,19 @@ export const presentEndpointItem = (row: EndpointRow): z.input<typeof WebhookEnd
   modified: toIso(row.modified_at),
 })
 
+/** What the deliveries of an endpoint wait for. While the breaker is open nothing is attempted. */
+function getEndpointWait({
+  is_active,
+  failing_reason,
+  failing_since,
+  next_attempt_at,
+  breaker_until,
+}: EndpointRow): Wait {
+  if (!is_active || failing_since === null) return noWait
+  const attemptAt = next_attempt_at === null ? breaker_until : Math.max(next_attempt_at, breaker_until ?? 0)
+  return { waiting_reason: failing_reason, waiting_since: failing_since, next_attempt_at: attemptAt }
+}
+
 export const presentEndpoint = (row: EndpointRow, ctx: Ctx): z.input<typeof WebhookEndpointDetail> => ({
   ...presentEndpointItem(row),
   ...(ctx.caller.scopes.includes('write') && mayAt(ctx.caller, endpointAdmins, getEndpointTenant(row))
@@ -31,6 +45,7 @@ export const presentEndpoint = (row: EndpointRow, ctx: Ctx): z.input<typeof Webh
   disabled_at: toIsoOrNull(row.disabled_at),
   disabled_reason: row.disabled_reason,
   failing_since: toIsoOrNull(row.failing_since),
+  ...presentWait(getEndpointWait(row)),
 })
 
 export const presentDeliveryItem = (row: DeliveryRow): z.input<typeof WebhookDelivery> => ({

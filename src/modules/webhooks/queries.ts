@@ -4,6 +4,7 @@ import { buildOrderBy, paginate } from '../../db/paginate.ts'
 import { webhookDeliveries, webhookEndpoints, webhookEvents } from '../../db/schema/messaging/webhooks.ts'
 import { fromJson, jsonFlag, select } from '../../db/select.ts'
 import { buildVisibility, isVisibleIn, isVisibleTo } from '../../db/visibility.ts'
+import type { OutageRow } from '../../db/outages.ts'
 import { mayAt, roleCodes, type Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { Page, PageRequest } from '../../domain/page.ts'
@@ -141,3 +142,12 @@ export function requireDeliveryRole({ caller }: Ctx, delivery: LoadedDelivery): 
   if (!mayAt(caller, caller.acting_roles ?? roleCodes, place)) throw notFound()
   return delivery
 }
+
+const outagesAtOnce = 200
+
+/** Selects the endpoints whose breaker has opened, so that their deliveries wait. */
+export const selectEndpointWaits: SQL<OutageRow> = sql`select 'webhook' as service, id as resource_id,
+    coalesce(failing_reason, '') as reason, failing_since as since, breaker_until as next_attempt_at
+  from webhook_endpoints indexed by webhook_endpoints_failing
+  where failing_since is not null and breaker_until is not null and is_active = 1
+  order by failing_since limit ${outagesAtOnce}`

@@ -15,7 +15,14 @@ import { type CreateWebhookInput, endpointAdmins, type UpdateWebhookInput } from
 import type { EndpointRow, LoadedEndpoint } from './queries.ts'
 
 /** The health of an endpoint before its first delivery. */
-const unknownHealth = { failures_in_row: 0, failing_since: null, breaker_until: null, is_slow: false }
+const unknownHealth = {
+  failures_in_row: 0,
+  failing_since: null,
+  failing_reason: null,
+  next_attempt_at: null,
+  breaker_until: null,
+  is_slow: false,
+}
 
 function checkDestination({ config }: Ctx, url: string): void {
   const fault = findDestinationFault(url, config.webhooks)

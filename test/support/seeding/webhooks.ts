@@ -43,6 +43,8 @@ export async function seedEndpoints(
       disabled_at: null,
       disabled_reason: null,
       failing_since: null,
+      failing_reason: null,
+      next_attempt_at: null,
       failures_in_row: 0,
       breaker_until: neverOpen,
       is_slow: false,

@@ -30,6 +30,8 @@ export const transactionalEmails = sqliteTable('transactional_emails', {
   provider_id: text(),
   error_code: text(),
   error_detail: text().notNull().default(''),
+  waiting_reason: text(),
+  waiting_since: integer(),
   sent_at: integer(),
   created_at: integer().notNull(),
   modified_at: integer().notNull(),

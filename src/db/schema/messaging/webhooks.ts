@@ -25,6 +25,8 @@ export const webhookEndpoints = sqliteTable('webhook_endpoints', {
   disabled_at: integer(),
   disabled_reason: text({ enum: disabledReasons }),
   failing_since: integer(),
+  failing_reason: text(),
+  next_attempt_at: integer(),
   failures_in_row: integer().notNull().default(0),
   breaker_until: integer(),
   is_slow: integer({ mode: 'boolean' }).notNull().default(false),

@@ -14,6 +14,8 @@ interface Rule {
   rule: string
   /** The message of a failed check. */
   message: string
+  /** Replaces `message` where the facts say more. */
+  explain?: (facts: EditionFacts) => string
   suggestion: string
   /** True if the check fails, or a list of what is at fault. */
   fails: (facts: EditionFacts) => boolean | readonly FactSubject[]

@@ -335,6 +335,15 @@ const fulfilment = defineChecks('fulfilment', [
       has_pickup_point ? false : allProducts.filter(({ is_pickup_required }) => is_pickup_required),
   },
   {
+    id: 'passes_updated',
+    severity: 'warning',
+    rule: 'Wallet passes are updated.',
+    message: 'Changes of wallet passes wait for their platform.',
+    explain: ({ outages }) => `Changes of wallet passes wait. ${outages.passes ?? ''}`,
+    suggestion: 'Wait for the next attempt, or ask the operator of the service.',
+    fails: ({ outages }) => outages.passes !== null,
+  },
+  {
     id: 'pass_design',
     severity: 'info',
     rule: 'Products with wallet passes have a pass design.',
@@ -353,6 +362,18 @@ const integrations = defineChecks('integrations', [
     message: 'Deliveries to an active webhook endpoint were given up in the last 24 hours.',
     suggestion: 'Fix the endpoint, then recover its deliveries.',
     fails: ({ endpoints }) => endpoints.filter(({ is_active, has_exhausted }) => is_active && has_exhausted),
+  },
+  {
+    id: 'webhooks_answer',
+    severity: 'warning',
+    rule: 'Webhook endpoints answer.',
+    message: 'Deliveries to a webhook endpoint wait, because it fails.',
+    explain: ({ endpoints }) => {
+      const reasons = endpoints.flatMap(({ waiting_reason }) => waiting_reason ?? [])
+      return `Deliveries wait. ${[...new Set(reasons)].join(' ')}`
+    },
+    suggestion: 'Fix the endpoint. Its deliveries are attempted again by themselves.',
+    fails: ({ endpoints }) => endpoints.filter(({ waiting_reason }) => waiting_reason !== null),
   },
   {
     id: 'webhooks_inactive',

@@ -11,6 +11,8 @@ export type HealthStatus = (typeof healthStatuses)[number]
 export interface CheckResult {
   check: Check
   severity: Severity
+  /** The rule of a passed check, or the fault. */
+  message: string
   passed: boolean
   related: readonly FactSubject[]
 }
@@ -20,7 +22,14 @@ export function runChecks(facts: EditionFacts): CheckResult[] {
     const fault = check.fails(facts)
     const related = typeof fault === 'boolean' ? [] : fault
     const severity = check.isCritical?.(facts) ? 'critical' : check.severity
-    return { check, severity, passed: fault === false || (fault !== true && related.length === 0), related }
+    const passed = fault === false || (fault !== true && related.length === 0)
+    return {
+      check,
+      severity,
+      passed,
+      message: passed ? check.rule : (check.explain?.(facts) ?? check.message),
+      related,
+    }
   })
 }
 

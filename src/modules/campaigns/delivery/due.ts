@@ -1,5 +1,6 @@
-import { and, eq, lt, lte, sql } from 'drizzle-orm'
+import { and, eq, lt, lte, type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
+import type { OutageRow } from '../../../db/outages.ts'
 import { campaigns } from '../../../db/schema/messaging/campaigns.ts'
 import { inWords } from '../../../db/visibility.ts'
 import { update } from '../../../db/write.ts'
@@ -47,3 +48,8 @@ export function listUnattended({ db, now }: JobCtx, quietMs: number, limit: numb
         and coalesce(heartbeat_at, 0) <= ${now() - quietMs} limit ${limit}`,
   )
 }
+
+/** Selects the campaign of each channel that has waited for its provider longest. */
+export const selectCampaignWaits: SQL<OutageRow> = sql`select channel as service, '' as resource_id,
+    waiting_reason as reason, min(waiting_since) as since, next_attempt_at
+  from campaigns where ${inWords(sql`status`, runningStatuses)} and waiting_since is not null group by channel`

@@ -9,6 +9,8 @@ import { webhookDeliveries, webhookEndpoints } from '../../../db/schema/messagin
 import { products } from '../../../db/schema/sales/catalog.ts'
 import { fromFlag, fromJson, jsonFlag, select, selectValues } from '../../../db/select.ts'
 import { inList, inWords } from '../../../db/visibility.ts'
+import { runningStatuses } from '../../../domain/campaigns/lifecycle.ts'
+import type { Service } from '../../../domain/waiting.ts'
 import type { DataImportStatus } from '../../../domain/data-imports/data-imports.ts'
 import { workingStatuses } from '../../../domain/refunds/refund-batches.ts'
 import type { Channel } from '../../../domain/messaging/messaging.ts'
@@ -65,6 +67,11 @@ function factFields({ id, organization_id, ...edition }: EditionRow, now: number
       where ${isOfEdition} and ${eq(campaigns.channel, 'sms')})`),
     scheduled_channels: fromJson<Channel[]>(sql`(select json_group_array(distinct channel) from ${campaigns}
       where ${isOfEdition} and ${eq(campaigns.status, 'scheduled')})`),
+    campaign_waits: fromJson<Partial<Record<Channel, string>>>(sql`(select json_group_object(channel, waiting_reason)
+      from ${campaigns} where ${isOfEdition} and ${inList(sql`status`, runningStatuses)} and waiting_since is not null)`),
+    service_waits: fromJson<Partial<Record<Service, string>>>(sql`(select json_group_object(service, reason)
+      from service_outages where resource_id = '')`),
+    has_passes: fromFlag(sql`exists (select 1 from wallet_editions where edition_id = ${id})`),
     is_sender_verified: fromFlag(isVerifiedSender(sql`${organization_id}`, sql`${edition.email_sender_address}`)),
     has_marketing_segment: fromFlag(sql`exists (select 1 from ${segments} where ${isMarketing}
       and (${segments.edition_id} = ${id} or exists (select 1 from ${campaigns}
@@ -152,6 +159,8 @@ export const selectEndpoints = ({ id, organization_id }: EditionRow, now: number
     edition_id: webhookEndpoints.edition_id,
     is_active: webhookEndpoints.is_active,
     disabled_reason: webhookEndpoints.disabled_reason,
+    waiting_reason: sql<string | null>`case when ${webhookEndpoints.is_active} = 1
+      and ${webhookEndpoints.failing_since} is not null then ${webhookEndpoints.failing_reason} end`,
     has_exhausted: fromFlag(sql`case when ${webhookEndpoints.is_active} = 1 then ${hasExhausted(id, now)} else 0 end`),
   })
     .from(webhookEndpoints)

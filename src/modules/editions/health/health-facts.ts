@@ -45,9 +45,9 @@ async function checkMerchantAccount(
   return { supported_currencies, is_ready: isReady(account, config.environment) }
 }
 
-const mapChannels = (isTrue: (channel: Channel) => boolean): Record<Channel, boolean> => ({
-  email: isTrue('email'),
-  sms: isTrue('sms'),
+const mapChannels = <Value>(getValue: (channel: Channel) => Value): Record<Channel, Value> => ({
+  email: getValue('email'),
+  sms: getValue('sms'),
 })
 
 /** Loads everything that the checks need, in one round trip. `edition` can be a row that is not stored yet. */
@@ -62,7 +62,7 @@ export async function loadFacts(ctx: Ctx, edition: EditionRow): Promise<EditionF
     selectUnfinishedImports(edition, now),
   ])
   if (!facts) throw new Error('a select without a table returns one row')
-  const { scheduled_channels, ...otherFacts } = facts
+  const { scheduled_channels, campaign_waits, service_waits, has_passes, ...otherFacts } = facts
   const visibility = createVisibility(ctx, edition)
   const subject = (row: { id: string; name: string }, isVisible: boolean): FactSubject => ({
     id: row.id,
@@ -74,6 +74,10 @@ export async function loadFacts(ctx: Ctx, edition: EditionRow): Promise<EditionF
     edition,
     ...otherFacts,
     has_scheduled_campaign: mapChannels((channel) => scheduled_channels.includes(channel)),
+    outages: {
+      ...mapChannels((channel) => campaign_waits[channel] ?? service_waits[channel] ?? null),
+      passes: has_passes ? (service_waits.apple ?? service_waits.google ?? null) : null,
+    },
     has_provider: mapChannels((channel) => ctx.config[channel].name !== noProvider),
     merchant_account: await checkMerchantAccount(ctx, facts.merchant_account),
     products: products.map((row) => ({ ...row, is_hidden: false })),
@@ -94,6 +98,7 @@ export async function loadFacts(ctx: Ctx, edition: EditionRow): Promise<EditionF
       is_active: row.is_active,
       disabled_reason: row.disabled_reason,
       has_exhausted: row.has_exhausted,
+      waiting_reason: row.waiting_reason,
     })),
     unfinished_imports: imports.map((row) => subject(row, visibility.canManage(edition.id))),
   }

@@ -5,6 +5,7 @@ import { type EditionHealthCheck, type EditionHealthcheckResponse, maxRelatedObj
 export const presentCheck = ({
   check,
   severity,
+  message,
   passed,
   related,
 }: CheckResult): z.input<typeof EditionHealthCheck> => ({
@@ -12,7 +13,7 @@ export const presentCheck = ({
   check_id: check.id,
   severity,
   passed,
-  message: passed ? check.rule : check.message,
+  message,
   suggestion: passed ? '' : check.suggestion,
   related_objects: related
     .filter(({ is_hidden }) => !is_hidden)

@@ -13,6 +13,7 @@ import {
   type DisabledReason,
   type LoggedAttempt,
 } from '../../../domain/webhooks/webhooks.ts'
+import { describeServiceFault, services } from '../../../domain/waiting.ts'
 import { type Attempt, logAttempt } from './attempt.ts'
 import { claimStatement, isOpen, isWaiting, selectOpenDeliveries, sortClaims } from './claim.ts'
 import { enqueueEndpoints } from './enqueue.ts'
@@ -177,6 +178,19 @@ const logExpired = (attempts: readonly Attempt[]): Statement =>
     cross join webhook_deliveries on webhook_deliveries.id = ${field(0)}
     where ${field(1)} is not null and coalesce(last_attempt ->> 'number', 0) <> ${field(1)} ->> 'number'`)
 
+/** Says what an endpoint does wrong. Null: it took the event. */
+function describeFailure(result: Attempt['result']): string | null {
+  if (result === null || result.error === null) return null
+  const { status, error } = result
+  const detail = error === 'timeout' ? '' : `${services.webhook} cannot be reached (${error}).`
+  return describeServiceFault('webhook', { status, detail })
+}
+
+function findNextAttempt(failures: readonly Attempt[]): number | null {
+  const times = failures.flatMap(({ verdict }) => verdict.next?.at ?? [])
+  return times.length === 0 ? null : Math.min(...times)
+}
+
 interface EndpointHealth {
   id: string
   failures_in_row: number
@@ -205,12 +219,15 @@ function updateHealth(attempts: readonly Attempt[]): SQL<EndpointHealth> {
       failures[0]?.startedAt ?? null,
       inOrder.at(-1)?.isSlow ? 1 : 0,
       endpoint?.url,
+      describeFailure(inOrder.at(-1)?.result ?? null),
+      findNextAttempt(failures),
     ]
   })
   return sql<EndpointHealth>`update webhook_endpoints set
       failures_in_row = iif(${field(1)}, 0, failures_in_row) + ${field(2)},
       failing_since = iif(${field(1)}, ${field(3)}, coalesce(failing_since, ${field(3)})),
       breaker_until = iif(${field(1)}, null, breaker_until),
+      failing_reason = iif(${field(2)}, ${field(6)}, null), next_attempt_at = iif(${field(2)}, ${field(7)}, null),
       is_slow = ${field(4)}
     from ${listRows(rows)} where webhook_endpoints.id = ${field(0)} and webhook_endpoints.url = ${field(5)}
       and (${field(2)} > 0 or is_slow <> ${field(4)} or failures_in_row > 0 or failing_since is not null
