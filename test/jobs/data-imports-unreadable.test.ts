@@ -1,8 +1,18 @@
 import { describe, expect, it } from 'vitest'
 import { get, patch, post } from '../support/api.ts'
-import { buildBody, encodeCsv, pathOf, process, work, joinCsvLines } from '../support/data-imports.ts'
+import { workOnImport } from '../../src/modules/data-imports/jobs.ts'
+import {
+  buildBody,
+  createJobAt,
+  encodeCsv,
+  loadImport,
+  pathOf,
+  process,
+  work,
+  joinCsvLines,
+} from '../support/data-imports.ts'
 import { givenTable, givenImport } from '../support/seeding/imports/data-imports.ts'
-import { type RawUpload, uploadRaw } from '../support/files.ts'
+import { queryRows, type RawUpload, uploadRaw } from '../support/files.ts'
 import { startImport } from '../support/imported-tables.ts'
 import { buildTextRow, buildWorkbook } from '../support/xlsx.ts'
 import { seedShop } from '../support/seeding/sales/orders.ts'
@@ -16,6 +26,13 @@ const sheet = (rows: string) => buildWorkbook({ sheets: [{ name: 'Orders', rows 
 const people = Array.from({ length: 50 }, (_, at) => buildTextRow(at + 2, [`R-${at}`, 'Ane', 'ane@example.dk'])).join(
   '',
 )
+const loadUsedBytes = async (organization: string): Promise<number> => {
+  const [row] = await queryRows<{ used_bytes: number }>(
+    'select used_bytes from organization_storage where organization_id = ?',
+    organization,
+  )
+  return row?.used_bytes ?? 0
+}
 const columnNames = (count: number) => Array.from({ length: count }, (_, at) => `Name${'abcdefghij'[at % 10]}${at}x`)
 
 const unreadable: [name: string, bytes: Uint8Array, code: string, message: string, upload?: RawUpload][] = [
@@ -83,6 +100,56 @@ describe('a file that cannot be read', () => {
     expect(await work(id)).toMatchObject({ status: 'failed', error_code: 'no_header' })
     await patch(pathOf(id), { options: { has_header: false } })
     expect(await work(id)).toMatchObject({ status: 'mapping_columns', error_code: null, total_rows: 1 })
+  })
+})
+
+describe('a fault behind the first part of the copy', () => {
+  const manyRows = Array.from({ length: 12_000 }, (_, at) => `R-${at};Ane Example;${'x'.repeat(90)}@example.test`)
+  const longText = 'x'.repeat(30_000)
+  const repeatedTexts = Array.from({ length: 2000 }, (_, at) => `<row r="${at + 2}"><c t="s"><v>0</v></c></row>`)
+
+  it.each<[name: string, bytes: Uint8Array, code: string, upload?: RawUpload]>([
+    [
+      'a line that does not end',
+      joinCsvLines(['Order;Name;E-mail', ...manyRows, `R-x;${'x'.repeat(400_000)}`]),
+      'line_too_long',
+    ],
+    [
+      'more text than a workbook of its size may have',
+      buildWorkbook({
+        sharedStrings: `<si><t>${longText}</t></si>`,
+        sheets: [{ name: 'x', rows: header + repeatedTexts.join('') }],
+      }),
+      'too_much_text',
+      xlsx,
+    ],
+  ])(
+    'ends the import at once, and nothing that was copied fills the storage: %s',
+    async (_, bytes, code, upload = {}) => {
+      const tenant = await seedShop()
+      const file = await givenTable(tenant.organization_id, bytes as Uint8Array<ArrayBuffer>, upload)
+      const used = await loadUsedBytes(tenant.organization_id)
+      const { id } = (await post('/v1/data-imports', buildBody(tenant, file))).body
+      const { epoch } = await loadImport(id)
+      await workOnImport(createJobAt(), id, epoch)
+      expect(await loadImport(id)).toMatchObject({
+        status: 'failed',
+        error_code: code,
+        phase: null,
+        heartbeat_at: null,
+      })
+      expect(await loadUsedBytes(tenant.organization_id)).toBe(used)
+    },
+  )
+
+  it('is told when the bytes of the file are deleted while they are read', async () => {
+    const tenant = await seedShop()
+    const file = await givenTable(tenant.organization_id, joinCsvLines(['Order;Name', 'R-1;Ane']))
+    const { id } = (await post('/v1/data-imports', buildBody(tenant, file))).body
+    const { epoch } = await loadImport(id)
+    const job = createJobAt()
+    await workOnImport({ ...job, files: { ...job.files, open: () => Promise.resolve(null) } }, id, epoch)
+    expect(await loadImport(id)).toMatchObject({ status: 'failed', error_code: 'unreadable_file', phase: null })
   })
 })
 

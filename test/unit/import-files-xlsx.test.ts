@@ -53,10 +53,10 @@ describe('a workbook', () => {
       body: { offset: 0, line: 2 },
     })
     expect(rows.map(({ cells }) => cells)).toEqual([
-      ['1001', ' Åse & Ø\r', '2026-12-31', '149.95', 'TRUE', '#N/A'],
-      ['1002', '東京', '2026-12-31 16:00:00', '150', 'FALSE', '1002x'],
+      ['1001', ' Åse & Ø\r', '2026-12-31', '149.95 kr.', 'TRUE', '#N/A'],
+      ['1002', '東京', '2026-12-31 16:00:00', '150 kr.', 'FALSE', '1002x'],
       ['123456789012345', 'In cell', '2026-12-31 23:59:59', '0900', '', '20:00:00'],
-      ['100000000000000000000', '2026-12-31T20:00:00', '2026-12-31', '0.00001', '', '30:00:00'],
+      ['1E+20', '2026-12-31T20:00:00', '2026-12-31', '0.00001', '', '30:00:00'],
     ])
     expect(rows.map(({ line }) => line)).toEqual([2, 3, 4, 5])
   })
@@ -337,5 +337,76 @@ describe('a number in a cell', () => {
     ['abc', 'abc'],
   ])('is read as a date: %s is %s', (serial, text) => {
     expect(formatNumber(serial, { kind: 'date' }, false)).toBe(text)
+  })
+})
+
+describe('a number', () => {
+  const format = (text: string, code?: string) => formatNumber(text, detectNumberKind(164, code ?? 'General'), false)
+
+  it.each([
+    ['1234567890123456', '1234567890123456'],
+    ['1234567890123457', '1234567890123457'],
+    ['12345678901234567890123', '12345678901234567890123'],
+    ['-1234567890123456', '-1234567890123456'],
+    ['0001', '0001'],
+    ['1234567890123456.0', '1234567890123456'],
+    ['123456789012345', '123456789012345'],
+    ['1000000000000000', '1E+15'],
+    ['1234567890123450', '1.23456789012345E+15'],
+    ['12345678901234500000', '1.23456789012345E+19'],
+    ['1.23456789012345E+15', '1.23456789012345E+15'],
+    ['1.2345678901234568E16', '1.2345678901234568E+16'],
+    ['1.234567890123456e+15', '1.234567890123456E+15'],
+    ['1.23456789012E+11', '123456789012'],
+    ['1.5E2', '150'],
+    ['149.90000000000001', '149.9'],
+    ['1.0000000000000001E-5', '0.00001'],
+  ])('keeps the digits of an integer, and shows that digits are lost: %s', (text, shown) => {
+    expect(format(text)).toBe(shown)
+  })
+
+  it('never is the text of another number, however long both are', () => {
+    const digits = fc.integer({ min: 1, max: 25 }).chain((length) => fc.bigInt({ min: 0n, max: 10n ** BigInt(length) }))
+    fc.assert(
+      fc.property(digits, fc.integer({ min: 1, max: 1000 }), (one, step) => {
+        expect(format(String(one))).not.toBe(format(String(one + BigInt(step))))
+      }),
+    )
+  })
+
+  it.each([
+    ['"$"#,##0.00', '5 $'],
+    ['$#,##0.00;[Red]-$#,##0.00', '5 $'],
+    ['#,##0.00 €', '5 €'],
+    ['_-* #,##0.00\\ "€"_-;-* #,##0.00\\ "€"_-', '5 €'],
+    ['0.00 "SEK"', '5 SEK'],
+    ['0.00\\ \\S\\E\\K', '5 SEK'],
+    ['#,##0.00 DKK', '5 DKK'],
+    ['#,##0.00\\ [$zł-415]', '5 zł'],
+    ['[$EUR] #,##0.00', '5 EUR'],
+    ['[$€-2]\\ #,##0.00', '5 €'],
+    ['[$-409]#,##0.00', '5'],
+    ['[$$-409]#,##0.00', '5 $'],
+    ['[$$-1009]#,##0.00', '5 CAD'],
+    ['#,##0.00\\ [$kr-41D]', '5 SEK'],
+    ['#,##0.00\\ [$kr.-406]', '5 DKK'],
+    ['#,##0.00\\ "kr."', '5 kr.'],
+    ['[$¥-411]#,##0', '5 ¥'],
+    ['General "EUR"', '5 EUR'],
+    ['"x;y €" 0', '5 €'],
+    ['0 "stk."', '5'],
+    ['"Order "0', '5'],
+    ['0%', '500%'],
+    ['0.00\\%', '5%'],
+  ])('shows the currency and the percent sign of its cell: %s', (code, shown) => {
+    expect(format('5', code)).toBe(shown)
+  })
+
+  it.each([
+    ['0.05', '5%'],
+    ['0.285', '28.5%'],
+    ['-0.1', '-10%'],
+  ])('is a percentage as its cell shows it: %s', (text, shown) => {
+    expect(formatNumber(text, detectNumberKind(9, undefined), false)).toBe(shown)
   })
 })

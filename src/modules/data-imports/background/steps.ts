@@ -1,8 +1,9 @@
-import { getTableColumns, type SQL, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, isNotNull, type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { commitPart, holdsOrAborts } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
 import { dataImports } from '../../../db/schema/data-imports.ts'
+import { select } from '../../../db/select.ts'
 import { update } from '../../../db/write.ts'
 import {
   type DataImportStatus,
@@ -71,6 +72,16 @@ export const commitStep = (
     races: step.races ?? {},
   })
 
+/** Loads an import as it is now, if a phase of this epoch is still under way. */
+export async function loadWork({ db }: JobCtx, { id, epoch }: Pick<ImportRow, 'id' | 'epoch'>) {
+  const row = await db.first(
+    select(importFields)
+      .from(dataImports)
+      .where(and(eq(dataImports.id, id), eq(dataImports.epoch, epoch), isNotNull(dataImports.phase))),
+  )
+  return row ?? null
+}
+
 /** Builds the error for a position that does not belong to the phase, which no transition can cause. */
 export const buildPositionError = ({ id, phase, position }: ImportRow): Error =>
   new Error(`${id} cannot continue its phase ${phase} at ${JSON.stringify(position)}.`)
@@ -98,8 +109,22 @@ export async function endPhase(
   return null
 }
 
-export const failPhase = (job: JobCtx, row: ImportRow, fault: { code: string; message: string }): Promise<null> =>
-  endPhase(job, row, { status: 'failed', changes: { error_code: fault.code, error_message: fault.message } })
+export interface PhaseFault {
+  code: string
+  message: string
+}
+
+export const failPhase = (
+  job: JobCtx,
+  row: ImportRow,
+  fault: PhaseFault,
+  statements: readonly Statement[] = [],
+): Promise<null> =>
+  endPhase(job, row, {
+    status: 'failed',
+    changes: { error_code: fault.code, error_message: fault.message },
+    statements,
+  })
 
 export const beginPhase = (row: Pick<ImportRow, 'epoch'>, phase: ImportPhase, now: number) =>
   ({

@@ -1,4 +1,4 @@
-import { and, asc, eq, isNotNull, lte, sql } from 'drizzle-orm'
+import { asc, lte, sql } from 'drizzle-orm'
 import type { ImportPreviewMessage, ImportWorkMessage, JobCtx } from '../../../context.ts'
 import { dataImports } from '../../../db/schema/data-imports.ts'
 import { decodeAs, select } from '../../../db/select.ts'
@@ -10,7 +10,8 @@ import {
   type ImportPhase,
 } from '../../../domain/data-imports/data-imports.ts'
 import { countPreview } from '../preview/count-preview.ts'
-import { enqueueImports, failPhase, importFields, type ImportRow, type PhaseStep } from './steps.ts'
+import { enqueueImports, failPhase, importFields, type ImportRow, loadWork, type PhaseStep } from './steps.ts'
+import { buildCopyRemoval } from '../retention/files.ts'
 import { parseStep } from '../staging/parse.ts'
 import { stageStep } from '../staging/stage.ts'
 import { importStep } from '../run/import-step.ts'
@@ -38,18 +39,9 @@ export function isImportMessage(body: unknown): body is ImportMessage {
   return isKnown && typeof import_id === 'string'
 }
 
-async function findWork({ db }: JobCtx, id: string, epoch: number): Promise<ImportRow | null> {
-  const row = await db.first(
-    select(importFields)
-      .from(dataImports)
-      .where(and(eq(dataImports.id, id), eq(dataImports.epoch, epoch), isNotNull(dataImports.phase))),
-  )
-  return row ?? null
-}
-
 /** Works on an import until its phase ends or the turn is over. A message of an older epoch does nothing. */
 export async function workOnImport(job: JobCtx, id: string, epoch: number, endsAt = job.now() + turnMs): Promise<void> {
-  let row = await findWork(job, id, epoch)
+  let row = await loadWork(job, { id, epoch })
   let pausesAt = endsAt - turnMs + pauseEveryMs
   while (row?.phase) {
     row = await phaseSteps[row.phase](job, row)
@@ -92,7 +84,8 @@ export async function sweepImports(job: JobCtx): Promise<void> {
   )
   for (const row of silentImports) {
     const hasTooManyStalls = row.stalls >= maxStalls && dataImportLifecycle.allows(row.status, 'failed')
-    if (hasTooManyStalls) await failPhase(job, row, stallFault)
+    if (hasTooManyStalls)
+      await failPhase(job, row, stallFault, row.phase === 'parse' ? await buildCopyRemoval(job, row.id) : [])
     else await restartWork(job, row).then((restarted) => restarted && enqueueImports(job, [restarted]))
   }
 }

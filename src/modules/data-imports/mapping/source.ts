@@ -13,7 +13,7 @@ export const getFormat = ({ format }: Pick<ImportRow, 'format'>): CopiedFormat =
 
 export const buildCanonicalPrefix = (id: string): string => `imports/${id}/`
 
-class LostObject extends Error {}
+export class LostObject extends Error {}
 
 /** The store sends faster than rows are read, so an object is read range by range. */
 const rangeBytes = 2_097_152

@@ -39,6 +39,12 @@ export const releaseCopy = (importId: string): Statement[] => [
   sql`update data_imports set canonical_size = null where id = ${importId}`,
 ]
 
+/** Deletes a canonical copy that is not finished, so that it does not fill the storage of the organisation. */
+export const buildCopyRemoval = async (job: JobCtx, importId: string): Promise<Statement[]> => [
+  ...releaseCopy(importId),
+  ...(await deleteParts(job, importId)),
+]
+
 /** Deletes the canonical copy of an import with its samples. The import itself stays in lists. */
 export async function deleteCopy(job: JobCtx, importId: string): Promise<Statement[]> {
   return [

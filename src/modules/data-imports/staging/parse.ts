@@ -10,12 +10,19 @@ import { ReadError } from '../../../domain/data-imports/files/faults.ts'
 import type { FileFormat, FormatOptions } from '../../../domain/data-imports/files/format.ts'
 import { inspectFile, getCopyStart } from '../../../domain/data-imports/files/read.ts'
 import type { FileSource } from '../../../domain/data-imports/files/source.ts'
-import { commitStep, endPhase, failPhase, type ImportRow, type PhaseStep } from '../background/steps.ts'
+import {
+  commitStep,
+  failPhase,
+  type ImportRow,
+  loadWork,
+  type PhaseFault,
+  type PhaseStep,
+} from '../background/steps.ts'
 import { copyStep } from './copy.ts'
-import { openOriginal } from '../mapping/source.ts'
+import { LostObject, openOriginal } from '../mapping/source.ts'
 import { loadReadingPlace, type ReadingPlace } from '../mapping/state.ts'
 import { suggestStep } from '../columns/suggest.ts'
-import { deleteParts, releaseCopy } from '../retention/files.ts'
+import { buildCopyRemoval } from '../retention/files.ts'
 
 const delimiters = { ',': ',', ';': ';', tab: '\t', pipe: '|' } as const
 
@@ -84,7 +91,7 @@ async function inspectStep(job: JobCtx, row: ImportRow, file: FileSource): Promi
     changes: { format },
     statements: [
       ...buildColumnStatements(job, row, format.names),
-      ...(row.canonical_size === null ? [] : [...releaseCopy(row.id), ...(await deleteParts(job, row.id))]),
+      ...(row.canonical_size === null ? [] : await buildCopyRemoval(job, row.id)),
     ],
   })
 }
@@ -93,31 +100,37 @@ export const parseStep: PhaseStep = async (job, row) => {
   const { position } = row
   if (position.stage === 'suggest') return suggestStep(job, row)
   const file = await openOriginal(job, row)
-  if (!file) return failPhase(job, row, { code: 'unreadable_file', message: 'The file is missing. Upload it again.' })
+  if (!file) return failReading(job, row, missingFault)
   try {
     return position.stage === 'copy' ? await copyStep(job, row, position, file) : await inspectStep(job, row, file)
   } catch (error) {
-    if (error instanceof ReadError) return failReading(job, row, formatFault(error))
-    const isStorageFull = error instanceof AppError && error.code === 'storage_full'
-    if (isStorageFull) return failReading(job, row, storageFault)
-    throw error
+    const fault = findFault(error)
+    if (!fault) throw error
+    return failReading(job, row, fault)
   }
 }
 
-/** Nothing uses what was copied so far, so it does not fill the organisation's storage. */
-const failReading = async (job: JobCtx, row: ImportRow, fault: { code: string; message: string }): Promise<null> =>
-  endPhase(job, row, {
-    status: 'failed',
-    changes: { error_code: fault.code, error_message: fault.message },
-    statements: [...releaseCopy(row.id), ...(await deleteParts(job, row.id))],
-  })
+/** The step may have stored segments before its fault, so the row is read again. */
+async function failReading(job: JobCtx, row: ImportRow, fault: PhaseFault): Promise<null> {
+  const presentRow = await loadWork(job, row)
+  return presentRow && failPhase(job, presentRow, fault, await buildCopyRemoval(job, row.id))
+}
+
+const missingFault = { code: 'unreadable_file', message: 'The file is missing. Upload it again.' }
 
 const storageFault = {
   code: 'storage_full',
   message: 'The storage of the organisation is full. Delete files that you do not need, and read the file again.',
 }
 
-function formatFault({ fault }: ReadError): { code: string; message: string } {
+/** Returns what stays wrong however often the file is read, or null for an error that may pass. */
+function findFault(error: unknown): PhaseFault | null {
+  if (error instanceof ReadError) return formatFault(error)
+  if (error instanceof LostObject) return missingFault
+  return error instanceof AppError && error.code === 'storage_full' ? storageFault : null
+}
+
+function formatFault({ fault }: ReadError): PhaseFault {
   const { code, line, column } = fault
   const place = [line === null ? '' : `line ${line}`, column === null ? '' : `column ${column}`].filter(Boolean)
   const namesPlace = place.every((one) => fault.message.toLowerCase().includes(one))

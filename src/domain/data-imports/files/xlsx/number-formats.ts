@@ -1,6 +1,10 @@
-/** `digits` are shown with leading zeros, such as a postal code. */
+/**
+ * `digits` are shown with leading zeros, such as a postal code. `currency` is the mark that the cell shows beside its
+ * number. A percentage shows the number times `factor`.
+ */
 export type NumberKind =
-  | { kind: 'number' }
+  | { kind: 'number'; currency?: string }
+  | { kind: 'percentage'; factor: 1 | 100 }
   | { kind: 'date' }
   | { kind: 'time' }
   | { kind: 'duration' }
@@ -9,13 +13,58 @@ export type NumberKind =
 const dateIds = new Set([14, 15, 16, 17, 22, 27, 28, 29, 30, 31, 36, 50, 51, 52, 53, 54, 55, 56, 57, 58])
 const timeIds = new Set([18, 19, 20, 21, 32, 33, 34, 35, 45, 47])
 const durationId = 46
+const percentageIds = new Set([9, 10])
+
+/** A quoted text, an escaped character, a blank as wide as a character, a filler, or a bracket. */
+const formatParts = /"([^"]*)"|\\(.)|[_*].|\[([^[\]]*)\]/gs
 
 /** Removes texts, escapes, colours, conditions and languages, and keeps the part for positive numbers. */
 const stripFormat = (code: string): string =>
+  code.replaceAll(formatParts, (part) => (/^\[(?:h+|m+|s+)\]$/i.test(part) ? part : '')).split(';')[0]!
+
+/** Currencies by the languages whose mark alone does not say the country. */
+const currenciesByLanguage = new Map([
+  ['406', 'DKK'],
+  ['41d', 'SEK'],
+  ['414', 'NOK'],
+  ['814', 'NOK'],
+  ['40f', 'ISK'],
+  ['1009', 'CAD'],
+  ['c0c', 'CAD'],
+  ['c09', 'AUD'],
+  ['1409', 'NZD'],
+  ['80a', 'MXN'],
+  ['1004', 'SGD'],
+])
+
+/** `$€-407` is a mark and a language, `$-406` a language alone. */
+function readBracket(content: string): string {
+  if (!content.startsWith('$')) return ''
+  const cut = content.lastIndexOf('-')
+  const [mark, language] = cut < 1 ? [content.slice(1), ''] : [content.slice(1, cut), content.slice(cut + 1)]
+  const isShared = /^(?:kr\.?|\$)$/i.test(mark.trim())
+  return (isShared && currenciesByLanguage.get(language.toLowerCase())) || mark
+}
+
+/** Reads the texts that a number format shows beside the digits, without its placeholders. */
+const readShownTexts = (code: string): string =>
   code
-    .replaceAll(/"[^"]*"|\\.|_.|\*./g, '')
-    .replaceAll(/\[(?!h+\]|m+\]|s+\])[^[\]]*\]/gi, '')
+    // The semicolon of a text does not end the part for positive numbers.
+    .replaceAll(formatParts, (_, text: string | undefined, letter: string | undefined, bracket: string | undefined) =>
+      (text ?? letter ?? readBracket(bracket ?? '')).replaceAll(';', ' '),
+    )
     .split(';')[0]!
+    .replaceAll(/general|standard|[\d#?,@+()/-]/gi, ' ')
+
+const shortNames = ['kr', 'zł', 'zl', 'kč', 'ft', 'fr', 'sfr', 'lei', 'лв', 'руб', 'р', 'грн', 'euro']
+const currencyNames = new Set([...Intl.supportedValuesOf('currency'), ...shortNames])
+
+const isCurrencyMark = (word: string): boolean => {
+  const name = word.replace(/\.$/, '')
+  return /\p{Sc}/u.test(word) || currencyNames.has(name) || shortNames.includes(name.toLowerCase())
+}
+
+const findCurrency = (code: string): string | undefined => readShownTexts(code).split(/\s+/).find(isCurrencyMark)
 
 /** The limit of Excel. */
 const maxCodeLength = 255
@@ -25,6 +74,7 @@ export function detectNumberKind(id: number, code: string | undefined): NumberKi
   if (code === undefined) {
     if (dateIds.has(id)) return { kind: 'date' }
     if (timeIds.has(id)) return { kind: 'time' }
+    if (percentageIds.has(id)) return { kind: 'percentage', factor: 100 }
     return { kind: id === durationId ? 'duration' : 'number' }
   }
   const skeleton = stripFormat(code)
@@ -32,12 +82,17 @@ export function detectNumberKind(id: number, code: string | undefined): NumberKi
   const digits = skeleton.replaceAll(/[ ()/-]/g, '')
   if (/^0{2,}$/.test(digits)) return { kind: 'digits', length: digits.length }
   // Programs write currencies without quotation marks, as in `#,##0.00 DKK`.
-  if (skeleton.includes('#')) return { kind: 'number' }
-  if (/general|standard/i.test(skeleton)) return { kind: 'number' }
+  if (skeleton.includes('#') || /general|standard/i.test(skeleton)) return detectPlainKind(code, skeleton)
   if (/\[(h+|m+|s+)\]/i.test(skeleton)) return { kind: 'duration' }
   if (/[dy]/i.test(skeleton)) return { kind: 'date' }
   if (/[hs]/i.test(skeleton)) return { kind: 'time' }
-  return { kind: /m/i.test(skeleton) ? 'date' : 'number' }
+  return /m/i.test(skeleton) ? { kind: 'date' } : detectPlainKind(code, skeleton)
+}
+
+function detectPlainKind(code: string, skeleton: string): NumberKind {
+  if (readShownTexts(code).includes('%')) return { kind: 'percentage', factor: skeleton.includes('%') ? 100 : 1 }
+  const currency = findCurrency(code)
+  return currency === undefined ? { kind: 'number' } : { kind: 'number', currency }
 }
 
 const secondsOfDay = 86_400
@@ -65,18 +120,33 @@ function formatDate(serial: number, is1904: boolean): string | null {
   return clock === 0 ? text.slice(0, 10) : `${text.slice(0, 10)} ${formatClock(clock)}`
 }
 
-const shortInteger = /^-?\d{1,15}$/
-/** Further digits come from the binary form of the number. */
-const significantDigits = 15
+/** Spreadsheets keep this many digits. Further ones of a fraction come from the binary form of the number. */
+const exactDigits = 15
 
+/** `1234567890123450` and `1.23456789012345E+15`: the digits that are missing may have made two numbers one. */
+const lostItsEnd = (digits: string): boolean => digits.length > exactDigits && /^0*$/.test(digits.slice(exactDigits))
+
+/** Writes a number as a spreadsheet shows it that has lost digits: `1.23456789012345E+15`. */
+function formatShortened(sign: string, digits: string): string {
+  const significant = digits.replace(/(?<!0)0+$/, '')
+  const fraction = significant.slice(1)
+  return `${sign}${significant[0]}${fraction && `.${fraction}`}E+${digits.length - 1}`
+}
+
+/** An integer stays as it is written, unless its last digits are lost. Fractions are rounded. */
 function formatPlainNumber(text: string): string {
-  if (shortInteger.test(text)) return text
+  const integer = /^(-?)(\d+)(?:\.0+)?$/.exec(text.trim())
+  if (integer) {
+    const [, sign = '', digits = ''] = integer
+    return lostItsEnd(digits.replace(/^0+/, '')) ? formatShortened(sign, digits.replace(/^0+/, '')) : sign + digits
+  }
   const value = Number(text)
   if (text.trim() === '' || !Number.isFinite(value)) return text
-  const rounded = Number(value.toPrecision(significantDigits))
+  // Two different numbers of this size may be the same when they are rounded.
+  if (Math.abs(value) >= 10 ** exactDigits) return text.trim().replace(/e\+?(?=\d)/i, 'E+')
+  const rounded = Number(value.toPrecision(exactDigits))
   const digits = String(rounded)
-  if (!digits.includes('e')) return digits
-  return Math.abs(rounded) >= 1 ? BigInt(rounded).toString() : rounded.toFixed(20).replace(/(?<!0)0+$/, '')
+  return digits.includes('e') ? rounded.toFixed(20).replace(/(?<!0)0+$/, '') : digits
 }
 
 /**
@@ -85,14 +155,20 @@ function formatPlainNumber(text: string): string {
  */
 const addFourthDecimal = (text: string): string => (/^-?[1-9]\d{0,2}\.\d{3}$/.test(text) ? `${text}0` : text)
 
-/** Formats a number like its cell, but always with a point and without a currency. */
+function formatPercentage(value: number, factor: number): string {
+  return `${formatPlainNumber(String(Number((value * factor).toPrecision(exactDigits))))}%`
+}
+
+/** Formats a number like its cell, but always with a point, and with its currency behind it. */
 export function formatNumber(text: string, format: NumberKind, is1904: boolean): string {
   const value = Number(text)
-  if (text.trim() === '' || !Number.isFinite(value) || value < 0) return addFourthDecimal(formatPlainNumber(text))
+  if (text.trim() === '' || !Number.isFinite(value)) return text
+  if (format.kind === 'percentage') return formatPercentage(value, format.factor)
+  const plain = addFourthDecimal(formatPlainNumber(text))
+  if (format.kind === 'number') return format.currency === undefined ? plain : `${plain} ${format.currency}`
+  if (value < 0) return plain
   const seconds = Math.round(value * secondsOfDay)
   switch (format.kind) {
-    case 'number':
-      return addFourthDecimal(formatPlainNumber(text))
     case 'digits':
       return formatPlainNumber(text).padStart(format.length, '0')
     case 'duration':
