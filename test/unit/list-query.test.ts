@@ -49,6 +49,8 @@ describe('the links of a page', () => {
         const { searchParams } = new URL(next ?? '')
         for (const [name, value] of Object.entries(query)) expect(searchParams.get(name)).toBe(value)
         expect(searchParams.get('page')).toBe(String(page + 1))
+        searchParams.delete('page')
+        expect(readPageRequest(buildRequest(Object.fromEntries(searchParams)))).toMatchObject({ page: page + 1, after })
       }),
     )
   })

@@ -9,6 +9,7 @@ import type { KeyValue, OrderBy, Page, PageRequest } from '../../domain/page.ts'
 
 export const defaultPageSize = 100
 const maxPageSize = 500
+const maxPage = 999_999_999
 
 const PageNumber = z
   .string()
@@ -27,7 +28,7 @@ const PageNumber = z
   .openapi({
     type: 'integer',
     minimum: 1,
-    maximum: 999_999_999,
+    maximum: maxPage,
     description: 'The page number, from 1. You get 404 `invalid_page` past the last page.',
     example: 1,
   })
@@ -53,7 +54,7 @@ const Cursor = z
   .optional()
   .openapi({
     description:
-      'The position of the page. `next` contains it, so that every page is equally fast. A cursor is valid with the filters, the ordering and the page of its `next`; only `page_size` may change. `page` alone also works.',
+      'The position of the page. `next` contains it, so that every page is equally fast. A cursor is valid with the filters and the ordering of its `next`; only `page_size` may change. Either `cursor` or `page` also works alone.',
   })
 
 export const BooleanFilter = z
@@ -170,6 +171,8 @@ function computeBinding({ url, organizationIds, query }: RequestedList, page: nu
 
 interface CursorContent {
   for: number
+  /** The page that it leads to. */
+  page: number
   after: KeyValue[]
 }
 
@@ -189,16 +192,21 @@ const isKey = (key: unknown): key is KeyValue =>
 
 const isCursorContent = (content: unknown): content is CursorContent => {
   if (typeof content !== 'object' || content === null) return false
-  const { for: binding, after } = content as Partial<CursorContent>
-  return typeof binding === 'number' && Array.isArray(after) && after.every(isKey)
+  const { for: binding, page, after } = content as Partial<CursorContent>
+  const isPage = typeof page === 'number' && Number.isInteger(page) && page > 1 && page <= maxPage
+  return typeof binding === 'number' && isPage && Array.isArray(after) && after.every(isKey)
 }
 
-/** Throws `invalid_cursor` for the cursor of another list, another query or another page. */
+/**
+ * A cursor leads to its page, also without `page`. Throws `invalid_cursor` for the cursor of another list, another query
+ * or another page.
+ */
 export function readPageRequest(list: RequestedList): PageRequest {
-  const { page, page_size: size = defaultPageSize, cursor: text } = list.query
-  if (text === undefined) return { page, size, after: null }
+  const { page: requestedPage, page_size: size = defaultPageSize, cursor: text } = list.query
+  if (text === undefined) return { page: requestedPage, size, after: null }
   const cursor = readCursor(text)
-  if (cursor?.for !== computeBinding(list, page)) throw invalidCursor()
+  const page = list.url.searchParams.has('page') ? requestedPage : cursor?.page
+  if (page === undefined || cursor?.for !== computeBinding(list, page)) throw invalidCursor()
   return { page, size, after: cursor.after }
 }
 
@@ -219,8 +227,9 @@ export function buildPageLinks(
     next:
       after &&
       link((parameters) => {
-        const content: CursorContent = { for: computeBinding(list, page.page + 1), after }
-        parameters.set('page', String(page.page + 1))
+        const nextPage = page.page + 1
+        const content: CursorContent = { for: computeBinding(list, nextPage), page: nextPage, after }
+        parameters.set('page', String(nextPage))
         parameters.set('cursor', toBase64Url(utf8(JSON.stringify(content))))
       }),
     previous:
