@@ -13,6 +13,9 @@ create table organizations (
   refund_policy text not null default '{}' check (json_valid(refund_policy)),
   avatar_file_id text references files (id),
   search text not null,
+  -- The key of the hashes that replace order ids of erased customers. Nothing else uses it, and it is never replaced: with
+  -- another key, imports would not recognise these orders.
+  erasure_key text not null default (lower(hex(randomblob(32)))),
   version integer not null default 1,
   created_at integer not null,
   modified_at integer not null

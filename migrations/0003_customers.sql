@@ -86,13 +86,13 @@ create table erasures (
   caller_id text not null,
   -- [[channel, address]] that the passes look for; empty once the erasure is complete.
   addresses text not null check (json_valid(addresses)),
+  -- When the customer was created. Nothing older names them.
+  user_created_at integer not null,
   -- There are two passes: the second finds what was written while the first ran.
   pass integer not null default 1,
-  -- The last campaign, webhook event, import row and audit entry that the pass has searched.
-  campaign_cursor integer not null default 0,
-  event_cursor text not null,
-  import_cursor text not null default '',
-  audit_cursor text not null default '',
+  -- What the pass is searching, and how far it has come; empty at its beginning.
+  place text not null default '',
+  cursor text not null default '',
   -- When the next step is due; null after the last one.
   due_at integer,
   claimed_until integer,

@@ -34,8 +34,8 @@ const secrets = [
 ]
 /** Logs of webhook receivers, and the outcome of each order of an import. */
 const reports = ['attempt_log', 'results']
-/** Suppressed addresses may belong to nobody whose erasure would remove them here. */
-const addresses = ['address', 'csv']
+/** Suppressed addresses, and the texts about them, may belong to nobody whose erasure would remove them here. */
+const addresses = ['address', 'csv', 'detail']
 const messageContents = ['blocks', 'subject', 'sms_body', 'html', 'payload']
 
 /** The translations of a field have its name as prefix, as in `subject_translations`. */

@@ -1,6 +1,9 @@
-import { normalizeEmail, normalizePhone } from './accounts/users.ts'
+import { listNumberForms, normalizeEmail, normalizePhone } from './accounts/users.ts'
 import { listTexts } from './cel/parse.ts'
 import { toAsciiAddress } from './messaging/mailbox.ts'
+import { minPhoneDigits } from './orders/erased-order-ids.ts'
+import { extractDigits } from './text/fold.ts'
+import { cleanKey } from './text/invisible.ts'
 
 /**
  * Stands for the address of an erased person. No address and no number contains brackets, so no comparison with it
@@ -41,6 +44,30 @@ export function eraseContacts(text: string, contacts: ErasedContacts): string {
 
 export const containsContact = (text: string, contacts: ErasedContacts): boolean =>
   isErased(text, contacts) || eraseContacts(text, contacts) !== text
+
+/**
+ * True if a text contains an address or a number of the person, even inside a longer word as in `2026-anna@example.dk`.
+ * Only for texts of the person's own orders: elsewhere the longer word may be the address of somebody else.
+ */
+export function containsContactInWord(text: string, contacts: ErasedContacts): boolean {
+  const normalized = cleanKey(text).normalize('NFKC').toLowerCase()
+  const digits = extractDigits(normalized)
+  const numbers = [...contacts.phones].flatMap(listNumberForms).filter(({ length }) => length >= minPhoneDigits)
+  return (
+    numbers.some((number) => digits.includes(number)) ||
+    listSpellings(contacts).some((spelling) => normalized.includes(spelling))
+  )
+}
+
+/** Removes the entries of a JSON object whose name or value contains an address of the person. */
+export const eraseEntries = (entries: Readonly<Record<string, unknown>>, contacts: ErasedContacts) =>
+  Object.fromEntries(
+    Object.entries(entries).filter(
+      ([name, value]) =>
+        !containsContact(name, contacts) &&
+        !containsContact(typeof value === 'string' ? value : JSON.stringify(value), contacts),
+    ),
+  )
 
 /** Replaces the addresses of an erased person in an expression, in any spelling. A valid expression stays valid. */
 export function eraseInExpression(source: string, contacts: ErasedContacts): string {

@@ -5,6 +5,7 @@ import { countEntries } from '../support/audit.ts'
 import { dump } from '../support/dump.ts'
 import { importOrders } from '../support/seeding/sales/orders.ts'
 import { findCellsWith, finishErasures, givenKnown, type KnownPerson } from '../support/personal-data.ts'
+import { seedEdition } from '../support/seeding/editions.ts'
 import { seedPeople, seedSuppression } from '../support/seeding/customers.ts'
 
 const listSuppressions = async ({ organization_id }: KnownPerson): Promise<unknown[]> =>
@@ -119,6 +120,87 @@ describe('eraseUser', () => {
     expect(log.body.results).toHaveLength(1)
     expect(log.body.results[0].changes).toContainEqual({ field: 'name', before: null, after: null, is_hidden: true })
     expect(log.body.results[0].changes).toContainEqual(expect.objectContaining({ field: 'expression', after: 'true' }))
+  })
+
+  it.each(['skip', 'update'])(
+    'skips an order whose id contained the address when its file comes again (%s)',
+    async (on_duplicate) => {
+      const person = await givenKnown()
+      const { email, phone } = person
+      const ids = [
+        `2026-${email}`,
+        `${email.toUpperCase()}/2`,
+        `${phone.slice(1)}-3`,
+        `${phone.slice(3, 7)} ${phone.slice(7)}`,
+        'A-1001',
+      ]
+      const orders = ids.map((external_id) => ({ ...buildOrder(email, phone), external_id }))
+      const source = `shop-${crypto.randomUUID()}`
+      expect((await importOrders(person, orders, { source })).body.created_orders).toBe(5)
+      await erase(person)
+      const stored = await env.DB.prepare('select id, external_id from orders where external_source = ? order by seq')
+        .bind(source)
+        .all<{ id: string; external_id: string }>()
+      const hashes = stored.results.map(({ external_id }) => external_id)
+      expect(hashes).toEqual([
+        ...Array.from({ length: 4 }, () => expect.stringMatching(/^erased_[0-9a-f]{32}$/)),
+        'A-1001',
+      ])
+      const again = orders.slice(0, 4)
+      for (const dry_run of [true, false]) {
+        const reply = await importOrders(person, again, { source, on_duplicate, dry_run })
+        expect(reply.body).toMatchObject({ created_orders: 0, updated_orders: 0, skipped_orders: 4 })
+        expect(reply.body.results).toMatchObject(
+          again.map(({ external_id }, index) => ({ external_id, order_id: stored.results[index]?.id, warnings: [] })),
+        )
+      }
+      expect(await listCustomers(person)).not.toContainEqual(expect.objectContaining({ email }))
+      await finishErasures()
+      const after = await importOrders(person, again, { source, on_duplicate: 'error' })
+      expect(JSON.stringify(after.body)).toContain('duplicate_in_edition')
+      const found = await get(`/v1/orders?edition_id=${person.edition_id}&external_id=${hashes[0]}`)
+      expect(found.body.results).toMatchObject([{ id: stored.results[0]?.id }])
+      for (const filter of [`search=${email}`, `external_id=2026-${email}`, `search=${phone.slice(3)}`])
+        expect([filter, (await get(`/v1/orders?edition_id=${person.edition_id}&${filter}`)).body.count]).toEqual([
+          filter,
+          0,
+        ])
+    },
+  )
+
+  it('recognises the order by a hash of its own edition and organisation', async () => {
+    const person = await givenKnown()
+    const other = await seedEdition({ id: person.organization_id })
+    const order = { ...buildOrder(person.email, person.phone), external_id: person.email }
+    const source = `shop-${crypto.randomUUID()}`
+    await importOrders(person, [order], { source })
+    await importOrders({ ...person, edition_id: other.id }, [order], { source })
+    await erase(person)
+    const rows = await env.DB.prepare('select external_id from orders where external_source = ?').bind(source).all()
+    expect(new Set(rows.results.map(({ external_id }) => external_id)).size).toBe(2)
+    const organization = await get(`/v1/organizations/${person.organization_id}`)
+    const key = await env.DB.prepare('select erasure_key as key from organizations where id = ?')
+      .bind(person.organization_id)
+      .first<{ key: string }>()
+    expect(key?.key).toMatch(/^[0-9a-f]{64}$/)
+    expect(organization.text).not.toContain(key?.key)
+  })
+
+  it('keeps the free text of a suppression out of the audit log', async () => {
+    const person = await givenKnown()
+    const detail = `Anna of ${crypto.randomUUID()} rang`
+    const { organization_id } = person
+    const added = await post('/v1/suppressions', {
+      organization_id,
+      channel: 'email',
+      address: `x${person.email}`,
+      detail,
+    })
+    expect(added.status, added.text).toBe(201)
+    await post(`/v1/suppressions/${added.body.id}/lift`, { lift_reason: 'Asked for it' })
+    const log = await get(`/v1/audit-log?organization_id=${organization_id}&resource_id=${added.body.id}`)
+    expect(log.body.results.length).toBeGreaterThan(0)
+    expect(log.text).not.toContain(detail)
   })
 
   it('removes the customer from every search', async () => {

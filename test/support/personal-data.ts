@@ -2,10 +2,12 @@ import { env } from 'cloudflare:workers'
 import { runInDurableObject } from 'cloudflare:test'
 import { sql } from 'drizzle-orm'
 import { sendEmails } from '../../src/modules/transactional-emails/jobs.ts'
+import { sweepObjects } from '../../src/modules/files/jobs.ts'
 import { sweepErasures } from '../../src/modules/personal-data/jobs.ts'
 import { patch, post } from './api.ts'
 import { createJob, runUntil } from './campaigns.ts'
 import { listColumns, listTableNames } from './dump.ts'
+import { givenReadyImport, start, work } from './imported-files.ts'
 import { seedReady } from './seeding/messaging/campaigns.ts'
 import { seedConsent } from './seeding/messaging/consents.ts'
 import { freshId, next, write } from './seeding/rows.ts'
@@ -21,9 +23,11 @@ export interface KnownPerson extends Shop {
   campaign: string
 }
 
-const order = (person: { email: string; phone: string; mark: string }, number: number) => ({
-  external_id: person.email,
-  order_number: `N-${number}`,
+const buildOrder = (person: { email: string; phone: string; mark: string }) => ({
+  external_id: `2026-${person.email}`,
+  order_number: person.phone.slice(3),
+  coupon_code: `for-${person.email}`.slice(0, 64),
+  payment: { service: 'manual', reference: `paid by ${person.email}` },
   currency: 'dkk',
   customer: {
     email: person.email,
@@ -32,7 +36,7 @@ const order = (person: { email: string; phone: string; mark: string }, number: n
     last_name: `Last${person.mark}`,
     metadata: { note: `usermeta${person.mark}` },
   },
-  items: [{ product: 'Day ticket', quantity: 2, unit_price: 225 }],
+  items: [{ product: 'Day ticket', quantity: 2, unit_price: 225, vendor_code: `code-${person.phone.slice(1)}` }],
   metadata: { note: `ordermeta${person.mark}` },
 })
 
@@ -54,17 +58,69 @@ async function fillUp(person: KnownPerson, mark: string): Promise<void> {
         token_hash, status, registrations_count, change_number, changed_at, created_at, modified_at)
       select ${pass}, ${organization_id}, edition_id, id, 'apple', 'vendorA', ${freshId('request')}, 'hash', 'active', 1, 1,
         1, 1, 1 from purchases where user_id = ${id} limit 1`,
-    sql`insert into import_constants (import_id, target_field, value)
-      select id, 'customer.email', ${email} from data_imports where organization_id = ${organization_id} limit 1`,
-    sql`insert into import_columns (import_id, source_index, id, source_column, default_value)
-      select id, 0, ${freshId('import_column')}, 'Email', ${email} from data_imports
-        where organization_id = ${organization_id} limit 1`,
-    sql`insert into import_header_history (owner_id, organization_id, external_source, header_key, target_position,
-        default_value, transform, used_at) values (${organization_id}, ${organization_id}, 'shop', 'phone', 0, ${phone}, '{}', 1)`,
-    sql`insert into import_source_history (owner_id, organization_id, external_source, constants, options, used_at)
-      values (${organization_id}, ${organization_id}, 'shop', ${JSON.stringify({ 'customer.email': email })}, '{}', 1)`,
     sql`insert into wallet_registrations (pass_id, device_id, push_token, notified_number, created_at, modified_at)
       values (${pass}, ${`device${mark}`}, ${`push${mark}`}, 1, 1, 1)`,
+  )
+}
+
+/** Seeds what a file without a header, a constant, a default and a value map make of an address. */
+async function fillMappings({ organization_id, email, phone }: KnownPerson): Promise<void> {
+  const valueMap = JSON.stringify({ [`Paid by ${email}`]: 'completed', other: 'pending' })
+  const ofImports = sql`import_id in (select id from data_imports where organization_id = ${organization_id})`
+  await write(
+    sql`insert into import_constants (import_id, target_field, value)
+      select id, 'customer.email', ${`Office ${email}`} from data_imports
+        where organization_id = ${organization_id} and source = 'api' limit 1`,
+    sql`update import_columns set default_value = ${email}, value_map = ${valueMap}, source_column = ${email}
+      where ${ofImports} and source_index = 0`,
+    sql`update data_imports set error_message = ${`Line 2: ${email}`},
+        format = json_set(format, '$.names[0]', ${email})
+      where organization_id = ${organization_id} and source = 'csv'`,
+    sql`insert into import_header_history (owner_id, organization_id, external_source, header_key, target_position,
+        default_value, transform, value_map, used_at)
+      values (${organization_id}, ${organization_id}, 'shop2', ${email}, 0, null, '{}', null, 1),
+        (${organization_id}, ${organization_id}, 'shop2', 'phone', 0, ${phone}, '{}', ${valueMap}, 1)`,
+    sql`insert into import_source_history (owner_id, organization_id, external_source, constants, options, used_at)
+      values (${organization_id}, ${organization_id}, 'shop2', ${JSON.stringify({ 'customer.email': email })}, '{}', 1)`,
+  )
+}
+
+/** Imports a file with an order of the person, one with an error that they hold a ticket of, and one of others. */
+async function importFile(person: KnownPerson, mark: string): Promise<void> {
+  const { email, organization_id, edition_id } = person
+  const rows = [
+    'E-mail;First name;Last name;Holder e-mail;Product;Unit price',
+    `${email};Anna${mark};Holm${mark};;Day ticket;225,00`,
+    `friend-${next()}@example.dk;Friend;Friend;${email};Day ticket;price${mark}`,
+    `other-${next()}@example.dk;Other;Other;;Day ticket;225,00`,
+  ]
+  const id = await givenReadyImport({ organization_id, edition_id }, rows.join('\r\n'), { group_by: 'email' })
+  await start(id, { skip_invalid_rows: true })
+  const ended = await work(id)
+  if (ended.status !== 'completed_with_errors') throw new Error(JSON.stringify(ended))
+  const faults = JSON.stringify([{ column: null, target_field: null, code: 'x', message: mark, value: mark }])
+  await write(
+    sql`update import_rows set warnings = ${faults}
+      where import_id = ${id} and instr(data, ${email}) > 0`,
+    sql`update import_orders set errors = ${faults}, warnings = ${faults}
+      where import_id = ${id} and group_key like ${`%${email}`}`,
+  )
+}
+
+/** Seeds what receivers of webhooks answered, and texts of a provider. */
+async function fillAnswers({ id, organization_id, email }: KnownPerson, mark: string): Promise<void> {
+  const deliveries = sql`(select id from webhook_deliveries where event_id in
+    (select id from webhook_events where organization_id = ${organization_id} and instr(payload, ${id}) > 0))`
+  await write(
+    sql`update webhook_deliveries set last_attempt = ${JSON.stringify({ number: 2, response_text: `Dear ${mark}` })}
+      where id in ${deliveries}`,
+    sql`insert into webhook_attempts (delivery_id, number, started_at, duration_ms, is_manual, response_text)
+      select id, 1, 1, 1, 0, ${`Dear ${mark}`} from webhook_deliveries where id in ${deliveries}`,
+    sql`update refund_requests set failure_message = ${`refused for ${email}`} where user_id = ${id}
+      and rejection_reason is null`,
+    sql`update captured_messages set headers = ${JSON.stringify({ 'x-to': email })}
+      where instr(recipient, ${email}) > 0`,
+    sql`update segments set error_message = ${`No such name: ${email}`} where organization_id = ${organization_id}`,
   )
 }
 
@@ -83,8 +139,11 @@ async function refundTwice(edition: string, mark: string): Promise<void> {
   await post(`${other}/reject`, { reason: `rejection${mark}` })
 }
 
-/** Makes a person with a purchase, an update, a receipt, a campaign, and stored events of webhooks. */
-export async function givenKnown(): Promise<KnownPerson> {
+/**
+ * Makes a person with a purchase, an update, a receipt, a campaign, stored events of webhooks and, with `hasFile`, an
+ * imported file.
+ */
+export async function givenKnown({ hasFile = false } = {}): Promise<KnownPerson> {
   const shop = await seedShopWithReceipts()
   const mark = `mark${next()}x${crypto.randomUUID().slice(0, 8)}`
   const email = `person-${mark}@example.dk`
@@ -92,7 +151,7 @@ export async function givenKnown(): Promise<KnownPerson> {
   const place = { organization: shop.organization_id, edition: shop.edition_id }
   await seedEndpoint(place, { events: ['purchase.action'] })
   const body = { ...shop, source: 'webshop', send_receipts: true, emit_webhooks: true }
-  const orders = [order({ email: `old-${email}`, phone, mark }, next())]
+  const orders = [buildOrder({ email: `old-${email}`, phone, mark })]
   const reply = await post('/v1/data-imports/external-orders', { ...body, orders })
   if (reply.body.status !== 'completed') throw new Error(reply.text)
   const [user] = (
@@ -116,7 +175,13 @@ export async function givenKnown(): Promise<KnownPerson> {
     communication_channel: 'email',
     expression: `user.email == "${email}" || user.phone_number == "${phone}"`,
   })
+  if (hasFile) await importFile(person, mark)
   await fillUp(person, mark)
+  await fillMappings(person)
+  await fillAnswers(person, mark)
+  await runInDurableObject(getObject(person.campaign), (_, { storage }) => {
+    storage.sql.exec('update recipients set detail = ? where user_id = ?', `No such mailbox: ${email}`, id)
+  })
   return person
 }
 
@@ -158,6 +223,18 @@ export async function listAllColumns(campaign: string): Promise<string[]> {
   return [...columns.flat(), ...inObject]
 }
 
+/** Lists the contents of all objects in the bucket. */
+async function listStoredTexts(): Promise<string[]> {
+  const texts: string[] = []
+  let cursor: string | undefined
+  do {
+    const page = await env.FILES.list(cursor === undefined ? {} : { cursor })
+    for (const { key } of page.objects) texts.push((await (await env.FILES.get(key))?.text()) ?? '')
+    cursor = page.truncated ? page.cursor : undefined
+  } while (cursor !== undefined)
+  return texts
+}
+
 /** Lists the places with values of the person, and those values. */
 export async function findCellsWith({ marks, campaign }: Pick<KnownPerson, 'marks' | 'campaign'>): Promise<Cells> {
   const valuesByPlace: Cells = {}
@@ -171,10 +248,13 @@ export async function findCellsWith({ marks, campaign }: Pick<KnownPerson, 'mark
     storage.sql.exec('select * from recipients').toArray(),
   )
   markPlaces(rows, 'campaign/recipients', marks, valuesByPlace)
+  for (const text of await listStoredTexts())
+    if (marks.some((mark) => text.includes(mark))) (valuesByPlace['bucket'] ??= []).push(text)
   return valuesByPlace
 }
 
-/** Runs the sweep, and its second pass after all running work. */
+/** Runs the sweep, its second pass after all running work, and the deletion of files. */
 export async function finishErasures(): Promise<void> {
   for (const minutes of [0, 1, 6, 7]) await sweepErasures(createJob({ now: () => Date.now() + minutes * 60_000 }))
+  await sweepObjects(createJob())
 }

@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm'
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { memberRoles } from '../../domain/accounts/access.ts'
 import type { RefundPolicy } from '../../domain/refunds/refund-policy.ts'
@@ -11,6 +12,9 @@ export const organizations = sqliteTable('organizations', {
   search: text().notNull(),
   refund_policy: text({ mode: 'json' }).$type<Partial<RefundPolicy>>().notNull().default({}),
   avatar_file_id: text(),
+  erasure_key: text()
+    .notNull()
+    .default(sql`(lower(hex(randomblob(32))))`),
   created_at: integer().notNull(),
   modified_at: integer().notNull(),
 })

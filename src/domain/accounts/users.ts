@@ -72,6 +72,12 @@ export function normalizePhone(text: string, countryCode: string | null): string
   return number?.isValid() ? number.number : null
 }
 
+/** The digits of a stored number with and without its country code. */
+export function listNumberForms(stored: string): string[] {
+  const national = parsePhoneNumberFromString(stored)?.nationalNumber
+  return [extractDigits(stored), ...(national ? [national] : [])]
+}
+
 export const isE164 = (text: string): boolean => /^\+[1-9]\d{5,14}$/.test(text)
 
 /** The number to send messages to. Stored numbers usually are E.164 already, and parsing them again is slow. */

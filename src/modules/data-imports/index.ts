@@ -1,1 +1,2 @@
-export { buildMappingErasure, buildUndoDataErasure, eraseInImports } from './retention/erase.ts'
+export { buildUndoDataErasure, eraseInImports } from './retention/erase.ts'
+export { eraseInMappings, mappingColumns } from './retention/erase-mappings.ts'

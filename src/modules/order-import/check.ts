@@ -1,4 +1,5 @@
 import { type FieldError, fieldError } from '../../domain/errors.ts'
+import { isErasedOrderId } from '../../domain/orders/erased-order-ids.ts'
 import {
   type DuplicatePolicy,
   type ExternalOrder,
@@ -221,13 +222,18 @@ export function compareWithStored(
   }
 }
 
-/** Decides what happens to an order that already exists. Returns null when it is updated. */
+/**
+ * Decides what happens to an order that already exists. Returns null when it is updated. An update would bring back the
+ * data of an erased customer, so an order that is recognised by the hash of its id stays as it is.
+ */
 export function decideDuplicate(
   policy: DuplicatePolicy,
   { path }: OrderEntry,
+  { external_id }: OrderRow,
 ): { action: 'skipped' | 'error'; errors: readonly FieldError[] } | null {
+  if (policy === 'skip' || (policy === 'update' && isErasedOrderId(external_id)))
+    return { action: 'skipped', errors: [] }
   if (policy === 'update') return null
-  if (policy === 'skip') return { action: 'skipped', errors: [] }
   const detail = 'An order with this external_id already exists.'
   return { action: 'error', errors: [fieldError([...path, 'external_id'], 'duplicate_in_edition', detail)] }
 }

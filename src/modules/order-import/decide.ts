@@ -1,5 +1,6 @@
 import { type FieldError, fieldError } from '../../domain/errors.ts'
 import { parseLanguage } from '../../domain/languages.ts'
+import { isErasedOrderId } from '../../domain/orders/erased-order-ids.ts'
 import type { DuplicatePolicy, ExternalItem, ExternalOrder } from '../../domain/orders/external-orders.ts'
 import { type PurchaseStatus, purchaseStatusByOrderStatus } from '../../domain/orders/purchases.ts'
 import type { ResolvedItem } from '../../domain/orders/reconcile-purchases.ts'
@@ -213,8 +214,9 @@ export function decideOrderGroup(
     const { index, order } = entry
     const existing = state.orders.get(order.external_id)
     const base = { index, external_id: order.external_id, order_id: existing?.id ?? null, warnings: [] }
-    const differences = existing && compareWithStored(context.edition, entry, existing, state)
-    const duplicate = existing ? decideDuplicate(policy, entry) : null
+    const isErased = isErasedOrderId(existing?.external_id ?? null)
+    const differences = existing && !isErased && compareWithStored(context.edition, entry, existing, state)
+    const duplicate = existing ? decideDuplicate(policy, entry, existing) : null
     if (duplicate) {
       const warnings = differences ? [...differences.customer, ...differences.items] : []
       refusedOutcomes.push({ ...base, ...duplicate, warnings })
@@ -224,7 +226,7 @@ export function decideOrderGroup(
     const check = checkOrder(context.edition, entry, { order: existing, payment })
     if (check.errors.length) refusedOutcomes.push({ ...base, action: 'error', errors: check.errors })
     else {
-      const warnings = [...check.warnings, ...(differences?.customer ?? [])]
+      const warnings = [...check.warnings, ...(differences ? differences.customer : [])]
       acceptedOrders.push({ entry, existing, check: { ...check, warnings } })
     }
   }

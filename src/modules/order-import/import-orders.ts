@@ -110,7 +110,13 @@ interface DecidedGroup {
 const buildStateQuery = (run: ImportRun, group: readonly OrderEntry[]): [LoadScope, ExternalOrder[], ExtraReads] => {
   const { edition, source, changeable, on_duplicate } = run
   return [
-    { organization_id: edition.organization_id, edition_id: edition.id, source, changeable },
+    {
+      organization_id: edition.organization_id,
+      edition_id: edition.id,
+      source,
+      erasure_key: edition.erasure_key,
+      changeable,
+    },
     group.map(({ order }) => order),
     { contents: on_duplicate === 'update', hashes: !run.dry_run },
   ]

@@ -7,6 +7,7 @@ import { type editionCustomers, users as userTable } from '../../db/schema/users
 import { decodeAs, type Fields, fromJson, type Query } from '../../db/select.ts'
 import { isSharedOutside } from '../../db/customers.ts'
 import { inList } from '../../db/visibility.ts'
+import { hashOrderId, mayContainAddress } from '../../domain/orders/erased-order-ids.ts'
 import type { ExternalOrder } from '../../domain/orders/external-orders.ts'
 import { fold } from '../../domain/text/fold.ts'
 import { hasSuppressionHashes } from '../suppressions/index.ts'
@@ -39,7 +40,7 @@ export interface ExtraReads {
 }
 
 export interface ImportState {
-  /** By external id. */
+  /** By external id, also orders of erased customers whose external id was replaced by its hash. */
   orders: ReadonlyMap<string, sales.OrderRow>
   /** By order id. */
   purchases: ReadonlyMap<string, readonly PurchaseRow[]>
@@ -71,6 +72,7 @@ export interface LoadScope {
   organization_id: string
   edition_id: string
   source: string
+  erasure_key: string
   /** Editions whose customers the import may change; null for all editions of the organisation. */
   changeable: readonly string[] | null
 }
@@ -94,8 +96,26 @@ const userFields: Fields = {
   edition_values: fromJson<EditionValues>(sql`edition_values`),
 }
 
-function buildSources({ organization_id, edition_id, source, changeable }: LoadScope, group: readonly ExternalOrder[]) {
-  const ids = group.map((order) => order.external_id)
+/** Maps the ids that orders of erased customers would have to the external ids of the group. */
+const mapErasedIds = ({ edition_id, erasure_key }: LoadScope, group: readonly ExternalOrder[]): Map<string, string> =>
+  new Map(
+    group.flatMap(({ external_id }) =>
+      mayContainAddress(external_id) ? [[hashOrderId(erasure_key, edition_id, external_id), external_id]] : [],
+    ),
+  )
+
+interface OrderGroup {
+  orders: readonly ExternalOrder[]
+  erasedIds: ReadonlyMap<string, string>
+}
+
+const buildGroup = (scope: LoadScope, orders: readonly ExternalOrder[]): OrderGroup => ({
+  orders,
+  erasedIds: mapErasedIds(scope, orders),
+})
+
+function buildSources({ organization_id, edition_id, source, changeable }: LoadScope, group: OrderGroup) {
+  const ids = [...group.orders.map((order) => order.external_id), ...group.erasedIds.keys()]
   const existingOrders = sql`select * from orders where edition_id = ${edition_id} and external_source = ${source}
     and ${inList(sql`external_id`, ids)}`
   const users = sql`select users.*,
@@ -163,21 +183,31 @@ const buildHashQuery = ({ organization_id }: LoadScope) => ({
   hashes: sql<{ has_hashes: number }>`select ${hasSuppressionHashes(organization_id)} as has_hashes`,
 })
 
-function buildStateQueries(scope: LoadScope, group: readonly ExternalOrder[], reads: ExtraReads) {
+function buildStateQueries(scope: LoadScope, group: OrderGroup, reads: ExtraReads) {
   const sources = buildSources(scope, group)
   return {
     ...(reads.hashes ? buildHashQuery(scope) : {}),
     orders: selectAllColumns(sales.orders, sources.existingOrders),
-    ...buildNameQueries(scope.edition_id, group, sources),
+    ...buildNameQueries(scope.edition_id, group.orders, sources),
     ...(reads.contents ? buildContentQueries(sources) : {}),
   }
 }
 
-function buildState(rows: NamedRows<ReturnType<typeof buildStateQueries>>): ImportState {
+/** An order that has its id comes before one whose id was replaced by the hash of the same id. */
+const mapOrders = (rows: readonly sales.OrderRow[], { erasedIds }: OrderGroup): Map<string, sales.OrderRow> =>
+  new Map([
+    ...rows.flatMap((row) => {
+      const externalId = erasedIds.get(row.external_id ?? '')
+      return externalId === undefined ? [] : [[externalId, row] as const]
+    }),
+    ...rows.map((row) => [row.external_id ?? '', row] as const),
+  ])
+
+function buildState(rows: NamedRows<ReturnType<typeof buildStateQueries>>, group: OrderGroup): ImportState {
   const { hashes, products = [], locations = [], variants = [], options = [] } = rows
   return {
     has_hashes: hashes?.[0]?.has_hashes !== 0,
-    orders: new Map(rows.orders?.map((row) => [row.external_id ?? '', row])),
+    orders: mapOrders(rows.orders ?? [], group),
     purchases: Map.groupBy(rows.existingPurchases ?? [], (row) => row.order_id),
     payments: new Map(rows.payments?.map((row) => [row.order_id, row])),
     orderPeople: rows.orderPeople ?? [],
@@ -191,19 +221,23 @@ function buildState(rows: NamedRows<ReturnType<typeof buildStateQueries>>): Impo
   }
 }
 
-export const loadImportState = async (
+export async function loadImportState(
   db: Database,
   scope: LoadScope,
-  group: readonly ExternalOrder[],
+  orders: readonly ExternalOrder[],
   reads: ExtraReads,
-): Promise<ImportState> => buildState(await db.batchNamed(buildStateQueries(scope, group, reads)))
+): Promise<ImportState> {
+  const group = buildGroup(scope, orders)
+  return buildState(await db.batchNamed(buildStateQueries(scope, group, reads)), group)
+}
 
 /** Reads the state at the end of a transaction, after its writes. */
 export function readImportStateInTransaction(
   scope: LoadScope,
-  group: readonly ExternalOrder[],
+  orders: readonly ExternalOrder[],
   reads: ExtraReads,
 ): TransactionRead<ImportState> {
+  const group = buildGroup(scope, orders)
   const { statements, rows } = readInTransaction(buildStateQueries(scope, group, reads))
-  return { statements, rows: () => buildState(rows()) }
+  return { statements, rows: () => buildState(rows(), group) }
 }

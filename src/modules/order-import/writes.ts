@@ -7,7 +7,10 @@ import type { ItemStatus } from '../../domain/orders/external-orders.ts'
 import type { IdKind } from '../../domain/ids.ts'
 import type { EditionValues, PurchaseRow, TransactionRow, UserRow } from './state.ts'
 
-export type ImportEdition = typeof editions.$inferSelect
+export type ImportEdition = typeof editions.$inferSelect & {
+  /** The key of the organisation for hashes of order ids. */
+  erasure_key: string
+}
 
 export interface DecisionContext {
   edition: ImportEdition

@@ -10,8 +10,10 @@ import { notFound } from '../../domain/errors.ts'
 import type { OrderBy, Page, PageRequest } from '../../domain/page.ts'
 import type { EventFilters, MemberQuery, OrganizationFilters } from './contract.ts'
 
+const { erasure_key: _key, ...shownColumns } = getTableColumns(organizations)
+
 const organizationColumns = {
-  ...getTableColumns(organizations),
+  ...shownColumns,
   /** The access key of the avatar; null without an avatar. */
   avatar_key: sql<string | null>`${selectAccessKey(sql`${organizations.avatar_file_id}`)}`,
 }

@@ -3,15 +3,10 @@ import { commit } from '../../db/commit.ts'
 import { erasures } from '../../db/schema/personal-data.ts'
 import { users } from '../../db/schema/users.ts'
 import { insert, updateVersion } from '../../db/write.ts'
-import { firstIdAt } from '../../domain/ids.ts'
-import { erasedContact } from '../../domain/accounts/users.ts'
 import type { LoadedUser } from '../users/index.ts'
 import type { EraseUserInput } from './contract.ts'
-import { buildErasureStatements, type ErasureRow } from './erasure-statements.ts'
+import { buildErasureStatements, type ErasureRow } from './places.ts'
 import { findErasure, listAddresses } from './queries.ts'
-
-/** Ids contain the clock of the Worker that created them. Clocks differ by less than this. */
-const clockToleranceMs = 600_000
 
 /**
  * Erases the personal data of a customer in the database. A sweep erases it in campaign objects, webhook events and
@@ -22,7 +17,6 @@ export async function eraseUser(ctx: Ctx, user: LoadedUser, input: EraseUserInpu
   if (existing) return commit(ctx, existing, [])
   const now = ctx.now()
   const erasedColumns = {
-    ...erasedContact,
     is_active: false,
     is_verified: false,
     last_seen_at: null,
@@ -37,11 +31,10 @@ export async function eraseUser(ctx: Ctx, user: LoadedUser, input: EraseUserInpu
     reason: input.reason ?? '',
     caller_id: ctx.caller.id,
     addresses: await listAddresses(ctx, user),
+    user_created_at: user.created_at,
     pass: 1,
-    campaign_cursor: 0,
-    event_cursor: firstIdAt('webhook_event', user.created_at - clockToleranceMs),
-    import_cursor: '',
-    audit_cursor: '',
+    place: '',
+    cursor: '',
     due_at: now,
     claimed_until: null,
     completed_at: null,

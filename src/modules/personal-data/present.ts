@@ -1,7 +1,7 @@
 import type { z } from '@hono/zod-openapi'
 import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
 import type { Erasure } from './contract.ts'
-import type { ErasureRow } from './erasure-statements.ts'
+import type { ErasureRow } from './places.ts'
 
 export { presentUser } from '../users/index.ts'
 

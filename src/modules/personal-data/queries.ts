@@ -5,7 +5,7 @@ import { select } from '../../db/select.ts'
 import type { Channel } from '../../domain/messaging/messaging.ts'
 import type { ChannelAddress } from '../../domain/messaging/suppressions.ts'
 import type { LoadedUser } from '../users/index.ts'
-import type { ErasureRow } from './erasure-statements.ts'
+import type { ErasureRow } from './places.ts'
 
 export { findUser } from '../users/index.ts'
 

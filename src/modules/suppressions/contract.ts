@@ -23,7 +23,7 @@ const Detail = z.string().max(maxSuppressionDetailLength)
 const address = 'An e-mail address, or a phone number with its country code.'
 
 const LiftReason = RequiredText(maxSuppressionDetailLength).openapi({
-  description: 'Why the suppression is lifted. The audit log records it.',
+  description: 'Why the suppression is lifted. The audit log keeps the text, so it must not name a person.',
   example: 'Asked for it by telephone',
 })
 

@@ -62,7 +62,11 @@ async function findRunEdition(
   input: ImportExternalOrdersInput,
 ): Promise<RunEdition & OrganizationSummaryRow> {
   const edition = await ctx.db.first(
-    select({ ...getTableColumns(editions), ...organizationSummaryFields })
+    select({
+      ...getTableColumns(editions),
+      ...organizationSummaryFields,
+      erasure_key: organizations.erasure_key,
+    })
       .from(editions)
       .innerJoin(organizations, eq(organizations.id, editions.organization_id))
       .where(and(eq(editions.id, input.edition_id), eq(editions.organization_id, input.organization_id))),

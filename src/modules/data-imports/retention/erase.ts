@@ -3,7 +3,7 @@ import type { JobCtx } from '../../../context.ts'
 import type { Statement } from '../../../db/database.ts'
 import { decodeAs } from '../../../db/select.ts'
 import { normalizeEmail, normalizePhone } from '../../../domain/accounts/users.ts'
-import { type ErasedContacts, listSpellings } from '../../../domain/erasure.ts'
+import type { ErasedContacts } from '../../../domain/erasure.ts'
 import { isNumbers, isRecord, readJson } from '../../../domain/text/json.ts'
 import { selectRowNumbers } from '../background/staged.ts'
 import { importFields, type ImportRow } from '../background/steps.ts'
@@ -90,22 +90,12 @@ export function buildUndoDataErasure(userId: string): Statement[] {
   return [eraseOf(formerOrders), eraseOf(selectOrdersOfPerson(userId))]
 }
 
-/** Removes the person's addresses from mappings, also from those that the organisation's next import would use. */
-export function buildMappingErasure(organizationId: string, contacts: ErasedContacts): Statement[] {
-  const spellings = JSON.stringify(listSpellings(contacts))
-  const isTheirs = (column: SQL) => sql`lower(trim(${column})) in (select value from json_each(${spellings}))`
-  const isOfOrganization = sql`import_id in (select id from data_imports where organization_id = ${organizationId})`
-  return [
-    sql`delete from import_constants where ${isOfOrganization} and ${isTheirs(sql`value`)}`,
-    sql`update import_columns set default_value = null where ${isOfOrganization} and ${isTheirs(sql`default_value`)}`,
-    sql`update import_header_history set default_value = null
-      where organization_id = ${organizationId} and ${isTheirs(sql`default_value`)}`,
-    sql`update import_source_history set constants = (select json_group_object(key, value)
-        from json_each(import_source_history.constants) where not ${isTheirs(sql`value`)})
-      where organization_id = ${organizationId}
-        and exists (select 1 from json_each(import_source_history.constants) where ${isTheirs(sql`value`)})`,
-  ]
-}
+/** A later import may have given the tickets of the person to somebody else. The undo data still have the person. */
+const eraseFormerHolder = (job: JobCtx, importId: string, { user_id }: ErasedPerson) =>
+  job.db.batch([
+    sql`update import_orders set undo_data = json_remove(undo_data, '$.people', '$.updated')
+      where import_id = ${importId} and instr(undo_data, ${user_id}) > 0`,
+  ])
 
 const erasedProblem = JSON.stringify([
   {
@@ -176,6 +166,7 @@ export async function eraseInImports(job: JobCtx, person: ErasedPerson, after: s
       from import_rows where import_id = ${id} and row_number > ${from} order by row_number limit ${rowsPerStep}`,
   )
   const matchingRows = searched.filter((one) => concernsPerson(one, person, row.country_code))
+  if (from === 0) await eraseFormerHolder(job, id, person)
   const orderKeys = from === 0 ? await loadOrderKeys(job, id, person) : []
   const keys = new Set([...orderKeys, ...matchingRows].flatMap(({ group_key }) => group_key ?? []))
   const rows = matchingRows.flatMap(({ row_number, group_key }) => (group_key === null ? [row_number] : []))

@@ -1,19 +1,23 @@
 import { eq, getTableColumns, sql } from 'drizzle-orm'
 import type { Database } from '../../../db/database.ts'
 import { editions } from '../../../db/schema/editions.ts'
+import { organizations } from '../../../db/schema/organizations.ts'
 import { select } from '../../../db/select.ts'
 import type { DuplicatePolicy } from '../../../domain/orders/external-orders.ts'
 import type { Grouping } from '../../../domain/data-imports/mapping/index.ts'
 import type { Currency } from '../../../domain/money.ts'
 import type { OrderStatus } from '../../../domain/orders/orders.ts'
 import { loadImportDefinitions, type ImportDefinitions } from '../../consents/index.ts'
+import type { ImportRun } from '../../order-import/index.ts'
 import type { ImportRow } from '../background/steps.ts'
 import { findUnmappedTotal } from '../mapping/state.ts'
 import type { MappedProduct } from './mapped-products.ts'
 
-type SettingEdition = typeof editions.$inferSelect
-
-export const selectEdition = (id: string) => select(getTableColumns(editions)).from(editions).where(eq(editions.id, id))
+export const selectEdition = (id: string) =>
+  select({ ...getTableColumns(editions), erasure_key: organizations.erasure_key })
+    .from(editions)
+    .innerJoin(organizations, eq(organizations.id, editions.organization_id))
+    .where(eq(editions.id, id))
 
 interface RunOptions {
   group_by: Grouping
@@ -29,7 +33,7 @@ interface RunOptions {
 
 export interface RunSetting {
   row: ImportRow
-  edition: SettingEdition
+  edition: ImportRun['edition']
   options: RunOptions
   definitions: ImportDefinitions
   /** Whether several orders of the file may have the same external id. */
@@ -56,7 +60,7 @@ const defaultRunOptions = {
 export const getImportSource = ({ external_source, detected_source }: ImportRow): string =>
   external_source ?? detected_source?.source ?? 'csv'
 
-function decideOptions(row: ImportRow, edition: SettingEdition, hasIds: boolean): RunOptions {
+function decideOptions(row: ImportRow, edition: ImportRun['edition'], hasIds: boolean): RunOptions {
   const storedOptions = row.options
   const currency = storedOptions.default_currency ?? edition.currency
   const setOptions = Object.fromEntries(

@@ -3,21 +3,21 @@ import { isClaimable } from '../../db/claims.ts'
 import type { Database, Statement } from '../../db/database.ts'
 import { capturedMessages } from '../../db/schema/messaging/dev-mailbox.ts'
 import { transactionalEmails } from '../../db/schema/messaging/transactional-emails.ts'
-import type { erasures } from '../../db/schema/personal-data.ts'
-import { orders, purchases } from '../../db/schema/sales/orders.ts'
+import { erasures } from '../../db/schema/personal-data.ts'
+import { purchases } from '../../db/schema/sales/orders.ts'
 import { refundRequests } from '../../db/schema/sales/refunds.ts'
-import { editionCustomers } from '../../db/schema/users.ts'
-import { rebuildOrderText } from '../../db/search.ts'
+import { editionCustomers, users } from '../../db/schema/users.ts'
 import { update } from '../../db/write.ts'
 import { erasedContact } from '../../domain/accounts/users.ts'
-import { containsContact, type ErasedContacts } from '../../domain/erasure.ts'
+import type { ErasedContacts } from '../../domain/erasure.ts'
 import type { Channel } from '../../domain/messaging/messaging.ts'
 import type { ChannelAddress } from '../../domain/messaging/suppressions.ts'
 import { emailClaimMs, transactionalEmailLifecycle } from '../../domain/messaging/transactional-emails.ts'
 import { eraseEvidence } from '../consents/index.ts'
-import { buildMappingErasure, buildUndoDataErasure } from '../data-imports/index.ts'
+import { buildUndoDataErasure } from '../data-imports/index.ts'
 import { hashSuppressions } from '../suppressions/index.ts'
 import { eraseWallet } from '../wallet/index.ts'
+import { buildOrderErasure, orderColumns } from './orders.ts'
 
 export type ErasureRow = typeof erasures.$inferSelect
 
@@ -28,6 +28,25 @@ export function readContacts(erasure: Pick<ErasureRow, 'addresses'>): ErasedCont
   const listOfChannel = (channel: Channel) =>
     erasure.addresses.flatMap(([other, address]) => (other === channel ? [address] : []))
   return { emails: new Set(listOfChannel('email')), phones: new Set(listOfChannel('sms')) }
+}
+
+/**
+ * Columns of rows that belong to the person. They are erased at once, and again at the end of each pass, because work
+ * that had read the person before may write later. The statements can be repeated.
+ */
+interface OwnPlace {
+  columns: readonly string[]
+  erase: (erasure: ErasureRow, work: { db: Database; now: number }) => Statement[] | Promise<Statement[]>
+}
+
+const contactColumns = Object.keys(erasedContact)
+
+const listContactColumns = (table: string): string[] => contactColumns.map((column) => `${table}.${column}`)
+
+/** The language is not null, so it becomes the default of the edition. */
+const erasedEditionContact = {
+  ...erasedContact,
+  locale: sql`(select default_language from editions where editions.id = edition_id)`,
 }
 
 const pending = transactionalEmailLifecycle.initial
@@ -55,32 +74,13 @@ const eraseCapturedMessages = ({ organization_id, user_id, user_seq }: ErasureRo
         where purchase_id in (select id from purchases where user_id = ${user_id}))`,
   )
 
-interface OrderIds {
-  id: string
-  order_number: string | null
-  external_id: string
+const refundTexts = {
+  comment: '',
+  note: null,
+  rejection_reason: sql`iif(rejection_reason is null, null, '')`,
+  failure_message: sql`iif(failure_message is null, null, '')`,
+  metadata: {},
 }
-
-/** Replaces ids of the person's orders that contain an address, because files of some shops have no other id. */
-async function eraseOrderIds(db: Database, erasure: ErasureRow): Promise<Statement[]> {
-  const contacts = readContacts(erasure)
-  const ordersWithIds = await db.all(sql<OrderIds>`select id, order_number, external_id from orders
-    where user_id = ${erasure.user_id} and external_id is not null`)
-  return ordersWithIds.flatMap(({ id, order_number, external_id }) => {
-    if (!containsContact(external_id, contacts)) return []
-    const erasedId = `erased ${id}`
-    const search_text = rebuildOrderText({ id, order_number, external_id: erasedId })
-    return [update(orders, { external_id: erasedId, search_text }, eq(orders.id, id))]
-  })
-}
-
-/** The texts of a refund may name the person. */
-const eraseRefundTexts = ({ user_id }: ErasureRow): Statement =>
-  update(
-    refundRequests,
-    { comment: '', note: null, rejection_reason: sql`iif(rejection_reason is null, null, '')`, metadata: {} },
-    eq(refundRequests.user_id, user_id),
-  )
 
 const hideAuditedValues = ({ organization_id, user_id }: ErasureRow): Statement =>
   sql`update audit_log indexed by audit_log_by_time
@@ -91,28 +91,53 @@ const hideAuditedValues = ({ organization_id, user_id }: ErasureRow): Statement 
       and exists (select 1 from json_each(changes) where value ->> 'is_hidden' is null)
       and action <> 'eraseUser'`
 
-/** The language is not null, so it becomes the default of the edition. */
-const erasedEditionContact = {
-  ...erasedContact,
-  locale: sql`(select default_language from editions where editions.id = edition_id)`,
-}
+/** Every place in rows of the person. `searchedPlaces` has the places in rows of others. */
+export const ownPlaces: readonly OwnPlace[] = [
+  {
+    columns: listContactColumns('users'),
+    erase: ({ user_id }) => [update(users, erasedContact, eq(users.id, user_id))],
+  },
+  {
+    columns: listContactColumns('edition_customers'),
+    erase: ({ user_id }) => [
+      update(editionCustomers, erasedEditionContact, sql`user_seq = (select seq from users where id = ${user_id})`),
+    ],
+  },
+  {
+    columns: orderColumns,
+    erase: (erasure, { db }) => buildOrderErasure(db, erasure, readContacts(erasure)),
+  },
+  {
+    columns: ['purchases.metadata'],
+    erase: ({ user_id }) => [update(purchases, { metadata: {} }, eq(purchases.user_id, user_id))],
+  },
+  {
+    columns: Object.keys(refundTexts).map((column) => `refund_requests.${column}`),
+    erase: ({ user_id }) => [update(refundRequests, refundTexts, eq(refundRequests.user_id, user_id))],
+  },
+  { columns: ['consent_records.evidence'], erase: ({ user_id }) => [eraseEvidence(user_id)] },
+  { columns: ['import_orders.undo_data'], erase: ({ user_id }) => buildUndoDataErasure(user_id) },
+  {
+    columns: ['recipient', 'content', 'error_detail', 'refund'].map((column) => `transactional_emails.${column}`),
+    erase: (erasure, { now }) => eraseEmails(erasure, now),
+  },
+  {
+    columns: ['wallet_registrations.device_id', 'wallet_registrations.push_token'],
+    erase: ({ user_id }, { now }) => eraseWallet(user_id, now),
+  },
+  {
+    columns: ['recipient', 'subject', 'html', 'body', 'headers'].map((column) => `captured_messages.${column}`),
+    erase: (erasure) => [eraseCapturedMessages(erasure)],
+  },
+  {
+    columns: ['suppressions.address', 'suppressions.detail', 'soft_bounces.address'],
+    erase: (erasure) => hashSuppressions(erasure, readAddresses(erasure)),
+  },
+  { columns: ['audit_log.changes'], erase: (erasure) => [hideAuditedValues(erasure)] },
+]
 
-/** Erases a person in all tables except `users` and `webhook_events`. The statements can be repeated. */
+/** Erases the person in all their own rows. The statements can be repeated. */
 export async function buildErasureStatements(db: Database, erasure: ErasureRow, now: number): Promise<Statement[]> {
-  const { user_id } = erasure
-  return [
-    update(editionCustomers, erasedEditionContact, sql`user_seq = (select seq from users where id = ${user_id})`),
-    update(orders, { metadata: {}, imported_address: null }, eq(orders.user_id, user_id)),
-    ...(await eraseOrderIds(db, erasure)),
-    update(purchases, { metadata: {} }, eq(purchases.user_id, user_id)),
-    eraseRefundTexts(erasure),
-    ...buildUndoDataErasure(user_id),
-    ...buildMappingErasure(erasure.organization_id, readContacts(erasure)),
-    eraseEvidence(user_id),
-    ...eraseEmails(erasure, now),
-    ...eraseWallet(user_id, now),
-    eraseCapturedMessages(erasure),
-    ...(await hashSuppressions(erasure, readAddresses(erasure))),
-    hideAuditedValues(erasure),
-  ]
+  const statements = await Promise.all(ownPlaces.map(async ({ erase }) => erase(erasure, { db, now })))
+  return statements.flat()
 }
