@@ -21,6 +21,21 @@ const words = {
   dutch: 'Zoë|Renée|Daniël|Coördinatie|Ingeschreven vóór|Café|Geïnteresseerd|Financiën|Één|Financiële',
   polish: 'Łukasz Wójcik|Małgorzata Żółć|Wejściówka|Kraków|Łódź|Gdańsk|Święta|Zamówienie|Imię|Bydgoszcz Główna|Ślązak',
   english: 'Café|Zoë|£12.50|Brontë|naïve|“Early bird”|Ann’s|résumé|Chloë – VIP',
+  czech: 'Jiří Dvořák|Růžena Nováčková|Tomáš Černý|Václav Šťastný|Žaneta Říhová|Lucie Kučerová|Děčín|Příbram',
+  spanish: 'José Muñoz|María Núñez|Begoña Ibáñez|Íñigo López|Concepción García|Málaga',
+  russian: 'Иван Петров|Сергей Иванов|Анна Кузнецова|Москва|Дмитрий Соколов|Екатерина Морозова|Юрий Щербаков',
+  ukrainian: 'Іван Шевченко|Олена Коваленко|Андрій Бондар|Київ|Юлія Ткаченко|Львів|Наталія Їжак|Євген Кравець',
+  greek: 'Γιώργος Παπαδόπουλος|Μαρία Αντωνίου|Δημήτρης Νικολάου|Αθήνα|Ελένη Γεωργίου|Θεσσαλονίκη',
+  turkish: 'İbrahim Yılmaz|Ayşe Öztürk|Çağlar Şahin|Gülşen Doğan|Işık Aydın|Müge Güneş|Eskişehir|Beyoğlu',
+  hebrew: 'דוד כהן|שרה לוי|משה פרץ|רחל אברהם|יוסף מזרחי|ירושלים|חיים שלום',
+  arabic: 'محمد علي|فاطمة حسن|أحمد إبراهيم|القاهرة|خالد محمود|مريم يوسف|الرياض|عبد الله',
+  lithuanian: 'Žydrūnas Šimkus|Agnė Kazlauskaitė|Rūta Čepaitė|Ąžuolas|Jūratė Žukauskienė|Šarūnas',
+  latvian: 'Jānis Bērziņš|Līga Ozoliņa|Kārlis Kalniņš|Rīga|Inese Krūmiņa|Ģirts Ķēniņš|Valdis Zariņš',
+  thai: 'สมชาย ใจดี|สมหญิง รักไทย|กรุงเทพ|ประเสริฐ แก้วมณี|เชียงใหม่|วิชัย ศรีสุข',
+  japanese: '山田太郎|鈴木花子|佐藤健|東京都|タナカ イチロウ|大阪府|高橋さくら|スズキ ハナコ|チケット',
+  chinese: '王小明|张伟|北京市|刘洋|陈静|上海市|赵丽颖|门票|欧阳修',
+  traditional: '王小明|陳美玲|張偉|臺北市|林志玲|黃建國|票種|劉德華',
+  korean: '김철수|이영희|박지성|서울시|최민수|정수빈|홍길동',
 } as const
 
 type Language = keyof typeof words
@@ -32,6 +47,21 @@ const written: Record<Language, Encoding[]> = {
   dutch: ['windows-1252', 'macintosh', 'cp850', 'utf-8'],
   polish: ['windows-1250', 'iso-8859-2', 'utf-8', 'utf-16le', 'utf-16be'],
   english: ['windows-1252', 'macintosh', 'utf-8'],
+  czech: ['windows-1250', 'utf-8'],
+  spanish: ['windows-1252', 'utf-8'],
+  russian: ['windows-1251', 'koi8-r', 'ibm866', 'x-mac-cyrillic', 'iso-8859-5', 'utf-8'],
+  ukrainian: ['windows-1251', 'koi8-u', 'x-mac-cyrillic', 'utf-8'],
+  greek: ['windows-1253', 'iso-8859-7', 'utf-8'],
+  turkish: ['windows-1254', 'utf-8'],
+  hebrew: ['windows-1255', 'utf-8'],
+  arabic: ['windows-1256', 'iso-8859-6', 'utf-8'],
+  lithuanian: ['windows-1257', 'utf-8'],
+  latvian: ['windows-1257', 'utf-8'],
+  thai: ['windows-874', 'utf-8'],
+  japanese: ['shift_jis', 'euc-jp', 'iso-2022-jp', 'utf-8'],
+  chinese: ['gbk', 'utf-8'],
+  traditional: ['big5', 'utf-8'],
+  korean: ['euc-kr', 'utf-8'],
 }
 
 const cases = Object.entries(written).flatMap(([language, all]) =>

@@ -81,7 +81,7 @@ const OptionChanges = z.object(optionFields).partial().openapi('DataImportOption
 
 const FormatWarning = z
   .object({
-    code: z.enum(['hidden_rows', 'merged_cells', 'other_sheets']),
+    code: z.enum(['hidden_rows', 'merged_cells', 'other_sheets', 'doubtful_encoding']),
     message: z.string().openapi({ example: '3 rows are hidden in the sheet.' }),
   })
   .openapi('ImportedFileWarning')
@@ -103,7 +103,9 @@ const FileFormat = z
     sheets: z.array(z.string()).openapi({ description: 'Visible sheets of a workbook, up to 50. Empty for CSV.' }),
     header_line: z.int().min(1).nullable().openapi({ description: 'Line of the column names. Null without a header.' }),
     warnings: z.array(FormatWarning).openapi({
-      description: 'What a workbook shows differently from how it was read: hidden rows, merged cells, other sheets.',
+      description:
+        'What to check: hidden rows, merged cells and other sheets of a workbook, and a doubtful guess of the encoding ' +
+        'of a CSV file, with three texts as they were read.',
     }),
   })
   .openapi('ImportedFileFormat')

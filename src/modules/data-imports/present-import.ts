@@ -7,7 +7,7 @@ import {
   getImportProgress,
   readOptions,
 } from '../../domain/data-imports/data-imports.ts'
-import type { StoredFormat, XlsxFormat } from '../../domain/data-imports/files/format.ts'
+import type { CsvFormat, StoredFormat, XlsxFormat } from '../../domain/data-imports/files/format.ts'
 import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
 import { presentEditionSummary } from '../editions/index.ts'
 import { presentOrganizationSummary } from '../organizations/index.ts'
@@ -69,6 +69,15 @@ function listSheetWarnings({
   return warnings
 }
 
+function listTextWarnings({ encoding, doubtfulTexts = [] }: CsvFormat): FormatWarning[] {
+  if (doubtfulTexts.length === 0) return []
+  const texts = doubtfulTexts.map((text) => `"${text}"`).join(', ')
+  const message =
+    `The encoding ${encoding} is a guess, and another one is nearly as likely. The file is read as: ${texts}. If these ` +
+    'texts are wrong, set the option encoding.'
+  return [{ code: 'doubtful_encoding', message }]
+}
+
 const presentFormat = (format: StoredFormat): z.input<typeof DataImport>['file_format'] => {
   const header_line = format.header?.line ?? null
   return format.kind === 'xlsx'
@@ -90,7 +99,7 @@ const presentFormat = (format: StoredFormat): z.input<typeof DataImport>['file_f
         sheet: null,
         sheets: [],
         header_line,
-        warnings: [],
+        warnings: listTextWarnings(format),
       }
 }
 

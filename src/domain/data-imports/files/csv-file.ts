@@ -16,6 +16,7 @@ interface FileSample {
   block: LineBlock
   encoding: Encoding
   encodingConfidence: number
+  doubtfulTexts: readonly string[]
   markLength: number
 }
 
@@ -35,6 +36,7 @@ async function readSample(file: FileSource, { encoding, likely }: FormatOptions)
     block: { bytes: body.subarray(0, end), starts, offset: markLength, line: 1, isLast },
     encoding: chosen,
     encodingConfidence: encoding === undefined || encoding === detected.encoding ? detected.confidence : 1,
+    doubtfulTexts: encoding === undefined ? (detected.doubtfulTexts ?? []) : [],
     markLength,
   }
 }
@@ -46,7 +48,7 @@ function readSampleRecords(block: LineBlock, format: ConstructorParameters<typeo
 }
 
 export async function inspectCsv(file: FileSource, options: FormatOptions): Promise<CsvFormat> {
-  const { block, encoding, encodingConfidence, markLength } = await readSample(file, options)
+  const { block, encoding, encodingConfidence, doubtfulTexts, markLength } = await readSample(file, options)
   const text = createDecoder(encoding).decode(block.bytes.subarray(0, block.starts[dialectSampleLines]))
   if (text.trim() === '' && block.isLast) throw new ReadError('empty_file', 'The file has no rows.')
   if (text.includes('\0'))
@@ -69,6 +71,7 @@ export async function inspectCsv(file: FileSource, options: FormatOptions): Prom
     header: header ? { line: header.line, offset: header.offset, length: header.length } : null,
     encoding,
     encodingConfidence,
+    ...(doubtfulTexts.length > 0 ? { doubtfulTexts } : {}),
     ...dialect,
     delimiterConfidence: confidence,
     markLength,

@@ -25,6 +25,8 @@ export interface CsvFormat extends Table {
   encoding: Encoding
   /** From 0 to 1; 1 for the user's setting. */
   encodingConfidence: number
+  /** Cells beyond ASCII as they are read, when the encoding is a doubtful guess. */
+  doubtfulTexts?: readonly string[]
   delimiter: Delimiter
   delimiterConfidence: number
   quotes: boolean

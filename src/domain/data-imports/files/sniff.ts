@@ -1,4 +1,4 @@
-import { detectUtf16 } from './encoding/detect.ts'
+import { detectUtf16, hasJapaneseEscapes } from './encoding/detect.ts'
 import { readByteOrderMark } from './encoding/names.ts'
 import { ReadError } from './faults.ts'
 import { readBytes, type FileSource } from './source.ts'
@@ -38,8 +38,13 @@ async function buildCompoundError(file: FileSource): Promise<ReadError> {
 
 const markup = /^\s*(<!doctype html|<html|<table|<\?xml|<head|<meta)/i
 
+const endOfFile = 26
+const escape = 27
+
 function measureControls(head: Uint8Array): number {
-  const controls = head.reduce((sum, byte) => sum + (byte < 9 || (byte > 13 && byte < 32 && byte !== 26) ? 1 : 0), 0)
+  const allowed = hasJapaneseEscapes(head) ? [endOfFile, escape] : [endOfFile]
+  const isControl = (byte: number): boolean => byte < 9 || (byte > 13 && byte < 32 && !allowed.includes(byte))
+  const controls = head.reduce((sum, byte) => sum + (isControl(byte) ? 1 : 0), 0)
   return controls / head.length
 }
 

@@ -1,5 +1,5 @@
 import { readBytes, type FileSource } from '../source.ts'
-import { countUndecodable, decodeText, readByteOrderMark, createDecoder, type Encoding } from './names.ts'
+import { createDecoder, decodeText, type Encoding, readByteOrderMark, undecodable } from './names.ts'
 import { ratePlausibility } from './plausibility.ts'
 
 export interface DetectedEncoding {
@@ -8,13 +8,17 @@ export interface DetectedEncoding {
   confidence: number
   /** The length of the byte order mark. */
   markLength: number
+  /** Cells beyond ASCII as they are read, when another encoding is nearly as likely. */
+  doubtfulTexts?: readonly string[]
 }
 
 /** The length of the sample of lines with characters beyond ASCII. */
 const enoughSample = 65_536
 const headLength = 65_536
+/** A text of this length decides between encodings. */
+const ratedLength = 16_384
 /** In the order of precedence for texts that do not decide. */
-const singleByte: Encoding[] = [
+const guessedEncodings: Encoding[] = [
   'windows-1252',
   'windows-1250',
   'iso-8859-15',
@@ -22,7 +26,26 @@ const singleByte: Encoding[] = [
   'macintosh',
   'cp850',
   'cp437',
+  'windows-1251',
+  'windows-1253',
+  'windows-1254',
   'windows-1257',
+  'windows-1255',
+  'windows-1256',
+  'windows-1258',
+  'windows-874',
+  'koi8-u',
+  'koi8-r',
+  'ibm866',
+  'x-mac-cyrillic',
+  'iso-8859-5',
+  'iso-8859-6',
+  'iso-8859-7',
+  'shift_jis',
+  'gbk',
+  'euc-kr',
+  'big5',
+  'euc-jp',
 ]
 
 /** Detects UTF-16 without a byte order mark: Latin text has a zero in every second byte. */
@@ -105,38 +128,71 @@ const maxBadShare = 0.8
 function isUtf8({ bytes, isFull }: ByteSample): boolean {
   const longest = isFull ? bytes.findLastIndex((byte) => byte < 0x80) + 1 : bytes.length
   const text = decodeText(createDecoder('utf-8'), bytes.subarray(0, longest), 'utf-8')
-  const bad = countUndecodable(text) + (text.match(mixedScripts)?.length ?? 0)
-  return bad === 0 || bad <= text.replaceAll(/[\0-\x7f]/g, '').length * maxBadShare
+  const strange = text.match(mixedScripts)?.length ?? 0
+  if (strange === 0 && !text.includes(undecodable)) return true
+  const words = text.match(/[^\0-\x7f]+/g) ?? []
+  const all = words.reduce((sum, { length }) => sum + length, 0)
+  // A character that stands beside a bad byte is a part of another encoding's word.
+  const bad = words.reduce((sum, word) => sum + (word.includes(undecodable) ? word.length : 0), strange)
+  return bad <= all * maxBadShare
+}
+
+interface Reading {
+  encoding: Encoding
+  text: string
+  score: number
+}
+
+/** Another encoding with a score as near as this may be the right one. */
+const doubtfulLead = 0.15
+const namesPerDoubt = 3
+const maxNameLength = 40
+
+const listNames = (text: string): string[] => {
+  const cells = text.split(/[\t\r\n",;|]+/).map((cell) => cell.trim())
+  const names = cells.filter((cell) => /[^\0-\x7f]/.test(cell))
+  return [...new Set(names)].slice(0, namesPerDoubt).map((name) => name.slice(0, maxNameLength))
 }
 
 /** @param likely encodings that win where the text does not decide, such as those of the organisation's country */
-function detectSingleByte(sample: Uint8Array, likely: readonly Encoding[]): { encoding: Encoding; confidence: number } {
-  const order = [...likely.filter((encoding) => singleByte.includes(encoding)), ...singleByte]
-  const readings = new Map<string, { encoding: Encoding; score: number }>()
+function detectByLetters(bytes: Uint8Array, likely: readonly Encoding[]): Omit<DetectedEncoding, 'markLength'> {
+  const sample = bytes.subarray(0, ratedLength)
+  const order = [...likely.filter((encoding) => guessedEncodings.includes(encoding)), ...guessedEncodings]
+  const readings = new Map<string, Reading>()
   for (const encoding of order) {
     const text = createDecoder(encoding).decode(sample)
-    if (!readings.has(text)) readings.set(text, { encoding, score: ratePlausibility(text) })
+    if (!readings.has(text)) readings.set(text, { encoding, text, score: ratePlausibility(text, encoding) })
   }
   const [best, second] = Array.from(readings.values()).toSorted((one, other) => other.score - one.score)
-  if (!best || best.score <= 0) return { encoding: best?.encoding ?? 'windows-1252', confidence: 0.2 }
+  if (!best) return { encoding: 'windows-1252', confidence: 0.2 }
+  const doubtfulTexts = listNames(best.text)
+  if (best.score <= 0) return { encoding: best.encoding, confidence: 0.2, doubtfulTexts }
   const lead = second ? (best.score - Math.max(0, second.score)) / best.score : 1
-  return { encoding: best.encoding, confidence: Math.round((0.5 + 0.49 * lead) * 100) / 100 }
+  const confidence = Math.round((0.5 + 0.49 * lead) * 100) / 100
+  return { encoding: best.encoding, confidence, ...(lead < doubtfulLead ? { doubtfulTexts } : {}) }
+}
+
+/** Mail programs write Japanese in seven bits: `ESC $ B` begins it. */
+export function hasJapaneseEscapes(head: Uint8Array): boolean {
+  const at = head.indexOf(0x1b)
+  return at >= 0 && head[at + 1] === 0x24 && (head[at + 2] === 0x40 || head[at + 2] === 0x42)
 }
 
 /** Programs put the mark of UTF-8 also before text of another encoding, so it does not decide. */
 function detectByHead(head: Uint8Array): DetectedEncoding | null {
   const mark = readByteOrderMark(head)
   if (mark && mark.encoding !== 'utf-8') return { encoding: mark.encoding, confidence: 1, markLength: mark.length }
+  if (!mark && hasJapaneseEscapes(head)) return { encoding: 'iso-2022-jp', confidence: 0.95, markLength: 0 }
   const utf16 = mark ? null : detectUtf16(head)
   return utf16 && { encoding: utf16, confidence: 0.95, markLength: 0 }
 }
 
 function detectBySample(sample: ByteSample, markLength: number, likely: readonly Encoding[]): DetectedEncoding {
   if (isUtf8(sample)) return { encoding: 'utf-8', confidence: 1, markLength }
-  return { ...detectSingleByte(sample.bytes, likely), markLength }
+  return { ...detectByLetters(sample.bytes, likely), markLength }
 }
 
-/** Tries the byte order mark, the zeros of UTF-16, validity as UTF-8, and then letters of Northern Europe. */
+/** Tries the byte order mark, the zeros of UTF-16, validity as UTF-8, and then letters and names. */
 export async function detectEncoding(file: FileSource, likely: readonly Encoding[] = []): Promise<DetectedEncoding> {
   const head = await readBytes(file, 0, headLength)
   const markLength = readByteOrderMark(head)?.length ?? 0

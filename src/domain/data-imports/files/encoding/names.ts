@@ -1,17 +1,49 @@
-/** `iso-8859-1` is read as windows-1252, which contains it, as browsers do. */
+/**
+ * All encodings that `TextDecoder` knows, and two of DOS. `iso-8859-1` is read as windows-1252, which contains it, as
+ * browsers do.
+ */
 export const encodings = [
   'utf-8',
   'utf-16le',
   'utf-16be',
   'windows-1250',
+  'windows-1251',
   'windows-1252',
+  'windows-1253',
+  'windows-1254',
+  'windows-1255',
+  'windows-1256',
   'windows-1257',
+  'windows-1258',
+  'windows-874',
   'iso-8859-1',
   'iso-8859-2',
+  'iso-8859-3',
+  'iso-8859-4',
+  'iso-8859-5',
+  'iso-8859-6',
+  'iso-8859-7',
+  'iso-8859-8',
+  'iso-8859-8-i',
+  'iso-8859-10',
+  'iso-8859-13',
+  'iso-8859-14',
   'iso-8859-15',
+  'iso-8859-16',
+  'koi8-r',
+  'koi8-u',
   'macintosh',
+  'x-mac-cyrillic',
+  'ibm866',
   'cp850',
   'cp437',
+  'shift_jis',
+  'euc-jp',
+  'iso-2022-jp',
+  'gbk',
+  'gb18030',
+  'big5',
+  'euc-kr',
 ] as const
 
 export type Encoding = (typeof encodings)[number]
@@ -78,9 +110,6 @@ function hideReplacements(bytes: Uint8Array, encoding: Encoding): Uint8Array {
     if (view.getUint16(at, isLittle) === 0xfffd) view.setUint16(at, 0xfdd0, isLittle)
   return copy
 }
-
-/** Counts the places whose bytes fit no character. */
-export const countUndecodable = (text: string): number => text.split(undecodable).length - 1
 
 /** Decodes whole lines. Bytes that fit no character of the encoding become `undecodable`. */
 export function decodeText(decoder: Decoder, bytes: Uint8Array, encoding: Encoding): string {
