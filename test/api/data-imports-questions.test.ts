@@ -125,6 +125,16 @@ describe('a file in which several columns could be the id of the order', () => {
     expect((await previewOrders(id)).results).toMatchObject([{ row_numbers: [2, 3] }])
   })
 
+  it('asks in the attendees of Hi.Events, which name no order', async () => {
+    const names = 'ID,First Name,Last Name,Email,Status,Ticket ID,Ticket Name,Event ID,Public ID,Short ID,Created Date'
+    const lines = ['7001', '7002'].map(
+      (id) => `${id},Ane,Holm,a@example.dk,ACTIVE,9,Partout,4,A-${id},a_x,2026-05-01 10:00:00`,
+    )
+    const { id, detected_source } = await givenImport(await seedShop(), joinLines([names, ...lines]))
+    expect(detected_source.source).toBe('hi_events')
+    expect((await listErrors(id)).map(([column]) => column)).toEqual(['ID', 'Public ID'])
+  })
+
   it('does not ask when one was mapped, or when both were ignored', async () => {
     const shop = await seedShop()
     const { id } = await givenImport(shop, joinLines([header, ...rows]))

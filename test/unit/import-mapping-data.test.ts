@@ -41,7 +41,8 @@ const Preset = z.strictObject({
   label: Text,
   about: Text,
   signature: z.array(Names).min(4),
-  group_by: z.enum(groupings),
+  group_by: z.enum(groupings).nullable(),
+  possible_ids: Names.optional(),
   targets: z.record(Target, PresetTarget),
   left_out: Names.optional(),
 })

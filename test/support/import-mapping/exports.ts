@@ -35,7 +35,7 @@ export interface PublishedExport {
 }
 
 /** Compares what is suggested for each column with what is right. */
-export function scoreColumns({ text, delimiter, targets }: PublishedExport) {
+export function scoreColumns({ text, delimiter, targets }: Pick<PublishedExport, 'text' | 'delimiter' | 'targets'>) {
   const { columns } = parseColumns(text, delimiter)
   const { mappings } = suggestImport({ columns, consents, now })
   return columns.map(({ header }, index) => {

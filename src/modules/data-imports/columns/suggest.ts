@@ -99,11 +99,11 @@ function applySuggestions(
   }
 }
 
-/** Stores the questions about columns. A known export has none. */
+/** Stores the questions about columns. The statuses of a known export are known. */
 function askAboutColumns(
   { columns, constants }: MappingState,
   history: ReadonlyMap<string, string | null>,
-  id_columns: readonly number[] | null,
+  { id_columns, isPreset }: { id_columns: readonly number[]; isPreset: boolean },
 ): { columns: readonly ColumnRow[]; statement: Statement } {
   const questions = findQuestions({
     columns: columns.map((column) => ({
@@ -113,9 +113,12 @@ function askAboutColumns(
       is_left_out: column.is_ignored || history.get(buildHeaderKey(column.source_column)) === null,
     })),
     targets: new Set([...columns, ...constants].flatMap(({ target_field }) => target_field ?? [])),
-    id_columns: id_columns ?? [],
+    id_columns,
   })
-  const getQuestion = ({ source_index }: ColumnRow) => (id_columns && questions.get(source_index)) ?? null
+  const getQuestion = ({ source_index }: ColumnRow) => {
+    const question = questions.get(source_index) ?? null
+    return isPreset && question === 'status' ? null : question
+  }
   const importId = columns[0]?.import_id ?? ''
   const pairs = JSON.stringify(Object.fromEntries(columns.map((one) => [one.source_index, getQuestion(one)])))
   return {
@@ -169,7 +172,7 @@ export async function suggestStep(job: JobCtx, row: ImportRow): Promise<null> {
   const { mappings, group_by, id_columns } = suggestImport({ columns, consents, history, now: job.now() })
   const openSuggestions = pickOpenSuggestions(state, [...recalled, ...mappings])
   const suggested = applySuggestions(row, state, openSuggestions, memory?.constants ?? {})
-  const asked = askAboutColumns(suggested.state, history, detected_source ? null : id_columns)
+  const asked = askAboutColumns(suggested.state, history, { id_columns, isPreset: detected_source !== null })
   // The grouping stays open: the user may still map a column to the id.
   const hasId = decideGrouping(suggested.state) === 'external_id'
   const finalOptions = {

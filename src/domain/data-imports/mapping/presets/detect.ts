@@ -26,7 +26,10 @@ interface Preset {
   targets: Readonly<Record<string, PresetTarget>>
   /** Columns that a general rule would map wrongly. */
   left_out?: readonly string[]
-  group_by: Grouping
+  /** Null if the file does not say which rows are an order. */
+  group_by: Grouping | null
+  /** Columns among which the user has to choose the id of the order. */
+  possible_ids?: readonly string[]
 }
 
 const presets: readonly Preset[] = data as unknown as readonly Preset[]
@@ -125,6 +128,11 @@ function suggestFurtherMappings(
   )
 }
 
+function findPossibleIds({ possible_ids = [] }: Preset, columns: readonly ImportColumn[]): number[] {
+  const byKey = indexColumns(columns)
+  return possible_ids.flatMap((name) => findColumn([name], byKey) ?? [])
+}
+
 /** Names the system whose export has these headers. */
 export function detectSource(headers: readonly string[]): DetectedSource | null {
   const preset = findPreset(headers.map((header) => ({ header, statistics: null })))
@@ -143,6 +151,6 @@ export function suggestImport(input: SuggestionInput): ImportSuggestion {
     detected_source: { source: preset.source, label: preset.label, confidence: presetConfidence },
     mappings: [...mappings, ...suggestFurtherMappings(preset, mappings, input)],
     group_by: preset.group_by,
-    id_columns: [],
+    id_columns: findPossibleIds(preset, input.columns),
   }
 }

@@ -1,7 +1,7 @@
 import { dayMs } from '../../../time/instants.ts'
 import { readDate, readTime } from '../columns/date-shape.ts'
 import { type ColumnStatistics, getShare } from '../columns/statistics.ts'
-import { buildHeaderKey } from '../targets/aliases.ts'
+import { buildHeaderKey, namesHolders } from '../targets/aliases.ts'
 import type { Candidate, ImportColumn } from './candidates.ts'
 import { areCodes, areDifferent, arePeople } from './fits.ts'
 
@@ -170,11 +170,13 @@ function dropDoubtfulName(chosen: ChosenCandidates, columns: readonly ImportColu
   if (isPriced && !(arePeople(statistics) && areDifferent(statistics))) chosen.delete('customer.full_name')
 }
 
+const hasTickets = (chosen: ChosenCandidates): boolean =>
+  chosen.has('item.vendor_code') || personFields.some((name) => chosen.has(`item.user.${name}`))
+
 /** A bare status beside tickets or their holders is the status of the ticket. */
 function resolveBareStatus(chosen: ChosenCandidates): void {
   const status = chosen.get('order.status')
-  const areTickets = chosen.has('item.vendor_code') || personFields.some((name) => chosen.has(`item.user.${name}`))
-  if (status?.rank !== 'plain' || !areTickets || chosen.has('item.status')) return
+  if (status?.rank !== 'plain' || !hasTickets(chosen) || chosen.has('item.status')) return
   chosen.delete('order.status')
   chosen.set('item.status', { ...status, target: 'item.status', confidence: 0.85 })
 }
@@ -294,11 +296,13 @@ function listPossibleIds(
   if (!id) return ids.filter((one) => one.rank !== 'vague' || ids.length > 1).map(({ column }) => column)
   const statistics = getStatistics(id, columns)
   if (!statistics || id.rank === 'certain' || statistics.filled < 2) return []
-  const areTickets = chosen.has('item.vendor_code') || personFields.some((name) => chosen.has(`item.user.${name}`))
+  const areTickets = hasTickets(chosen) || columns.some(({ header }) => namesHolders(header))
   const repeats = (one: ColumnStatistics | null) => one !== null && countDifferent(one) < one.filled
   if (!areTickets || repeats(statistics)) return []
   const rivals = ids.filter((one) => one.column !== id.column && repeats(getStatistics(one, columns)))
-  return rivals.length > 0 || !namesOrder(id) ? [id.column, ...rivals.map(({ column }) => column)] : []
+  if (rivals.length === 0 && namesOrder(id)) return []
+  const asked = namesOrder(id) ? [id, ...rivals] : ids
+  return asked.map(({ column }) => column)
 }
 
 export interface Choice {

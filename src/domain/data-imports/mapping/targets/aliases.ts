@@ -157,6 +157,16 @@ export const aliasesByKey: ReadonlyMap<string, Alias> = new Map(
   allAliases.toReversed().map((alias) => [buildHeaderKey(alias.text), alias]),
 )
 
+/** Words for people who hold tickets. A ticket may also be counted in a column of an order. */
+const holderWords: ReadonlySet<string> = new Set(
+  listNames(people.holders)
+    .filter((name) => name !== 'ticket')
+    .map((name) => fold(name)),
+)
+
+/** Whether a header is about ticket holders, such as `Registrant type`. */
+export const namesHolders = (header: string): boolean => splitHeader(header).some((word) => holderWords.has(word))
+
 /** Whether a header names the total of an order, such as `Total (DKK)`. */
 export const isTotalHeader = (header: string): boolean =>
   [header, removeBrackets(header)].some((text) => aliasesByKey.get(buildHeaderKey(text))?.target === 'order.amount')
