@@ -10,6 +10,8 @@ export interface FieldError {
   attr: string | null
   /** A JSON pointer into the body. Null: the error is about a parameter. */
   pointer: string | null
+  /** A JSON pointer into the e-mail message that a campaign sends. */
+  email_message_pointer?: string
   /** The position in an expression or a template: lines and columns count from 1, `start` and `end` from 0. */
   line?: number
   column?: number

@@ -35,6 +35,10 @@ export const FieldProblem = z
       .string()
       .nullable()
       .openapi({ description: 'JSON pointer to the field in the body. Null for parameters.', example: '#/name' }),
+    email_message_pointer: z.string().optional().openapi({
+      description: 'JSON pointer to the text in the e-mail message that a campaign sends.',
+      example: '#/blocks/0/data/text/da',
+    }),
     line: z.int().optional().openapi({ description: 'The line in the expression or template, from 1.', example: 1 }),
     column: z
       .int()

@@ -23,7 +23,7 @@ beforeAll(async () => {
 const buildPath = (id: string, more = '') => `/v1/campaigns/${id}${more}`
 const verbs = {
   schedule: async (ctx: Ctx, id: string) =>
-    scheduleCampaign(ctx, await findAuthorizedCampaign(ctx, id), formatHourFromNow()),
+    scheduleCampaign(ctx, await findAuthorizedCampaign(ctx, id), { scheduled_at: formatHourFromNow() }),
   send: async (ctx: Ctx, id: string) => sendCampaignNow(ctx, await findAuthorizedCampaign(ctx, id)),
 }
 
@@ -70,12 +70,18 @@ describe('changing a message that a campaign is about to send', () => {
       )
     const path = `/v1/email-messages/${shared}`
     const refusal = await patch(path, { subject: { en: 'Only English' } })
-    expect([refusal.status, refusal.body.errors]).toMatchObject([409, [{ pointer: '#/subject/da' }]])
-    expect(refusal.body.related_objects).toMatchObject([{ id: ids[1] }])
+    expect([refusal.status, refusal.body.errors]).toMatchObject([
+      409,
+      [
+        { pointer: '#/subject/da', code: 'missing_translation' },
+        { pointer: '#/subject/da', code: 'missing_subject' },
+      ],
+    ])
+    expect(refusal.body.related_objects).toMatchObject(ids.toSorted().map((id) => ({ id })))
     // The message can still be corrected after its edition has changed its language.
     await write(sql`update editions set default_language = 'pl' where id = ${danish.edition}`)
     expect((await patch(path, { title: 'Mended' })).status).toBe(200)
-    expect((await patch(path, { subject: { en: 'Only English' } })).status).toBe(200)
+    expect((await patch(path, { subject: { en: 'English', da: 'Dansk' } })).status).toBe(200)
     expect((await patch(path, { type: 'other' })).status).toBe(409)
   })
 

@@ -208,7 +208,11 @@ describe('a segment that moves while an edition role sends a request', () => {
 
   it.each<[string, CampaignStatus, (ctx: Ctx, campaign: LoadedCampaign) => Promise<unknown>]>([
     ['is sent', 'draft', (ctx, campaign) => sendCampaignNow(ctx, campaign)],
-    ['is scheduled', 'draft', (ctx, campaign) => scheduleCampaign(ctx, campaign, formatHourFromNow())],
+    [
+      'is scheduled',
+      'draft',
+      (ctx, campaign) => scheduleCampaign(ctx, campaign, { scheduled_at: formatHourFromNow() }),
+    ],
     ['is changed', 'scheduled', (ctx, campaign) => updateCampaign(ctx, campaign, { name: 'Mine' })],
     ['is cancelled', 'scheduled', (ctx, campaign) => cancelCampaign(ctx, campaign)],
     ['is deleted', 'draft', (ctx, campaign) => deleteCampaign(ctx, campaign)],

@@ -221,7 +221,7 @@ describe('the message of a campaign', () => {
     const message = (await loadCampaign(failed)).email_message_id ?? ''
     const late = interruptBefore(async () => void (await remove(`/v1/email-messages/${message}`)))
     await expect(
-      scheduleCampaign(late, await findAuthorizedCampaign(late, failed), formatHourFromNow()),
+      scheduleCampaign(late, await findAuthorizedCampaign(late, failed), { scheduled_at: formatHourFromNow() }),
     ).rejects.toBeInstanceOf(LostRace)
     const secondCampaign = await seedCampaignInStatus(crowd, 'failed')
     const other = (await loadCampaign(secondCampaign)).email_message_id ?? ''

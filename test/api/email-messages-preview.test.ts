@@ -55,10 +55,9 @@ describe('previewEmailMessage', () => {
       const { status, body } = await preview({ blocks: [text(en)], context })
       return [status, body.errors?.[0] && `${body.errors[0].pointer} ${body.errors[0].code}`]
     }
-    const expectedRefusal = [400, '#/context not_renderable']
     expect(
       await previewText('{{ customer.first_name }}', { customer: { first_name: { toString: 'x', valueOf: 2 } } }),
-    ).toEqual(expectedRefusal)
+    ).toEqual([200, undefined])
     const items = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`k${index}`, 1]))
     const { status, body } = await preview({
       blocks: [text('<p>a{% for i in order.items %}x{% endfor %}b</p>')],

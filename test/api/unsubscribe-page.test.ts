@@ -237,6 +237,7 @@ describe('transactional messages', () => {
     const crowd = await seedCrowd(1)
     const message = await seedMessage(crowd, {
       type: 'campaign',
+      subject: { en: 'Hello' },
       blocks: [
         { id: 'a', type: 'rich_text', data: { text: { en: '<p>Gates open. Out: [{{ links.unsubscribe }}]</p>' } } },
         { id: 'b', type: 'footer', data: { text: { en: '<p>Street 1</p>' }, show_unsubscribe: true } },

@@ -64,9 +64,14 @@ function* checkSms({ edition, sms_body }: Readiness): Generator<FieldError> {
 export const describeProviderFault = (channel: Channel): FieldError =>
   fieldError(['channel'], providerNotConfigured, describeMissingProvider(channel))
 
-/** Describes faults in the error message of a campaign that could not start. */
+const maxDescribedFaults = 10
+
+/** Describes the first faults in the error message of a campaign that could not start. */
 export const describeFaults = (faults: readonly FieldError[]): string =>
-  faults.map(({ code, detail }) => `${code}: ${detail}`).join(' ')
+  faults
+    .slice(0, maxDescribedFaults)
+    .map(({ code, detail }) => `${code}: ${detail}`)
+    .join(' ')
 
 /** Lists everything that keeps a campaign from being sent. */
 export function findReadinessFaults(state: Readiness): FieldError[] {

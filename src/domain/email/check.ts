@@ -1,4 +1,3 @@
-import type { EmailMessageType } from '../messaging/email-messages.ts'
 import { type FieldError, fieldError } from '../errors.ts'
 import { type Language, languages, type TranslatedDict } from '../languages.ts'
 import {
@@ -13,7 +12,6 @@ import {
 import {
   checkTemplate,
   type CheckedTemplate,
-  findVariables,
   maxSampleLength,
   readTemplate,
   renderSample,
@@ -22,8 +20,7 @@ import {
 import { type TemplateFault, maxSteps } from './liquid/liquid-bounds.ts'
 import { cleanRichText, TooDeep } from './blocks/rich-text.ts'
 import { isAddress } from './blocks/urls.ts'
-import { suggestVariable } from './liquid/suggest-variable.ts'
-import { knownNames, buildSampleContext, listWithheldVariables, nameInLoop } from './liquid/variables.ts'
+import { buildSampleContext } from './liquid/variables.ts'
 import { pickLanguage, type TextReader } from './messages/phrases.ts'
 
 type TextPath = readonly (string | number)[]
@@ -164,29 +161,6 @@ export function findMessageFaults(draft: MessageDraft): FieldError[] {
       return [fieldError(['blocks'], 'template_too_large', `The message is too large in ${language}.`)]
   }
   return []
-}
-
-export interface UnknownVariable {
-  variable: string
-  suggestion: string | null
-}
-
-const isKnown = (name: string): boolean =>
-  knownNames.has(name) || knownNames.has(name.replace(/\.(size|first|last)$/, ''))
-
-/** Variables that stay empty in messages of this type. The draft must have no faults. */
-export function findUnknownVariables(
-  draft: MessageDraft,
-  reader: TextReader,
-  type: EmailMessageType,
-): UnknownVariable[] {
-  const withheld = listWithheldVariables(type).map(({ category, name }) => `${category}.${name}`)
-  const names = listTextsFor(draft, reader).flatMap(({ text }) => {
-    const template = readTemplate(text)
-    return template.ok ? findVariables(template.parsed) : []
-  })
-  const unknown = names.filter((name) => !isKnown(name) || withheld.includes(name)).map(nameInLoop)
-  return [...new Set(unknown)].map((variable) => ({ variable, suggestion: suggestVariable(variable) }))
 }
 
 /** Blocks with cleaned markup, as they are stored. */

@@ -3,13 +3,13 @@ import type { FieldError } from '../errors.ts'
 import type { Language } from '../languages.ts'
 import { renderContentHtml } from './blocks/block-html.ts'
 import type { EmailMessageType } from '../messaging/email-messages.ts'
-import { type UnknownVariable, findUnknownVariables } from './check.ts'
+import { type UnknownVariable, findUnknownVariables } from './unknown-variables.ts'
 import { compile, type CompileOptions, type Message } from './compile.ts'
 import { checkTemplate } from './liquid/liquid.ts'
 import { findOverflow } from './liquid/overflow.ts'
 import { personalise } from './personalise.ts'
 import { type MissingTranslation, findMissingTranslations, chooseReader } from './liquid/translations.ts'
-import { buildSampleContext, type TemplateContext, listWithheldVariables } from './liquid/variables.ts'
+import { buildSampleContext, type TemplateContext, pickValuesOf } from './liquid/variables.ts'
 
 export interface Preview {
   html: string
@@ -39,15 +39,9 @@ function mergeValues(values: unknown, changes: unknown): unknown {
   return { ...values, ...Object.fromEntries(entries.map(([key, change]) => [key, mergeValues(values[key], change)])) }
 }
 
-/** Sample values, with the values of the request in place of some. */
-function buildContext({ type, values }: PreviewRequest, language: Language): TemplateContext {
-  const context = mergeValues(buildSampleContext(language), values) as Record<string, unknown>
-  for (const { category, name } of listWithheldVariables(type)) {
-    const variables = context[category]
-    if (isRecord(variables)) context[category] = { ...variables, [name]: '' }
-  }
-  return context
-}
+/** Sample values for the type of the message, with the values of the request in place of some. */
+const buildContext = ({ type, values }: PreviewRequest, language: Language): TemplateContext =>
+  pickValuesOf(type, mergeValues(buildSampleContext(language), values) as Record<string, unknown>)
 
 /** The text of the message that becomes too long with the values of the request, as a fault of its field. */
 export function findPreviewOverflow(

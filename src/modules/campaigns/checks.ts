@@ -3,11 +3,18 @@ import type { Ctx } from '../../context.ts'
 import { abortUnless } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { mayAt, pickOrganizationRoles, type Tenant } from '../../domain/accounts/access.ts'
+import {
+  type AcceptableFault,
+  type AcceptedTranslation,
+  findContentFaults,
+  listMissingTranslations,
+  toFieldErrors,
+} from '../../domain/campaigns/content-faults.ts'
 import { campaignLifecycle, type CampaignStatus, isEditable } from '../../domain/campaigns/lifecycle.ts'
 import { findReadinessFaults } from '../../domain/campaigns/readiness.ts'
 import { AppError, type FieldError } from '../../domain/errors.ts'
 import { writers } from './contract.ts'
-import { buildReadiness, type CampaignRow } from './delivery/campaign-row.ts'
+import { buildReadiness, type CampaignRow, loadTexts } from './delivery/campaign-row.ts'
 import { findCampaign, type LoadedCampaign } from './queries.ts'
 
 /** `participle` ends the sentence, for example `deleted`. */
@@ -23,9 +30,28 @@ export function checkCampaignTransition(row: CampaignRow, to: CampaignStatus, pa
 export const notReady = (errors: readonly FieldError[]): AppError =>
   new AppError('campaign_not_ready', 'The campaign cannot be sent yet.', { errors })
 
-export function checkReady(ctx: Ctx, row: CampaignRow): void {
-  const faults = findReadinessFaults(buildReadiness(ctx, row))
+/** A campaign whose content was checked. */
+export type ApprovedCampaign = CampaignRow & { warnings: readonly FieldError[] }
+
+export interface Approval {
+  accepted_translations: readonly AcceptedTranslation[]
+  warnings: readonly FieldError[]
+}
+
+/** Checks that a campaign can be sent. Missing translations pass when they are accepted, now or earlier. */
+export async function approve(
+  ctx: Ctx,
+  row: CampaignRow,
+  accept: readonly AcceptableFault[] = [],
+  earlier: readonly AcceptedTranslation[] = [],
+): Promise<Approval> {
+  const texts = await loadTexts(ctx, row)
+  const isAccepted = accept.includes('missing_translations')
+  const accepted_translations = isAccepted ? listMissingTranslations(texts) : earlier
+  const { errors, warnings } = findContentFaults(texts, accepted_translations)
+  const faults = [...findReadinessFaults(buildReadiness(ctx, row)), ...toFieldErrors(errors, row.channel)]
   if (faults.length) throw notReady(faults)
+  return { accepted_translations, warnings: toFieldErrors(warnings, row.channel) }
 }
 
 interface CampaignSegment {

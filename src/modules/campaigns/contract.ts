@@ -6,6 +6,7 @@ import {
   skipReasons,
 } from '../../domain/campaigns/sending-policy.ts'
 import { campaignLifecycle, maxCampaignNameLength, maxSmsBodyLength } from '../../domain/campaigns/lifecycle.ts'
+import { acceptableFaults } from '../../domain/campaigns/content-faults.ts'
 import { schedulePattern } from '../../domain/campaigns/schedule.ts'
 import { channels } from '../../domain/messaging/messaging.ts'
 import {
@@ -30,6 +31,7 @@ import {
   TextFilter,
 } from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
+import { FieldProblem } from '../../http/problem.ts'
 
 const Channel = z.enum(channels)
 const Status = z.enum(campaignLifecycle.states)
@@ -80,6 +82,15 @@ export const CampaignDetail = Campaign.extend({
   sms_sizes: z.record(z.string(), SmsSize).nullable().openapi({
     description: 'The size of the text by language. Null when the text was never measured.',
   }),
+  accepted_translations: z
+    .array(
+      z.object({
+        language: LanguageCode,
+        block_id: z.string().nullable().openapi({ description: 'Null for the subject of the message.' }),
+        field: z.string().openapi({ example: 'text' }),
+      }),
+    )
+    .openapi({ description: 'Missing texts that were accepted when the campaign was last scheduled or sent.' }),
   user_count: Count.openapi({ description: 'The number of people in the segment when the campaign was sent.' }),
   skipped_count: Count.openapi({
     description:
@@ -90,6 +101,13 @@ export const CampaignDetail = Campaign.extend({
   started_at: Timestamp.nullable().openapi({ description: 'Null until sending starts.' }),
   completed_at: Timestamp.nullable().openapi({ description: 'Null until sending ends.' }),
 }).openapi('CampaignDetail')
+
+export const CampaignWithWarnings = CampaignDetail.extend({
+  warnings: z.array(FieldProblem).optional().openapi({
+    description:
+      'What the recipients may miss although the campaign can be sent: translations that were accepted, languages without any text, and variables that their `default` filter replaces.',
+  }),
+})
 
 const Rate = z.number().min(0).openapi({ description: 'A fraction from 0 to 1 with four decimals.', example: 0.4213 })
 
@@ -130,6 +148,11 @@ const SmsBody = Translated(maxSmsBodyLength).openapi({
   example: { en: 'Hello {{ customer.first_name }}, doors open at 10: https://example.com' },
 })
 
+const Accept = z.array(z.enum(acceptableFaults)).max(acceptableFaults.length).optional().openapi({
+  description:
+    '`missing_translations` sends the message although texts lack a language. It covers the texts that are missing now.',
+})
+
 const CreateCampaign = z.object({
   organization_id: Id('org'),
   edition_id: Id('edt'),
@@ -148,7 +171,10 @@ const UpdateCampaign = z.object({
   }),
   email_message_id: Id('eml').nullable().optional(),
   sms_body: SmsBody.optional(),
+  accept: Accept.openapi({ description: 'Only for a scheduled campaign, whose content is checked.' }),
 })
+
+const SendCampaign = z.object({ accept: Accept })
 
 const ScheduleCampaign = z.object({
   scheduled_at: z.string().max(64).openapi({
@@ -157,10 +183,12 @@ const ScheduleCampaign = z.object({
       'When the campaign starts: in the future and within a year. A time without an offset is local time of the edition; a local time that occurs twice is the first.',
     example: '2026-06-01T10:00:00',
   }),
+  accept: Accept,
 })
 
 export type CreateCampaignInput = z.output<typeof CreateCampaign>
 export type UpdateCampaignInput = z.output<typeof UpdateCampaign>
+export type ScheduleCampaignInput = z.output<typeof ScheduleCampaign>
 
 const recipientStates = [...sendStates, 'cancelled'] as const
 const recipientReasons = [...skipReasons, ...failReasons] as const
@@ -316,12 +344,12 @@ export const scheduleCampaign = operation({
   path: '/v1/campaigns/{id}/schedule',
   summary: 'Schedule a campaign',
   description:
-    'Schedule a scheduled campaign again to change its time. A campaign that cannot start within 6 hours of its time fails.',
+    'Schedule a scheduled campaign again to change its time. A campaign that cannot start within 6 hours of its time fails. Unknown variables and missing translations are checked now and at the start.',
   roles: writers,
   params: IdParams('cmp'),
   body: ScheduleCampaign,
   example: { scheduled_at: '2026-06-01T10:00:00' },
-  response: CampaignDetail,
+  response: CampaignWithWarnings,
   errors: ['invalid_transition', 'campaign_not_ready', 'edition_archived'],
 })
 
@@ -332,10 +360,12 @@ export const sendCampaignNow = operation({
   path: '/v1/campaigns/{id}/send-now',
   summary: 'Send a campaign now',
   description:
-    'Recalculates the segment and sends the campaign. A failed campaign continues with the people who have not received it.',
+    'Recalculates the segment and sends the campaign. A failed campaign continues with the people who have not received it. Unknown variables and missing translations are refused; `accept` covers the latter.',
   roles: writers,
   params: IdParams('cmp'),
-  response: CampaignDetail,
+  body: SendCampaign,
+  example: {},
+  response: CampaignWithWarnings,
   errors: ['invalid_transition', 'campaign_not_ready', 'edition_archived'],
 })
 

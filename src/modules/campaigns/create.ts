@@ -38,6 +38,7 @@ export async function createCampaign(ctx: Ctx, input: CreateCampaignInput): Prom
     channel,
     email_message_id,
     ...smsColumns,
+    accepted_translations: [],
     status: 'draft' as const,
     scheduled_at: null,
     total_recipients: 0,

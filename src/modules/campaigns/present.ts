@@ -44,6 +44,7 @@ export function presentCampaign(row: CampaignRow): z.input<typeof CampaignDetail
     sms_body: bodies[row.edition_default_language] ?? '',
     sms_body_translations: bodies,
     sms_sizes: row.sms_sizes,
+    accepted_translations: [...row.accepted_translations],
     user_count: row.user_count,
     skipped_count: row.skipped_count,
     error_message: row.error_message,

@@ -1,6 +1,7 @@
+import type { z } from '@hono/zod-openapi'
 import { mount, mountList } from '../../http/operations/mount.ts'
 import { createRouter } from '../../http/operations/mount.ts'
-import { findAuthorizedCampaign } from './checks.ts'
+import { type ApprovedCampaign, findAuthorizedCampaign } from './checks.ts'
 import * as contract from './contract.ts'
 import { createCampaign } from './create.ts'
 import { deleteCampaign } from './delete.ts'
@@ -8,6 +9,14 @@ import { presentCampaign, presentCampaignItem, presentRecipient, presentStats } 
 import { loadCounters, findCampaign, listCampaigns, listRecipients } from './queries.ts'
 import { cancelCampaign, retryFailedRecipients, scheduleCampaign, sendCampaignNow } from './transitions.ts'
 import { updateCampaign } from './update.ts'
+
+type CampaignWithWarnings = z.input<typeof contract.CampaignWithWarnings>
+
+/** The warnings belong to the answer alone: a campaign that is read later has none, and keeps its ETag. */
+const addWarnings = async (answer: CampaignWithWarnings, { warnings }: ApprovedCampaign) => ({
+  ...answer,
+  warnings: [...warnings],
+})
 
 export const campaignRoutes = createRouter()
 
@@ -43,14 +52,16 @@ mount(campaignRoutes, contract.deleteCampaign, {
 
 mount(campaignRoutes, contract.scheduleCampaign, {
   load: (ctx, { id }) => findAuthorizedCampaign(ctx, id),
-  handle: (ctx, { loaded, body }) => scheduleCampaign(ctx, loaded, body.scheduled_at),
-  present: presentCampaign,
+  handle: (ctx, { loaded, body }) => scheduleCampaign(ctx, loaded, body),
+  present: (row): CampaignWithWarnings => presentCampaign(row),
+  sign: addWarnings,
 })
 
 mount(campaignRoutes, contract.sendCampaignNow, {
   load: (ctx, { id }) => findAuthorizedCampaign(ctx, id),
-  handle: (ctx, { loaded }) => sendCampaignNow(ctx, loaded),
-  present: presentCampaign,
+  handle: (ctx, { loaded, body }) => sendCampaignNow(ctx, loaded, body.accept),
+  present: (row): CampaignWithWarnings => presentCampaign(row),
+  sign: addWarnings,
 })
 
 mount(campaignRoutes, contract.cancelCampaign, {

@@ -3,6 +3,7 @@ import { commit } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { campaigns } from '../../db/schema/messaging/campaigns.ts'
 import { updateVersion } from '../../db/write.ts'
+import type { AcceptableFault, AcceptedTranslation } from '../../domain/campaigns/content-faults.ts'
 import { isRunning } from '../../domain/campaigns/lifecycle.ts'
 import { parseSchedule, type ScheduleFault } from '../../domain/campaigns/schedule.ts'
 import { AppError, fieldError, invalid, LostRace } from '../../domain/errors.ts'
@@ -11,8 +12,9 @@ import { noProvider } from '../../domain/messaging/messaging.ts'
 import { noWait } from '../../domain/waiting.ts'
 import { openEditions } from '../editions/index.ts'
 import {
+  approve,
+  type ApprovedCampaign,
   checkCampaignTransition,
-  checkReady,
   checkSegmentRole,
   guardMessage,
   guardSegment,
@@ -22,6 +24,7 @@ import {
 import type { CampaignRow } from './delivery/campaign-row.ts'
 import { buildContentSnapshot, isSenderVerified } from './delivery/content-snapshot.ts'
 import { buildProjection, snapshotSegment } from './delivery/projection.ts'
+import type { ScheduleCampaignInput } from './contract.ts'
 import type { LoadedCampaign } from './queries.ts'
 
 const faultDetails: Record<ScheduleFault, string> = {
@@ -31,16 +34,26 @@ const faultDetails: Record<ScheduleFault, string> = {
   scheduled_at_too_far: '`scheduled_at` must be within a year from now.',
 }
 
-export async function scheduleCampaign(ctx: Ctx, campaign: LoadedCampaign, text: string): Promise<CampaignRow> {
+export async function scheduleCampaign(
+  ctx: Ctx,
+  campaign: LoadedCampaign,
+  input: ScheduleCampaignInput,
+): Promise<ApprovedCampaign> {
   checkSegmentRole(ctx, campaign)
   const now = ctx.now()
-  const scheduled_at = parseSchedule(text, campaign.edition_timezone, now)
+  const scheduled_at = parseSchedule(input.scheduled_at, campaign.edition_timezone, now)
   if (typeof scheduled_at === 'string')
     throw invalid(fieldError(['scheduled_at'], scheduled_at, faultDetails[scheduled_at]))
   checkCampaignTransition(campaign, 'scheduled', 'scheduled')
-  checkReady(ctx, campaign)
-  const changes = { status: 'scheduled' as const, scheduled_at, error_message: '', modified_at: now }
-  const scheduled = await commit(ctx, { ...campaign, ...changes, version: campaign.version + 1 }, [
+  const { warnings, accepted_translations } = await approve(ctx, campaign, input.accept)
+  const changes = {
+    status: 'scheduled' as const,
+    scheduled_at,
+    accepted_translations,
+    error_message: '',
+    modified_at: now,
+  }
+  const scheduled = await commit(ctx, { ...campaign, ...changes, warnings, version: campaign.version + 1 }, [
     ...openEditions(campaign.edition_id),
     ...guardSegment(ctx, campaign),
     ...guardMessage(campaign),
@@ -50,18 +63,23 @@ export async function scheduleCampaign(ctx: Ctx, campaign: LoadedCampaign, text:
   return scheduled
 }
 
+interface RunStart {
+  status: 'calculating' | 'sending'
+  accepted_translations?: readonly AcceptedTranslation[]
+}
+
 /**
  * Starts a new run with further statements. The campaign's Durable Object begins it when it is woken.
  */
-async function startRun(
+async function startRun<Row extends CampaignRow>(
   ctx: Ctx,
-  campaign: LoadedCampaign,
-  status: 'calculating' | 'sending',
+  campaign: Row,
+  start: RunStart,
   statements: readonly Statement[],
-): Promise<CampaignRow> {
+): Promise<Row> {
   const now = ctx.now()
   const changes = {
-    status,
+    ...start,
     run: campaign.run + 1,
     error_message: '',
     ...noWait,
@@ -80,13 +98,19 @@ async function startRun(
 }
 
 /** Stores the content with the start, so that what is sent is what the message says when the operation answers. */
-export async function sendCampaignNow(ctx: Ctx, campaign: LoadedCampaign): Promise<CampaignRow> {
+export async function sendCampaignNow(
+  ctx: Ctx,
+  campaign: LoadedCampaign,
+  accept: readonly AcceptableFault[] = [],
+): Promise<ApprovedCampaign> {
   checkSegmentRole(ctx, campaign)
   checkCampaignTransition(campaign, 'calculating', 'sent')
-  checkReady(ctx, campaign)
+  const { warnings, accepted_translations } = await approve(ctx, campaign, accept)
   const content = await buildContentSnapshot(ctx, campaign, campaign.run + 1)
   if (!content) throw new LostRace('the message was deleted meanwhile')
-  return startRun(ctx, campaign, 'calculating', [...guardMessage(campaign), ...content, snapshotSegment(campaign.id)])
+  const start = { status: 'calculating' as const, accepted_translations }
+  const statements = [...guardMessage(campaign), ...content, snapshotSegment(campaign.id)]
+  return startRun(ctx, { ...campaign, warnings }, start, statements)
 }
 
 const senderNotVerified = 'The campaign was started with a sender whose domain is no longer a verified sender domain.'
@@ -103,7 +127,7 @@ export async function retryFailedRecipients(ctx: Ctx, campaign: LoadedCampaign):
   if (ctx.config[campaign.channel].name === noProvider) throw notReady([describeProviderFault(campaign.channel)])
   if (!(await isSenderVerified(ctx, campaign)))
     throw notReady([fieldError(['edition_id'], 'sender_not_verified', senderNotVerified)])
-  return startRun(ctx, campaign, 'sending', [])
+  return startRun(ctx, campaign, { status: 'sending' }, [])
 }
 
 /** The Durable Object stops a running campaign, because the campaign's row may be behind. */

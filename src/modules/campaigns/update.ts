@@ -7,7 +7,7 @@ import { buildSearchText, buildSortKey } from '../../domain/text/fold.ts'
 import { openEditions } from '../editions/index.ts'
 import type { UpdateCampaignInput } from './contract.ts'
 import { buildSmsColumns } from './create.ts'
-import { checkReady, checkSegmentRole, guardMessage, guardSegment, invalidTransition } from './checks.ts'
+import { approve, checkSegmentRole, guardMessage, guardSegment, invalidTransition } from './checks.ts'
 import type { CampaignRow } from './delivery/campaign-row.ts'
 import { type LoadedCampaign, loadReferences } from './queries.ts'
 
@@ -50,12 +50,15 @@ export async function updateCampaign(
     updated.segment_id !== campaign.segment_id || updated.email_message_id !== campaign.email_message_id
   if (hasNewReferences) Object.assign(updated, await loadReferences(ctx, updated))
   checkSegmentRole(ctx, updated)
-  if (campaign.status === 'scheduled') checkReady(ctx, updated)
-  return commit(ctx, updated, [
+  // What was accepted belongs to the texts of one message.
+  const earlier = updated.email_message_id === campaign.email_message_id ? campaign.accepted_translations : []
+  const approval = campaign.status === 'scheduled' ? await approve(ctx, updated, input.accept, earlier) : null
+  const accepted_translations = approval?.accepted_translations ?? campaign.accepted_translations
+  return commit(ctx, { ...updated, accepted_translations }, [
     ...openEditions(campaign.edition_id),
     ...guardSegment(ctx, campaign),
     ...(updated.segment_id === campaign.segment_id ? [] : guardSegment(ctx, updated)),
     ...(campaign.status === 'scheduled' ? guardMessage(updated) : []),
-    ...updateVersion(campaigns, campaign, { ...changes, modified_at: updated.modified_at }),
+    ...updateVersion(campaigns, campaign, { ...changes, accepted_translations, modified_at: updated.modified_at }),
   ])
 }

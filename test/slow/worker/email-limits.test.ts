@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { findMessageFaults, findUnknownVariables } from '../../../src/domain/email/check.ts'
+import { findMessageFaults } from '../../../src/domain/email/check.ts'
+import { findUnknownVariables } from '../../../src/domain/email/unknown-variables.ts'
 import { compile } from '../../../src/domain/email/compile.ts'
 import { personalise } from '../../../src/domain/email/personalise.ts'
 import { cleanRichText } from '../../../src/domain/email/blocks/rich-text.ts'

@@ -1,4 +1,5 @@
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import type { AcceptedTranslation } from '../../../domain/campaigns/content-faults.ts'
 import { campaignLifecycle } from '../../../domain/campaigns/lifecycle.ts'
 import type { ContentContext, SegmentSnapshot } from '../../../domain/campaigns/snapshots.ts'
 import { languages, type TranslatedDict } from '../../../domain/languages.ts'
@@ -18,6 +19,7 @@ export const campaigns = sqliteTable('campaigns', {
   email_message_id: text(),
   sms_body: text({ mode: 'json' }).$type<TranslatedDict>().notNull().default({}),
   sms_sizes: text({ mode: 'json' }).$type<SmsSizes>(),
+  accepted_translations: text({ mode: 'json' }).$type<readonly AcceptedTranslation[]>().notNull().default([]),
   status: text({ enum: campaignLifecycle.states }).notNull(),
   scheduled_at: integer(),
   total_recipients: integer().notNull().default(0),

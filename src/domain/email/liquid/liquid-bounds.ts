@@ -87,7 +87,7 @@ function countRounds(node: ForTag, lists: ReadonlySet<string>): number {
   return Math.max(1, length)
 }
 
-type Argument = Arguments extends Iterable<infer One> ? One : never
+export type Argument = Arguments extends Iterable<infer One> ? One : never
 
 /** Names, values and operators of an expression and of the arguments of its filters. */
 export function listArgumentTokens(argument: Argument): (Token | undefined)[] {

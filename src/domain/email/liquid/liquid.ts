@@ -6,7 +6,6 @@ import {
   type Emitter,
   type FilterImplOptions,
   filters,
-  ForTag,
   Liquid,
   LiquidError,
   type Template as Parsed,
@@ -15,19 +14,9 @@ import {
   Tokenizer,
   toValue,
   toValueSync,
-  TypeGuards,
 } from 'liquidjs/dist/liquid.browser.mjs'
-import {
-  listChildren,
-  countSteps,
-  listLocalNames,
-  maxSteps,
-  maxTemplateLength,
-  listTokenParts,
-  RefusedTemplate,
-  type TemplateFault,
-  listArgumentTokens,
-} from './liquid-bounds.ts'
+import { isRecord } from '../../text/json.ts'
+import { countSteps, maxSteps, maxTemplateLength, RefusedTemplate, type TemplateFault } from './liquid-bounds.ts'
 import { variableCategories, listNames } from './variables.ts'
 
 const allowedTags = ['if', 'unless', 'case', 'for', 'assign', 'capture', 'comment', 'raw']
@@ -95,14 +84,13 @@ function measureLength(value: unknown): number {
 const useMemory = (context: Context, ...values: unknown[]): void =>
   context.memoryLimit.use(values.reduce((sum: number, value) => sum + measureLength(value), 0))
 
-/** Text of a value as LiquidJS writes it. */
+/** Text of a value as LiquidJS writes it. Objects and endless numbers have none. */
 function toText(value: unknown): string {
   const rawValue: unknown = toValue(value)
   if (typeof rawValue === 'string') return rawValue
   if (rawValue === undefined || rawValue === null) return ''
   if (Array.isArray(rawValue)) return rawValue.map(toText).join('')
-  // oxlint-disable-next-line typescript/no-base-to-string -- LiquidJS writes objects like this
-  return String(rawValue)
+  return typeof rawValue === 'boolean' || Number.isFinite(rawValue) ? String(rawValue) : ''
 }
 
 /** LiquidJS does not count output towards the memory limit. */
@@ -159,11 +147,18 @@ const costOfDate = 2000
 const costOfDateFormat = 200
 const costOfTimeZone = 8000
 
+const endlessResults = 'endlessResults'
+const listEndlessResults = (context: Context): Token[] => context.getRegister(endlessResults, [])
+
+/** LiquidJS would write objects as `[object Object]`. */
+const blankObject = (value: unknown): unknown => (isRecord(value) ? '' : value)
+
 /** A filter that counts what it reads. LiquidJS counts what it makes. */
 function countedFilter(name: string): FilterImplOptions {
   const filter = filters[name]
   if (typeof filter !== 'function') throw new Error(`There is no filter ${name}.`)
-  return function (...values) {
+  return function (parameter: unknown, ...parameters: unknown[]) {
+    const values: [unknown, ...unknown[]] = [blankObject(parameter), ...parameters.map(blankObject)]
     useMemory(this.context, ...values)
     // Filters may cut a character in half, which cannot be encoded.
     if (name === 'url_encode') return filter.call(this, toText(values[0]).toWellFormed())
@@ -172,8 +167,20 @@ function countedFilter(name: string): FilterImplOptions {
       const zoneCost = zone === undefined ? 0 : costOfTimeZone
       this.context.memoryLimit.use(costOfDate + measureLength(format) * costOfDateFormat + zoneCost)
     }
-    return filter.apply(this, values)
+    const result: unknown = filter.apply(this, values)
+    if (typeof result !== 'number' || Number.isFinite(result)) return result
+    listEndlessResults(this.context).push(this.token)
+    return null
   }
+}
+
+/** The characters that LiquidJS's own filter escapes. It writes objects as `[object Object]`. */
+const markup: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&#34;', "'": '&#39;' }
+
+function escapeValue(this: { context: Context }, value: unknown): string {
+  const text = toText(value)
+  this.context.memoryLimit.use(text.length)
+  return text.replaceAll(/[&<>"']/g, (letter) => markup[letter] ?? letter)
 }
 
 function createEngine(escapesHtml: boolean): Liquid {
@@ -183,7 +190,7 @@ function createEngine(escapesHtml: boolean): Liquid {
     parseLimit: maxParsedLength,
     templates: {},
     operators: countedOperators,
-    ...(escapesHtml ? { outputEscape: 'escape' as const } : {}),
+    ...(escapesHtml ? { outputEscape: escapeValue } : {}),
   })
   for (const name of Object.keys(liquid.tags)) if (!allowedTags.includes(name)) delete liquid.tags[name]
   for (const name of Object.keys(liquid.filters)) liquid.unregisterFilter(name)
@@ -214,10 +221,20 @@ export class TooMuchText extends Error {
 const isMemoryFault = (error: unknown): error is LiquidError =>
   error instanceof LiquidError && error.originalError?.message === 'memory alloc limit exceeded'
 
-/** Throws `TooMuchText` beyond the limit. Filters may cut a character in half, which providers refuse. */
-export function renderLiquid(output: Output, parsed: Parsed[], values: object, limit: number): string {
+/**
+ * Throws `TooMuchText` beyond the limit. Filters may cut a character in half, which providers refuse. `results` gets the
+ * filters whose result is no number that can be written, such as a division by zero.
+ */
+export function renderLiquid(
+  output: Output,
+  parsed: Parsed[],
+  values: object,
+  limit: number,
+  results: Token[] = [],
+): string {
   const liquid = engines[output]
   const context = new Context(values, liquid.options, { sync: true, memoryLimit: limit }, { liquid })
+  context.setRegister(endlessResults, results)
   const emitter = new CountedOutput(context)
   try {
     toValueSync(liquid.renderer.renderTemplates(parsed, context, emitter))
@@ -226,48 +243,6 @@ export function renderLiquid(output: Output, parsed: Parsed[], values: object, l
     throw error
   }
   return emitter.buffer.toWellFormed()
-}
-
-interface TemplateNames {
-  paths: string[][]
-  locals: Set<string>
-  /** The list of each loop by the name of its items. */
-  loops: Map<string, string>
-}
-
-function collectPaths(token: Token | undefined, paths: string[][]): void {
-  if (!token) return
-  if (TypeGuards.isPropertyAccessToken(token))
-    paths.push(
-      token.props.flatMap((prop) => ('content' in prop && typeof prop.content === 'string' ? [prop.content] : [])),
-    )
-  for (const part of listTokenParts(token)) collectPaths(part, paths)
-}
-
-function collectNames(nodes: readonly Parsed[], names: TemplateNames): TemplateNames {
-  for (const node of nodes) {
-    for (const name of listLocalNames(node)) names.locals.add(name)
-    if (node instanceof ForTag) names.loops.set(node.variable, node.collection.getText().trim())
-    for (const argument of node.arguments?.() ?? [])
-      for (const token of listArgumentTokens(argument)) collectPaths(token, names.paths)
-    collectNames(listChildren(node), names)
-  }
-  return names
-}
-
-/**
- * Names that the text uses, such as `order.items`, and `order.items[].name` for a field in a loop. LiquidJS's own analysis
- * takes hundreds of milliseconds for long texts: it counts the lines before each name.
- */
-export function findVariables(parsed: readonly Parsed[]): string[] {
-  const { paths, locals, loops } = collectNames(parsed, { paths: [], locals: new Set(), loops: new Map() })
-  const names = paths.flatMap(([root, ...fields]) => {
-    if (root === undefined || root === 'forloop' || locals.has(root)) return []
-    const list = loops.get(root)
-    const start = list === undefined ? root : listNames.has(list) ? `${list}[]` : list
-    return [[start, ...fields].join('.')]
-  })
-  return [...new Set(names)]
 }
 
 /** LiquidJS adds the place of the fault to its messages. */

@@ -4,20 +4,24 @@ import { listBlocks, listLiquidFields } from '../blocks/blocks.ts'
 import type { MessageDraft } from '../check.ts'
 import { pickLanguage, type TextReader, buildReader } from '../messages/phrases.ts'
 
-interface Text {
+/** A text in several languages. */
+interface TranslatedText {
   path: readonly (string | number)[]
   value: TranslatedDict
+  /** Null for the subject. */
+  block_id: string | null
+  field: string
 }
 
-const hasText = ({ value }: Text, language: Language): boolean => Boolean(value[language]?.trim())
+const hasText = ({ value }: TranslatedText, language: Language): boolean => Boolean(value[language]?.trim())
 
 /** The texts of a message that exist in any language. */
-const listTexts = (draft: MessageDraft): Text[] =>
+const listTexts = (draft: MessageDraft): TranslatedText[] =>
   [
-    { path: ['subject'], value: draft.subject ?? {} },
+    { path: ['subject'], value: draft.subject ?? {}, block_id: null, field: 'subject' },
     ...listBlocks(draft.blocks ?? []).flatMap(({ block, path }) =>
       listLiquidFields(block).flatMap(({ name, value }) =>
-        typeof value === 'string' ? [] : [{ path: [...path, 'data', name], value }],
+        typeof value === 'string' ? [] : [{ path: [...path, 'data', name], value, block_id: block.id, field: name }],
       ),
     ),
   ].filter((text) => languages.some((language) => hasText(text, language)))
@@ -57,3 +61,10 @@ export const findMissingTranslations = (
   listTexts(draft)
     .filter((text) => !hasText(text, language))
     .map(({ path, value }) => ({ pointer: pointerTo(path), language, fallback: pickLanguage(value, reader) }))
+
+/** The texts that a language lacks. `null` when it has none at all. */
+export function listMissingTexts(draft: MessageDraft, language: Language): TranslatedText[] | null {
+  const texts = listTexts(draft)
+  const missingTexts = texts.filter((text) => !hasText(text, language))
+  return missingTexts.length === texts.length ? null : missingTexts
+}

@@ -1,4 +1,5 @@
 import { type Contact, formatFullName } from '../../accounts/users.ts'
+import { isRecord } from '../../text/json.ts'
 import type { EmailMessageType } from '../../messaging/email-messages.ts'
 import type { Language } from '../../languages.ts'
 import { formatLocalMoney } from '../../money.ts'
@@ -13,7 +14,7 @@ interface SingleVariable {
   sample: SampleValue
   /** Set when the value is an address, so that links may lead to it. */
   is_address?: true
-  /** Types of messages that have the variable; absent for all types. */
+  /** Types of messages that have the variable; absent for those that have its category. */
   message_types?: readonly EmailMessageType[]
 }
 
@@ -50,6 +51,9 @@ const address = (description: string, sample: string): { description: string; sa
   sample,
   is_address: true,
 })
+
+/** The service sends no messages of these types, so nothing says which variables they have. */
+const unsentTypes: readonly EmailMessageType[] = ['reminder', 'user_portal_access', 'other']
 
 const itemFields = {
   name: text('Name of the product.', 'Day ticket'),
@@ -152,14 +156,25 @@ const catalogue = {
       'Page where the recipient sees, gives and withdraws consents.',
       'https://example.com/consents',
     ),
-    portal: address(
-      'Page where the customer finds orders and tickets; empty when there is none.',
-      'https://example.com/portal',
-    ),
+    portal: {
+      ...address(
+        'Page where the customer finds orders and tickets; empty when there is none.',
+        'https://example.com/portal',
+      ),
+      message_types: unsentTypes,
+    },
   },
 } as const satisfies Record<string, Record<string, SingleVariable | ListVariable>>
 
 export type Category = keyof typeof catalogue
+
+/** Types of messages that have the variables of a category; absent for all types. */
+const categoryTypes: { [C in Category]?: readonly EmailMessageType[] } = {
+  order: ['receipt', 'receipt_online', 'refund_confirmation', ...unsentTypes],
+  purchase: ['refund_confirmation', ...unsentTypes],
+  refund: ['refund_confirmation', ...unsentTypes],
+  campaign: ['campaign'],
+}
 export const variableCategories = Object.keys(catalogue) as Category[]
 
 type ValueFor<V> = V extends { fields: infer Fields }
@@ -237,20 +252,24 @@ export interface VariableDescription {
   message_types?: EmailMessageType[]
 }
 
+const findMessageTypes = (category: Category, variable: SingleVariable | ListVariable) =>
+  ('message_types' in variable ? variable.message_types : undefined) ?? categoryTypes[category]
+
 const describeVariable = (
   variable: string,
-  { description, sample, message_types }: SingleVariable,
+  { description, sample }: SingleVariable,
+  messageTypes: readonly EmailMessageType[] | undefined,
 ): VariableDescription => ({
   variable,
   description,
   sample: String(formatSample(sample, 'en')),
-  ...(message_types && { message_types: [...message_types] }),
+  ...(messageTypes && { message_types: [...messageTypes] }),
 })
 
-function describeListField(list: string, name: string, field: SingleVariable): VariableDescription {
+function describeListField(list: string, name: string, category: Category, field: SingleVariable): VariableDescription {
   const [itemName = ''] = name.split('.')
   return {
-    ...describeVariable(name, field),
+    ...describeVariable(name, field, findMessageTypes(category, field)),
     list,
     name,
     loop: `{% for ${itemName} in ${list} %}{{ ${name} }}{% endfor %}`,
@@ -263,36 +282,60 @@ export const templateVariables: { name: Category; variables: VariableDescription
     name: category,
     variables: variables.flatMap(([name, variable]) => {
       const path = `${category}.${name}`
-      if (!('fields' in variable)) return [describeVariable(path, variable)]
+      if (!('fields' in variable)) return [describeVariable(path, variable, findMessageTypes(category, variable))]
       return Object.entries(variable.fields).map(([field, fieldVariable]) =>
-        describeListField(path, `${variable.itemName}.${field}`, fieldVariable),
+        describeListField(path, `${variable.itemName}.${field}`, category, fieldVariable),
       )
     }),
   }),
 )
 
-/** Keyed by path, for example `order.items[].name`. */
-const listFields: ReadonlyMap<string, VariableDescription> = new Map(
-  templateVariables.flatMap(({ variables }) =>
-    variables.flatMap((variable) =>
-      variable.list ? [[`${variable.list}[].${variable.variable.split('.').at(-1)}`, variable] as const] : [],
-    ),
-  ),
-)
+/** The variables of each category that messages of this type have. */
+const listVariablesOf = (type: EmailMessageType): [Category, [string, SingleVariable | ListVariable][]][] =>
+  entries.map(([category, variables]) => [
+    category,
+    variables.filter(([, variable]) => findMessageTypes(category, variable)?.includes(type) ?? true),
+  ])
 
-/** Every path that a template may use, including categories and lists. */
-export const knownNames: ReadonlySet<string> = new Set([
-  ...variableCategories,
-  ...entries.flatMap(([category, variables]) => variables.map(([name]) => `${category}.${name}`)),
-  ...listFields.keys(),
-])
+interface KnownNames {
+  /** Variables with a text. */
+  texts: ReadonlySet<string>
+  /** Categories, lists and items of lists. They have no text of their own. */
+  objects: ReadonlySet<string>
+}
 
-/** Variables that messages of this type do not have. */
-export const listWithheldVariables = (type: EmailMessageType): { category: Category; name: string }[] =>
-  entries.flatMap(([category, variables]) =>
-    variables.flatMap(([name, variable]) =>
-      'message_types' in variable && !variable.message_types?.includes(type) ? [{ category, name }] : [],
-    ),
+const namesByType = new Map<EmailMessageType, KnownNames>()
+
+/** Every path that a message of this type may use, such as `order.items[].name`. */
+export function getKnownNames(type: EmailMessageType): KnownNames {
+  const cached = namesByType.get(type)
+  if (cached) return cached
+  const [texts, objects] = [new Set<string>(), new Set<string>()]
+  for (const [category, variables] of listVariablesOf(type)) {
+    if (variables.length > 0) objects.add(category)
+    for (const [name, variable] of variables) {
+      const path = `${category}.${name}`
+      if (!('fields' in variable)) {
+        texts.add(path)
+        continue
+      }
+      objects.add(path).add(`${path}[]`)
+      for (const field of Object.keys(variable.fields)) texts.add(`${path}[].${field}`)
+    }
+  }
+  const names = { texts, objects }
+  namesByType.set(type, names)
+  return names
+}
+
+/** Leaves out the values that messages of this type do not have. */
+export const pickValuesOf = (type: EmailMessageType, values: Readonly<Record<string, unknown>>): TemplateContext =>
+  Object.fromEntries(
+    listVariablesOf(type).map(([category, variables]) => {
+      const fields = values[category]
+      if (!isRecord(fields)) return [category, {}]
+      return [category, Object.fromEntries(variables.map(([name]) => [name, fields[name]]))]
+    }),
   )
 
 /** Paths that a `for` loop accepts. */

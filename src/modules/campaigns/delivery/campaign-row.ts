@@ -6,6 +6,7 @@ import { emailMessages } from '../../../db/schema/messaging/email-messages.ts'
 import { segments } from '../../../db/schema/messaging/segments.ts'
 import { organizations } from '../../../db/schema/organizations.ts'
 import { type RowOf, select, type Nullable } from '../../../db/select.ts'
+import type { CampaignTexts } from '../../../domain/campaigns/content-faults.ts'
 import type { Readiness } from '../../../domain/campaigns/readiness.ts'
 import { noProvider } from '../../../domain/messaging/messaging.ts'
 import { segmentSummaryFields } from '../../segments/index.ts'
@@ -91,6 +92,24 @@ export const buildReadiness = ({ config, email }: Pick<JobCtx, 'config' | 'email
   is_bulk: row.channel === 'sms' || email.bulk,
   has_links: config.publicUrl !== '' && config.linkSigningKey !== '',
 })
+
+/** Loads the texts of a campaign that decide whether it can be sent. Rows have no blocks, because they can be long. */
+export async function loadTexts({ db }: Pick<JobCtx, 'db'>, row: CampaignRow): Promise<CampaignTexts> {
+  const blocks =
+    row.channel === 'email' && row.message_id !== null
+      ? await db.first(
+          select({ blocks: emailMessages.blocks }).from(emailMessages).where(eq(emailMessages.id, row.message_id)),
+        )
+      : undefined
+  return {
+    channel: row.channel,
+    message: blocks ? { subject: row.message_subject ?? {}, ...blocks } : null,
+    sms_body: row.sms_body,
+    default_language: row.edition_default_language,
+    enabled_languages: row.edition_enabled_languages,
+    communication_type: row.segment_communication_type,
+  }
+}
 
 export async function readCampaign({ db }: JobCtx, id: string): Promise<CampaignRow | null> {
   return (await db.first(selectCampaigns().where(eq(campaigns.id, id)))) ?? null

@@ -6,6 +6,7 @@ import { campaignContents, campaignLinks } from '../../../db/schema/messaging/ca
 import { segments } from '../../../db/schema/messaging/segments.ts'
 import { decodeAs, fromFlag, type RowOf, select, selectValues, buildSelectList } from '../../../db/select.ts'
 import { insertAll } from '../../../db/write.ts'
+import { findContentFaults, toFieldErrors } from '../../../domain/campaigns/content-faults.ts'
 import { describeFaults, isBlank, findReadinessFaults } from '../../../domain/campaigns/readiness.ts'
 import type { ContentContext } from '../../../domain/campaigns/snapshots.ts'
 import type { Compiled, Template } from '../../../domain/email/compile.ts'
@@ -18,7 +19,7 @@ import { maxPersonNameLength } from '../../../domain/accounts/users.ts'
 import { toSmsSender, buildTrackableSms } from '../../../domain/messaging/sms.ts'
 import { loadTemplate } from '../../email-messages/index.ts'
 import { isVerifiedSender } from '../../sender-domains/index.ts'
-import { type CampaignRow, buildReadiness } from './campaign-row.ts'
+import { type CampaignRow, buildReadiness, loadTexts } from './campaign-row.ts'
 
 /** The texts of a campaign in one language, as of its start. */
 export interface CampaignContent {
@@ -195,7 +196,8 @@ export async function storeContentSnapshot(
   run: number,
 ): Promise<{ error: string | null }> {
   if (await hasContent(job, row.id, run)) return { error: null }
-  const faults = findReadinessFaults(buildReadiness(job, row))
+  const { errors } = findContentFaults(await loadTexts(job, row), row.accepted_translations)
+  const faults = [...findReadinessFaults(buildReadiness(job, row)), ...toFieldErrors(errors, row.channel)]
   if (faults.length) return { error: describeFaults(faults) }
   const statements = await buildContentSnapshot(job, row, run)
   if (!statements) return { error: 'The message was deleted.' }

@@ -2,15 +2,20 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import { abortUnless } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
+import { editions } from '../../../db/schema/editions.ts'
+import { campaigns } from '../../../db/schema/messaging/campaigns.ts'
+import { segments } from '../../../db/schema/messaging/segments.ts'
+import { decodeAs, buildSelectList, type RowOf } from '../../../db/select.ts'
 import { inList } from '../../../db/visibility.ts'
 import { pickOrganizationRoles, getReach } from '../../../domain/accounts/access.ts'
 import { runningStatuses, statusesBeforeCopy } from '../../../domain/campaigns/lifecycle.ts'
-import { type CampaignMessage, findMessageObstacles, type MessageFault } from '../../../domain/campaigns/readiness.ts'
+import { findContentFaults } from '../../../domain/campaigns/content-faults.ts'
+import { findMessageObstacles, type MessageFault } from '../../../domain/campaigns/readiness.ts'
 import { AppError, type FieldError, fieldError } from '../../../domain/errors.ts'
 import { type Language, languages } from '../../../domain/languages.ts'
 import { writers } from '../message-contract.ts'
 import type { MessageDetailRow, MessageRow } from '../queries.ts'
-import { messageInUse } from './usage.ts'
+import { type MessageReference, messageInUse } from './usage.ts'
 
 /**
  * True when a campaign is about to send the message to a segment beyond the editions that the caller may write in. Null
@@ -43,58 +48,114 @@ export function guardCampaignReach(ctx: Ctx, message: MessageDetailRow): Stateme
   return isBeyond === null ? [] : [abortUnless(sql`not ${isBeyond}`)]
 }
 
-const toCampaignMessage = (row: Pick<MessageRow, 'type' | 'subject' | 'blocks'>): CampaignMessage => ({
-  type: row.type,
-  subject: row.subject,
-  blocks: row.blocks.length,
-})
+type Draft = Pick<MessageRow, 'type' | 'subject' | 'blocks'>
 
-/** Faults that only the changed message has, keyed by the default language of an edition. */
-function findNewFaults(before: MessageDetailRow, after: MessageDetailRow): Map<Language, MessageFault[]> {
-  const [oldMessage, newMessage] = [toCampaignMessage(before), toCampaignMessage(after)]
-  const faultsByLanguage = languages.map((language) => {
-    const oldCodes = new Set(findMessageObstacles(oldMessage, language).map(({ code }) => code))
-    return [language, findMessageObstacles(newMessage, language).filter(({ code }) => !oldCodes.has(code))] as const
-  })
-  return new Map(faultsByLanguage.filter(([, faults]) => faults.length > 0))
+/** What decides whether a campaign can send a message. Campaigns with the same values are one group. */
+const groupFields = {
+  default_language: editions.default_language,
+  enabled_languages: editions.enabled_languages,
+  accepted_translations: campaigns.accepted_translations,
+  communication_type: segments.communication_type,
 }
 
-interface UnsendableCampaign {
-  type: 'campaign'
-  id: string
-  name: string
-  language: Language
-}
+type CampaignGroup = RowOf<typeof groupFields>
 
-const maxCampaigns = 20
+const groupKey = sql`json_array(${groupFields.default_language}, ${groupFields.enabled_languages},
+  ${groupFields.accepted_translations}, ${groupFields.communication_type})`
 
 /** A campaign copies its message when it starts; later changes of the message do not reach it. */
-const selectUnsendableCampaigns = (messageId: string, defaultLanguages: readonly Language[]): SQL<UnsendableCampaign> =>
-  sql<UnsendableCampaign>`select 'campaign' as type, campaigns.id, campaigns.name, editions.default_language as language
-    from campaigns join editions on editions.id = campaigns.edition_id
-    where campaigns.email_message_id = ${messageId} and ${inList(sql`campaigns.status`, statusesBeforeCopy)}
-      and ${inList(sql`editions.default_language`, defaultLanguages)} order by campaigns.id limit ${maxCampaigns}`
+const campaignsBeforeCopy = (messageId: string): SQL =>
+  sql`${campaigns} join ${editions} on ${editions.id} = ${campaigns.edition_id}
+    join ${segments} on ${segments.id} = ${campaigns.segment_id}
+    where ${campaigns.email_message_id} = ${messageId} and ${inList(sql`${campaigns.status}`, statusesBeforeCopy)}`
+
+const listGroups = (ctx: Ctx, messageId: string): Promise<(CampaignGroup & { key: string })[]> => {
+  const fields = { ...groupFields, key: sql<string>`${groupKey}` }
+  return ctx.db.all(
+    decodeAs(
+      fields,
+      sql<RowOf<typeof fields>>`select distinct ${buildSelectList(fields)} from ${campaignsBeforeCopy(messageId)}`,
+    ),
+  )
+}
 
 const findFaultyField = (code: MessageFault['code'], language: Language): string[] =>
   ({ wrong_type: ['type'], no_blocks: ['blocks'], missing_subject: ['subject', language] })[code]
 
+const listObstacles = ({ type, subject, blocks }: Draft, language: Language): FieldError[] =>
+  findMessageObstacles({ type, subject, blocks: blocks.length }, language).map(({ code, detail }) =>
+    fieldError(findFaultyField(code, language), code, detail),
+  )
+
+function listContentFaults({ subject, blocks }: Draft, group: CampaignGroup): FieldError[] {
+  const texts = { ...group, channel: 'email' as const, message: { subject, blocks }, sms_body: {} }
+  return findContentFaults(texts, group.accepted_translations).errors.map(({ code, path, detail }) =>
+    fieldError(path, code, detail),
+  )
+}
+
+/** Lists why campaigns of a group cannot send the message, as errors of its fields. */
+function listDraftFaults(draft: Draft, group: CampaignGroup): FieldError[] {
+  return [...listObstacles(draft, group.default_language), ...listContentFaults(draft, group)]
+}
+
+const groupByKind = (faults: readonly FieldError[]): Map<string, FieldError[]> =>
+  Map.groupBy(faults, ({ code, detail }) => `${code} ${detail}`)
+
+/** Lists the faults of the kinds that stand more often after a change than before it. */
+function pickNew(oldFaults: readonly FieldError[], faults: readonly FieldError[]): FieldError[] {
+  const oldKinds = groupByKind(oldFaults)
+  return [...groupByKind(faults)].flatMap(([kind, sameFaults]) =>
+    sameFaults.length > (oldKinds.get(kind)?.length ?? 0) ? sameFaults : [],
+  )
+}
+
 /**
- * Refuses a change after which a campaign could not send the message. Returns statements that abort the change when such
- * a campaign was scheduled after this check.
+ * True if no campaign fails because of the change, whatever the languages of its edition are. Faults of the content count
+ * even when they are old, because what a campaign accepted is not known here.
+ */
+const isHarmless = (before: Draft, after: Draft): boolean =>
+  languages.every(
+    (language) => pickNew(listObstacles(before, language), listObstacles(after, language)).length === 0,
+  ) &&
+  listContentFaults(after, {
+    default_language: 'en',
+    enabled_languages: languages,
+    accepted_translations: [],
+    communication_type: 'marketing',
+  }).length === 0
+
+const maxCampaigns = 20
+
+/**
+ * Refuses a change after which a campaign could not send the message. Returns statements that abort the change when
+ * another campaign was scheduled after this check.
  */
 export async function checkSendable(ctx: Ctx, before: MessageDetailRow, after: MessageDetailRow): Promise<Statement[]> {
-  const faults = findNewFaults(before, after)
-  if (faults.size === 0) return []
-  const campaigns = selectUnsendableCampaigns(before.id, [...faults.keys()])
-  const unsendable = await ctx.db.all(campaigns)
-  if (unsendable.length === 0) return [abortUnless(sql`not exists (${campaigns})`)]
-  const errors = new Map<string, FieldError>()
-  for (const { language } of unsendable)
-    for (const { code, detail } of faults.get(language) ?? []) {
-      const field = findFaultyField(code, language)
-      errors.set(field.join('.'), fieldError(field, code, detail))
-    }
-  const related = unsendable.map(({ language: _, ...campaign }) => campaign)
+  if (isHarmless(before, after)) return []
+  const groups = (await listGroups(ctx, before.id)).map((group) => ({
+    key: group.key,
+    faults: pickNew(listDraftFaults(before, group), listDraftFaults(after, group)),
+  }))
+  const faultyGroups = groups.filter(({ faults }) => faults.length > 0)
+  if (faultyGroups.length === 0) {
+    const keys = groups.map(({ key }) => key)
+    return [
+      abortUnless(
+        sql`not exists (select 1 from ${campaignsBeforeCopy(before.id)} and not (${inList(groupKey, keys)}))`,
+      ),
+    ]
+  }
+  const related = await ctx.db.all(
+    sql<MessageReference>`select 'campaign' as type, campaigns.id, campaigns.name from ${campaignsBeforeCopy(before.id)}
+      and ${inList(
+        groupKey,
+        faultyGroups.map(({ key }) => key),
+      )} order by campaigns.id limit ${maxCampaigns}`,
+  )
+  const errors = new Map(
+    faultyGroups.flatMap(({ faults }) => faults).map((fault) => [`${fault.code} ${fault.pointer}`, fault]),
+  )
   throw messageInUse(related, 'A campaign is about to send this message and could not send it after this change.', [
     ...errors.values(),
   ])

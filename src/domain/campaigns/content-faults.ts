@@ -1,0 +1,171 @@
+import { chooseReader, listMissingTexts } from '../email/liquid/translations.ts'
+import type { MessageDraft } from '../email/check.ts'
+import { findUnknownUses, identifyUse, type UnknownUse } from '../email/unknown-variables.ts'
+import { buildReader } from '../email/messages/phrases.ts'
+import { type FieldError, fieldError, pointerTo } from '../errors.ts'
+import type { Language, TranslatedDict } from '../languages.ts'
+import type { Channel } from '../messaging/messaging.ts'
+import type { CommunicationType } from '../segments.ts'
+import { isBlank } from './readiness.ts'
+
+/** What a caller may accept when a campaign is scheduled or sent. */
+export const acceptableFaults = ['missing_translations'] as const
+export type AcceptableFault = (typeof acceptableFaults)[number]
+
+/** A missing text that was accepted. Blocks keep their ids when they are moved. */
+export interface AcceptedTranslation {
+  language: Language
+  /** Null for the subject. */
+  block_id: string | null
+  field: string
+}
+
+/** The texts of a campaign, and who reads them. */
+export interface CampaignTexts {
+  channel: Channel
+  /** Null without a message. */
+  message: MessageDraft | null
+  sms_body: TranslatedDict
+  default_language: Language
+  enabled_languages: readonly Language[]
+  communication_type: CommunicationType
+}
+
+/** A fault in a text of a message, or in one of an SMS. */
+export interface ContentFault {
+  code: 'unknown_variable' | 'empty_variable' | 'missing_translation' | 'untranslated_language'
+  path: readonly (string | number)[]
+  detail: string
+  /** Set if the fault is a missing text, which can be accepted. */
+  translation?: AcceptedTranslation
+}
+
+export interface ContentFaults {
+  errors: ContentFault[]
+  warnings: ContentFault[]
+}
+
+const listLanguages = ({ default_language, enabled_languages }: CampaignTexts): Language[] => [
+  ...new Set([default_language, ...enabled_languages]),
+]
+
+/** Variables that messages to this kind of segment do not have. */
+const absentNames: Record<CommunicationType, ReadonlySet<string>> = {
+  marketing: new Set(),
+  transactional: new Set(['links.unsubscribe']),
+}
+
+function describeUse({ variable, suggestion, has_default }: UnknownUse): string {
+  const hint = suggestion === null ? '' : ` Did you mean \`${suggestion}\`?`
+  const end = has_default ? ' The text of its `default` filter is sent.' : hint
+  return `\`${variable}\` has no text in campaigns.${end}`
+}
+
+const toVariableFault = (use: UnknownUse, texts: CampaignTexts): ContentFault =>
+  absentNames[texts.communication_type].has(use.variable)
+    ? {
+        code: 'empty_variable',
+        path: use.path,
+        detail: `\`${use.variable}\` is empty in campaigns to a transactional segment.`,
+      }
+    : { code: 'unknown_variable', path: use.path, detail: describeUse(use) }
+
+/** What is sent, once for each language in which it is read. An SMS is a message with one text. */
+function listReadDrafts(texts: CampaignTexts) {
+  const { channel, message, sms_body, default_language } = texts
+  const languages = listLanguages(texts)
+  if (channel === 'email')
+    return message
+      ? languages.map((language) => ({ draft: message, reader: chooseReader(message, language, default_language) }))
+      : []
+  return languages
+    .filter((language) => !isBlank(sms_body[language]))
+    .map((language) => ({
+      draft: { subject: { [language]: sms_body[language] } },
+      reader: buildReader(language, language),
+    }))
+}
+
+function findVariableFaults(texts: CampaignTexts): ContentFaults {
+  const uses = new Map<string, UnknownUse>()
+  for (const { draft, reader } of listReadDrafts(texts))
+    for (const found of findUnknownUses(draft, reader, 'campaign', absentNames[texts.communication_type])) {
+      const use = texts.channel === 'sms' ? { ...found, path: ['sms_body', ...found.path.slice(1)] } : found
+      uses.set(identifyUse(use), use)
+    }
+  const faults = [...uses.values()].map((use) => ({ use, fault: toVariableFault(use, texts) }))
+  const isWarning = ({ use, fault }: (typeof faults)[number]) => use.has_default || fault.code === 'empty_variable'
+  return {
+    errors: faults.filter((entry) => !isWarning(entry)).map(({ fault }) => fault),
+    warnings: faults.filter(isWarning).map(({ fault }) => fault),
+  }
+}
+
+const describeUntranslated = (language: Language): string =>
+  `Nothing is written in \`${language}\`, so its readers get another language.`
+
+/** The subject in the default language is missing in the message itself. */
+function findLanguageFaults(message: MessageDraft, language: Language, defaultLanguage: Language): ContentFaults {
+  const texts = listMissingTexts(message, language)
+  if (texts === null)
+    return {
+      errors: [],
+      warnings: [
+        { code: 'untranslated_language', path: ['subject', language], detail: describeUntranslated(language) },
+      ],
+    }
+  const errors = texts
+    .filter(({ block_id }) => block_id !== null || language !== defaultLanguage)
+    .map(({ path, block_id, field }) => ({
+      code: 'missing_translation' as const,
+      path: [...path, language],
+      detail: `This text has no translation in \`${language}\`, so the whole message may be sent in another language.`,
+      translation: { language, block_id, field },
+    }))
+  return { errors, warnings: [] }
+}
+
+function findTranslationFaults(texts: CampaignTexts): ContentFaults {
+  const { channel, message, sms_body, default_language } = texts
+  const languages = listLanguages(texts)
+  if (channel === 'email') {
+    const faults = message ? languages.map((language) => findLanguageFaults(message, language, default_language)) : []
+    return { errors: faults.flatMap(({ errors }) => errors), warnings: faults.flatMap(({ warnings }) => warnings) }
+  }
+  const untranslated = languages.filter((language) => language !== default_language && isBlank(sms_body[language]))
+  const warnings = untranslated.map((language) => ({
+    code: 'untranslated_language' as const,
+    path: ['sms_body', language],
+    detail: describeUntranslated(language),
+  }))
+  return { errors: [], warnings }
+}
+
+const isSameTranslation = (a: AcceptedTranslation, b: AcceptedTranslation): boolean =>
+  a.language === b.language && a.block_id === b.block_id && a.field === b.field
+
+/** Variables that stay empty and missing translations. Translations that were accepted are warnings. */
+export function findContentFaults(texts: CampaignTexts, accepted: readonly AcceptedTranslation[]): ContentFaults {
+  const variables = findVariableFaults(texts)
+  const translations = findTranslationFaults(texts)
+  const isAccepted = ({ translation }: ContentFault) =>
+    translation !== undefined && accepted.some((other) => isSameTranslation(translation, other))
+  return {
+    errors: [...variables.errors, ...translations.errors.filter((fault) => !isAccepted(fault))],
+    warnings: [...translations.errors.filter(isAccepted), ...variables.warnings, ...translations.warnings],
+  }
+}
+
+/** The missing texts, to be accepted. */
+export const listMissingTranslations = (texts: CampaignTexts): AcceptedTranslation[] =>
+  findTranslationFaults(texts).errors.flatMap(({ translation }) => translation ?? [])
+
+const maxListedFaults = 100
+
+/** Faults as errors of the campaign. Those of its message name the place in the message. */
+export const toFieldErrors = (faults: readonly ContentFault[], channel: Channel): FieldError[] =>
+  faults.slice(0, maxListedFaults).map(({ code, path, detail }) => {
+    if (channel === 'sms') return fieldError(path, code, detail)
+    const pointer = pointerTo(path)
+    return { ...fieldError(['email_message_id'], code, `${pointer}: ${detail}`), email_message_pointer: pointer }
+  })
