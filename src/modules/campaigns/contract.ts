@@ -107,7 +107,7 @@ export const CampaignWithWarnings = CampaignDetail.extend({
     description:
       'What the recipients may miss although the campaign can be sent: translations that were accepted, languages without any text, and variables that their `default` filter replaces.',
   }),
-})
+}).openapi('CampaignWithWarnings')
 
 const Rate = z.number().min(0).openapi({ description: 'A fraction from 0 to 1 with four decimals.', example: 0.4213 })
 

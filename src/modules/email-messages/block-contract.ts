@@ -33,7 +33,7 @@ const alignField = { align: z.enum(alignments).optional() }
 
 const Address = z.string().trim().min(1).max(2000).openapi({
   description:
-    'An http, https, mailto or tel address. Liquid can follow the host, as in `https://example.com/{{ order.number }}`. A single variable that holds an address works too: `{{ links.portal }}`.',
+    'An http, https, mailto or tel address. Liquid can follow the host, as in `https://example.com/{{ order.number }}`. A single variable that holds an address works too: `{{ links.preferences }}`.',
   example: 'https://example.com/tickets',
 })
 
