@@ -2,7 +2,7 @@ import type { Token } from 'liquidjs/dist/liquid.browser.mjs'
 import type { EmailMessageType } from '../messaging/email-messages.ts'
 import { listBlocks } from './blocks/blocks.ts'
 import { listTextsFor, type MessageDraft, type TextSource } from './check.ts'
-import { describeRenderError, maxRenderedLength, type Parsed, readTemplate, renderLiquid } from './liquid/liquid.ts'
+import { findEndlessResults, type Parsed, readTemplate } from './liquid/liquid.ts'
 import { suggestVariable } from './liquid/suggest-variable.ts'
 import { listVariableUses, type NameScope } from './liquid/variable-uses.ts'
 import { buildSampleContext, getKnownNames, nameInLoop, pickValuesOf } from './liquid/variables.ts'
@@ -60,14 +60,8 @@ function listUnknownNames({ source, parsed }: ParsedText, kind: MessageKind, sco
 
 /** Renders the texts with sample values, and lists results such as that of a division by zero. */
 function listEndlessResults(texts: readonly ParsedText[], sample: object): UnknownUse[] {
-  const results: Token[] = []
   const parsed = texts.flatMap((text) => text.parsed)
-  try {
-    renderLiquid('text', parsed, sample, maxRenderedLength, results)
-  } catch (error) {
-    if (describeRenderError(error) === null) throw error
-  }
-  return results.flatMap((token) => {
+  return findEndlessResults(parsed, sample).flatMap((token) => {
     const variable = readExpression(token)
     const sources = texts.filter(({ source }) => source.text === token.input)
     return sources.map(({ source: { path } }) => ({ path, variable, suggestion: null, has_default: false }))

@@ -90,7 +90,8 @@ function toText(value: unknown): string {
   if (typeof rawValue === 'string') return rawValue
   if (rawValue === undefined || rawValue === null) return ''
   if (Array.isArray(rawValue)) return rawValue.map(toText).join('')
-  return typeof rawValue === 'boolean' || Number.isFinite(rawValue) ? String(rawValue) : ''
+  if (typeof rawValue === 'number') return Number.isFinite(rawValue) ? String(rawValue) : ''
+  return typeof rawValue === 'boolean' ? String(rawValue) : ''
 }
 
 /** LiquidJS does not count output towards the memory limit. */
@@ -221,28 +222,35 @@ export class TooMuchText extends Error {
 const isMemoryFault = (error: unknown): error is LiquidError =>
   error instanceof LiquidError && error.originalError?.message === 'memory alloc limit exceeded'
 
-/**
- * Throws `TooMuchText` beyond the limit. Filters may cut a character in half, which providers refuse. `results` gets the
- * filters whose result is no number that can be written, such as a division by zero.
- */
-export function renderLiquid(
-  output: Output,
-  parsed: Parsed[],
-  values: object,
-  limit: number,
-  results: Token[] = [],
-): string {
+const createContext = (output: Output, values: object, limit: number): Context => {
   const liquid = engines[output]
-  const context = new Context(values, liquid.options, { sync: true, memoryLimit: limit }, { liquid })
-  context.setRegister(endlessResults, results)
+  return new Context(values, liquid.options, { sync: true, memoryLimit: limit }, { liquid })
+}
+
+function render(output: Output, parsed: Parsed[], context: Context, limit: number): string {
   const emitter = new CountedOutput(context)
   try {
-    toValueSync(liquid.renderer.renderTemplates(parsed, context, emitter))
+    toValueSync(engines[output].renderer.renderTemplates(parsed, context, emitter))
   } catch (error) {
     if (isMemoryFault(error)) throw new TooMuchText(limit, error.token)
     throw error
   }
   return emitter.buffer.toWellFormed()
+}
+
+/** Throws `TooMuchText` beyond the limit. Filters may cut a character in half, which providers refuse. */
+export const renderLiquid = (output: Output, parsed: Parsed[], values: object, limit: number): string =>
+  render(output, parsed, createContext(output, values, limit), limit)
+
+/** Renders a text, and lists the filters whose result is no number that can be written, such as a division by zero. */
+export function findEndlessResults(parsed: Parsed[], values: object): Token[] {
+  const context = createContext('text', values, maxRenderedLength)
+  try {
+    render('text', parsed, context, maxRenderedLength)
+  } catch (error) {
+    if (describeRenderError(error) === null) throw error
+  }
+  return listEndlessResults(context)
 }
 
 /** LiquidJS adds the place of the fault to its messages. */

@@ -24,11 +24,11 @@ import { type MessageReference, messageInUse } from './usage.ts'
 function isSentBeyondReach(ctx: Ctx, message: MessageDetailRow): SQL | null {
   const reach = getReach(ctx.caller, writers)
   if (reach.all || reach.organizations.some((id) => id === message.organization_id)) return null
-  const editions = reach.editions.flatMap(({ edition_id }) => edition_id ?? [])
+  const editionIds = reach.editions.flatMap(({ edition_id }) => edition_id ?? [])
   return sql`exists (select 1 from campaigns join segments on segments.id = campaigns.segment_id
     where campaigns.email_message_id = ${message.id}
       and ${inList(sql`campaigns.status`, ['scheduled', ...runningStatuses])}
-      and (segments.edition_id is null or not (${inList(sql`segments.edition_id`, editions)})))`
+      and (segments.edition_id is null or not (${inList(sql`segments.edition_id`, editionIds)})))`
 }
 
 /** Otherwise a role of one edition could change what people of another edition are about to receive. */
