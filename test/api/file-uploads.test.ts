@@ -224,8 +224,8 @@ describe('completeFileUpload', () => {
     expect(await checkAccount(here.id)).toMatchObject({ objects: 1, references: [1], ...isWhole })
   })
 
-  it('refuses a table that was declared as another type, and startFileUpload refuses other types', async () => {
-    const bytes = makeTable(3000)
+  it('refuses content that was declared as a table and is none, and startFileUpload refuses other types', async () => {
+    const bytes = makeFreshPng()
     const input = { organization_id: here.id, name: 'a.csv', size: bytes.length }
     const xlsx = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
     const upload = (await post('/v1/files/uploads', { ...input, content_type: xlsx })).body

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { call } from '../support/api.ts'
+import { call, get } from '../support/api.ts'
 import {
   type FormPart,
   makeFreshPng,
@@ -9,6 +9,7 @@ import {
   uploadForm,
   uploadRaw,
 } from '../support/files.ts'
+import { image } from '../support/images.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
 
 let organization: { id: string }
@@ -39,6 +40,40 @@ describe('uploadFile with a form', () => {
         metadata: { k: 1 },
       })
     }
+  })
+
+  it('takes an image by its content when its name and its Content-Type say another image', async () => {
+    const reply = await uploadForm([
+      ['organization_id', organization.id],
+      ['file', image('jpeg'), 'a.png', 'image/png'],
+    ])
+    expect([reply.status, reply.body.mime_type, reply.body.status], reply.text).toEqual([201, 'image/jpeg', 'ready'])
+    expect([reply.body.width, reply.body.height]).toEqual([16, 9])
+  })
+
+  it('takes a table by its content when its Content-Type says another table', async () => {
+    const reply = await uploadForm([
+      ['organization_id', organization.id],
+      ['file', 'a,b\n1,2\n', 'a.xlsx', 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'],
+    ])
+    expect([reply.status, reply.body.mime_type], reply.text).toEqual([201, 'text/csv'])
+  })
+
+  it('refuses an image that is cut off, wherever, and stores nothing of it', async () => {
+    const jpeg = image('jpeg')
+    // The compressed data of this JPEG are longer than the part that is kept in memory.
+    const longJpeg = Uint8Array.from([...jpeg.subarray(0, -2), ...new Uint8Array(1_500_000), ...jpeg.subarray(-2)])
+    const own = await givenOrganization()
+    const cutImages = [image('png').slice(0, -12), image('png').slice(0, 100), jpeg.slice(0, -2), longJpeg.slice(0, -2)]
+    for (const cut of cutImages) {
+      const reply = await uploadForm([
+        ['organization_id', own.id],
+        ['file', cut, 'a.png', 'image/png'],
+      ])
+      expect([reply.status, reply.body.code], reply.text).toEqual([400, 'invalid_image'])
+    }
+    expect((await get(`/v1/files?organization_id=${own.id}`)).body.count).toBe(0)
+    expect((await uploadRaw(own.id, longJpeg, { name: 'a.jpg', type: 'image/jpeg' })).status).toBe(201)
   })
 
   it('refuses a field that comes twice in the JSON of a part', async () => {
@@ -144,7 +179,7 @@ describe('uploadFile with a form', () => {
       [await uploadForm([file, org, ['purpose', 'import']]), 400, 'validation_error', '#/purpose'],
       [await uploadForm([file, org, ['edition_id', 'edt_none']]), 400, 'validation_error', '#/edition_id'],
       [await uploadForm([org, ['file', 'a', 'a.svg', 'image/svg+xml']]), 415, 'unsupported_file_type', '#/file'],
-      [await uploadForm([org, ['file', bytes, 'a.jpg', 'image/jpeg']]), 400, 'type_mismatch', '#/file'],
+      [await uploadForm([org, ['file', bytes, 'a.csv', 'text/csv']]), 400, 'type_mismatch', '#/file'],
       [await uploadForm([org, ['file', '', 'a.png']]), 400, 'empty_file', '#/file'],
       [await uploadRaw(organization.id, new Uint8Array()), 400, 'empty_file', '#/file'],
       [await uploadRaw(organization.id, bytes, { type: 'text/html' }), 415, 'unsupported_media_type', undefined],

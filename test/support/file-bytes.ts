@@ -13,12 +13,16 @@ const big = (length: number, value: number): number[] =>
   Array.from({ length }, (_, index) => Math.floor(value / 256 ** (length - 1 - index)) % 256)
 const little = (length: number, value: number): number[] => big(length, value).toReversed()
 
-export const makePng = (width: number, height: number, rest: readonly number[] = [8, 2, 0, 0, 0]): Bytes =>
-  joinBytes('\u0089PNG\r\n\u001a\n', big(4, 13), 'IHDR', big(4, width), big(4, height), rest, big(4, 0), big(8, 0))
-
 /** Makes a chunk of a PNG without a valid checksum, which nothing reads. */
 const pngChunk = (name: string, content: readonly number[]): Bytes =>
   joinBytes(big(4, content.length), name, content, big(4, 0))
+
+export const makePng = (width: number, height: number, rest: readonly number[] = [8, 2, 0, 0, 0]): Bytes =>
+  joinBytes(
+    '\u0089PNG\r\n\u001a\n',
+    pngChunk('IHDR', [...big(4, width), ...big(4, height), ...rest]),
+    pngChunk('IEND', []),
+  )
 
 /** Makes an IHDR with another size, to follow the first. */
 export const pngHeader = (width: number, height: number): Bytes =>
@@ -38,7 +42,7 @@ const segment = (marker: number, content: readonly number[]): number[] => [
 const frame = (width: number, height: number) => [8, ...big(2, height), ...big(2, width), 1, 1, 0x11, 0]
 
 export const makeJpeg = (width: number, height: number, before: readonly number[] = []): Bytes =>
-  joinBytes([0xff, 0xd8], before, segment(0xc0, frame(width, height)), [0xff, 0xda])
+  joinBytes([0xff, 0xd8], before, segment(0xc0, frame(width, height)), segment(0xda, []), [0xff, 0xd9])
 
 /** Makes another frame for a JPEG that has one already. */
 export const jpegFrame = (width: number, height: number): number[] => segment(0xc2, frame(width, height))

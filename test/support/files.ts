@@ -3,16 +3,21 @@ import { toHex } from '../../src/domain/text/encoding.ts'
 import { callWith, call, type Reply, type Request } from './api.ts'
 import { next } from './seeding/rows.ts'
 
-/** Makes a PNG that ends after its header; `content` makes its bytes different. */
+const emptyEnd = [0, 0, 0, 0, 0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60, 0x82]
+
+/** Makes a PNG without pixels; `content` makes its bytes different. */
 export function makePng(content = '', { width = 640, height = 480, size = 0 } = {}): Uint8Array<ArrayBuffer> {
   const text = new TextEncoder().encode(content)
-  const bytes = new Uint8Array(Math.max(size, 33 + text.length))
+  const bytes = new Uint8Array(Math.max(size, 45 + text.length + emptyEnd.length))
   bytes.set([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52])
   const view = new DataView(bytes.buffer)
   view.setUint32(16, width)
   view.setUint32(20, height)
   bytes.set([8, 6, 0, 0, 0], 24)
-  bytes.set(text, 33)
+  view.setUint32(33, bytes.length - 45 - emptyEnd.length)
+  bytes.set([0x74, 0x45, 0x58, 0x74], 37)
+  bytes.set(text, 41)
+  bytes.set(emptyEnd, bytes.length - emptyEnd.length)
   return bytes
 }
 

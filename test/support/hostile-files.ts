@@ -79,7 +79,7 @@ const wrongType: HostileFile[] = [
   file('random bytes, declared as CSV', joinBytes([1, 2, 3, 200, 0, 7, 9]), ['unsupported_file_type', /unknown/], {
     declared: 'text/csv',
   }),
-  file('PNG declared as JPEG', image('png'), ['type_mismatch', /image\/png.*image\/jpeg/], { declared: 'image/jpeg' }),
+  file('PNG declared as a table', image('png'), ['type_mismatch', /image\/png.*text\/csv/], { declared: 'text/csv' }),
   file('PNG declared as SVG', image('png'), ['type_mismatch', /svg/], { declared: 'image/svg+xml' }),
   file('CSV declared as PDF', latin('a,b\n1,2\n'), ['type_mismatch', /text\/csv/], { declared: 'application/pdf' }),
 ]

@@ -102,7 +102,7 @@ export const bombs: HostileFile[] = [
   ]),
   file(
     'JPEG with a second frame of 65535 × 65535',
-    joinBytes(makeJpeg(16, 9).slice(0, -2), jpegFrame(65_535, 65_535), [0xff, 0xda]),
+    joinBytes(makeJpeg(16, 9).slice(0, -6), jpegFrame(65_535, 65_535), [0xff, 0xda]),
     ['invalid_image', /two frames/],
   ),
   file('AVIF whose large picture stands behind 10000 small ones', makeAvif([...manySmall, [30_000, 30_000]]), [

@@ -2,7 +2,7 @@ import { hasColumns } from '../data-imports/files/dialect.ts'
 import { readTextHead } from '../data-imports/files/encoding/detect.ts'
 import { listHeadEntries } from '../data-imports/files/xlsx/zip.ts'
 import { AppError, fieldError } from '../errors.ts'
-import { fileTooLarge, maxFileBytes, maxUploadBytes } from './files.ts'
+import { fileTooLarge, maxFileBytes, maxUploadBytes, type ReceivedFile } from './files.ts'
 import {
   measureAvif,
   readBrands,
@@ -13,7 +13,15 @@ import {
   measurePng,
   measureWebp,
 } from './image-size.ts'
-import { matchesDeclaration, parseDeclaredType, type FileFamily, fileTypes, type FileType, xlsxType } from './types.ts'
+import {
+  isDeclarationOfFamily,
+  matchesDeclaration,
+  parseDeclaredType,
+  type FileFamily,
+  fileTypes,
+  type FileType,
+  xlsxType,
+} from './types.ts'
 
 const maxPixels = 40_000_000
 /** The longest side of an image in all browsers. A strip of one pixel's height can exhaust memory too. */
@@ -139,26 +147,29 @@ function checkType(head: Head, declared: string | null): ContentType {
   return other(checkText(head, declared))
 }
 
+/** The first bytes of a file, at most `headBytes` of it, and what was found out about the whole. */
+export type ReceivedContent = Pick<ReceivedFile, 'head' | 'size' | 'declared' | 'is_cut_off'>
+
 /**
- * Detects the type of content by its first bytes, never by its name. `head` is at most `headBytes` of it. Throws if the
- * content is empty, too large, broken, of another type than `declared` says, or of a type that is not supported.
+ * Detects the type of content by its bytes, never by its name. Throws if the content is empty, too large, broken, of
+ * another family than `declared`, or of a type that is not supported.
  */
 export function checkContent(
-  head: Uint8Array,
-  size: number,
-  declared?: string | null,
+  { head, size, declared, is_cut_off = false }: ReceivedContent,
   limits: SizeLimits = requestLimits,
 ): ContentType {
   if (size === 0 || head.length === 0) throw createContentError('empty_file', 'The file has no bytes.')
   const declaration = parseDeclaredType(declared)
   const content = checkType({ bytes: head, size }, declaration)
-  const maxBytes = limits[fileTypes[content.mime_type].family]
-  if (declaration !== null && !matchesDeclaration(declaration, content.mime_type))
+  const { family } = fileTypes[content.mime_type]
+  if (declaration !== null && !isDeclarationOfFamily(declaration, family))
     throw createContentError(
       'type_mismatch',
       `The content is ${content.mime_type}, but was declared as ${declaration.slice(0, 100)}.`,
     )
-  if (size > maxBytes) throw fileTooLarge(maxBytes)
+  if (family === 'image' && is_cut_off)
+    throw createContentError('invalid_image', 'This image is cut off: its last part is missing. Upload it again.')
+  if (size > limits[family]) throw fileTooLarge(limits[family])
   return content
 }
 

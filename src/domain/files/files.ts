@@ -69,6 +69,8 @@ export interface ReceivedFile {
   name: string
   /** The type that the client declares, or null for none or a general one. */
   declared: string | null
+  /** True if an image ends before its last part. */
+  is_cut_off?: boolean
   /** R2's identifier of a part of an upload. */
   store_etag?: string
 }

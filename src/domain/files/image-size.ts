@@ -186,6 +186,16 @@ export const readBrands = (view: DataView): string[] => {
   return brands
 }
 
+/** The pixels are in the box `mdat`, or for a small image in `idat` of `meta`. */
+function checkLastBox(view: DataView, fileSize: number): void {
+  const boxes = [...listBoxes(view, 0, fileSize)]
+  if (boxes.some(({ to }) => to > fileSize)) throw new BrokenImage('it is shorter than its boxes say')
+  if (view.byteLength < fileSize || boxes.some(({ name }) => name === 'mdat')) return
+  const metas = boxes.filter(({ name }) => name === 'meta')
+  const hasData = metas.some(({ from, to }) => [...findBoxes(view, { from: from + 4, to }, 'idat')].length > 0)
+  if (!hasData) throw new BrokenImage('its pixels are missing')
+}
+
 /** The largest size of an image or a tile in the file. */
 export function measureAvif(view: DataView, fileSize: number): ImageSize {
   let size: ImageSize | null = null
@@ -197,6 +207,7 @@ export function measureAvif(view: DataView, fileSize: number): ImageSize {
           size = pickLarger(size, { width: view.getUint32(from + 4), height: view.getUint32(from + 8) })
   }
   if (!size) throw new RangeError('no property with a size')
+  checkLastBox(view, fileSize)
   for (const track of listTrackSizes(view, fileSize)) size = pickLarger(size, track)
   return size
 }

@@ -50,11 +50,14 @@ export function parseDeclaredType(header: string | null | undefined): string | n
 export const matchesDeclaration = (declared: string, type: FileType): boolean =>
   declared === type || (otherDeclarations[type] ?? []).includes(declared)
 
+/** True if a type of this family may be declared like this. Programs declare the type that the name of a file ends with. */
+export const isDeclarationOfFamily = (declared: string, family: FileFamily): boolean =>
+  Object.entries(fileTypes).some(
+    ([type, { family: other }]) => other === family && matchesDeclaration(declared, type as FileType),
+  )
+
 /** True if a `Content-Type` can be that of a table, or says nothing. */
 export function mayBeTable(header: string): boolean {
   const type = parseDeclaredType(header)
-  if (type === null) return true
-  return Object.keys(fileTypes).some(
-    (candidate) => isFileType(candidate) && isTableType(candidate) && matchesDeclaration(type, candidate),
-  )
+  return type === null || isDeclarationOfFamily(type, 'table')
 }

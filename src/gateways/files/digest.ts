@@ -6,18 +6,21 @@ export class Digest {
   readonly #stream = new crypto.DigestStream('SHA-256')
   readonly #writer = this.#stream.getWriter()
   readonly #headBytes: number
+  readonly #inspect: ((chunk: Uint8Array) => void) | undefined
   /** It grows as needed, because most files are smaller than the limit. */
   #head = new Uint8Array()
   size = 0
 
-  constructor(headBytes: number) {
+  constructor(headBytes: number, inspect?: (chunk: Uint8Array) => void) {
     this.#headBytes = headBytes
+    this.#inspect = inspect
     // If the body breaks off, the digest fails too, and nothing awaits it.
     this.#stream.digest.catch(() => undefined)
   }
 
   async add(chunk: Uint8Array): Promise<void> {
     this.#appendToHead(chunk)
+    this.#inspect?.(chunk)
     this.size += chunk.byteLength
     await this.#writer.write(chunk)
   }

@@ -14,6 +14,8 @@ export interface PutOptions {
   maxBytes: number
   /** The number of bytes to return, from the first one. */
   headBytes: number
+  /** Receives all bytes in their order. */
+  inspect?: (chunk: Uint8Array) => void
 }
 
 interface StoredPart {

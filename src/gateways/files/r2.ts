@@ -19,10 +19,10 @@ type Put<Result> = (body: ReadableStream) => Promise<Result>
 /** Streams a body of known length to R2 and hashes it, and reads the next chunk in the meantime. */
 async function storeKnownLength<Result>(
   body: Body,
-  { size, headBytes }: { size: number; headBytes: number },
+  { size, headBytes, inspect }: Pick<PutOptions, 'headBytes' | 'inspect'> & { size: number },
   put: Put<Result>,
 ): Promise<[StoredBody, Result]> {
-  const digest = new Digest(headBytes)
+  const digest = new Digest(headBytes, inspect)
   const { readable, writable } = new FixedLengthStream(size)
   const writer = writable.getWriter()
   const reader = body.getReader()
@@ -55,10 +55,10 @@ async function storeKnownLength<Result>(
 /** Cuts a body of unknown length into parts of `windowBytes` and passes each to `flush`. */
 async function splitBody(
   body: Body,
-  { maxBytes, headBytes }: Pick<PutOptions, 'maxBytes' | 'headBytes'>,
+  { maxBytes, headBytes, inspect }: Pick<PutOptions, 'maxBytes' | 'headBytes' | 'inspect'>,
   flush: (window: Uint8Array, isLast: boolean) => Promise<void>,
 ): Promise<StoredBody> {
-  const digest = new Digest(headBytes)
+  const digest = new Digest(headBytes, inspect)
   const reader = body.getReader()
   let window = new Uint8Array(65_536)
   let filledBytes = 0
@@ -148,10 +148,10 @@ async function completeParts(
 /** Files in an R2 bucket. */
 export const createR2Store = (bucket: R2Bucket): FileStore => ({
   async put(body, options) {
-    const { key, size, maxBytes, headBytes } = options
+    const { key, size, maxBytes } = options
     if (size === null) return storeUnknownLength(bucket, body, options)
     if (size > maxBytes) throw new TooManyBytes()
-    const [stored] = await storeKnownLength(body, { size, headBytes }, (stream) =>
+    const [stored] = await storeKnownLength(body, { ...options, size }, (stream) =>
       bucket.put(key, stream, onlyIfAbsent),
     )
     return stored

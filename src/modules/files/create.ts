@@ -61,7 +61,7 @@ export const insertFile = (row: StoredFile): Statement =>
 
 export async function createFile(ctx: Ctx, input: UploadInput, received: ReceivedFile): Promise<FileRow> {
   const { organization_id, edition_id = null, title } = input
-  const { mime_type, width, height } = checkContent(received.head, received.size, received.declared)
+  const { mime_type, width, height } = checkContent(received)
   const purpose = input.purpose ?? inferPurpose(mime_type)
   checkPurpose(purpose, mime_type)
   const row = buildFile(ctx, received, {

@@ -11,6 +11,7 @@ import {
   type IncomingFile,
   type ReceivedFile,
 } from '../../domain/files/files.ts'
+import { ImageEndFinder } from '../../domain/files/image-end.ts'
 import { TooFewBytes, TooManyBytes } from '../../gateways/files/files.ts'
 
 /** A random key, which is used for one upload and reveals nothing about the organisation. */
@@ -28,9 +29,11 @@ export function toStoreError(error: unknown, maxBytes: number): unknown {
 export async function receiveFile(ctx: Ctx, file: IncomingFile): Promise<ReceivedFile> {
   const storage_key = generateStorageKey(ctx)
   const { body, size, maxBytes, name, declared } = file
+  const end = new ImageEndFinder()
+  const inspect = (chunk: Uint8Array): void => end.add(chunk)
   try {
-    const stored = await ctx.files.put(body, { key: storage_key, size, maxBytes, headBytes })
-    return { ...stored, storage_key, name, declared }
+    const stored = await ctx.files.put(body, { key: storage_key, size, maxBytes, headBytes, inspect })
+    return { ...stored, storage_key, name, declared, is_cut_off: end.isCutOff }
   } catch (error) {
     throw toStoreError(error, maxBytes)
   }

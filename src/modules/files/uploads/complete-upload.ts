@@ -50,7 +50,7 @@ export async function completeUpload(ctx: Ctx, row: UploadRow): Promise<FileRow>
   if (row.file_id !== null) return commit(ctx, await findFile(ctx, row.file_id), openEditions(row.edition_id))
   checkParts(row)
   const received = await joinParts(ctx, row)
-  const { mime_type } = checkContent(received.head, received.size, received.declared, partsLimits)
+  const { mime_type } = checkContent(received, partsLimits)
   checkPurpose('import', mime_type)
   const { organization_id, edition_id, title, tags, metadata } = row
   const file = buildFile(ctx, received, {
