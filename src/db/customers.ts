@@ -135,6 +135,12 @@ const buildView = (join: SQL, column: CustomerView['column']): CustomerView => (
 
 const buildOrganizationView = (user: SQL): CustomerView => buildView(sql``, (name) => sql`${user}.${sql.raw(name)}`)
 
+/** True if the caller sees customers of the organisation as `viewCustomers` shows them to its roles. */
+export function viewsWholeCustomers(caller: Caller, organizationId: string): boolean {
+  const reach = getReach(caller)
+  return reach.all || reach.organizations.includes(organizationId)
+}
+
 /** The view of customers through all roles of the caller. `user` is the name of `users` in the query. */
 export function viewCustomers(caller: Caller, user = sql`users`): CustomerView {
   const reach = getReach(caller)

@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-import { call, callWith, get, patch } from '../support/api.ts'
+import { call, callWith, create, get, patch } from '../support/api.ts'
 import { interruptDatabase } from '../support/bindings.ts'
 import { givenMember } from '../support/seeding/members.ts'
-import { anOrder, importOrders } from '../support/seeding/sales/orders.ts'
-import { db } from '../support/seeding/rows.ts'
+import { anOrder, importOrders, type Shop } from '../support/seeding/sales/orders.ts'
+import { db, write } from '../support/seeding/rows.ts'
 import { attach, givenTwo, loadCustomer, stranger, type UserRow } from '../support/shared-customers.ts'
 
 describe('an edition manager who imports a customer of another edition', () => {
@@ -134,6 +134,59 @@ describe('an edition manager who imports a customer of another edition', () => {
       first_name: 'Anna',
       phone_number: '+4520123456',
     })
+  })
+})
+
+describe('a viewer of the organisation who manages one edition', () => {
+  const givenBoth = async () => {
+    const two = await givenTwo()
+    const organization = { id: two.mine.organization_id }
+    const { email, token } = await givenMember(organization, 'viewer')
+    await create(`/v1/organizations/${organization.id}/members`, {
+      email,
+      role: 'manager',
+      edition_id: two.mine.edition_id,
+    })
+    const customer = { email: `both-${crypto.randomUUID()}@example.dk`, first_name: 'Bo' }
+    await attach(two, customer)
+    return { ...two, token, customer: await loadCustomer(two.mine, customer.email) }
+  }
+  const listUpdates = async ({ organization_id }: Shop, id: string) =>
+    (await get(`/v1/audit-log?organization_id=${organization_id}&resource_id=${id}&action=updateUser`)).body.results
+
+  it('gets the same values and ETag from a change as from a read, and the audit log has what was stored', async () => {
+    const { mine, token, customer } = await givenBoth()
+    const path = `/v1/user/${customer.id}`
+    await write(sql`update users set first_name = 'Bodil', metadata = '{"note":"own"}' where id = ${customer.id}`)
+    const read = await get(path, token)
+    expect(read.body.first_name).toBe('Bodil')
+    const changed = await call(path, {
+      method: 'PATCH',
+      body: { last_name: 'Holm' },
+      token,
+      headers: { 'if-match': read.headers.get('etag') ?? '' },
+    })
+    expect(changed.status, changed.text).toBe(200)
+    const after = await get(path, token)
+    expect(changed.body).toEqual(after.body)
+    expect(changed.body).toEqual({ ...read.body, last_name: 'Holm' })
+    expect(changed.headers.get('etag')).toBe(after.headers.get('etag'))
+    expect(await listUpdates(mine, customer.id)).toMatchObject([
+      { changes: [{ field: 'last_name', before: '', after: 'Holm' }] },
+    ])
+  })
+
+  it('leaves an audit entry when only a value that the caller does not see changes', async () => {
+    const { mine, manager, token, customer } = await givenBoth()
+    const path = `/v1/user/${customer.id}`
+    await write(sql`update users set first_name = 'Bodil' where id = ${customer.id}`)
+    expect((await patch(path, { first_name: 'Bo' }, manager)).body.first_name).toBe('Bo')
+    await write(sql`update users set first_name = 'Bodil' where id = ${customer.id}`)
+    expect((await patch(path, { first_name: 'Bodil' }, token)).body.first_name).toBe('Bodil')
+    expect(await listUpdates(mine, customer.id)).toMatchObject([
+      { changes: [{ field: 'edition', before: { first_name: 'Bo' }, after: { first_name: 'Bodil' } }] },
+      { changes: [{ field: 'first_name', before: 'Bodil', after: 'Bo' }] },
+    ])
   })
 })
 

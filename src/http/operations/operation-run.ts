@@ -40,6 +40,10 @@ export interface Handling<P, Q, B, R, Loaded extends Located | undefined, Result
   sign?: (response: R, result: Result, ctx: Ctx) => Promise<R>
   /** The representation whose ETag `If-Match` names, if the operation returns another one. */
   represent?: (loaded: Loaded, ctx: Ctx) => unknown
+  /**
+   * The stored values that the audit log compares, if the caller may see other ones.
+   */
+  audit?: (result: Result) => { before: Representation; after: Representation }
   /** The path of the created resource. */
   location?: (body: R) => string
   /** The seconds for which the caller's own cache may keep the response. Without them, the cache revalidates every time. */
@@ -160,7 +164,7 @@ export class OperationRun<
 
   /** Makes the context record the audit entry and the response in the transaction of the write. */
   #addRecording(ctx: Ctx, loaded: Loaded, body: z.output<B>): Ctx {
-    const { represent, present, target } = this.#handling
+    const { represent, present, target, audit } = this.#handling
     // If the operation does not return the resource, there is no state to compare.
     const isComparable = this.#operation.status !== 201 && loaded && !(represent && present)
     const settle: Ctx['settle'] = async (result, isChange) => {
@@ -172,6 +176,7 @@ export class OperationRun<
         target: target?.(body),
         before: isComparable ? ((this.#presentCurrent?.(loaded, ctx) ?? null) as Representation | null) : null,
         after: (present?.(result as Result, ctx) ?? null) as Representation | null,
+        ...audit?.(result as Result),
       }
       return [...buildAuditStatements(ctx, this.#operation, write), ...responseStatements]
     }

@@ -62,7 +62,7 @@ const buildReturns = (
     decided.flatMap(({ records, definition: { id } }) => {
       const answer = answers.find(({ definition }) => definition.id === id)
       const record = records.at(-1)
-      const isAsked = record?.status === 'given' && answer?.email !== person.address
+      const isAsked = record?.status === 'given' && answer?.address !== person.address
       return answer && isAsked ? [{ ...answer, record, at: record.occurred_at }] : []
     }),
   )

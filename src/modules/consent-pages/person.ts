@@ -12,13 +12,11 @@ export interface LinkedPerson extends LinkAddress {
   locale: string
 }
 
-/** Every address that the organisation or one of its editions has of the person, with the channel. */
-const knownAddresses = fromJson<[LinkAddress['channel'], string][]>(sql`(
+/** The addresses to which the person gets mail and messages, with the channel. */
+const currentAddresses = fromJson<[LinkAddress['channel'], string][]>(sql`(
   select json_group_array(json_array(channel, address)) from (
     select 'email' as channel, users.email as address where users.email is not null
-    union select 'sms', users.phone_number where users.phone_number is not null
-    union select 'email', email from edition_customers where user_seq = users.seq and email is not null
-    union select 'sms', phone_number from edition_customers where user_seq = users.seq and phone_number is not null))`)
+    union select 'sms', users.phone_number where users.phone_number is not null))`)
 
 /**
  * Finds the person of a link while the address that it was sent to is still theirs. Returns null for a person who was
@@ -33,7 +31,7 @@ export async function findPerson(
       organization_id: users.organization_id,
       organization_name: organizations.name,
       locale: users.locale,
-      addresses: knownAddresses,
+      addresses: currentAddresses,
     })
       .from(users)
       .innerJoin(organizations, eq(organizations.id, users.organization_id))

@@ -114,6 +114,7 @@ function listAnswers({ now }: DecisionContext, { resolvedOrder, order: row }: Ac
   return [
     {
       user: toAnnouncedUser(user),
+      address: user.email,
       is_kept: user.is_protected === 1,
       order_id: row.id,
       at: Math.min(order.is_dated === false ? row.created_at : (order.created_at ?? row.created_at), now),

@@ -21,5 +21,7 @@ mount(userRoutes, contract.getUser, {
 mount(userRoutes, contract.updateUser, {
   load: (ctx, { id }) => findUser(ctx, id),
   handle: (ctx, { loaded, body }) => updateUser(ctx, loaded, body),
-  present: presentUser,
+  present: ({ user }) => presentUser(user),
+  represent: (loaded) => presentUser(loaded),
+  audit: ({ stored }) => stored,
 })

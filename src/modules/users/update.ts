@@ -3,8 +3,7 @@ import type { Ctx } from '../../context.ts'
 import { requireOneChange, commit, refuseUnless, abortUnless } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { editionCustomers, users } from '../../db/schema/users.ts'
-import { listChangeableEditions, isSharedOutside } from '../../db/customers.ts'
-import { seesOrganization } from '../../db/visibility.ts'
+import { listChangeableEditions, isSharedOutside, viewsWholeCustomers } from '../../db/customers.ts'
 import { decodeAs, fromJson, type RowOf, buildSelectList } from '../../db/select.ts'
 import { pickChanges, isEmpty, update, updateVersion } from '../../db/write.ts'
 import { AppError, fieldError, invalid, notFound, sharedCustomer } from '../../domain/errors.ts'
@@ -95,6 +94,8 @@ function parseChanges(user: LoadedUser, { phone_number, ...input }: UpdateUserIn
   return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined))
 }
 
+const contactNames = ['email', 'phone_number', 'first_name', 'last_name'] as const
+
 const applyChanges = ({ email, phone_number, first_name, last_name }: Contact, changes: Partial<Contact>): Contact => ({
   email,
   phone_number,
@@ -138,11 +139,40 @@ function requireOnlyEdition(user: LoadedUser, editionId: string, isOrganization:
   return isOrganization ? abortUnless(hasOneEdition) : refuseUnless(hasOneEdition, 'shared_customer')
 }
 
+interface StoredCustomer {
+  contact: Contact
+  msg_channel: LoadedUser['msg_channel']
+  editionContact: Contact | null
+}
+
+export interface UpdatedUser {
+  /** The customer as the caller sees them. */
+  user: LoadedUser
+  /** The stored values, in which the audit log finds what changed. */
+  stored: { before: Record<string, unknown>; after: Record<string, unknown> }
+}
+
+/** What the organisation stores, and under `edition` what the only edition stores where that changes otherwise. */
+function compareStored(before: StoredCustomer, after: StoredCustomer): UpdatedUser['stored'] {
+  const differs = ({ contact, editionContact }: StoredCustomer, name: keyof Contact) =>
+    editionContact?.[name] !== contact[name]
+  const otherNames = contactNames.filter(
+    (name) =>
+      before.editionContact?.[name] !== after.editionContact?.[name] && (differs(before, name) || differs(after, name)),
+  )
+  const describe = ({ contact, msg_channel, editionContact }: StoredCustomer) => ({
+    ...applyChanges(contact, {}),
+    msg_channel,
+    edition: Object.fromEntries(otherNames.map((name) => [name, editionContact?.[name]])),
+  })
+  return { before: describe(before), after: describe(after) }
+}
+
 /**
  * Changes a customer. For a customer of a single edition, the contact data of that edition changes too. Only roles of
  * the organisation change a customer of several editions, and the editions keep seeing what they imported.
  */
-export async function updateUser(ctx: Ctx, user: LoadedUser, input: UpdateUserInput): Promise<LoadedUser> {
+export async function updateUser(ctx: Ctx, user: LoadedUser, input: UpdateUserInput): Promise<UpdatedUser> {
   if (user.erased_at !== null) throw new AppError('user_erased', 'This customer was erased.')
   const editionIds = listChangeableEditions(ctx.caller, user.organization_id)
   const now = ctx.now()
@@ -151,10 +181,12 @@ export async function updateUser(ctx: Ctx, user: LoadedUser, input: UpdateUserIn
   const requested = parseChanges(user, input)
   const contact = applyChanges(before, requested)
   const editionContact = onlyEdition && applyChanges(onlyEdition.contact, requested)
-  const seesWholeCustomer = seesOrganization(ctx.caller, user.organization_id)
+  const seesWholeCustomer = viewsWholeCustomers(ctx.caller, user.organization_id)
   checkContacts(requested, seesWholeCustomer || !editionContact ? [contact] : [contact, editionContact])
   const editionStatements = onlyEdition && editionContact ? updateInEdition(user, onlyEdition, editionContact, now) : []
-  if (isEmpty(pickChanges<Contact>(before, contact)) && editionStatements.length === 0) return commit(ctx, user, [])
+  const storedBefore = { contact: before, msg_channel, editionContact: onlyEdition?.contact ?? null }
+  if (isEmpty(pickChanges<Contact>(before, contact)) && editionStatements.length === 0)
+    return commit(ctx, { user, stored: compareStored(storedBefore, storedBefore) }, [])
   const changes = {
     ...contact,
     ...buildSearchColumns(contact),
@@ -170,8 +202,12 @@ export async function updateUser(ctx: Ctx, user: LoadedUser, input: UpdateUserIn
   const visibleContact = seesWholeCustomer
     ? { ...contact, msg_channel: changes.msg_channel }
     : buildEditionView(editionContact ?? contact)
+  const updated: UpdatedUser = {
+    user: { ...user, ...visibleContact, version: user.version + 1 },
+    stored: compareStored(storedBefore, { contact, msg_channel: changes.msg_channel, editionContact }),
+  }
   try {
-    return await commit(ctx, { ...user, ...visibleContact, version: user.version + 1 }, statements, {
+    return await commit(ctx, updated, statements, {
       'users.organization_id, users.email': buildEmailTakenError,
       'users.organization_id, users.phone_number': buildPhoneTakenError,
     })

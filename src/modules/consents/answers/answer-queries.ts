@@ -129,6 +129,8 @@ export interface AnswerSubject {
   erased_at: number | null
   /** The person's address as the definition's edition knows it, for events. */
   email: string | null
+  /** The address to which the person gets mail. */
+  address: string | null
   default_language: Language | null
   answer: AnswerRow
 }
@@ -142,6 +144,7 @@ export async function findAnswerSubject(ctx: Ctx, userId: string, consentId: str
     erased_at: users.erased_at,
     default_language: sql<Language | null>`editions.default_language`,
     email: sql<string | null>`${buildContactColumn(sql`users`, 'email', sql`consents.edition_id`)}`,
+    address: users.email,
     editions: selectVisibleEditionIds(ctx.caller),
   }
   const applicable = sql<RowOf<typeof fields>>`select ${buildSelectList(fields)}
@@ -150,13 +153,13 @@ export async function findAnswerSubject(ctx: Ctx, userId: string, consentId: str
     where users.id = ${userId} and ${isVisibleTo(ctx.caller, userVisibility)}`
   const row = await ctx.db.first(decodeAs(fields, applicable))
   if (!row) throw notFound()
-  const { erased_at, email, default_language, editions: personEditions, ...answer } = row
+  const { erased_at, email, address, default_language, editions: personEditions, ...answer } = row
   const { edition_id, organization_id } = answer
   if (edition_id !== null && !personEditions.includes(edition_id)) throw notFound()
   const tenant = { organization_id, editions: edition_id === null ? personEditions : [edition_id] }
   // A caller does not find definitions of editions in which they have no role.
   if (edition_id !== null && !listVisibleEditions(ctx, { organization_id, tenant }).length) throw notFound()
-  return { id: userId, organization_id, tenant, erased_at, email, default_language, answer }
+  return { id: userId, organization_id, tenant, erased_at, email, address, default_language, answer }
 }
 
 export function listRecords(

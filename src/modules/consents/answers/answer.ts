@@ -157,7 +157,7 @@ export async function answerConsent(
   action: AnswerAction,
   input: AnswerInput,
 ): Promise<AnswerSubject> {
-  const { id, answer } = subject
+  const { id, answer, address } = subject
   if (subject.erased_at !== null) throw new AppError('user_erased', 'This customer was erased.')
   checkInput(ctx, subject, action, input)
   const sharedGuard = await guardSharedCustomer(ctx, subject)
@@ -174,7 +174,7 @@ export async function answerConsent(
     {
       status: needsConfirmation ? 'pending' : statusByAction[action],
       at,
-      asks_again: isBlocked && !(await wasAskedToReturn(ctx, before, email)),
+      asks_again: isBlocked && !(await wasAskedToReturn(ctx, before, address)),
       method,
       source,
       language,
@@ -189,11 +189,11 @@ export async function answerConsent(
   const ownRecord = isOwnAct(action, method) ? getLatestRecord(outcome) : null
   const confirmation = [
     ...(pendingRecord?.status === 'pending'
-      ? await buildConfirmationStatements(ctx, answer, { email, language, record: pendingRecord })
+      ? await buildConfirmationStatements(ctx, answer, { address, language, record: pendingRecord })
       : []),
     ...(ownRecord
       ? await buildReturnStatements(ctx, subject.organization_id, [
-          { definition: answer, email, record: ownRecord, at },
+          { definition: answer, address, record: ownRecord, at },
         ])
       : []),
   ]

@@ -20,8 +20,8 @@ import type { AnswerRow } from './answer-queries.ts'
 import type { RecordRow } from './records.ts'
 
 interface ConfirmationRequest {
-  /** The person's address as the consent's edition knows it. */
-  email: string | null
+  /** The address to which the person gets mail. */
+  address: string | null
   language: Language
   /** The pending answer. */
   record: RecordRow
@@ -65,7 +65,7 @@ export async function buildConfirmationStatements(
     throw invalid(
       fieldError(['method'], 'links_not_configured', 'LINK_SIGNING_KEY is not set, so this service cannot send links.'),
     )
-  const recipient = await checkRecipient(ctx, record, request.email)
+  const recipient = await checkRecipient(ctx, record, request.address)
   if (recipient === null || (await isConfirmationRecent(ctx, record.id))) return []
   const statement = buildConfirmationEmail(ctx, describeConfirmation(definition, record, { recipient, language }))
   return [addAfterCommit(statement, () => enqueueEmails(ctx))]
@@ -98,8 +98,8 @@ function describeConfirmation(
 /** A consent that a person gave by an act of their own. */
 export interface GivenAnswer {
   definition: DefinitionRow
-  /** The person's address as the consent's edition knows it. */
-  email: string | null
+  /** The address to which the person gets mail. */
+  address: string | null
   /** The latest record, in which the consent is given. */
   record: RecordRow
   /** When the person gave it, maybe again. */
@@ -107,8 +107,8 @@ export interface GivenAnswer {
 }
 
 /** Whether a confirmation by e-mail can end the suppression of the person's address. */
-const isReturn = ({ definition, email, record }: GivenAnswer): boolean =>
-  email !== null &&
+const isReturn = ({ definition, address, record }: GivenAnswer): boolean =>
+  address !== null &&
   definition.type === 'marketing' &&
   definition.channels.includes('email') &&
   record.status === 'given' &&
@@ -126,11 +126,11 @@ export async function buildReturnStatements(
 ): Promise<Statement[]> {
   const returns = ctx.config.linkSigningKey === '' ? [] : answers.filter(isReturn)
   if (returns.length === 0) return []
-  const emails = returns.flatMap(({ email }) => email ?? [])
+  const emails = returns.flatMap(({ address }) => address ?? [])
   const unsubscribed = new Set(await listUnsubscribed(ctx, organizationId, emails))
-  return returns.flatMap(({ definition, email, record, at }) => {
-    if (email === null || !unsubscribed.has(email)) return []
-    const confirmation = describeConfirmation(definition, record, { recipient: email, language: record.language })
+  return returns.flatMap(({ definition, address, record, at }) => {
+    if (address === null || !unsubscribed.has(address)) return []
+    const confirmation = describeConfirmation(definition, record, { recipient: address, language: record.language })
     return [addAfterCommit(buildReturnEmail(ctx, confirmation, at), () => enqueueEmails(ctx))]
   })
 }

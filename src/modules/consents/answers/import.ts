@@ -57,6 +57,8 @@ export async function loadImportDefinitions(
 /** The answers in one imported order or row. */
 export interface ImportedAnswers {
   user: AnsweringUser
+  /** The address to which the person gets mail. */
+  address: string | null
   /** The person also belongs to editions whose customers the importing caller may not change. */
   is_kept: boolean
   order_id: string
@@ -162,7 +164,7 @@ export async function decideImportedAnswers(
     const outcome = await decideAnswerRecords(ctx, subject, answer)
     const record = getLatestRecord(outcome)
     if (record?.status === 'given' && question.isGiven)
-      givenAnswers.set(key, { definition, email: imported.user.email, record, at: imported.at })
+      givenAnswers.set(key, { definition, address: imported.address, record, at: imported.at })
     if (outcome.records.length === 0) continue
     const records = [...(chain?.records ?? []), ...outcome.records]
     chains.set(key, { ...outcome, before: chain ? chain.before : before, records })

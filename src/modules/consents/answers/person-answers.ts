@@ -2,6 +2,7 @@ import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { consents, type ConsentVersionRow, consentVersions } from '../../../db/schema/consents.ts'
 import { editions } from '../../../db/schema/editions.ts'
+import { users } from '../../../db/schema/users.ts'
 import { decodeAs, makeNullable, type RowOf, select, buildSelectList } from '../../../db/select.ts'
 import { buildContactColumn } from '../../../db/customers.ts'
 import { inList } from '../../../db/visibility.ts'
@@ -14,6 +15,8 @@ export interface PersonAnswer {
   edition: { name: string; default_language: Language; is_archived: boolean } | null
   /** The person's address as the consent's edition knows it, for events. */
   email: string | null
+  /** The address to which the person gets mail. */
+  address: string | null
   before: RecordRow | null
 }
 
@@ -30,6 +33,7 @@ const fields = {
   edition_name: makeNullable(editions.full_name),
   default_language: makeNullable(editions.default_language),
   is_archived: makeNullable(editions.is_archived),
+  address: users.email,
   person_email: sql<string | null>`${buildContactColumn(sql`users`, 'email', sql`consents.edition_id`)}`,
   record: sql<RecordRow | null>`iif(r.user_id is null, null, json_array(${recordValues}))`.mapWith(
     createRowReader<RecordRow | null>(recordColumns),
@@ -58,13 +62,14 @@ export async function listPersonAnswers(
     order by r.user_id is null, consents.position, consents.id limit ${maxAnswers}`
   const rows = await db.all(decodeAs(fields, applicable))
   const answers = rows.map(
-    ({ edition_name, default_language, is_archived, person_email, record, ...definition }): PersonAnswer => ({
+    ({ edition_name, default_language, is_archived, person_email, address, record, ...definition }): PersonAnswer => ({
       definition,
       edition:
         edition_name === null
           ? null
           : { name: edition_name, default_language: default_language ?? 'en', is_archived: is_archived ?? false },
       email: person_email,
+      address,
       before: record,
     }),
   )
