@@ -64,6 +64,10 @@ create table data_imports (
   -- When the file and its canonical copy were deleted, and when the staged rows were.
   files_deleted_at integer,
   rows_deleted_at integer,
+  -- The same for all requests with one Idempotency-Key, while a call with several transactions is not finished.
+  resume_key text,
+  -- The orders that an unfinished call has stored (JSON list of results).
+  stored_results text check (stored_results is null or json_valid(stored_results)),
   version integer not null default 1,
   created_at integer not null,
   modified_at integer not null
@@ -81,6 +85,11 @@ create index data_imports_working on data_imports (heartbeat_at) where heartbeat
 create index data_imports_of_file on data_imports (file_id) where file_id is not null;
 -- Counts how many imports an organization has running.
 create index data_imports_running on data_imports (organization_id) where phase is not null;
+-- Finds the unfinished call that a request repeats.
+create unique index data_imports_by_resume_key on data_imports (resume_key) where resume_key is not null;
+-- Finds calls that nobody has finished.
+create index data_imports_interrupted on data_imports (modified_at)
+  where status = 'importing' and resume_key is not null;
 -- Finds ended imports whose rows are due for deletion.
 create index data_imports_ended on data_imports (modified_at)
   where rows_deleted_at is null and file_id is not null

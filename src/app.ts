@@ -131,9 +131,9 @@ app.use('/v1/*', async (c, next) => {
   c.set('afterCommit', [])
   c.set('ctx', await limitFailedSignIns(c, () => openRequest(c)))
   await next()
-  if (c.res.status < 400)
-    for (const work of c.var.afterCommit)
-      c.executionCtx.waitUntil(work().catch((error: unknown) => logError(c.var.requestId, error)))
+  // A request with several transactions can fail after some of them are committed.
+  for (const work of c.var.afterCommit)
+    c.executionCtx.waitUntil(work().catch((error: unknown) => logError(c.var.requestId, error)))
 })
 app.use('/v1/*', rateLimit())
 let checkMethod: ReturnType<typeof createMethodCheck> | undefined

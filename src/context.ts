@@ -207,6 +207,8 @@ export interface Ctx extends JobCtx {
   requestId: string
   randomBytes: (length: number) => Uint8Array
   idempotency: IdempotencyStore
+  /** The same for every repetition of a request with its Idempotency-Key, and otherwise for this request alone. */
+  resumeKey: string
   /**
    * Builds what `commit` adds to the transaction of a request: the audit entry if something changes, and the stored
    * response if the request has an Idempotency-Key.
@@ -214,6 +216,6 @@ export interface Ctx extends JobCtx {
   settle: (result: unknown, isChange: boolean) => Promise<Statement[]>
   /** The statement that writes an audit entry of this request. */
   recordAudit: (entry: NewAuditEntry) => Statement
-  /** Runs work after a successful response. It may get lost, so a sweep must find what it left undone. */
+  /** Runs work after the response, whatever it is. Call it after the commit. The work may get lost, so a sweep must find what it left undone. */
   afterCommit: (work: () => Promise<unknown>) => void
 }

@@ -76,6 +76,7 @@ export const errorStatus = {
   unsupported_media_type: 415,
   range_not_satisfiable: 416,
   idempotency_key_reused: 422,
+  orders_refused: 422,
   rate_limited: 429,
   client_closed_request: 499,
   internal_error: 500,

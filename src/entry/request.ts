@@ -42,6 +42,7 @@ export async function openRequest(c: AppContext): Promise<Ctx> {
     newId,
     randomBytes,
     idempotency: new IdempotencyStore(primary),
+    resumeKey: newId('request'),
     settle: async () => [],
     recordAudit: (entry) => recordAudit({ caller, requestId, now, id: newId('audit_entry') }, entry),
     jobQueue: createJobQueue(c.env),

@@ -4,7 +4,7 @@ import type { Bindings } from '../http/env.ts'
 import { sweepAuditLog } from '../modules/audit-log/jobs.ts'
 import { sweepCampaigns } from '../modules/campaigns/jobs.ts'
 import { sweepConsents, sweepLapsed } from '../modules/consents/jobs.ts'
-import { sweepImportData, sweepImports } from '../modules/data-imports/jobs.ts'
+import { endInterruptedCalls, sweepImportData, sweepImports } from '../modules/data-imports/jobs.ts'
 import { compareStorage, sweepObjects, sweepScans, sweepUnusedImports, sweepUploads } from '../modules/files/jobs.ts'
 import { resealMerchantAccounts } from '../modules/merchant-accounts/jobs.ts'
 import { sweepCaptured } from '../modules/dev-mailbox/jobs.ts'
@@ -47,6 +47,7 @@ const allSweeps: Sweeps = {
   'segment-exports': sweepExports,
   'soft-bounces': sweepSoftBounces,
   imports: sweepImports,
+  'interrupted-imports': endInterruptedCalls,
   'import-data': sweepImportData,
   'file-uploads': sweepUploads,
   'file-imports': sweepUnusedImports,

@@ -125,3 +125,26 @@ export function recordStatements({ DB }: { DB: D1Database }): { DB: D1Database; 
   const recorded = { withSession: (constraint?: string) => record(DB.withSession(constraint)) }
   return { DB: recorded as unknown as D1Database, statements }
 }
+
+/** Wraps the database; the batch with this number among those with a statement that `matches` fails. */
+export function failBatch(matches: RegExp, number: number, message: string): { DB: D1Database } {
+  let count = 0
+  const texts = new WeakMap<D1PreparedStatement, string>()
+  const watch = (session: D1DatabaseSession) => ({
+    prepare: (sql: string) => ({
+      bind: (...values: unknown[]) => {
+        const statement = session.prepare(sql).bind(...values)
+        texts.set(statement, sql)
+        return statement
+      },
+    }),
+    batch: async (statements: D1PreparedStatement[]) => {
+      if (statements.some((statement) => matches.test(texts.get(statement) ?? '')) && ++count === number)
+        throw new Error(message)
+      return session.batch(statements)
+    },
+    getBookmark: () => session.getBookmark(),
+  })
+  const DB = { withSession: (constraint?: string) => watch(env.DB.withSession(constraint)) }
+  return { DB: DB as unknown as D1Database }
+}

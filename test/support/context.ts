@@ -83,6 +83,7 @@ export function createContextAt(now: number, caller: Partial<Caller> = {}): Ctx 
     randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
     idempotency: new IdempotencyStore(db),
     settle: async () => [],
+    resumeKey: newId('request'),
     recordAudit: () => sql`select 1`,
     afterCommit: () => undefined,
     jobQueue: { enqueue: async () => undefined },

@@ -16,6 +16,7 @@ import {
 } from '../../domain/data-imports/data-imports.ts'
 import type { ImportPosition } from '../../domain/data-imports/import-position.ts'
 import { type RestoredVersions, undoReasons } from '../../domain/data-imports/import-undo.ts'
+import type { StoredResult } from '../../domain/orders/external-orders.ts'
 import type { StoredFormat } from '../../domain/data-imports/files/format.ts'
 import {
   columnQuestions,
@@ -77,6 +78,8 @@ export const dataImports = sqliteTable('data_imports', {
   files_deleted_at: integer(),
   rows_deleted_at: integer(),
   row_counts: text({ mode: 'json' }).$type<RowCounts>(),
+  resume_key: text(),
+  stored_results: text({ mode: 'json' }).$type<readonly StoredResult[]>(),
 })
 
 export const importColumns = sqliteTable(

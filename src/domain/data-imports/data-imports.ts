@@ -202,6 +202,7 @@ export const importActionNames = [
 export type ImportActionName = (typeof importActionNames)[number]
 
 interface ImportFacts {
+  source: 'csv' | 'api'
   status: DataImportStatus
   phase: ImportPhase | null
   /** Null before the file was read. */
@@ -229,7 +230,7 @@ const actionsThatNeedFormat: readonly ImportActionName[] = ['update_column_mappi
 const actionsThatNeedFile: readonly ImportActionName[] = ['update', ...actionsThatNeedFormat]
 
 export const allowsImportAction = (row: ImportFacts, action: ImportActionName, now: number): boolean => {
-  if (row.rows_deleted_at !== null) return false
+  if (row.rows_deleted_at !== null || (row.source === 'api' && action !== 'undo')) return false
   if (row.files_deleted_at !== null && actionsThatNeedFile.includes(action)) return false
   if (action === 'undo') return row.undo_until !== null && row.undo_until > now && canBeUndone(row.status)
   if (!actionStatuses[action].includes(row.status)) return false
@@ -253,16 +254,28 @@ export const listImportActions = (row: ImportFacts, now: number): ImportActionNa
   importActionNames.filter((action) => allowsImportAction(row, action, now))
 
 interface ImportProgress {
+  source: 'csv' | 'api'
   status: DataImportStatus
   phase: ImportPhase | null
   position: ImportPosition
+  total_rows: number
+  created_orders: number
+  updated_orders: number
+  skipped_orders: number
+  failed_orders: number
 }
+
+/** Computes the part of a call's orders that are decided. Orders are the rows of a call. */
+const computeCallProgress = (row: ImportProgress): number =>
+  (row.created_orders + row.updated_orders + row.skipped_orders + row.failed_orders) / Math.max(1, row.total_rows)
 
 const unstartedStatuses: readonly DataImportStatus[] = ['draft', 'failed']
 
 /** Computes the progress of the current work from 0 to 1, rounded down to hundredths. */
-export function getImportProgress({ status, phase, position }: ImportProgress): number {
-  if (phase === null) return unstartedStatuses.includes(status) ? 0 : 1
-  const { progress = 0 } = position
+export function getImportProgress(row: ImportProgress): number {
+  const { source, status, phase, position } = row
+  const isUnfinishedCall = source === 'api' && status === 'importing'
+  if (phase === null && !isUnfinishedCall) return source === 'csv' && unstartedStatuses.includes(status) ? 0 : 1
+  const { progress = isUnfinishedCall ? computeCallProgress(row) : 0 } = position
   return Math.floor(100 * Math.min(1, Math.max(0, progress))) / 100
 }

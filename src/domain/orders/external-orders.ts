@@ -1,3 +1,4 @@
+import type { FieldError } from '../field-error.ts'
 import type { Language } from '../languages.ts'
 import type { Currency } from '../money.ts'
 import type { OrderStatus, PricedItem, TransactionService } from './orders.ts'
@@ -8,6 +9,20 @@ export type DuplicatePolicy = (typeof duplicatePolicies)[number]
 
 export const importActions = ['created', 'updated', 'skipped', 'error'] as const
 export type ImportAction = (typeof importActions)[number]
+
+/** What an import did with an order. */
+export interface OrderOutcome {
+  /** The position of the order in its call or group. */
+  index: number
+  external_id: string | null
+  action: ImportAction
+  order_id: string | null
+  errors: readonly FieldError[]
+  warnings: readonly FieldError[]
+}
+
+/** The outcome of an order that an unfinished call has stored. Warnings are deleted before the rest. */
+export type StoredResult = Pick<OrderOutcome, 'index' | 'action' | 'order_id'> & Partial<Pick<OrderOutcome, 'warnings'>>
 
 export const maxOrdersPerCall = 100
 export const maxExternalIdLength = 128
@@ -47,8 +62,8 @@ export function findItemBeyondLimit(orders: readonly unknown[]): { orderIndex: n
   return null
 }
 
-/** The subset of import statuses that imports through the API can have. */
-export const importStatuses = ['completed', 'completed_with_errors'] as const
+/** The statuses of a finished import of external orders. */
+export const importStatuses = ['completed', 'completed_with_errors', 'failed'] as const
 
 export interface ExternalItem extends PricedItem {
   /** The position of the item in the source's order. Several items here may have the same one. */

@@ -14,6 +14,8 @@ export interface IdempotentAttempt {
   encryptionKey: CryptoKey
   /** The fingerprint of a streamed body, once it was read. Null: the claim has the right one already. */
   fingerprint: string | null
+  /** The same for every repetition of the request. */
+  resumeKey: string
 }
 
 export type KeyClaimResult = { replay: HttpResponse } | { attempt: IdempotentAttempt }
@@ -58,8 +60,10 @@ export async function claimKey(ctx: Ctx, rawKey: string, request: KeyedRequest):
   const newClaim = { id: claimId, ...(isStream ? { ms: body.maxReadMs + commitMs } : {}) }
   const claim = await ctx.idempotency.claim(key, newClaim, fingerprint, ctx.now())
   switch (claim.state) {
-    case 'claimed':
-      return { attempt: { key, claimId, encryptionKey, fingerprint: null } }
+    case 'claimed': {
+      const resumeKey = toHex(await sha256([callerId, key.keyHash, fingerprint].join('\n')))
+      return { attempt: { key, claimId, encryptionKey, fingerprint: null, resumeKey } }
+    }
     case 'in_progress':
       throw new AppError('idempotency_in_progress', 'The first request with this Idempotency-Key is still running.', {
         headers: { 'retry-after': '5' },

@@ -34,6 +34,8 @@ export interface Handling<P, Q, B, R, Loaded extends Located | undefined, Result
   target?: (body: B) => { organization_id: string; edition_id?: string | null | undefined }
   handle: (ctx: Ctx, input: VerbInput<P, Q, B, Loaded>) => Promise<Result>
   file?: FileHandling<P, Loaded>
+  /** The error that the operation answers after its commit, if it answers one. */
+  refuse?: (result: Result, ctx: Ctx) => AppError | null
   /** Absent for operations without a response body. */
   present?: (result: Result, ctx: Ctx) => R
   /** Adds short-lived values to the response. They are not part of the ETag or the audit log, and are not cached. */
@@ -105,6 +107,7 @@ export class OperationRun<
     const request = { method: c.req.method, path: pathname + search, body: await source.identify() }
     const claim = await idempotency.claimKey(ctx, key, request)
     if ('replay' in claim) return claim.replay
+    ctx.resumeKey = claim.attempt.resumeKey
     const addFingerprint = async () => {
       const digest = source.digest()
       if (digest !== null) claim.attempt.fingerprint = await idempotency.computeStreamFingerprint(request, digest)
@@ -114,7 +117,7 @@ export class OperationRun<
     ctx.settle = async (result) => {
       isStored = true
       await addFingerprint()
-      return idempotency.storeInTransaction(ctx, claim.attempt, await this.#buildResponse(ctx, result as Result))
+      return idempotency.storeInTransaction(ctx, claim.attempt, await this.#buildResponse(c, ctx, result as Result))
     }
     const response = await this.#attempt(c, ctx, source.read, () => {
       isStored = false
@@ -130,7 +133,7 @@ export class OperationRun<
     for (let attempts = 1; ; attempts++) {
       begin?.()
       try {
-        return await this.#buildResponse(ctx, await this.#decide(c, ctx, read))
+        return await this.#buildResponse(c, ctx, await this.#decide(c, ctx, read))
       } catch (error) {
         if (!(error instanceof LostRace)) return buildErrorResponse(c, error)
         if (attempts === maxAttempts) return buildErrorResponse(c, createConflict())
@@ -183,8 +186,10 @@ export class OperationRun<
     return { ...ctx, settle }
   }
 
-  async #buildResponse(ctx: Ctx, result: Result): Promise<HttpResponse> {
-    const { present, sign, location, maxAge } = this.#handling
+  async #buildResponse(c: AppContext, ctx: Ctx, result: Result): Promise<HttpResponse> {
+    const { refuse, present, sign, location, maxAge } = this.#handling
+    const refusal = refuse?.(result, ctx)
+    if (refusal) return buildErrorResponse(c, refusal)
     const { status } = this.#operation
     if (!present) return { status, headers: {}, body: '' }
     const value = present(result, ctx)

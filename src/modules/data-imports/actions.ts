@@ -29,6 +29,8 @@ export async function undoImport(ctx: Ctx, row: LoadedImport): Promise<LoadedImp
     undone_orders: 0,
     kept_orders: 0,
     shared_customer_orders: 0,
+    resume_key: null,
+    stored_results: null,
     ...beginPhase(row, 'undo', ctx.now()),
     position: {
       stage: 'orders',

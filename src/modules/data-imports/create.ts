@@ -87,6 +87,8 @@ const initialColumns = {
   files_deleted_at: null,
   rows_deleted_at: null,
   row_counts: null,
+  resume_key: null,
+  stored_results: null,
   column_summary: noColumns,
   product_summary: noProducts,
   version: 1,

@@ -1,2 +1,2 @@
-export { buildUndoDataErasure, eraseInImports } from './retention/erase.ts'
+export { buildStoredResultsErasure, buildUndoDataErasure, eraseInImports } from './retention/erase.ts'
 export { eraseInMappings, mappingColumns } from './retention/erase-mappings.ts'

@@ -2,7 +2,7 @@ import { mount, mountFile, mountList } from '../../http/operations/mount.ts'
 import { createRouter } from '../../http/operations/mount.ts'
 import { ExternalOrderSchema } from './external-orders/external-order-contract.ts'
 import { importOrdersFromRequest } from './external-orders/import-external-orders.ts'
-import { presentImport } from './external-orders/present.ts'
+import { buildOrdersRefusal, presentImport } from './external-orders/present.ts'
 import { presentDataImport } from './present-import.ts'
 import { findImport, listImports } from './queries.ts'
 import { openErrorReport } from './reports/error-report.ts'
@@ -34,6 +34,7 @@ importRoutes.hono.openAPIRegistry.register('ExternalOrder', ExternalOrderSchema)
 mount(importRoutes, calls.importExternalOrders, {
   target: (body) => body,
   handle: (ctx, { body }) => importOrdersFromRequest(ctx, body),
+  refuse: buildOrdersRefusal,
   present: presentImport,
 })
 

@@ -4,7 +4,7 @@ import {
   type DuplicatePolicy,
   type ExternalOrder,
   getCustomerAddress,
-  type ImportAction,
+  type OrderOutcome,
 } from '../../domain/orders/external-orders.ts'
 import { fold } from '../../domain/text/fold.ts'
 import {
@@ -21,20 +21,13 @@ import type { ImportState, TransactionRow } from './state.ts'
 import type { ImportEdition } from './writes.ts'
 import type { OrderRow } from '../../db/schema/sales/orders.ts'
 
+export type { OrderOutcome }
+
 /** An order with its place in the request or group. `path` leads to it in the request; empty for an order of a file. */
 export interface OrderEntry {
   index: number
   path: readonly PropertyKey[]
   order: ExternalOrder
-}
-
-export interface OrderOutcome {
-  index: number
-  external_id: string | null
-  action: ImportAction
-  order_id: string | null
-  errors: readonly FieldError[]
-  warnings: readonly FieldError[]
 }
 
 export interface ExistingOrder {

@@ -218,19 +218,33 @@ export async function planGroup(
   return { ...plan, statements: buildGroupStatements(ctx, run, decided, { suppressions, answers, returns }) }
 }
 
+/** What a group's transaction says about the import. `confirm` is called after the commit. */
+export interface GroupRecord {
+  statements: readonly Statement[]
+  confirm: () => void
+}
+
+/** Builds the record of a group for the group's own transaction. */
+type RecordGroup = (plan: GroupPlan) => Promise<GroupRecord>
+
 /** Writes a group. After a lost race, each of its orders is tried alone, up to `maxTries` times. */
-async function importGroup(ctx: Ctx, run: ImportRun, group: readonly OrderEntry[]): Promise<readonly OrderOutcome[]> {
+async function importGroup(
+  ctx: Ctx,
+  run: ImportRun,
+  group: readonly OrderEntry[],
+  recordGroup: RecordGroup,
+): Promise<void> {
   for (let tries = 1; ; tries++) {
-    const { outcomes, statements } = await planGroup(ctx, run, group)
+    const plan = await planGroup(ctx, run, group)
+    const { statements, confirm } = await recordGroup(plan)
     try {
-      await commitPart(ctx, statements, races)
-      return outcomes
+      await commitPart(ctx, [...plan.statements, ...statements], races)
+      return confirm()
     } catch (error) {
       if (!(error instanceof LostRace) || (group.length === 1 && tries === maxTries)) throw error
       if (group.length === 1) continue
-      const outcomesOneByOne: OrderOutcome[] = []
-      for (const entry of group) outcomesOneByOne.push(...(await importGroup(ctx, run, [entry])))
-      return outcomesOneByOne
+      for (const entry of group) await importGroup(ctx, run, [entry], recordGroup)
+      return
     }
   }
 }
@@ -239,7 +253,7 @@ export const previewGroup = async (ctx: JobCtx, run: ImportRun, group: readonly 
   decideGroup(ctx, run, group, await loadGroupState(ctx, run, group)).decision
 
 /** Previews orders in groups. Orders that earlier groups would create count as existing. */
-async function previewOrders(ctx: Ctx, run: ImportRun, orders: readonly OrderEntry[]): Promise<OrderOutcome[]> {
+export async function previewOrders(ctx: Ctx, run: ImportRun, orders: readonly OrderEntry[]): Promise<OrderOutcome[]> {
   const previewedOrders = new Map<string, OrderRow>()
   const outcomes: OrderOutcome[] = []
   for (const group of groupOrders(orders)) {
@@ -261,15 +275,14 @@ async function previewOrders(ctx: Ctx, run: ImportRun, orders: readonly OrderEnt
   })
 }
 
-/**
- * Writes orders into an edition, each completely or not at all. After an interruption, the same call skips the orders
- * that exist and continues.
- */
-export async function runOrderImport(ctx: Ctx, run: ImportRun, orders: readonly OrderEntry[]): Promise<OrderOutcome[]> {
-  const outcomes: OrderOutcome[] = []
-  if (run.dry_run) outcomes.push(...(await previewOrders(ctx, run, orders)))
-  else for (const group of groupOrders(orders)) outcomes.push(...(await importGroup(ctx, run, group)))
-  return outcomes.toSorted((one, other) => one.index - other.index)
+/** Writes orders into an edition, each completely or not at all, in groups that are one transaction each. */
+export async function importOrders(
+  ctx: Ctx,
+  run: ImportRun,
+  orders: readonly OrderEntry[],
+  recordGroup: RecordGroup,
+): Promise<void> {
+  for (const group of groupOrders(orders)) await importGroup(ctx, run, group, recordGroup)
 }
 
 function buildPurchaseAnnouncements(

@@ -3,8 +3,11 @@ export { parseUndoData } from './undo-data.ts'
 export type { GroupDecision } from './decide.ts'
 export { checkOrder, type OrderEntry, type OrderOutcome } from './check.ts'
 export {
-  runOrderImport,
+  importOrders,
+  type GroupPlan,
+  type GroupRecord,
   type ImportRun,
+  previewOrders,
   planGroup,
   previewGroup,
   races,

@@ -14,7 +14,7 @@ import type { Channel } from '../../domain/messaging/messaging.ts'
 import type { ChannelAddress } from '../../domain/messaging/suppressions.ts'
 import { emailClaimMs, transactionalEmailLifecycle } from '../../domain/messaging/transactional-emails.ts'
 import { eraseEvidence } from '../consents/index.ts'
-import { buildUndoDataErasure } from '../data-imports/index.ts'
+import { buildStoredResultsErasure, buildUndoDataErasure } from '../data-imports/index.ts'
 import { hashSuppressions } from '../suppressions/index.ts'
 import { eraseWallet } from '../wallet/index.ts'
 import { buildOrderErasure, orderColumns } from './orders.ts'
@@ -117,6 +117,10 @@ export const ownPlaces: readonly OwnPlace[] = [
   },
   { columns: ['consent_records.evidence'], erase: ({ user_id }) => [eraseEvidence(user_id)] },
   { columns: ['import_orders.undo_data'], erase: ({ user_id }) => buildUndoDataErasure(user_id) },
+  {
+    columns: ['data_imports.stored_results'],
+    erase: ({ organization_id }) => [buildStoredResultsErasure(organization_id)],
+  },
   {
     columns: ['recipient', 'content', 'error_detail', 'refund'].map((column) => `transactional_emails.${column}`),
     erase: (erasure, { now }) => eraseEmails(erasure, now),

@@ -124,7 +124,8 @@ export const importExternalOrders = operation({
   description: `Imports up to ${maxOrdersPerCall} orders of another system with at most ${maxUnitsPerCall} units in total. Each order is imported completely or
 not at all, independently of the others, and \`results\` shows its outcome. Customers are found by e-mail address or else
 by phone number; products, variants, options and locations by name, ignoring case. New ones are created. The same
-\`external_id\` never creates a second order. Roles of an edition can add orders to a customer of other editions, but do
+\`external_id\` never creates a second order. **When every order is refused, nothing is stored and the answer is 422
+\`orders_refused\`**: \`errors\` point at the orders, and \`data_import\` and \`results\` are those of a 201. Roles of an edition can add orders to a customer of other editions, but do
 not change the customer.`,
   roles: ['OA', 'OM', 'EA', 'EM'],
   status: 201,
@@ -143,5 +144,5 @@ not change the customer.`,
     ],
   },
   response: ExternalOrdersImport,
-  errors: ['edition_archived'],
+  errors: ['edition_archived', 'orders_refused'],
 })

@@ -1,68 +1,47 @@
 import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
-import { commit, addAfterCommit } from '../../../db/commit.ts'
+import { commit } from '../../../db/commit.ts'
 import { dataImports } from '../../../db/schema/data-imports.ts'
 import { editions } from '../../../db/schema/editions.ts'
 import { organizations } from '../../../db/schema/organizations.ts'
 import { select } from '../../../db/select.ts'
 import { listChangeableEditions } from '../../../db/customers.ts'
-import { insert } from '../../../db/write.ts'
 import { doesNotExist, editionArchived, type FieldError, fieldError, invalid } from '../../../domain/errors.ts'
-import type { ImportOptions } from '../../../domain/data-imports/data-imports.ts'
-import { type importStatuses, maxExternalIdLength } from '../../../domain/orders/external-orders.ts'
-import { buildSearchText, buildSortKey } from '../../../domain/text/fold.ts'
+import { maxExternalIdLength, type StoredResult } from '../../../domain/orders/external-orders.ts'
 import { normalizePhone } from '../../../domain/accounts/users.ts'
 import { loadImportDefinitions, type ImportDefinitions } from '../../consents/index.ts'
-import { runOrderImport, type ImportRun, type OrderEntry, type OrderOutcome } from '../../order-import/index.ts'
-import { type OrganizationSummaryRow, organizationSummaryFields } from '../../organizations/index.ts'
-import { pickReceiptMessage, enqueueEmails } from '../../transactional-emails/index.ts'
+import { importOrders, type OrderEntry, type OrderOutcome, previewOrders } from '../../order-import/index.ts'
+import { organizationSummaryFields } from '../../organizations/index.ts'
+import { pickReceiptMessage } from '../../transactional-emails/index.ts'
 import type { ImportExternalOrdersInput } from './contract.ts'
 import { parseExternalOrder } from './external-order-contract.ts'
+import { CallRecord, limitFaults } from './call-record.ts'
+import { buildReport, type ImportReport, type RunEdition } from './report.ts'
 
-type RunEdition = ImportRun['edition']
-
-type DataImportRow = typeof dataImports.$inferSelect
-
-/** The other columns belong to imports of files. */
-type ReportedRow = Pick<
-  DataImportRow,
-  | 'organization_id'
-  | 'edition_id'
-  | 'account_id'
-  | 'name'
-  | 'name_key'
-  | 'external_source'
-  | 'total_rows'
-  | 'created_orders'
-  | 'updated_orders'
-  | 'skipped_orders'
-  | 'failed_orders'
-  | 'version'
-  | 'created_at'
-  | 'modified_at'
-  | 'search'
-> & {
-  id: string | null
-  source: 'api'
-  status: (typeof importStatuses)[number]
-  options: Pick<ImportOptions, 'on_duplicate' | 'emit_webhooks' | 'send_receipts' | 'skipped'>
+interface InterruptedImport {
+  id: string
+  version: number
+  created_at: number
+  stored_results: readonly StoredResult[] | null
 }
 
-export interface ImportReport {
-  row: ReportedRow
-  edition: RunEdition & OrganizationSummaryRow
-  results: readonly OrderOutcome[]
-  dry_run: boolean
-}
+const selectInterrupted = (resumeKey: string) =>
+  select({
+    id: dataImports.id,
+    version: dataImports.version,
+    created_at: dataImports.created_at,
+    stored_results: dataImports.stored_results,
+  })
+    .from(dataImports)
+    .where(eq(dataImports.resume_key, resumeKey))
 
-const maxFaults = 20
-
-async function findRunEdition(
+/** Finds the edition, and the import that an earlier request with the same Idempotency-Key could not finish. */
+async function findTarget(
   ctx: Ctx,
   input: ImportExternalOrdersInput,
-): Promise<RunEdition & OrganizationSummaryRow> {
-  const edition = await ctx.db.first(
-    select({
+): Promise<{ edition: RunEdition; interrupted: InterruptedImport | null }> {
+  const rows = await ctx.db.batchNamed({
+    editions: select({
       ...getTableColumns(editions),
       ...organizationSummaryFields,
       erasure_key: organizations.erasure_key,
@@ -70,9 +49,11 @@ async function findRunEdition(
       .from(editions)
       .innerJoin(organizations, eq(organizations.id, editions.organization_id))
       .where(and(eq(editions.id, input.edition_id), eq(editions.organization_id, input.organization_id))),
-  )
+    interrupted: selectInterrupted(ctx.resumeKey),
+  })
+  const [edition] = rows.editions ?? []
   if (edition?.is_archived) throw editionArchived()
-  if (edition) return edition
+  if (edition) return { edition, interrupted: rows.interrupted?.[0] ?? null }
   const organization = await ctx.db.first(sql`select id from organizations where id = ${input.organization_id}`)
   throw doesNotExist(organization ? 'edition_id' : 'organization_id')
 }
@@ -84,12 +65,6 @@ const buildRefusal = (index: number, external_id: string | null, errors: readonl
   order_id: null,
   errors,
   warnings: [],
-})
-
-const limitFaults = (outcome: OrderOutcome): OrderOutcome => ({
-  ...outcome,
-  errors: outcome.errors.slice(0, maxFaults),
-  warnings: outcome.warnings.slice(0, maxFaults),
 })
 
 function readOrder(raw: unknown, index: number, edition: RunEdition): OrderEntry | OrderOutcome {
@@ -138,67 +113,67 @@ async function findReceiptMessage(
   throw invalid(fieldError(['send_receipts'], 'no_receipt_message', detail))
 }
 
-function buildReport(
+async function parseOrders(
   ctx: Ctx,
-  edition: RunEdition & OrganizationSummaryRow,
+  edition: RunEdition,
   input: ImportExternalOrdersInput,
-  { importId, results }: { importId: string | null; results: readonly OrderOutcome[] },
-): ImportReport {
-  const now = ctx.now()
-  const count = (action: OrderOutcome['action']) => results.filter((result) => result.action === action).length
-  const failed = count('error')
-  const { on_duplicate, emit_webhooks, send_receipts, skipped, dry_run, source } = input
-  const name = `${source} ${new Date(now).toISOString()}`
-  const row: ReportedRow = {
-    id: importId,
-    organization_id: edition.organization_id,
-    edition_id: edition.id,
-    account_id: ctx.caller.is_superuser ? null : ctx.caller.id,
-    name,
-    name_key: buildSortKey(name),
-    search: buildSearchText(name),
-    source: 'api',
-    external_source: source,
-    status: failed ? 'completed_with_errors' : 'completed',
-    options: { on_duplicate, emit_webhooks, send_receipts, skipped },
-    total_rows: results.length,
-    created_orders: count('created'),
-    updated_orders: count('updated'),
-    skipped_orders: count('skipped'),
-    failed_orders: failed,
-    version: 1,
-    created_at: now,
-    modified_at: now,
-  }
-  return { row, edition, results, dry_run }
-}
-
-/**
- * Imports orders of another system, each completely or not at all. After an interruption, the same call skips the
- * orders that exist and continues.
- */
-export async function importOrdersFromRequest(ctx: Ctx, input: ImportExternalOrdersInput): Promise<ImportReport> {
-  const edition = await findRunEdition(ctx, input)
-  const receipt = await findReceiptMessage(ctx, edition, input)
+): Promise<{ definitions: ImportDefinitions; entries: OrderEntry[]; refusals: OrderOutcome[] }> {
   const parsed = input.orders.map((raw, index) => readOrder(raw, index, edition))
   const keys = parsed.flatMap((entry) => ('order' in entry ? Object.keys(entry.order.consents) : []))
   const definitions = await loadImportDefinitions(ctx.db, edition, [...new Set(keys)])
-  const entries = parsed.map((entry) => checkConsents(definitions, entry))
-  const importId = input.dry_run ? null : ctx.newId('data_import')
+  const checked = parsed.map((entry) => checkConsents(definitions, entry))
+  return {
+    definitions,
+    entries: checked.filter((entry) => 'order' in entry),
+    refusals: checked.filter((entry) => 'action' in entry).map(limitFaults),
+  }
+}
+
+const completeResult = (result: StoredResult, entries: readonly OrderEntry[]): OrderOutcome => ({
+  warnings: [],
+  ...result,
+  external_id: entries.find(({ index }) => index === result.index)?.order.external_id ?? null,
+  errors: [],
+})
+
+/**
+ * Imports orders of another system, each completely or not at all. After an interruption, a repetition with the same
+ * Idempotency-Key continues, and reports what both requests have stored.
+ */
+export async function importOrdersFromRequest(ctx: Ctx, input: ImportExternalOrdersInput): Promise<ImportReport> {
+  const { edition, interrupted } = await findTarget(ctx, input)
+  const receipt_message = await findReceiptMessage(ctx, edition, input)
+  const { definitions, entries, refusals } = await parseOrders(ctx, edition, input)
   const { source, on_duplicate, dry_run, skipped, emit_webhooks } = input
-  const changeable = listChangeableEditions(ctx.caller, edition.organization_id)
-  const options = { source, on_duplicate, dry_run, false_means_skipped: skipped, emit_webhooks }
-  const run = { ...options, edition, changeable, definitions, import_id: importId, receipt_message: receipt }
-  const outcomes = await runOrderImport(
+  const run = {
+    edition,
+    source,
+    on_duplicate,
+    dry_run,
+    emit_webhooks,
+    definitions,
+    receipt_message,
+    changeable: listChangeableEditions(ctx.caller, edition.organization_id),
+    false_means_skipped: skipped,
+  }
+  if (dry_run) {
+    const outcomes = await previewOrders(ctx, { ...run, import_id: null }, entries)
+    const call = { edition, input, id: null, begun_at: ctx.now() }
+    return commit(ctx, buildReport(ctx, call, [...refusals, ...outcomes.map(limitFaults)]), [])
+  }
+  const { id, created_at: begun_at } = interrupted ?? { id: ctx.newId('data_import'), created_at: ctx.now() }
+  const storedResults = (interrupted?.stored_results ?? []).map((result) => completeResult(result, entries))
+  const storedIndexes = new Set(storedResults.map(({ index }) => index))
+  const record = new CallRecord(
     ctx,
-    run,
-    entries.filter((entry) => 'order' in entry),
+    { edition, input, id, begun_at },
+    {
+      outcomes: [...storedResults, ...refusals.filter(({ index }) => !storedIndexes.has(index))],
+      version: interrupted?.version ?? null,
+    },
   )
-  const results = [...entries.filter((entry) => 'action' in entry), ...outcomes].map(limitFaults)
-  results.sort((a, b) => a.index - b.index)
-  const report = buildReport(ctx, edition, input, { importId, results })
-  const { id } = report.row
-  if (id === null) return commit(ctx, report, [])
-  const inserted = insert(dataImports, { ...report.row, id })
-  return commit(ctx, report, [receipt === null ? inserted : addAfterCommit(inserted, () => enqueueEmails(ctx))])
+  const remaining = entries.filter(({ index }) => !storedIndexes.has(index))
+  await importOrders(ctx, { ...run, import_id: id }, remaining, (plan) => record.record(plan))
+  if (remaining.length === 0) await record.finish()
+  return record.report()
 }

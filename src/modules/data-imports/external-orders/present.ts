@@ -1,10 +1,11 @@
 import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../../context.ts'
+import { AppError } from '../../../domain/errors.ts'
 import { toIso } from '../../../domain/time/instants.ts'
 import { presentEditionSummary } from '../../editions/index.ts'
 import { presentOrganizationSummary } from '../../organizations/index.ts'
 import type { ExternalOrdersImport } from './contract.ts'
-import type { ImportReport } from './import-external-orders.ts'
+import type { ImportReport } from './report.ts'
 
 export function presentImport(
   { row, edition, results, dry_run }: ImportReport,
@@ -38,4 +39,21 @@ export function presentImport(
     created: toIso(row.created_at),
     modified: toIso(row.modified_at),
   }
+}
+
+/** An answer has at most this many errors, and every order has one of them. */
+const maxErrors = 100
+
+/** A call whose orders were all refused answers an error, so that a client notices it by the status. */
+export function buildOrdersRefusal(report: ImportReport, ctx: Ctx): AppError | null {
+  if (report.row.failed_orders < report.results.length) return null
+  const { results, ...data_import } = presentImport(report, ctx)
+  const errorsPerOrder = Math.max(1, Math.floor(maxErrors / results.length))
+  const errors = results.flatMap((result) => result.errors.slice(0, errorsPerOrder))
+  const [first] = errors
+  const detail =
+    results.length === 1
+      ? `The order is refused: ${first?.detail ?? ''}`
+      : `All ${results.length} orders are refused. The first error is: ${first?.detail ?? ''}`
+  return new AppError('orders_refused', detail, { errors, extra: { data_import, results } })
 }

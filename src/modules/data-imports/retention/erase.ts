@@ -7,6 +7,7 @@ import type { ErasedContacts } from '../../../domain/erasure.ts'
 import { isNumbers, isRecord, readJson } from '../../../domain/text/json.ts'
 import { selectRowNumbers } from '../background/staged.ts'
 import { importFields, type ImportRow } from '../background/steps.ts'
+import { selectBareResults } from '../external-orders/end-interrupted-calls.ts'
 import { deleteContent, deleteCopy, findStoredFile } from './files.ts'
 
 interface ErasedPerson extends ErasedContacts {
@@ -96,6 +97,11 @@ const eraseFormerHolder = (job: JobCtx, importId: string, { user_id }: ErasedPer
     sql`update import_orders set undo_data = json_remove(undo_data, '$.people', '$.updated')
       where import_id = ${importId} and instr(undo_data, ${user_id}) > 0`,
   ])
+
+/** Removes texts about people from calls that were interrupted. A repetition needs only the ids of their orders. */
+export const buildStoredResultsErasure = (organizationId: string): Statement =>
+  sql`update data_imports indexed by data_imports_by_resume_key set stored_results = ${selectBareResults}
+    where resume_key is not null and organization_id = ${organizationId}`
 
 const erasedProblem = JSON.stringify([
   {
