@@ -202,7 +202,7 @@ export const importActionNames = [
 export type ImportActionName = (typeof importActionNames)[number]
 
 interface ImportFacts {
-  source: 'csv' | 'api'
+  source: 'csv' | 'xlsx' | 'api'
   status: DataImportStatus
   phase: ImportPhase | null
   /** Null before the file was read. */
@@ -254,7 +254,7 @@ export const listImportActions = (row: ImportFacts, now: number): ImportActionNa
   importActionNames.filter((action) => allowsImportAction(row, action, now))
 
 interface ImportProgress {
-  source: 'csv' | 'api'
+  source: 'csv' | 'xlsx' | 'api'
   status: DataImportStatus
   phase: ImportPhase | null
   position: ImportPosition
@@ -275,7 +275,7 @@ const unstartedStatuses: readonly DataImportStatus[] = ['draft', 'failed']
 export function getImportProgress(row: ImportProgress): number {
   const { source, status, phase, position } = row
   const isUnfinishedCall = source === 'api' && status === 'importing'
-  if (phase === null && !isUnfinishedCall) return source === 'csv' && unstartedStatuses.includes(status) ? 0 : 1
+  if (phase === null && !isUnfinishedCall) return source !== 'api' && unstartedStatuses.includes(status) ? 0 : 1
   const { progress = isUnfinishedCall ? computeCallProgress(row) : 0 } = position
   return Math.floor(100 * Math.min(1, Math.max(0, progress))) / 100
 }
