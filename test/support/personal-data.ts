@@ -66,6 +66,8 @@ async function fillUp(person: KnownPerson, mark: string): Promise<void> {
 /** Seeds what a file without a header, a constant, a default and a value map make of an address. */
 async function fillMappings({ organization_id, email, phone }: KnownPerson): Promise<void> {
   const valueMap = JSON.stringify({ [`Paid by ${email}`]: 'completed', other: 'pending' })
+  const warnings = [{ code: 'phone_not_taken', detail: `"${email}" is not a phone number.` }]
+  const storedResults = JSON.stringify([{ index: 0, action: 'created', order_id: null, warnings }])
   const ofImports = sql`import_id in (select id from data_imports where organization_id = ${organization_id})`
   await write(
     sql`insert into import_constants (import_id, target_field, value)
@@ -76,6 +78,8 @@ async function fillMappings({ organization_id, email, phone }: KnownPerson): Pro
     sql`update data_imports set error_message = ${`Line 2: ${email}`},
         format = json_set(format, '$.names[0]', ${email})
       where organization_id = ${organization_id} and source = 'csv'`,
+    sql`update data_imports set resume_key = 'interrupted ' || id, stored_results = ${storedResults}
+      where organization_id = ${organization_id} and source = 'api'`,
     sql`insert into import_header_history (owner_id, organization_id, external_source, header_key, target_position,
         default_value, transform, value_map, used_at)
       values (${organization_id}, ${organization_id}, 'shop2', ${email}, 0, null, '{}', null, 1),
