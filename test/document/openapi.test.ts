@@ -79,8 +79,8 @@ describe('the OpenAPI document', () => {
   })
 
   it('is small enough to be loaded by a browser', () => {
-    // The first 148 operations, and at most 4 kB for each that was added.
-    expect(text.length).toBeLessThan(610_000 + 4_000 * (all.length - 148))
+    // 148 operations, and at most 4 kB for each that is added.
+    expect(text.length).toBeLessThan(620_000 + 4_000 * (all.length - 148))
   })
 
   it('is the same text each time', () => {
