@@ -79,6 +79,7 @@ export const sound: EditionFacts = {
   order_currencies: ['dkk'],
   has_pickup_point: true,
   has_stuck_refund: false,
+  refund_waiting_reason: null,
   has_stalled_refund_batch: false,
   has_sms_campaign: true,
   has_scheduled_campaign: { email: false, sms: false },

@@ -110,6 +110,7 @@ const cases: Record<string, { fails: Change[]; names?: string[]; bears?: Change[
     fails: [() => ({ order_currencies: ['dkk', 'eur'] })],
     bears: [() => ({ order_currencies: [] })],
   },
+  'payments.refunds_proceed': { fails: [() => ({ refund_waiting_reason: 'The payment provider answers 500.' })] },
   'payments.refunds_settled': { fails: [() => ({ has_stuck_refund: true })] },
   'payments.refund_batches_proceed': { fails: [() => ({ has_stalled_refund_batch: true })] },
   'tax.rate_set': {
@@ -280,9 +281,9 @@ const info = `schedule.duration_plausible schedule.timezone_set localization.pro
   imports.unfinished`.split(/\s+/)
 
 describe('a healthcheck', () => {
-  it('has 52 checks, each with its severity and its texts', () => {
+  it('has 53 checks, each with its severity and its texts', () => {
     expect(checks.map(({ id }) => id).toSorted()).toEqual(Object.keys(cases).toSorted())
-    expect(checks).toHaveLength(52)
+    expect(checks).toHaveLength(53)
     const getSeverity = (id: string) => (critical.includes(id) ? 'critical' : info.includes(id) ? 'info' : 'warning')
     expect(checks.map(({ id, severity }) => [id, severity])).toEqual(checks.map(({ id }) => [id, getSeverity(id)]))
     expect([critical.length, info.length]).toEqual([9, 13])

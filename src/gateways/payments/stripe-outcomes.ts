@@ -1,4 +1,5 @@
 import { isRecord } from '../../domain/text/json.ts'
+import { describeServiceFault } from '../../domain/waiting.ts'
 import { currencies, type Currency } from '../../domain/money.ts'
 import type { ProviderAnswer } from '../provider-api/call-api.ts'
 import { readText } from '../provider-api/call-api.ts'
@@ -93,10 +94,11 @@ export function readRefusal(answer: ProviderAnswer): RefundOutcome {
   if (!answer.isComplete)
     return answer.code === 'impossible_call'
       ? buildFailure(null, accountNotReady, 'The API key or the address of the account is invalid.')
-      : buildUnknownOutcome(`Stripe gave no complete answer: ${answer.code}.`)
+      : buildUnknownOutcome(describeServiceFault('payments', { status: null }))
   const error = isRecord(answer.body) ? answer.body['error'] : null
   // A proxy on the way may answer, too. Its answer has no error of Stripe.
-  if (isInconclusive(answer.status) || !isRecord(error)) return buildUnknownOutcome(`Stripe answered ${answer.status}.`)
+  if (isInconclusive(answer.status) || !isRecord(error))
+    return buildUnknownOutcome(describeServiceFault('payments', { status: answer.status }))
   // Another call has used the key, and the answer does not contain its result.
   if (error['type'] === 'idempotency_error') return buildUnknownOutcome('The idempotency key belongs to another call.')
   const [code, isRetryable] = readFailure(answer.status, error)

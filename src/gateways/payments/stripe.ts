@@ -1,4 +1,5 @@
 import { isRecord } from '../../domain/text/json.ts'
+import { describeServiceFault } from '../../domain/waiting.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { RefundReason } from '../../domain/refunds/refunds.ts'
 import { type ProviderAnswer, callApi, readText } from '../provider-api/call-api.ts'
@@ -102,10 +103,11 @@ async function listReferences(api: StripeApi, payment: string): Promise<PaymentR
   const unread = { references: [payment], unread_prefixes: isCharge ? ['pi_'] : ['ch_', 'py_'] }
   const answer = await get(api, `/v1/${isCharge ? 'charges' : 'payment_intents'}/${payment}`)
   if (!answer.isComplete && answer.code === 'impossible_call') return unread
-  if (!answer.isComplete) throw new PaymentProviderUnavailable(`Stripe gave no complete answer: ${answer.code}.`)
+  if (!answer.isComplete) throw new PaymentProviderUnavailable(describeServiceFault('payments', { status: null }))
   const { status } = answer
   if (status === 404) return { references: [payment], unread_prefixes: [] }
-  if (isInconclusive(status) && status !== 200) throw new PaymentProviderUnavailable(`Stripe answered ${status}.`)
+  if (isInconclusive(status) && status !== 200)
+    throw new PaymentProviderUnavailable(describeServiceFault('payments', { status }))
   if (status !== 200) return unread
   if (!isRecord(answer.body)) throw new PaymentProviderUnavailable('The answer of Stripe is not a payment.')
   const otherReference = readId(answer.body[isCharge ? 'payment_intent' : 'latest_charge'])

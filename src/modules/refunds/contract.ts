@@ -13,6 +13,7 @@ import {
   OrganizationSummary,
   orNull,
   Timestamp,
+  waitingFields,
 } from '../../http/fields.ts'
 import {
   ListPage,
@@ -105,14 +106,15 @@ export const RefundRequest = z
       .nullable()
       .openapi({ description: 'The id of the refund at its provider; null until it is known.' }),
     attempts: z.int(),
-    waiting_reason: z.string().nullable().openapi({
+    ...waitingFields,
+    waiting_reason: waitingFields.waiting_reason.openapi({
       description:
-        'What an approved refund waits for: a person who pays it and confirms that with `settle`, or a provider that gives no answer. Null when it does not wait.',
-      example: 'Stripe answered 500.',
+        'What an approved refund waits for: a person who pays it and confirms that with `settle`, or a provider that fails. Null while it does not wait.',
+      example: 'The payment provider answers 500.',
     }),
-    waiting_since: Timestamp.nullable().openapi({ description: 'Null when the refund does not wait.' }),
-    next_attempt_at: Timestamp.nullable().openapi({
-      description: 'When the provider is called or asked next. Null when nothing is due, such as for a person.',
+    next_attempt_at: waitingFields.next_attempt_at.openapi({
+      description:
+        'When the provider is called or asked next. Null while the refund does not wait, or waits for a person.',
     }),
     completed_at: Timestamp.nullable().openapi({ description: 'Null until the refund is completed.' }),
     allowed_actions: z

@@ -3,6 +3,7 @@ import type { Ctx } from '../../context.ts'
 import { mayAt, pickOrganizationRoles, type RoleCode, roleCodes } from '../../domain/accounts/access.ts'
 import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
 import { toMajor } from '../../domain/money.ts'
+import { presentWait } from '../../domain/waiting.ts'
 import { hiddenFailure } from '../../domain/refunds/payment-checks.ts'
 import { refundLifecycle } from '../../domain/refunds/refunds.ts'
 import { formatFullName } from '../../domain/accounts/users.ts'
@@ -54,9 +55,6 @@ function presentFailure(row: RefundDetailRow, ctx: Ctx): Pick<RequestWire, 'fail
   return { failure_code: code, failure_message: message }
 }
 
-/** Completed refunds are looked up as well, which is no attempt. */
-const isOpen = ({ status }: RefundDetailRow): boolean => status === 'approved' || status === 'processing'
-
 const toMajorOrNull = (minor: number | null): number | null => (minor === null ? null : toMajor(minor))
 
 const presentAmounts = (row: RefundDetailRow) => ({
@@ -98,9 +96,8 @@ export const presentRefund = (row: RefundDetailRow, ctx: Ctx): RequestWire => ({
   ...presentFailure(row, ctx),
   provider_reference: row.provider_reference,
   attempts: row.attempts,
-  waiting_reason: row.waiting_reason,
-  waiting_since: toIsoOrNull(row.waiting_since),
-  next_attempt_at: toIsoOrNull(isOpen(row) ? row.due_at : null),
+  // A provider is also asked about refunds that do not wait.
+  ...presentWait({ ...row, next_attempt_at: row.waiting_since === null ? null : row.due_at }),
   completed_at: toIsoOrNull(row.completed_at),
   allowed_actions: listAllowedActions(row, ctx),
   metadata: row.metadata,

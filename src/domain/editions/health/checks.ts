@@ -225,6 +225,15 @@ const payments = defineChecks('payments', [
     fails: ({ has_stuck_refund }) => has_stuck_refund,
   },
   {
+    id: 'refunds_proceed',
+    severity: 'warning',
+    rule: 'No refund waits for the payment provider.',
+    message: 'Refunds wait for the payment provider.',
+    explain: ({ refund_waiting_reason }) => `Refunds wait for the payment provider. ${refund_waiting_reason}`,
+    suggestion: 'Wait, or look up the state of the provider. The refunds are attempted again by themselves.',
+    fails: ({ refund_waiting_reason }) => refund_waiting_reason !== null,
+  },
+  {
     id: 'refund_batches_proceed',
     severity: 'warning',
     rule: 'Refund batches make progress.',

@@ -95,6 +95,8 @@ export interface EditionFacts {
   has_marketing_segment: boolean
   /** A refund that has another state at its provider, or has been open for a month. */
   has_stuck_refund: boolean
+  /** Why a refund waits for its payment provider; null when none waits. */
+  refund_waiting_reason: string | null
   /** A refund batch that is due and has not moved for an hour. */
   has_stalled_refund_batch: boolean
   products: readonly ProductFacts[]
