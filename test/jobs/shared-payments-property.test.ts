@@ -31,7 +31,7 @@ const amounts = [100, 50, 30]
 const total = 18_000
 
 /** Amounts are in minor units, except in requests. */
-const step = fc.oneof(
+const paymentStep = fc.oneof(
   fc.record({
     kind: fc.constant('ask' as const),
     order: fc.nat({ max: amounts.length - 1 }),
@@ -47,7 +47,7 @@ const step = fc.oneof(
 
 it('the service never asks Stripe for more than a shared payment has left, whatever is approved', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 14 }), async (steps) => {
+    fc.asyncProperty(fc.array(paymentStep, { minLength: 4, maxLength: 14 }), async (steps) => {
       const shop = await seedStripeShop()
       const payment = payWith(fake, total)
       const orders: string[] = []
