@@ -85,9 +85,9 @@ create index refund_requests_waiting on refund_requests (merchant_account_id, wa
   where waiting_since is not null;
 -- Finds stuck refunds for the health of an edition.
 create index refund_requests_of_attention on refund_requests (edition_id) where needs_attention = 1;
--- Finds refunds that wait for a provider, for the health of an edition and for the log.
-create index refund_requests_waiting on refund_requests (edition_id, merchant_account_id)
-  where waiting_since is not null;
+-- Finds refunds that wait for a provider, for the health of an edition.
+create index refund_requests_waiting_of_edition on refund_requests (edition_id)
+  where waiting_since is not null and merchant_account_id is not null;
 -- Finds refunds of an account before it is deleted.
 create index refund_requests_of_merchant_account on refund_requests (merchant_account_id)
   where merchant_account_id is not null;

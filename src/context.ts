@@ -195,8 +195,6 @@ export interface JobCtx {
   images: ImagesGateway | null
   /** Null: no scanner is configured. */
   scanner: FileScanner | null
-  /** Writes a line into the log. `source` names the work. It must never contain personal data. */
-  logWarning: (source: string, message: string, details?: Record<string, unknown>) => void
   /** Creates a context whose clock runs on, for work after the response. Only the context of a request has it. */
   openJobAfterResponse?: () => JobCtx
 }

@@ -4,7 +4,6 @@ import { type IdKind, newId } from '../domain/ids.ts'
 import { newMeter } from '../domain/meter.ts'
 import { FetchPost } from '../gateways/webhook-post/fetch-post.ts'
 import type { Bindings } from '../http/env.ts'
-import { logWarning } from '../http/log.ts'
 import { readConfig } from './config.ts'
 import { createGateways } from './gateways.ts'
 import { random } from './random.ts'
@@ -26,7 +25,6 @@ export function openJob(env: Bindings, meter = newMeter()): JobCtx {
   return {
     ...parts,
     jobQueue: createJobQueue(env),
-    logWarning,
     senders: createCampaignSenders(env),
     webhookSenders: createWebhookSenders(env),
     webhookPost: new FetchPost(),

@@ -5,7 +5,7 @@ import { createIdFactory } from '../domain/ids.ts'
 import { createOidcProvider } from '../gateways/identity/oidc.ts'
 import { FetchPost } from '../gateways/webhook-post/fetch-post.ts'
 import type { AppContext } from '../http/env.ts'
-import { logError, logWarning } from '../http/log.ts'
+import { logError } from '../http/log.ts'
 import { recordAudit, recordRefusedToken } from '../modules/audit-log/index.ts'
 import { authenticate, type RefusedUse } from '../modules/auth/index.ts'
 import { readConfig } from './config.ts'
@@ -46,7 +46,6 @@ export async function openRequest(c: AppContext): Promise<Ctx> {
     settle: async () => [],
     recordAudit: (entry) => recordAudit({ caller, requestId, now, id: newId('audit_entry') }, entry),
     jobQueue: createJobQueue(c.env),
-    logWarning,
     senders: createCampaignSenders(c.env),
     webhookSenders: createWebhookSenders(c.env),
     webhookPost: new FetchPost(),

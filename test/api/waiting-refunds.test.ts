@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { sweepOutages } from '../../src/modules/service-outages/jobs.ts'
 import { get } from '../support/api.ts'
 import { createContextAt } from '../support/context.ts'
 import { createFakeStripe, type FakeStripe, serveStripe } from '../support/fake-stripe.ts'
@@ -17,12 +18,7 @@ afterEach(() => vi.restoreAllMocks())
 
 const minute = 60_000
 
-function createLoggingEngine() {
-  const engine = createRefundEngine({ payments: createContextAt(Date.now()).payments })
-  const lines: string[] = []
-  engine.job.logWarning = (source, message) => void lines.push(`${source}: ${message}`)
-  return { engine, lines }
-}
+const createEngine = () => createRefundEngine({ payments: createContextAt(Date.now()).payments })
 
 async function approveRefunds(count: number) {
   const shop = await seedStripeShop()
@@ -50,7 +46,7 @@ describe('refunds whose provider fails', () => {
     ['cut', 'The payment provider does not answer.'],
   ] as const)('say what they wait for: %j', async (conduct, waiting_reason) => {
     const { shop, ids } = await approveRefunds(2)
-    const { engine, lines } = createLoggingEngine()
+    const engine = createEngine()
     fake.respondWith(conduct)
     await engine.run()
     const since = new Date(engine.job.now()).toISOString()
@@ -65,19 +61,24 @@ describe('refunds whose provider fails', () => {
     engine.advance(minute)
     await engine.run()
     expect((await get(`/v1/refund-requests/${ids[0]}`)).body).toMatchObject({ waiting_reason, waiting_since: since })
-    expect(lines).toEqual([`refunds: Refunds wait. ${waiting_reason}`])
+    const listNotices = async () =>
+      (await sweepOutages(engine.job)).filter(({ details }) => details['resource_id'] === shop.account)
+    expect(await listNotices()).toMatchObject([
+      { message: 'A service fails.', details: { reason: waiting_reason, waiting_since: since } },
+    ])
+    expect(await listNotices()).toEqual([])
     fake.respondWith('accept')
     engine.advance(10 * minute)
     await engine.run()
+    expect(await listNotices()).toMatchObject([{ message: 'A service works again.' }])
     for (const id of ids)
       expect((await get(`/v1/refund-requests/${id}`)).body).toMatchObject({ status: 'completed', ...noWait })
     expect(await readHealth(shop.edition_id)).toMatchObject({ passed: true })
-    expect(lines).toEqual([`refunds: Refunds wait. ${waiting_reason}`, 'refunds: Refunds no longer wait.'])
   })
 
   it('wait before the first call while nobody says which payment it is', async () => {
     const { ids } = await approveRefunds(1)
-    const { engine, lines } = createLoggingEngine()
+    const engine = createEngine()
     const network = vi.spyOn(globalThis, 'fetch').mockImplementation(async () => new Response('', { status: 503 }))
     await engine.run()
     expect((await get(`/v1/refund-requests/${ids[0]}`)).body).toMatchObject({
@@ -89,26 +90,20 @@ describe('refunds whose provider fails', () => {
     engine.advance(minute)
     await engine.run()
     expect((await get(`/v1/refund-requests/${ids[0]}`)).body).toMatchObject({ status: 'completed', ...noWait })
-    expect(lines).toEqual([
-      'refunds: Refunds wait. The payment provider answers 503.',
-      'refunds: Refunds no longer wait.',
-    ])
   })
 
-  it('no longer wait after an event of the provider, which the log says', async () => {
+  it('no longer wait after an event of the provider', async () => {
     const { shop, ids } = await approveRefunds(1)
-    const { engine } = createLoggingEngine()
+    const engine = createEngine()
     fake.respondWith('accept and cut')
     await engine.run()
-    const log = vi.spyOn(console, 'warn').mockImplementation(() => undefined)
     await deliverEvent(shop.account, fake.store.events.at(-1) ?? { body: '' })
     expect((await get(`/v1/refund-requests/${ids[0]}`)).body).toMatchObject({ status: 'completed', ...noWait })
-    expect(log.mock.calls.flat().join()).toContain('Refunds no longer wait.')
   })
 
   it('look the same to a role of the edition', async () => {
     const { shop, ids } = await approveRefunds(1)
-    const { engine } = createLoggingEngine()
+    const engine = createEngine()
     fake.respondWith({ status: 500 })
     await engine.run()
     const { token } = await givenEditionMember(shop, 'viewer')

@@ -218,7 +218,6 @@ export class Engine {
       email: this.provider.gateway,
       config: testConfig,
       webhookPost: { post: () => Promise.reject(new Error('campaigns post nothing')) },
-      logWarning: () => undefined,
       jobQueue: { enqueue: async () => void this.enqueued++ },
       senders: { get: () => this.#overWire() },
       webhookSenders: {

@@ -87,7 +87,6 @@ export function createContextAt(now: number, caller: Partial<Caller> = {}): Ctx 
     recordAudit: () => sql`select 1`,
     afterCommit: () => undefined,
     jobQueue: { enqueue: async () => undefined },
-    logWarning: () => undefined,
     senders: createCampaignSenders(env),
     webhookSenders: createWebhookSenders(env),
     webhookPost: { post: () => Promise.reject(new Error('verbs post nothing')) },

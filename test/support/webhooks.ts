@@ -67,7 +67,6 @@ export function engine(behaviour: Behaviour, options: { schedule?: readonly numb
         },
       }),
     },
-    logWarning: () => undefined,
     jobQueue: {
       enqueue: async (_, messages, delay = 0) => {
         enqueued.push(...(messages as readonly DeliverMessage[]).map(({ endpoint_id }) => ({ endpoint_id, delay })))

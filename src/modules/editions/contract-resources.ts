@@ -110,8 +110,7 @@ export const EditionDetail = z
     currency: Currency,
     fee_rule_id: Id('fee').nullable().openapi({ description: 'Null when the edition has no fee rule.' }),
     merchant_account_id: Id('mac').nullable().openapi({
-      description:
-        'The account of payments that are stored from now on. Earlier payments keep theirs. Null when the edition has none.',
+      description: 'The account of later payments. Null when the edition has none.',
     }),
     merchant_account_extra_parameters: JsonObject,
     merchant_id: JsonObject,

@@ -54,7 +54,7 @@ const WebhookSecret = z
 
 const SettleManually = z.boolean().openapi({
   description:
-    'For accounts of type `manual`: approved refunds wait until a person confirms that they were paid. True by default for these accounts. False: the approval is the confirmation.',
+    'Only for accounts of type `manual`, where true is the default: approved refunds wait until a person confirms that they were paid.',
 })
 
 export const MerchantAccount = z

@@ -6,7 +6,6 @@ import { select } from '../../db/select.ts'
 import { dayMs } from '../../domain/time/instants.ts'
 import { claimRefunds, releaseRefunds } from './provider/claim.ts'
 import { enqueueRefunds } from './refund.ts'
-import { logWaitChanges, type WaitChange } from './provider/log-waits.ts'
 import { payRefund } from './provider/pay.ts'
 
 /** After this time, a consumer leaves the remaining refunds to the next one. */
@@ -25,20 +24,18 @@ export const isPayRefundsMessage = (body: unknown): body is PayRefundsMessage =>
 
 /** Pays claimed refunds, a few at once. It takes refunds off `queue`, and begins no more after an unexpected error. */
 async function payQueued(job: JobCtx, queue: RefundRow[], errors: unknown[]): Promise<void> {
-  const waitChanges: WaitChange[] = []
   const worker = async () => {
     while (errors.length === 0) {
       const claim = queue.shift()
       if (!claim) return
       try {
-        waitChanges.push(...[await payRefund(job, claim)].filter((change) => change !== null))
+        await payRefund(job, claim)
       } catch (error) {
         errors.push(error)
       }
     }
   }
   await Promise.all(Array.from({ length: callsAtOnce }, worker))
-  await logWaitChanges(job, waitChanges)
 }
 
 const findNextDueTime = async ({ db, now }: JobCtx): Promise<number | null> => {

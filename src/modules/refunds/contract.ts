@@ -98,7 +98,7 @@ export const RefundRequest = z
     }),
     failure_code: z.string().nullable().openapi({
       description:
-        'Null unless the refund failed. `payment_not_found`: the provider does not know the payment, or several editions of the organisation have an order with it, so that a role of the organisation has to approve the refund. A role of an edition gets the same code and message for both.',
+        'Null unless the refund failed. `payment_not_found` may also mean that a role of the organisation has to approve it.',
     }),
     failure_message: z.string().nullable().openapi({ description: 'Null unless the refund failed.' }),
     provider_reference: z
@@ -108,13 +108,7 @@ export const RefundRequest = z
     attempts: z.int(),
     ...waitingFields,
     waiting_reason: waitingFields.waiting_reason.openapi({
-      description:
-        'What an approved refund waits for: a person who pays it and confirms that with `settle`, or a provider that fails. Null while it does not wait.',
-      example: 'The payment provider answers 500.',
-    }),
-    next_attempt_at: waitingFields.next_attempt_at.openapi({
-      description:
-        'When the provider is called or asked next. Null while the refund does not wait, or waits for a person.',
+      description: 'A person who has to pay it, or a provider that fails. Null while it does not wait.',
     }),
     completed_at: Timestamp.nullable().openapi({ description: 'Null until the refund is completed.' }),
     allowed_actions: z
@@ -294,7 +288,7 @@ export const approveRefundRequest = operation({
   path: '/v1/refund-requests/{id}/approve',
   summary: 'Approve a refund request',
   description:
-    'Approves a pending or failed request. A smaller amount releases the rest. The money is paid back in the background, through the merchant account that the edition had when the payment was stored. Without an account, and with an account of type `manual` that has `settle_manually`, the answer is `processing` with `waiting_reason`: a person has to pay the refund and confirm it with `settle`, and the customer is told then.',
+    'Approves a pending or failed request. A smaller amount releases the rest. The money is paid back in the background, through the account of the payment. Without one, or with `settle_manually`, the answer is `processing`: a person has to pay it and confirm it with `settle`, and the customer is told then.',
   roles: writers,
   params: IdParams('rfr'),
   body: ApproveRefundRequest,

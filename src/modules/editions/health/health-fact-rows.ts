@@ -79,7 +79,7 @@ function factFields({ id, organization_id, ...edition }: EditionRow, now: number
     has_stuck_refund: fromFlag(sql`exists (select 1 from refund_requests
       where edition_id = ${id} and needs_attention = 1)`),
     refund_waiting_reason: sql<string | null>`(select waiting_reason from refund_requests
-      indexed by refund_requests_waiting where edition_id = ${id} and merchant_account_id is not null
+      indexed by refund_requests_waiting_of_edition where edition_id = ${id} and merchant_account_id is not null
         and waiting_since is not null limit 1)`,
     has_stalled_refund_batch: fromFlag(sql`exists (select 1 from refund_batches
       where edition_id = ${id} and modified_at < ${now - stalledBatchMs} and ${inList(sql`status`, workingStatuses)})`),

@@ -19,7 +19,6 @@ import { findRefundAccount } from '../../merchant-accounts/index.ts'
 import { enqueueEmails } from '../../transactional-emails/index.ts'
 import { commitAnnounced } from '../../webhooks/index.ts'
 import { postponeRefund, beginAttempt } from './claim.ts'
-import { findWaitChange, type WaitChange } from './log-waits.ts'
 import { getStartTime, buildOutcomeChanges } from '../outcome.ts'
 import { getAmount, loadRefund } from '../refund.ts'
 
@@ -96,23 +95,15 @@ async function attemptRefund(job: JobCtx, attempt: RefundAttempt): Promise<Refun
 }
 
 /** Records the outcome of an attempt, unless a webhook has already recorded one. */
-export async function recordOutcome(
-  job: JobCtx,
-  attempt: RefundRow,
-  outcome: RefundOutcome,
-): Promise<WaitChange | null> {
-  let recorded: RefundRow | null = null
-  await retryLostRaces(async () => {
-    recorded = null
+export async function recordOutcome(job: JobCtx, attempt: RefundRow, outcome: RefundOutcome): Promise<void> {
+  const hasEnded = await retryLostRaces(async () => {
     const refund = await loadRefund(job, attempt.id)
-    if (refund?.status !== attempt.status || refund.provider_key !== attempt.provider_key) return
+    if (refund?.status !== attempt.status || refund.provider_key !== attempt.provider_key) return false
     const { statements, announcements } = await buildOutcomeChanges(job, refund, outcome)
     await commitAnnounced(job, statements, announcements)
-    recorded = refund
+    return outcome.state === 'completed' || outcome.state === 'failed'
   })
-  if (!recorded) return null
-  if (outcome.state === 'completed' || outcome.state === 'failed') await enqueueEmails(job).catch(() => undefined)
-  return findWaitChange(recorded, outcome.state === 'unknown' ? outcome.message : null)
+  if (hasEnded) await enqueueEmails(job).catch(() => undefined)
 }
 
 interface RefundedPayment {
@@ -151,7 +142,7 @@ async function openGateway(
 }
 
 /** Looks up whether the provider has reversed a completed refund, because its webhook may have been lost. */
-async function recheck(job: JobCtx, refund: RefundRow): Promise<WaitChange | null> {
+async function recheck(job: JobCtx, refund: RefundRow): Promise<void> {
   const payment = await loadPayment(job, refund)
   const gateway = await openGateway(job, refund, payment)
   const outcome = gateway
@@ -161,7 +152,6 @@ async function recheck(job: JobCtx, refund: RefundRow): Promise<WaitChange | nul
   const due_at = computeNextRecheck(refund.completed_at ?? refund.modified_at, job.now())
   const isUnchanged = sql`id = ${refund.id} and version = ${refund.version}`
   await job.db.all(update(refundRequests, { due_at, claimed_until: null }, isUnchanged))
-  return null
 }
 
 /** True if a payment can have this reference. */
@@ -198,8 +188,8 @@ function explainOutcome(attempt: RefundAttempt, reference: string, outcome: Refu
   return { ...failure, code: 'account_not_ready', message, is_retryable: true }
 }
 
-/** Pays a claimed refund, or looks up the outcome of an earlier call. Returns how its wait for the provider changed. */
-export async function payRefund(job: JobCtx, claim: RefundRow): Promise<WaitChange | null> {
+/** Pays a claimed refund, or looks up the outcome of an earlier call. */
+export async function payRefund(job: JobCtx, claim: RefundRow): Promise<void> {
   if (claim.status === 'completed') return recheck(job, claim)
   const isFirstCall = claim.status === 'approved'
   const { reference, ...payment } = await loadPayment(job, claim)
@@ -210,10 +200,10 @@ export async function payRefund(job: JobCtx, claim: RefundRow): Promise<WaitChan
   } catch (error) {
     if (!(error instanceof PaymentProviderUnavailable)) throw error
     await postponeRefund(job, claim, error.message)
-    return findWaitChange(claim, error.message)
+    return
   }
   const refund = isFirstCall ? await beginAttempt(job, claim, references) : claim
-  if (refund?.status !== 'processing') return null
+  if (refund?.status !== 'processing') return
   if (!gateway) {
     const unknown: RefundOutcome = { state: 'unknown', message: accountNotReady.message }
     return recordOutcome(job, refund, isFirstCall ? accountNotReady : unknown)

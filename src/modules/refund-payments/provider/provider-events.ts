@@ -17,7 +17,6 @@ import { enqueueEmails } from '../../transactional-emails/index.ts'
 import { commitAnnounced } from '../../webhooks/index.ts'
 import type { RefundChanges } from '../complete.ts'
 import { buildOutcomeChanges, buildEarlierOutcomeChanges, flagRefund } from '../outcome.ts'
-import { logWaitChanges } from './log-waits.ts'
 import { buildProviderRefund } from './provider-refund.ts'
 import { loadRefund } from '../refund.ts'
 
@@ -63,18 +62,6 @@ const findByReference = ({ db }: JobCtx, account: DecryptedAccount, reference: s
         ),
       ),
   )
-
-/** Finds the request of a refund if it waits for the provider, whose event may end the wait. */
-async function findWaitingRefund(
-  job: JobCtx,
-  account: DecryptedAccount,
-  refund: ProviderRefund,
-): Promise<RefundRow | null> {
-  const id = parseRefundKey(refund.key)
-  const request = id === null ? undefined : await loadRefund(job, id)
-  const isOwn = request?.organization_id === account.organization_id && request.provider_key === refund.key
-  return request && isOwn && request.waiting_since !== null ? request : null
-}
 
 /** Builds the record of an amount that the provider paid against the status of the request, which is flagged. */
 async function buildUnexpectedPayment(
@@ -161,8 +148,6 @@ export async function receivePaymentEvent(
     throw error instanceof PaymentProviderUnavailable ? buildUnavailableError(error) : error
   })
   if (!refund) return
-  const request = await findWaitingRefund(job, account, refund)
-  if (!(await retryLostRaces(() => recordEvent(job, account, event, refund)))) return
-  if (request && refund.outcome.state !== 'unknown') await logWaitChanges(job, [{ refund: request, reason: null }])
-  await enqueueEmails(job).catch(() => undefined)
+  if (await retryLostRaces(() => recordEvent(job, account, event, refund)))
+    await enqueueEmails(job).catch(() => undefined)
 }
