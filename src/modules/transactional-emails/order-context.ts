@@ -5,7 +5,7 @@ import { organizations } from '../../db/schema/organizations.ts'
 import { orders } from '../../db/schema/sales/orders.ts'
 import { users } from '../../db/schema/users.ts'
 import { decodeAs, fromFlag, type RowOf, select, buildSelectList } from '../../db/select.ts'
-import { formatDate } from '../../domain/email/messages/phrases.ts'
+import { toLocalDate } from '../../domain/email/liquid/local-date.ts'
 import { buildCustomerValues, type TemplateContext } from '../../domain/email/liquid/variables.ts'
 import { maxListItems } from '../../domain/email/liquid/liquid-bounds.ts'
 import type { Language } from '../../domain/languages.ts'
@@ -89,7 +89,7 @@ export function buildOrderContext(
     customer: buildCustomerValues(head, language),
     order: {
       number: head.order_number ?? head.id,
-      date: formatDate(head.created_at, language, timezone, 'minute'),
+      date: toLocalDate(head.created_at, language, timezone, 'minute'),
       status: head.status,
       currency: currency.toUpperCase(),
       items: items.map((item) => ({
@@ -113,8 +113,8 @@ export function buildOrderContext(
     },
     edition: {
       name: head.edition_name,
-      start_date: formatDate(head.start_at, language, timezone, 'day'),
-      end_date: formatDate(head.end_at, language, timezone, 'day'),
+      start_date: toLocalDate(head.start_at, language, timezone, 'day'),
+      end_date: toLocalDate(head.end_at, language, timezone, 'day'),
       timezone,
     },
     organization: { name: head.organization_name },

@@ -9,7 +9,7 @@ import { inList } from '../../db/visibility.ts'
 import { insertAll } from '../../db/write.ts'
 import { refundConfirmationEmailTypes } from '../../domain/editions/editions.ts'
 import { type Compiled, compile } from '../../domain/email/compile.ts'
-import { formatDate } from '../../domain/email/messages/phrases.ts'
+import { toLocalDate } from '../../domain/email/liquid/local-date.ts'
 import {
   type RefundSnapshot,
   buildRefundMessage,
@@ -119,7 +119,7 @@ export const buildRefundContext = (refund: RefundSnapshot, timezone: string, lan
     reason: describeRefundReason(refund.reason, language),
     status: refund.status,
     message: refund.message ?? '',
-    date: formatDate(refund.at, language, timezone, 'minute'),
+    date: toLocalDate(refund.at, language, timezone, 'minute'),
   },
 })
 

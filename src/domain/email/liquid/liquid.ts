@@ -17,6 +17,8 @@ import {
 } from 'liquidjs/dist/liquid.browser.mjs'
 import { isRecord } from '../../text/json.ts'
 import { countSteps, maxSteps, maxTemplateLength, RefusedTemplate, type TemplateFault } from './liquid-bounds.ts'
+import { writeDate } from './date-filter.ts'
+import { LocalDate } from './local-date.ts'
 import { variableCategories, listNames } from './variables.ts'
 
 const allowedTags = ['if', 'unless', 'case', 'for', 'assign', 'capture', 'comment', 'raw']
@@ -90,6 +92,7 @@ function toText(value: unknown): string {
   if (typeof rawValue === 'string') return rawValue
   if (rawValue === undefined || rawValue === null) return ''
   if (Array.isArray(rawValue)) return rawValue.map(toText).join('')
+  if (rawValue instanceof LocalDate) return rawValue.toString()
   if (typeof rawValue === 'number') return Number.isFinite(rawValue) ? String(rawValue) : ''
   return typeof rawValue === 'boolean' ? String(rawValue) : ''
 }
@@ -151,15 +154,15 @@ const costOfTimeZone = 8000
 const endlessResults = 'endlessResults'
 const listEndlessResults = (context: Context): Token[] => context.getRegister(endlessResults, [])
 
-/** LiquidJS would write objects as `[object Object]`. */
-const blankObject = (value: unknown): unknown => (isRecord(value) ? '' : value)
+/** What filters read: the text of a date, and none of an object, which LiquidJS would write as `[object Object]`. */
+const toFilterValue = (value: unknown): unknown => (isRecord(value) ? toText(value) : value)
 
 /** A filter that counts what it reads. LiquidJS counts what it makes. */
 function countedFilter(name: string): FilterImplOptions {
   const filter = filters[name]
   if (typeof filter !== 'function') throw new Error(`There is no filter ${name}.`)
   return function (parameter: unknown, ...parameters: unknown[]) {
-    const values: [unknown, ...unknown[]] = [blankObject(parameter), ...parameters.map(blankObject)]
+    const values: [unknown, ...unknown[]] = [toFilterValue(parameter), ...parameters.map(toFilterValue)]
     useMemory(this.context, ...values)
     // Filters may cut a character in half, which cannot be encoded.
     if (name === 'url_encode') return filter.call(this, toText(values[0]).toWellFormed())
@@ -167,7 +170,10 @@ function countedFilter(name: string): FilterImplOptions {
       const [, format, zone] = values
       const zoneCost = zone === undefined ? 0 : costOfTimeZone
       this.context.memoryLimit.use(costOfDate + measureLength(format) * costOfDateFormat + zoneCost)
+      return writeDate(this.context, parameter, format, zone)
     }
+    // A date that a default does not replace stays a date.
+    if (name === 'default' && parameter instanceof LocalDate) return parameter
     const result: unknown = filter.apply(this, values)
     if (typeof result !== 'number' || Number.isFinite(result)) return result
     listEndlessResults(this.context).push(this.token)

@@ -3,7 +3,7 @@ import { isRecord } from '../../text/json.ts'
 import type { EmailMessageType } from '../../messaging/email-messages.ts'
 import type { Language } from '../../languages.ts'
 import { formatLocalMoney } from '../../money.ts'
-import { formatDate } from '../messages/phrases.ts'
+import { LocalDate } from './local-date.ts'
 import { maxListItems } from './liquid-bounds.ts'
 
 /** `minor` is an amount and `at` a time: both are formatted for the language of the message. */
@@ -179,9 +179,9 @@ export const variableCategories = Object.keys(catalogue) as Category[]
 
 type ValueFor<V> = V extends { fields: infer Fields }
   ? readonly { [F in keyof Fields]?: string | number | null }[]
-  : string | number | null
+  : string | number | LocalDate | null
 
-/** Values for one recipient. Amounts and times are already formatted. */
+/** Values for one recipient. Amounts are already formatted. */
 export type TemplateContext = {
   [C in Category]?: { [V in keyof (typeof catalogue)[C]]?: ValueFor<(typeof catalogue)[C][V]> }
 } & {
@@ -205,16 +205,16 @@ const entries: [Category, [string, SingleVariable | ListVariable][]][] = variabl
 
 const sampleZone = 'Europe/Copenhagen'
 
-function formatSample(sample: SampleValue, language: Language): string | number {
+function formatSample(sample: SampleValue, language: Language): string | number | LocalDate {
   if (typeof sample !== 'object') return sample
   if ('minor' in sample) return formatLocalMoney(sample.minor, 'dkk', language)
-  return formatDate(sample.at, language, sampleZone, sample.style)
+  return new LocalDate(sample.at, language, sampleZone, sample.style)
 }
 
 const formatSampleRow = (
   row: Readonly<Record<string, SampleValue>>,
   language: Language,
-): Record<string, string | number> =>
+): Record<string, string | number | LocalDate> =>
   Object.fromEntries(Object.entries(row).map(([name, sample]) => [name, formatSample(sample, language)]))
 
 const formatSamples = (variables: [string, SingleVariable | ListVariable][], language: Language) =>
@@ -227,18 +227,21 @@ const formatSamples = (variables: [string, SingleVariable | ListVariable][], lan
     ]),
   )
 
+const copyContext = (context: TemplateContext): TemplateContext =>
+  Object.fromEntries(Object.entries(context).map(([category, values]) => [category, { ...values }]))
+
 const sampleContexts = new Map<Language, TemplateContext>()
 
 /** Sample values for all variables, formatted for the language. */
 export function buildSampleContext(language: Language = 'en'): TemplateContext {
   const cached = sampleContexts.get(language)
-  if (cached) return structuredClone(cached)
+  if (cached) return copyContext(cached)
   const values = Object.fromEntries(
     entries.map(([category, variables]) => [category, formatSamples(variables, language)]),
   )
   const context: TemplateContext = { ...values, customer: { ...values['customer'], language } }
   sampleContexts.set(language, context)
-  return structuredClone(context)
+  return copyContext(context)
 }
 
 export interface VariableDescription {

@@ -4,7 +4,7 @@ import type { ChunkRecipient } from '../../../domain/campaigns/sending-policy.ts
 import { type LinkKind, createLinkMinter, type MintLink } from '../../../domain/campaigns/link-tokens.ts'
 import { mintPreferencesToken, buildPreferencesUrl } from '../../../domain/consents/consent-tokens.ts'
 import type { Template } from '../../../domain/email/compile.ts'
-import { formatDate } from '../../../domain/email/messages/phrases.ts'
+import { type LocalDate, toLocalDate } from '../../../domain/email/liquid/local-date.ts'
 import { describeRenderError, maxRenderedSmsLength } from '../../../domain/email/liquid/liquid.ts'
 import { personalise } from '../../../domain/email/personalise.ts'
 import { buildCustomerValues, type TemplateContext } from '../../../domain/email/liquid/variables.ts'
@@ -68,15 +68,15 @@ function buildLinks(job: JobCtx, mint: MintLink, recipient: ChunkRecipient, cont
   }
 }
 
-/** Dates are cached, because creating a formatter takes longer than composing a message. */
-const formattedDays = new Map<string, string>()
-function formatDay(at: number | null, timeZone: string, language: Language): string {
+/** Days are cached, because formatting one takes longer than composing a message. */
+const days = new Map<string, LocalDate | ''>()
+function getDay(at: number | null, timeZone: string, language: Language): LocalDate | '' {
   const key = `${at} ${timeZone} ${language}`
-  const cached = formattedDays.get(key)
+  const cached = days.get(key)
   if (cached !== undefined) return cached
-  const day = formatDate(at, language, timeZone, 'day')
-  if (formattedDays.size > 1000) formattedDays.clear()
-  formattedDays.set(key, day)
+  const day = toLocalDate(at, language, timeZone, 'day')
+  if (days.size > 1000) days.clear()
+  days.set(key, day)
   return day
 }
 
@@ -87,8 +87,8 @@ function buildTemplateContext(recipient: ChunkRecipient, { context }: CampaignCo
     customer: buildCustomerValues(person, language),
     edition: {
       name: edition.name,
-      start_date: formatDay(edition.start_at, edition.timezone, language),
-      end_date: formatDay(edition.end_at, edition.timezone, language),
+      start_date: getDay(edition.start_at, edition.timezone, language),
+      end_date: getDay(edition.end_at, edition.timezone, language),
       timezone: edition.timezone,
     },
     organization: { name: organization_name },
