@@ -188,14 +188,15 @@ export const SegmentSummary = z
   })
   .openapi('SegmentSummary')
 
+const WaitingReason = z.string().nullable().openapi('WaitingReason', {
+  description: 'What it waits for at another service. Null while it does not wait.',
+  example: 'The e-mail provider answers 500.',
+})
+const WaitingTime = Timestamp.nullable().openapi('WaitingTime', { description: 'Null while it does not wait.' })
+
 /** The fields of a resource that can wait for another service. `presentWait` presents them. */
 export const waitingFields = {
-  waiting_reason: z.string().nullable().openapi({
-    description: 'What it waits for at another service. Null while it does not wait.',
-    example: 'The e-mail provider answers 500.',
-  }),
-  waiting_since: Timestamp.nullable().openapi({ description: 'When the wait began. Null while it does not wait.' }),
-  next_attempt_at: Timestamp.nullable().openapi({
-    description: 'When the next attempt is due. Null while it does not wait.',
-  }),
+  waiting_reason: WaitingReason,
+  waiting_since: WaitingTime,
+  next_attempt_at: WaitingTime,
 }

@@ -6,7 +6,7 @@ import { checkStart } from '../../src/entry/gateways.ts'
 import { openJob } from '../../src/entry/job.ts'
 import { sendEmails } from '../../src/modules/transactional-emails/jobs.ts'
 import { CampaignSenderObject } from '../../src/objects/campaign/campaign-sender.ts'
-import { callWith } from '../support/api.ts'
+import { callWith, get } from '../support/api.ts'
 import { getCampaignObject, listCaptured, loadCampaign } from '../support/campaigns.ts'
 import { createProvider, listReceipts, sell } from '../support/receipts.ts'
 import { seedCampaignInStatus, seedCrowd, seedReady } from '../support/seeding/messaging/campaigns.ts'
@@ -72,6 +72,18 @@ describe('a receipt in production without a provider', () => {
     const reason = { error_code: 'provider_not_configured', error_detail: expect.stringContaining('EMAIL_PROVIDER') }
     const pending = { status: 'pending', sent_at: null, attempts: 0, provider: null, ...reason }
     expect(await listReceipts(shop)).toMatchObject([pending, pending])
+    const [receipt] = await listReceipts(shop)
+    const { emails } = (await get(`/v1/orders/${receipt?.order_id}`)).body
+    expect(emails).toMatchObject([
+      {
+        kind: 'receipt',
+        status: 'pending',
+        error_code: 'provider_not_configured',
+        waiting_reason: expect.stringContaining('EMAIL_PROVIDER'),
+        sent_at: null,
+      },
+    ])
+    expect(Date.parse(emails[0].next_attempt_at)).toBeGreaterThan(Date.now())
     expect(
       await db.all(sql`select 1 from captured_messages where recipient in
       (select recipient from transactional_emails)`),

@@ -23,6 +23,9 @@ export type RefundEmailKind = (typeof refundEmailKinds)[number]
 export const transactionalEmailKinds = ['receipt', 'consent_confirmation', ...refundEmailKinds] as const
 type TransactionalEmailKind = (typeof transactionalEmailKinds)[number]
 
+/** An order shows this many of its mails. */
+export const maxOrderEmails = 50
+
 interface AddressedEmail {
   kind: TransactionalEmailKind
   created_at: number

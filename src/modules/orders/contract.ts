@@ -18,6 +18,11 @@ import {
   transactionTypes,
 } from '../../domain/orders/orders.ts'
 import {
+  maxOrderEmails,
+  transactionalEmailKinds,
+  transactionalEmailStatuses,
+} from '../../domain/messaging/transactional-emails.ts'
+import {
   Count,
   EditionSummary,
   FullName,
@@ -30,6 +35,7 @@ import {
   LastSeen,
   OrganizationSummary,
   Timestamp,
+  waitingFields,
 } from '../../http/fields.ts'
 import {
   ListPage,
@@ -169,6 +175,21 @@ export const OrderDetail = z
     }),
     transactions: z.array(Transaction),
     purchases: z.array(Purchase),
+    emails: z
+      .array(
+        z.object({
+          kind: z.enum(transactionalEmailKinds),
+          status: z.enum(transactionalEmailStatuses),
+          error_code: z.string().nullable().openapi({
+            description: 'Why the latest attempt failed, such as `provider_not_configured`. Null after a success.',
+          }),
+          ...waitingFields,
+          sent_at: Timestamp.nullable().openapi({ description: 'Null until the provider accepts the e-mail.' }),
+          created: Timestamp,
+        }),
+      )
+      .max(maxOrderEmails)
+      .openapi({ description: 'The receipt of the order and the e-mails about its refunds.' }),
     completed_transaction_id: Id('trx')
       .nullable()
       .openapi({ description: 'The payment that completed the order; null until there is one.' }),

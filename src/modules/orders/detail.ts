@@ -5,11 +5,13 @@ import type { Ctx } from '../../context.ts'
 import { buildOrderRemainder, buildPurchaseRemainder } from '../../db/refunds.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
+import { transactionalEmails } from '../../db/schema/messaging/transactional-emails.ts'
 import { orders, purchases, transactions } from '../../db/schema/sales/orders.ts'
 import { users } from '../../db/schema/users.ts'
 import { decodeAs, fromJson, makeNullable, type RowOf, select, buildSelectList } from '../../db/select.ts'
 import { isVisibleTo } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
+import { maxOrderEmails } from '../../domain/messaging/transactional-emails.ts'
 import { notFound } from '../../domain/errors.ts'
 import { organizationSummaryFields } from '../organizations/index.ts'
 import {
@@ -107,21 +109,48 @@ const selectTransactions = (orderId: string) =>
     .where(eq(transactions.order_id, orderId))
     .orderBy(asc(transactions.id))
 
+const emailFields = {
+  kind: transactionalEmails.kind,
+  status: transactionalEmails.status,
+  error_code: transactionalEmails.error_code,
+  waiting_reason: transactionalEmails.waiting_reason,
+  waiting_since: transactionalEmails.waiting_since,
+  due_at: transactionalEmails.due_at,
+  sent_at: transactionalEmails.sent_at,
+  created_at: transactionalEmails.created_at,
+}
+
+export type OrderEmailRow = RowOf<typeof emailFields>
+
+/** The receipt of an order and the mails about its refunds. */
+const selectEmails = (orderId: string) =>
+  decodeAs(
+    emailFields,
+    sql<OrderEmailRow>`select ${buildSelectList(emailFields)} from ${transactionalEmails}
+        where ${transactionalEmails.order_id} = ${orderId}
+      union all select ${buildSelectList(emailFields)} from refund_requests
+        cross join ${transactionalEmails} on ${transactionalEmails.refund_request_id} = refund_requests.id
+        where refund_requests.order_id = ${orderId}
+      order by created_at limit ${maxOrderEmails}`,
+  )
+
 export interface LoadedOrder {
   tenant: Tenant
   head: OrderHeadRow
   items: CartItemRow[]
   purchases: PurchaseSummaryRow[]
   transactions: OrderTransactionRow[]
+  emails: OrderEmailRow[]
 }
 
 /** Loads an order with its cart, purchases and transactions in one batch, so that they agree with each other. */
 export async function findOrder(ctx: Ctx, id: string): Promise<LoadedOrder> {
-  const [[head], items, purchaseRows, transactionRows] = await ctx.db.batch([
+  const [[head], items, purchaseRows, transactionRows, emails] = await ctx.db.batch([
     selectHead(ctx, id),
     selectCartItems(id),
     selectPurchases(ctx, id),
     selectTransactions(id),
+    selectEmails(id),
   ])
   if (!head) throw notFound()
   const customer = { user_id: head.user_id, first_name: head.first_name, last_name: head.last_name, email: head.email }
@@ -134,5 +163,6 @@ export async function findOrder(ctx: Ctx, id: string): Promise<LoadedOrder> {
       ...(user_id === null ? customer : { user_id }),
     })),
     transactions: transactionRows,
+    emails,
   }
 }

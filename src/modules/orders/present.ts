@@ -4,12 +4,13 @@ import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
 import { toMajor } from '../../domain/money.ts'
 import { readCart } from '../../domain/orders/carts.ts'
 import { buildSummaryLines } from '../../domain/orders/orders.ts'
+import { presentWait } from '../../domain/waiting.ts'
 import { formatFullName } from '../../domain/accounts/users.ts'
 import { presentEditionSummary } from '../editions/index.ts'
 import { presentOrganizationSummary } from '../organizations/index.ts'
 import { presentProductFields, presentPurchase } from '../purchases/index.ts'
 import type { OrderDetail, OrderListItem } from './contract.ts'
-import type { LoadedOrder, CartItemRow, OrderTransactionRow } from './detail.ts'
+import type { LoadedOrder, CartItemRow, OrderEmailRow, OrderTransactionRow } from './detail.ts'
 import type { OrderListRow, OrderSummaryRow } from './list.ts'
 
 type Detail = z.input<typeof OrderDetail>
@@ -86,6 +87,15 @@ const presentTransaction = (row: OrderTransactionRow): Detail['transactions'][nu
   created: toIso(row.created_at),
 })
 
+const presentEmail = (row: OrderEmailRow): Detail['emails'][number] => ({
+  kind: row.kind,
+  status: row.status,
+  error_code: row.error_code,
+  ...presentWait({ ...row, next_attempt_at: row.waiting_since === null ? null : row.due_at }),
+  sent_at: toIsoOrNull(row.sent_at),
+  created: toIso(row.created_at),
+})
+
 export function presentOrder(order: LoadedOrder, ctx: Ctx): Detail {
   const { head } = order
   const payment = order.transactions.find(({ type }) => type === 'payment')
@@ -107,6 +117,7 @@ export function presentOrder(order: LoadedOrder, ctx: Ctx): Detail {
     max_available_refund_amount: toMajor(payment?.remaining_minor ?? 0),
     transactions: order.transactions.map(presentTransaction),
     purchases: order.purchases.map((purchase) => presentPurchase(purchase, ctx)),
+    emails: order.emails.map(presentEmail),
     completed_transaction_id: head.completed_transaction_id,
     metadata: head.metadata,
   }
