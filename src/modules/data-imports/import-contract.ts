@@ -42,9 +42,12 @@ const ImportName = RequiredText(255).openapi({ example: 'Orders of 2025' })
 const ExternalSource = Code(maxExternalSourceLength).min(1)
 const sources = ['csv', 'xlsx', 'api'] as const
 
+/** A component of its own, because the document would repeat the long list in each place. */
+const ImportEncoding = z.enum(importEncodings).openapi('ImportEncoding', { description: 'Encoding of a CSV file.' })
+
 const optionFields = {
   delimiter: z.enum(importDelimiters).openapi({ description: 'Delimiter of a CSV file.' }),
-  encoding: z.enum(importEncodings).openapi({ description: 'Encoding of a CSV file.' }),
+  encoding: ImportEncoding,
   quotes: z.enum(quoteOptions).openapi({ description: '`none`: quotation marks have no meaning.' }),
   has_header: z.boolean().nullable().openapi({ description: 'Null: detected from the file.' }),
   sheet: RequiredText(100).nullable().openapi({

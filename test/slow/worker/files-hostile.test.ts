@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { harmlessFiles, hostileFiles } from '../../support/hostile-files.ts'
 import { latin } from '../../support/file-bytes.ts'
 import { isWhole } from '../../support/file-uploads.ts'
-import { checkAccount, queryRows, listStoredKeys, uploadForm, uploadRaw } from '../../support/files.ts'
+import { checkAccount, listStoredKeys, makeFreshPng, queryRows, uploadForm, uploadRaw } from '../../support/files.ts'
 import { type Fetch, fetchFile, buildPath } from '../../support/served-files.ts'
 import { seedStoredFile } from '../../support/seeding/files.ts'
 import { givenOrganization } from '../../support/seeding/organizations.ts'
@@ -93,8 +93,7 @@ describe('a malicious file name', () => {
     [`attachment`, 'file.png'],
   ])('is stored and served without harm: %j', async (disposition, expected) => {
     const { id } = await givenOrganization()
-    const bytes = (await seedStoredFile()).content
-    bytes.set(latin('\u0089PNG\r\n\u001a\n\0\0\0\u000dIHDR\0\0\0\u0009\0\0\0\u0009\u0008\u0002\0\0\0'))
+    const bytes = makeFreshPng()
     const reply = await uploadRaw(id, bytes, { headers: { 'content-disposition': disposition } })
     expect([reply.status, reply.body.name]).toEqual([201, expected])
     const { headers } = await fetchFile(new URL(reply.body.url).pathname)
