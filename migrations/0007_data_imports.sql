@@ -94,6 +94,9 @@ create index data_imports_interrupted on data_imports (modified_at)
 create index data_imports_ended on data_imports (modified_at)
   where rows_deleted_at is null and file_id is not null
     and status in ('completed', 'completed_with_errors', 'failed', 'cancelled', 'undone');
+-- Finds calls whose undo data are due for deletion.
+create index data_imports_calls_to_sweep on data_imports (modified_at)
+  where source = 'api' and undo_until is not null and rows_deleted_at is null;
 
 -- One row per column of the file.
 create table import_columns (
@@ -208,12 +211,13 @@ create index import_rows_with_errors on import_rows (import_id, row_number) wher
 create index import_rows_by_outcome on import_rows (import_id, outcome, row_number)
   where outcome in ('updated', 'skipped', 'ignored', 'cancelled');
 
--- One row per order that the file contains.
+-- One row per order that the file contains, and per order that a call created or updated.
 create table import_orders (
   import_id text not null references data_imports (id),
-  -- The number of its first row.
+  -- The number of its first row, or its place in the call.
   number integer not null,
-  group_key text not null,
+  -- What the rows of the order have in common; null for an order of a call.
+  group_key text,
   rows_count integer not null,
   -- created, updated, skipped, error, ignored, cancelled; null until it is decided.
   outcome text,
@@ -232,7 +236,7 @@ create table import_orders (
   primary key (import_id, number)
 ) strict, without rowid;
 -- Finds the order of a row.
-create unique index import_orders_by_key on import_orders (import_id, group_key);
+create unique index import_orders_by_key on import_orders (import_id, group_key) where group_key is not null;
 -- Finds the imports that changed an order.
 create index import_orders_of_order on import_orders (order_id) where order_id is not null;
 -- Finds orders that an import gave to another customer, for the erasure of the former one.

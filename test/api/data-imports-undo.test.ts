@@ -13,7 +13,7 @@ beforeEach(async () => {
 })
 
 describe('undoDataImport', () => {
-  it('is refused a second time, after its time limit, for external orders, and before the import ends', async () => {
+  it('is refused a second time, after its time limit, for a call that stored nothing, and before the import ends', async () => {
     const undo = async (id: string) => {
       const { status, body } = await post(`/v1/data-imports/${id}/undo`, undefined)
       return [status, body.code]
@@ -24,7 +24,10 @@ describe('undoDataImport', () => {
     const oldImport = await importFile(shop, buildManyRows(1))
     await write(sql`update data_imports set undo_until = ${Date.now() - 1} where id = ${oldImport.id}`)
     expect(await undo(oldImport.id)).toEqual([409, 'invalid_transition'])
-    const { body } = await importOrders(shop, [anOrder()])
+    const order = anOrder()
+    await importOrders(shop, [order])
+    const { body } = await importOrders(shop, [order])
+    expect(body).toMatchObject({ skipped_orders: 1 })
     expect(await undo(body.id)).toEqual([409, 'invalid_transition'])
     expect(await undo(await seedStarted(shop, buildManyRows(1)))).toEqual([409, 'import_running'])
     expect(await countContents(shop)).toMatchObject({ orders: 2 })

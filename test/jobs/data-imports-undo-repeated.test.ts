@@ -107,3 +107,23 @@ describe('an import whose orders a later import changed', () => {
     },
   )
 })
+
+describe('an import that is undone before a later one of the same orders', () => {
+  it('keeps the customer and the product that the undo of the later one restores, and deletes the others', async () => {
+    const product = (name: string) => ({ 'item.product': name, 'item.variant': `${name} red` })
+    const first = await importFile(shop, [
+      buildRow('C-1', { 'customer.email': 'ida@example.dk', ...product('Camping') }),
+      buildRow('C-2', { 'customer.email': 'bo@example.dk', ...product('Food') }),
+    ])
+    const second = await importFile(shop, [
+      buildRow('C-1', { 'customer.email': 'eva@example.dk', ...product('Day ticket') }),
+    ])
+    expect(await undoToEnd(first.id)).toMatchObject({ undone_orders: 1, kept_orders: 1 })
+    expect(await undoToEnd(second.id)).toMatchObject({ undone_orders: 1, kept_orders: 0 })
+    const names = await db.all(sql`select products.name, variants.name as variant from products
+      join variants on variants.product_id = products.id where edition_id = ${shop.edition_id}`)
+    expect(names).toEqual([{ name: 'Camping', variant: 'Camping red' }])
+    const people = await db.all(sql`select email from users where organization_id = ${shop.organization_id}`)
+    expect(people).toEqual([{ email: 'ida@example.dk' }])
+  })
+})

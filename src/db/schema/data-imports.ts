@@ -185,7 +185,7 @@ export const importOrders = sqliteTable(
     import_id: text().notNull(),
     /** That of its first row. */
     number: integer().notNull(),
-    group_key: text().notNull(),
+    group_key: text(),
     rows_count: integer().notNull(),
     outcome: text({ enum: rowOutcomes }),
     order_id: text(),

@@ -21,7 +21,7 @@ export async function cancelImport(ctx: Ctx, row: LoadedImport): Promise<LoadedI
   return commitImport(ctx, row, { ...stopPhase(row), status: 'cancelled', completed_at: ctx.now() })
 }
 
-/** Starts an undo. Imports of external orders have none, because only imports of files store undo data. */
+/** Starts an undo, which has the rights of its caller. */
 export async function undoImport(ctx: Ctx, row: LoadedImport): Promise<LoadedImport> {
   checkAction(ctx, row, 'undo', 'undone')
   return commitImport(ctx, row, {

@@ -365,12 +365,12 @@ export const undoDataImport = operation({
   method: 'post',
   path: '/v1/data-imports/{id}/undo',
   summary: 'Undo a data import',
-  description: `Undoes the import of a file in the background, until \`undo_until\`. Poll until the status is \`undone\`. Orders that the
-import created are deleted, with customers and products that nothing else uses. Orders that it updated get their former
+  description: `Undoes an import of a file or of external orders in the background, until \`undo_until\`. Poll until the status is
+\`undone\`. Orders that the import created are deleted, with customers and products that nothing else uses. Orders that it updated get their former
 values. An order stays if it was changed, used, refunded or added to a wallet since, or if an e-mail about it was sent:
 it counts in \`kept_orders\`, and its rows show the reason. A role of an edition does not change what belongs to the
-organisation of customers whom other editions know: see \`shared_customer_orders\`. You can import the same file again. Imports of external
-orders cannot be undone.`,
+organisation of customers whom other editions know: see \`shared_customer_orders\`. You can import the same file again, or
+send the same orders again.`,
   roles: importRoles,
   params: ImportParams,
   response: DataImport,

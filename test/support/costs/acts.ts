@@ -24,8 +24,8 @@ export const acts = {
   order: {
     label: 'Order imported by a call',
     how: 'one of 100 in a call: 1.5 purchases, a new customer, nobody listens',
-    units: { invocations: 0.01, rows_read: 19.64, rows_written: 29.2 },
-    goal: 30,
+    units: { invocations: 0.01, rows_read: 19.64, rows_written: 31.21 },
+    goal: 32,
   },
   import_row: {
     label: 'Row of a file imported',
@@ -71,7 +71,7 @@ export const acts = {
   idle_minute: {
     label: 'Minute in which nothing is due',
     how: 'the cron trigger of each minute, with all sweeps',
-    units: { invocations: 1, rows_read: 60 },
+    units: { invocations: 1, rows_read: 61 },
   },
 } satisfies Record<string, Act>
 

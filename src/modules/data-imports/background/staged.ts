@@ -25,7 +25,7 @@ export function buildGroupStatements(importId: string, rows: readonly GroupedRow
   return splitIntoParameters(orders).map(
     (part): Statement => sql`insert into import_orders (import_id, number, group_key, rows_count)
       select ${importId}, value ->> 0, value ->> 1, value ->> 2 from json_each(${`[${part.join(',')}]`}) where true
-      on conflict (import_id, group_key) do update set rows_count = rows_count + excluded.rows_count`,
+      on conflict (import_id, group_key) where group_key is not null do update set rows_count = rows_count + excluded.rows_count`,
   )
 }
 

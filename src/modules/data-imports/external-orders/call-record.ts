@@ -4,12 +4,15 @@ import { abortUnless, addAfterCommit, commitPart } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
 import { dataImports } from '../../../db/schema/data-imports.ts'
 import { insert, updateVersion } from '../../../db/write.ts'
+import { undoDays } from '../../../domain/data-imports/data-imports.ts'
+import { dayMs } from '../../../domain/time/instants.ts'
 import { listChanges } from '../../../domain/audit.ts'
 import type { StoredResult } from '../../../domain/orders/external-orders.ts'
 import type { GroupPlan, GroupRecord, OrderOutcome } from '../../order-import/index.ts'
 import { enqueueEmails } from '../../transactional-emails/index.ts'
 import { importExternalOrders } from './contract.ts'
 import { presentImport } from './present.ts'
+import { buildUndoRecords } from './undo-records.ts'
 import { buildReport, type ImportReport, type ReportedCall } from './report.ts'
 
 /** Outcomes that are known before the first order is written: what earlier requests stored, and what cannot be read. */
@@ -63,13 +66,18 @@ export class CallRecord {
     confirm()
   }
 
-  async record(plan: Pick<GroupPlan, 'outcomes' | 'statements'>): Promise<GroupRecord> {
-    const { outcomes: newOutcomes, statements: writes } = plan
+  async record(plan: Pick<GroupPlan, 'outcomes' | 'statements'> & Partial<GroupPlan>): Promise<GroupRecord> {
+    const { outcomes: newOutcomes, statements: writes, decision } = plan
     const outcomes = [...this.#outcomes, ...newOutcomes.map(limitFaults)]
     const isLast = outcomes.length === this.#call.input.orders.length
     const isRecorded = isLast || writes.length > 0
     return {
-      statements: isRecorded ? await this.#buildStatements(outcomes, isLast) : [],
+      statements: isRecorded
+        ? [
+            ...(await this.#buildStatements(outcomes, isLast)),
+            ...(decision ? buildUndoRecords(this.#call.id, decision) : []),
+          ]
+        : [],
       confirm: () => {
         this.#outcomes = outcomes
         if (isRecorded) this.#version = (this.#version ?? 0) + 1
@@ -94,6 +102,7 @@ export class CallRecord {
       id,
       status: isLast ? row.status : ('importing' as const),
       resume_key: isLast ? null : resumeKey,
+      undo_until: isLast && row.created_orders + row.updated_orders > 0 ? row.modified_at + undoDays * dayMs : null,
       // Orders that are refused or skipped are decided again by a repetition.
       stored_results: isLast ? null : listStoredResults(results),
       error_code: null,

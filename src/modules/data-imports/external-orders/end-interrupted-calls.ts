@@ -1,5 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
+import { undoDays } from '../../../domain/data-imports/data-imports.ts'
+import { dayMs } from '../../../domain/time/instants.ts'
 
 /** A client that repeats a call does it before this time is over. */
 const resumeMs = 3_600_000
@@ -17,6 +19,7 @@ export async function endInterruptedCalls({ db, now }: JobCtx): Promise<void> {
   await db.batch([
     sql`update data_imports
       set status = iif(created_orders + updated_orders + skipped_orders > 0, 'completed_with_errors', 'failed'),
+        undo_until = iif(created_orders + updated_orders > 0, ${now() + undoDays * dayMs}, null),
         error_code = 'import_interrupted', error_message = ${message}, stored_results = ${selectBareResults},
         version = version + 1, modified_at = ${now()}
       where id in (select id from data_imports indexed by data_imports_interrupted

@@ -111,6 +111,46 @@ function buildCount({ id, row_counts }: LoadedImport, filters: RowFilters): SQL<
     where import_rows.import_id = ${id} and ${withErrorsToo}) as n`
 }
 
+/** The orders that a call created or updated, as rows. Only these are stored. */
+async function listCallRows(
+  ctx: Ctx,
+  { id }: LoadedImport,
+  page: PageRequest,
+  { ordering, filters }: { ordering: RowOrdering; filters: RowFilters },
+): Promise<Page<ListedRow>> {
+  const { outcome, order_id, has_errors } = filters
+  const orders = await paginate(ctx.db, page, {
+    from: sql`import_orders`,
+    where: [
+      sql`import_orders.import_id = ${id}`,
+      ...(outcome === undefined ? [] : [sql`import_orders.outcome = ${outcome}`]),
+      ...(order_id === undefined ? [] : [sql`import_orders.order_id = ${order_id}`]),
+      ...(has_errors ? [sql`0`] : []),
+    ],
+    orderBy: buildOrderBy(ordering, 'row_number', { row_number: sql`import_orders.number` }),
+    id: sql`import_orders.number`,
+    columns: getTableColumns(o),
+    joins: sql`join import_orders o on o.import_id = ${id} and o.number = page.id`,
+  })
+  const toRow = ({ number, outcome: action, ...order }: typeof importOrders.$inferSelect) => ({
+    import_id: id,
+    row_number: number,
+    file_line: number,
+    byte_offset: 0,
+    byte_length: 0,
+    group_key: null,
+    data: { values: {} },
+    errors: [],
+    warnings: [],
+    outcome: action,
+    order_id: order.order_id,
+    undo_outcome: order.undo_outcome,
+    undo_reason: order.undo_reason,
+    headers: new Map<number, string>(),
+  })
+  return { ...orders, rows: orders.rows.map(toRow) }
+}
+
 export async function listRows(
   ctx: Ctx,
   row: LoadedImport,
@@ -119,6 +159,7 @@ export async function listRows(
 ): Promise<Page<ListedRow>> {
   if (row.rows_deleted_at !== null)
     throw buildDeletedError('The rows of this import were deleted 30 days after its end.')
+  if (row.source === 'api') return listCallRows(ctx, row, page, { ordering, filters })
   const { id } = row
   const rows = await paginate(ctx.db, page, {
     from: sql`import_rows ${chooseIndex(filters)}`,

@@ -45,7 +45,28 @@ async function deleteRows(job: JobCtx, { id }: ImportRow, budget: { steps: numbe
   return false
 }
 
+const callsPerStep = 100
+
+/** Deletes the undo data of calls. Returns false when there are none left. */
+async function sweepCalls({ db, now }: JobCtx): Promise<boolean> {
+  const dueCalls = await db.all(
+    sql<{ id: string }>`select id from data_imports indexed by data_imports_calls_to_sweep
+      where source = 'api' and undo_until is not null and rows_deleted_at is null and phase is null
+        and undo_until <= ${now()} and modified_at <= ${now() - importRetentionDays * dayMs}
+      order by modified_at limit ${callsPerStep}`,
+  )
+  if (dueCalls.length === 0) return false
+  const ids = JSON.stringify(dueCalls.map(({ id }) => id))
+  await db.batch([
+    sql`delete from import_orders where import_id in (select value from json_each(${ids}))`,
+    sql`update data_imports set rows_deleted_at = ${now()}, version = version + 1
+      where id in (select value from json_each(${ids})) and phase is null`,
+  ])
+  return dueCalls.length === callsPerStep
+}
+
 export async function sweepImportData(job: JobCtx): Promise<void> {
+  for (let step = 0; step < stepsPerSweep; step++) if (!(await sweepCalls(job))) break
   const budget = { steps: stepsPerSweep }
   for (const row of await findDue(job)) {
     if (row.files_deleted_at === null)

@@ -183,7 +183,8 @@ export const listImportRows = operation({
   path: '/v1/data-imports/{id}/rows',
   summary: 'List the rows of an import',
   description:
-    'Lists the rows of the file with their outcome and its reason, and with that of an undo. Rows are deleted ' +
+    'Lists the rows of the file with their outcome and its reason, and with that of an undo. For an import by a call ' +
+    'these are the orders that it created or updated, numbered by their place in the call. Rows are deleted ' +
     `${importRetentionDays} days after the import ends.`,
   roles: importRoles,
   params: ImportParams,

@@ -29,15 +29,24 @@ const isBoughtOption = (
 ) => sql`exists (select 1 from purchases, json_each(purchases.options)
   where purchases.edition_id = ${editionId} and purchases.options <> '[]' and json_each.value ->> 'api_id' = ${id})`
 
-export function buildRemoval({ id: importId, edition_id }: ImportRow, { kind, id }: CatalogueEntry): Statement[] {
+/** Whether the undo of a later import gives the entry back to an order that this undo kept. */
+const isRestoredLater = (importId: string, id: string) => sql`exists (select 1 from import_orders kept
+  join import_orders later on later.order_id = kept.order_id
+  where kept.import_id = ${importId} and kept.undo_outcome = 'kept' and later.import_id <> kept.import_id
+    and later.undo_outcome is null and instr(later.undo_data, ${id}))`
+
+export function buildRemoval(row: ImportRow, { kind, id }: CatalogueEntry): Statement[] {
+  const { id: importId, edition_id } = row
+  const isNeeded = row.kept_orders > 0 ? isRestoredLater(importId, id) : sql`0`
   if (kind === 'options')
     return [
-      sql`delete from options where id = ${id} and not ${isBoughtOption(edition_id, id)} and not exists (select 1
+      sql`delete from options where id = ${id} and not ${isNeeded} and not ${isBoughtOption(edition_id, id)} and not exists (select 1
         from import_products other, json_each(other.option_ids) where other.import_id in (select id from data_imports
           where edition_id = ${edition_id}) and other.import_id <> ${importId} and json_each.value = ${id})`,
     ]
   const column = columns[kind]
   const isUsed = [
+    isNeeded,
     isBought(column, edition_id, id),
     sql`exists (select 1 from import_products where import_id in (select id from data_imports
       where edition_id = ${edition_id}) and import_id <> ${importId} and ${sql.raw(column)} = ${id})`,

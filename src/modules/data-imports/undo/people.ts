@@ -41,6 +41,8 @@ const isUsed = (editionId: string) => sql`(${hasOrder}
   or exists (select 1 from consent_records where user_id = u.id)
   or exists (select 1 from campaign_receipts where user_id = u.id)
   or exists (select 1 from erasures where user_id = u.id)
+  or exists (select 1 from import_orders later where later.undo_data ->> '$.updated.order.user_id' = u.id
+    and later.undo_outcome is null)
   or exists (select 1 from edition_customers where user_seq = u.seq and edition_id <> ${editionId})
   or exists (select 1 from audit_log where organization_id = u.organization_id and resource_id = u.id)
   or u.last_seen_at is not null or ${isInRunningAudience(sql`u`)})`
