@@ -124,6 +124,19 @@ export const JsonObject = z
 
 export const LanguageCode = z.enum(languages)
 
+const lowerLetters = (text: string): string => text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
+
+/** A code in a request, in letters of either case. Answers have lower case. */
+export const AnyCase = <const Codes extends readonly [string, ...string[]]>(codes: Codes) =>
+  z
+    .string()
+    .overwrite(lowerLetters)
+    .pipe(z.enum(codes))
+    .openapi({ enum: [...codes] })
+
+/** A language in a request. */
+export const LanguageInput = AnyCase(languages)
+
 // The types of `openapi()` lack `propertyNames` of OpenAPI 3.1.
 const languageKeys: object = { propertyNames: { enum: languages }, maxProperties: languages.length }
 
@@ -131,16 +144,28 @@ export const Translated = (max: number) =>
   z
     .record(z.string(), z.string().max(max))
     .superRefine((value, context) => {
-      for (const key of Object.keys(value))
-        if (!(languages as readonly string[]).includes(key))
+      const keys = Object.keys(value)
+      for (const [index, key] of keys.entries()) {
+        const language = lowerLetters(key)
+        if (!(languages as readonly string[]).includes(language))
           context.addIssue({
             code: 'custom',
             path: [key],
             params: { code: 'unknown_language' },
             message: `Must be one of ${languages.join(', ')}.`,
           })
+        else if (keys.findIndex((other) => lowerLetters(other) === language) < index)
+          context.addIssue({
+            code: 'custom',
+            path: [key],
+            params: { code: 'duplicate' },
+            message: 'This language is listed more than once.',
+          })
+      }
     })
-    .transform((value) => value as TranslatedDict)
+    .transform((value): TranslatedDict =>
+      Object.fromEntries(Object.entries(value).map(([key, text]) => [lowerLetters(key), text])),
+    )
     .openapi({
       ...languageKeys,
       example: { en: 'Summer festival', da: 'Sommerfestival' },

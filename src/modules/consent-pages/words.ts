@@ -1,4 +1,4 @@
-import { type Language, languages, parseLanguage } from '../../domain/languages.ts'
+import { type Language, parseLanguage } from '../../domain/languages.ts'
 
 /** The status of an answer on the page. `outdated`: given to an earlier wording that no longer counts. */
 export type PageStatus = 'none' | 'pending' | 'given' | 'outdated' | 'skipped' | 'withdrawn' | 'expired'
@@ -217,8 +217,7 @@ export const languageNames: Readonly<Record<Language, string>> = {
 }
 
 /** Returns null when a link asks for no language, or for one that has no texts. */
-export const parsePageLanguage = (text: string | undefined): Language | null =>
-  languages.find((language) => language === text) ?? null
+export const parsePageLanguage = (text: string | undefined): Language | null => parseLanguage(text ?? '')
 
 /** Chooses the language that the link asks for, else the person's, else English. */
 export const choosePageLanguage = (text: string | undefined, locale: string): Language =>

@@ -13,7 +13,7 @@ import {
 import { utf8 } from '../../domain/text/encoding.ts'
 import { channels } from '../../domain/messaging/messaging.ts'
 import { suppressionReasons } from '../../domain/messaging/suppressions.ts'
-import { Id, IdParams, Instant, LanguageCode, orNull, Timestamp } from '../../http/fields.ts'
+import { Id, IdParams, Instant, LanguageCode, LanguageInput, orNull, Timestamp } from '../../http/fields.ts'
 import { type ListRequest, ListPage, IdFilter, listQuery } from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
 
@@ -103,7 +103,7 @@ export const UserConsent = z
   })
   .openapi('UserConsent')
 
-const Language = LanguageCode.openapi({ description: 'The language in which the person was asked.', example: 'da' })
+const Language = LanguageInput.openapi({ description: 'The language in which the person was asked.', example: 'da' })
 
 const AnswerBody = z.object({
   language: Language,

@@ -117,7 +117,11 @@ export async function createImport(ctx: Ctx, input: CreateDataImportInput): Prom
     uses_organization_memory: hasOrganizationRole(ctx, input),
     remembered_options: null,
     status: file ? ('parsing' as const) : dataImportLifecycle.initial,
-    options: { ...defaultOptions, ...input.options },
+    options: {
+      ...defaultOptions,
+      ...input.options,
+      ...(input.emit_webhooks === undefined ? {} : { emit_webhooks: input.emit_webhooks }),
+    },
     file_id: file?.id ?? null,
     created_at: now,
     modified_at: now,

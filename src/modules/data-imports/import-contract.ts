@@ -21,6 +21,7 @@ import { orderStatuses } from '../../domain/orders/orders.ts'
 import {
   Count,
   EditionSummary,
+  AnyCase,
   Id,
   OrganizationSummary,
   orNull,
@@ -73,14 +74,44 @@ const optionFields = {
   create_missing_products: z.boolean().openapi({
     description: 'False: you have to map products that the edition does not have.',
   }),
-  emit_webhooks: z.boolean(),
+  emit_webhooks: z
+    .boolean()
+    .openapi({ deprecated: true, description: 'Deprecated: use `emit_webhooks` of the import.' }),
   send_receipts: z.boolean(),
   skipped: z.boolean().openapi({
     description: 'True: a consent with the value no was shown and skipped. False: it was not asked.',
   }),
 }
 const Options = z.object(optionFields).openapi('DataImportOptions')
-const OptionChanges = z.object(optionFields).partial().openapi('DataImportOptionChanges')
+const OptionChanges = z
+  .object({
+    ...optionFields,
+    default_currency: AnyCase(currencies)
+      .nullable()
+      .openapi({ enum: [...currencies, null] }),
+  })
+  .partial()
+  .openapi('DataImportOptionChanges')
+
+const EmitWebhooks = z.boolean().openapi({
+  description:
+    'Sends `purchase.action` for every purchase that becomes active or cancelled, and the events of consents. By default nothing is sent.',
+})
+
+/** An older client may send the option, and a client that sends back an answer sends both. */
+const isEitherField = (body: {
+  emit_webhooks?: boolean | undefined
+  options?: { emit_webhooks?: boolean | undefined } | undefined
+}): boolean =>
+  body.emit_webhooks === undefined ||
+  body.options?.emit_webhooks === undefined ||
+  body.emit_webhooks === body.options.emit_webhooks
+
+const differingFields = {
+  path: ['options', 'emit_webhooks'],
+  params: { code: 'not_both' },
+  message: 'This differs from emit_webhooks. Send only emit_webhooks.',
+}
 
 const FormatWarning = z
   .object({
@@ -148,6 +179,7 @@ export const DataImport = z
     file_format: orNull(FileFormat).openapi({
       description: 'How the file was read. Change it with `options`. Null until the file is read.',
     }),
+    emit_webhooks: z.boolean(),
     options: Options,
     remembered_options: z.array(z.enum(rememberedOptions)).openapi({
       description: 'Options that were taken from the last import of the same `external_source`.',
@@ -214,30 +246,36 @@ const listImportsQuery = listQuery({
 export type ImportFilters = ListFilters<typeof listImportsQuery>
 export type ImportOrdering = z.output<typeof listImportsQuery>['ordering']
 
-const CreateDataImport = z.object({
-  organization_id: Id('org'),
-  edition_id: Id('edt'),
-  file_id: Id('fil').nullable().optional().openapi({ description: 'A file with the purpose `import`.' }),
-  name: ImportName.optional().openapi({ description: 'Defaults to the name of the file.' }),
-  external_source: ExternalSource.nullable()
-    .optional()
-    .openapi({
-      description:
-        'The other system. Name it if you import files of several systems or shops. If you omit it, it is taken from ' +
-        'an earlier import with the same headers, or detected or made from the headers.',
-    }),
-  options: OptionChanges.default({}).openapi({ default: {} }),
-})
+const CreateDataImport = z
+  .object({
+    organization_id: Id('org'),
+    edition_id: Id('edt'),
+    file_id: Id('fil').nullable().optional().openapi({ description: 'A file with the purpose `import`.' }),
+    name: ImportName.optional().openapi({ description: 'Defaults to the name of the file.' }),
+    external_source: ExternalSource.nullable()
+      .optional()
+      .openapi({
+        description:
+          'The other system. Name it if you import files of several systems or shops. If you omit it, it is taken from ' +
+          'an earlier import with the same headers, or detected or made from the headers.',
+      }),
+    emit_webhooks: EmitWebhooks.optional(),
+    options: OptionChanges.default({}).openapi({ default: {} }),
+  })
+  .refine(isEitherField, differingFields)
 export type CreateDataImportInput = z.output<typeof CreateDataImport>
 
-const UpdateDataImport = z.object({
-  name: ImportName.optional(),
-  file_id: Id('fil').optional().openapi({ description: 'Another file. The mapping starts again.' }),
-  external_source: ExternalSource.optional(),
-  options: OptionChanges.optional().openapi({
-    description: 'Options to change. A new delimiter, encoding, quotes or header makes the file be read again.',
-  }),
-})
+const UpdateDataImport = z
+  .object({
+    name: ImportName.optional(),
+    file_id: Id('fil').optional().openapi({ description: 'Another file. The mapping starts again.' }),
+    external_source: ExternalSource.optional(),
+    emit_webhooks: EmitWebhooks.optional(),
+    options: OptionChanges.optional().openapi({
+      description: 'Options to change. A new delimiter, encoding, quotes or header makes the file be read again.',
+    }),
+  })
+  .refine(isEitherField, differingFields)
 export type UpdateDataImportInput = z.output<typeof UpdateDataImport>
 
 export const listDataImports = operation({

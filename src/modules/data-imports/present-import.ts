@@ -105,6 +105,7 @@ const presentFormat = (format: StoredFormat): z.input<typeof DataImport>['file_f
 
 export function presentDataImport(row: ImportDetailRow, ctx: Ctx): z.input<typeof DataImport> {
   const columns = row.column_summary
+  const options = readOptions(row.options)
   return {
     id: row.id,
     name: row.name,
@@ -120,7 +121,8 @@ export function presentDataImport(row: ImportDetailRow, ctx: Ctx): z.input<typeo
         ? null
         : { id: row.file_id, name: row.file_name ?? '', size: row.file_size ?? 0 },
     file_format: row.format && presentFormat(row.format),
-    options: readOptions(row.options),
+    emit_webhooks: options.emit_webhooks,
+    options,
     remembered_options: [...(row.remembered_options ?? [])],
     ...pickCounts(row),
     progress: getImportProgress(row),

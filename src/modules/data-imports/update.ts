@@ -26,7 +26,12 @@ const buildMappingDeletion = (id: string): Statement[] => [
 function mergeOptions(row: LoadedImport, input: UpdateDataImportInput): ImportOptions {
   const before = readOptions(row.options)
   const hasNewFile = input.file_id !== undefined && input.file_id !== row.file_id
-  return { ...before, ...(hasNewFile ? { group_by: null } : {}), ...input.options }
+  return {
+    ...before,
+    ...(hasNewFile ? { group_by: null } : {}),
+    ...input.options,
+    ...(input.emit_webhooks === undefined ? {} : { emit_webhooks: input.emit_webhooks }),
+  }
 }
 
 const hasChanged = (one: ImportOptions, other: ImportOptions, names: readonly (keyof ImportOptions)[]): boolean =>

@@ -7,7 +7,9 @@ import {
   Id,
   Image,
   JsonObject,
+  AnyCase,
   LanguageCode,
+  LanguageInput,
   Name,
   OrganizationSummary,
   orNull,
@@ -20,12 +22,13 @@ import {
 export const CountryCode = z.enum(countryCodes)
 export const TaxType = z.enum(taxTypes)
 export const Currency = z.enum(currencies)
+export const CurrencyInput = AnyCase(currencies)
 export const SmsSenderName = z.enum(smsSenderNames)
 export const MetaTitle = Translated(1000)
 export const MetaDescription = Translated(5000)
 
 export const EnabledLanguages = z
-  .array(LanguageCode)
+  .array(LanguageInput)
   .min(1)
   .superRefine((languages, context) => {
     for (const [index, language] of languages.entries())
@@ -102,7 +105,7 @@ export const EditionDetail = z
       description: 'The time of the first publication. Null when the edition was never published.',
     }),
     default_language: LanguageCode,
-    enabled_languages: EnabledLanguages,
+    enabled_languages: z.array(LanguageCode).min(1).max(LanguageCode.options.length).openapi({ uniqueItems: true }),
     tax_type: TaxType,
     default_price_tax_rate: TaxRate,
     default_deposit_tax_rate: TaxRate,

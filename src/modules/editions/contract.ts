@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { roleCodes } from '../../domain/accounts/access.ts'
 import { editionStatuses } from '../../domain/editions/editions.ts'
-import { Id, IdParams, InstantOrNull, JsonObject, LanguageCode, Name, TimeZone } from '../../http/fields.ts'
+import { Id, IdParams, InstantOrNull, JsonObject, LanguageInput, Name, TimeZone } from '../../http/fields.ts'
 import {
   BooleanFilter,
   ListPage,
@@ -14,7 +14,7 @@ import { operation } from '../../http/operations/operation.ts'
 import {
   maxChoices,
   CountryCode,
-  Currency,
+  CurrencyInput,
   EditionDetail,
   EditionListItem,
   EditionMeta,
@@ -36,7 +36,7 @@ const CreateEdition = z.object({
   end_date: InstantOrNull.optional(),
   timezone: TimeZone.default('UTC'),
   default_country_code: CountryCode.default('+45'),
-  default_language: LanguageCode.default('en'),
+  default_language: LanguageInput.default('en'),
   enabled_languages: EnabledLanguages.optional().openapi({
     description: 'By default it is only the default language.',
   }),
@@ -51,13 +51,13 @@ const UpdateEdition = z.object({
   default_country_code: CountryCode.optional(),
   is_draft: z.boolean().optional(),
   is_archived: z.boolean().optional(),
-  default_language: LanguageCode.optional(),
+  default_language: LanguageInput.optional(),
   enabled_languages: EnabledLanguages.optional(),
   tax_type: TaxType.optional(),
   default_price_tax_rate: TaxRate.optional(),
   default_deposit_tax_rate: TaxRate.optional(),
   default_packaging_deposit_tax_rate: TaxRate.optional(),
-  currency: Currency.optional(),
+  currency: CurrencyInput.optional(),
   fee_rule_id: Id('fee').nullable().optional(),
   merchant_account_id: Id('mac').nullable().optional(),
   merchant_account_extra_parameters: JsonObject.optional(),

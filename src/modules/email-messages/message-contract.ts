@@ -14,6 +14,7 @@ import {
   Id,
   JsonObject,
   LanguageCode,
+  LanguageInput,
   OrganizationSummary,
   orNull,
   RequiredText,
@@ -101,7 +102,7 @@ export const PreviewEmailMessage = z.object({
   mode: z.enum(['mjml', 'html']).default('mjml').openapi({
     description: '`mjml` renders the whole message as it is sent, `html` only its content.',
   }),
-  language: LanguageCode.optional().openapi({ description: 'When absent, the default language of the edition.' }),
+  language: LanguageInput.optional().openapi({ description: 'When absent, the default language of the edition.' }),
   context: JsonObject.optional().openapi({
     description: 'Values that replace the sample values of variables.',
     example: { customer: { first_name: 'Ægir' } },

@@ -9,7 +9,7 @@ import {
   webhookSecretPattern,
 } from '../../domain/refunds/merchant-accounts.ts'
 import { currencies } from '../../domain/money.ts'
-import { Id, IdParams, RequiredText, Timestamp } from '../../http/fields.ts'
+import { AnyCase, Id, IdParams, RequiredText, Timestamp } from '../../http/fields.ts'
 import { BooleanFilter, ListPage, type ListFilters, IdFilter, listQuery } from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
 
@@ -19,13 +19,19 @@ const Name = RequiredText(maxMerchantAccountNameLength).openapi({ example: 'Nord
 const Description = z.string().trim().max(maxMerchantAccountDescriptionLength)
 
 const Currencies = z
-  .array(z.enum(currencies))
+  .array(AnyCase(currencies))
   .min(1)
   .max(currencies.length)
   .refine((chosen) => new Set(chosen).size === chosen.length, {
     params: { code: 'repeated' },
     message: 'Each currency may appear once.',
   })
+  .openapi({ uniqueItems: true, example: ['dkk', 'eur'] })
+
+const SupportedCurrencies = z
+  .array(z.enum(currencies))
+  .min(1)
+  .max(currencies.length)
   .openapi({ uniqueItems: true, example: ['dkk', 'eur'] })
 
 const ProviderAccount = z
@@ -64,7 +70,7 @@ export const MerchantAccount = z
     name: Name,
     description: Description,
     type: Type,
-    supported_currencies: Currencies,
+    supported_currencies: SupportedCurrencies,
     provider_account: ProviderAccount.nullable(),
     has_api_key: z.boolean(),
     api_key_last4: z

@@ -144,6 +144,17 @@ function listWarnings({ order, path }: OrderEntry, { payment }: ExistingOrder): 
   return warnings
 }
 
+/** Warns about a new order of a call in another currency than the edition's. An order of a file has no path. */
+function warnAboutCurrency(
+  { currency }: ImportEdition,
+  { order, path }: OrderEntry,
+  existing: ExistingOrder,
+): FieldError[] {
+  if (path.length === 0 || existing.order || order.currency === currency) return []
+  const detail = `The order is in ${order.currency.toUpperCase()}, and the edition in ${currency.toUpperCase()}.`
+  return [fieldError([...path, 'currency'], 'other_currency', detail)]
+}
+
 export function checkOrder(edition: ImportEdition, entry: OrderEntry, existing: ExistingOrder): OrderCheck {
   const { order } = entry
   const vatRate = edition.tax_type === 'vat' ? edition.default_price_tax_rate : 0
@@ -158,7 +169,8 @@ export function checkOrder(edition: ImportEdition, entry: OrderEntry, existing: 
   ]
   if (errors.length) return { errors, amounts, warnings: [] }
   const mismatches = compareTotals(entry, amounts.totals.total_minor, addUpTo)
-  return { errors, amounts, warnings: [...mismatches, ...listWarnings(entry, existing)] }
+  const warnings = [...mismatches, ...warnAboutCurrency(edition, entry, existing), ...listWarnings(entry, existing)]
+  return { errors, amounts, warnings }
 }
 
 /** The customers of orders and the products of the edition, as they were read. */

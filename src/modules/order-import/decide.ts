@@ -28,6 +28,7 @@ import {
 } from './check.ts'
 import { toAnnouncedUser, type OrderDecision, type ResolvedOrder } from './order-rows.ts'
 import type { ImportState } from './state.ts'
+import { ProductWarnings } from './warn-about-products.ts'
 import type { DecisionContext, ImportEdition, PurchaseChange, Write } from './writes.ts'
 import type { OrderRow } from '../../db/schema/sales/orders.ts'
 
@@ -211,6 +212,7 @@ export function decideOrderGroup(
 ): GroupDecision {
   const refusedOutcomes: OrderOutcome[] = []
   const acceptedOrders: AcceptedOrder[] = []
+  const products = new ProductWarnings(state)
   for (const entry of group) {
     const { index, order } = entry
     const existing = state.orders.get(order.external_id)
@@ -227,7 +229,7 @@ export function decideOrderGroup(
     const check = checkOrder(context.edition, entry, { order: existing, payment })
     if (check.errors.length) refusedOutcomes.push({ ...base, action: 'error', errors: check.errors })
     else {
-      const warnings = [...check.warnings, ...(differences ? differences.customer : [])]
+      const warnings = [...check.warnings, ...(differences ? differences.customer : []), ...products.list(entry)]
       acceptedOrders.push({ entry, existing, check: { ...check, warnings } })
     }
   }

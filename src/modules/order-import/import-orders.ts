@@ -2,6 +2,8 @@ import { sql } from 'drizzle-orm'
 import type { Ctx, JobCtx } from '../../context.ts'
 import { commitPart, type TransactionRead, abortUnless } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
+import { maxProducts } from '../../domain/data-imports/data-imports.ts'
+import { fold } from '../../domain/text/fold.ts'
 import { LostRace } from '../../domain/errors.ts'
 import { type DuplicatePolicy, type ExternalOrder, maxUnitsPerOrder } from '../../domain/orders/external-orders.ts'
 import type { ChannelAddress } from '../../domain/messaging/suppressions.ts'
@@ -24,10 +26,11 @@ import {
   loadImportState,
   type LoadScope,
   type ExtraReads,
+  type ProductRow,
   readImportStateInTransaction,
 } from './state.ts'
 import { buildImportStatements } from './statements.ts'
-import type { DecisionContext, ImportEdition } from './writes.ts'
+import { type DecisionContext, type ImportEdition, listInsertedRows } from './writes.ts'
 import type { OrderRow } from '../../db/schema/sales/orders.ts'
 import { buildPurchaseEvent } from '../purchases/index.ts'
 
@@ -122,8 +125,18 @@ const buildStateQuery = (run: ImportRun, group: readonly OrderEntry[]): [LoadSco
   ]
 }
 
-const loadGroupState = (ctx: JobCtx, run: ImportRun, group: readonly OrderEntry[]): Promise<ImportState> =>
-  loadImportState(ctx.db, ...buildStateQuery(run, group))
+/** Also reads the names of the edition's products if an order of a call would create one. Users of files are asked. */
+async function loadGroupState(ctx: JobCtx, run: ImportRun, group: readonly OrderEntry[]): Promise<ImportState> {
+  const state = await loadImportState(ctx.db, ...buildStateQuery(run, group))
+  const createsProduct = group.some(
+    ({ order, path }) => path.length > 0 && order.items.some(({ product }) => !state.products.has(fold(product))),
+  )
+  if (!createsProduct) return state
+  const products = await ctx.db.all(
+    sql<{ name: string }>`select name from products where edition_id = ${run.edition.id} limit ${maxProducts}`,
+  )
+  return { ...state, product_names: products.map(({ name }) => name) }
+}
 
 /**
  * Reads the state of a group at the end of the transaction that writes the group before it. When that group found no
@@ -255,13 +268,17 @@ export const previewGroup = async (ctx: JobCtx, run: ImportRun, group: readonly 
 /** Previews orders in groups. Orders that earlier groups would create count as existing. */
 export async function previewOrders(ctx: Ctx, run: ImportRun, orders: readonly OrderEntry[]): Promise<OrderOutcome[]> {
   const previewedOrders = new Map<string, OrderRow>()
+  const previewedProducts = new Map<string, ProductRow>()
   const outcomes: OrderOutcome[] = []
   for (const group of groupOrders(orders)) {
     const state = await loadGroupState(ctx, run, group)
     const { decision } = decideGroup(ctx, run, group, {
       ...state,
       orders: new Map([...state.orders, ...previewedOrders]),
+      products: new Map([...state.products, ...previewedProducts]),
     })
+    for (const product of listInsertedRows(decision.writes, 'products'))
+      previewedProducts.set(product.name_folded, product)
     for (const order of decision.orders) previewedOrders.set(order.external_id ?? '', order)
     outcomes.push(...decision.outcomes)
   }

@@ -52,6 +52,8 @@ export interface ImportState {
   /** By folded name. */
   products: ReadonlyMap<string, ProductRow>
   locations: ReadonlyMap<string, LocationRow>
+  /** Names of the edition's products; undefined when new products need no warning. */
+  product_names?: readonly string[] | undefined
   /** Names of products and variants by id. */
   names: ReadonlyMap<string, string>
   /** By `buildChildKey`. */

@@ -6,6 +6,7 @@ import { refundReasons, refundSources, refundStatuses, refundTargets } from '../
 import {
   EditionSummary,
   FullName,
+  AnyCase,
   Id,
   IdParams,
   JsonObject,
@@ -140,8 +141,7 @@ const requestFields = {
     description:
       'The amount to pay back; by default everything that is left. 0 is allowed only with `cancel_purchase`.',
   }),
-  currency: z
-    .enum(currencies)
+  currency: AnyCase(currencies)
     .optional()
     .openapi({ description: 'The currency of the order. Optional: a different currency is refused.' }),
   reason: z.enum(refundReasons),

@@ -24,6 +24,7 @@ export {
   readProduct,
   suggestProduct,
   type ProductTuple,
+  indexSimilarNames,
 } from './rows/products.ts'
 export { buildContentKey, numberRow, readOccurrence } from './rows/row-keys.ts'
 export { toWireOrder } from './rows/wire.ts'

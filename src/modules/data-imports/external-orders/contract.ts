@@ -47,12 +47,18 @@ export const ExternalOrdersImport = z
     organization: OrganizationSummary,
     edition: EditionSummary,
     dry_run: z.boolean(),
-    options: z.object({
-      on_duplicate: z.enum(duplicatePolicies),
-      emit_webhooks: z.boolean(),
-      send_receipts: z.boolean(),
-      skipped: z.boolean(),
-    }),
+    on_duplicate: z.enum(duplicatePolicies),
+    emit_webhooks: z.boolean(),
+    send_receipts: z.boolean(),
+    skipped: z.boolean(),
+    options: z
+      .object({
+        on_duplicate: z.enum(duplicatePolicies),
+        emit_webhooks: z.boolean(),
+        send_receipts: z.boolean(),
+        skipped: z.boolean(),
+      })
+      .openapi({ deprecated: true, description: 'Deprecated: the same fields are in the import itself.' }),
     total_rows: Orders,
     created_orders: Orders,
     updated_orders: Orders,

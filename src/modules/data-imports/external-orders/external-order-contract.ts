@@ -22,7 +22,7 @@ import { orderStatuses, transactionServices } from '../../../domain/orders/order
 import { maxUses } from '../../../domain/orders/purchases.ts'
 import { maxEmailLength, maxPersonNameLength, normalizeEmail, splitFullName } from '../../../domain/accounts/users.ts'
 import { cleanKey, cleanName } from '../../../domain/text/invisible.ts'
-import { Code, Instant, InstantOrNull, JsonObject, PersonName, RequiredText } from '../../../http/fields.ts'
+import { AnyCase, Code, Instant, InstantOrNull, JsonObject, PersonName, RequiredText } from '../../../http/fields.ts'
 import { findUnknownFields } from '../../../http/requests/unknown-fields.ts'
 import { listFieldErrors } from '../../../http/requests/validation.ts'
 
@@ -178,7 +178,7 @@ export const ExternalOrderSchema = z
     order_number: Code(maxOrderNumberLength).nullish(),
     status: z.enum(orderStatuses).optional().openapi({ default: 'completed' }),
     created: Instant.optional(),
-    currency: z.enum(currencies),
+    currency: AnyCase(currencies),
     customer: Customer,
     items: z
       .array(Item)

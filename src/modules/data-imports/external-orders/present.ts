@@ -29,6 +29,7 @@ export function presentImport(
       edition_published_at: edition.published_at,
     }),
     dry_run,
+    ...row.options,
     options: row.options,
     total_rows: row.total_rows,
     created_orders: row.created_orders,

@@ -204,3 +204,9 @@ export function suggestProduct(tuple: ProductTuple, index: ProductIndex): Produc
     ? { ...map, variant_id: variant.id }
     : suggestNewProduct(findSimilar(variants, tuple.variant), product.id)
 }
+
+/** Finds the name of which a new one may be a misspelling. The names are folded once. */
+export function indexSimilarNames(names: readonly string[]): (name: string) => string | null {
+  const index = indexNames(names.map((name) => ({ id: name, name })))
+  return (name) => findSimilar(index, name)?.name ?? null
+}

@@ -1,0 +1,85 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { readCost } from '../support/cost.ts'
+import { anOrder, importOrders, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
+
+let shop: Shop
+beforeEach(async () => {
+  shop = await seedShop({ currency: 'dkk' })
+})
+
+const ofProducts = (...products: string[]) =>
+  anOrder({ items: products.map((product) => ({ product, quantity: 1, unit_price: 225 })) })
+
+async function listWarnings(orders: unknown[], options: object = {}) {
+  const { status, body } = await importOrders(shop, orders, { ...options })
+  expect(status).toBe(201)
+  return body.results.map(({ warnings }: { warnings: object[] }) => warnings)
+}
+
+describe('importExternalOrders', () => {
+  it('warns that a name made a product, and names the product that it may be', async () => {
+    expect(await listWarnings([ofProducts('Day ticket')])).toEqual([[]])
+    const [warnings] = await listWarnings([ofProducts('Day ticket', 'Day tickt')])
+    expect(warnings).toMatchObject([{ code: 'product_created', pointer: '#/orders/0/items/1/product' }])
+    expect(warnings[0].detail).toContain('"Day tickt" is new')
+    expect(warnings[0].detail).toContain('"Day ticket"')
+    expect(await listWarnings([ofProducts('Day tickt')])).toEqual([[]])
+  })
+
+  it('warns about a new product beside others, without a name that is near', async () => {
+    await listWarnings([ofProducts('Day ticket')])
+    const [warnings] = await listWarnings([ofProducts('Parking')])
+    expect(warnings).toMatchObject([
+      { code: 'product_created', detail: 'The product "Parking" is new in this edition.' },
+    ])
+  })
+
+  it('warns in the first call of an edition about names that are near each other only', async () => {
+    const warnings = await listWarnings([ofProducts('Day ticket'), ofProducts('Parking'), ofProducts('Day tickt')])
+    expect(warnings).toMatchObject([[], [], [{ code: 'product_created' }]])
+  })
+
+  it('warns once for each product, in a dry run as in the call itself', async () => {
+    await listWarnings([ofProducts('Day ticket')])
+    const orders = Array.from({ length: 60 }, () => ofProducts('Day tickt'))
+    const [dry, real] = [await listWarnings(orders, { dry_run: true }), await listWarnings(orders)]
+    expect(dry).toEqual(real)
+    expect(real.flat()).toHaveLength(1)
+  })
+
+  it('does not name products of other editions', async () => {
+    await listWarnings([ofProducts('Day ticket')])
+    const { organization_id } = shop
+    const other = await seedShop()
+    shop = other
+    expect(await listWarnings([ofProducts('Day tickt')])).toEqual([[]])
+    expect(other.organization_id).not.toBe(organization_id)
+  })
+
+  it('reads the products of the edition only for a product that is new', async () => {
+    await listWarnings([ofProducts('Day ticket')])
+    const more = Array.from({ length: 30 }, (_, index) => ofProducts(`Product ${index}`))
+    await listWarnings(more)
+    const stored = readCost(await importOrders(shop, [ofProducts('Day ticket')]))
+    const created = readCost(await importOrders(shop, [ofProducts('Camping')]))
+    expect(created.round_trips).toBe(stored.round_trips + 1)
+  })
+
+  it('takes thousands of new products in a call', async () => {
+    await listWarnings([ofProducts('Day ticket')])
+    const names = (order: number) => Array.from({ length: 200 }, (_, index) => `Ticket of kind ${order} ${index}`)
+    const { status, body } = await importOrders(
+      shop,
+      Array.from({ length: 10 }, (_, order) => ofProducts(...names(order))),
+    )
+    expect([status, body.created_orders]).toEqual([201, 10])
+    expect(body.results[0].warnings).toHaveLength(20)
+  })
+
+  it('warns about a new order in another currency than the edition', async () => {
+    const order = anOrder({ currency: 'eur', status: 'confirmed' })
+    const [warnings] = await listWarnings([order])
+    expect(warnings).toMatchObject([{ code: 'other_currency', pointer: '#/orders/0/currency' }])
+    expect(await listWarnings([{ ...order, status: 'completed' }], { on_duplicate: 'update' })).toEqual([[]])
+  })
+})
