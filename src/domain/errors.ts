@@ -162,14 +162,23 @@ export const unknownFieldError = (path: FieldPath, suggestion: string | null): F
 export const unknownParameterError = (name: string, suggestion: string | null): FieldError =>
   parameterError(name, 'unknown_parameter', addSuggestion('This parameter does not exist.', suggestion))
 
+/** Names of nested fields can be long. */
+const maxAttrLength = 100
+
+/** Says the first error, and how many others there are. `listed` is how many `errors` contains. */
+export function describeErrors(errors: readonly FieldError[], listed = errors.length): string {
+  const [first] = errors
+  if (!first) return 'The request is invalid.'
+  const sentences = [first.attr === null || first.attr.length > maxAttrLength ? '' : `\`${first.attr}\`:`, first.detail]
+  const others = errors.length - 1
+  if (others === 1) sentences.push('1 more field is invalid.')
+  if (others > 1) sentences.push(`${others} more fields are invalid.`)
+  if (listed < errors.length) sentences.push(`The first ${listed} are in \`errors\`.`)
+  return sentences.filter(Boolean).join(' ')
+}
+
 export const invalid = (...errors: FieldError[]): AppError =>
-  new AppError(
-    'validation_error',
-    errors.length === 1 ? '1 field is invalid.' : `${errors.length} fields are invalid.`,
-    {
-      errors,
-    },
-  )
+  new AppError('validation_error', describeErrors(errors), { errors })
 
 export const invalidCursor = (): AppError =>
   invalid(
@@ -181,7 +190,7 @@ export const invalidCursor = (): AppError =>
   )
 
 /** Also for a resource that the caller may not see, so that the response does not reveal that it exists. */
-export const notFound = (): AppError => new AppError('not_found', 'Not found.')
+export const notFound = (detail = 'Not found.'): AppError => new AppError('not_found', detail)
 
 /** For an id in a body. An id of another tenant gets the same error, so that it does not reveal that it exists. */
 export const doesNotExist = (...path: string[]): AppError =>

@@ -27,8 +27,19 @@ export const Id = (prefix: string) =>
     .max(64)
     .openapi({ pattern: `^${prefix}_`, example: `${prefix}_${idExample}` })
 
-export const IdParams = (prefix: string) =>
-  z.object({ id: z.string().openapi({ param: { name: 'id', in: 'path' }, example: `${prefix}_${idExample}` }) })
+const prefixesOfIds = new WeakMap<object, string>()
+
+/** The prefix of the ids of a path parameter that `IdParams` made; null for others. */
+export const findParamPrefix = (params: z.ZodType, name: string): string | null =>
+  params instanceof z.ZodObject && name in params.shape
+    ? (prefixesOfIds.get(params.shape[name] as object) ?? null)
+    : null
+
+export function IdParams(prefix: string) {
+  const id = z.string().openapi({ param: { name: 'id', in: 'path' }, example: `${prefix}_${idExample}` })
+  prefixesOfIds.set(id, prefix)
+  return z.object({ id })
+}
 
 export const Timestamp = z.iso.datetime().openapi({ example: '2026-06-01T08:00:00.000Z' })
 

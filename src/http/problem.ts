@@ -61,7 +61,7 @@ export const Problem = z
       description: 'The stable code of the error. Write your error handling against it.',
       example: 'validation_error',
     }),
-    detail: z.string().openapi({ example: '1 field is invalid.' }),
+    detail: z.string().openapi({ example: '`name`: Must have at most 200 characters.' }),
     instance: z.string().optional().openapi({ example: '/v1/editions' }),
     request_id: z.string().optional().openapi({ example: 'req_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8' }),
     errors: z.array(FieldProblem),

@@ -73,7 +73,7 @@ describe('many faults of one request', () => {
     const reply = await post('/v1/webhooks', webhook({ events: repeatItem(20_000, 'none') }), token())
     expect(reply.status).toBe(400)
     expect(reply.body.errors).toHaveLength(100)
-    expect(reply.body.detail).toMatch(/^200\d\d fields are invalid\. The first 100 are in `errors`\.$/)
+    expect(reply.body.detail).toMatch(/ \d{5} more fields are invalid\. The first 100 are in `errors`\.$/)
   })
 
   it('are limited to twenty for each order of an import, and the other orders are imported', async () => {

@@ -12,7 +12,7 @@ const findErrors = (source: string) => {
 type Mistake = readonly [source: string, ...errors: (readonly [text: string, message: string])[]]
 
 const mistakes: readonly Mistake[] = [
-  ['user.email = "a"', ['=', '`=` cannot stand here.']],
+  ['user.email = "a"', ['=', 'One `=` compares nothing. Write `==`.']],
   ['user.is_active AND user.is_verified', ['AND', 'An operator such as `&&`, `||` or `==` is missing before `AND`.']],
   ["user.last_name == 'O'Brien'", ['Brien', 'An operator such as `&&`, `||` or `==` is missing before `Brien`.']],
   ['user.email == `b`', ['`', 'This character cannot stand here.']],

@@ -94,6 +94,7 @@ export function describeSyntaxError(code: string, text: string, summary: string)
   if (code.startsWith('invalid_')) return `${subject ?? 'This'} is not a number.`
   if (subject && /^[\w"'`]/.test(text))
     return `An operator such as \`&&\`, \`||\` or \`==\` is missing before ${subject}.`
+  if (subject === '`=`') return 'One `=` compares nothing. Write `==`.'
   return `${subject ?? 'This character'} cannot stand here.`
 }
 

@@ -1,4 +1,4 @@
-import { AppError, fieldError, invalid } from '../errors.ts'
+import { AppError, describeErrors, fieldError, invalid } from '../errors.ts'
 import { type Currency, toMajor } from '../money.ts'
 import { isPaid } from '../orders/orders.ts'
 import { heldStatuses, isHeld, type PurchaseStatus } from '../orders/purchases.ts'
@@ -6,10 +6,11 @@ import { refundLifecycle, type RefundStatus } from './refunds.ts'
 
 export const buildExceedsError = (max_minor: number, currency: string): AppError => {
   const max = toMajor(max_minor)
-  return new AppError('validation_error', '1 field is invalid.', {
-    errors: [
-      fieldError(['amount'], 'amount_exceeds_available', `At most ${max} ${currency.toUpperCase()} can be refunded.`),
-    ],
+  const errors = [
+    fieldError(['amount'], 'amount_exceeds_available', `At most ${max} ${currency.toUpperCase()} can be refunded.`),
+  ]
+  return new AppError('validation_error', describeErrors(errors), {
+    errors,
     extra: { max_available_refund_amount: max, currency },
   })
 }

@@ -58,9 +58,43 @@ export function findNearest<Candidate>(
 
 const maxNameLength = 64
 
-/** The name that a client probably meant, or null. */
-export const findNearestName = (text: string, names: readonly string[]): string | null =>
-  text.length > maxNameLength ? null : findNearest(text, names, (name) => [name])
+/** What other systems call fields of this API. The first name that there is counts. */
+const otherNames: Readonly<Record<string, readonly string[]>> = {
+  address: ['email'],
+  barcode: ['vendor_code'],
+  code: ['vendor_code', 'coupon_code'],
+  created_at: ['created'],
+  customer_id: ['user_id'],
+  date: ['created', 'occurred_at'],
+  id: ['external_id'],
+  key: ['external_id'],
+  language: ['locale'],
+  lang: ['locale'],
+  mail: ['email'],
+  mobile: ['phone_number'],
+  name: ['product', 'full_name', 'title'],
+  number: ['order_number', 'phone_number'],
+  order_id: ['external_id'],
+  phone: ['phone_number'],
+  price: ['unit_price', 'price_paid'],
+  product_name: ['product'],
+  qty: ['quantity'],
+  sku: ['product', 'vendor_code'],
+  surname: ['last_name'],
+  total: ['amount', 'line_total'],
+  title: ['name', 'product'],
+  type: ['variant'],
+  updated_at: ['modified'],
+}
+
+/** The name that a client probably meant, or null: what other systems call it, a similar name, or one of which it is a part. */
+export function findNearestName(text: string, names: readonly string[]): string | null {
+  if (text.length > maxNameLength) return null
+  const word = text.trim().toLowerCase()
+  const other = Object.hasOwn(otherNames, word) ? otherNames[word]?.find((name) => names.includes(name)) : undefined
+  if (other !== undefined) return other
+  return findNearest(text, names, (name) => [name]) ?? names.find((name) => name.split('_').includes(word)) ?? null
+}
 
 const minLongWord = 5
 

@@ -13,6 +13,7 @@ import {
   readPageRequest,
 } from '../requests/list-query.ts'
 import { logError } from '../log.ts'
+import { explainForeignId } from './foreign-ids.ts'
 import type { Operation } from './operation.ts'
 import { type Handling, jsonType, OperationRun, noStore, matchesWeakly } from './operation-run.ts'
 import { type HttpResponse, buildPublicUrl, buildErrorResponse } from '../problem.ts'
@@ -152,7 +153,7 @@ function register(
       checkPermission(ctx, operation)
       response = await run(c, ctx)
     } catch (error) {
-      response = buildErrorResponse(c, error)
+      response = buildErrorResponse(c, explainForeignId(error, operation, c.req.param('id')))
     }
     return respond(c, response)
   })

@@ -10,6 +10,7 @@ import * as idempotency from './idempotency.ts'
 import { restrictToRoles, checkPermissionOn, checkTarget, type Located } from './permission.ts'
 import { changesOne, type Operation } from './operation.ts'
 import { type HttpResponse, buildErrorResponse } from '../problem.ts'
+import { explainForeignId } from './foreign-ids.ts'
 import { parseQuery } from '../requests/query.ts'
 import { type IgnoredFields, findIgnoredFields } from '../requests/unknown-fields.ts'
 import { parseBody } from '../requests/validation.ts'
@@ -135,7 +136,8 @@ export class OperationRun<
       try {
         return await this.#buildResponse(c, ctx, await this.#decide(c, ctx, read))
       } catch (error) {
-        if (!(error instanceof LostRace)) return buildErrorResponse(c, error)
+        if (!(error instanceof LostRace))
+          return buildErrorResponse(c, explainForeignId(error, this.#operation, c.req.param('id')))
         if (attempts === maxAttempts) return buildErrorResponse(c, createConflict())
       }
     }

@@ -1,4 +1,5 @@
 import { AppError, notFound } from '../../domain/errors.ts'
+import { findNearestName } from '../../domain/text/nearest.ts'
 
 interface Route {
   method: string
@@ -29,10 +30,36 @@ function createMethodError(routes: readonly Route[]): AppError {
   return new AppError('method_not_allowed', `This path supports ${allow}.`, { headers: { allow } })
 }
 
+const maxPathLength = 200
+
+/** Finds a path of the API that differs from a path by the spelling of its names. Ids stay as they are. */
+function findNearPath(routes: readonly Route[], path: string): string | null {
+  if (path.length > maxPathLength) return null
+  const segments = path.replace(/\/$/, '').split('/')
+  const wholeSegments = segments[1] === 'v1' ? segments : ['', 'v1', ...segments.slice(1)]
+  const names = [...new Set(routes.map((route) => route.path))]
+    .filter((name) => name.startsWith('/v1/'))
+    .map((name) => name.split('/'))
+    .filter(({ length }) => length === wholeSegments.length)
+  const nearPaths = names.flatMap((parts) => {
+    const near = parts.map((part, index) => {
+      const segment = wholeSegments[index] ?? ''
+      return part.startsWith(':') || part === segment ? segment : findNearestName(segment, [part])
+    })
+    const changed = near.filter((part, index) => part !== wholeSegments[index]).length
+    return near.includes(null) || near.some((part, index) => part === '' && index > 0)
+      ? []
+      : [{ path: near.join('/'), changed }]
+  })
+  return nearPaths.toSorted((one, other) => one.changed - other.changed)[0]?.path ?? null
+}
+
 /** The error for a request without a route: 405 with `Allow` if the path has other methods, otherwise 404. */
 export function createRouteError(routes: readonly Route[], path: string): AppError {
   const matches = findRoutes(routes, path)
-  return matches.length ? createMethodError(matches) : notFound()
+  if (matches.length) return createMethodError(matches)
+  const nearPath = findNearPath(routes, path)
+  return nearPath === null ? notFound() : notFound(`Not found. Did you mean \`${nearPath}\`?`)
 }
 
 /**

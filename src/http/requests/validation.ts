@@ -1,5 +1,5 @@
 import type { z } from '@hono/zod-openapi'
-import { AppError, type FieldError, fieldError, invalid } from '../../domain/errors.ts'
+import { AppError, describeErrors, type FieldError, fieldError, invalid } from '../../domain/errors.ts'
 import { isSameJson } from '../../domain/text/json.ts'
 import { type IgnoredFields, findUnknownFields } from './unknown-fields.ts'
 
@@ -14,11 +14,30 @@ const formatCodes: Readonly<Record<string, string>> = {
   starts_with: 'invalid_id',
 }
 
-/** The stable code and the text of an issue that zod reports. */
-export function describeIssue(issue: Issue): [code: string, detail: string] {
+const typeNames: Readonly<Record<string, string>> = {
+  array: 'a list',
+  boolean: 'true or false',
+  int: 'a whole number',
+  null: 'null',
+  number: 'a number',
+  object: 'an object',
+  record: 'an object with a value for each name',
+  string: 'a text',
+}
+
+/** What JSON calls a value; null for an absent one. */
+const nameValue = (value: unknown): string | null => typeNames[Array.isArray(value) ? 'array' : typeof value] ?? null
+
+function describeType(expected: string, value: unknown): string {
+  const [name, actual] = [typeNames[expected] ?? expected, nameValue(value)]
+  return actual === null || actual === name ? `Must be ${name}.` : `Must be ${name}, and this is ${actual}.`
+}
+
+/** The stable code and the text of an issue that zod reports about `value`. */
+export function describeIssue(issue: Issue, value?: unknown): [code: string, detail: string] {
   switch (issue.code) {
     case 'invalid_type':
-      return ['invalid_type', `Must be of type ${issue.expected}.`]
+      return ['invalid_type', describeType(issue.expected, value)]
     case 'invalid_value':
       return ['invalid_choice', `Must be one of ${issue.values.map(String).join(', ')}.`]
     case 'too_big':
@@ -63,7 +82,7 @@ export function listFieldErrors(error: z.ZodError, input: unknown, prefix: reado
     const value = getValue(input, issue.path)
     if (value === undefined && issue.path.length) return fieldError(path, 'required', 'This field is required.')
     if (value === null) return fieldError(path, 'null', 'Must not be null.')
-    return fieldError(path, ...describeIssue(issue))
+    return fieldError(path, ...describeIssue(issue, value))
   })
 }
 
@@ -108,13 +127,7 @@ export function parseBody<S extends z.ZodType>(
   const result = remaining ? schema.safeParse(remaining) : strictResult
   const errors = listErrors(schema, result.error, remaining ?? input, context?.ignored)
   if (errors.length > maxErrors)
-    throw new AppError(
-      'validation_error',
-      `${errors.length} fields are invalid. The first ${maxErrors} are in \`errors\`.`,
-      {
-        errors: errors.slice(0, maxErrors),
-      },
-    )
+    throw new AppError('validation_error', describeErrors(errors, maxErrors), { errors: errors.slice(0, maxErrors) })
   if (!result.success || errors.length) throw invalid(...errors)
   return result.data
 }

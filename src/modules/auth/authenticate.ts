@@ -30,9 +30,21 @@ export interface Authenticated {
   touch: (() => Promise<void>) | null
 }
 
-const createRefusal = (error?: 'invalid_token') =>
-  new AppError('not_authenticated', 'Send a valid access token: Authorization: Bearer <token>.', {
-    headers: { 'www-authenticate': `Bearer realm="event-commerce"${error ? `, error="${error}"` : ''}` },
+const refusals = {
+  missing: 'Send an access token: `Authorization: Bearer <token>`.',
+  malformed:
+    'This is not an access token. Send the whole token as it was shown when it was created: `Authorization: Bearer ecm_…`.',
+  ended: 'This access token has expired, was revoked, or does not exist. Create another one.',
+  unknown_identity:
+    'This token of the identity provider is not valid here, or no member has its verified e-mail address.',
+} as const
+
+/** A token that ended and one that never was get the same answer. */
+const createRefusal = (reason: keyof typeof refusals) =>
+  new AppError('not_authenticated', refusals[reason], {
+    headers: {
+      'www-authenticate': `Bearer realm="event-commerce"${reason === 'missing' ? '' : ', error="invalid_token"'}`,
+    },
   })
 
 /**
@@ -94,22 +106,21 @@ async function checkNotEnded(row: TokenRow, { now, recordRefused }: Credentials)
     const reason = revoked_at === null && isExpired ? 'expired' : 'revoked'
     await recordRefused({ token_id: id, account_id, organization_id, reason })
   }
-  throw createRefusal('invalid_token')
+  throw createRefusal('ended')
 }
 
 async function authenticateToken(token: string, digest: Uint8Array, credentials: Credentials): Promise<Authenticated> {
   const { db, now } = credentials
-  const row = isWellFormedToken(token)
-    ? await db.first(
-        decodeAs(
-          tokenFields,
-          sql<TokenRow>`select ${buildSelectList(tokenFields)} from (select ${now} as now) as request cross join ${accessTokens}
-            join ${accounts} on ${accounts.id} = ${accessTokens.account_id}
-            where ${accessTokens.token_hash} = ${toHex(digest)}`,
-        ),
-      )
-    : undefined
-  if (!row) throw createRefusal('invalid_token')
+  if (!isWellFormedToken(token)) throw createRefusal('malformed')
+  const row = await db.first(
+    decodeAs(
+      tokenFields,
+      sql<TokenRow>`select ${buildSelectList(tokenFields)} from (select ${now} as now) as request cross join ${accessTokens}
+        join ${accounts} on ${accounts.id} = ${accessTokens.account_id}
+        where ${accessTokens.token_hash} = ${toHex(digest)}`,
+    ),
+  )
+  if (!row) throw createRefusal('ended')
   await checkNotEnded(row, credentials)
   const caller: Caller = {
     id: row.account_id,
@@ -142,7 +153,7 @@ async function authenticateIdentity(
             .from(accounts)
             .where(eq(accounts.email, email)),
         )
-  if (!row) throw createRefusal('invalid_token')
+  if (!row) throw createRefusal('unknown_identity')
   return {
     caller: {
       id: row.account_id,
@@ -163,7 +174,7 @@ const isRootToken = (digest: Uint8Array<ArrayBuffer>, rootToken: string | null):
 /** Finds the caller of an Authorization header, or throws 401. */
 export async function authenticate(header: string | undefined, credentials: Credentials): Promise<Authenticated> {
   const token = /^Bearer +([^\s]+) *$/i.exec(header ?? '')?.[1]
-  if (token === undefined) throw createRefusal(header ? 'invalid_token' : undefined)
+  if (token === undefined) throw createRefusal(header ? 'malformed' : 'missing')
   const digest = sha256OfShort(token)
   if (isRootToken(digest, credentials.rootToken)) return { caller: superuser, touch: null }
   if (credentials.identity && token.split('.').length === 3)
