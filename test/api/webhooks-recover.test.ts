@@ -43,14 +43,76 @@ describe('recoverWebhookDeliveries', () => {
     const before = await Promise.all([...others, elsewhere.id].map(buildDeliveryRow))
     const window = { since: formatTime(seededAt), until: formatTime(seededAt + 1000) }
     const reply = await ask(`/v1/webhooks/${endpoint.id}/recover`, window, world.people.EA.token)
-    expect([reply.status, reply.body]).toEqual([200, { recovered: 2 }])
+    const healthy = { waiting_reason: null, waiting_since: null, next_attempt_at: null }
+    expect([reply.status, reply.body]).toEqual([200, { recovered: 2, waiting: 2, ...healthy }])
     for (const id of [first, last]) {
       expect(await buildDeliveryRow(id)).toMatchObject({ status: 'retrying', step: 0, manual: null, attempts: 1 })
       expect((await buildDeliveryRow(id))?.next_retry_at).toBeLessThanOrEqual(Date.now())
     }
     expect(await Promise.all([...others, elsewhere.id].map(buildDeliveryRow))).toEqual(before)
     expect(enqueued).toEqual([{ endpoint_id: endpoint.id, delaySeconds: 0 }])
-    expect((await ask(`/v1/webhooks/${endpoint.id}/recover`, window)).body).toEqual({ recovered: 0 })
+    const repetition = await ask(`/v1/webhooks/${endpoint.id}/recover`, window)
+    expect(repetition.body).toEqual({ recovered: 0, waiting: 4, ...healthy })
+  })
+
+  it('counts deliveries that wait for a paused endpoint, and says why and until when', async () => {
+    const { post: ask, enqueued } = createQuietClient()
+    const failing = {
+      breaker_until: neverOpen,
+      failing_since: seededAt,
+      failing_reason: 'The endpoint answers 500.',
+      next_attempt_at: seededAt + 5000,
+    }
+    const { id } = await seedOwn(failing)
+    const waiting = { status: 'retrying', next_retry_at: neverOpen } as const
+    await seedDeliveries(place(), id, 2, waiting)
+    await seedDelivery(place(), id, { ...waiting, status: 'pending', attempts: 0, step: 0 })
+    await seedDelivery(place(), id, { ...waiting, claimed_until: neverOpen })
+    await seedDelivery({ ...place(), edition: world.a.editions[1].id }, id, waiting)
+    await seedDelivery(place(), id, { status: 'success' })
+    const before = await loadDeliveries(id)
+    const wait = {
+      waiting_reason: 'The endpoint answers 500.',
+      waiting_since: formatTime(seededAt),
+      next_attempt_at: formatTime(neverOpen),
+    }
+    const recover = (who: 'OA' | 'EA') =>
+      ask(`/v1/webhooks/${id}/recover`, { since: formatTime(0) }, world.people[who].token)
+    expect((await recover('EA')).body).toEqual({ recovered: 0, waiting: 4, ...wait })
+    expect((await recover('OA')).body).toEqual({ recovered: 0, waiting: 5, ...wait })
+    expect(await loadDeliveries(id)).toEqual(before)
+    expect(enqueued).toEqual([])
+
+    const lost = await seedDelivery(place(), id, { status: 'exhausted' })
+    expect((await recover('EA')).body).toEqual({ recovered: 1, waiting: 4, ...wait })
+    expect(await buildDeliveryRow(lost.id)).toMatchObject({ status: 'retrying', next_retry_at: neverOpen })
+    expect((await recover('EA')).body).toMatchObject({ recovered: 0, waiting: 5 })
+  })
+
+  it('says that recovered deliveries of a failing endpoint are attempted at once when nothing pauses it', async () => {
+    const { post: ask } = createQuietClient()
+    const reason = 'The endpoint cannot be reached (dns_failure).'
+    const later = { failing_since: seededAt, failing_reason: reason, next_attempt_at: neverOpen }
+    const { id } = await seedOwn(later)
+    await seedDelivery(place(), id)
+    await seedDelivery(place(), id, { status: 'retrying', next_retry_at: neverOpen })
+    const request = { since: formatTime(0) }
+    const { body } = await ask(`/v1/webhooks/${id}/recover`, request)
+    expect(body).toMatchObject({ recovered: 1, waiting: 1, waiting_reason: reason })
+    expect(Date.parse(body.next_attempt_at)).toBeLessThanOrEqual(Date.now())
+  })
+
+  it('answers a repeated request with the same numbers', async () => {
+    const { send } = createQuietClient()
+    const { id } = await seedOwn()
+    await seedDeliveries(place(), id, 2)
+    await seedDelivery(place(), id, { status: 'pending', next_retry_at: neverOpen })
+    const headers = { 'Idempotency-Key': `recover-${next()}` }
+    const request = { method: 'POST', body: { since: formatTime(0) }, headers }
+    const first = await send(`/v1/webhooks/${id}/recover`, request)
+    const second = await send(`/v1/webhooks/${id}/recover`, request)
+    expect(first.body).toMatchObject({ recovered: 2, waiting: 1 })
+    expect(second.text).toBe(first.text)
   })
 
   it('counts each delivery once for simultaneous requests', async () => {

@@ -2,10 +2,17 @@ import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../context.ts'
 import { mayAt } from '../../domain/accounts/access.ts'
 import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
-import { noWait, presentWait, type Wait } from '../../domain/waiting.ts'
-import type { WebhookDelivery, WebhookDeliveryDetail } from './delivery/delivery-contract.ts'
+import { presentWait } from '../../domain/waiting.ts'
+import type { Recovered, WebhookDelivery, WebhookDeliveryDetail } from './delivery/delivery-contract.ts'
+import type { Recovery } from './delivery/manual-sends.ts'
 import { endpointAdmins, type WebhookEndpoint, type WebhookEndpointDetail } from './endpoint-contract.ts'
-import { type DeliveryDetailRow, type DeliveryRow, type EndpointRow, getEndpointTenant } from './queries.ts'
+import {
+  type DeliveryDetailRow,
+  type DeliveryRow,
+  type EndpointRow,
+  getEndpointTenant,
+  getEndpointWait,
+} from './queries.ts'
 
 export const presentEndpointItem = (row: EndpointRow): z.input<typeof WebhookEndpoint> => ({
   id: row.id,
@@ -19,19 +26,6 @@ export const presentEndpointItem = (row: EndpointRow): z.input<typeof WebhookEnd
   created: toIso(row.created_at),
   modified: toIso(row.modified_at),
 })
-
-/** What the deliveries of an endpoint wait for. While the breaker is open nothing is attempted. */
-function getEndpointWait({
-  is_active,
-  failing_reason,
-  failing_since,
-  next_attempt_at,
-  breaker_until,
-}: EndpointRow): Wait {
-  if (!is_active || failing_since === null) return noWait
-  const attemptAt = next_attempt_at === null ? breaker_until : Math.max(next_attempt_at, breaker_until ?? 0)
-  return { waiting_reason: failing_reason, waiting_since: failing_since, next_attempt_at: attemptAt }
-}
 
 export const presentEndpoint = (row: EndpointRow, ctx: Ctx): z.input<typeof WebhookEndpointDetail> => ({
   ...presentEndpointItem(row),
@@ -77,4 +71,10 @@ export const presentDelivery = (row: DeliveryDetailRow): z.input<typeof WebhookD
     next_reason: attempt.next_reason,
     response_text: attempt.response_text,
   })),
+})
+
+export const presentRecovery = ({ recovered, waiting, ...wait }: Recovery): z.input<typeof Recovered> => ({
+  recovered,
+  waiting,
+  ...presentWait(wait),
 })

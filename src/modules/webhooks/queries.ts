@@ -8,6 +8,7 @@ import type { OutageRow } from '../../db/outages.ts'
 import { mayAt, roleCodes, type Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { Page, PageRequest } from '../../domain/page.ts'
+import { noWait, type Wait } from '../../domain/waiting.ts'
 import type { LoggedAttempt } from '../../domain/webhooks/webhooks.ts'
 import type { WebhookFilters, WebhookOrdering } from './contract.ts'
 import { maxListedAttempts } from './delivery/delivery-contract.ts'
@@ -43,6 +44,19 @@ export const getEndpointTenant = (endpoint: { organization_id: string; edition_i
   organization_id: endpoint.organization_id,
   editions: endpoint.edition_id === null ? [] : [endpoint.edition_id],
 })
+
+/** What the deliveries of an endpoint wait for. While the breaker is open nothing is attempted. */
+export function getEndpointWait({
+  is_active,
+  failing_reason,
+  failing_since,
+  next_attempt_at,
+  breaker_until,
+}: EndpointRow): Wait {
+  if (!is_active || failing_since === null) return noWait
+  const attemptAt = next_attempt_at === null ? breaker_until : Math.max(next_attempt_at, breaker_until ?? 0)
+  return { waiting_reason: failing_reason, waiting_since: failing_since, next_attempt_at: attemptAt }
+}
 
 export function listEndpoints(
   ctx: Ctx,

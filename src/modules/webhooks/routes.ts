@@ -2,7 +2,13 @@ import { mount, mountList, createRouter } from '../../http/operations/mount.ts'
 import * as contract from './contract.ts'
 import * as deliveries from './delivery/delivery-contract.ts'
 import { eventRequests, listEventKinds } from './events/event-contract.ts'
-import { presentDelivery, presentDeliveryItem, presentEndpoint, presentEndpointItem } from './present.ts'
+import {
+  presentDelivery,
+  presentDeliveryItem,
+  presentEndpoint,
+  presentEndpointItem,
+  presentRecovery,
+} from './present.ts'
 import { listDeliveries } from './delivery/list.ts'
 import { findDelivery, findEndpoint, listEndpoints, requireDeliveryRole } from './queries.ts'
 import { recoverDeliveries, retryDelivery, sendTest } from './delivery/manual-sends.ts'
@@ -65,7 +71,7 @@ mount(webhookRoutes, deliveries.testWebhook, {
 mount(webhookRoutes, deliveries.recoverWebhookDeliveries, {
   load: (ctx, { id }) => findEndpoint(ctx, id),
   handle: (ctx, { loaded, body }) => recoverDeliveries(ctx, loaded, body),
-  present: (recovery) => recovery,
+  present: presentRecovery,
   represent: (loaded, ctx) => presentEndpoint(loaded, ctx),
 })
 

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { deliveryStatuses } from '../../../domain/webhooks/webhooks.ts'
-import { Count, Id, IdParams, Instant, Timestamp } from '../../../http/fields.ts'
+import { Count, Id, IdParams, Instant, Timestamp, waitingFields } from '../../../http/fields.ts'
 import { type ListRequest, BooleanFilter, ListPage, IdFilter, listQuery } from '../../../http/requests/list-query.ts'
 import { operation } from '../../../http/operations/operation.ts'
 import { endpointAdmins, endpointReaders, EventKindName } from '../endpoint-contract.ts'
@@ -79,8 +79,19 @@ const RecoverDeliveries = z.object({
   until: Instant.optional().openapi({ description: 'The default is now.' }),
 })
 
-const Recovered = z
-  .object({ recovered: Count.openapi({ description: 'The number of deliveries that are sent again.', example: 12 }) })
+export const Recovered = z
+  .object({
+    recovered: Count.openapi({
+      description: 'The number of deliveries that had ended without success and are sent again.',
+      example: 12,
+    }),
+    waiting: Count.openapi({
+      description:
+        'The number of deliveries of this time that are `pending` or `retrying`. They are sent without your doing and keep their schedule.',
+      example: 3,
+    }),
+    ...waitingFields,
+  })
   .openapi('WebhookRecovery')
 
 export type RecoverDeliveriesInput = z.output<typeof RecoverDeliveries>
@@ -162,7 +173,7 @@ export const recoverWebhookDeliveries = operation({
   path: '/v1/webhooks/{id}/recover',
   summary: 'Send failed deliveries again',
   description:
-    'Starts the retry schedule again for `failed` and `exhausted` deliveries that were created from `since` to `until`.',
+    'Starts the retry schedule again for `failed` and `exhausted` deliveries that were created from `since` to `until`. While the endpoint fails, the answer says what its deliveries wait for and when the next one is attempted. Events that happened while the endpoint was switched off have no deliveries and are not sent.',
   roles: endpointAdmins,
   params: IdParams('whk'),
   body: RecoverDeliveries,

@@ -12,15 +12,23 @@ import {
   lostStatuses,
   type Manual,
   decideManualRetry,
+  openDeliveryStatuses,
 } from '../../../domain/webhooks/webhooks.ts'
+import type { Wait } from '../../../domain/waiting.ts'
 import { type Announcement, announceTo } from '../events/announce.ts'
 import { exampleData } from '../events/example-contract.ts'
-import { type DeliveryDetailRow, type EndpointRow, type LoadedDelivery, matchEndpointDeliveries } from '../queries.ts'
+import {
+  type DeliveryDetailRow,
+  type EndpointRow,
+  getEndpointWait,
+  type LoadedDelivery,
+  matchEndpointDeliveries,
+} from '../queries.ts'
 import type { RecoverDeliveriesInput } from './delivery-contract.ts'
 import { enqueueEndpoints } from './enqueue.ts'
 
 const endpointInactive = (extra: Record<string, unknown> = {}): AppError =>
-  new AppError('endpoint_inactive', 'This endpoint is switched off.', { extra })
+  new AppError('endpoint_inactive', 'This endpoint is switched off. Set its `is_active` to true first.', { extra })
 
 /** Throws where no retry is possible. */
 function decideRetry(delivery: LoadedDelivery, now: number): Manual {
@@ -50,34 +58,39 @@ export async function retryDelivery(ctx: Ctx, delivery: LoadedDelivery): Promise
   return retriedDelivery
 }
 
+export interface Recovery extends Wait {
+  recovered: number
+  waiting: number
+}
+
 /**
- * Puts deliveries that ended without success back to the start of the schedule. They are counted first, because the
- * transaction also stores the answer with this number. If another number of rows changes, the race is lost.
+ * Puts deliveries that ended without success back to the start of the schedule, and counts those that are sent anyway.
+ * They are counted first, because the transaction also stores the answer with these numbers. If another number of rows
+ * changes, the race is lost.
  */
 export async function recoverDeliveries(
   ctx: Ctx,
   endpoint: EndpointRow,
   input: RecoverDeliveriesInput,
-): Promise<{ recovered: number }> {
+): Promise<Recovery> {
   const now = ctx.now()
   const { since, until = now } = input
-  if (since > until)
-    throw invalid(
-      input.until === undefined
-        ? fieldError(['since'], 'in_future', 'This time has not come yet.')
-        : fieldError(['until'], 'end_before_start', 'The end is before the start.'),
-    )
+  checkWindow(input, now)
   if (!endpoint.is_active) throw endpointInactive()
-  const areLost = sql`${matchEndpointDeliveries(ctx, endpoint)} and ${inWords(sql`status`, lostStatuses)}
-    and created_at >= ${since} and created_at <= ${until}
-    and exists (select 1 from webhook_endpoints where id = ${endpoint.id} and is_active = 1)`
-  const count = await ctx.db.first(
-    select({ n: sql<number>`count(*)` })
+  const areInWindow = sql`${matchEndpointDeliveries(ctx, endpoint)} and created_at >= ${since} and created_at <= ${until}`
+  const areLost = inWords(sql`status`, lostStatuses)
+  const areOpen = inWords(sql`status`, openDeliveryStatuses)
+  const counts = await ctx.db.first(
+    select({
+      recovered: sql<number>`count(*) filter (where ${areLost})`,
+      waiting: sql<number>`count(*) filter (where ${areOpen})`,
+    })
       .from(webhookDeliveries)
-      .where(areLost),
+      .where(areInWindow),
   )
-  const recovered = count?.n ?? 0
-  if (recovered === 0) return commit(ctx, { recovered }, [])
+  const { recovered, waiting } = counts ?? { recovered: 0, waiting: 0 }
+  const wait = getEndpointWait(endpoint)
+  if (recovered === 0) return commit(ctx, { recovered, waiting, ...wait }, [])
   const dueAt = Math.max(now, endpoint.breaker_until ?? 0)
   const changes = {
     status: 'retrying' as const,
@@ -87,12 +100,27 @@ export async function recoverDeliveries(
     claimed_until: null,
     modified_at: now,
   }
-  const answer = await commit(ctx, { recovered }, [
-    update(webhookDeliveries, changes, areLost),
+  const next_attempt_at = wait.waiting_since === null ? null : dueAt
+  const recovery = await commit(ctx, { recovered, waiting, ...wait, next_attempt_at }, [
+    update(
+      webhookDeliveries,
+      changes,
+      sql`${areInWindow} and ${areLost}
+        and exists (select 1 from webhook_endpoints where id = ${endpoint.id} and is_active = 1)`,
+    ),
     requireChanges(recovered),
   ])
   ctx.afterCommit(() => enqueueEndpoints(ctx, [endpoint.id], dueAt - now))
-  return answer
+  return recovery
+}
+
+function checkWindow({ since, until }: RecoverDeliveriesInput, now: number): void {
+  if (since <= (until ?? now)) return
+  throw invalid(
+    until === undefined
+      ? fieldError(['since'], 'in_future', 'This time has not come yet.')
+      : fieldError(['until'], 'end_before_start', 'The end is before the start.'),
+  )
 }
 
 /** Delivers the example of a kind to the endpoint, in the same way as real events. */
