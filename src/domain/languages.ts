@@ -9,6 +9,15 @@ export const languageLabels: Record<Language, string> = {
   pl: 'Polish',
 }
 
+/** The name of each language in that language. */
+export const languageNames: Readonly<Record<Language, string>> = {
+  en: 'English',
+  da: 'Dansk',
+  se: 'Svenska',
+  nl: 'Nederlands',
+  pl: 'Polski',
+}
+
 /** In this API `se` is Swedish. In BCP 47 Swedish is `sv`, and `se` is Northern Sami. */
 export const toBcp47 = (language: Language): string => (language === 'se' ? 'sv' : language)
 

@@ -216,6 +216,11 @@ describe('processColumnMappings', () => {
     expect(JSON.parse(staged[0]?.data ?? '')).toMatchObject({
       values: { 'order.external_id': 'A-1', 'item.quantity': 2, 'item.unit_price': 22500 },
     })
+    const { body } = await get(`/v1/data-imports/${id}/rows`)
+    expect(body.results[0].values).toMatchObject({
+      'item.unit_price': 225,
+      'order.created': expect.stringMatching(/^2026-.*Z$/),
+    })
     expect(JSON.parse(staged[3]?.errors ?? '')).toMatchObject([
       { code: 'invalid_email', target_field: 'customer.email' },
     ])

@@ -221,4 +221,47 @@ describe('exportUser', () => {
     expect(reply.text).toContain(orderId)
     expect((await get(`/v1/user/${id}/export`, manager.token)).status).toBe(403)
   })
+
+  it('has amounts, times and flags as everywhere in the API', async () => {
+    const shop = await seedShop()
+    const { id } = await givenCustomer(shop, { email: `public-${crypto.randomUUID()}@example.dk` })
+    const [user, orders] = [await get(`/v1/user/${id}`), await get(`/v1/orders?customer_id=${id}`)]
+    const { body, text } = await get(`/v1/user/${id}/export`)
+    const { msg_channel, is_active, is_verified, date_joined, last_seen, email } = user.body
+    expect(body.user).toMatchObject([{ id, email, msg_channel, is_active, is_verified, date_joined, last_seen }])
+    const [order] = orders.body.results
+    const { amount, created, modified, has_payment, source, external_id } = order
+    expect(body.orders).toMatchObject([{ id: order.id, amount, created, modified, has_payment, source, external_id }])
+    expect(text).not.toMatch(/_minor"|"(?:is|has)_\w+":[01]|_at":\d/)
+  })
+
+  it('is a page in the language of the customer or of the request, which runs no text of theirs', async () => {
+    const shop = await seedShop()
+    const hostile = '<script>alert(1)</script><img src=x onerror="alert(2)">'
+    const { id } = await givenCustomer(shop, {
+      email: `page-${crypto.randomUUID()}@example.dk`,
+      first_name: hostile,
+      locale: 'da',
+      metadata: { '<b>key</b>': `${hostile}</pre>` },
+    })
+    const browser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
+    const pages = [
+      await call(`/v1/user/${id}/export`, { token: rootToken, headers: browser }),
+      await get(`/v1/user/${id}/export?format=html&language=pl`),
+    ]
+    expect(pages.map(({ status }) => status)).toEqual([200, 200])
+    for (const page of pages) {
+      expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
+      expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
+      expect(page.headers.get('content-disposition')).toBeNull()
+      expect(page.text).toContain('&lt;script&gt;alert(1)&lt;/script&gt;')
+      expect(page.text).not.toMatch(/<script|<img|<b>/)
+    }
+    expect(pages.map(({ text }) => /<html lang="(\w+)"/.exec(text)?.[1])).toEqual(['da', 'pl'])
+    expect(pages[0]?.text).toContain('Dine oplysninger')
+    expect(pages[1]?.text).toContain('Twoje dane')
+    const json = await call(`/v1/user/${id}/export?format=json`, { token: rootToken, headers: browser })
+    expect(json.headers.get('content-type')).toBe('application/json; charset=utf-8')
+    expect((await get(`/v1/user/${id}/export?format=html&language=xx`)).status).toBe(400)
+  })
 })

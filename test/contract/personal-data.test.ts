@@ -165,6 +165,7 @@ describe('exportUser', () => {
       campaigns: 1,
       wallet_passes: 1,
       wallet_phones: 1,
+      import_rows: 1,
       changes: 3,
       campaign_recipients: 1,
     }))

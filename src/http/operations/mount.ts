@@ -1,3 +1,4 @@
+import { accepts } from 'hono/accepts'
 import { type z, OpenAPIHono, type RouteConfig } from '@hono/zod-openapi'
 import type { Ctx } from '../../context.ts'
 import type { Representation } from '../../domain/audit.ts'
@@ -93,6 +94,11 @@ export interface FileHandle {
   headers?: Readonly<Record<string, string>>
 }
 
+/** True if the client is a browser, which asks for a page first. */
+const acceptsPage = (c: AppContext): boolean =>
+  accepts(c, { header: 'Accept', supports: ['application/json', 'text/html'], default: 'application/json' }) ===
+  'text/html'
+
 /**
  * Mounts an operation that streams a file. `handle` can refuse the request. `open` does what only a download does, so HEAD
  * does not call it.
@@ -102,7 +108,10 @@ export function mountFile<P extends z.ZodType, Q extends z.ZodType, Loaded exten
   operation: Operation<P, Q>,
   handling: {
     load: (ctx: Ctx, params: z.output<P>, query: z.output<Q>) => Promise<Loaded>
-    handle: (ctx: Ctx, input: { query: z.output<Q>; loaded: Loaded }) => FileHandle | Promise<FileHandle>
+    handle: (
+      ctx: Ctx,
+      input: { query: z.output<Q>; loaded: Loaded; acceptsPage: boolean },
+    ) => FileHandle | Promise<FileHandle>
   },
 ): void {
   register(router, operation, async (c, ctx) => {
@@ -124,7 +133,10 @@ export function mountFile<P extends z.ZodType, Q extends z.ZodType, Loaded exten
       name,
       open,
       headers: fileHeaders,
-    } = await handling.handle({ ...restrictToRoles(ctx, operation), settle }, { query, loaded })
+    } = await handling.handle(
+      { ...restrictToRoles(ctx, operation), settle },
+      { query, loaded, acceptsPage: acceptsPage(c) },
+    )
     const headers = {
       'content-type': `${operation.file?.type ?? 'application/octet-stream'}; charset=utf-8`,
       ...(name === null ? {} : { 'content-disposition': `attachment; filename="${name}"` }),

@@ -80,6 +80,8 @@ interface FileResponse {
   example: string
   /** The schema of a JSON file, or of one event of a stream. `example` is JSON then. */
   schema?: z.ZodType
+  /** The operation can also return a page for people. */
+  hasPage?: true
 }
 
 interface Declaration<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R extends z.ZodType> {
@@ -154,9 +156,10 @@ const ifMatchHeader = z.string().optional().openapi({
 
 function buildSuccess(response: z.ZodType | undefined, file: FileResponse | undefined) {
   if (file) {
-    const { type, description, example, schema } = file
+    const { type, description, example, schema, hasPage } = file
     const exampleValue = schema ? (JSON.parse(example) as unknown) : example
-    return { description, content: { [type]: { schema: schema ?? z.string(), example: exampleValue } } }
+    const page = hasPage ? { 'text/html': { schema: z.string() } } : {}
+    return { description, content: { [type]: { schema: schema ?? z.string(), example: exampleValue }, ...page } }
   }
   return response
     ? { description: 'Success', content: { 'application/json': { schema: response } } }

@@ -33,6 +33,20 @@ export const htmlPage = ({ language, title, style, head, body }: HtmlPage): Mark
       </body>
     </html>`
 
+const contentMark = '<!-- content -->'
+
+/** The parts of a page before and after its content, for pages that are sent while they are generated. */
+export async function framePage(page: { language: string; title: string }): Promise<{ start: string; end: string }> {
+  const frame = htmlPage({
+    ...page,
+    style: pageStyle,
+    head: html`<meta name="robots" content="noindex" />`,
+    body: html`<main>${raw(contentMark)}</main>`,
+  })
+  const [start = '', end = ''] = String(await frame).split(contentMark)
+  return { start, end }
+}
+
 /** A content security policy that allows only this style. */
 async function contentPolicy(style: string, formAction: "'self'" | "'none'"): Promise<string> {
   return [

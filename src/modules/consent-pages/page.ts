@@ -1,9 +1,9 @@
 import { html } from 'hono/html'
 import { formatDate } from '../../domain/email/messages/phrases.ts'
 import { isSafeAddress } from '../../domain/email/blocks/urls.ts'
-import { toBcp47, type Language, languages } from '../../domain/languages.ts'
+import { toBcp47, type Language, languageNames, languages } from '../../domain/languages.ts'
 import { isDeadAddress } from '../../domain/messaging/suppressions.ts'
-import { languageNames, pageWords, type PageStatus } from './words.ts'
+import { pageWords, type PageStatus } from './words.ts'
 
 /** The language, title and content of a page. The routes add the frame. */
 export interface LinkPage {

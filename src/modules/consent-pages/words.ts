@@ -207,15 +207,6 @@ const pl: LinkPageWords = {
 
 export const pageWords: Readonly<Record<Language, LinkPageWords>> = { en, da, se, nl, pl }
 
-/** The name of each language in that language. */
-export const languageNames: Readonly<Record<Language, string>> = {
-  en: 'English',
-  da: 'Dansk',
-  se: 'Svenska',
-  nl: 'Nederlands',
-  pl: 'Polski',
-}
-
 /** Returns null when a link asks for no language, or for one that has no texts. */
 export const parsePageLanguage = (text: string | undefined): Language | null => parseLanguage(text ?? '')
 

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { Id, IdParams, Timestamp } from '../../http/fields.ts'
+import { Id, IdParams, LanguageCode, Timestamp } from '../../http/fields.ts'
 import { operation } from '../../http/operations/operation.ts'
 
 const Reason = z.string().trim().max(500)
@@ -58,6 +58,7 @@ const UserExport = z
     bounces: Rows('Bounced messages.'),
     emails: Rows('E-mails about orders and refunds.'),
     campaigns: Rows('Campaigns that the customer received, opened or clicked.'),
+    import_rows: Rows('Rows of imported files that made the orders.'),
     changes: Rows('Changes that people made to the customer.'),
     erasure: Rows('The erasure of the customer, if any.'),
     campaign_recipients: Rows('The data of the customer as a recipient of campaigns.'),
@@ -67,8 +68,8 @@ const UserExport = z
 const exampleExport = {
   exported_at: '2026-06-01T08:00:00.000Z',
   user: [{ id: 'usr_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8', email: 'aegir@example.dk', first_name: 'Ægir', last_name: 'Holm' }],
-  editions: [{ edition_id: 'edt_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8', created_at: 1764576000000 }],
-  orders: [{ id: 'ord_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8', order_number: 'A-1001', amount_minor: 45000, currency: 'dkk' }],
+  editions: [{ edition_id: 'edt_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8', created: '2025-12-01T08:00:00.000Z' }],
+  orders: [{ id: 'ord_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8', order_number: 'A-1001', amount: 450, currency: 'dkk' }],
   transactions: [],
   purchases: [],
   uses: [],
@@ -78,6 +79,7 @@ const exampleExport = {
   bounces: [],
   emails: [],
   campaigns: [],
+  import_rows: [],
   changes: [],
   erasure: [],
   campaign_recipients: [],
@@ -89,10 +91,20 @@ export const exportUser = operation({
   method: 'get',
   path: '/v1/user/{id}/export',
   summary: 'Export a user',
-  description: 'Returns all stored data of a customer as one JSON document. The audit log records who exported it.',
+  description:
+    'Returns all stored data of a customer: as one JSON document, or as a page to read with `format=html` or `Accept: text/html`. The audit log records who exported it.',
   roles: ['OA'],
   params: IdParams('usr'),
+  query: z.object({
+    format: z.enum(['json', 'html']).optional().openapi({
+      description: '`html` is a page for people. Default: `html` for a client that prefers `text/html`, else `json`.',
+    }),
+    language: LanguageCode.optional().openapi({
+      description: 'The language of the page. Default: the language of the customer.',
+    }),
+  }),
   file: {
+    hasPage: true,
     type: 'application/json',
     description: 'The document is streamed.',
     schema: UserExport,

@@ -1,10 +1,34 @@
 import { type SQL, sql } from 'drizzle-orm'
+import { buildImportedRowsSection } from '../data-imports/index.ts'
 import { buildSuppressionSections } from '../suppressions/index.ts'
 import type { LoadedUser } from '../users/index.ts'
 
+/** The parts of the export, in their order. `export.ts` adds the recipients of campaigns. */
+export const sectionNames = [
+  'user',
+  'editions',
+  'orders',
+  'transactions',
+  'purchases',
+  'uses',
+  'refunds',
+  'wallet_passes',
+  'wallet_phones',
+  'consents',
+  'suppressions',
+  'bounces',
+  'emails',
+  'campaigns',
+  'import_rows',
+  'changes',
+  'erasure',
+  'campaign_recipients',
+] as const
+export type SectionName = (typeof sectionNames)[number]
+
 /** A part of the export: rows of a query, read in pages by `key`. Columns that end in `_json` contain JSON text. */
 export interface ExportSection {
-  name: string
+  name: SectionName
   columns: SQL
   from: SQL
   where: SQL
@@ -12,7 +36,7 @@ export interface ExportSection {
 }
 
 const orderColumns = sql`orders.id, orders.edition_id, order_number, orders.type, orders.status, amount_minor, currency,
-  items_count, has_payment, external_source, external_id, imported_address, metadata as metadata_json,
+  items_count, has_payment, external_source as source, external_id, imported_address, metadata as metadata_json,
   cart ->> 'coupon_code' as coupon_code,
   ${sql.join(
     (['subtotal', 'deposit', 'handling_fee', 'service_fee', 'discount', 'tax'] as const).map((name) =>
@@ -23,7 +47,7 @@ const orderColumns = sql`orders.id, orders.edition_id, order_number, orders.type
 
 const purchaseColumns = sql`purchases.id, purchases.edition_id, order_id, products.name as product,
   variants.name as variant, purchases.options as options_json, purchases.vendor_code, purchases.status,
-  purchases.price_minor, purchases.deposit_minor, purchases.handling_fee_minor, purchases.uses_limit,
+  purchases.price_minor as price_paid_minor, purchases.deposit_minor, purchases.handling_fee_minor, purchases.uses_limit,
   purchases.uses_count, purchases.is_unlimited_use, purchases.valid_until, purchases.metadata as metadata_json,
   purchases.created_at`
 
@@ -45,7 +69,8 @@ const listSalesSections = (user: LoadedUser): ExportSection[] => {
     },
     {
       name: 'transactions',
-      columns: sql`id, order_id, type, status, service, amount_minor, currency, refunded_minor, created_at`,
+      columns: sql`id, order_id, type, status, service, amount_minor, currency,
+        refunded_minor as refunded_amount_minor, created_at`,
       from: sql`transactions`,
       where: sql`order_id in (select id from orders where user_id = ${id})`,
       key: sql`id`,
@@ -71,8 +96,8 @@ const listSalesSections = (user: LoadedUser): ExportSection[] => {
 
 const buildRefundSection = ({ id }: LoadedUser): ExportSection => ({
   name: 'refunds',
-  columns: sql`id, order_id, purchase_id, status, source, reason, comment, note, rejection_reason, requested_minor,
-    approved_minor, refunded_minor, currency, metadata as metadata_json, created_at, completed_at`,
+  columns: sql`id, order_id, purchase_id, status, source, reason, comment, note, rejection_reason, requested_minor as requested_amount_minor,
+    approved_minor as approved_amount_minor, refunded_minor as refunded_amount_minor, currency, metadata as metadata_json, created_at, completed_at`,
   from: sql`refund_requests`,
   where: sql`user_id = ${id}`,
   key: sql`id`,
@@ -136,8 +161,8 @@ export const listExportSections = (user: LoadedUser): ExportSection[] => {
     {
       name: 'user',
       columns: sql`id, organization_id, email, phone_number, first_name, last_name, locale,
-        msg_channel, is_verified, is_active, metadata as metadata_json, last_seen_at, erased_at, created_at,
-        modified_at`,
+        msg_channel, is_verified, is_active, metadata as metadata_json, last_seen_at, erased_at,
+        created_at as joined_at, modified_at`,
       from: sql`users`,
       where: sql`id = ${id}`,
       key: sql`id`,
@@ -154,6 +179,7 @@ export const listExportSections = (user: LoadedUser): ExportSection[] => {
     buildRefundSection(user),
     ...listWalletSections(user),
     ...listMessagingSections(user),
+    buildImportedRowsSection(user.id),
     {
       name: 'changes',
       columns: sql`id, action, changes as changes_json, created_at`,

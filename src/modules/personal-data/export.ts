@@ -2,34 +2,35 @@ import { and, eq, gt, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { campaigns } from '../../db/schema/messaging/campaigns.ts'
 import { select } from '../../db/select.ts'
+import { isRecord } from '../../domain/text/json.ts'
+import type { Language } from '../../domain/languages.ts'
 import { toIso } from '../../domain/time/instants.ts'
+import { presentValues } from '../data-imports/index.ts'
 import type { LoadedUser } from '../users/index.ts'
-import { type ExportSection, listExportSections } from './export-sections.ts'
+import { type ExportSection, listExportSections, type SectionName } from './export-sections.ts'
+import { formatPage } from './export-page.ts'
+import { type ExportedRow, presentExportedRow } from './public-row.ts'
 
 const rowsPerPage = 500
 const campaignsPerPage = 20
 
-type ExportedRow = Record<string, unknown>
 type KeyedRow = ExportedRow & { row_key: string }
 
 const selectPage = ({ columns, from, where, key }: ExportSection, after: string) =>
   sql<KeyedRow>`select ${key} as row_key, ${columns} from ${from} where ${where} and ${key} > ${after}
     order by ${key} limit ${rowsPerPage}`
 
-const parseRow = ({ row_key: _, ...row }: KeyedRow): ExportedRow =>
-  Object.fromEntries(
-    Object.entries(row).map(([name, value]) =>
-      name.endsWith('_json')
-        ? [name.slice(0, -'_json'.length), typeof value === 'string' ? (JSON.parse(value) as unknown) : null]
-        : [name, value],
-    ),
-  )
+function parseRow({ row_key: _, ...row }: KeyedRow, section: SectionName): ExportedRow {
+  const presented = presentExportedRow(row)
+  const { values } = presented
+  return section === 'import_rows' && isRecord(values) ? { ...presented, values: presentValues(values) } : presented
+}
 
 async function* readRows(ctx: Ctx, section: ExportSection): AsyncGenerator<ExportedRow> {
   let after = ''
   for (;;) {
     const rows = await ctx.db.all(selectPage(section, after))
-    for (const row of rows) yield parseRow(row)
+    for (const row of rows) yield parseRow(row, section.name)
     const last = rows.at(-1)
     if (!last || rows.length < rowsPerPage) return
     after = last.row_key
@@ -56,7 +57,7 @@ async function* readRecipients(ctx: Ctx, user: LoadedUser): AsyncGenerator<Expor
     for (const { campaign_id, row } of recipients) {
       if (!row) continue
       const { n: _, person, ...stored } = row
-      yield { campaign_id, ...stored, person: JSON.parse(person) as unknown }
+      yield presentExportedRow({ campaign_id, ...stored, person_json: person })
     }
     const last = startedCampaigns.at(-1)
     if (!last) return
@@ -77,22 +78,56 @@ async function* formatArray(rows: AsyncIterable<ExportedRow>): AsyncGenerator<st
   yield `${separator === '[' ? '[' : text}]`
 }
 
-async function* formatDocument(ctx: Ctx, user: LoadedUser): AsyncGenerator<string, void> {
-  yield `{"exported_at":${JSON.stringify(toIso(ctx.now()))}`
-  for (const section of listExportSections(user)) {
-    yield `,\n"${section.name}":`
-    yield* formatArray(readRows(ctx, section))
+interface ReadSection {
+  name: SectionName
+  rows: AsyncIterable<ExportedRow>
+}
+
+const readSections = (ctx: Ctx, user: LoadedUser): ReadSection[] => [
+  ...listExportSections(user).map((section) => ({ name: section.name, rows: readRows(ctx, section) })),
+  { name: 'campaign_recipients', rows: readRecipients(ctx, user) },
+]
+
+async function* formatDocument(exportedAt: string, sections: readonly ReadSection[]): AsyncGenerator<string, void> {
+  yield `{"exported_at":${JSON.stringify(exportedAt)}`
+  for (const { name, rows } of sections) {
+    yield `,\n"${name}":`
+    yield* formatArray(rows)
   }
-  yield ',\n"campaign_recipients":'
-  yield* formatArray(readRecipients(ctx, user))
   yield '}\n'
 }
 
+interface PageFrame {
+  start: string
+  end: string
+  language: Language
+}
+
+async function* formatFramedPage(
+  { start, end, language }: PageFrame,
+  exportedAt: string,
+  sections: readonly ReadSection[],
+): AsyncGenerator<string, void> {
+  yield start
+  yield* formatPage({ exportedAt, language, sections })
+  yield end
+}
+
 /** The audit entry is written before the first row is sent. */
+const recordExport = async (ctx: Ctx): Promise<unknown> => ctx.db.batch(await ctx.settle(null, true))
+
 export const exportUser = (ctx: Ctx, user: LoadedUser) => ({
   name: `user-${user.id}.json`,
   open: async () => {
-    await ctx.db.batch(await ctx.settle(null, true))
-    return formatDocument(ctx, user)
+    await recordExport(ctx)
+    return formatDocument(toIso(ctx.now()), readSections(ctx, user))
+  },
+})
+
+export const exportUserAsPage = (ctx: Ctx, user: LoadedUser, frame: PageFrame) => ({
+  name: null,
+  open: async () => {
+    await recordExport(ctx)
+    return formatFramedPage(frame, toIso(ctx.now()), readSections(ctx, user))
   },
 })

@@ -1,7 +1,9 @@
-import { mount, mountFile, createRouter } from '../../http/operations/mount.ts'
+import { type FileHandle, mount, mountFile, createRouter } from '../../http/operations/mount.ts'
+import { framePage, pagePolicy } from '../../http/pages/html-page.ts'
 import * as contract from './contract.ts'
 import { eraseUser } from './erase.ts'
-import { exportUser } from './export.ts'
+import { chooseExportPage } from './export-page.ts'
+import { exportUser, exportUserAsPage } from './export.ts'
 import { presentErasure, presentUser } from './present.ts'
 import { findUser } from './queries.ts'
 
@@ -16,5 +18,19 @@ mount(personalDataRoutes, contract.eraseUser, {
 
 mountFile(personalDataRoutes, contract.exportUser, {
   load: (ctx, { id }) => findUser(ctx, id),
-  handle: (ctx, { loaded }) => exportUser(ctx, loaded),
+  handle: async (ctx, { loaded, query, acceptsPage }): Promise<FileHandle> => {
+    const isPage = query.format ? query.format === 'html' : acceptsPage
+    if (!isPage) return { ...exportUser(ctx, loaded), headers: { vary: 'accept' } }
+    const page = chooseExportPage(loaded, query.language)
+    const frame = await framePage({ language: page.tag, title: page.title })
+    return {
+      ...exportUserAsPage(ctx, loaded, { ...frame, language: page.language }),
+      headers: {
+        'content-type': 'text/html; charset=utf-8',
+        'content-security-policy': await pagePolicy(),
+        'referrer-policy': 'no-referrer',
+        vary: 'accept',
+      },
+    }
+  },
 })

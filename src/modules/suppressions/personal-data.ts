@@ -71,14 +71,14 @@ export async function hashSuppressions(
 /** Builds the sections of an export with a customer's suppressions and bounces. `isOwn` holds for their addresses. */
 export const buildSuppressionSections = (organizationId: string, isOwn: SQL) => [
   {
-    name: 'suppressions',
+    name: 'suppressions' as const,
     columns: sql`channel, address, reason, detail, campaign_id, created_at`,
     from: sql`suppressions`,
     where: sql`organization_id = ${organizationId} and ${isOwn}`,
     key: sql`channel || ' ' || address`,
   },
   {
-    name: 'bounces',
+    name: 'bounces' as const,
     columns: sql`channel, address, reference, bounced_at`,
     from: sql`soft_bounces`,
     where: sql`organization_id = ${organizationId} and ${isOwn}`,

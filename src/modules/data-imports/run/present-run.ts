@@ -2,6 +2,7 @@ import type { z } from '@hono/zod-openapi'
 import { toMajor } from '../../../domain/money.ts'
 import { formatFullName } from '../../../domain/accounts/users.ts'
 import { getAction, type PreviewedOrder } from '../preview/preview.ts'
+import { presentValues } from '../reports/present-values.ts'
 import { type ListedRow, addColumnNames, toProblems } from '../reports/rows.ts'
 import type { ImportedRow, PreviewOrder } from './run-contract.ts'
 
@@ -15,7 +16,7 @@ export function presentImportRow(row: ListedRow): z.input<typeof ImportedRow> {
     order_id,
     undo_outcome,
     undo_reason,
-    values: data.values,
+    values: presentValues(data.values),
     errors: addColumnNames(toProblems(errors, file_line), headers),
     warnings: addColumnNames(toProblems(warnings, file_line), headers),
   }

@@ -159,7 +159,9 @@ export const ImportedRow = z
           'Why an undo kept the order of the row. `shared_customer`: the order is undone, and its customer keeps what ' +
           'only a role of the organisation may change. Null if the undo kept nothing.',
       }),
-    values: z.record(z.string(), z.unknown()).openapi({ description: 'Values by target. Amounts are in minor units.' }),
+    values: z
+      .record(z.string(), z.unknown())
+      .openapi({ description: 'Values by target. Amounts are in major units, and times are ISO 8601.' }),
     errors: z.array(RowProblem),
     warnings: z.array(RowProblem),
   })
