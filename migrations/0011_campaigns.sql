@@ -17,8 +17,6 @@ create table campaigns (
   -- The message of a finished campaign, once the message is deleted.
   deleted_message_id text,
   sms_body text not null default '{}' check (json_valid(sms_body)),
-  -- How many parts the texts of an SMS campaign take, as JSON by language, measured when they are saved.
-  sms_sizes text,
   -- Missing translations that were accepted when the campaign was last scheduled or sent.
   accepted_translations text not null default '[]' check (json_valid(accepted_translations)),
   status text not null,

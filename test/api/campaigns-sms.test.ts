@@ -50,23 +50,65 @@ describe('the text of an SMS', () => {
     },
   )
 
-  it('is counted with the unsubscribe text and the links as they are sent', async () => {
-    const crowd = await seedCrowd(0)
+  const sizesOf = async (id: string, sms_body: object) =>
+    (await patch(`/v1/campaigns/${id}`, { sms_body })).body.sms_sizes
+
+  it('is one SMS of 160 letters where no link is sent', async () => {
+    const { campaign } = await seedReady(await seedCrowd(0), texts({ en: 'x' }))
+    const sizes = await sizesOf(campaign.id, {
+      en: 'a'.repeat(160),
+      da: 'a'.repeat(161),
+      nl: 'x{{ links.unsubscribe }}',
+    })
+    expect(sizes).toMatchObject({
+      en: { encoding: 'gsm7', characters: 160, parts: 1 },
+      da: { encoding: 'gsm7', characters: 161, parts: 2 },
+      nl: { characters: 1 },
+    })
+  })
+
+  it.each(['marketing', 'transactional'] as const)(
+    'is as long as it was counted, with the links of a %s campaign and the names of its edition',
+    async (type) => {
+      const crowd = await seedCrowd(2, { enabled_languages: ['en'], full_name: 'Nordlys – the long nights' })
+      const { campaign } = await seedReady(crowd, texts({ en: 'x' }))
+      if (type === 'marketing') await marketingTo(crowd, campaign.segment_id)
+      await write(sql`update users set first_name = 'Astrid' where organization_id = ${crowd.organization}`)
+      await write(sql`update segments set user_count = 2 where id = ${campaign.segment_id}`)
+      const body =
+        '{{ customer.first_name }} at {{ edition.name }}: https://example.com/a?b=1 and https://example.com/c. {{ links.preferences }}'
+      const { en } = await sizesOf(campaign.id, { en: body })
+      expect(en).toMatchObject({ encoding: 'ucs2', ucs2_characters: ['–'] })
+      await post(`/v1/campaigns/${campaign.id}/send-now`, {})
+      await runUntil(campaign.id, ['sent'])
+      const sent = await listCaptured(campaign.id)
+      expect(sent).toHaveLength(2)
+      expect(sent.map(({ body: text }) => text.includes('Stop: '))).toEqual([
+        type === 'marketing',
+        type === 'marketing',
+      ])
+      expect(sent.map(({ body: text }) => [...text].length)).toEqual([en.characters, en.characters])
+      expect((await get(`/v1/campaigns/${campaign.id}`)).body.sms_sizes.en).toEqual(en)
+    },
+  )
+
+  it('has other links as soon as the segment becomes one for marketing', async () => {
+    const crowd = await seedCrowd(1)
     const { campaign } = await seedReady(crowd, texts({ en: 'x' }))
-    const sizes = async (sms_body: object) => (await patch(`/v1/campaigns/${campaign.id}`, { sms_body })).body.sms_sizes
-    const { en: short } = await sizes({ en: 'a' })
-    const added = short.characters - 1
-    // The unsubscribe text is `Stop: `, a line break and an address as long as real ones.
-    expect(added).toBeGreaterThan(60)
-    expect(await sizes({ en: 'a'.repeat(160 - added), da: 'a'.repeat(161 - added) })).toMatchObject({
-      en: { encoding: 'GSM-7', characters: 160, parts: 1 },
-      da: { encoding: 'GSM-7', parts: 2 },
+    const { en: before } = await sizesOf(campaign.id, { en: 'Doors open' })
+    await marketingTo(crowd, campaign.segment_id)
+    const { en: after } = (await get(`/v1/campaigns/${campaign.id}`)).body.sms_sizes
+    expect([before.characters, after.characters > 50]).toEqual([10, true])
+  })
+
+  it('lists the characters that make it dearer, each once', async () => {
+    const { campaign } = await seedReady(await seedCrowd(0), texts({ en: 'x' }))
+    const sizes = await sizesOf(campaign.id, { en: 'a – b – “c” 👩‍👩‍👧 ø é', da: 'æøå€ é', pl: 'łłżź' })
+    expect(sizes).toMatchObject({
+      en: { encoding: 'ucs2', ucs2_characters: ['–', '“', '”', '👩‍👩‍👧'] },
+      da: { encoding: 'gsm7', ucs2_characters: [] },
+      pl: { encoding: 'ucs2', ucs2_characters: ['ł', 'ż', 'ź'] },
     })
-    expect(await sizes({ pl: 'ż'.repeat(10), en: '€' })).toMatchObject({
-      pl: { encoding: 'UCS-2', parts: 2 },
-      en: { encoding: 'GSM-7', characters: added + 2 },
-    })
-    expect(await sizes({ en: ' ' })).toEqual({})
   })
 })
 

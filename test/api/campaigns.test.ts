@@ -89,7 +89,7 @@ describe('createCampaign', () => {
       scheduled_at: null,
       sms_body: 'Hello {{ customer.first_name }}',
       sms_body_translations: { da: 'Hej ł', en: 'Hello {{ customer.first_name }}' },
-      sms_sizes: { da: { encoding: 'UCS-2' }, en: { encoding: 'GSM-7', parts: 1 } },
+      sms_sizes: { da: { encoding: 'ucs2' }, en: { encoding: 'gsm7', parts: 1 } },
       total_recipients: 0,
       error_message: '',
     })

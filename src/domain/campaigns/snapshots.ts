@@ -2,6 +2,7 @@ import type { Language } from '../languages.ts'
 import type { Mailbox } from '../messaging/mailbox.ts'
 import type { Channel } from '../messaging/messaging.ts'
 import type { CommunicationType, SegmentStatus } from '../segments.ts'
+import { type CampaignStatus, isEditable } from './lifecycle.ts'
 
 /** Data that all messages of a campaign share, as of the campaign's start. */
 export interface ContentContext {
@@ -24,6 +25,12 @@ export interface ContentContext {
   /** The language for recipients whose own language has no text. */
   default_language: Language
 }
+
+/** The segment that a campaign shows: as it was at the start, and as it is before that, when this is null. */
+export const pickSegmentSnapshot = (row: {
+  status: CampaignStatus
+  segment_snapshot: SegmentSnapshot | null
+}): SegmentSnapshot | null => (isEditable(row.status) || row.status === 'calculating' ? null : row.segment_snapshot)
 
 /** A segment as it was when its campaign was started. */
 export interface SegmentSnapshot {

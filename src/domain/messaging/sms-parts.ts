@@ -1,5 +1,5 @@
 export interface SmsSize {
-  encoding: 'GSM-7' | 'UCS-2'
+  encoding: 'gsm7' | 'ucs2'
   characters: number
   parts: number
 }
@@ -40,6 +40,18 @@ function measureGsmLetters(text: string): number[] | null {
   return sizes
 }
 
+const maxListedCharacters = 20
+
+/** Lists the characters of a text that GSM-7 does not have, each once. One of them makes every part shorter. */
+export function listUcs2Characters(text: string): string[] {
+  const characters = new Set<string>()
+  for (const { segment } of graphemes.segment(text)) {
+    if (characters.size === maxListedCharacters) break
+    if (measureGsmLetters(segment) === null) characters.add(segment)
+  }
+  return [...characters]
+}
+
 /**
  * Measures a text as an SMS. Polish letters and emoji make each part shorter, and no part ends within a letter. The
  * result equals that of `sms-segments-calculator`, which a test checks, but takes linear time: texts may have 100,000
@@ -49,10 +61,10 @@ export function measureSms(text: string): SmsSize {
   const gsmSizes = measureGsmLetters(text)
   if (gsmSizes)
     return {
-      encoding: 'GSM-7',
+      encoding: 'gsm7',
       characters: gsmSizes.reduce((sum, size) => sum + size, 0),
       parts: countParts(gsmSizes, gsm),
     }
   const sizes = [...graphemes.segment(text)].flatMap(({ segment }) => (segment === '\r\n' ? [1, 1] : [segment.length]))
-  return { encoding: 'UCS-2', characters: sizes.length, parts: countParts(sizes, ucs) }
+  return { encoding: 'ucs2', characters: sizes.length, parts: countParts(sizes, ucs) }
 }

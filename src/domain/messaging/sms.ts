@@ -1,11 +1,11 @@
 import type { Template } from '../email/compile.ts'
 import { checkTemplate, describeRenderError, maxRenderedSmsLength, splitLiquid } from '../email/liquid/liquid.ts'
 import { personalise, TooLarge } from '../email/personalise.ts'
-import { buildSampleContext } from '../email/liquid/variables.ts'
+import { buildSampleContext, type TemplateContext } from '../email/liquid/variables.ts'
 import { fold } from '../text/fold.ts'
 import { type FieldError, fieldError } from '../errors.ts'
 import { type Language, languages, type TranslatedDict } from '../languages.ts'
-import { type SmsSize, measureSms } from './sms-parts.ts'
+import { listUcs2Characters, type SmsSize, measureSms } from './sms-parts.ts'
 
 /** The text before the unsubscribe link. It is short, because each part of an SMS costs money. */
 const unsubscribeWords: Record<Language, string> = {
@@ -44,49 +44,70 @@ export function buildTrackableSms(body: string, language: Language, isMarketing 
   return { subject: '', html: '', text: text.trimEnd() + end, links }
 }
 
-/** Sample links, about as long as real ones. */
-const sampleLink = `https://events.example.com/t/c/${'x'.repeat(46)}`
-const samplePreferences = `https://events.example.com/consents/${'x'.repeat(58)}`
-
 /** The size of each text by language. A blank text has none. */
-export type SmsSizes = Partial<Record<Language, SmsSize>>
+export type SmsSizes = Partial<Record<Language, SmsSize & { ucs2_characters: string[] }>>
 
-/** Measures a text with sample values and links, or finds the fault that prevents sending. */
-function measureText(body: string, language: Language): SmsSize | FieldError {
+/** What the texts of a campaign are measured with. The links are as long as those that are sent. */
+export interface SmsFrame {
+  is_marketing: boolean
+  /** Builds the values of the campaign in a language. */
+  buildValues: (language: Language) => TemplateContext
+  buildClickUrl: (link: number) => string
+}
+
+const writeSms = (body: string, language: Language, frame: SmsFrame): string => {
+  const template = buildTrackableSms(body, language, frame.is_marketing)
+  const tracking = { links: template.links.map((_, link) => frame.buildClickUrl(link)), pixel: '' }
+  const context = { ...buildSampleContext(language), ...frame.buildValues(language), tracking }
+  return personalise(template, context, maxRenderedSmsLength).text.trim()
+}
+
+const describeFault = (error: unknown): string | null =>
+  error instanceof TooLarge ? error.message : describeRenderError(error)
+
+const listWritten = (bodies: TranslatedDict): { language: Language; body: string }[] =>
+  languages.flatMap((language) => {
+    const body = bodies[language]
+    return body === undefined || body.trim() === '' ? [] : [{ language, body }]
+  })
+
+/** Measures all texts. One that becomes too long with the values of the campaign has no size. */
+export function measureTexts(bodies: TranslatedDict, frame: SmsFrame): SmsSizes {
+  const sizes: SmsSizes = {}
+  for (const { language, body } of listWritten(bodies)) {
+    try {
+      const text = writeSms(body, language, frame)
+      sizes[language] = { ...measureSms(text), ucs2_characters: listUcs2Characters(text) }
+    } catch (error) {
+      if (describeFault(error) === null) throw error
+    }
+  }
+  return sizes
+}
+
+const sampleFrame: SmsFrame = { is_marketing: false, buildValues: () => ({}), buildClickUrl: () => '' }
+
+/** Finds the fault that prevents a text from being sent. */
+function findTextFault(body: string, language: Language): FieldError | null {
+  const path = ['sms_body', language]
   const checked = checkTemplate(body, buildSampleContext(), { limit: maxRenderedSmsLength })
   if (!checked.ok) {
     const { code, detail, line, column } = checked.fault
-    return { ...fieldError(['sms_body', language], code, detail), line, column }
-  }
-  const template = buildTrackableSms(body, language)
-  const tracking = { links: template.links.map(() => sampleLink), pixel: '' }
-  const context = {
-    ...buildSampleContext(),
-    links: { unsubscribe: sampleLink, preferences: samplePreferences, portal: '' },
-    tracking,
+    return { ...fieldError(path, code, detail), line, column }
   }
   try {
-    return measureSms(personalise(template, context, maxRenderedSmsLength).text.trim())
+    writeSms(body, language, sampleFrame)
+    return null
   } catch (error) {
-    const detail = error instanceof TooLarge ? error.message : describeRenderError(error)
+    const detail = describeFault(error)
     if (detail === null) throw error
-    return { ...fieldError(['sms_body', language], 'template_too_large', detail), line: 1, column: 1 }
+    return { ...fieldError(path, 'template_too_large', detail), line: 1, column: 1 }
   }
 }
 
-/** Measures all texts and collects their faults. */
-export function measureTexts(bodies: TranslatedDict): { sizes: SmsSizes; faults: FieldError[] } {
-  const sizes: SmsSizes = {}
-  const faults: FieldError[] = []
-  for (const language of languages) {
-    const body = bodies[language]
-    if (body === undefined || body.trim() === '') continue
-    const measured = measureText(body, language)
-    if ('code' in measured) faults.push(measured)
-    else sizes[language] = measured
-  }
-  return { sizes, faults }
-}
+/** Finds the faults of all texts. */
+export const findSmsFaults = (bodies: TranslatedDict): FieldError[] =>
+  listWritten(bodies).flatMap(({ language, body }) => findTextFault(body, language) ?? [])
 
 const maxSenderLength = 11
 

@@ -65,10 +65,15 @@ export const Campaign = z
   .openapi('CampaignList')
 
 const SmsSize = z.object({
-  encoding: z.enum(['GSM-7', 'UCS-2']),
+  encoding: z.enum(['gsm7', 'ucs2']),
   characters: Count,
   parts: Count.openapi({
-    description: 'The number of SMS that the text is sent and billed as, measured with sample values.',
+    description:
+      'The number of SMS that the text is sent and billed as, with the links of the campaign and a sample customer.',
+  }),
+  ucs2_characters: z.array(z.string()).openapi({
+    description: 'The characters that force `ucs2`, which has less than half as much room in each SMS; at most 20.',
+    example: ['–'],
   }),
 })
 
@@ -79,9 +84,7 @@ export const CampaignDetail = Campaign.extend({
   }),
   sms_body: z.string().max(maxSmsBodyLength).openapi({ description: "The text in the edition's default language." }),
   sms_body_translations: Translated(maxSmsBodyLength).openapi({ description: 'The text by language.' }),
-  sms_sizes: z.record(z.string(), SmsSize).nullable().openapi({
-    description: 'The size of the text by language. Null when the text was never measured.',
-  }),
+  sms_sizes: z.record(z.string(), SmsSize).openapi({ description: 'The size of the text by language.' }),
   accepted_translations: z
     .array(
       z.object({

@@ -5,7 +5,7 @@ import { insert } from '../../db/write.ts'
 import { invalid } from '../../domain/errors.ts'
 import { buildSearchText, buildSortKey } from '../../domain/text/fold.ts'
 import type { TranslatedDict } from '../../domain/languages.ts'
-import { measureTexts, type SmsSizes } from '../../domain/messaging/sms.ts'
+import { findSmsFaults } from '../../domain/messaging/sms.ts'
 import { noWait } from '../../domain/waiting.ts'
 import { openEditions } from '../editions/index.ts'
 import type { CreateCampaignInput } from './contract.ts'
@@ -13,17 +13,17 @@ import { checkSegmentRole, guardSegment } from './checks.ts'
 import type { CampaignRow } from './delivery/campaign-row.ts'
 import { loadReferences } from './queries.ts'
 
-/** Builds the columns of SMS texts and their sizes. Refuses templates that cannot be parsed or sent. */
-export function buildSmsColumns(bodies: TranslatedDict): { sms_body: TranslatedDict; sms_sizes: SmsSizes } {
-  const { sizes, faults } = measureTexts(bodies)
+/** Refuses templates that cannot be parsed or sent. */
+export function checkSmsBody(bodies: TranslatedDict): void {
+  const faults = findSmsFaults(bodies)
   if (faults.length) throw invalid(...faults)
-  return { sms_body: bodies, sms_sizes: sizes }
 }
 
 export async function createCampaign(ctx: Ctx, input: CreateCampaignInput): Promise<CampaignRow> {
   const { organization_id, edition_id, segment_id, name, channel } = input
   const email_message_id = input.email_message_id ?? null
-  const smsColumns = buildSmsColumns(input.sms_body ?? {})
+  const sms_body = input.sms_body ?? {}
+  checkSmsBody(sms_body)
   const references = await loadReferences(ctx, { organization_id, edition_id, segment_id, email_message_id })
   checkSegmentRole(ctx, { ...references, organization_id })
   const now = ctx.now()
@@ -37,7 +37,7 @@ export async function createCampaign(ctx: Ctx, input: CreateCampaignInput): Prom
     search: buildSearchText(name),
     channel,
     email_message_id,
-    ...smsColumns,
+    sms_body,
     accepted_translations: [],
     status: 'draft' as const,
     scheduled_at: null,

@@ -1,7 +1,8 @@
 import type { z } from '@hono/zod-openapi'
+import type { Ctx } from '../../context.ts'
 import { readPerson } from '../../domain/campaigns/sender.ts'
 import { countPending, computeRates } from '../../domain/campaigns/counters.ts'
-import { isEditable } from '../../domain/campaigns/lifecycle.ts'
+import { pickSegmentSnapshot } from '../../domain/campaigns/snapshots.ts'
 import { formatInZone } from '../../domain/time/time-zones.ts'
 import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
 import { presentWait } from '../../domain/waiting.ts'
@@ -10,11 +11,12 @@ import { presentSegmentSummary } from '../segments/index.ts'
 import type { SegmentSummary } from '../../http/fields.ts'
 import type { Campaign, CampaignDetail, CampaignRecipient, CampaignStats } from './contract.ts'
 import type { CampaignRow } from './delivery/campaign-row.ts'
+import { measureCampaign } from './sms-sizes.ts'
 import type { CampaignCounters, CampaignListRow, ListedRecipient } from './queries.ts'
 
 /** Presents the segment as it was when the campaign was started, and as it is before that. */
 function presentSegment(row: CampaignListRow): z.input<typeof SegmentSummary> {
-  const snapshot = isEditable(row.status) || row.status === 'calculating' ? null : row.segment_snapshot
+  const snapshot = pickSegmentSnapshot(row)
   if (!snapshot) return presentSegmentSummary(row)
   const { edition_id: _, ...summary } = snapshot
   return { id: row.segment_id, ...summary }
@@ -36,14 +38,14 @@ export const presentCampaignItem = (row: CampaignListRow): z.input<typeof Campai
   modified: toIso(row.modified_at),
 })
 
-export function presentCampaign(row: CampaignRow): z.input<typeof CampaignDetail> {
+export function presentCampaign(row: CampaignRow, ctx: Ctx): z.input<typeof CampaignDetail> {
   const bodies = row.sms_body
   return {
     ...presentCampaignItem(row),
     email_message_id: row.email_message_id ?? row.deleted_message_id,
     sms_body: bodies[row.edition_default_language] ?? '',
     sms_body_translations: bodies,
-    sms_sizes: row.sms_sizes,
+    sms_sizes: measureCampaign(ctx, row),
     accepted_translations: [...row.accepted_translations],
     user_count: row.user_count,
     skipped_count: row.skipped_count,

@@ -47,20 +47,20 @@ mount(campaignRoutes, contract.updateCampaign, {
 mount(campaignRoutes, contract.deleteCampaign, {
   load: (ctx, { id }) => findAuthorizedCampaign(ctx, id),
   handle: (ctx, { loaded }) => deleteCampaign(ctx, loaded),
-  represent: (loaded) => presentCampaign(loaded),
+  represent: (loaded, ctx) => presentCampaign(loaded, ctx),
 })
 
 mount(campaignRoutes, contract.scheduleCampaign, {
   load: (ctx, { id }) => findAuthorizedCampaign(ctx, id),
   handle: (ctx, { loaded, body }) => scheduleCampaign(ctx, loaded, body),
-  present: (row): CampaignWithWarnings => presentCampaign(row),
+  present: (row, ctx): CampaignWithWarnings => presentCampaign(row, ctx),
   sign: addWarnings,
 })
 
 mount(campaignRoutes, contract.sendCampaignNow, {
   load: (ctx, { id }) => findAuthorizedCampaign(ctx, id),
   handle: (ctx, { loaded, body }) => sendCampaignNow(ctx, loaded, body.accept),
-  present: (row): CampaignWithWarnings => presentCampaign(row),
+  present: (row, ctx): CampaignWithWarnings => presentCampaign(row, ctx),
   sign: addWarnings,
 })
 

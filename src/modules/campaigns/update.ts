@@ -6,16 +6,13 @@ import { isEditable } from '../../domain/campaigns/lifecycle.ts'
 import { buildSearchText, buildSortKey } from '../../domain/text/fold.ts'
 import { openEditions } from '../editions/index.ts'
 import type { UpdateCampaignInput } from './contract.ts'
-import { buildSmsColumns } from './create.ts'
+import { checkSmsBody } from './create.ts'
 import { approve, checkSegmentRole, guardMessage, guardSegment, invalidTransition } from './checks.ts'
 import type { CampaignRow } from './delivery/campaign-row.ts'
 import { type LoadedCampaign, loadReferences } from './queries.ts'
 
 type CampaignChanges = Partial<
-  Pick<
-    CampaignRow,
-    'name' | 'name_key' | 'search' | 'segment_id' | 'channel' | 'email_message_id' | 'sms_body' | 'sms_sizes'
-  >
+  Pick<CampaignRow, 'name' | 'name_key' | 'search' | 'segment_id' | 'channel' | 'email_message_id' | 'sms_body'>
 >
 
 /** Builds the changed columns. A change of the channel drops the content of the previous channel. */
@@ -26,10 +23,10 @@ function buildChanges(campaign: CampaignRow, input: UpdateCampaignInput): Campai
     ...(name === undefined ? {} : { name, name_key: buildSortKey(name), search: buildSearchText(name) }),
     ...(segment_id === undefined ? {} : { segment_id }),
     ...(newChannel === 'sms' ? { email_message_id: null } : {}),
-    ...(newChannel === 'email' ? buildSmsColumns({}) : {}),
+    ...(newChannel === 'email' ? { sms_body: {} } : {}),
     ...(channel === undefined ? {} : { channel }),
     ...(email_message_id === undefined ? {} : { email_message_id }),
-    ...(sms_body === undefined ? {} : buildSmsColumns(sms_body)),
+    ...(sms_body === undefined ? {} : { sms_body }),
   }
 }
 
@@ -39,11 +36,9 @@ export async function updateCampaign(
   input: UpdateCampaignInput,
 ): Promise<CampaignRow> {
   if (!isEditable(campaign.status)) throw invalidTransition(campaign.status, 'changed')
+  checkSmsBody(input.sms_body ?? {})
   const changes = buildChanges(campaign, input)
-  // Sizes follow from the texts, so they are a change of their own only when they were never measured.
-  const { sms_sizes, ...changesWithoutSizes } = changes
-  const isFirstMeasured = campaign.sms_sizes === null && !isEmpty(sms_sizes ?? {})
-  if (isEmpty(pickChanges<CampaignRow>(campaign, isFirstMeasured ? changes : changesWithoutSizes)))
+  if (isEmpty(pickChanges<CampaignRow>(campaign, changes)))
     return commit(ctx, campaign, openEditions(campaign.edition_id))
   const updated = { ...campaign, ...changes, modified_at: ctx.now(), version: campaign.version + 1 }
   const hasNewReferences =

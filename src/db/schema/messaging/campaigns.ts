@@ -4,7 +4,6 @@ import { campaignLifecycle } from '../../../domain/campaigns/lifecycle.ts'
 import type { ContentContext, SegmentSnapshot } from '../../../domain/campaigns/snapshots.ts'
 import { languages, type TranslatedDict } from '../../../domain/languages.ts'
 import { channels } from '../../../domain/messaging/messaging.ts'
-import type { SmsSizes } from '../../../domain/messaging/sms.ts'
 
 export const campaigns = sqliteTable('campaigns', {
   seq: integer().primaryKey(),
@@ -18,7 +17,6 @@ export const campaigns = sqliteTable('campaigns', {
   channel: text({ enum: channels }).notNull(),
   email_message_id: text(),
   sms_body: text({ mode: 'json' }).$type<TranslatedDict>().notNull().default({}),
-  sms_sizes: text({ mode: 'json' }).$type<SmsSizes>(),
   accepted_translations: text({ mode: 'json' }).$type<readonly AcceptedTranslation[]>().notNull().default([]),
   status: text({ enum: campaignLifecycle.states }).notNull(),
   scheduled_at: integer(),

@@ -19,9 +19,12 @@ import type { CampaignContent, CampaignContents } from './content-snapshot.ts'
 /** A message, or the reason why it could not be rendered for this recipient. */
 export type ComposedMessage<Message> = { n: number; message: Message } | { n: number; refusal: SendResult }
 
-type MessageLink = Exclude<LinkKind, 'resubscribe'>
+export type MessageLink = Exclude<LinkKind, 'resubscribe'>
 
 const linkPaths: Record<MessageLink, string> = { click: 'c', open: 'o', unsubscribe: 'u' }
+
+export const buildTrackingUrl = (publicUrl: string, kind: MessageLink, token: string): string =>
+  `${publicUrl}/t/${linkPaths[kind]}/${token}`
 
 interface Links {
   clicks: string[]
@@ -59,7 +62,7 @@ function buildPreferencesLink({ config }: JobCtx, recipient: ChunkRecipient, con
 function buildLinks(job: JobCtx, mint: MintLink, recipient: ChunkRecipient, content: CampaignContent): Links {
   const { n } = recipient
   const buildUrl = (kind: MessageLink, link = 0) =>
-    `${content.context.public_url}/t/${linkPaths[kind]}/${mint({ kind, n, link })}`
+    buildTrackingUrl(content.context.public_url, kind, mint({ kind, n, link }))
   return {
     preferences: buildPreferencesLink(job, recipient, content),
     unsubscribe: content.context.has_unsubscribe ? buildUrl('unsubscribe') : '',
