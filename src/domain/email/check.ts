@@ -18,7 +18,7 @@ import {
   splitLiquid,
 } from './liquid/liquid.ts'
 import { type TemplateFault, maxSteps } from './liquid/liquid-bounds.ts'
-import { cleanRichText, TooDeep } from './blocks/rich-text.ts'
+import { cleanRichText, type RichText, TooDeep } from './blocks/rich-text.ts'
 import { isAddress } from './blocks/urls.ts'
 import { buildSampleContext } from './liquid/variables.ts'
 import { pickLanguage, type TextReader } from './messages/phrases.ts'
@@ -82,14 +82,26 @@ interface TextCheck {
 /** Editors show Liquid as text, so Liquid must not look like HTML. */
 const looksLikeMarkup = /<[a-z/!?]/i
 
-const refuseText = (code: string, detail: string): RefusedText => ({
-  ok: false,
-  fault: { code, detail, line: 1, column: 1 },
-})
+/** Refuses a text because of the part at `index`. */
+function refuseText(code: string, detail: string, text = '', index = 0): RefusedText {
+  const lines = text.slice(0, Math.max(0, index)).split('\n')
+  return { ok: false, fault: { code, detail, line: lines.length, column: (lines.at(-1)?.length ?? 0) + 1 } }
+}
 
-function cleanHtml(text: string): string | RefusedText {
+const maxShownAddress = 100
+const allowedAddresses = 'Links can only use http, https, mailto and tel addresses.'
+
+const refuseAddress = (text: string, address: string): RefusedText =>
+  refuseText(
+    'invalid_address',
+    `\`${address.slice(0, maxShownAddress)}\` cannot be kept. ${allowedAddresses}`,
+    text,
+    text.indexOf(address),
+  )
+
+function cleanHtml(text: string): RichText | RefusedText {
   try {
-    return cleanRichText(text).html
+    return cleanRichText(text)
   } catch (error) {
     if (error instanceof TooDeep) return refuseText('template_too_large', error.message)
     throw error
@@ -102,10 +114,13 @@ function checkHtml(text: string, sample: object): CheckedTemplate | RefusedText 
   if (!template.ok) return template
   if (splitLiquid(text).some((piece) => piece.isLiquid && looksLikeMarkup.test(piece.text)))
     return refuseText('misplaced_liquid', 'HTML tags cannot stand inside Liquid.')
-  const html = cleanHtml(text)
-  if (typeof html !== 'string') return html
+  const cleanText = cleanHtml(text)
+  if ('fault' in cleanText) return cleanText
+  const { html, refusedAddresses } = cleanText
   const storedTemplate = html === text ? template : readTemplate(html, Number.POSITIVE_INFINITY)
   const checked = storedTemplate.ok ? renderSample(storedTemplate, sample) : storedTemplate
+  const [address] = refusedAddresses
+  if (checked.ok && address !== undefined) return refuseAddress(text, address)
   if (checked.ok || html === text) return checked
   const draftCheck = renderSample(template, sample)
   if (!draftCheck.ok) return draftCheck
@@ -117,8 +132,7 @@ function checkHtml(text: string, sample: object): CheckedTemplate | RefusedText 
 function checkPlain({ kind, text }: TextSource, sample: object): CheckedTemplate | RefusedText {
   const checked = checkTemplate(text, sample, { maxLength: kind === 'subject' ? maxSubjectLength : undefined })
   if (!checked.ok) return checked
-  if (kind === 'address' && !isAddress(text))
-    return refuseText('invalid_address', 'Links can only use http, https, mailto and tel addresses.')
+  if (kind === 'address' && !isAddress(text)) return refuseText('invalid_address', allowedAddresses)
   if (kind === 'subject' && /[\p{Cc}\p{Zl}\p{Zp}]/u.test(text))
     return refuseText('invalid_characters', 'The subject must be one line.')
   return checked

@@ -2,7 +2,7 @@ import { Parser } from 'htmlparser2'
 import { escapeLiquid, escapeText, textToHtml } from '../escape.ts'
 import { splitLiquid } from '../liquid/liquid.ts'
 import { cleanStyle } from './styles.ts'
-import { isAddress } from './urls.ts'
+import { completeAddress, isAddress } from './urls.ts'
 
 /** Tags that are removed together with their content. Other tags that are not allowed leave their content. */
 const tagsRemovedWithContent = new Set([
@@ -89,6 +89,8 @@ export interface RichText {
   html: string
   /** The same content as plain text. */
   text: string
+  /** Addresses of links and images that were removed, because no message can have them. */
+  refusedAddresses: string[]
 }
 
 export class TooDeep extends Error {
@@ -125,13 +127,15 @@ function cacheRichText(source: string, result: RichText): void {
 export function cleanRichText(source: string): RichText {
   const cached = cache.get(source)
   if (cached) return cached
-  let [input, result] = [source, readRichText(source)]
+  const firstResult = readRichText(source)
+  let [input, result] = [source, firstResult]
   for (let readings = 1; result.html !== input && readings < maxReadings; readings++)
     [input, result] = [result.html, readRichText(result.html)]
-  cacheRichText(source, result)
   const isStable = result.html === input
+  const cleanText = { ...result, refusedAddresses: firstResult.refusedAddresses }
+  cacheRichText(source, cleanText)
   if (isStable) cacheRichText(input, result)
-  return result
+  return cleanText
 }
 
 /** Replaces tags and outputs of Liquid by tokens, so that the parser of HTML does not see them. */
@@ -167,6 +171,7 @@ class RichTextWriter {
   /** Counts the open tags that are removed with their content. */
   #removedDepth = 0
   #allowedDepth = 0
+  readonly #refusedAddresses: string[] = []
   readonly #openTags: OpenTag[] = []
   readonly #restore: (text: string) => string
 
@@ -179,7 +184,7 @@ class RichTextWriter {
     if (this.#openTags.length === maxDepth) throw new TooDeep()
     if (tagsRemovedWithContent.has(name)) this.#removedDepth++
     const isAllowed = this.#removedDepth === 0 && allowedAttributes.has(name) && this.#allowedDepth < maxNesting
-    const href = name === 'a' && isAllowed ? (attributes['href'] ?? '').trim() : ''
+    const href = name === 'a' && isAllowed ? completeAddress(attributes['href'] ?? '') : ''
     const isLink = href !== '' && isAddress(this.#restore(href))
     this.#openTags.push({ name, isAllowed, href: isLink ? href : null, textStart: this.#text.length })
     if (!isAllowed) return
@@ -211,7 +216,11 @@ class RichTextWriter {
 
   finish(): RichText {
     this.#flushText()
-    return { html: this.#restore(this.#html), text: layOut(this.#text.join(''), this.#restore) }
+    return {
+      html: this.#restore(this.#html),
+      text: layOut(this.#text.join(''), this.#restore),
+      refusedAddresses: this.#refusedAddresses,
+    }
   }
 
   #flushText(): void {
@@ -228,10 +237,18 @@ class RichTextWriter {
     return (allowedAttributes.get(name) ?? [])
       .map((attribute) => {
         const value = values[attribute]
-        const safe = value === undefined ? null : cleanAttribute(attribute, value, this.#restore)
+        const safe = value === undefined ? null : this.#cleanAttribute(attribute, value)
         return safe === null ? '' : ` ${attribute}="${safe}"`
       })
       .join('')
+  }
+
+  #cleanAttribute(name: string, value: string): string | null {
+    if (name !== 'href' && name !== 'src') return cleanAttribute(name, value)
+    const address = this.#restore(completeAddress(value))
+    if (isAddress(address)) return textToHtml(address)
+    if (address !== '') this.#refusedAddresses.push(this.#restore(value))
+    return null
   }
 }
 
@@ -244,11 +261,7 @@ function readRichText(source: string): RichText {
   return writer.finish()
 }
 
-function cleanAttribute(name: string, value: string, restore: (text: string) => string): string | null {
-  if (name === 'href' || name === 'src') {
-    const address = restore(value).trim()
-    return isAddress(address) ? textToHtml(address) : null
-  }
+function cleanAttribute(name: string, value: string): string | null {
   if (value.search(token) >= 0) return null
   if (name === 'style') return cleanStyle(value)
   if (name === 'alt' || name === 'title') return escapeText(value).replaceAll('"', '&quot;')

@@ -4,7 +4,7 @@ import { isAddressName } from '../liquid/variables.ts'
 const schemes = ['https:', 'http:', 'mailto:', 'tel:']
 
 /** Browsers ignore some of these characters inside a scheme, which would hide a forbidden one. */
-const hasOnlySafeCharacters = (text: string): boolean => !/[\s\p{Cc}<>"'`\\]/u.test(text)
+const hasOnlySafeCharacters = (text: string): boolean => !/[\s\p{Cc}<>"`\\]/u.test(text)
 
 /** The scheme and the host stand before any Liquid, so that no value of a recipient can change them. */
 const hasFixedTarget = (text: string): boolean => /^(https?:\/\/[^/?#{}]+([/?#]|$)|mailto:|tel:)/i.test(text)
@@ -13,6 +13,17 @@ const isWholeAddress = (text: string): boolean => {
   if (!hasOnlySafeCharacters(text) || !hasFixedTarget(text) || !URL.canParse(text)) return false
   const { protocol, username, password } = new URL(text)
   return schemes.includes(protocol) && username === '' && password === ''
+}
+
+/** A space in an address, which editors and people leave there. Other white space is refused. */
+const spaces = /[ \u00A0\u202F]/g
+
+/** Completes an address as browsers and mail programs do: `https://` before a host, spaces encoded. Liquid stays. */
+export function completeAddress(text: string): string {
+  const address = text.trim()
+  if (/^tel:/i.test(address)) return address.replaceAll(spaces, '')
+  const start = /^www\./i.test(address) ? 'https://' : address.startsWith('//') ? 'https:' : ''
+  return start + address.replaceAll(spaces, '%20')
 }
 
 /** For values of variables. */
