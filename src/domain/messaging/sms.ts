@@ -57,7 +57,7 @@ export interface SmsFrame {
 
 const writeSms = (body: string, language: Language, frame: SmsFrame): string => {
   const template = buildTrackableSms(body, language, frame.is_marketing)
-  const tracking = { links: template.links.map((_, link) => frame.buildClickUrl(link)), pixel: '' }
+  const tracking = { links: template.links.map((_, index) => frame.buildClickUrl(index)), pixel: '' }
   const context = { ...buildSampleContext(language), ...frame.buildValues(language), tracking }
   return personalise(template, context, maxRenderedSmsLength).text.trim()
 }
