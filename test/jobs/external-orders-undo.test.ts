@@ -154,6 +154,22 @@ describe('what is stored to undo a call', () => {
     expect((await get(`/v1/data-imports/${body.id}/rows`)).body.code).toBe('import_data_deleted')
   })
 
+  it('says nothing of an erased person whose ticket a later call gave to somebody else', async () => {
+    const email = 'erased@example.dk'
+    await importOrders(shop, [anOrder({ customer: { email } })])
+    const { id } = await loadCustomer(shop, email)
+    const order = (user: Record<string, unknown>) =>
+      anOrder({ external_id: 'A-1', customer: { email: 'bo@example.dk' }, items: [{ ...item, user }] })
+    const item = { product: 'Day ticket', quantity: 1, unit_price: 225 }
+    const { body } = await importOrders(shop, [order({ email, first_name: 'Unmistakable' })])
+    await importOrders(shop, [order({ email: 'eva@example.dk' })], update)
+    const texts = async () => JSON.stringify(await listUndone(body.id))
+    expect(await texts()).toContain('Unmistakable')
+    expect((await post(`/v1/user/${id}/erase`, {})).status).toBe(200)
+    await finishErasures()
+    expect(await texts()).not.toContain('Unmistakable')
+  })
+
   it('says nothing of a person after their erasure', async () => {
     const customer = { email: 'erased@example.dk' }
     await importOrders(shop, [anOrder({ external_id: 'A-1', customer })])

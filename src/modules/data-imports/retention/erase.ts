@@ -2,8 +2,11 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import type { Statement } from '../../../db/database.ts'
 import { decodeAs } from '../../../db/select.ts'
+import { inList } from '../../../db/visibility.ts'
 import { normalizeEmail, normalizePhone } from '../../../domain/accounts/users.ts'
 import type { ErasedContacts } from '../../../domain/erasure.ts'
+import { importRetentionDays } from '../../../domain/data-imports/data-imports.ts'
+import { dayMs } from '../../../domain/time/instants.ts'
 import { isNumbers, isRecord, readJson } from '../../../domain/text/json.ts'
 import { selectRowNumbers } from '../background/staged.ts'
 import { importFields, type ImportRow } from '../background/steps.ts'
@@ -22,6 +25,11 @@ interface ErasurePosition {
 }
 
 const rowsPerStep = 5000
+const callsPerStep = 100
+/** The row of a position among calls, which are searched before the imports of files. */
+const amongCalls = -1
+/** Calls that began earlier have nothing to undo any more. */
+const searchedCallsMs = 3 * importRetentionDays * dayMs
 
 interface SearchedImport extends ImportRow {
   country_code: string
@@ -40,8 +48,8 @@ const extractCell = (target: string) => sql`json_extract(data, ${`$.values."${ta
 const isPosition = (value: unknown): value is ErasurePosition =>
   isRecord(value) && typeof value['id'] === 'string' && isNumbers([value['created_at'], value['row']])
 
-const readPosition = (after: string): ErasurePosition =>
-  after === '' ? { created_at: 0, id: '', row: 0 } : readJson(after, isPosition)
+const readPosition = (after: string, now: number): ErasurePosition =>
+  after === '' ? { created_at: now - searchedCallsMs, id: '', row: amongCalls } : readJson(after, isPosition)
 
 /** Finds the import at the position of the search, or the next one. */
 const findSearchedImport = (job: JobCtx, { organization_id }: ErasedPerson, { created_at, id }: ErasurePosition) =>
@@ -92,11 +100,26 @@ export function buildUndoDataErasure(userId: string): Statement[] {
 }
 
 /** A later import may have given the tickets of the person to somebody else. The undo data still have the person. */
-const eraseFormerHolder = (job: JobCtx, importId: string, { user_id }: ErasedPerson) =>
+const eraseFormerHolder = (job: JobCtx, importIds: readonly string[], { user_id }: ErasedPerson) =>
   job.db.batch([
     sql`update import_orders set undo_data = json_remove(undo_data, '$.people', '$.updated')
-      where import_id = ${importId} and instr(undo_data, ${user_id}) > 0`,
+      where ${inList(sql`import_id`, importIds)} and instr(undo_data, ${user_id}) > 0`,
   ])
+
+/** Searches the next calls. Returns the position after them, which is that of the first file when there are none left. */
+async function eraseInCalls(job: JobCtx, person: ErasedPerson, { created_at, id }: ErasurePosition): Promise<string> {
+  const calls = await job.db.all(
+    sql<{ id: string; created_at: number }>`select id, created_at from data_imports
+      where organization_id = ${person.organization_id} and (created_at, id) > (${created_at}, ${id})
+        and source = 'api' and rows_deleted_at is null and (undo_until is not null or resume_key is not null)
+      order by created_at, id limit ${callsPerStep}`,
+  )
+  const last = calls.at(-1)
+  if (!last) return JSON.stringify({ created_at: 0, id: '', row: 0 })
+  const ids = calls.map((call) => call.id)
+  await eraseFormerHolder(job, ids, person)
+  return JSON.stringify({ ...last, row: amongCalls })
+}
 
 /** Removes texts about people from calls that were interrupted. A repetition needs only the ids of their orders. */
 export const buildStoredResultsErasure = (organizationId: string): Statement =>
@@ -160,7 +183,8 @@ async function deleteFiles(job: JobCtx, row: ImportRow): Promise<Statement[]> {
  * Returns where to continue: null at the end, and the same position while an import is still being read.
  */
 export async function eraseInImports(job: JobCtx, person: ErasedPerson, after: string): Promise<string | null> {
-  const position = readPosition(after)
+  const position = readPosition(after, job.now())
+  if (position.row === amongCalls) return eraseInCalls(job, person, position)
   const row = await findSearchedImport(job, person, position)
   if (!row) return null
   const { id, created_at } = row
@@ -172,7 +196,7 @@ export async function eraseInImports(job: JobCtx, person: ErasedPerson, after: s
       from import_rows where import_id = ${id} and row_number > ${from} order by row_number limit ${rowsPerStep}`,
   )
   const matchingRows = searched.filter((one) => concernsPerson(one, person, row.country_code))
-  if (from === 0) await eraseFormerHolder(job, id, person)
+  if (from === 0) await eraseFormerHolder(job, [id], person)
   const orderKeys = from === 0 ? await loadOrderKeys(job, id, person) : []
   const keys = new Set([...orderKeys, ...matchingRows].flatMap(({ group_key }) => group_key ?? []))
   const rows = matchingRows.flatMap(({ row_number, group_key }) => (group_key === null ? [row_number] : []))
