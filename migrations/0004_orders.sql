@@ -140,11 +140,14 @@ create index purchases_of_order on purchases (order_id);
 create index purchases_of_user on purchases (user_id, product_id, status);
 -- Finds purchases that have ended, which a sweep marks as expired.
 create index purchases_due on purchases (valid_until) where status = 'active' and valid_until is not null;
--- Serves lists of an edition by creation, of all statuses or one.
-create index purchases_edition_created on purchases (edition_id, created_at, id, status);
+-- Serves lists of an edition, or of all editions of an organization, by creation. It has the columns that the filters of
+-- the list compare, so that only the rows of the page are read.
+create index purchases_edition_created on purchases
+  (edition_id, created_at, id, status, product_id, user_id, uses_count, vendor_code);
 -- Finds a scanned code, or codes by their beginning. Tickets of one kind may share a code, and all codes of an edition may
--- begin alike, so lists of them read nothing but the index.
-create index purchases_edition_code on purchases (edition_id, vendor_code collate nocase, created_at, id, status)
+-- begin alike, so lists of them, and of the orders that have them, read nothing but the index.
+create index purchases_edition_code on purchases
+  (edition_id, vendor_code collate nocase, created_at, id, status, product_id, user_id, uses_count, order_id)
   where vendor_code is not null;
 
 -- Uses of a purchase: a scan at an entrance, a meal handed out. A reverted use stays as a record.

@@ -181,6 +181,10 @@ export function recordLastSeen(visits: readonly { user_id: string; at: number }[
 
 const separator = sql.raw(`char(${searchSeparator.charCodeAt(0)})`)
 
+/** The folded name in a customer's `search_text`. */
+export const buildNameText = (searchText: SQL): SQL =>
+  sql`substr(${searchText}, 1, max(0, instr(${searchText}, ${separator}) - 1))`
+
 /** The part of a customer's `search_text` after the name: the folded address and the digits of the phone number. */
 export const buildContactText = (searchText: SQL): SQL =>
   sql`substr(${searchText}, instr(${searchText}, ${separator}) + 1)`

@@ -1,7 +1,15 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { encodeMark, markShifts, buildMatchExpression, quotePhrase } from '../domain/text/trigrams.ts'
+import {
+  buildMatchExpression,
+  encodeMark,
+  gramLength,
+  listIndexedTerms,
+  markShifts,
+  quotePhrase,
+  type SearchTerm,
+} from '../domain/text/trigrams.ts'
 import type { Database, Statement } from './database.ts'
-import { fold, listPhoneDigits, parsePhoneNeedles } from '../domain/text/fold.ts'
+import { fold, listPhoneDigits, parsePhoneNeedles, replaceAcute } from '../domain/text/fold.ts'
 import { normalizeEmailPart } from '../domain/accounts/users.ts'
 import { buildOrderText } from '../domain/orders/orders.ts'
 
@@ -38,16 +46,16 @@ interface TextSearch {
   scope: SearchScope | null
   /** A condition without columns. If it is false, SQLite does not read the index. */
   isVisible: SQL
-  /** Folded texts of three letters or more. The search finds rows that may contain one of them. */
-  texts: readonly string[]
+  /** The search finds rows that may contain each of them. At least one has three letters or more. */
+  terms: readonly SearchTerm[]
 }
 
 /**
- * A condition that finds index entries which may contain one of the texts. The index holds sequences of three letters and
+ * A condition that finds index entries which may contain all terms. The index holds sequences of three letters and
  * two tenants may share a mark, so the query must also compare the text itself and the tenant.
  */
-export function buildMatch(index: SearchIndex, { scope, isVisible, texts }: TextSearch): SQL {
-  const phrases = buildMatchExpression(texts)
+export function buildMatch(index: SearchIndex, { scope, isVisible, terms }: TextSearch): SQL {
+  const phrases = buildMatchExpression(listIndexedTerms(terms))
   const expression = scope ? sql`'(' || ${buildScopeMarks(scope)} || ') AND (' || ${phrases} || ')'` : sql`${phrases}`
   // SQLite would check a condition next to `match` for every entry. No row contains the empty phrase.
   return sql`${sql.raw(index)} match iif(${isVisible}, ${expression}, '""')`
@@ -61,6 +69,7 @@ export async function findCandidates(
   db: Database,
   queries: readonly SQL<{ key: number }>[],
 ): Promise<number[][] | null> {
+  if (queries.length === 0) return []
   const results = await db.batch(
     queries.map((query) => sql<{ key: number }>`select key from (${query}) limit ${maxCandidates + 1}`),
   )
@@ -74,11 +83,40 @@ const joinAlternatives = (conditions: readonly SQL[]): SQL => sql`(${sql.join([.
 const contains = (column: SQL, part: string): SQL => (part === '' ? sql`0` : sql`instr(${column}, ${part}) > 0`)
 
 /** Folds a search text. An address, and a domain in the form that DNS has, are converted to the form that is stored. */
-export const foldNeedle = (needle: string): string => fold(normalizeEmailPart(needle))
+export const foldNeedle = (needle: string): string => fold(normalizeEmailPart(replaceAcute(needle)))
 
 /** True if a folded column contains one of the folded texts. */
 const containsAny = (column: SQL, parts: readonly string[]): SQL =>
   joinAlternatives(parts.map((part) => contains(column, part)))
+
+/** The most words of a search text that are compared, so that a statement has few parameters. */
+const maxWords = 10
+
+/** Splits a search text into words. A text without words is one word. */
+function listWords(needle: string): string[] {
+  const words = needle.split(/[\s,;]+/).filter((word) => foldNeedle(word) !== '')
+  return words.length > 0 ? words.slice(0, maxWords) : [needle]
+}
+
+/** The words of a name, which a search finds in any order. */
+export const listNameTerms = (needle: string): SearchTerm[] => listWords(needle).map((word) => [foldNeedle(word)])
+
+/** The terms of a search for a customer: a phone number, or words of names and addresses in any order. */
+export const listCustomerTerms = (needle: string): SearchTerm[] =>
+  parsePhoneNeedles(needle).length > 0 ? [listSearchForms(needle)] : listWords(needle).map(listSearchForms)
+
+/** True if a folded column contains all terms. */
+export const containsTerms = (column: SQL, terms: readonly SearchTerm[]): SQL =>
+  sql`(${sql.join(
+    terms.map((spellings) => containsAny(column, spellings)),
+    sql` and `,
+  )})`
+
+const countShortest = (term: SearchTerm): number => Math.min(...term.map((text) => Array.from(text).length))
+
+/** True if a search has two letters or fewer, and is therefore limited to the newest rows. */
+export const isShortSearch = (terms: readonly SearchTerm[]): boolean =>
+  terms.reduce((sum, term) => sum + countShortest(term), 0) < gramLength
 
 /** The forms of a search text in a column that holds folded text and the digits of phone numbers. */
 export const listSearchForms = (needle: string): string[] => [foldNeedle(needle), ...parsePhoneNeedles(needle)]

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { maxCandidates, maxNewest } from '../../src/db/search.ts'
+import { maxUnitsPerItem } from '../../src/domain/orders/external-orders.ts'
 import { get, rootToken } from '../support/api.ts'
 import { listIds, readAs, walkAs } from '../support/lists.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
@@ -225,3 +226,132 @@ describe('a text that most orders have', () => {
 
 /** The other id has the same last three characters, from which search marks are made. */
 const buildTwin = (id: string): string => `${id.slice(0, -5)}${id.at(-5) === 'A' ? 'B' : 'A'}${id.slice(-4)}`
+
+describe('a filter of orders by the name of the customer', () => {
+  let shop: Shop
+  let ids: string[]
+
+  const list = async (query: Record<string, string>, token = rootToken) => {
+    const reply = await readAs(
+      token,
+      `/v1/orders?${new URLSearchParams({ edition_id: shop.edition_id, ...query }).toString()}`,
+    )
+    expect([reply.status, reply.body.count]).toEqual([200, reply.body.results.length])
+    return listIds(reply)
+  }
+
+  beforeAll(async () => {
+    shop = await seedShop()
+    const people = [
+      { email: 'bodil@example.dk', first_name: 'Bodil', last_name: 'Ørsted' },
+      { email: 'obrien@example.dk', first_name: 'Anne\u2010Marie', last_name: 'O’Brien' },
+      { email: 'ng@example.dk', first_name: 'Bo', last_name: 'Ng' },
+    ]
+    ids = await givenOrders(
+      shop,
+      people.map((customer) => anOrder({ customer })),
+    )
+  })
+
+  it('finds parts of names in any order, without case and accents', async () => {
+    const [bodil = '', anne = '', bo = ''] = ids
+    for (const [customer_name, expectedIds] of [
+      ['orsted bodil', [bodil]],
+      ['Bodil Ørsted', [bodil]],
+      ['ØRSTED, Bod', [bodil]],
+      ['bodil holm', []],
+      ['bodil@example.dk', []],
+      ['example', []],
+      ["o'brien", [anne]],
+      ['O`Brien anne-marie', [anne]],
+      ['anne\u2011marie', [anne]],
+      ['anne\u2013marie o\u00B4brien', [anne]],
+      ['Ng Bo', [bo]],
+      ['bo', [bo, bodil]],
+      ['\u0301', []],
+      [',', []],
+    ] as const)
+      expect([customer_name, await list({ customer_name })]).toEqual([customer_name, expectedIds])
+    expect(await list({ customer_name: 'bodil', search: 'example.dk', status: 'completed' })).toEqual([bodil])
+    expect((await get('/v1/orders?customer_name=bodil')).body.errors).toMatchObject([{ code: 'required_filter' }])
+  })
+
+  it('finds nothing in an organisation that the caller does not see', async () => {
+    const other = await seedShop()
+    const { token } = await givenMember({ id: other.organization_id }, 'viewer')
+    for (const filter of ['customer_name=bodil', 'customer_email=bodil', 'customer_phone=4520', 'search=bodil']) {
+      const reply = await readAs(token, `/v1/orders?organization_id=${shop.organization_id}&${filter}`)
+      expect([filter, reply.status, reply.body.count]).toEqual([filter, 200, 0])
+    }
+  })
+
+  it('compares ten words of a long text', async () => {
+    const words = Array.from({ length: 100 }, (_, at) => String.fromCharCode(97 + (at % 26))).join(' ')
+    expect(await list({ customer_name: words })).toEqual([])
+    expect(await list({ customer_name: `${'bodil orsted '.repeat(5)}nobody` })).toEqual([ids[0]])
+  })
+
+  it('finds customers of an edition by what the edition knows, for roles of the edition', async () => {
+    const sibling = { ...shop, edition_id: (await seedEdition({ id: shop.organization_id })).id }
+    const { token: editionToken } = await givenMember({ id: shop.organization_id }, 'viewer', shop.edition_id)
+    const { token } = await givenMember({ id: shop.organization_id }, 'viewer')
+    await givenOrders(shop, [anOrder({ customer: { email: 'secret@example.dk', first_name: 'Freja', last_name: '' } })])
+    await givenOrders(sibling, [
+      anOrder({ customer: { email: 'secret@example.dk', first_name: 'Freja', last_name: 'Hemmelig' } }),
+    ])
+    expect(await list({ customer_name: 'freja hemmelig' }, token)).toHaveLength(1)
+    expect(await list({ customer_name: 'freja hemmelig' }, editionToken)).toEqual([])
+    expect(await list({ customer_name: 'freja' }, editionToken)).toHaveLength(1)
+  })
+})
+
+describe('a filter of orders by the code of a ticket', () => {
+  it('finds the order once, in any case, in an edition, an organisation and for a customer', async () => {
+    const shop = await seedShop()
+    const sibling = { ...shop, edition_id: (await seedEdition({ id: shop.organization_id })).id }
+    const other = await seedShop()
+    const buy = async (place: Shop, vendor_code: string) => {
+      const [id = ''] = await givenOrders(place, [
+        anOrder({ items: [{ product: 'Day ticket', quantity: 2, unit_price: 225, vendor_code }] }),
+      ])
+      return id
+    }
+    const order = await buy(shop, 'DAY-4711-1')
+    await buy(shop, 'DAY-4711-12')
+    const siblingOrder = await buy(sibling, 'day-4711-1')
+    await buy(other, 'DAY-4711-1')
+    const { body } = await get(`/v1/orders/${order}`)
+    const { token } = await givenMember({ id: shop.organization_id }, 'viewer', shop.edition_id)
+    const find = async (scope: string, as = rootToken) =>
+      listIds(await readAs(as, `/v1/orders?${scope}&ticket_code=Day-4711-1`))
+    expect(await find(`edition_id=${shop.edition_id}`)).toEqual([order])
+    expect(await find(`organization_id=${shop.organization_id}`)).toEqual([siblingOrder, order])
+    expect(await find(`organization_id=${shop.organization_id}`, token)).toEqual([order])
+    expect(await find(`edition_id=${sibling.edition_id}`, token)).toEqual([])
+    expect(await find(`customer_id=${body.customer.api_id}&edition_id=${shop.edition_id}`)).toEqual([order])
+    expect(await find(`edition_id=${shop.edition_id}&customer_name=nobody`)).toEqual([])
+  })
+
+  it('finds all orders whose tickets share a code', async () => {
+    const shop = await seedShop()
+    await seedSearchedOrders(shop, 1, 8)
+    const [order = ''] = await givenOrders(shop, [
+      anOrder({ items: [{ product: 'Day ticket', quantity: maxUnitsPerItem, unit_price: 1, vendor_code: 'SHARED' }] }),
+    ])
+    const at = `/v1/orders?edition_id=${shop.edition_id}&ticket_code=shared`
+    expect(listIds(await readAs(rootToken, at))).toEqual([order])
+    await write(sql`insert into orders select null, 'ord_shared_' || value, orders.organization_id, orders.edition_id,
+        orders.user_id, null, '', null, orders.type, orders.status, 0, orders.currency, 1, 0, null, orders.cart, '{}', null,
+        null, null, 1, orders.created_at, orders.modified_at, ''
+      from orders, json_each(${JSON.stringify(Array.from({ length: maxCandidates }, (_, index) => index))})
+      where orders.id = ${order}`)
+    await write(sql`insert into purchases select 'pur_' || orders.id, purchases.edition_id, orders.id, purchases.user_id,
+        purchases.product_id, null, null, '[]', 'Shared', purchases.status, 0, 0, 0, 0, 0, 1, 0, 0, null, '{}', 1,
+        purchases.created_at, purchases.modified_at
+      from orders, (select * from purchases where order_id = ${order} limit 1) as purchases
+      where orders.id like 'ord_shared_%' and orders.edition_id = ${shop.edition_id}`)
+    const { body } = await readAs(rootToken, `${at}&page_size=10`)
+    expect([body.count, body.results.length]).toEqual([maxCandidates + 1, 10])
+    expect((await readAs(rootToken, `${at}&customer_name=nobody`)).body.count).toBe(0)
+  })
+})

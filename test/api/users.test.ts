@@ -31,6 +31,35 @@ describe('listUsers', () => {
     }
   })
 
+  it('finds words of names, addresses and numbers in any order, with any apostrophe and hyphen', async () => {
+    const shop = await seedShop()
+    const bodil = await givenCustomer(shop, {
+      email: 'bodil@example.dk',
+      phone_number: '32123456',
+      first_name: 'Bodil\u2011Marie',
+      last_name: 'Ørsted',
+    })
+    const brien = await givenCustomer(shop, { email: 'b@example.dk', first_name: 'Bo', last_name: 'O’Brien' })
+    const { token } = await givenMember({ id: shop.organization_id }, 'viewer', shop.edition_id)
+    for (const [needle, expectedIds] of [
+      ['Ørsted Bodil', [bodil.id]],
+      ['orsted, bodil', [bodil.id]],
+      ['bodil-marie', [bodil.id]],
+      ['marie bodil\u2013', [bodil.id]],
+      ['3212 orsted', [bodil.id]],
+      ['example.dk orsted', [bodil.id]],
+      ['32\u201112\u201134', [bodil.id]],
+      ["o'brien", [brien.id]],
+      ['O\u02BCBrien bo', [brien.id]],
+      ['bodil brien', []],
+    ] as const)
+      for (const as of [rootToken, token]) {
+        const query = new URLSearchParams({ organization_id: shop.organization_id, search: needle })
+        const { body } = await get(`/v1/user?${query.toString()}`, as)
+        expect([needle, body.results.map(({ id }: { id: string }) => id)]).toEqual([needle, expectedIds])
+      }
+  })
+
   it('returns pages of a fixed size', async () => {
     const shop = await seedShop()
     await givenOrders(

@@ -10,7 +10,7 @@ import {
 } from '../../src/domain/text/fold.ts'
 
 const text = fc.string({ unit: 'binary', maxLength: 30 })
-const words = fc.string({ unit: fc.constantFrom(...Array.from('aÅåØøÆæßŁłçéñİıΣσςéﬁ①ÞðĦ -')), maxLength: 12 })
+const words = fc.string({ unit: fc.constantFrom(...Array.from('aÅåØøÆæßŁłçéñİıΣσςéﬁ①ÞðĦ -’´`‑–−')), maxLength: 12 })
 const any = fc.oneof(text, words)
 
 describe('a text that is folded for searches', () => {
@@ -40,6 +40,9 @@ describe('a text that is folded for searches', () => {
     ['ΟΔΥΣΣΕΥΣ', 'οδυσσευσ'],
     ['ﬁne ①', 'fine 1'],
     ['a\u0000b\u001fc\n', 'abc'],
+    ['O’Brien O‘B OʼB O`B O´B', "o'brien o'b o'b o'b o'b"],
+    ['Early‐bird Early‑bird Early–bird Early—bird −1', 'early-bird early-bird early-bird early-bird -1'],
+    ['“VIP” „VIP“', '"vip" "vip"'],
   ])('is made of %s: %s', (input, folded) => {
     expect(fold(input)).toBe(folded)
   })

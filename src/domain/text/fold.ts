@@ -1,6 +1,6 @@
 import { dropInvisible } from './invisible.ts'
 
-const letters: Record<string, string> = {
+const plainLetters: Record<string, string> = {
   ø: 'o',
   æ: 'ae',
   œ: 'oe',
@@ -15,22 +15,38 @@ const letters: Record<string, string> = {
   ς: 'σ',
 }
 
+/** Apostrophes, quotation marks and hyphens that keyboards, programs and files write for one another. */
+const spellings: Record<string, string> = {
+  "'": '`\u02B9\u02BB\u02BC\u02BD\u2018\u2019\u201B\u2032',
+  '"': '\u201C\u201D\u201E\u201F',
+  '-': '\u2010\u2011\u2012\u2013\u2014\u2015\u2212',
+}
+
+const replacements: Record<string, string> = {
+  ...plainLetters,
+  ...Object.fromEntries(Object.entries(spellings).flatMap(([mark, others]) => [...others].map((one) => [one, mark]))),
+}
+const replaceable = new RegExp(`[${Object.keys(replacements).join('')}]`, 'g')
+
 /** Separates the fields of a search text. Folded text has no line breaks, so no match spans two fields. */
 export const searchSeparator = '\n'
 
+/** NFKC and NFKD make a space and an accent of an acute accent that stands alone. */
+export const replaceAcute = (text: string): string => text.replaceAll(/[\u00B4\u1FFD]/g, "'")
+
 /**
- * The form in which texts are searched and compared: without case, accents, control characters and invisible characters.
- * Idempotent.
+ * The form in which texts are searched and compared: without case, accents, control characters and invisible characters,
+ * and with one apostrophe, one quotation mark and one hyphen. Idempotent.
  */
 export function fold(text: string): string {
   // Most texts are ASCII.
-  if (/^[ -~]*$/.test(text)) return text.toLowerCase()
-  return dropInvisible(text)
+  if (/^[ -_a-~]*$/.test(text)) return text.toLowerCase()
+  return dropInvisible(replaceAcute(text))
     .toLowerCase()
     .normalize('NFKD')
     .replaceAll(/\p{M}/gu, '')
     .toLowerCase()
-    .replaceAll(/[øæœłßđðþıħς]/g, (letter) => letters[letter] ?? letter)
+    .replaceAll(replaceable, (letter) => replacements[letter] ?? letter)
     .replaceAll(/\p{Cc}/gu, '')
 }
 
@@ -58,8 +74,9 @@ export function listPhoneDigits(needle: string): string[] {
  * Otherwise none.
  */
 export function parsePhoneNeedles(needle: string): string[] {
-  const minLength = /^\s*\(?\+/.test(needle) ? 1 : 3
-  return /^[\d\s+()./-]+$/.test(needle) && extractDigits(needle).length >= minLength ? listPhoneDigits(needle) : []
+  const text = fold(needle)
+  const minLength = /^\s*\(?\+/.test(text) ? 1 : 3
+  return /^[\d\s+()./-]+$/.test(text) && extractDigits(text).length >= minLength ? listPhoneDigits(text) : []
 }
 
 /**

@@ -1,5 +1,5 @@
 /** The search index holds sequences of three code points, so shorter texts are not in it. */
-const gramLength = 3
+export const gramLength = 3
 
 /** A search looks for at most this many sequences, because results are compared with the text anyway. */
 const maxGrams = 24
@@ -32,6 +32,16 @@ function sampleGrams(text: string): string[] {
   return grams.filter((_, at) => Math.floor(at / step) > Math.floor((at - 1) / step))
 }
 
-/** An FTS5 expression that finds all rows that contain one of the texts, and some others. Each text must be indexed. */
-export const buildMatchExpression = (texts: readonly string[]): string =>
-  texts.map((text) => `(${sampleGrams(text).map(quotePhrase).join(' AND ')})`).join(' OR ')
+/** The spellings of one word or number in a search. A row contains the term if it contains one of them. */
+export type SearchTerm = readonly string[]
+
+/** The terms that the index can find: every spelling has three letters or more. */
+export const listIndexedTerms = (terms: readonly SearchTerm[]): SearchTerm[] =>
+  terms.filter((spellings) => spellings.every(isIndexed))
+
+const buildTermExpression = (spellings: SearchTerm): string =>
+  spellings.map((text) => `(${sampleGrams(text).map(quotePhrase).join(' AND ')})`).join(' OR ')
+
+/** An FTS5 expression that finds all rows that contain each term, and some others. Each term must be indexed. */
+export const buildMatchExpression = (terms: readonly SearchTerm[]): string =>
+  terms.map((term) => `(${buildTermExpression(term)})`).join(' AND ')

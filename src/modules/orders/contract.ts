@@ -221,8 +221,15 @@ export const listOrders = operation({
       external_id: Code(maxExternalIdLength)
         .optional()
         .openapi({ description: 'The exact id in the other system, from any source.' }),
+      customer_name: TextFilter.optional().openapi({
+        description:
+          'Words of the customer’s name, in any order. Each may be a part of a name. Case and accents are ignored.',
+      }),
       customer_email: TextFilter.optional().openapi({ description: partialMatch }),
       customer_phone: TextFilter.optional().openapi({ description: 'A part of the number. Only digits are compared.' }),
+      ticket_code: TextFilter.optional().openapi({
+        description: 'The exact `vendor_code` of a purchase of the order. The case of A to Z is ignored.',
+      }),
       search: TextFilter.optional().openapi({
         description:
           'A part of the order number, order id, external id, customer e-mail, customer phone number or transaction id. Texts of one or two characters are searched in the newest 10,000 orders only.',

@@ -10,7 +10,7 @@ import {
   paginate,
 } from '../../db/paginate.ts'
 import { orders } from '../../db/schema/sales/orders.ts'
-import { maxNewest } from '../../db/search.ts'
+import { isShortSearch, maxNewest } from '../../db/search.ts'
 import type { RowOf } from '../../db/select.ts'
 import { inList } from '../../db/visibility.ts'
 import { invalid, parameterError } from '../../domain/errors.ts'
@@ -18,7 +18,14 @@ import type { OrderBy, Page, PageRequest } from '../../domain/page.ts'
 import { editionSummaryFields } from '../editions/index.ts'
 import type { OrderFilters } from './contract.ts'
 import { chooseOrderScope, type OrderScope } from './scope.ts'
-import { chooseIndexedFilter, findOrdersByText, buildTextFilters, type OrderTextFilter } from './search.ts'
+import {
+  buildTextFilters,
+  chooseIndexedFilter,
+  findOrdersByCode,
+  findOrdersByText,
+  isTicketOf,
+  type OrderTextFilter,
+} from './search.ts'
 
 /** Columns that both the list and the detail of an order show. */
 export const buildOrderSummaryFields = (view: CustomerView) => ({
@@ -71,7 +78,9 @@ export async function listOrders(
   const view = viewCustomers(ctx.caller)
   const scope = chooseOrderScope(ctx.caller, filters)
   const textFilters = buildTextFilters(view, filters)
-  const candidates = hasSelectiveFilter(filters) ? null : await findCandidates(ctx, scope, textFilters)
+  const isSelective = hasSelectiveFilter(filters)
+  const tickets = filters.ticket_code && !isSelective ? await findOrdersByCode(ctx, scope, filters) : null
+  const candidates = isSelective ? null : (tickets?.candidates ?? (await findCandidates(ctx, scope, textFilters)))
   const index = chooseIndex(scope, ordering, filters)
   return paginate(ctx.db, page, {
     // `not indexed` makes SQLite look the candidates up by their rowid.
@@ -80,6 +89,7 @@ export async function listOrders(
       ...(candidates ? [candidates] : []),
       scope.condition,
       ...buildConditions(filters),
+      ...(filters.ticket_code ? [tickets?.condition ?? isTicketOf(sql`${orders.id}`, filters.ticket_code)] : []),
       ...textFilters.map((filter) => filter.condition),
     ],
     orderBy: buildOrderBy(addCreatedKey(ordering), '-created', sortColumns),
@@ -125,9 +135,10 @@ async function findCandidates(
   scope: OrderScope,
   textFilters: readonly OrderTextFilter[],
 ): Promise<SQL | null> {
-  if (textFilters.length === 0 || textFilters.some(({ texts }) => texts.length === 0)) return null
+  if (textFilters.length === 0 || textFilters.some(({ terms }) => terms.flat().length === 0)) return null
   const indexedFilter = chooseIndexedFilter(textFilters)
   if (indexedFilter) return findOrdersByText(ctx, scope, indexedFilter)
+  if (!textFilters.every(({ terms }) => isShortSearch(terms))) return null
   return sql`${orders.seq} in (select seq from ${buildCreatedIndex(scope)}
     where ${scope.condition} order by ${orders.created_at} desc, ${orders.seq} desc limit ${maxNewest})`
 }

@@ -23,7 +23,15 @@ import {
   RequiredText,
   Timestamp,
 } from '../../http/fields.ts'
-import { ListPage, type ListFilters, IdFilter, listQuery, TextFilter } from '../../http/requests/list-query.ts'
+import {
+  BooleanFilter,
+  IdFilter,
+  InstantFilter,
+  type ListFilters,
+  ListPage,
+  listQuery,
+  TextFilter,
+} from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
 import { WalletPassSummary } from '../wallet/index.ts'
 
@@ -149,14 +157,25 @@ export const listPurchases = operation({
   method: 'get',
   path: '/v1/purchases',
   summary: 'List purchases',
-  description: '`edition_id` is required.',
+  description: 'At least one of `edition_id`, `organization_id` and `user_id` is required.',
   roles: roleCodes,
   query: listQuery({
     ordering: ['created'],
     filters: {
       edition_id: IdFilter.optional(),
+      organization_id: IdFilter.optional().openapi({
+        description: 'Purchases of all editions of the organisation that you have access to.',
+      }),
+      product_id: IdFilter.optional(),
+      user_id: IdFilter.optional().openapi({ description: 'The holder, in all editions that you have access to.' }),
       vendor_code: TextFilter.optional().openapi({ description: 'The exact code. The case of A to Z is ignored.' }),
+      has_vendor_code: BooleanFilter.optional(),
+      is_used: BooleanFilter.optional().openapi({
+        description: 'True: purchases with a use that is not reverted. False: all others.',
+      }),
       status: z.enum(purchaseStatuses).optional(),
+      created_after: InstantFilter.optional(),
+      created_before: InstantFilter.optional(),
       search: TextFilter.optional().openapi({
         description: 'The beginning of the code, or an exact order number, order id or purchase id.',
       }),

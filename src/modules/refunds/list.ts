@@ -7,7 +7,7 @@ import { listSearchForms, maxNewest } from '../../db/search.ts'
 import { getActingReach, inList, addOnlyOrganization, buildVisibility, isVisibleTo } from '../../db/visibility.ts'
 import type { Caller } from '../../domain/accounts/access.ts'
 import type { OrderBy, Page, PageRequest } from '../../domain/page.ts'
-import { isIndexed } from '../../domain/text/trigrams.ts'
+import { listIndexedTerms } from '../../domain/text/trigrams.ts'
 import { chooseOrderScope, buildTextCondition, findOrdersByText, type OrderScope } from '../orders/index.ts'
 import type { RefundFilters } from './contract.ts'
 import { buildRefundJoins, type RefundDetailRow, buildRefundFields } from './queries.ts'
@@ -139,12 +139,12 @@ const selectByExactId = (text: string): SQL => sql`select id from refund_request
 
 /** Finds the requests that may contain a text. Returns null when too many orders do. */
 async function findCandidates(ctx: Ctx, orderScope: OrderScope, scope: RefundScope, text: string): Promise<SQL | null> {
-  const texts = listSearchForms(text)
-  if (!texts.every(isIndexed))
+  const terms = [listSearchForms(text)]
+  if (listIndexedTerms(terms).length === 0)
     return sql`${refundRequests.id} in (select id from ${scope.from} where ${scope.where}
       order by ${refundRequests.created_at} desc, ${refundRequests.id} desc limit ${maxNewest})`
   const ordersByText = await findOrdersByText(ctx, orderScope, {
-    texts,
+    terms,
     searchesOrder: true,
     searchesCustomer: true,
   })

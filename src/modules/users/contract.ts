@@ -70,7 +70,7 @@ export const listUsers = operation({
       organization_id: IdFilter.optional(),
       search: TextFilter.optional().openapi({
         description:
-          'A part of a name, an e-mail address or a phone number. Texts of one or two characters are searched in the newest 10,000 customers only.',
+          'A phone number or a part of it, or words of names and e-mail addresses in any order. Each may be a part of a word. Texts of one or two characters are searched in the newest 10,000 customers only.',
       }),
     },
     fixedSize: true,

@@ -2,11 +2,18 @@ import { inEditions, selectLatestSeq, type CustomerView, viewCustomers } from '.
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { buildOrderBy, joinConditions, maxIndexedOffset, maxSortedOffset, paginate } from '../../db/paginate.ts'
-import { buildMatch, containsFoldedOrDigits, findCandidates, listSearchForms, maxNewest } from '../../db/search.ts'
+import {
+  buildMatch,
+  containsTerms,
+  findCandidates,
+  isShortSearch,
+  listCustomerTerms,
+  maxNewest,
+} from '../../db/search.ts'
 import { inList } from '../../db/visibility.ts'
 import { getReach } from '../../domain/accounts/access.ts'
 import type { OrderBy, Page, PageRequest } from '../../domain/page.ts'
-import { isIndexed } from '../../domain/text/trigrams.ts'
+import { listIndexedTerms, type SearchTerm } from '../../domain/text/trigrams.ts'
 import type { UserFilters } from './contract.ts'
 import { type CustomerRow, buildUserFields } from './queries.ts'
 
@@ -26,8 +33,8 @@ interface CustomerTable {
   count: SQL<{ n: number }> | undefined
   /** Whether the index is sorted as the list is. Otherwise SQLite sorts the rows. */
   isSorted: boolean
-  /** Selects rows that may contain one of these texts. Each has three letters or more. */
-  selectByTexts: (texts: readonly string[]) => SQL<{ key: number }>
+  /** Selects rows that may contain each of these terms, of which the index has at least one. */
+  selectByTerms: (terms: readonly SearchTerm[]) => SQL<{ key: number }>
   /** Selects the newest rows, in which shorter texts are searched. */
   selectNewest: SQL
   joins: SQL
@@ -68,10 +75,10 @@ function buildUserTable(
             select id from editions
             where ${joinConditions([sql`id = ${edition_id}`, ...isWithin(sql`organization_id`)])})`,
     isSorted: isSingle && (sortKey === 'email' || sortKey === 'date_joined'),
-    selectByTexts: (texts) => {
+    selectByTerms: (terms) => {
       const scope = organizationIds === null ? null : { organizations: organizationIds }
       const isVisible = organizationIds?.length === 0 ? sql`0` : sql`1`
-      const match = buildMatch('customer_search', { scope, isVisible, texts })
+      const match = buildMatch('customer_search', { scope, isVisible, terms })
       return sql<{ key: number }>`select users.seq as key from customer_search
         cross join users on users.seq = customer_search.rowid where ${joinConditions([match, ...organizations])}`
     },
@@ -112,8 +119,8 @@ function buildEditionTable(
             n: number
           }>`select count(distinct user_seq) as n from edition_customers where ${isWithin(sql`edition_id`)}`,
     isSorted: isSingle && getFirstSortKey(ordering) === 'date_joined',
-    selectByTexts: (texts) => {
-      const match = buildMatch('edition_customer_search', { scope: { editions: editionIds }, isVisible: sql`1`, texts })
+    selectByTerms: (terms) => {
+      const match = buildMatch('edition_customer_search', { scope: { editions: editionIds }, isVisible: sql`1`, terms })
       return sql<{ key: number }>`select edition_contact.seq as key from edition_customer_search
         cross join edition_customers as edition_contact on edition_contact.seq = edition_customer_search.rowid
         where ${joinConditions([match, ...editions])}`
@@ -159,18 +166,21 @@ async function buildSources(
 ): Promise<ListSource[]> {
   if (!search)
     return tables.map(({ table, index, scope }) => ({ from: sql`${table} ${index}`, where: scope, isSearched: false }))
-  const texts = listSearchForms(search)
-  const contains = ({ row }: CustomerTable): SQL => containsFoldedOrDigits(sql`${row}.search_text`, search)
-  if (!texts.every(isIndexed))
+  const terms = listCustomerTerms(search)
+  const contains = ({ row }: CustomerTable): SQL => containsTerms(sql`${row}.search_text`, terms)
+  if (isShortSearch(terms))
     return tables.map((table) => ({
       from: sql`(${table.selectNewest}) as newest cross join ${table.table} on ${table.row}.seq = newest.seq`,
       where: [...table.scope, contains(table)],
       isSearched: true,
     }))
-  const candidates = await findCandidates(
-    ctx.db,
-    tables.map(({ selectByTexts }) => selectByTexts(texts)),
-  )
+  const isIndexed = listIndexedTerms(terms).length > 0
+  const candidates = isIndexed
+    ? await findCandidates(
+        ctx.db,
+        tables.map(({ selectByTerms }) => selectByTerms(terms)),
+      )
+    : null
   return tables.map((table, place) => ({
     from: candidates
       ? sql`json_each(${JSON.stringify(candidates[place])}) as candidate

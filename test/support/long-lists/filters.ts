@@ -47,3 +47,30 @@ export const containsTextOrDigits = (
   [fold(value), ...parsePhoneNeedles(value)].some((needle) =>
     [...texts.map((text) => fold(text ?? '')), ...phones.map(pickDigits)].some((text) => text.includes(needle)),
   )
+
+/** The words of a search text, or the whole text when it has none. */
+const splitIntoWords = (value: string): string[] => {
+  const words = value.split(/[\s,;]+/).filter((word) => fold(word) !== '')
+  return words.length > 0 ? words.slice(0, 10) : [value]
+}
+
+/** Matches when the text contains each word, in any order. */
+export const containsWords = (text: string, value: string): boolean =>
+  splitIntoWords(value).every((word) => fold(word) !== '' && fold(text).includes(fold(word)))
+
+/** Matches a telephone number, or words of the texts and numbers in any order. */
+export const containsWordsOrPhone = (
+  texts: readonly (string | null)[],
+  phones: readonly (string | null)[],
+  value: string,
+): boolean =>
+  parsePhoneNeedles(value).length > 0
+    ? containsTextOrDigits(texts, phones, value)
+    : splitIntoWords(value).every((word) => containsTextOrDigits(texts, phones, word))
+
+/** Matches rows for which a field is true, or false. */
+export const flag = (read: (row: SeenRow) => boolean): Filter => ({
+  values: (row) => (read(row) ? ['true', '1'] : ['false', '0']),
+  others: ['true', 'false'],
+  matches: (row, value) => read(row) === ['true', '1'].includes(value),
+})

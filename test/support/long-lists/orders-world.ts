@@ -72,7 +72,7 @@ function externalOrder(prefix: string, place: number, { person, number }: Planne
     customer,
     items: [
       {
-        product: 'Day ticket',
+        product: number % 7 === 2 ? 'Camping' : 'Day ticket',
         quantity: 1 + (number % 2),
         unit_price: prices[number % prices.length],
         ...(number % 3 === 0 ? { vendor_code: `Code-${number % 20}` } : {}),
@@ -154,7 +154,7 @@ export async function makeOrders(place: OrganizationPlace, plan: Plan): Promise<
     customersOf.set(id, api_id)
     details.push(detail)
   }
-  await varyOrders([...customersOf.keys()])
+  const usedOrders = await varyOrders([...customersOf.keys()])
   const paidBy = await makeRefunds(place, details)
   const erased = await varyCustomers([...memberships.keys()], memberships)
   const customers = await readCustomers(place, memberships, erased)
@@ -166,6 +166,9 @@ export async function makeOrders(place: OrganizationPlace, plan: Plan): Promise<
   for (const edition of place.editions)
     for (const purchase of await readAll(`/v1/purchases?edition_id=${edition}`))
       shownPurchases.push({ edition, shown: purchase })
+  const codes = Map.groupBy(shownPurchases, ({ shown }) => shown.order.id as string)
+  const listCodes = (order: string): string[] =>
+    (codes.get(order) ?? []).flatMap(({ shown }) => (shown.vendor_code as string | null) ?? [])
   const ofOrders = new Map(
     shownOrders.map(({ id, external_id }) => [id, { external_id, transaction_ids: transactions.get(id) ?? [] }]),
   )
@@ -185,14 +188,14 @@ export async function makeOrders(place: OrganizationPlace, plan: Plan): Promise<
       organization: place.id,
       editions: [shown.edition.id],
       customer: customersOf.get(shown.id) ?? '',
-      shown: { ...shown, transaction_ids: transactions.get(shown.id) ?? [] },
+      shown: { ...shown, transaction_ids: transactions.get(shown.id) ?? [], ticket_codes: listCodes(shown.id) },
     })),
     purchases: shownPurchases.map(({ edition, shown }) => ({
       id: shown.id,
       organization: place.id,
       editions: [edition],
       customer: shown.user.api_id,
-      shown,
+      shown: { ...shown, is_used: usedOrders.has(shown.order.id) },
     })),
   }
 }
@@ -230,13 +233,17 @@ async function makeRefunds(
   return paidBy
 }
 
-/** Imports create orders of one type. */
-async function varyOrders(ids: readonly string[]): Promise<void> {
-  const every = (step: number) => JSON.stringify(ids.filter((_, index) => index % step === 1))
+/** Imports create orders of one type, and purchases without uses. Returns the orders whose purchases are used. */
+async function varyOrders(ids: readonly string[]): Promise<Set<string>> {
+  const listEvery = (step: number) => ids.filter((_, index) => index % step === 1)
+  const usedOrders = listEvery(4)
   await write(
-    sql`update orders set type = 'online' where id in (select value from json_each(${every(3)}))`,
-    sql`update orders set type = 'in-person' where id in (select value from json_each(${every(7)}))`,
+    sql`update orders set type = 'online' where id in (select value from json_each(${JSON.stringify(listEvery(3))}))`,
+    sql`update orders set type = 'in-person' where id in (select value from json_each(${JSON.stringify(listEvery(7))}))`,
+    sql`update purchases set uses_count = uses_limit
+      where order_id in (select value from json_each(${JSON.stringify(usedOrders)}))`,
   )
+  return new Set(usedOrders)
 }
 
 /** Some customers were seen, several at the same time, and some are erased. */

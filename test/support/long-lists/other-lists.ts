@@ -3,17 +3,11 @@ import { engagements, failReasons, recipientStates, skipReasons } from '../../..
 import { filePurposes } from '../../../src/domain/files/files.ts'
 import { buildSortKey } from '../../../src/domain/text/fold.ts'
 import { deliveryStatuses } from '../../../src/domain/webhooks/webhooks.ts'
-import { containsText, createdRange, matchExactly, matchOneOf } from './filters.ts'
-import type { Filter, LongList, Parent, Row, SeenRow } from './model.ts'
+import { containsText, createdRange, flag, matchExactly, matchOneOf } from './filters.ts'
+import type { LongList, Parent, Row, SeenRow } from './model.ts'
 
 const created = { by: ({ shown }: SeenRow) => Date.parse(shown.created) }
 const modified = { by: ({ shown }: SeenRow) => Date.parse(shown.modified) }
-
-const flag = (read: (row: SeenRow) => boolean): Filter => ({
-  values: (row) => (read(row) ? ['true', '1'] : ['false', '0']),
-  others: ['true', 'false'],
-  matches: (row, value) => read(row) === ['true', '1'].includes(value),
-})
 
 export const auditList = (rows: readonly Row[]): LongList => ({
   id: 'listAuditLog',

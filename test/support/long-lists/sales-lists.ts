@@ -6,7 +6,10 @@ import {
   containsDigits,
   containsText,
   containsTextOrDigits,
+  containsWords,
+  containsWordsOrPhone,
   createdRange,
+  flag,
   matchExactly,
   matchOneOf,
 } from './filters.ts'
@@ -19,6 +22,14 @@ const listEmails = (contacts: readonly Contact[]) => contacts.map(({ email }) =>
 const listPhones = (contacts: readonly Contact[]) => contacts.map(({ phone_number }) => phone_number)
 const listNames = (contacts: readonly Contact[]) =>
   contacts.map(({ first_name, last_name }) => `${first_name} ${last_name}`.trim())
+
+/** Names as people type them: in either order, and with a comma. */
+const listTypedNames = (contacts: readonly Contact[]) =>
+  contacts.flatMap(({ first_name, last_name }) => [
+    `${first_name} ${last_name}`.trim(),
+    `${last_name} ${first_name}`.trim(),
+    `${last_name}, ${first_name}`,
+  ])
 
 /** The texts by which an order is found, except the telephone number. */
 const orderTexts = ({ shown, contacts }: SeenRow): (string | null)[] => [
@@ -58,6 +69,17 @@ export const ordersList = (rows: readonly Row[]): LongList => ({
       matches: ({ shown }, value) => containsText([shown.order_number], value),
     },
     external_id: matchExactly(({ shown }) => shown.external_id, 'X-none'),
+    customer_name: {
+      isText: true,
+      values: ({ contacts }) => listTypedNames(contacts),
+      others: ['nobody', 'holm nobody', 'e', 'n b', 'ng bo'],
+      matches: ({ contacts }, value) => listNames(contacts).some((name) => containsWords(name, value)),
+    },
+    ticket_code: {
+      values: ({ shown }) => shown.ticket_codes,
+      others: ['CODE-3', 'code-6', 'code'],
+      matches: ({ shown }, value) => shown.ticket_codes.some((code: string) => lowerAscii(code) === lowerAscii(value)),
+    },
     customer_email: {
       isText: true,
       values: ({ contacts }) => listEmails(contacts).flatMap((email) => email ?? []),
@@ -101,11 +123,15 @@ export const purchasesList = (rows: readonly Row[]): LongList => ({
   id: 'listPurchases',
   path: () => '/v1/purchases',
   roles: roleCodes,
-  requires: ['edition_id'],
-  scopes: ['edition_id'],
+  requires: ['edition_id', 'organization_id', 'user_id'],
+  scopes: ['organization_id', 'edition_id'],
   defaultOrdering: '-created',
   orderings: { created },
   filters: {
+    product_id: matchExactly(({ shown }) => shown.product.api_id, 'prd_none'),
+    user_id: matchExactly(({ customer }) => customer ?? null, 'usr_none'),
+    has_vendor_code: flag(({ shown }) => shown.vendor_code !== null),
+    is_used: flag(({ shown }) => shown.is_used),
     vendor_code: {
       values: ({ shown }) => (shown.vendor_code === null ? ['code'] : [shown.vendor_code]),
       others: ['CODE-3', 'code-6', 'code'],
@@ -123,6 +149,7 @@ export const purchasesList = (rows: readonly Row[]): LongList => ({
       others: ['co', 'nothing'],
       matches: isPurchaseFound,
     },
+    ...createdRange,
   },
   rows: () => rows,
   seen: ({ shown, contact }) => ({
@@ -151,10 +178,10 @@ export const customersList = (rows: readonly Row[]): LongList => ({
     search: {
       isText: true,
       values: ({ contacts }) =>
-        [...listNames(contacts), ...listEmails(contacts), ...listPhones(contacts)].flatMap((text) => text ?? []),
-      others: ['nobody has this', 'zoe', 'e', '20'],
+        [...listTypedNames(contacts), ...listEmails(contacts), ...listPhones(contacts)].flatMap((text) => text ?? []),
+      others: ['nobody has this', 'zoe', 'e', '20', 'ng bo', 'holm anna', '+4520 anna'],
       matches: ({ contacts }, value) =>
-        containsTextOrDigits([...listNames(contacts), ...listEmails(contacts)], listPhones(contacts), value),
+        containsWordsOrPhone([...listNames(contacts), ...listEmails(contacts)], listPhones(contacts), value),
     },
   },
   rows: () => rows,

@@ -1,6 +1,6 @@
 import { dayMs } from '../../../time/instants.ts'
 import { maxParsedLength } from '../../import-cells.ts'
-import { foldFast } from '../values/words.ts'
+import { fold } from '../../../text/fold.ts'
 import { normalizeMarks } from './number-shape.ts'
 import { readOffset, takeZone, type WrittenZone } from './zone-names.ts'
 import data from './date-words.json' with { type: 'json' }
@@ -224,7 +224,7 @@ export function readDate(cell: string): DateShape | null {
   const iso = readIso(cell)
   if (iso || cannotBeDate.test(cell)) return iso
   // Polish years end with `r.`.
-  const folded = foldFast(normalizeMarks(cell)).replace(/(?<=\d{4}) ?r\.?(?=$|[ ,])/, '')
+  const folded = fold(normalizeMarks(cell)).replace(/(?<=\d{4}) ?r\.?(?=$|[ ,])/, '')
   const split = takeZone(spreadCompactTime(moveYear(folded)), (content) => weekdays.has(content))
   return split && addZone(readWithoutZoneName(split.rest), split.zone)
 }
@@ -274,7 +274,7 @@ const timeWord = new RegExp(`^${timeWords}(?![a-z]) ?`)
 /** Reads a time without a date, also as a fraction of a day. */
 export function readTime(cell: string): number | null {
   if (cell.length > maxParsedLength) return null
-  const clockText = foldFast(normalizeMarks(cell)).replace(firstDays, '')
+  const clockText = fold(normalizeMarks(cell)).replace(firstDays, '')
   const text = clockText.replace(timeWord, '')
   const fraction = /^0?[.,](\d{3,})$/.exec(text)?.[1]
   if (fraction !== undefined) return Math.round(Number(`0.${fraction}`) * 86_400) * 1000

@@ -1,6 +1,6 @@
 import { languages } from '../../../languages.ts'
 import { readWallClock } from '../../../time/time-zones.ts'
-import { foldFast } from '../values/words.ts'
+import { fold } from '../../../text/fold.ts'
 import data from './date-words.json' with { type: 'json' }
 
 /** A zone is an offset in milliseconds ahead of UTC, or the name of a zone of IANA. */
@@ -26,7 +26,7 @@ const winterAndSummer = [Date.UTC(2026, 0, 15), Date.UTC(2026, 6, 15)]
 
 function readZoneName(locale: string, timeZone: string, timeZoneName: 'long' | 'longGeneric', at: number): string {
   const parts = new Intl.DateTimeFormat(locale, { timeZone, timeZoneName }).formatToParts(at)
-  return foldFast(parts.find(({ type }) => type === 'timeZoneName')?.value ?? '')
+  return fold(parts.find(({ type }) => type === 'timeZoneName')?.value ?? '')
 }
 
 /** `Central European Summer Time` is an offset, `Central European Time` is what clocks showed. */
@@ -162,7 +162,7 @@ const maxHeaderLength = 200
 /** The zone in a header such as `Created at (UTC)`, `created_at_utc` or `UTC Date`, as a name of IANA. */
 export function readHeaderZone(header: string): string | null {
   if (header.length > maxHeaderLength) return null
-  const text = foldFast(header.replaceAll(/(?<=[a-z])(?=U[Tt][Cc]$)/g, ' ')).trim()
+  const text = fold(header.replaceAll(/(?<=[a-z])(?=U[Tt][Cc]$)/g, ' ')).trim()
   for (const [, content = ''] of text.matchAll(/[([]([^()[\]]+)[)\]]/g)) {
     const name = toZoneName(content.trim().replace(/^(?:in|as) /, ''))
     if (name) return name

@@ -5,15 +5,12 @@ import { fold } from '../../../text/fold.ts'
 import { currencies, type Currency } from '../../../money.ts'
 import data from './words.json' with { type: 'json' }
 
-/** `fold` takes ten times as long for plain ASCII. */
-export const foldFast = (text: string): string => (/^[\x20-\x7e]*$/.test(text) ? text.toLowerCase() : fold(text))
-
 const maxWordLength = 200
 
 const normalizeWord = (text: string): string =>
   text.length > maxWordLength
     ? text
-    : foldFast(text)
+    : fold(text)
         .replaceAll(/[\s_]+/g, ' ')
         .replace(/^[\s"'([#]+/, '')
         .replace(/(?<![\s"')\].!:;])[\s"')\].!:;]+$/, '')
