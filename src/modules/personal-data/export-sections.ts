@@ -3,28 +3,26 @@ import { buildImportedRowsSection } from '../data-imports/index.ts'
 import { buildSuppressionSections } from '../suppressions/index.ts'
 import type { LoadedUser } from '../users/index.ts'
 
-/** The parts of the export, in their order. `export.ts` adds the recipients of campaigns. */
-export const sectionNames = [
-  'user',
-  'editions',
-  'orders',
-  'transactions',
-  'purchases',
-  'uses',
-  'refunds',
-  'wallet_passes',
-  'wallet_phones',
-  'consents',
-  'suppressions',
-  'bounces',
-  'emails',
-  'campaigns',
-  'import_rows',
-  'changes',
-  'erasure',
-  'campaign_recipients',
-] as const
-export type SectionName = (typeof sectionNames)[number]
+/** The parts of the export. `export.ts` adds the recipients of campaigns. */
+export type SectionName =
+  | 'user'
+  | 'editions'
+  | 'orders'
+  | 'transactions'
+  | 'purchases'
+  | 'uses'
+  | 'refunds'
+  | 'wallet_passes'
+  | 'wallet_phones'
+  | 'consents'
+  | 'suppressions'
+  | 'bounces'
+  | 'emails'
+  | 'campaigns'
+  | 'import_rows'
+  | 'changes'
+  | 'erasure'
+  | 'campaign_recipients'
 
 /** A part of the export: rows of a query, read in pages by `key`. Columns that end in `_json` contain JSON text. */
 export interface ExportSection {
