@@ -83,3 +83,22 @@ describe('importExternalOrders', () => {
     expect(await listWarnings([{ ...order, status: 'completed' }], { on_duplicate: 'update' })).toEqual([[]])
   })
 })
+
+describe('the date of an external order', () => {
+  const hourMs = 3_600_000
+  const at = (ms: number) => anOrder({ created: new Date(Date.now() + ms).toISOString() })
+
+  it('is refused more than a day ahead, also for an update', async () => {
+    const { status, body } = await importOrders(shop, [anOrder({ created: '2099-01-01T00:00:00Z' })])
+    expect([status, body.errors]).toMatchObject([422, [{ code: 'future_date', pointer: '#/orders/0/created' }]])
+    const order = at(-hourMs)
+    expect(await listWarnings([order])).toEqual([[]])
+    const update = { ...order, created: at(48 * hourMs).created }
+    expect((await importOrders(shop, [update], { on_duplicate: 'update' })).status).toBe(422)
+  })
+
+  it('is taken up to a day ahead, because clocks and time zones differ', async () => {
+    expect(await listWarnings([at(23 * hourMs)])).toEqual([[]])
+    expect((await importOrders(shop, [at(25 * hourMs)])).status).toBe(422)
+  })
+})

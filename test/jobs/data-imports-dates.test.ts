@@ -135,3 +135,46 @@ describe('an order without a date in a file with dates', () => {
     })
   })
 })
+
+describe('the year of an order', () => {
+  const tableOfDates = (dates: readonly string[]) =>
+    tableOf([
+      'Order ID;Email;Ticket type;Price;Order date',
+      ...dates.map((date, index) => `${index};guest-${index}@example.dk;Partout;100,00;${date}`),
+    ])
+  const importDates = async (shop: Shop, dates: readonly string[]) => {
+    const { id } = await givenImport(shop, tableOfDates(dates))
+    await previewOrders(id, {})
+    return { id, ended: await startImport(id, { skip_invalid_rows: true }) }
+  }
+
+  it('is in the past where it has two digits', async () => {
+    const shop = await seedShop({ timezone: 'UTC' })
+    const { ended } = await importDates(shop, ['25/06/98', '25/06/25', '26-Jun-98'])
+    expect(ended).toMatchObject({ status: 'completed', created_orders: 3 })
+    expect((await createdAt(shop)).toSorted()).toEqual([
+      '1998-06-25T00:00:00.000Z',
+      '1998-06-26T00:00:00.000Z',
+      '2025-06-25T00:00:00.000Z',
+    ])
+  })
+
+  it('is not moved to the future, so that an order of 1969 is an error', async () => {
+    const shop = await seedShop({ timezone: 'UTC' })
+    const { id, ended } = await importDates(shop, ['25/06/25', '25/06/69'])
+    expect(ended).toMatchObject({ status: 'completed_with_errors', created_orders: 1, invalid_rows: 1 })
+    const { body } = await get(`${pathOf(id, '/rows')}?outcome=error`)
+    expect(body.results).toMatchObject([{ errors: [{ code: 'invalid_date' }] }])
+  })
+
+  it('is imported with a warning when it is written in full and ahead', async () => {
+    const shop = await seedShop({ timezone: 'UTC' })
+    const { id, ended } = await importDates(shop, ['25/06/2025', '01/06/2098'])
+    expect(ended).toMatchObject({ status: 'completed', created_orders: 2 })
+    const { body } = await get(pathOf(id, '/rows'))
+    expect(body.results.map(({ warnings }: { warnings: object[] }) => warnings)).toMatchObject([
+      [],
+      [{ code: 'future_date' }],
+    ])
+  })
+})

@@ -10,6 +10,7 @@ import { ImportedTables } from '../support/imported-state.ts'
 const edition = {
   id: 'edt_1',
   organization_id: 'org_1',
+  currency: 'dkk',
   tax_type: 'vat',
   default_price_tax_rate: 25,
   default_language: 'en',

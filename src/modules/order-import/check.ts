@@ -16,6 +16,7 @@ import {
 } from '../../domain/data-imports/imported-amounts.ts'
 import { formatMoney, maxAmountMinor } from '../../domain/money.ts'
 import { orderLifecycle } from '../../domain/orders/orders.ts'
+import { dayMs, toIso } from '../../domain/time/instants.ts'
 import { formatFullName } from '../../domain/accounts/users.ts'
 import type { ImportState, TransactionRow } from './state.ts'
 import type { ImportEdition } from './writes.ts'
@@ -142,6 +143,13 @@ function listWarnings({ order, path }: OrderEntry, { payment }: ExistingOrder): 
     warnings.push(fieldError([...path, 'items', position, 'user', 'email'], 'holder_without_email', detail))
   }
   return warnings
+}
+
+/** An order more than a day ahead of the clock has a wrong date: an error in a call, and a warning in a file. */
+export function checkDate({ order, path }: OrderEntry, now: number): FieldError[] {
+  if (order.created_at === null || order.created_at <= now + dayMs) return []
+  const detail = `The order is dated ${toIso(order.created_at)}, more than a day ahead.`
+  return [fieldError([...path, 'created'], 'future_date', detail)]
 }
 
 /** Warns about a new order of a call in another currency than the edition's. An order of a file has no path. */

@@ -18,6 +18,7 @@ import { decideNewOrder } from './decide-new-order.ts'
 import { toImportedCustomer, toImportedHolder, PeopleResolver } from './decide-people.ts'
 import { decideUpdate } from './decide-update.ts'
 import {
+  checkDate,
   checkOrder,
   compareWithStored,
   decideDuplicate,
@@ -227,9 +228,17 @@ export function decideOrderGroup(
     }
     const payment = existing && state.payments.get(existing.id)
     const check = checkOrder(context.edition, entry, { order: existing, payment })
-    if (check.errors.length) refusedOutcomes.push({ ...base, action: 'error', errors: check.errors })
+    const lateDates = checkDate(entry, context.now)
+    const isFromFile = entry.path.length === 0
+    const errors = [...check.errors, ...(isFromFile ? [] : lateDates)]
+    if (errors.length) refusedOutcomes.push({ ...base, action: 'error', errors })
     else {
-      const warnings = [...check.warnings, ...(differences ? differences.customer : []), ...products.list(entry)]
+      const warnings = [
+        ...check.warnings,
+        ...(isFromFile ? lateDates : []),
+        ...(differences ? differences.customer : []),
+        ...products.list(entry),
+      ]
       acceptedOrders.push({ entry, existing, check: { ...check, warnings } })
     }
   }

@@ -5,6 +5,8 @@ import { type FormatDecision, keepFirst, type ReadingChoice } from './number-for
 /** `each`: every cell is unambiguous by itself. */
 export interface DateFormat {
   order: DateOrder | 'each'
+  /** A year of two digits is in the century in which the date is not later than this. In milliseconds UTC. */
+  latest?: number
 }
 
 export interface DateStatistics {
@@ -117,13 +119,20 @@ export interface ParsedDate {
   zone: string | null
 }
 
+function subtractCentury(day: number): number {
+  const date = new Date(day)
+  return date.setUTCFullYear(date.getUTCFullYear() - 100)
+}
+
 /** Parses a date. Returns null for another text, and `undecided` for a date that the format leaves ambiguous. */
-export function parseDate(text: string, { order }: DateFormat): ParsedDate | 'undecided' | null {
+export function parseDate(text: string, { order, latest }: DateFormat): ParsedDate | 'undecided' | null {
   const shape = readDate(text)
   if (!shape) return null
   if (order === 'each' && !shape.is_fixed) return 'undecided'
-  const day = shape.days[order === 'each' ? 'ymd' : order]
-  if (day === null) return null
+  const writtenDay = shape.days[order === 'each' ? 'ymd' : order]
+  if (writtenDay === null) return null
+  const isTooLate = shape.has_short_year && latest !== undefined && writtenDay > latest
+  const day = isTooLate ? subtractCentury(writtenDay) : writtenDay
   const { time, offset, zone = null } = shape
   return { wall: day + (time ?? 0), has_time: time !== null, offset, zone }
 }

@@ -20,6 +20,8 @@ export interface DateShape {
   /** Whether the text is unambiguous by itself. */
   is_fixed: boolean
   is_dotted: boolean
+  /** Whether the year has two digits. */
+  has_short_year: boolean
   /** Whether the text is a day number of a spreadsheet. */
   is_serial: boolean
   /** Milliseconds since midnight, or null for a date alone. */
@@ -42,10 +44,12 @@ function toDay(year: number, month: number, day: number): number | null {
 const expandYear = (text: string): number =>
   text.length === 4 ? Number(text) : Number(text) + (Number(text) < 70 ? 2000 : 1900)
 
-type Days = Pick<DateShape, 'days' | 'is_fixed' | 'is_dotted'>
+type Days = Pick<DateShape, 'days' | 'is_fixed' | 'is_dotted' | 'has_short_year'>
 
-function buildFixedDays(day: number | null): Days | null {
-  return day === null ? null : { days: { dmy: day, mdy: day, ymd: day }, is_fixed: true, is_dotted: false }
+function buildFixedDays(day: number | null, year = ''): Days | null {
+  if (day === null) return null
+  const has_short_year = year.length === 2
+  return { days: { dmy: day, mdy: day, ymd: day }, is_fixed: true, is_dotted: false, has_short_year }
 }
 
 function readTriple(text: string): Days | null {
@@ -65,7 +69,7 @@ function readTriple(text: string): Days | null {
   }
   return Object.values(days).every((day) => day === null)
     ? null
-    : { days, is_fixed: false, is_dotted: separator === '.' }
+    : { days, is_fixed: false, is_dotted: separator === '.', has_short_year: third.length === 2 }
 }
 
 const withMonthName = [
@@ -92,7 +96,8 @@ function readNamed(text: string): Days | null {
   for (const pattern of withMonthName) {
     const parts = pattern.exec(text)?.groups
     const month = parts && monthNumbers.get(parts['month'] ?? '')
-    if (month) return buildFixedDays(toDay(expandYear(parts['year'] ?? ''), month, Number(parts['day'])))
+    const { day, year = '' } = parts ?? {}
+    if (month) return buildFixedDays(toDay(expandYear(year), month, Number(day)), year)
   }
   return null
 }
@@ -100,7 +105,8 @@ function readNamed(text: string): Days | null {
 /** Reads `1/5-2026` and `1/5 2026`, as Danes write it. */
 function readDanish(text: string): Days | null {
   const match = /^(\d{1,2})\/(\d{1,2})(?: ?- ?| )(\d{4}|(?<=-.?)\d{2})$/.exec(text)
-  return match && buildFixedDays(toDay(expandYear(match[3] ?? ''), Number(match[2]), Number(match[1])))
+  const [, day, month, year = ''] = match ?? []
+  return match && buildFixedDays(toDay(expandYear(year), Number(month), Number(day)), year)
 }
 
 function readCompact(text: string): Days | null {

@@ -73,12 +73,13 @@ function decideFormats(mapping: TargetMapping, field: TargetField, input: Prepar
   }
   if (readsDates({ field, mapping })) {
     const orderSetting = transform?.type === 'date' ? transform.order : undefined
-    if (orderSetting) return { ...formats, date: { order: orderSetting } }
     // No order is later than its file.
     const last = field.key === 'order.created' ? input.now + dayMs : null
+    const latest = last === null ? {} : { latest: last }
+    if (orderSetting) return { ...formats, date: { order: orderSetting, ...latest } }
     const decision = statistics ? decideDates(statistics.dates, last) : null
-    if (decision?.status === 'decided') return { ...formats, date: decision.format }
-    return { ...formats, ambiguous: decision }
+    if (decision?.status === 'decided') return { ...formats, date: { ...decision.format, ...latest } }
+    return { ...formats, date: { ...formats.date, ...latest }, ambiguous: decision }
   }
   return formats
 }
