@@ -204,6 +204,43 @@ function buildOutcome(decision: AcceptedDecision, isUnchanged: boolean, people: 
   return { index: entry.index, external_id, action, order_id: order.id, errors: [], warnings }
 }
 
+interface GroupChecks {
+  context: DecisionContext
+  policy: DuplicatePolicy
+  state: ImportState
+  products: ProductWarnings
+}
+
+/** Checks an order before its people and products are resolved. */
+function checkEntry(
+  { context, policy, state, products }: GroupChecks,
+  entry: OrderEntry,
+): { refused: OrderOutcome } | { accepted: AcceptedOrder } {
+  const { index, order } = entry
+  const existing = state.orders.get(order.external_id)
+  const base = { index, external_id: order.external_id, order_id: existing?.id ?? null, warnings: [] }
+  const isErased = isErasedOrderId(existing?.external_id ?? null)
+  const differences = existing && !isErased && compareWithStored(context.edition, entry, existing, state)
+  const duplicate = existing ? decideDuplicate(policy, entry, existing) : null
+  if (duplicate) {
+    const warnings = differences ? [...differences.customer, ...differences.items] : []
+    return { refused: { ...base, ...duplicate, warnings } }
+  }
+  const payment = existing && state.payments.get(existing.id)
+  const check = checkOrder(context.edition, entry, { order: existing, payment })
+  const lateDates = checkDate(entry, context.now)
+  const isFromFile = entry.path.length === 0
+  const errors = [...check.errors, ...(isFromFile ? [] : lateDates)]
+  if (errors.length) return { refused: { ...base, action: 'error', errors } }
+  const warnings = [
+    ...check.warnings,
+    ...(isFromFile ? lateDates : []),
+    ...(differences ? differences.customer : []),
+    ...products.list(entry),
+  ]
+  return { accepted: { entry, existing, check: { ...check, warnings } } }
+}
+
 /** Decides on a group of orders without reading or writing. No external id may be in the group twice. */
 export function decideOrderGroup(
   context: DecisionContext,
@@ -213,34 +250,11 @@ export function decideOrderGroup(
 ): GroupDecision {
   const refusedOutcomes: OrderOutcome[] = []
   const acceptedOrders: AcceptedOrder[] = []
-  const products = new ProductWarnings(state)
+  const checks = { context, policy, state, products: new ProductWarnings(state) }
   for (const entry of group) {
-    const { index, order } = entry
-    const existing = state.orders.get(order.external_id)
-    const base = { index, external_id: order.external_id, order_id: existing?.id ?? null, warnings: [] }
-    const isErased = isErasedOrderId(existing?.external_id ?? null)
-    const differences = existing && !isErased && compareWithStored(context.edition, entry, existing, state)
-    const duplicate = existing ? decideDuplicate(policy, entry, existing) : null
-    if (duplicate) {
-      const warnings = differences ? [...differences.customer, ...differences.items] : []
-      refusedOutcomes.push({ ...base, ...duplicate, warnings })
-      continue
-    }
-    const payment = existing && state.payments.get(existing.id)
-    const check = checkOrder(context.edition, entry, { order: existing, payment })
-    const lateDates = checkDate(entry, context.now)
-    const isFromFile = entry.path.length === 0
-    const errors = [...check.errors, ...(isFromFile ? [] : lateDates)]
-    if (errors.length) refusedOutcomes.push({ ...base, action: 'error', errors })
-    else {
-      const warnings = [
-        ...check.warnings,
-        ...(isFromFile ? lateDates : []),
-        ...(differences ? differences.customer : []),
-        ...products.list(entry),
-      ]
-      acceptedOrders.push({ entry, existing, check: { ...check, warnings } })
-    }
+    const checked = checkEntry(checks, entry)
+    if ('refused' in checked) refusedOutcomes.push(checked.refused)
+    else acceptedOrders.push(checked.accepted)
   }
   const people = new PeopleResolver(context, state)
   const catalogue = new CatalogueResolver(context, state)
