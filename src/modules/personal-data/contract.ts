@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { Id, IdParams, LanguageCode, Timestamp } from '../../http/fields.ts'
+import { Id, IdParams, LanguageInput, Timestamp } from '../../http/fields.ts'
 import { operation } from '../../http/operations/operation.ts'
 
 const Reason = z.string().trim().max(500)
@@ -99,7 +99,7 @@ export const exportUser = operation({
     format: z.enum(['json', 'html']).optional().openapi({
       description: '`html` is a page for people. Default: `html` for a client that prefers `text/html`, else `json`.',
     }),
-    language: LanguageCode.optional().openapi({
+    language: LanguageInput.optional().openapi({
       description: 'The language of the page. Default: the language of the customer.',
     }),
   }),
