@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process'
-import { glob, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { glob, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseEnv, promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Client, createClient, type Page } from '../../scripts/support/client.ts'
 import { root } from '../../scripts/support/paths.ts'
+import { claimPort } from '../../scripts/support/processes.ts'
 import { examples } from '../../src/domain/cel/functions.ts'
 import { launch, type Launcher } from '../support/launcher.ts'
 
@@ -27,6 +28,8 @@ function listBlocks(text: string, language: string): Block[] {
 
 const install = '# Event Commerce Management Service'
 const deployment = 'docs/deploying.md'
+/** The commands of this page need the receiver that the page shows. */
+const webhooksGuide = 'docs/webhooks.md'
 const setVariables = '. .wrangler/state/demo.sh'
 
 const read = (path: string) => readFile(join(root, path), 'utf8')
@@ -46,15 +49,22 @@ let client: Client
 const variables: Record<string, string> = {}
 /** The editions of the demonstration data. The commands of some pages create others. */
 let demoEditionIds: string[]
+let demoDeliveries: { id: string; status: string; attempts: number }[]
 beforeAll(async () => {
   // The commands run as in a fresh clone, with the default state folder.
   folder = await mkdtemp(join(tmpdir(), 'slow-readme-'))
-  launcher = await launch({ STATE_DIR: join(folder, '.wrangler', 'state'), SEED: '1' })
+  const [, webhookVariables = ''] = /`(\w+=\S+(?: \w+=\S+)*) npm start`/.exec(texts.get(webhooksGuide) ?? '') ?? []
+  launcher = await launch({
+    STATE_DIR: join(folder, '.wrangler', 'state'),
+    SEED: '1',
+    ...parseEnv(webhookVariables.replaceAll(' ', '\n')),
+  })
   await launcher.ready
   for (const [, name = '', value = ''] of launcher.output().matchAll(/^export (\w+)=(.*)$/gm)) variables[name] = value
   client = createClient(variables['API'] ?? '', variables['TOKEN'] ?? '')
   const { results } = await client.get<Page<{ id: string }>>(`/v1/editions?organization_id=${variables['ORG']}`)
   demoEditionIds = results.map(({ id }) => id)
+  demoDeliveries = await listDeliveries(variables['WEBHOOK'] ?? '')
 }, 240_000)
 afterAll(async () => {
   launcher?.kill('SIGTERM')
@@ -62,10 +72,15 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true, maxRetries: 5 })
 })
 
+const listDeliveries = async (endpoint: string) =>
+  (await client.get<Page<{ id: string; status: string; attempts: number }>>(`/v1/webhooks/${endpoint}/deliveries`))
+    .results
+
 /** Runs the commands of a page in one shell, and returns the number of requests. Throws when one is refused. */
-async function runPage(commands: string): Promise<number> {
+async function runPage(commands: string, preparation = ''): Promise<number> {
   const script = [
     'set -eu',
+    preparation,
     ': > requests; : > refusals',
     'curl() { echo >> requests; command curl --silent --show-error --fail-with-body "$@" || { echo "$*" >> refusals; return 22; }; }',
     ...(commands.includes(setVariables) ? [] : [setVariables]),
@@ -77,14 +92,17 @@ async function runPage(commands: string): Promise<number> {
 }
 
 describe('the commands in README.md and docs', () => {
-  it.each(pagesWithCommands)('run from top to bottom as written in %s, and none is refused', async (path) => {
-    const commands = listCommands(path)
-    expect(commands).not.toContain('…')
-    // A page that waits for something asks more often.
-    expect(await runPage(commands)).toBeGreaterThanOrEqual(
-      [...commands.matchAll(/^(?:\w+=\$\()?(?:curl|post) /gm)].length,
-    )
-  })
+  it.each(pagesWithCommands.filter((path) => path !== webhooksGuide))(
+    'run from top to bottom as written in %s, and none is refused',
+    async (path) => {
+      const commands = listCommands(path)
+      expect(commands).not.toContain('…')
+      // A page that waits for something asks more often.
+      expect(await runPage(commands)).toBeGreaterThanOrEqual(
+        [...commands.matchAll(/^(?:\w+=\$\()?(?:curl|post) /gm)].length,
+      )
+    },
+  )
 
   it('are in README.md and in the pages of features', () => {
     expect(pagesWithCommands).toEqual(expect.arrayContaining(['README.md', 'docs/api.md', 'docs/orders.md']))
@@ -139,6 +157,94 @@ describe('the commands in README.md and docs', () => {
   })
 })
 
+describe('the steps of docs/webhooks.md', () => {
+  interface Delivery {
+    event_id: string
+    payload: string
+    signature: string
+    signed_at: string
+    status: string
+  }
+  let port: number
+  let endpoint: string
+  const readOutput = () => readFile(join(folder, 'output'), 'utf8')
+  // The answers in the output end without a line break.
+  const listEvents = async () => (await readOutput()).match(/purchase\.action \w+ pur_\w{26}$/gm) ?? []
+  const post = async (body: string, headers: Record<string, string>) =>
+    (await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body, headers })).status
+
+  beforeAll(async () => {
+    const [program] = listBlocks(texts.get(webhooksGuide) ?? '', 'js')
+    await writeFile(join(folder, 'receiver.mjs'), program?.text ?? '')
+    await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
+    port = await claimPort(0)
+    const url = `http://127.0.0.1:${port}`
+    const preparation = [
+      `export PORT=${port} RECEIVER=${url}`,
+      // The receiver stays after the shell, so it writes to a file.
+      'exec > output 2>&1',
+      `trap 'echo "\${!:-}" > receiver.pid; echo "\${ENDPOINT:-}" > endpoint' EXIT`,
+    ]
+    const waitForReceiver = `until command curl -s -o /dev/null ${url}; do kill -0 $!; sleep 0.1; done`
+    const commands = listCommands(webhooksGuide).replace(/ &$/m, ` &\n${waitForReceiver}`)
+    expect(commands).toContain(waitForReceiver)
+    await runPage(commands, preparation.join('\n')).catch(async (error: unknown) => {
+      throw new Error(await readOutput(), { cause: error })
+    })
+    endpoint = (await readFile(join(folder, 'endpoint'), 'utf8')).trim()
+  })
+  afterAll(async () => {
+    const pid = Number(await readFile(join(folder, 'receiver.pid'), 'utf8'))
+    if (pid > 0) process.kill(pid)
+  })
+
+  it('bring the events of two tickets and of the example to the receiver, which verifies them', async () => {
+    const listStatuses = async () => (await listDeliveries(endpoint)).map(({ status }) => status)
+    await expect.poll(listStatuses, { timeout: 120_000 }).toEqual(['success', 'success', 'success'])
+    const lines = await listEvents()
+    expect(lines).toHaveLength(3)
+    for (const line of lines) expect(line).toContain(' activated ')
+    expect(new Set(lines).size).toBe(3)
+  })
+
+  it('handle a repetition once, and refuse forgeries', async () => {
+    const [{ id } = { id: '' }] = await listDeliveries(endpoint)
+    await client.post(`/v1/webhooks/${endpoint}/test`, { event: 'purchase.action' })
+    const { payload, ...delivery } = await client.get<Delivery>(`/v1/webhooks/${endpoint}/deliveries/${id}`)
+    const headers = {
+      'webhook-id': delivery.event_id,
+      'webhook-timestamp': String(Date.parse(delivery.signed_at) / 1000),
+      'webhook-signature': delivery.signature,
+    }
+    await expect.poll(listEvents, { timeout: 120_000 }).toHaveLength(4)
+    expect(await post(payload, headers)).toBe(204)
+    expect(await post(payload.replace('activated', 'cancelled'), headers)).toBe(400)
+    expect(await post(payload, { ...headers, 'webhook-id': 'evn_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8' })).toBe(400)
+    expect(await post(payload, {})).toBe(400)
+    expect(await listEvents()).toHaveLength(4)
+  })
+
+  it('announce nothing without emit_webhooks', async () => {
+    const before = await listDeliveries(endpoint)
+    const orders = [
+      {
+        external_id: 'silent',
+        currency: 'dkk',
+        customer: { email: 'ida@example.dk' },
+        items: [{ product: 'Day ticket', quantity: 1, unit_price: 225 }],
+      },
+    ]
+    const tenant = { organization_id: variables['ORG'], edition_id: variables['EDITION'] }
+    const { created_orders } = await client.post<{ created_orders: number }>('/v1/data-imports/external-orders', {
+      ...tenant,
+      source: 'webshop',
+      orders,
+    })
+    expect(created_orders).toBe(1)
+    expect(await listDeliveries(endpoint)).toHaveLength(before.length)
+  })
+})
+
 describe('the demonstration data', () => {
   const readAll = async <Item>(path: string) => {
     const mark = path.includes('?') ? '&' : '?'
@@ -190,12 +296,11 @@ describe('the demonstration data', () => {
   })
 
   it('include delivered webhooks, one of them at the second attempt, and a failed one', async () => {
-    const path = `/v1/webhooks/${variables['WEBHOOK']}/deliveries`
-    const { results } = await client.get<Page<{ id: string; status: string; attempts: number }>>(path)
-    const outcomes = results.map(({ status, attempts }) => `${status} ${attempts}`).toSorted()
+    const outcomes = demoDeliveries.map(({ status, attempts }) => `${status} ${attempts}`).toSorted()
     expect(outcomes).toEqual(['exhausted 10', ...Array.from({ length: 6 }, () => 'success 1'), 'success 2'])
-    const lost = results.find(({ status }) => status === 'exhausted')
-    const { attempt_log } = await client.get<{ attempt_log: object[] }>(`${path}/${lost?.id}`)
+    const lost = demoDeliveries.find(({ status }) => status === 'exhausted')
+    const path = `/v1/webhooks/${variables['WEBHOOK']}/deliveries/${lost?.id}`
+    const { attempt_log } = await client.get<{ attempt_log: object[] }>(path)
     expect(attempt_log).toHaveLength(10)
     expect(attempt_log[9]).toMatchObject({ number: 10, status_code: 503, next_retry_at: null })
   })
