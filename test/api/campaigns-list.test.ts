@@ -106,6 +106,54 @@ describe('listCampaignRecipients', () => {
   })
 })
 
+describe('a search of recipients', () => {
+  it('finds people by name, address and user id, and those who were left out by the reason of that time', async () => {
+    const place = await seedCrowd(3)
+    const [first, second, third] = place.people
+    await write(
+      sql`update users set is_active = 0 where id = ${second?.id ?? ''}`,
+      sql`update users set first_name = 'Bodil', last_name = 'Ørsted', email = 'bodil@firma.dk',
+        search_text = ${'bodil orsted\nbodil@firma.dk\n'} where id = ${second?.id ?? ''}`,
+    )
+    const { campaign } = await seedReady(place)
+    await write(sql`update segments set expression = 'user.has_email' where id = ${campaign.segment_id}`)
+    await post(`/v1/campaigns/${campaign.id}/send-now`, {})
+    await runUntil(campaign.id, ['sent', 'failed'])
+    await write(sql`update users set is_active = 1, last_name = 'Holm' where id = ${second?.id ?? ''}`)
+    const find = async (search: string, token?: string) => {
+      const query = new URLSearchParams({ search })
+      const { body } = await get(`/v1/campaigns/${campaign.id}/recipients?${query.toString()}`, token)
+      expect(body.count).toBe(body.results.length)
+      return body.results.map(({ id, state, reason }: Record<string, unknown>) => [id, state, reason])
+    }
+    const skipped = [[second?.id, 'skipped', 'inactive']]
+    for (const search of ['orsted, bodil', 'Bodil Ørsted', 'BODIL@firma', second?.id ?? '', 'bo or'])
+      expect([search, await find(search)]).toEqual([search, skipped])
+    expect(await find(third?.email ?? '')).toEqual([[third?.id, 'sent', null]])
+    expect(await find('holm astrid')).toHaveLength(2)
+    expect(await find('nobody')).toEqual([])
+    // A role of the edition finds what the edition was told, which is not the address that was sent to.
+    const { token } = await givenMember({ id: place.organization }, 'manager', place.edition)
+    expect(await find('bodil', token)).toEqual([])
+    expect(await find(second?.email ?? '', token)).toEqual(skipped)
+    expect(await find(second?.id ?? '', token)).toEqual(skipped)
+    expect((await find('astrid', token)).length).toBe(3)
+    expect((await find(first?.email ?? '', token)).length).toBe(1)
+    const { body } = await get(`/v1/campaigns/${campaign.id}/recipients?search=holm&state=sent&ordering=-sent_at`)
+    expect(body.count).toBe(2)
+  })
+
+  it('finds nobody after an erasure', async () => {
+    const id = await seedCampaignInStatus(crowd, 'sent')
+    const { body } = await get(`/v1/campaigns/${id}/recipients?search=astrid`)
+    expect(body.count).toBe(3)
+    await inRecipientStore(id, (store) => {
+      for (const { n } of store.storage.sql.exec<{ n: number }>('select n from recipients').toArray()) store.erase(n)
+    })
+    expect((await get(`/v1/campaigns/${id}/recipients?search=astrid`)).body.count).toBe(0)
+  })
+})
+
 describe('the counts that a campaign object reports', () => {
   it('do not replace newer ones', async () => {
     const { campaign } = await seedReady(crowd, { status: 'sending', run: 2, revision: 10 })

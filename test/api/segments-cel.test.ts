@@ -230,6 +230,34 @@ describe('validateCel', () => {
       ])
   })
 
+  it('warns with the number of people who have no value, unless the expression compares with null', async () => {
+    const expression = 'stats.order_count >= 1 && user.last_seen < now - duration("720h")'
+    const { warnings, estimated_user_count } = await validate({ expression })
+    const people = (await validate({ expression: 'true' })).estimated_user_count
+    expect(people).toBeGreaterThan(1)
+    expect(estimated_user_count).toBe(0)
+    expect(warnings).toMatchObject([
+      { code: 'no_value', message: expect.stringContaining(`${people} people have no value in \`user.last_seen\``) },
+    ])
+    expect(expression.slice(warnings[0].start, warnings[0].end)).toBe('user.last_seen < now - duration("720h")')
+    for (const source of [
+      'user.last_seen == null || user.last_seen < now',
+      'user.last_seen != null && user.last_seen < now',
+      'user.email == "a@example.dk"',
+      'user.email.endsWith("example.dk")',
+      'user.date_joined < now',
+    ])
+      expect([source, (await validate({ expression: source })).warnings]).toEqual([source, []])
+    expect((await validate({ expression: 'user.phone_number.startsWith("+45")' })).warnings).toMatchObject([
+      { code: 'no_value' },
+    ])
+    expect((await validate({ expression: 'user.last_seen < ' })).warnings).toEqual([])
+    const { body } = await readContext(`organization_id=${organisation.id}`)
+    const example = body.examples.find(({ title }: { title: string }) => title.startsWith('Not seen for 30 days'))
+    const validation = await validate({ expression: example.expression })
+    expect([validation.warnings, validation.estimated_user_count]).toEqual([[], people])
+  })
+
   it('requires an organisation or an edition', async () => {
     const { status, body } = await post('/v1/segments/validate-cel', { expression: 'true' })
     expect([status, body.errors[0].code]).toEqual([400, 'required_filter'])

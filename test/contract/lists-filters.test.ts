@@ -86,6 +86,8 @@ describe.each(timeFilters)('%s with %s', (id, name, filter) => {
   })
 })
 
-it('three lists have filters of times: orders, refund requests and the audit log', () => {
-  expect(new Set(timeFilters.map(([id]) => id))).toEqual(new Set(['listOrders', 'listRefundRequests', 'listAuditLog']))
+it('four lists have filters of times: orders, purchases, refund requests and the audit log', () => {
+  expect(new Set(timeFilters.map(([id]) => id))).toEqual(
+    new Set(['listOrders', 'listPurchases', 'listRefundRequests', 'listAuditLog']),
+  )
 })

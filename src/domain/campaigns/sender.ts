@@ -2,6 +2,7 @@ import type { Wait } from '../waiting.ts'
 import type { Language } from '../languages.ts'
 import type { KeyValue, OrderBy, PageRequest } from '../page.ts'
 import { isRecord, readJson } from '../text/json.ts'
+import type { SearchTerm } from '../text/trigrams.ts'
 import type { RecipientEvent, Stamps } from './recipient-events.ts'
 import type {
   ChunkReport,
@@ -64,7 +65,11 @@ const isPerson = (value: unknown): value is RecipientPerson => isRecord(value) &
 
 export const readPerson = ({ person }: Pick<RecipientRow, 'person'>): RecipientPerson => readJson(person, isPerson)
 
+/** Finds the recipient with this user id, and recipients by the text of their names and addresses or by their numbers. */
+export type RecipientSearch = { user_id: string } & ({ terms: readonly SearchTerm[] } | { numbers: readonly number[] })
+
 export interface RecipientFilters {
+  search?: RecipientSearch | undefined
   state?: RecipientState | undefined
   reason?: Reason | undefined
   engagement?: Engagement | undefined

@@ -102,7 +102,7 @@ export const functions: readonly CelFunction[] = [
     name: 'duration',
     signature: 'duration(string literal) -> duration',
     description: 'A length of time in hours, minutes, seconds or milliseconds, such as 72h or 1h30m.',
-    example: 'user.last_seen < now - duration("720h")',
+    example: 'user.date_joined > now - duration("720h")',
   },
   {
     name: 'int',
@@ -163,7 +163,10 @@ export const examples: readonly { title: string; expression: string }[] = [
     title: 'Bought a product and ordered at least twice',
     expression: 'stats.order_count >= 2 && purchases.exists(p, p.product_name == "Day ticket")',
   },
-  { title: 'Not seen for 30 days', expression: 'user.last_seen < now - duration("720h")' },
+  {
+    title: 'Not seen for 30 days, or never',
+    expression: 'user.last_seen == null || user.last_seen < now - duration("720h")',
+  },
   {
     title: 'Bought in one edition and not in another',
     expression: 'orders.exists(o, o.edition_id == "edt_a") && !orders.exists(o, o.edition_id == "edt_b")',

@@ -3,6 +3,7 @@ import { examples, functions } from './functions.ts'
 
 export { type CheckedExpression, checkExpression, checkTypes } from './check/check.ts'
 export type { KnownLiteral } from './check/checker.ts'
+export { listNullableUses, type NullableUse } from './missing-values.ts'
 export { limits } from './parse.ts'
 export type { CelError, Expression, Type, ValueKind } from './types.ts'
 

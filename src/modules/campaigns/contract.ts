@@ -401,6 +401,10 @@ export const getCampaignStats = operation({
 const listRecipientsQuery = listQuery({
   ordering: ['address', 'sent_at'],
   filters: {
+    search: TextFilter.optional().openapi({
+      description:
+        'A user id, a phone number or a part of it, or words of the name and e-mail address in any order, as they were when the campaign started. Roles of an edition search what their edition knows of its customers.',
+    }),
     state: StateFilter.optional(),
     reason: ReasonFilter.optional(),
     engagement: EngagementFilter.optional(),
@@ -415,7 +419,7 @@ export const listCampaignRecipients = operation({
   path: '/v1/campaigns/{id}/recipients',
   summary: 'List recipients of a campaign',
   description:
-    'Lists everybody in the segment, including people who were skipped. When sorted by `sent_at`, recipients to whom nothing was sent come last. Sorting by `address` needs a role in the organisation.',
+    'Lists everybody who was in the segment when the campaign started, including people who were skipped, with the `reason` of that time. When sorted by `sent_at`, recipients to whom nothing was sent come last. Sorting by `address` needs a role in the organisation.',
   roles: writers,
   params: IdParams('cmp'),
   query: listRecipientsQuery,

@@ -11,7 +11,10 @@ import { type RowOf, select } from '../../db/select.ts'
 import { inList, seesOrganization, buildVisibility, isVisibleTo, isVisibleIn } from '../../db/visibility.ts'
 import { viewCustomers } from '../../db/customers.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
-import type { RecipientRow } from '../../domain/campaigns/sender.ts'
+import type { RecipientRow, RecipientSearch } from '../../domain/campaigns/sender.ts'
+import { getReach } from '../../domain/accounts/access.ts'
+import { listCustomerTerms } from '../../db/search.ts'
+import { findEditionCustomers } from '../users/index.ts'
 import type { RecipientPerson } from '../../domain/campaigns/sending-policy.ts'
 import { type Counters, zeroCounters } from '../../domain/campaigns/counters.ts'
 import { doesNotExist, type FieldError, invalid, invalidCursor, notFound, parameterError } from '../../domain/errors.ts'
@@ -162,11 +165,23 @@ function checkOrdering(ctx: Ctx, campaign: CampaignRow, ordering: RecipientQuery
   )
 }
 
+/** An edition role finds recipients by what its editions know of them, because other texts would reveal more. */
+async function buildSearch(ctx: Ctx, { organization_id }: CampaignRow, text: string): Promise<RecipientSearch> {
+  const reach = getReach(ctx.caller)
+  if (reach.all || reach.organizations.includes(organization_id))
+    return { user_id: text, terms: listCustomerTerms(text) }
+  const editionIds = [...new Set(reach.editions.flatMap(({ edition_id }) => edition_id ?? []))]
+  const numbers = await findEditionCustomers(ctx, editionIds, text)
+  if (numbers) return { user_id: text, numbers }
+  const detail = 'More than 10,000 customers match. Search for more letters.'
+  throw invalid(parameterError('search', 'too_many_matches', detail))
+}
+
 export async function listRecipients(
   ctx: Ctx,
   campaign: CampaignRow,
   page: PageRequest,
-  { ordering, state, reason, engagement }: RecipientQuery,
+  { ordering, search, state, reason, engagement }: RecipientQuery,
 ): Promise<Page<ListedRecipient>> {
   checkOrdering(ctx, campaign, ordering)
   const keyCount = ordering.length + 1
@@ -178,6 +193,7 @@ export async function listRecipients(
     campaign.run === 0 || isImpossible
       ? { rows: [], count: 0, maxOffset: maxIndexedOffset }
       : await ctx.senders.get(campaign.id).listRecipients({
+          search: search ? await buildSearch(ctx, campaign, search) : undefined,
           state: state === 'cancelled' ? 'pending' : state,
           reason,
           engagement,

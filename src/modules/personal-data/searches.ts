@@ -140,7 +140,12 @@ const fromBeginning = (): string => ''
 export const searchedPlaces: readonly SearchedPlace[] = [
   {
     name: 'campaigns',
-    columns: ['campaign/recipients.address', 'campaign/recipients.person', 'campaign/recipients.detail'],
+    columns: [
+      'campaign/recipients.address',
+      'campaign/recipients.person',
+      'campaign/recipients.search_text',
+      'campaign/recipients.detail',
+    ],
     start: () => '0',
     search: eraseInCampaigns,
   },

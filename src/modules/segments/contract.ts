@@ -33,7 +33,8 @@ const tag = 'Segments' as const
 /** The roles that can change segments. All roles can read them. */
 export const segmentEditors: readonly RoleCode[] = ['OA', 'OM', 'EA', 'EM']
 
-const expressionExample = 'stats.order_count >= 2 && user.last_seen < now - duration("720h")'
+const expressionExample =
+  'stats.order_count >= 2 && (user.last_seen == null || user.last_seen < now - duration("720h"))'
 
 const Expression = z.string().min(1).max(maxExpressionLength).openapi({
   description:

@@ -1,2 +1,3 @@
+export { findEditionCustomers } from './list.ts'
 export { presentUser } from './present.ts'
 export { findUser, type LoadedUser, userVisibility } from './queries.ts'

@@ -242,3 +242,27 @@ export async function listUsers(
       (select user_seq from edition_customers where edition_customers.seq = page.id / 2), page.id / 2) ${view.join}`,
   })
 }
+
+/** The most customers of editions that a search in another list may match. */
+const maxMatches = 10_000
+
+/** Finds the `seq` of customers of these editions, by what the edition knows that they joined last. Null: too many match. */
+export async function findEditionCustomers(
+  ctx: Ctx,
+  editionIds: readonly string[],
+  search: string,
+): Promise<number[] | null> {
+  const terms = listCustomerTerms(search)
+  const { table, index, row, scope, selectByTerms, selectNewest } = buildEditionTable(editionIds, {}, [])
+  const isIndexed = listIndexedTerms(terms).length > 0
+  const from = isIndexed
+    ? sql`(${selectByTerms(terms)}) as candidate cross join ${table} on ${row}.seq = candidate.key`
+    : isShortSearch(terms)
+      ? sql`(${selectNewest}) as newest cross join ${table} on ${row}.seq = newest.seq`
+      : sql`${table} ${index}`
+  const isMatch = joinConditions([...scope, containsTerms(sql`${row}.search_text`, terms)])
+  const matches = await ctx.db.all(
+    sql<{ user_seq: number }>`select ${row}.user_seq from ${from} where ${isMatch} limit ${maxMatches + 1}`,
+  )
+  return matches.length > maxMatches ? null : matches.map(({ user_seq }) => user_seq)
+}

@@ -10,7 +10,14 @@ import {
   type SortKey,
 } from '../../db/paginate.ts'
 import { renderStatement } from '../../db/database.ts'
-import type { RecipientFilters, RecipientsPage, RecipientsQuery } from '../../domain/campaigns/sender.ts'
+import { containsTerms } from '../../db/search.ts'
+import { inList } from '../../db/visibility.ts'
+import type {
+  RecipientFilters,
+  RecipientSearch,
+  RecipientsPage,
+  RecipientsQuery,
+} from '../../domain/campaigns/sender.ts'
 import type { Engagement } from '../../domain/campaigns/sending-policy.ts'
 
 const sortColumns: Record<RecipientsQuery['ordering'][number]['name'], Omit<SortKey, 'desc'>> = {
@@ -29,7 +36,13 @@ const engagementConditions: Record<Engagement, SQL> = {
   unsubscribed: sql`unsubscribed_at is not null`,
 }
 
-const buildConditions = ({ state, reason, engagement }: RecipientFilters): SQL[] => [
+const buildSearchCondition = (search: RecipientSearch): SQL =>
+  sql`(user_id = ${search.user_id} or ${
+    'terms' in search ? containsTerms(sql`search_text`, search.terms) : inList(sql`n`, search.numbers)
+  })`
+
+const buildConditions = ({ search, state, reason, engagement }: RecipientFilters): SQL[] => [
+  ...(search ? [buildSearchCondition(search)] : []),
   ...(state ? [sql`state = ${state}`] : []),
   ...(reason ? [sql`reason = ${reason}`] : []),
   ...(engagement ? [engagementConditions[engagement]] : []),

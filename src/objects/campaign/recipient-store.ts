@@ -3,10 +3,12 @@ import {
   type AffectedRecipient,
   type ErasedRecipient,
   type NewRecipient,
+  readPerson,
   type RecipientRow,
 } from '../../domain/campaigns/sender.ts'
 import type { RecipientState } from '../../domain/campaigns/sending-policy.ts'
 import type { Channel } from '../../domain/messaging/messaging.ts'
+import { buildSearchColumns } from '../../domain/accounts/users.ts'
 import type { Counters } from '../../domain/campaigns/counters.ts'
 import { quoteChunkState } from './chunk-store.ts'
 import { EngagementStore } from './engagement-store.ts'
@@ -92,13 +94,18 @@ export class RecipientStore {
 
   /** Leaves known recipients as they are. Skips a recipient of an SMS whose number another recipient has. */
   addRecipients(people: readonly NewRecipient[], channel: Channel): void {
+    const recipients = (channel === 'sms' ? this.#skipDuplicates(people) : people).map((recipient) => ({
+      ...recipient,
+      search_text: buildSearchColumns(readPerson(recipient)).search_text,
+    }))
     const addedRows = this.#sql.exec<{ state: RecipientState }>(
-      `insert into recipients (n, user_id, address, language, person, state, reason)
+      `insert into recipients (n, user_id, address, language, person, search_text, state, reason)
        select value ->> 'n', value ->> 'user_id', value ->> 'address', value ->> 'language', value ->> 'person',
+        value ->> 'search_text',
         iif(value ->> 'reason' is null, ${quoteRecipientState('pending')}, ${quoteRecipientState('skipped')}),
         value ->> 'reason'
        from json_each(?) where true on conflict (n) do nothing returning state`,
-      JSON.stringify(channel === 'sms' ? this.#skipDuplicates(people) : people),
+      JSON.stringify(recipients),
     )
     const counterChanges: CounterChanges = new Map()
     for (const { state } of addedRows) addToCounters(counterChanges, countersByState[state], 1)
@@ -295,7 +302,11 @@ export class RecipientStore {
       if (fixedChunks.toArray().length) return { is_done: false, address }
       if (row.state === 'pending')
         this.recordOutcomes(new Map([[n, { to: 'skipped', reason: 'inactive', code: '', detail: '' }]]), false)
-      this.#sql.exec("update recipients set address = null, person = ?, detail = '' where n = ?", person, n)
+      this.#sql.exec(
+        "update recipients set address = null, person = ?, search_text = '', detail = '' where n = ?",
+        person,
+        n,
+      )
       return { is_done: true, address }
     })
   }

@@ -52,6 +52,7 @@ create table if not exists recipients (
   address text,
   language text not null,
   person text not null,
+  search_text text not null,
   state text not null,
   reason text,
   code text not null default '',

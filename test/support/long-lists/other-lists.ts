@@ -125,6 +125,7 @@ export const recipientsList = (all: readonly RowsOfParent[]): LongList => ({
     sent_at: { by: ({ shown }) => (shown.sent_at === null ? null : Date.parse(shown.sent_at)) },
   },
   filters: {
+    search: matchExactly(({ shown }) => shown.id, 'usr_none'),
     state: matchOneOf(recipientStates, ({ shown }) => shown.state),
     reason: matchOneOf([...skipReasons, ...failReasons], ({ shown }) => shown.reason),
     engagement: {

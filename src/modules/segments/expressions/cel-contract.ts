@@ -134,7 +134,7 @@ export const validateCel = operation({
   scope: 'read',
   summary: 'Validate CEL expression',
   description:
-    'Checks an expression and counts the people it holds for. The answer is 200 for an invalid expression too. With `edition_id` the people of the edition are counted, otherwise those of the organisation, or of the editions where the caller has a role. The count is exact for up to 10,000 people. A warning `unknown_value` means that an id, a key or a product name in the expression does not exist.',
+    'Checks an expression and counts the people it holds for. The answer is 200 for an invalid expression too. With `edition_id` the people of the edition are counted, otherwise those of the organisation, or of the editions where the caller has a role. The count is exact for up to 10,000 people. A warning `unknown_value` means that an id, a key or a product name in the expression does not exist. `no_value` gives the number of people who have no value in a field that is compared, such as `user.last_seen`; the comparison does not hold for them.',
   roles: roleCodes,
   body: ValidateCel,
   example: { expression: 'user.emial == "a"', organization_id: 'org_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8' },

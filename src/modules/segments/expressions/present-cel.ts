@@ -4,7 +4,7 @@ import { buildError, formatType } from '../../../domain/cel/types.ts'
 import type { CelContextWire, CelValidation, ExplanationWire } from './cel-contract.ts'
 import type { SegmentExplanation } from './explain.ts'
 import type { KnownValues } from './known-values.ts'
-import type { UnknownValueWarning, Validation } from './validate.ts'
+import type { NoValueWarning, UnknownValueWarning, Validation } from './validate.ts'
 
 export const presentContext = (values: KnownValues): CelContextWire => ({
   variables: context.variables.map(({ name, type, description, fields }) => ({
@@ -48,19 +48,32 @@ function describeUnknownValue({ literal, suggestion }: UnknownValueWarning): str
   return `${missing} Did you mean "${suggestion[literal.by]}"${label}?`
 }
 
+function describeNoValue({ use: { path }, estimate: { count, isExtrapolated } }: NoValueWarning): string {
+  const people = count === 1 ? '1 person has' : `${isExtrapolated ? 'About ' : ''}${count} people have`
+  const them = count === 1 ? 'this person' : 'them'
+  return `${people} no value in \`${path}\`, so this does not hold for ${them}. Add \`${path} == null ||\` to include ${them}.`
+}
+
 export const presentCelValidation = ({
   source,
   checked,
   warnings,
+  noValueWarnings,
   estimate,
 }: Validation): z.input<typeof CelValidation> => ({
   is_valid: checked.ok,
   return_type: checked.ok ? 'bool' : null,
   errors: checked.ok ? [] : checked.errors,
-  warnings: warnings.map((warning) => ({
-    ...buildError(source, 'unknown_value', describeUnknownValue(warning), warning.literal),
-    suggestion: warning.suggestion?.[warning.literal.by] ?? null,
-  })),
+  warnings: [
+    ...warnings.map((warning) => ({
+      ...buildError(source, 'unknown_value', describeUnknownValue(warning), warning.literal),
+      suggestion: warning.suggestion?.[warning.literal.by] ?? null,
+    })),
+    ...noValueWarnings.map((warning) => ({
+      ...buildError(source, 'no_value', describeNoValue(warning), warning.use),
+      suggestion: null,
+    })),
+  ],
   estimated_user_count: estimate.count,
   is_estimate: estimate.isExtrapolated,
 })

@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import { buildPredicate } from '../../../db/cel/index.ts'
 import { isStatementFailure } from '../../../db/failures.ts'
@@ -8,6 +8,8 @@ import {
   checkExpression,
   type Expression,
   type KnownLiteral,
+  listNullableUses,
+  type NullableUse,
 } from '../../../domain/cel/index.ts'
 import { fieldError, invalid } from '../../../domain/errors.ts'
 import { findNearest } from '../../../domain/text/nearest.ts'
@@ -40,16 +42,23 @@ export interface UnknownValueWarning {
   suggestion: KnownValue | null
 }
 
-interface Estimate {
+export interface Estimate {
   /** Null when the expression is invalid or the database could not evaluate it. */
   count: number | null
   isExtrapolated: boolean
+}
+
+/** A field that people have no value in. */
+export interface NoValueWarning {
+  use: NullableUse
+  estimate: Estimate
 }
 
 export interface Validation {
   source: string
   checked: CheckedExpression
   warnings: UnknownValueWarning[]
+  noValueWarnings: NoValueWarning[]
   estimate: Estimate
 }
 
@@ -103,35 +112,59 @@ async function findFirstPeople(ctx: Ctx, tenant: SegmentTenant): Promise<{ seqs:
   return { seqs: seqs.map(({ seq }) => seq), total: row?.total ?? 0 }
 }
 
-/** Tests the first 10,000 people, or as many as it can in a second. When there are more, it extrapolates. */
+/** Tests the first 10,000 people, or as many as it can in a second, for each condition. Extrapolates for more people. */
+async function countMembers(ctx: Ctx, tenant: SegmentTenant, conditions: readonly SQL[]): Promise<Estimate[]> {
+  const { seqs, total } = await findFirstPeople(ctx, tenant)
+  const startedAt = ctx.now()
+  const sums = conditions.map((condition) => sql`coalesce(sum(iif(${condition}, 1, 0)), 0)`)
+  const members = conditions.map(() => 0)
+  let [tested, size] = [0, firstStepSize]
+  while (tested < seqs.length && ctx.now() - startedAt < maxCountingMs) {
+    const stepStartedAt = ctx.now()
+    const step = seqs.slice(tested, tested + size)
+    const row = await ctx.db.first(
+      sql<{ counts: string }>`select json_array(${sql.join(sums, sql`, `)}) as counts
+        from json_each(${JSON.stringify(step)}) as person cross join users u on u.seq = person.value`,
+    )
+    const counts = JSON.parse(row?.counts ?? '[]') as number[]
+    for (const [index, count] of counts.entries()) members[index] = (members[index] ?? 0) + count
+    tested += step.length
+    size = chooseStepSize(size, ctx.now() - stepStartedAt)
+  }
+  if (tested >= total) return members.map((count) => ({ count, isExtrapolated: false }))
+  return members.map((count) => ({ count: Math.round((count * total) / Math.max(1, tested)), isExtrapolated: true }))
+}
+
+/** Counts the people for whom an expression holds, and those who have no value in the fields that it compares. */
 async function estimateMembers(
   ctx: Ctx,
   tenant: SegmentTenant,
   { communication_type, communication_channel }: ValidateCelInput,
   expression: Expression,
-): Promise<Estimate> {
-  const { seqs, total } = await findFirstPeople(ctx, tenant)
-  const startedAt = ctx.now()
-  const predicate = buildPredicate(expression, buildScope(tenant, startedAt))
+): Promise<Pick<Validation, 'estimate' | 'noValueWarnings'>> {
+  const now = ctx.now()
+  const scope = buildScope(tenant, now)
   const isIncluded =
     communication_type && communication_channel
-      ? sql`and ${buildExclusion({ ...tenant, communication_type, communication_channel }, startedAt)} is null`
+      ? sql` and ${buildExclusion({ ...tenant, communication_type, communication_channel }, now)} is null`
       : sql``
-  let [tested, members, size] = [0, 0, firstStepSize]
-  while (tested < seqs.length && ctx.now() - startedAt < maxCountingMs) {
-    const stepStartedAt = ctx.now()
-    const step = seqs.slice(tested, tested + size)
-    const row = await ctx.db.first(
-      sql<{ n: number }>`select count(*) as n from json_each(${JSON.stringify(step)}) as person
-        cross join users u on u.seq = person.value where ${predicate} ${isIncluded}`,
-    )
-    members += row?.n ?? 0
-    tested += step.length
-    size = chooseStepSize(size, ctx.now() - stepStartedAt)
-  }
-  if (tested >= total) return { count: members, isExtrapolated: false }
-  return { count: Math.round((members * total) / Math.max(1, tested)), isExtrapolated: true }
+  const uses = listNullableUses(expression)
+  const noValueConditions = uses.map(({ path }) => {
+    const checked = checkExpression(`${path} == null`)
+    return checked.ok ? buildPredicate(checked.expression, scope) : sql`0`
+  })
+  const [estimate = uncounted, ...others] = await countMembers(ctx, tenant, [
+    sql`(${buildPredicate(expression, scope)}${isIncluded})`,
+    ...noValueConditions,
+  ])
+  const noValueWarnings = others.flatMap((one, index) => {
+    const use = uses[index]
+    return use && one.count ? [{ use, estimate: one }] : []
+  })
+  return { estimate, noValueWarnings }
 }
+
+const uncounted: Estimate = { count: null, isExtrapolated: false }
 
 /** Returns the errors and warnings of an expression, and for how many people it holds. */
 export async function validateExpression(ctx: Ctx, input: ValidateCelInput): Promise<Validation> {
@@ -140,15 +173,15 @@ export async function validateExpression(ctx: Ctx, input: ValidateCelInput): Pro
   )
   const source = input.expression
   const checked = checkExpression(source)
-  const uncounted: Estimate = { count: null, isExtrapolated: false }
-  if (!checked.ok) return { source, checked, warnings: [], estimate: uncounted }
+  const uncountedPeople = { estimate: uncounted, noValueWarnings: [] }
+  if (!checked.ok) return { source, checked, warnings: [], ...uncountedPeople }
   return {
     source,
     checked,
     warnings: await findWarnings(ctx, tenant, checked.literals),
-    estimate: await estimateMembers(ctx, tenant, input, checked.expression).catch((error: unknown) => {
-      if (isStatementFailure(error)) return uncounted
+    ...(await estimateMembers(ctx, tenant, input, checked.expression).catch((error: unknown) => {
+      if (isStatementFailure(error)) return uncountedPeople
       throw error
-    }),
+    })),
   }
 }
