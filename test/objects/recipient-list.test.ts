@@ -195,9 +195,9 @@ it('the list of recipients refuses a page by number that is too far to sort for,
   withStore((store) => {
     const { sql } = store.storage
     addPeople(store, 1, 1, 2)
-    sql.exec(`insert into recipients (n, user_id, address, language, person, state)
+    sql.exec(`insert into recipients (n, user_id, address, language, person, search_text, state)
       with recursive numbers (n) as (select 2 union all select numbers.n + 1 from numbers where numbers.n < 101_000)
-      select numbers.n, user_id || numbers.n, address || numbers.n, language, person, state from numbers, recipients where recipients.n = 1`)
+      select numbers.n, user_id || numbers.n, address || numbers.n, language, person, search_text, state from numbers, recipients where recipients.n = 1`)
     const ordering = [{ name: 'address', desc: true } as const]
     const deep = { page: 1010, size: 100, after: null }
     expect(readPage(sql, { ordering, page: deep })?.rows).toHaveLength(100)

@@ -10,7 +10,7 @@ const buildRecipient = (n: number, address: string): NewRecipient => ({
   user_id: `usr_${n}`,
   address,
   language: 'en',
-  person: '{}',
+  person: JSON.stringify({ id: `usr_${n}`, email: null, phone_number: null, first_name: 'Astrid', last_name: 'Holm' }),
   reason: null,
 })
 

@@ -273,6 +273,13 @@ const cases: readonly ListCase[] = [
     design: 'under 400',
   },
   {
+    name: 'unused purchases with a code',
+    path: `${purchases}&is_used=false&has_vendor_code=true`,
+    plan: 'index',
+    rows: ['purchases', `${inLarge} and uses_count = 0 and vendor_code is not null`, 'created_at desc, id desc'],
+    design: 'under 400',
+  },
+  {
     name: 'refund requests of an edition',
     path: `${refunds}&${ofLarge}`,
     plan: 'index',

@@ -218,7 +218,7 @@ export function copyPlainly(file: string): DatabaseSync {
     create table edition_customers as select c.seq, users.id, c.edition_id, c.user_seq, c.created_at, c.email, c.phone_number,
         c.search_text as text
       from filled.edition_customers as c not indexed join filled.users on users.seq = c.user_seq;
-    create table purchases as select id, edition_id, status, vendor_code, created_at from filled.purchases not indexed;
+    create table purchases as select id, edition_id, status, vendor_code, uses_count, created_at from filled.purchases not indexed;
     create table refund_requests as select id, edition_id, status, reason, source, requested_minor, created_at, modified_at
       from filled.refund_requests not indexed;
     create table webhook_deliveries as select id, edition_id, status, kind, created_at, modified_at
