@@ -44,15 +44,20 @@ const isAllowed = (roles: readonly RoleCode[], who: Who): boolean =>
   who === 'root' || (who !== 'nobody' && roles.includes(who))
 
 describe.each(implemented)('$id', (operation) => {
-  it('refuses every request without a valid token, with the same answer', async () => {
+  it('refuses every request without a valid token, and tells no ended token from one that never was', async () => {
     const sample = await sharedSample(operation, world, world.people.OA)
-    const answers = new Set<string>()
-    for (const headers of Object.values(strangers)) {
+    const details: Record<string, string> = {}
+    for (const [name, headers] of Object.entries(strangers)) {
       const reply = await send(operation, sample, { token: null, headers: { ...headers, 'x-request-id': 'fixed' } })
-      answers.add(`${reply.status} ${reply.text}`)
+      expect([name, reply.status, reply.body.code]).toEqual([name, 401, 'not_authenticated'])
       expect(reply.headers.get('www-authenticate')).toMatch(/^Bearer realm=/)
+      details[name] = reply.body.detail
     }
-    expect([...answers]).toEqual([expect.stringMatching(/^401 .*"code":"not_authenticated"/)])
+    const beginnings = Object.values(details).map(
+      (detail) => /^(Send an|This is not an|This) access token/.exec(detail)?.[1],
+    )
+    expect(new Set(beginnings)).toEqual(new Set(['Send an', 'This is not an', 'This']))
+    expect(details['a revoked token']).toBe(details['an expired token'])
   })
 
   it.each(everyone)('accepts or refuses %s as its roles say', async (who) => {

@@ -65,7 +65,9 @@ describe.each(named)('$id', (operation) => {
       const sample = await sharedSample(operation, world, caller())
       for (const text of malformed) {
         const reply = await answer(operation, replaceId(sample, 'path', name, text), caller())
-        expect([text, reply]).toEqual([text, hidden])
+        // An id of another kind may be told how ids begin, which depends on its text alone.
+        const isKindNamed = /Ids in this path begin with/.test(reply.text)
+        expect([text, isKindNamed ? reply.status : reply]).toEqual([text, isKindNamed ? 404 : hidden])
       }
     }
     const all = references.reduce(

@@ -40,10 +40,10 @@ it('listUsers finds an address in any case and without its accents', async () =>
   expect(await searchCustomers(shop, 'aegir')).toEqual([1, 1, 0])
 })
 
-it('listUsers finds nothing by letters of a name followed by letters of the address', async () => {
+it('listUsers finds words of a name and an address, and no letters across both', async () => {
   const shop = await seedShopWith('mail@example.dk')
-  for (const text of ['holm mail', 'holmmail', 'lmma', 'holm\nmail'])
-    expect([text, await searchCustomers(shop, text)]).toEqual([text, [0, 0, 0]])
+  expect(await searchCustomers(shop, 'holm mail')).toEqual([1, 1, 0])
+  for (const text of ['holmmail', 'lmma']) expect([text, await searchCustomers(shop, text)]).toEqual([text, [0, 0, 0]])
 })
 
 it('listUsers finds a customer only by the present address and name', async () => {

@@ -89,7 +89,7 @@ describe('the Resend gateway', () => {
   ])('treats the answer %i %s as %s', async (status, name, kind, retryAfterMs) => {
     mockAnswer(status, buildRefusal(name))
     const [first, second] = await resend.send([anEmail(), anEmail()], 'k')
-    expect(first).toEqual({ ok: false, kind, code: name, detail: `said ${name}`, retryAfterMs })
+    expect(first).toEqual({ ok: false, kind, code: name, detail: `said ${name}`, retryAfterMs, status })
     expect(second).toEqual(first)
   })
 

@@ -47,7 +47,7 @@ describe('the GatewayAPI gateway', () => {
     mockAnswer(() => Response.json({ code: '0x0213', message: 'no' }, { status, headers: { 'retry-after': '3' } }))
     expect(gateway.deduplicates).toBe(false)
     expect(await gateway.send([anSms()], 'k')).toEqual([
-      { ok: false, kind, code: '0x0213', detail: 'no', retryAfterMs: 3000 },
+      { ok: false, kind, code: '0x0213', detail: 'no', retryAfterMs: 3000, status },
     ])
   })
 
