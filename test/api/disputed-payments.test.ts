@@ -1,6 +1,7 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { get, patch, type Reply } from '../support/api.ts'
-import { createFakeStripe, type FakeStripe, serveStripe } from '../support/fake-stripe.ts'
+import { serveStripeToEachTest } from '../support/each-stripe.ts'
+import type { FakeStripe } from '../support/fake-stripe.ts'
 import {
   givenEditionMember,
   importPaidOrder,
@@ -11,17 +12,14 @@ import {
   seedStripeShop,
   type StripeShop,
 } from '../support/payment-references.ts'
-import { clearDueRefunds, loadRefundRow } from '../support/refund-payments.ts'
+import { loadRefundRow } from '../support/refund-payments.ts'
 import { actOnRefund, requestRefund } from '../support/refunds.ts'
 import { givenMember } from '../support/seeding/members.ts'
 
 let fake: FakeStripe
-beforeEach(async () => {
-  await clearDueRefunds()
-  fake = createFakeStripe()
-  serveStripe(fake)
+serveStripeToEachTest((stripe) => {
+  fake = stripe
 })
-afterEach(() => vi.restoreAllMocks())
 
 const oneAnswer = 'The provider does not know this payment, or a role of the organisation has to approve it.'
 

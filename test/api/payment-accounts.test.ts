@@ -1,7 +1,8 @@
 import { sql } from 'drizzle-orm'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { get, patch, remove } from '../support/api.ts'
-import { createFakeStripe, type FakeStripe, serveStripe } from '../support/fake-stripe.ts'
+import { serveStripeToEachTest } from '../support/each-stripe.ts'
+import type { FakeStripe } from '../support/fake-stripe.ts'
 import {
   givenEditionMember,
   importPaidOrder,
@@ -10,7 +11,7 @@ import {
   seedStripeAccount,
   seedStripeShop,
 } from '../support/payment-references.ts'
-import { clearDueRefunds, loadRefundEmails, loadRefundRow } from '../support/refund-payments.ts'
+import { loadRefundEmails, loadRefundRow } from '../support/refund-payments.ts'
 import { actOnRefund, loadTransaction, requestRefund } from '../support/refunds.ts'
 import { db } from '../support/seeding/rows.ts'
 import { givenMerchantAccount, seedMerchantAccount } from '../support/seeding/sales/merchant-accounts.ts'
@@ -19,12 +20,9 @@ import { aRow } from '../support/seeding/imports/staged-imports.ts'
 import { importFile, undoToEnd } from '../support/undone-imports.ts'
 
 let fake: FakeStripe
-beforeEach(async () => {
-  await clearDueRefunds()
-  fake = createFakeStripe()
-  serveStripe(fake)
+serveStripeToEachTest((stripe) => {
+  fake = stripe
 })
-afterEach(() => vi.restoreAllMocks())
 
 const change = async (shop: Shop, fields: Record<string, unknown>, token?: string) =>
   expect((await patch(`/v1/editions/${shop.edition_id}`, fields, token)).status).toBe(200)

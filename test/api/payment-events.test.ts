@@ -1,7 +1,8 @@
 import { sql } from 'drizzle-orm'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { createContextAt } from '../support/context.ts'
-import { createFakeStripe, type FakeEvent, type FakeStripe, serveStripe } from '../support/fake-stripe.ts'
+import { serveStripeToEachTest } from '../support/each-stripe.ts'
+import { type FakeEvent, type FakeStripe, serveStripe } from '../support/fake-stripe.ts'
 import {
   listAnnouncedActions,
   listAuditActions,
@@ -10,7 +11,6 @@ import {
   createRefundEngine,
   loadRefundRow,
   loadRefundRows,
-  clearDueRefunds,
   loadSaleState,
 } from '../support/refund-payments.ts'
 import { seedDueRefund } from '../support/seeding/sales/refunds.ts'
@@ -18,12 +18,9 @@ import { db, unknownId, write } from '../support/seeding/rows.ts'
 import { deliverEvent, seedStripeSale, type StripeSale } from '../support/stripe-refunds.ts'
 
 let fake: FakeStripe
-beforeEach(async () => {
-  await clearDueRefunds()
-  fake = createFakeStripe()
-  serveStripe(fake)
+serveStripeToEachTest((stripe) => {
+  fake = stripe
 })
-afterEach(() => vi.restoreAllMocks())
 
 const createEngine = () => createRefundEngine({ payments: createContextAt(Date.now()).payments }, Date.now())
 const lastEvent = (): FakeEvent => {

@@ -1,20 +1,18 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { sweepOutages } from '../../src/modules/service-outages/jobs.ts'
 import { get } from '../support/api.ts'
 import { createContextAt } from '../support/context.ts'
-import { createFakeStripe, type FakeStripe, serveStripe } from '../support/fake-stripe.ts'
+import { serveStripeToEachTest } from '../support/each-stripe.ts'
+import { type FakeStripe, serveStripe } from '../support/fake-stripe.ts'
 import { givenEditionMember, importPaidOrder, payWith, seedStripeShop } from '../support/payment-references.ts'
-import { clearDueRefunds, createRefundEngine } from '../support/refund-payments.ts'
+import { createRefundEngine } from '../support/refund-payments.ts'
 import { actOnRefund, requestRefund } from '../support/refunds.ts'
 import { deliverEvent } from '../support/stripe-refunds.ts'
 
 let fake: FakeStripe
-beforeEach(async () => {
-  await clearDueRefunds()
-  fake = createFakeStripe()
-  serveStripe(fake)
+serveStripeToEachTest((stripe) => {
+  fake = stripe
 })
-afterEach(() => vi.restoreAllMocks())
 
 const minute = 60_000
 

@@ -1,18 +1,16 @@
 import * as fc from 'fast-check'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createContextAt } from '../support/context.ts'
-import { createFakeStripe, type FakeStripe, serveStripe } from '../support/fake-stripe.ts'
+import { serveStripeToEachTest } from '../support/each-stripe.ts'
+import type { FakeStripe } from '../support/fake-stripe.ts'
 import { seedDueRefund } from '../support/seeding/sales/refunds.ts'
 import { createRefundEngine, clearDueRefunds, loadSaleState } from '../support/refund-payments.ts'
 import { deliverEvent, seedStripeSale } from '../support/stripe-refunds.ts'
 
 let fake: FakeStripe
-beforeEach(async () => {
-  await clearDueRefunds()
-  fake = createFakeStripe()
-  serveStripe(fake)
+serveStripeToEachTest((stripe) => {
+  fake = stripe
 })
-afterEach(() => vi.restoreAllMocks())
 
 const createEngine = () => createRefundEngine({ payments: createContextAt(Date.now()).payments }, Date.now())
 

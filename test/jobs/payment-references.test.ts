@@ -1,7 +1,8 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { PaymentProviderUnavailable } from '../../src/gateways/payments/payments.ts'
 import { createContextAt } from '../support/context.ts'
-import { createFakeStripe, type FakeStripe, serveStripe } from '../support/fake-stripe.ts'
+import { serveStripeToEachTest } from '../support/each-stripe.ts'
+import type { FakeStripe } from '../support/fake-stripe.ts'
 import {
   changeReference,
   givenEditionMember,
@@ -11,16 +12,13 @@ import {
   seedSibling,
   seedStripeShop,
 } from '../support/payment-references.ts'
-import { createRefundEngine, loadRefundRow, seedDueSale, clearDueRefunds } from '../support/refund-payments.ts'
+import { createRefundEngine, loadRefundRow, seedDueSale } from '../support/refund-payments.ts'
 import { actOnRefund, requestRefund } from '../support/refunds.ts'
 
 let fake: FakeStripe
-beforeEach(async () => {
-  await clearDueRefunds()
-  fake = createFakeStripe()
-  serveStripe(fake)
+serveStripeToEachTest((stripe) => {
+  fake = stripe
 })
-afterEach(() => vi.restoreAllMocks())
 
 const minute = 60_000
 

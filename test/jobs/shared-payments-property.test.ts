@@ -1,7 +1,8 @@
 import * as fc from 'fast-check'
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import { patch } from '../support/api.ts'
-import { createFakeStripe, type FakeStripe, serveStripe } from '../support/fake-stripe.ts'
+import { serveStripeToEachTest } from '../support/each-stripe.ts'
+import type { FakeStripe } from '../support/fake-stripe.ts'
 import {
   changeReference,
   givenEditionMember,
@@ -12,7 +13,6 @@ import {
   seedStripeShop,
 } from '../support/payment-references.ts'
 import { dearRuns } from '../support/property-runs.ts'
-import { clearDueRefunds } from '../support/refund-payments.ts'
 import { actOnRefund, requestRefund, loadRefundRows, loadTransaction } from '../support/refunds.ts'
 import { givenMember } from '../support/seeding/members.ts'
 import { seedMerchantAccount } from '../support/seeding/sales/merchant-accounts.ts'
@@ -20,12 +20,9 @@ import type { BoughtOrder } from '../support/seeding/sales/orders.ts'
 import { deliverEvent } from '../support/stripe-refunds.ts'
 
 let fake: FakeStripe
-beforeEach(async () => {
-  await clearDueRefunds()
-  fake = createFakeStripe()
-  serveStripe(fake)
+serveStripeToEachTest((stripe) => {
+  fake = stripe
 })
-afterEach(() => vi.restoreAllMocks())
 
 const amounts = [100, 50, 30]
 const total = 18_000

@@ -86,9 +86,8 @@ export function recordBatches(): { bindings: { DB: D1Database }; batches: string
   return { bindings: { DB: DB as unknown as D1Database }, batches }
 }
 
-/** Wraps the database; `work` runs before the first batch with a statement that `matches`. */
-export function interruptDatabase(matches: RegExp, work: () => Promise<unknown>): { DB: D1Database } {
-  let isDone = false
+/** Wraps the database; `before` runs before each batch with a statement that `matches`. */
+function watchBatches(matches: RegExp, before: () => Promise<unknown>): { DB: D1Database } {
   const texts = new WeakMap<D1PreparedStatement, string>()
   const watch = (session: D1DatabaseSession) => ({
     prepare: (sql: string) => ({
@@ -99,16 +98,31 @@ export function interruptDatabase(matches: RegExp, work: () => Promise<unknown>)
       },
     }),
     batch: async (statements: D1PreparedStatement[]) => {
-      if (!isDone && statements.some((statement) => matches.test(texts.get(statement) ?? ''))) {
-        isDone = true
-        await work()
-      }
+      if (statements.some((statement) => matches.test(texts.get(statement) ?? ''))) await before()
       return session.batch(statements)
     },
     getBookmark: () => session.getBookmark(),
   })
   const DB = { withSession: (constraint?: string) => watch(env.DB.withSession(constraint)) }
   return { DB: DB as unknown as D1Database }
+}
+
+/** Wraps the database; `work` runs before the first batch with a statement that `matches`. */
+export function interruptDatabase(matches: RegExp, work: () => Promise<unknown>): { DB: D1Database } {
+  let isDone = false
+  return watchBatches(matches, async () => {
+    if (isDone) return
+    isDone = true
+    await work()
+  })
+}
+
+/** Wraps the database; the batch with this number among those with a statement that `matches` fails. */
+export function failBatch(matches: RegExp, number: number, message: string): { DB: D1Database } {
+  let count = 0
+  return watchBatches(matches, async () => {
+    if (++count === number) throw new Error(message)
+  })
 }
 
 /** Wraps a database, and records the text of every statement. */
@@ -124,27 +138,4 @@ export function recordStatements({ DB }: { DB: D1Database }): { DB: D1Database; 
   })
   const recorded = { withSession: (constraint?: string) => record(DB.withSession(constraint)) }
   return { DB: recorded as unknown as D1Database, statements }
-}
-
-/** Wraps the database; the batch with this number among those with a statement that `matches` fails. */
-export function failBatch(matches: RegExp, number: number, message: string): { DB: D1Database } {
-  let count = 0
-  const texts = new WeakMap<D1PreparedStatement, string>()
-  const watch = (session: D1DatabaseSession) => ({
-    prepare: (sql: string) => ({
-      bind: (...values: unknown[]) => {
-        const statement = session.prepare(sql).bind(...values)
-        texts.set(statement, sql)
-        return statement
-      },
-    }),
-    batch: async (statements: D1PreparedStatement[]) => {
-      if (statements.some((statement) => matches.test(texts.get(statement) ?? '')) && ++count === number)
-        throw new Error(message)
-      return session.batch(statements)
-    },
-    getBookmark: () => session.getBookmark(),
-  })
-  const DB = { withSession: (constraint?: string) => watch(env.DB.withSession(constraint)) }
-  return { DB: DB as unknown as D1Database }
 }

@@ -1,4 +1,4 @@
-export const keptReasons = [
+const keptReasons = [
   'order_missing',
   'customer_erased',
   'order_changed',

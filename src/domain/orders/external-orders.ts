@@ -8,7 +8,7 @@ export const duplicatePolicies = ['skip', 'update', 'error'] as const
 export type DuplicatePolicy = (typeof duplicatePolicies)[number]
 
 export const importActions = ['created', 'updated', 'skipped', 'error'] as const
-export type ImportAction = (typeof importActions)[number]
+type ImportAction = (typeof importActions)[number]
 
 /** What an import did with an order. */
 export interface OrderOutcome {

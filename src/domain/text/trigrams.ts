@@ -17,7 +17,7 @@ export const quotePhrase = (text: string): string => `"${text.replaceAll('"', '"
 export const encodeMark = (kind: keyof typeof markShifts, id: string): string =>
   String.fromCodePoint(...Array.from(id.slice(-gramLength), (letter) => letter.charCodeAt(0) + markShifts[kind]))
 
-export const isIndexed = (text: string): boolean => Array.from(text).length >= gramLength
+const isIndexed = (text: string): boolean => Array.from(text).length >= gramLength
 
 /** The distinct sequences of a text. */
 function listGrams(text: string): string[] {

@@ -21,7 +21,7 @@ import {
 
 export const CountryCode = z.enum(countryCodes)
 export const TaxType = z.enum(taxTypes)
-export const Currency = z.enum(currencies)
+const Currency = z.enum(currencies)
 export const CurrencyInput = AnyCase(currencies)
 export const SmsSenderName = z.enum(smsSenderNames)
 export const MetaTitle = Translated(1000)

@@ -32,7 +32,7 @@ export async function deleteParts(
 }
 
 /** Subtracts the canonical copy from the storage of the organisation. */
-export const releaseCopy = (importId: string): Statement[] => [
+const releaseCopy = (importId: string): Statement[] => [
   sql`update organization_storage set used_bytes = used_bytes - canonical_size
     from data_imports where data_imports.id = ${importId} and canonical_size is not null
       and organization_storage.organization_id = data_imports.organization_id`,

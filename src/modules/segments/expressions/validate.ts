@@ -42,7 +42,7 @@ export interface UnknownValueWarning {
   suggestion: KnownValue | null
 }
 
-export interface Estimate {
+interface Estimate {
   /** Null when the expression is invalid or the database could not evaluate it. */
   count: number | null
   isExtrapolated: boolean
