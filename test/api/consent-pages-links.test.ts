@@ -26,7 +26,7 @@ describe('links to the page of consents', () => {
     const blocks = JSON.stringify([{ id: 'b', type: 'rich_text', data: { text: link } }])
     const { campaign } = await seedReady(crowd)
     await write(sql`update email_messages set blocks = ${blocks} where id = ${campaign.email_message_id}`)
-    await post(`/v1/campaigns/${campaign.id}/send-now`, {})
+    await post(`/v1/campaigns/${campaign.id}/send-now`, { accept: ['missing_translations'] })
     await runUntil(campaign.id, ['sent', 'failed'])
     const shop = await seedShopWithReceipts()
     await write(sql`update email_messages set blocks = ${blocks} where organization_id = ${shop.organization_id}`)

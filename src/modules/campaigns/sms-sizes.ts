@@ -21,8 +21,8 @@ function buildFrame({ config, now }: Ctx, row: CampaignRow): SmsFrame {
   const key = config.linkSigningKey || unset.linkSigningKey
   const is_marketing = getCommunicationType(row) === 'marketing'
   const mint = createLinkMinter(key, row.id)
-  // The token of the last recipient is the longest.
-  const n = Math.max(row.total_recipients, row.segment_user_count, 1)
+  // A token contains the number of the recipient, and the one of the newest customer is the longest.
+  const n = row.last_user_seq
   const buildUrl = (kind: MessageLink, link: number) => buildTrackingUrl(publicUrl, kind, mint({ kind, n, link }))
   const token = mintPreferencesToken(key, {
     user_id: row.id.replace(/^[a-z]+/, 'usr'),

@@ -29,6 +29,8 @@ const tenantFields = {
   segment_seq: segments.seq,
   segment_edition_id: segments.edition_id,
   segment_deleted_at: segments.deleted_at,
+  /** The greatest number of a recipient, which the links of messages contain. */
+  last_user_seq: sql<number>`(select coalesce(max(seq), 1) from users)`,
   ...segmentSummaryFields,
 }
 
