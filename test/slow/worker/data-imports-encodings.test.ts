@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { encodeText } from '../../src/domain/data-imports/files/encoding/encode.ts'
-import type { Encoding } from '../../src/domain/data-imports/files/encoding/names.ts'
-import { get, patch } from '../support/api.ts'
-import { pathOf, process, work } from '../support/data-imports.ts'
-import { startImport, summariseOrders } from '../support/imported-tables.ts'
-import { givenImport } from '../support/seeding/imports/data-imports.ts'
-import { seedShop } from '../support/seeding/sales/orders.ts'
+import { encodeText } from '../../../src/domain/data-imports/files/encoding/encode.ts'
+import type { Encoding } from '../../../src/domain/data-imports/files/encoding/names.ts'
+import { get, patch } from '../../support/api.ts'
+import { pathOf, process, work } from '../../support/data-imports.ts'
+import { startImport, summariseOrders } from '../../support/imported-tables.ts'
+import { givenImport } from '../../support/seeding/imports/data-imports.ts'
+import { seedShop } from '../../support/seeding/sales/orders.ts'
 
 const buildFile = (names: readonly string[], encoding: Encoding): Uint8Array<ArrayBuffer> =>
   encodeText(

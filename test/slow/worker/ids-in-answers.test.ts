@@ -1,13 +1,13 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { dataImports } from '../../src/db/schema/data-imports.ts'
-import { update } from '../../src/db/write.ts'
-import { roleCodes } from '../../src/domain/accounts/access.ts'
-import type { Operation } from '../../src/http/operations/operation.ts'
-import { implemented, reads, send, sharedSample } from '../support/operations.ts'
-import { seedDataImports, seedTable } from '../support/seeding/imports/data-imports.ts'
-import { db, write } from '../support/seeding/rows.ts'
-import { buildWorld, type World } from '../support/world.ts'
+import { dataImports } from '../../../src/db/schema/data-imports.ts'
+import { update } from '../../../src/db/write.ts'
+import { roleCodes } from '../../../src/domain/accounts/access.ts'
+import type { Operation } from '../../../src/http/operations/operation.ts'
+import { implemented, reads, send, sharedSample } from '../../support/operations.ts'
+import { seedDataImports, seedTable } from '../../support/seeding/imports/data-imports.ts'
+import { db, write } from '../../support/seeding/rows.ts'
+import { buildWorld, type World } from '../../support/world.ts'
 
 let world: World
 

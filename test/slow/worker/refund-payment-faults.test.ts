@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { dayMs as day } from '../../src/domain/time/instants.ts'
-import { recordOutcome } from '../../src/modules/refund-payments/provider/pay.ts'
-import { get } from '../support/api.ts'
+import { dayMs as day } from '../../../src/domain/time/instants.ts'
+import { recordOutcome } from '../../../src/modules/refund-payments/provider/pay.ts'
+import { get } from '../../support/api.ts'
 import {
   listAnnouncedActions,
   approveAgain,
@@ -17,8 +17,8 @@ import {
   loadSaleState,
   pendingState,
   unrefundedState,
-} from '../support/refund-payments.ts'
-import { seedDueRefund } from '../support/seeding/sales/refunds.ts'
+} from '../../support/refund-payments.ts'
+import { seedDueRefund } from '../../support/seeding/sales/refunds.ts'
 
 const minute = 60_000
 const hour = 60 * minute

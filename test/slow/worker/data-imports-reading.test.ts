@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { workOnImport } from '../../src/modules/data-imports/jobs.ts'
-import { post } from '../support/api.ts'
+import { workOnImport } from '../../../src/modules/data-imports/jobs.ts'
+import { post } from '../../support/api.ts'
 import {
   buildBody,
   encodeCsv,
@@ -9,10 +9,10 @@ import {
   loadStagedRows,
   loadImport,
   work,
-} from '../support/data-imports.ts'
-import { givenImport, givenTable } from '../support/seeding/imports/data-imports.ts'
-import { seedShop } from '../support/seeding/sales/orders.ts'
-import { buildTextRow, buildWorkbook } from '../support/xlsx.ts'
+} from '../../support/data-imports.ts'
+import { givenImport, givenTable } from '../../support/seeding/imports/data-imports.ts'
+import { seedShop } from '../../support/seeding/sales/orders.ts'
+import { buildTextRow, buildWorkbook } from '../../support/xlsx.ts'
 
 it('an import reads a very long row like others, and its neighbours too', async () => {
   const lines = ['Order ID;E-mail;Product;Price;Note']
