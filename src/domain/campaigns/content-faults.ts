@@ -89,8 +89,9 @@ function listReadDrafts(texts: CampaignTexts) {
 function findVariableFaults(texts: CampaignTexts): ContentFaults {
   const uses = new Map<string, UnknownUse>()
   for (const { draft, reader } of listReadDrafts(texts))
-    for (const found of findUnknownUses(draft, reader, 'campaign', absentNames[texts.communication_type])) {
-      const use = texts.channel === 'sms' ? { ...found, path: ['sms_body', ...found.path.slice(1)] } : found
+    for (const unknownUse of findUnknownUses(draft, reader, 'campaign', absentNames[texts.communication_type])) {
+      const use =
+        texts.channel === 'sms' ? { ...unknownUse, path: ['sms_body', ...unknownUse.path.slice(1)] } : unknownUse
       uses.set(identifyUse(use), use)
     }
   const faults = [...uses.values()].map((use) => ({ use, fault: toVariableFault(use, texts) }))

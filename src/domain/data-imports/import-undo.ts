@@ -25,7 +25,7 @@ interface CurrentPurchase {
 
 type VersionStep = readonly [former: number, restored: number]
 
-/** How the undo of a later import changed versions: the content is that of the former version again. */
+/** The versions that the undo of a later import changed. The content is that of the former version again. */
 export interface RestoredVersions {
   order: VersionStep
   /** By id. Purchases whose version did not change are left out. */

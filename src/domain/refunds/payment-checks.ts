@@ -1,5 +1,5 @@
 /**
- * Whose payment a reference is, as an attempt to refund it finds out. `own`: the refund may be paid. `disputed`: another
+ * Says whose payment a reference is. An attempt to refund it finds out. `own`: the refund may be paid. `disputed`: another
  * edition of the organisation has an order with the payment, and no role of the organisation approved the refund.
  * `unreadable`: another edition may have one under the payment's other reference, which the account may not read.
  */

@@ -18,7 +18,7 @@ export interface DecryptedAccount extends GatewayAccount {
   is_active: boolean
 }
 
-/** How a payment is paid back: its columns. */
+/** The columns of a payment that say how it is paid back. */
 export interface PaymentRoute {
   organization_id: string
   merchant_account_id: string

@@ -42,8 +42,8 @@ export class LocalDate implements Comparable {
 
   /** Writes the date in a format of `date`, or returns what was written before. */
   write(format: string, formatAt: (at: number, timeZone: string) => string): string {
-    const written = this.#formats.get(format)
-    if (written !== undefined) return written
+    const cachedText = this.#formats.get(format)
+    if (cachedText !== undefined) return cachedText
     const text = formatAt(this.#at, this.#timeZone)
     if (this.#formats.size < maxCachedFormats) this.#formats.set(format, text)
     return text

@@ -172,14 +172,14 @@ export async function suggestStep(job: JobCtx, row: ImportRow): Promise<null> {
   const { mappings, group_by, id_columns } = suggestImport({ columns, consents, history, now: job.now() })
   const openSuggestions = pickOpenSuggestions(state, [...recalled, ...mappings])
   const suggested = applySuggestions(row, state, openSuggestions, memory?.constants ?? {})
-  const asked = askAboutColumns(suggested.state, history, { id_columns, isPreset: detected_source !== null })
+  const questions = askAboutColumns(suggested.state, history, { id_columns, isPreset: detected_source !== null })
   // The grouping stays open: the user may still map a column to the id.
   const hasId = decideGrouping(suggested.state) === 'external_id'
   const finalOptions = {
     ...options,
     group_by: options.group_by ?? group_by ?? (hasId ? ('external_id' as const) : null),
   }
-  const finalState = { ...suggested.state, columns: asked.columns, options: finalOptions }
+  const finalState = { ...suggested.state, columns: questions.columns, options: finalOptions }
   return endPhase(job, row, {
     status: 'mapping_columns',
     changes: {
@@ -193,7 +193,7 @@ export async function suggestStep(job: JobCtx, row: ImportRow): Promise<null> {
     statements: [
       sql`delete from import_constants where import_id = ${row.id} and suggested_by is not null`,
       ...suggested.statements,
-      asked.statement,
+      questions.statement,
       ...(await deleteOrphans(job, row)),
     ],
   })

@@ -164,9 +164,9 @@ export function formatNumber(text: string, format: NumberKind, is1904: boolean):
   const value = Number(text)
   if (text.trim() === '' || !Number.isFinite(value)) return text
   if (format.kind === 'percentage') return formatPercentage(value, format.factor)
-  const plain = addFourthDecimal(formatPlainNumber(text))
-  if (format.kind === 'number') return format.currency === undefined ? plain : `${plain} ${format.currency}`
-  if (value < 0) return plain
+  const decimal = addFourthDecimal(formatPlainNumber(text))
+  if (format.kind === 'number') return format.currency === undefined ? decimal : `${decimal} ${format.currency}`
+  if (value < 0) return decimal
   const seconds = Math.round(value * secondsOfDay)
   switch (format.kind) {
     case 'digits':

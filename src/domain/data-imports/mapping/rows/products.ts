@@ -117,18 +117,20 @@ const getInitials = (words: readonly string[]): string => words.map((word) => wo
 const listRearrangements = (words: readonly string[]): string[] => [words.join(''), words.toSorted().join(' ')]
 
 function indexNames<Part extends KnownPart>(parts: readonly Part[]): NameIndex<Part> {
-  const named = parts.map((part) => ({ part, words: foldName(part.name).split(' ') }))
+  const namedParts = parts.map((part) => ({ part, words: foldName(part.name).split(' ') }))
   return {
     exact: new Map(
-      [...Map.groupBy(named, ({ words }) => words.join(' '))].map(([name, same]) => [
+      [...Map.groupBy(namedParts, ({ words }) => words.join(' '))].map(([name, same]) => [
         name,
         same.map(({ part }) => part),
       ]),
     ),
     rearranged: new Map(
-      named.toReversed().flatMap(({ part, words }) => listRearrangements(words).map((key) => [key, part] as const)),
+      namedParts
+        .toReversed()
+        .flatMap(({ part, words }) => listRearrangements(words).map((key) => [key, part] as const)),
     ),
-    byInitials: Map.groupBy(named, ({ words }) => getInitials(words)),
+    byInitials: Map.groupBy(namedParts, ({ words }) => getInitials(words)),
   }
 }
 

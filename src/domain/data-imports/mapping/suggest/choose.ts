@@ -301,8 +301,8 @@ function listPossibleIds(
   if (!areTickets || repeats(statistics)) return []
   const rivals = ids.filter((one) => one.column !== id.column && repeats(getStatistics(one, columns)))
   if (rivals.length === 0 && namesOrder(id)) return []
-  const asked = namesOrder(id) ? [id, ...rivals] : ids
-  return asked.map(({ column }) => column)
+  const possibleIds = namesOrder(id) ? [id, ...rivals] : ids
+  return possibleIds.map(({ column }) => column)
 }
 
 export interface Choice {
