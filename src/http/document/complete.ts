@@ -23,14 +23,19 @@ function addCommonResponses(operation: Operation, { responses }: DocumentedOpera
 }
 
 interface NumberSchema {
+  name?: unknown
   type?: unknown
   format?: string
 }
 
-/** All whole numbers fit into 32 bits. Clients that are generated for 64 bits use BigInt. */
+/**
+ * All whole numbers fit into 32 bits. Clients that are generated for 64 bits use BigInt. Only `page_size` has no limit,
+ * because larger values are clamped.
+ */
 function addFormats(part: unknown): void {
   if (typeof part !== 'object' || part === null) return
   const schema = part as NumberSchema
+  if (schema.name === 'page_size') return
   if ([schema.type].flat().includes('integer')) schema.format ??= 'int32'
   for (const child of Object.values(part)) addFormats(child)
 }

@@ -22,7 +22,8 @@ async function changeOrder({ imported }: ListsWorld, _: Request, id: string, way
   const dearer = { ...order, items: [{ ...item, unit_price: 1000 + way }] }
   const other = { ...order, external_id: `made-${++changeCount}` }
   const reply = await importOrders(shop, [[anew, dearer, other][way % 3]], { on_duplicate: 'update' })
-  expect(reply.status, reply.text).toBe(201)
+  // A cancelled order cannot become another one, and a call whose only order is refused answers 422.
+  expect([201, 422], reply.text).toContain(reply.status)
   return reply.body.results[0].action !== 'error'
 }
 
