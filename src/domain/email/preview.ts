@@ -9,7 +9,7 @@ import { checkTemplate } from './liquid/liquid.ts'
 import { findOverflow } from './liquid/overflow.ts'
 import { personalise } from './personalise.ts'
 import { type MissingTranslation, findMissingTranslations, chooseReader } from './liquid/translations.ts'
-import { buildSampleContext, type TemplateContext, pickValuesOf } from './liquid/variables.ts'
+import { buildSampleContext, type TemplateContext, pickTypeValues } from './liquid/variables.ts'
 
 export interface Preview {
   html: string
@@ -41,7 +41,7 @@ function mergeValues(values: unknown, changes: unknown): unknown {
 
 /** Sample values for the type of the message, with the values of the request in place of some. */
 const buildContext = ({ type, values }: PreviewRequest, language: Language): TemplateContext =>
-  pickValuesOf(type, mergeValues(buildSampleContext(language), values) as Record<string, unknown>)
+  pickTypeValues(type, mergeValues(buildSampleContext(language), values) as Record<string, unknown>)
 
 /** The text of the message that becomes too long with the values of the request, as a fault of its field. */
 export function findPreviewOverflow(

@@ -5,7 +5,7 @@ import { listTextsFor, type MessageDraft, type TextSource } from './check.ts'
 import { findEndlessResults, type Parsed, readTemplate } from './liquid/liquid.ts'
 import { suggestVariable } from './liquid/suggest-variable.ts'
 import { listVariableUses, type NameScope } from './liquid/variable-uses.ts'
-import { buildSampleContext, getKnownNames, nameInLoop, pickValuesOf } from './liquid/variables.ts'
+import { buildSampleContext, getKnownNames, nameInLoop, pickTypeValues } from './liquid/variables.ts'
 import type { TextReader } from './messages/phrases.ts'
 
 export interface UnknownVariable {
@@ -97,7 +97,7 @@ export function findUnknownUses(
   type: EmailMessageType,
   absentNames: ReadonlySet<string> = new Set(),
 ): UnknownUse[] {
-  const sample = pickValuesOf(type, { ...buildSampleContext(reader.language) })
+  const sample = pickTypeValues(type, { ...buildSampleContext(reader.language) })
   const sources = listTextsFor(draft, reader)
   const [subjects, bodies] = [true, false].map((isSubject) =>
     sources.filter(({ kind }) => (kind === 'subject') === isSubject),

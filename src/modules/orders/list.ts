@@ -23,7 +23,7 @@ import {
   chooseIndexedFilter,
   findOrdersByCode,
   findOrdersByText,
-  isTicketOf,
+  hasTicketCode,
   type OrderTextFilter,
 } from './search.ts'
 
@@ -89,7 +89,7 @@ export async function listOrders(
       ...(candidates ? [candidates] : []),
       scope.condition,
       ...buildConditions(filters),
-      ...(filters.ticket_code ? [tickets?.condition ?? isTicketOf(sql`${orders.id}`, filters.ticket_code)] : []),
+      ...(filters.ticket_code ? [tickets?.condition ?? hasTicketCode(sql`${orders.id}`, filters.ticket_code)] : []),
       ...textFilters.map((filter) => filter.condition),
     ],
     orderBy: buildOrderBy(addCreatedKey(ordering), '-created', sortColumns),

@@ -148,7 +148,7 @@ export async function findOrdersByText(
       cross join orders as buyer_orders on buyer_orders.user_id = buyers.id)`
 }
 
-export const isTicketOf = (orderId: SQL, code: string): SQL =>
+export const hasTicketCode = (orderId: SQL, code: string): SQL =>
   sql`exists (select 1 from purchases where purchases.order_id = ${orderId}
     and purchases.vendor_code = ${code} collate nocase)`
 
@@ -180,7 +180,7 @@ export async function findOrdersByCode(
   return candidates
     ? {
         candidates: inList(sql`${orders.seq}`, candidates.flat()),
-        condition: isTicketOf(sql`${orders.id}`, ticket_code),
+        condition: hasTicketCode(sql`${orders.id}`, ticket_code),
       }
     : { candidates: null, condition: sql`${orders.seq} in (${query})` }
 }

@@ -332,7 +332,7 @@ export function getKnownNames(type: EmailMessageType): KnownNames {
 }
 
 /** Leaves out the values that messages of this type do not have. */
-export const pickValuesOf = (type: EmailMessageType, values: Readonly<Record<string, unknown>>): TemplateContext =>
+export const pickTypeValues = (type: EmailMessageType, values: Readonly<Record<string, unknown>>): TemplateContext =>
   Object.fromEntries(
     listVariablesOf(type).map(([category, variables]) => {
       const fields = values[category]
