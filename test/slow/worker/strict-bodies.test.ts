@@ -36,7 +36,7 @@ const bodyless = writes.filter((operation) => operation.body === null && operati
 describe.each(withBody)('$id', (operation) => {
   it('refuses an unknown field at any depth, and writes nothing', async () => {
     const { caller, sample, before } = await preparedToRefuse(operation)
-    const places = listPlaces(getBodySchema(operation), sample.body, getSample(operation).itemwise)
+    const places = listPlaces(getBodySchema(operation), sample.body ?? {}, getSample(operation).itemwise)
     expect(places[0]).toEqual([])
     for (const place of places)
       for (const name of ['no_such_field', 'constructor', '__proto__']) {
@@ -272,7 +272,13 @@ describe('an order of an import', () => {
     const [order] = (sample.body?.['orders'] ?? []) as Record<string, unknown>[]
     const [item] = (order?.['items'] ?? []) as object[]
     const items = [{ ...item, unit_prize: 5 }]
-    const body = { ...sample.body, orders: [{ ...order, items }] }
+    const body = {
+      ...sample.body,
+      orders: [
+        { ...order, items },
+        { ...order, external_id: 'A-1002' },
+      ],
+    }
     const reply = await send(operation, { ...sample, body }, { token: caller.token })
     expect(reply.status).toBe(201)
     expect(reply.body.results[0]).toMatchObject({
@@ -286,5 +292,6 @@ describe('an order of an import', () => {
         },
       ],
     })
+    expect(reply.body.results[1]).toMatchObject({ action: 'created', errors: [] })
   })
 })

@@ -75,6 +75,7 @@ const prefixes: Record<string, string> = {
   event_id: 'evt',
   order_id: 'ord',
   organization_id: 'org',
+  product_id: 'prd',
   purchase_id: 'pur',
   transaction_id: 'trx',
   user_id: 'usr',
