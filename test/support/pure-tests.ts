@@ -20,7 +20,6 @@ const ofPlatform = new Set([
   'test/unit/email-money.test.ts',
   'test/unit/time-zones.test.ts',
   'test/unit/import-files-corpus.test.ts',
-  'test/unit/import-files-encoding.test.ts',
   'test/unit/link-tokens.test.ts',
   'test/unit/list-query.test.ts',
   'test/unit/webhook-signature.test.ts',

@@ -1,14 +1,14 @@
 import { type SQL, sql } from 'drizzle-orm'
 import * as fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { listIds, readAs, walkAs } from '../support/lists.ts'
-import { seedEdition } from '../support/seeding/editions.ts'
-import { seedDataImports } from '../support/seeding/imports/data-imports.ts'
-import { givenMember } from '../support/seeding/members.ts'
-import { seedMessage } from '../support/seeding/messaging/email-messages.ts'
-import { givenOrganization, type Organization } from '../support/seeding/organizations.ts'
-import { db, write } from '../support/seeding/rows.ts'
-import { seedProduct } from '../support/seeding/sales/trades.ts'
+import { listIds, readAs, walkAs } from '../../support/lists.ts'
+import { seedEdition } from '../../support/seeding/editions.ts'
+import { seedDataImports } from '../../support/seeding/imports/data-imports.ts'
+import { givenMember } from '../../support/seeding/members.ts'
+import { seedMessage } from '../../support/seeding/messaging/email-messages.ts'
+import { givenOrganization, type Organization } from '../../support/seeding/organizations.ts'
+import { db, write } from '../../support/seeding/rows.ts'
+import { seedProduct } from '../../support/seeding/sales/trades.ts'
 
 const fileCount = 1200
 const begin = Date.parse('2026-02-01T00:00:00Z')

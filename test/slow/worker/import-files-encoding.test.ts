@@ -1,18 +1,18 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { detectEncoding } from '../../src/domain/data-imports/files/encoding/detect.ts'
-import { canEncode, encodeText } from '../../src/domain/data-imports/files/encoding/encode.ts'
+import { detectEncoding } from '../../../src/domain/data-imports/files/encoding/detect.ts'
+import { canEncode, encodeText } from '../../../src/domain/data-imports/files/encoding/encode.ts'
 import {
   createDecoder,
   encodings,
   getByteOrderMark,
   type Encoding,
   undecodable,
-} from '../../src/domain/data-imports/files/encoding/names.ts'
-import { openBytes } from '../../src/domain/data-imports/files/source.ts'
-import { decideRow } from '../../src/domain/data-imports/mapping/index.ts'
-import { inspectAndRead } from '../support/import-files.ts'
-import { prepare } from '../support/import-mapping/prepared.ts'
+} from '../../../src/domain/data-imports/files/encoding/names.ts'
+import { openBytes } from '../../../src/domain/data-imports/files/source.ts'
+import { decideRow } from '../../../src/domain/data-imports/mapping/index.ts'
+import { inspectAndRead } from '../../support/import-files.ts'
+import { prepare } from '../../support/import-mapping/prepared.ts'
 
 const words = {
   danish: 'Søren Kjærgård|Åse Ørsted|Bjørn Æbelø|Købt|Beløb|Børn|Række|Århus|Sønderborg|Helsingør|Jørgensen|Måned',

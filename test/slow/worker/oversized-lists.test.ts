@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { post } from '../support/api.ts'
-import { buildWorld, type World } from '../support/world.ts'
+import { post } from '../../support/api.ts'
+import { buildWorld, type World } from '../../support/world.ts'
 
 let world: World
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import type { OutboundEmail } from '../../src/gateways/email/email.ts'
-import { createResendGateway } from '../../src/gateways/email/resend.ts'
-import { anEmail } from '../support/outbound.ts'
+import type { OutboundEmail } from '../../../src/gateways/email/email.ts'
+import { createResendGateway } from '../../../src/gateways/email/resend.ts'
+import { anEmail } from '../../support/outbound.ts'
 
 const resend = createResendGateway({ apiBase: 'https://mail.example', apiKey: 're_key', now: () => 0 })
 afterEach(() => vi.restoreAllMocks())

@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { Operation } from '../../src/http/operations/operation.ts'
-import type { Reply } from '../support/api.ts'
-import { listChangesSoFar, countChanges } from '../support/changes.ts'
-import { chooseCaller, getSample, send, sharedSample, withBody } from '../support/operations.ts'
-import type { Sample } from '../support/samples/sample.ts'
-import { getBodySchema, type Fault, faults, spoilBody } from '../support/schema.ts'
-import { buildWorld, type World } from '../support/world.ts'
+import type { Operation } from '../../../src/http/operations/operation.ts'
+import type { Reply } from '../../support/api.ts'
+import { listChangesSoFar, countChanges } from '../../support/changes.ts'
+import { chooseCaller, getSample, send, sharedSample, withBody } from '../../support/operations.ts'
+import type { Sample } from '../../support/samples/sample.ts'
+import { getBodySchema, type Fault, faults, spoilBody } from '../../support/schema.ts'
+import { buildWorld, type World } from '../../support/world.ts'
 
 let world: World
 beforeAll(async () => {

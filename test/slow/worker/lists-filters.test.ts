@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { Operation } from '../../src/http/operations/operation.ts'
-import { type ListedRow, matches, valuesOf } from '../support/filter-model.ts'
-import { listIds, readAs, walkAs } from '../support/lists.ts'
-import { lists, make, buildPath, getSample } from '../support/operations.ts'
-import type { Sample } from '../support/samples/sample.ts'
-import { type DocumentedFilter, listFilters } from '../support/schema.ts'
-import { buildWorld, type World } from '../support/world.ts'
+import type { Operation } from '../../../src/http/operations/operation.ts'
+import { type ListedRow, matches, valuesOf } from '../../support/filter-model.ts'
+import { listIds, readAs, walkAs } from '../../support/lists.ts'
+import { lists, make, buildPath, getSample } from '../../support/operations.ts'
+import type { Sample } from '../../support/samples/sample.ts'
+import { type DocumentedFilter, listFilters } from '../../support/schema.ts'
+import { buildWorld, type World } from '../../support/world.ts'
 
 const filled = 12
 

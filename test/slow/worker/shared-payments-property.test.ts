@@ -1,8 +1,8 @@
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { patch } from '../support/api.ts'
-import { serveStripeToEachTest } from '../support/each-stripe.ts'
-import type { FakeStripe } from '../support/fake-stripe.ts'
+import { patch } from '../../support/api.ts'
+import { serveStripeToEachTest } from '../../support/each-stripe.ts'
+import type { FakeStripe } from '../../support/fake-stripe.ts'
 import {
   changeReference,
   givenEditionMember,
@@ -11,13 +11,13 @@ import {
   payWith,
   seedSibling,
   seedStripeShop,
-} from '../support/payment-references.ts'
-import { dearRuns } from '../support/property-runs.ts'
-import { actOnRefund, requestRefund, loadRefundRows, loadTransaction } from '../support/refunds.ts'
-import { givenMember } from '../support/seeding/members.ts'
-import { seedMerchantAccount } from '../support/seeding/sales/merchant-accounts.ts'
-import type { BoughtOrder } from '../support/seeding/sales/orders.ts'
-import { deliverEvent } from '../support/stripe-refunds.ts'
+} from '../../support/payment-references.ts'
+import { dearRuns } from '../../support/property-runs.ts'
+import { actOnRefund, requestRefund, loadRefundRows, loadTransaction } from '../../support/refunds.ts'
+import { givenMember } from '../../support/seeding/members.ts'
+import { seedMerchantAccount } from '../../support/seeding/sales/merchant-accounts.ts'
+import type { BoughtOrder } from '../../support/seeding/sales/orders.ts'
+import { deliverEvent } from '../../support/stripe-refunds.ts'
 
 let fake: FakeStripe
 serveStripeToEachTest((stripe) => {

@@ -1,20 +1,24 @@
 import { sql } from 'drizzle-orm'
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
-import type { CalculateMessage } from '../../src/context.ts'
-import { AppError } from '../../src/domain/errors.ts'
-import { segmentLifecycle } from '../../src/domain/segments.ts'
-import { type Calculation, findCalculation, calculateStep } from '../../src/modules/segments/calculation/calculation.ts'
-import { sweepCalculations, sweepLeftovers } from '../../src/modules/segments/jobs.ts'
-import { findSegment } from '../../src/modules/segments/queries.ts'
-import { recalculateSegment } from '../../src/modules/segments/calculation/start-and-reset.ts'
-import { resetToDraft } from '../../src/modules/segments/calculation/start-and-reset.ts'
-import { updateSegment } from '../../src/modules/segments/update.ts'
-import { givenOrganization } from '../support/seeding/organizations.ts'
-import { createCalculator, type Death, loadSegment } from '../support/segments.ts'
-import { seedPeople } from '../support/seeding/customers.ts'
-import { givenSegment } from '../support/seeding/messaging/segments.ts'
-import { db } from '../support/seeding/rows.ts'
+import type { CalculateMessage } from '../../../src/context.ts'
+import { AppError } from '../../../src/domain/errors.ts'
+import { segmentLifecycle } from '../../../src/domain/segments.ts'
+import {
+  type Calculation,
+  findCalculation,
+  calculateStep,
+} from '../../../src/modules/segments/calculation/calculation.ts'
+import { sweepCalculations, sweepLeftovers } from '../../../src/modules/segments/jobs.ts'
+import { findSegment } from '../../../src/modules/segments/queries.ts'
+import { recalculateSegment } from '../../../src/modules/segments/calculation/start-and-reset.ts'
+import { resetToDraft } from '../../../src/modules/segments/calculation/start-and-reset.ts'
+import { updateSegment } from '../../../src/modules/segments/update.ts'
+import { givenOrganization } from '../../support/seeding/organizations.ts'
+import { createCalculator, type Death, loadSegment } from '../../support/segments.ts'
+import { seedPeople } from '../../support/seeding/customers.ts'
+import { givenSegment } from '../../support/seeding/messaging/segments.ts'
+import { db } from '../../support/seeding/rows.ts'
 
 const minute = 60_000
 const size = 2

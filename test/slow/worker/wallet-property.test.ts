@@ -1,11 +1,11 @@
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
-import type { JobCtx } from '../../src/context.ts'
-import { handleUnregistration, handleRegistration } from '../../src/modules/wallet/apple/phone-requests.ts'
-import { receiveGoogleCallback } from '../../src/modules/wallet/google-callback.ts'
-import { createJob } from '../support/campaigns.ts'
-import { buildCallback, givenGoogleKeys, listKinds, loadPass, listRegistrations } from '../support/wallet.ts'
-import { givenPass, type Pass } from '../support/seeding/sales/wallet-passes.ts'
+import type { JobCtx } from '../../../src/context.ts'
+import { handleUnregistration, handleRegistration } from '../../../src/modules/wallet/apple/phone-requests.ts'
+import { receiveGoogleCallback } from '../../../src/modules/wallet/google-callback.ts'
+import { createJob } from '../../support/campaigns.ts'
+import { buildCallback, givenGoogleKeys, listKinds, loadPass, listRegistrations } from '../../support/wallet.ts'
+import { givenPass, type Pass } from '../../support/seeding/sales/wallet-passes.ts'
 
 /** A job that crashes before or after its first transaction is written. */
 function createCrashingJob(when: 'before' | 'after'): JobCtx {

@@ -1,13 +1,13 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { refundRequests } from '../../src/db/schema/sales/refunds.ts'
-import { refundReasons, refundSources, refundStatuses } from '../../src/domain/refunds/refunds.ts'
-import { rootToken } from '../support/api.ts'
-import { listIds, readAs } from '../support/lists.ts'
-import { requestPurchaseRefund, loadRefundRow } from '../support/refunds.ts'
-import { seedEdition } from '../support/seeding/editions.ts'
-import { db, write } from '../support/seeding/rows.ts'
-import { givenOrder, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
+import type { refundRequests } from '../../../src/db/schema/sales/refunds.ts'
+import { refundReasons, refundSources, refundStatuses } from '../../../src/domain/refunds/refunds.ts'
+import { rootToken } from '../../support/api.ts'
+import { listIds, readAs } from '../../support/lists.ts'
+import { requestPurchaseRefund, loadRefundRow } from '../../support/refunds.ts'
+import { seedEdition } from '../../support/seeding/editions.ts'
+import { db, write } from '../../support/seeding/rows.ts'
+import { givenOrder, seedShop, type Shop } from '../../support/seeding/sales/orders.ts'
 
 type Request = Pick<
   typeof refundRequests.$inferSelect,
