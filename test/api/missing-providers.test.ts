@@ -7,8 +7,13 @@ import { openJob } from '../../src/entry/job.ts'
 import { sendEmails } from '../../src/modules/transactional-emails/jobs.ts'
 import { CampaignSenderObject } from '../../src/objects/campaign/campaign-sender.ts'
 import { callWith, get } from '../support/api.ts'
+import { pageOf } from '../support/consent-pages.ts'
+import { deliver, listMails, readStatus } from '../support/double-opt-in.ts'
 import { getCampaignObject, listCaptured, loadCampaign } from '../support/campaigns.ts'
 import { createProvider, listReceipts, sell } from '../support/receipts.ts'
+import { givenConsent } from '../support/seeding/messaging/consents.ts'
+import { seedScene } from '../support/seeding/customers.ts'
+import { visit } from '../support/visits.ts'
 import { seedCampaignInStatus, seedCrowd, seedReady } from '../support/seeding/messaging/campaigns.ts'
 import { db, write } from '../support/seeding/rows.ts'
 import { aReceiptOrder, seedShopWithReceipts } from '../support/seeding/sales/orders.ts'
@@ -98,6 +103,82 @@ describe('a receipt in production without a provider', () => {
     await sendEmails({ ...openProductionJob(Date.now() + 1_400_000), email: provider.gateway })
     expect(await listReceipts(shop)).toMatchObject([{ status: 'failed' }, { status: 'sent', error_code: null }])
     expect(provider.calls).toHaveLength(1)
+  })
+})
+
+const request = { language: 'en', method: 'double_opt_in', source: 'checkout' }
+
+describe('a confirmation in production without a provider', () => {
+  const wait = {
+    status: 'pending',
+    error_code: 'provider_not_configured',
+    waiting_reason: expect.stringContaining('EMAIL_PROVIDER'),
+    waiting_since: expect.any(String),
+    next_attempt_at: expect.any(String),
+    sent_at: null,
+  }
+
+  it('is shown as not sent, in the answer and in the list of consents, and goes out once there is a provider', async () => {
+    const scene = await seedScene()
+    const { id } = await givenConsent(scene.organization)
+    const path = `/v1/user/${scene.person.id}/consents`
+    const headers = { 'idempotency-key': `confirm-${scene.person.id}` }
+    const give = () => callWith(production, `${path}/${id}/give`, { body: request, headers })
+    const reply = await give()
+    expect(reply.body).toMatchObject({ status: 'pending', confirmation_email: wait })
+    expect(await readStatus(scene, id)).toEqual(reply.body)
+    expect((await give()).body).toEqual(reply.body)
+    expect((await callWith(production, `${path}/${id}/give`, { body: request })).body).toEqual(reply.body)
+    const page = await pageOf(scene, scene.person)
+    expect((await visit(page)).text).toContain('The e-mail with the link has not been sent yet.')
+
+    await sendEmails(openProductionJob(Date.now() + 1000))
+    const { confirmation_email } = await readStatus(scene, id)
+    expect(confirmation_email).toMatchObject({ ...wait, waiting_since: reply.body.confirmation_email.waiting_since })
+    expect(Date.parse(confirmation_email.next_attempt_at)).toBeGreaterThan(Date.now() + 60_000)
+
+    await deliver(scene, [], Date.now() + 700_000)
+    expect((await readStatus(scene, id)).confirmation_email).toMatchObject({
+      status: 'sent',
+      error_code: null,
+      waiting_reason: null,
+      waiting_since: null,
+      next_attempt_at: null,
+      sent_at: expect.any(String),
+    })
+    expect((await visit(page)).text).not.toContain('has not been sent yet')
+  })
+
+  it('that asks an unsubscribed address to come back is shown too, and only where one is written', async () => {
+    const scene = await seedScene()
+    const first = await givenConsent(scene.organization)
+    const second = await givenConsent(scene.organization)
+    await write(sql`insert into suppressions (organization_id, channel, address, reason, created_at)
+      values (${scene.organization}, 'email', ${scene.person.email}, 'unsubscribed', 1)`)
+    const give = (consent: string) =>
+      callWith(production, `/v1/user/${scene.person.id}/consents/${consent}/give`, {
+        body: { ...request, method: 'checkbox' },
+      })
+    const reply = await give(first.id)
+    expect(reply.body).toMatchObject({ status: 'given', blocked_by: 'unsubscribed', confirmation_email: wait })
+    expect((await give(second.id)).body).toMatchObject({ status: 'given', confirmation_email: null })
+    expect((await readStatus(scene, first.id)).confirmation_email).toEqual(reply.body.confirmation_email)
+    expect((await readStatus(scene, second.id)).confirmation_email).toBeNull()
+    expect(await listMails(scene)).toHaveLength(1)
+  })
+})
+
+describe('a receipt of an order', () => {
+  it('waits from the start, before anything tried to send it', async () => {
+    const shop = await seedShopWithReceipts()
+    const orders = [aReceiptOrder()]
+    const body = { organization_id: shop.organization_id, edition_id: shop.edition_id, source: 'shop', orders }
+    const reply = await callWith(production, '/v1/data-imports/external-orders', {
+      body: { ...body, send_receipts: true },
+    })
+    const { emails } = (await get(`/v1/orders/${reply.body.results[0].order_id}`)).body
+    expect(emails).toMatchObject([{ status: 'pending', error_code: 'provider_not_configured', sent_at: null }])
+    expect(emails[0].waiting_reason).toContain('EMAIL_PROVIDER')
   })
 })
 

@@ -32,6 +32,7 @@ const consent = (id: string, more: Partial<PageConsent> = {}): PageConsent => ({
   status: 'none',
   since: at,
   until: null,
+  email_waits: false,
   is_changeable: true,
   ...more,
 })
@@ -39,6 +40,7 @@ const consents = [
   consent('given', { status: 'given', until: at + 86_400_000_000 }),
   consent('outdated', { status: 'outdated', link_url: '', text: long.repeat(8) }),
   consent('withdrawn', { status: 'withdrawn', text: '' }),
+  consent('pending', { status: 'pending', email_waits: true }),
   consent('none', { edition_name: 'Nordlys Festival 2026' }),
   consent('terms', { status: 'given', is_changeable: false }),
 ]
@@ -75,7 +77,7 @@ describe.each([320, 360, 800])('the page of a person’s consents on a screen of
       for (const text of [base.organization_name, base.address, ...consents.map(({ title }) => title)])
         expect(view.page).toContain(text)
       const boxes = await browser.evaluate<{ name: string; describedBy: string; height: number }[]>(controls)
-      expect(boxes).toHaveLength(5)
+      expect(boxes).toHaveLength(consents.length)
       for (const { name, height } of boxes) expect([name.length > 2, height >= 44]).toEqual([true, true])
       expect(boxes.slice(0, -1).every(({ describedBy }) => describedBy.length > 3)).toBe(true)
     }

@@ -50,6 +50,7 @@ export function toPageConsent(answer: PersonAnswer, language: Language, now: num
     status,
     since: status === 'none' ? null : (before?.occurred_at ?? null),
     until: before?.expires_at ?? null,
+    email_waits: answer.email_waits,
     is_changeable: changeableBases.includes(definition.legal_basis),
   }
 }

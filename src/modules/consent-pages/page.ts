@@ -27,6 +27,8 @@ export interface PageConsent {
   /** When the answer got this status. */
   since: number | null
   until: number | null
+  /** True if the e-mail that asks to confirm the answer waits for the provider. */
+  email_waits: boolean
   /** Whether the person can change the answer on the page. */
   is_changeable: boolean
 }
@@ -57,11 +59,12 @@ export function parseShownValue(value: string): { id: string; wording_version: n
   return version === undefined ? null : { id, wording_version: Number(version), wasGiven: given === '1' }
 }
 
-function describeStatus({ status, since, until }: PageConsent, language: Language): string {
+function describeStatus({ status, since, until, email_waits }: PageConsent, language: Language): string {
   const words = pageWords[language]
   const formatDay = (at: number | null) => formatDate(at, language, zone, 'day')
   const validity = status === 'given' && until !== null ? ` ${words.until(formatDay(until))}` : ''
-  return words.status[status](formatDay(since)) + validity
+  const notice = email_waits ? ` ${words.emailWaits}` : ''
+  return words.status[status](formatDay(since)) + validity + notice
 }
 
 const renderLines = (text: string) =>

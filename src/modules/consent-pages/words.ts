@@ -13,6 +13,8 @@ interface LinkPageWords {
   /** `day` is the day on which the answer got this status. */
   status: Record<PageStatus, (day: string) => string>
   until: (day: string) => string
+  /** Says that the e-mail that asks to confirm has not been sent yet. */
+  emailWaits: string
   /** Says why the person cannot change a consent on the page. */
   notChangeable: string
   saved: string
@@ -49,6 +51,7 @@ const en: LinkPageWords = {
     expired: (day) => `It expired on ${day}.`,
   },
   until: (day) => `It is valid until ${day}.`,
+  emailWaits: 'The e-mail with the link has not been sent yet.',
   notChangeable: 'This is not based on your consent, so you cannot change it here.',
   saved: 'Your choices are saved.',
   unchanged: 'Nothing was changed.',
@@ -84,6 +87,7 @@ const da: LinkPageWords = {
     expired: (day) => `Det udløb den ${day}.`,
   },
   until: (day) => `Det gælder til den ${day}.`,
+  emailWaits: 'E-mailen med linket er ikke sendt endnu.',
   notChangeable: 'Dette bygger ikke på dit samtykke og kan derfor ikke ændres her.',
   saved: 'Dine valg er gemt.',
   unchanged: 'Intet blev ændret.',
@@ -119,6 +123,7 @@ const se: LinkPageWords = {
     expired: (day) => `Det upphörde den ${day}.`,
   },
   until: (day) => `Det gäller till den ${day}.`,
+  emailWaits: 'E-postmeddelandet med länken har inte skickats än.',
   notChangeable: 'Detta grundar sig inte på ditt samtycke och kan därför inte ändras här.',
   saved: 'Dina val är sparade.',
   unchanged: 'Inget ändrades.',
@@ -154,6 +159,7 @@ const nl: LinkPageWords = {
     expired: (day) => `De toestemming is op ${day} verlopen.`,
   },
   until: (day) => `De toestemming geldt tot ${day}.`,
+  emailWaits: 'De e-mail met de link is nog niet verstuurd.',
   notChangeable: 'Dit berust niet op uw toestemming en kan hier dus niet worden gewijzigd.',
   saved: 'Uw keuzes zijn opgeslagen.',
   unchanged: 'Er is niets gewijzigd.',
@@ -189,6 +195,7 @@ const pl: LinkPageWords = {
     expired: (day) => `Zgoda wygasła: ${day}.`,
   },
   until: (day) => `Obowiązuje do: ${day}.`,
+  emailWaits: 'Wiadomość e-mail z linkiem nie została jeszcze wysłana.',
   notChangeable: 'To nie opiera się na Twojej zgodzie, więc nie można tego tutaj zmienić.',
   saved: 'Twój wybór zapisano.',
   unchanged: 'Nic nie zmieniono.',

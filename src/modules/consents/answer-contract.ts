@@ -16,6 +16,7 @@ import { suppressionReasons } from '../../domain/messaging/suppressions.ts'
 import { Id, IdParams, Instant, LanguageCode, LanguageInput, orNull, Timestamp } from '../../http/fields.ts'
 import { type ListRequest, ListPage, IdFilter, listQuery } from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
+import { emailStateFields } from '../transactional-emails/index.ts'
 
 const hidden = 'Also null when you only have a role in an edition and the answer was given in another edition.'
 const Hash = z.string().openapi({ description: 'A SHA-256 in hexadecimal.' })
@@ -67,6 +68,8 @@ export const ConsentRecord = z
   })
   .openapi('ConsentRecord')
 
+const ConfirmationEmail = z.object(emailStateFields).openapi('ConfirmationEmail')
+
 export const UserConsent = z
   .object({
     id: Id('con'),
@@ -100,6 +103,9 @@ export const UserConsent = z
       .array(z.enum(answerActions))
       .openapi({ description: 'The actions that would change the answer.' }),
     record: orNull(ConsentRecord).openapi({ description: 'The latest answer. Null before the first.' }),
+    confirmation_email: orNull(ConfirmationEmail).openapi({
+      description: `The latest e-mail that asked the customer to confirm \`record\`. Null when none did. ${hidden}`,
+    }),
   })
   .openapi('UserConsent')
 

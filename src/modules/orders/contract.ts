@@ -17,11 +17,7 @@ import {
   transactionStatuses,
   transactionTypes,
 } from '../../domain/orders/orders.ts'
-import {
-  maxOrderEmails,
-  transactionalEmailKinds,
-  transactionalEmailStatuses,
-} from '../../domain/messaging/transactional-emails.ts'
+import { maxOrderEmails, transactionalEmailKinds } from '../../domain/messaging/transactional-emails.ts'
 import {
   Count,
   EditionSummary,
@@ -35,7 +31,6 @@ import {
   LastSeen,
   OrganizationSummary,
   Timestamp,
-  waitingFields,
 } from '../../http/fields.ts'
 import {
   ListPage,
@@ -47,6 +42,7 @@ import {
 } from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
 import { productFields, Purchase } from '../purchases/index.ts'
+import { emailStateFields } from '../transactional-emails/index.ts'
 
 const Amount = z.number().openapi({ format: 'double', description: 'Major units.', example: 250 })
 const OrderNumber = z.string().max(maxOrderNumberLength).nullable().openapi({
@@ -176,18 +172,7 @@ export const OrderDetail = z
     transactions: z.array(Transaction),
     purchases: z.array(Purchase),
     emails: z
-      .array(
-        z.object({
-          kind: z.enum(transactionalEmailKinds),
-          status: z.enum(transactionalEmailStatuses),
-          error_code: z.string().nullable().openapi({
-            description: 'Why the latest attempt failed, such as `provider_not_configured`. Null after a success.',
-          }),
-          ...waitingFields,
-          sent_at: Timestamp.nullable().openapi({ description: 'Null until the provider accepts the e-mail.' }),
-          created: Timestamp,
-        }),
-      )
+      .array(z.object({ kind: z.enum(transactionalEmailKinds), ...emailStateFields }))
       .max(maxOrderEmails)
       .openapi({ description: 'The receipt of the order and the e-mails about its refunds.' }),
     completed_transaction_id: Id('trx')

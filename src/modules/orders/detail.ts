@@ -23,6 +23,7 @@ import {
   purchaseSummaryFields,
   type PurchaseSummaryRow,
 } from '../purchases/index.ts'
+import { emailStateColumns } from '../transactional-emails/index.ts'
 import { buildOrderSummaryFields } from './list.ts'
 import { orderVisibility } from './scope.ts'
 
@@ -109,16 +110,7 @@ const selectTransactions = (orderId: string) =>
     .where(eq(transactions.order_id, orderId))
     .orderBy(asc(transactions.id))
 
-const emailFields = {
-  kind: transactionalEmails.kind,
-  status: transactionalEmails.status,
-  error_code: transactionalEmails.error_code,
-  waiting_reason: transactionalEmails.waiting_reason,
-  waiting_since: transactionalEmails.waiting_since,
-  due_at: transactionalEmails.due_at,
-  sent_at: transactionalEmails.sent_at,
-  created_at: transactionalEmails.created_at,
-}
+const emailFields = { kind: transactionalEmails.kind, ...emailStateColumns }
 
 export type OrderEmailRow = RowOf<typeof emailFields>
 

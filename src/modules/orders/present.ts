@@ -4,11 +4,11 @@ import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
 import { toMajor } from '../../domain/money.ts'
 import { readCart } from '../../domain/orders/carts.ts'
 import { buildSummaryLines } from '../../domain/orders/orders.ts'
-import { presentWait } from '../../domain/waiting.ts'
 import { formatFullName } from '../../domain/accounts/users.ts'
 import { presentEditionSummary } from '../editions/index.ts'
 import { presentOrganizationSummary } from '../organizations/index.ts'
 import { presentProductFields, presentPurchase } from '../purchases/index.ts'
+import { presentEmailState } from '../transactional-emails/index.ts'
 import type { OrderDetail, OrderListItem } from './contract.ts'
 import type { LoadedOrder, CartItemRow, OrderEmailRow, OrderTransactionRow } from './detail.ts'
 import type { OrderListRow, OrderSummaryRow } from './list.ts'
@@ -87,14 +87,7 @@ const presentTransaction = (row: OrderTransactionRow): Detail['transactions'][nu
   created: toIso(row.created_at),
 })
 
-const presentEmail = (row: OrderEmailRow): Detail['emails'][number] => ({
-  kind: row.kind,
-  status: row.status,
-  error_code: row.error_code,
-  ...presentWait({ ...row, next_attempt_at: row.waiting_since === null ? null : row.due_at }),
-  sent_at: toIsoOrNull(row.sent_at),
-  created: toIso(row.created_at),
-})
+const presentEmail = (row: OrderEmailRow): Detail['emails'][number] => ({ kind: row.kind, ...presentEmailState(row) })
 
 export function presentOrder(order: LoadedOrder, ctx: Ctx): Detail {
   const { head } = order

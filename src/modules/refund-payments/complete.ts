@@ -112,7 +112,7 @@ const markCompleted = (refund: RefundRow, reference: string | null, now: number)
  * batch is a lost race when the refund or a purchase has changed. Call `enqueueEmails` after the commit.
  */
 export async function buildCompletion(
-  ctx: Pick<JobCtx, 'db' | 'now' | 'newId'>,
+  ctx: Pick<JobCtx, 'config' | 'db' | 'newId' | 'now'>,
   refund: RefundRow,
   { provider_reference, purchases: knownPurchases }: Completion,
 ): Promise<RefundChanges> {

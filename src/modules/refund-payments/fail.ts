@@ -17,7 +17,7 @@ type RefundFailure = Pick<
   Extract<RefundOutcome, { state: 'failed' }>,
   'provider_reference' | 'code' | 'message' | 'is_hidden'
 >
-type FailCtx = Pick<JobCtx, 'db' | 'now' | 'newId'>
+type FailCtx = Pick<JobCtx, 'config' | 'db' | 'newId' | 'now'>
 
 const maxMessageLength = 500
 const status = 'failed'

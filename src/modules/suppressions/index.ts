@@ -18,5 +18,4 @@ export {
   selectSuppression,
   selectUnsubscribedAt,
   findSuppressionReason,
-  listUnsubscribed,
 } from './queries.ts'

@@ -2,7 +2,6 @@ import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { suppressions } from '../../db/schema/consents.ts'
 import { select } from '../../db/select.ts'
-import { inList } from '../../db/visibility.ts'
 import {
   deadAddressReasons,
   type SuppressedAddress,
@@ -28,18 +27,6 @@ export async function findSuppressionReason(
   return row?.reason ?? null
 }
 
-/** Lists which of these e-mail addresses are unsubscribed. */
-export async function listUnsubscribed(
-  { db }: Pick<JobCtx, 'db'>,
-  organizationId: string,
-  addresses: readonly string[],
-): Promise<string[]> {
-  const rows = await db.all(sql<{ address: string }>`select address from suppressions
-    where organization_id = ${organizationId} and channel = 'email' and reason = 'unsubscribed'
-      and ${inList(sql`address`, addresses)}`)
-  return rows.map(({ address }) => address)
-}
-
 /** The reasons of dead addresses, as a list for `in`. */
 export const deadReasons = sql.raw(deadAddressReasons.map((reason) => `'${reason}'`).join(', '))
 
@@ -58,7 +45,7 @@ export const selectSuppression = (
     and suppressions.channel = ${channel} and suppressions.address = ${address})`
 
 /** Selects since when an e-mail address is unsubscribed. It is null for any other address. */
-export const selectUnsubscribedAt = (organizationId: string, address: string): SQL =>
+export const selectUnsubscribedAt = (organizationId: string, address: string | SQL): SQL =>
   sql`(select suppressions.created_at from suppressions where suppressions.organization_id = ${organizationId}
     and suppressions.channel = 'email' and suppressions.address = ${address} and suppressions.reason = 'unsubscribed')`
 

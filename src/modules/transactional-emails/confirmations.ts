@@ -5,7 +5,7 @@ import { transactionalEmails } from '../../db/schema/messaging/transactional-ema
 import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { users } from '../../db/schema/users.ts'
-import { fromFlag, select, selectValues } from '../../db/select.ts'
+import { fromFlag, fromJson, select, selectValues } from '../../db/select.ts'
 import { insertWhere } from '../../db/write.ts'
 import { buildConfirmationUrl, mintConfirmationToken } from '../../domain/consents/consent-tokens.ts'
 import { compile, type Compiled } from '../../domain/email/compile.ts'
@@ -15,14 +15,11 @@ import {
   type ConfirmationSnapshot,
 } from '../../domain/email/messages/consent-confirmation.ts'
 import type { Language } from '../../domain/languages.ts'
-import {
-  confirmationIntervalMs,
-  returnIntervalMs,
-  transactionalEmailLifecycle,
-} from '../../domain/messaging/transactional-emails.ts'
+import { confirmationIntervalMs, returnIntervalMs } from '../../domain/messaging/transactional-emails.ts'
 import { isVerifiedSender } from '../sender-domains/index.ts'
 import { selectUnsubscribedAt } from '../suppressions/index.ts'
-import type { EmailClaim } from './claim.ts'
+import { type EmailClaim, isPending } from './claim.ts'
+import { buildNewEmail, emailStateColumns, type EmailStateRow } from './email-state.ts'
 
 /** An answer about a consent that the person has to confirm. */
 export interface Confirmation {
@@ -43,7 +40,7 @@ const wasRequestedRecently = (recordId: string, now: number): SQL =>
   sql`exists (select 1 from transactional_emails as earlier where earlier.consent_record_id = ${recordId}
     and earlier.created_at > ${now - confirmationIntervalMs})`
 
-const returnRequest = (organizationId: string, recipient: string, now: number): SQL =>
+const returnRequest = (organizationId: string, recipient: string | SQL, now: number): SQL =>
   sql`from transactional_emails as earlier indexed by transactional_emails_of_confirmed_address
     where earlier.organization_id = ${organizationId} and earlier.recipient = ${recipient}
       and earlier.kind = 'consent_confirmation' and earlier.status <> 'failed'
@@ -59,29 +56,44 @@ export const findReturnRequest = (
   db.first(sql<{ consent_record_id: string; created_at: number }>`select earlier.consent_record_id, earlier.created_at
     ${returnRequest(organizationId, recipient, now())} order by earlier.created_at desc limit 1`)
 
+/** Holds for an address that unsubscribed before `answeredAt` and was not asked since. */
+const canReturn = (organizationId: string, recipient: string | SQL, answeredAt: number | SQL, now: number): SQL =>
+  sql`(${selectUnsubscribedAt(organizationId, recipient)} < ${answeredAt}
+    and not exists (select 1 ${returnRequest(organizationId, recipient, now)}))`
+
+/** Lists which of these addresses a confirmation of an answer can bring back. */
+export async function listReturning(
+  { db, now }: Pick<Ctx, 'db' | 'now'>,
+  organizationId: string,
+  answers: readonly { address: string; at: number }[],
+): Promise<string[]> {
+  const values = JSON.stringify(answers.map(({ address, at }) => [address, at]))
+  const isReturning = canReturn(organizationId, sql`answer.value ->> 0`, sql`answer.value ->> 1`, now())
+  const rows = await db.all(sql<{ address: string }>`select answer.value ->> 0 as address
+    from json_each(${values}) as answer where ${isReturning}`)
+  return rows.map(({ address }) => address)
+}
+
 /** True within `confirmationIntervalMs` after the last e-mail about this answer. */
 export async function isConfirmationRecent(ctx: Pick<Ctx, 'db' | 'now'>, recordId: string): Promise<boolean> {
   const row = await ctx.db.first(selectValues({ is_recent: fromFlag(wasRequestedRecently(recordId, ctx.now())) }))
   return row?.is_recent ?? false
 }
 
+type NewEmailCtx = Pick<JobCtx, 'config' | 'newId' | 'now'>
+
 /** Inserts the e-mail unless an unsubscribed address was asked within `returnIntervalMs`. */
-function insertConfirmation(ctx: Pick<Ctx, 'now' | 'newId'>, confirmation: Confirmation, condition: SQL): Statement {
-  const now = ctx.now()
+function insertConfirmation(ctx: NewEmailCtx, confirmation: Confirmation, condition: SQL): Statement {
   const { record_id, consent_id, number, wording, ...rest } = confirmation
   const snapshot: ConfirmationSnapshot = { consent_id, number, wording }
   const row = {
     ...rest,
-    id: ctx.newId('transactional_email'),
+    ...buildNewEmail(ctx),
     kind: 'consent_confirmation' as const,
     consent_record_id: record_id,
     confirmation: snapshot,
-    status: transactionalEmailLifecycle.initial,
-    due_at: now,
-    created_at: now,
-    modified_at: now,
   }
-  const isRepeated = sql`exists (select 1 ${returnRequest(rest.organization_id, rest.recipient, now)})`
+  const isRepeated = sql`exists (select 1 ${returnRequest(rest.organization_id, rest.recipient, ctx.now())})`
   return insertWhere(transactionalEmails, row, sql`${condition} and not ${isRepeated}`)
 }
 
@@ -90,21 +102,32 @@ function insertConfirmation(ctx: Pick<Ctx, 'now' | 'newId'>, confirmation: Confi
  * after the last one about this answer, or within `returnIntervalMs` after one to an unsubscribed address. Call
  * `enqueueEmails` afterwards.
  */
-export const buildConfirmationEmail = (ctx: Pick<Ctx, 'now' | 'newId'>, confirmation: Confirmation): Statement =>
+export const buildConfirmationEmail = (ctx: NewEmailCtx, confirmation: Confirmation): Statement =>
   insertConfirmation(ctx, confirmation, sql`not ${wasRequestedRecently(confirmation.record_id, ctx.now())}`)
 
 /**
  * For the transaction that records an answer of `answeredAt`. Writes an e-mail only to an address that unsubscribed
  * before the answer, once within `returnIntervalMs`. Call `enqueueEmails` afterwards.
  */
-export const buildReturnEmail = (
-  ctx: Pick<Ctx, 'now' | 'newId'>,
-  confirmation: Confirmation,
-  answeredAt: number,
-): Statement => {
+export const buildReturnEmail = (ctx: NewEmailCtx, confirmation: Confirmation, answeredAt: number): Statement => {
   const { organization_id, recipient } = confirmation
-  return insertConfirmation(ctx, confirmation, sql`${selectUnsubscribedAt(organization_id, recipient)} < ${answeredAt}`)
+  return insertConfirmation(ctx, confirmation, canReturn(organization_id, recipient, answeredAt, ctx.now()))
 }
+
+const stateNames = Object.keys(emailStateColumns)
+
+/** Selects the latest e-mail that asked to confirm an answer, or null. */
+export const selectConfirmationEmail = (recordId: SQL): SQL<EmailStateRow | null> =>
+  fromJson(sql`(select json_object(${sql.join(
+    stateNames.map((name) => sql.raw(`'${name}', letter.${name}`)),
+    sql`, `,
+  )}) from transactional_emails letter indexed by transactional_emails_of_consent_record
+    where letter.consent_record_id = ${recordId} order by letter.created_at desc limit 1)`)
+
+/** Holds while an e-mail that asks to confirm the answer waits for the provider. */
+export const isConfirmationWaiting = (recordId: SQL): SQL =>
+  sql`exists (select 1 from transactional_emails letter indexed by transactional_emails_of_consent_record
+    where letter.consent_record_id = ${recordId} and ${isPending} and letter.waiting_since is not null)`
 
 /** What every e-mail needs to know about its sender and its recipient. */
 export interface Frame {

@@ -4,8 +4,13 @@ export {
   type Confirmation,
   findReturnRequest,
   isConfirmationRecent,
+  isConfirmationWaiting,
+  listReturning,
+  selectConfirmationEmail,
 } from './confirmations.ts'
 export { pickReceiptMessage, type ReceiptOrder, buildReceiptStatements } from './receipts.ts'
 export { buildRefundEmailStatements } from './refunds.ts'
+export { emailStateFields } from './contract.ts'
+export { describeNewEmail, emailStateColumns, type EmailStateRow, presentEmailState } from './email-state.ts'
 export { enqueueEmails } from './enqueue.ts'
 export { recordLateSuccess, selectEmailWaits } from './claim.ts'

@@ -1,5 +1,5 @@
 import { and, desc, eq, isNull, or, type SQL, sql } from 'drizzle-orm'
-import type { Ctx } from '../../context.ts'
+import type { Ctx, JobCtx } from '../../context.ts'
 import type { editions } from '../../db/schema/editions.ts'
 import { transactionalEmails } from '../../db/schema/messaging/transactional-emails.ts'
 import { emailMessages } from '../../db/schema/messaging/email-messages.ts'
@@ -7,9 +7,10 @@ import { select } from '../../db/select.ts'
 import { insertAll } from '../../db/write.ts'
 import { receiptEmailTypes } from '../../domain/editions/editions.ts'
 import type { Language } from '../../domain/languages.ts'
-import { receiptStatuses, transactionalEmailLifecycle } from '../../domain/messaging/transactional-emails.ts'
+import { receiptStatuses } from '../../domain/messaging/transactional-emails.ts'
 import type { OrderStatus } from '../../domain/orders/orders.ts'
 import { inList } from '../../db/visibility.ts'
+import { buildNewEmail } from './email-state.ts'
 
 type ReceiptEdition = Pick<typeof editions.$inferSelect, 'id' | 'organization_id' | 'transaction_receipt_email_id'>
 
@@ -35,17 +36,16 @@ export async function pickReceiptMessage(ctx: Pick<Ctx, 'db'>, edition: ReceiptE
 
 /** For the transaction that creates the orders: an order and its receipt are written together or not at all. */
 export function buildReceiptStatements(
-  ctx: Pick<Ctx, 'now' | 'newId'>,
+  ctx: Pick<JobCtx, 'config' | 'newId' | 'now'>,
   edition: ReceiptEdition,
   messageId: string,
   orders: readonly ReceiptOrder[],
 ): SQL[] {
-  const now = ctx.now()
   const rows = orders.flatMap(({ order_id, user_id, status, email, language }) =>
     email !== null && receiptStatuses.includes(status)
       ? [
           {
-            id: ctx.newId('transactional_email'),
+            ...buildNewEmail(ctx),
             organization_id: edition.organization_id,
             edition_id: edition.id,
             order_id,
@@ -54,10 +54,6 @@ export function buildReceiptStatements(
             email_message_id: messageId,
             language,
             recipient: email,
-            status: transactionalEmailLifecycle.initial,
-            due_at: now,
-            created_at: now,
-            modified_at: now,
           },
         ]
       : [],

@@ -19,8 +19,9 @@ import type { TemplateContext } from '../../domain/email/liquid/variables.ts'
 import { type Language, parseLanguage } from '../../domain/languages.ts'
 import { formatLocalMoney } from '../../domain/money.ts'
 import type { RefundReason, RefundStatus } from '../../domain/refunds/refunds.ts'
-import { type RefundEmailKind, transactionalEmailLifecycle } from '../../domain/messaging/transactional-emails.ts'
+import type { RefundEmailKind } from '../../domain/messaging/transactional-emails.ts'
 import type { EmailClaim } from './claim.ts'
+import { buildNewEmail } from './email-state.ts'
 import type { MessageOrder } from './order-context.ts'
 
 /** The refund as the transaction leaves it. */
@@ -67,14 +68,13 @@ const loadRecipient = ({ db }: Pick<JobCtx, 'db'>, refund: MailedRefund): Promis
  * `notify_customer` is off. Call `enqueueEmails` afterwards.
  */
 export async function buildRefundEmailStatements(
-  ctx: Pick<JobCtx, 'db' | 'now' | 'newId'>,
+  ctx: Pick<JobCtx, 'config' | 'db' | 'newId' | 'now'>,
   kind: RefundEmailKind,
   refund: MailedRefund,
 ): Promise<SQL[]> {
   if (!refund.notify_customer) return []
   const recipient = await loadRecipient(ctx, refund)
   if (!recipient?.email) return []
-  const now = ctx.now()
   const { order_id, purchase_id, amount_minor, currency, reason, rejection_reason, status } = refund
   const snapshot: RefundSnapshot = {
     order_id,
@@ -85,11 +85,11 @@ export async function buildRefundEmailStatements(
     rejection_reason: kind === 'refund_rejection' ? rejection_reason : null,
     message: kind === 'refund_confirmation' ? recipient.batch_message : null,
     status,
-    at: now,
+    at: ctx.now(),
   }
   return insertAll(transactionalEmails, [
     {
-      id: ctx.newId('transactional_email'),
+      ...buildNewEmail(ctx),
       organization_id: refund.organization_id,
       edition_id: refund.edition_id,
       user_id: refund.user_id,
@@ -100,10 +100,6 @@ export async function buildRefundEmailStatements(
       refund: snapshot,
       language: parseLanguage(recipient.locale) ?? recipient.default_language,
       recipient: recipient.email,
-      status: transactionalEmailLifecycle.initial,
-      due_at: now,
-      created_at: now,
-      modified_at: now,
     },
   ])
 }

@@ -4,7 +4,7 @@ import { isShadowed } from '../../../db/consents.ts'
 import { buildOrderBy, paginate } from '../../../db/paginate.ts'
 import { consentRecords, consents } from '../../../db/schema/consents.ts'
 import { users } from '../../../db/schema/users.ts'
-import { decodeAs, fromFlag, jsonFlag, type RowOf, buildSelectList } from '../../../db/select.ts'
+import { decodeAs, fromFlag, fromJson, jsonFlag, type RowOf, buildSelectList } from '../../../db/select.ts'
 import { buildContactColumn, selectVisibleEditionIds } from '../../../db/customers.ts'
 import { inList, isVisibleTo } from '../../../db/visibility.ts'
 import { type Tenant, getReach } from '../../../domain/accounts/access.ts'
@@ -13,6 +13,7 @@ import type { Language } from '../../../domain/languages.ts'
 import type { SuppressionReason } from '../../../domain/messaging/suppressions.ts'
 import type { Page, PageRequest } from '../../../domain/page.ts'
 import { selectChannelBlock } from '../../suppressions/index.ts'
+import { type EmailStateRow, selectConfirmationEmail } from '../../transactional-emails/index.ts'
 import { type LoadedUser, userVisibility } from '../../users/index.ts'
 import type { AnswerQuery, RecordQuery } from '../answer-contract.ts'
 import type { DefinitionRow } from '../queries.ts'
@@ -33,6 +34,8 @@ export interface AnswerRow extends DefinitionRow {
   record: VisibleRecord | null
   /** Why no marketing of the consent reaches the person. */
   blocked_by: SuppressionReason | null
+  /** The latest e-mail that asked the person to confirm the record. Null when there is none, or when it is hidden. */
+  confirmation_email: EmailStateRow | null
 }
 
 const selectPreviousHash = (record: SQL): SQL =>
@@ -64,9 +67,13 @@ const buildRecordJson = (ctx: Ctx, record: SQL): SQL => {
 
 const visibleColumns = [...recordColumns, 'previous_hash', 'is_hidden']
 
+const latestRecord = sql`from consent_records r where r.user_id = users.id and r.consent_id = consents.id
+  and r.is_latest = 1`
+
 const selectLatestRecord = (ctx: Ctx) =>
-  sql<VisibleRecord | null>`(select ${buildRecordJson(ctx, sql`r`)} from consent_records r where r.user_id = users.id
-    and r.consent_id = consents.id and r.is_latest = 1)`.mapWith(createRowReader<VisibleRecord | null>(visibleColumns))
+  sql<VisibleRecord | null>`(select ${buildRecordJson(ctx, sql`r`)} ${latestRecord})`.mapWith(
+    createRowReader<VisibleRecord | null>(visibleColumns),
+  )
 
 const buildAnswerFields = (ctx: Ctx) => ({
   ...getTableColumns(consents),
@@ -74,6 +81,9 @@ const buildAnswerFields = (ctx: Ctx) => ({
   record: selectLatestRecord(ctx),
   blocked_by: sql<SuppressionReason | null>`iif(consents.type = 'marketing',
     ${selectChannelBlock(sql`users`, sql`consents.channels`)}, null)`,
+  confirmation_email: fromJson<EmailStateRow | null>(
+    sql`(select ${selectConfirmationEmail(sql`r.id`)} ${latestRecord} and not ${isHidden(ctx, sql`r`)})`,
+  ),
 })
 
 /** Lists the person's editions that the caller may see. */

@@ -14,6 +14,7 @@ import {
 import { AppError, doesNotExist, type FieldError, fieldError, invalid, sharedCustomer } from '../../../domain/errors.ts'
 import { toIso } from '../../../domain/time/instants.ts'
 import { openEditions } from '../../editions/index.ts'
+import { describeNewEmail } from '../../transactional-emails/index.ts'
 import { announceAll } from '../../webhooks/index.ts'
 import type { AnswerInput } from '../answer-contract.ts'
 import { buildConfirmationStatements, buildReturnStatements, wasAskedToReturn } from './double-opt-in.ts'
@@ -150,6 +151,20 @@ const toVisibleRecord = (
 const isOwnAct = (action: AnswerAction, method: AnswerInput['method']): boolean =>
   action === 'give' && (method === 'checkbox' || method === 'preference_center')
 
+/** Builds the statements of the e-mail that asks the person to confirm the answer. There are none when none is sent. */
+async function buildEmailStatements(
+  ctx: Ctx,
+  { address, answer, organization_id }: AnswerSubject,
+  { action, input, record }: { action: AnswerAction; input: AnswerInput; record: RecordRow | null },
+): Promise<Statement[]> {
+  const { language, method, occurred_at: at = ctx.now() } = input
+  if (record === null) return []
+  if (method === 'double_opt_in')
+    return record.status === 'pending' ? buildConfirmationStatements(ctx, answer, { address, language, record }) : []
+  if (!isOwnAct(action, method)) return []
+  return buildReturnStatements(ctx, organization_id, [{ definition: answer, address, record, at }])
+}
+
 /** Records a person's answer. An answer that repeats the latest one changes nothing. */
 export async function answerConsent(
   ctx: Ctx,
@@ -185,19 +200,13 @@ export async function answerConsent(
   )
   if (outcome.decision.kind === 'refused') throw createRefusal(outcome.decision, action, before)
   const newRecord = outcome.records.at(-1)
-  const pendingRecord = needsConfirmation ? getLatestRecord(outcome) : null
-  const ownRecord = isOwnAct(action, method) ? getLatestRecord(outcome) : null
-  const confirmation = [
-    ...(pendingRecord?.status === 'pending'
-      ? await buildConfirmationStatements(ctx, answer, { address, language, record: pendingRecord })
-      : []),
-    ...(ownRecord
-      ? await buildReturnStatements(ctx, subject.organization_id, [
-          { definition: answer, address, record: ownRecord, at },
-        ])
-      : []),
-  ]
-  if (!newRecord) return commit(ctx, subject, confirmation)
+  const confirmation = await buildEmailStatements(ctx, subject, { action, input, record: getLatestRecord(outcome) })
+  const newEmail = confirmation.length ? describeNewEmail(ctx) : null
+  if (!newRecord) {
+    const { confirmation_email, record } = answer
+    const shownEmail = record?.is_hidden ? null : (newEmail ?? confirmation_email)
+    return commit(ctx, { ...subject, answer: { ...answer, confirmation_email: shownEmail } }, confirmation)
+  }
   const record = toVisibleRecord(ctx, subject, newRecord, outcome.records.at(-2) ?? before)
   const statements = [
     ...(action === 'withdraw' ? [] : openEditions(answer.edition_id)),
@@ -206,5 +215,6 @@ export async function answerConsent(
     ...confirmation,
     ...announceAll(ctx, buildAnswerAnnouncements(outcome)),
   ]
-  return commit(ctx, { ...subject, answer: { ...answer, record } }, statements, answerRaces)
+  const confirmation_email = record.is_hidden ? null : newEmail
+  return commit(ctx, { ...subject, answer: { ...answer, record, confirmation_email } }, statements, answerRaces)
 }

@@ -6,13 +6,14 @@ import type { Language, TranslatedDict } from '../../../domain/languages.ts'
 import type { SuppressionReason } from '../../../domain/messaging/suppressions.ts'
 import { returnIntervalMs } from '../../../domain/messaging/transactional-emails.ts'
 import { toIso } from '../../../domain/time/instants.ts'
-import { findSuppressionReason, listUnsubscribed } from '../../suppressions/index.ts'
+import { findSuppressionReason } from '../../suppressions/index.ts'
 import {
   buildConfirmationEmail,
   buildReturnEmail,
   type Confirmation,
   findReturnRequest,
   isConfirmationRecent,
+  listReturning,
   enqueueEmails,
 } from '../../transactional-emails/index.ts'
 import type { DefinitionRow } from '../queries.ts'
@@ -126,10 +127,10 @@ export async function buildReturnStatements(
 ): Promise<Statement[]> {
   const returns = ctx.config.linkSigningKey === '' ? [] : answers.filter(isReturn)
   if (returns.length === 0) return []
-  const emails = returns.flatMap(({ address }) => address ?? [])
-  const unsubscribed = new Set(await listUnsubscribed(ctx, organizationId, emails))
+  const addresses = returns.flatMap(({ address, at }) => (address === null ? [] : [{ address, at }]))
+  const returning = new Set(await listReturning(ctx, organizationId, addresses))
   return returns.flatMap(({ definition, address, record, at }) => {
-    if (address === null || !unsubscribed.has(address)) return []
+    if (address === null || !returning.has(address)) return []
     const confirmation = describeConfirmation(definition, record, { recipient: address, language: record.language })
     return [addAfterCommit(buildReturnEmail(ctx, confirmation, at), () => enqueueEmails(ctx))]
   })

@@ -3,10 +3,11 @@ import type { JobCtx } from '../../../context.ts'
 import { consents, type ConsentVersionRow, consentVersions } from '../../../db/schema/consents.ts'
 import { editions } from '../../../db/schema/editions.ts'
 import { users } from '../../../db/schema/users.ts'
-import { decodeAs, makeNullable, type RowOf, select, buildSelectList } from '../../../db/select.ts'
+import { decodeAs, fromFlag, makeNullable, type RowOf, select, buildSelectList } from '../../../db/select.ts'
 import { buildContactColumn } from '../../../db/customers.ts'
 import { inList } from '../../../db/visibility.ts'
 import type { Language } from '../../../domain/languages.ts'
+import { isConfirmationWaiting } from '../../transactional-emails/index.ts'
 import { recordColumns, type RecordRow, createRowReader } from './records.ts'
 
 /** A consent that applies to a person, and the person's latest answer to it. */
@@ -18,6 +19,8 @@ export interface PersonAnswer {
   /** The address to which the person gets mail. */
   address: string | null
   before: RecordRow | null
+  /** True if the e-mail that asks to confirm `before` waits for the provider. */
+  email_waits: boolean
 }
 
 /** Answered consents come first, so that the limit never leaves one of them out. */
@@ -35,6 +38,7 @@ const fields = {
   is_archived: makeNullable(editions.is_archived),
   address: users.email,
   person_email: sql<string | null>`${buildContactColumn(sql`users`, 'email', sql`consents.edition_id`)}`,
+  email_waits: fromFlag(isConfirmationWaiting(sql`r.id`)),
   record: sql<RecordRow | null>`iif(r.user_id is null, null, json_array(${recordValues}))`.mapWith(
     createRowReader<RecordRow | null>(recordColumns),
   ),
@@ -62,7 +66,16 @@ export async function listPersonAnswers(
     order by r.user_id is null, consents.position, consents.id limit ${maxAnswers}`
   const rows = await db.all(decodeAs(fields, applicable))
   const answers = rows.map(
-    ({ edition_name, default_language, is_archived, person_email, address, record, ...definition }): PersonAnswer => ({
+    ({
+      edition_name,
+      default_language,
+      is_archived,
+      person_email,
+      address,
+      record,
+      email_waits,
+      ...definition
+    }): PersonAnswer => ({
       definition,
       edition:
         edition_name === null
@@ -71,6 +84,7 @@ export async function listPersonAnswers(
       email: person_email,
       address,
       before: record,
+      email_waits,
     }),
   )
   return answers.toSorted((one, other) => one.definition.position - other.definition.position)

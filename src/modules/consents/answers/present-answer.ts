@@ -9,6 +9,7 @@ import {
 import type { TranslatedDict } from '../../../domain/languages.ts'
 import { isRecord, readJson } from '../../../domain/text/json.ts'
 import { toIso, toIsoOrNull } from '../../../domain/time/instants.ts'
+import { presentEmailState } from '../../transactional-emails/index.ts'
 import type { ConsentProof, ConsentRecord, UserConsent } from '../answer-contract.ts'
 import type { AnswerRow, VisibleRecord } from './answer-queries.ts'
 import type { Proof } from './proof.ts'
@@ -40,7 +41,7 @@ export function presentRecord(row: VisibleRecord): z.input<typeof ConsentRecord>
 }
 
 export function presentAnswer(row: AnswerRow, ctx: Ctx): z.input<typeof UserConsent> {
-  const { record, blocked_by } = row
+  const { record, blocked_by, confirmation_email } = row
   const now = ctx.now()
   const is_current = isCurrentAnswer(record, row, now)
   return {
@@ -62,6 +63,7 @@ export function presentAnswer(row: AnswerRow, ctx: Ctx): z.input<typeof UserCons
     blocked_by,
     allowed_actions: listAnswerActions(record, row, now),
     record: record && presentRecord(record),
+    confirmation_email: confirmation_email && presentEmailState(confirmation_email),
   }
 }
 
