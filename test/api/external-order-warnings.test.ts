@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { readCost } from '../support/cost.ts'
+import { seedEdition } from '../support/seeding/editions.ts'
 import { anOrder, importOrders, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 
 let shop: Shop
@@ -39,6 +40,14 @@ describe('importExternalOrders', () => {
     expect(warnings).toMatchObject([[], [], [{ code: 'product_created' }]])
   })
 
+  it('warns about the same products however many orders are sent in the first call, also in a dry run', async () => {
+    const orders = [...Array.from({ length: 30 }, () => ofProducts('Day ticket')), ofProducts('Parking', 'Day tickt')]
+    const [dry, real] = [await listWarnings(orders, { dry_run: true }), await listWarnings(orders)]
+    expect(real.flat()).toMatchObject([{ code: 'product_created', pointer: '#/orders/30/items/1/product' }])
+    expect(real.flat()[0].detail).toContain('"Day ticket"')
+    expect(dry).toEqual(real)
+  })
+
   it('warns once for each product, in a dry run as in the call itself', async () => {
     await listWarnings([ofProducts('Day ticket')])
     const orders = Array.from({ length: 60 }, () => ofProducts('Day tickt'))
@@ -49,11 +58,17 @@ describe('importExternalOrders', () => {
 
   it('does not name products of other editions', async () => {
     await listWarnings([ofProducts('Day ticket')])
-    const { organization_id } = shop
-    const other = await seedShop()
-    shop = other
+    shop = { ...shop, edition_id: (await seedEdition({ id: shop.organization_id })).id }
     expect(await listWarnings([ofProducts('Day tickt')])).toEqual([[]])
-    expect(other.organization_id).not.toBe(organization_id)
+    shop = await seedShop()
+    expect(await listWarnings([ofProducts('Day tickt')])).toEqual([[]])
+  })
+
+  it('warns with the order that makes the product, and not with one before it that is refused', async () => {
+    await listWarnings([ofProducts('Day ticket')])
+    const tooLate = { ...ofProducts('Day tickt'), created: '2099-01-01T00:00:00Z' }
+    const [refused, stored] = await listWarnings([tooLate, ofProducts('Day tickt')])
+    expect([refused, stored]).toMatchObject([[], [{ code: 'product_created', pointer: '#/orders/1/items/0/product' }]])
   })
 
   it('reads the products of the edition only for a product that is new', async () => {

@@ -83,12 +83,12 @@ export interface ExternalItem extends PricedItem {
   status: ItemStatus | null
 }
 
-/** A validated order of another system. Amounts are in minor units, the phone number is E.164. */
 /** The address by which an import finds the customer of an order. */
 export const getCustomerAddress = ({
   customer: { email, phone_number },
 }: Pick<ExternalOrder, 'customer'>): string | null => email ?? phone_number
 
+/** A validated order of another system. Amounts are in minor units, the phone number is E.164. */
 export interface ExternalOrder {
   external_id: string
   order_number: string | null

@@ -250,7 +250,7 @@ export function decideOrderGroup(
 ): GroupDecision {
   const refusedOutcomes: OrderOutcome[] = []
   const acceptedOrders: AcceptedOrder[] = []
-  const checks = { context, policy, state, products: new ProductWarnings(state) }
+  const checks = { context, policy, state, products: new ProductWarnings(context.edition, state) }
   for (const entry of group) {
     const checked = checkEntry(checks, entry)
     if ('refused' in checked) refusedOutcomes.push(checked.refused)

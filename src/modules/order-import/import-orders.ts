@@ -276,6 +276,10 @@ export async function previewOrders(ctx: Ctx, run: ImportRun, orders: readonly O
       ...state,
       orders: new Map([...state.orders, ...previewedOrders]),
       products: new Map([...state.products, ...previewedProducts]),
+      product_names: state.product_names && [
+        ...state.product_names,
+        ...[...previewedProducts.values()].map(({ name }) => name),
+      ],
     })
     for (const product of listInsertedRows(decision.writes, 'products'))
       previewedProducts.set(product.name_folded, product)

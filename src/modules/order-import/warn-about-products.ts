@@ -3,6 +3,7 @@ import { type FieldError, fieldError } from '../../domain/errors.ts'
 import { fold } from '../../domain/text/fold.ts'
 import type { OrderEntry } from './check.ts'
 import type { ImportState } from './state.ts'
+import type { ImportEdition } from './writes.ts'
 
 /** Bounds the work for a call that creates thousands of products. Further ones get a warning without a similar name. */
 const maxComparedNames = 100
@@ -10,11 +11,14 @@ const maxComparedNames = 100
 /** Warns about the products that orders create, because a typing error would create one too. */
 export class ProductWarnings {
   readonly #state: Pick<ImportState, 'products' | 'product_names'>
+  /** True if the first products of an edition need no warning, unless two names are near each other. */
+  readonly #areFirst: boolean
   readonly #newNames = new Map<string, string>()
   #findStored: ((name: string) => string | null) | undefined
 
-  constructor(state: Pick<ImportState, 'products' | 'product_names'>) {
+  constructor({ has_products }: ImportEdition, state: Pick<ImportState, 'products' | 'product_names'>) {
     this.#state = state
+    this.#areFirst = has_products === false
   }
 
   /** Lists the warnings of the next order. The first order that has a new product gets its warning. */
@@ -26,7 +30,7 @@ export class ProductWarnings {
       if (products.has(key) || this.#newNames.has(key)) return []
       const similar = this.#findSimilar(product, product_names)
       this.#newNames.set(key, product)
-      if (similar === null && product_names.length === 0) return []
+      if (similar === null && this.#areFirst) return []
       const hint = similar === null ? '' : ` The edition also has "${similar}": is it the same product?`
       const detail = `The product "${product}" is new in this edition.${hint}`
       return [fieldError([...path, 'items', position, 'product'], 'product_created', detail)]

@@ -10,6 +10,8 @@ import type { EditionValues, PurchaseRow, TransactionRow, UserRow } from './stat
 export type ImportEdition = typeof editions.$inferSelect & {
   /** The key of the organisation for hashes of order ids. */
   erasure_key: string
+  /** False if a call finds the edition without products. Absent for files, whose users are asked about products. */
+  has_products?: boolean
 }
 
 export interface DecisionContext {

@@ -4,7 +4,7 @@ import { commit } from '../../../db/commit.ts'
 import { dataImports } from '../../../db/schema/data-imports.ts'
 import { editions } from '../../../db/schema/editions.ts'
 import { organizations } from '../../../db/schema/organizations.ts'
-import { select } from '../../../db/select.ts'
+import { fromFlag, select } from '../../../db/select.ts'
 import { listChangeableEditions } from '../../../db/customers.ts'
 import { doesNotExist, editionArchived, type FieldError, fieldError, invalid } from '../../../domain/errors.ts'
 import { maxExternalIdLength, type StoredResult } from '../../../domain/orders/external-orders.ts'
@@ -45,6 +45,7 @@ async function findTarget(
       ...getTableColumns(editions),
       ...organizationSummaryFields,
       erasure_key: organizations.erasure_key,
+      has_products: fromFlag(sql`exists (select 1 from products where edition_id = ${editions.id})`),
     })
       .from(editions)
       .innerJoin(organizations, eq(organizations.id, editions.organization_id))
