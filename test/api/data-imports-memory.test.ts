@@ -6,7 +6,7 @@ import { seedEdition } from '../support/seeding/editions.ts'
 import { givenImport, givenTable } from '../support/seeding/imports/data-imports.ts'
 import { givenMember } from '../support/seeding/members.ts'
 import { givenConsent } from '../support/seeding/messaging/consents.ts'
-import { seedShop, type Shop } from '../support/seeding/sales/orders.ts'
+import { anOrder, givenOrders, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 import { create, post } from '../support/api.ts'
 
 const header = 'Order ID;E-mail;Product;Price;Order date;Hvem kom ind'
@@ -207,6 +207,26 @@ describe('a product whose name is near that of a product of the edition', () => 
     const { body } = await get(`/v1/purchases?edition_id=${shop.edition_id}&page_size=100`)
     const names = (body.results as { product: { name: string } }[]).map(({ product }) => product.name)
     expect(names.toSorted()).toEqual(['Dagsbillet', 'Dagsbillet', 'Parkering', 'Weekend 2026', 'Weekend 2027'])
+  })
+
+  it('is asked for when only its variant is near one of the product', async () => {
+    const shop = await seedShop()
+    await givenOrders(shop, [
+      anOrder({ items: [{ product: 'Dagsbillet', variant: 'Voksen', quantity: 1, unit_price: 225 }] }),
+    ])
+    const rows = [
+      'A;a@example.dk;2026-05-01;Dagsbillet;Voksne;225',
+      'B;b@example.dk;2026-05-01;Dagsbillet;Studerende;90',
+    ]
+    const lines = ['Order ID;Email;Order date;Product;Variant;Price', ...rows]
+    const { id } = await givenImport(shop, encodeCsv(lines.map((line) => `${line}\r\n`).join('')))
+    expect((await process(id)).status).toBe('mapping_products')
+    const { results } = (await get(pathOf(id, '/product-mappings'))).body
+    expect(results).toMatchObject([
+      { variant: 'Voksne', action: null, similar_product: { name: 'Voksen' } },
+      { variant: 'Studerende', action: 'create', similar_product: null },
+    ])
+    expect((await post(pathOf(id, '/start'), {})).status).toBe(409)
   })
 
   it('is not asked for again in the next file of the edition, and in another edition it is', async () => {

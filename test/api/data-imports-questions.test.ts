@@ -4,7 +4,7 @@ import { encodeCsv, mapColumns, pathOf, process, readColumns, work } from '../su
 import { previewOrders, startImport } from '../support/imported-tables.ts'
 import { givenImport } from '../support/seeding/imports/data-imports.ts'
 import { givenMember } from '../support/seeding/members.ts'
-import { seedShop, type Shop } from '../support/seeding/sales/orders.ts'
+import { anOrder, givenOrders, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 import { buildTextRow, buildWorkbook, type WorkbookDraft } from '../support/xlsx.ts'
 
 const joinLines = (lines: readonly string[]) => encodeCsv(lines.map((line) => `${line}\r\n`).join(''))
@@ -89,6 +89,7 @@ describe('a column whose values look like the status of a payment', () => {
   it.each([
     ['notes', ['Refunderet i baren', 'Betalt']],
     ['only paid orders', ['Betalt', 'Betalt']],
+    ['only orders that are paid or done', ['Betalt', 'Gennemført']],
     ['sizes', ['M', 'L']],
   ])('is not asked for when it has %s', async (_, [first = '', second = '']) => {
     const lines = rows.map((row, at) => row.replace(/[^;]*$/, at === 0 ? first : second))
@@ -176,6 +177,28 @@ describe('metadata of customers in a file', () => {
     await previewOrders(next.id)
     await startImport(next.id)
     expect(await findMetadata(shop, 'cy@example.dk')).toEqual({ birthday: '2001-12-31', city: 'Ribe' })
+  })
+
+  it('is as before after an undo, and stays where it was changed since', async () => {
+    const shop = await seedShop()
+    const people = ['ane@example.dk', 'bo@example.dk'] as const
+    await givenOrders(
+      shop,
+      people.map((email) =>
+        anOrder({ customer: { email, first_name: 'Ane', metadata: { city: 'Viborg', vip: 'yes' } } }),
+      ),
+    )
+    const rows = people.map((email, at) => `N${at};${email};Ane Holm;2026-05-01;Partout;100;Aarhus;1990-02-03`)
+    const { id } = await givenImport(shop, joinLines([header, ...rows]))
+    await previewOrders(id, { mappings })
+    await startImport(id)
+    expect(await findMetadata(shop, people[0])).toMatchObject({ birthday: '1990-02-03', vip: 'yes' })
+    await givenOrders(shop, [anOrder({ customer: { email: people[1], metadata: { city: 'Ribe' } } })])
+    expect((await post(pathOf(id, '/undo'), {})).status).toBe(200)
+    await work(id)
+    expect((await get(pathOf(id))).body).toMatchObject({ status: 'undone' })
+    expect(await findMetadata(shop, people[0])).toEqual({ city: 'Viborg', vip: 'yes' })
+    expect(await findMetadata(shop, people[1])).toEqual({ birthday: '1990-02-03', city: 'Ribe', vip: 'yes' })
   })
 
   it('refuses a target without a name', async () => {

@@ -132,6 +132,20 @@ describe('every column that may contain personal data', () => {
   })
 })
 
+const firstTime = Date.parse('2000-01-01')
+
+/** Lists fields with an amount in minor units, a time as a number, or a flag as 0 or 1, also inside of JSON. */
+function listInternalForms(value: unknown, path = ''): string[] {
+  if (Array.isArray(value)) return value.flatMap((item: unknown, index) => listInternalForms(item, `${path}[${index}]`))
+  if (typeof value !== 'object' || value === null) {
+    const name = /[^.[\]]*$/.exec(path)?.[0] ?? ''
+    const isTime = typeof value === 'number' && value >= firstTime
+    const isFlag = /^(is|has)_/.test(name) && (value === 0 || value === 1)
+    return isTime || isFlag || /_minor$|_json$|_key$/.test(name) ? [`${path} = ${String(value)}`] : []
+  }
+  return Object.entries(value).flatMap(([name, field]) => listInternalForms(field, `${path}.${name}`))
+}
+
 describe('exportUser', () => {
   it('returns everything that is stored about a person, and nothing about others', async () => {
     const reply = await get(`/v1/user/${person.id}/export`)
@@ -171,6 +185,7 @@ describe('exportUser', () => {
     }))
       expect([name, body[name].length]).toEqual([name, count])
     expect(body.campaign_recipients[0]).toMatchObject({ campaign_id: person.campaign, state: 'sent' })
+    expect(listInternalForms(body)).toEqual([])
     for (const foreign of [...other.marks, other.id]) expect(text).not.toContain(foreign)
   })
 })

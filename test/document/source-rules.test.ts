@@ -12,6 +12,11 @@ it('each operation of the contract is described by its name in test/api', async 
   expect(operations.length).toBeGreaterThan(0)
 })
 
+it('the platform keeps every line of the log, because the Worker chooses which requests it logs', async () => {
+  const rates = [...(await readFile('wrangler.toml', 'utf8')).matchAll(/^head_sampling_rate = (.*)$/gm)]
+  expect(new Set(rates.map(([, rate]) => rate))).toEqual(new Set(['1']))
+})
+
 /** Tables that only one slice reads and writes, as the schema declares them. */
 const owners = {
   suppressions: 'src/modules/suppressions/',

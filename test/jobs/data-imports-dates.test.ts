@@ -167,6 +167,39 @@ describe('the year of an order', () => {
     expect(body.results).toMatchObject([{ errors: [{ code: 'invalid_date' }] }])
   })
 
+  it.each([
+    ['25/06/69', null],
+    ['25.06.69', null],
+    ['06/25/69', null],
+    ['69-06-25', null],
+    ['26-Jun-69', null],
+    ['26. juni 69', null],
+    ['Jun 26, 69', null],
+    ['26/6-69', null],
+    ['05/06/69', 'dmy'],
+    ['05/06/69', 'mdy'],
+    ['69-06-05', 'ymd'],
+  ] as const)('is never in the future, however it is written: %s, read as %s', async (date, order) => {
+    const shop = await seedShop({ timezone: 'UTC' })
+    const { id } = await givenImport(shop, tableOfDates([date]))
+    const transform = order && { transform: { type: 'date', args: { order } } }
+    await mapColumns(id, [{ source_column: 'Order date', target_field: 'order.created', ...transform }])
+    await process(id)
+    const { body } = await get(pathOf(id, '/rows'))
+    expect(body.results).toMatchObject([{ errors: [{ code: 'invalid_date' }], warnings: [] }])
+  })
+
+  it('is in the past in the question how a column is read', async () => {
+    const { id } = await givenImport(await seedShop(), tableOfDates(['05/06/69', '01/02/25']))
+    const { body } = await post(pathOf(id, '/column-mappings/process'), {})
+    expect(body.errors).toMatchObject([
+      {
+        code: 'ambiguous_format',
+        detail: expect.stringContaining('"05/06/69" is 1969-06-05 (dmy) or 1969-05-06 (mdy)'),
+      },
+    ])
+  })
+
   it('is imported with a warning when it is written in full and ahead', async () => {
     const shop = await seedShop({ timezone: 'UTC' })
     const { id, ended } = await importDates(shop, ['25/06/2025', '01/06/2098'])

@@ -92,6 +92,38 @@ describe('the confirmation of a refund', () => {
     expect((await sendDueMails()).map((mail) => mail.split('\n')[0])).toEqual(['Your refund of DKK 100.00'])
   })
 
+  it('writes the dates of the refund, the order and the edition with the filter date, in the zone of the edition', async () => {
+    const sale = await seedSale()
+    await speak(sale, 'da')
+    const formats = [
+      '{{ refund.date | date: "%Y-%m-%d %H:%M" }}',
+      '{{ order.date | date: "%-d. %B %Y %H:%M" }}',
+      '{{ edition.start_date | date: "%d/%m" }}',
+      '{{ edition.end_date | date: "%A" }}',
+    ].join(' | ')
+    const message = await seedReceiptMessage(
+      { id: sale.organization },
+      {
+        type: 'refund_confirmation',
+        subject: { en: 'x', da: 'x' },
+        blocks: [{ id: 'b1', type: 'rich_text', data: { text: { en: formats, da: formats } } }],
+      },
+    )
+    const columns = {
+      refund_confirmation_email_id: message,
+      timezone: 'Pacific/Kiritimati',
+      start_at: Date.parse('2027-04-30T12:00:00Z'),
+      end_at: Date.parse('2027-05-02T12:00:00Z'),
+    }
+    await write(update(editions, columns, sql`id = ${sale.edition}`))
+    await write(sql`update orders set created_at = ${Date.parse('2027-04-30T22:30:00Z')} where id = ${sale.order}`)
+    const refund = await pay(sale)
+    const { completed_at } = await loadRefundRow(refund)
+    const local = new Date((completed_at ?? 0) + 14 * 3_600_000).toISOString()
+    const [mail = ''] = await sendDueMails()
+    expect(mail).toContain(`${local.slice(0, 10)} ${local.slice(11, 16)} | 1. maj 2027 12:30 | 01/05 | mandag`)
+  })
+
   it('uses the platform’s text when its message was deleted before it was sent', async () => {
     const sale = await seedSale()
     const deletedMessage = await seedConfirmation(sale.organization, 'Gone')

@@ -7,7 +7,7 @@ import { createFailure } from '../../src/domain/messaging/messaging.ts'
 import { sweepOutages } from '../../src/modules/service-outages/jobs.ts'
 import { markPassesChanged } from '../../src/modules/wallet/index.ts'
 import { sweepPassUpdates } from '../../src/modules/wallet/jobs.ts'
-import { get } from '../support/api.ts'
+import { get, patch } from '../support/api.ts'
 import { createJob } from '../support/campaigns.ts'
 import { createContextAt } from '../support/context.ts'
 import { createProvider, createReceiptEngine, listReceipts, sell } from '../support/receipts.ts'
@@ -16,6 +16,7 @@ import { db, write } from '../support/seeding/rows.ts'
 import { aReceiptOrder, seedShopWithReceipts } from '../support/seeding/sales/orders.ts'
 import { givenPass } from '../support/seeding/sales/wallet-passes.ts'
 import { seedOpenEndpoint } from '../support/seeding/webhooks.ts'
+import { loadPass, register } from '../support/wallet.ts'
 import { answers, engine, happen } from '../support/webhooks.ts'
 
 interface LogLine {
@@ -148,5 +149,38 @@ describe('a wallet pass whose platform fails', () => {
     expect(await read()).toMatchObject({ waiting_reason: null, waiting_since: null, next_attempt_at: null })
     expect(await listNotices()).toEqual([['A service works again.', 'google', reason]])
     expect(await db.all(sql`select 1 from service_outages`)).toEqual([])
+  })
+
+  it('says what its phones wait for', async () => {
+    const pass = await givenPass('apple')
+    await register(pass, `${pass.serial}-phone`)
+    await write(
+      sql`update purchases set status = 'used' where id = ${pass.purchase}`,
+      markPassesChanged([pass.purchase], Date.now()),
+    )
+    const job = createJob()
+    await sweepPassUpdates({ ...job, passes: { ...job.passes, pushApple: async () => 'transient' as const } })
+    const read = async () => (await get(`/v1/purchases/${pass.purchase}/wallet-passes`)).body.results[0]
+    const reason = "Apple's service for passes does not answer."
+    expect(await read()).toMatchObject({ waiting_reason: reason })
+    expect(await listNotices()).toEqual([['A service fails.', 'apple', reason]])
+    await write(sql`update wallet_passes set due_at = 0 where id = ${pass.id}`)
+    await sweepPassUpdates(job)
+    expect(await read()).toMatchObject({ waiting_reason: null, waiting_since: null, next_attempt_at: null })
+    expect(await listNotices()).toEqual([['A service works again.', 'apple', reason]])
+  })
+
+  it('says what the change of its edition waits for, in the log', async () => {
+    const pass = await givenPass('google')
+    const { edition_id } = await loadPass(pass.id)
+    expect((await patch(`/v1/editions/${edition_id}`, { name: 'Nordlys, renamed' })).status).toBe(200)
+    const job = createJob()
+    const fail = async () => ({ ok: false as const, kind: 'transient' as const, code: 'status_500' })
+    await sweepPassUpdates({ ...job, passes: { ...job.passes, updateGoogleClass: fail } })
+    const reason = "Google's service for passes answers 500."
+    expect(await listNotices()).toEqual([['A service fails.', 'google', reason]])
+    await write(sql`update wallet_editions set due_at = 0 where edition_id = ${edition_id}`)
+    await sweepPassUpdates(job)
+    expect(await listNotices()).toEqual([['A service works again.', 'google', reason]])
   })
 })

@@ -73,13 +73,17 @@ export function mergeDates(one: DateStatistics, other: DateStatistics): DateStat
 
 const parseOrders = (key: string): DateOrder[] => dateOrders.filter((order) => key.split(' ').includes(order))
 
-function buildChoices(orders: readonly DateOrder[], { examples }: DateStatistics): ReadingChoice<DateFormat>[] {
+function buildChoices(
+  orders: readonly DateOrder[],
+  { examples }: DateStatistics,
+  latest: number | null,
+): ReadingChoice<DateFormat>[] {
   const texts = Object.values(examples).flatMap((ofKey) => ofKey.slice(0, 2))
   return orders.map((order) => ({
     format: { order },
     examples: texts.map((text) => {
-      const day = readDate(text)?.days[order] ?? null
-      return { text, value: day === null ? null : toIso(day).slice(0, 10) }
+      const date = parseDate(text, { order, ...(latest === null ? {} : { latest }) })
+      return { text, value: date === null || date === 'undecided' ? null : toIso(date.wall).slice(0, 10) }
     }),
   }))
 }
@@ -93,7 +97,7 @@ export function decideDates(statistics: DateStatistics, latest: number | null = 
   if (allowedOrders.length === 0) return { status: 'decided', format: { order: 'each' } }
   const possible = dateOrders.filter((order) => allowedOrders.some((key) => parseOrders(key).includes(order)))
   const ambiguous = (reason: 'conflicting' | 'undetermined', orders: readonly DateOrder[]) =>
-    ({ status: 'ambiguous', reason, choices: buildChoices(orders, statistics) }) as const
+    ({ status: 'ambiguous', reason, choices: buildChoices(orders, statistics, latest) }) as const
   // A spreadsheet converts dates that it understands to numbers, maybe wrongly, so the column is ambiguous.
   if (statistics.serial > 0) return ambiguous('conflicting', possible)
   const viable = dateOrders.filter((order) => allowedOrders.every((key) => parseOrders(key).includes(order)))
