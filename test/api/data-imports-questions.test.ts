@@ -220,14 +220,20 @@ describe('the value maps of an import', () => {
       const reply = await mapColumns(id, [
         { source_index, target_field: `order.metadata.k${source_index}`, value_map: map },
       ])
-      answers.push([reply.status, reply.body.errors?.[0]?.code ?? null])
+      answers.push([reply.status, reply.body.errors?.[0]?.code ?? null, reply.body.errors?.[0]?.pointer ?? null])
     }
     expect(answers).toEqual([
-      [200, null],
-      [200, null],
-      [400, 'max_length'],
-      [400, 'max_length'],
+      [200, null, null],
+      [200, null, null],
+      [400, 'max_length', '#/mappings/0/value_map'],
+      [400, 'max_length', '#/mappings/0/value_map'],
     ])
+    const short = { source_index: 4, target_field: 'order.metadata.k4', value_map: { ja: { to: 'yes' } } }
+    const long = { source_index: 5, target_field: 'order.metadata.k5', value_map: map }
+    const reply = await mapColumns(id, [short, long])
+    expect([reply.status, reply.body.errors[0].pointer]).toEqual([400, '#/mappings/1/value_map'])
+    expect(reply.body.detail).toContain('200000 characters')
+    expect((await mapColumns(id, [short])).status).toBe(200)
     const { results } = await readColumns(id)
     const maps = (results as { value_map: object | null }[]).map(({ value_map }) => JSON.stringify(value_map))
     expect(maps.join('').length).toBeLessThan(200_000)

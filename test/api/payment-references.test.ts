@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import {
   buildReferenceSince,
   buildReferenceTotal,
@@ -10,7 +10,8 @@ import {
 } from '../../src/db/refunds.ts'
 import { get, patch, post } from '../support/api.ts'
 import { createContextAt } from '../support/context.ts'
-import { createFakeStripe, type FakeStripe, serveStripe } from '../support/fake-stripe.ts'
+import { serveStripeToEachTest } from '../support/each-stripe.ts'
+import type { FakeStripe, serveStripe } from '../support/fake-stripe.ts'
 import {
   changeReference,
   givenEditionMember,
@@ -22,7 +23,7 @@ import {
   seedStripeAccount,
   seedStripeShop,
 } from '../support/payment-references.ts'
-import { listAuditActions, createRefundEngine, loadRefundRow, clearDueRefunds } from '../support/refund-payments.ts'
+import { listAuditActions, createRefundEngine, loadRefundRow } from '../support/refund-payments.ts'
 import { actOnBatch, workUntilDone } from '../support/refund-batches.ts'
 import { actOnRefund, requestRefund, loadRefundRows } from '../support/refunds.ts'
 import { aRow } from '../support/seeding/imports/staged-imports.ts'
@@ -32,12 +33,10 @@ import { importFile, listUndone, undoToEnd } from '../support/undone-imports.ts'
 
 let fake: FakeStripe
 let network: ReturnType<typeof serveStripe>
-beforeEach(async () => {
-  await clearDueRefunds()
-  fake = createFakeStripe()
-  network = serveStripe(fake)
+serveStripeToEachTest((stripe, stripeNetwork) => {
+  fake = stripe
+  network = stripeNetwork
 })
-afterEach(() => vi.restoreAllMocks())
 
 const unknownReference = 'pi_nobodyKnowsThisOne'
 const callsToStripe = () =>

@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { DeliveryStatus } from '../../src/domain/webhooks/webhooks.ts'
 import { exampleData } from '../../src/modules/webhooks/events/example-contract.ts'
-import { get, post, publicUrl } from '../support/api.ts'
+import { call, callWith, get, post, publicUrl } from '../support/api.ts'
+import { interruptDatabase } from '../support/bindings.ts'
 import { next, seededAt } from '../support/seeding/rows.ts'
 import {
   neverOpen,
@@ -124,6 +125,25 @@ describe('recoverWebhookDeliveries', () => {
     )
     expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200])
     expect(replies.reduce((sum, { body }) => sum + body.recovered, 0)).toBe(20)
+  })
+
+  it('recovers nothing when the endpoint is switched off meanwhile', async () => {
+    const { id } = await seedOwn()
+    await seedDeliveries(place(), id, 3)
+    await seedDelivery(place(), id, { status: 'retrying', next_retry_at: neverOpen })
+    const enqueued: unknown[] = []
+    const switchOff = () => call(`/v1/webhooks/${id}`, { method: 'PATCH', body: { is_active: false } })
+    const bindings = {
+      ...interruptDatabase(/update "webhook_deliveries"/, switchOff),
+      WEBHOOKS: { sendBatch: async (messages: unknown[]) => void enqueued.push(...messages) },
+    }
+    const reply = await callWith(bindings, `/v1/webhooks/${id}/recover`, { body: { since: formatTime(0) } })
+    expect([reply.status, reply.body.code]).toEqual([409, 'endpoint_inactive'])
+    expect((await loadDeliveries(id)).map(({ status }) => status)).not.toContain('retrying')
+    expect(enqueued).toEqual([])
+    expect((await call(`/v1/webhooks/${id}`, { method: 'PATCH', body: { is_active: true } })).status).toBe(200)
+    const { post: ask } = createQuietClient()
+    expect((await ask(`/v1/webhooks/${id}/recover`, { since: formatTime(0) })).body).toMatchObject({ recovered: 4 })
   })
 
   it('refuses a window that ends before it starts, and a disabled endpoint', async () => {

@@ -8,6 +8,8 @@ import { crashAt } from '../support/crashes.ts'
 import { countContents } from '../support/orders.ts'
 import { db } from '../support/seeding/rows.ts'
 import { anOrder, givenOrders, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
+import { givenMember } from '../support/seeding/members.ts'
+import { undoToEnd } from '../support/undone-imports.ts'
 import { seedOpenEndpoint } from '../support/seeding/webhooks.ts'
 
 let shop: Shop
@@ -157,7 +159,27 @@ describe('a call whose second group fails', () => {
     expect(events?.n).toBe(60)
   })
 
-  it('is not resumed by another caller or for another body', async () => {
+  it('is not resumed by another caller, who has an import of their own', async () => {
+    const orders = someOrders(30)
+    const headers = { 'idempotency-key': crypto.randomUUID() }
+    const body = { ...shop, source: 'webshop', orders }
+    const [mine, theirs] = await Promise.all(
+      ['manager', 'manager'].map(() => givenMember({ id: shop.organization_id }, 'manager')),
+    )
+    const send = (token = '', bindings: object = {}) =>
+      callWith(bindings, '/v1/data-imports/external-orders', { body, headers, token })
+    expect((await send(mine?.token, failBatch(anyOrders, 2, transient))).status).toBe(503)
+    const [interrupted] = await listImports()
+    const reply = await send(theirs?.token)
+    expect(reply.body).toMatchObject({ status: 'completed', created_orders: 5, skipped_orders: 25 })
+    expect(reply.body.id).not.toBe(interrupted.id)
+    expect((await get(`/v1/data-imports/${interrupted.id}`)).body).toMatchObject({ status: 'importing' })
+    const own = await send(mine?.token)
+    expect(own.body).toMatchObject({ id: interrupted.id, created_orders: 25, skipped_orders: 5 })
+    expect(await countContents(shop)).toMatchObject({ orders: 30, data_imports: 2 })
+  })
+
+  it('is not resumed for another body', async () => {
     const orders = someOrders(30)
     const headers = { 'idempotency-key': crypto.randomUUID() }
     const send = (body: object, bindings: object = {}) =>
@@ -203,6 +225,36 @@ describe('a call whose second group fails', () => {
     const reply = await send()
     expect([reply.status, reply.body.code]).toEqual([409, 'edition_archived'])
     expect(await countContents(shop)).toMatchObject({ orders: 25 })
+  })
+})
+
+describe('a call that was undone', () => {
+  it('stores nothing again when it is sent again with its key, which has the first answer', async () => {
+    const send = buildCall(someOrders(3))
+    const first = await send()
+    expect(await undoToEnd(first.body.id)).toMatchObject({ status: 'undone', undone_orders: 3 })
+    const repetition = await send()
+    expect([repetition.status, repetition.text]).toEqual([201, first.text])
+    expect(repetition.headers.get('idempotency-replayed')).toBe('true')
+    expect(await countContents(shop)).toMatchObject({ orders: 0, data_imports: 1 })
+    expect((await buildCall([anOrder()])()).body.created_orders).toBe(1)
+  })
+
+  it('is stored again as another import when it was interrupted and its key has no answer yet', async () => {
+    const send = buildCall(someOrders(30))
+    await send(failBatch(anyOrders, 2, transient))
+    await sweepAfter(hourMs + 60_000)
+    const [interrupted] = await listImports()
+    expect(await undoToEnd(interrupted.id)).toMatchObject({ status: 'undone', undone_orders: 25 })
+    const reply = await send()
+    expect(reply.body).toMatchObject({ status: 'completed', created_orders: 30, skipped_orders: 0 })
+    expect(reply.body.id).not.toBe(interrupted.id)
+    expect((await get(`/v1/data-imports/${interrupted.id}`)).body).toMatchObject({
+      status: 'undone',
+      undone_orders: 25,
+    })
+    expect([await countContents(shop), await countEntries()]).toMatchObject([{ orders: 30, data_imports: 2 }, 2])
+    expect((await send()).text).toBe(reply.text)
   })
 })
 

@@ -11,6 +11,13 @@ import { get, patch } from '../support/api.ts'
 import { createJob } from '../support/campaigns.ts'
 import { createContextAt } from '../support/context.ts'
 import { createProvider, createReceiptEngine, listReceipts, sell } from '../support/receipts.ts'
+import {
+  createProvider as createPaymentProvider,
+  createRefundEngine,
+  loadRefundRow,
+} from '../support/refund-payments.ts'
+import { seedDueRefund } from '../support/seeding/sales/refunds.ts'
+import { seedSale, seedSaleIn } from '../support/seeding/sales/trades.ts'
 import { seedCrowd, seedReady } from '../support/seeding/messaging/campaigns.ts'
 import { db, write } from '../support/seeding/rows.ts'
 import { aReceiptOrder, seedShopWithReceipts } from '../support/seeding/sales/orders.ts'
@@ -94,6 +101,43 @@ describe('a receipt that the provider refuses', () => {
     expect(await listReceipts(shop)).toMatchObject([{ status: 'sent', waiting_reason: null, waiting_since: null }])
     expect(await listNotices()).toEqual([['A service works again.', 'email', reason]])
     expect(await readCheck(other, 'communication.email_accepted')).toMatchObject({ passed: true })
+  })
+})
+
+describe('refunds whose payment provider fails', () => {
+  it('are one warning of their merchant account when the first of them waits, and one line when none waits', async () => {
+    const sale = await seedSale()
+    const sales = [sale, await seedSaleIn(sale)]
+    const refunds = await Promise.all(sales.map((each) => seedDueRefund(each)))
+    const provider = createPaymentProvider()
+    const reason = 'The payment provider answers 500.'
+    const fault = { state: 'unknown', message: reason } as const
+    const machine = createRefundEngine(provider)
+    const listLines = async () =>
+      (await sweep()).map(({ message, details }) => [message, details['resource_id'], details['reason']])
+    const makeDue = (id = '') => write(sql`update refund_requests set due_at = 0 where id = ${id}`)
+
+    provider.setScript([fault, fault])
+    provider.setReachable(false)
+    await machine.run()
+    expect(await listLines()).toEqual([['A service fails.', sale.account, reason]])
+    expect(await listLines()).toEqual([])
+
+    provider.setReachable(true)
+    await makeDue(refunds[0])
+    await machine.run()
+    expect(await loadRefundRow(refunds[0] ?? '')).toMatchObject({ status: 'completed', waiting_since: null })
+    expect(await listLines()).toEqual([])
+
+    await makeDue(refunds[1])
+    await machine.run()
+    expect(await listLines()).toEqual([['A service works again.', sale.account, reason]])
+    expect(await listLines()).toEqual([])
+  })
+
+  it('are no outage while a person has to pay them', async () => {
+    await seedDueRefund(await seedSale(), { status: 'processing', service: 'manual', waiting_since: 1, due_at: null })
+    expect(await sweep()).toEqual([])
   })
 })
 

@@ -16,7 +16,7 @@ const minPrefixLength = 3
 /** A prefix counts as more than one wrong letter and less than two. */
 const prefixDistance = 1.5
 
-/** True if one text is a prefix of the other. `known` must be at least half as long as `text`. */
+/** True if one text is a prefix of the other. A `name` that is a prefix of `text` must be at least half as long. */
 const hasSharedPrefix = (text: string, name: string): boolean =>
   Math.min(text.length, name.length) >= minPrefixLength &&
   (name.startsWith(text) || (text.startsWith(name) && name.length * 2 >= text.length))

@@ -107,20 +107,27 @@ function changeColumns(state: MappingState, { mappings }: UpdateColumnMappingsIn
   }
   if (errors.length) throw invalid(...errors)
   const columns = state.columns.map((column) => changedColumns.get(column.source_index) ?? column)
-  checkMapSizes(state.columns, columns)
+  checkMapSizes(state.columns, columns, [...changedColumns.values()])
   return columns
 }
 
 const maxMapsLength = 200_000
 
-/** Every list of columns answers all value maps, so they are bounded together. */
-function checkMapSizes(before: readonly ColumnRow[], after: readonly ColumnRow[]): void {
-  const measure = (columns: readonly ColumnRow[]) =>
-    columns.reduce((sum, { value_map }) => sum + (value_map === null ? 0 : JSON.stringify(value_map).length), 0)
-  const length = measure(after)
-  if (length <= Math.max(maxMapsLength, measure(before))) return
+const measureMap = ({ value_map }: ColumnRow): number => (value_map === null ? 0 : JSON.stringify(value_map).length)
+
+const measureMaps = (columns: readonly ColumnRow[]): number =>
+  columns.reduce((sum, column) => sum + measureMap(column), 0)
+
+/**
+ * Every list of columns answers all value maps, so they are bounded together. `changed` has the column of each entry of
+ * the request. The error names the entry with the longest map.
+ */
+function checkMapSizes(before: readonly ColumnRow[], after: readonly ColumnRow[], changed: readonly ColumnRow[]): void {
+  const length = measureMaps(after)
+  if (length <= Math.max(maxMapsLength, measureMaps(before))) return
+  const lengths = changed.map(measureMap)
   const detail = `The value maps of an import have at most ${maxMapsLength} characters of JSON together, and these have ${length}.`
-  throw invalid(fieldError(['mappings'], 'max_length', detail))
+  throw invalid(fieldError(['mappings', lengths.indexOf(Math.max(...lengths)), 'value_map'], 'max_length', detail))
 }
 
 /** Reads a constant like a cell. Returns why it cannot be read, or null. */
