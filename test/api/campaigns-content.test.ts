@@ -305,15 +305,17 @@ describe('the preview of a message', () => {
     const id = await seedMessage(await seedCrowd(1), { type: 'receipt' })
     const source =
       '[{{ customer }}|{{ 5 | divided_by: 0 }}|{{ order.items }}|{{ order.items.size }}|{{ order.items | size }}|' +
-      '{% for n in (1..3) %}{{ n }}{% endfor %}|{% if customer %}y{% endif %}|{{ order.items[0].name }}]'
+      '{% for n in (1..3) %}{{ n }}{% endfor %}|{% if customer %}y{% endif %}|{{ order.items[0].name }}|' +
+      '{{ order.items.first.name }}|{{ order.items.last.name }}|{{ order.items.last.nam }}]'
     const blocks = [aText(inBoth(source))]
     const { body } = await post(`/v1/email-messages/${id}/preview`, { blocks })
     expect(body.unknown_variables).toEqual([
       { variable: 'customer', suggestion: null },
       { variable: 'order.items', suggestion: null },
+      { variable: 'item.nam', suggestion: 'item.name' },
       { variable: '5 | divided_by: 0', suggestion: null },
     ])
-    expect(body.text).toContain('[|||2|2|123|y|Day ticket]')
+    expect(body.text).toContain('[|||2|2|123|y|Day ticket|Day ticket|Camping pass|]')
     expect(body.html + body.text).not.toMatch(/\[object|Infinity|NaN/)
   })
 })

@@ -24,6 +24,10 @@ describe('a link in a text', () => {
     ["https://shop.example/?q='x'", 'https://shop.example/?q=&#39;x&#39;'],
     ['https://shop.example/a {{ customer.first_name }} b', 'https://shop.example/a%20{{ customer.first_name }}%20b'],
     ['//shop.example/{{ customer.first_name | default: "a b" }}', null],
+    ['\n\thttps://shop.example/x\u00A0', 'https://shop.example/x'],
+    ['HTTPS://Shop.example/Æ', 'HTTPS://Shop.example/Æ'],
+    ['TEL:+45 20 12', 'TEL:+452012'],
+    ['{{ links.unsubscribe }} ', '{{ links.unsubscribe }}'],
     ['mailto:a@shop.example?subject=Hi there', 'mailto:a@shop.example?subject=Hi%20there'],
   ])('keeps the address %j', async (address, stored) => {
     const quoted = address.includes('"') ? `'${address}'` : `"${address}"`
@@ -36,7 +40,9 @@ describe('a link in a text', () => {
     const again = await save(rich(await readText()))
     expect([again.status, await readText()]).toEqual([200, `<p><a href="${stored}">X</a></p>`])
     const { html, text } = (await post(`/v1/email-messages/${id}/preview`, {})).body
-    const written = stored.replace('{{ customer.first_name }}', 'Astrid')
+    const written = stored
+      .replace('{{ customer.first_name }}', 'Astrid')
+      .replace('{{ links.unsubscribe }}', 'https://example.com/unsubscribe')
     expect(html).toContain(`href="${written}"`)
     expect(text).toContain(written.replaceAll('&#39;', "'"))
   })
@@ -51,6 +57,10 @@ describe('a link in a text', () => {
     ['https://a b.example', 'a'],
     ['https://user:pass@shop.example/', 'a'],
     ['www.{{ customer.first_name }}', 'a'],
+    ['{{ customer.first_name }}', 'a'],
+    ['https://{{ customer.first_name }}.example/', 'a'],
+    ['https://shop.example/a&#10;b', 'a'],
+    ['\\\\shop.example', 'a'],
     ['//', 'a'],
     ['data:image/png;base64,AA', 'img'],
     ['photo.png', 'img'],

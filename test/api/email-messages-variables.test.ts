@@ -65,13 +65,13 @@ describe('the variables of templates', () => {
   it('get a suggestion that works when they are used outside of their loop, or are unknown in it', async () => {
     const id = await ofType('receipt')
     const source =
-      '{{ item.name }}{% for line in order.items %}{{ line.nam }}{{ line.total }}{% endfor %}{{ item.colour }}{{ order.items.first.name }}'
+      '{{ item.name }}{% for line in order.items %}{{ line.nam }}{{ line.total }}{% endfor %}{{ item.colour }}{{ order.items.first.named }}'
     const { unknown_variables } = await preview(id, source)
     expect(unknown_variables).toEqual([
       { variable: 'item.name', suggestion: '{% for item in order.items %}{{ item.name }}{% endfor %}' },
       { variable: 'item.nam', suggestion: 'item.name' },
       { variable: 'item.colour', suggestion: null },
-      { variable: 'order.items.first.name', suggestion: 'item.name' },
+      { variable: 'item.named', suggestion: 'item.name' },
     ])
   })
 })

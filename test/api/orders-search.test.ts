@@ -330,6 +330,16 @@ describe('a filter of orders by the code of a ticket', () => {
     expect(await find(`edition_id=${sibling.edition_id}`, token)).toEqual([])
     expect(await find(`customer_id=${body.customer.api_id}&edition_id=${shop.edition_id}`)).toEqual([order])
     expect(await find(`edition_id=${shop.edition_id}&customer_name=nobody`)).toEqual([])
+    const list = async (code: string) =>
+      listIds(
+        await readAs(
+          rootToken,
+          `/v1/orders?${new URLSearchParams({ edition_id: shop.edition_id, ticket_code: code }).toString()}`,
+        ),
+      )
+    expect(await list(' Day-4711-1\u200B ')).toEqual([order])
+    for (const code of ['DAY-4711', 'DAY-4711-%', 'DAY_4711_1', '*', '"DAY-4711-1"'])
+      expect([code, await list(code)]).toEqual([code, []])
   })
 
   it('finds all orders whose tickets share a code', async () => {

@@ -142,6 +142,15 @@ describe('filters of listPurchases', () => {
     const { token: stranger } = await givenMember({ id: other.organization_id }, 'admin')
     expect(await read({ user_id }, stranger)).toEqual([])
     expect(await read(organization, stranger)).toEqual([])
+    const foreign = await givenTicket(
+      place,
+      { vendor_code: 'D-3' },
+      { customer: { email: 'guest@example.dk' }, created: '2026-03-04T10:00:00Z' },
+    )
+    expect(await read({ ...edition, user_id })).toEqual([camp.id, day.id])
+    expect(await read({ user_id })).toEqual([later.id, camp.id, day.id])
+    expect(await read({ user_id, search: 'd-' })).toEqual([later.id, day.id])
+    expect(await read({ ...edition, has_vendor_code: 'true' })).toEqual([foreign.id, day.id])
   })
 })
 

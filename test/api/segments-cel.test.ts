@@ -230,6 +230,18 @@ describe('validateCel', () => {
       ])
   })
 
+  it('counts only people of the edition who have no value, in a segment of the edition', async () => {
+    const { token } = await givenMember(organisation, 'manager', edition.id)
+    for (const caller of [undefined, token]) {
+      const read = (expression: string) => validate({ expression, edition_id: edition.id }, caller)
+      const { estimated_user_count: count } = await read('true')
+      expect(count).toBeLessThan((await validate({ expression: 'true' })).estimated_user_count)
+      expect((await read('user.last_seen < now')).warnings).toMatchObject([
+        { code: 'no_value', message: expect.stringMatching(new RegExp(`^${count} `)) },
+      ])
+    }
+  })
+
   it('warns with the number of people who have no value, unless the expression compares with null', async () => {
     const expression = 'stats.order_count >= 1 && user.last_seen < now - duration("720h")'
     const { warnings, estimated_user_count } = await validate({ expression })

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { call, get, patch, rootToken } from '../support/api.ts'
+import { encodeCsv } from '../support/data-imports.ts'
+import { previewOrders, startImport } from '../support/imported-tables.ts'
 import { listIds, compareNullsLast, readAs, walkAs } from '../support/lists.ts'
 import { seedPeople } from '../support/seeding/customers.ts'
+import { givenImport } from '../support/seeding/imports/data-imports.ts'
 import { givenMember } from '../support/seeding/members.ts'
 import { anOrder, givenOrders, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
@@ -262,6 +265,21 @@ describe('exportUser', () => {
     const { amount, created, modified, has_payment, source, external_id } = order
     expect(body.orders).toMatchObject([{ id: order.id, amount, created, modified, has_payment, source, external_id }])
     expect(text).not.toMatch(/_minor"|"(?:is|has)_\w+":[01]|_at":\d/)
+  })
+
+  it('has the rows of files with amounts and times as everywhere in the API', async () => {
+    const shop = await seedShop({ timezone: 'UTC' })
+    const email = `row-${crypto.randomUUID()}@example.dk`
+    const lines = ['Order ID;Email;Order date;Ticket type;Price', `A;${email};2026-05-01;Partout;225,50`]
+    const { id } = await givenImport(shop, encodeCsv(lines.map((line) => `${line}\r\n`).join('')))
+    await previewOrders(id)
+    await startImport(id)
+    const [user] = (await get(`/v1/user?organization_id=${shop.organization_id}&search=${email}`)).body.results
+    const { body } = await get(`/v1/user/${user.id}/export`)
+    const values = { 'item.unit_price': 225.5, 'order.created': '2026-05-01T00:00:00.000Z' }
+    expect(body.import_rows).toMatchObject([{ import_id: id, outcome: 'created', values }])
+    const rows = await get(`/v1/data-imports/${id}/rows`)
+    expect(rows.body.results).toMatchObject([{ values }])
   })
 
   it('is a page in the language of the customer or of the request, which runs no text of theirs', async () => {

@@ -27,14 +27,16 @@ export interface NameScope {
 /** Fields of `forloop`, which every loop has. */
 const loopObject = 'forloop'
 
-/** `order.items[0]` is an item of the list. Null: only the rendering decides which field is read. */
+const isItem = (field: unknown): boolean => typeof field === 'number' || field === 'first' || field === 'last'
+
+/** `order.items[0]` and `order.items.first` are items of the list. Null: only the rendering decides which field is read. */
 function readPath(token: Token): string[] | null {
   if (!TypeGuards.isPropertyAccessToken(token)) return null
   const fields = token.props.map((prop) => ('content' in prop ? prop.content : null))
   if (fields.some((field) => typeof field !== 'string' && typeof field !== 'number')) return null
   return fields.reduce<string[]>((path, field) => {
     const list = path.join('.')
-    return typeof field === 'number' && listNames.has(list) ? [`${list}[]`] : [...path, String(field)]
+    return isItem(field) && listNames.has(list) ? [`${list}[]`] : [...path, String(field)]
   }, [])
 }
 
