@@ -19,7 +19,10 @@ const Folded = Text.refine((text) => text === fold(text), 'A folded text.')
 const Target = z.string().refine((key) => findTargetField(key) !== null, 'A target.')
 const Names = z.array(Text).min(1)
 const Words = z.array(Lower).min(1)
-const LocalizedWords = z.partialRecord(z.enum(['en', 'da', 'de', 'sv', 'nl', 'pl', 'any']), Words)
+const LocalizedWords = z.partialRecord(
+  z.enum(['en', 'da', 'de', 'sv', 'nl', 'pl', 'fr', 'es', 'it', 'pt', 'any']),
+  Words,
+)
 
 const Meaning = z.union([
   z.strictObject({ to: z.enum([...orderStatuses, ...itemStatuses]) }),
@@ -52,7 +55,7 @@ const NamedMeaning = z.strictObject({
   rank: z.enum(['specific', 'usual', 'plain', 'indirect', 'vague']),
   names: LocalizedWords,
   part: z.literal('time').optional(),
-  values: z.enum(['people', 'paid', 'codes']).optional(),
+  values: z.enum(['people', 'paid', 'codes', 'numbers']).optional(),
 })
 
 const Aliases = z.strictObject({
@@ -79,7 +82,7 @@ const ValueWords = z.strictObject({
   no: Words,
   free: Words,
   statuses: z.record(z.enum([...orderStatuses, 'refunded']), Words),
-  currencies: z.record(Lower, z.enum([...currencies, 'kr'])),
+  currencies: z.record(Lower, z.enum([...currencies, 'kr', ...words.other_currencies])),
   other_currencies: z.array(z.string().regex(/^[a-z]{3}$/)),
   languages: z.record(z.enum(languages), Words),
 })

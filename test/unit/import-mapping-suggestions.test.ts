@@ -55,6 +55,82 @@ describe('a column with a known header', () => {
   })
 })
 
+describe('the columns of a file beside each other', () => {
+  const suggestFor = (table: Readonly<Record<string, readonly string[]>>) => {
+    const names = Object.keys(table)
+    const { mappings } = suggestImport({ columns: columns(names, Object.values(table)), consents })
+    return names.map((_, index) => mappings.find((mapping) => mapping.columns.includes(index))?.target ?? null)
+  }
+  const order = ['A-1', 'A-1', 'A-2', 'A-3']
+  const mail = ['ida@example.com', 'ida@example.com', 'bo@example.com', 'cy@example.com']
+
+  it.each([
+    ['Prénom', 'Nom', 'customer.last_name'],
+    ['Prénom payeur', 'Nom payeur', 'customer.last_name'],
+    ['Purchaser first name', 'Purchaser name', 'customer.last_name'],
+    ['Apellidos', 'Nombre', 'customer.first_name'],
+    ['Cognome', 'Nome', 'customer.first_name'],
+  ])('say which part of the name is meant: %s, %s', (part, bare, target) => {
+    expect(suggestFor({ [part]: ['Ida', 'Bo', 'Cy', 'Dee'], [bare]: ['Holm', 'Berg', 'Lund', 'Dahl'] })[1]).toBe(target)
+  })
+
+  it('leave a full name alone beside its first name', () => {
+    const names = { 'First name': ['Ida', 'Bo', 'Cy'], Name: ['Ida Holm', 'Bo Berg', 'Cy Lund'] }
+    expect(suggestFor(names)).toEqual(['customer.first_name', null])
+  })
+
+  it('take the only kind of ticket for the product', () => {
+    const tier = ['Stalls', 'Stalls', 'Balcony', 'Stalls']
+    expect(suggestFor({ 'Order ID': order, 'Ticket tier': tier })[1]).toBe('item.product')
+    expect(suggestFor({ 'Order ID': order, 'Ticket type': tier, 'Ticket tier': tier })[2]).toBe('item.variant')
+    expect(suggestFor({ 'Order ID': order, 'Price category': ['', '', '', ''] })[1]).toBeNull()
+  })
+
+  it('show that the id of a ticket is that of its type', () => {
+    expect(suggestFor({ 'Order ID': order, 'Ticket ID': ['11', '12', '11', '11'] })[1]).toBeNull()
+    expect(suggestFor({ 'Order ID': order, 'Ticket ID': ['901', '902', '903', '904'] })[1]).toBe('item.vendor_code')
+    expect(suggestFor({ 'Order ID': order, 'Ticket ID': ['901', '902', '903', ''] })[1]).toBe('item.vendor_code')
+  })
+
+  it('are known by each of two names for the same', () => {
+    expect(suggestFor({ 'Phone / WhatsApp': ['+4520123456', '+4520123457'] })).toEqual(['customer.phone_number'])
+    expect(suggestFor({ 'Name / Company': ['Ida Holm', 'Holm Ltd'] })).toEqual([null])
+  })
+
+  it('are never ids of orders because they are ids of people, or their telephone numbers', () => {
+    expect(suggestFor({ 'Purchaser ID': ['p-101', 'p-101', 'p-102', 'p-103'], Email: mail })[0]).toBeNull()
+    expect(
+      suggestFor({ Number: ['+4520123456', '+4520123457', '+4520123458', '20 12 34 59'], Email: mail })[0],
+    ).toBeNull()
+    expect(suggestFor({ Number: ['20123456', '20123457', '20123458', '20123459'], Email: mail })[0]).toBeNull()
+    expect(suggestFor({ Number: ['R7101', 'R7102', 'R7103', 'R7104'], Email: mail })[0]).toBe('order.external_id')
+  })
+
+  it.each([
+    {
+      headers: ['N° de commande', "Date d'achat", 'Statut', 'Montant de la commande'],
+      statuses: ['Validé', 'Validé', 'Annulé', 'En attente'],
+    },
+    {
+      headers: ['Número de pedido', 'Fecha de compra', 'Estado', 'Importe del pedido'],
+      statuses: ['Pagado', 'Pagado', 'Anulado', 'Pendiente'],
+    },
+    {
+      headers: ["Numero dell'ordine", 'Data ordine', 'Stato', "Totale dell'ordine"],
+      statuses: ['Pagato', 'Pagato', 'Annullato', 'In attesa'],
+    },
+    {
+      headers: ['Nº do pedido', 'Data da compra', 'Situação', 'Valor do pedido'],
+      statuses: ['Pago', 'Pago', 'Cancelado', 'Pendente'],
+    },
+  ])('are known in French, Spanish, Italian and Portuguese: $headers', ({ headers: names, statuses }) => {
+    const dates = ['17/04/2026', '17/04/2026', '18/04/2026', '21/04/2026']
+    const cells = [order, dates, statuses, ['30,00', '30,00', '30,00', '5,00']]
+    const table = Object.fromEntries(names.map((header, index) => [header, cells[index] ?? []]))
+    expect(suggestFor(table)).toEqual(['order.external_id', 'order.created', 'order.status', 'order.amount'])
+  })
+})
+
 describe('suggestions for header rows of six languages', () => {
   it.each(headerRows.map((row) => [row.name, row] as const))('are never wrong: %s', (_, row) => {
     expect(suggested(row).filter(({ target, expected }) => target !== null && target !== expected)).toEqual([])

@@ -27,8 +27,11 @@ export interface PublishedExport {
   /** The currency that the user chooses for amounts without one. */
   currency: string
   text: string
-  /** The right target by header: a list if several are right, with null if none is right too. Others have none. */
-  targets: Readonly<Record<string, string | (string | null)[]>>
+  /**
+   * The right target by header, or of each column: a list if several are right, with null if none is right too. Others
+   * have none.
+   */
+  targets: Readonly<Record<string, string | (string | null)[]>> | (string | null)[][]
   answers: Answer[]
   /** Id, contact, tickets, amount, time and status of each order; `*` for any. */
   orders: string[]
@@ -39,7 +42,9 @@ export function scoreColumns({ text, delimiter, targets }: Pick<PublishedExport,
   const { columns } = parseColumns(text, delimiter)
   const { mappings } = suggestImport({ columns, consents, now })
   return columns.map(({ header }, index) => {
-    const rightTargets: readonly (string | null)[] = [targets[header] ?? null].flat()
+    const rightTargets: readonly (string | null)[] = [
+      (Array.isArray(targets) ? targets[index] : targets[header]) ?? null,
+    ].flat()
     const suggested = mappings.find((mapping) => mapping.columns.includes(index))?.target ?? null
     return { header, rightTargets, suggested, isRight: rightTargets.includes(suggested) }
   })

@@ -12,6 +12,7 @@ import {
   removeAddedWords,
   removeBrackets,
   splitHeader,
+  splitName,
 } from '../targets/aliases.ts'
 import { buildConsentTarget, findTargetField, type KnownConsent } from '../targets/fields.ts'
 import { areCodes, arePeople, contradicts, checkFit, buildPaidMap } from './fits.ts'
@@ -50,14 +51,25 @@ const toExactHeader = (header: string): string => cleanKey(header.trim()).toLowe
 const minNearLength = 8
 const maxNearLength = 40
 
-const aliasWords = [...aliasesByKey.values()].map((alias) => ({ alias, words: splitHeader(alias.text) }))
+const joinInitials = (words: readonly string[]): string => words.map((word) => word[0]).join('')
+
+/** Groups aliases by the first letters of their words. Similar headers have the same ones. */
+const groupByInitials = () =>
+  Map.groupBy(
+    [...aliasesByKey.values()].map((alias) => ({ alias, words: splitName(alias.text) })),
+    ({ words }) => joinInitials(words),
+  )
+
+let aliasesByInitials: ReturnType<typeof groupByInitials> | null = null
 
 /** Finds an alias with a similar spelling. Returns null when such aliases mean different targets. */
 function findNearAlias(header: string): Alias | null {
   const words = splitHeader(header)
   const { length } = words.join('')
   if (length < minNearLength || length > maxNearLength) return null
-  const near = aliasWords.filter((one) => areNearWords(words, one.words)).map(({ alias }) => alias)
+  aliasesByInitials ??= groupByInitials()
+  const ofInitials = aliasesByInitials.get(joinInitials(words)) ?? []
+  const near = ofInitials.filter((one) => areNearWords(words, one.words)).map(({ alias }) => alias)
   return new Set(near.map(({ target }) => target)).size === 1 ? (near[0] ?? null) : null
 }
 
@@ -76,9 +88,16 @@ const findKnownAlias = (header: string): Alias | undefined => {
   return otherKeys.has(key) ? undefined : aliasesByKey.get(key)
 }
 
+/** Finds the alias of `Phone / Mobile`, whose names all mean the same. */
+function findAlternativeAlias(header: string): Alias | undefined {
+  const [first, ...others] = header.split('/').map(findKnownAlias)
+  const isSame = others.every((one) => one !== undefined && one.target === first?.target && one.part === first.part)
+  return others.length > 0 && isSame ? first : undefined
+}
+
 /** Finds the alias without words that change nothing, or without brackets. */
 function findShorterAlias(header: string): AliasMatch | null {
-  const shorter = findKnownAlias(removeAddedWords(header)) ?? findPathAlias(header)
+  const shorter = findKnownAlias(removeAddedWords(header)) ?? findPathAlias(header) ?? findAlternativeAlias(header)
   if (shorter) return { alias: shorter, confidence: 0.9, reason: 'normalised' }
   const bracketless = removeBrackets(header)
   const outer = findKnownAlias(bracketless) ?? findKnownAlias(removeAddedWords(bracketless))
@@ -146,7 +165,9 @@ export function findCandidate(column: ImportColumn, index: number, context: Cand
   const fit = part === 'time' || value_map ? 'yes' : checkFit(field.type, column.statistics, isNamed)
   if (values !== undefined && (fit !== 'yes' || !column.statistics)) return null
   if (values === 'people' && column.statistics && !arePeople(column.statistics)) return null
-  if (values === 'codes' && column.statistics && !areCodes(column.statistics)) return null
+  const areIds = values === 'codes' || values === 'numbers'
+  if (areIds && column.statistics && !areCodes(column.statistics)) return null
+  if (values === 'numbers' && column.statistics && getShare(column.statistics, 'phone') > 0.5) return null
   if (fit === 'no' || (rank === 'vague' && (fit !== 'yes' || match.reason === 'near'))) return null
   const confidence = Math.round((match.confidence + rankConfidence[rank]) * 100) / 100
   const candidate = { column: index, target, rank, confidence, reason: match.reason, part: part ?? null }

@@ -1,9 +1,9 @@
 import { dayMs } from '../../../time/instants.ts'
 import { readDate, readTime } from '../columns/date-shape.ts'
 import { type ColumnStatistics, getShare } from '../columns/statistics.ts'
-import { buildHeaderKey, namesHolders } from '../targets/aliases.ts'
+import { namesHolders, splitHeader } from '../targets/aliases.ts'
 import type { Candidate, ImportColumn } from './candidates.ts'
-import { areCodes, areDifferent, arePeople } from './fits.ts'
+import { areCodes, areDifferent, arePeople, areSingleWords } from './fits.ts'
 
 const rankOrder = ['certain', 'specific', 'usual', 'plain', 'indirect', 'vague'] as const
 
@@ -139,18 +139,52 @@ function usePaymentAsId(chosen: ChosenCandidates, columns: readonly ImportColumn
   chosen.set('order.external_id', { ...payment, target: 'order.external_id', confidence: 0.8 })
 }
 
-/** Headers for a first name in languages where the bare word for a name beside it is the last name. */
-const firstNamesBesideName: ReadonlySet<string> = new Set(['vorname', 'voornaam'])
+/** Words for a first name in languages where the bare word for a name beside it is the last name. */
+const firstNamesBesideName: ReadonlySet<string> = new Set(['vorname', 'voornaam', 'prenom'])
 
-/** `Name` beside `Vorname` is the last name; beside other first names it is ambiguous. */
+/** Words for a last name in languages where the bare word for a name beside it is the first name. */
+const lastNamesBesideName: ReadonlySet<string> = new Set(['cognome', 'apellido', 'apellidos', 'sobrenome', 'apelido'])
+
+/** Whether a header has one of the words, as in `Prénom payeur`. */
+const hasWord = (header: string | undefined, words: ReadonlySet<string>): boolean =>
+  splitHeader(header ?? '').some((word) => words.has(word))
+
+/**
+ * `Name` beside a first name is the last name if the language says so or its cells are single words. Otherwise it is
+ * ambiguous. The same holds for `Name` beside a last name.
+ */
 function resolveBareNames(chosen: ChosenCandidates, columns: readonly ImportColumn[]): void {
   for (const person of ['customer', 'item.user']) {
     const [first, last, full] = ['first_name', 'last_name', 'full_name'].map((name) => chosen.get(`${person}.${name}`))
-    if (!full || full.rank === 'certain' || (!first && !last)) continue
+    const part = first ?? last
+    if (!full || full.rank === 'certain' || !part) continue
     chosen.delete(`${person}.full_name`)
-    const isLastName = first && !last && firstNamesBesideName.has(buildHeaderKey(columns[first.column]?.header ?? ''))
-    if (isLastName) chosen.set(`${person}.last_name`, { ...full, target: `${person}.last_name`, confidence: 0.8 })
+    if (first && last) continue
+    const statistics = getStatistics(full, columns)
+    const words = first ? firstNamesBesideName : lastNamesBesideName
+    const isOtherPart =
+      hasWord(columns[part.column]?.header, words) || (statistics !== null && areSingleWords(statistics))
+    const target = `${person}.${first ? 'last_name' : 'first_name'}`
+    if (isOtherPart) chosen.set(target, { ...full, target, confidence: 0.8 })
   }
+}
+
+/** The only kind of ticket that a file names is its product. */
+function useVariantAsProduct(chosen: ChosenCandidates, columns: readonly ImportColumn[]): void {
+  const variant = chosen.get('item.variant')
+  const filled = getStatistics(variant, columns)?.filled ?? 0
+  if (!variant || variant.rank === 'certain' || filled === 0 || chosen.has('item.product')) return
+  chosen.delete('item.variant')
+  chosen.set('item.product', { ...variant, target: 'item.product', confidence: 0.78 })
+}
+
+/** A bare id of tickets with fewer values than there are orders is that of their type. */
+function dropTypeIds(chosen: ChosenCandidates, columns: readonly ImportColumn[]): void {
+  const code = chosen.get('item.vendor_code')
+  const statistics = getStatistics(code, columns)
+  const orders = countOrders(chosen, columns)
+  if (code?.rank !== 'plain' || !statistics || statistics.blank > 0 || orders === null) return
+  if (countDifferent(statistics) < orders) chosen.delete('item.vendor_code')
 }
 
 /** Whether a date is in the future by every reading. */
@@ -325,6 +359,8 @@ export function choose(candidates: readonly Candidate[], input: ChoiceInput): Ch
   addNumberBesideId(candidatesWithoutTimes, chosen, columns)
   usePaymentAsId(chosen, columns)
   resolveBareNames(chosen, columns)
+  useVariantAsProduct(chosen, columns)
+  dropTypeIds(chosen, columns)
   resolveBareStatus(chosen)
   resolveTotals(chosen, columns)
   const id_columns = listPossibleIds(candidatesWithoutTimes, chosen, columns)

@@ -69,6 +69,12 @@ export const arePeople = ({ values }: ColumnStatistics): boolean => {
   return different.filter((value) => severalNames.test(value)).length >= different.length * 0.8
 }
 
+/** Parts of a name are single words, but for a few. */
+export const areSingleWords = ({ values }: ColumnStatistics): boolean => {
+  const different = Object.keys(values)
+  return different.length >= 3 && different.filter((value) => severalNames.test(value)).length <= different.length * 0.2
+}
+
 /** Ids are single words that do not repeat in a few values. Short numbers may only count the rows. */
 export function areCodes(statistics: ColumnStatistics): boolean {
   const values = Object.keys(statistics.values)

@@ -14,8 +14,9 @@ interface AliasMeaning {
   rank: AliasRank
   /** `time` for the second column of a date: the time of the day. */
   part?: 'time'
-  /** The kind of values that the column needs: names of people, yes and no, or words without spaces. */
-  values?: 'people' | 'paid' | 'codes'
+  /** The kind of values that the column needs: names of people, yes and no, words without spaces, or such words that are
+   * no phone numbers. */
+  values?: 'people' | 'paid' | 'codes' | 'numbers'
 }
 
 export interface Alias extends AliasMeaning {
@@ -152,9 +153,19 @@ const allAliases: readonly Alias[] = [
   ...buildAliases(people.holders_alone, { target: 'item.user.full_name', rank: 'indirect', values: 'people' }),
 ]
 
+const wordsByPart = new Map<string, readonly string[]>()
+
+/** Splits the name of an alias like a header. Its parts occur in many names and are split once. */
+export const splitName = (text: string): string[] =>
+  text.split(' ').flatMap((part) => {
+    const words = wordsByPart.get(part) ?? splitHeader(part)
+    wordsByPart.set(part, words)
+    return words
+  })
+
 /** Aliases by header key. Of several aliases with one key, the first wins. */
 export const aliasesByKey: ReadonlyMap<string, Alias> = new Map(
-  allAliases.toReversed().map((alias) => [buildHeaderKey(alias.text), alias]),
+  allAliases.toReversed().map((alias) => [splitName(alias.text).join(''), alias]),
 )
 
 /** Words for people who hold tickets. A ticket may also be counted in a column of an order. */

@@ -1,94 +1,12 @@
-/**
- * Headers of exports on which the suggestions were not tuned, with invented cells. Each column is written as
- * `header = kind > target`, with `|` between targets that are both right and `-` for none.
- */
-interface UnseenExport {
-  about: string
-  /** Whether rows are tickets, of which an order has several. Otherwise each row is an order. */
-  rows: 'tickets' | 'orders'
-  columns: string
-}
+import type { ExportHeader } from './export-headers.ts'
 
-/** Cells of six tickets in four orders by the kind of the column. */
-const cells: Readonly<Record<string, readonly string[]>> = {
-  order: ['KX-7101', 'KX-7101', 'KX-7102', 'KX-7103', 'KX-7103', 'KX-7104'],
-  orderno: ['810233', '810233', '810247', '810251', '810251', '810266'],
-  uuid: ['5d1f0c', '5d1f0c', '77be21', '9a04d3', '9a04d3', 'c3381f'].map((text) => `${text}88-4b1e-4c6f-9d11-0242ac`),
-  ticket: ['T4F9-01', 'T4F9-02', 'M7QK-01', 'R2WD-01', 'R2WD-02', 'Z8YB-01'],
-  barcode: ['993000417251', '993000417268', '993000417275', '993000417282', '993000417299', '993000417305'],
-  row: ['5500121', '5500122', '5500130', '5500141', '5500142', '5500150'],
-  count: ['1', '2', '3', '4', '5', '6'],
-  buyermail: [
-    'ida.holm@example.com',
-    'ida.holm@example.com',
-    'bo@example.com',
-    'cy@example.com',
-    'cy@example.com',
-    'dee@example.com',
-  ],
-  mail: [
-    'ida.holm@example.com',
-    'per@example.com',
-    'bo@example.com',
-    'cy@example.com',
-    'liv@example.com',
-    'dee@example.com',
-  ],
-  buyer: ['Ida Holm', 'Ida Holm', 'Bo Berg', 'Cy Lund', 'Cy Lund', 'Dee Dahl'],
-  buyerfirst: ['Ida', 'Ida', 'Bo', 'Cy', 'Cy', 'Dee'],
-  buyerlast: ['Holm', 'Holm', 'Berg', 'Lund', 'Lund', 'Dahl'],
-  person: ['Ida Holm', 'Per Holm', 'Bo Berg', 'Cy Lund', 'Liv Krog', 'Dee Dahl'],
-  first: ['Ida', 'Per', 'Bo', 'Cy', 'Liv', 'Dee'],
-  last: ['Holm', 'Holm', 'Berg', 'Lund', 'Krog', 'Dahl'],
-  phone: ['+4520123456', '+4520123456', '+4520123457', '+4520123458', '+4520123458', '+4520123459'],
-  datetime: [
-    '2026-04-17 10:05',
-    '2026-04-17 10:05',
-    '2026-04-18 21:40',
-    '2026-05-02 08:15',
-    '2026-05-02 08:15',
-    '2026-05-13 16:00',
-  ],
-  date: ['17/04/2026', '17/04/2026', '18/04/2026', '02/05/2026', '02/05/2026', '13/05/2026'],
-  time: ['10:05', '10:05', '21:40', '08:15', '08:15', '16:00'],
-  scan: ['', '', '2026-06-01 18:02', '', '', ''],
-  event: Array.from({ length: 6 }, () => 'Summer fair 2027'),
-  eventdate: Array.from({ length: 6 }, () => '2027-08-12 19:00'),
-  venue: Array.from({ length: 6 }, () => 'Town hall'),
-  product: ['Day ticket', 'Weekend pass', 'Day ticket', 'Day ticket', 'Day ticket', 'Weekend pass'],
-  variant: ['Adult', 'Child', 'Adult', 'Adult', 'Adult', 'Child'],
-  price: ['100.00', '250.00', '100.00', '100.00', '100.00', '250.00'],
-  total: ['350.00', '350.00', '100.00', '200.00', '200.00', '250.00'],
-  fee: ['5.00', '10.00', '5.00', '5.00', '5.00', '10.00'],
-  orderfee: ['15.00', '15.00', '5.00', '10.00', '10.00', '10.00'],
-  zero: Array.from({ length: 6 }, () => '0.00'),
-  one: Array.from({ length: 6 }, () => '1'),
-  tickets: ['2', '2', '1', '2', '2', '1'],
-  currency: Array.from({ length: 6 }, () => 'EUR'),
-  status: ['Completed', 'Completed', 'Completed', 'Cancelled', 'Cancelled', 'Completed'],
-  attending: ['Attending', 'Attending', 'Cancelled', 'Attending', 'Attending', 'Attending'],
-  method: Array.from({ length: 6 }, () => 'Card'),
-  payment: ['pi_3Nd81', 'pi_3Nd81', 'pi_3Nd92', 'pi_3Ne04', 'pi_3Ne04', 'pi_3Ne17'],
-  code: ['', '', 'EARLY', '', '', ''],
-  yes: ['Yes', 'No', 'Yes', 'No', 'No', 'Yes'],
-  city: ['Aarhus', 'Aarhus', 'Odense', 'Ribe', 'Ribe', 'Skive'],
-  zip: ['8000', '8000', '5000', '6760', '6760', '7800'],
-  country: Array.from({ length: 6 }, () => 'Denmark'),
-  street: ['Main Street 1', 'Main Street 1', 'Side Street 2', 'Hill 4', 'Hill 4', 'Lane 5'],
-  text: ['', 'Vegan, please', '', 'Comes late', '', ''],
-  blank: Array.from({ length: 6 }, () => ''),
-  link: ['a1', 'a2', 'b1', 'c1', 'c2', 'd1'].map((part) => `https://t.example/${part}`),
-  seat: ['A1', 'A2', 'B7', 'C3', 'C4', 'F9'],
-  birth: ['1990-02-03', '2015-05-06', '1988-11-20', '1979-07-01', '1981-01-15', '2001-12-31'],
-  language: ['en', 'en', 'da', 'en', 'en', 'da'],
-}
-
-export const unseenExports: readonly UnseenExport[] = [
+/** Headers of exports that were written down from memory. */
+export const rememberedExports: readonly ExportHeader[] = [
   {
     about: 'Eventbrite, attendee summary of the United Kingdom',
     rows: 'tickets',
     columns: `Order no. = orderno > order.external_id; Order Date = datetime > order.created; First Name = first > item.user.first_name|customer.first_name;
-      Surname = last > item.user.last_name|customer.last_name; Email = mail > customer.email|item.user.email; Quantity = one > item.quantity; Price Tier = blank; Ticket Type = product > item.product;
+      Surname = last > item.user.last_name|customer.last_name; Email = mail > customer.email|item.user.email; Quantity = one > item.quantity; Price Tier = blank > -|item.variant; Ticket Type = product > item.product;
       Attendee no. = row > item.vendor_code; Group = blank; Order Type = method; Currency = currency > order.currency; Total Paid = price > item.line_total|item.unit_price|-;
       Fees Paid = fee; Eventbrite Fees = fee; Eventbrite Payment Processing = zero; Attendee Status = attending > item.status`,
   },
@@ -137,12 +55,7 @@ export const unseenExports: readonly UnseenExport[] = [
   {
     about: 'Vivaticket, elenco ordini',
     rows: 'tickets',
-    columns: `Codice ordine = order; Data ordine = datetime; Nome = buyerfirst; Cognome = buyerlast; Email = buyermail > customer.email; Telefono = phone > -|customer.phone_number; Titolo = product; Prezzo = price; Codice a barre = barcode; Stato = status`,
-  },
-  {
-    about: 'Billetweb, participants',
-    rows: 'tickets',
-    columns: `Billet = ticket > -|item.vendor_code; Code barre = barcode; Nom = last; Prénom = first; Email = mail > customer.email|item.user.email; Tarif = product; Prix = price; Commande = order; Date = datetime > -|order.created; Nom acheteur = buyerlast; Email acheteur = buyermail > -|customer.email; Payé = yes; Utilisé = yes`,
+    columns: `Codice ordine = order > order.external_id; Data ordine = datetime > order.created; Nome = buyerfirst > customer.first_name; Cognome = buyerlast > customer.last_name; Email = buyermail > customer.email; Telefono = phone > -|customer.phone_number; Titolo = product > -|item.product; Prezzo = price > item.unit_price; Codice a barre = barcode > item.vendor_code; Stato = status > order.status|item.status`,
   },
   {
     about: 'Yurplan, orders',
@@ -253,7 +166,7 @@ export const unseenExports: readonly UnseenExport[] = [
   {
     about: 'Sympla, participantes',
     rows: 'tickets',
-    columns: `Nº ingresso = barcode; Nº pedido = order; Nome = first; Sobrenome = last; Tipo de ingresso = product; Valor = price; Data compra = datetime; Estado de pagamento = status; E-mail = mail > customer.email|item.user.email; Check-in = yes`,
+    columns: `Nº ingresso = barcode > item.vendor_code; Nº pedido = order > order.external_id; Nome = first > item.user.first_name|customer.first_name; Sobrenome = last > item.user.last_name|customer.last_name; Tipo de ingresso = product > item.product; Valor = price > -|item.unit_price|item.line_total; Data compra = datetime > order.created; Estado de pagamento = status > order.status; E-mail = mail > customer.email|item.user.email; Check-in = yes`,
   },
   {
     about: 'Zoho Backstage, orders',
@@ -311,26 +224,3 @@ export const unseenExports: readonly UnseenExport[] = [
     columns: `Order # = orderno > order.external_id; Order Date = date > order.created; Patron First = buyerfirst > -|customer.first_name; Patron Last = buyerlast > -|customer.last_name; Patron Email = buyermail > -|customer.email; Patron Phone = phone > -|customer.phone_number; Performance = eventdate; Ticket Type = product > item.product; Ticket Qty = one > item.quantity; Ticket Amount = price > -|item.line_total|item.unit_price; Order Total = total > order.amount; Seat = seat`,
   },
 ]
-
-const readColumn = (text: string) => {
-  const [, header = '', kind = '', targets = ''] = /^\s*(.*?) = (\w+)(?: > (\S+))?\s*$/s.exec(text) ?? []
-  return {
-    header,
-    kind,
-    targets: targets.split('|').map((target) => (target === '-' || target === '' ? null : target)),
-  }
-}
-
-const firstTickets = [0, 2, 3, 5]
-
-/** Builds the file of an export. */
-export function buildUnseenExport({ rows, columns }: UnseenExport) {
-  const read = columns.split(';').map(readColumn)
-  const numbers = rows === 'tickets' ? [0, 1, 2, 3, 4, 5] : firstTickets
-  const lines = numbers.map((number) => read.map(({ kind }) => cells[kind]?.[number] ?? '').join('\t'))
-  return {
-    text: [read.map(({ header }) => header).join('\t'), ...lines].map((line) => `${line}\r\n`).join(''),
-    delimiter: '\t',
-    targets: Object.fromEntries(read.map(({ header, targets }) => [header, targets])),
-  }
-}
