@@ -1,9 +1,11 @@
+import { sql } from 'drizzle-orm'
 import { describe, expect, it, vi, afterEach } from 'vitest'
 import { createResendGateway } from '../../src/gateways/email/resend.ts'
 import { createGatewayApi } from '../../src/gateways/sms/gatewayapi.ts'
 import { get, post } from '../support/api.ts'
 import { consume, createJob, getCampaignObject, loadCampaign, runAlarm, runUntil } from '../support/campaigns.ts'
 import { type Crowd, inRecipientStore, seedCrowd, seedReady } from '../support/seeding/messaging/campaigns.ts'
+import { write } from '../support/seeding/rows.ts'
 
 afterEach(() => void vi.restoreAllMocks())
 
@@ -12,7 +14,7 @@ const answerCalls = (status: number, headers: Record<string, string> = {}) =>
   vi.spyOn(globalThis, 'fetch').mockImplementation(async (_, init) => {
     if (status === 0) throw new TypeError('Network connection lost.')
     if (status >= 300) return new Response('{"name":"fault"}', { status, headers })
-    const body: unknown = JSON.parse(new TextDecoder().decode(init?.body as Uint8Array))
+    const body: unknown = await new Response(init?.body ?? '{}').json()
     const ids = Array.isArray(body) ? body.map((_message, index) => ({ id: `m-${index}` })) : []
     return Response.json({ data: ids, msg_id: crypto.randomUUID() })
   })
@@ -84,10 +86,33 @@ describe('a campaign whose provider fails', () => {
     },
   )
 
-  it('by SMS says it too', async () => {
-    const id = await startCampaign(await seedCrowd(2), 'sms')
+  it.each([
+    ['sms', 'communication.sms_accepted', 'SMS wait. The SMS provider answers 503.'],
+    ['email', 'communication.email_accepted', 'E-mails wait. The e-mail provider answers 503.'],
+  ] as const)('shows in the health of its edition until it goes on: %s', async (channel, check_id, message) => {
+    await write(sql`delete from service_outages`)
+    const crowd = await seedCrowd(2)
+    const id = await startCampaign(crowd, channel)
+    const readChecks = async () => {
+      const { body } = await get(`/v1/editions/${crowd.edition}/healthcheck`)
+      const checks = body.checks as { check_id: string }[]
+      return checks.filter((check) => /(sms|email)_accepted$/.test(check.check_id))
+    }
     answerCalls(503)
-    expect(await readAfterConsumer(id)).toMatchObject({ waiting_reason: 'The SMS provider answers 503.' })
+    expect(message).toContain((await readAfterConsumer(id)).waiting_reason)
+    const waiting = await readChecks()
+    expect(waiting.find((check) => check.check_id === check_id)).toMatchObject({
+      passed: false,
+      severity: 'warning',
+      message,
+    })
+    expect(waiting.find((check) => check.check_id !== check_id)).toMatchObject({ passed: true })
+    vi.restoreAllMocks()
+    answerCalls(200)
+    await makeRetriesDue(id)
+    const { status, waiting_reason, error_message } = await readAfterConsumer(id)
+    expect([status, waiting_reason, error_message]).toEqual(['sent', null, ''])
+    for (const check of await readChecks()) expect(check).toMatchObject({ passed: true })
   })
 
   it('waits until the last of its calls has succeeded', async () => {

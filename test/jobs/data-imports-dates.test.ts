@@ -189,6 +189,30 @@ describe('the year of an order', () => {
     expect(body.results).toMatchObject([{ errors: [{ code: 'invalid_date' }], warnings: [] }])
   })
 
+  it('is in the past where one date is set for all orders, or for blank cells', async () => {
+    const shop = await seedShop({ timezone: 'UTC' })
+    const table = tableOf(['Order ID;Email;Ticket type;Price;Order date', 'A;ane@example.dk;Partout;100,00;'])
+    const { id } = await givenImport(shop, table)
+    const setForBlank = (default_value: string) =>
+      mapColumns(id, [{ source_column: 'Order date', target_field: 'order.created', default_value }])
+    const setForAll = (value: string) =>
+      mapColumns(id, [{ source_column: 'Order date', is_ignored: true }], dateOf(value))
+    const blank = await setForBlank('26-Jun-69')
+    expect(blank.status, blank.text).toBe(200)
+    await process(id)
+    expect((await get(pathOf(id, '/rows'))).body.results).toMatchObject([{ errors: [{ code: 'invalid_date' }] }])
+    const refusal = await setForAll('26-Jun-69')
+    expect([refusal.status, refusal.body.errors]).toMatchObject([
+      400,
+      [{ detail: '"26-Jun-69" is not between 1970 and 2100.' }],
+    ])
+    const all = await setForAll('26-Jun-98')
+    expect(all.status, all.text).toBe(200)
+    await process(id)
+    await startImport(id)
+    expect(await createdAt(shop)).toEqual(['1998-06-26T00:00:00.000Z'])
+  })
+
   it('is in the past in the question how a column is read', async () => {
     const { id } = await givenImport(await seedShop(), tableOfDates(['05/06/69', '01/02/25']))
     const { body } = await post(pathOf(id, '/column-mappings/process'), {})

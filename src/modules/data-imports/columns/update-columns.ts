@@ -131,7 +131,7 @@ function checkMapSizes(before: readonly ColumnRow[], after: readonly ColumnRow[]
 }
 
 /** Reads a constant like a cell. Returns why it cannot be read, or null. */
-function findConstantProblem(state: MappingState, target: string, value: string): string | null {
+function findConstantProblem(ctx: Ctx, state: MappingState, target: string, value: string): string | null {
   const { readers } = prepareMappings({
     mappings: [{ target, columns: [], constant: value }],
     statistics: [],
@@ -139,12 +139,12 @@ function findConstantProblem(state: MappingState, target: string, value: string)
     group_by: decideGrouping(state),
     time_zone: state.options.timezone ?? state.place.edition_timezone,
     country_code: state.place.edition_country_code,
-    now: 0,
+    now: ctx.now(),
   })
   return decideRow(readers, []).errors[0]?.message ?? null
 }
 
-function changeConstants(state: MappingState, id: string, input: UpdateColumnMappingsInput): ConstantRow[] {
+function changeConstants(ctx: Ctx, state: MappingState, id: string, input: UpdateColumnMappingsInput): ConstantRow[] {
   const errors: FieldError[] = []
   const next = new Map(state.constants.map((one) => [one.target_field, one]))
   for (const [index, { target_field, value }] of input.constants.entries()) {
@@ -155,7 +155,7 @@ function changeConstants(state: MappingState, id: string, input: UpdateColumnMap
       else next.delete(target_field)
       continue
     }
-    const problem = value === null ? null : findConstantProblem(state, target_field, value)
+    const problem = value === null ? null : findConstantProblem(ctx, state, target_field, value)
     if (problem !== null) errors.push(fieldError([...path, 'value'], 'invalid_choice', problem))
     if (value === null) next.delete(target_field)
     else next.set(target_field, { import_id: id, target_field, value, suggested_by: null })
@@ -191,7 +191,7 @@ export async function updateColumns(
   const next: MappingState = {
     ...state,
     columns: changeColumns(state, input),
-    constants: changeConstants(state, row.id, input),
+    constants: changeConstants(ctx, state, row.id, input),
   }
   const statements = buildStatements(row.id, state, next)
   const changes = await buildMappingChanges(ctx, row, { options: state.options, state: next })
