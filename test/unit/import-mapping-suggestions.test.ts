@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { listAliasTexts, suggestImport, buildTargetFields } from '../../src/domain/data-imports/mapping/index.ts'
 import { countCells } from '../../src/domain/data-imports/mapping/columns/statistics.ts'
 import { buildHeaderKey } from '../../src/domain/data-imports/mapping/targets/aliases.ts'
+import { presentTargetFields } from '../../src/modules/data-imports/columns/present-columns.ts'
 import headers from '../support/import-mapping/headers.json'
 import otherHeaders from '../support/import-mapping/other-headers.json'
 import { publishedHeaders } from '../support/import-mapping/published-headers.ts'
@@ -129,6 +130,12 @@ describe('the columns of a file beside each other', () => {
     const table = Object.fromEntries(names.map((header, index) => [header, cells[index] ?? []]))
     expect(suggestFor(table)).toEqual(['order.external_id', 'order.created', 'order.status', 'order.amount'])
   })
+})
+
+it('shows the first hundred aliases of a target in less than 100 kB for all targets', () => {
+  const fields = presentTargetFields([])
+  expect(fields.find(({ key }) => key === 'order.external_id')?.aliases).toHaveLength(100)
+  expect(JSON.stringify(fields).length).toBeLessThan(100_000)
 })
 
 describe('suggestions for header rows of six languages', () => {

@@ -10,9 +10,12 @@ const sampleLength = 200
 
 const aliasesByTarget = new Map<string, readonly string[]>()
 
+/** A target has thousands of aliases in all languages. The first ones show what is known. */
+const maxAliases = 100
+
 /** Aliases are cached, because they never change and every list of columns needs them. */
 function getAliases(target: string): readonly string[] {
-  const aliases = aliasesByTarget.get(target) ?? listAliasTexts(target)
+  const aliases = aliasesByTarget.get(target) ?? listAliasTexts(target).slice(0, maxAliases)
   if (!target.startsWith('consent.')) aliasesByTarget.set(target, aliases)
   return aliases
 }
