@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../src/context.ts'
 import type { Statement } from '../../src/db/database.ts'
-import { webhookAttempts, webhookDeliveries, webhookEvents } from '../../src/db/schema/messaging/webhooks.ts'
+import { webhookAttempts, webhookDeliveries, webhookEvents } from '../../src/db/schema/webhooks.ts'
 import { insertAll } from '../../src/db/write.ts'
 import { toIso } from '../../src/domain/time/instants.ts'
 import { signHeaders } from '../../src/domain/webhooks/webhook-signature.ts'

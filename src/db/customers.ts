@@ -3,8 +3,8 @@ import { type Caller, getReach, type RoleCode } from '../domain/accounts/access.
 import { searchSeparator } from '../domain/text/fold.ts'
 import { dayMs } from '../domain/time/instants.ts'
 import { fromJson } from './select.ts'
-import { inList } from './visibility.ts'
-import { editionCustomers } from './schema/users.ts'
+import { inList } from './conditions.ts'
+import { editionCustomers } from './schema/customers.ts'
 import { insertWithLookups } from './write.ts'
 import type { Database, Statement } from './database.ts'
 

@@ -1,7 +1,7 @@
 import { and, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import { requireOneChange } from './commit.ts'
 import type { Database, Statement } from './database.ts'
-import { idempotencyKeys } from './schema/auth.ts'
+import { idempotencyKeys } from './schema/idempotency-keys.ts'
 import { select } from './select.ts'
 import { remove, update } from './write.ts'
 

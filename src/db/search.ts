@@ -8,6 +8,7 @@ import {
   quotePhrase,
   type SearchTerm,
 } from '../domain/text/trigrams.ts'
+import { joinAlternatives } from './conditions.ts'
 import type { Database, Statement } from './database.ts'
 import { fold, listPhoneDigits, parsePhoneNeedles, replaceAcute } from '../domain/text/fold.ts'
 import { normalizeEmailPart } from '../domain/accounts/users.ts'
@@ -76,8 +77,6 @@ export async function findCandidates(
   if (results.some(({ length }) => length > maxCandidates)) return null
   return results.map((rows) => rows.map(({ key }) => key))
 }
-
-const joinAlternatives = (conditions: readonly SQL[]): SQL => sql`(${sql.join([...conditions], sql` or `)})`
 
 /** SQLite finds an empty text everywhere, and nobody looks for it: it is left of a text of accents alone. */
 const contains = (column: SQL, part: string): SQL => (part === '' ? sql`0` : sql`instr(${column}, ${part}) > 0`)

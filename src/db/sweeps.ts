@@ -12,14 +12,14 @@ export interface SweepPosition {
 
 export async function findSweepPosition(db: Database, name: string): Promise<SweepPosition | null> {
   const row = await db.first(
-    sql<SweepPosition>`select after_key as after, begun_at from storage_sweeps where name = ${name}`,
+    sql<SweepPosition>`select after_key as after, begun_at from sweep_positions where name = ${name}`,
   )
   return row ?? null
 }
 
 /** Stores the position in the transaction that did the work before it. */
 export const storeSweepPosition = (name: string, { after, begun_at }: SweepPosition): SQL =>
-  sql`insert into storage_sweeps (name, after_key, begun_at) values (${name}, ${after}, ${begun_at})
+  sql`insert into sweep_positions (name, after_key, begun_at) values (${name}, ${after}, ${begun_at})
     on conflict (name) do update set after_key = excluded.after_key, begun_at = excluded.begun_at`
 
 const messagesPerSweep = 500

@@ -1,26 +1,7 @@
-import { type SQL, sql, eq } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import { type Caller, type Reach, getReach, type RoleCode } from '../domain/accounts/access.ts'
+import { inList, joinAlternatives } from './conditions.ts'
 import { editions } from './schema/editions.ts'
-import { abortUnless } from './commit.ts'
-import { files } from './schema/files/files.ts'
-
-/** True if the column holds one of the values. The list is one bound value, however long it is. */
-export const inList = (column: SQL, values: readonly (string | number)[]): SQL =>
-  sql`${column} in (select value from json_each(${JSON.stringify(values)}))`
-
-/**
- * True if the column holds one of these words, which come from code and never from a client. They are written into the
- * text, because SQLite uses no partial index for a bound value.
- */
-export const inWords = (column: SQL, words: readonly string[]): SQL => {
-  const quotedWords = words.map((word) => `'${word.replaceAll("'", "''")}'`).join(', ')
-  return words.length === 1 ? sql`${column} = ${sql.raw(quotedWords)}` : sql`${column} in (${sql.raw(quotedWords)})`
-}
-
-const joinAlternatives = (conditions: SQL[]): SQL => {
-  if (conditions.length === 0) return sql`0`
-  return conditions.length === 1 && conditions[0] ? conditions[0] : sql`(${sql.join(conditions, sql` or `)})`
-}
 
 /** The conditions for the rows of a table that belong to some organisations, and to some editions. */
 export interface Visibility {
@@ -103,20 +84,3 @@ export function isVisibleIn(caller: Caller, table: Visibility, filters: TenantFi
   return sql`exists (select 1 from editions where editions.id = ${edition_id}
     and ${inList(sql`editions.organization_id`, reach.organizations)})`
 }
-
-/** The resource that shows an image. */
-interface ImageOwner {
-  organization_id: string | null
-}
-
-/** True for rows of `files` that the caller may use as an image of `owner`: ready images of the same organisation. */
-export const isShowable = (caller: Caller, { organization_id }: ImageOwner): SQL =>
-  sql`(files.organization_id = ${organization_id} and ${eq(files.purpose, 'image')} and ${eq(files.status, 'ready')}
-    and ${isVisibleTo(caller, buildVisibility(sql`files.organization_id`, sql`files.edition_id`))})`
-
-/** Aborts the batch as a lost race if the file was deleted or may no longer be shown. */
-export const requireShowable = (caller: Caller, owner: ImageOwner, id: string): SQL =>
-  abortUnless(sql`exists (select 1 from files where files.id = ${id} and ${isShowable(caller, owner)})`)
-
-/** The access key of the file whose id is in `column`. */
-export const selectAccessKey = (column: SQL): SQL => sql`(select access_key from files where files.id = ${column})`

@@ -11,7 +11,7 @@ import { isEmailSendMessage, sendEmails } from '../modules/transactional-emails/
 import { applyEvents, isEventsMessage } from '../modules/message-events/jobs.ts'
 import { deliverDue, isDeliverMessage } from '../modules/webhooks/jobs.ts'
 import { openJob } from './job.ts'
-import { deadMessages } from '../db/schema/messaging/webhooks.ts'
+import { deadMessages } from '../db/schema/dead-messages.ts'
 import { insertAll } from '../db/write.ts'
 
 /** Continues work after its handler has returned. A fault is logged; a sweep finds the unfinished rows. */

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { segments } from '../../src/db/schema/messaging/segments.ts'
+import { segments } from '../../src/db/schema/segments.ts'
 import { update } from '../../src/db/write.ts'
 import { LostRace } from '../../src/domain/errors.ts'
 import { createCampaign } from '../../src/modules/campaigns/create.ts'

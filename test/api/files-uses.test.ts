@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { files } from '../../src/db/schema/files/files.ts'
+import { files } from '../../src/db/schema/files.ts'
 import { insert } from '../../src/db/write.ts'
 import { loadTemplate } from '../../src/modules/email-messages/index.ts'
 import { fileReferences } from '../../src/modules/files/index.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, expect, it } from 'vitest'
-import type { purchases } from '../../src/db/schema/sales/orders.ts'
+import type { purchases } from '../../src/db/schema/purchases.ts'
 import { type PurchaseStatus, purchaseStatuses } from '../../src/domain/orders/purchases.ts'
 import { rootToken } from '../support/api.ts'
 import { listIds, readAs } from '../support/lists.ts'

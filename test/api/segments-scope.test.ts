@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { campaignReceipts } from '../../src/db/schema/messaging/campaigns.ts'
+import { campaignReceipts } from '../../src/db/schema/campaigns.ts'
 import { insert } from '../../src/db/write.ts'
 import { get, post, type Reply } from '../support/api.ts'
 import { seedEdition } from '../support/seeding/editions.ts'

@@ -17,7 +17,7 @@ const keptMs = 30 * dayMs
 let shop: Shop
 beforeEach(async () => {
   shop = await seedShop()
-  await env.DB.prepare("delete from storage_sweeps where name = 'unused-imports'").run()
+  await env.DB.prepare("delete from sweep_positions where name = 'unused-imports'").run()
 })
 
 const table = (content = `Order,Email\nA-${next()},ane@example.dk\n`) => new TextEncoder().encode(content)
@@ -35,7 +35,7 @@ const createLaterContext = (ms = keptMs + 60_000): Ctx => createContextAt(Date.n
 
 /** Runs sweeps until no old file is left. */
 async function sweepAll(ms?: number): Promise<void> {
-  const place = "select after_key from storage_sweeps where name = 'unused-imports'"
+  const place = "select after_key from sweep_positions where name = 'unused-imports'"
   for (let before: unknown; ;) {
     await sweepUnusedImports(createLaterContext(ms))
     const [now] = await queryRows<{ after_key: string }>(place)

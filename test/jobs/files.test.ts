@@ -14,7 +14,7 @@ let here: { id: string }
 beforeEach(async () => {
   here = await givenOrganization()
   vi.spyOn(console, 'error').mockImplementation(() => undefined)
-  await env.DB.prepare('delete from storage_sweeps').run()
+  await env.DB.prepare('delete from sweep_positions').run()
 })
 
 async function dayLater(): Promise<void> {

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { editions } from '../../src/db/schema/editions.ts'
-import { refundItems, refundRequests } from '../../src/db/schema/sales/refunds.ts'
+import { refundItems, refundRequests } from '../../src/db/schema/refunds.ts'
 import { insert, update } from '../../src/db/write.ts'
 import { dayMs } from '../../src/domain/time/instants.ts'
 import type { PaymentGateway } from '../../src/gateways/payments/payments.ts'

@@ -96,7 +96,7 @@ const changedTables = new Set([
   'import_product_history',
   'import_source_history',
   'order_counts',
-  'storage_sweeps',
+  'sweep_positions',
 ])
 const withoutKept = (counts: Record<string, number>) =>
   Object.fromEntries(Object.entries(counts).filter(([name]) => !changedTables.has(name)))

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { consentRecords } from '../../src/db/schema/consents.ts'
-import type { users } from '../../src/db/schema/users.ts'
+import type { users } from '../../src/db/schema/customers.ts'
 import { mintPreferencesToken } from '../../src/domain/consents/consent-tokens.ts'
 import { post } from './api.ts'
 import { visit } from './visits.ts'

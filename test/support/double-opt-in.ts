@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm'
-import { transactionalEmails } from '../../src/db/schema/messaging/transactional-emails.ts'
+import { transactionalEmails } from '../../src/db/schema/transactional-emails.ts'
 import { expect } from 'vitest'
 import type { OutboundEmail } from '../../src/gateways/email/email.ts'
 import { get } from './api.ts'

@@ -1,4 +1,4 @@
-import type { OrderRow } from '../../src/db/schema/sales/orders.ts'
+import type { OrderRow } from '../../src/db/rows.ts'
 import { isPaid } from '../../src/domain/orders/orders.ts'
 import type {
   EditionValues,

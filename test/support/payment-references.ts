@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
-import { editions, merchantAccounts } from '../../src/db/schema/editions.ts'
+import { editions } from '../../src/db/schema/editions.ts'
+import { merchantAccounts } from '../../src/db/schema/merchant-accounts.ts'
 import { update } from '../../src/db/write.ts'
 import { sealSecrets } from '../../src/modules/merchant-accounts/secrets.ts'
 import { createContextAt, testConfig } from './context.ts'

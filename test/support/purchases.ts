@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import type { purchases, purchaseUses } from '../../src/db/schema/sales/orders.ts'
+import type { purchases, purchaseUses } from '../../src/db/schema/purchases.ts'
 import { type EventData, payloadSchema } from '../../src/modules/webhooks/events/payload-contract.ts'
 import { post, type Reply, type Request } from './api.ts'
 import { listEvents } from './webhook-rows.ts'

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import * as fc from 'fast-check'
 import { expect } from 'vitest'
-import { merchantAccounts } from '../../src/db/schema/editions.ts'
+import { merchantAccounts } from '../../src/db/schema/merchant-accounts.ts'
 import { update } from '../../src/db/write.ts'
 import { refundLifecycle, type RefundStatus } from '../../src/domain/refunds/refunds.ts'
 import { sealSecrets } from '../../src/modules/merchant-accounts/secrets.ts'

@@ -1,4 +1,4 @@
-import { options, variants } from '../../src/db/schema/sales/catalog.ts'
+import { options, variants } from '../../src/db/schema/catalog.ts'
 import { insert } from '../../src/db/write.ts'
 import type { IdField } from './schema.ts'
 import { seedFeeRule } from './seeding/editions.ts'

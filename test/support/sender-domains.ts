@@ -1,6 +1,6 @@
 import { eq, getTableColumns } from 'drizzle-orm'
 import { expect } from 'vitest'
-import { senderDomains } from '../../src/db/schema/messaging/sender-domains.ts'
+import { senderDomains } from '../../src/db/schema/sender-domains.ts'
 import { select } from '../../src/db/select.ts'
 import { call, post, type Reply } from './api.ts'
 import { db } from './seeding/rows.ts'

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import type { users } from '../../src/db/schema/users.ts'
+import type { users } from '../../src/db/schema/customers.ts'
 import { seedEdition } from './seeding/editions.ts'
 import { givenMember } from './seeding/members.ts'
 import { anOrder, seedShop, importOrders, type Shop } from './seeding/sales/orders.ts'

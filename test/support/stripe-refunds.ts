@@ -1,6 +1,6 @@
 import { exports } from 'cloudflare:workers'
 import { sql } from 'drizzle-orm'
-import { merchantAccounts } from '../../src/db/schema/editions.ts'
+import { merchantAccounts } from '../../src/db/schema/merchant-accounts.ts'
 import { update } from '../../src/db/write.ts'
 import { sealSecrets } from '../../src/modules/merchant-accounts/secrets.ts'
 import { testConfig } from './context.ts'

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import type { webhookDeliveries, webhookEndpoints, webhookEvents } from '../../src/db/schema/messaging/webhooks.ts'
+import type { webhookDeliveries, webhookEndpoints, webhookEvents } from '../../src/db/schema/webhooks.ts'
 import { callWith, type Reply, type Request } from './api.ts'
 import { db } from './seeding/rows.ts'
 

@@ -1,48 +1,32 @@
+// npm run schema makes this file from migrations/0001_organizations.sql and src/db/column-types.ts.
+//
+// Organizations, the people who work for them, and the tokens they call the API with. All times are integers:
+// milliseconds since 1970, UTC. Amounts of money are integers in minor units. Ids end in 26 characters that begin with
+// their time, so sorting by id sorts by creation. Text that is searched is folded by the service, not by SQL. Lists are
+// sorted by `name_key` and `title_key`, which the service writes with the name or title (`buildSortKey`).
+
 import { sql } from 'drizzle-orm'
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import { memberRoles } from '../../domain/accounts/access.ts'
-import type { RefundPolicy } from '../../domain/refunds/refund-policy.ts'
+import { types } from '../column-types.ts'
 
+/** One row per customer of this service; every other row belongs to one. */
 export const organizations = sqliteTable('organizations', {
   id: text().primaryKey(),
   name: text().notNull(),
   name_key: text().notNull(),
-  slug: text().notNull(),
-  version: integer().notNull().default(1),
+  slug: text().notNull().unique(),
+  /** What the organization demands before a refund is approved. */
+  refund_policy: text({ mode: 'json' }).$type<typeof types.organizations.refund_policy.value>().notNull().default({}),
+  avatar_file_id: text(), // references files (id)
   search: text().notNull(),
-  refund_policy: text({ mode: 'json' }).$type<Partial<RefundPolicy>>().notNull().default({}),
-  avatar_file_id: text(),
+  /**
+   * The key of the hashes that replace order ids of erased customers. Nothing else uses it, and it is never replaced:
+   * with another key, imports would not recognise these orders.
+   */
   erasure_key: text()
     .notNull()
     .default(sql`(lower(hex(randomblob(32))))`),
+  version: integer().notNull().default(1),
   created_at: integer().notNull(),
   modified_at: integer().notNull(),
-})
-
-export const accounts = sqliteTable('accounts', {
-  id: text().primaryKey(),
-  email: text().notNull(),
-  created_at: integer().notNull(),
-  last_seen_at: integer(),
-})
-
-export const events = sqliteTable('events', {
-  id: text().primaryKey(),
-  organization_id: text().notNull(),
-  name: text().notNull(),
-  name_key: text().notNull(),
-  search: text().notNull(),
-  created_at: integer().notNull(),
-  modified_at: integer().notNull(),
-})
-
-export const members = sqliteTable('members', {
-  id: text().primaryKey(),
-  organization_id: text().notNull(),
-  edition_id: text(),
-  account_id: text().notNull(),
-  role: text({ enum: memberRoles }).notNull(),
-  first_name: text().notNull(),
-  last_name: text().notNull(),
-  created_at: integer().notNull(),
 })

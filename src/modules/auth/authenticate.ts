@@ -1,7 +1,6 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../db/database.ts'
-import { accessTokens } from '../../db/schema/auth.ts'
-import { accounts } from '../../db/schema/organizations.ts'
+import { accessTokens, accounts } from '../../db/schema/accounts.ts'
 import { decodeAs, fromFlag, fromJson, type RowOf, select, buildSelectList } from '../../db/select.ts'
 import { update } from '../../db/write.ts'
 import { type Caller, type Grant, parseScopes, superuser } from '../../domain/accounts/access.ts'

@@ -1,6 +1,6 @@
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
-import { accessTokens } from '../../db/schema/auth.ts'
+import { accessTokens } from '../../db/schema/accounts.ts'
 import { insert } from '../../db/write.ts'
 import { tokenScopes } from '../../domain/accounts/access.ts'
 import { sha256, toHex } from '../../domain/text/encoding.ts'

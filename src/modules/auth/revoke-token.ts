@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { requireOneChange, commit } from '../../db/commit.ts'
-import { accessTokens } from '../../db/schema/auth.ts'
+import { accessTokens } from '../../db/schema/accounts.ts'
 import { update } from '../../db/write.ts'
 import type { AccessTokenRow } from './queries.ts'
 

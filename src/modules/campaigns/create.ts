@@ -1,6 +1,6 @@
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
-import { campaigns } from '../../db/schema/messaging/campaigns.ts'
+import { campaigns } from '../../db/schema/campaigns.ts'
 import { insert } from '../../db/write.ts'
 import { invalid } from '../../domain/errors.ts'
 import { buildSearchText, buildSortKey } from '../../domain/text/fold.ts'

@@ -1,7 +1,7 @@
 import { and, eq } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { requireOneChange, commit } from '../../db/commit.ts'
-import { campaigns } from '../../db/schema/messaging/campaigns.ts'
+import { campaigns } from '../../db/schema/campaigns.ts'
 import { remove } from '../../db/write.ts'
 import { isDeletable } from '../../domain/campaigns/lifecycle.ts'
 import { openEditions } from '../editions/index.ts'

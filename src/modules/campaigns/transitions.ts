@@ -1,7 +1,7 @@
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
-import { campaigns } from '../../db/schema/messaging/campaigns.ts'
+import { campaigns } from '../../db/schema/campaigns.ts'
 import { updateVersion } from '../../db/write.ts'
 import type { AcceptableFault, AcceptedTranslation } from '../../domain/campaigns/content-faults.ts'
 import { isRunning } from '../../domain/campaigns/lifecycle.ts'

@@ -1,6 +1,6 @@
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
-import { campaigns } from '../../db/schema/messaging/campaigns.ts'
+import { campaigns } from '../../db/schema/campaigns.ts'
 import { pickChanges, isEmpty, updateVersion } from '../../db/write.ts'
 import { isEditable } from '../../domain/campaigns/lifecycle.ts'
 import { buildSearchText, buildSortKey } from '../../domain/text/fold.ts'

@@ -1,7 +1,7 @@
 import { eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { paginate } from '../../db/paginate.ts'
-import { capturedMessages } from '../../db/schema/messaging/dev-mailbox.ts'
+import { capturedMessages } from '../../db/schema/captures.ts'
 import { type RowOf, select } from '../../db/select.ts'
 import { normalizeEmailPart } from '../../domain/accounts/users.ts'
 import { AppError, notFound } from '../../domain/errors.ts'

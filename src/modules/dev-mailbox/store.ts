@@ -1,6 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import { capturedMessages } from '../../db/schema/messaging/dev-mailbox.ts'
+import { capturedMessages } from '../../db/schema/captures.ts'
 import { select } from '../../db/select.ts'
 import { insertAll, remove } from '../../db/write.ts'
 import type { CaptureStore } from '../../gateways/capture/capture.ts'

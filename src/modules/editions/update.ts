@@ -1,6 +1,6 @@
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
-import { requireShowable } from '../../db/visibility.ts'
+import { requireShowable } from '../../db/images.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { pickChanges, isEmpty, updateVersion } from '../../db/write.ts'
 import { formatEditionName, endsBeforeStart, isClosedTo, decidePublishedAt } from '../../domain/editions/editions.ts'

@@ -1,6 +1,6 @@
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
-import { emailMessages } from '../../db/schema/messaging/email-messages.ts'
+import { emailMessages } from '../../db/schema/email-messages.ts'
 import { insert } from '../../db/write.ts'
 import { mayAt } from '../../domain/accounts/access.ts'
 import { buildCopyTitle, findTrigger } from '../../domain/messaging/email-messages.ts'

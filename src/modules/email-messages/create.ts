@@ -1,7 +1,7 @@
 import { and, eq } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
-import { emailMessages } from '../../db/schema/messaging/email-messages.ts'
+import { emailMessages } from '../../db/schema/email-messages.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { select, type Nullable } from '../../db/select.ts'

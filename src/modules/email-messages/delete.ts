@@ -1,7 +1,7 @@
 import { and, eq } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { requireOneChange, commit } from '../../db/commit.ts'
-import { emailMessages } from '../../db/schema/messaging/email-messages.ts'
+import { emailMessages } from '../../db/schema/email-messages.ts'
 import { remove } from '../../db/write.ts'
 import { openEditions } from '../editions/index.ts'
 import type { MessageDetailRow } from './queries.ts'

@@ -1,7 +1,7 @@
 import { and, eq, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { editions } from '../../db/schema/editions.ts'
-import { emailMessages, emailRenditions } from '../../db/schema/messaging/email-messages.ts'
+import { emailMessages, emailRenditions } from '../../db/schema/email-messages.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { select } from '../../db/select.ts'
 import { insertWhere } from '../../db/write.ts'

@@ -1,6 +1,6 @@
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
-import { emailMessages } from '../../db/schema/messaging/email-messages.ts'
+import { emailMessages } from '../../db/schema/email-messages.ts'
 import { pickChanges, isEmpty, updateVersion } from '../../db/write.ts'
 import type { Block } from '../../domain/email/blocks/blocks.ts'
 import { cleanBlocks, findMessageFaults } from '../../domain/email/check.ts'

@@ -1,7 +1,7 @@
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
-import { files } from '../../db/schema/files/files.ts'
+import { files } from '../../db/schema/files.ts'
 import { insert } from '../../db/write.ts'
 import { toHex } from '../../domain/text/encoding.ts'
 import { fieldError, invalid } from '../../domain/errors.ts'

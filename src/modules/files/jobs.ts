@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import { inList } from '../../db/visibility.ts'
+import { inList } from '../../db/conditions.ts'
 import { buildDerivedPrefix } from '../../domain/files/addresses.ts'
 
 export { compareStorage } from './compare.ts'

@@ -1,6 +1,6 @@
 import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { files } from '../../db/schema/files/files.ts'
+import { files } from '../../db/schema/files.ts'
 import { fromJson, type RowOf, select } from '../../db/select.ts'
 import { buildVisibility, isVisibleTo } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'

@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { editionVisibility, inList, type Visibility, buildVisibility, isVisibleTo } from '../../db/visibility.ts'
+import { editionVisibility, type Visibility, buildVisibility, isVisibleTo } from '../../db/visibility.ts'
+import { inList } from '../../db/conditions.ts'
 import type { RoleCode } from '../../domain/accounts/access.ts'
 import { writers } from './contract.ts'
 

@@ -1,6 +1,6 @@
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
-import { files } from '../../db/schema/files/files.ts'
+import { files } from '../../db/schema/files.ts'
 import { pickChanges, isEmpty, updateVersion } from '../../db/write.ts'
 import { cleanFileName } from '../../domain/files/names.ts'
 import { checkMove, openEditions } from '../editions/index.ts'

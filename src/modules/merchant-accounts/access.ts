@@ -1,6 +1,6 @@
 import { and, eq, getTableColumns } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import { merchantAccounts } from '../../db/schema/editions.ts'
+import { merchantAccounts } from '../../db/schema/merchant-accounts.ts'
 import { select } from '../../db/select.ts'
 import { isPaymentService, isServiceAvailable } from '../../domain/refunds/merchant-accounts.ts'
 import type { GatewayAccount } from '../../gateways/payments/payments.ts'

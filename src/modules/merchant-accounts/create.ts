@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { commit, abortUnless } from '../../db/commit.ts'
-import { merchantAccounts } from '../../db/schema/editions.ts'
+import { merchantAccounts } from '../../db/schema/merchant-accounts.ts'
 import { insert } from '../../db/write.ts'
 import { AppError } from '../../domain/errors.ts'
 import { buildSortKey } from '../../domain/text/fold.ts'

@@ -1,7 +1,7 @@
 import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { buildOrderBy, paginate } from '../../db/paginate.ts'
-import { merchantAccounts } from '../../db/schema/editions.ts'
+import { merchantAccounts } from '../../db/schema/merchant-accounts.ts'
 import { select } from '../../db/select.ts'
 import { buildVisibility, isVisibleTo, isVisibleIn } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'

@@ -1,6 +1,6 @@
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
-import { merchantAccounts } from '../../db/schema/editions.ts'
+import { merchantAccounts } from '../../db/schema/merchant-accounts.ts'
 import { pickChanges, isEmpty, updateVersion } from '../../db/write.ts'
 import type { UpdateMerchantAccountInput } from './contract.ts'
 import type { MerchantAccountRow } from './queries.ts'

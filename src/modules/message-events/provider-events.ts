@@ -1,7 +1,7 @@
 import { getTableColumns, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import type { Statement } from '../../db/database.ts'
-import { transactionalEmails } from '../../db/schema/messaging/transactional-emails.ts'
+import { transactionalEmails } from '../../db/schema/transactional-emails.ts'
 import { AppError, notFound } from '../../domain/errors.ts'
 import type { ProviderEvent } from '../../domain/messaging/messaging.ts'
 import {

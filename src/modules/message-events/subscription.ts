@@ -1,6 +1,6 @@
 import { and, eq, isNull } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import { users } from '../../db/schema/users.ts'
+import { users } from '../../db/schema/customers.ts'
 import { select } from '../../db/select.ts'
 import { mintLinkToken } from '../../domain/campaigns/link-tokens.ts'
 import { mintPreferencesToken } from '../../domain/consents/consent-tokens.ts'

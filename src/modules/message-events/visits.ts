@@ -1,6 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm'
 import type { CampaignEventsMessage, JobCtx } from '../../context.ts'
-import { campaignLinks, campaigns } from '../../db/schema/messaging/campaigns.ts'
+import { campaignLinks, campaigns } from '../../db/schema/campaigns.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { select } from '../../db/select.ts'
 import { isMachine, parseReference, toRecipientEvent } from '../../domain/campaigns/recipient-events.ts'

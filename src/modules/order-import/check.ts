@@ -20,7 +20,7 @@ import { dayMs, toIso } from '../../domain/time/instants.ts'
 import { formatFullName } from '../../domain/accounts/users.ts'
 import type { ImportState, TransactionRow } from './state.ts'
 import type { ImportEdition } from './writes.ts'
-import type { OrderRow } from '../../db/schema/sales/orders.ts'
+import type { OrderRow } from '../../db/rows.ts'
 
 export type { OrderOutcome }
 

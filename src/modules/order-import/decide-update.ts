@@ -22,7 +22,7 @@ import {
 } from './order-rows.ts'
 import type { PurchaseRow, TransactionRow } from './state.ts'
 import { type DecisionContext, buildInsert, type PurchaseChange, type PurchaseDetails, type Write } from './writes.ts'
-import type { OrderRow } from '../../db/schema/sales/orders.ts'
+import type { OrderRow } from '../../db/rows.ts'
 
 export interface OrderToUpdate {
   order: OrderRow

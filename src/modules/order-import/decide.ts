@@ -31,7 +31,7 @@ import { toAnnouncedUser, type OrderDecision, type ResolvedOrder } from './order
 import type { ImportState } from './state.ts'
 import { ProductWarnings } from './warn-about-products.ts'
 import type { DecisionContext, ImportEdition, PurchaseChange, Write } from './writes.ts'
-import type { OrderRow } from '../../db/schema/sales/orders.ts'
+import type { OrderRow } from '../../db/rows.ts'
 
 export interface GroupDecision {
   outcomes: readonly OrderOutcome[]

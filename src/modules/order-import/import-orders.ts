@@ -31,7 +31,7 @@ import {
 } from './state.ts'
 import { buildImportStatements } from './statements.ts'
 import { type DecisionContext, type ImportEdition, listInsertedRows } from './writes.ts'
-import type { OrderRow } from '../../db/schema/sales/orders.ts'
+import type { OrderRow } from '../../db/rows.ts'
 import { buildPurchaseEvent } from '../purchases/index.ts'
 
 export interface ImportRun {

@@ -7,7 +7,7 @@ import type { ResolvedItem, WantedUnit } from '../../domain/orders/reconcile-pur
 import { readConnectedAccount } from '../../domain/refunds/merchant-accounts.ts'
 import type { UserRow } from './state.ts'
 import type { DecisionContext, PurchaseChange, Write } from './writes.ts'
-import type { OrderRow } from '../../db/schema/sales/orders.ts'
+import type { OrderRow } from '../../db/rows.ts'
 
 /** An order whose customer, holders and products are resolved to ids. */
 export interface ResolvedOrder {

@@ -1,12 +1,14 @@
 import { getTableColumns, type InferSelectModel, type SQL, sql, type Table } from 'drizzle-orm'
 import { readInTransaction, type TransactionRead } from '../../db/commit.ts'
 import type { Database, NamedRows } from '../../db/database.ts'
-import * as catalog from '../../db/schema/sales/catalog.ts'
-import * as sales from '../../db/schema/sales/orders.ts'
-import { type editionCustomers, users as userTable } from '../../db/schema/users.ts'
+import type { OrderRow } from '../../db/rows.ts'
+import * as catalog from '../../db/schema/catalog.ts'
+import { orders as orderTable, type transactions } from '../../db/schema/orders.ts'
+import { purchases } from '../../db/schema/purchases.ts'
+import { type editionCustomers, users as userTable } from '../../db/schema/customers.ts'
 import { decodeAs, type Fields, fromJson, type Query } from '../../db/select.ts'
 import { isSharedOutside } from '../../db/customers.ts'
-import { inList } from '../../db/visibility.ts'
+import { inList } from '../../db/conditions.ts'
 import { hashOrderId, mayContainAddress } from '../../domain/orders/erased-order-ids.ts'
 import type { ExternalOrder } from '../../domain/orders/external-orders.ts'
 import { fold } from '../../domain/text/fold.ts'
@@ -16,8 +18,8 @@ export type ProductRow = typeof catalog.products.$inferInsert
 export type VariantRow = typeof catalog.variants.$inferInsert
 export type OptionRow = typeof catalog.options.$inferSelect
 export type LocationRow = typeof catalog.locations.$inferSelect
-export type PurchaseRow = typeof sales.purchases.$inferSelect
-export type TransactionRow = typeof sales.transactions.$inferSelect
+export type PurchaseRow = typeof purchases.$inferSelect
+export type TransactionRow = typeof transactions.$inferSelect
 
 export type EditionValues = Pick<
   typeof editionCustomers.$inferSelect,
@@ -41,7 +43,7 @@ export interface ExtraReads {
 
 export interface ImportState {
   /** By external id, also orders of erased customers whose external id was replaced by its hash. */
-  orders: ReadonlyMap<string, sales.OrderRow>
+  orders: ReadonlyMap<string, OrderRow>
   /** By order id. */
   purchases: ReadonlyMap<string, readonly PurchaseRow[]>
   payments: ReadonlyMap<string, TransactionRow>
@@ -172,7 +174,7 @@ function buildNameQueries(edition_id: string, group: readonly ExternalOrder[], {
 }
 
 const buildContentQueries = ({ existingOrders, queryUsers, existingPurchases }: Sources) => ({
-  existingPurchases: selectAllColumns(sales.purchases, sql`select * from ${existingPurchases} order by id`),
+  existingPurchases: selectAllColumns(purchases, sql`select * from ${existingPurchases} order by id`),
   payments: sql<TransactionRow>`select * from transactions where type = 'payment'
     and order_id in (select id from (${existingOrders}))`,
   orderPeople: queryUsers(sql`id in (select user_id from (${existingOrders})
@@ -189,14 +191,14 @@ function buildStateQueries(scope: LoadScope, group: OrderGroup, reads: ExtraRead
   const sources = buildSources(scope, group)
   return {
     ...(reads.hashes ? buildHashQuery(scope) : {}),
-    orders: selectAllColumns(sales.orders, sources.existingOrders),
+    orders: selectAllColumns(orderTable, sources.existingOrders),
     ...buildNameQueries(scope.edition_id, group.orders, sources),
     ...(reads.contents ? buildContentQueries(sources) : {}),
   }
 }
 
 /** An order that has its id comes before one whose id was replaced by the hash of the same id. */
-const mapOrders = (rows: readonly sales.OrderRow[], { erasedIds }: OrderGroup): Map<string, sales.OrderRow> =>
+const mapOrders = (rows: readonly OrderRow[], { erasedIds }: OrderGroup): Map<string, OrderRow> =>
   new Map([
     ...rows.flatMap((row) => {
       const externalId = erasedIds.get(row.external_id ?? '')

@@ -2,7 +2,7 @@ import type { PaymentAmounts } from '../../domain/data-imports/imported-amounts.
 import type { OrderOutcome } from './check.ts'
 import type { EditionValues, ImportState, PurchaseRow, TransactionRow } from './state.ts'
 import { listInsertedRows, type PurchaseDetails, type Write } from './writes.ts'
-import type { OrderRow } from '../../db/schema/sales/orders.ts'
+import type { OrderRow } from '../../db/rows.ts'
 import type { Contact } from '../../domain/accounts/users.ts'
 
 /** What an import changed about a person. */

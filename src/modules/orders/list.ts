@@ -9,10 +9,10 @@ import {
   maxSortedOffset,
   paginate,
 } from '../../db/paginate.ts'
-import { orders } from '../../db/schema/sales/orders.ts'
+import { orders } from '../../db/schema/orders.ts'
 import { isShortSearch, maxNewest } from '../../db/search.ts'
 import type { RowOf } from '../../db/select.ts'
-import { inList } from '../../db/visibility.ts'
+import { inList } from '../../db/conditions.ts'
 import { invalid, parameterError } from '../../domain/errors.ts'
 import type { OrderBy, Page, PageRequest } from '../../domain/page.ts'
 import { editionSummaryFields } from '../editions/index.ts'

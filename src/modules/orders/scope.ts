@@ -1,17 +1,17 @@
 import { inEditions } from '../../db/customers.ts'
 import { eq, type SQL, sql } from 'drizzle-orm'
-import { orders } from '../../db/schema/sales/orders.ts'
-import { users } from '../../db/schema/users.ts'
+import { orders } from '../../db/schema/orders.ts'
+import { users } from '../../db/schema/customers.ts'
 import type { SearchScope } from '../../db/search.ts'
 import {
   getActingReach,
-  inList,
   listReachedOrganizations,
   seesOrganization,
   buildVisibility,
   isVisibleTo,
   isVisibleIn,
 } from '../../db/visibility.ts'
+import { inList } from '../../db/conditions.ts'
 import { type Caller, getReach } from '../../domain/accounts/access.ts'
 import type { OrderFilters } from './contract.ts'
 

@@ -12,9 +12,9 @@ import {
   foldNeedle,
 } from '../../db/search.ts'
 import { buildAddressText, buildContactText, buildNameText, type CustomerView, inEditions } from '../../db/customers.ts'
-import { orders } from '../../db/schema/sales/orders.ts'
-import { users } from '../../db/schema/users.ts'
-import { inList } from '../../db/visibility.ts'
+import { orders } from '../../db/schema/orders.ts'
+import { users } from '../../db/schema/customers.ts'
+import { inList } from '../../db/conditions.ts'
 import { listPhoneDigits } from '../../domain/text/fold.ts'
 import { listIndexedTerms, type SearchTerm } from '../../domain/text/trigrams.ts'
 import type { OrderFilters } from './contract.ts'

@@ -1,7 +1,7 @@
 import type { z } from '@hono/zod-openapi'
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { selectAccessKey } from '../../db/visibility.ts'
+import { selectAccessKey } from '../../db/images.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import type { RowOf, Nullable } from '../../db/select.ts'
 import { buildImageOrNull } from '../../domain/files/addresses.ts'

@@ -1,7 +1,6 @@
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
-import { erasures } from '../../db/schema/personal-data.ts'
-import { users } from '../../db/schema/users.ts'
+import { erasures, users } from '../../db/schema/customers.ts'
 import { insert, updateVersion } from '../../db/write.ts'
 import type { LoadedUser } from '../users/index.ts'
 import type { EraseUserInput } from './contract.ts'

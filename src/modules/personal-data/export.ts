@@ -1,6 +1,6 @@
 import { and, eq, gt, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { campaigns } from '../../db/schema/messaging/campaigns.ts'
+import { campaigns } from '../../db/schema/campaigns.ts'
 import { select } from '../../db/select.ts'
 import { isRecord } from '../../domain/text/json.ts'
 import type { Language } from '../../domain/languages.ts'

@@ -1,6 +1,6 @@
 import { eq, sql } from 'drizzle-orm'
 import type { Database, Statement } from '../../db/database.ts'
-import { orders } from '../../db/schema/sales/orders.ts'
+import { orders } from '../../db/schema/orders.ts'
 import { rebuildOrderText } from '../../db/search.ts'
 import { update } from '../../db/write.ts'
 import { containsContactInWord, type ErasedContacts } from '../../domain/erasure.ts'

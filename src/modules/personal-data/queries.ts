@@ -1,6 +1,6 @@
 import { eq, getTableColumns, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import { erasures } from '../../db/schema/personal-data.ts'
+import { erasures } from '../../db/schema/customers.ts'
 import { select } from '../../db/select.ts'
 import type { Channel } from '../../domain/messaging/messaging.ts'
 import type { ChannelAddress } from '../../domain/messaging/suppressions.ts'

@@ -1,6 +1,6 @@
 import { and, eq, gt, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import { campaigns } from '../../db/schema/messaging/campaigns.ts'
+import { campaigns } from '../../db/schema/campaigns.ts'
 import { select } from '../../db/select.ts'
 import { containsContact, containsContactInWord, type ErasedContacts, listSpellings } from '../../domain/erasure.ts'
 import { firstIdAt } from '../../domain/ids.ts'

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { commitPart } from '../../db/commit.ts'
-import { refundBatches } from '../../db/schema/sales/refund-batches.ts'
+import { refundBatches } from '../../db/schema/refunds.ts'
 import { updateVersion } from '../../db/write.ts'
 import { addPlan } from '../../domain/refunds/refund-batches.ts'
 import { buildAccountFinder, loadNextOrders, planNextOrder } from './next-orders.ts'

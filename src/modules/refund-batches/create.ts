@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
-import { refundBatches } from '../../db/schema/sales/refund-batches.ts'
+import { refundBatches } from '../../db/schema/refunds.ts'
 import { insert } from '../../db/write.ts'
 import { editionArchived, fieldError, invalid } from '../../domain/errors.ts'
 import {

@@ -3,7 +3,7 @@ import type { PurchaseStatus } from '../../domain/orders/purchases.ts'
 import { eq, gt, gte, lt, type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { buildPaymentRemainder, buildPurchaseShare } from '../../db/refunds.ts'
-import { purchases } from '../../db/schema/sales/orders.ts'
+import { purchases } from '../../db/schema/purchases.ts'
 import { decodeAs, fromFlag, type Query, buildSelectList } from '../../db/select.ts'
 import {
   type BatchFilter,

@@ -1,6 +1,6 @@
 import type { JobCtx } from '../../context.ts'
 import type { Statement } from '../../db/database.ts'
-import { refundBatches } from '../../db/schema/sales/refund-batches.ts'
+import { refundBatches } from '../../db/schema/refunds.ts'
 import { updateVersion } from '../../db/write.ts'
 import { superuser } from '../../domain/accounts/access.ts'
 import { listChanges, systemActor } from '../../domain/audit.ts'

@@ -1,6 +1,6 @@
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
-import { refundBatches } from '../../db/schema/sales/refund-batches.ts'
+import { refundBatches } from '../../db/schema/refunds.ts'
 import { updateVersion } from '../../db/write.ts'
 import { mayAt, pickOrganizationRoles } from '../../domain/accounts/access.ts'
 import { AppError } from '../../domain/errors.ts'

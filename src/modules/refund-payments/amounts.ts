@@ -3,7 +3,7 @@ import type { Statement } from '../../db/database.ts'
 import { abortUnless } from '../../db/commit.ts'
 import type { TransactionStatus } from '../../domain/orders/orders.ts'
 import { getAmount, type RefundedPurchase } from './refund.ts'
-import type { RefundRow } from '../../db/schema/sales/refunds.ts'
+import type { RefundRow } from '../../db/rows.ts'
 
 /** The signs with which an amount is added to the refunded and to the reserved amount. */
 interface Move {

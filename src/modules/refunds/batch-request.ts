@@ -8,7 +8,7 @@ import type { Announcement } from '../webhooks/index.ts'
 import { buildApproval, buildApprovedColumns, type Payout } from './decisions/approval.ts'
 import { buildCreateStatements, buildRefundRow, type PaidOrder } from './create.ts'
 import { splitRemaining } from './refundable-order.ts'
-import type { RefundRow } from '../../db/schema/sales/refunds.ts'
+import type { RefundRow } from '../../db/rows.ts'
 
 /** What a batch requests for one order. */
 export interface BatchRequest {

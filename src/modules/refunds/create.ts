@@ -4,7 +4,8 @@ import { abortUnless, requireOneChange, commit, retryLostRaces } from '../../db/
 import type { Statement } from '../../db/database.ts'
 import { buildReferenceTotal } from '../../db/refunds.ts'
 import { editions } from '../../db/schema/editions.ts'
-import { refundRequests, type RefundRow } from '../../db/schema/sales/refunds.ts'
+import { refundRequests } from '../../db/schema/refunds.ts'
+import type { RefundRow } from '../../db/rows.ts'
 import { insertWhere } from '../../db/write.ts'
 import {
   actAs,

@@ -1,7 +1,7 @@
 import { emptyCalculation } from './calculation/start-and-reset.ts'
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
-import { segments } from '../../db/schema/messaging/segments.ts'
+import { segments } from '../../db/schema/segments.ts'
 import { insert } from '../../db/write.ts'
 import { doesNotExist } from '../../domain/errors.ts'
 import { buildSearchText, buildSortKey } from '../../domain/text/fold.ts'

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { requireOneChange, commit } from '../../db/commit.ts'
-import { segments } from '../../db/schema/messaging/segments.ts'
+import { segments } from '../../db/schema/segments.ts'
 import { update } from '../../db/write.ts'
 import { AppError } from '../../domain/errors.ts'
 import { segmentLifecycle } from '../../domain/segments.ts'

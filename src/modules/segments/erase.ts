@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import { segments } from '../../db/schema/messaging/segments.ts'
+import { segments } from '../../db/schema/segments.ts'
 import { updateVersion } from '../../db/write.ts'
 import { type ErasedContacts, eraseContacts, eraseInExpression } from '../../domain/erasure.ts'
 import { recordAudit } from '../audit-log/index.ts'

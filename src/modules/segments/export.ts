@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { segmentExports } from '../../db/schema/messaging/segments.ts'
+import { segmentExports } from '../../db/schema/segments.ts'
 import { viewCustomers } from '../../db/customers.ts'
 import { insert } from '../../db/write.ts'
 import { byteOrderMark, type CsvValue, formatCsvRecord } from '../../domain/text/csv.ts'

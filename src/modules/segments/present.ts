@@ -1,6 +1,6 @@
 import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../context.ts'
-import { segments } from '../../db/schema/messaging/segments.ts'
+import { segments } from '../../db/schema/segments.ts'
 import type { RowOf } from '../../db/select.ts'
 import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
 import { calculateSegmentProgress, exclusionReasons, isStale } from '../../domain/segments.ts'

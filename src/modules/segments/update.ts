@@ -1,6 +1,6 @@
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
-import { segments } from '../../db/schema/messaging/segments.ts'
+import { segments } from '../../db/schema/segments.ts'
 import { updateVersion } from '../../db/write.ts'
 import { buildSearchText, buildSortKey } from '../../domain/text/fold.ts'
 import { checkMove, openEditions } from '../editions/index.ts'

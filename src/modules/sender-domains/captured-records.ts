@@ -1,6 +1,6 @@
 import { asc, eq } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import { capturedDnsRecords } from '../../db/schema/messaging/sender-domains.ts'
+import { capturedDnsRecords } from '../../db/schema/captures.ts'
 import { select } from '../../db/select.ts'
 import { insertAll, remove } from '../../db/write.ts'
 import { notFound } from '../../domain/errors.ts'

@@ -1,7 +1,7 @@
 import { eq, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { requireOneChange, commit } from '../../db/commit.ts'
-import { senderDomains } from '../../db/schema/messaging/sender-domains.ts'
+import { senderDomains } from '../../db/schema/sender-domains.ts'
 import { select } from '../../db/select.ts'
 import { insertWhere } from '../../db/write.ts'
 import { toHex } from '../../domain/text/encoding.ts'

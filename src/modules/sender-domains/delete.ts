@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { requireOneChange, commit } from '../../db/commit.ts'
-import { senderDomains } from '../../db/schema/messaging/sender-domains.ts'
+import { senderDomains } from '../../db/schema/sender-domains.ts'
 import { remove } from '../../db/write.ts'
 import type { SenderDomainRow } from './queries.ts'
 

@@ -2,7 +2,7 @@ import { and, eq, ne } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
-import { senderDomains } from '../../db/schema/messaging/sender-domains.ts'
+import { senderDomains } from '../../db/schema/sender-domains.ts'
 import { updateVersion } from '../../db/write.ts'
 import { AppError, fieldError, LostRace, permissionDenied } from '../../domain/errors.ts'
 import {

@@ -1,7 +1,7 @@
 import { eq, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { commit, requireOneChange } from '../../db/commit.ts'
-import { suppressions } from '../../db/schema/consents.ts'
+import { suppressions } from '../../db/schema/suppressions.ts'
 import { insert, remove, splitIntoParameters } from '../../db/write.ts'
 import { fieldError, invalid } from '../../domain/errors.ts'
 import { normalizeAddress } from '../../domain/messaging/suppressions.ts'

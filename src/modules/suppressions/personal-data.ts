@@ -1,7 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Statement } from '../../db/database.ts'
-import { suppressions } from '../../db/schema/consents.ts'
-import { softBounces } from '../../db/schema/messaging/campaigns.ts'
+import { suppressions, softBounces } from '../../db/schema/suppressions.ts'
 import { remove } from '../../db/write.ts'
 import { hashAddress, type ChannelAddress } from '../../domain/messaging/suppressions.ts'
 

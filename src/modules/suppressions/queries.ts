@@ -1,6 +1,6 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import { suppressions } from '../../db/schema/consents.ts'
+import { suppressions } from '../../db/schema/suppressions.ts'
 import { select } from '../../db/select.ts'
 import {
   deadAddressReasons,

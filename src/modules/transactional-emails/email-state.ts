@@ -1,5 +1,5 @@
 import type { JobCtx } from '../../context.ts'
-import { transactionalEmails } from '../../db/schema/messaging/transactional-emails.ts'
+import { transactionalEmails } from '../../db/schema/transactional-emails.ts'
 import type { RowOf } from '../../db/select.ts'
 import { describeMissingProvider, noProvider, providerNotConfigured } from '../../domain/messaging/messaging.ts'
 import { transactionalEmailLifecycle } from '../../domain/messaging/transactional-emails.ts'

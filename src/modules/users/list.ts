@@ -10,7 +10,7 @@ import {
   listCustomerTerms,
   maxNewest,
 } from '../../db/search.ts'
-import { inList } from '../../db/visibility.ts'
+import { inList } from '../../db/conditions.ts'
 import { getReach } from '../../domain/accounts/access.ts'
 import type { OrderBy, Page, PageRequest } from '../../domain/page.ts'
 import { listIndexedTerms, type SearchTerm } from '../../domain/text/trigrams.ts'

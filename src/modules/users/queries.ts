@@ -9,9 +9,10 @@ import {
 } from '../../db/customers.ts'
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { users } from '../../db/schema/users.ts'
+import { users } from '../../db/schema/customers.ts'
 import { decodeAs, type RowOf, buildSelectList } from '../../db/select.ts'
-import { inList, isVisibleTo } from '../../db/visibility.ts'
+import { inList } from '../../db/conditions.ts'
+import { isVisibleTo } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 

@@ -1,6 +1,6 @@
 import { getTableColumns, type SQL, sql } from 'drizzle-orm'
-import { purchases } from '../../db/schema/sales/orders.ts'
-import { users } from '../../db/schema/users.ts'
+import { purchases } from '../../db/schema/purchases.ts'
+import { users } from '../../db/schema/customers.ts'
 import { walletPasses } from '../../db/schema/wallet.ts'
 import type { RowOf } from '../../db/select.ts'
 import { buildContactColumn } from '../../db/customers.ts'

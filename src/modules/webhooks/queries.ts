@@ -1,7 +1,7 @@
 import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { buildOrderBy, paginate } from '../../db/paginate.ts'
-import { webhookDeliveries, webhookEndpoints, webhookEvents } from '../../db/schema/messaging/webhooks.ts'
+import { webhookDeliveries, webhookEndpoints, webhookEvents } from '../../db/schema/webhooks.ts'
 import { fromJson, jsonFlag, select } from '../../db/select.ts'
 import { buildVisibility, isVisibleIn, isVisibleTo } from '../../db/visibility.ts'
 import type { OutageRow } from '../../db/outages.ts'

@@ -1,7 +1,7 @@
 import { and, eq } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { requireOneChange, commit } from '../../db/commit.ts'
-import { webhookEndpoints } from '../../db/schema/messaging/webhooks.ts'
+import { webhookEndpoints } from '../../db/schema/webhooks.ts'
 import { pickChanges, insert, isEmpty, remove, updateVersion } from '../../db/write.ts'
 import { fieldError, invalid } from '../../domain/errors.ts'
 import { buildSortKey } from '../../domain/text/fold.ts'

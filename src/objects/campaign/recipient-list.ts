@@ -11,7 +11,7 @@ import {
 } from '../../db/paginate.ts'
 import { renderStatement } from '../../db/database.ts'
 import { containsTerms } from '../../db/search.ts'
-import { inList } from '../../db/visibility.ts'
+import { inList } from '../../db/conditions.ts'
 import type {
   RecipientFilters,
   RecipientSearch,

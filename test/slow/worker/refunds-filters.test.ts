@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { refundRequests } from '../../../src/db/schema/sales/refunds.ts'
+import type { refundRequests } from '../../../src/db/schema/refunds.ts'
 import { refundReasons, refundSources, refundStatuses } from '../../../src/domain/refunds/refunds.ts'
 import { rootToken } from '../../support/api.ts'
 import { listIds, readAs } from '../../support/lists.ts'

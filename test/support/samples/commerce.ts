@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { dataImports } from '../../../src/db/schema/data-imports.ts'
-import { purchases } from '../../../src/db/schema/sales/orders.ts'
+import { purchases } from '../../../src/db/schema/purchases.ts'
 import { update } from '../../../src/db/write.ts'
 import { buildNumberKey } from '../../../src/domain/orders/orders.ts'
 import { next, write } from '../seeding/rows.ts'

@@ -4,10 +4,9 @@ import { create } from '../api.ts'
 import { givenOrganization, type Organization } from './organizations.ts'
 import { db, freshId, next, randomBytes, seededAt, unique, write } from './rows.ts'
 import { insert, insertAll } from '../../../src/db/write.ts'
-import { accounts, members } from '../../../src/db/schema/organizations.ts'
+import { accounts, members, accessTokens } from '../../../src/db/schema/accounts.ts'
 import { generateToken, tokenPreviewLength } from '../../../src/domain/accounts/tokens.ts'
 import { toHex, sha256 } from '../../../src/domain/text/encoding.ts'
-import { accessTokens } from '../../../src/db/schema/auth.ts'
 import { buildSortKey } from '../../../src/domain/text/fold.ts'
 
 export interface Member {

@@ -1,9 +1,4 @@
-import {
-  webhookEndpoints,
-  webhookDeliveries,
-  webhookEvents,
-  webhookAttempts,
-} from '../../../src/db/schema/messaging/webhooks.ts'
+import { webhookEndpoints, webhookDeliveries, webhookEvents, webhookAttempts } from '../../../src/db/schema/webhooks.ts'
 import { freshId, next, randomBytes, seededAt, type WidePlace, write } from './rows.ts'
 import { mintSecret } from '../../../src/domain/webhooks/webhook-signature.ts'
 import { insertAll } from '../../../src/db/write.ts'

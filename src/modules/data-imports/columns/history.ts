@@ -7,7 +7,7 @@ import {
   importSourceHistory,
 } from '../../../db/schema/data-imports.ts'
 import { select } from '../../../db/select.ts'
-import { inList } from '../../../db/visibility.ts'
+import { inList } from '../../../db/conditions.ts'
 import { splitIntoParameters } from '../../../db/write.ts'
 import {
   defaultOptions,

@@ -3,7 +3,7 @@ import { ordersPerChunk, type PreviewAction } from '../../../domain/data-imports
 import { toMajor } from '../../../domain/money.ts'
 import { type ImportRun, previewGroup, type OrderRecord, listInsertedRows } from '../../order-import/index.ts'
 import type { ImportRow } from '../background/steps.ts'
-import type { OrderRow } from '../../../db/schema/sales/orders.ts'
+import type { OrderRow } from '../../../db/rows.ts'
 import { takeGroup, type PlannedGroup, type PlannedOrder, planOrders } from '../run/plan-orders.ts'
 import { type Headers, loadHeaders } from '../reports/rows.ts'
 import { loadOrders, selectOrdersAfter, mapStagedOrders } from '../run/read-orders.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../../db/database.ts'
-import { inList } from '../../../db/visibility.ts'
+import { inList } from '../../../db/conditions.ts'
 import type { PurchaseStatus } from '../../../domain/orders/purchases.ts'
 import {
   type PurchaseEventRow,

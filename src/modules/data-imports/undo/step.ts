@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { requireChanges } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
-import { inList } from '../../../db/visibility.ts'
+import { inList } from '../../../db/conditions.ts'
 import type {
   CatalogueStagePosition,
   OrdersStagePosition,

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
-import { files } from '../../../db/schema/files/files.ts'
+import { files } from '../../../db/schema/files.ts'
 import { type RowOf, select } from '../../../db/select.ts'
 import { isPrivate, isVariant, openSignedAddress, type Variant } from '../../../domain/files/addresses.ts'
 import { isImageType } from '../../../domain/files/types.ts'

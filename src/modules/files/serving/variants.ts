@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
-import { files } from '../../../db/schema/files/files.ts'
+import { files } from '../../../db/schema/files.ts'
 import { select } from '../../../db/select.ts'
 import { buildDerivedKey, type DerivedVariant } from '../../../domain/files/addresses.ts'
 import type { OpenObject } from '../../../gateways/files/files.ts'

@@ -2,7 +2,7 @@ import { sql, eq, getTableColumns, lte } from 'drizzle-orm'
 import type { Ctx, JobCtx } from '../../../context.ts'
 import { requireOneChange, commit, commitPart } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
-import { fileUploads } from '../../../db/schema/files/files.ts'
+import { fileUploads } from '../../../db/schema/files.ts'
 import { insert, remove } from '../../../db/write.ts'
 import { AppError, fieldError, invalid, notFound, LostRace } from '../../../domain/errors.ts'
 import {

@@ -1,7 +1,7 @@
 import { and, eq, gte, isNull, sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import { requireOneChange, commit } from '../../../db/commit.ts'
-import { purchases, purchaseUses } from '../../../db/schema/sales/orders.ts'
+import { purchases, purchaseUses } from '../../../db/schema/purchases.ts'
 import { update } from '../../../db/write.ts'
 import { checkRevertible } from '../../../domain/orders/purchases.ts'
 import { openEditions } from '../../editions/index.ts'

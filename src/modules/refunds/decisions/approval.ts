@@ -15,7 +15,7 @@ import { enqueueEmails } from '../../transactional-emails/index.ts'
 import type { Announcement } from '../../webhooks/index.ts'
 import { requireSharedPaymentCover } from '../reserve.ts'
 import type { RefundableOrder } from '../refundable-order.ts'
-import type { RefundRow } from '../../../db/schema/sales/refunds.ts'
+import type { RefundRow } from '../../../db/rows.ts'
 
 /** How a refund is paid. */
 export interface Payout {

@@ -1,6 +1,6 @@
 import type { Ctx } from '../../../context.ts'
 import { commit } from '../../../db/commit.ts'
-import { refundRequests } from '../../../db/schema/sales/refunds.ts'
+import { refundRequests } from '../../../db/schema/refunds.ts'
 import { updateVersion } from '../../../db/write.ts'
 import { checkRefundTransition } from '../../../domain/refunds/refund-amounts.ts'
 import { openEditions } from '../../editions/index.ts'

@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { claimUntil, isClaimable, isClaimed } from '../../../db/claims.ts'
 import { decodeAs, fromJson, type Query } from '../../../db/select.ts'
-import { inList, inWords } from '../../../db/visibility.ts'
+import { inList, inWords } from '../../../db/conditions.ts'
 import type { ClaimedEndpoint, DeliveryClaim } from '../../../domain/webhooks/webhook-sender.ts'
 import { maxInFlight, openDeliveryStatuses } from '../../../domain/webhooks/webhooks.ts'
 

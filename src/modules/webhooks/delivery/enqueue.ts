@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { isClaimable } from '../../../db/claims.ts'
-import { inList } from '../../../db/visibility.ts'
+import { inList } from '../../../db/conditions.ts'
 import { isInProgress, isWaiting } from './claim.ts'
 
 const endpointsPerSweep = 1000

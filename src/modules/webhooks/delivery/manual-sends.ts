@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import { requireChanges, requireOneChange, commit } from '../../../db/commit.ts'
-import { webhookDeliveries } from '../../../db/schema/messaging/webhooks.ts'
+import { webhookDeliveries } from '../../../db/schema/webhooks.ts'
 import { select } from '../../../db/select.ts'
-import { inWords } from '../../../db/visibility.ts'
+import { inWords } from '../../../db/conditions.ts'
 import { update } from '../../../db/write.ts'
 import { AppError, fieldError, invalid } from '../../../domain/errors.ts'
 import {

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
-import { inList } from '../../../db/visibility.ts'
+import { inList } from '../../../db/conditions.ts'
 import { firstIdAt } from '../../../domain/ids.ts'
 import { openDeliveryStatuses } from '../../../domain/webhooks/webhooks.ts'
 

@@ -1,4 +1,4 @@
-import { emailMessages } from '../../../../src/db/schema/messaging/email-messages.ts'
+import { emailMessages } from '../../../../src/db/schema/email-messages.ts'
 import type { Block } from '../../../../src/domain/email/blocks/blocks.ts'
 import { freshId, next, seededTimes, write } from '../rows.ts'
 import { insertAll } from '../../../../src/db/write.ts'

@@ -1,5 +1,5 @@
 import { eq, getTableColumns } from 'drizzle-orm'
-import { segments } from '../../../../src/db/schema/messaging/segments.ts'
+import { segments } from '../../../../src/db/schema/segments.ts'
 import { select } from '../../../../src/db/select.ts'
 import { create } from '../../api.ts'
 import { db, freshId, next, seededAt, type WidePlace, write } from '../rows.ts'

@@ -1,4 +1,4 @@
-import { suppressions } from '../../../../src/db/schema/consents.ts'
+import { suppressions } from '../../../../src/db/schema/suppressions.ts'
 import { insertAll } from '../../../../src/db/write.ts'
 import { freshId, next, seededAt, write } from '../rows.ts'
 

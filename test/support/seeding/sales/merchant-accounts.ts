@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
-import { editions, merchantAccounts } from '../../../../src/db/schema/editions.ts'
+import { editions } from '../../../../src/db/schema/editions.ts'
+import { merchantAccounts } from '../../../../src/db/schema/merchant-accounts.ts'
 import { insert, insertAll, update } from '../../../../src/db/write.ts'
 import { create } from '../../api.ts'
 import { freshId, next, seededAt, write } from '../rows.ts'

@@ -1,6 +1,6 @@
 import type { Shop } from './orders.ts'
 import { type Reply, post } from '../../api.ts'
-import { refundBatches } from '../../../../src/db/schema/sales/refund-batches.ts'
+import { refundBatches } from '../../../../src/db/schema/refunds.ts'
 import { freshId, next, type Place, seededAt, write } from '../rows.ts'
 import { insertAll } from '../../../../src/db/write.ts'
 

@@ -1,0 +1,51 @@
+-- People who sign in, their roles, and the tokens they call the API with.
+
+-- People who sign in. One account may be a member of several organizations.
+create table accounts (
+  id text primary key,
+  email text not null unique,
+  created_at integer not null,
+  last_seen_at integer
+) strict, without rowid;
+
+-- Which role an account has in an organization, or in one of its editions.
+create table members (
+  id text primary key,
+  organization_id text not null references organizations (id),
+  edition_id text references editions (id),
+  account_id text not null references accounts (id),
+  role text not null check (role in ('admin', 'manager', 'viewer')),
+  first_name text not null,
+  last_name text not null,
+  created_at integer not null
+) strict, without rowid;
+-- An account is a member once per organization and edition.
+create unique index members_once on members (organization_id, account_id, coalesce(edition_id, ''));
+-- Finds the roles of the account that calls.
+create index members_of_account on members (account_id);
+-- Serves the list of members of an organization.
+create index members_by_created on members (organization_id, created_at, id);
+
+-- API tokens. A token ends with the token that created it and with the membership its creator acted by.
+create table access_tokens (
+  id text primary key,
+  account_id text not null references accounts (id),
+  organization_id text references organizations (id),
+  parent_id text references access_tokens (id),
+  minter_member_id text,
+  -- How many tokens stand above this one.
+  generation integer not null default 0,
+  name text not null,
+  name_key text not null,
+  token_hash text not null unique,
+  prefix text not null,
+  scopes text not null,
+  expires_at integer,
+  revoked_at integer,
+  last_used_at integer,
+  -- When a use after its end was last recorded.
+  refused_at integer,
+  created_at integer not null
+) strict, without rowid;
+-- Serves the list of tokens of an account.
+create index access_tokens_of_account on access_tokens (account_id, created_at, id);

@@ -1,0 +1,77 @@
+-- E-mails that follow from an action.
+
+-- Which message an edition sends on which occasion.
+create table triggers (
+  id text primary key,
+  organization_id text not null references organizations (id),
+  edition_id text not null references editions (id),
+  kind text not null,
+  channel text not null,
+  email_message_id text references email_messages (id),
+  is_active integer not null default 1 check (is_active in (0, 1)),
+  created_at integer not null,
+  modified_at integer not null,
+  unique (edition_id, kind, channel)
+) strict, without rowid;
+-- Finds what sends a message before the message is deleted.
+create index triggers_of_message on triggers (email_message_id) where email_message_id is not null;
+
+-- One row per message that follows from an action: receipts, consent confirmations, refund confirmations.
+create table transactional_emails (
+  id text primary key,
+  organization_id text not null references organizations (id),
+  edition_id text references editions (id),
+  order_id text references orders (id),
+  user_id text not null references users (id),
+  kind text not null,
+  email_message_id text,
+  -- The answer that the message asks to confirm, by its id, and by its key with the wording that is shown.
+  consent_record_id text,
+  confirmation text check (json_valid(confirmation)),
+  refund_request_id text references refund_requests (id),
+  -- The attempt that the message reports. One that fails late and is repeated is confirmed again.
+  refund_attempt integer,
+  -- What the message says of the refund, as it was then.
+  refund text check (json_valid(refund)),
+  language text not null,
+  recipient text not null,
+  status text not null,
+  attempts integer not null default 0,
+  due_at integer,
+  claimed_until integer,
+  -- What is handed to the provider, from just before the first call until the end, so that a repeated call is the same.
+  content text check (json_valid(content)),
+  provider text,
+  first_call_at integer,
+  -- True if a call was made whose answer never came.
+  is_doubtful integer not null default 0 check (is_doubtful in (0, 1)),
+  provider_id text,
+  error_code text,
+  error_detail text not null default '',
+  -- What a pending message waits for at the provider, and since when. `due_at` is its next attempt.
+  waiting_reason text,
+  waiting_since integer,
+  sent_at integer,
+  created_at integer not null,
+  modified_at integer not null,
+  check (case kind when 'receipt' then order_id is not null and email_message_id is not null and edition_id is not null
+    when 'consent_confirmation' then consent_record_id is not null and confirmation is not null
+    else order_id is null and refund_request_id is not null and refund_attempt is not null and refund is not null end),
+  unique (order_id, kind)
+) strict, without rowid;
+-- Finds messages whose next attempt is due.
+create index transactional_emails_due on transactional_emails (due_at) where status = 'pending';
+-- Finds the message that has waited longest.
+create index transactional_emails_waiting on transactional_emails (waiting_since)
+  where status = 'pending' and waiting_since is not null;
+-- Finds the messages of a customer for exports and erasures.
+create index transactional_emails_of_user on transactional_emails (user_id);
+-- Finds the confirmation that was sent for an answer.
+create index transactional_emails_of_consent_record on transactional_emails (consent_record_id, created_at)
+  where consent_record_id is not null;
+-- Finds the confirmation that an unsubscribed address was asked for.
+create index transactional_emails_of_confirmed_address on transactional_emails (organization_id, recipient, created_at)
+  where kind = 'consent_confirmation';
+-- A refund attempt is reported once per kind of message.
+create unique index transactional_emails_of_refund on transactional_emails (refund_request_id, kind, refund_attempt)
+  where refund_request_id is not null;

@@ -1,0 +1,35 @@
+-- What gateways record and answer instead of calling the outside world, in development and tests.
+
+-- What the capture gateways recorded instead of sending. A repeated call with the same key records nothing.
+create table captured_messages (
+  seq integer primary key,
+  id text not null unique,
+  channel text not null,
+  call_key text not null,
+  position integer not null,
+  reference text not null,
+  sender text not null,
+  recipient text not null,
+  reply_to text,
+  subject text not null default '',
+  html text not null default '',
+  body text not null,
+  headers text not null default '{}' check (json_valid(headers)),
+  created_at integer not null,
+  unique (channel, call_key, position)
+) strict;
+-- Serves the mailbox of a recipient.
+create index captured_messages_of_recipient on captured_messages (recipient, seq);
+
+-- What the capture gateway for DNS answers, in development and tests.
+create table captured_dns_records (
+  name text not null,
+  value text not null,
+  primary key (name, value)
+) strict, without rowid;
+
+-- Root keys that callbacks are verified with in development and tests, where the platform is not asked for its own.
+create table captured_wallet_keys (
+  key_value text primary key,
+  expires_at integer not null
+) strict, without rowid;

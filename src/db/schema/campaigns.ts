@@ -1,0 +1,106 @@
+// npm run schema makes this file from migrations/0019_campaigns.sql and src/db/column-types.ts.
+//
+// Campaigns by e-mail and SMS. A Durable Object for each campaign stores its recipients.
+
+import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { types } from '../column-types.ts'
+
+/** A campaign, with the counters its Durable Object reports. */
+export const campaigns = sqliteTable('campaigns', {
+  seq: integer().primaryKey(),
+  id: text().notNull().unique(),
+  organization_id: text().notNull(), // references organizations (id)
+  edition_id: text().notNull(), // references editions (id)
+  segment_id: text().notNull(), // references segments (id)
+  /** The segment that the campaign was last started with, as it was then. */
+  segment_snapshot: text({ mode: 'json' }).$type<typeof types.campaigns.segment_snapshot.value>(),
+  name: text().notNull(),
+  name_key: text().notNull(),
+  search: text().notNull(),
+  channel: text({ enum: types.campaigns.channel }).notNull(),
+  email_message_id: text(), // references email_messages (id)
+  /** The message of a finished campaign, once the message is deleted. */
+  deleted_message_id: text(),
+  sms_body: text({ mode: 'json' }).$type<typeof types.campaigns.sms_body.value>().notNull().default({}),
+  /** Missing translations that were accepted when the campaign was last scheduled or sent. */
+  accepted_translations: text({ mode: 'json' })
+    .$type<typeof types.campaigns.accepted_translations.value>()
+    .notNull()
+    .default([]),
+  status: text({ enum: types.campaigns.status }).notNull(),
+  scheduled_at: integer(),
+  total_recipients: integer().notNull().default(0),
+  sent_count: integer().notNull().default(0),
+  failed_count: integer().notNull().default(0),
+  skipped_count: integer().notNull().default(0),
+  delivered_count: integer().notNull().default(0),
+  opened_count: integer().notNull().default(0),
+  clicked_count: integer().notNull().default(0),
+  bounced_count: integer().notNull().default(0),
+  unsubscribed_count: integer().notNull().default(0),
+  user_count: integer().notNull().default(0),
+  error_message: text().notNull().default(''),
+  /** What a campaign in status `sending` waits for at its provider, since when, and when the next attempt is due. */
+  waiting_reason: text(),
+  waiting_since: integer(),
+  next_attempt_at: integer(),
+  started_at: integer(),
+  completed_at: integer(),
+  /** The number of the last start. Reports of the Durable Object about an earlier run are ignored. */
+  run: integer().notNull().default(0),
+  /** The revision of the Durable Object's state that this row shows. */
+  revision: integer().notNull().default(0),
+  heartbeat_at: integer(),
+  version: integer().notNull().default(1),
+  created_at: integer().notNull(),
+  modified_at: integer().notNull(),
+})
+
+/** The texts of a campaign as of its start, so that a repeated call to the provider sends the same messages. */
+export const campaignContents = sqliteTable(
+  'campaign_contents',
+  {
+    campaign_id: text().notNull(), // references campaigns (id)
+    /** The run that stored the texts. A retry sends the texts of an earlier run. */
+    run: integer().notNull(),
+    language: text({ enum: types.campaign_contents.language }).notNull(),
+    subject: text().notNull(),
+    html: text().notNull(),
+    text: text().notNull(),
+    /** Positions in `campaign_links`, in the order in which the template names them. */
+    links: text({ mode: 'json' }).$type<typeof types.campaign_contents.links.value>().notNull(),
+    /** Names and senders that all messages of the campaign share. */
+    context: text({ mode: 'json' }).$type<typeof types.campaign_contents.context.value>().notNull(),
+    created_at: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.campaign_id, table.run, table.language] })],
+)
+
+/** The tracked links of a campaign. Sent messages name them by position, so rows never change. */
+export const campaignLinks = sqliteTable(
+  'campaign_links',
+  {
+    campaign_id: text().notNull(), // references campaigns (id)
+    position: integer().notNull(),
+    url: text().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.campaign_id, table.position] })],
+)
+
+/**
+ * Whether a person received, opened and clicked a campaign, for the conditions of segments. `campaign_id` is not a
+ * foreign key: a campaign that sent messages cannot be deleted, and the check would need an index that every
+ * message writes to.
+ */
+export const campaignReceipts = sqliteTable(
+  'campaign_receipts',
+  {
+    organization_id: text().notNull(), // references organizations (id)
+    user_id: text().notNull(), // references users (id)
+    campaign_id: text().notNull(),
+    received_at: integer(),
+    opened_at: integer(),
+    clicked_at: integer(),
+  },
+  (table) => [primaryKey({ columns: [table.user_id, table.campaign_id] })],
+)

@@ -1,0 +1,70 @@
+// npm run schema makes this file from migrations/0016_transactional_emails.sql and src/db/column-types.ts.
+//
+// E-mails that follow from an action.
+
+import { integer, sqliteTable, text, unique } from 'drizzle-orm/sqlite-core'
+import { types } from '../column-types.ts'
+
+/** Which message an edition sends on which occasion. */
+export const triggers = sqliteTable(
+  'triggers',
+  {
+    id: text().primaryKey(),
+    organization_id: text().notNull(), // references organizations (id)
+    edition_id: text().notNull(), // references editions (id)
+    kind: text().notNull(),
+    channel: text().notNull(),
+    email_message_id: text(), // references email_messages (id)
+    is_active: integer({ mode: 'boolean' }).notNull().default(true),
+    created_at: integer().notNull(),
+    modified_at: integer().notNull(),
+  },
+  (table) => [unique().on(table.edition_id, table.kind, table.channel)],
+)
+
+/** One row per message that follows from an action: receipts, consent confirmations, refund confirmations. */
+export const transactionalEmails = sqliteTable(
+  'transactional_emails',
+  {
+    id: text().primaryKey(),
+    organization_id: text().notNull(), // references organizations (id)
+    edition_id: text(), // references editions (id)
+    order_id: text(), // references orders (id)
+    user_id: text().notNull(), // references users (id)
+    kind: text({ enum: types.transactional_emails.kind }).notNull(),
+    email_message_id: text(),
+    /** The answer that the message asks to confirm, by its id, and by its key with the wording that is shown. */
+    consent_record_id: text(),
+    confirmation: text({ mode: 'json' }).$type<typeof types.transactional_emails.confirmation.value>(),
+    refund_request_id: text(), // references refund_requests (id)
+    /** The attempt that the message reports. One that fails late and is repeated is confirmed again. */
+    refund_attempt: integer(),
+    /** What the message says of the refund, as it was then. */
+    refund: text({ mode: 'json' }).$type<typeof types.transactional_emails.refund.value>(),
+    language: text({ enum: types.transactional_emails.language }).notNull(),
+    recipient: text().notNull(),
+    status: text({ enum: types.transactional_emails.status }).notNull(),
+    attempts: integer().notNull().default(0),
+    due_at: integer(),
+    claimed_until: integer(),
+    /**
+     * What is handed to the provider, from just before the first call until the end, so that a repeated call is the
+     * same.
+     */
+    content: text(),
+    provider: text(),
+    first_call_at: integer(),
+    /** True if a call was made whose answer never came. */
+    is_doubtful: integer({ mode: 'boolean' }).notNull().default(false),
+    provider_id: text(),
+    error_code: text(),
+    error_detail: text().notNull().default(''),
+    /** What a pending message waits for at the provider, and since when. `due_at` is its next attempt. */
+    waiting_reason: text(),
+    waiting_since: integer(),
+    sent_at: integer(),
+    created_at: integer().notNull(),
+    modified_at: integer().notNull(),
+  },
+  (table) => [unique().on(table.order_id, table.kind)],
+)
