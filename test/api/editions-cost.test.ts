@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { createEdition } from '../../src/modules/editions/create.ts'
 import { examineEdition } from '../../src/modules/editions/health/health.ts'
 import { readEditionChoices } from '../../src/modules/editions/meta/meta.ts'
-import { findEdition, listEditions } from '../../src/modules/editions/queries.ts'
+import { listEditions } from '../../src/modules/editions/list.ts'
+import { findEdition } from '../../src/modules/editions/queries.ts'
 import { updateEdition } from '../../src/modules/editions/update.ts'
 import { createContextAt } from '../support/context.ts'
 import { seedReceiptMessage } from '../support/seeding/messaging/email-messages.ts'
@@ -28,9 +29,14 @@ describe('the database', () => {
 
   it('answers a page of listEditions with two simultaneous queries', async () => {
     const ctx = createContextAt(Date.now())
-    await listEditions(ctx, { page: 1, size: 100, after: null }, [], {
-      organization_id: (await givenOrganization()).id,
-    })
+    await listEditions(
+      ctx,
+      { page: 1, size: 100, after: null },
+      {
+        ordering: [],
+        organization_id: (await givenOrganization()).id,
+      },
+    )
     expect(ctx.db.meter).toMatchObject({ queries: 2, round_trips: 1 })
   })
 

@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { commit } from '../../src/db/commit.ts'
 import { announceAll, type Announcement } from '../../src/modules/webhooks/index.ts'
 import { exampleData } from '../../src/modules/webhooks/events/example-contract.ts'
-import { listDeliveries } from '../../src/modules/webhooks/delivery/list.ts'
-import { findDelivery, findEndpoint, listEndpoints } from '../../src/modules/webhooks/queries.ts'
+import { listWebhookDeliveries } from '../../src/modules/webhooks/delivery/list.ts'
+import { listWebhooks } from '../../src/modules/webhooks/list.ts'
+import { findDelivery, findEndpoint } from '../../src/modules/webhooks/queries.ts'
 import { recoverDeliveries } from '../../src/modules/webhooks/delivery/manual-sends.ts'
 import { createContextAt } from '../support/context.ts'
 import { seedShop } from '../support/seeding/sales/orders.ts'
@@ -24,12 +25,12 @@ describe('the database', () => {
       is_superuser: false,
       grants: [{ organization_id: shop.organization_id, edition_id: null, role: 'admin' }],
     })
-    await findEndpoint(ctx, endpoint.id)
+    const loadedEndpoint = await findEndpoint(ctx, endpoint.id)
     await findDelivery(ctx, endpoint.id, delivery?.id ?? '')
     expect(ctx.db.meter).toMatchObject({ queries: 2, round_trips: 2 })
     expect(ctx.db.meter.rows_read).toBeLessThan(10)
-    await listDeliveries(ctx, endpoint, page, { ordering: [] })
-    await listEndpoints(ctx, page, [], { organization_id: shop.organization_id })
+    await listWebhookDeliveries(ctx, page, { ordering: [] }, loadedEndpoint)
+    await listWebhooks(ctx, page, { ordering: [], organization_id: shop.organization_id })
     expect(ctx.db.meter).toMatchObject({ queries: 6, round_trips: 4 })
   })
 
@@ -40,7 +41,7 @@ describe('the database', () => {
     await seedDeliveries(place, busy.id, 500)
     await seedDeliveries(place, mine.id, 2)
     const ctx = createContextAt(Date.now())
-    await listDeliveries(ctx, mine, page, { ordering: [], status: 'failed' })
+    await listWebhookDeliveries(ctx, page, { ordering: [], status: 'failed' }, await findEndpoint(ctx, mine.id))
     expect(ctx.db.meter.rows_read).toBeLessThan(30)
     const before = ctx.db.meter.rows_read
     await recoverDeliveries(ctx, mine, { since: 0 })

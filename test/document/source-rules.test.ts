@@ -17,6 +17,21 @@ it('the platform keeps every line of the log, because the Worker chooses which r
   expect(new Set(rates.map(([, rate]) => rate))).toEqual(new Set(['1']))
 })
 
+async function readSources(folder: string): Promise<{ path: string; text: string }[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  const paths = entries
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .map(({ parentPath, name }) => join(parentPath, name))
+  return Promise.all(paths.map(async (path) => ({ path, text: await readFile(path, 'utf8') })))
+}
+
+it('every list is in the list.ts of its slice, or of a part of its slice', async () => {
+  const sources = await readSources('src')
+  const callers = sources.filter(({ path, text }) => path !== 'src/db/paginate.ts' && /\bpaginate\(/.test(text))
+  expect(callers.map(({ path }) => path).filter((path) => !/^src\/modules\/.*\/list\.ts$/.test(path))).toEqual([])
+  expect(callers.length).toBeGreaterThan(20)
+})
+
 /** Tables that only one slice reads and writes, as the schema declares them. */
 const owners = {
   suppressions: 'src/modules/suppressions/',
@@ -25,15 +40,11 @@ const owners = {
 }
 
 it.each(Object.entries(owners))('only the slice that owns %s names the table in statements', async (table, owner) => {
-  const files = (await readdir('src', { recursive: true, withFileTypes: true }))
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
-    .map(({ parentPath, name }) => join(parentPath, name))
-    .filter((path) => !path.startsWith('src/db/schema/'))
   const naming = new RegExp(`\\b(from|into|join|update|table)\\s+${table}\\b`)
-  const matchingFiles = await Promise.all(
-    files.map(async (path) => (naming.test(await readFile(path, 'utf8')) ? [path] : [])),
-  )
-  const paths = matchingFiles.flat()
+  const sources = await readSources('src')
+  const paths = sources
+    .filter(({ path, text }) => !path.startsWith('src/db/schema/') && naming.test(text))
+    .map(({ path }) => path)
   expect(paths.filter((path) => !path.startsWith(owner))).toEqual([])
   expect(paths.length).toBeGreaterThan(0)
 })

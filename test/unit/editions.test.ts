@@ -11,7 +11,7 @@ import {
   decidePublishedAt,
 } from '../../src/domain/editions/editions.ts'
 import { dayMs } from '../../src/domain/time/instants.ts'
-import { buildStatus } from '../../src/modules/editions/queries.ts'
+import { buildStatus } from '../../src/modules/editions/list.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { givenEvent, givenOrganization } from '../support/seeding/organizations.ts'
 import { db } from '../support/seeding/rows.ts'

@@ -8,9 +8,9 @@ import type { AppContext, AppEnv } from '../env.ts'
 import { restrictToRoles, checkPermission, checkPermissionOn, type Located } from './permission.ts'
 import {
   buildPageLinks,
-  type ListFilters,
+  type ListRequest,
   listRequestedOrganizations,
-  pickFilters,
+  pickListRequest,
   readPageRequest,
 } from '../requests/list-query.ts'
 import { logError } from '../log.ts'
@@ -50,10 +50,7 @@ export function mountList<
   operation: Operation<P, Q, z.ZodNever, R>,
   handling: {
     load?: (ctx: Ctx, params: z.output<P>) => Promise<Loaded>
-    list: (
-      ctx: Ctx,
-      input: { query: z.output<Q>; filters: ListFilters<Q>; page: PageRequest; loaded: Loaded },
-    ) => Promise<Page<Row>>
+    list: (ctx: Ctx, page: PageRequest, query: ListRequest<Q>, loaded: Loaded) => Promise<Page<Row>>
     present: (row: Row, ctx: Ctx) => unknown
     /** Adds fields next to `results`. */
     extend?: (ctx: Ctx, loaded: Loaded) => Promise<object>
@@ -69,12 +66,12 @@ export function mountList<
       organizationIds: listRequestedOrganizations(ctx.caller),
       query: query as { page: number },
     }
-    const page = await handling.list(restrictToRoles(ctx, operation), {
-      query,
-      filters: pickFilters<Q>(query),
-      page: readPageRequest(requestedList),
+    const page = await handling.list(
+      restrictToRoles(ctx, operation),
+      readPageRequest(requestedList),
+      pickListRequest<Q>(query),
       loaded,
-    })
+    )
     const { next, previous } = buildPageLinks(page, requestedList)
     const results = await Promise.all(page.rows.map((row) => handling.present(row, ctx)))
     const links = [next && `<${next}>; rel="next"`, previous && `<${previous}>; rel="prev"`].filter(

@@ -138,13 +138,9 @@ type PageName = 'page' | 'page_size' | 'cursor'
 /** The filters and the ordering of a list query. */
 export type ListRequest<Query extends z.ZodType> = Omit<z.output<Query>, PageName>
 
-/** The filters of a list query. */
-export type ListFilters<Query extends z.ZodType> = Omit<ListRequest<Query>, 'ordering'>
-
-export function pickFilters<Query extends z.ZodType>(query: z.output<Query>): ListFilters<Query> {
-  const parameters = query as Record<PageName | 'ordering', unknown>
-  const { ordering: _ordering, page: _page, page_size: _size, cursor: _cursor, ...filters } = parameters
-  return filters as ListFilters<Query>
+export function pickListRequest<Query extends z.ZodType>(query: z.output<Query>): ListRequest<Query> {
+  const { page: _page, page_size: _size, cursor: _cursor, ...request } = query as Record<PageName, unknown>
+  return request as ListRequest<Query>
 }
 
 /** The list that a request reads. A cursor is valid for the list that it was made for. */

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { Id, KnownEmail, PersonName, Timestamp } from '../../http/fields.ts'
-import { ListPage, type ListFilters, IdFilter, InstantFilter, listQuery } from '../../http/requests/list-query.ts'
+import { ListPage, type ListRequest, IdFilter, InstantFilter, listQuery } from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
 
 const Change = z.object({
@@ -91,4 +91,4 @@ export const listAuditLog = operation({
   response: ListPage(AuditEntry),
 })
 
-export type AuditFilters = ListFilters<typeof listAuditLog.query>
+export type AuditQuery = ListRequest<typeof listAuditLog.query>

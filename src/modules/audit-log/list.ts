@@ -1,13 +1,14 @@
-import { eq, getTableColumns, gte, lt, type SQL, sql } from 'drizzle-orm'
+import { eq, getTableColumns, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
+import { buildConditions, equals, type FilterTable, isBefore, isFrom } from '../../db/filters.ts'
 import { buildOrderBy, maxIndexedOffset, paginate } from '../../db/paginate.ts'
 import { auditLog } from '../../db/schema/audit-log.ts'
 import { accounts, members } from '../../db/schema/accounts.ts'
 import type { RowOf } from '../../db/select.ts'
 import { buildVisibility, isVisibleIn } from '../../db/visibility.ts'
 import { invalid, parameterError } from '../../domain/errors.ts'
-import type { OrderBy, Page, PageRequest } from '../../domain/page.ts'
-import type { AuditFilters } from './contract.ts'
+import type { Page, PageRequest } from '../../domain/page.ts'
+import type { AuditQuery } from './contract.ts'
 
 const entry = getTableColumns(auditLog)
 
@@ -24,22 +25,27 @@ export type AuditRow = RowOf<typeof columns>
 
 const visibility = buildVisibility(sql`${entry.organization_id}`, sql`null`)
 
+const filters: FilterTable<Omit<AuditQuery, 'organization_id'>> = {
+  actor_id: equals(entry.actor_id),
+  action: equals(entry.action),
+  resource_type: equals(entry.resource_type),
+  resource_id: equals(entry.resource_id),
+  created_after: isFrom(entry.created_at),
+  created_before: isBefore(entry.created_at),
+}
+
 /** One page of the entries of an organisation, newest first. Only the superuser sees entries without an organisation. */
-export async function listAuditEntries(
-  ctx: Ctx,
-  page: PageRequest,
-  ordering: readonly OrderBy<'created'>[],
-  filters: AuditFilters,
-): Promise<Page<AuditRow>> {
-  if (filters.organization_id === undefined && !ctx.caller.is_superuser)
+export async function listAuditLog(ctx: Ctx, page: PageRequest, query: AuditQuery): Promise<Page<AuditRow>> {
+  const { organization_id, ordering } = query
+  if (organization_id === undefined && !ctx.caller.is_superuser)
     throw invalid(parameterError('organization_id', 'required', 'This parameter is required.'))
-  const organizationId = filters.organization_id ?? ''
+  const organizationId = organization_id ?? ''
   return paginate(ctx.db, page, {
     from: sql`audit_log indexed by audit_log_by_time`,
     where: [
       eq(entry.organization_id, organizationId),
-      isVisibleIn(ctx.caller, visibility, { organization_id: filters.organization_id }),
-      ...buildConditions(filters),
+      isVisibleIn(ctx.caller, visibility, { organization_id }),
+      ...buildConditions(filters, query),
     ],
     orderBy: buildOrderBy(ordering, '-created', { created: sql`${entry.created_at}` }),
     id: sql`${entry.id}`,
@@ -51,17 +57,4 @@ export async function listAuditEntries(
         where membership.account_id = audit_log.actor_id and membership.organization_id = ${organizationId})`,
     maxOffset: maxIndexedOffset,
   })
-}
-
-function buildConditions(filters: AuditFilters): SQL[] {
-  const { actor_id, action, resource_type, resource_id, created_after, created_before } = filters
-  const conditions = [
-    actor_id === undefined ? null : eq(entry.actor_id, actor_id),
-    action === undefined ? null : eq(entry.action, action),
-    resource_type === undefined ? null : eq(entry.resource_type, resource_type),
-    resource_id === undefined ? null : eq(entry.resource_id, resource_id),
-    created_after === undefined ? null : gte(entry.created_at, created_after),
-    created_before === undefined ? null : lt(entry.created_at, created_before),
-  ]
-  return conditions.filter((condition) => condition !== null)
 }

@@ -1,39 +1,17 @@
-import { and, eq, getTableColumns, isNull, or, type SQL, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, or, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { selectAccessKey } from '../../db/images.ts'
 import { buildVisibility, isVisibleTo } from '../../db/visibility.ts'
-import { buildOrderBy, paginate } from '../../db/paginate.ts'
-import { accessTokens, members } from '../../db/schema/accounts.ts'
+import { accessTokens } from '../../db/schema/accounts.ts'
+import { members } from '../../db/schema/accounts.ts'
 import { fromJson, select, selectValues } from '../../db/select.ts'
 import type { Caller, MemberRole, RoleCode, Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
-import type { Page, PageRequest } from '../../domain/page.ts'
-import { maxListedEditions, type TokenQuery } from './contract.ts'
-import { isLineageValid } from './authenticate.ts'
+import { maxListedEditions } from './contract.ts'
 
 export type AccessTokenRow = typeof accessTokens.$inferSelect
 
-const columns = getTableColumns(accessTokens)
-
-export function listTokens(ctx: Ctx, page: PageRequest, { ordering }: TokenQuery): Promise<Page<AccessTokenRow>> {
-  const { caller } = ctx
-  const boundTo = caller.credential.organization_id
-  const { id, account_id, organization_id, name_key, created_at, revoked_at, expires_at } = columns
-  return paginate(ctx.db, page, {
-    from: sql`${accessTokens}`,
-    id: sql`${id}`,
-    where: [
-      eq(account_id, caller.id),
-      isNull(revoked_at),
-      sql`(${expires_at} is null or ${expires_at} > ${ctx.now()})`,
-      isLineageValid(ctx.now()),
-      ...(boundTo ? [eq(organization_id, boundTo)] : []),
-    ],
-    orderBy: buildOrderBy(ordering, '-created', { created: sql`${created_at}`, name: sql`${name_key}` }),
-    columns,
-    joins: sql`join ${accessTokens} on ${id} = page.id`,
-  })
-}
+export const tokenColumns = getTableColumns(accessTokens)
 
 /** The roles that can create and revoke tokens of others. */
 export const adminRoles: readonly RoleCode[] = ['OA']
@@ -42,12 +20,19 @@ export const adminRoles: readonly RoleCode[] = ['OA']
 export async function findToken(ctx: Ctx, id: string): Promise<AccessTokenRow & { tenant: Tenant | null }> {
   const { caller } = ctx
   const boundTo = caller.credential.organization_id
-  const isOwn = and(eq(columns.account_id, caller.id), boundTo ? eq(columns.organization_id, boundTo) : undefined)
-  const isAdministered = isVisibleTo(caller, buildVisibility(sql`${columns.organization_id}`, sql`null`), adminRoles)
+  const isOwn = and(
+    eq(accessTokens.account_id, caller.id),
+    boundTo ? eq(accessTokens.organization_id, boundTo) : undefined,
+  )
+  const isAdministered = isVisibleTo(
+    caller,
+    buildVisibility(sql`${accessTokens.organization_id}`, sql`null`),
+    adminRoles,
+  )
   const row = await ctx.db.first(
-    select(columns)
+    select(tokenColumns)
       .from(accessTokens)
-      .where(and(eq(columns.id, id), or(isOwn, isAdministered))),
+      .where(and(eq(accessTokens.id, id), or(isOwn, isAdministered))),
   )
   if (!row) throw notFound()
   return { ...row, tenant: null }
@@ -92,9 +77,9 @@ export const findCallingToken = async (
 ): Promise<Pick<AccessTokenRow, 'expires_at' | 'generation'> | undefined> =>
   ctx.caller.credential.kind === 'token'
     ? ctx.db.first(
-        select({ expires_at: columns.expires_at, generation: columns.generation })
+        select({ expires_at: accessTokens.expires_at, generation: accessTokens.generation })
           .from(accessTokens)
-          .where(eq(columns.id, ctx.caller.credential.id ?? '')),
+          .where(eq(accessTokens.id, ctx.caller.credential.id ?? '')),
       )
     : undefined
 

@@ -1,8 +1,9 @@
 import { mount, mountList, createRouter } from '../../http/operations/mount.ts'
+import { listAccessTokens } from './list.ts'
 import * as contract from './contract.ts'
 import { createToken } from './create-token.ts'
 import { presentCreatedToken, presentToken, presentUserInfo } from './present.ts'
-import { findToken, listTokens, readUserInfo } from './queries.ts'
+import { findToken, readUserInfo } from './queries.ts'
 import { revokeToken } from './revoke-token.ts'
 
 export const authRoutes = createRouter()
@@ -10,7 +11,7 @@ export const authRoutes = createRouter()
 mount(authRoutes, contract.getUserInfo, { handle: (ctx) => readUserInfo(ctx), present: presentUserInfo })
 
 mountList(authRoutes, contract.listAccessTokens, {
-  list: (ctx, { query, page }) => listTokens(ctx, page, query),
+  list: listAccessTokens,
   present: presentToken,
 })
 

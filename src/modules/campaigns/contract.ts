@@ -22,14 +22,7 @@ import {
   waitingFields,
 } from '../../http/fields.ts'
 import { type RoleCode, roleCodes } from '../../domain/accounts/access.ts'
-import {
-  type ListRequest,
-  ListPage,
-  type ListFilters,
-  IdFilter,
-  listQuery,
-  TextFilter,
-} from '../../http/requests/list-query.ts'
+import { type ListRequest, ListPage, IdFilter, listQuery, TextFilter } from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
 import { FieldProblem } from '../../http/problem.ts'
 
@@ -260,8 +253,7 @@ const listCampaignsQuery = listQuery({
     search: TextFilter.optional().openapi({ description: 'Finds campaigns whose name contains this text.' }),
   },
 })
-export type CampaignFilters = ListFilters<typeof listCampaignsQuery>
-export type CampaignOrdering = z.output<typeof listCampaignsQuery>['ordering']
+export type CampaignQuery = ListRequest<typeof listCampaignsQuery>
 
 export const listCampaigns = operation({
   id: 'listCampaigns',

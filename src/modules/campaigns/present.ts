@@ -12,7 +12,8 @@ import type { SegmentSummary } from '../../http/fields.ts'
 import type { Campaign, CampaignDetail, CampaignRecipient, CampaignStats } from './contract.ts'
 import type { CampaignRow } from './delivery/campaign-row.ts'
 import { measureCampaign } from './sms-sizes.ts'
-import type { CampaignCounters, CampaignListRow, ListedRecipient } from './queries.ts'
+import type { ListedRecipient } from './list.ts'
+import type { CampaignCounters, CampaignListRow } from './queries.ts'
 
 /** Presents the segment as it was when the campaign was started, and as it is before that. */
 function presentSegment(row: CampaignListRow): z.input<typeof SegmentSummary> {

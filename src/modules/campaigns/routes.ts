@@ -6,7 +6,8 @@ import * as contract from './contract.ts'
 import { createCampaign } from './create.ts'
 import { deleteCampaign } from './delete.ts'
 import { presentCampaign, presentCampaignItem, presentRecipient, presentStats } from './present.ts'
-import { loadCounters, findCampaign, listCampaigns, listRecipients } from './queries.ts'
+import { listCampaignRecipients, listCampaigns } from './list.ts'
+import { findCampaign, loadCounters } from './queries.ts'
 import { cancelCampaign, retryFailedRecipients, scheduleCampaign, sendCampaignNow } from './transitions.ts'
 import { updateCampaign } from './update.ts'
 
@@ -21,7 +22,7 @@ const addWarnings = async (answer: CampaignWithWarnings, { warnings }: ApprovedC
 export const campaignRoutes = createRouter()
 
 mountList(campaignRoutes, contract.listCampaigns, {
-  list: (ctx, { query, filters, page }) => listCampaigns(ctx, page, query.ordering, filters),
+  list: listCampaigns,
   present: presentCampaignItem,
 })
 
@@ -84,6 +85,6 @@ mount(campaignRoutes, contract.getCampaignStats, {
 
 mountList(campaignRoutes, contract.listCampaignRecipients, {
   load: (ctx, { id }) => findAuthorizedCampaign(ctx, id),
-  list: (ctx, { loaded, query, page }) => listRecipients(ctx, loaded, page, query),
+  list: listCampaignRecipients,
   present: presentRecipient,
 })

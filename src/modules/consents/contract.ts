@@ -27,7 +27,7 @@ import {
 import {
   BooleanFilter,
   ListPage,
-  type ListFilters,
+  type ListRequest,
   IdFilter,
   listQuery,
   TextFilter,
@@ -210,7 +210,7 @@ export const listConsents = operation({
   response: ListPage(Consent),
 })
 
-export type ConsentFilters = ListFilters<typeof listConsents.query>
+export type ConsentQuery = ListRequest<typeof listConsents.query>
 
 export const createConsent = operation({
   id: 'createConsent',

@@ -1,20 +1,16 @@
-import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { containsFolded } from '../../db/search.ts'
-import { buildOrderBy, paginate } from '../../db/paginate.ts'
 import { consents, consentStats } from '../../db/schema/consents.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { select, type Nullable } from '../../db/select.ts'
 import { inList } from '../../db/conditions.ts'
-import { type Visibility, isVisibleTo, isVisibleIn } from '../../db/visibility.ts'
+import { type Visibility, isVisibleTo } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { Language } from '../../domain/languages.ts'
-import type { OrderBy, Page, PageRequest } from '../../domain/page.ts'
 import { type EditionSummaryRow, editionSummaryFields } from '../editions/index.ts'
 import { type OrganizationSummaryRow, organizationSummaryFields } from '../organizations/index.ts'
-import type { ConsentFilters } from './contract.ts'
 
 export type DefinitionRow = typeof consents.$inferSelect
 
@@ -31,7 +27,7 @@ export type ConsentRow = Omit<DefinitionRow, 'organization_id' | 'edition_id'> &
   Stats & { default_language: Language | null }
 
 /** Edition roles also see the organisation's definitions, which apply in their editions. */
-const definitionVisibility: Visibility = {
+export const definitionVisibility: Visibility = {
   inOrganizations: (ids) => inList(sql`consents.organization_id`, ids),
   inEditions: (ids) => sql`(${inList(sql`consents.edition_id`, ids)} or (consents.edition_id is null
     and consents.organization_id in (select organization_id from editions where ${inList(sql`editions.id`, ids)})))`,
@@ -44,49 +40,12 @@ const tenantFields = {
 }
 
 /** The definition's columns come last, so that its ids win over those of a missing edition. */
-const columns = { ...tenantFields, ...stats, ...getTableColumns(consents) }
-
-type Ordering = readonly OrderBy<'created' | 'modified' | 'name' | 'position'>[]
-
-function buildConditions(ctx: Ctx, filters: ConsentFilters): SQL[] {
-  const { organization_id, edition_id, type, is_active, search } = filters
-  return [
-    isVisibleIn(ctx.caller, definitionVisibility, filters),
-    ...(organization_id ? [eq(consents.organization_id, organization_id)] : []),
-    ...(edition_id ? [eq(consents.edition_id, edition_id)] : []),
-    ...(type ? [eq(consents.type, type)] : []),
-    ...(is_active === undefined ? [] : [eq(consents.is_active, is_active)]),
-    ...(search ? [containsFolded(sql`${consents.search}`, search)] : []),
-  ]
-}
-
-export const listConsents = (
-  ctx: Ctx,
-  page: PageRequest,
-  ordering: Ordering,
-  filters: ConsentFilters,
-): Promise<Page<ConsentRow>> =>
-  paginate(ctx.db, page, {
-    from: sql`${consents}`,
-    id: sql`${consents.id}`,
-    where: buildConditions(ctx, filters),
-    orderBy: buildOrderBy(ordering, '-created', {
-      created: sql`${consents.created_at}`,
-      modified: sql`${consents.modified_at}`,
-      name: sql`${consents.name_key}`,
-      position: sql`${consents.position}`,
-    }),
-    columns,
-    joins: sql`join ${consents} on ${consents.id} = page.id
-      join ${consentStats} on ${consentStats.consent_id} = ${consents.id}
-      join ${organizations} on ${organizations.id} = ${consents.organization_id}
-      left join ${editions} on ${editions.id} = ${consents.edition_id}`,
-  })
+export const definitionColumns = { ...tenantFields, ...stats, ...getTableColumns(consents) }
 
 /** Finds a definition with the tenant that decides who may change it. */
 export async function findConsent(ctx: Ctx, id: string): Promise<ConsentRow & { tenant: Tenant }> {
   const row = await ctx.db.first(
-    select(columns)
+    select(definitionColumns)
       .from(consents)
       .innerJoin(consentStats, eq(consentStats.consent_id, consents.id))
       .innerJoin(organizations, eq(organizations.id, consents.organization_id))

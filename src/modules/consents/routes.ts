@@ -1,20 +1,22 @@
 import { mount, mountList, createRouter } from '../../http/operations/mount.ts'
 import { answerConsent } from './answers/answer.ts'
+import { listConsents } from './list.ts'
+import { listConsentRecords, listUserConsents } from './answers/list.ts'
 import * as answers from './answer-contract.ts'
-import { findAnswerSubject, findUser, listAnswers, listRecords } from './answers/answer-queries.ts'
+import { findAnswerSubject, findUser } from './answers/answer-queries.ts'
 import * as contract from './contract.ts'
 import { createConsent } from './create.ts'
 import { deleteConsent } from './delete.ts'
 import { presentConsent } from './present.ts'
 import { presentAnswer, presentProof, presentRecord } from './answers/present-answer.ts'
 import { findProof } from './answers/proof.ts'
-import { findConsent, findReadableConsent, listConsents } from './queries.ts'
+import { findConsent, findReadableConsent } from './queries.ts'
 import { updateConsent } from './update.ts'
 
 export const consentRoutes = createRouter()
 
 mountList(consentRoutes, contract.listConsents, {
-  list: (ctx, { query, filters, page }) => listConsents(ctx, page, query.ordering, filters),
+  list: listConsents,
   present: presentConsent,
 })
 
@@ -45,13 +47,13 @@ mount(consentRoutes, contract.deleteConsent, {
 
 mountList(consentRoutes, answers.listUserConsents, {
   load: (ctx, { id }) => findUser(ctx, id),
-  list: (ctx, { loaded, query, page }) => listAnswers(ctx, loaded, page, query),
+  list: listUserConsents,
   present: presentAnswer,
 })
 
 mountList(consentRoutes, answers.listConsentRecords, {
   load: (ctx, { id, consent_id }) => findAnswerSubject(ctx, id, consent_id),
-  list: (ctx, { loaded, query, page }) => listRecords(ctx, loaded, page, query),
+  list: listConsentRecords,
   present: presentRecord,
 })
 

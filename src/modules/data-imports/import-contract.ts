@@ -31,7 +31,7 @@ import {
   TimeZone,
   IdParams,
 } from '../../http/fields.ts'
-import { ListPage, type ListFilters, IdFilter, listQuery, TextFilter } from '../../http/requests/list-query.ts'
+import { ListPage, type ListRequest, IdFilter, listQuery, TextFilter } from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
 import type { RoleCode } from '../../domain/accounts/access.ts'
 
@@ -243,8 +243,7 @@ const listImportsQuery = listQuery({
     search: TextFilter.optional().openapi({ description: 'Part of the name.' }),
   },
 })
-export type ImportFilters = ListFilters<typeof listImportsQuery>
-export type ImportOrdering = z.output<typeof listImportsQuery>['ordering']
+export type ImportQuery = ListRequest<typeof listImportsQuery>
 
 const CreateDataImport = z
   .object({

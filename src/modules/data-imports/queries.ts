@@ -1,19 +1,16 @@
-import { and, eq, type SQL, sql } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { containsFolded } from '../../db/search.ts'
-import { buildOrderBy, paginate } from '../../db/paginate.ts'
 import { dataImports } from '../../db/schema/data-imports.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { files } from '../../db/schema/files.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { type RowOf, select } from '../../db/select.ts'
-import { buildVisibility, isVisibleTo, isVisibleIn } from '../../db/visibility.ts'
+import { buildVisibility, isVisibleTo } from '../../db/visibility.ts'
 import { mayAt, type Tenant } from '../../domain/accounts/access.ts'
 import { doesNotExist, notFound, AppError } from '../../domain/errors.ts'
-import type { Page, PageRequest } from '../../domain/page.ts'
 import { editionSummaryFields } from '../editions/index.ts'
 import { organizationSummaryFields } from '../organizations/index.ts'
-import { importRoles, type ImportFilters, type ImportOrdering } from './import-contract.ts'
+import { importRoles } from './import-contract.ts'
 import { importFields, type ImportRow } from './background/steps.ts'
 
 const tenantFields = {
@@ -36,46 +33,14 @@ export interface ImportDetailRow extends ImportRow, Omit<ImportTenant, 'organiza
 
 export type LoadedImport = ImportDetailRow & { tenant: Tenant }
 
-const importVisibility = buildVisibility(sql`data_imports.organization_id`, sql`data_imports.edition_id`)
+export const importVisibility = buildVisibility(sql`data_imports.organization_id`, sql`data_imports.edition_id`)
 
-const columns = {
+export const importColumns = {
   ...tenantFields,
   ...importFields,
   file_name: sql<string | null>`${files.name}`,
   file_size: sql<number | null>`${files.size}`,
   file_edition_id: sql<string | null>`${files.edition_id}`,
-}
-
-const joins: SQL = sql`join organizations on organizations.id = data_imports.organization_id
-  join editions on editions.id = data_imports.edition_id left join files on files.id = data_imports.file_id`
-
-export const listImports = (
-  ctx: Ctx,
-  page: PageRequest,
-  ordering: ImportOrdering,
-  filters: ImportFilters,
-): Promise<Page<ImportDetailRow>> => {
-  const { organization_id, edition_id, status, source, search } = filters
-  return paginate(ctx.db, page, {
-    from: sql`data_imports`,
-    id: sql`data_imports.id`,
-    where: [
-      isVisibleIn(ctx.caller, importVisibility, filters),
-      ...(organization_id ? [sql`data_imports.organization_id = ${organization_id}`] : []),
-      ...(edition_id ? [sql`data_imports.edition_id = ${edition_id}`] : []),
-      ...(status ? [sql`data_imports.status = ${status}`] : []),
-      ...(source ? [sql`data_imports.source = ${source}`] : []),
-      ...(search ? [containsFolded(sql`data_imports.search`, search)] : []),
-    ],
-    orderBy: buildOrderBy(ordering, '-created', {
-      created: sql`data_imports.created_at`,
-      modified: sql`data_imports.modified_at`,
-      name: sql`data_imports.name_key`,
-      status: sql`data_imports.status`,
-    }),
-    columns,
-    joins: sql`join data_imports on data_imports.id = page.id ${joins}`,
-  })
 }
 
 /** Roles of an edition cannot read a file of the whole organisation. */
@@ -91,7 +56,7 @@ export const hasOrganizationRole = (ctx: Ctx, { organization_id }: { organizatio
 
 export async function findImport(ctx: Ctx, id: string): Promise<LoadedImport> {
   const row = await ctx.db.first(
-    select(columns)
+    select(importColumns)
       .from(dataImports)
       .innerJoin(organizations, eq(organizations.id, dataImports.organization_id))
       .innerJoin(editions, eq(editions.id, dataImports.edition_id))

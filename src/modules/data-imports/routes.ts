@@ -4,18 +4,21 @@ import { ExternalOrderSchema } from './external-orders/external-order-contract.t
 import { importOrdersFromRequest } from './external-orders/import-external-orders.ts'
 import { buildOrdersRefusal, presentImport } from './external-orders/present.ts'
 import { presentDataImport } from './present-import.ts'
-import { findImport, listImports } from './queries.ts'
+import { listDataImports } from './list.ts'
+import { findImport } from './queries.ts'
 import { openErrorReport } from './reports/error-report.ts'
 import { openEvents } from './reports/events.ts'
 import { presentImportRow, presentPreviewOrder } from './run/present-run.ts'
-import { listPreview, summarizePreview } from './preview/list-preview.ts'
-import { listRows } from './reports/rows.ts'
+import { previewImportOrders, summarizePreview } from './preview/list.ts'
+import { listImportRows } from './reports/list.ts'
 import { startImport } from './run/start.ts'
 import { cancelImport, processColumns, undoImport } from './actions.ts'
 import { createImport } from './create.ts'
-import { findColumnView, listColumns, loadConsentTargets } from './columns/columns.ts'
+import { findColumnView, loadConsentTargets } from './columns/columns.ts'
+import { listColumnMappings } from './columns/list.ts'
 import { loadColumnExtras, presentColumn, presentColumns, presentTargetFields } from './columns/present-columns.ts'
-import { presentProduct, listProducts } from './products/products.ts'
+import { listProductMappings } from './products/list.ts'
+import { presentProduct } from './products/present-products.ts'
 import { updateColumns } from './columns/update-columns.ts'
 import { updateProducts } from './products/update-products.ts'
 import { presentMappingValidation, validateColumns } from './mapping/validate.ts'
@@ -39,7 +42,7 @@ mount(importRoutes, calls.importExternalOrders, {
 })
 
 mountList(importRoutes, contract.listDataImports, {
-  list: (ctx, { query, filters, page }) => listImports(ctx, page, query.ordering, filters),
+  list: listDataImports,
   present: presentDataImport,
 })
 
@@ -82,7 +85,7 @@ mount(importRoutes, contract.undoDataImport, {
 
 mountList(importRoutes, columns.listColumnMappings, {
   load: (ctx, { id }) => findColumnView(ctx, id),
-  list: (ctx, { query, page, loaded }) => listColumns(ctx, page, query, loaded),
+  list: listColumnMappings,
   present: presentColumn,
   extend: loadColumnExtras,
 })
@@ -110,7 +113,7 @@ mount(importRoutes, contract.processColumnMappings, {
 
 mountList(importRoutes, products.listProductMappings, {
   load: (ctx, { id }) => findImport(ctx, id),
-  list: (ctx, { query, page, loaded }) => listProducts(ctx, page, query, loaded),
+  list: listProductMappings,
   present: presentProduct,
 })
 
@@ -123,7 +126,7 @@ mount(importRoutes, products.updateProductMappings, {
 
 mountList(importRoutes, runs.previewImportOrders, {
   load: (ctx, { id }) => findImport(ctx, id),
-  list: (ctx, { loaded, query, page }) => listPreview(ctx, loaded, page, query),
+  list: previewImportOrders,
   present: presentPreviewOrder,
   extend: summarizePreview,
 })
@@ -136,7 +139,7 @@ mount(importRoutes, contract.startDataImport, {
 
 mountList(importRoutes, runs.listImportRows, {
   load: (ctx, { id }) => findImport(ctx, id),
-  list: (ctx, { loaded, query: { ordering }, filters, page }) => listRows(ctx, loaded, page, { ordering, filters }),
+  list: listImportRows,
   present: presentImportRow,
 })
 

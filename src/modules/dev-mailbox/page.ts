@@ -1,7 +1,8 @@
 import { html, raw } from 'hono/html'
 import { toIso } from '../../domain/time/instants.ts'
 import type { Page } from '../../domain/page.ts'
-import type { CapturedItem, CapturedRow, MailboxFilter } from './queries.ts'
+import type { MailboxQuery } from './list.ts'
+import type { CapturedItem, CapturedRow } from './queries.ts'
 
 type MailboxMarkup = ReturnType<typeof html>
 
@@ -112,7 +113,7 @@ const renderOption = (value: string, label: string, chosen: string | null): Mail
     ? html`<option value="${value}" selected>${label}</option>`
     : html`<option value="${value}">${label}</option>`
 
-const renderFilterForm = (filter: MailboxFilter): MailboxMarkup =>
+const renderFilterForm = (filter: MailboxQuery): MailboxMarkup =>
   html`<form method="get" action="/dev/outbox">
     <label
       >Channel
@@ -132,7 +133,7 @@ const renderPageLink = (address: string | null, label: string): MailboxMarkup | 
 export const renderListPage = (
   page: Page<CapturedItem>,
   links: { next: string | null; previous: string | null },
-  filter: MailboxFilter,
+  filter: MailboxQuery,
 ): MailboxMarkup =>
   renderLayout(
     'Outbox',

@@ -4,7 +4,8 @@ import { buildPageLinks, readPageRequest } from '../../http/requests/list-query.
 import { buildPublicUrl } from '../../http/problem.ts'
 import { renderListPage, renderMessagePage, mailboxPolicy } from './page.ts'
 import { presentItem, presentCapturedMessage } from './present.ts'
-import { findCaptured, listCaptured, type MailboxReader, parseChannel } from './queries.ts'
+import { listCaptured } from './list.ts'
+import { findCaptured, type MailboxReader, parseChannel } from './queries.ts'
 
 const defaultPageSize = 50
 const maxPageSize = 500
@@ -19,7 +20,7 @@ async function loadPage(c: AppContext, reader: MailboxReader) {
   const size = Math.min(parsePositiveInt(page_size) ?? defaultPageSize, maxPageSize)
   const query = { ...filter, page: parsePositiveInt(page) ?? 1, page_size: size, cursor }
   const list = { url, organizationIds: null, query }
-  const messages = await listCaptured(reader, filter, readPageRequest(list))
+  const messages = await listCaptured(reader, readPageRequest(list), filter)
   return { messages, filter, links: buildPageLinks(messages, list) }
 }
 

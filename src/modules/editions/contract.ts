@@ -5,7 +5,7 @@ import { Id, IdParams, InstantOrNull, JsonObject, LanguageInput, Name, TimeZone 
 import {
   BooleanFilter,
   ListPage,
-  type ListFilters,
+  type ListRequest,
   IdFilter,
   listQuery,
   TextFilter,
@@ -96,8 +96,7 @@ const listEditionsQuery = listQuery({
   },
 })
 
-export type EditionFilters = ListFilters<typeof listEditionsQuery>
-export type EditionOrdering = z.output<typeof listEditionsQuery>['ordering']
+export type EditionQuery = ListRequest<typeof listEditionsQuery>
 
 export const listEditions = operation({
   id: 'listEditions',

@@ -9,13 +9,14 @@ import { readEditionChoices } from './meta/meta.ts'
 import { presentHealth } from './health/present-health.ts'
 import { presentEditionMeta } from './meta/present-meta.ts'
 import { presentEdition, presentEditionListItem } from './present.ts'
-import { findEdition, listEditions } from './queries.ts'
+import { listEditions } from './list.ts'
+import { findEdition } from './queries.ts'
 import { updateEdition } from './update.ts'
 
 export const editionRoutes = createRouter()
 
 mountList(editionRoutes, contract.listEditions, {
-  list: (ctx, { query, filters, page }) => listEditions(ctx, page, query.ordering, filters),
+  list: listEditions,
   present: presentEditionListItem,
 })
 

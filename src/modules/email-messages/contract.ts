@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi'
 import { roleCodes } from '../../domain/accounts/access.ts'
 import { emailMessageScopes } from '../../domain/messaging/email-messages.ts'
 import { IdParams } from '../../http/fields.ts'
-import { ListPage, type ListFilters, IdFilter, listQuery } from '../../http/requests/list-query.ts'
+import { ListPage, type ListRequest, IdFilter, listQuery } from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
 import {
   AdoptEmailMessage,
@@ -30,8 +30,7 @@ const listEmailMessagesQuery = listQuery({
   },
 })
 
-export type EmailMessageFilters = ListFilters<typeof listEmailMessagesQuery>
-export type EmailMessageOrdering = z.output<typeof listEmailMessagesQuery>['ordering']
+export type EmailMessageQuery = ListRequest<typeof listEmailMessagesQuery>
 
 export const listEmailMessages = operation({
   id: 'listEmailMessages',

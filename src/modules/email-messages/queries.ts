@@ -1,6 +1,5 @@
 import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { buildOrderBy, paginate } from '../../db/paginate.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { emailMessages } from '../../db/schema/email-messages.ts'
 import { organizations } from '../../db/schema/organizations.ts'
@@ -10,10 +9,8 @@ import { type Visibility, isVisibleTo } from '../../db/visibility.ts'
 import { mayAt, type Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { Language } from '../../domain/languages.ts'
-import type { Page, PageRequest } from '../../domain/page.ts'
 import { type EditionSummaryRow, editionSummaryFields } from '../editions/index.ts'
 import { type OrganizationSummaryRow, organizationSummaryFields } from '../organizations/index.ts'
-import type { EmailMessageFilters, EmailMessageOrdering } from './contract.ts'
 import { writers } from './message-contract.ts'
 
 export type MessageRow = typeof emailMessages.$inferSelect
@@ -36,7 +33,7 @@ const messageVisibility: Visibility = {
     and email_messages.organization_id in (select organization_id from editions where ${inList(sql`editions.id`, ids)})))`,
 }
 
-const visibleMessages = (ctx: Ctx): SQL =>
+export const visibleMessages = (ctx: Ctx): SQL =>
   sql`(email_messages.organization_id is null or ${isVisibleTo(ctx.caller, messageVisibility)})`
 
 /** Columns of the organisation and the edition of a message. */
@@ -47,46 +44,10 @@ export const senderFields = {
   email_sender_name: editions.email_sender_name,
 }
 
-const { blocks, ...listColumns } = getTableColumns(emailMessages)
+const { blocks, ...messageColumns } = getTableColumns(emailMessages)
 
 /** The columns of the message come last: the joined columns have the same names and are null without an edition. */
-const listFields = { ...tenantFields, ...listColumns }
-
-/** Includes the messages of the platform when the caller has a role in the organisation. */
-function belongsToOrganization(ctx: Ctx, id: string): SQL {
-  const isOrganizations = sql`organization_id = ${id}`
-  const hasRole = ctx.caller.is_superuser || ctx.caller.grants.some((grant) => grant.organization_id === id)
-  return hasRole ? sql`(${isOrganizations} or organization_id is null)` : isOrganizations
-}
-
-export function listMessages(
-  ctx: Ctx,
-  page: PageRequest,
-  ordering: EmailMessageOrdering,
-  filters: EmailMessageFilters,
-): Promise<Page<MessageListRow>> {
-  const { organization_id, edition_id, type, scope } = filters
-  return paginate(ctx.db, page, {
-    from: sql`${emailMessages}`,
-    id: sql`${emailMessages.id}`,
-    where: [
-      visibleMessages(ctx),
-      ...(organization_id ? [belongsToOrganization(ctx, organization_id)] : []),
-      ...(edition_id ? [eq(emailMessages.edition_id, edition_id)] : []),
-      ...(type ? [eq(emailMessages.type, type)] : []),
-      ...(scope ? [eq(emailMessages.scope, scope)] : []),
-    ],
-    orderBy: buildOrderBy(ordering, '-created', {
-      created: sql`${emailMessages.created_at}`,
-      modified: sql`${emailMessages.modified_at}`,
-      title: sql`${emailMessages.title_key}`,
-    }),
-    columns: listFields,
-    joins: sql`join ${emailMessages} on ${emailMessages.id} = page.id
-      left join ${organizations} on ${organizations.id} = ${emailMessages.organization_id}
-      left join ${editions} on ${editions.id} = ${emailMessages.edition_id}`,
-  })
-}
+export const messageFields = { ...tenantFields, ...messageColumns }
 
 /**
  * For changing the message: `tenant` says whose roles may. A message of the platform has none, because nobody may
@@ -97,7 +58,7 @@ export async function findMessage(
   id: string,
 ): Promise<MessageDetailRow & { tenant: Tenant | null; instead?: string }> {
   const row = await ctx.db.first(
-    select({ ...listFields, blocks, ...senderFields })
+    select({ ...messageFields, blocks, ...senderFields })
       .from(emailMessages)
       .leftJoin(organizations, eq(organizations.id, emailMessages.organization_id))
       .leftJoin(editions, eq(editions.id, emailMessages.edition_id))

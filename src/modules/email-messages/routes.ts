@@ -1,17 +1,18 @@
 import { mount, mountList, createRouter } from '../../http/operations/mount.ts'
+import { listEmailMessages } from './list.ts'
 import * as contract from './contract.ts'
 import { adoptMessage, duplicateMessage } from './copies.ts'
 import { createMessage } from './create.ts'
 import { deleteMessage } from './delete.ts'
 import { presentMessage, presentMessageItem, presentVariables } from './present.ts'
 import { previewMessage } from './preview.ts'
-import { findMessage, findReadableMessage, listMessages } from './queries.ts'
+import { findMessage, findReadableMessage } from './queries.ts'
 import { updateMessage } from './update.ts'
 
 export const emailMessageRoutes = createRouter()
 
 mountList(emailMessageRoutes, contract.listEmailMessages, {
-  list: (ctx, { query, filters, page }) => listMessages(ctx, page, query.ordering, filters),
+  list: listEmailMessages,
   present: presentMessageItem,
 })
 

@@ -15,7 +15,7 @@ import { Id, IdParams, Image, JsonObject, orNull, RequiredText, Timestamp, Trans
 import {
   BooleanFilter,
   ListPage,
-  type ListFilters,
+  type ListRequest,
   IdFilter,
   listQuery,
   TextFilter,
@@ -120,8 +120,7 @@ const listFilesQuery = listQuery({
   },
 })
 
-export type FileFilters = ListFilters<typeof listFilesQuery>
-export type FileOrdering = z.output<typeof listFilesQuery>['ordering']
+export type FileQuery = ListRequest<typeof listFilesQuery>
 
 export const listFiles = operation({
   id: 'listFiles',

@@ -18,7 +18,7 @@ export { buildServedFileRoutes } from './public-routes.ts'
 export const fileRoutes = createRouter()
 
 mountList(fileRoutes, contract.listFiles, {
-  list: (ctx, { query, filters, page }) => listFiles(ctx, page, query.ordering, filters),
+  list: listFiles,
   present: (row, ctx) => signFile(presentFile(row, ctx), row, ctx),
 })
 

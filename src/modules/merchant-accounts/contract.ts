@@ -10,7 +10,7 @@ import {
 } from '../../domain/refunds/merchant-accounts.ts'
 import { currencies } from '../../domain/money.ts'
 import { AnyCase, Id, IdParams, RequiredText, Timestamp } from '../../http/fields.ts'
-import { BooleanFilter, ListPage, type ListFilters, IdFilter, listQuery } from '../../http/requests/list-query.ts'
+import { BooleanFilter, ListPage, type ListRequest, IdFilter, listQuery } from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
 
 const Type = z.enum(paymentServices)
@@ -128,8 +128,7 @@ const listMerchantAccountsQuery = listQuery({
   filters: { organization_id: IdFilter.optional(), type: Type.optional(), is_active: BooleanFilter.optional() },
 })
 
-export type MerchantAccountFilters = ListFilters<typeof listMerchantAccountsQuery>
-export type MerchantAccountOrdering = z.output<typeof listMerchantAccountsQuery>['ordering']
+export type MerchantAccountQuery = ListRequest<typeof listMerchantAccountsQuery>
 
 export const listMerchantAccounts = operation({
   id: 'listMerchantAccounts',

@@ -1,15 +1,16 @@
 import { mount, mountList, createRouter } from '../../http/operations/mount.ts'
+import { listMerchantAccounts } from './list.ts'
 import * as contract from './contract.ts'
 import { createMerchantAccount } from './create.ts'
 import { deleteMerchantAccount } from './delete.ts'
 import { presentMerchantAccount } from './present.ts'
-import { findMerchantAccount, listMerchantAccounts } from './queries.ts'
+import { findMerchantAccount } from './queries.ts'
 import { updateMerchantAccount } from './update.ts'
 
 export const merchantAccountRoutes = createRouter()
 
 mountList(merchantAccountRoutes, contract.listMerchantAccounts, {
-  list: (ctx, { query, filters, page }) => listMerchantAccounts(ctx, page, query.ordering, filters),
+  list: listMerchantAccounts,
   present: presentMerchantAccount,
 })
 

@@ -34,7 +34,7 @@ import {
 } from '../../http/fields.ts'
 import {
   ListPage,
-  type ListFilters,
+  type ListRequest,
   IdFilter,
   InstantFilter,
   listQuery,
@@ -228,7 +228,7 @@ export const listOrders = operation({
   response: ListPage(OrderListItem),
 })
 
-export type OrderFilters = ListFilters<typeof listOrders.query>
+export type OrderQuery = ListRequest<typeof listOrders.query>
 
 export const getOrder = operation({
   id: 'getOrder',

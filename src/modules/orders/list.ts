@@ -1,6 +1,7 @@
 import { buildContactFields, type CustomerView, viewCustomers } from '../../db/customers.ts'
-import { eq, gte, lt, type SQL, sql } from 'drizzle-orm'
+import { eq, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
+import { buildConditions, equals, type FilterTable, isBefore, isFrom } from '../../db/filters.ts'
 import {
   addCreatedKey,
   buildOrderBy,
@@ -14,9 +15,9 @@ import { isShortSearch, maxNewest } from '../../db/search.ts'
 import type { RowOf } from '../../db/select.ts'
 import { inList } from '../../db/conditions.ts'
 import { invalid, parameterError } from '../../domain/errors.ts'
-import type { OrderBy, Page, PageRequest } from '../../domain/page.ts'
+import type { Page, PageRequest } from '../../domain/page.ts'
 import { editionSummaryFields } from '../editions/index.ts'
-import type { OrderFilters } from './contract.ts'
+import type { OrderQuery } from './contract.ts'
 import { chooseOrderScope, type OrderScope } from './scope.ts'
 import {
   buildTextFilters,
@@ -61,38 +62,49 @@ const sortColumns = {
   amount: sql`${orders.amount_minor}`,
 }
 
-type OrderOrdering = readonly OrderBy<keyof typeof sortColumns>[]
+type ScopeFilter = 'edition_id' | 'organization_id'
+type TextFilter = 'order_number' | 'customer_name' | 'customer_email' | 'customer_phone' | 'search' | 'ticket_code'
+
+const buildFilters = ({ organization_id }: OrderQuery): FilterTable<Omit<OrderQuery, ScopeFilter | TextFilter>> => ({
+  customer_id: equals(orders.user_id),
+  transaction_id: (id) => sql`${orders.id} = (select order_id from transactions where id = ${id})`,
+  // The index of external ids begins with the edition.
+  external_id: (id) =>
+    organization_id
+      ? sql`${eq(orders.external_id, id)}
+          and ${orders.edition_id} in (select id from editions where organization_id = ${organization_id})`
+      : eq(orders.external_id, id),
+  status: equals(orders.status),
+  type: equals(orders.type),
+  created_after: isFrom(orders.created_at),
+  created_before: isBefore(orders.created_at),
+})
 
 /** One page of the orders that the caller sees, newest first. */
-export async function listOrders(
-  ctx: Ctx,
-  page: PageRequest,
-  ordering: OrderOrdering,
-  filters: OrderFilters,
-): Promise<Page<OrderListRow>> {
-  const { edition_id, organization_id, customer_id } = filters
+export async function listOrders(ctx: Ctx, page: PageRequest, query: OrderQuery): Promise<Page<OrderListRow>> {
+  const { edition_id, organization_id, customer_id, ticket_code } = query
   if (!edition_id && !organization_id && !customer_id)
     throw invalid(
       parameterError(null, 'required_filter', 'Add at least one of edition_id, organization_id and customer_id.'),
     )
   const view = viewCustomers(ctx.caller)
-  const scope = chooseOrderScope(ctx.caller, filters)
-  const textFilters = buildTextFilters(view, filters)
-  const isSelective = hasSelectiveFilter(filters)
-  const tickets = filters.ticket_code && !isSelective ? await findOrdersByCode(ctx, scope, filters) : null
+  const scope = chooseOrderScope(ctx.caller, query)
+  const textFilters = buildTextFilters(view, query)
+  const isSelective = hasSelectiveFilter(query)
+  const tickets = ticket_code && !isSelective ? await findOrdersByCode(ctx, scope, query) : null
   const candidates = isSelective ? null : (tickets?.candidates ?? (await findCandidates(ctx, scope, textFilters)))
-  const index = chooseIndex(scope, ordering, filters)
+  const index = chooseIndex(scope, query)
   return paginate(ctx.db, page, {
     // `not indexed` makes SQLite look the candidates up by their rowid.
     from: candidates ? sql`orders not indexed` : index.from,
     where: [
       ...(candidates ? [candidates] : []),
       scope.condition,
-      ...buildConditions(filters),
-      ...(filters.ticket_code ? [tickets?.condition ?? hasTicketCode(sql`${orders.id}`, filters.ticket_code)] : []),
+      ...buildConditions(buildFilters(query), query),
+      ...(ticket_code ? [tickets?.condition ?? hasTicketCode(sql`${orders.id}`, ticket_code)] : []),
       ...textFilters.map((filter) => filter.condition),
     ],
-    orderBy: buildOrderBy(addCreatedKey(ordering), '-created', sortColumns),
+    orderBy: buildOrderBy(addCreatedKey(query.ordering), '-created', sortColumns),
     id: sql`${orders.seq}`,
     columns: buildListFields(view),
     joins: sql`
@@ -100,34 +112,13 @@ export async function listOrders(
       join users on users.id = orders.user_id ${view.join}
       join editions on editions.id = orders.edition_id`,
     maxOffset: index.isSorted && !candidates ? maxIndexedOffset : maxSortedOffset,
-    count: buildStoredCount(scope, filters),
+    count: buildStoredCount(scope, query),
   })
 }
 
 /** Filters that leave so few orders that the text filters can compare each of them. */
-const hasSelectiveFilter = ({ customer_id, transaction_id, external_id }: OrderFilters): boolean =>
+const hasSelectiveFilter = ({ customer_id, transaction_id, external_id }: OrderQuery): boolean =>
   !!customer_id || transaction_id !== undefined || !!external_id
-
-function buildConditions(filters: OrderFilters): SQL[] {
-  const { organization_id, customer_id, transaction_id, external_id, status, type, created_after, created_before } =
-    filters
-  const conditions = [
-    customer_id ? eq(orders.user_id, customer_id) : null,
-    transaction_id === undefined
-      ? null
-      : sql`${orders.id} = (select order_id from transactions where id = ${transaction_id})`,
-    external_id ? eq(orders.external_id, external_id) : null,
-    // The index of external ids begins with the edition.
-    external_id && organization_id
-      ? sql`${orders.edition_id} in (select id from editions where organization_id = ${organization_id})`
-      : null,
-    status === undefined ? null : eq(orders.status, status),
-    type === undefined ? null : eq(orders.type, type),
-    created_after === undefined ? null : gte(orders.created_at, created_after),
-    created_before === undefined ? null : lt(orders.created_at, created_before),
-  ]
-  return conditions.filter((condition) => condition !== null)
-}
 
 /** Finds the orders that may match the text filters. Returns null when there is no text, or too many orders match. */
 async function findCandidates(
@@ -153,8 +144,8 @@ interface ListIndex {
 }
 
 /** Chooses the index that a list is read from, because SQLite does not know how many orders an edition has. */
-function chooseIndex(scope: OrderScope, ordering: OrderOrdering, filters: OrderFilters): ListIndex {
-  const { edition_id, organization_id, customer_id, transaction_id, external_id } = filters
+function chooseIndex(scope: OrderScope, query: OrderQuery): ListIndex {
+  const { edition_id, organization_id, customer_id, transaction_id, external_id, ordering } = query
   if (transaction_id !== undefined) return { from: sql`orders`, isSorted: false }
   if (external_id && (edition_id || organization_id))
     return { from: sql`orders indexed by orders_by_external_id`, isSorted: false }
@@ -173,8 +164,8 @@ function chooseIndex(scope: OrderScope, ordering: OrderOrdering, filters: OrderF
 }
 
 /** Reads the count of a list from `order_counts`, which only knows edition, status and type. */
-function buildStoredCount(scope: OrderScope, filters: OrderFilters): SQL<{ n: number }> | undefined {
-  const { edition_id: _edition, organization_id, status, type, ...others } = filters
+function buildStoredCount(scope: OrderScope, query: OrderQuery): SQL<{ n: number }> | undefined {
+  const { edition_id: _edition, ordering: _ordering, organization_id, status, type, ...others } = query
   if (Object.values(others).some((value) => value !== undefined)) return undefined
   const { editionIds, callerCondition } = scope
   const inScope = editionIds

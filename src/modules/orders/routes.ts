@@ -7,7 +7,7 @@ import { presentOrder, presentOrderListItem } from './present.ts'
 export const orderRoutes = createRouter()
 
 mountList(orderRoutes, contract.listOrders, {
-  list: (ctx, { query, filters, page }) => listOrders(ctx, page, query.ordering, filters),
+  list: listOrders,
   present: presentOrderListItem,
 })
 

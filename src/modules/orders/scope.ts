@@ -13,7 +13,7 @@ import {
 } from '../../db/visibility.ts'
 import { inList } from '../../db/conditions.ts'
 import { type Caller, getReach } from '../../domain/accounts/access.ts'
-import type { OrderFilters } from './contract.ts'
+import type { OrderQuery } from './contract.ts'
 
 export const orderVisibility = buildVisibility(sql`${orders.organization_id}`, sql`${orders.edition_id}`)
 
@@ -108,7 +108,7 @@ function scopeToReach(caller: Caller): OrderScope {
 /** Without an edition and an organization, the scope is everything that the caller may see. */
 export function chooseOrderScope(
   caller: Caller,
-  { edition_id, organization_id }: Pick<OrderFilters, 'edition_id' | 'organization_id'>,
+  { edition_id, organization_id }: Pick<OrderQuery, 'edition_id' | 'organization_id'>,
 ): OrderScope {
   if (edition_id) return scopeToEdition(caller, edition_id, organization_id)
   if (organization_id) return scopeToOrganization(caller, organization_id)

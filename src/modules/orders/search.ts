@@ -17,7 +17,7 @@ import { users } from '../../db/schema/customers.ts'
 import { inList } from '../../db/conditions.ts'
 import { listPhoneDigits } from '../../domain/text/fold.ts'
 import { listIndexedTerms, type SearchTerm } from '../../domain/text/trigrams.ts'
-import type { OrderFilters } from './contract.ts'
+import type { OrderQuery } from './contract.ts'
 import type { OrderScope } from './scope.ts'
 
 /** A text filter of a list. An order matches when it, or its customer, contains each of the terms. */
@@ -40,7 +40,7 @@ export function buildTextCondition(view: CustomerView, text: string): SQL {
     or ${buildCustomerCondition(view, isInContact)})`
 }
 
-export function buildTextFilters(view: CustomerView, filters: OrderFilters): OrderTextFilter[] {
+export function buildTextFilters(view: CustomerView, filters: OrderQuery): OrderTextFilter[] {
   const { order_number, customer_name, customer_email, customer_phone, search } = filters
   const textFilters: OrderTextFilter[] = []
   if (order_number)
@@ -173,7 +173,7 @@ export interface TicketSearch {
 export async function findOrdersByCode(
   ctx: Ctx,
   scope: OrderScope,
-  { ticket_code = '', organization_id }: OrderFilters,
+  { ticket_code = '', organization_id }: OrderQuery,
 ): Promise<TicketSearch> {
   const query = selectOrdersByCode(scope, ticket_code, organization_id)
   const candidates = await findCandidates(ctx.db, [query])

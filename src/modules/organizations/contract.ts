@@ -13,14 +13,7 @@ import {
   Slug,
   Timestamp,
 } from '../../http/fields.ts'
-import {
-  type ListRequest,
-  ListPage,
-  type ListFilters,
-  IdFilter,
-  listQuery,
-  TextFilter,
-} from '../../http/requests/list-query.ts'
+import { type ListRequest, ListPage, IdFilter, listQuery, TextFilter } from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
 
 const PolicyAmount = z
@@ -127,7 +120,7 @@ export const listOrganizations = operation({
   response: ListPage(Organization),
 })
 
-export type OrganizationFilters = ListFilters<typeof listOrganizations.query>
+export type OrganizationQuery = ListRequest<typeof listOrganizations.query>
 
 export const createOrganization = operation({
   id: 'createOrganization',
@@ -229,7 +222,7 @@ export const listEvents = operation({
   response: ListPage(Event),
 })
 
-export type EventFilters = ListFilters<typeof listEvents.query>
+export type EventQuery = ListRequest<typeof listEvents.query>
 
 export const createEvent = operation({
   id: 'createEvent',

@@ -1,4 +1,4 @@
-export { findOrganization } from './queries.ts'
+export { findOrganization, type LoadedOrganization } from './queries.ts'
 export {
   type OrganizationSummaryRow,
   organizationSummaryFields,

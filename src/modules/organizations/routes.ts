@@ -4,14 +4,15 @@ import * as contract from './contract.ts'
 import { createEvent } from './create-event.ts'
 import { createOrganization } from './create.ts'
 import { presentEvent, presentMember, presentOrganization } from './present.ts'
-import { findMember, findOrganization, listEvents, listMembers, listOrganizations } from './queries.ts'
+import { listEvents, listOrganizationMembers, listOrganizations } from './list.ts'
+import { findMember, findOrganization } from './queries.ts'
 import { removeMember } from './remove-member.ts'
 import { updateOrganization } from './update.ts'
 
 export const organizationRoutes = createRouter()
 
 mountList(organizationRoutes, contract.listOrganizations, {
-  list: (ctx, { query, filters, page }) => listOrganizations(ctx, page, query.ordering, filters),
+  list: listOrganizations,
   present: presentOrganization,
 })
 
@@ -35,7 +36,7 @@ mount(organizationRoutes, contract.updateOrganization, {
 
 mountList(organizationRoutes, contract.listOrganizationMembers, {
   load: (ctx, { id }) => findOrganization(ctx, id),
-  list: (ctx, { loaded, query, page }) => listMembers(ctx, loaded.id, page, query),
+  list: listOrganizationMembers,
   present: presentMember,
 })
 
@@ -52,7 +53,7 @@ mount(organizationRoutes, contract.removeOrganizationMember, {
 })
 
 mountList(organizationRoutes, contract.listEvents, {
-  list: (ctx, { query, filters, page }) => listEvents(ctx, page, query.ordering, filters),
+  list: listEvents,
   present: presentEvent,
 })
 

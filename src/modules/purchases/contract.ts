@@ -27,7 +27,7 @@ import {
   BooleanFilter,
   IdFilter,
   InstantFilter,
-  type ListFilters,
+  type ListRequest,
   ListPage,
   listQuery,
   TextFilter,
@@ -184,7 +184,7 @@ export const listPurchases = operation({
   response: ListPage(PurchaseListItem),
 })
 
-export type PurchaseFilters = ListFilters<typeof listPurchases.query>
+export type PurchaseQuery = ListRequest<typeof listPurchases.query>
 
 export const PurchaseUseResult = PurchaseUse.extend({
   purchase: z.object({

@@ -10,7 +10,7 @@ import { findUsablePurchase, findUse } from './uses/use-queries.ts'
 export const purchaseRoutes = createRouter()
 
 mountList(purchaseRoutes, contract.listPurchases, {
-  list: (ctx, { query, filters, page }) => listPurchases(ctx, page, query.ordering, filters),
+  list: listPurchases,
   present: presentPurchaseListItem,
 })
 

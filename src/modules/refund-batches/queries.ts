@@ -1,6 +1,5 @@
 import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { Ctx, JobCtx } from '../../context.ts'
-import { buildOrderBy, paginate } from '../../db/paginate.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { refundBatches, type refundBatchTotals } from '../../db/schema/refunds.ts'
@@ -8,15 +7,13 @@ import { fromJson, type RowOf, select } from '../../db/select.ts'
 import { editionVisibility, buildVisibility, isVisibleTo } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
-import type { Page, PageRequest } from '../../domain/page.ts'
-import type { BatchQuery } from './contract.ts'
 
 export type BatchRow = typeof refundBatches.$inferSelect
 export type TotalRow = Omit<typeof refundBatchTotals.$inferSelect, 'batch_id'>
 
 const batchColumns = getTableColumns(refundBatches)
 
-const batchFields = {
+export const batchFields = {
   ...batchColumns,
   totals: fromJson<TotalRow[]>(sql`(select json_group_array(json_object('currency', currency, 'status', status,
       'needs_attention', json(iif(needs_attention, 'true', 'false')), 'requests', requests,
@@ -53,9 +50,9 @@ const editionFields = {
   is_archived: editions.is_archived,
 }
 
-export type EditionForBatch = RowOf<typeof editionFields>
+export type EditionForBatch = RowOf<typeof editionFields> & { tenant: Tenant }
 
-export async function findEditionForBatch(ctx: Ctx, id: string): Promise<EditionForBatch & { tenant: Tenant }> {
+export async function findEditionForBatch(ctx: Ctx, id: string): Promise<EditionForBatch> {
   const row = await ctx.db.first(
     select(editionFields)
       .from(editions)
@@ -63,23 +60,4 @@ export async function findEditionForBatch(ctx: Ctx, id: string): Promise<Edition
   )
   if (!row) throw notFound()
   return { ...row, tenant: { organization_id: row.organization_id, editions: [row.id] } }
-}
-
-export const listBatches = (
-  ctx: Ctx,
-  editionId: string,
-  page: PageRequest,
-  { ordering, status }: BatchQuery,
-): Promise<Page<BatchDetailRow>> => {
-  return paginate(ctx.db, page, {
-    from: sql`${refundBatches}`,
-    id: sql`${refundBatches.id}`,
-    where: [eq(refundBatches.edition_id, editionId), ...(status ? [eq(refundBatches.status, status)] : [])],
-    orderBy: buildOrderBy(ordering, '-created', {
-      created: sql`${refundBatches.created_at}`,
-      modified: sql`${refundBatches.modified_at}`,
-    }),
-    columns: batchFields,
-    joins: sql`join ${refundBatches} on ${refundBatches.id} = page.id`,
-  })
 }

@@ -1,15 +1,16 @@
 import { createRouter, mount, mountList } from '../../http/operations/mount.ts'
+import { listRefundBatches } from './list.ts'
 import * as contract from './contract.ts'
 import { createBatch } from './create.ts'
 import { presentBatch } from './present.ts'
-import { findBatch, findEditionForBatch, listBatches } from './queries.ts'
+import { findBatch, findEditionForBatch } from './queries.ts'
 import { cancelBatch, startBatch } from './transitions.ts'
 
 export const refundBatchRoutes = createRouter()
 
 mountList(refundBatchRoutes, contract.listRefundBatches, {
   load: (ctx, { id }) => findEditionForBatch(ctx, id),
-  list: (ctx, { loaded, query, page }) => listBatches(ctx, loaded.id, page, query),
+  list: listRefundBatches,
   present: presentBatch,
 })
 

@@ -18,7 +18,7 @@ import {
 } from '../../http/fields.ts'
 import {
   ListPage,
-  type ListFilters,
+  type ListRequest,
   IdFilter,
   InstantFilter,
   listQuery,
@@ -260,7 +260,7 @@ export const listRefundRequests = operation({
   response: ListPage(RefundRequest),
 })
 
-export type RefundFilters = ListFilters<typeof listRefundRequests.query>
+export type RefundQuery = ListRequest<typeof listRefundRequests.query>
 
 export const getRefundRequest = operation({
   id: 'getRefundRequest',

@@ -1,16 +1,17 @@
 import { inEditions, type CustomerView, viewCustomers } from '../../db/customers.ts'
-import { eq, gte, lt, type SQL, sql } from 'drizzle-orm'
+import { eq, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
+import { buildConditions, equals, type FilterTable, isBefore, isFrom } from '../../db/filters.ts'
 import { addCreatedKey, buildOrderBy, maxIndexedOffset, maxSortedOffset, paginate } from '../../db/paginate.ts'
 import { refundRequests } from '../../db/schema/refunds.ts'
 import { listSearchForms, maxNewest } from '../../db/search.ts'
 import { getActingReach, addOnlyOrganization, buildVisibility, isVisibleTo } from '../../db/visibility.ts'
 import { inList } from '../../db/conditions.ts'
 import type { Caller } from '../../domain/accounts/access.ts'
-import type { OrderBy, Page, PageRequest } from '../../domain/page.ts'
+import type { Page, PageRequest } from '../../domain/page.ts'
 import { listIndexedTerms } from '../../domain/text/trigrams.ts'
 import { chooseOrderScope, buildTextCondition, findOrdersByText, type OrderScope } from '../orders/index.ts'
-import type { RefundFilters } from './contract.ts'
+import type { RefundQuery } from './contract.ts'
 import { buildRefundJoins, type RefundDetailRow, buildRefundFields } from './queries.ts'
 
 const sortColumns = {
@@ -20,32 +21,45 @@ const sortColumns = {
   status: sql`${refundRequests.status}`,
 }
 
-type RefundOrdering = readonly OrderBy<keyof typeof sortColumns>[]
+const buildFilters = (view: CustomerView): FilterTable<Omit<RefundQuery, 'edition_id' | 'organization_id'>> => {
+  const { id, order_id, status, reason, source, created_at } = refundRequests
+  return {
+    order_id: equals(order_id),
+    purchase_id: (purchaseId) =>
+      sql`${id} in (select refund_request_id from refund_items where purchase_id = ${purchaseId})`,
+    customer_id: (customerId) => sql`${order_id} in (select id from orders where user_id = ${customerId})`,
+    status: equals(status),
+    reason: equals(reason),
+    source: equals(source),
+    created_after: isFrom(created_at),
+    created_before: isBefore(created_at),
+    search: (text) => sql`(${id} in (${selectByExactId(text)}) or exists (select 1 from orders
+      where orders.id = ${order_id} and ${buildTextCondition(view, text)}))`,
+  }
+}
 
 /** One page of the refund requests that the caller sees, newest first. */
-export async function listRefunds(
+export async function listRefundRequests(
   ctx: Ctx,
   page: PageRequest,
-  ordering: RefundOrdering,
-  input: RefundFilters,
+  requestedQuery: RefundQuery,
 ): Promise<Page<RefundDetailRow>> {
-  const filters = addOnlyOrganization(ctx.caller, input)
+  const query = addOnlyOrganization(ctx.caller, requestedQuery)
   const view = viewCustomers(ctx.caller)
-  const orderScope = chooseOrderScope(ctx.caller, filters)
-  const scope = buildScope(ctx.caller, orderScope, filters)
-  const isSelective = hasSelectiveFilter(filters)
-  const candidates =
-    filters.search && !isSelective ? await findCandidates(ctx, orderScope, scope, filters.search) : null
+  const orderScope = chooseOrderScope(ctx.caller, query)
+  const scope = buildScope(ctx.caller, orderScope, query)
+  const isSelective = hasSelectiveFilter(query)
+  const candidates = query.search && !isSelective ? await findCandidates(ctx, orderScope, scope, query.search) : null
   const readsScope = !candidates && !isSelective
-  const isSorted = readsScope && scope.isSorted && ordering.every(({ name }) => name === 'created')
+  const isSorted = readsScope && scope.isSorted && query.ordering.every(({ name }) => name === 'created')
   return paginate(ctx.db, page, {
-    from: readsScope ? scope.from : chooseLookup(filters),
+    from: readsScope ? scope.from : chooseLookup(query),
     where: [
       ...(candidates ? [candidates] : []),
-      readsScope ? scope.where : buildFilterScope(ctx.caller, orderScope, filters),
-      ...buildConditions(view, filters),
+      readsScope ? scope.where : buildFilterScope(ctx.caller, orderScope, query),
+      ...buildConditions(buildFilters(view), query),
     ],
-    orderBy: buildOrderBy(addCreatedKey<keyof typeof sortColumns>(ordering), '-created', sortColumns),
+    orderBy: buildOrderBy(addCreatedKey<keyof typeof sortColumns>(query.ordering), '-created', sortColumns),
     id: sql`${refundRequests.id}`,
     columns: buildRefundFields(view),
     joins: sql`join ${refundRequests} on ${refundRequests.id} = page.id
@@ -55,32 +69,8 @@ export async function listRefunds(
 }
 
 /** Filters that leave so few requests that these are looked up by the filter. */
-const hasSelectiveFilter = ({ order_id, purchase_id, customer_id }: RefundFilters): boolean =>
+const hasSelectiveFilter = ({ order_id, purchase_id, customer_id }: RefundQuery): boolean =>
   order_id !== undefined || purchase_id !== undefined || customer_id !== undefined
-
-function buildConditions(view: CustomerView, filters: RefundFilters): SQL[] {
-  const { order_id, purchase_id, customer_id, status, reason, source, search, created_after, created_before } = filters
-  const { id } = refundRequests
-  const conditions = [
-    order_id === undefined ? null : eq(refundRequests.order_id, order_id),
-    purchase_id === undefined
-      ? null
-      : sql`${id} in (select refund_request_id from refund_items where purchase_id = ${purchase_id})`,
-    customer_id === undefined
-      ? null
-      : sql`${refundRequests.order_id} in (select id from orders where user_id = ${customer_id})`,
-    status === undefined ? null : eq(refundRequests.status, status),
-    reason === undefined ? null : eq(refundRequests.reason, reason),
-    source === undefined ? null : eq(refundRequests.source, source),
-    created_after === undefined ? null : gte(refundRequests.created_at, created_after),
-    created_before === undefined ? null : lt(refundRequests.created_at, created_before),
-    search
-      ? sql`(${id} in (${selectByExactId(search)}) or exists (select 1 from orders
-          where orders.id = ${refundRequests.order_id} and ${buildTextCondition(view, search)}))`
-      : null,
-  ]
-  return conditions.filter((condition) => condition !== null)
-}
 
 interface RefundScope {
   /** Reads an index that is sorted by creation and contains all columns that filters and orderings compare. */
@@ -94,7 +84,7 @@ const fromEditions = sql`refund_requests indexed by refund_requests_edition_crea
 const fromOrganizations = sql`refund_requests indexed by refund_requests_organization_created`
 
 /** The requests of an edition, of an organization, or of everything that the caller may see. */
-function buildScope(caller: Caller, { editionIds, callerCondition }: OrderScope, filters: RefundFilters): RefundScope {
+function buildScope(caller: Caller, { editionIds, callerCondition }: OrderScope, filters: RefundQuery): RefundScope {
   const { organization_id: organizationId } = filters
   if (editionIds)
     return {
@@ -120,7 +110,7 @@ function selectReached(caller: Caller): SQL {
 }
 
 /** Chooses how few requests are looked up: by their orders, or by their ids. */
-const chooseLookup = ({ order_id, customer_id }: RefundFilters): SQL =>
+const chooseLookup = ({ order_id, customer_id }: RefundQuery): SQL =>
   order_id !== undefined || customer_id !== undefined
     ? sql`refund_requests indexed by refund_requests_of_order`
     : sql`refund_requests`
@@ -130,7 +120,7 @@ const [editionId, organizationId] = [sql`+${refundRequests.edition_id}`, sql`+${
 const visibility = buildVisibility(organizationId, editionId)
 
 /** Builds the scope as a condition on requests that are looked up by another index. */
-function buildFilterScope(caller: Caller, { editionIds, callerCondition }: OrderScope, filters: RefundFilters): SQL {
+function buildFilterScope(caller: Caller, { editionIds, callerCondition }: OrderScope, filters: RefundQuery): SQL {
   if (editionIds) return sql`${inEditions(editionId, editionIds)} and ${callerCondition}`
   return filters.organization_id ? sql`${organizationId} = ${filters.organization_id}` : isVisibleTo(caller, visibility)
 }

@@ -4,7 +4,7 @@ import { cancelRefund } from './decisions/cancel.ts'
 import * as contract from './contract.ts'
 import { createPurchaseRefund, createRefund } from './create.ts'
 import { presentRefund } from './present.ts'
-import { listRefunds } from './list.ts'
+import { listRefundRequests } from './list.ts'
 import { findRefund } from './queries.ts'
 import { rejectRefund } from './decisions/reject.ts'
 import { findPurchaseTenant } from './refundable-order.ts'
@@ -21,7 +21,7 @@ mount(refundRoutes, contract.createPurchaseRefundRequest, {
 })
 
 mountList(refundRoutes, contract.listRefundRequests, {
-  list: (ctx, { query, filters, page }) => listRefunds(ctx, page, query.ordering, filters),
+  list: listRefundRequests,
   present: presentRefund,
 })
 

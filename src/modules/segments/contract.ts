@@ -21,7 +21,7 @@ import {
 import {
   BooleanFilter,
   ListPage,
-  type ListFilters,
+  type ListRequest,
   IdFilter,
   listQuery,
   TextFilter,
@@ -138,8 +138,7 @@ const listSegmentsQuery = listQuery({
   },
 })
 
-export type SegmentFilters = ListFilters<typeof listSegmentsQuery>
-export type SegmentOrdering = z.output<typeof listSegmentsQuery>['ordering']
+export type SegmentQuery = ListRequest<typeof listSegmentsQuery>
 
 export const listSegments = operation({
   id: 'listSegments',

@@ -1,21 +1,17 @@
 import { and, eq, getTableColumns, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { containsFolded } from '../../db/search.ts'
-import { buildOrderBy, paginate } from '../../db/paginate.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { segments } from '../../db/schema/segments.ts'
 import type { StoredSegmentRow } from '../../db/rows.ts'
 import { select, type Nullable } from '../../db/select.ts'
 import { inList } from '../../db/conditions.ts'
-import { buildVisibility, isVisibleTo, isVisibleIn } from '../../db/visibility.ts'
+import { buildVisibility, isVisibleTo } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
-import type { Page, PageRequest } from '../../domain/page.ts'
 import { campaignStatusesInNeed } from '../../domain/segments.ts'
 import { type EditionSummaryRow, editionSummaryFields } from '../editions/index.ts'
 import { type OrganizationSummaryRow, organizationSummaryFields } from '../organizations/index.ts'
-import type { SegmentFilters, SegmentOrdering } from './contract.ts'
 
 type Summaries = Omit<OrganizationSummaryRow, 'organization_id'> & Omit<Nullable<EditionSummaryRow>, 'edition_id'>
 
@@ -25,20 +21,17 @@ export interface SegmentRow extends StoredSegmentRow, Summaries {
 
 export type LoadedSegment = SegmentRow & { tenant: Tenant }
 
-const segmentVisibility = buildVisibility(sql`${segments.organization_id}`, sql`${segments.edition_id}`)
+export const segmentVisibility = buildVisibility(sql`${segments.organization_id}`, sql`${segments.edition_id}`)
 
 /**
  * The segment's columns come last, because the summary columns of a missing edition would overwrite its ids with null.
  */
-const columns = {
+export const segmentColumns = {
   ...organizationSummaryFields,
   ...editionSummaryFields,
   ...getTableColumns(segments),
   campaigns_count: sql<number>`(select count(*) from campaigns where campaigns.segment_id = ${segments.id})`,
 }
-
-const joins = sql`join ${organizations} on ${organizations.id} = ${segments.organization_id}
-  left join ${editions} on ${editions.id} = ${segments.edition_id}`
 
 const buildTenant = ({
   organization_id,
@@ -48,41 +41,9 @@ const buildTenant = ({
   editions: edition_id === null ? [] : [edition_id],
 })
 
-export function listSegments(
-  ctx: Ctx,
-  page: PageRequest,
-  ordering: SegmentOrdering,
-  filters: SegmentFilters,
-): Promise<Page<SegmentRow>> {
-  const { organization_id, edition_id, status, communication_type, communication_channel, search } = filters
-  return paginate(ctx.db, page, {
-    from: sql`${segments}`,
-    id: sql`${segments.seq}`,
-    where: [
-      isNull(segments.deleted_at),
-      isVisibleIn(ctx.caller, segmentVisibility, filters),
-      ...(organization_id ? [eq(segments.organization_id, organization_id)] : []),
-      ...(edition_id ? [eq(segments.edition_id, edition_id)] : []),
-      ...(status ? [eq(segments.status, status)] : []),
-      ...(communication_type ? [eq(segments.communication_type, communication_type)] : []),
-      ...(communication_channel ? [eq(segments.communication_channel, communication_channel)] : []),
-      ...(search ? [containsFolded(sql`${segments.search}`, search)] : []),
-    ],
-    orderBy: buildOrderBy(ordering, '-created', {
-      created: sql`${segments.created_at}`,
-      modified: sql`${segments.modified_at}`,
-      name: sql`${segments.name_key}`,
-      user_count: sql`${segments.user_count}`,
-      calculated_at: { nullable: sql`${segments.calculated_at}` },
-    }),
-    columns,
-    joins: sql`join ${segments} on ${segments.seq} = page.id ${joins}`,
-  })
-}
-
 export async function findSegment(ctx: Ctx, id: string): Promise<LoadedSegment> {
   const row = await ctx.db.first(
-    select(columns)
+    select(segmentColumns)
       .from(segments)
       .innerJoin(organizations, eq(organizations.id, segments.organization_id))
       .leftJoin(editions, eq(editions.id, segments.edition_id))

@@ -1,4 +1,5 @@
 import { mount, mountFile, mountList, createRouter } from '../../http/operations/mount.ts'
+import { listSegments } from './list.ts'
 import * as cel from './expressions/cel-contract.ts'
 import * as contract from './contract.ts'
 import { createSegment } from './create.ts'
@@ -8,7 +9,7 @@ import { exportMembers } from './export.ts'
 import { loadKnownValues } from './expressions/known-values.ts'
 import { presentContext, presentExplanation, presentCelValidation } from './expressions/present-cel.ts'
 import { presentSegment } from './present.ts'
-import { findSegment, listSegments } from './queries.ts'
+import { findSegment } from './queries.ts'
 import { recalculateSegment, resetToDraft } from './calculation/start-and-reset.ts'
 import { updateSegment } from './update.ts'
 import { validateExpression } from './expressions/validate.ts'
@@ -16,7 +17,7 @@ import { validateExpression } from './expressions/validate.ts'
 export const segmentRoutes = createRouter()
 
 mountList(segmentRoutes, contract.listSegments, {
-  list: (ctx, { query, filters, page }) => listSegments(ctx, page, query.ordering, filters),
+  list: listSegments,
   present: presentSegment,
 })
 

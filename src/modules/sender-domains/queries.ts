@@ -1,6 +1,5 @@
 import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { buildOrderBy, paginate } from '../../db/paginate.ts'
 import { senderDomains } from '../../db/schema/sender-domains.ts'
 import { select } from '../../db/select.ts'
 import { inWords } from '../../db/conditions.ts'
@@ -8,36 +7,16 @@ import { buildVisibility, isVisibleTo } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { SenderDomainStatus } from '../../domain/messaging/sender-domains.ts'
-import type { Page, PageRequest } from '../../domain/page.ts'
-import type { SenderDomainQuery } from './contract.ts'
 
 export { findOrganization } from '../organizations/index.ts'
 
 export type SenderDomainRow = typeof senderDomains.$inferSelect
 
-const columns = getTableColumns(senderDomains)
+export const senderDomainColumns = getTableColumns(senderDomains)
 
-export const selectSenderDomains = () => select(columns).from(senderDomains)
+export const selectSenderDomains = () => select(senderDomainColumns).from(senderDomains)
 
 const visibility = buildVisibility(sql`${senderDomains.organization_id}`, sql`null`)
-
-export function listSenderDomains(
-  ctx: Ctx,
-  organizationId: string,
-  page: PageRequest,
-  query: SenderDomainQuery,
-): Promise<Page<SenderDomainRow>> {
-  const { ordering, status: statusFilter } = query
-  const { id, organization_id, status, created_at, domain } = columns
-  return paginate(ctx.db, page, {
-    from: sql`${senderDomains}`,
-    id: sql`${id}`,
-    where: [eq(organization_id, organizationId), ...(statusFilter ? [eq(status, statusFilter)] : [])],
-    orderBy: buildOrderBy(ordering, 'created', { created: sql`${created_at}`, domain: sql`${domain}` }),
-    columns,
-    joins: sql`join ${senderDomains} on ${id} = page.id`,
-  })
-}
 
 /** Finds a domain of an organisation in which the caller has a role. */
 export async function findSenderDomain(
@@ -46,8 +25,8 @@ export async function findSenderDomain(
   id: string,
 ): Promise<SenderDomainRow & { tenant: Tenant }> {
   const isFound = and(
-    eq(columns.id, id),
-    eq(columns.organization_id, organizationId),
+    eq(senderDomains.id, id),
+    eq(senderDomains.organization_id, organizationId),
     isVisibleTo(ctx.caller, visibility),
   )
   const row = await ctx.db.first(selectSenderDomains().where(isFound))

@@ -9,14 +9,15 @@ import * as contract from './contract.ts'
 import { createSenderDomain } from './create.ts'
 import { deleteSenderDomain } from './delete.ts'
 import { presentSenderDomain } from './present.ts'
-import { findOrganization, findSenderDomain, listSenderDomains } from './queries.ts'
+import { listSenderDomains } from './list.ts'
+import { findOrganization, findSenderDomain } from './queries.ts'
 import { verifySenderDomain } from './verify.ts'
 
 export const senderDomainRoutes = createRouter()
 
 mountList(senderDomainRoutes, contract.listSenderDomains, {
   load: (ctx, { id }) => findOrganization(ctx, id),
-  list: (ctx, { loaded, query, page }) => listSenderDomains(ctx, loaded.id, page, query),
+  list: listSenderDomains,
   present: presentSenderDomain,
 })
 

@@ -9,7 +9,7 @@ import { parseSuppressionList } from '../../domain/messaging/suppression-list.ts
 import { checkTenant } from '../editions/index.ts'
 import { replaceWeakerReason } from './change.ts'
 import type { AddSuppressionInput, ImportSuppressionsInput } from './contract.ts'
-import type { SuppressionRow } from './list.ts'
+import type { SuppressionRow } from './queries.ts'
 
 const isSuppressed = () => invalid(fieldError(['address'], 'unique', 'This address is suppressed already.'))
 

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { byteOrderMark, formatCsvRecord } from '../../domain/text/csv.ts'
 import { toIso } from '../../domain/time/instants.ts'
-import type { SuppressionRow } from './list.ts'
+import type { SuppressionRow } from './queries.ts'
 
 const rowsPerPage = 1000
 

@@ -1,12 +1,34 @@
-import { and, eq, type SQL, sql } from 'drizzle-orm'
-import type { JobCtx } from '../../context.ts'
+import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
+import type { Ctx, JobCtx } from '../../context.ts'
 import { suppressions } from '../../db/schema/suppressions.ts'
 import { select } from '../../db/select.ts'
+import { buildVisibility, isVisibleTo } from '../../db/visibility.ts'
+import type { Tenant } from '../../domain/accounts/access.ts'
+import { notFound } from '../../domain/errors.ts'
 import {
   deadAddressReasons,
   type SuppressedAddress,
   type SuppressionReason,
 } from '../../domain/messaging/suppressions.ts'
+
+export { findOrganization } from '../organizations/index.ts'
+
+export type SuppressionRow = typeof suppressions.$inferSelect
+
+export const suppressionColumns = getTableColumns(suppressions)
+
+/** Suppressions belong to the organisation, so roles of an edition do not read them. */
+export const suppressionVisibility = buildVisibility(sql`${suppressions.organization_id}`, sql`null`)
+
+export async function findSuppression(ctx: Ctx, id: string): Promise<SuppressionRow & { tenant: Tenant }> {
+  const row = await ctx.db.first(
+    select(suppressionColumns)
+      .from(suppressions)
+      .where(and(eq(suppressions.id, id), isVisibleTo(ctx.caller, suppressionVisibility))),
+  )
+  if (!row) throw notFound()
+  return { ...row, tenant: { organization_id: row.organization_id, editions: [] } }
+}
 
 /** Finds why an address is suppressed. Returns null when it is not. */
 export async function findSuppressionReason(

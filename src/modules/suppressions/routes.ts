@@ -3,12 +3,14 @@ import { restrictToRoles } from '../../http/operations/permission.ts'
 import * as contract from './contract.ts'
 import { addSuppression, importSuppressions, liftSuppression } from './edit.ts'
 import { exportSuppressions } from './export.ts'
-import { findOrganization, findSuppression, listSuppressions, presentSuppression } from './list.ts'
+import { listSuppressions } from './list.ts'
+import { presentSuppression } from './present.ts'
+import { findOrganization, findSuppression } from './queries.ts'
 
 export const suppressionRoutes = createRouter()
 
 mountList(suppressionRoutes, contract.listSuppressions, {
-  list: (ctx, { query, page }) => listSuppressions(ctx, page, query),
+  list: listSuppressions,
   present: presentSuppression,
 })
 

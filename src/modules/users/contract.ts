@@ -14,7 +14,7 @@ import {
 import {
   defaultPageSize,
   ListPage,
-  type ListFilters,
+  type ListRequest,
   IdFilter,
   listQuery,
   TextFilter,
@@ -78,7 +78,7 @@ export const listUsers = operation({
   response: ListPage(User, defaultPageSize),
 })
 
-export type UserFilters = ListFilters<typeof listUsers.query>
+export type UserQuery = ListRequest<typeof listUsers.query>
 
 export const getUser = operation({
   id: 'getUser',

@@ -12,12 +12,12 @@ import {
 } from '../../db/search.ts'
 import { inList } from '../../db/conditions.ts'
 import { getReach } from '../../domain/accounts/access.ts'
-import type { OrderBy, Page, PageRequest } from '../../domain/page.ts'
+import type { Page, PageRequest } from '../../domain/page.ts'
 import { listIndexedTerms, type SearchTerm } from '../../domain/text/trigrams.ts'
-import type { UserFilters } from './contract.ts'
+import type { UserQuery } from './contract.ts'
 import { type CustomerRow, buildUserFields } from './queries.ts'
 
-type CustomerOrdering = readonly OrderBy<'email' | 'phone_number' | 'date_joined' | 'last_seen'>[]
+type CustomerOrdering = UserQuery['ordering']
 
 /** A table of customers. Roles of organisations see rows of `users`, roles of editions rows of `edition_customers`. */
 interface CustomerTable {
@@ -45,8 +45,7 @@ const getFirstSortKey = (ordering: CustomerOrdering) => ordering[0]?.name ?? 'da
 /** The customers of organisations. `organizationIds` is null for all organisations. */
 function buildUserTable(
   organizationIds: readonly string[] | null,
-  { edition_id }: UserFilters,
-  ordering: CustomerOrdering,
+  { edition_id, ordering }: UserQuery,
   view: CustomerView,
 ): CustomerTable {
   const [organizationId] = organizationIds ?? []
@@ -89,11 +88,7 @@ function buildUserTable(
 }
 
 /** The customers of editions. A customer of several is listed with the row of the edition that they joined last. */
-function buildEditionTable(
-  editionIds: readonly string[],
-  { edition_id }: UserFilters,
-  ordering: CustomerOrdering,
-): CustomerTable {
+function buildEditionTable(editionIds: readonly string[], { edition_id, ordering }: UserQuery): CustomerTable {
   const isSingle = editionIds.length === 1
   const isWithin = (column: SQL): SQL => inEditions(column, editionIds)
   const editions = [isWithin(sql`edition_contact.edition_id`)]
@@ -133,10 +128,10 @@ function buildEditionTable(
 }
 
 /** Chooses the tables to read. A caller with roles in some organisations and in editions of others reads both. */
-function chooseTables(ctx: Ctx, filters: UserFilters, ordering: CustomerOrdering, view: CustomerView): CustomerTable[] {
-  const { organization_id, edition_id } = filters
+function chooseTables(ctx: Ctx, query: UserQuery, view: CustomerView): CustomerTable[] {
+  const { organization_id, edition_id } = query
   const reach = getReach(ctx.caller)
-  if (reach.all) return [buildUserTable(organization_id ? [organization_id] : null, filters, ordering, view)]
+  if (reach.all) return [buildUserTable(organization_id ? [organization_id] : null, query, view)]
   const isRequested = (id: string): boolean => organization_id === undefined || id === organization_id
   const editionIds = reach.editions.flatMap((grant) =>
     isRequested(grant.organization_id) ? (grant.edition_id ?? []) : [],
@@ -146,8 +141,8 @@ function chooseTables(ctx: Ctx, filters: UserFilters, ordering: CustomerOrdering
   const hasEditions = isEditionReached || (edition_id === undefined && editionIds.length > 0)
   const hasOrganizations = !isEditionReached && (organizationIds.length > 0 || !hasEditions)
   return [
-    ...(hasOrganizations ? [buildUserTable(organizationIds, filters, ordering, view)] : []),
-    ...(hasEditions ? [buildEditionTable([...new Set(editionIds)], filters, ordering)] : []),
+    ...(hasOrganizations ? [buildUserTable(organizationIds, query, view)] : []),
+    ...(hasEditions ? [buildEditionTable([...new Set(editionIds)], query)] : []),
   ]
 }
 
@@ -211,15 +206,11 @@ function uniteTables(tables: readonly CustomerTable[], sources: readonly ListSou
   return sql`(${sql.join(selects, sql` union all `)}) as customers`
 }
 
-export async function listUsers(
-  ctx: Ctx,
-  page: PageRequest,
-  ordering: CustomerOrdering,
-  filters: UserFilters,
-): Promise<Page<CustomerRow>> {
+export async function listUsers(ctx: Ctx, page: PageRequest, query: UserQuery): Promise<Page<CustomerRow>> {
+  const { ordering, search } = query
   const view = viewCustomers(ctx.caller)
-  const tables = chooseTables(ctx, filters, ordering, view)
-  const sources = await buildSources(ctx, tables, filters.search)
+  const tables = chooseTables(ctx, query, view)
+  const sources = await buildSources(ctx, tables, search)
   const [[table], [source]] = [tables, sources]
   if (table && source && tables.length === 1)
     return paginate(ctx.db, page, {
@@ -253,7 +244,7 @@ export async function findEditionCustomers(
   search: string,
 ): Promise<number[] | null> {
   const terms = listCustomerTerms(search)
-  const { table, index, row, scope, selectByTerms, selectNewest } = buildEditionTable(editionIds, {}, [])
+  const { table, index, row, scope, selectByTerms, selectNewest } = buildEditionTable(editionIds, { ordering: [] })
   const isIndexed = listIndexedTerms(terms).length > 0
   const from = isIndexed
     ? sql`(${selectByTerms(terms)}) as candidate cross join ${table} on ${row}.seq = candidate.key`

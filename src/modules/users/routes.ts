@@ -8,7 +8,7 @@ import { updateUser } from './update.ts'
 export const userRoutes = createRouter()
 
 mountList(userRoutes, contract.listUsers, {
-  list: (ctx, { query, filters, page }) => listUsers(ctx, page, query.ordering, filters),
+  list: listUsers,
   present: presentUser,
 })
 

@@ -1,6 +1,5 @@
 import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { buildOrderBy, paginate } from '../../db/paginate.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { products } from '../../db/schema/catalog.ts'
 import { purchases } from '../../db/schema/purchases.ts'
@@ -12,9 +11,7 @@ import { buildVisibilityByEdition, buildVisibility, isVisibleTo } from '../../db
 import type { OutageRow } from '../../db/outages.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
-import type { Page, PageRequest } from '../../domain/page.ts'
 import type { WalletPassStatus, WalletPlatform } from '../../domain/wallet/wallet.ts'
-import type { PassQuery } from './contract.ts'
 
 export type PassRow = typeof walletPasses.$inferSelect
 export type PassSummaryRow = Pick<
@@ -22,7 +19,7 @@ export type PassSummaryRow = Pick<
   'id' | 'provider' | 'platform' | 'serial_number' | 'status' | 'added_at' | 'removed_at'
 >
 
-const columns = getTableColumns(walletPasses)
+export const passColumns = getTableColumns(walletPasses)
 
 const maxListedPasses = 20
 
@@ -48,9 +45,10 @@ const purchaseFields = {
 }
 
 export type PurchaseForPass = RowOf<typeof purchaseFields>
+export type LoadedPurchase = PurchaseForPass & { tenant: Tenant }
 
 /** Finds a purchase together with everything that decides whether it can have a pass. */
-export async function findPurchaseForPass(ctx: Ctx, id: string): Promise<PurchaseForPass & { tenant: Tenant }> {
+export async function findPurchaseForPass(ctx: Ctx, id: string): Promise<LoadedPurchase> {
   const visibility = buildVisibilityByEdition(sql`${purchases.edition_id}`)
   const row = await ctx.db.first(
     select(purchaseFields)
@@ -65,47 +63,29 @@ export async function findPurchaseForPass(ctx: Ctx, id: string): Promise<Purchas
 }
 
 export async function findPass(ctx: Ctx, purchaseId: string, id: string): Promise<PassRow & { tenant: Tenant }> {
-  const visibility = buildVisibility(sql`${columns.organization_id}`, sql`${columns.edition_id}`)
+  const visibility = buildVisibility(sql`${walletPasses.organization_id}`, sql`${walletPasses.edition_id}`)
   const row = await ctx.db.first(
-    select(columns)
+    select(passColumns)
       .from(walletPasses)
-      .where(and(eq(columns.id, id), eq(columns.purchase_id, purchaseId), isVisibleTo(ctx.caller, visibility))),
+      .where(
+        and(eq(walletPasses.id, id), eq(walletPasses.purchase_id, purchaseId), isVisibleTo(ctx.caller, visibility)),
+      ),
   )
   if (!row) throw notFound()
   return { ...row, tenant: { organization_id: row.organization_id, editions: [row.edition_id] } }
-}
-
-export const listPasses = (
-  ctx: Ctx,
-  purchaseId: string,
-  page: PageRequest,
-  { ordering, platform, status }: PassQuery,
-): Promise<Page<PassRow>> => {
-  return paginate(ctx.db, page, {
-    from: sql`${walletPasses}`,
-    id: sql`${columns.id}`,
-    where: [
-      eq(columns.purchase_id, purchaseId),
-      ...(platform ? [eq(columns.platform, platform)] : []),
-      ...(status ? [eq(columns.status, status)] : []),
-    ],
-    orderBy: buildOrderBy(ordering, 'created', { created: sql`${columns.created_at}` }),
-    columns,
-    joins: sql`join ${walletPasses} on ${columns.id} = page.id`,
-  })
 }
 
 const active: WalletPassStatus = 'active'
 
 /** The status is a literal, because SQLite does not use a partial index for a bound value. */
 export const selectActivePass = (purchaseId: string, platform: WalletPlatform) =>
-  select(columns)
+  select(passColumns)
     .from(walletPasses)
     .where(
       and(
-        eq(columns.purchase_id, purchaseId),
-        eq(columns.platform, platform),
-        inWords(sql`${columns.status}`, [active]),
+        eq(walletPasses.purchase_id, purchaseId),
+        eq(walletPasses.platform, platform),
+        inWords(sql`${walletPasses.status}`, [active]),
       ),
     )
 

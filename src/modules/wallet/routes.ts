@@ -1,8 +1,9 @@
 import { mount, mountList, createRouter } from '../../http/operations/mount.ts'
+import { listWalletPasses } from './list.ts'
 import * as contract from './contract.ts'
 import { issuePass } from './issue.ts'
 import { presentIssuedPass, presentWalletPass } from './present.ts'
-import { findPass, findPurchaseForPass, listPasses } from './queries.ts'
+import { findPass, findPurchaseForPass } from './queries.ts'
 import { voidPass } from './void.ts'
 
 export { buildWalletRoutes } from './public-routes.ts'
@@ -11,7 +12,7 @@ export const walletPassRoutes = createRouter()
 
 mountList(walletPassRoutes, contract.listWalletPasses, {
   load: (ctx, { id }) => findPurchaseForPass(ctx, id),
-  list: (ctx, { loaded, query, page }) => listPasses(ctx, loaded.id, page, query),
+  list: listWalletPasses,
   present: presentWalletPass,
 })
 

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { roleCodes } from '../../domain/accounts/access.ts'
 import { IdParams } from '../../http/fields.ts'
-import { BooleanFilter, ListPage, type ListFilters, IdFilter, listQuery } from '../../http/requests/list-query.ts'
+import { BooleanFilter, ListPage, type ListRequest, IdFilter, listQuery } from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
 import {
   CreateWebhook,
@@ -37,8 +37,7 @@ const listWebhooksQuery = listQuery({
   },
 })
 
-export type WebhookFilters = ListFilters<typeof listWebhooksQuery>
-export type WebhookOrdering = z.output<typeof listWebhooksQuery>['ordering']
+export type WebhookQuery = ListRequest<typeof listWebhooksQuery>
 
 export const listWebhooks = operation({
   id: 'listWebhooks',

@@ -1,16 +1,13 @@
 import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { buildOrderBy, paginate } from '../../db/paginate.ts'
 import { webhookDeliveries, webhookEndpoints, webhookEvents } from '../../db/schema/webhooks.ts'
 import { fromJson, jsonFlag, select } from '../../db/select.ts'
 import { buildVisibility, isVisibleIn, isVisibleTo } from '../../db/visibility.ts'
 import type { OutageRow } from '../../db/outages.ts'
 import { mayAt, roleCodes, type Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
-import type { Page, PageRequest } from '../../domain/page.ts'
 import { noWait, type Wait } from '../../domain/waiting.ts'
 import type { LoggedAttempt } from '../../domain/webhooks/webhooks.ts'
-import type { WebhookFilters, WebhookOrdering } from './contract.ts'
 import { maxListedAttempts } from './delivery/delivery-contract.ts'
 
 export type EndpointRow = typeof webhookEndpoints.$inferSelect
@@ -27,11 +24,11 @@ export interface LoadedDelivery extends DeliveryDetailRow {
   endpoint: Pick<EndpointRow, 'is_active'>
 }
 
-const endpointColumns = getTableColumns(webhookEndpoints)
+export const endpointColumns = getTableColumns(webhookEndpoints)
 const { last_attempt, ...deliveryColumns } = getTableColumns(webhookDeliveries)
 export { deliveryColumns }
 
-const endpointVisibility = buildVisibility(
+export const endpointVisibility = buildVisibility(
   sql`${webhookEndpoints.organization_id}`,
   sql`${webhookEndpoints.edition_id}`,
 )
@@ -56,33 +53,6 @@ export function getEndpointWait({
   if (!is_active || failing_since === null) return noWait
   const attemptAt = next_attempt_at === null ? breaker_until : Math.max(next_attempt_at, breaker_until ?? 0)
   return { waiting_reason: failing_reason, waiting_since: failing_since, next_attempt_at: attemptAt }
-}
-
-export function listEndpoints(
-  ctx: Ctx,
-  page: PageRequest,
-  ordering: WebhookOrdering,
-  filters: WebhookFilters,
-): Promise<Page<EndpointRow>> {
-  const { organization_id, edition_id, is_active } = filters
-  const { id, name_key, created_at, modified_at } = endpointColumns
-  return paginate(ctx.db, page, {
-    from: sql`${webhookEndpoints}`,
-    id: sql`${id}`,
-    where: [
-      isVisibleIn(ctx.caller, endpointVisibility, filters),
-      ...(organization_id ? [eq(endpointColumns.organization_id, organization_id)] : []),
-      ...(edition_id ? [eq(endpointColumns.edition_id, edition_id)] : []),
-      ...(is_active === undefined ? [] : [eq(endpointColumns.is_active, is_active)]),
-    ],
-    orderBy: buildOrderBy(ordering, '-created', {
-      created: sql`${created_at}`,
-      modified: sql`${modified_at}`,
-      name: sql`${name_key}`,
-    }),
-    columns: endpointColumns,
-    joins: sql`join ${webhookEndpoints} on ${id} = page.id`,
-  })
 }
 
 export async function findEndpoint(ctx: Ctx, id: string): Promise<LoadedEndpoint> {

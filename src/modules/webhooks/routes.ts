@@ -1,4 +1,5 @@
 import { mount, mountList, createRouter } from '../../http/operations/mount.ts'
+import { listWebhooks } from './list.ts'
 import * as contract from './contract.ts'
 import * as deliveries from './delivery/delivery-contract.ts'
 import { eventRequests, listEventKinds } from './events/event-contract.ts'
@@ -9,8 +10,8 @@ import {
   presentEndpointItem,
   presentRecovery,
 } from './present.ts'
-import { listDeliveries } from './delivery/list.ts'
-import { findDelivery, findEndpoint, listEndpoints, requireDeliveryRole } from './queries.ts'
+import { listWebhookDeliveries } from './delivery/list.ts'
+import { findDelivery, findEndpoint, requireDeliveryRole } from './queries.ts'
 import { recoverDeliveries, retryDelivery, sendTest } from './delivery/manual-sends.ts'
 import { createEndpoint, deleteEndpoint, rotateSecret, updateEndpoint } from './write-endpoints.ts'
 
@@ -19,7 +20,7 @@ export const webhookRoutes = createRouter()
 webhookRoutes.webhooks.push(...eventRequests)
 
 mountList(webhookRoutes, contract.listWebhooks, {
-  list: (ctx, { query, filters, page }) => listEndpoints(ctx, page, query.ordering, filters),
+  list: listWebhooks,
   present: presentEndpointItem,
 })
 
@@ -77,7 +78,7 @@ mount(webhookRoutes, deliveries.recoverWebhookDeliveries, {
 
 mountList(webhookRoutes, deliveries.listWebhookDeliveries, {
   load: (ctx, { id }) => findEndpoint(ctx, id),
-  list: (ctx, { loaded, query, page }) => listDeliveries(ctx, loaded, page, query),
+  list: listWebhookDeliveries,
   present: presentDeliveryItem,
 })
 

@@ -1,10 +1,8 @@
-import { eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
+import { getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
-import { isShadowed } from '../../../db/consents.ts'
-import { buildOrderBy, paginate } from '../../../db/paginate.ts'
-import { consentRecords, consents } from '../../../db/schema/consents.ts'
+import { consents } from '../../../db/schema/consents.ts'
 import { users } from '../../../db/schema/customers.ts'
-import { decodeAs, fromFlag, fromJson, jsonFlag, type RowOf, buildSelectList } from '../../../db/select.ts'
+import { decodeAs, fromJson, jsonFlag, type RowOf, buildSelectList } from '../../../db/select.ts'
 import { buildContactColumn, selectVisibleEditionIds } from '../../../db/customers.ts'
 import { inList } from '../../../db/conditions.ts'
 import { isVisibleTo } from '../../../db/visibility.ts'
@@ -12,11 +10,9 @@ import { type Tenant, getReach } from '../../../domain/accounts/access.ts'
 import { notFound } from '../../../domain/errors.ts'
 import type { Language } from '../../../domain/languages.ts'
 import type { SuppressionReason } from '../../../domain/messaging/suppressions.ts'
-import type { Page, PageRequest } from '../../../domain/page.ts'
 import { selectChannelBlock } from '../../suppressions/index.ts'
 import { type EmailStateRow, selectConfirmationEmail } from '../../transactional-emails/index.ts'
 import { type LoadedUser, userVisibility } from '../../users/index.ts'
-import type { AnswerQuery, RecordQuery } from '../answer-contract.ts'
 import type { DefinitionRow } from '../queries.ts'
 import { recordColumns, type RecordRow, createRowReader } from './records.ts'
 
@@ -39,12 +35,12 @@ export interface AnswerRow extends DefinitionRow {
   confirmation_email: EmailStateRow | null
 }
 
-const selectPreviousHash = (record: SQL): SQL =>
+export const selectPreviousHash = (record: SQL): SQL =>
   sql`(select before.record_hash from consent_records before where before.user_id = ${record}.user_id
     and before.consent_id = ${record}.consent_id and before.number = ${record}.number - 1)`
 
 /** Holds for records that are partly hidden from the caller. The query has to join `users`. */
-function isHidden(ctx: Ctx, record: SQL): SQL {
+export function isHidden(ctx: Ctx, record: SQL): SQL {
   const reach = getReach(ctx.caller)
   if (reach.all || reach.editions.length === 0) return sql`0`
   const editions = reach.editions.flatMap((grant) => grant.edition_id ?? [])
@@ -76,7 +72,7 @@ const selectLatestRecord = (ctx: Ctx) =>
     createRowReader<VisibleRecord | null>(visibleColumns),
   )
 
-const buildAnswerFields = (ctx: Ctx) => ({
+export const buildAnswerFields = (ctx: Ctx) => ({
   ...getTableColumns(consents),
   user_id: users.id,
   record: selectLatestRecord(ctx),
@@ -88,46 +84,11 @@ const buildAnswerFields = (ctx: Ctx) => ({
 })
 
 /** Lists the person's editions that the caller may see. */
-function listVisibleEditions(ctx: Ctx, user: Pick<LoadedUser, 'organization_id' | 'tenant'>): readonly string[] {
+export function listVisibleEditions(ctx: Ctx, user: Pick<LoadedUser, 'organization_id' | 'tenant'>): readonly string[] {
   const editions = user.tenant.editions === 'any' ? [] : user.tenant.editions
   const reach = getReach(ctx.caller)
   if (reach.all || reach.organizations.includes(user.organization_id)) return editions
   return editions.filter((id) => reach.editions.some((grant) => grant.edition_id === id))
-}
-
-function buildConditions(ctx: Ctx, user: LoadedUser, filters: Omit<AnswerQuery, 'ordering'>): SQL[] {
-  const { edition_id, type } = filters
-  const visibleEditions = listVisibleEditions(ctx, user)
-  const hasAnswered = sql`exists (select 1 from consent_records r where r.user_id = ${user.id}
-    and r.consent_id = consents.id and r.is_latest = 1)`
-  const editions = edition_id === undefined ? visibleEditions : visibleEditions.filter((id) => id === edition_id)
-  const isApplicable = sql`(consents.edition_id is null or ${inList(sql`consents.edition_id`, editions)})`
-  return [
-    eq(consents.organization_id, user.organization_id),
-    edition_id !== undefined && editions.length === 0 ? sql`0` : isApplicable,
-    sql`(consents.is_active = 1 or ${hasAnswered})`,
-    ...(edition_id === undefined ? [] : [sql`not ${isShadowed(sql`consents`, sql`${edition_id}`)}`]),
-    ...(type === undefined ? [] : [eq(consents.type, type)]),
-  ]
-}
-
-export function listAnswers(
-  ctx: Ctx,
-  user: LoadedUser,
-  page: PageRequest,
-  query: AnswerQuery,
-): Promise<Page<AnswerRow>> {
-  return paginate(ctx.db, page, {
-    from: sql`${consents}`,
-    id: sql`${consents.id}`,
-    where: buildConditions(ctx, user, query),
-    orderBy: buildOrderBy(query.ordering, 'position', {
-      position: sql`${consents.position}`,
-      name: sql`${consents.name_key}`,
-    }),
-    columns: buildAnswerFields(ctx),
-    joins: sql`join consents on consents.id = page.id join users on users.id = ${user.id}`,
-  })
 }
 
 /**
@@ -171,27 +132,4 @@ export async function findAnswerSubject(ctx: Ctx, userId: string, consentId: str
   // A caller does not find definitions of editions in which they have no role.
   if (edition_id !== null && !listVisibleEditions(ctx, { organization_id, tenant }).length) throw notFound()
   return { id: userId, organization_id, tenant, erased_at, email, address, default_language, answer }
-}
-
-export function listRecords(
-  ctx: Ctx,
-  { answer }: AnswerSubject,
-  page: PageRequest,
-  { ordering }: RecordQuery,
-): Promise<Page<VisibleRecord>> {
-  const key = sql`${consentRecords.number}`
-  return paginate(ctx.db, page, {
-    from: sql`${consentRecords}`,
-    id: key,
-    where: [eq(consentRecords.user_id, answer.user_id), eq(consentRecords.consent_id, answer.id)],
-    orderBy: buildOrderBy(ordering, '-number', { number: key }),
-    columns: {
-      ...getTableColumns(consentRecords),
-      previous_hash: sql<string | null>`${selectPreviousHash(sql`consent_records`)}`,
-      is_hidden: fromFlag(isHidden(ctx, sql`consent_records`)),
-    },
-    joins: sql`join ${consentRecords} on ${consentRecords.user_id} = ${answer.user_id}
-        and ${consentRecords.consent_id} = ${answer.id} and ${consentRecords.number} = page.id
-      join users on users.id = ${answer.user_id}`,
-  })
 }

@@ -1,18 +1,14 @@
 import type { Ctx } from '../../../context.ts'
-import type { Page, PageRequest } from '../../../domain/page.ts'
-import { buildOrderBy, paginate } from '../../../db/paginate.ts'
-import { sql, and, eq } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
 import { readOptions } from '../../../domain/data-imports/data-imports.ts'
 import { canonicalRangeLength, readCanonical, type IndexedRow } from '../../../domain/data-imports/files/canonical.ts'
 import { readBytes } from '../../../domain/data-imports/files/source.ts'
 import type { PreparedMappings } from '../../../domain/data-imports/mapping/index.ts'
 import type { Tenant } from '../../../domain/accounts/access.ts'
 import { findImport, type LoadedImport } from '../queries.ts'
-import type { ColumnQuery } from './column-contract.ts'
 import { findMappingIssues, type MappingIssue } from '../mapping/issues.ts'
 import {
   loadMappingState,
-  columnFields,
   type ColumnRow,
   type MappingState,
   prepareState,
@@ -56,24 +52,6 @@ export const addIssues = (column: ColumnRow, view: ColumnView): ColumnWithIssues
     ({ field }) => field.key === column.target_field && (field.is_required || field.one_of !== null),
   ),
 })
-
-export async function listColumns(
-  ctx: Ctx,
-  page: PageRequest,
-  { ordering }: ColumnQuery,
-  view: ColumnView,
-): Promise<Page<ColumnWithIssues>> {
-  const columnPage = await paginate(ctx.db, page, {
-    from: sql`import_columns`,
-    id: sql`import_columns.source_index`,
-    where: [sql`import_columns.import_id = ${view.row.id}`],
-    orderBy: buildOrderBy(ordering, 'source_index', { source_index: sql`import_columns.source_index` }),
-    columns: columnFields,
-    joins: sql`join import_columns on import_columns.import_id = ${view.row.id}
-      and import_columns.source_index = page.id`,
-  })
-  return { ...columnPage, rows: columnPage.rows.map((column) => addIssues(column, view)) }
-}
 
 /** Reads as many rows as one range of the canonical copy contains. */
 export async function readFirstDataRows(ctx: Ctx, row: LoadedImport, count: number): Promise<IndexedRow[]> {

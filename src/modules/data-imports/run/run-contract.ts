@@ -4,14 +4,7 @@ import { undoReasons } from '../../../domain/data-imports/import-undo.ts'
 import { currencies } from '../../../domain/money.ts'
 import { orderStatuses } from '../../../domain/orders/orders.ts'
 import { Count, Id } from '../../../http/fields.ts'
-import {
-  type ListRequest,
-  BooleanFilter,
-  ListPage,
-  type ListFilters,
-  IdFilter,
-  listQuery,
-} from '../../../http/requests/list-query.ts'
+import { type ListRequest, BooleanFilter, ListPage, IdFilter, listQuery } from '../../../http/requests/list-query.ts'
 import { operation } from '../../../http/operations/operation.ts'
 import { ImportParams, importRoles, tag } from '../import-contract.ts'
 
@@ -175,8 +168,7 @@ const rowsQuery = listQuery({
     order_id: IdFilter.optional().openapi({ description: 'Rows of an order that this import created or updated.' }),
   },
 })
-export type RowFilters = ListFilters<typeof rowsQuery>
-export type RowOrdering = z.output<typeof rowsQuery>['ordering']
+export type RowQuery = ListRequest<typeof rowsQuery>
 
 export const listImportRows = operation({
   id: 'listImportRows',

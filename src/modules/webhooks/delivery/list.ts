@@ -1,45 +1,54 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
+import { buildConditions, equals, type FilterTable } from '../../../db/filters.ts'
 import { buildOrderBy, maxIndexedOffset, maxSortedOffset, paginate, type SortKey } from '../../../db/paginate.ts'
+import { webhookDeliveries } from '../../../db/schema/webhooks.ts'
 import type { Page, PageRequest } from '../../../domain/page.ts'
-import { deliveryColumns, type DeliveryRow, type EndpointRow, matchVisibleDeliveries } from '../queries.ts'
+import {
+  deliveryColumns,
+  type DeliveryRow,
+  type EndpointRow,
+  type LoadedEndpoint,
+  matchVisibleDeliveries,
+} from '../queries.ts'
 import type { DeliveryQuery } from './delivery-contract.ts'
 
-const columns = {
+/** `organization_id` and `is_active` are filters on the endpoint, so all of its deliveries match or none. */
+const buildFilters = (endpoint: EndpointRow): FilterTable<DeliveryQuery> => ({
+  status: equals(webhookDeliveries.status),
+  edition_id: equals(webhookDeliveries.edition_id),
+  organization_id: (id) => (id === endpoint.organization_id ? sql`1` : sql`0`),
+  is_active: (isActive) => (isActive === endpoint.is_active ? sql`1` : sql`0`),
+})
+
+const sortColumns = {
   created: sql`webhook_deliveries.created_at`,
   modified: sql`webhook_deliveries.modified_at`,
   name: sql`webhook_deliveries.kind`,
 }
 
-export async function listDeliveries(
+export const listWebhookDeliveries = (
   ctx: Ctx,
-  endpoint: EndpointRow,
   page: PageRequest,
   query: DeliveryQuery,
-): Promise<Page<DeliveryRow>> {
-  const { ordering, status, edition_id, organization_id, is_active } = query
-  const matchesEndpoint =
-    (organization_id === undefined || organization_id === endpoint.organization_id) &&
-    (is_active === undefined || is_active === endpoint.is_active)
-  return paginate(ctx.db, page, {
+  endpoint: LoadedEndpoint,
+): Promise<Page<DeliveryRow>> =>
+  paginate(ctx.db, page, {
     from: sql`webhook_deliveries indexed by webhook_deliveries_of_endpoint`,
     where: [
       sql`webhook_deliveries.endpoint_id = ${endpoint.id}`,
       matchVisibleDeliveries(ctx, endpoint),
-      matchesEndpoint ? sql`1` : sql`0`,
-      status === undefined ? sql`1` : sql`webhook_deliveries.status = ${status}`,
-      edition_id === undefined ? sql`1` : sql`webhook_deliveries.edition_id = ${edition_id}`,
+      ...buildConditions(buildFilters(endpoint), query),
     ],
-    orderBy: breakTiesByCreation(buildOrderBy(ordering, '-created', columns)),
+    orderBy: breakTiesByCreation(buildOrderBy(query.ordering, '-created', sortColumns)),
     id: sql`webhook_deliveries.id`,
     columns: deliveryColumns,
     joins: sql`join webhook_deliveries on webhook_deliveries.id = page.id`,
-    maxOffset: ordering.every(({ name }) => name === 'created') ? maxIndexedOffset : maxSortedOffset,
+    maxOffset: query.ordering.every(({ name }) => name === 'created') ? maxIndexedOffset : maxSortedOffset,
   })
-}
 
 /** Sorts deliveries of the same kind by creation. */
 function breakTiesByCreation(keys: SortKey[]): SortKey[] {
   const last = keys.at(-1)
-  return last?.column === columns.name ? [...keys, { column: columns.created, desc: last.desc }] : keys
+  return last?.column === sortColumns.name ? [...keys, { column: sortColumns.created, desc: last.desc }] : keys
 }

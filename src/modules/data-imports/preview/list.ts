@@ -164,11 +164,11 @@ async function walkOrders(
   return { rows, after: after === null ? null : [after] }
 }
 
-export async function listPreview(
+export async function previewImportOrders(
   ctx: Ctx,
-  row: LoadedImport,
   page: PageRequest,
   { action, ordering }: PreviewQuery,
+  row: LoadedImport,
 ): Promise<Page<PreviewedOrder>> {
   checkAction(ctx, row, 'preview', 'previewed')
   if (page.after && page.after.length !== 1) throw invalidCursor()

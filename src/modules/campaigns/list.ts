@@ -1,0 +1,125 @@
+import { sql } from 'drizzle-orm'
+import type { Ctx } from '../../context.ts'
+import { buildConditions, contains, equals, type FilterTable } from '../../db/filters.ts'
+import { buildOrderBy, buildPage, maxIndexedOffset, paginate } from '../../db/paginate.ts'
+import { editions } from '../../db/schema/editions.ts'
+import { campaigns } from '../../db/schema/campaigns.ts'
+import { segments } from '../../db/schema/segments.ts'
+import { inList } from '../../db/conditions.ts'
+import { seesOrganization, isVisibleIn } from '../../db/visibility.ts'
+import { viewCustomers } from '../../db/customers.ts'
+import type { RecipientRow, RecipientSearch } from '../../domain/campaigns/sender.ts'
+import { getReach } from '../../domain/accounts/access.ts'
+import { listCustomerTerms } from '../../db/search.ts'
+import { findEditionCustomers } from '../users/index.ts'
+import type { RecipientPerson } from '../../domain/campaigns/sending-policy.ts'
+import { invalid, invalidCursor, parameterError } from '../../domain/errors.ts'
+import type { Page, PageRequest } from '../../domain/page.ts'
+import type { CampaignRow } from './delivery/campaign-row.ts'
+import type { CampaignQuery, RecipientQuery } from './contract.ts'
+import { campaignListColumns, type CampaignListRow, campaignVisibility, type LoadedCampaign } from './queries.ts'
+
+const filters: FilterTable<CampaignQuery> = {
+  organization_id: equals(campaigns.organization_id),
+  edition_id: equals(campaigns.edition_id),
+  channel: equals(campaigns.channel),
+  status: equals(campaigns.status),
+  search: contains(campaigns.search),
+}
+
+const sortColumns = {
+  created: sql`${campaigns.created_at}`,
+  modified: sql`${campaigns.modified_at}`,
+  name: sql`${campaigns.name_key}`,
+  scheduled_at: { nullable: sql`${campaigns.scheduled_at}` },
+  total_recipients: sql`${campaigns.total_recipients}`,
+}
+
+export const listCampaigns = (ctx: Ctx, page: PageRequest, query: CampaignQuery): Promise<Page<CampaignListRow>> =>
+  paginate(ctx.db, page, {
+    from: sql`${campaigns}`,
+    where: [isVisibleIn(ctx.caller, campaignVisibility, query), ...buildConditions(filters, query)],
+    orderBy: buildOrderBy(query.ordering, '-created', sortColumns),
+    id: sql`${campaigns.seq}`,
+    columns: campaignListColumns,
+    joins: sql`join ${campaigns} on ${campaigns.seq} = page.id join ${segments} on ${segments.id} = ${campaigns.segment_id}
+      join ${editions} on ${editions.id} = ${campaigns.edition_id}`,
+  })
+
+export type ListedRecipient = RecipientRow & { is_cancelled: boolean }
+
+const emptyContact = { email: null, phone_number: null, first_name: '', last_name: '' }
+
+/**
+ * Replaces the contacts of recipients by those that the caller's editions know. A campaign goes to the address that the
+ * organisation has of a customer, which an edition may not know. The provider's answer may quote that address.
+ */
+async function replaceContacts(
+  ctx: Ctx,
+  campaign: CampaignRow,
+  rows: readonly RecipientRow[],
+): Promise<RecipientRow[]> {
+  if (seesOrganization(ctx.caller, campaign.organization_id) || rows.length === 0) return [...rows]
+  const customers = viewCustomers(ctx.caller)
+  const ids = rows.map(({ user_id }) => user_id)
+  const people = await ctx.db.all(sql<RecipientPerson>`select users.id,
+      ${customers.columns(['email', 'phone_number', 'first_name', 'last_name'])}
+    from users ${customers.join} where ${inList(sql`users.id`, ids)}`)
+  const peopleById = new Map(people.map((person) => [person.id, person]))
+  return rows.map((row) => {
+    const person = peopleById.get(row.user_id) ?? { ...emptyContact, id: row.user_id }
+    const address = campaign.channel === 'email' ? person.email : person.phone_number
+    const detail = address === row.address ? row.detail : ''
+    return { ...row, address, person: JSON.stringify(person), detail }
+  })
+}
+
+/** Sorting by address would reveal addresses that only the organisation knows. */
+function checkOrdering(ctx: Ctx, campaign: CampaignRow, ordering: RecipientQuery['ordering']): void {
+  if (!ordering.some(({ name }) => name === 'address')) return
+  if (seesOrganization(ctx.caller, campaign.organization_id)) return
+  throw invalid(
+    parameterError('ordering', 'invalid_choice', 'Only members with a role in the organisation may sort by `address`.'),
+  )
+}
+
+/** An edition role finds recipients by what its editions know of them, because other texts would reveal more. */
+async function buildSearch(ctx: Ctx, { organization_id }: CampaignRow, text: string): Promise<RecipientSearch> {
+  const reach = getReach(ctx.caller)
+  if (reach.all || reach.organizations.includes(organization_id))
+    return { user_id: text, terms: listCustomerTerms(text) }
+  const editionIds = [...new Set(reach.editions.flatMap(({ edition_id }) => edition_id ?? []))]
+  const numbers = await findEditionCustomers(ctx, editionIds, text)
+  if (numbers) return { user_id: text, numbers }
+  const detail = 'More than 10,000 customers match. Search for more letters.'
+  throw invalid(parameterError('search', 'too_many_matches', detail))
+}
+
+export async function listCampaignRecipients(
+  ctx: Ctx,
+  page: PageRequest,
+  { ordering, search, state, reason, engagement }: RecipientQuery,
+  campaign: LoadedCampaign,
+): Promise<Page<ListedRecipient>> {
+  checkOrdering(ctx, campaign, ordering)
+  const keyCount = ordering.length + 1
+  if (page.after && page.after.length !== keyCount) throw invalidCursor()
+  const isCancelled = campaign.status === 'cancelled'
+  // Recipients whom a cancelled campaign did not reach stay pending in its object.
+  const isImpossible = state !== undefined && (isCancelled ? state === 'pending' : state === 'cancelled')
+  const selected =
+    campaign.run === 0 || isImpossible
+      ? { rows: [], count: 0, maxOffset: maxIndexedOffset }
+      : await ctx.senders.get(campaign.id).listRecipients({
+          search: search ? await buildSearch(ctx, campaign, search) : undefined,
+          state: state === 'cancelled' ? 'pending' : state,
+          reason,
+          engagement,
+          ordering,
+          page,
+        })
+  const recipients = buildPage<RecipientRow>(page, { ...selected, keyCount })
+  const visibleRows = await replaceContacts(ctx, campaign, recipients.rows)
+  const rows = visibleRows.map((row) => ({ ...row, is_cancelled: isCancelled && row.state === 'pending' }))
+  return { ...recipients, rows }
+}
