@@ -32,6 +32,13 @@ it('every list is in the list.ts of its slice, or of a part of its slice', async
   expect(callers.length).toBeGreaterThan(20)
 })
 
+it('every message of a queue is made in the enqueue.ts of a slice', async () => {
+  const sources = await readSources('src/modules')
+  const producers = sources.filter(({ text }) => text.includes('jobQueue.enqueue(')).map(({ path }) => path)
+  expect(producers.filter((path) => !path.endsWith('/enqueue.ts'))).toEqual([])
+  expect(producers.length).toBeGreaterThanOrEqual(7)
+})
+
 /** Tables that only one slice reads and writes, as the schema declares them. */
 const owners = {
   suppressions: 'src/modules/suppressions/',

@@ -2,6 +2,7 @@ import { getTableColumns, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import type { Statement } from '../../db/database.ts'
 import { transactionalEmails } from '../../db/schema/transactional-emails.ts'
+import { parseReference, toRecipientEvent } from '../../domain/campaigns/recipient-events.ts'
 import { AppError, notFound } from '../../domain/errors.ts'
 import type { ProviderEvent } from '../../domain/messaging/messaging.ts'
 import {
@@ -11,7 +12,7 @@ import {
 } from '../../gateways/provider-events/provider-events.ts'
 import { countSoftBounce, suppress } from '../suppressions/index.ts'
 import { recordLateSuccess } from '../transactional-emails/index.ts'
-import { enqueueCampaignEvents } from './visits.ts'
+import { type CampaignEvents, enqueueCampaignEvents } from './enqueue.ts'
 
 const isTransactionalEmail = (reference: string | null): reference is string =>
   /^tem_[0-9A-Za-z]{1,40}$/.test(reference ?? '')
@@ -39,6 +40,14 @@ async function applyTransactionalEmailEvents(job: JobCtx, events: readonly Provi
   if (statements.length) await job.db.batch(statements)
 }
 
+/** Finds the events about messages of campaigns, which the campaigns' Durable Objects apply. */
+const findCampaignEvents = (events: readonly ProviderEvent[]): CampaignEvents =>
+  events.flatMap((event) => {
+    const reference = parseReference(event.reference)
+    const recipientEvent = reference && toRecipientEvent(reference.n, event)
+    return reference && recipientEvent ? [{ campaign_id: reference.campaign_id, event: recipientEvent }] : []
+  })
+
 /** Throws 404 for an unknown provider, before the body is read. */
 export function parseProvider(name: string): EventProvider {
   if (isEventProvider(name)) return name
@@ -55,5 +64,5 @@ export async function receiveEvents(
   if (events === null)
     throw new AppError('not_authenticated', 'The signature is missing, too old or does not match the body.')
   await applyTransactionalEmailEvents(job, events)
-  await enqueueCampaignEvents(job, events)
+  await enqueueCampaignEvents(job, findCampaignEvents(events))
 }

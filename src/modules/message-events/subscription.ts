@@ -8,6 +8,7 @@ import { buildReader, readTranslation } from '../../domain/email/messages/phrase
 import type { Channel } from '../../domain/messaging/messaging.ts'
 import { type CampaignSubscriber, listGivenConsents, listWithdrawnConsents, unsubscribe } from '../consents/index.ts'
 import { findSuppressionReason } from '../suppressions/index.ts'
+import { enqueueCampaignEvents } from './enqueue.ts'
 
 export { resubscribe } from '../consents/index.ts'
 
@@ -59,7 +60,5 @@ export async function loadSubscription(job: JobCtx, subscriber: Subscriber): Pro
 export async function unsubscribeAndCount(job: JobCtx, subscriber: Subscriber): Promise<void> {
   await unsubscribe(job, subscriber)
   const { campaign_id, n } = subscriber
-  await job.jobQueue.enqueue('campaign-events', [
-    { type: 'campaign.events', campaign_id, events: [{ n, type: 'unsubscribed', at: job.now() }] },
-  ])
+  await enqueueCampaignEvents(job, [{ campaign_id, event: { n, type: 'unsubscribed', at: job.now() } }])
 }

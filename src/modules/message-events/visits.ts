@@ -1,12 +1,13 @@
 import { and, eq, sql } from 'drizzle-orm'
-import type { CampaignEventsMessage, JobCtx } from '../../context.ts'
+import type { JobCtx } from '../../context.ts'
 import { campaignLinks, campaigns } from '../../db/schema/campaigns.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { select } from '../../db/select.ts'
-import { isMachine, parseReference, toRecipientEvent } from '../../domain/campaigns/recipient-events.ts'
+import { isMachine } from '../../domain/campaigns/recipient-events.ts'
 import type { RecipientRow } from '../../domain/campaigns/sender.ts'
 import { type LinkTarget, readLinkToken } from '../../domain/campaigns/link-tokens.ts'
-import type { Channel, ProviderEvent } from '../../domain/messaging/messaging.ts'
+import type { Channel } from '../../domain/messaging/messaging.ts'
+import { enqueueCampaignEvents } from './enqueue.ts'
 import type { Subscriber, SubscriptionLink } from './subscription.ts'
 
 /** A request to a link. The visitor's IP address is not stored, and no cookie is set. */
@@ -18,9 +19,7 @@ export interface LinkVisit {
 function recordVisit(job: JobCtx, { kind, campaign_id, n }: LinkTarget, { method, agent }: LinkVisit): Promise<void> {
   const personType = kind === 'click' ? 'clicked' : 'opened'
   const type = isMachine(method, agent) ? 'machine_opened' : personType
-  return job.jobQueue.enqueue('campaign-events', [
-    { type: 'campaign.events', campaign_id, events: [{ n, type, at: job.now(), is_visit: true }] },
-  ])
+  return enqueueCampaignEvents(job, [{ campaign_id, event: { n, type, at: job.now(), is_visit: true } }])
 }
 
 export interface FollowedLink<Result> {
@@ -76,21 +75,4 @@ export async function findSubscriber(job: JobCtx, kind: SubscriptionLink, token:
     (await job.db.first(select({ id: campaigns.id }).from(campaigns).where(eq(campaigns.id, target.campaign_id))))
   const row = campaign && (await job.senders.get(campaign.id).findRecipient(target.n))
   return row ? loadSubscriber(job, campaign.id, row) : null
-}
-
-/** Enqueues provider events of campaign messages for the campaigns' Durable Objects. */
-export async function enqueueCampaignEvents(job: JobCtx, events: readonly ProviderEvent[]): Promise<void> {
-  const campaignEvents = events.flatMap((event) => {
-    const reference = parseReference(event.reference)
-    const recipientEvent = reference && toRecipientEvent(reference.n, event)
-    return reference && recipientEvent ? [{ campaign_id: reference.campaign_id, event: recipientEvent }] : []
-  })
-  const messages = [...Map.groupBy(campaignEvents, ({ campaign_id }) => campaign_id)].map(
-    ([campaign_id, group]): CampaignEventsMessage => ({
-      type: 'campaign.events',
-      campaign_id,
-      events: group.map(({ event }) => event),
-    }),
-  )
-  if (messages.length) await job.jobQueue.enqueue('campaign-events', messages)
 }

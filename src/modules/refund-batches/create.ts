@@ -14,7 +14,7 @@ import { openEditions } from '../editions/index.ts'
 import { getRefundSource } from '../refunds/index.ts'
 import type { CreateBatchInput } from './contract.ts'
 import { countNextOrders, insertCustomers } from './count.ts'
-import { enqueueBatches } from './jobs.ts'
+import { enqueueBatches } from './enqueue.ts'
 import type { BatchDetailRow, BatchRow, EditionForBatch } from './queries.ts'
 
 /** The operation counts this many orders itself. A job counts the rest. */

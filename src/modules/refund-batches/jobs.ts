@@ -6,6 +6,7 @@ import { refundBatches } from '../../db/schema/refunds.ts'
 import { decodeAs } from '../../db/select.ts'
 import { update } from '../../db/write.ts'
 import { countNextOrders, recordCount } from './count.ts'
+import { enqueueBatches } from './enqueue.ts'
 import { type BatchRow, loadBatch } from './queries.ts'
 import { requestNextOrders } from './request.ts'
 
@@ -15,13 +16,6 @@ const shiftMs = 15_000
 const claimMs = 90_000
 const customersPerStep = 1000
 const batchesPerSweep = 20
-
-/** A message only says that there is work; the consumer reads the batch. A sweep replaces lost messages. */
-export const enqueueBatches = (job: Pick<JobCtx, 'jobQueue'>, ids: readonly string[]): Promise<void> =>
-  job.jobQueue.enqueue(
-    'refunds',
-    ids.map((id) => ({ type: 'refund-batch.work', batch_id: id })),
-  )
 
 export const isWorkRefundBatchMessage = (body: unknown): body is WorkRefundBatchMessage =>
   typeof body === 'object' &&

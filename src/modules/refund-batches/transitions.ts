@@ -9,7 +9,7 @@ import { type BatchSums, refundBatchLifecycle } from '../../domain/refunds/refun
 import { checkReview, readPolicy } from '../../domain/refunds/refund-policy.ts'
 import { openEditions } from '../editions/index.ts'
 import { startRefundBatch } from './contract.ts'
-import { enqueueBatches } from './jobs.ts'
+import { enqueueBatches } from './enqueue.ts'
 import type { BatchDetailRow, BatchRow, LoadedBatch } from './queries.ts'
 
 const buildTransitionError = ({ status }: BatchRow, participle: string): AppError =>

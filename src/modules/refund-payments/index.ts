@@ -1,9 +1,9 @@
 export { moveAmounts, requireUnchangedPurchases } from './amounts.ts'
 export { buildCompletion } from './complete.ts'
+export { enqueueRefunds } from './enqueue.ts'
 export {
   buildRefundAnnouncements,
   buildRefundAudit,
-  enqueueRefunds,
   loadPurchases,
   type RefundedPurchase,
   untriedPaymentColumns,

@@ -6,7 +6,7 @@ import type { RefundRow } from '../../db/rows.ts'
 import { select } from '../../db/select.ts'
 import { dayMs } from '../../domain/time/instants.ts'
 import { claimRefunds, releaseRefunds } from './provider/claim.ts'
-import { enqueueRefunds } from './refund.ts'
+import { enqueueRefunds } from './enqueue.ts'
 import { payRefund } from './provider/pay.ts'
 
 /** After this time, a consumer leaves the remaining refunds to the next one. */

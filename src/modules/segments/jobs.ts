@@ -7,6 +7,7 @@ import { inWords } from '../../db/conditions.ts'
 import { lostAfterMs, quietAfterMs, type SegmentStatus } from '../../domain/segments.ts'
 import { continueCalculation, failCalculation, findCalculation } from './calculation/calculation.ts'
 import { leftoverAfterMs } from './calculation/members.ts'
+import { enqueueCalculations } from './enqueue.ts'
 
 /** A consumer works this long, then leaves the rest to a new message. */
 const workMs = 20_000
@@ -17,15 +18,6 @@ export const isCalculateMessage = (body: unknown): body is CalculateMessage =>
   (body as Partial<CalculateMessage>).type === 'segment.calculate' &&
   typeof (body as Partial<CalculateMessage>).segment_id === 'string' &&
   typeof (body as Partial<CalculateMessage>).epoch === 'number'
-
-export const enqueueCalculations = (
-  job: JobCtx,
-  calculations: readonly { id: string; epoch: number }[],
-): Promise<void> =>
-  job.jobQueue.enqueue(
-    'segments',
-    calculations.map(({ id, epoch }) => ({ type: 'segment.calculate', segment_id: id, epoch })),
-  )
 
 async function calculate(job: JobCtx, message: CalculateMessage, endsAt: number, size?: number): Promise<void> {
   const calculation = await findCalculation(job, message.segment_id, message.epoch)

@@ -1,3 +1,4 @@
+import { type SQL, sql } from 'drizzle-orm'
 import type { EmailSendMessage, JobCtx } from '../../context.ts'
 import {
   createFailure,
@@ -14,11 +15,17 @@ import {
   mayRepeat,
   type SendVerdict,
 } from '../../domain/messaging/transactional-emails.ts'
-import { type EmailClaim, claimEmails, holdEmails, recordCall, recordVerdict, releaseEmails } from './claim.ts'
+import {
+  type EmailClaim,
+  claimEmails,
+  holdEmails,
+  isPending,
+  recordCall,
+  recordVerdict,
+  releaseEmails,
+} from './claim.ts'
 import { composeEmail } from './compose.ts'
-import { enqueueNextEmail } from './enqueue.ts'
-
-export { sweepEmails } from './enqueue.ts'
+import { enqueueEmails } from './enqueue.ts'
 
 /** A consumer stops claiming after this time and leaves the rest to the next one. */
 const claimingMs = 20_000
@@ -106,4 +113,28 @@ export async function sendEmails(job: JobCtx): Promise<void> {
   }
   if (stops.errors.length) throw new Error('E-mails could not be sent.', { cause: stops.errors[0] })
   await enqueueNextEmail(job)
+}
+
+/** Later e-mails are left to the sweep of each minute. */
+const maxDelayMs = 900_000
+
+/** When the e-mail is due and no consumer holds it. */
+const claimableAt: SQL = sql`max(due_at, coalesce(claimed_until, 0))`
+
+const findNextDue = async (job: JobCtx): Promise<number | null> => {
+  const row = await job.db.first(sql<{ at: number | null }>`select min(${claimableAt}) as at
+    from transactional_emails where ${isPending}`)
+  return row?.at ?? null
+}
+
+/** Finds work whose queue message was lost, or whose consumer died. */
+export async function sweepEmails(job: JobCtx): Promise<void> {
+  const at = await findNextDue(job)
+  if (at !== null && at <= job.now()) await enqueueEmails(job)
+}
+
+/** Lets e-mails that are due soon start on time instead of at the next sweep. */
+async function enqueueNextEmail(job: JobCtx): Promise<void> {
+  const at = await findNextDue(job)
+  if (at !== null && at - job.now() <= maxDelayMs) await enqueueEmails(job, Math.max(0, at - job.now()))
 }

@@ -1,13 +1,7 @@
 import type { JobCtx } from '../../../context.ts'
 import type { CampaignSenderRpc } from '../../../domain/campaigns/sender.ts'
 import { sendChunk } from './chunk-calls.ts'
-
-/** Enqueues messages for consumers, which then claim chunks from the campaign's Durable Object. */
-export const enqueueConsumers = (job: JobCtx, campaignId: string, consumers: number): Promise<void> =>
-  job.jobQueue.enqueue(
-    'campaigns',
-    Array.from({ length: consumers }, () => ({ type: 'campaign.send-chunks', campaign_id: campaignId })),
-  )
+import { enqueueConsumers } from './enqueue.ts'
 
 /** A consumer sends for this long before another one takes over. */
 const consumerTimeMs = 20_000

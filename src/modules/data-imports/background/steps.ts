@@ -139,12 +139,3 @@ export const beginPhase = (row: Pick<ImportRow, 'epoch'>, phase: ImportPhase, no
 
 export const stopPhase = (row: Pick<ImportRow, 'epoch'>) =>
   ({ phase: null, epoch: row.epoch + 1, position: {}, heartbeat_at: null, stalls: 0 }) satisfies ImportChanges
-
-export const enqueueImports = (
-  job: Pick<JobCtx, 'jobQueue'>,
-  rows: readonly { id: string; epoch: number }[],
-): Promise<void> =>
-  job.jobQueue.enqueue(
-    'imports',
-    rows.map(({ id, epoch }) => ({ type: 'import.work', import_id: id, epoch })),
-  )

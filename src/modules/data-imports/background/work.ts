@@ -10,7 +10,8 @@ import {
   type ImportPhase,
 } from '../../../domain/data-imports/data-imports.ts'
 import { countPreview } from '../preview/count-preview.ts'
-import { enqueueImports, failPhase, importFields, type ImportRow, loadWork, type PhaseStep } from './steps.ts'
+import { enqueueImports } from '../enqueue.ts'
+import { failPhase, importFields, type ImportRow, loadWork, type PhaseStep } from './steps.ts'
 import { buildCopyRemoval } from '../retention/files.ts'
 import { parseStep } from '../staging/parse.ts'
 import { stageStep } from '../staging/stage.ts'

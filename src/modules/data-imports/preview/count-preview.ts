@@ -6,6 +6,7 @@ import { decodeAs, select } from '../../../db/select.ts'
 import { inList } from '../../../db/conditions.ts'
 import { insert, update } from '../../../db/write.ts'
 import type { PreviewTotals } from '../../../domain/data-imports/data-imports.ts'
+import { enqueuePreview } from '../enqueue.ts'
 import { importFields, type ImportRow } from '../background/steps.ts'
 import { previewOrders, getAction, loadPreviewSetting, type PreviewedOrder } from './preview.ts'
 
@@ -114,6 +115,6 @@ export async function countPreview(job: JobCtx, { import_id }: ImportPreviewMess
     const orders = await previewOrders(job, setting, { after: count.last_number, limit: ordersPerStep })
     if (orders.length === 0) return
     count = await commitCount(job, count, orders)
-    if (count && job.now() >= endsAt) return job.jobQueue.enqueue('imports', [{ type: 'import.preview', import_id }])
+    if (count && job.now() >= endsAt) return enqueuePreview(job, import_id)
   }
 }

@@ -5,6 +5,7 @@ import type { PreviewAction, PreviewTotals } from '../../../domain/data-imports/
 import { AppError, invalidCursor } from '../../../domain/errors.ts'
 import type { Page, PageRequest } from '../../../domain/page.ts'
 import { checkAction } from '../begin.ts'
+import { enqueuePreview } from '../enqueue.ts'
 import type { LoadedImport } from '../queries.ts'
 import { maxPreviewed, maxOrdersPerPage, type PreviewQuery } from '../run/run-contract.ts'
 import {
@@ -34,7 +35,7 @@ const requests = new WeakMap<LoadedImport, RequestPreview>()
 async function requestCount(ctx: Ctx, row: LoadedImport): Promise<PreviewCount | null> {
   if (row.total_orders <= maxPreviewed || !countedStatuses.some((status) => status === row.status)) return null
   const count = await loadPreviewCount(ctx.db, row, ctx.now())
-  if (count.isDue) await ctx.jobQueue.enqueue('imports', [{ type: 'import.preview', import_id: row.id }])
+  if (count.isDue) await enqueuePreview(ctx, row.id)
   return count
 }
 

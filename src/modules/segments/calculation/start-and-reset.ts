@@ -6,7 +6,7 @@ import { segments } from '../../../db/schema/segments.ts'
 import { updateVersion } from '../../../db/write.ts'
 import { AppError } from '../../../domain/errors.ts'
 import { quietAfterMs, segmentLifecycle, type SegmentStatus } from '../../../domain/segments.ts'
-import { enqueueCalculations } from '../jobs.ts'
+import { enqueueCalculations } from '../enqueue.ts'
 import type { LoadedSegment, SegmentRow } from '../queries.ts'
 import { buildCalculationStart, retireMembers } from './calculation.ts'
 

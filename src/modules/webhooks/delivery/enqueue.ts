@@ -2,9 +2,6 @@ import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { isClaimable } from '../../../db/claims.ts'
 import { inList } from '../../../db/conditions.ts'
-import { isInProgress, isWaiting } from './claim.ts'
-
-const endpointsPerSweep = 1000
 
 /** A message says only that an endpoint has something due. The consumer reads from the table what it is. */
 export const enqueueEndpoints = (job: JobCtx, endpointIds: readonly string[], delayMs = 0): Promise<void> =>
@@ -28,21 +25,4 @@ export async function enqueueEvents(job: JobCtx, eventIds: readonly string[]): P
     job,
     endpoints.map(({ id }) => id),
   )
-}
-
-/** Enqueues all due deliveries, because messages get lost and workers die. Returns the number of endpoints. */
-export async function sweepDeliveries(job: JobCtx): Promise<number> {
-  const now = job.now()
-  const endpoints = await job.db.all(sql<{ endpoint_id: string }>`select distinct endpoint_id from (
-      select endpoint_id from webhook_deliveries indexed by webhook_deliveries_due
-        where ${isWaiting} and next_retry_at <= ${now}
-      union all
-      select endpoint_id from webhook_deliveries indexed by webhook_deliveries_claimed
-        where ${isInProgress} and ${isClaimable(now)} and next_retry_at <= ${now})
-    limit ${endpointsPerSweep}`)
-  await enqueueEndpoints(
-    job,
-    endpoints.map(({ endpoint_id }) => endpoint_id),
-  )
-  return endpoints.length
 }
