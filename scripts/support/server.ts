@@ -97,16 +97,7 @@ const buildSettings = (folder: string) => ({
   WRANGLER_LOG_PATH: resolve(folder, 'logs'),
   CLOUDFLARE_CF_FETCH_ENABLED: 'false',
   NODE_COMPILE_CACHE: resolve(folder, 'compile'),
-  MINIFLARE_WORKERD_V8_FLAGS: process.env['MINIFLARE_WORKERD_V8_FLAGS'] ?? heapsOfIsolates,
 })
-
-/**
- * The platform gives an isolate 128 MB. Without these flags V8 would use the memory of the whole machine, and each of the
- * simulator's dozen isolates would fill 16 MB and more with garbage before the first collection. One thread collects such
- * small young generations faster than several threads.
- */
-const heapsOfIsolates =
-  '--max-semi-space-size=2 --initial-old-space-size=4 --heap-growing-percent=30 --no-parallel-scavenge'
 
 async function waitUntilReady(url: string, running: Running, stateDir: string): Promise<void> {
   let ending: Ending | undefined
