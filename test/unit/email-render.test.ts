@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { compile, type Template } from '../../src/domain/email/compile.ts'
+import { compile, decideUnsubscribe, type Template } from '../../src/domain/email/compile.ts'
 import { personalise } from '../../src/domain/email/personalise.ts'
 import { trackable } from '../../src/domain/email/trackable.ts'
 import { buildSampleContext } from '../../src/domain/email/liquid/variables.ts'
@@ -28,9 +28,25 @@ describe('a rendered message', () => {
     const { html } = compile(all, language, framing)
     expect(html).toContain(`<html lang="${toBcp47(language)}"`)
     expect(html).toContain('name="color-scheme" content="light dark"')
-    expect(html).toContain('prefers-color-scheme: dark')
+    expect(html).toContain('prefers-color-scheme:dark')
     expect(html).not.toMatch(/ZQ\d+QZ|[\uE000-\uE003]|undefined|NaN|\[object/)
     expect(html).not.toMatch(/<(link|script)\b|@import|@font-face/)
+  })
+
+  it('takes less than 7 kB of HTML for three lines with links', () => {
+    const text = '<p>Hello {{ customer.first_name }}, see <a href="https://example.com/a">the programme</a>,<br />'
+    const three = `${text}<a href="https://example.com/b">the map</a> and<br />the prices.</p>`
+    const message = aMessageOf({ id: 'three', type: 'rich_text', data: { text: { en: three } } })
+    expect(compile(message, 'en', framing).html.length).toBeLessThan(7000)
+  })
+
+  it.each(['yes', 'no'])('is the same when its link to unsubscribe is decided before: %s', (hasLink) => {
+    const template = trackable(compile(all, 'en', framing))
+    const sample = { ...buildSampleContext(), tracking: { links: template.links, pixel: 'https://example.com/p' } }
+    const context = hasLink === 'yes' ? sample : { ...sample, links: {} }
+    const decided = decideUnsubscribe(template, hasLink === 'yes')
+    expect([decided.html, decided.text].join('')).not.toContain('unless links.unsubscribe')
+    expect(personalise(decided, context)).toEqual(personalise(template, context))
   })
 
   it('has a footer with an unsubscribe link, with and without a footer block', () => {

@@ -1,16 +1,17 @@
 import { toBcp47, type Language, type TranslatedDict } from '../languages.ts'
-import { Placeholders, renderSection } from './blocks/block-mjml.ts'
+import { Placeholders, renderCard } from './blocks/block-mjml.ts'
 import { renderText } from './blocks/block-text.ts'
 import type { Block, FooterData } from './blocks/blocks.ts'
 import { cleanRichText } from './blocks/rich-text.ts'
 import { escapeHtml, escapeLiquid } from './escape.ts'
 import { renderMjml } from './mrml.ts'
-import { fonts, gutter, light, styles, width } from './blocks/theme.ts'
+import { shorten } from './shorten.ts'
+import { buildStyles, fonts, gutter, light, width } from './blocks/theme.ts'
 import { chooseReader } from './liquid/translations.ts'
 import { type TextReader, readTranslation } from './messages/phrases.ts'
 
 /** Raise it when the compiled output changes: stored renditions are then compiled again. */
-export const compilerVersion = 3
+export const compilerVersion = 4
 
 /** A message in one language whose Liquid is not rendered yet. */
 export interface Template {
@@ -41,7 +42,18 @@ export interface CompileOptions {
   sender: string
 }
 
-const emptyCard = '<mj-section padding="0"><mj-column><mj-spacer height="24px" /></mj-column></mj-section>'
+const ifUnsubscribe = '{% unless links.unsubscribe == blank %}'
+const endOfCondition = '{% endunless %}'
+const unsubscribeCondition = new RegExp(`${ifUnsubscribe}((?:(?!\\{%).)*)${endOfCondition}`, 'gs')
+
+/**
+ * Replaces the footer's condition by its outcome, so that it is not evaluated again for each recipient of a campaign:
+ * all of them have a link to unsubscribe, or none has.
+ */
+export function decideUnsubscribe<T extends Template>(template: T, hasUnsubscribe: boolean): T {
+  const decide = (text: string) => text.replaceAll(unsubscribeCondition, hasUnsubscribe ? '$1' : '')
+  return { ...template, html: decide(template.html), text: decide(template.text) }
+}
 
 /** The organiser's text, the sender, and a link to unsubscribe that is left out for recipients who have none. */
 function renderFooter(data: FooterData, reader: TextReader, sender: string): { html: string; text: string } {
@@ -49,7 +61,7 @@ function renderFooter(data: FooterData, reader: TextReader, sender: string): { h
   const hasSender = (data.show_sender ?? true) && sender !== ''
   const hasUnsubscribe = data.show_unsubscribe ?? true
   const { unsubscribe } = reader.phrases
-  const ifLink = (content: string) => `{% unless links.unsubscribe == blank %}${content}{% endunless %}`
+  const ifLink = (content: string) => `${ifUnsubscribe}${content}${endOfCondition}`
   const link = `<a href="{{ links.unsubscribe }}" target="_blank" style="color:${light.muted};text-decoration:underline">${escapeHtml(unsubscribe)}</a>`
   const html = [
     organiserText.html,
@@ -78,19 +90,19 @@ export function buildMjml(
   placeholders: Placeholders,
 ): string {
   const title = placeholders.add(escapeHtml(options.title))
-  const body = message.blocks.map((block) => renderSection(block, reader, placeholders)).join('')
   const small = 'font-size="13px" line-height="1.6"'
   const footers = renderFooters(message, reader, options.sender).map(
     ({ html }) =>
-      `<mj-section padding="0"><mj-column><mj-text css-class="rt mu" align="center" color="${light.muted}" ${small} padding="4px ${gutter}px">${placeholders.add(html)}</mj-text></mj-column></mj-section>`,
+      `<mj-text css-class="rt mu" align="center" color="${light.muted}" ${small} padding="4px ${gutter}px">${placeholders.add(html)}</mj-text>`,
   )
-  return `<mjml lang="${toBcp47(reader.language)}" dir="ltr"><mj-head><mj-title>${title}</mj-title><mj-raw><meta name="color-scheme" content="light dark" /><meta name="supported-color-schemes" content="light dark" /></mj-raw><mj-attributes><mj-all font-family="${fonts}" /><mj-text font-size="16px" line-height="1.6" /><mj-section padding="0" /></mj-attributes><mj-style>${styles}</mj-style></mj-head><mj-body css-class="page" background-color="${light.page}" width="${width}px"><mj-section padding="24px 0 12px"><mj-column><mj-text css-class="mu" align="center" color="${light.muted}" font-size="14px" font-weight="600" padding="0 ${gutter}px">${title}</mj-text></mj-column></mj-section><mj-wrapper css-class="card" background-color="${light.card}" border-radius="14px" padding="20px 0">${body || emptyCard}</mj-wrapper><mj-section padding="12px 0 0"><mj-column><mj-spacer height="4px" /></mj-column></mj-section>${footers.join('')}<mj-section padding="0"><mj-column><mj-spacer height="24px" /></mj-column></mj-section></mj-body></mjml>`
+  return `<mjml lang="${toBcp47(reader.language)}" dir="ltr"><mj-head><mj-title>${title}</mj-title><mj-raw><meta name="color-scheme" content="light dark" /><meta name="supported-color-schemes" content="light dark" /></mj-raw><mj-attributes><mj-all font-family="${fonts}" /><mj-text font-size="16px" line-height="1.6" /><mj-section padding="0" /></mj-attributes></mj-head><mj-body css-class="page" background-color="${light.page}" width="${width}px"><mj-section padding="24px 0 12px"><mj-column><mj-text css-class="mu" align="center" color="${light.muted}" font-size="14px" font-weight="600" padding="0 ${gutter}px">${title}</mj-text></mj-column></mj-section>${renderCard(message.blocks, reader, placeholders)}<mj-section padding="16px 0 24px"><mj-column>${footers.join('')}</mj-column></mj-section></mj-body></mjml>`
 }
 
 export function compile(message: Message, language: Language, options: CompileOptions): Compiled {
   const reader = chooseReader(message, language, options.defaultLanguage)
   const placeholders = new Placeholders()
-  const html = placeholders.restore(renderMjml(buildMjml(message, reader, options, placeholders)))
+  const page = placeholders.restore(shorten(renderMjml(buildMjml(message, reader, options, placeholders))))
+  const html = page.replace('</head>', () => `<style>${buildStyles(page)}</style></head>`)
   const footers = renderFooters(message, reader, options.sender).map(({ text }) => text)
   const parts = message.blocks.map((block) => renderText(block, reader))
   return {

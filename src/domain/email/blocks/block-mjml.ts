@@ -196,9 +196,34 @@ function renderColumns(
   return wrapInSection(block, formatPadding(padding, gutter - 10, 0), parts.join(''))
 }
 
-/** An MJML section of the card; empty for a block without text, and for a footer, which stands below the card. */
-export function renderSection(block: Block, reader: TextReader, placeholders: Placeholders): string {
+/** A section of one block; empty for a block without text, and for a footer, which stands below the card. */
+function renderSection(block: Block, reader: TextReader, placeholders: Placeholders): string {
   if (block.type === 'columns') return renderColumns(block, reader, placeholders)
   const element = renderElement(block, { reader, placeholders, sidePadding: gutter, maxWidth: innerWidth })
   return element === '' ? '' : wrapInSection(block, '0', `<mj-column>${element}</mj-column>`)
+}
+
+const emptySection = '<mj-section><mj-column><mj-spacer height="24px" /></mj-column></mj-section>'
+
+/**
+ * The card with the blocks of a message. Blocks that follow each other share a section, because each section takes a
+ * kilobyte; columns and blocks with a background have a section of their own.
+ */
+export function renderCard(blocks: readonly Block[], reader: TextReader, placeholders: Placeholders): string {
+  const card = `css-class="card" background-color="${light.card}" border-radius="14px" padding="20px 0"`
+  let sections = ''
+  let elements = ''
+  const endSection = () => {
+    if (elements !== '') sections += `<mj-section><mj-column>${elements}</mj-column></mj-section>`
+    elements = ''
+  }
+  for (const block of blocks) {
+    if (block.type === 'columns' || block.data.background_color !== undefined) {
+      endSection()
+      sections += renderSection(block, reader, placeholders)
+    } else elements += renderElement(block, { reader, placeholders, sidePadding: gutter, maxWidth: innerWidth })
+  }
+  if (sections === '' && elements !== '') return `<mj-section ${card}><mj-column>${elements}</mj-column></mj-section>`
+  endSection()
+  return `<mj-wrapper ${card}>${sections || emptySection}</mj-wrapper>`
 }

@@ -19,6 +19,7 @@ import { isRecord } from '../../text/json.ts'
 import { countSteps, maxSteps, maxTemplateLength, RefusedTemplate, type TemplateFault } from './liquid-bounds.ts'
 import { writeDate } from './date-filter.ts'
 import { LocalDate } from './local-date.ts'
+import { simplify } from './simple-parts.ts'
 import { variableCategories, listNames } from './variables.ts'
 
 const allowedTags = ['if', 'unless', 'case', 'for', 'assign', 'capture', 'comment', 'raw']
@@ -213,7 +214,8 @@ const engines = { html: createEngine(true), text: createEngine(false) }
 export type Output = keyof typeof engines
 
 /** Parses a text for rendering. Values that stand inside links are percent-encoded. */
-export const parseLiquid = (output: Output, text: string): Parsed[] => engines[output].parse(encodeLinkValues(text))
+export const parseLiquid = (output: Output, text: string): Parsed[] =>
+  engines[output].parse(encodeLinkValues(text)).map((parsed) => simplify(parsed, reservedNames))
 
 export class TooMuchText extends Error {
   override name = 'TooMuchText'
@@ -288,10 +290,10 @@ export function locateFault(error: unknown): TemplateFault {
   return faultAt('invalid_template', error instanceof Error ? error.message : 'It cannot be read.')
 }
 
-const scope = {
-  lists: listNames,
-  reserved: new Set<string>([...variableCategories, 'tracking', 'forloop']),
-}
+/** Names that no `assign`, `capture` or `for` of a template may declare. */
+const reservedNames: ReadonlySet<string> = new Set([...variableCategories, 'tracking', 'forloop'])
+
+const scope = { lists: listNames, reserved: reservedNames }
 
 interface FaultyTemplate {
   ok: false

@@ -9,7 +9,7 @@ import { insertAll } from '../../../db/write.ts'
 import { findContentFaults, toFieldErrors } from '../../../domain/campaigns/content-faults.ts'
 import { describeFaults, isBlank, findReadinessFaults } from '../../../domain/campaigns/readiness.ts'
 import type { ContentContext } from '../../../domain/campaigns/snapshots.ts'
-import type { Compiled, Template } from '../../../domain/email/compile.ts'
+import { type Compiled, decideUnsubscribe, type Template } from '../../../domain/email/compile.ts'
 import { personalise } from '../../../domain/email/personalise.ts'
 import { trackable } from '../../../domain/email/trackable.ts'
 import { buildSampleContext } from '../../../domain/email/liquid/variables.ts'
@@ -84,7 +84,7 @@ async function loadTemplates(job: JobCtx, row: CampaignRow, isMarketing: boolean
       continue
     }
     const template = await loadTemplate(job, row.email_message_id ?? '', language, row.edition_id)
-    if (template) templates.set(language, { ...trackable(template), language: template.language })
+    if (template) templates.set(language, decideUnsubscribe({ ...template, ...trackable(template) }, isMarketing))
   }
   return templates
 }
