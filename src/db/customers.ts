@@ -133,12 +133,20 @@ const buildView = (join: SQL, column: CustomerView['column']): CustomerView => (
     ),
 })
 
-const buildOrganizationView = (user: SQL): CustomerView => buildView(sql``, (name) => sql`${user}.${sql.raw(name)}`)
+/** The view of roles of an organisation, which is the same for all of them. */
+export const buildOrganizationView = (user: SQL): CustomerView =>
+  buildView(sql``, (name) => sql`${user}.${sql.raw(name)}`)
 
 /** True if the caller sees customers of the organisation as `viewCustomers` shows them to its roles. */
 export function viewsWholeCustomers(caller: Caller, organizationId: string): boolean {
   const reach = getReach(caller)
   return reach.all || reach.organizations.includes(organizationId)
+}
+
+/** True if the caller has no role of an edition, and so sees all customers as roles of an organisation do. */
+export function seesAsOrganization(caller: Caller): boolean {
+  const reach = getReach(caller)
+  return reach.all || reach.editions.length === 0
 }
 
 /** The view of customers through all roles of the caller. `user` is the name of `users` in the query. */

@@ -3,6 +3,7 @@ import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core'
 import { AppError } from '../domain/errors.ts'
 import type { Meter } from '../domain/meter.ts'
 import { isTransient } from './failures.ts'
+import { isPrepared } from './prepare.ts'
 import { decodeRows, type Query } from './select.ts'
 
 /** A statement and the type of its rows as D1 returns them. */
@@ -36,6 +37,7 @@ const maxValues = 100
  * distinct value is bound once and named by its number.
  */
 export function renderStatement(statement: SQLWrapper): { text: string; values: unknown[] } {
+  if (isPrepared(statement)) return statement.prepared
   const { sql: text, params: values } = dialect.sqlToQuery(statement.getSQL())
   if (values.length <= maxValues) return { text, values }
   const distinct = [...new Set(values)]

@@ -196,14 +196,15 @@ export class OperationRun<
     if (!present) return { status, headers: {}, body: '' }
     const value = present(result, ctx)
     const signedValue = sign ? await sign(value, result, ctx) : value
+    const text = JSON.stringify(value)
     const headers = {
       ...jsonType,
-      etag: await computeEtag(JSON.stringify(value)),
+      etag: await computeEtag(text),
       ...(signedValue === value ? {} : { 'cache-control': noStore }),
       ...(location ? { location: ctx.config.publicUrl + location(value) } : {}),
       ...(maxAge ? { 'cache-control': `private, max-age=${maxAge}`, vary: 'authorization' } : {}),
     }
-    return { status, headers, body: JSON.stringify(signedValue) }
+    return { status, headers, body: signedValue === value ? text : JSON.stringify(signedValue) }
   }
 }
 

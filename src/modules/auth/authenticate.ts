@@ -1,5 +1,6 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../db/database.ts'
+import { prepare } from '../../db/prepare.ts'
 import { accessTokens, accounts } from '../../db/schema/accounts.ts'
 import { decodeAs, fromFlag, fromJson, type RowOf, select, buildSelectList } from '../../db/select.ts'
 import { update } from '../../db/write.ts'
@@ -88,6 +89,15 @@ const tokenFields = {
 
 type TokenRow = RowOf<typeof tokenFields>
 
+const selectToken = prepare(
+  decodeAs(
+    tokenFields,
+    sql<TokenRow>`select ${buildSelectList(tokenFields)} from (select ${sql.placeholder('now')} as now) as request
+      cross join ${accessTokens} join ${accounts} on ${accounts.id} = ${accessTokens.account_id}
+      where ${accessTokens.token_hash} = ${sql.placeholder('hash')}`,
+  ),
+)
+
 /** The use of an expired or revoked token. */
 export interface RefusedUse {
   token_id: string
@@ -111,14 +121,7 @@ async function checkNotEnded(row: TokenRow, { now, recordRefused }: Credentials)
 async function authenticateToken(token: string, digest: Uint8Array, credentials: Credentials): Promise<Authenticated> {
   const { db, now } = credentials
   if (!isWellFormedToken(token)) throw createRefusal('malformed')
-  const row = await db.first(
-    decodeAs(
-      tokenFields,
-      sql<TokenRow>`select ${buildSelectList(tokenFields)} from (select ${now} as now) as request cross join ${accessTokens}
-        join ${accounts} on ${accounts.id} = ${accessTokens.account_id}
-        where ${accessTokens.token_hash} = ${toHex(digest)}`,
-    ),
-  )
+  const row = await db.first(selectToken({ now, hash: toHex(digest) }))
   if (!row) throw createRefusal('ended')
   await checkNotEnded(row, credentials)
   const caller: Caller = {

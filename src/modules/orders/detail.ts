@@ -1,7 +1,14 @@
-import { buildContactFields, type CustomerView, viewCustomers } from '../../db/customers.ts'
-import { asc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
+import { eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import type { Ctx } from '../../context.ts'
+import {
+  buildContactFields,
+  buildOrganizationView,
+  type CustomerView,
+  seesAsOrganization,
+  viewCustomers,
+} from '../../db/customers.ts'
+import { prepare } from '../../db/prepare.ts'
 import { buildOrderRemainder, buildPurchaseRemainder } from '../../db/refunds.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
@@ -9,7 +16,7 @@ import { transactionalEmails } from '../../db/schema/transactional-emails.ts'
 import { orders, transactions } from '../../db/schema/orders.ts'
 import { purchases } from '../../db/schema/purchases.ts'
 import { users } from '../../db/schema/customers.ts'
-import { decodeAs, fromJson, makeNullable, type RowOf, select, buildSelectList } from '../../db/select.ts'
+import { decodeAs, fromJson, makeNullable, type RowOf, buildSelectList } from '../../db/select.ts'
 import { isVisibleTo } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { maxOrderEmails } from '../../domain/messaging/transactional-emails.ts'
@@ -62,12 +69,15 @@ const itemFields = { ...cartLineFields, ...buildProductFields(cartLineColumns) }
 
 export type CartItemRow = RowOf<typeof itemFields>
 
-const selectCartItems = (orderId: string) =>
+const orderId = sql.placeholder('orderId')
+
+const selectCartItems = prepare(
   decodeAs(
     itemFields,
     sql<CartItemRow>`select ${buildSelectList(itemFields)} from ${orders} join ${cartLines}
       ${buildProductJoins(cartLineColumns)} where ${orders.id} = ${orderId} order by line.key`,
-  )
+  ),
+)
 
 const payment = alias(transactions, 'payment')
 const holders = alias(users, 'holders')
@@ -82,8 +92,7 @@ const buildPurchaseFields = (view: CustomerView) => ({
 
 type OrderPurchaseRow = RowOf<ReturnType<typeof buildPurchaseFields>>
 
-function selectPurchases(ctx: Ctx, orderId: string) {
-  const view = viewCustomers(ctx.caller, sql`holders`)
+function buildPurchasesQuery(view: CustomerView) {
   const fields = buildPurchaseFields(view)
   return decodeAs(
     fields,
@@ -97,26 +106,36 @@ function selectPurchases(ctx: Ctx, orderId: string) {
   )
 }
 
-const buildTransactionFields = (orderId: string) => ({
+const selectPurchasesForOrganization = prepare(buildPurchasesQuery(buildOrganizationView(sql`holders`)))
+
+/** Roles of an edition see columns of their own editions, so their query is rendered for each request. */
+const selectPurchases = ({ caller }: Ctx, values: { orderId: string }) =>
+  seesAsOrganization(caller)
+    ? selectPurchasesForOrganization(values)
+    : prepare(buildPurchasesQuery(viewCustomers(caller, sql`holders`)))(values)
+
+const transactionFields = {
   ...getTableColumns(transactions),
   remaining_minor: sql<number>`iif(${eq(transactions.type, 'payment')},
-    ${buildOrderRemainder(sql`${orderId}`, sql`${transactions}`)}, 0)`,
-})
+    ${buildOrderRemainder(sql`${transactions.order_id}`, sql`${transactions}`)}, 0)`,
+}
 
-export type OrderTransactionRow = RowOf<ReturnType<typeof buildTransactionFields>>
+export type OrderTransactionRow = RowOf<typeof transactionFields>
 
-const selectTransactions = (orderId: string) =>
-  select(buildTransactionFields(orderId))
-    .from(transactions)
-    .where(eq(transactions.order_id, orderId))
-    .orderBy(asc(transactions.id))
+const selectTransactions = prepare(
+  decodeAs(
+    transactionFields,
+    sql<OrderTransactionRow>`select ${buildSelectList(transactionFields)} from ${transactions}
+      where ${transactions.order_id} = ${orderId} order by ${transactions.id}`,
+  ),
+)
 
 const emailFields = { kind: transactionalEmails.kind, ...emailStateColumns }
 
 export type OrderEmailRow = RowOf<typeof emailFields>
 
 /** The receipt of an order and the mails about its refunds. */
-const selectEmails = (orderId: string) =>
+const selectEmails = prepare(
   decodeAs(
     emailFields,
     sql<OrderEmailRow>`select ${buildSelectList(emailFields)} from ${transactionalEmails}
@@ -125,7 +144,8 @@ const selectEmails = (orderId: string) =>
         cross join ${transactionalEmails} on ${transactionalEmails.refund_request_id} = refund_requests.id
         where refund_requests.order_id = ${orderId}
       order by created_at limit ${maxOrderEmails}`,
-  )
+  ),
+)
 
 export interface LoadedOrder {
   tenant: Tenant
@@ -138,12 +158,13 @@ export interface LoadedOrder {
 
 /** Loads an order with its cart, purchases and transactions in one batch, so that they agree with each other. */
 export async function findOrder(ctx: Ctx, id: string): Promise<LoadedOrder> {
+  const values = { orderId: id }
   const [[head], items, purchaseRows, transactionRows, emails] = await ctx.db.batch([
     selectHead(ctx, id),
-    selectCartItems(id),
-    selectPurchases(ctx, id),
-    selectTransactions(id),
-    selectEmails(id),
+    selectCartItems(values),
+    selectPurchases(ctx, values),
+    selectTransactions(values),
+    selectEmails(values),
   ])
   if (!head) throw notFound()
   const customer = { user_id: head.user_id, first_name: head.first_name, last_name: head.last_name, email: head.email }
