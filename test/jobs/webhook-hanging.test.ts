@@ -173,6 +173,36 @@ describe('endpoints that hang', () => {
     expect(failed).toBe(5)
   })
 
+  it('are attempted again when the breaker lets a probe through, without a sweep', async () => {
+    const endpoint = await seedOpenEndpoint()
+    await happen(endpoint, 5)
+    const machine = engine(() => timesOut)
+    await machine.run([endpoint.id])
+    const { breaker_until } = await loadEndpoint(endpoint.id)
+    const delay = ((breaker_until ?? 0) - machine.job.now()) / 1000
+    expect(machine.enqueued).toContainEqual({ endpoint_id: endpoint.id, delay })
+    machine.advance(delay * 1000)
+    const posted = machine.sent.length
+    await machine.run([endpoint.id])
+    expect(machine.sent.length).toBe(posted + 1)
+  })
+
+  it('do not count against an endpoint when this service was too busy to end them in time', async () => {
+    const endpoint = await seedOpenEndpoint()
+    await happen(endpoint, 6)
+    const machine = engine(() => ({ ...timesOut, isDelayed: true }))
+    await machine.run([endpoint.id])
+    expect(machine.sent).toHaveLength(6)
+    expect(await loadEndpoint(endpoint.id)).toMatchObject({
+      failures_in_row: 0,
+      failing_since: null,
+      breaker_until: null,
+      is_slow: 0,
+    })
+    const deliveries = await loadDeliveries(endpoint.id)
+    expect(deliveries.map(({ status, attempts }) => [status, attempts])).toEqual(Array(6).fill(['retrying', 1]))
+  })
+
   it('cost healthy endpoints no round trip: one claim, and one write for five results and the next claim', async () => {
     const endpoint = await seedOpenEndpoint()
     await happen(endpoint, 4)

@@ -81,6 +81,7 @@ export function engine(behaviour: Behaviour, options: { schedule?: readonly numb
           retryAfter: null,
           text: null,
           durationMs: 5,
+          isDelayed: false,
           ...(await behaviour(request, sent.length)),
         }
       },

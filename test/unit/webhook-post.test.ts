@@ -114,7 +114,20 @@ describe('a webhook post', () => {
     const result = await postTo(() => {
       throw new Error(message)
     })
-    expect(result).toEqual({ status: null, error, retryAfter: null, text: null, durationMs: expect.any(Number) })
+    const durationMs = expect.any(Number)
+    expect(result).toEqual({ status: null, error, retryAfter: null, text: null, durationMs, isDelayed: false })
+  })
+
+  it.each([
+    ['at its time', 1100, false],
+    ['late, because this service was busy', 2100, true],
+  ])('says of a time limit that it ended %s', async (_, milliseconds, isDelayed) => {
+    const time = vi.spyOn(performance, 'now').mockReturnValue(0)
+    const result = await postTo(() => {
+      time.mockReturnValue(milliseconds)
+      throw new DOMException('The time limit has passed.', 'TimeoutError')
+    })
+    expect(result).toMatchObject({ error: 'timeout', isDelayed })
   })
 
   it('reports a connection that breaks during the answer', async () => {

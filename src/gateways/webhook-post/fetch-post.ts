@@ -7,6 +7,9 @@ import type { PostRequest, PostResult, WebhookPost } from './webhook-post.ts'
 const maxResponseBytes = 8192
 const maxTextBytes = 1024
 
+/** A time limit that ends so much later than it should was delayed by this service, which was busy. */
+const delayMs = 1000
+
 const noBytes = new Uint8Array()
 
 /** Reads up to 8 kB of the body, so that the connection can be used again, and returns the first bytes of it. */
@@ -40,10 +43,10 @@ export class FetchPost implements WebhookPost {
   async post({ url, headers, body, timeoutMs }: PostRequest): Promise<PostResult> {
     const startedAt = performance.now()
     let hasAnswer = false
-    const addDuration = (result: Omit<PostResult, 'durationMs'>): PostResult => ({
-      ...result,
-      durationMs: Math.round(performance.now() - startedAt),
-    })
+    const addDuration = (result: Omit<PostResult, 'durationMs' | 'isDelayed'>): PostResult => {
+      const durationMs = Math.round(performance.now() - startedAt)
+      return { ...result, durationMs, isDelayed: result.error === 'timeout' && durationMs >= timeoutMs + delayMs }
+    }
     try {
       return await this.#limits.run(timeoutMs, async (signal) => {
         const response = await fetch(url, {

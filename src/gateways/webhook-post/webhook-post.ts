@@ -19,6 +19,8 @@ export interface PostResult {
   /** The first 1024 bytes of the answer as plain text. Null when no answer came. */
   text: string | null
   durationMs: number
+  /** True if the time limit ended late because this service was busy. The endpoint may have answered in time. */
+  isDelayed: boolean
 }
 
 export interface PostRequest {

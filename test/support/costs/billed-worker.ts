@@ -47,7 +47,7 @@ function countedDatabase(units: Units): D1Database {
 }
 
 const receivers: WebhookPost = {
-  post: async () => ({ status: 200, error: null, retryAfter: null, text: '', durationMs: 5 }),
+  post: async () => ({ status: 200, error: null, retryAfter: null, text: '', durationMs: 5, isDelayed: false }),
 }
 
 /** Deletions are free of charge. */

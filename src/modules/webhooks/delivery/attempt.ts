@@ -46,7 +46,7 @@ export async function makeAttempt(job: JobCtx, claim: DeliveryClaim): Promise<At
     result,
     signature: primary,
     verdict: judgeAttempt(claim, answer, job.config.webhooks.schedule, endedAt),
-    isSlow: isSlow(result.durationMs) || result.error === 'timeout',
+    isSlow: !result.isDelayed && (isSlow(result.durationMs) || result.error === 'timeout'),
   }
 }
 

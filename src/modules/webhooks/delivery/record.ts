@@ -49,41 +49,49 @@ export async function recordAttempts(
   const storedIds = new Set(stored.map(({ id }) => id))
   const expiredAttempts = attempts.filter(({ claim }) => !storedIds.has(claim.id))
   if (expiredAttempts.length > 0) await job.db.batch([logExpired(expiredAttempts)])
-  const judgements = judgeEndpoints(job, attempts, health)
+  const now = job.now()
+  const judgements = health.map((endpoint) => judgeEndpoint(endpoint, attempts, now))
   const claims = allSucceeded ? (rows.next ?? []) : await judgeAndClaim(job, judgements, claimMore ? endpointIds : [])
   await enqueueRetries(job, attempts)
+  for (const { probe } of judgements) if (probe) await enqueueEndpoints(job, [probe.endpointId], probe.at - now)
   if (!claimMore) await enqueueEndpoints(job, endpointIds)
   return sortClaims(claims)
 }
 
-/** Opens breakers, and switches off endpoints that are gone or have failed for days. */
-function judgeEndpoints(job: JobCtx, attempts: readonly Attempt[], health: readonly EndpointHealth[]): Statement[] {
-  const now = job.now()
-  return health.flatMap(({ id, failures_in_row, failing_since, breaker_until }) => {
-    const ofEndpoint = attempts.filter(({ claim }) => claim.endpoint_id === id)
-    if (ofEndpoint.some(({ result }) => result?.status === 410)) return switchOff(id, 'gone', now)
-    if (failures_in_row > 0 && failing_since !== null && now - failing_since >= disableAfterMs)
-      return switchOff(id, 'failing', now)
-    const isOpenBreaker = breaker_until !== null && breaker_until > now
-    // A manual retry that fails does not extend an open breaker.
-    if (isOpenBreaker && ofEndpoint.every(({ claim }) => claim.manual !== null))
-      return waitUntil(
-        ofEndpoint.map(({ claim }) => claim.id),
-        breaker_until,
-      )
-    const until = decideBreaker(failures_in_row, now)
-    return until === null ? [] : openBreaker(id, until)
-  })
+interface Judgement {
+  statements: Statement[]
+  /** When the endpoint's breaker, which opens now, lets a probe through. */
+  probe?: { endpointId: string; at: number }
 }
 
+/** Opens the breaker of an endpoint that fails, or switches the endpoint off when it is gone or has failed for days. */
+function judgeEndpoint(endpoint: EndpointHealth, attempts: readonly Attempt[], now: number): Judgement {
+  const { id, failures_in_row, failing_since, breaker_until } = endpoint
+  const ofEndpoint = attempts.filter(({ claim }) => claim.endpoint_id === id)
+  if (ofEndpoint.some(({ result }) => result?.status === 410)) return { statements: switchOff(id, 'gone', now) }
+  if (failures_in_row > 0 && failing_since !== null && now - failing_since >= disableAfterMs)
+    return { statements: switchOff(id, 'failing', now) }
+  const isOpenBreaker = breaker_until !== null && breaker_until > now
+  // A manual retry that fails does not extend an open breaker.
+  if (isOpenBreaker && ofEndpoint.every(({ claim }) => claim.manual !== null)) {
+    const ids = ofEndpoint.map(({ claim }) => claim.id)
+    return { statements: waitUntil(ids, breaker_until) }
+  }
+  const until = decideBreaker(failures_in_row, now)
+  if (until === null) return { statements: [] }
+  return { statements: openBreaker(id, until), probe: { endpointId: id, at: until } }
+}
+
+/** Runs the judgements and claims what the endpoints are due next. */
 async function judgeAndClaim(
   job: JobCtx,
-  judgements: readonly Statement[],
+  judgements: readonly Judgement[],
   endpointIds: readonly string[],
 ): Promise<DeliveryClaim[]> {
-  if (judgements.length + endpointIds.length === 0) return []
+  const statements = judgements.flatMap((judgement) => judgement.statements)
+  if (statements.length + endpointIds.length === 0) return []
   const claim = endpointIds.length > 0 ? claimStatement(job, endpointIds) : null
-  const rows: unknown[][] = await job.db.batch(claim ? [...judgements, claim] : judgements)
+  const rows: unknown[][] = await job.db.batch(claim ? [...statements, claim] : statements)
   return claim ? (rows.at(-1) as DeliveryClaim[]) : []
 }
 
@@ -200,11 +208,11 @@ interface EndpointHealth {
 
 /**
  * Counts failures in a row, in the order in which the attempts ended; a success sets the count to 0. An attempt at an
- * earlier address of the endpoint does not count.
+ * earlier address of the endpoint does not count, and neither does a time-out that this service has delayed.
  */
 function updateHealth(attempts: readonly Attempt[]): SQL<EndpointHealth> {
   const groups = Map.groupBy(
-    attempts.filter(({ result }) => result !== null),
+    attempts.filter(({ result }) => result !== null && !result.isDelayed),
     ({ claim }) => `${claim.endpoint_id} ${claim.endpoint.url}`,
   )
   const rows = [...groups.values()].map((group) => {
