@@ -4,7 +4,7 @@ import { type ColumnStatistics, getShare } from '../columns/statistics.ts'
 import type { SuggestionReason, ValueMap } from '../mapping.ts'
 import {
   type Alias,
-  aliasesByKey,
+  loadAliases,
   type AliasRank,
   buildHeaderKey,
   marketingKeys,
@@ -56,7 +56,7 @@ const joinInitials = (words: readonly string[]): string => words.map((word) => w
 /** Groups aliases by the first letters of their words. Similar headers have the same ones. */
 const groupByInitials = () =>
   Map.groupBy(
-    [...aliasesByKey.values()].map((alias) => ({ alias, words: splitName(alias.text) })),
+    [...loadAliases().byKey.values()].map((alias) => ({ alias, words: splitName(alias.text) })),
     ({ words }) => joinInitials(words),
   )
 
@@ -76,8 +76,8 @@ function findNearAlias(header: string): Alias | null {
 /** Finds the alias of `Attendee name: First name`: the field of the person whose name stands before the colon. */
 function findPathAlias(header: string): Alias | null {
   const colon = Math.max(header.lastIndexOf(':'), header.lastIndexOf('–'))
-  const person = aliasesByKey.get(buildHeaderKey(header.slice(0, Math.max(0, colon))))
-  const field = aliasesByKey.get(buildHeaderKey(header.slice(colon + 1)))
+  const person = loadAliases().byKey.get(buildHeaderKey(header.slice(0, Math.max(0, colon))))
+  const field = loadAliases().byKey.get(buildHeaderKey(header.slice(colon + 1)))
   if (!person?.target.endsWith('.full_name') || !field?.target.startsWith('customer.')) return null
   const target = `${person.target.replace(/full_name$/, '')}${field.target.replace('customer.', '')}`
   return { ...person, target }
@@ -85,7 +85,7 @@ function findPathAlias(header: string): Alias | null {
 
 const findKnownAlias = (header: string): Alias | undefined => {
   const key = buildHeaderKey(header)
-  return otherKeys.has(key) ? undefined : aliasesByKey.get(key)
+  return otherKeys.has(key) ? undefined : loadAliases().byKey.get(key)
 }
 
 /** Finds the alias of `Phone / Mobile`, whose names all mean the same. */
@@ -107,7 +107,7 @@ function findShorterAlias(header: string): AliasMatch | null {
 function findAlias(header: string): AliasMatch | null {
   const key = buildHeaderKey(header)
   if (key === '' || otherKeys.has(key)) return null
-  const alias = aliasesByKey.get(key)
+  const alias = loadAliases().byKey.get(key)
   if (alias) {
     const isSame = toExactHeader(header) === alias.text
     return { alias, confidence: isSame ? 0.95 : 0.92, reason: isSame ? 'alias' : 'normalised' }

@@ -142,7 +142,7 @@ function buildFieldAliases(field: string, names: LocalizedNames): Alias[] {
   return [...aliases, ...buildAliases(holders, { target: `item.user.${field}`, rank: 'specific' })]
 }
 
-const allAliases: readonly Alias[] = [
+const buildAllAliases = (): Alias[] => [
   ...targets.flatMap(({ names, ...meaning }) => buildAliases(listNames(names), meaning)),
   ...phrases.flatMap(({ words, targets: ofWords }) =>
     ofWords.flatMap(({ names, ...meaning }) => buildAliases(qualifyNames(names, words, compoundLinks), meaning)),
@@ -163,10 +163,22 @@ export const splitName = (text: string): string[] =>
     return words
   })
 
-/** Aliases by header key. Of several aliases with one key, the first wins. */
-export const aliasesByKey: ReadonlyMap<string, Alias> = new Map(
-  allAliases.toReversed().map((alias) => [splitName(alias.text).join(''), alias]),
-)
+interface Aliases {
+  all: readonly Alias[]
+  /** By header key. Of several aliases with one key, the first wins. */
+  byKey: ReadonlyMap<string, Alias>
+}
+
+let aliasIndex: Aliases | undefined
+
+/** Builds the aliases when they are first needed: that takes as long as all else of a Worker's start together. */
+export function loadAliases(): Aliases {
+  if (aliasIndex) return aliasIndex
+  const all = buildAllAliases()
+  const byKey = new Map(all.toReversed().map((alias) => [splitName(alias.text).join(''), alias]))
+  aliasIndex = { all, byKey }
+  return aliasIndex
+}
 
 /** Words for people who hold tickets. A ticket may also be counted in a column of an order. */
 const holderWords: ReadonlySet<string> = new Set(
@@ -180,7 +192,9 @@ export const namesHolders = (header: string): boolean => splitHeader(header).som
 
 /** Whether a header names the total of an order, such as `Total (DKK)`. */
 export const isTotalHeader = (header: string): boolean =>
-  [header, removeBrackets(header)].some((text) => aliasesByKey.get(buildHeaderKey(text))?.target === 'order.amount')
+  [header, removeBrackets(header)].some(
+    (text) => loadAliases().byKey.get(buildHeaderKey(text))?.target === 'order.amount',
+  )
 
 export const otherKeys: ReadonlySet<string> = new Set(other.map(buildHeaderKey))
 
@@ -188,9 +202,10 @@ export const marketingKeys: ReadonlySet<string> = new Set(marketing.map(buildHea
 
 /** Lists the aliases of a target as people write them, without those that only differ in punctuation. */
 export function listAliasTexts(target: string): string[] {
-  const aliases = allAliases.filter((alias) => alias.target === target).toReversed()
-  return [...new Map(aliases.map(({ text }) => [buildHeaderKey(text), text])).values()].toReversed()
+  const ofTarget = loadAliases().all.filter((alias) => alias.target === target)
+  return [...new Map(ofTarget.toReversed().map(({ text }) => [buildHeaderKey(text), text])).values()].toReversed()
 }
 
 /** Whether the header with this key names a column of order ids. */
-export const isIdKey = (headerKey: string): boolean => aliasesByKey.get(headerKey)?.target === 'order.external_id'
+export const isIdKey = (headerKey: string): boolean =>
+  loadAliases().byKey.get(headerKey)?.target === 'order.external_id'
