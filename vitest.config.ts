@@ -152,7 +152,7 @@ export default defineConfig({
     projects: [
       {
         plugins: [wasm],
-        test: { name: 'document', include: inNode, isolate: false, server: inlined, testTimeout: patience },
+        test: { name: 'document', include: inNode, isolate: false, fileParallelism: false, server: inlined, testTimeout: patience },
       },
       {
         test: {
