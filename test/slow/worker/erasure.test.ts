@@ -1,13 +1,13 @@
 import { env } from 'cloudflare:workers'
 import { array, assert, asyncProperty, integer } from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Database } from '../../src/db/database.ts'
-import { auditLog } from '../../src/db/schema/audit-log.ts'
-import { webhookEvents } from '../../src/db/schema/webhooks.ts'
-import { insertAll } from '../../src/db/write.ts'
-import { newMeter } from '../../src/domain/meter.ts'
-import { sweepErasures } from '../../src/modules/personal-data/jobs.ts'
-import { get, post } from '../support/api.ts'
+import { Database } from '../../../src/db/database.ts'
+import { auditLog } from '../../../src/db/schema/audit-log.ts'
+import { webhookEvents } from '../../../src/db/schema/webhooks.ts'
+import { insertAll } from '../../../src/db/write.ts'
+import { newMeter } from '../../../src/domain/meter.ts'
+import { sweepErasures } from '../../../src/modules/personal-data/jobs.ts'
+import { get, post } from '../../support/api.ts'
 import {
   runAlarm,
   listCaptured,
@@ -17,10 +17,10 @@ import {
   readStats,
   runUntil,
   getCampaignObject,
-} from '../support/campaigns.ts'
-import { findCellsWith, finishErasures, givenKnown } from '../support/personal-data.ts'
-import { seedCrowd, seedReady, inRecipientStore } from '../support/seeding/messaging/campaigns.ts'
-import { freshId, write } from '../support/seeding/rows.ts'
+} from '../../support/campaigns.ts'
+import { findCellsWith, finishErasures, givenKnown } from '../../support/personal-data.ts'
+import { seedCrowd, seedReady, inRecipientStore } from '../../support/seeding/messaging/campaigns.ts'
+import { freshId, write } from '../../support/seeding/rows.ts'
 
 async function sending(count: number) {
   const crowd = await seedCrowd(count)
