@@ -152,7 +152,14 @@ export default defineConfig({
     projects: [
       {
         plugins: [wasm],
-        test: { name: 'document', include: inNode, isolate: false, fileParallelism: false, server: inlined, testTimeout: patience },
+        test: {
+          name: 'document',
+          include: inNode,
+          isolate: false,
+          fileParallelism: false,
+          server: inlined,
+          testTimeout: patience,
+        },
       },
       {
         test: {
