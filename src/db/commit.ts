@@ -67,7 +67,7 @@ interface ReadStatement extends SQLWrapper {
   receiveRows: (rows: unknown[]) => void
 }
 
-const isRead = (statement: Statement): statement is Statement & ReadStatement => 'receiveRows' in statement
+const isReadStatement = (statement: Statement): statement is Statement & ReadStatement => 'receiveRows' in statement
 
 const hasWork = (statement: Statement): statement is Statement & StatementWithWork => 'afterCommit' in statement
 
@@ -170,7 +170,7 @@ export async function commitPart(
     throw createError ? createError() : (readRefusal(error) ?? error)
   }
   for (const [index, statement] of statements.entries())
-    if (isRead(statement)) statement.receiveRows([...(results[index] ?? [])])
+    if (isReadStatement(statement)) statement.receiveRows([...(results[index] ?? [])])
   const pendingWork = statements.flatMap((statement, index): Work[] =>
     hasWork(statement) ? [() => statement.afterCommit(results[index] ?? [])] : [],
   )

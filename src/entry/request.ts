@@ -35,7 +35,7 @@ export async function openRequest(c: AppContext): Promise<Ctx> {
   if (touch) c.executionCtx.waitUntil(touch().catch((error: unknown) => logError(requestId, error)))
   return {
     caller,
-    db: isRead(c) ? new Database(c.env.DB.withSession(chooseReplica(c)), meter) : primary,
+    db: isSafeRequest(c) ? new Database(c.env.DB.withSession(chooseReplica(c)), meter) : primary,
     requestId,
     config,
     now: () => now,
@@ -55,7 +55,7 @@ export async function openRequest(c: AppContext): Promise<Ctx> {
   }
 }
 
-const isRead = (c: AppContext): boolean => c.req.method === 'GET' || c.req.method === 'HEAD'
+const isSafeRequest = (c: AppContext): boolean => c.req.method === 'GET' || c.req.method === 'HEAD'
 
 function chooseReplica(c: AppContext): D1SessionBookmark {
   const bookmark = c.req.header('x-d1-bookmark')

@@ -126,11 +126,11 @@ export async function finishRequest(
   ctx: Ctx,
   attempt: IdempotentAttempt,
   response: HttpResponse,
-  isBodyRead = true,
+  isBodyConsumed = true,
 ): Promise<void> {
   const { key, claimId, fingerprint } = attempt
   // A body that was not read to its end has no fingerprint.
-  if (!isBodyRead || response.status >= 500 || temporaryStatuses.has(response.status))
+  if (!isBodyConsumed || response.status >= 500 || temporaryStatuses.has(response.status))
     await ctx.idempotency.release(key, claimId)
   else await ctx.idempotency.store(key, claimId, await sealResponse(ctx, attempt, response), fingerprint)
 }

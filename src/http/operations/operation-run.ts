@@ -125,7 +125,7 @@ export class OperationRun<
     })
     await addFingerprint()
     if (!isStored || response.status >= 400)
-      await idempotency.finishRequest(ctx, claim.attempt, response, source.isRead())
+      await idempotency.finishRequest(ctx, claim.attempt, response, source.isConsumed())
     return source.finish(response)
   }
 

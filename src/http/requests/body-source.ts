@@ -25,8 +25,8 @@ export interface BodySource {
   identify: () => Promise<KeyedRequest['body']>
   /** The digest of a streamed body, once it was read to its end. */
   digest: () => string | null
-  /** False until a streamed body was read to its end. */
-  isRead: () => boolean
+  /** True if the body was read to its end. A body that is not streamed always is. */
+  isConsumed: () => boolean
   /** Deletes stored bytes if the request was refused. */
   finish: <Response extends { status: number }>(response: Response) => Promise<Response>
 }
@@ -38,7 +38,7 @@ export function createJsonSource(c: AppContext, operation: Operation): BodySourc
     read: async () => ({ fields: parseJson(await readBytes(), c.req.raw.headers), received: null }),
     identify: readBytes,
     digest: () => null,
-    isRead: () => true,
+    isConsumed: () => true,
     finish: async (response) => response,
   }
 }
@@ -69,7 +69,7 @@ export function createStreamedSource<P, Loaded>(
       read: async () => (await readStreamed(c, spec, hashOnly)).digest,
     }),
     digest: () => streamedBody?.digest ?? null,
-    isRead: () => streamedBody !== undefined,
+    isConsumed: () => streamedBody !== undefined,
     async finish(response) {
       // After an unexpected error, rows may refer to the bytes, so a sweep decides.
       if (response.status >= 400 && response.status < 500 && stored)

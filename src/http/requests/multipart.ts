@@ -108,8 +108,8 @@ function parseHeaders(bytes: Uint8Array): Omit<FormPart, 'body'> {
 function streamPart(
   input: BodyBuffer,
   delimiter: Uint8Array,
-): { stream: ReadableStream<Uint8Array>; isRead: () => boolean } {
-  let isRead = false
+): { stream: ReadableStream<Uint8Array>; isConsumed: () => boolean } {
+  let isConsumed = false
   const stream = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
@@ -119,7 +119,7 @@ function streamPart(
           if (length > 0) controller.enqueue(input.take(length).slice())
           if (at !== -1) {
             input.take(delimiter.length)
-            isRead = true
+            isConsumed = true
             controller.close()
             return
           }
@@ -130,7 +130,7 @@ function streamPart(
     },
     { highWaterMark: 0 },
   )
-  return { stream, isRead: () => isRead }
+  return { stream, isConsumed: () => isConsumed }
 }
 
 /** Yields each part while it is received. Throws `malformed_body`. */
@@ -147,8 +147,8 @@ export async function* readParts(body: ReadableStream<Uint8Array>, boundary: str
     if (mark !== '\r\n') throw createFormError('A boundary of the form is not followed by a line break.')
     const headers = parseHeaders(await input.takeUntil(headersEnd, maxHeaderBytes))
     // An empty part has its boundary directly behind the headers, whose last line break it shares.
-    const { stream, isRead } = streamPart(input, delimiter)
+    const { stream, isConsumed } = streamPart(input, delimiter)
     yield { ...headers, body: stream }
-    if (!isRead()) throw new Error('A part of a form was not read to its end.')
+    if (!isConsumed()) throw new Error('A part of a form was not read to its end.')
   }
 }
