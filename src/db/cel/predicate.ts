@@ -14,8 +14,11 @@ const maxLength = 80_000
 
 const dialect = new SQLiteSyncDialect()
 
-/** Binds each constant as a parameter, or all of them as one when there are too many. */
-function lowerBound(scope: ExpressionScope, lower: (lowering: Lowering) => SQL): SQL {
+/**
+ * Lowers to SQL that fits the limits of D1: each constant is a parameter, or all of them are one when there are too many.
+ * Throws `validation_error` when the SQL is too long.
+ */
+function lowerWithinLimits(scope: ExpressionScope, lower: (lowering: Lowering) => SQL): SQL {
   const lowerWith = (constants: Constants) => {
     const lowering = new Lowering(scope, constants)
     return lowering.wrap(lower(lowering))
@@ -30,11 +33,11 @@ function lowerBound(scope: ExpressionScope, lower: (lowering: Lowering) => SQL):
 
 /** The value of an expression of any type for a row of `users u`. NULL is an error or null. */
 export const buildValue = (expression: Expression, scope: ExpressionScope): SQL =>
-  lowerBound(scope, (lowering) => lowering.lower(expression).sql)
+  lowerWithinLimits(scope, (lowering) => lowering.lower(expression).sql)
 
 /** Holds for the rows of `users u` that belong to the segment, and is 0 or NULL for others. */
 export const buildPredicate = (expression: Expression, scope: ExpressionScope): SQL =>
-  lowerBound(scope, (lowering) => lowering.lower(expression, true).sql)
+  lowerWithinLimits(scope, (lowering) => lowering.lower(expression, true).sql)
 
 /** True, false, or null for an error. */
 export type Truth = boolean | null
@@ -60,7 +63,7 @@ export function buildExplanation(
 ): Explanation {
   const nodes = listConditions(expression)
   const facts = nodes.filter((node) => !isConnective(node))
-  const statement = lowerBound(scope, (lowering) => {
+  const statement = lowerWithinLimits(scope, (lowering) => {
     const values = facts.map((fact) => lowering.lower(fact).sql)
     const lists = Array.from({ length: Math.ceil(values.length / listLength) }, (_, index) => {
       const list = values.slice(index * listLength, (index + 1) * listLength)
