@@ -35,10 +35,10 @@ interface AddressedEmail {
 }
 
 /**
- * Whether a message is not sent to a suppressed address. Receipts go to all but dead addresses. People who unsubscribed
- * are asked to confirm what they agreed to afterwards.
+ * True if a message is not sent because its address is suppressed. Receipts go to all but dead addresses. People who
+ * unsubscribed are asked to confirm what they agreed to afterwards.
  */
-export const keepsBack = ({ kind, created_at, suppression, suppressed_at }: AddressedEmail): boolean => {
+export const isBlockedBySuppression = ({ kind, created_at, suppression, suppressed_at }: AddressedEmail): boolean => {
   if (kind !== 'consent_confirmation') return isDeadAddress(suppression)
   return suppression !== 'unsubscribed' || suppressed_at > created_at
 }

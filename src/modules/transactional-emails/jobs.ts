@@ -11,7 +11,7 @@ import {
   configurationRestMs,
   failedFor,
   judgeSend,
-  keepsBack,
+  isBlockedBySuppression,
   mayRepeat,
   type SendVerdict,
 } from '../../domain/messaging/transactional-emails.ts'
@@ -46,7 +46,7 @@ async function attemptEmail(job: JobCtx, claim: EmailClaim): Promise<number | nu
     return null
   }
   const { suppression, suppressed_at } = claim
-  if (suppression !== null && suppressed_at !== null && keepsBack({ ...claim, suppression, suppressed_at })) {
+  if (suppression !== null && suppressed_at !== null && isBlockedBySuppression({ ...claim, suppression, suppressed_at })) {
     await record(failedFor('suppressed', suppression))
     return null
   }
