@@ -137,7 +137,7 @@ export const LanguageCode = z.enum(languages)
 
 const lowerLetters = (text: string): string => text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
 
-/** A code in a request, in letters of either case. Answers have lower case. */
+/** A code in a request, in letters of either case. Responses have lower case. */
 export const AnyCase = <const Codes extends readonly [string, ...string[]]>(codes: Codes) =>
   z
     .string()

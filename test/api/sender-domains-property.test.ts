@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
-import type { TxtAnswer } from '../../src/gateways/dns/dns.ts'
+import type { TxtLookup } from '../../src/gateways/dns/dns.ts'
 import {
   buildOwnershipRecord,
   senderDomainLifecycle,
@@ -54,7 +54,7 @@ class Domain {
   readonly ctx = {
     ...createContextAt(Date.now()),
     dns: {
-      lookUpTxt: async (): Promise<TxtAnswer> => {
+      lookUpTxt: async (): Promise<TxtLookup> => {
         if (!this.answers) return { ok: false, code: 'timeout' }
         return { ok: true, texts: [...this.records].map((token) => buildOwnershipRecord({ domain: '', token }).value) }
       },

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import type { TxtAnswer } from '../../src/gateways/dns/dns.ts'
+import type { TxtLookup } from '../../src/gateways/dns/dns.ts'
 import { verifySenderDomain } from '../../src/modules/sender-domains/verify.ts'
 import { callWith, get, post } from '../support/api.ts'
 import { createContextAt } from '../support/context.ts'
@@ -43,7 +43,7 @@ describe('verifySenderDomain', () => {
     const domain = await givenSenderDomain(owner)
     await prove(domain)
     const before = (await verify(owner, domain)).body
-    const answers: [TxtAnswer, string][] = [
+    const answers: [TxtLookup, string][] = [
       [{ ok: false, code: 'timeout' }, 'dns_timeout'],
       [{ ok: false, code: 'failure' }, 'dns_failure'],
     ]

@@ -54,7 +54,7 @@ export const buildOwnershipRecord = ({ domain, token }: { domain: string; token:
 })
 
 /** The TXT records of a name, or why they could not be read. A name without records has no texts. */
-export type TxtAnswer = { ok: true; texts: readonly string[] } | { ok: false; code: 'timeout' | 'failure' }
+export type TxtLookup = { ok: true; texts: readonly string[] } | { ok: false; code: 'timeout' | 'failure' }
 
 export const checkOutcomes = [
   'verified',
@@ -69,13 +69,13 @@ export type CheckOutcome = (typeof checkOutcomes)[number]
 
 /** Checks whether the texts of a domain prove its ownership. */
 export function checkOwnership(
-  answer: TxtAnswer,
+  lookup: TxtLookup,
   proof: { domain: string; token: string },
 ): Exclude<CheckOutcome, `provider_${string}`> {
-  if (!answer.ok) return answer.code === 'timeout' ? 'dns_timeout' : 'dns_failure'
-  if (answer.texts.length === 0) return 'record_missing'
+  if (!lookup.ok) return lookup.code === 'timeout' ? 'dns_timeout' : 'dns_failure'
+  if (lookup.texts.length === 0) return 'record_missing'
   const { value } = buildOwnershipRecord(proof)
-  return answer.texts.some((text) => text.trim() === value) ? 'verified' : 'record_mismatch'
+  return lookup.texts.some((text) => text.trim() === value) ? 'verified' : 'record_mismatch'
 }
 
 /** Whether DNS answered without the proof. */

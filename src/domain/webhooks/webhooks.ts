@@ -79,7 +79,7 @@ export function parseRetryAfter(header: string | null, now: number): number | nu
 export const nextReasons = ['schedule', 'retry_after', 'breaker'] as const
 export type NextReason = (typeof nextReasons)[number]
 
-/** An entry of the attempt log. `status_code` is null without an answer. */
+/** An entry of the attempt log. `status_code` is null without a response. */
 export interface LoggedAttempt {
   number: number
   started_at: number
@@ -132,20 +132,20 @@ export interface DeliveryVerdict {
 /** Decides what becomes of a delivery after an attempt. */
 export function judgeAttempt(
   delivery: SchedulePosition & { manual: Manual },
-  answer: { ok: boolean; status: number | null; retryAfter: string | null },
+  response: { ok: boolean; status: number | null; retryAfter: string | null },
   schedule: readonly number[],
   now: number,
 ): DeliveryVerdict {
   const { step, manual } = delivery
-  if (answer.ok) return { status: 'success', step, next: null }
-  if (answer.status === 410) return { status: 'failed', step, next: null }
+  if (response.ok) return { status: 'success', step, next: null }
+  if (response.status === 410) return { status: 'failed', step, next: null }
   if (manual === 'alone') return { status: 'exhausted', step, next: null }
   const failed = manual === 'extra' ? step : step + 1
   const next = planNextAttempt(
     { id: delivery.id, step: failed },
     schedule,
     now,
-    parseRetryAfter(answer.retryAfter, now),
+    parseRetryAfter(response.retryAfter, now),
   )
   return { status: next ? 'retrying' : 'exhausted', step: failed, next }
 }

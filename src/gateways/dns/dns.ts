@@ -1,10 +1,10 @@
-import type { TxtAnswer } from '../../domain/messaging/sender-domains.ts'
+import type { TxtLookup } from '../../domain/messaging/sender-domains.ts'
 
-export type { TxtAnswer }
+export type { TxtLookup }
 
 export interface DnsGateway {
   /** Reads the TXT records of a name, the parts of each joined. Never throws. */
-  lookUpTxt(name: string): Promise<TxtAnswer>
+  lookUpTxt(name: string): Promise<TxtLookup>
 }
 
 export interface CapturedRecords {

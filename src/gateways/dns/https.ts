@@ -1,6 +1,6 @@
 import { isRecord } from '../../domain/text/json.ts'
 import { getJson } from '../provider-api/call-api.ts'
-import type { DnsGateway, TxtAnswer } from './dns.ts'
+import type { DnsGateway, TxtLookup } from './dns.ts'
 
 const standardBase = 'https://cloudflare-dns.com/dns-query'
 const standardTimeoutMs = 15_000
@@ -8,8 +8,8 @@ const standardTimeoutMs = 15_000
 const codes = { noError: 0, noSuchName: 3 }
 const types = { cname: 5, txt: 16 }
 
-/** No domain has so many records. The rest of a longer answer is ignored. */
-const maxAnswers = 200
+/** No domain has so many records. The rest of a longer response is ignored. */
+const maxRecords = 200
 const maxAliases = 8
 const maxTextLength = 4096
 
@@ -55,14 +55,14 @@ function joinQuotedParts(data: string): string {
   return text
 }
 
-function readAnswer(name: string, body: unknown): TxtAnswer {
+function readTxtRecords(name: string, body: unknown): TxtLookup {
   if (!isRecord(body)) return { ok: false, code: 'failure' }
   if (body['Status'] === codes.noSuchName) return { ok: true, texts: [] }
-  // A truncated answer may lack the record.
+  // A truncated response may lack the record.
   if (body['Status'] !== codes.noError || body['TC'] === true) return { ok: false, code: 'failure' }
-  const answer: unknown = body['Answer'] ?? []
-  if (!Array.isArray(answer)) return { ok: false, code: 'failure' }
-  const records = answer.slice(0, maxAnswers).flatMap((value) => readRecord(value) ?? [])
+  const section: unknown = body['Answer'] ?? []
+  if (!Array.isArray(section)) return { ok: false, code: 'failure' }
+  const records = section.slice(0, maxRecords).flatMap((value) => readRecord(value) ?? [])
   const aliases = listAliases(normalizeName(name), records)
   const texts = records.filter((record) => record.type === types.txt && aliases.has(record.name))
   return { ok: true, texts: texts.map(({ data }) => joinQuotedParts(data)) }
@@ -72,8 +72,8 @@ function readAnswer(name: string, body: unknown): TxtAnswer {
 export const createDnsOverHttps = (options: { apiBase: string; timeoutMs?: number }): DnsGateway => ({
   async lookUpTxt(name) {
     const url = `${options.apiBase || standardBase}?${new URLSearchParams({ name, type: 'TXT' }).toString()}`
-    const answer = await getJson(url, { accept: 'application/dns-json' }, options.timeoutMs ?? standardTimeoutMs)
-    if (!answer.isComplete) return { ok: false, code: answer.code === 'timeout' ? 'timeout' : 'failure' }
-    return answer.status === 200 ? readAnswer(name, answer.body) : { ok: false, code: 'failure' }
+    const response = await getJson(url, { accept: 'application/dns-json' }, options.timeoutMs ?? standardTimeoutMs)
+    if (!response.isComplete) return { ok: false, code: response.code === 'timeout' ? 'timeout' : 'failure' }
+    return response.status === 200 ? readTxtRecords(name, response.body) : { ok: false, code: 'failure' }
   },
 })

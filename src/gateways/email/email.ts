@@ -24,7 +24,7 @@ export interface ProviderDomain {
 }
 
 export interface ProviderDomains {
-  /** Adds the domain to the account when it is missing, and returns its state. Returns null without an answer. */
+  /** Adds the domain to the account when it is missing, and returns its state. Returns null without a response. */
   check(domain: string, storedId: string | null): Promise<ProviderDomain | null>
 }
 

@@ -1,6 +1,6 @@
 import { isRecord } from '../../domain/text/json.ts'
 import type { DnsRecord } from '../../domain/messaging/sender-domains.ts'
-import { type ProviderAnswer, getJson, postJson, readText } from '../provider-api/call-api.ts'
+import { type ProviderResponse, getJson, postJson, readText } from '../provider-api/call-api.ts'
 import type { ProviderDomain, ProviderDomains } from './email.ts'
 
 interface ResendApi {
@@ -33,9 +33,9 @@ function readRecord(value: unknown): DnsRecord | null {
 }
 
 const isSuccess = (
-  answer: ProviderAnswer,
-): answer is ProviderAnswer & { isComplete: true; body: Record<string, unknown> } =>
-  answer.isComplete && answer.status >= 200 && answer.status < 300 && isRecord(answer.body)
+  response: ProviderResponse,
+): response is ProviderResponse & { isComplete: true; body: Record<string, unknown> } =>
+  response.isComplete && response.status >= 200 && response.status < 300 && isRecord(response.body)
 
 const buildHeaders = ({ apiKey }: ResendApi) => ({ authorization: `Bearer ${apiKey}` })
 
@@ -44,29 +44,29 @@ async function findId(api: ResendApi, domain: string): Promise<string | null> {
   let after = ''
   for (let page = 0; page < maxPages; page++) {
     const query = new URLSearchParams({ limit: String(pageSize), ...(after ? { after } : {}) }).toString()
-    const answer = await getJson(`${api.base}/domains?${query}`, buildHeaders(api), timeoutMs)
-    const data: unknown = isSuccess(answer) ? answer.body['data'] : null
-    if (!isSuccess(answer) || !Array.isArray(data)) return null
+    const response = await getJson(`${api.base}/domains?${query}`, buildHeaders(api), timeoutMs)
+    const data: unknown = isSuccess(response) ? response.body['data'] : null
+    if (!isSuccess(response) || !Array.isArray(data)) return null
     const rows = data.filter(isRecord)
     const match = rows.find((row) => readText(row['name']).toLowerCase() === domain)
     if (match) return readText(match['id']) || null
     after = readText(rows.at(-1)?.['id'])
-    if (answer.body['has_more'] !== true || !after) return null
+    if (response.body['has_more'] !== true || !after) return null
   }
   return null
 }
 
 async function registerDomain(api: ResendApi, domain: string): Promise<string | null> {
-  const answer = await postJson(`${api.base}/domains`, buildHeaders(api), { name: domain }, timeoutMs)
-  if (isSuccess(answer)) return readText(answer.body['id']) || null
-  // The account already has the domain, or the answer was lost. In both cases the list has the domain.
+  const response = await postJson(`${api.base}/domains`, buildHeaders(api), { name: domain }, timeoutMs)
+  if (isSuccess(response)) return readText(response.body['id']) || null
+  // The account already has the domain, or the response was lost. In both cases the list has the domain.
   return findId(api, domain)
 }
 
 async function readDomain(api: ResendApi, id: string, domain: string): Promise<ProviderDomain | null> {
-  const answer = await getJson(`${api.base}/domains/${encodeURIComponent(id)}`, buildHeaders(api), timeoutMs)
-  if (!isSuccess(answer) || readText(answer.body['name']).toLowerCase() !== domain) return null
-  const { status, records } = answer.body
+  const response = await getJson(`${api.base}/domains/${encodeURIComponent(id)}`, buildHeaders(api), timeoutMs)
+  if (!isSuccess(response) || readText(response.body['name']).toLowerCase() !== domain) return null
+  const { status, records } = response.body
   const recordList: unknown[] = Array.isArray(records) ? records : []
   return {
     id,

@@ -5,8 +5,8 @@ import { parseRetryAfter } from '../../domain/webhooks/webhooks.ts'
 import { findEmailFault, sendValid } from '../message-checks/message-checks.ts'
 import {
   callApi,
-  type ProviderAnswer,
-  describeMissingAnswer,
+  type ProviderResponse,
+  describeMissingResponse,
   readText,
   type ProviderOptions,
 } from '../provider-api/call-api.ts'
@@ -60,26 +60,26 @@ function classifyFailure(status: number, code: string): SendFailure {
   if (status === 429) return 'rate_limited'
   // A call with an idempotency key can be repeated safely.
   if (status >= 500 || status === 408 || status === 409) return 'transient'
-  // The API key, the domain or the address of the API is wrong, so every message would get this answer.
+  // The API key, the domain or the address of the API is wrong, so every message would get this response.
   return [400, 413, 422, 451].includes(status) ? 'permanent' : 'configuration'
 }
 
-function readRetryAfter({ header }: ProviderAnswer & { isComplete: true }, code: string, now: number): number | null {
+function readRetryAfter({ header }: ProviderResponse & { isComplete: true }, code: string, now: number): number | null {
   const headerMs = parseRetryAfter(header('retry-after') ?? header('ratelimit-reset'), now)
   // The headers give the wait of the per-second limit, but the daily quota lasts until the next day.
   return code === 'daily_quota_exceeded' ? Math.max(headerMs ?? 0, quotaRetryMs) : headerMs
 }
 
-function toFailure(answer: ProviderAnswer, now: number): SendResult {
-  if (!answer.isComplete) return describeMissingAnswer(answer.code)
-  const body = isRecord(answer.body) ? answer.body : {}
-  const code = readText(body['name']) || `http_${answer.status}`
-  const { status } = answer
+function toFailure(response: ProviderResponse, now: number): SendResult {
+  if (!response.isComplete) return describeMissingResponse(response.code)
+  const body = isRecord(response.body) ? response.body : {}
+  const code = readText(body['name']) || `http_${response.status}`
+  const { status } = response
   const kind = classifyFailure(status, code)
-  return { ...createFailure(kind, code, readText(body['message']), readRetryAfter(answer, code, now)), status }
+  return { ...createFailure(kind, code, readText(body['message']), readRetryAfter(response, code, now)), status }
 }
 
-/** The answer has the ids of accepted messages in order, and the index of each refused message. */
+/** The response has the ids of accepted messages in order, and the index of each refused message. */
 function readResults(body: unknown, count: number): SendResult[] {
   const { data, errors } = isRecord(body) ? body : {}
   const refusals = new Map(
@@ -139,17 +139,21 @@ async function callBatch(
     'x-batch-validation': 'permissive',
   }
   const body = encodeBody(messages)
-  const answer = await callApi(`${apiBase || standardBase}/emails/batch`, { method: 'POST', headers, body }, timeoutMs)
-  if (answer.isComplete && answer.status >= 200 && answer.status < 300) {
+  const response = await callApi(
+    `${apiBase || standardBase}/emails/batch`,
+    { method: 'POST', headers, body },
+    timeoutMs,
+  )
+  if (response.isComplete && response.status >= 200 && response.status < 300) {
     releaseMemory(body)
-    return readResults(answer.body, messages.length)
+    return readResults(response.body, messages.length)
   }
-  if (answer.isComplete && answer.status === 413 && messages.length > 1) {
+  if (response.isComplete && response.status === 413 && messages.length > 1) {
     const half = Math.ceil(messages.length / 2)
     const firstResults = await callBatch(messages.slice(0, half), `${key}-1`, options)
     return [...firstResults, ...(await callBatch(messages.slice(half), `${key}-2`, options))]
   }
-  const failure = toFailure(answer, now())
+  const failure = toFailure(response, now())
   return messages.map(() => failure)
 }
 

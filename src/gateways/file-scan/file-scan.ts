@@ -22,7 +22,7 @@ const timeoutMs = 30_000
 /** A scanner behind an HTTP API. It downloads the file itself. */
 export const createHttpScanner = ({ url, key }: { url: string; key: string }): FileScanner => ({
   async scan(request) {
-    const answer = await postJson(url, key ? { authorization: `Bearer ${key}` } : {}, request, timeoutMs)
-    return answer.isComplete && answer.status === 200 ? parseScanResult(answer.body) : null
+    const response = await postJson(url, key ? { authorization: `Bearer ${key}` } : {}, request, timeoutMs)
+    return response.isComplete && response.status === 200 ? parseScanResult(response.body) : null
   },
 })

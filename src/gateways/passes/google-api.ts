@@ -1,6 +1,6 @@
 import { isRecord } from '../../domain/text/json.ts'
 import { importPKCS8, SignJWT } from 'jose'
-import { callApi, patchJson, postJson, type ProviderAnswer } from '../provider-api/call-api.ts'
+import { callApi, patchJson, postJson, type ProviderResponse } from '../provider-api/call-api.ts'
 import type { GoogleResult } from './passes.ts'
 
 export interface ServiceAccount {
@@ -48,7 +48,7 @@ async function loadAccessToken(account: ServiceAccount, now: number): Promise<st
   const cached = tokens.get(account.client_email)
   if (cached && cached.until > now) return cached.token
   const assertion = await signJwt(account, tokenUrl, { scope }, { now, lifeSeconds: tokenLifeSeconds })
-  const answer = await callApi(
+  const response = await callApi(
     tokenUrl,
     {
       method: 'POST',
@@ -60,17 +60,17 @@ async function loadAccessToken(account: ServiceAccount, now: number): Promise<st
     },
     timeoutMs,
   )
-  if (!answer.isComplete || answer.status >= 500) return { ok: false, kind: 'transient', code: 'no_token' }
-  const token = isRecord(answer.body) ? answer.body['access_token'] : null
-  if (answer.status !== 200 || typeof token !== 'string')
+  if (!response.isComplete || response.status >= 500) return { ok: false, kind: 'transient', code: 'no_token' }
+  const token = isRecord(response.body) ? response.body['access_token'] : null
+  if (response.status !== 200 || typeof token !== 'string')
     return { ok: false, kind: 'configuration', code: 'token_refused' }
   tokens.set(account.client_email, { token, until: now + tokenLifeSeconds * 1000 - marginMs })
   return token
 }
 
-function readResult(answer: ProviderAnswer): GoogleResult {
-  if (!answer.isComplete) return { ok: false, kind: 'transient', code: answer.code }
-  const { status } = answer
+function readResult(response: ProviderResponse): GoogleResult {
+  if (!response.isComplete) return { ok: false, kind: 'transient', code: response.code }
+  const { status } = response
   if (status >= 200 && status < 300) return { ok: true }
   const code = `status_${status}`
   if (status === 404) return { ok: false, kind: 'gone', code }
@@ -90,13 +90,13 @@ export interface ApiOptions {
 async function callGoogle(
   account: ServiceAccount,
   { apiBase, now }: ApiOptions,
-  call: (base: string, headers: Record<string, string>) => Promise<ProviderAnswer>,
+  call: (base: string, headers: Record<string, string>) => Promise<ProviderResponse>,
 ): Promise<GoogleResult> {
   const token = await loadAccessToken(account, now)
   if (typeof token !== 'string') return token
-  const answer = await call(apiBase || standardBase, { authorization: `Bearer ${token}` })
-  if (answer.isComplete && answer.status === 401) tokens.delete(account.client_email)
-  return readResult(answer)
+  const response = await call(apiBase || standardBase, { authorization: `Bearer ${token}` })
+  if (response.isComplete && response.status === 401) tokens.delete(account.client_email)
+  return readResult(response)
 }
 
 /** Changes fields of a class or an object. */
@@ -110,7 +110,7 @@ export const patchResource = (
     patchJson(`${base}/${resource}/${encodeURIComponent(id)}`, headers, fields, timeoutMs),
   )
 
-/** Inserts a class or an object. Returns false when Google has it already, as after a call whose answer was lost. */
+/** Inserts a class or an object. Returns false when Google has it already, as after a call whose response was lost. */
 export async function insertResource(
   account: ServiceAccount,
   resource: Resource,

@@ -46,8 +46,8 @@ async function loadKeys(url: string, isFresh: boolean, now: number): Promise<rea
   if (cached && (isRecent || age < minReadIntervalMs)) return cached.keys
   // This keeps other requests from reading the keys meanwhile.
   cachedKeys.set(url, { readAt: now, keys: cached?.keys ?? null })
-  const answer = await getJson(url, { accept: 'application/json' }, timeoutMs)
-  const keys = (answer.isComplete && answer.status === 200 ? readKeys(answer.body) : null) ?? cached?.keys ?? null
+  const response = await getJson(url, { accept: 'application/json' }, timeoutMs)
+  const keys = (response.isComplete && response.status === 200 ? readKeys(response.body) : null) ?? cached?.keys ?? null
   cachedKeys.set(url, { readAt: now, keys })
   return keys
 }

@@ -20,8 +20,8 @@ const refundFailureCodes = [
 export type RefundFailureCode = (typeof refundFailureCodes)[number]
 
 /**
- * The outcome of a refund. `unknown`: the provider gave no conclusive answer, so the call has to be repeated with the
- * same key, or the refund looked up. Stripe repeats its answer to a key, even a 500, so after a while only a lookup
+ * The outcome of a refund. `unknown`: the provider gave no conclusive response, so the call has to be repeated with the
+ * same key, or the refund looked up. Stripe repeats its response to a key, even a 500, so after a while only a lookup
  * helps. `account_not_ready`: this call was refused, which says nothing about an earlier call with the same key.
  */
 export type RefundOutcome =
@@ -88,7 +88,7 @@ export interface PaymentReferences {
   unread_prefixes: readonly string[]
 }
 
-/** The provider gave no usable answer. Try again later. */
+/** The provider gave no usable response. Try again later. */
 export class PaymentProviderUnavailable extends Error {}
 
 /** The gateway of one merchant account. */
@@ -121,7 +121,7 @@ export interface PaymentGateway {
   readonly capabilities: {
     /** Whether a call can be repeated with the same key. */
     is_idempotent: boolean
-    /** Whether the answer of `refund` is final. */
+    /** Whether the response of `refund` is final. */
     is_immediate: boolean
   }
 }

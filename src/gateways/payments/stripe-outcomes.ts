@@ -1,7 +1,7 @@
 import { isRecord } from '../../domain/text/json.ts'
 import { describeServiceFault } from '../../domain/waiting.ts'
 import { currencies, type Currency } from '../../domain/money.ts'
-import type { ProviderAnswer } from '../provider-api/call-api.ts'
+import type { ProviderResponse } from '../provider-api/call-api.ts'
 import { readText } from '../provider-api/call-api.ts'
 import type { ProviderRefund, RefundFailureCode, RefundOutcome } from './payments.ts'
 
@@ -19,7 +19,7 @@ const failureReasons = new Map<string, FailureEntry>(
   } satisfies Record<string, FailureEntry>),
 )
 
-/** Values of `error.code` in Stripe's answers. */
+/** Values of `error.code` in Stripe's responses. */
 const errorCodes = new Map<string, FailureEntry>(
   Object.entries({
     charge_already_refunded: ['already_refunded', false],
@@ -73,7 +73,7 @@ function readFailure(status: number, error: Record<string, unknown>): FailureEnt
   return status === 404 ? ['payment_not_found', false] : ['invalid_request', false]
 }
 
-/** Whether the refund may have been made although the answer has this status. */
+/** Whether the refund may have been made although the response has this status. */
 export const isInconclusive = (status: number): boolean =>
   status < 400 ||
   status === 408 ||
@@ -89,21 +89,21 @@ const replacedMessages: Partial<Record<RefundFailureCode, string>> = {
   payment_not_found: 'Stripe has no payment with this reference.',
 }
 
-/** Reads the outcome from an answer without a refund. */
-export function readRefusal(answer: ProviderAnswer): RefundOutcome {
-  if (!answer.isComplete)
-    return answer.code === 'impossible_call'
+/** Reads the outcome from a response without a refund. */
+export function readRefusal(response: ProviderResponse): RefundOutcome {
+  if (!response.isComplete)
+    return response.code === 'impossible_call'
       ? buildFailure(null, accountNotReady, 'The API key or the address of the account is invalid.')
       : buildUnknownOutcome(describeServiceFault('payments', { status: null }))
-  const error = isRecord(answer.body) ? answer.body['error'] : null
-  // A proxy on the way may answer, too. Its answer has no error of Stripe.
-  if (isInconclusive(answer.status) || !isRecord(error))
-    return buildUnknownOutcome(describeServiceFault('payments', { status: answer.status }))
-  // Another call has used the key, and the answer does not contain its result.
+  const error = isRecord(response.body) ? response.body['error'] : null
+  // A proxy on the way may answer, too. Its response has no error of Stripe.
+  if (isInconclusive(response.status) || !isRecord(error))
+    return buildUnknownOutcome(describeServiceFault('payments', { status: response.status }))
+  // Another call has used the key, and the response does not contain its result.
   if (error['type'] === 'idempotency_error') return buildUnknownOutcome('The idempotency key belongs to another call.')
-  const [code, isRetryable] = readFailure(answer.status, error)
+  const [code, isRetryable] = readFailure(response.status, error)
   const message = replacedMessages[code] ?? readText(error['message'])
-  return buildFailure(null, [code, isRetryable], removeKeys(message) || `Stripe answered ${answer.status}.`)
+  return buildFailure(null, [code, isRetryable], removeKeys(message) || `Stripe answered ${response.status}.`)
 }
 
 function readOutcome(reference: string, refund: Record<string, unknown>): RefundOutcome {
@@ -133,7 +133,7 @@ export const readId = (value: unknown): string => readText(isRecord(value) ? val
 
 const isCurrency = (value: string): value is Currency => (currencies as readonly string[]).includes(value)
 
-/** Reads a refund from an answer. Returns null for anything else. */
+/** Reads a refund from a response. Returns null for anything else. */
 export function readRefund(value: unknown): ProviderRefund | null {
   if (!isRecord(value) || value['object'] !== 'refund') return null
   const reference = readText(value['id'])

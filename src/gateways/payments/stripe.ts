@@ -2,7 +2,7 @@ import { isRecord } from '../../domain/text/json.ts'
 import { describeServiceFault } from '../../domain/waiting.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { RefundReason } from '../../domain/refunds/refunds.ts'
-import { type ProviderAnswer, callApi, readText } from '../provider-api/call-api.ts'
+import { type ProviderResponse, callApi, readText } from '../provider-api/call-api.ts'
 import {
   type GatewayAccount,
   type PaymentEvent,
@@ -18,7 +18,7 @@ import { readId, readRefund, readRefusal, isInconclusive, buildUnknownOutcome } 
 import { isSignedByStripe } from './stripe-signature.ts'
 
 const stripeApiBase = 'https://api.stripe.com'
-/** The API version decides the format of Stripe's answers. */
+/** The API version decides the format of Stripe's responses. */
 export const stripeVersion = '2026-08-26.dahlia'
 
 const standardTimeoutMs = 20_000
@@ -65,14 +65,14 @@ const invalidReference: RefundOutcome = {
   is_retryable: false,
 }
 
-function get(api: StripeApi, path: string, query: Record<string, string> = {}): Promise<ProviderAnswer> {
+function get(api: StripeApi, path: string, query: Record<string, string> = {}): Promise<ProviderResponse> {
   const search = new URLSearchParams(query).toString()
   const url = `${api.base}${path}${search ? `?${search}` : ''}`
   return callApi(url, { method: 'GET', headers: api.headers }, api.timeoutMs)
 }
 
-const isOk = (answer: ProviderAnswer): answer is ProviderAnswer & { isComplete: true } =>
-  answer.isComplete && answer.status === 200
+const isOk = (response: ProviderResponse): response is ProviderResponse & { isComplete: true } =>
+  response.isComplete && response.status === 200
 
 async function createRefund(api: StripeApi, call: RefundCall): Promise<RefundOutcome> {
   const payment = buildPaymentField(call.payment)
@@ -90,9 +90,9 @@ async function createRefund(api: StripeApi, call: RefundCall): Promise<RefundOut
     'idempotency-key': call.key,
   }
   const init = { method: 'POST', headers, body: fields.toString() } as const
-  const answer = await callApi(`${api.base}/v1/refunds`, init, api.timeoutMs)
-  if (!isOk(answer)) return readRefusal(answer)
-  return readRefund(answer.body)?.outcome ?? buildUnknownOutcome('The answer of Stripe is not a refund.')
+  const response = await callApi(`${api.base}/v1/refunds`, init, api.timeoutMs)
+  if (!isOk(response)) return readRefusal(response)
+  return readRefund(response.body)?.outcome ?? buildUnknownOutcome('The answer of Stripe is not a refund.')
 }
 
 /** A payment intent and its charge name each other, to a key that may read them. */
@@ -120,10 +120,10 @@ const describeReadPermission = (payment: string): string =>
 
 async function findRefund(api: StripeApi, reference: string): Promise<ProviderRefund | null> {
   if (!/^\w{1,255}$/.test(reference)) return null
-  const answer = await get(api, `/v1/refunds/${reference}`)
-  const refund = isOk(answer) ? readRefund(answer.body) : null
+  const response = await get(api, `/v1/refunds/${reference}`)
+  const refund = isOk(response) ? readRefund(response.body) : null
   if (refund) return refund
-  const refusal = readRefusal(answer)
+  const refusal = readRefusal(response)
   if (refusal.state === 'failed' && refusal.code === 'payment_not_found') return null
   throw new PaymentProviderUnavailable(refusal.state === 'unknown' ? refusal.message : 'Stripe refused to answer.')
 }
@@ -135,10 +135,10 @@ async function findOutcomeByKey(api: StripeApi, { key, payment }: RefundLookup):
   let after = ''
   for (let page = 0; page < maxPages; page++) {
     const query = { ...field, limit: String(refundsPerPage), ...(after ? { starting_after: after } : {}) }
-    const answer = await get(api, '/v1/refunds', query)
-    const data: unknown = isOk(answer) && isRecord(answer.body) ? answer.body['data'] : null
-    if (!isOk(answer) || !isRecord(answer.body) || !Array.isArray(data)) {
-      const refusal = readRefusal(answer)
+    const response = await get(api, '/v1/refunds', query)
+    const data: unknown = isOk(response) && isRecord(response.body) ? response.body['data'] : null
+    if (!isOk(response) || !isRecord(response.body) || !Array.isArray(data)) {
+      const refusal = readRefusal(response)
       const isMissing = refusal.state === 'failed' && refusal.code === 'payment_not_found'
       return isMissing ? 'not_found' : buildUnknownOutcome('Stripe does not say which refunds the payment has.')
     }
@@ -147,7 +147,7 @@ async function findOutcomeByKey(api: StripeApi, { key, payment }: RefundLookup):
     if (match) return match.outcome
     if (refunds.includes(null)) return buildUnknownOutcome('Stripe sent a refund that cannot be read.')
     after = refunds.at(-1)?.provider_reference ?? ''
-    if (answer.body['has_more'] === false) return 'not_found'
+    if (response.body['has_more'] === false) return 'not_found'
     if (!after) break
   }
   return buildUnknownOutcome('The payment has too many refunds to search them all.')

@@ -45,14 +45,14 @@ const buildFinalOutcome = (reference: string, { amount_minor }: SimulatedRefund)
       }
     : { state: 'completed', provider_reference: reference }
 
-/** References of refunds whose first call got no answer, by idempotency key. */
-const unansweredCalls = new Map<string, string>()
-const maxUnansweredCalls = 1000
+/** References of refunds whose first call got no response, by idempotency key. */
+const timedOutCalls = new Map<string, string>()
+const maxTimedOutCalls = 1000
 
 function simulateTimeout(key: string, reference: string): RefundOutcome {
-  if (unansweredCalls.has(key)) return { state: 'completed', provider_reference: reference }
-  if (unansweredCalls.size >= maxUnansweredCalls) unansweredCalls.clear()
-  unansweredCalls.set(key, reference)
+  if (timedOutCalls.has(key)) return { state: 'completed', provider_reference: reference }
+  if (timedOutCalls.size >= maxTimedOutCalls) timedOutCalls.clear()
+  timedOutCalls.set(key, reference)
   return { state: 'unknown', message: 'The test account does not answer the first call of this amount.' }
 }
 
@@ -87,12 +87,12 @@ function simulateRefund(call: RefundCall): RefundOutcome {
 
 /**
  * Simulates refunds. The last two digits of the amount in minor units choose the outcome: 01 is declined, 02 is pending
- * and fails when it is looked up, 03 completes but its first call gets no answer, 04 lacks funds, others complete.
+ * and fails when it is looked up, 03 completes but its first call gets no response, 04 lacks funds, others complete.
  */
 export const testGateway: PaymentGateway = {
   refund: async (call) => simulateRefund(call),
   lookUp: async ({ key, provider_reference }) => {
-    const reference = provider_reference ?? unansweredCalls.get(key)
+    const reference = provider_reference ?? timedOutCalls.get(key)
     const refund = reference === undefined ? null : readReference(reference)
     return reference !== undefined && refund ? buildFinalOutcome(reference, refund) : 'not_found'
   },

@@ -2,9 +2,9 @@ import { createFailure, type SendResult } from '../../domain/messaging/messaging
 import { isTimeout, withTimeLimit } from '../time-limit/time-limit.ts'
 
 /**
- * The provider's answer. Without a complete one, the provider may have received the call all the same.
+ * The provider's response. Without a complete one, the provider may have received the call all the same.
  */
-export type ProviderAnswer =
+export type ProviderResponse =
   | { isComplete: true; status: number; header: (name: string) => string | null; body: unknown }
   | { isComplete: false; code: 'timeout' | 'network_error' | 'unreadable_answer' | 'impossible_call' }
 
@@ -35,10 +35,10 @@ export function readContentLength({ headers }: Response): number | null {
   return length === null || headers.has('content-encoding') ? null : Number(length)
 }
 
-/** Most answers are shorter than this, so one read suffices. A read takes longer than the parsing. */
+/** Most responses are shorter than this, so one read suffices. A read takes longer than the parsing. */
 const readBytes = 1024
 
-/** Reads the body as JSON. Returns null for any other body, and for one that is longer than every known answer. */
+/** Reads the body as JSON. Returns null for any other body, and for one that is longer than every known response. */
 async function readCapped(response: Response): Promise<unknown> {
   const contentLength = readContentLength(response)
   // A stream reader takes longer than everything else, so it is used only when the length is unknown.
@@ -68,14 +68,14 @@ function isPossible(url: string, headers: Readonly<Record<string, string>>): boo
   return isAscii && /^\s*https?:/i.test(url) && URL.canParse(url)
 }
 
-/** Without a complete answer it is unknown whether the message was sent, unless no call was made. */
-export const describeMissingAnswer = (code: (ProviderAnswer & { isComplete: false })['code']): SendResult =>
+/** Without a complete response it is unknown whether the message was sent, unless no call was made. */
+export const describeMissingResponse = (code: (ProviderResponse & { isComplete: false })['code']): SendResult =>
   code === 'impossible_call'
     ? createFailure('configuration', code, 'The address or the key of the API is invalid.')
     : createFailure('unknown', code, 'The provider did not answer.')
 
 /**
- * Makes one call of an API. The timeout covers the body of the answer, and redirects are not followed. A gateway that
+ * Makes one call of an API. The timeout covers the body of the response, and redirects are not followed. A gateway that
  * makes many calls passes `runWithLimit` of its shared time limits.
  */
 export async function callApi(
@@ -87,12 +87,12 @@ export async function callApi(
   },
   timeoutMs: number,
   runWithLimit: typeof withTimeLimit = withTimeLimit,
-): Promise<ProviderAnswer> {
+): Promise<ProviderResponse> {
   // Providers refuse calls without a user agent, and the runtime adds none.
   const headers = { 'user-agent': 'event-commerce/1', ...init.headers }
   if (!isPossible(url, headers)) return { isComplete: false, code: 'impossible_call' }
   try {
-    return await runWithLimit(timeoutMs, async (signal): Promise<ProviderAnswer> => {
+    return await runWithLimit(timeoutMs, async (signal): Promise<ProviderResponse> => {
       const response = await fetch(url, { ...init, redirect: 'manual', headers, signal })
       const { status } = response
       const body = await readCapped(response)
@@ -106,7 +106,12 @@ export async function callApi(
 
 const createJsonCall =
   (method: 'PATCH' | 'POST') =>
-  (url: string, headers: Readonly<Record<string, string>>, body: unknown, timeoutMs: number): Promise<ProviderAnswer> =>
+  (
+    url: string,
+    headers: Readonly<Record<string, string>>,
+    body: unknown,
+    timeoutMs: number,
+  ): Promise<ProviderResponse> =>
     callApi(
       url,
       { method, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) },
@@ -120,7 +125,7 @@ export const getJson = (
   url: string,
   headers: Readonly<Record<string, string>>,
   timeoutMs: number,
-): Promise<ProviderAnswer> => callApi(url, { method: 'GET', headers }, timeoutMs)
+): Promise<ProviderResponse> => callApi(url, { method: 'GET', headers }, timeoutMs)
 
-/** Reads a text of an answer or event, shortened so that it can be stored. Anything else is empty. */
+/** Reads a text of a response or event, shortened so that it can be stored. Anything else is empty. */
 export const readText = (value: unknown): string => (typeof value === 'string' ? value.slice(0, 500) : '')

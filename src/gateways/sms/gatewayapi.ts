@@ -4,8 +4,8 @@ import { parseRetryAfter } from '../../domain/webhooks/webhooks.ts'
 import { findSmsFault, sendValid } from '../message-checks/message-checks.ts'
 import {
   callApi,
-  type ProviderAnswer,
-  describeMissingAnswer,
+  type ProviderResponse,
+  describeMissingResponse,
   readText,
   type ProviderOptions,
 } from '../provider-api/call-api.ts'
@@ -25,23 +25,23 @@ function classifyStatus(status: number): SendFailure {
   if (status === 503) return 'transient'
   // There is no idempotency key, and the SMS may have been sent before the error.
   if (status >= 500 || status === 408) return 'unknown'
-  // The account has a fault, such as a wrong token or no balance, so every message would get this answer.
+  // The account has a fault, such as a wrong token or no balance, so every message would get this response.
   return [400, 413, 422].includes(status) ? 'permanent' : 'configuration'
 }
 
-function readResult(answer: ProviderAnswer, now: number): SendResult {
-  if (!answer.isComplete) return describeMissingAnswer(answer.code)
-  const body = isRecord(answer.body) ? answer.body : {}
-  if (answer.status >= 200 && answer.status < 300) {
+function readResult(response: ProviderResponse, now: number): SendResult {
+  if (!response.isComplete) return describeMissingResponse(response.code)
+  const body = isRecord(response.body) ? response.body : {}
+  if (response.status >= 200 && response.status < 300) {
     const providerId = readText(body['msg_id'])
     return providerId
       ? { ok: true, providerId }
       : createFailure('unknown', 'unreadable_answer', 'The answer does not say whether the message was sent.')
   }
-  const code = readText(body['code']) || readText(body['error_code']) || `http_${answer.status}`
+  const code = readText(body['code']) || readText(body['error_code']) || `http_${response.status}`
   const detail = readText(body['message']) || readText(body['detail']) || readText(body['error'])
-  const { status } = answer
-  const retryAfterMs = parseRetryAfter(answer.header('retry-after'), now)
+  const { status } = response
+  const retryAfterMs = parseRetryAfter(response.header('retry-after'), now)
   return { ...createFailure(classifyStatus(status), code, detail, retryAfterMs), status }
 }
 
@@ -58,7 +58,7 @@ function createCaller({ apiBase, apiKey, timeoutMs = 12_000 }: ProviderOptions) 
   const headers = { 'content-type': 'application/json', authorization: `Token ${apiKey}`, accept: 'application/json' }
   const limits = new SharedTimeLimits()
   const runWithLimit: typeof limits.run = (milliseconds, work) => limits.run(milliseconds, work)
-  return (message: OutboundSms): Promise<ProviderAnswer> =>
+  return (message: OutboundSms): Promise<ProviderResponse> =>
     callApi(url, { method: 'POST', headers, body: JSON.stringify(toWire(message)) }, timeoutMs, runWithLimit)
 }
 
@@ -81,7 +81,7 @@ export function createGatewayApi(options: ProviderOptions): SmsGateway {
         for (const message of validMessages) {
           const result = readResult(await call(message), options.now())
           results.push(result)
-          // The other messages would get the same answer, so they are not sent.
+          // The other messages would get the same response, so they are not sent.
           if (!result.ok && (result.kind === 'rate_limited' || result.kind === 'configuration'))
             return validMessages.map((_, index) => results[index] ?? result)
         }

@@ -31,7 +31,7 @@ async function readBeginning(response: Response): Promise<Uint8Array> {
   return beginning.subarray(0, size)
 }
 
-function classifyAnswer(status: number, text: string): PostResult['error'] {
+function classifyResponse(status: number, text: string): PostResult['error'] {
   if (status >= 200 && status < 300) return null
   return status >= 300 && status < 400 ? 'redirect' : (findPlatformError(status, text) ?? 'http_error')
 }
@@ -42,7 +42,7 @@ export class FetchPost implements WebhookPost {
 
   async post({ url, headers, body, timeoutMs }: PostRequest): Promise<PostResult> {
     const startedAt = performance.now()
-    let hasAnswer = false
+    let hasResponse = false
     const addDuration = (result: Omit<PostResult, 'durationMs' | 'isDelayed'>): PostResult => {
       const durationMs = Math.round(performance.now() - startedAt)
       return { ...result, durationMs, isDelayed: result.error === 'timeout' && durationMs >= timeoutMs + delayMs }
@@ -56,10 +56,10 @@ export class FetchPost implements WebhookPost {
           body,
           signal,
         })
-        hasAnswer = true
+        hasResponse = true
         const { status } = response
         const text = toPlainText(await readBeginning(response), maxTextBytes)
-        const error = classifyAnswer(status, text)
+        const error = classifyResponse(status, text)
         return addDuration({
           status,
           error,
@@ -68,7 +68,7 @@ export class FetchPost implements WebhookPost {
         })
       })
     } catch (error) {
-      const reason = isTimeout(error) ? 'timeout' : classifyNetworkError(error, hasAnswer)
+      const reason = isTimeout(error) ? 'timeout' : classifyNetworkError(error, hasResponse)
       return addDuration({ status: null, error: reason, retryAfter: null, text: null })
     }
   }

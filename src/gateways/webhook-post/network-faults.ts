@@ -2,7 +2,7 @@ import type { PostError } from './webhook-post.ts'
 
 /**
  * The messages of failed fetches. The runtime tells few causes apart: a refused connection and one that was closed before
- * an answer have the same message, and so have an unknown host name and a failed handshake.
+ * a response have the same message, and so have an unknown host name and a failed handshake.
  */
 const errorsByMessage: readonly [RegExp, PostError][] = [
   [/refused/i, 'connection_refused'],
@@ -12,9 +12,9 @@ const errorsByMessage: readonly [RegExp, PostError][] = [
   [/connection lost|disconnected/i, 'connection_lost'],
 ]
 
-/** `hasAnswer` says that the head of an answer was read, so the connection was open. */
-export function classifyNetworkError(error: unknown, hasAnswer: boolean): PostError {
-  if (hasAnswer) return 'connection_reset'
+/** `hasResponse`: the head of a response was read, so the connection was open. */
+export function classifyNetworkError(error: unknown, hasResponse: boolean): PostError {
+  if (hasResponse) return 'connection_reset'
   const message = error instanceof Error ? error.message : ''
   return errorsByMessage.find(([pattern]) => pattern.test(message))?.[1] ?? 'network_error'
 }

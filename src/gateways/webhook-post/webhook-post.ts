@@ -16,7 +16,7 @@ export interface PostResult {
   status: number | null
   error: PostError | null
   retryAfter: string | null
-  /** The first 1024 bytes of the answer as plain text. Null when no answer came. */
+  /** The first 1024 bytes of the response as plain text. Null when no response came. */
   text: string | null
   durationMs: number
   /** True if the time limit ended late because this service was busy. The endpoint may have answered in time. */

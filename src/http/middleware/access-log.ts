@@ -9,7 +9,7 @@ const formatCost = (meter: Meter): string =>
     .map(([name, value]) => `${name}=${value}`)
     .join(' ')}"`
 
-/** The share of answers below 400 that production logs. */
+/** The share of responses below 400 that production logs. */
 const sampledShare = 0.1
 
 const isLogged = (status: number, environment: string): boolean =>

@@ -28,7 +28,7 @@ const isFieldCode = (code: string): code is FieldCode => Object.hasOwn(fieldGuid
 
 const example = { path: '/v1/editions/edt_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8', requestId: 'req_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8' }
 
-/** An example body, made by the function that makes real answers. */
+/** An example body, made by the function that makes real responses. */
 function exampleBody(code: ErrorCode, address: (path: string) => string): string {
   const { detail, errors = [], extra = {}, path = example.path } = errorGuide[code].example
   const { body } = buildProblem(new AppError(code, detail, { errors, extra }), {

@@ -13,9 +13,9 @@ import { updateCampaign } from './update.ts'
 
 type CampaignWithWarnings = z.input<typeof contract.CampaignWithWarnings>
 
-/** The warnings belong to the answer alone: a campaign that is read later has none, and keeps its ETag. */
-const addWarnings = async (answer: CampaignWithWarnings, { warnings }: ApprovedCampaign) => ({
-  ...answer,
+/** The warnings belong to the response alone: a campaign that is read later has none, and keeps its ETag. */
+const addWarnings = async (campaign: CampaignWithWarnings, { warnings }: ApprovedCampaign) => ({
+  ...campaign,
   warnings: [...warnings],
 })
 

@@ -63,15 +63,15 @@ export async function commitImport(
   return commit(ctx, changed, buildStatements(ctx, row, { changed, changes, statements }))
 }
 
-/** Like `commitImport`, for operations that answer something else than the import. */
-export async function commitAnswer<Result>(
+/** Like `commitImport`, for operations whose result is not the import. */
+export async function commitResult<Result>(
   ctx: Ctx,
   row: LoadedImport,
   next: { changes: ImportChanges; statements: readonly Statement[] },
-  answer: (changed: LoadedImport) => Result | Promise<Result>,
+  buildResult: (changed: LoadedImport) => Result | Promise<Result>,
 ): Promise<Result> {
   const changed = applyChanges(ctx, row, next.changes)
-  return commit(ctx, await answer(changed), buildStatements(ctx, row, { changed, ...next }))
+  return commit(ctx, await buildResult(changed), buildStatements(ctx, row, { changed, ...next }))
 }
 
 function applyChanges(ctx: Ctx, row: LoadedImport, changes: ImportChanges): LoadedImport {

@@ -51,9 +51,9 @@ export async function settleRefund(ctx: Ctx, refund: RefundToSettle, reference: 
     provider_reference: reference,
     completed_at: ctx.now(),
   }
-  const answer = await commit(ctx, settled, [...statements, ...announceAll(ctx, announcements)])
+  const result = await commit(ctx, settled, [...statements, ...announceAll(ctx, announcements)])
   ctx.afterCommit(() => enqueueEmails(ctx))
-  return answer
+  return result
 }
 
 const outagesAtOnce = 200

@@ -53,7 +53,7 @@ export async function findSegment(ctx: Ctx, id: string): Promise<LoadedSegment> 
   return { ...row, tenant: buildTenant(row) }
 }
 
-/** Loads what an answer shows of the organisation and edition of a new or moved segment. */
+/** Loads what a response shows of the organisation and edition of a new or moved segment. */
 export async function loadSummaries(
   ctx: Ctx,
   tenant: Pick<StoredSegmentRow, 'organization_id' | 'edition_id'>,

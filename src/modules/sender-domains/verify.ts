@@ -11,7 +11,7 @@ import {
   checkOwnership,
   buildOwnershipRecord,
   type SenderDomainVerifier,
-  type TxtAnswer,
+  type TxtLookup,
 } from '../../domain/messaging/sender-domains.ts'
 import type { VerifySenderDomainInput } from './contract.ts'
 import { isVerified, type SenderDomainRow, selectSenderDomains } from './queries.ts'
@@ -38,11 +38,11 @@ const findHolder = (ctx: Ctx, row: SenderDomainRow): Promise<SenderDomainRow | u
 }
 
 /** Takes a domain from another organisation whose record is gone. Refuses while the record exists. */
-async function releaseFromHolder(ctx: Ctx, row: SenderDomainRow, answer: TxtAnswer | null): Promise<Statement[]> {
+async function releaseFromHolder(ctx: Ctx, row: SenderDomainRow, lookup: TxtLookup | null): Promise<Statement[]> {
   const holder = await findHolder(ctx, row)
   if (!holder) return []
-  if (answer === null || holder.verified_by === 'superuser') throw domainHeldElsewhere()
-  const outcome = checkOwnership(answer, holder)
+  if (lookup === null || holder.verified_by === 'superuser') throw domainHeldElsewhere()
+  const outcome = checkOwnership(lookup, holder)
   if (!isProofGone(outcome)) throw domainHeldElsewhere()
   const now = ctx.now()
   return updateVersion(senderDomains, holder, {
@@ -81,7 +81,7 @@ async function checkAtProvider(
   return { outcome: domain.is_verified ? 'verified' : 'provider_pending', providerColumns }
 }
 
-/** Builds the changes that follow from a check. Without an answer from DNS the status stays. */
+/** Builds the changes that follow from a check. Without a response from DNS the status stays. */
 function buildChanges(row: SenderDomainRow, outcome: CheckOutcome, now: number): DomainChanges {
   const checked = { checked_at: now, check_outcome: outcome }
   if (outcome === 'verified')
@@ -107,10 +107,10 @@ export async function verifySenderDomain(
       await releaseFromHolder(ctx, row, null),
     )
   }
-  const answer = await ctx.dns.lookUpTxt(buildOwnershipRecord(row).name)
-  const proof = checkOwnership(answer, row)
+  const lookup = await ctx.dns.lookUpTxt(buildOwnershipRecord(row).name)
+  const proof = checkOwnership(lookup, row)
   if (proof !== 'verified') return commitCheck(ctx, row, buildChanges(row, proof, ctx.now()), [])
-  const released = await releaseFromHolder(ctx, row, answer)
+  const released = await releaseFromHolder(ctx, row, lookup)
   // Only a proved domain is added to the provider's account, so nobody can add the domain of somebody else.
   const { outcome, providerColumns } = await checkAtProvider(ctx, row)
   const changes = { ...buildChanges(row, outcome, ctx.now()), ...providerColumns }

@@ -13,7 +13,7 @@ import {
 import { fixedTargetFields } from '../../../domain/data-imports/mapping/targets/fields.ts'
 import { suggestValueMap } from '../../../domain/data-imports/mapping/values/value-maps.ts'
 import { findNearestName } from '../../../domain/text/nearest.ts'
-import { checkAction, commitAnswer } from '../begin.ts'
+import { checkAction, commitResult } from '../begin.ts'
 import {
   buildMappingChanges,
   type ColumnRow,
@@ -195,7 +195,7 @@ export async function updateColumns(
   }
   const statements = buildStatements(row.id, state, next)
   const changes = await buildMappingChanges(ctx, row, { options: state.options, state: next })
-  return commitAnswer(ctx, row, { changes, statements }, async (changed) => {
+  return commitResult(ctx, row, { changes, statements }, async (changed) => {
     const after = buildColumnView(ctx, changed, next)
     return { view: after, extras: await loadColumnExtras(ctx, after) }
   })

@@ -72,10 +72,10 @@ function findOpenQuestions({ columns, constants, options }: MappingState): Mappi
     const { question, source_index, target_field, is_ignored } = column
     if (question === null || target_field !== null || is_ignored) return []
     const isId = question === 'order_id'
-    const isAnswered = isId
+    const isMapped = isId
       ? targets.has('order.external_id') || options.group_by !== null
       : targets.has('order.status') || targets.has('item.status')
-    if (isAnswered) return []
+    if (isMapped) return []
     const examples = column.sample_values.slice(0, 2).map((value) => `"${value}"`)
     const name = `"${column.source_column || `column ${source_index + 1}`}"`
     const message = `${name}, with values such as ${examples.join(' and ')}, ${questionMessages[question]}`

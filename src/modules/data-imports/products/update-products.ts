@@ -6,7 +6,7 @@ import { update } from '../../../db/write.ts'
 import { inList } from '../../../db/conditions.ts'
 import type { DataImportStatus, ProductSummary } from '../../../domain/data-imports/data-imports.ts'
 import { type FieldError, fieldError, invalid } from '../../../domain/errors.ts'
-import { checkAction, commitAnswer } from '../begin.ts'
+import { checkAction, commitResult } from '../begin.ts'
 import type { LoadedImport } from '../queries.ts'
 import type { ProductChange, UpdateProductMappingsInput } from './product-contract.ts'
 import { type ImportProductRow, importProductFields } from './suggest-products.ts'
@@ -129,5 +129,5 @@ export async function updateProducts(
     update(importProducts, changes, sql`import_id = ${import_id} and position = ${position}`),
   )
   const changes = { status, product_summary: summary }
-  return commitAnswer(ctx, row, { changes, statements }, () => ({ rows: next, status, unmapped: summary.unmapped }))
+  return commitResult(ctx, row, { changes, statements }, () => ({ rows: next, status, unmapped: summary.unmapped }))
 }

@@ -42,7 +42,7 @@ function checkPayment(claim: RefundRow, payment: PaymentReferences | null): SQL 
 }
 
 /**
- * Stores the idempotency key of the next attempt, whose result is unknown until an answer is recorded. The same
+ * Stores the idempotency key of the next attempt, whose result is unknown until a response is recorded. The same
  * statement decides whose payment this is, so all calls with the key are for the same payment. It also extends the
  * claim. Returns null when another consumer has claimed the refund.
  */

@@ -161,7 +161,7 @@ const isReference = (gateway: PaymentGateway, reference: string): boolean =>
 
 /**
  * Finds all references of a payment. For a payment of another edition the provider is asked for one that does not exist,
- * so that neither the answer nor its time reveals anything about that payment.
+ * so that neither the response nor its time reveals anything about that payment.
  */
 async function findReferences(
   gateway: PaymentGateway | null,
@@ -170,8 +170,8 @@ async function findReferences(
 ): Promise<PaymentReferences | null> {
   if (!gateway || !isReference(gateway, reference)) return null
   const isDisputed = is_claimed_elsewhere && !refund.is_approved_by_organization
-  const answer = await gateway.listReferences(isDisputed ? gateway.buildUnknownReference(reference) : reference)
-  return { ...answer, references: [reference, ...answer.references] }
+  const payment = await gateway.listReferences(isDisputed ? gateway.buildUnknownReference(reference) : reference)
+  return { ...payment, references: [reference, ...payment.references] }
 }
 
 /** Chooses the reference that the provider is asked for. Nothing is paid for one that does not exist. */

@@ -22,7 +22,7 @@ import { buildOutcomeChanges, buildEarlierOutcomeChanges, flagRefund } from '../
 import { buildProviderRefund } from './provider-refund.ts'
 import { loadRefund } from '../refund.ts'
 
-/** An unknown account and a wrong signature get the same answer. */
+/** An unknown account and a wrong signature get the same response. */
 const buildSignatureError = (): AppError =>
   new AppError('not_authenticated', 'The signature is missing, too old or does not match the body.')
 

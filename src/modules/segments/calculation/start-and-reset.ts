@@ -29,9 +29,9 @@ export async function recalculateSegment(ctx: Ctx, segment: LoadedSegment): Prom
     heartbeat_at: now,
     error_message: '',
   }
-  const answer = await commit(ctx, startedSegment, buildCalculationStart(segment, now))
+  const result = await commit(ctx, startedSegment, buildCalculationStart(segment, now))
   ctx.afterCommit(() => enqueueCalculations(ctx, [startedSegment]))
-  return answer
+  return result
 }
 
 function segmentNotStuck(waitMs: number): AppError {

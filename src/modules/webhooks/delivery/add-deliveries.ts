@@ -24,7 +24,7 @@ const maxEvents = 20
 /** A request claims at most this many deliveries, however many endpoints its organisation has. */
 const maxClaims = 50
 
-/** The platform ends what a request does 30 s after its answer, so longer timeouts are left to the queue. */
+/** The platform ends what a request does 30 s after its response, so longer timeouts are left to the queue. */
 const maxTimeoutSeconds = 17
 
 const isQuick = sql`(is_slow = 0 and timeout_seconds <= ${sql.raw(String(maxTimeoutSeconds))})`
@@ -85,7 +85,7 @@ function selectLeftEndpoints(added: readonly AddedDelivery[], now: number): stri
 
 /**
  * The statement that adds deliveries, followed by `guards`. A request claims deliveries as it adds them and posts them
- * after its answer. Everything else goes through the queue. The sweep finds deliveries that a crash left behind.
+ * after its response. Everything else goes through the queue. The sweep finds deliveries that a crash left behind.
  */
 export function addAndDeliver(job: JobCtx, deliveries: NewDeliveries, guards: readonly Statement[] = []): Statement[] {
   const { openJobAfterResponse } = job

@@ -38,14 +38,14 @@ export async function makeAttempt(job: JobCtx, claim: DeliveryClaim): Promise<At
   const { headers, primary } = await signHeaders(endpoint, { id: event_id, payload }, startedAt)
   const result = await job.webhookPost.post({ url: endpoint.url, headers, body: payload, timeoutMs: timeout })
   const endedAt = job.now()
-  const answer = { ok: result.error === null, status: result.status, retryAfter: result.retryAfter }
+  const response = { ok: result.error === null, status: result.status, retryAfter: result.retryAfter }
   return {
     claim,
     startedAt,
     endedAt,
     result,
     signature: primary,
-    verdict: judgeAttempt(claim, answer, job.config.webhooks.schedule, endedAt),
+    verdict: judgeAttempt(claim, response, job.config.webhooks.schedule, endedAt),
     isSlow: !result.isDelayed && (isSlow(result.durationMs) || result.error === 'timeout'),
   }
 }

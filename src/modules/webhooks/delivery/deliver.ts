@@ -8,7 +8,7 @@ import { recordAttempts } from './record.ts'
 /** The platform gives an invocation six connections. One is left for the database and the queues. */
 const connections = 5
 
-/** A run claims more deliveries for this long. A request has 30 s after its answer, and its last post takes up to 17 s. */
+/** A run claims more deliveries for this long. A request has 30 s after its response, and its last post takes up to 17 s. */
 const claimForMs = 10_000
 
 /** A run makes about this many posts, because the platform allows an invocation 10,000 subrequests. */

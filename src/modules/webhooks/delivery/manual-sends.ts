@@ -65,7 +65,7 @@ export interface Recovery extends Wait {
 
 /**
  * Puts deliveries that ended without success back to the start of the schedule, and counts those that are sent anyway.
- * They are counted first, because the transaction also stores the answer with these numbers. If another number of rows
+ * They are counted first, because the transaction also stores the response with these numbers. If another number of rows
  * changes, the race is lost.
  */
 export async function recoverDeliveries(
