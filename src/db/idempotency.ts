@@ -17,13 +17,13 @@ export interface StoredResponse {
   body: string
 }
 
-export type KeyClaim =
-  | { state: 'claimed' }
+export type KeyState =
+  | { state: 'begun' }
   | { state: 'in_progress' }
   | { state: 'other_request'; fingerprint: string; response: StoredResponse | null }
-  | { state: 'answered'; response: StoredResponse }
+  | { state: 'completed'; response: StoredResponse }
 
-const claimMs = 60_000
+const attemptMs = 60_000
 const keepMs = 86_400_000
 
 const keyFields = {
@@ -37,9 +37,9 @@ const keyFields = {
 const isKey = ({ callerId, keyHash }: IdempotencyKey) =>
   and(eq(idempotencyKeys.caller_id, callerId), eq(idempotencyKeys.key_hash, keyHash))
 
-/** True for a key that this claim holds and that has no response yet. */
-const isClaimedBy = (key: IdempotencyKey, claimId: string): SQL =>
-  sql`${isKey(key)} and ${eq(idempotencyKeys.claim_id, claimId)} and ${isNull(idempotencyKeys.status)}`
+/** True if this attempt holds the key and no response is stored yet. */
+const isHeldBy = (key: IdempotencyKey, attemptId: string): SQL =>
+  sql`${isKey(key)} and ${eq(idempotencyKeys.claim_id, attemptId)} and ${isNull(idempotencyKeys.status)}`
 
 /** Stores which request holds an Idempotency-Key, and its response. */
 export class IdempotencyStore {
@@ -49,60 +49,60 @@ export class IdempotencyStore {
     this.#db = db
   }
 
-  /** Claims the key. An expired claim without a response is taken over: its request has died. */
-  async claim(
+  /** Begins an attempt that holds the key. It takes over a key whose attempt has expired without a response, as after a crash. */
+  async beginAttempt(
     key: IdempotencyKey,
-    newClaim: { id: string; ms?: number },
+    newAttempt: { id: string; ms?: number },
     fingerprint: string,
     now: number,
-  ): Promise<KeyClaim> {
-    const { id, ms = claimMs } = newClaim
-    const claim = sql`insert into idempotency_keys (caller_id, key_hash, fingerprint, claim_id, claimed_until, expires_at)
+  ): Promise<KeyState> {
+    const { id, ms = attemptMs } = newAttempt
+    const insertion = sql`insert into idempotency_keys (caller_id, key_hash, fingerprint, claim_id, claimed_until, expires_at)
       values (${key.callerId}, ${key.keyHash}, ${fingerprint}, ${id}, ${now + ms}, ${now + keepMs})
       on conflict (caller_id, key_hash) do update set fingerprint = excluded.fingerprint, claim_id = excluded.claim_id,
         claimed_until = excluded.claimed_until, expires_at = excluded.expires_at, status = null, headers = null, body = null
       where idempotency_keys.expires_at <= ${now} or (idempotency_keys.status is null
         and idempotency_keys.claimed_until <= ${now} and idempotency_keys.fingerprint = excluded.fingerprint)`
     const storedKey = select(keyFields).from(idempotencyKeys).where(isKey(key))
-    const [, [row]] = await this.#db.batch([claim, storedKey])
-    if (!row || row.claim_id === id) return { state: 'claimed' }
+    const [, [row]] = await this.#db.batch([insertion, storedKey])
+    if (!row || row.claim_id === id) return { state: 'begun' }
     const { status, headers, body } = row
     const response = status === null || headers === null || body === null ? null : { status, headers, body }
     if (row.fingerprint !== fingerprint) return { state: 'other_request', fingerprint: row.fingerprint, response }
-    return response ? { state: 'answered', response } : { state: 'in_progress' }
+    return response ? { state: 'completed', response } : { state: 'in_progress' }
   }
 
   /**
-   * Statements that store the response. They abort the batch if another request has claimed the key since.
-   * `fingerprint` replaces the claim's for a body that was read only after the key was claimed.
+   * Statements that store the response. They abort the batch if another attempt holds the key by then.
+   * `fingerprint` replaces the stored one for a body that was read only after the attempt began.
    */
   buildStoreStatements(
     key: IdempotencyKey,
-    claimId: string,
+    attemptId: string,
     response: StoredResponse,
     fingerprint: string | null = null,
   ): Statement[] {
     const { status, headers, body } = response
     const newFingerprint = fingerprint === null ? {} : { fingerprint }
     return [
-      update(idempotencyKeys, { status, headers, body, ...newFingerprint }, isClaimedBy(key, claimId)),
+      update(idempotencyKeys, { status, headers, body, ...newFingerprint }, isHeldBy(key, attemptId)),
       requireOneChange(),
     ]
   }
 
   async store(
     key: IdempotencyKey,
-    claimId: string,
+    attemptId: string,
     response: StoredResponse,
     fingerprint: string | null = null,
   ): Promise<void> {
-    const [statement] = this.buildStoreStatements(key, claimId, response, fingerprint)
+    const [statement] = this.buildStoreStatements(key, attemptId, response, fingerprint)
     if (statement) await this.#db.batch([statement])
   }
 
   /** Releases the key without a response, so that the client can repeat the request. */
-  async release(key: IdempotencyKey, claimId: string): Promise<void> {
-    await this.#db.batch([remove(idempotencyKeys, isClaimedBy(key, claimId))])
+  async release(key: IdempotencyKey, attemptId: string): Promise<void> {
+    await this.#db.batch([remove(idempotencyKeys, isHeldBy(key, attemptId))])
   }
 }
 

@@ -9,16 +9,16 @@ const temporaryStatuses = new Set([401, 403, 409, 429])
 
 export interface IdempotentAttempt {
   key: IdempotencyKey
-  claimId: string
+  id: string
   /** Encrypts and decrypts the stored response. */
   encryptionKey: CryptoKey
-  /** The fingerprint of a streamed body, once it was read. Null: the claim has the right one already. */
+  /** The fingerprint of a streamed body, once it was read. Null: the key has the right one already. */
   fingerprint: string | null
   /** The same for every repetition of the request. */
   resumeKey: string
 }
 
-export type KeyClaimResult = { replay: HttpResponse } | { attempt: IdempotentAttempt }
+export type AttemptStart = { replay: HttpResponse } | { attempt: IdempotentAttempt }
 
 export interface KeyedRequest {
   method: string
@@ -37,7 +37,7 @@ export const computeStreamFingerprint = async (request: KeyedRequest, digest: st
 /** The time for the commit after the body was read. */
 const commitMs = 60_000
 
-export async function claimKey(ctx: Ctx, rawKey: string, request: KeyedRequest): Promise<KeyClaimResult> {
+export async function beginAttempt(ctx: Ctx, rawKey: string, request: KeyedRequest): Promise<AttemptStart> {
   if (rawKey.length > 255 || rawKey.trim() === '')
     throw new AppError('validation_error', 'The Idempotency-Key is invalid.', {
       errors: [parameterError('Idempotency-Key', 'invalid', 'Must have 1 to 255 characters.')],
@@ -56,13 +56,13 @@ export async function claimKey(ctx: Ctx, rawKey: string, request: KeyedRequest):
   }
   const isStream = !(body instanceof Uint8Array)
   const fingerprint = await computeFingerprint(request, isStream ? 'stream' : toHex(await sha256(body)))
-  const claimId = ctx.newId('request')
-  const newClaim = { id: claimId, ...(isStream ? { ms: body.maxReadMs + commitMs } : {}) }
-  const claim = await ctx.idempotency.claim(key, newClaim, fingerprint, ctx.now())
-  switch (claim.state) {
-    case 'claimed': {
+  const id = ctx.newId('request')
+  const newAttempt = { id, ...(isStream ? { ms: body.maxReadMs + commitMs } : {}) }
+  const keyState = await ctx.idempotency.beginAttempt(key, newAttempt, fingerprint, ctx.now())
+  switch (keyState.state) {
+    case 'begun': {
       const resumeKey = toHex(await sha256([callerId, key.keyHash, fingerprint].join('\n')))
-      return { attempt: { key, claimId, encryptionKey, fingerprint: null, resumeKey } }
+      return { attempt: { key, id, encryptionKey, fingerprint: null, resumeKey } }
     }
     case 'in_progress':
       throw new AppError('idempotency_in_progress', 'The first request with this Idempotency-Key is still running.', {
@@ -72,13 +72,13 @@ export async function claimKey(ctx: Ctx, rawKey: string, request: KeyedRequest):
       // The response to a streamed body is stored with the body's fingerprint, so the body must be read to compare it.
       if (
         isStream &&
-        claim.response &&
-        claim.fingerprint === (await computeStreamFingerprint(request, await body.read()))
+        keyState.response &&
+        keyState.fingerprint === (await computeStreamFingerprint(request, await body.read()))
       )
-        return replay(claim.response)
+        return replay(keyState.response)
       throw new AppError('idempotency_key_reused', 'This Idempotency-Key was used for a different request.')
-    case 'answered':
-      return replay(claim.response)
+    case 'completed':
+      return replay(keyState.response)
   }
 }
 
@@ -116,7 +116,7 @@ async function openBody(encryptionKeys: readonly CryptoKey[], text: string): Pro
 export const storeInTransaction = async (ctx: Ctx, attempt: IdempotentAttempt, response: HttpResponse) =>
   ctx.idempotency.buildStoreStatements(
     attempt.key,
-    attempt.claimId,
+    attempt.id,
     await sealResponse(ctx, attempt, response),
     attempt.fingerprint,
   )
@@ -128,9 +128,9 @@ export async function finishRequest(
   response: HttpResponse,
   isBodyConsumed = true,
 ): Promise<void> {
-  const { key, claimId, fingerprint } = attempt
+  const { key, id, fingerprint } = attempt
   // A body that was not read to its end has no fingerprint.
   if (!isBodyConsumed || response.status >= 500 || temporaryStatuses.has(response.status))
-    await ctx.idempotency.release(key, claimId)
-  else await ctx.idempotency.store(key, claimId, await sealResponse(ctx, attempt, response), fingerprint)
+    await ctx.idempotency.release(key, id)
+  else await ctx.idempotency.store(key, id, await sealResponse(ctx, attempt, response), fingerprint)
 }

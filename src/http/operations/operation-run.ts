@@ -56,7 +56,7 @@ export interface Handling<P, Q, B, R, Loaded extends Located | undefined, Result
 export const jsonType = { 'content-type': 'application/json' }
 export const noStore = 'private, no-store'
 
-const maxAttempts = 5
+const maxTries = 5
 const EmptyBody = z.object({})
 
 const createConflict = (): AppError =>
@@ -98,7 +98,7 @@ export class OperationRun<
     const source = file ? createStreamedSource(c, ctx, this.#operation, file) : createJsonSource(c, this.#operation)
     const key = c.req.header('idempotency-key') ?? c.req.header('x-idempotency-key')
     if (key === undefined || this.#operation.scope === 'read')
-      return source.finish(await this.#attempt(c, ctx, source.read))
+      return source.finish(await this.#respondWithRetries(c, ctx, source.read))
     return this.#respondOnce(c, ctx, key, source)
   }
 
@@ -106,39 +106,44 @@ export class OperationRun<
   async #respondOnce(c: AppContext, ctx: Ctx, key: string, source: BodySource): Promise<HttpResponse> {
     const { pathname, search } = new URL(c.req.url)
     const request = { method: c.req.method, path: pathname + search, body: await source.identify() }
-    const claim = await idempotency.claimKey(ctx, key, request)
-    if ('replay' in claim) return claim.replay
-    ctx.resumeKey = claim.attempt.resumeKey
+    const start = await idempotency.beginAttempt(ctx, key, request)
+    if ('replay' in start) return start.replay
+    ctx.resumeKey = start.attempt.resumeKey
     const addFingerprint = async () => {
       const digest = source.digest()
-      if (digest !== null) claim.attempt.fingerprint = await idempotency.computeStreamFingerprint(request, digest)
+      if (digest !== null) start.attempt.fingerprint = await idempotency.computeStreamFingerprint(request, digest)
     }
-    // Only the last attempt counts: one that lost a race has stored nothing.
+    // Only the last try counts: one that lost a race has stored nothing.
     let isStored = false
     ctx.settle = async (result) => {
       isStored = true
       await addFingerprint()
-      return idempotency.storeInTransaction(ctx, claim.attempt, await this.#buildResponse(c, ctx, result as Result))
+      return idempotency.storeInTransaction(ctx, start.attempt, await this.#buildResponse(c, ctx, result as Result))
     }
-    const response = await this.#attempt(c, ctx, source.read, () => {
+    const response = await this.#respondWithRetries(c, ctx, source.read, () => {
       isStored = false
     })
     await addFingerprint()
     if (!isStored || response.status >= 400)
-      await idempotency.finishRequest(ctx, claim.attempt, response, source.isConsumed())
+      await idempotency.finishRequest(ctx, start.attempt, response, source.isConsumed())
     return source.finish(response)
   }
 
   /** Repeats a request that lost a race. */
-  async #attempt(c: AppContext, ctx: Ctx, read: BodySource['read'], begin?: () => void): Promise<HttpResponse> {
-    for (let attempts = 1; ; attempts++) {
+  async #respondWithRetries(
+    c: AppContext,
+    ctx: Ctx,
+    read: BodySource['read'],
+    begin?: () => void,
+  ): Promise<HttpResponse> {
+    for (let tries = 1; ; tries++) {
       begin?.()
       try {
         return await this.#buildResponse(c, ctx, await this.#decide(c, ctx, read))
       } catch (error) {
         if (!(error instanceof LostRace))
           return buildErrorResponse(c, explainForeignId(error, this.#operation, c.req.param('id')))
-        if (attempts === maxAttempts) return buildErrorResponse(c, createConflict())
+        if (tries === maxTries) return buildErrorResponse(c, createConflict())
       }
     }
   }
