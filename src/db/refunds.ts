@@ -72,12 +72,12 @@ export const buildPaymentChanges = <
  * 1 if another edition of the organisation has an order whose payment has one of these references. `references` is a
  * JSON array.
  */
-export const isClaimedElsewhere = (organizationId: SQL, editionId: SQL, references: SQL): SQL =>
+export const isPaymentOfOtherEdition = (organizationId: SQL, editionId: SQL, references: SQL): SQL =>
   sql`exists (select 1 from json_each(${references}) as reference
-    cross join transactions as claim on claim.organization_id = ${organizationId}
-      and claim.provider_reference = reference.value and claim.reference_since is not null
-    cross join orders as claimed on claimed.id = claim.order_id
-    where claimed.edition_id <> ${editionId})`
+    cross join transactions as payment on payment.organization_id = ${organizationId}
+      and payment.provider_reference = reference.value and payment.reference_since is not null
+    cross join orders as other_order on other_order.id = payment.order_id
+    where other_order.edition_id <> ${editionId})`
 
 /** More payments of one edition with these prefixes count as if one belonged to another edition. */
 const maxComparedPayments = 1000
@@ -87,18 +87,18 @@ const endPrefix = (prefix: string): string =>
   prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1)
 
 /** 1 if another edition of the organisation may have a payment whose reference begins with one of these prefixes. */
-export const mayBeClaimedElsewhere = (organizationId: string, editionId: SQL, prefixes: readonly string[]): SQL =>
+export const mayBePaymentOfOtherEdition = (organizationId: string, editionId: SQL, prefixes: readonly string[]): SQL =>
   prefixes.length === 0
     ? sql`0`
     : sql.join(
         prefixes.map(
           (
             prefix,
-          ) => sql`(select coalesce(max(claimed.edition_id <> ${editionId}), 0) or count(*) = ${maxComparedPayments}
+          ) => sql`(select coalesce(max(other_order.edition_id <> ${editionId}), 0) or count(*) = ${maxComparedPayments}
     from (select order_id from transactions where organization_id = ${organizationId}
       and provider_reference >= ${prefix} and provider_reference < ${endPrefix(prefix)}
-      and reference_since is not null limit ${maxComparedPayments}) as claim
-    cross join orders as claimed on claimed.id = claim.order_id)`,
+      and reference_since is not null limit ${maxComparedPayments}) as payment
+    cross join orders as other_order on other_order.id = payment.order_id)`,
         ),
         sql` or `,
       )

@@ -4,8 +4,8 @@ import {
   buildReferenceSince,
   buildReferenceTotal,
   buildSharedRemainder,
-  isClaimedElsewhere,
-  mayBeClaimedElsewhere,
+  isPaymentOfOtherEdition,
+  mayBePaymentOfOtherEdition,
   selectRecordingEdition,
 } from '../../src/db/refunds.ts'
 import { get, patch, post } from '../support/api.ts'
@@ -278,8 +278,8 @@ describe('a payment reference that another edition has, for roles of the edition
       1 as reference_since, 0 as refunded_minor, 0 as reserved_minor) as paid`
     const [organization, edition] = [sql`'org_00000001'`, sql`'edn_1'`]
     for (const query of [
-      sql`select ${isClaimedElsewhere(organization, edition, sql`'["pi_1"]'`)}`,
-      sql`select ${mayBeClaimedElsewhere('org_00000001', edition, ['ch_', 'py_'])}`,
+      sql`select ${isPaymentOfOtherEdition(organization, edition, sql`'["pi_1"]'`)}`,
+      sql`select ${mayBePaymentOfOtherEdition('org_00000001', edition, ['ch_', 'py_'])}`,
       sql`select ${selectRecordingEdition('org_00000001', sql`'["pi_1"]'`)}`,
       sql`select ${buildReferenceSince('org_00000001', sql`'pi_1'`, 1)}`,
       sql`select ${shared} from ${paid}`,

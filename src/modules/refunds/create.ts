@@ -124,7 +124,7 @@ async function approveByPolicy(ctx: Ctx, { order, amount }: RequestedRefund): Pr
   if (!isApprovedAutomatically(readPolicy(order.refund_policy), total)) return null
   const payout = await choosePayout(ctx, order, amount)
   // For an edition role it fails like the refund of a payment that nobody knows, so that it reveals nothing.
-  const isReviewed = order.is_claimed_elsewhere && mayAt(ctx.caller, pickOrganizationRoles(roles), order.tenant)
+  const isReviewed = order.is_of_other_edition && mayAt(ctx.caller, pickOrganizationRoles(roles), order.tenant)
   return payout?.way === 'by provider' && isReviewed ? null : payout
 }
 

@@ -7,7 +7,7 @@ import {
   buildPurchaseShare,
   buildReferenceTotal,
   buildSharedRemainder,
-  isClaimedElsewhere,
+  isPaymentOfOtherEdition,
 } from '../../db/refunds.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
@@ -75,8 +75,8 @@ const buildHeadFields = (view: CustomerView, fees: SQL) => ({
   /** What is refunded or reserved of all orders that share the reference of the payment. */
   reference_total_minor: sql<number | null>`${buildReferenceTotal(payment)}`,
   /** True if an order of another edition has the reference of the payment. */
-  is_claimed_elsewhere: fromFlag(
-    isClaimedElsewhere(
+  is_of_other_edition: fromFlag(
+    isPaymentOfOtherEdition(
       sql`${orders.organization_id}`,
       sql`${orders.edition_id}`,
       sql`json_array(${transactions.provider_reference})`,

@@ -1,7 +1,7 @@
 import { getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { claimUntil, isClaimable, isClaimed, release } from '../../../db/claims.ts'
-import { isClaimedElsewhere, mayBeClaimedElsewhere } from '../../../db/refunds.ts'
+import { isPaymentOfOtherEdition, mayBePaymentOfOtherEdition } from '../../../db/refunds.ts'
 import { refundRequests } from '../../../db/schema/refunds.ts'
 import type { RefundRow } from '../../../db/rows.ts'
 import { decodeAs } from '../../../db/select.ts'
@@ -35,10 +35,10 @@ const check = (name: PaymentCheck): SQL => sql`${name}`
 function checkPayment(claim: RefundRow, payment: PaymentReferences | null): SQL {
   if (!payment) return sql`null`
   const [organization, edition] = [sql`${claim.organization_id}`, sql`${claim.edition_id}`]
-  const isDisputed = isClaimedElsewhere(organization, edition, sql`${JSON.stringify(payment.references)}`)
-  const mayBeClaimed = mayBeClaimedElsewhere(claim.organization_id, edition, payment.unread_prefixes)
+  const isDisputed = isPaymentOfOtherEdition(organization, edition, sql`${JSON.stringify(payment.references)}`)
+  const mayBeOfOtherEdition = mayBePaymentOfOtherEdition(claim.organization_id, edition, payment.unread_prefixes)
   return sql`case when is_approved_by_organization = 0 and ${isDisputed} then ${check('disputed')}
-    when ${mayBeClaimed} then ${check('unreadable')} else ${check('own')} end`
+    when ${mayBeOfOtherEdition} then ${check('unreadable')} else ${check('own')} end`
 }
 
 /**

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { retryLostRaces } from '../../../db/commit.ts'
-import { isClaimedElsewhere } from '../../../db/refunds.ts'
+import { isPaymentOfOtherEdition } from '../../../db/refunds.ts'
 import { orders, transactions } from '../../../db/schema/orders.ts'
 import { refundRequests } from '../../../db/schema/refunds.ts'
 import type { RefundRow } from '../../../db/rows.ts'
@@ -112,7 +112,7 @@ interface RefundedPayment {
   /** The connected account that the edition had when the payment was stored. */
   provider_account: string | null
   /** True if an order of another edition has the same reference. */
-  is_claimed_elsewhere: boolean
+  is_of_other_edition: boolean
 }
 
 async function loadPayment(
@@ -121,9 +121,9 @@ async function loadPayment(
 ): Promise<RefundedPayment> {
   const { provider_reference, provider_account } = transactions
   const references = sql`json_array(${provider_reference})`
-  const isClaimed = isClaimedElsewhere(sql`${organization_id}`, sql`${orders.edition_id}`, references)
+  const isOfOtherEdition = isPaymentOfOtherEdition(sql`${organization_id}`, sql`${orders.edition_id}`, references)
   const row = await job.db.first(
-    select({ reference: provider_reference, provider_account, is_claimed_elsewhere: fromFlag(isClaimed) })
+    select({ reference: provider_reference, provider_account, is_of_other_edition: fromFlag(isOfOtherEdition) })
       .from(transactions)
       .innerJoin(orders, sql`${orders.id} = ${transactions.order_id}`)
       .where(sql`${transactions.id} = ${transaction_id}`),
@@ -166,10 +166,10 @@ const isReference = (gateway: PaymentGateway, reference: string): boolean =>
 async function findReferences(
   gateway: PaymentGateway | null,
   refund: RefundRow,
-  { reference, is_claimed_elsewhere }: RefundedPayment,
+  { reference, is_of_other_edition }: RefundedPayment,
 ): Promise<PaymentReferences | null> {
   if (!gateway || !isReference(gateway, reference)) return null
-  const isDisputed = is_claimed_elsewhere && !refund.is_approved_by_organization
+  const isDisputed = is_of_other_edition && !refund.is_approved_by_organization
   const payment = await gateway.listReferences(isDisputed ? gateway.buildUnknownReference(reference) : reference)
   return { ...payment, references: [reference, ...payment.references] }
 }
