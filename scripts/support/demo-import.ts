@@ -91,7 +91,7 @@ const patienceMs = 300_000
 const buildPath = (id: string, more = ''): string => `/v1/data-imports/${id}${more}`
 
 /** Waits until the background work of the import has ended. */
-async function waitUntilSettled(client: Client, id: string): Promise<DataImport> {
+async function waitForImport(client: Client, id: string): Promise<DataImport> {
   for (const deadline = Date.now() + patienceMs; Date.now() < deadline; await wait(200)) {
     const dataImport = await client.get<DataImport>(buildPath(id))
     if (dataImport.status === 'failed') throw new Error(`The import failed: ${dataImport.error_message}`)
@@ -107,7 +107,7 @@ async function uploadTable(client: Client, tenant: Tenant, table: string, name: 
     'content-disposition': `attachment; filename="${name}"`,
   })
   const body = { ...tenant, file_id: file.id, external_source: 'online-retail', options: { default_currency: 'gbp' } }
-  return waitUntilSettled(client, (await client.post<DataImport>('/v1/data-imports', body)).id)
+  return waitForImport(client, (await client.post<DataImport>('/v1/data-imports', body)).id)
 }
 
 /** Lists the columns of the file with a sample and the suggested target. */
@@ -127,7 +127,7 @@ async function processColumns(client: Client, id: string): Promise<string[]> {
     if (!(error instanceof ApiError) || error.problem.code !== 'column_mapping_incomplete') throw error
     return error.problem.errors.map(({ detail }) => `  ${detail}`)
   }
-  const { status } = await waitUntilSettled(client, id)
+  const { status } = await waitForImport(client, id)
   if (status !== 'ready') throw new Error(`The import is ${status}, not ready.`)
   return []
 }
@@ -173,7 +173,7 @@ const describeResult = ({ status, created_orders, failed_orders }: DataImport): 
 
 async function startImport(client: Client, id: string): Promise<DataImport> {
   await client.post(buildPath(id, '/start'), { skip_invalid_rows: true })
-  return waitUntilSettled(client, id)
+  return waitForImport(client, id)
 }
 
 const brokenInvoice = '536414'
@@ -206,7 +206,7 @@ export async function importTable(client: Client, tenant: Tenant, table: string,
   await correctReport(client, tenant, first.id, print)
   const count = async () => (await client.get<Page<object>>(`/v1/orders?edition_id=${tenant.edition_id}`)).count
   await client.post(buildPath(first.id, '/undo'), {})
-  const undone = await waitUntilSettled(client, first.id)
+  const undone = await waitForImport(client, first.id)
   print(
     `the first import undone: ${undone.undone_orders} orders gone, ${undone.kept_orders} kept, ${await count()} left`,
   )

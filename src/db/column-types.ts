@@ -10,7 +10,7 @@ import {
   type CollectPoint,
   consentTypes,
   legalBases,
-  settledStatuses,
+  effectiveStatuses,
 } from '../domain/consents/consents.ts'
 import {
   type ColumnSummary,
@@ -280,7 +280,7 @@ export const types = {
   },
   consent_records: {
     status: answerStatuses,
-    previous_status: settledStatuses,
+    previous_status: effectiveStatuses,
     method: answerMethods,
     language: languages,
     // `npm run verify:consents` reads rows without the schema.

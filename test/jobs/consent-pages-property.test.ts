@@ -71,7 +71,7 @@ interface Model {
   events: string[]
 }
 
-const settle = (model: Model, state: 'given' | 'withdrawn' | 'skipped') => {
+const recordAnswer = (model: Model, state: 'given' | 'withdrawn' | 'skipped') => {
   model.events.push(`consent.${state}`)
   Object.assign(model, { state, before: state === 'given' ? 'none' : state, waiting: null, isOver: false })
 }
@@ -91,7 +91,7 @@ function request(model: Model): void {
 }
 
 function follow(model: Model, link: number): void {
-  if (getState(model) === 'pending' && model.waiting === link) settle(model, 'given')
+  if (getState(model) === 'pending' && model.waiting === link) recordAnswer(model, 'given')
 }
 
 describe('consents that pages and messages change in random order', () => {
@@ -120,11 +120,11 @@ describe('consents that pages and messages change in random order', () => {
         }
         const act: Record<Step, () => Promise<unknown>> = {
           'page gives': async () => {
-            if (getState(model) !== 'given') settle(model, 'given')
+            if (getState(model) !== 'given') recordAnswer(model, 'given')
             await choose(page, { give: [consent.id] })
           },
           'page withdraws': async () => {
-            if (getState(model) === 'given') settle(model, 'withdrawn')
+            if (getState(model) === 'given') recordAnswer(model, 'withdrawn')
             await choose(page, { withdraw: [consent.id] })
           },
           asked: async () => {
@@ -139,7 +139,7 @@ describe('consents that pages and messages change in random order', () => {
           'last link': () => open(-1),
           'last link twice at once': () => open(-1, 2),
           'withdrawn by the team': async () => {
-            if (['given', 'pending'].includes(getState(model))) settle(model, 'withdrawn')
+            if (['given', 'pending'].includes(getState(model))) recordAnswer(model, 'withdrawn')
             await give(scene.person, consent.id, {}, 'withdraw')
           },
           'seven days': async () => {

@@ -68,11 +68,11 @@ function protocol(input: Writable, output: Readable) {
       new Promise<Result>((resolve, reject) => {
         const id = ++last
         const timer = setTimeout(() => reject(new Error(`Chromium does not answer ${method}.`)), patienceMs)
-        const settle = (how: (value: never) => void) => (value: never) => {
+        const finish = (how: (value: never) => void) => (value: never) => {
           clearTimeout(timer)
           how(value)
         }
-        waiting.set(id, { resolve: settle(resolve), reject: settle(reject as (value: never) => void) as never })
+        waiting.set(id, { resolve: finish(resolve), reject: finish(reject as (value: never) => void) as never })
         input.write(`${JSON.stringify({ id, method, params, sessionId })}\0`)
       }),
   }

@@ -41,10 +41,10 @@ export type AnswerState = (typeof answerStates)[number]
 export type AnswerStatus = Exclude<AnswerState, 'none'>
 export const answerStatuses = answerStates.filter((state) => state !== 'none') as [AnswerStatus, ...AnswerStatus[]]
 
-/** Statuses that are counted and announced by events. A pending answer is neither. */
-export const settledStatuses = ['given', 'skipped', 'withdrawn', 'expired'] as const satisfies readonly AnswerStatus[]
-export type SettledStatus = (typeof settledStatuses)[number]
-export const isSettled = (status: AnswerStatus): status is SettledStatus => status !== 'pending'
+/** Statuses of answers that are in effect: they are counted and announced by events. A pending answer is neither. */
+export const effectiveStatuses = ['given', 'skipped', 'withdrawn', 'expired'] as const satisfies readonly AnswerStatus[]
+export type EffectiveStatus = (typeof effectiveStatuses)[number]
+export const isEffective = (status: AnswerStatus): status is EffectiveStatus => status !== 'pending'
 
 /** The ways in which an answer is given. */
 export const answerMethods = [
@@ -66,13 +66,13 @@ export const statusByAction = {
   give: 'given',
   skip: 'skipped',
   withdraw: 'withdrawn',
-} as const satisfies Record<AnswerAction, SettledStatus>
+} as const satisfies Record<AnswerAction, EffectiveStatus>
 
 /** The fields of a person's latest record that decide its state. */
 export interface LatestAnswer {
   status: AnswerStatus
   /** The status of the last earlier answer that was not pending. */
-  previous_status: SettledStatus | null
+  previous_status: EffectiveStatus | null
   consent_version: number
   occurred_at: number
   expires_at: number | null
@@ -96,7 +96,7 @@ export function getAnswerState(answer: LatestAnswer | null, at: number): AnswerS
 }
 
 /** A request that was not confirmed in time leaves the earlier answer. Without one the consent is skipped. */
-export const getStateAfterRequest = ({ previous_status }: Pick<LatestAnswer, 'previous_status'>): SettledStatus =>
+export const getStateAfterRequest = ({ previous_status }: Pick<LatestAnswer, 'previous_status'>): EffectiveStatus =>
   previous_status === 'given' ? 'expired' : (previous_status ?? 'skipped')
 
 const answersEarlierWording = (

@@ -58,8 +58,8 @@ export interface PaymentAmounts {
 export const sumRefundedAndReserved = (payment: Pick<PaymentAmounts, 'refunded_minor' | 'reserved_minor'>): number =>
   payment.refunded_minor + payment.reserved_minor
 
-/** Whether refunds depend on the amounts of a payment. */
-const isSettled = (payment: PaymentAmounts): boolean =>
+/** True if money of the payment went back, or is reserved for a refund. */
+const hasRefunds = (payment: PaymentAmounts): boolean =>
   sumRefundedAndReserved(payment) > 0 || payment.status === 'partially_refunded' || payment.status === 'refunded'
 
 /** Nothing can be paid back from such a payment. */
@@ -84,12 +84,12 @@ export function decidePayment(
   const refunded = order.refunded_minor ?? 0
   const target = paymentStatusByOrderStatus[order.status]
   if (refunded > refunded_minor && !hasFailed(status)) {
-    const follows = !isSettled(payment)
+    const follows = !hasRefunds(payment)
     const amount = follows ? order.amount_minor : amount_minor
     const after = refunded < amount ? 'partially_refunded' : 'refunded'
     return { payment: { status: after, amount_minor: amount, refunded_minor: refunded }, follows }
   }
-  return isSettled(payment) || !listPaymentStatusesBefore(target).includes(status)
+  return hasRefunds(payment) || !listPaymentStatusesBefore(target).includes(status)
     ? { payment: { status, amount_minor, refunded_minor }, follows: false }
     : { payment: { status: target, amount_minor: order.amount_minor, refunded_minor }, follows: true }
 }

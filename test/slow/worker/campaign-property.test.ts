@@ -174,7 +174,7 @@ function checkList({ storage }: Engine, query: RecipientsQuery): void {
 }
 
 /** Without further faults the campaign must end with no pending recipient. */
-async function settle(engine: Engine): Promise<void> {
+async function runToEnd(engine: Engine): Promise<void> {
   for (let turn = 0; turn < 60; turn++) {
     await engine.alarm()
     await engine.consume(1)
@@ -215,7 +215,7 @@ function ends(deduplicates: boolean) {
           if (row.revision < revision) expect(row.revision).toBeGreaterThanOrEqual(revision)
           revision = row.revision
         }
-        await settle(engine)
+        await runToEnd(engine)
         check(engine)
         const record = engine.store.readRecord()
         const row = await loadCampaign(campaignId)

@@ -71,14 +71,14 @@ async function open(deduplicates: boolean) {
     }
   }
   /** No further faults happen, and time passes. */
-  async function settle(): Promise<void> {
+  async function runToEnd(): Promise<void> {
     const isOpen = async () => (await listReceipts(shop)).some(({ status }) => status === 'pending')
     for (let turn = 0; turn < 8 && (await isOpen()); turn++) {
       engine.advance(130 * minute)
       await engine.runUntilCrash()
     }
   }
-  return { shop, provider, take, settle, bought: () => bought }
+  return { shop, provider, take, runToEnd, bought: () => bought }
 }
 
 type World = Awaited<ReturnType<typeof open>>

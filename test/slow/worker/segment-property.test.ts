@@ -177,7 +177,7 @@ async function check(world: World): Promise<void> {
 }
 
 /** After any events, sweeps and their messages end every calculation, and no other set is left. */
-async function settle(world: World): Promise<void> {
+async function runToEnd(world: World): Promise<void> {
   const { machine } = world
   for (let turn = 0; turn < 4; turn++) {
     machine.advance(3 * minute)
@@ -202,7 +202,7 @@ it('calculations stay correct in any order of edits, resets, crashes, sweeps and
         await make(world, nextMove)
         await check(world)
       }
-      await settle(world)
+      await runToEnd(world)
     }),
     { numRuns: 30, endOnFailure: true },
   )

@@ -158,7 +158,7 @@ async function check(world: World): Promise<void> {
 }
 
 /** Without further faults all open deliveries must arrive. */
-async function settle(world: World): Promise<void> {
+async function runToEnd(world: World): Promise<void> {
   const { machine, endpoint } = world
   for (let turn = 0; turn < 12; turn++) {
     machine.advance(26 * 60 * minute)
@@ -180,7 +180,7 @@ describe('webhook deliveries under random faults', () => {
         }
         await take(world, { do: 'switch on' })
         await take(world, { do: 'retry' })
-        await settle(world)
+        await runToEnd(world)
         await check(world)
         const deliveries = await loadDeliveries(world.endpoint.id)
         for (const delivery of deliveries) expect([delivery.id, delivery.status]).toEqual([delivery.id, 'success'])

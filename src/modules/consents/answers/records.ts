@@ -12,8 +12,8 @@ import {
   type AnswerRules,
   type AnswerStatus,
   decideAnswer,
-  isSettled,
-  type SettledStatus,
+  isEffective,
+  type EffectiveStatus,
 } from '../../../domain/consents/consents.ts'
 import { LostRace } from '../../../domain/errors.ts'
 import type { Language } from '../../../domain/languages.ts'
@@ -131,8 +131,8 @@ function describeAnswer({ definition, user, before }: AnsweredSubject, request: 
   }
 }
 
-const getSettledStatus = ({ status, previous_status }: RecordRow): SettledStatus | null =>
-  isSettled(status) ? status : previous_status
+const getEffectiveStatus = ({ status, previous_status }: RecordRow): EffectiveStatus | null =>
+  isEffective(status) ? status : previous_status
 
 /** Builds the next record of a chain. */
 async function appendRecord(
@@ -145,7 +145,7 @@ async function appendRecord(
     ...content,
     id,
     number: (before?.number ?? 0) + 1,
-    previous_status: before && getSettledStatus(before),
+    previous_status: before && getEffectiveStatus(before),
     previous_record_id: before?.id ?? null,
     evidence_hash: content.evidence === null ? null : await hashEvidence(id, content.evidence),
     hash_version: hashVersion,
@@ -179,7 +179,7 @@ export const buildExpiryRecord = (ctx: Pick<JobCtx, 'newId'>, before: RecordRow)
 export const buildClosingRecord = (
   ctx: Pick<JobCtx, 'newId'>,
   before: RecordRow,
-  status: SettledStatus,
+  status: EffectiveStatus,
 ): Promise<RecordRow> =>
   appendRecord(ctx, before, { ...describeExpiry(before), status, source: 'confirmation_lapsed', expires_at: null })
 
@@ -226,7 +226,7 @@ const eventKinds = {
   skipped: 'consent.skipped',
   withdrawn: 'consent.withdrawn',
   expired: 'consent.expired',
-} as const satisfies Record<SettledStatus, Announcement['kind']>
+} as const satisfies Record<EffectiveStatus, Announcement['kind']>
 
 /** Builds the events of an answer. A pending answer has none. */
 export const buildAnswerAnnouncements = ({
@@ -236,7 +236,7 @@ export const buildAnswerAnnouncements = ({
 }: Pick<DecidedAnswer, 'records' | 'user'> & { definition: { key: string } }): Announcement[] =>
   records.flatMap((record): Announcement[] => {
     const { status } = record
-    if (!isSettled(status)) return []
+    if (!isEffective(status)) return []
     return [
       {
         kind: eventKinds[status],

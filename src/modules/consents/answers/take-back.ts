@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { requireChanges, abortUnless } from '../../../db/commit.ts'
 import type { Database, Statement } from '../../../db/database.ts'
-import { settledStatuses } from '../../../domain/consents/consents.ts'
+import { effectiveStatuses } from '../../../domain/consents/consents.ts'
 import type { RecordRow } from './records.ts'
 
 type RecordColumn =
@@ -77,7 +77,7 @@ const computeStatChanges = (removals: readonly ChainRemoval[]) =>
   [...Map.groupBy(removals, ({ last }) => last.consent_id)].map(([consentId, group]) => [
     consentId,
     -group.reduce((count, { removed }) => count + removed.length, 0),
-    ...settledStatuses.map((status) =>
+    ...effectiveStatuses.map((status) =>
       group.reduce(
         (sum, { last, before }) => sum - Number(last.status === status) + Number(before?.status === status),
         0,
