@@ -96,7 +96,7 @@ export const isBoughtByPerson = (row: SQL, bound: BoundScope): SQL =>
     ? isOfPerson(row, bound)
     : sql`${isOfPerson(row, bound)} and ${isInScope(sql`${row}.edition_id`, bound)}`
 
-/** Holds for the person's receipts of campaigns in the visible editions. */
+/** Holds for rows of `campaign_receipts` about the person and campaigns of the visible editions. */
 export function isReceivedByPerson(row: SQL, bound: BoundScope): SQL {
   if (bound.editions === null) return isOfPerson(row, bound)
   const campaign = bound.alias('q')

@@ -35,7 +35,7 @@ export function lowerList(lowering: ListLowering, list: Expression): Rows {
       return buildRows(sql`${table} ${row}`, [isBoughtByPerson(row, bound)], { row })
     }
     case 'field': {
-      if (list.object.type === 'campaigns') return lowerReceipts(lowering, list.name)
+      if (list.object.type === 'campaigns') return lowerEngagement(lowering, list.name)
       if (list.object.node !== 'variable') throw new Error(`${list.name} is not a list`)
       const alias = bound.alias('j')
       const id = sql`json_extract(${alias}.value, '$.api_id')`
@@ -56,17 +56,17 @@ export function lowerList(lowering: ListLowering, list: Expression): Rows {
   }
 }
 
-const receiptColumns: Record<string, string> = {
+const engagementColumns: Record<string, string> = {
   received: 'received_at',
   opened: 'opened_at',
   clicked: 'clicked_at',
 }
 
-function lowerReceipts(lowering: ListLowering, name: string): Rows {
+function lowerEngagement(lowering: ListLowering, name: string): Rows {
   lowering.noteUnlimitedList()
   const { bound } = lowering
   const row = bound.alias('r')
-  const column = sql.raw(receiptColumns[name] ?? 'received_at')
+  const column = sql.raw(engagementColumns[name] ?? 'received_at')
   return buildRows(sql`campaign_receipts ${row}`, [isReceivedByPerson(row, bound), sql`${row}.${column} is not null`], {
     value: plainValue(sql`${row}.campaign_id`),
   })

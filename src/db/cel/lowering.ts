@@ -133,11 +133,11 @@ export class Lowering implements ListLowering {
   }
 
   #hasShortLists(): SQL {
-    const [order, purchase, receipt] = [this.bound.alias('o'), this.bound.alias('p'), this.bound.alias('r')]
+    const [order, purchase, engagement] = [this.bound.alias('o'), this.bound.alias('p'), this.bound.alias('r')]
     const lists = [
       sql`orders ${order} where ${isBoughtByPerson(order, this.bound)}`,
       sql`purchases ${purchase} where ${isBoughtByPerson(purchase, this.bound)}`,
-      sql`campaign_receipts ${receipt} where ${isReceivedByPerson(receipt, this.bound)}`,
+      sql`campaign_receipts ${engagement} where ${isReceivedByPerson(engagement, this.bound)}`,
     ]
     const limit = sql.raw(String(maxNestedRows))
     return buildConjunction(

@@ -132,7 +132,7 @@ export class CampaignCoordinator {
     this.#enqueuedAt = now
   }
 
-  /** Brings the campaign's row and its receipts up to date. */
+  /** Brings the campaign's row and its rows of `campaign_receipts` up to date. */
   async #project(): Promise<void> {
     const record = this.#store.readRecord()
     if (!record || record.run === 0) return

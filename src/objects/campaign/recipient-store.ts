@@ -275,7 +275,7 @@ export class RecipientStore {
       .one().n
   }
 
-  /** Whether the campaign's row or its receipts lack a change. */
+  /** True if the campaign's row or its rows of `campaign_receipts` lack a change. */
   isProjectionBehind(): boolean {
     const record = this.readRecord()
     if (record === null) return false
