@@ -109,7 +109,7 @@ describe('receipts under random faults', () => {
           await world.take(nextStep)
           await check(world)
         }
-        await world.settle()
+        await world.runToEnd()
         await check(world)
         const rows = await listReceipts(world.shop)
         expect(rows.map(({ id, status }) => [id, status])).toEqual(rows.map(({ id }) => [id, 'sent']))
@@ -126,7 +126,7 @@ describe('receipts under random faults', () => {
           await world.take(nextStep)
           await check(world)
         }
-        await world.settle()
+        await world.runToEnd()
         await check(world)
         for (const row of await listReceipts(world.shop)) {
           if (row.status === 'sent') continue
