@@ -20,8 +20,8 @@ async function query<Row>(sql: string): Promise<Row[]> {
     onOutput: (text) => (output += text),
   }).ended
   if (code !== 0) throw new Error(output)
-  const [answer] = JSON.parse(output.slice(output.indexOf('['))) as { results: Row[] }[]
-  return answer?.results ?? []
+  const [result] = JSON.parse(output.slice(output.indexOf('['))) as { results: Row[] }[]
+  return result?.results ?? []
 }
 
 process.chdir(root)

@@ -21,19 +21,19 @@ export interface BatchProvider {
 /** Accepts e-mails by the hundred as Resend does, and single SMS as GatewayAPI does. It stores only the recipients. */
 export async function startBatchProvider(): Promise<BatchProvider> {
   const counts = new Map<string, number>()
-  const keys = new Map<string, { digest: string; answer: string }>()
+  const keys = new Map<string, { digest: string; body: string }>()
   let calls = 0
   let longest: Buffer = Buffer.alloc(0)
   let mismatches = 0
   let span = { first: 0, last: 0 }
   const accept = (reference: string) => counts.set(reference, (counts.get(reference) ?? 0) + 1)
   const server = createServer((request, response) => {
-    const answerWith = (status: number, text: string) =>
+    const respond = (status: number, text: string) =>
       response.writeHead(status, { 'content-type': 'application/json', 'content-length': text.length }).end(text)
     const takeSms = (raw: Buffer) => {
       const { reference } = JSON.parse(raw.toString()) as { reference: string }
       accept(reference)
-      answerWith(200, `{"msg_id":"sms-${calls}"}`)
+      respond(200, `{"msg_id":"sms-${calls}"}`)
     }
     const takeMails = (raw: Buffer) => {
       const key = String(request.headers['idempotency-key'] ?? '')
@@ -41,17 +41,17 @@ export async function startBatchProvider(): Promise<BatchProvider> {
       const earlierCall = keys.get(key)
       if (earlierCall && earlierCall.digest !== digest) {
         mismatches++
-        answerWith(409, '{"name":"invalid_idempotent_request"}')
+        respond(409, '{"name":"invalid_idempotent_request"}')
         return
       }
-      let answer = earlierCall?.answer
-      if (!answer) {
+      let body = earlierCall?.body
+      if (!body) {
         const references = [...raw.toString('latin1').matchAll(/"name":"reference","value":"([\w-]+)"/g)]
         for (const [, reference = ''] of references) accept(reference)
-        answer = JSON.stringify({ data: references.map((_, index) => ({ id: `${key.slice(-12)}-${index}` })) })
-        keys.set(key, { digest, answer })
+        body = JSON.stringify({ data: references.map((_, index) => ({ id: `${key.slice(-12)}-${index}` })) })
+        keys.set(key, { digest, body })
       }
-      answerWith(200, answer)
+      respond(200, body)
     }
     const take = (raw: Buffer) => {
       calls++

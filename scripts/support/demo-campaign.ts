@@ -81,9 +81,11 @@ export async function runCampaign(client: Client, url: string, tenant: Tenant, p
     `campaign ${campaign.id} is ${ended.status} after ${((performance.now() - started) / 1000).toFixed(1)} s: ${ended.sent_count} of ${ended.total_recipients} sent, ${ended.skipped_count} skipped`,
   )
 
-  const outbox = (await fetch(`${url}/dev/outbox.json?channel=email`).then((answer) => answer.json())) as Page<Captured>
+  const outbox = (await fetch(`${url}/dev/outbox.json?channel=email`).then((response) =>
+    response.json(),
+  )) as Page<Captured>
   const [mail] = outbox.results
-  const capturedMail = (await fetch(`${url}/dev/outbox/${mail?.id}.json`).then((answer) => answer.json())) as {
+  const capturedMail = (await fetch(`${url}/dev/outbox/${mail?.id}.json`).then((response) => response.json())) as {
     html: string
   }
   print(`${url}/dev/outbox shows ${outbox.count} mails, among them: ${mail?.subject}`)

@@ -38,7 +38,7 @@ async function createNewsletter(admin: Client, tenant: Tenant): Promise<string> 
 }
 
 /** Imports an old order again under another id, with the consent that its customer gave then. */
-async function importAnswer(admin: Client, tenant: Tenant, order: ExternalOrder): Promise<void> {
+async function importConsent(admin: Client, tenant: Tenant, order: ExternalOrder): Promise<void> {
   const orders = [{ ...order, external_id: `${order.external_id}-newsletter`, consents: { newsletter: true } }]
   const body = { ...tenant, source: 'online-retail', emit_webhooks: true, orders }
   const { results } = await admin.post<{ results: { action: string }[] }>('/v1/data-imports/external-orders', body)
@@ -57,12 +57,12 @@ export async function followConsents({ admin, receiver, tenant, order }: Options
   const consent = await createNewsletter(admin, tenant)
   const { results } = await admin.get<Page<{ id: string }>>(`/v1/user?organization_id=${tenant.organization_id}`)
   const [first, second] = results
-  const answer = (user: string | undefined, verb: string) =>
+  const recordConsent = (user: string | undefined, verb: string) =>
     admin.post(`/v1/user/${user}/consents/${consent}/${verb}`, { language: 'en', method: 'admin', source: 'office' })
-  await answer(first?.id, 'give')
-  await answer(first?.id, 'withdraw')
-  await answer(second?.id, 'skip')
-  await importAnswer(admin, tenant, order)
+  await recordConsent(first?.id, 'give')
+  await recordConsent(first?.id, 'withdraw')
+  await recordConsent(second?.id, 'skip')
+  await importConsent(admin, tenant, order)
   const active = `/v1/purchases?edition_id=${tenant.edition_id}&status=active&page_size=1`
   const purchase = (await admin.get<Page<{ id: string }>>(active)).results[0]
   await admin.post(`/v1/purchases/${purchase?.id}/uses`, {})

@@ -29,8 +29,8 @@ export async function importOrders(
   for (let start = 0; start < orders.length; start += ordersPerCall) {
     const part = orders.slice(start, start + ordersPerCall)
     const body = { ...tenant, source: 'online-retail', orders: part }
-    const answer = await client.post<{ results: Result[] }>('/v1/data-imports/external-orders', body)
-    results.push(...answer.results)
+    const report = await client.post<{ results: Result[] }>('/v1/data-imports/external-orders', body)
+    results.push(...report.results)
   }
   return results
 }
@@ -132,7 +132,7 @@ async function processColumns(client: Client, id: string): Promise<string[]> {
   return []
 }
 
-const answers = [
+const mappings = [
   { source_column: 'InvoiceNo', target_field: 'order.external_id' },
   { source_column: 'Description', target_field: 'item.product' },
   { source_column: 'StockCode', target_field: 'order.metadata.stock_codes' },
@@ -144,9 +144,11 @@ const american = { source_column: 'InvoiceDate', transform: { type: 'date', args
 /** Maps the columns by hand until the rows can be read. */
 async function mapColumns(client: Client, id: string, print: Print): Promise<void> {
   print('what keeps the rows from being read:', ...(await processColumns(client, id)))
-  await client.patch(buildPath(id, '/column-mappings'), { mappings: answers })
-  const answered = answers.map(({ source_column, target_field }) => `  ${source_column.padEnd(12)} is ${target_field}`)
-  print('mapped by hand, and what is asked then:', ...answered, ...(await processColumns(client, id)))
+  await client.patch(buildPath(id, '/column-mappings'), { mappings })
+  const mappingLines = mappings.map(
+    ({ source_column, target_field }) => `  ${source_column.padEnd(12)} is ${target_field}`,
+  )
+  print('mapped by hand, and what is asked then:', ...mappingLines, ...(await processColumns(client, id)))
   await client.patch(buildPath(id, '/column-mappings'), { mappings: [american] })
   const faults = await processColumns(client, id)
   if (faults.length > 0) throw new Error(faults.join('\n'))

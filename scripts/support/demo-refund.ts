@@ -62,8 +62,8 @@ async function sell({ admin, stripe, tenant, order }: Options, account: string):
 
 /** Lists the captured e-mails to an address. `to` also contains the name. */
 async function listMailsTo(address: string, url: string): Promise<Captured[]> {
-  const answer = await fetch(new URL(`/dev/outbox.json?to=${encodeURIComponent(address)}`, url))
-  const { results } = (await answer.json()) as Page<Captured>
+  const response = await fetch(new URL(`/dev/outbox.json?to=${encodeURIComponent(address)}`, url))
+  const { results } = (await response.json()) as Page<Captured>
   return results
 }
 
@@ -71,11 +71,11 @@ async function listMailsTo(address: string, url: string): Promise<Captured[]> {
 async function postEvents(url: string, account: string, stripe: FakeStripeServer): Promise<void> {
   const events = stripe.store.events.flatMap((event) => [event, event])
   for (const event of events) {
-    const answer = await fetch(new URL(`/provider-events/stripe/${account}`, url), {
+    const response = await fetch(new URL(`/provider-events/stripe/${account}`, url), {
       method: 'POST',
       ...(await signPost(webhookSecret, event)),
     })
-    if (answer.status !== 200) throw new Error(`The event was answered with ${answer.status}.`)
+    if (response.status !== 200) throw new Error(`The event was answered with ${response.status}.`)
   }
 }
 

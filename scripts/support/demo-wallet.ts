@@ -24,11 +24,11 @@ const path = '/wallet'
 const patienceMs = 60_000
 const kinds = ['wallet.vendorA.pass-added', 'wallet.vendorA.pass-removed', 'wallet.vendorB.pass-added']
 
-async function expectStatus(response: Promise<Response>, status: number): Promise<Response> {
-  const answer = await response
-  if (answer.status !== status)
-    throw new Error(`${answer.url} answered ${answer.status}, not ${status}: ${await answer.text()}`)
-  return answer
+async function expectStatus(request: Promise<Response>, status: number): Promise<Response> {
+  const response = await request
+  if (response.status !== status)
+    throw new Error(`${response.url} answered ${response.status}, not ${status}: ${await response.text()}`)
+  return response
 }
 
 /** Acts as a phone with the link of a pass: downloads the package, registers for updates, and unregisters. */

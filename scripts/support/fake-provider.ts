@@ -51,10 +51,10 @@ export interface FakeProvider {
 interface Kept {
   digest: string
   /** Undefined while the call is being handled. */
-  answer: Answer | null
+  reply: Reply | null
 }
 
-interface Answer {
+interface Reply {
   status: number
   body: unknown
   headers?: Record<string, string>
@@ -62,7 +62,7 @@ interface Answer {
 
 type Fields = Record<string, unknown>
 
-const buildRefusal = (status: number, name: string, headers: Record<string, string> = {}): Answer => ({
+const buildRefusal = (status: number, name: string, headers: Record<string, string> = {}): Reply => ({
   status,
   headers,
   body: { statusCode: status, name, message: `The provider of the tests says ${name}.`, code: name },
@@ -97,7 +97,7 @@ export async function startFakeProvider(): Promise<FakeProvider> {
     return id
   }
 
-  function acceptMails(mails: Fields[]): Answer {
+  function acceptMails(mails: Fields[]): Reply {
     const data: { id: string }[] = []
     const errors: { index: number; message: string }[] = []
     for (const [index, mail] of mails.entries()) {
@@ -117,16 +117,16 @@ export async function startFakeProvider(): Promise<FakeProvider> {
   }
 
   /** Accepts or refuses the call, as the test decides. Null cuts the connection, and undefined leaves it hanging. */
-  function conclude(conduct: Conduct, accept: () => Answer): Answer | null | undefined {
+  function conclude(conduct: Conduct, accept: () => Reply): Reply | null | undefined {
     if (conduct === 'cut') return null
     if (typeof conduct === 'object')
       return buildRefusal(conduct.status, conduct.name ?? `http_${conduct.status}`, conduct.headers)
-    const answer = accept()
+    const reply = accept()
     if (conduct === 'accept and cut') return null
-    return conduct === 'accept and hang' ? undefined : answer
+    return conduct === 'accept and hang' ? undefined : reply
   }
 
-  async function takeMails(request: IncomingMessage, raw: string): Promise<Answer | null | undefined> {
+  async function takeMails(request: IncomingMessage, raw: string): Promise<Reply | null | undefined> {
     const { authorization, 'user-agent': agent, 'idempotency-key': given } = request.headers
     if (!agent) return buildRefusal(403, 'forbidden')
     if (!authorization) return buildRefusal(401, 'missing_api_key')
@@ -137,19 +137,19 @@ export async function startFakeProvider(): Promise<FakeProvider> {
     const digest = createHash('sha256').update(raw).digest('hex')
     const known = keys.get(key)
     if (known && known.digest !== digest) return buildRefusal(409, 'invalid_idempotent_request')
-    if (known && !known.answer) return buildRefusal(409, 'concurrent_idempotent_requests')
-    if (known) return conclude(conduct, () => known.answer as Answer)
-    if (key) keys.set(key, { digest, answer: null })
+    if (known && !known.reply) return buildRefusal(409, 'concurrent_idempotent_requests')
+    if (known) return conclude(conduct, () => known.reply as Reply)
+    if (key) keys.set(key, { digest, reply: null })
     await wait(delayMs)
-    let kept: Answer | null = null
-    const answer = conclude(conduct, () => (kept = acceptMails(mails)))
+    let kept: Reply | null = null
+    const reply = conclude(conduct, () => (kept = acceptMails(mails)))
     // Only an accepted call uses up its key.
-    if (kept && key) keys.set(key, { digest, answer: kept })
+    if (kept && key) keys.set(key, { digest, reply: kept })
     else keys.delete(key)
-    return answer
+    return reply
   }
 
-  async function takeSms(request: IncomingMessage, raw: string): Promise<Answer | null | undefined> {
+  async function takeSms(request: IncomingMessage, raw: string): Promise<Reply | null | undefined> {
     if (!/^Token \S+$/.test(request.headers.authorization ?? '')) return buildRefusal(401, 'unauthorized')
     const sms = JSON.parse(raw) as Fields
     const { recipient, reference } = sms
@@ -165,10 +165,10 @@ export async function startFakeProvider(): Promise<FakeProvider> {
   async function take(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const raw = await text(request)
     const taken = { '/emails/batch': takeMails, '/mobile/single': takeSms }[request.url ?? '']
-    const answer = taken ? await taken(request, raw) : buildRefusal(404, 'not_found')
-    if (answer === undefined) return
-    if (answer === null) return void response.destroy()
-    const { status, headers, body } = answer
+    const reply = taken ? await taken(request, raw) : buildRefusal(404, 'not_found')
+    if (reply === undefined) return
+    if (reply === null) return void response.destroy()
+    const { status, headers, body } = reply
     response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
   }
 

@@ -15,10 +15,10 @@ async function take(stripe: FakeStripe, request: IncomingMessage, response: Serv
     typeof value === 'string' ? [[name, value]] : [],
   )
   const init = { method: request.method ?? 'GET', headers, ...(body ? { body } : {}) }
-  const answer = await stripe.answer(new Request(`http://127.0.0.1${request.url ?? '/'}`, init))
-  if (answer === 'hang') return
-  if (answer === 'cut') return void response.destroy()
-  response.writeHead(answer.status, { 'content-type': 'application/json' }).end(JSON.stringify(answer.body))
+  const reply = await stripe.respond(new Request(`http://127.0.0.1${request.url ?? '/'}`, init))
+  if (reply === 'hang') return
+  if (reply === 'cut') return void response.destroy()
+  response.writeHead(reply.status, { 'content-type': 'application/json' }).end(JSON.stringify(reply.body))
 }
 
 /** Starts the fake Stripe on a port of this machine. */

@@ -26,7 +26,7 @@ interface RefundCallSeen {
 }
 
 /** `cut` and `hang` are not answers: the server closes the connection or leaves it open. */
-type FakeAnswer = { status: number; body: unknown } | 'cut' | 'hang'
+type FakeReply = { status: number; body: unknown } | 'cut' | 'hang'
 
 interface Options {
   now?: () => number
@@ -38,7 +38,7 @@ interface Kept {
   fields: string
   until: number
   /** Null while the call is being handled. */
-  answer: { status: number; body: unknown } | null
+  reply: { status: number; body: unknown } | null
 }
 
 const keyLifeMs = 24 * 3_600_000
@@ -51,7 +51,7 @@ const isRefusal = (value: object): value is Refusal => 'error' in value
 
 export interface FakeStripe {
   /** Handles one call of the API. */
-  answer: (request: Request) => Promise<FakeAnswer>
+  respond: (request: Request) => Promise<FakeReply>
   /** Payments, refunds, events and refunded amounts. */
   readonly store: FakeRefunds
   /** Decides how calls that create refunds are answered. `nth` counts calls with the same key from 1. */
@@ -122,7 +122,7 @@ export function createFakeStripe({ now = Date.now, apiKeys }: Options = {}): Fak
   }
 
   /** Accepts or refuses the call, as the test decides. */
-  function conclude(conduct: Conduct, call: RefundCallSeen, kept: Kept): FakeAnswer {
+  function conclude(conduct: Conduct, call: RefundCallSeen, kept: Kept): FakeReply {
     if (conduct === 'cut') return 'cut'
     if (typeof conduct === 'object' && 'status' in conduct) {
       const { status, message = 'The fake says so.', ...more } = conduct
@@ -130,14 +130,14 @@ export function createFakeStripe({ now = Date.now, apiKeys }: Options = {}): Fak
         refusal(status, message, { type: status >= 500 ? 'api_error' : 'invalid_request_error', ...more }),
       )
     }
-    const answer = make(call, typeof conduct === 'object' ? conduct.refund : 'succeeded')
-    kept.answer =
-      conduct === 'accept and fail' ? toResponse(refusal(500, 'Something failed.', { type: 'api_error' })) : answer
+    const reply = make(call, typeof conduct === 'object' ? conduct.refund : 'succeeded')
+    kept.reply =
+      conduct === 'accept and fail' ? toResponse(refusal(500, 'Something failed.', { type: 'api_error' })) : reply
     if (conduct === 'accept and cut') return 'cut'
-    return conduct === 'accept and hang' ? 'hang' : kept.answer
+    return conduct === 'accept and hang' ? 'hang' : kept.reply
   }
 
-  async function refund(request: Request, account: string | null): Promise<FakeAnswer> {
+  async function refund(request: Request, account: string | null): Promise<FakeReply> {
     const type = request.headers.get('content-type') ?? ''
     if (!type.startsWith('application/x-www-form-urlencoded'))
       return toResponse(refusal(400, 'The body of a request is form-encoded.'))
@@ -161,26 +161,26 @@ export function createFakeStripe({ now = Date.now, apiKeys }: Options = {}): Fak
             },
           ),
         )
-      if (!known.answer)
+      if (!known.reply)
         return toResponse(
           refusal(409, 'The key is in use.', { code: 'idempotency_key_in_use', type: 'idempotency_error' }),
         )
       if (conduct === 'cut' || conduct === 'accept and cut') return 'cut'
       if (conduct === 'accept and hang') return 'hang'
-      return known.answer
+      return known.reply
     }
-    const kept: Kept = { fields: text, until: now() + keyLifeMs, answer: null }
+    const kept: Kept = { fields: text, until: now() + keyLifeMs, reply: null }
     keys.set(place, kept)
     await wait()
-    const answer = conclude(conduct, call, kept)
+    const reply = conclude(conduct, call, kept)
     // Only an accepted call uses up its key.
-    if (!kept.answer) keys.delete(place)
-    return answer
+    if (!kept.reply) keys.delete(place)
+    return reply
   }
 
   const wait = () => (delayMs > 0 ? new Promise((resolve) => setTimeout(resolve, delayMs)) : Promise.resolve())
 
-  function list(query: URLSearchParams, account: string | null): FakeAnswer {
+  function list(query: URLSearchParams, account: string | null): FakeReply {
     const param = query.has('charge') ? 'charge' : 'payment_intent'
     const reference = query.get(param) ?? ''
     const payment = store.find(reference, account)
@@ -193,7 +193,7 @@ export function createFakeStripe({ now = Date.now, apiKeys }: Options = {}): Fak
     return { status: 200, body: { object: 'list', data, has_more: start + limit < newestFirst.length } }
   }
 
-  function get(id: string, account: string | null): FakeAnswer {
+  function get(id: string, account: string | null): FakeReply {
     const found = store.refunds.find((one) => one.id === id)
     const payment = store.payments.find((one) => one.id === found?.payment_intent)
     return found && payment?.account === account
@@ -202,7 +202,7 @@ export function createFakeStripe({ now = Date.now, apiKeys }: Options = {}): Fak
   }
 
   /** Finds a payment by its intent or its charge. */
-  function showPayment(object: 'payment_intent' | 'charge', id: string, account: string | null): FakeAnswer {
+  function showPayment(object: 'payment_intent' | 'charge', id: string, account: string | null): FakeReply {
     const found = store.find(id, account)
     if (!found) return toResponse(buildMissingPayment(id, object))
     const { charge, id: payment_intent, amount, currency } = found
@@ -227,7 +227,7 @@ export function createFakeStripe({ now = Date.now, apiKeys }: Options = {}): Fak
     delay: (ms) => {
       delayMs = ms
     },
-    answer: async (request) => {
+    respond: async (request) => {
       const { pathname, searchParams } = new URL(request.url)
       const account = request.headers.get('stripe-account')
       if (!isKnownKey(request.headers.get('authorization') ?? ''))

@@ -78,7 +78,7 @@ async function stopGroup(id: number | undefined): Promise<void> {
 }
 
 /** Finds a free port for 0. Refuses a port that another process listens on. */
-export const claimPort = (port: number): Promise<number> =>
+export const reservePort = (port: number): Promise<number> =>
   new Promise((resolve, reject) => {
     const probe = createServer()
     probe.once('error', (error: NodeJS.ErrnoException) =>

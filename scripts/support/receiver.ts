@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import { Webhook } from 'standardwebhooks'
 
 /** A status, or a way to misbehave. */
-type Answer =
+type Reply =
   | number
   | { status: number; headers?: OutgoingHttpHeaders; body?: string | Uint8Array }
   /** Accepts the request and never answers. */
@@ -17,7 +17,7 @@ type Answer =
   | 'huge'
 
 /** `nth` counts the posts with this webhook-id to this path, from 1. */
-type Behaviour = Answer | ((post: Post, nth: number) => Answer)
+type Behaviour = Reply | ((post: Post, nth: number) => Reply)
 
 export interface Post {
   path: string
@@ -61,7 +61,7 @@ const isSignedBy = (webhook: Webhook, { headers, body }: Post): boolean => {
 
 const megabyte = Buffer.alloc(1_000_000, 'x')
 
-function answer(response: ServerResponse, how: Answer): void {
+function respond(response: ServerResponse, how: Reply): void {
   if (how === 'hang') return
   if (how === 'cut') {
     response.destroy()
@@ -102,7 +102,7 @@ export async function startReceiver(): Promise<Receiver> {
     const nth = (place.counts.get(id) ?? 0) + 1
     place.counts.set(id, nth)
     place.posts.push(post)
-    answer(response, typeof place.behaviour === 'function' ? place.behaviour(post, nth) : place.behaviour)
+    respond(response, typeof place.behaviour === 'function' ? place.behaviour(post, nth) : place.behaviour)
   }
 
   // An interrupted request does not count as a post.

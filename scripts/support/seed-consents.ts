@@ -75,7 +75,7 @@ async function buildDefinitions(job: JobCtx, { organization_id, seeded_at }: Row
 }
 
 /** Builds the records of a customer: the answer, and the withdrawal if there is one. Each has the hash of the one before. */
-async function buildAnswers(
+async function buildConsentRecords(
   job: JobCtx,
   consent: ConsentRow,
   customer: Customer,
@@ -130,7 +130,7 @@ export async function buildConsentRows(job: JobCtx, request: RowsRequest): Promi
       customers.map((customer, index) => {
         const given = seeded_at - (20 + (index % 40)) * dayMs
         const kind = consent.type === 'terms' ? 0 : index % 5
-        return buildAnswers(job, consent, customer, { 3: [given, given + 5 * dayMs], 4: [] }[kind] ?? [given])
+        return buildConsentRecords(job, consent, customer, { 3: [given, given + 5 * dayMs], 4: [] }[kind] ?? [given])
       }),
     ),
   )

@@ -29,7 +29,7 @@ const hourMs = 3_600_000
 const deliveries = 8
 
 /** Lists the status that the receiver answers to each attempt. */
-function listAnswers(index: number): number[] {
+function listStatusCodes(index: number): number[] {
   if (index === 0) return Array<number>(standardSchedule.length + 1).fill(503)
   return index === 1 ? [500, 204] : [204]
 }
@@ -63,11 +63,11 @@ async function buildDelivery(job: JobCtx, { endpoint, request }: DeliverySource,
   const payload = JSON.stringify({ ...head, data: buildEventData(sale, at) })
   const event = { id, organization_id, edition_id, kind: 'purchase.action' as const, payload, created_at: at }
   const delivery_id = job.newId('webhook_delivery')
-  const answers = listAnswers(index)
+  const statusCodes = listStatusCodes(index)
   let started_at = at
-  const attempts = answers.map((status_code, number) => {
+  const attempts = statusCodes.map((status_code, number) => {
     started_at += (standardSchedule[number - 1] ?? 0) * 1000
-    const wait = number < answers.length - 1 ? standardSchedule[number] : undefined
+    const wait = number < statusCodes.length - 1 ? standardSchedule[number] : undefined
     return {
       delivery_id,
       number: number + 1,
@@ -88,9 +88,9 @@ async function buildDelivery(job: JobCtx, { endpoint, request }: DeliverySource,
     edition_id,
     kind: event.kind,
     attempts: attempts.length,
-    status: answers.at(-1) === 204 ? ('success' as const) : ('exhausted' as const),
+    status: statusCodes.at(-1) === 204 ? ('success' as const) : ('exhausted' as const),
     step: attempts.length,
-    response_status_code: answers.at(-1) ?? null,
+    response_status_code: statusCodes.at(-1) ?? null,
     signature: primary,
     signed_at: Math.floor(started_at / 1000) * 1000,
     last_attempt_at: started_at,

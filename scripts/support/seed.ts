@@ -160,13 +160,13 @@ export async function seed(root: Client, state: DemoState, save: () => Promise<v
   const make: Make = async (step, path, body) => {
     const storedValue = state.made[step]
     if (storedValue !== undefined) return storedValue
-    const answer = await root.post<{ id: string; token?: string; failed_orders?: number }>(
+    const resource = await root.post<{ id: string; token?: string; failed_orders?: number }>(
       path,
       body,
       `seed-${state.seeded_at}-${step}`,
     )
-    if (answer.failed_orders) throw new Error(`${answer.failed_orders} orders of ${step} were refused.`)
-    const made = answer.token ?? answer.id
+    if (resource.failed_orders) throw new Error(`${resource.failed_orders} orders of ${step} were refused.`)
+    const made = resource.token ?? resource.id
     state.made[step] = made
     await (saving = saving.then(save))
     return made

@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { lockFolder } from './folder-lock.ts'
 import { root } from './paths.ts'
-import { claimPort, type Ending, otherSchemaCode, type Running, startNode } from './processes.ts'
+import { reservePort, type Ending, otherSchemaCode, type Running, startNode } from './processes.ts'
 import { buildVariables, type Variables } from './worker-config.ts'
 
 /** The default token of the superuser, for local servers only. */
@@ -43,7 +43,7 @@ export const everyMinute = '/cdn-cgi/local/scheduled?cron=*+*+*+*+*'
 
 /** Starts the service on this machine and waits until it is ready. No other server can use its folder meanwhile. */
 export async function startServer(options: Options): Promise<Server> {
-  const port = await claimPort(options.port)
+  const port = await reservePort(options.port)
   const folder = resolve(root, options.stateDir)
   const release = lockFolder(folder)
   try {

@@ -9,7 +9,7 @@ import { parseEnv } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { lockFolder } from '../../scripts/support/folder-lock.ts'
 import { root, wranglerProgram } from '../../scripts/support/paths.ts'
-import { claimPort, startNode } from '../../scripts/support/processes.ts'
+import { reservePort, startNode } from '../../scripts/support/processes.ts'
 import { everyMinute } from '../../scripts/support/server.ts'
 import { checkSettings } from '../../scripts/support/settings.ts'
 import { launch, type Launcher } from '../support/launcher.ts'
@@ -158,7 +158,7 @@ describe('a state folder', () => {
   })
 
   it('can be used by `wrangler dev`, with all migrations applied and the token of .dev.vars.example', async () => {
-    const port = await claimPort(0)
+    const port = await reservePort(0)
     const environment = { NO_COLOR: '1', WRANGLER_SEND_METRICS: 'false', CLOUDFLARE_CF_FETCH_ENABLED: 'false' }
     const run = (...args: string[]) =>
       startNode([wranglerProgram, ...args, '--persist-to', stateDir], { env: environment })

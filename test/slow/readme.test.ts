@@ -6,7 +6,7 @@ import { parseEnv, promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Client, createClient, type Page } from '../../scripts/support/client.ts'
 import { root } from '../../scripts/support/paths.ts'
-import { claimPort } from '../../scripts/support/processes.ts'
+import { reservePort } from '../../scripts/support/processes.ts'
 import { examples } from '../../src/domain/cel/functions.ts'
 import { launch, type Launcher } from '../support/launcher.ts'
 
@@ -177,7 +177,7 @@ describe('the steps of docs/webhooks.md', () => {
     const [program] = listBlocks(texts.get(webhooksGuide) ?? '', 'js')
     await writeFile(join(folder, 'receiver.mjs'), program?.text ?? '')
     await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
-    port = await claimPort(0)
+    port = await reservePort(0)
     const url = `http://127.0.0.1:${port}`
     const preparation = [
       `export PORT=${port} RECEIVER=${url}`,

@@ -12,7 +12,7 @@ export function serveStripe(fake: FakeStripe, base = 'https://api.stripe.com') {
   return vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
     const request = new Request(input, init)
     if (!request.url.startsWith(`${base}/`)) return network(input, init)
-    const answer = await fake.answer(request)
+    const answer = await fake.respond(request)
     if (answer === 'cut') throw new TypeError('Network connection lost.')
     if (answer === 'hang') return hanging(request.signal)
     return Response.json(answer.body, { status: answer.status })

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { root } from '../../scripts/support/paths.ts'
-import { claimPort } from '../../scripts/support/processes.ts'
+import { reservePort } from '../../scripts/support/processes.ts'
 
 export interface Launcher {
   pid: number
@@ -15,7 +15,7 @@ export interface Launcher {
 
 /** Runs `npm start` without npm, on a free port unless the variables name one. */
 export async function launch(env: Record<string, string>): Promise<Launcher> {
-  const port = await claimPort(0)
+  const port = await reservePort(0)
   const started = performance.now()
   const child = spawn(process.execPath, [join(root, 'scripts', 'start.ts')], {
     cwd: root,
