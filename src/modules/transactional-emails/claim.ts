@@ -149,8 +149,8 @@ export const recordLateSuccess = (id: string, providerId: string | null, at: num
     modified_at: at,
   } as const
   const { status, error_code } = transactionalEmails
-  const isUnanswered = sql`id = ${id} and ${eq(status, 'failed')} and ${eq(error_code, 'unknown')}`
-  return update(transactionalEmails, changes, isUnanswered)
+  const isResultUnknown = sql`id = ${id} and ${eq(status, 'failed')} and ${eq(error_code, 'unknown')}`
+  return update(transactionalEmails, changes, isResultUnknown)
 }
 
 /** Selects the message that has waited for the provider longest. */
