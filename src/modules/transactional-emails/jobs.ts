@@ -46,7 +46,11 @@ async function attemptEmail(job: JobCtx, claim: EmailClaim): Promise<number | nu
     return null
   }
   const { suppression, suppressed_at } = claim
-  if (suppression !== null && suppressed_at !== null && isBlockedBySuppression({ ...claim, suppression, suppressed_at })) {
+  if (
+    suppression !== null &&
+    suppressed_at !== null &&
+    isBlockedBySuppression({ ...claim, suppression, suppressed_at })
+  ) {
     await record(failedFor('suppressed', suppression))
     return null
   }
