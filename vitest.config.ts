@@ -78,11 +78,11 @@ const worker = (storage: Storage) =>
 
 // In Node: the validator of the OpenAPI document, which needs files and eval, and rules that need no Worker.
 const inNode = ['test/document/**/*.test.ts']
-const pure = pureTests(import.meta.dirname)
+const pure = [...pureTests(import.meta.dirname), 'packages/*/test/*.test.ts']
 // Prints what operations answer, for the document: npm run examples.
 const examples = ['test/examples/**/*.test.ts']
 // Files that share an isolate and its database: they look at what they made themselves, and at nothing else.
-const sharing = ['test/api/**/*.test.ts', 'test/unit/**/*.test.ts']
+const sharing = ['test/api/**/*.test.ts', 'test/unit/**/*.test.ts', 'packages/*/test/worker/*.test.ts']
 // They seed rows with fixed ids, or count all that a database holds.
 const apart = [
   'test/api/auth-oidc.test.ts',
@@ -98,9 +98,9 @@ const apart = [
   ...globSync(sharing, { cwd: import.meta.dirname }).filter((file) => /\bdump\(/.test(readFileSync(file, 'utf8'))),
 ]
 // Starts real servers, and waits for leases that last a minute: npm run test:slow.
-const slow = ['test/slow/*.test.ts']
+const slow = ['test/slow/*.test.ts', 'packages/*/test/slow/*.test.ts']
 // Contract tests that take long, in the Workers runtime: npm run test:slow.
-const slowInWorkerd = ['test/slow/worker/**/*.test.ts']
+const slowInWorkerd = ['test/slow/worker/**/*.test.ts', 'packages/*/test/slow/worker/*.test.ts']
 
 const inWorkerd = (name: string, include: string[], exclude: string[]) => ({
   name,

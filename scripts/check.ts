@@ -43,6 +43,7 @@ const fast: [name: string, step: () => Promise<Outcome>][] = [
   ['unused', node([program('knip', 'bin', 'knip.js'), '--no-progress', '--treat-config-hints-as-errors'])],
   ['binding types', node([wranglerProgram, 'types', '--include-runtime=false', '--strict-vars=false', '--check'])],
   ['types', node([program('typescript', 'bin', 'tsc')])],
+  ['browser types', node([program('typescript', 'bin', 'tsc'), '-p', join('packages', 'table-reader')])],
   ['schema', node([join(import.meta.dirname, 'schema.ts'), '--check'])],
   ['readme', node([join(import.meta.dirname, 'readme.ts'), '--check'])],
   ['document', node([join(import.meta.dirname, 'lint-document.ts')])],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { encodeText } from '../../src/domain/data-imports/files/encoding/encode.ts'
+import { encodeText } from '@ecms/table-reader'
 import { get, patch } from '../support/api.ts'
 import { readColumns, encodeCsv, pathOf, loadStagedRows, work } from '../support/data-imports.ts'
 import { summariseOrders, previewOrders, startImport } from '../support/imported-tables.ts'

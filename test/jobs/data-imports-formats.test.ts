@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { encodeText } from '../../src/domain/data-imports/files/encoding/encode.ts'
+import { type Encoding, encodeText } from '@ecms/table-reader'
 import type { Currency } from '../../src/domain/money.ts'
-import type { Encoding } from '../../src/domain/data-imports/files/encoding/names.ts'
 import {
   type Answers,
   summariseOrders,
@@ -10,7 +9,7 @@ import {
   readSuggestions,
 } from '../support/imported-tables.ts'
 import type { RawUpload } from '../support/files.ts'
-import { buildTextRow, buildWorkbook } from '../support/xlsx.ts'
+import { buildTextRow, buildWorkbook } from '../../packages/table-reader/test/support/xlsx.ts'
 import { seedShop } from '../support/seeding/sales/orders.ts'
 import { givenImport } from '../support/seeding/imports/data-imports.ts'
 

@@ -6,7 +6,7 @@ import { loadUsedBytes } from '../support/files.ts'
 import { givenImport } from '../support/seeding/imports/data-imports.ts'
 import { seedShop } from '../support/seeding/sales/orders.ts'
 import { deleteCopy } from '../../src/modules/data-imports/retention/files.ts'
-import { buildTextRow, buildWorkbook } from '../support/xlsx.ts'
+import { buildTextRow, buildWorkbook } from '../../packages/table-reader/test/support/xlsx.ts'
 
 const text = encodeCsv('Order ID;E-mail;Product\r\nA-1;ana@example.dk;Ticket\r\nA-2;bo@example.dk;Ticket\r\n')
 

@@ -14,7 +14,7 @@ import {
 import { givenTable, givenImport } from '../support/seeding/imports/data-imports.ts'
 import { queryRows, type RawUpload, uploadRaw } from '../support/files.ts'
 import { startImport } from '../support/imported-tables.ts'
-import { buildTextRow, buildWorkbook } from '../support/xlsx.ts'
+import { buildTextRow, buildWorkbook } from '../../packages/table-reader/test/support/xlsx.ts'
 import { seedShop } from '../support/seeding/sales/orders.ts'
 
 const xlsx: RawUpload = {

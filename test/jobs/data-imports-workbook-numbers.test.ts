@@ -6,7 +6,7 @@ import { startImport, summariseOrders } from '../support/imported-tables.ts'
 import { queryRows } from '../support/files.ts'
 import { givenImport } from '../support/seeding/imports/data-imports.ts'
 import { seedShop, type Shop } from '../support/seeding/sales/orders.ts'
-import { buildTextRow, buildWorkbook } from '../support/xlsx.ts'
+import { buildTextRow, buildWorkbook } from '../../packages/table-reader/test/support/xlsx.ts'
 
 const upload: RawUpload = {
   name: 'orders.xlsx',

@@ -11,7 +11,9 @@ const usesProperties = (path: string) =>
 it('the properties hold for a new random seed', async () => {
   const seed = String(Math.floor(Math.random() * 2 ** 31))
   console.log(`PROPERTY_SEED=${seed}`)
-  const files = globSync('test/{api,jobs,unit,slow/worker}/**/*.test.ts', { cwd: root }).filter(usesProperties)
+  const files = globSync(['test/{api,jobs,unit,slow/worker}/**/*.test.ts', 'packages/*/test/**/*.test.ts'], {
+    cwd: root,
+  }).filter(usesProperties)
   expect(files.length).toBeGreaterThan(40)
   const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs')
   const projects = ['unit', 'worker-shared', 'worker', 'slow-worker'].map((name) => `--project=${name}`)

@@ -1,17 +1,7 @@
-import { cleanCell } from '../../src/domain/data-imports/import-cells.ts'
-import { ReadError, type ReadFault } from '../../src/domain/data-imports/files/faults.ts'
+import { type FileFormat, type FileSource, type FormatOptions, inspectFile, TableError } from '@ecms/table-reader'
 import type { IndexedRow } from '../../src/domain/data-imports/files/canonical.ts'
-import type { FileFormat, FormatOptions } from '../../src/domain/data-imports/files/format.ts'
-import { readCanonicalChunks, inspectFile } from '../../src/domain/data-imports/files/read.ts'
-import type { FileSource } from '../../src/domain/data-imports/files/source.ts'
-
-const lastFilled = (cells: readonly string[]): number => cells.findLastIndex((cell) => cell !== '') + 1
-
-/** Returns the cleaned cells, without empty ones at the end. */
-export const cleanCells = (cells: readonly string[]): string[] => {
-  const clean = cells.map(cleanCell)
-  return clean.slice(0, lastFilled(clean))
-}
+import { readCanonicalChunks } from '../../src/domain/data-imports/files/copy.ts'
+import { describeFileFault, type FileFault, FileError } from '../../src/domain/data-imports/files/faults.ts'
 
 export async function readAll(file: FileSource, format: FileFormat): Promise<{ rows: IndexedRow[]; copy: Uint8Array }> {
   const rows: IndexedRow[] = []
@@ -28,12 +18,12 @@ export async function inspectAndRead(file: FileSource, options: FormatOptions = 
   return { format, ...(await readAll(file, format)) }
 }
 
-/** Returns the fault that ends the reading. */
-export async function catchFault(reading: Promise<unknown>): Promise<ReadFault> {
+/** Returns the fault with which an import fails. */
+export async function catchFault(reading: Promise<unknown>): Promise<FileFault> {
   try {
     await reading
   } catch (error) {
-    if (error instanceof ReadError) return error.fault
+    if (error instanceof TableError || error instanceof FileError) return describeFileFault(error)
     throw error
   }
   throw new Error('The file was read without a fault.')

@@ -19,9 +19,11 @@ const webAssembly: RolldownPlugin = {
     id.endsWith('.wasm') ? { id: fileURLToPath(import.meta.resolve(id)), external: 'absolute' } : null,
 }
 
-/** Writes src/ and its libraries as one file, and returns a module for each that exports the same from there. */
+/** Writes src/, the packages and their libraries as one file, and returns a module for each that exports the same from there. */
 async function build(): Promise<Map<string, string>> {
-  const sources = globSync('src/**/*.ts', { cwd: root }).filter((path) => !path.endsWith('.d.ts'))
+  const sources = globSync(['src/**/*.ts', 'packages/*/src/**/*.ts'], { cwd: root }).filter(
+    (path) => !path.endsWith('.d.ts'),
+  )
   const bundle = await rolldown({
     cwd: root,
     input: Object.fromEntries([...sources.map((path) => [path, join(root, path)]), ...shared.map((id) => [id, id])]),
@@ -52,7 +54,7 @@ async function build(): Promise<Map<string, string>> {
 }
 
 /**
- * Serves src/ and its libraries to the tests as one module, because loading each of hundreds into workerd costs every
+ * Serves src/, the packages and their libraries to the tests as one module, because loading each of hundreds into workerd costs every
  * test file seconds. Tests and the Worker share each module.
  */
 export function sourceBundle(): Plugin {

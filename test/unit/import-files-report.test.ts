@@ -1,14 +1,20 @@
+import {
+  cleanCell,
+  type Encoding,
+  encodings,
+  encodeText,
+  type FileFormat,
+  type FileSource,
+  getByteOrderMark,
+  inspectFile,
+  openBytes,
+  readBytes,
+} from '@ecms/table-reader'
 import { describe, expect, it } from 'vitest'
-import { cleanCell } from '../../src/domain/data-imports/import-cells.ts'
-import { encodeText } from '../../src/domain/data-imports/files/encoding/encode.ts'
-import { encodings, getByteOrderMark, type Encoding } from '../../src/domain/data-imports/files/encoding/names.ts'
-import type { FileFormat } from '../../src/domain/data-imports/files/format.ts'
-import { inspectFile } from '../../src/domain/data-imports/files/read.ts'
 import { writeReportHeader, writeReportRow } from '../../src/domain/data-imports/files/report.ts'
-import { openBytes, readBytes, type FileSource } from '../../src/domain/data-imports/files/source.ts'
 import type { IndexedRow } from '../../src/domain/data-imports/files/canonical.ts'
 import { inspectAndRead, readAll } from '../support/import-files.ts'
-import { buildTextRow, buildWorkbook } from '../support/xlsx.ts'
+import { buildTextRow, buildWorkbook } from '../../packages/table-reader/test/support/xlsx.ts'
 
 async function writeReport(file: FileSource, format: FileFormat, rows: IndexedRow[]): Promise<Uint8Array> {
   const original = (place: { offset: number; length: number }) =>

@@ -1,3 +1,4 @@
+import { undecodable } from '@ecms/table-reader'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { decideRow, buildTargetFields, type TargetMapping } from '../../src/domain/data-imports/mapping/index.ts'
@@ -5,6 +6,17 @@ import { consents } from '../support/import-mapping/read-file.ts'
 import { decide, mapTarget, prepare, readValue } from '../support/import-mapping/prepared.ts'
 
 describe('a cell', () => {
+  it('gets an error for bytes that are no character, unless it is not imported', () => {
+    const mappings = [
+      { target: 'order.external_id', columns: [0] },
+      { target: 'customer.last_name', columns: [1] },
+    ]
+    const { readers } = prepare(mappings, [['1', 'Ann', '']])
+    const { errors, values } = decideRow(readers, ['1', `J${undecodable}rgen`, undecodable])
+    expect(errors).toMatchObject([{ column: 1, code: 'invalid_encoding', value: 'J\ufffdrgen' }])
+    expect(values).toEqual({ 'order.external_id': '1' })
+  })
+
   it.each([
     ['customer.email', ' Anna@Example.COM ', 'anna@example.com'],
     ['customer.email', 'Anna <anna@example.com>', 'anna@example.com'],

@@ -1,5 +1,5 @@
+import { type Encoding, encodings } from '@ecms/table-reader'
 import type { DuplicatePolicy } from '../orders/external-orders.ts'
-import { type Encoding, encodings } from './files/encoding/names.ts'
 import type { ImportPosition } from './import-position.ts'
 import type { Grouping } from './mapping/mapping.ts'
 import { lifecycle } from '../lifecycle.ts'

@@ -1,6 +1,4 @@
-import { hasColumns } from '../data-imports/files/dialect.ts'
-import { readTextHead } from '../data-imports/files/encoding/detect.ts'
-import { listHeadEntries } from '../data-imports/files/xlsx/zip.ts'
+import { hasColumns, readTextHead } from '@ecms/table-reader'
 import { AppError, fieldError } from '../errors.ts'
 import { fileTooLarge, maxFileBytes, maxUploadBytes, type ReceivedFile } from './files.ts'
 import {
@@ -22,6 +20,7 @@ import {
   type FileType,
   xlsxType,
 } from './types.ts'
+import { listHeadEntries } from './zip-entries.ts'
 
 const maxPixels = 40_000_000
 /** The longest side of an image in all browsers. A strip of one pixel's height can exhaust memory too. */

@@ -1,4 +1,4 @@
-import { delimiters, splitRecords } from '../data-imports/files/split.ts'
+import { delimiters, parseCsv } from '@ecms/table-reader'
 import { readBoolean } from '../data-imports/mapping/values/words.ts'
 import { removeFormulaGuard } from '../text/csv.ts'
 import { cleanKey } from '../text/invisible.ts'
@@ -147,7 +147,7 @@ export function parseSuppressionList(csv: string, channel: Channel, now: number)
   const text = csv.replace(/^\uFEFF/, '')
   const firstLine = text.split(/\r?\n|\r/, 1)[0] ?? ''
   const delimiter = delimiters.find((candidate) => firstLine.includes(candidate)) ?? ','
-  const { records } = splitRecords(text, { delimiter, quotes: true })
+  const records = parseCsv(text, { delimiter, quotes: true })
   const { hasHeader, statusColumn, openRow } = findColumns(records[0] ?? [])
   const rowsByAddress = new Map<string, ListedSuppression>()
   const list: SuppressionList = { rows: [], problems: [], total_rows: 0, subscribed: 0, invalid: 0 }

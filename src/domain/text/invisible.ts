@@ -26,9 +26,6 @@ const collapseSpaces = (text: string): string =>
     .replaceAll(/[\s\p{Z}]+/gu, ' ')
     .trim()
 
-/** A character that is trimmed from the ends of a cell. */
-export const invisibleOrSpace = new RegExp(`[\\s${invisible}]`, 'u')
-
 export const hasInvisible = (text: string): boolean => invisibleCharacter.test(text)
 
 export const dropInvisible = (text: string): string =>

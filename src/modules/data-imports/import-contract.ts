@@ -1,3 +1,4 @@
+import { encodings, otherMarks } from '@ecms/table-reader'
 import { z } from '@hono/zod-openapi'
 import {
   dataImportStatuses,
@@ -11,8 +12,6 @@ import {
   rememberedOptions,
   sourceOrigins,
 } from '../../domain/data-imports/data-imports.ts'
-import { encodings } from '../../domain/data-imports/files/encoding/names.ts'
-import { otherMarks } from '../../domain/data-imports/files/split.ts'
 import { duplicatePolicies, maxExternalSourceLength } from '../../domain/orders/external-orders.ts'
 import { maxNameLength } from '../../domain/files/names.ts'
 import { groupings } from '../../domain/data-imports/mapping/index.ts'

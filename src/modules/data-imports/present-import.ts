@@ -1,3 +1,4 @@
+import type { CsvFormat } from '@ecms/table-reader'
 import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../context.ts'
 import {
@@ -7,7 +8,7 @@ import {
   getImportProgress,
   readOptions,
 } from '../../domain/data-imports/data-imports.ts'
-import type { CsvFormat, StoredFormat, XlsxFormat } from '../../domain/data-imports/files/format.ts'
+import type { StoredFormat } from '../../domain/data-imports/files/format.ts'
 import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
 import { presentEditionSummary } from '../editions/index.ts'
 import { presentOrganizationSummary } from '../organizations/index.ts'
@@ -48,10 +49,10 @@ const countRows = (count: number, singular: string, plural: string): string =>
 /** Lists what a workbook shows differently from how it was read. */
 function listSheetWarnings({
   sheetName,
-  sheetNames = [],
+  sheetNames,
   hiddenRows = 0,
   filledRows = 0,
-}: XlsxFormat): FormatWarning[] {
+}: Extract<StoredFormat, { kind: 'xlsx' }>): FormatWarning[] {
   const warnings: FormatWarning[] = []
   if (hiddenRows > 0) {
     const hidden = `${countRows(hiddenRows, 'is', 'are')} hidden in the sheet, by hand or by a filter, and read like the others.`
@@ -87,7 +88,7 @@ const presentFormat = (format: StoredFormat): z.input<typeof DataImport>['file_f
         delimiter: null,
         quotes: null,
         sheet: format.sheetName,
-        sheets: [...(format.sheetNames ?? [])],
+        sheets: [...format.sheetNames],
         header_line,
         warnings: listSheetWarnings(format),
       }

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { encodeText } from '../../../src/domain/data-imports/files/encoding/encode.ts'
-import type { Encoding } from '../../../src/domain/data-imports/files/encoding/names.ts'
+import { type Encoding, encodeText } from '@ecms/table-reader'
 import { get, patch } from '../../support/api.ts'
 import { pathOf, process, work } from '../../support/data-imports.ts'
 import { startImport, summariseOrders } from '../../support/imported-tables.ts'

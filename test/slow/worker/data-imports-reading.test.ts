@@ -12,7 +12,7 @@ import {
 } from '../../support/data-imports.ts'
 import { givenImport, givenTable } from '../../support/seeding/imports/data-imports.ts'
 import { seedShop } from '../../support/seeding/sales/orders.ts'
-import { buildTextRow, buildWorkbook } from '../../support/xlsx.ts'
+import { buildTextRow, buildWorkbook } from '../../../packages/table-reader/test/support/xlsx.ts'
 
 it('an import reads a very long row like others, and its neighbours too', async () => {
   const lines = ['Order ID;E-mail;Product;Price;Note']

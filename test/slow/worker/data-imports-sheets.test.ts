@@ -20,20 +20,21 @@ interface ExpectedOrder {
   discount_minor?: number
 }
 
-const files = import.meta.glob<string>('../../support/import-files/sheet-*.{csv,xlsx}', {
+const files = import.meta.glob<string>('../../../packages/table-reader/test/corpus/sheet-*.{csv,xlsx}', {
   query: '?url&inline',
   import: 'default',
   eager: true,
 })
-const outcomes = import.meta.glob<{ import: WholeFile }>('../../support/import-files/sheet-*.json', {
+const outcomes = import.meta.glob<WholeFile>('../../support/import-files/sheet-*.json', {
   import: 'default',
   eager: true,
 })
 
 const sheets = Object.entries(files).map(([path, url]) => {
-  const outcome = outcomes[path.replace(/\.\w+$/, '.json')]!.import
+  const name = path.replace(/.*\//, '')
+  const outcome = outcomes[`../../support/import-files/${name.replace(/\.\w+$/, '.json')}`]!
   const bytes = Uint8Array.fromBase64(url.slice(url.indexOf(',') + 1))
-  return [path.replace(/.*\//, ''), bytes, outcome] as const
+  return [name, bytes, outcome] as const
 })
 
 const workbookType = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'

@@ -1,4 +1,4 @@
-import { openBytes } from '../../../src/domain/data-imports/files/source.ts'
+import { openBytes } from '@ecms/table-reader'
 import {
   decideRow,
   type Grouping,

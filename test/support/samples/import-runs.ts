@@ -43,6 +43,7 @@ async function withReport(world: World): Promise<string> {
   const format: StoredFormat = {
     kind: 'xlsx',
     sheetName: 'Orders',
+    sheetNames: ['Orders'],
     names: ['Order', 'Price'],
     header: null,
     body: { offset: 0, line: 2 },

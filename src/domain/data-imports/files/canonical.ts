@@ -1,13 +1,4 @@
-import {
-  maxTableColumns,
-  buildMisplacedQuoteFault,
-  buildOpenQuoteFault,
-  buildTooManyCellsFault,
-  type RowFault,
-} from './faults.ts'
-import { findLineStarts } from './lines.ts'
-import { RecordReader } from './records.ts'
-import type { RowKind, ClassifiedRow } from './rows.ts'
+import { readCsvRange, type RowFault, type RowKind, type TableRow } from '@ecms/table-reader'
 
 /** A row of the canonical copy, which is UTF-8 and RFC 4180 with CRLF. The place of the original precedes its cells. */
 export interface CanonicalRow {
@@ -40,29 +31,12 @@ const formatFault = (fault: RowFault | null): string => (fault ? `${fault.code}:
 
 function parseFault(text: string): RowFault | null {
   const [code, column] = text.split(':')
-  if (code === 'open_quote') return buildOpenQuoteFault(Number(column))
-  if (code === 'misplaced_quote') return buildMisplacedQuoteFault(Number(column))
-  return code === 'too_many_cells' ? buildTooManyCellsFault(Number(column) - 1) : null
+  return code ? { code: code as RowFault['code'], column: Number(column) } : null
 }
 
-function formatRow(row: CanonicalRow): string {
-  const { line, sourceOffset, sourceLength, kind, fault, filled } = row
-  const leading = `${line},${sourceOffset},${sourceLength},${kind},${formatFault(fault)},${filled.join(' ')}`
-  return row.cells.length === 0 ? `${leading}\r\n` : `${leading},${row.cells.map(quoteCell).join(',')}\r\n`
-}
-
-/** Drops empty cells at the end, and most cells beyond the last possible column. */
-export function toCanonicalRow(row: ClassifiedRow): CanonicalRow {
-  const last = row.cells.findLastIndex((cell) => cell !== '')
-  return {
-    cells: row.cells.slice(0, Math.min(last, maxTableColumns) + 1),
-    kind: row.kind,
-    fault: row.fault,
-    filled: row.filled ?? [],
-    line: row.line,
-    sourceOffset: row.offset,
-    sourceLength: row.length,
-  }
+function formatRow({ line, offset, length, kind, fault, filled, cells }: TableRow): string {
+  const leading = `${line},${offset},${length},${kind},${formatFault(fault)},${filled.join(' ')}`
+  return cells.length === 0 ? `${leading}\r\n` : `${leading},${cells.map(quoteCell).join(',')}\r\n`
 }
 
 const encoder = new TextEncoder()
@@ -82,31 +56,28 @@ function borrowBuffer(length: number): Uint8Array<ArrayBuffer> {
 
 /** @param offset of the first byte in the copy. */
 export function writeCanonical(
-  rows: readonly CanonicalRow[],
+  rows: readonly TableRow[],
   offset: number,
 ): { bytes: Uint8Array<ArrayBuffer>; rows: IndexedRow[] } {
   const texts = rows.map(formatRow)
   const bytes = borrowBuffer(texts.reduce((sum, { length }) => sum + length, 0) * bytesPerUnit)
   let at = 0
-  const placed = rows.map((row, index) => {
+  const indexedRows = rows.map((row, index): IndexedRow => {
+    const { cells, kind, fault, filled, line } = row
     const { written } = encoder.encodeInto(texts[index]!, bytes.subarray(at))
-    const place = { offset: offset + at, length: written }
+    const place = { sourceOffset: row.offset, sourceLength: row.length, offset: offset + at, length: written }
     at += written
-    return { ...row, ...place }
+    return { cells, kind, fault, filled, line, ...place }
   })
-  return { bytes: bytes.slice(0, at), rows: placed }
+  return { bytes: bytes.slice(0, at), rows: indexedRows }
 }
-
-const utf8 = { encoding: 'utf-8', delimiter: ',', quotes: true, width: null } as const
 
 /**
  * Reads the whole rows of a range of the canonical copy. The range begins with a row, and what follows its last whole
  * row is read again with the next range. `isLast`: the range reaches the end of the copy.
  */
 export function readCanonical(bytes: Uint8Array, offset: number, isLast: boolean): IndexedRow[] {
-  const { starts, end } = findLineStarts(bytes, isLast, 'utf-8')
-  const block = { bytes: bytes.subarray(0, end), starts, offset, line: 1, isLast }
-  return new RecordReader(utf8).read(block).map((record) => {
+  return readCsvRange(bytes, offset, isLast).map((record) => {
     const [line, sourceOffset, sourceLength, kind, fault = '', filled = ''] = record.cells
     return {
       cells: record.cells.slice(leadingCells),

@@ -1,70 +1,68 @@
-export type ReadFaultCode =
-  | 'empty_file'
-  | 'binary'
-  | 'unreadable_file'
-  | 'password_protected'
-  | 'broken_xlsx'
-  | 'no_header'
-  | 'too_many_rows'
-  | 'too_many_columns'
-  | 'line_too_long'
-  | 'too_many_open_quotes'
-  | 'too_much_text'
-  | 'unknown_sheet'
-  | 'too_many_merged_cells'
+import { type RowFault, TableError, type TableFaultCode } from '@ecms/table-reader'
 
-/** Line and column count from 1; null for a fault without a place in the file. */
-export interface ReadFault {
-  code: ReadFaultCode
-  message: string
-  line: number | null
-  column: number | null
-}
+type FileFaultCode = 'empty_file' | 'too_many_rows' | 'too_much_text'
 
-export class ReadError extends Error {
-  readonly fault: ReadFault
+/** A file that can be read and not be imported. */
+export class FileError extends Error {
+  readonly code: FileFaultCode
+  /** The number of the line in the file, from 1, or null. */
+  readonly line: number | null
 
-  constructor(code: ReadFaultCode, message: string, place: { line?: number; column?: number } = {}) {
+  constructor(code: FileFaultCode, message: string, line: number | null = null) {
     super(message)
-    this.name = 'ReadError'
-    this.fault = { code, message, line: place.line ?? null, column: place.column ?? null }
+    this.name = 'FileError'
+    this.code = code
+    this.line = line
   }
 }
 
-type RowFaultCode = 'open_quote' | 'misplaced_quote' | 'too_many_cells'
+/** Names the other sheets of a workbook, one of which may have the orders. Empty without other sheets. */
+export function buildSheetHint(otherSheets: readonly string[]): string {
+  const names = otherSheets.map((name) => `"${name}"`)
+  return names.length === 0 ? '' : ` If another sheet has the orders, name it in the option sheet: ${names.join(', ')}.`
+}
 
-export interface RowFault {
-  code: RowFaultCode
-  column: number
+/** The options of an import that help against a fault of its file. */
+const advice: Partial<Record<TableFaultCode, string>> = {
+  wrong_encoding: ' Set encoding to auto.',
+  no_header: ' Add a row with column names, or set has_header to false.',
+  too_many_open_quotes: ' Set quotes to none, or correct the file.',
+}
+
+/** The code and the message with which an import fails. */
+export interface FileFault {
+  code: string
   message: string
 }
 
-export const buildOpenQuoteFault = (column: number): RowFault => ({
-  code: 'open_quote',
-  column,
-  message: `The quotation mark in column ${column} is never closed.`,
-})
+function addPlace(message: string, { line, column }: { line: number | null; column: number | null }): string {
+  const place = [line === null ? '' : `line ${line}`, column === null ? '' : `column ${column}`].filter(Boolean)
+  const namesPlace = place.every((part) => message.toLowerCase().includes(part))
+  return namesPlace ? message : `${message} (${place.join(', ')})`
+}
 
-export const buildMisplacedQuoteFault = (column: number): RowFault => ({
-  code: 'misplaced_quote',
-  column,
-  message:
-    `The quotation marks in column ${column} are misplaced. Put one at each end of the cell and double those inside, or ` +
-    'set quotes to none.',
-})
+export function describeFileFault(error: TableError | FileError): FileFault {
+  if (error instanceof FileError)
+    return { code: error.code, message: addPlace(error.message, { line: error.line, column: null }) }
+  const message = error.message + (advice[error.code] ?? '') + buildSheetHint(error.otherSheets)
+  return { code: error.code === 'wrong_encoding' ? 'binary' : error.code, message: addPlace(message, error) }
+}
 
-export const buildTooManyCellsFault = (width: number): RowFault => ({
-  code: 'too_many_cells',
-  column: width + 1,
-  message:
-    `The row has more cells than the ${width} columns of the header. Put quotation marks around cells that contain ` +
-    'the delimiter.',
-})
-
-/** Names the other sheets of a workbook, one of which may have the orders. Empty without other sheets. */
-export function buildSheetHint(sheetNames: readonly string[] = [], sheetName?: string): string {
-  const names = sheetNames.filter((name) => name !== sheetName).map((name) => `"${name}"`)
-  return names.length === 0 ? '' : ` If another sheet has the orders, name it in the option sheet: ${names.join(', ')}.`
+export function describeRowFault({ code, column }: RowFault): string {
+  switch (code) {
+    case 'open_quote':
+      return `The quotation mark in column ${column} is never closed.`
+    case 'misplaced_quote':
+      return (
+        `The quotation marks in column ${column} are misplaced. Put one at each end of the cell and double those ` +
+        'inside, or set quotes to none.'
+      )
+    case 'too_many_cells':
+      return (
+        `The row has more cells than the ${column - 1} columns of the header. Put quotation marks around cells that ` +
+        'contain the delimiter.'
+      )
+  }
 }
 
 /** The canonical copy of a file may have this many bytes, and many times the size of the file. */
@@ -73,9 +71,3 @@ const maxCopyRatio = 100
 export const getMaxCopyBytes = (fileSize: number): number => shortCopyBytes + maxCopyRatio * fileSize
 
 export const maxRows = 1_000_000
-export const maxTableColumns = 200
-export const maxLineBytes = 262_144
-/** A quotation mark with more bytes behind it counts as unclosed. */
-export const maxRecordBytes = 65_536
-/** Each open quotation mark makes a part of the file be read again. */
-export const maxOpenQuotes = 100

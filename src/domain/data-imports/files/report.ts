@@ -1,10 +1,17 @@
-import { encodeText } from './encoding/encode.ts'
-import { createDecoder, decodeText, getByteOrderMark, showUndecodable } from './encoding/names.ts'
+import {
+  type CsvFormat,
+  decodeText,
+  encodeText,
+  type FileFormat,
+  getByteOrderMark,
+  maxColumns,
+  parseCsv,
+  type RowFault,
+  showUndecodable,
+  type XlsxFormat,
+} from '@ecms/table-reader'
 import { formatCsvCell, guardFormulas } from '../../text/csv.ts'
 import { joinBytes } from '../../text/encoding.ts'
-import { maxTableColumns, type RowFault } from './faults.ts'
-import type { CsvFormat, FileFormat, XlsxFormat } from './format.ts'
-import { splitRecords } from './split.ts'
 
 /** `raw` has the original bytes; a row of a workbook has none. */
 export interface FailedRow {
@@ -33,11 +40,11 @@ const isSafe = (cell: string): boolean => guardFormulas(cell) === cell
 const hasUsualQuotes = (format: FileFormat): boolean =>
   format.kind === 'csv' && !format.marks && !format.isWrapped && !format.hasBackslashes
 
-/** Whether the line was quoted as a whole although the others are not. */
+/** True if the line was quoted as a whole although the others are not. */
 function isWrapped(raw: Uint8Array | null, cells: readonly string[], format: FileFormat): boolean {
   if (!raw || format.kind !== 'csv' || cells.length < 2) return false
-  const text = decodeText(createDecoder(format.encoding), raw, format.encoding)
-  return /^[\s\ufeff]*"/.test(text) && splitRecords(text, format).records[0]?.[1] !== cells[1]
+  const text = decodeText(raw, format.encoding)
+  return /^[\s\ufeff]*"/.test(text) && parseCsv(text, format)[0]?.[1] !== cells[1]
 }
 
 /**
@@ -48,7 +55,7 @@ const isSafeToRepeat = ({ cells, fault, raw }: FailedRow, format: FileFormat): b
   !hasWrongQuotes(fault) &&
   hasUsualQuotes(format) &&
   !isWrapped(raw, cells, format) &&
-  cells.length <= maxTableColumns &&
+  cells.length <= maxColumns &&
   cells.every(isSafe)
 
 /** The cells of such a row contain its marks. */

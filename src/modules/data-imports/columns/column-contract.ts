@@ -1,8 +1,8 @@
+import { maxColumns } from '@ecms/table-reader'
 import { z } from '@hono/zod-openapi'
 import { suggestionOrigins, transformTypes } from '../../../domain/data-imports/mapping/index.ts'
 import { dateOrders } from '../../../domain/data-imports/mapping/columns/date-shape.ts'
 import { targetGroups, targetTypes } from '../../../domain/data-imports/mapping/targets/fields.ts'
-import { maxTableColumns } from '../../../domain/data-imports/files/faults.ts'
 import { Count, Id, RequiredText, TimeZone } from '../../../http/fields.ts'
 import { type ListRequest, ListPage, IdFilter, listQuery } from '../../../http/requests/list-query.ts'
 import { operation } from '../../../http/operations/operation.ts'
@@ -165,7 +165,7 @@ const Change = z.object({
   source_index: z
     .int()
     .min(0)
-    .max(maxTableColumns - 1)
+    .max(maxColumns - 1)
     .optional(),
   source_column: z
     .string()
@@ -181,10 +181,10 @@ const Change = z.object({
 })
 
 const UpdateColumnMappings = z.object({
-  mappings: z.array(Change).max(maxTableColumns).default([]),
+  mappings: z.array(Change).max(maxColumns).default([]),
   constants: z
     .array(z.object({ target_field: TargetKey, value: RequiredText(maxValueLength).nullable() }))
-    .max(maxTableColumns)
+    .max(maxColumns)
     .default([])
     .openapi({ description: 'Null removes the constant.' }),
 })

@@ -1,10 +1,10 @@
+import type { FileSource } from '@ecms/table-reader'
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
-import type { FileFormat, CopySegment } from '../../../domain/data-imports/files/format.ts'
-import type { FileSource } from '../../../domain/data-imports/files/source.ts'
+import type { CopySegment, StoredFormat } from '../../../domain/data-imports/files/format.ts'
 import type { ImportRow } from '../background/steps.ts'
 
-type CopiedFormat = FileFormat & { segments: readonly CopySegment[] }
+type CopiedFormat = StoredFormat & { segments: readonly CopySegment[] }
 
 export const getFormat = ({ format }: Pick<ImportRow, 'format'>): CopiedFormat => {
   if (format === null) throw new Error('The file of this import has not been read.')

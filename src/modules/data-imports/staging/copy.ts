@@ -1,13 +1,13 @@
+import type { FileFormat, FileSource, XlsxFormat } from '@ecms/table-reader'
 import { asc, eq, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import type { Statement } from '../../../db/database.ts'
 import { importColumns } from '../../../db/schema/data-imports.ts'
 import { select } from '../../../db/select.ts'
 import { splitIntoParameters } from '../../../db/write.ts'
-import { buildSheetHint, ReadError } from '../../../domain/data-imports/files/faults.ts'
-import { type CanonicalChunk, readCanonicalChunks, type CopyPosition } from '../../../domain/data-imports/files/read.ts'
-import type { FileFormat, CopySegment, StoredFormat } from '../../../domain/data-imports/files/format.ts'
-import type { FileSource } from '../../../domain/data-imports/files/source.ts'
+import { type CanonicalChunk, readCanonicalChunks, type CopyPosition } from '../../../domain/data-imports/files/copy.ts'
+import { buildSheetHint, FileError } from '../../../domain/data-imports/files/faults.ts'
+import type { CopySegment, StoredFormat } from '../../../domain/data-imports/files/format.ts'
 import { ColumnCounter, type ColumnStatistics, mergeStatistics } from '../../../domain/data-imports/mapping/index.ts'
 import type { CopyStagePosition } from '../../../domain/data-imports/import-position.ts'
 import { countBytes } from '../../files/index.ts'
@@ -78,12 +78,19 @@ async function loadStatistics(job: JobCtx, { id }: ImportRow): Promise<CopyState
 const getCopyProgress = (copy: CopyPosition, file: FileSource): number =>
   file.size === 0 ? 0 : Math.min(0.99, copy.source.offset / file.size)
 
-function buildEmptyFileError(format: FileFormat): ReadError {
-  const { sheetName, sheetNames } = format.kind === 'xlsx' ? format : {}
-  const hint = buildSheetHint(sheetNames, sheetName)
-  const message = sheetName === undefined ? 'The file has' : `The sheet "${sheetName}" has`
-  return new ReadError('empty_file', `${message} a header but no rows.${hint || ' Choose the file with the orders.'}`)
+function buildEmptyFileError(format: FileFormat): FileError {
+  const [subject, hint] =
+    format.kind === 'xlsx'
+      ? [`The sheet "${format.sheetName}"`, buildSheetHint(listOtherSheets(format))]
+      : ['The file', '']
+  return new FileError(
+    'empty_file',
+    `${subject} has a header but no rows.${hint || ' Choose the file with the orders.'}`,
+  )
 }
+
+const listOtherSheets = ({ sheetName, sheetNames }: XlsxFormat): string[] =>
+  sheetNames.filter((name) => name !== sheetName)
 
 const completeFormat = (
   format: FileFormat,

@@ -1,15 +1,20 @@
+import {
+  type Encoding,
+  type FileFormat,
+  type FileSource,
+  type FormatOptions,
+  inspectFile,
+  TableError,
+} from '@ecms/table-reader'
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import type { Statement } from '../../../db/database.ts'
 import { importColumns } from '../../../db/schema/data-imports.ts'
 import { insertAll } from '../../../db/write.ts'
 import { type ImportOptions, readOptions } from '../../../domain/data-imports/data-imports.ts'
-import type { Encoding } from '../../../domain/data-imports/files/encoding/names.ts'
 import { AppError } from '../../../domain/errors.ts'
-import { ReadError } from '../../../domain/data-imports/files/faults.ts'
-import type { FileFormat, FormatOptions } from '../../../domain/data-imports/files/format.ts'
-import { inspectFile, getCopyStart } from '../../../domain/data-imports/files/read.ts'
-import type { FileSource } from '../../../domain/data-imports/files/source.ts'
+import { getCopyStart } from '../../../domain/data-imports/files/copy.ts'
+import { describeFileFault, FileError } from '../../../domain/data-imports/files/faults.ts'
 import {
   commitStep,
   failPhase,
@@ -38,7 +43,7 @@ function buildFormatOptions(options: ImportOptions, place: ReadingPlace): Format
     ...(quotes === 'auto' ? {} : { quotes: quotes === 'double' }),
     ...(has_header === null ? {} : { hasHeader: has_header }),
     ...(sheet === null ? {} : { sheet }),
-    likely: listLikelyEncodings(place),
+    likelyEncodings: listLikelyEncodings(place),
   }
 }
 
@@ -125,14 +130,7 @@ const storageFault = {
 
 /** Returns what stays wrong however often the file is read, or null for an error that may pass. */
 function findFault(error: unknown): PhaseFault | null {
-  if (error instanceof ReadError) return formatFault(error)
+  if (error instanceof TableError || error instanceof FileError) return describeFileFault(error)
   if (error instanceof LostObject) return missingFault
   return error instanceof AppError && error.code === 'storage_full' ? storageFault : null
-}
-
-function formatFault({ fault }: ReadError): PhaseFault {
-  const { code, line, column } = fault
-  const place = [line === null ? '' : `line ${line}`, column === null ? '' : `column ${column}`].filter(Boolean)
-  const namesPlace = place.every((one) => fault.message.toLowerCase().includes(one))
-  return { code, message: namesPlace ? fault.message : `${fault.message} (${place.join(', ')})` }
 }

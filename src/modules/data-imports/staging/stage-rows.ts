@@ -1,3 +1,4 @@
+import { type FileSource, readBytes, type RowFault } from '@ecms/table-reader'
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import type { Statement } from '../../../db/database.ts'
@@ -9,7 +10,7 @@ import {
   type IndexedRow as CanonicalRow,
   readCanonical,
 } from '../../../domain/data-imports/files/canonical.ts'
-import { type FileSource, readBytes } from '../../../domain/data-imports/files/source.ts'
+import { describeRowFault } from '../../../domain/data-imports/files/faults.ts'
 import {
   buildContentKey,
   countTuples,
@@ -57,11 +58,11 @@ function ignoreRow(place: ReturnType<typeof placeRow>, warning: StoredWarning): 
   return { row: { ...row, outcome: 'ignored' }, tuple: null }
 }
 
-const toError = ({ code, column, message }: NonNullable<CanonicalRow['fault']>): StoredError => ({
-  column: column - 1,
+const toError = (fault: RowFault): StoredError => ({
+  column: fault.column - 1,
   target_field: null,
-  code: code === 'too_many_cells' ? 'column_count' : code,
-  message,
+  code: fault.code === 'too_many_cells' ? 'column_count' : fault.code,
+  message: describeRowFault(fault),
   value: null,
 })
 

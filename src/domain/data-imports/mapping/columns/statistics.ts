@@ -1,5 +1,4 @@
-import { showUndecodable } from '../../files/encoding/names.ts'
-import { cleanCell } from '../../import-cells.ts'
+import { cleanCell, showUndecodable } from '@ecms/table-reader'
 import { maxEmailLength, normalizeEmail } from '../../../accounts/users.ts'
 import { dropInvisible } from '../../../text/invisible.ts'
 import { readCurrencyMark, readBoolean, readLanguage, readStatus } from '../values/words.ts'

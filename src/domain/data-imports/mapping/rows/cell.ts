@@ -1,4 +1,4 @@
-import { showUndecodable, undecodable } from '../../files/encoding/names.ts'
+import { showUndecodable, undecodable } from '@ecms/table-reader'
 import { maxParsedLength } from '../../import-cells.ts'
 import { maxUnitsPerItem, itemStatuses } from '../../../orders/external-orders.ts'
 import { toIso } from '../../../time/instants.ts'

@@ -1,5 +1,4 @@
-import { showUndecodable } from '../../files/encoding/names.ts'
-import { cleanCell } from '../../import-cells.ts'
+import { cleanCell, showUndecodable } from '@ecms/table-reader'
 import { allowsCurrency, toPlainWord } from '../values/words.ts'
 import { parseCell, type Amount, type CellFault, type CellValue } from './cell.ts'
 import type { TargetReader } from './prepare.ts'
