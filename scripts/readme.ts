@@ -69,7 +69,7 @@ async function renewSection(name: string, section: string, content: string): Pro
 }
 
 const files = new Set<string>()
-for await (const file of glob(['*', '.*', '{src,test,scripts,migrations,docs,.ci}/**/*'], { cwd: root }))
+for await (const file of glob(['*', '.*', '{src,packages,test,scripts,migrations,docs,.ci}/**/*'], { cwd: root }))
   files.add(file)
 const readAll = (names: string[]) => Promise.all(names.map(async (path) => ({ path, text: await read(path) })))
 

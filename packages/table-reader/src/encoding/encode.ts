@@ -63,8 +63,8 @@ function joinEscaped(letters: readonly (readonly number[])[]): number[] {
 const isHalfWidth = (letter: string): boolean => letter >= '\uff61' && letter <= '\uff9f'
 
 /** A letter that the encoding lacks loses its accent, or becomes a question mark. */
-export function encodeText(text: string, encoding: Encoding): Uint8Array {
-  if (encoding === 'utf-8') return new TextEncoder().encode(text)
+export function encodeText(text: string, encoding: Encoding): Uint8Array<ArrayBuffer> {
+  if (encoding === 'utf-8') return new Uint8Array(new TextEncoder().encode(text))
   if (encoding === 'utf-16le' || encoding === 'utf-16be') return encodeUtf16(text, encoding === 'utf-16le')
   if (encoding === 'iso-2022-jp') {
     const table = getTable('euc-jp')
