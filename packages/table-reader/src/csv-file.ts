@@ -21,22 +21,23 @@ interface FileSample {
 }
 
 async function readSample(file: FileSource, { encoding, likelyEncodings }: FormatOptions): Promise<FileSample> {
-  const detected = await detectEncoding(file, likelyEncodings)
+  const detection = await detectEncoding(file, likelyEncodings)
   const head = await readBytes(file, 0, sampleLength)
-  const chosen = encoding ?? detected.encoding
+  const actualEncoding = encoding ?? detection.encoding
   const mark = readByteOrderMark(head)
   // Programs also put the mark of UTF-8 before text of another encoding.
-  const isMarked = mark && (mark.encoding === chosen || (mark.encoding === 'utf-8' && getUnitSize(chosen) === 1))
+  const isMarked =
+    mark && (mark.encoding === actualEncoding || (mark.encoding === 'utf-8' && getUnitSize(actualEncoding) === 1))
   const markLength = isMarked ? mark.length : 0
   const isLast = head.length === file.size
   const body = head.subarray(markLength)
-  const wholeLines = findLineStarts(body, isLast, chosen)
-  const { starts, end } = wholeLines.starts.length > 0 ? wholeLines : findLineStarts(body, true, chosen)
+  const wholeLines = findLineStarts(body, isLast, actualEncoding)
+  const { starts, end } = wholeLines.starts.length > 0 ? wholeLines : findLineStarts(body, true, actualEncoding)
   return {
     block: { bytes: body.subarray(0, end), starts, offset: markLength, line: 1, isLast },
-    encoding: chosen,
-    encodingConfidence: encoding === undefined || encoding === detected.encoding ? detected.confidence : 1,
-    doubtfulTexts: encoding === undefined ? (detected.doubtfulTexts ?? []) : [],
+    encoding: actualEncoding,
+    encodingConfidence: encoding === undefined || encoding === detection.encoding ? detection.confidence : 1,
+    doubtfulTexts: encoding === undefined ? (detection.doubtfulTexts ?? []) : [],
     markLength,
   }
 }

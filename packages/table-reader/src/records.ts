@@ -89,9 +89,9 @@ export class RecordReader {
 
   /** Reads up to the first open quotation mark. `next` is the line behind the records. */
   #readPart(part: LineBlock, records: SourceRecord[]): { next: number; isFault: boolean; isOpen: boolean } {
-    const split = splitRecords(this.#decode(part.bytes), this.#format)
+    const parsedPart = splitRecords(this.#decode(part.bytes), this.#format)
     let next = 0
-    for (const cells of split.records) {
+    for (const cells of parsedPart.records) {
       const lineCount = countLines(cells)
       if (lineCount > 1 && this.#isSwallowed(part, next, lineCount, cells))
         return { next, isFault: true, isOpen: false }
@@ -99,29 +99,30 @@ export class RecordReader {
       next += lineCount
     }
     // Offsets and lines of all later records depend on this.
-    if (!split.isOpen && next !== part.starts.length) throw new Error(`${next} of ${part.starts.length} lines read`)
-    return { next, isFault: false, isOpen: split.isOpen }
+    if (!parsedPart.isOpen && next !== part.starts.length)
+      throw new Error(`${next} of ${part.starts.length} lines read`)
+    return { next, isFault: false, isOpen: parsedPart.isOpen }
   }
 
   /** A cell keeps its quotation marks only if they are doubled in the file. */
   #buildWholeRecord(part: LineBlock, at: number, lineCount: number, cells: string[]): SourceRecord {
     const { quotes, marks } = this.#format
-    const unwrapped = unwrapRecord(cells, this.#format, this.#format.width)
-    const record = buildRecord(part, at, lineCount, unwrapped)
-    const open = marks ? unwrapped.findIndex((cell) => hasOpenMark(cell, marks)) : -1
-    if (open >= 0) return { ...record, fault: { code: 'misplaced_quote', column: open + 1 } }
-    if (!quotes || !unwrapped.some((cell) => cell.startsWith('"'))) return record
-    const line = unwrapped === cells ? this.#decodeLines(part, at, lineCount) : (cells[0] ?? '')
+    const rowCells = unwrapRecord(cells, this.#format, this.#format.width)
+    const record = buildRecord(part, at, lineCount, rowCells)
+    const openAt = marks ? rowCells.findIndex((cell) => hasOpenMark(cell, marks)) : -1
+    if (openAt >= 0) return { ...record, fault: { code: 'misplaced_quote', column: openAt + 1 } }
+    if (!quotes || !rowCells.some((cell) => cell.startsWith('"'))) return record
+    const line = rowCells === cells ? this.#decodeLines(part, at, lineCount) : (cells[0] ?? '')
     const raw = tidyText(line, this.#format)
     let from = 0
-    const misplaced = unwrapped.findIndex((cell) => {
+    const misplacedAt = rowCells.findIndex((cell) => {
       if (!cell.startsWith('"')) return false
-      const quoted = quoteFully(cell)
-      const position = raw.indexOf(quoted, from)
-      from = position + quoted.length
+      const quotedText = quoteFully(cell)
+      const position = raw.indexOf(quotedText, from)
+      from = position + quotedText.length
       return position < 0
     })
-    return misplaced < 0 ? record : { ...record, fault: { code: 'misplaced_quote', column: misplaced + 1 } }
+    return misplacedAt < 0 ? record : { ...record, fault: { code: 'misplaced_quote', column: misplacedAt + 1 } }
   }
 
   #decode(bytes: Uint8Array): string {

@@ -188,7 +188,7 @@ export function unwrapRecord(cells: string[], dialect: Dialect, width: number | 
   return dialect.isWrapped || inner.length === width ? inner : cells
 }
 
-/** `isOpen`: a quotation mark opens behind the records and is never closed. */
+/** Splits a text into records. `isOpen` is true if a quotation mark opens behind them and is never closed. */
 export function splitRecords(original: string, dialect: Dialect): { records: string[][]; isOpen: boolean } {
   const text = tidyText(original, dialect)
   if (!dialect.quotes || !text.includes('"'))

@@ -68,8 +68,8 @@ const frequentCharacters = new Map<WideEncoding, ReadonlySet<string>>()
 
 /** Frequent characters of Chinese, Japanese or Korean, which the standards put before all others. */
 export function listFrequentCharacters(encoding: WideEncoding): ReadonlySet<string> {
-  const cached = frequentCharacters.get(encoding)
-  if (cached) return cached
+  const cachedCharacters = frequentCharacters.get(encoding)
+  if (cachedCharacters) return cachedCharacters
   const { leads, trails } = frequentRanges[encoding]
   const bytes: number[] = []
   for (let lead = leads[0]; lead <= leads[1]; lead++)

@@ -14,8 +14,8 @@ function listByteSequences(encoding: Encoding): number[][] {
 }
 
 function getTable(encoding: Encoding): Map<string, readonly number[]> {
-  const cached = tables.get(encoding)
-  if (cached) return cached
+  const cachedTable = tables.get(encoding)
+  if (cachedTable) return cachedTable
   const decoder = createDecoder(encoding)
   const table = new Map<string, readonly number[]>()
   for (const bytes of listByteSequences(encoding)) {
@@ -68,8 +68,8 @@ export function encodeText(text: string, encoding: Encoding): Uint8Array<ArrayBu
   if (encoding === 'utf-16le' || encoding === 'utf-16be') return encodeUtf16(text, encoding === 'utf-16le')
   if (encoding === 'iso-2022-jp') {
     const table = getTable('euc-jp')
-    const encoded = Array.from(text, (letter) => (isHalfWidth(letter) ? questionMark : encodeLetter(letter, table)))
-    return Uint8Array.from(joinEscaped(encoded))
+    const letters = Array.from(text, (letter) => (isHalfWidth(letter) ? questionMark : encodeLetter(letter, table)))
+    return Uint8Array.from(joinEscaped(letters))
   }
   const table = getTable(encoding)
   return Uint8Array.from(Array.from(text).flatMap((letter) => encodeLetter(letter, table)))

@@ -14,11 +14,13 @@ interface Merge {
 
 const maxMerges = 100_000
 const endOfRows = /<\/(?:[\w-]+:)?sheetData>/
-const range = /<(?:[\w-]+:)?mergeCell\s[^<>]*?\bref\s*=\s*["']([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})["']/g
+const mergeTag = /<(?:[\w-]+:)?mergeCell\s[^<>]*>/g
+const range = /\bref\s*=\s*["']([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})["']/
 /** A tag is not longer, so one that two chunks share is found in this much text before the border. */
 const longestTag = 1000
 
-function parseMerge([, from = '', fromRow, to = '', toRow]: readonly string[]): Merge | null {
+function parseMerge(tag: string): Merge | null {
+  const [, from = '', fromRow, to = '', toRow] = range.exec(tag) ?? []
   const [top, bottom] = [Math.min(Number(fromRow), Number(toRow)), Math.max(Number(fromRow), Number(toRow))]
   const column = Math.min(parseColumn(from), parseColumn(to)) - 1
   return top < bottom && top >= 1 && bottom <= maxRowNumber && column < maxColumns ? { top, bottom, column } : null
@@ -39,11 +41,11 @@ async function readMerges(file: FileSource, sheet: ZipEntry): Promise<Map<number
     const end: RegExpExecArray | null = isBehindRows ? null : endOfRows.exec(text)
     if (end) text = text.slice(end.index)
     isBehindRows ||= end !== null
-    let searched = Math.max(0, text.length - longestTag)
+    let searchedLength = Math.max(0, text.length - longestTag)
     if (isBehindRows)
-      for (const match of text.matchAll(range)) {
-        searched = Math.max(searched, match.index + match[0].length)
-        const merge = parseMerge(match)
+      for (const { 0: tag, index } of text.matchAll(mergeTag)) {
+        searchedLength = Math.max(searchedLength, index + tag.length)
+        const merge = parseMerge(tag)
         if (merge) merges.push(merge)
       }
     if (merges.length > maxMerges)
@@ -51,7 +53,7 @@ async function readMerges(file: FileSource, sheet: ZipEntry): Promise<Map<number
         'too_many_merged_cells',
         `More than ${maxMerges} cells of the sheet are merged over several rows. Unmerge them, or save it as CSV.`,
       )
-    text = text.slice(searched)
+    text = text.slice(searchedLength)
   }
   return Map.groupBy(merges, ({ top }) => top)
 }

@@ -163,9 +163,9 @@ export async function openWorkbook(file: FileSource, name?: string): Promise<Wor
     .filter(({ isVisible }) => isVisible)
     .toSorted((one, other) => Number(one.name === summarySheet) - Number(other.name === summarySheet))
   const sheetNames = visibleSheets.slice(0, maxSheetNames).map((one) => one.name)
-  const chosen = tables.find((one) => one.name === name)
-  if (!chosen && name !== undefined) throw buildUnknownSheetError(name, sheetNames)
-  const [first, ...nextSheets] = (name === undefined ? visibleSheets : chosen ? [chosen] : [])
+  const namedSheet = tables.find((one) => one.name === name)
+  if (!namedSheet && name !== undefined) throw buildUnknownSheetError(name, sheetNames)
+  const [first, ...nextSheets] = (name === undefined ? visibleSheets : namedSheet ? [namedSheet] : [])
     .slice(0, maxNextSheets + 1)
     .flatMap((one): NamedSheet[] => {
       const sheet = findPart(parts, relations.get(one.relation)?.target ?? '')

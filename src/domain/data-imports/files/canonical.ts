@@ -74,7 +74,8 @@ export function writeCanonical(
 
 /**
  * Reads the whole rows of a range of the canonical copy. The range begins with a row, and what follows its last whole
- * row is read again with the next range. `isLast`: the range reaches the end of the copy.
+ * row is read again with the next range.
+ * @param isLast true if the range reaches the end of the copy
  */
 export function readCanonical(bytes: Uint8Array, offset: number, isLast: boolean): IndexedRow[] {
   return readCsvRange(bytes, offset, isLast).map((record) => {
