@@ -61,19 +61,23 @@ export function buildTransaction(
   ]
 }
 
-function cancelPurchases(refund: RefundRow, purchases: readonly RefundedPurchase[], now: number): Statement[] {
-  if (!refund.cancel_purchase) return []
-  const ids = purchases.filter(isCancellable).map(({ id }) => id)
+/**
+ * Moves the refund's amounts from reserved to refunded, and cancels its purchases if `cancel_purchase` is set: the first
+ * statement stores their status in `status_before`, and the second one cancels the purchases that have it.
+ */
+function refundPurchases(refund: RefundRow, cancelledIds: readonly string[], now: number): Statement[] {
+  const status_before = sql`(select status from purchases
+    where purchases.id = refund_items.purchase_id and ${inList(sql`status`, cancellableStatuses)})`
   return [
-    update(
-      refundItems,
-      {
-        status_before: sql`(select status from purchases
-          where purchases.id = refund_items.purchase_id and ${inList(sql`status`, cancellableStatuses)})`,
-      },
-      eq(refundItems.refund_request_id, refund.id),
+    ...(refund.cancel_purchase
+      ? [update(refundItems, { status_before }, eq(refundItems.refund_request_id, refund.id))]
+      : []),
+    ...moveAmounts(
+      refund,
+      { refunded: 1, reserved: -1 },
+      { now, status: sql`iif(items.status_before is null, purchases.status, ${cancelledStatus})` },
     ),
-    ...(ids.length ? [markPassesChanged(ids, now)] : []),
+    ...(cancelledIds.length ? [markPassesChanged(cancelledIds, now)] : []),
   ]
 }
 
@@ -125,11 +129,10 @@ export async function buildCompletion(
     statements: [
       ...markCompleted(refund, provider_reference, now),
       ...requireUnchangedPurchases(purchases),
-      ...cancelPurchases(refund, purchases, now),
-      ...moveAmounts(
+      ...refundPurchases(
         refund,
-        { refunded: 1, reserved: -1 },
-        { now, status: sql`iif(items.status_before is null, purchases.status, ${cancelledStatus})` },
+        purchases.filter(isCancelled).map(({ id }) => id),
+        now,
       ),
       ...buildTransaction(ctx, refund, provider_reference),
       ...(await buildRefundEmailStatements(ctx, 'refund_confirmation', {

@@ -1,13 +1,11 @@
-import { toIso } from '../../../time/instants.ts'
 import { type Language, languages } from '../../../languages.ts'
-import { type Currency, toMajor } from '../../../money.ts'
-import { fold } from '../../../text/fold.ts'
+import type { Currency } from '../../../money.ts'
 import { findWord } from '../../../text/text.ts'
 import { type OrderStatus, orderStatuses } from '../../../orders/orders.ts'
 import type { Grouping } from '../mapping.ts'
-import { findTargetField } from '../targets/fields.ts'
 import { isCurrency, allowsCurrency, toPlainWord } from '../values/words.ts'
 import { decideItems, type DecidedItem } from './items.ts'
+import { mergeRows, type OrderValues } from './merge-rows.ts'
 import {
   type DecidedRow,
   concernsWholeRow,
@@ -70,137 +68,6 @@ export interface OrderOptions {
 export function getGroupKey({ values }: Pick<DecidedRow, 'values'>, group_by: Exclude<Grouping, 'row'>): string | null {
   const value = values[group_by === 'email' ? 'customer.email' : 'order.external_id']
   return typeof value === 'string' ? value : null
-}
-
-type OrderValues = DecidedRow['values']
-
-const isOrderLevel = (target: string): boolean =>
-  target.startsWith('consent.') || (findTargetField(target)?.is_order_level ?? false)
-
-function formatValue(target: string, value: OrderValues[string] | undefined): string {
-  const type = findTargetField(target)?.type
-  if (typeof value === 'number' && type === 'money') return toMajor(value).toFixed(2)
-  if (typeof value === 'number' && type === 'instant') return `${toIso(value).slice(0, 16).replace('T', ' ')} UTC`
-  if (typeof value === 'boolean') return value ? 'yes' : 'no'
-  return String(value)
-}
-
-/** Hints for columns whose cells differ in the rows of an order. */
-const hintsByTarget: Readonly<Record<string, string>> = {
-  'order.status': ' If each ticket has a status of its own, map the column to item.status.',
-  'order.amount': ' If it is the amount of each row, map the column to item.line_total.',
-}
-
-interface MergedRows {
-  /** Values of the order. */
-  values: OrderValues
-  /** The rows with the holders of their tickets, and without constants and defaults of the order. */
-  rows: readonly PlacedRow[]
-  errors: OrderError[]
-  warnings: OrderWarning[]
-}
-
-const longestMetadata = 1000
-
-/** Adds another value to a list of values. Null if the list is too long then. */
-function appendText(list: string, text: string): string | null {
-  if (list.split(', ').includes(text)) return list
-  const longer = `${list}, ${text}`
-  return longer.length > longestMetadata ? null : longer
-}
-
-const isCustomerMetadata = (target: string): boolean => target.startsWith('customer.metadata.')
-const isMetadata = (target: string): boolean => target.startsWith('order.metadata.') || isCustomerMetadata(target)
-const isOfCustomer = (target: string): boolean => target.startsWith('customer.') && !isCustomerMetadata(target)
-
-/** Whether a row names another person than the first row. Without an address of its own, it only names a holder. */
-const namesOther = ({ values }: PlacedRow, buyer: OrderValues): boolean =>
-  values['customer.email'] !== undefined && values['customer.email'] !== buyer['customer.email']
-
-const holderNames = ['first_name', 'last_name', 'full_name'] as const
-
-/** Whether a row tells something about another customer than the buyer. */
-function describesOther(row: PlacedRow, target: string, buyer: OrderValues): boolean {
-  if (target === 'customer.email' || !target.startsWith('customer.') || buyer['customer.email'] === undefined)
-    return false
-  if (namesOther(row, buyer) || !isCustomerMetadata(target)) return namesOther(row, buyer)
-  return holderNames.some((name) => {
-    const [own, first] = [row.values[`customer.${name}`], buyer[`customer.${name}`]]
-    return own !== undefined && first !== undefined && fold(String(own)) !== fold(String(first))
-  })
-}
-
-/**
- * Gives a row the holder of its ticket if the column of customers names different people in an order. The address of
- * the buyer identifies no other holder.
- */
-function addHolder(row: PlacedRow, buyer: OrderValues, isFirst: boolean): PlacedRow {
-  const { values } = row
-  const email = namesOther(row, buyer) || isFirst ? values['customer.email'] : undefined
-  const hasName = holderNames.some((name) => values[`item.user.${name}`] !== undefined)
-  const names = hasName ? [] : holderNames.map((name) => [`item.user.${name}`, values[`customer.${name}`]] as const)
-  const holder = [['item.user.email', email] as const, ...names].flatMap(([target, value]) =>
-    value === undefined ? [] : [[target, value] as const],
-  )
-  return { ...row, values: { ...Object.fromEntries(holder), ...values } }
-}
-
-function dropAssumedValues(row: PlacedRow): PlacedRow {
-  const { assumed = [] } = row
-  if (assumed.length === 0) return row
-  const statedValues = Object.entries(row.values).filter(([target]) => !assumed.includes(target))
-  return { ...row, values: Object.fromEntries(statedValues) }
-}
-
-/**
- * Merges the rows of an order. A blank cell takes the value of the other rows, and a constant or a default only if they
- * are blank too. The first customer is the buyer, and different metadata becomes a list. Other values that differ are
- * errors.
- */
-function mergeRows(placed: readonly PlacedRow[]): MergedRows {
-  const rows = placed.map(dropAssumedValues)
-  const values: Record<string, OrderValues[string]> = {}
-  const firstLines = new Map<string, number>()
-  const errors: OrderError[] = []
-  const warnings: OrderWarning[] = []
-  for (const row of rows)
-    for (const [target, value] of Object.entries(row.values)) {
-      if (!isOrderLevel(target)) continue
-      const first = firstLines.get(target)
-      const before = values[target]
-      const isOther = describesOther(row, target, values)
-      if (isOther && (first === undefined || isCustomerMetadata(target))) continue
-      if (first === undefined) {
-        values[target] = value
-        firstLines.set(target, row.line)
-      } else if (before === value || (isOfCustomer(target) && fold(String(before)) === fold(String(value)))) continue
-      else if (typeof before === 'string' && typeof value === 'string' && isMetadata(target)) {
-        const list = appendText(before, value)
-        if (list !== null) values[target] = list
-        else {
-          const message = `${target} has more than ${longestMetadata} characters in this order, so it lacks those of this line.`
-          warnings.push({ row: row.line, code: 'metadata_cut', message })
-        }
-      } else if (isOfCustomer(target)) {
-        const [firstValue, ownValue] = [formatValue(target, before), formatValue(target, value)]
-        const message = `The buyer in line ${first} has ${firstValue}, so ${ownValue} is only used for the ticket of this line.`
-        warnings.push({ row: row.line, code: 'several_customers', message })
-      } else if (!(target.startsWith('consent.') && namesOther(row, values))) {
-        const [firstValue, ownValue] = [formatValue(target, before), formatValue(target, value)]
-        const hint = hintsByTarget[target] ?? ''
-        const message = `Line ${first} of the same order has ${firstValue}, this line has ${ownValue}.${hint}`
-        const error = { column: null, target_field: target, code: 'inconsistent_order', message } as const
-        errors.push({ ...error, row: row.line, value: ownValue })
-      }
-    }
-  for (const { assumed = [], values: rowValues } of placed)
-    for (const target of assumed) {
-      const value = rowValues[target]
-      if (value !== undefined && values[target] === undefined) values[target] = value
-    }
-  const hasHolders = warnings.some(({ code }) => code === 'several_customers')
-  const withHolders = hasHolders ? rows.map((row, index) => addHolder(row, values, index === 0)) : rows
-  return { values, rows: withHolders, errors, warnings }
 }
 
 const buildMissingError = (row: number, target_field: string, message: string): OrderError => ({
