@@ -150,6 +150,8 @@ describe('the events of sent messages', () => {
           if (readCount++ === moment) await engine.object.applyEvents([{ n: seq, type: 'opened', at: engine.now }])
         }
         engine.now += 60_000
+        // A click gives the alarm counters and engagement to project.
+        await engine.object.applyEvents([{ n: seq, type: 'clicked', at: engine.now }])
         await engine.alarm()
         engine.meanwhile = async () => undefined
         const { opened } = (await engine.object.readSnapshot()) ?? { opened: 0 }
@@ -210,17 +212,17 @@ describe('a fault of the provider', () => {
 
   it('counts after the end of a claim only if it proves that a message was sent', async () => {
     await withCalculatedCampaign(2, true, async (engine, crowd) => {
-      const { next } = await engine.object.claim('first')
+      const { next } = await engine.object.exchangeChunk(null, 'first')
       const chunk = next?.chunk ?? 0
-      await engine.object.begin(chunk, 'first', [])
+      await engine.object.beginCalls(chunk, 'first', [])
       engine.now += 600_000
-      await engine.object.claim('second')
+      await engine.object.exchangeChunk(null, 'second')
       const [sent = 0, refused = 0] = crowd.people.map(({ seq }) => seq)
       const calls = [
         { n: sent, result: { ok: true as const, providerId: 'm' } },
         { n: refused, result: createFailure('permanent', 'refused', '') },
       ]
-      await engine.object.report({ chunk, claim_id: 'first', calls: [calls], claims_next: false }, 'first')
+      await engine.object.exchangeChunk({ chunk, claim_id: 'first', calls: [calls] }, null)
       expect(await engine.object.readSnapshot()).toMatchObject({ sent: 1, failed: 0 })
     })
   })
@@ -281,6 +283,21 @@ describe('a fault of the provider', () => {
         expect([...engine.provider.reached.values()].every((times) => times === 1)).toBe(true)
       },
     )
+  })
+})
+
+describe('a late report', () => {
+  it('wakes no object whose campaign was deleted meanwhile', async () => {
+    await withCalculatedCampaign(2, false, async (engine, _, id) => {
+      const { next } = await engine.object.exchangeChunk(null, 'first')
+      await engine.object.cancel(id, 1)
+      engine.now += 600_000
+      await engine.alarm()
+      expect(await engine.object.deleteIfUnsent()).toBe(true)
+      await engine.object.exchangeChunk({ chunk: next?.chunk ?? 0, claim_id: 'first', calls: [] }, null)
+      await engine.alarm()
+      expect(engine.alarmAt).toBeNull()
+    })
   })
 })
 

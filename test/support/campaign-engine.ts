@@ -144,7 +144,7 @@ export class Engine {
   readonly #state: DurableObjectState
   /** One of this many calls to the database or to the object fails; 0 means none. */
   faultEvery = 0
-  /** Runs after each read of the database, before its rows are used. */
+  /** Runs after each call to the database, before its rows are used. */
   meanwhile: () => Promise<void> = async () => undefined
   #random: () => number
   alarmAt: number | null = null
@@ -197,6 +197,7 @@ export class Engine {
         if (fails()) throw new Dies('the database was not reached')
         const result = await env.DB.batch<T>(statements)
         if (fails()) throw new Dies('the answer of the database was lost')
+        await this.meanwhile()
         return result
       },
     }

@@ -123,14 +123,16 @@ export interface CampaignSenderRpc {
   findRecipient(n: number): Promise<RecipientRow | null>
   /** Blanks the personal data of a recipient. */
   erase(n: number): Promise<ErasedRecipient>
-  /** Hands out the next chunk under a new claim. */
-  claim(claimId: string): Promise<ClaimAnswer>
   /**
-   * Skips excluded recipients just before the first call. Returns false when the claim is over or the campaign stopped.
+   * Records the results of a chunk, and hands out the next one under the new claim. `report` is null for the first chunk
+   * of a consumer, and `claimId` for a consumer whose time is over.
    */
-  begin(chunk: number, claimId: string, excluded: readonly ExcludedRecipient[]): Promise<boolean>
-  /** Records the results of a chunk and hands out the next one under the new claim. */
-  report(report: ChunkReport, claimId: string): Promise<ClaimAnswer>
+  exchangeChunk(report: ChunkReport | null, claimId: string | null): Promise<ClaimAnswer>
+  /**
+   * Skips excluded recipients just before the first call, and remembers that calls may be made. Returns false when the
+   * claim is over or the campaign stopped.
+   */
+  beginCalls(chunk: number, claimId: string, excluded: readonly ExcludedRecipient[]): Promise<boolean>
   /** Records events of recipients. Returns those who bounced or complained. */
   applyEvents(events: readonly RecipientEvent[]): Promise<AffectedRecipient[]>
 }

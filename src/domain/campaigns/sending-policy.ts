@@ -4,7 +4,7 @@ import type { SendResult } from '../messaging/messaging.ts'
 /** When the answer to a call is lost, the result is unknown for every recipient of the chunk. So chunks are small. */
 const maxChunkSize = 100
 /**
- * Each chunk costs three round trips, so it has this many recipients even when the provider takes only a few messages a
+ * Each chunk costs up to three round trips, so it has this many recipients even when the provider takes only a few messages a
  * call. It does not have more, because without deduplication the result of all of them is unknown when a consumer dies.
  */
 const minChunkSize = 50
@@ -116,8 +116,6 @@ export interface ChunkReport {
   claim_id: string
   /** The recipients of each call in order, with their results. */
   calls: { n: number; result: SendResult }[][]
-  /** Whether the consumer wants another chunk. */
-  claims_next: boolean
 }
 
 export interface ClaimAnswer {

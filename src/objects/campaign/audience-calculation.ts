@@ -1,26 +1,15 @@
 import type { JobCtx } from '../../context.ts'
 import { zeroCounters } from '../../domain/campaigns/counters.ts'
 import { retryableReasons } from '../../domain/campaigns/sending-policy.ts'
-import {
-  advanceAudience,
-  type CampaignRow,
-  storeContentSnapshot,
-  snapshotCalculatedSegment,
-  listAudience,
-  readCampaign,
-} from '../../modules/campaigns/index.ts'
+import { advanceAudience, type AudienceProgress } from '../../modules/campaigns/index.ts'
 import type { ChunkDispatcher } from './chunk-dispatcher.ts'
-import type { CampaignRecord } from './schema.ts'
 import type { RecipientStore } from './recipient-store.ts'
+import type { CampaignRecord } from './schema.ts'
 
-const membersPerPage = 1000
 /** An alarm calculates for this long, so that calls from outside are not delayed for long. */
 const alarmTimeMs = 10_000
 
-/**
- * Finds the recipients and texts of a campaign: it stores a snapshot of the content, recalculates the segment, and adds
- * the members page by page. A step that did not finish is repeated.
- */
+/** Has the content and the audience of a campaign prepared step by step, and stores its recipients. */
 export class AudienceCalculation {
   readonly #job: JobCtx
   readonly #store: RecipientStore
@@ -32,73 +21,51 @@ export class AudienceCalculation {
     this.#dispatcher = dispatcher
   }
 
+  /** A step that did not finish is repeated. */
   async advance(): Promise<void> {
     const endsAt = this.#job.now() + alarmTimeMs
     for (let hasMore = true; hasMore && this.#job.now() < endsAt;) {
       const record = this.#store.readRecord()
       if (record?.status !== 'calculating') return
-      const row = await readCampaign(this.#job, record.campaign_id)
-      if (!row || row.run !== record.run) return
-      hasMore = await this.#step(record, row)
+      const progress = await advanceAudience(this.#job, record)
+      hasMore = this.#store.transaction(() => this.#write(record, progress))
     }
   }
 
-  /** Returns whether the next step can follow at once. */
-  async #step(record: CampaignRecord, row: CampaignRow): Promise<boolean> {
-    switch (record.step) {
-      case 'content': {
-        const { error } = await storeContentSnapshot(this.#job, row, record.run)
-        return this.#commit(
-          record,
-          error
-            ? () => this.#fail(error)
-            : () => this.#store.changeRecord({ content_run: record.run, step: 'segment' }),
-        )
+  /**
+   * Stores the progress of a step, unless the campaign was stopped meanwhile. Returns whether the next step can follow
+   * at once.
+   */
+  #write({ run }: CampaignRecord, progress: AudienceProgress): boolean {
+    const record = this.#store.readRecord()
+    if (record?.status !== 'calculating' || record.run !== run) return false
+    switch (progress.type) {
+      case 'overtaken':
+        return false
+      case 'failed':
+        this.#fail(progress.error)
+        return false
+      case 'content_stored':
+        this.#store.changeRecord({ content_run: run, step: 'segment' })
+        return true
+      case 'segment_calculating':
+        this.#store.changeRecord({ segment_epoch: progress.epoch }, { isVisible: false })
+        return progress.has_more
+      case 'segment_calculated': {
+        const { epoch, count } = progress
+        this.#store.removeUnsent(retryableReasons)
+        this.#store.changeRecord({ step: 'members', segment_epoch: epoch, added_up_to: 0, user_count: count })
+        return true
       }
-      case 'segment': {
-        const audience = await advanceAudience(this.#job, row, record.segment_epoch)
-        if ('error' in audience) return this.#commit(record, () => this.#fail(audience.error))
-        if (!audience.is_ready) {
-          this.#commit(record, () => this.#store.changeRecord({ segment_epoch: audience.epoch }, { isVisible: false }))
-          return audience.has_more
-        }
-        await this.#job.db.batch([snapshotCalculatedSegment(row, audience.epoch)])
-        return this.#commit(record, () => {
-          this.#store.removeUnsent(retryableReasons)
-          this.#store.changeRecord({
-            step: 'members',
-            segment_epoch: audience.epoch,
-            added_up_to: 0,
-            user_count: audience.count,
-          })
-        })
-      }
-      default: {
-        const page = await listAudience(this.#job, row, {
-          epoch: record.segment_epoch,
-          after: record.added_up_to,
-          limit: membersPerPage,
-        })
-        // Another calculation of the segment has deleted the members, so this one begins again.
-        if (page === null)
-          return this.#commit(record, () => this.#store.changeRecord({ step: 'segment', segment_epoch: 0 }))
-        return this.#commit(record, () => {
-          this.#store.addRecipients(page.people, record.channel)
-          if (page.after === null) this.#finish()
-          else this.#store.changeRecord({ added_up_to: page.after })
-        })
-      }
+      case 'members_deleted':
+        this.#store.changeRecord({ step: 'segment', segment_epoch: 0 })
+        return true
+      case 'members':
+        this.#store.addRecipients(progress.people, record.channel)
+        if (progress.after === null) this.#finish()
+        else this.#store.changeRecord({ added_up_to: progress.after })
+        return true
     }
-  }
-
-  /** Writes the result of a step, unless the campaign was stopped meanwhile. */
-  #commit({ run }: CampaignRecord, write: () => void): boolean {
-    return this.#store.transaction(() => {
-      const record = this.#store.readRecord()
-      if (record?.status !== 'calculating' || record.run !== run) return false
-      write()
-      return true
-    })
   }
 
   #finish(): void {

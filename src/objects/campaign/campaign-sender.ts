@@ -1,5 +1,6 @@
 import { DurableObject } from 'cloudflare:workers'
 import type { JobCtx } from '../../context.ts'
+import type { RecipientOutcome } from '../../domain/campaigns/chunk-report.ts'
 import { countPending } from '../../domain/campaigns/counters.ts'
 import { isRunning } from '../../domain/campaigns/lifecycle.ts'
 import type { RecipientEvent } from '../../domain/campaigns/recipient-events.ts'
@@ -22,7 +23,7 @@ import {
 import { CampaignCoordinator } from './coordinator.ts'
 import { selectRecipients } from './recipient-list.ts'
 import { RecipientStore } from './recipient-store.ts'
-import { type ObjectStorage, type RecipientOutcome, toSnapshot } from './schema.ts'
+import { type ObjectStorage, toSnapshot } from './schema.ts'
 
 /** The Durable Object of a campaign. */
 export class CampaignSenderObject<Bindings> extends DurableObject<Bindings> implements CampaignSenderRpc {
@@ -91,22 +92,16 @@ export class CampaignSenderObject<Bindings> extends DurableObject<Bindings> impl
     return recipient
   }
 
-  async claim(claimId: string): Promise<ClaimAnswer> {
-    const answer = this.#coordinator.dispatcher.claim(claimId, this.#job.now())
-    this.#coordinator.noteConsumer()
-    return answer
-  }
-
-  async begin(chunk: number, claimId: string, excluded: readonly ExcludedRecipient[]): Promise<boolean> {
-    return this.#coordinator.dispatcher.begin(chunk, claimId, excluded, this.#job.now())
-  }
-
-  async report(report: ChunkReport, claimId: string): Promise<ClaimAnswer> {
+  async exchangeChunk(report: ChunkReport | null, claimId: string | null): Promise<ClaimAnswer> {
     const now = this.#job.now()
-    const answer = this.#coordinator.dispatcher.report(report, claimId, now)
-    if (!isRunning(this.#store.readRecord()?.status ?? '')) await this.#coordinator.wakeBy(now)
+    const answer = this.#coordinator.dispatcher.exchange(report, claimId, now)
+    if (report && !isRunning(this.#store.readRecord()?.status ?? '')) await this.#coordinator.wakeBy(now)
     this.#coordinator.noteConsumer()
     return answer
+  }
+
+  async beginCalls(chunk: number, claimId: string, excluded: readonly ExcludedRecipient[]): Promise<boolean> {
+    return this.#coordinator.dispatcher.begin(chunk, claimId, excluded, this.#job.now())
   }
 
   async applyEvents(events: readonly RecipientEvent[]): Promise<AffectedRecipient[]> {

@@ -1,25 +1,27 @@
 import {
-  type ChunkAttempt,
+  evaluateReport,
+  listSent,
+  type RecipientOutcome,
+  type RetryChunk,
+} from '../../domain/campaigns/chunk-report.ts'
+import { countPending } from '../../domain/campaigns/counters.ts'
+import { readPerson } from '../../domain/campaigns/sender.ts'
+import {
+  chunkClaimMs,
+  type ChunkReport,
   type ClaimAnswer,
   computeChunkSize,
-  isRepeatable,
-  isUntried,
-  chunkClaimMs,
   type ExcludedRecipient,
-  maxConcurrency,
-  type ChunkReport,
-  judgeResult,
+  isRepeatable,
 } from '../../domain/campaigns/sending-policy.ts'
-import { type Channel, describeSendFault } from '../../domain/messaging/messaging.ts'
+import type { Channel } from '../../domain/messaging/messaging.ts'
 import { noWait } from '../../domain/waiting.ts'
-import { readPerson } from '../../domain/campaigns/sender.ts'
-import { countPending } from '../../domain/campaigns/counters.ts'
-import type { CampaignRecord, RecipientOutcome } from './schema.ts'
+import { type Chunk, ChunkStore, type ChunkClaimTerms, readMembers } from './chunk-store.ts'
 import type { RecipientStore } from './recipient-store.ts'
-import { type Chunk, ChunkStore, type ChunkClaimTerms, type RetryChunk, readMembers } from './chunk-store.ts'
+import type { CampaignRecord } from './schema.ts'
 
-/** What the provider of the campaign's channel can do. */
-export interface ChannelProvider {
+/** What the provider of a channel can do. */
+interface ChannelProvider {
   batch: number
   deduplicates: boolean
   reportsDelivery: boolean
@@ -29,79 +31,30 @@ const unknownResult = 'The consumer that sent this message never reported a resu
 
 const toSkipped = ({ reason }: ExcludedRecipient): RecipientOutcome => ({ to: 'skipped', reason, code: '', detail: '' })
 
-/** The changes that follow from a report. `halt_reason` is set when nothing more can be sent. */
-interface ReportChanges {
-  outcomes: Map<number, RecipientOutcome>
-  retries: RetryChunk[]
-  halt_reason: string | null
-  paused_until: number
-  concurrency: number
-}
-
-/** What follows from the results of one call. */
-interface CallVerdict {
-  outcomes: Map<number, RecipientOutcome>
-  /** Recipients for whom the same call has to be repeated. */
-  exactRetries: number[]
-  /** Recipients who got no message, so that any later call may contain them. */
-  freshRetries: number[]
-  /** When the retries may begin. */
-  notBefore: number
-  /** What the provider does wrong, so that the call is made again. */
-  fault: string | null
-  /** Why nothing more can be sent; null when it can. */
-  haltReason: string | null
-  isRateLimited: boolean
-}
-
-function judgeCall(call: ChunkReport['calls'][number], attempt: ChunkAttempt, channel: Channel): CallVerdict {
-  const verdict: CallVerdict = {
-    outcomes: new Map(),
-    exactRetries: [],
-    freshRetries: [],
-    notBefore: attempt.now,
-    fault: null,
-    haltReason: null,
-    isRateLimited: call.some(({ result }) => !result.ok && result.kind === 'rate_limited'),
-  }
-  for (const { n, result } of call) {
-    const resultVerdict = judgeResult(result, attempt)
-    switch (resultVerdict.to) {
-      case 'sent':
-        verdict.outcomes.set(n, { ...resultVerdict, at: attempt.now })
-        break
-      case 'failed':
-        verdict.outcomes.set(n, resultVerdict)
-        break
-      case 'retry':
-        verdict[resultVerdict.is_exact ? 'exactRetries' : 'freshRetries'].push(n)
-        verdict.notBefore = Math.max(verdict.notBefore, resultVerdict.at)
-        if (!result.ok && !isUntried(result.code)) verdict.fault = describeSendFault(channel, result)
-        break
-      case 'halted':
-        verdict[attempt.is_repeat ? 'exactRetries' : 'freshRetries'].push(n)
-        verdict.haltReason = resultVerdict.detail
-    }
-  }
-  return verdict
-}
-
 /** Hands out the pending recipients of a campaign in chunks and records the results. */
 export class ChunkDispatcher {
   readonly #store: RecipientStore
   readonly #chunks: ChunkStore
-  readonly #provider: ChannelProvider
+  readonly #providers: Readonly<Record<Channel, ChannelProvider>>
 
-  constructor(store: RecipientStore, provider: ChannelProvider) {
+  constructor(store: RecipientStore, providers: Readonly<Record<Channel, ChannelProvider>>) {
     this.#store = store
     this.#chunks = new ChunkStore(store.storage.sql)
-    this.#provider = provider
+    this.#providers = providers
   }
 
-  claim(claimId: string, now: number): ClaimAnswer {
+  #getProvider(record = this.#store.readRecord()): ChannelProvider {
+    return this.#providers[record?.channel ?? 'email']
+  }
+
+  /** Records a report, if there is one, and then claims the next chunk, if there is a claim id for it. */
+  exchange(report: ChunkReport | null, claimId: string | null, now: number): ClaimAnswer {
     return this.#store.transaction(() => {
+      if (report) this.#recordReport(report, now)
       this.endExpiredClaims(now)
-      return this.#claimNext(claimId, now)
+      const answer = this.#claimNext(claimId, now)
+      if (report) this.finishIfDone(now)
+      return answer
     })
   }
 
@@ -119,29 +72,29 @@ export class ChunkDispatcher {
     })
   }
 
-  report(report: ChunkReport, claimId: string, now: number): ClaimAnswer {
-    return this.#store.transaction(() => {
-      this.#recordReport(report, now)
-      this.endExpiredClaims(now)
-      const answer = this.#claimNext(report.claims_next ? claimId : null, now)
-      this.finishIfDone(now)
-      return answer
-    })
-  }
-
   /** Records results. A report that comes after the end of its claim only records messages that were sent. */
-  #recordReport(report: ChunkReport, now: number): void {
+  #recordReport({ calls, chunk: number, claim_id }: ChunkReport, now: number): void {
     const record = this.#store.readRecord()
     if (!record) return
-    const chunk = this.#chunks.findHeld(report.chunk, report.claim_id)
-    const changes = this.#evaluateReport(record, chunk, report, now)
-    const { outcomes, retries, halt_reason, paused_until, concurrency } = changes
-    this.#store.recordOutcomes(outcomes, !this.#provider.reportsDelivery)
-    if (!chunk) return
+    const { deduplicates, reportsDelivery } = this.#getProvider(record)
+    const chunk = this.#chunks.findHeld(number, claim_id)
+    if (!chunk) return this.#store.recordOutcomes(listSent(calls, now), !reportsDelivery)
+    const { outcomes, retries, halt_reason, pace } = evaluateReport(
+      calls,
+      {
+        members: readMembers(chunk),
+        is_repeat: chunk.is_repeat === 1,
+        tries: chunk.tries,
+        first_tried_at: chunk.first_tried_at ?? now,
+      },
+      { now, channel: record.channel, deduplicates, pace: record },
+    )
+    this.#store.recordOutcomes(outcomes, !reportsDelivery)
     this.#chunks.remove(chunk.number)
     // After the campaign stopped, the next run makes new chunks of everybody who cannot have got a message.
     const isSending = record.status === 'sending' && halt_reason === null
     for (const retry of retries) if (retry.is_exact || isSending) this.#chunks.addRetry(chunk, retry)
+    const { paused_until, concurrency } = pace
     if (paused_until !== record.paused_until || concurrency !== record.concurrency)
       this.#store.changeRecord({ paused_until, concurrency }, { isVisible: false })
     this.#updateWait(retries, paused_until, now)
@@ -169,53 +122,14 @@ export class ChunkDispatcher {
     })
   }
 
-  #evaluateReport(record: CampaignRecord, chunk: Chunk | null, report: ChunkReport, now: number): ReportChanges {
-    const changes: ReportChanges = {
-      outcomes: new Map(),
-      retries: [],
-      halt_reason: null,
-      paused_until: record.paused_until,
-      concurrency: Math.min(maxConcurrency, record.concurrency + 1),
-    }
-    const tries = chunk?.tries ?? 1
-    const attempt = {
-      now,
-      is_repeat: chunk?.is_repeat === 1,
-      tries: tries - 1,
-      first_tried_at: chunk?.first_tried_at ?? now,
-      deduplicates: this.#provider.deduplicates,
-    }
-    for (const call of report.calls) {
-      const verdict = judgeCall(call, attempt, record.channel)
-      const { outcomes, exactRetries, freshRetries, notBefore, haltReason, isRateLimited, fault } = verdict
-      for (const [n, outcome] of outcomes) if (chunk || outcome.to === 'sent') changes.outcomes.set(n, outcome)
-      if (!chunk) continue
-      changes.halt_reason = haltReason ?? changes.halt_reason
-      if (isRateLimited) {
-        changes.paused_until = Math.max(changes.paused_until, notBefore)
-        changes.concurrency = Math.max(1, Math.floor(record.concurrency / 2))
-      }
-      // A rate limit does not count as a try.
-      const retry = { not_before: notBefore, tries: tries - Number(isRateLimited), fault }
-      // A repeated call needs the same messages, so it includes recipients whose result is known.
-      if (exactRetries.length) changes.retries.push({ ...retry, members: call.map(({ n }) => n), is_exact: true })
-      else if (freshRetries.length) changes.retries.push({ ...retry, members: freshRetries, is_exact: false })
-    }
-    const reportedNumbers = new Set(report.calls.flat().map(({ n }) => n))
-    const unreportedNumbers = chunk ? readMembers(chunk).filter((n) => !reportedNumbers.has(n)) : []
-    // A consumer that reports other calls of the chunk did not make those of unreported members.
-    const retry = { members: unreportedNumbers, is_exact: attempt.is_repeat, not_before: now, fault: null }
-    if (unreportedNumbers.length) changes.retries.push({ ...retry, tries: tries - Number(reportedNumbers.size > 0) })
-    return changes
-  }
-
   /**
    * Ends expired claims. A chunk that cannot have been sent is ready again. A chunk that may have been sent is repeated
    * unchanged, or given up when the provider does not deduplicate.
    */
   endExpiredClaims(now: number): void {
-    const { deduplicates } = this.#provider
-    const isCancelled = this.#store.readRecord()?.status === 'cancelled'
+    const record = this.#store.readRecord()
+    const { deduplicates } = this.#getProvider(record)
+    const isCancelled = record?.status === 'cancelled'
     for (const chunk of this.#chunks.listExpired(now)) {
       const mayHaveBeenSent = deduplicates || chunk.state === 'begun' || chunk.is_repeat === 1
       if (mayHaveBeenSent && (!deduplicates || isCancelled)) this.#giveUp(chunk)
@@ -272,7 +186,7 @@ export class ChunkDispatcher {
   /** Narrows a chunk to its pending members. Deletes it and returns false when none of it has to be sent. */
   #narrow(chunk: Chunk, now: number): boolean {
     const pendingNumbers = this.#listPending(chunk)
-    const { deduplicates } = this.#provider
+    const { deduplicates } = this.#getProvider()
     const { tries } = chunk
     const attempt = { now, tries, is_repeat: true, first_tried_at: chunk.first_tried_at ?? now, deduplicates }
     if (pendingNumbers.length === 0) {
@@ -292,7 +206,7 @@ export class ChunkDispatcher {
 
   /** Makes a chunk of the next pending recipients. After the last one, the cursor stops further searches. */
   #addChunk(record: CampaignRecord, claim: ChunkClaimTerms): Chunk | null {
-    const members = this.#store.listPending(record, computeChunkSize(this.#provider.batch))
+    const members = this.#store.listPending(record, computeChunkSize(this.#getProvider(record).batch))
     this.#store.changeRecord({ chunked_up_to: members.at(-1) ?? Number.MAX_SAFE_INTEGER }, { isVisible: false })
     return members.length ? this.#chunks.addClaimed(record, members, claim) : null
   }
@@ -317,7 +231,7 @@ export class ChunkDispatcher {
     return this.#chunks.count()
   }
 
-  /** Whether a consumer would get a chunk now. */
+  /** True if a consumer would get a chunk now. */
   isWaiting(now: number): boolean {
     const record = this.#store.readRecord()
     if (record?.status !== 'sending' || record.paused_until > now || this.#chunks.countHeld(now) >= record.concurrency)
@@ -325,7 +239,7 @@ export class ChunkDispatcher {
     return this.#chunks.findReady(now) !== undefined || this.#store.listPending(record, 1).length > 0
   }
 
-  /** Whether a consumer holds a chunk, or would get one. */
+  /** True if a consumer holds a chunk, or would get one. */
   isBusy(now: number): boolean {
     return this.#chunks.countHeld(now) > 0 || this.isWaiting(now)
   }

@@ -1,3 +1,4 @@
+import type { RetryChunk } from '../../domain/campaigns/chunk-report.ts'
 import { isNumbers, readJson } from '../../domain/text/json.ts'
 import type { CampaignRecord } from './schema.ts'
 
@@ -23,15 +24,6 @@ export interface Chunk {
   claim_id: string | null
   claimed_until: number | null
   /** What the provider did wrong at the last try. Null: nothing is known to be wrong. */
-  fault: string | null
-}
-
-export interface RetryChunk {
-  members: readonly number[]
-  /** Whether the same call has to be repeated. */
-  is_exact: boolean
-  tries: number
-  not_before: number
   fault: string | null
 }
 

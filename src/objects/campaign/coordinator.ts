@@ -3,20 +3,18 @@ import { isRunning } from '../../domain/campaigns/lifecycle.ts'
 import { retryableReasons } from '../../domain/campaigns/sending-policy.ts'
 import { noWait } from '../../domain/waiting.ts'
 import {
-  type CampaignRow,
   enqueueConsumers,
-  projectSnapshot,
   projectEngagement,
-  readCampaign,
-  startDueCampaign,
+  projectSnapshot,
+  type RequestedRun,
+  readRequestedRun,
 } from '../../modules/campaigns/index.ts'
 import { AudienceCalculation } from './audience-calculation.ts'
 import { ChunkDispatcher } from './chunk-dispatcher.ts'
+import { computeNextAlarm, projectEveryMs } from './next-alarm.ts'
 import type { RecipientStore } from './recipient-store.ts'
 import { type ObjectStorage, toSnapshot } from './schema.ts'
 
-/** The campaign's row is at most this far behind the object. */
-const projectEveryMs = 2000
 /** Each alarm first sets another one this much later, in case it is interrupted. */
 const recoveryMs = 5000
 /** After this time without a consumer, the queue messages count as lost. */
@@ -29,9 +27,11 @@ const engagementChangesAtOnce = 20
  * consumers and projects its state into the database.
  */
 export class CampaignCoordinator {
+  readonly dispatcher: ChunkDispatcher
   readonly #storage: ObjectStorage
   readonly #job: JobCtx
   readonly #store: RecipientStore
+  readonly #audience: AudienceCalculation
   #enqueuedAt = 0
   #wakeCount = 0
 
@@ -39,12 +39,8 @@ export class CampaignCoordinator {
     this.#storage = storage
     this.#job = job
     this.#store = store
-  }
-
-  /** Creates a new dispatcher each time, because the provider depends on the campaign's channel. */
-  get dispatcher(): ChunkDispatcher {
-    const { email, sms } = this.#job
-    return new ChunkDispatcher(this.#store, this.#store.readRecord()?.channel === 'sms' ? sms : email)
+    this.dispatcher = new ChunkDispatcher(store, { email: job.email, sms: job.sms })
+    this.#audience = new AudienceCalculation(job, store, this.dispatcher)
   }
 
   /** Sets an alarm that reads the campaign's row. */
@@ -73,36 +69,31 @@ export class CampaignCoordinator {
   async alarm(): Promise<void> {
     const wakeCount = this.#wakeCount
     await this.#storage.setAlarm(this.#job.now() + recoveryMs)
-    await this.#startIfRequested()
-    const record = this.#store.readRecord()
-    if (!record) return
-    if (record.status === 'calculating')
-      await new AudienceCalculation(this.#job, this.#store, this.dispatcher).advance()
+    const scheduledAt = await this.#startRequestedRun()
+    await this.#audience.advance()
     await this.#enqueueConsumers()
     await this.#project()
-    await this.#setNextAlarm(wakeCount)
+    await this.#setNextAlarm(wakeCount, scheduledAt)
   }
 
-  /** Starts the run that the campaign's row requests, and a scheduled campaign that is due. */
-  async #startIfRequested(): Promise<void> {
+  /** Starts the run that the campaign's row requests. Returns when the campaign is due, if it is scheduled. */
+  async #startRequestedRun(): Promise<number | null> {
     const record = this.#store.readRecord()
-    if (!record || isRunning(record.status)) return
-    const now = this.#job.now()
-    let row = await readCampaign(this.#job, record.campaign_id)
-    if (row?.status === 'scheduled' && (row.scheduled_at ?? 0) <= now) row = await startDueCampaign(this.#job, row.id)
-    if (row?.status === 'scheduled') await this.#storage.setAlarm(row.scheduled_at ?? now)
-    if (row && isRunning(row.status)) this.#start(row)
+    if (!record || isRunning(record.status)) return null
+    const request = await readRequestedRun(this.#job, record.campaign_id)
+    if (request && isRunning(request.status)) this.#start(request)
+    return request?.status === 'scheduled' ? request.scheduled_at : null
   }
 
-  #start(row: CampaignRow): void {
+  #start(request: RequestedRun): void {
     this.#store.transaction(() => {
-      const record = this.#store.ensureRecord(row.id)
-      if (record.run >= row.run) return
-      const isRetry = row.status === 'sending'
+      const record = this.#store.ensureRecord(request.id)
+      if (record.run >= request.run) return
+      const isRetry = request.status === 'sending'
       this.dispatcher.deleteUnsentChunks()
       this.#store.changeRecord({
-        run: row.run,
-        channel: row.channel,
+        run: request.run,
+        channel: request.channel,
         status: isRetry ? 'sending' : 'calculating',
         step: isRetry ? '' : 'content',
         error_message: '',
@@ -150,30 +141,20 @@ export class CampaignCoordinator {
     }
   }
 
-  /**
-   * Sets the alarm for the next work, or deletes it. A `wake` since `wakeCount` was read needs another alarm at once.
-   */
-  async #setNextAlarm(wakeCount: number): Promise<void> {
-    const before = this.#store.readRecord()
-    const row = before && !isRunning(before.status) ? await readCampaign(this.#job, before.campaign_id) : null
-    // Nothing is awaited from here on, so the record includes everything that happened while the row was read.
+  /** Sets the alarm for the next work, or deletes it. A `wake` since `wakeCount` was read needs another alarm at once. */
+  async #setNextAlarm(wakeCount: number, scheduledAt: number | null): Promise<void> {
     const record = this.#store.readRecord()
-    if (!record) return
     const now = this.#job.now()
-    const nextChunkAt = this.dispatcher.findNextTime()
-    const times = [nextChunkAt]
-    if (this.#wakeCount !== wakeCount) times.push(now)
-    if (row?.status === 'scheduled') times.push(row.scheduled_at)
-    if (this.#store.isProjectionBehind()) times.push(record.projected_at + projectEveryMs)
-    if (record.status === 'calculating') times.push(now)
-    // Consumers at work change the counters, which have to be projected. While the provider is paused nothing changes.
-    if (record.status === 'sending') {
-      const isPaused = record.paused_until > now
-      if (this.dispatcher.isBusy(now) || (nextChunkAt === null && !isPaused)) times.push(now + projectEveryMs)
-      else if (isPaused) times.push(record.paused_until)
-    }
-    const next = times.filter((at) => at !== null).toSorted((a, b) => a - b)[0]
-    if (next === undefined) await this.#storage.deleteAlarm()
-    else await this.#storage.setAlarm(Math.max(next, now + 50))
+    const at =
+      record &&
+      computeNextAlarm(record, {
+        now,
+        isWoken: this.#wakeCount !== wakeCount,
+        scheduledAt,
+        nextChunkAt: this.dispatcher.findNextTime(),
+        isBusy: this.dispatcher.isBusy(now),
+        isProjectionBehind: this.#store.isProjectionBehind(),
+      })
+    await (at === null ? this.#storage.deleteAlarm() : this.#storage.setAlarm(at))
   }
 }

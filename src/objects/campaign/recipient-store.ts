@@ -1,3 +1,4 @@
+import type { RecipientOutcome } from '../../domain/campaigns/chunk-report.ts'
 import { type RecipientEvent, computeStampChanges, type Stamps } from '../../domain/campaigns/recipient-events.ts'
 import {
   type AffectedRecipient,
@@ -12,13 +13,7 @@ import { buildSearchColumns } from '../../domain/accounts/users.ts'
 import type { Counters } from '../../domain/campaigns/counters.ts'
 import { quoteChunkState } from './chunk-store.ts'
 import { EngagementStore } from './engagement-store.ts'
-import {
-  type CampaignRecord,
-  quoteRecipientState,
-  schema,
-  type RecipientOutcome,
-  type ObjectStorage,
-} from './schema.ts'
+import { type CampaignRecord, quoteRecipientState, schema, type ObjectStorage } from './schema.ts'
 
 type SentOutcome = { n: number } & Extract<RecipientOutcome, { to: 'sent' }>
 type UnsentOutcome = { n: number } & Exclude<RecipientOutcome, { to: 'sent' }>

@@ -1,6 +1,6 @@
 import { stampNames } from '../../domain/campaigns/recipient-events.ts'
 import type { CampaignSnapshot } from '../../domain/campaigns/sender.ts'
-import type { Reason, RecipientState } from '../../domain/campaigns/sending-policy.ts'
+import type { RecipientState } from '../../domain/campaigns/sending-policy.ts'
 import { type Counters, counterNames } from '../../domain/campaigns/counters.ts'
 import type { CampaignStatus } from '../../domain/campaigns/lifecycle.ts'
 import { noWait, pickWait, type Wait } from '../../domain/waiting.ts'
@@ -111,10 +111,6 @@ export interface CampaignRecord extends Counters, Wait {
   projected_revision: number
   projected_at: number
 }
-
-export type RecipientOutcome =
-  | { to: 'sent'; provider_id: string | null; at: number }
-  | { to: 'failed' | 'skipped'; reason: Reason; code: string; detail: string }
 
 export const toSnapshot = (record: CampaignRecord): CampaignSnapshot => ({
   ...(Object.fromEntries(counterNames.map((name) => [name, record[name]])) as unknown as Counters),

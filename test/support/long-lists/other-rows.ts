@@ -3,7 +3,7 @@ import { failReasons, skipReasons } from '../../../src/domain/campaigns/sending-
 import { recipientEventTypes } from '../../../src/domain/campaigns/recipient-events.ts'
 import { filePurposes } from '../../../src/domain/files/files.ts'
 import { buildSearchText } from '../../../src/domain/text/fold.ts'
-import type { RecipientOutcome } from '../../../src/objects/campaign/schema.ts'
+import type { RecipientOutcome } from '../../../src/domain/campaigns/chunk-report.ts'
 import { deliveryStatuses } from '../../../src/domain/webhooks/webhooks.ts'
 import { seedEntries } from '../seeding/audit-log.ts'
 import { seedFiles } from '../seeding/files.ts'

@@ -37,7 +37,7 @@ const segmentFields = {
   error_message: segments.error_message,
 }
 
-export type AudienceState =
+export type CalculationState =
   | { error: string }
   /** `epoch` is the calculation to wait for. It is 0 while none has begun. */
   | { is_ready: false; epoch: number; has_more: boolean }
@@ -56,7 +56,11 @@ const calculationMs = 1000
  * Advances the calculation of the campaign's segment for about a second. `awaitedEpoch` is the calculation that was begun for
  * this run; the result of an earlier one may be out of date.
  */
-export async function advanceAudience(job: JobCtx, row: CampaignRow, awaitedEpoch: number): Promise<AudienceState> {
+export async function advanceCalculation(
+  job: JobCtx,
+  row: CampaignRow,
+  awaitedEpoch: number,
+): Promise<CalculationState> {
   const segment = await findSegment(job, row)
   if (!segment) return { error: 'The segment was deleted.' }
   if (segment.communication_channel !== row.channel)

@@ -100,7 +100,7 @@ export async function sendChunk(job: JobCtx, sender: CampaignSenderRpc, claim: C
   const { campaign_id } = claim
   const { deduplicates } = isEmail ? job.email : job.sms
   const needsBegin = !deduplicates || excluded.length > 0
-  if (needsBegin && !(await sender.begin(claim.chunk, claim.claim_id, excluded))) return []
+  if (needsBegin && !(await sender.beginCalls(claim.chunk, claim.claim_id, excluded))) return []
   const excludedNumbers = new Set(excluded.map(({ n }) => n))
   const recipients = claim.recipients.filter(({ n }) => !excludedNumbers.has(n))
   const chunk = { job, claim: { ...claim, recipients }, contents }

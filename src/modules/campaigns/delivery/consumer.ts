@@ -10,15 +10,11 @@ const chunksAtOnce = 4
 
 /** Sends chunk after chunk: each report claims the next one. Returns whether another consumer would get a chunk. */
 async function sendChunksInTurn(job: JobCtx, sender: CampaignSenderRpc, endsAt: number): Promise<boolean> {
-  let answer = await sender.claim(job.newId('claim'))
+  let answer = await sender.exchangeChunk(null, job.newId('claim'))
   while (answer.next) {
-    const claim = answer.next
-    const calls = await sendChunk(job, sender, claim)
-    const claims_next = job.now() < endsAt
-    answer = await sender.report(
-      { chunk: claim.chunk, claim_id: claim.claim_id, calls, claims_next },
-      job.newId('claim'),
-    )
+    const { chunk, claim_id } = answer.next
+    const calls = await sendChunk(job, sender, answer.next)
+    answer = await sender.exchangeChunk({ chunk, claim_id, calls }, job.now() < endsAt ? job.newId('claim') : null)
   }
   return answer.has_more
 }

@@ -3,14 +3,32 @@ import type { JobCtx } from '../../../context.ts'
 import type { OutageRow } from '../../../db/outages.ts'
 import { campaigns } from '../../../db/schema/campaigns.ts'
 import { inWords } from '../../../db/conditions.ts'
+import { type RowOf, select } from '../../../db/select.ts'
 import { update } from '../../../db/write.ts'
 import { type CampaignStatus, runningStatuses } from '../../../domain/campaigns/lifecycle.ts'
 import { lateAfterMs, missedSchedule } from '../../../domain/campaigns/schedule.ts'
-import { type CampaignRow, readCampaign } from './campaign-row.ts'
 import { segmentSnapshotValue } from './projection.ts'
 
+const requestedRunFields = {
+  id: campaigns.id,
+  channel: campaigns.channel,
+  status: campaigns.status,
+  run: campaigns.run,
+  scheduled_at: campaigns.scheduled_at,
+}
+export type RequestedRun = RowOf<typeof requestedRunFields>
+
+/** Reads which run a campaign's row requests. A campaign that is due is started first. */
+export async function readRequestedRun(job: JobCtx, id: string): Promise<RequestedRun | null> {
+  const read = () => job.db.first(select(requestedRunFields).from(campaigns).where(eq(campaigns.id, id)))
+  const request = await read()
+  if (request?.status !== 'scheduled' || (request.scheduled_at ?? 0) > job.now()) return request ?? null
+  await startDueCampaign(job, id)
+  return (await read()) ?? null
+}
+
 /** Starts a campaign that is due, or fails it when it is long overdue. A second call changes nothing. */
-export async function startDueCampaign(job: JobCtx, id: string): Promise<CampaignRow | null> {
+async function startDueCampaign(job: JobCtx, id: string): Promise<void> {
   const now = job.now()
   const { scheduled_at } = campaigns
   const isDue = and(eq(campaigns.id, id), eq(campaigns.status, 'scheduled'), lte(scheduled_at, now))
@@ -35,7 +53,6 @@ export async function startDueCampaign(job: JobCtx, id: string): Promise<Campaig
     update(campaigns, failedColumns, and(isDue, lt(scheduled_at, now - lateAfterMs))),
     update(campaigns, { ...startedColumns, error_message: '', completed_at: null }, isDue),
   ])
-  return readCampaign(job, id)
 }
 
 const isScheduled = inWords(sql`status`, ['scheduled'] satisfies CampaignStatus[])

@@ -15,7 +15,8 @@ import { buildSearchText, buildSortKey } from '../../../../src/domain/text/fold.
 import { seedMarketingConsent } from './consents.ts'
 import type { CampaignStatus } from '../../../../src/domain/campaigns/lifecycle.ts'
 import { RecipientStore } from '../../../../src/objects/campaign/recipient-store.ts'
-import type { CampaignRecord, RecipientOutcome } from '../../../../src/objects/campaign/schema.ts'
+import type { RecipientOutcome } from '../../../../src/domain/campaigns/chunk-report.ts'
+import type { CampaignRecord } from '../../../../src/objects/campaign/schema.ts'
 
 export type CampaignRow = typeof campaigns.$inferSelect
 

@@ -1,0 +1,40 @@
+import type { CampaignRecord } from './schema.ts'
+
+/** The campaign's row is at most this far behind the object. */
+export const projectEveryMs = 2000
+/** Alarms have at least this distance, so that calls from outside get their turn. */
+const alarmDistanceMs = 50
+
+export interface AlarmReasons {
+  now: number
+  /** True if a run was requested after the alarm had read the campaign's row. */
+  isWoken: boolean
+  /** When the campaign is due, if it is scheduled. */
+  scheduledAt: number | null
+  /** When the next chunk may be claimed or the next claim ends. */
+  nextChunkAt: number | null
+  /** True if a consumer holds a chunk, or would get one. */
+  isBusy: boolean
+  isProjectionBehind: boolean
+}
+
+/** Consumers at work change the counters, which have to be projected. Nothing changes while the provider is paused. */
+function computeSendingAlarm({ paused_until }: CampaignRecord, reasons: AlarmReasons): number | null {
+  const { now, isBusy, nextChunkAt } = reasons
+  const isPaused = paused_until > now
+  if (isBusy || (nextChunkAt === null && !isPaused)) return now + projectEveryMs
+  return isPaused ? paused_until : null
+}
+
+/** Computes when the object's next alarm has to go off. Null: there is nothing to do until something happens. */
+export function computeNextAlarm(record: CampaignRecord, reasons: AlarmReasons): number | null {
+  const { now, isWoken, scheduledAt, nextChunkAt, isProjectionBehind } = reasons
+  const times = [
+    scheduledAt,
+    nextChunkAt,
+    isWoken || record.status === 'calculating' ? now : null,
+    isProjectionBehind ? record.projected_at + projectEveryMs : null,
+    record.status === 'sending' ? computeSendingAlarm(record, reasons) : null,
+  ].filter((at) => at !== null)
+  return times.length ? Math.max(Math.min(...times), now + alarmDistanceMs) : null
+}
