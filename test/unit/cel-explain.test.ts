@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { buildExplanation } from '../../src/db/cel/index.ts'
 import { checkExpression } from '../../src/domain/cel/index.ts'
-import { Expressions } from '../support/cel-expressions.ts'
-import { buildBindings, evaluatePeople } from '../support/cel-oracle.ts'
-import { now, createRandom, store, createTenant } from '../support/cel-people.ts'
-import { database } from '../support/cel-segments.ts'
+import { buildBindings } from '../support/cel/bindings.ts'
+import { Expressions } from '../support/cel/expressions.ts'
+import { database, judge } from '../support/cel/oracle.ts'
+import { now, createRandom, store, createTenant } from '../support/cel/people.ts'
 
 const tenant = createTenant('one', 12, 5)
 const { organizationId, editionId } = tenant
@@ -51,7 +51,7 @@ describe('an explanation', () => {
       explanations.forEach(({ parts, readTruths }, person) => {
         const row = rows[person]?.[0]
         if (!row) throw new Error('nobody')
-        const wanted = parts.map(({ text }) => evaluatePeople(`(${text}) && true`, people.slice(person, person + 1))[0])
+        const wanted = parts.map(({ text }) => judge(`(${text}) && true`, people.slice(person, person + 1)).truths[0])
         expect([source, readTruths(row)]).toEqual([source, wanted])
         for (const truth of readTruths(row)) results.add(truth)
       })

@@ -5,7 +5,7 @@ import { buildPredicate, type ExpressionScope } from '../../src/db/cel/index.ts'
 import { Database } from '../../src/db/database.ts'
 import { checkExpression } from '../../src/domain/cel/index.ts'
 import { newMeter } from '../../src/domain/meter.ts'
-import { store, createTenant } from '../support/cel-people.ts'
+import { store, createTenant } from '../support/cel/people.ts'
 
 const people = 60
 const tenant = createTenant('one', people, 21)

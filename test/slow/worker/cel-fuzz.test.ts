@@ -1,10 +1,10 @@
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { context, checkTypes } from '../../../src/domain/cel/index.ts'
-import { Expressions } from '../../support/cel-expressions.ts'
-import { buildBindings, evaluatePeople } from '../../support/cel-oracle.ts'
-import { now, createRandom, store, createTenant } from '../../support/cel-people.ts'
-import { evaluateSources } from '../../support/cel-segments.ts'
+import { buildBindings } from '../../support/cel/bindings.ts'
+import { Expressions } from '../../support/cel/expressions.ts'
+import { findWrongResults, judge, type Truth } from '../../support/cel/oracle.ts'
+import { createRandom, createTenant, now, store } from '../../support/cel/people.ts'
 
 const one = createTenant('one', 120, 11)
 const other = createTenant('two', 40, 12)
@@ -33,23 +33,19 @@ const scopes: [string, Place, number][] = [
 ]
 
 /** Finds expressions for which the SQL and the reference evaluation differ for some person. */
-async function mismatches(
+async function findMismatches(
   sources: readonly string[],
   scope: Place,
-  seen: (truths: (boolean | null)[]) => void = () => undefined,
+  inspect: (truths: readonly Truth[]) => void = () => undefined,
 ): Promise<string[]> {
   const people = buildBindings(one, scope)
-  const answers = await evaluateSources(sources, scope)
-  return sources.filter((source, index) => {
-    const truths = evaluatePeople(source, people)
-    seen(truths)
-    const { values, members } = answers[index] ?? { values: [], members: [] }
-    return truths.some((truth, person) => truth !== values[person] || (truth === true) !== members[person])
-  })
+  const verdicts = sources.map((source) => judge(source, people))
+  for (const { truths } of verdicts) inspect(truths)
+  return (await findWrongResults(verdicts, scope)).map(({ source }) => source)
 }
 
 /** Finds the smallest condition inside an expression that is wrong too. */
-async function shrunk(source: string, scope: Place): Promise<string> {
+async function shrink(source: string, scope: Place): Promise<string> {
   const parts: string[] = []
   for (let start = 0; start < source.length; start++)
     for (let end = start + 1; end <= source.length && parts.length < 4000; end++) {
@@ -59,7 +55,7 @@ async function shrunk(source: string, scope: Place): Promise<string> {
       if (checked?.ok && checked.expression.type === 'bool') parts.push(part)
     }
   parts.sort((a, b) => a.length - b.length)
-  return (await mismatches(parts, scope))[0] ?? source
+  return (await findMismatches(parts, scope))[0] ?? source
 }
 
 const plain = [
@@ -90,7 +86,7 @@ const plain = [
 describe('every field and function', () => {
   it.each(scopes)('agrees with the reference evaluation for every person in %s', async (_, scope) => {
     expect(plain.filter((source) => !checkTypes(source).ok)).toEqual([])
-    expect(await mismatches(plain, scope)).toEqual([])
+    expect(await findMismatches(plain, scope)).toEqual([])
   })
 })
 
@@ -107,12 +103,12 @@ describe('random expressions', () => {
         throw new Error(`${source} ${JSON.stringify(checked.errors)}`)
     }
     const split = { all: 0, differing: 0, failing: 0 }
-    const wrong = await mismatches(sources, scope, (truths) => {
+    const wrong = await findMismatches(sources, scope, (truths) => {
       split.all++
       if (truths.includes(true) && truths.includes(false)) split.differing++
       if (truths.includes(null)) split.failing++
     })
-    const smallest = await Promise.all(wrong.slice(0, 12).map((source) => shrunk(source, scope)))
+    const smallest = await Promise.all(wrong.slice(0, 12).map((source) => shrink(source, scope)))
     // Conditions with the same result for all people would prove little.
     expect(split.differing).toBeGreaterThan(split.all / 5)
     expect(split.failing).toBeGreaterThan(split.all / 5)

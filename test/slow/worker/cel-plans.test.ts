@@ -3,9 +3,9 @@ import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { buildPredicate, type ExpressionScope } from '../../../src/db/cel/index.ts'
 import { checkExpression, context, checkTypes } from '../../../src/domain/cel/index.ts'
-import { Expressions } from '../../support/cel-expressions.ts'
-import { createRandom } from '../../support/cel-people.ts'
-import { database } from '../../support/cel-segments.ts'
+import { Expressions } from '../../support/cel/expressions.ts'
+import { database } from '../../support/cel/oracle.ts'
+import { createRandom } from '../../support/cel/people.ts'
 
 const base = { organizationId: 'org_1', editionId: 'edt_1', now: 1_780_000_000_000 }
 let scope: ExpressionScope = { ...base, editions: null }

@@ -1,8 +1,6 @@
-import { celEnv, celFunc, type CelInput, CelScalar, isCelError, isCelMap, objectType, parse, plan } from '@bufbuild/cel'
-import { strings } from '@bufbuild/cel/ext'
-import { timestampFromMs, TimestampSchema } from '@bufbuild/protobuf/wkt'
-import { timestampRange } from '../../src/domain/cel/instants.ts'
-import { now, type Row, type Tenant } from './cel-people.ts'
+import type { CelInput } from '@bufbuild/cel'
+import { timestampFromMs } from '@bufbuild/protobuf/wkt'
+import { now, type Row, type Tenant } from './people.ts'
 
 export type Bindings = Record<string, CelInput>
 
@@ -148,40 +146,5 @@ export function buildBindings(
         : {}),
     }
     return { id: String(user['id']), bindings }
-  })
-}
-
-/** Tells whether a key exists, whatever its value, as the specification says. A value without keys is an error. */
-const holds = celFunc('holds', [CelScalar.DYN, CelScalar.STRING], CelScalar.BOOL, (map, key) => {
-  if (!isCelMap(map)) throw new Error('no such overload')
-  return [...map.keys()].includes(key)
-})
-
-/** Converts seconds as the specification says; the reference evaluator takes large numbers for milliseconds. */
-const timestampOf = celFunc('timestamp', [CelScalar.INT], objectType(TimestampSchema), (seconds) => {
-  const ms = seconds * 1000n
-  if (ms < timestampRange.from || ms > timestampRange.to) throw new Error('out of range')
-  return timestampFromMs(Number(ms))
-})
-
-const judge = celEnv({ funcs: [...strings, holds, timestampOf] })
-
-/**
- * Unlike the specification, the evaluator returns false for a key whose value is null, and for `has` of a value without
- * keys.
- */
-const mended = (source: string): string =>
-  source
-    .replaceAll(/\bhas\((\w+\.metadata(?:\.\w+)*)\.(\w+)\)/g, 'holds($1, "$2")')
-    .replaceAll(/("(?:\\.|[^"\\])*") in (\w+\.metadata)(?![.\w[])/g, 'holds($2, $1)')
-
-/** Evaluates an expression for each binding: true, false, or null for an error. */
-export function evaluatePeople(source: string, people: readonly { bindings: Bindings }[]): (boolean | null)[] {
-  const evaluate = plan(judge, parse(mended(source)))
-  return people.map(({ bindings }) => {
-    const result = evaluate(bindings)
-    if (isCelError(result)) return null
-    if (typeof result !== 'boolean') throw new Error(`${source} is no condition`)
-    return result
   })
 }
