@@ -186,6 +186,7 @@ export class Expressions {
         () =>
           `${this.#pick([this.#string(next), this.#timestamp(next), this.#bool(next)])} ${equality()} ${this.#json(next)}`,
         () => `${this.#nullable(next)} ${equality()} ${this.#nullable(next)}`,
+        () => `${this.#json(next)} ${equality()} ${this.#nullable(next)}`,
       ])
     const chain = () =>
       Array.from({ length: 2 + Math.floor(this.#random() * 3) }, () => `(${bool()})`).join(this.#pick([' && ', ' || ']))
