@@ -12,9 +12,3 @@ export const inWords = (column: SQL, words: readonly string[]): SQL => {
   const quotedWords = words.map((word) => `'${word.replaceAll("'", "''")}'`).join(', ')
   return words.length === 1 ? sql`${column} = ${sql.raw(quotedWords)}` : sql`${column} in (${sql.raw(quotedWords)})`
 }
-
-/** True if one of the conditions holds. */
-export const joinAlternatives = (conditions: readonly SQL[]): SQL => {
-  if (conditions.length === 0) return sql`0`
-  return conditions.length === 1 && conditions[0] ? conditions[0] : sql`(${sql.join([...conditions], sql` or `)})`
-}

@@ -2,18 +2,13 @@ import { type SQL, sql } from 'drizzle-orm'
 import { capturedStatuses, paidStatuses } from '../domain/orders/orders.ts'
 import { heldStatuses } from '../domain/orders/purchases.ts'
 import { type RefundStatus, reservedStatuses } from '../domain/refunds/refunds.ts'
-
-const oneOf = (column: SQL, values: readonly string[]): SQL =>
-  sql`${column} in (${sql.join(
-    values.map((value) => sql`${value}`),
-    sql`, `,
-  )})`
+import { inWords } from './conditions.ts'
 
 const countedStatuses: readonly RefundStatus[] = [...reservedStatuses, 'completed']
 
 /** The amount of a payment that can still be refunded, in minor units. 0 unless it was captured. */
 export const buildPaymentRemainder = (payment: SQL): SQL =>
-  sql`iif(${oneOf(sql`${payment}.status`, paidStatuses)},
+  sql`iif(${inWords(sql`${payment}.status`, paidStatuses)},
     max(0, ${payment}.amount_minor - ${payment}.refunded_minor - ${payment}.reserved_minor), 0)`
 
 /**
@@ -21,7 +16,7 @@ export const buildPaymentRemainder = (payment: SQL): SQL =>
  * customer holds the purchase. It includes the handling fee if `fees` is 1.
  */
 export const buildPurchaseShare = (purchase: SQL, fees: SQL): SQL =>
-  sql`iif(${oneOf(sql`${purchase}.status`, heldStatuses)}, max(0, ${purchase}.price_minor + ${purchase}.deposit_minor
+  sql`iif(${inWords(sql`${purchase}.status`, heldStatuses)}, max(0, ${purchase}.price_minor + ${purchase}.deposit_minor
     + ${purchase}.handling_fee_minor * ${fees} - ${purchase}.refunded_minor - ${purchase}.reserved_minor), 0)`
 
 /** The most that can be refunded for a purchase. Responses and guards use this and `buildOrderRemainder`. */
@@ -133,9 +128,9 @@ export const buildSharedRemainder = (payment: SQL, editionId: SQL): SQL =>
   sql`(select sum(sharing.amount_minor - sharing.refunded_minor - sharing.reserved_minor
       - coalesce((select sum(requested_minor - approved_minor) from refund_requests
         where transaction_id = sharing.id and source = 'provider'
-          and currency = sharing.currency and ${oneOf(sql`status`, countedStatuses)}), 0))
+          and currency = sharing.currency and ${inWords(sql`status`, countedStatuses)}), 0))
     from transactions as sharing cross join orders as sharer on sharer.id = sharing.order_id
     where sharing.organization_id = ${payment}.organization_id
       and sharing.provider_reference = ${payment}.provider_reference and sharing.reference_since is not null
       and sharing.currency = ${payment}.currency and sharer.edition_id = ${editionId}
-      and ${oneOf(sql`sharing.status`, capturedStatuses)})`
+      and ${inWords(sql`sharing.status`, capturedStatuses)})`

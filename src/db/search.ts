@@ -1,4 +1,4 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { or, type SQL, sql } from 'drizzle-orm'
 import {
   buildMatchExpression,
   encodeMark,
@@ -8,7 +8,6 @@ import {
   quotePhrase,
   type SearchTerm,
 } from '../domain/text/trigrams.ts'
-import { joinAlternatives } from './conditions.ts'
 import type { Database, Statement } from './database.ts'
 import { fold, listPhoneDigits, parsePhoneNeedles, replaceAcute } from '../domain/text/fold.ts'
 import { normalizeEmailPart } from '../domain/accounts/users.ts'
@@ -86,7 +85,7 @@ export const foldNeedle = (needle: string): string => fold(normalizeEmailPart(re
 
 /** True if a folded column contains one of the folded texts. */
 const containsAny = (column: SQL, parts: readonly string[]): SQL =>
-  joinAlternatives(parts.map((part) => contains(column, part)))
+  or(...parts.map((part) => contains(column, part))) ?? sql`0`
 
 /** The most words of a search text that are compared, so that a statement has few parameters. */
 const maxWords = 10

@@ -1,6 +1,6 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { or, type SQL, sql } from 'drizzle-orm'
 import { type Caller, type Reach, getReach, type RoleCode } from '../domain/accounts/access.ts'
-import { inList, joinAlternatives } from './conditions.ts'
+import { inList } from './conditions.ts'
 import { editions } from './schema/editions.ts'
 
 /** The conditions for the rows of a table that belong to some organisations, and to some editions. */
@@ -36,10 +36,11 @@ export function isVisibleTo(caller: Caller, table: Visibility, roles?: readonly 
 
 function buildReachCondition(reach: Extract<Reach, { all: false }>, table: Visibility): SQL {
   const editionIds = reach.editions.flatMap((grant) => grant.edition_id ?? [])
-  return joinAlternatives([
+  const conditions = [
     ...(reach.organizations.length ? [table.inOrganizations(reach.organizations)] : []),
     ...(editionIds.length ? [table.inEditions(editionIds)] : []),
-  ])
+  ]
+  return or(...conditions) ?? sql`0`
 }
 
 /** True if the operation's roles reach every row of the organisation. */

@@ -115,7 +115,7 @@ export class AppError extends Error {
   }
 }
 
-type FieldPath = readonly PropertyKey[]
+export type FieldPath = readonly PropertyKey[]
 
 /** A client's field name can be as long as a body, so errors repeat only its beginning. */
 const maxNameLength = 128

@@ -39,27 +39,33 @@ export const selectPreviousHash = (record: SQL): SQL =>
   sql`(select before.record_hash from consent_records before where before.user_id = ${record}.user_id
     and before.consent_id = ${record}.consent_id and before.number = ${record}.number - 1)`
 
-/** Holds for records that are partly hidden from the caller. The query has to join `users`. */
-export function isHidden(ctx: Ctx, record: SQL): SQL {
-  const reach = getReach(ctx.caller)
-  if (reach.all || reach.editions.length === 0) return sql`0`
-  const editions = reach.editions.flatMap((grant) => grant.edition_id ?? [])
-  return sql`not (${inList(sql`users.organization_id`, reach.organizations)}
-    or coalesce(${inList(sql`${record}.edition_id`, editions)}, 0))`
+/** The organisations and editions whose records the caller sees whole. Null: all. */
+function getRecordReach({ caller }: Ctx): { organizations: readonly string[]; editions: readonly string[] } | null {
+  const reach = getReach(caller)
+  if (reach.all) return null
+  return { organizations: reach.organizations, editions: reach.editions.flatMap((grant) => grant.edition_id ?? []) }
 }
 
-/** Decides in TypeScript what `isHidden` decides in SQL. */
-export function isRecordHidden({ caller }: Ctx, organizationId: string, editionId: string | null): boolean {
-  const reach = getReach(caller)
-  if (reach.all || reach.organizations.includes(organizationId)) return false
-  return !reach.editions.some((grant) => grant.edition_id === editionId)
+/** True for stored records that are partly hidden from the caller. The query has to join `users`. */
+export function selectIsHidden(ctx: Ctx, record: SQL): SQL {
+  const reach = getRecordReach(ctx)
+  return reach === null
+    ? sql`0`
+    : sql`not (${inList(sql`users.organization_id`, reach.organizations)}
+        or coalesce(${inList(sql`${record}.edition_id`, reach.editions)}, 0))`
+}
+
+/** True for a new record that is partly hidden from the caller. */
+export function isRecordHidden(ctx: Ctx, organizationId: string, editionId: string | null): boolean {
+  const reach = getRecordReach(ctx)
+  return reach !== null && !reach.organizations.includes(organizationId) && !reach.editions.includes(editionId ?? '')
 }
 
 /** Builds an array of a record's values. It has no names, because a function of D1 takes at most 32 arguments. */
 const buildRecordJson = (ctx: Ctx, record: SQL): SQL => {
   const columns = recordColumns.map((name) => sql`${record}.${sql.raw(name)}`)
   return sql`json_array(${sql.join(columns, sql`, `)}, ${selectPreviousHash(record)},
-    ${jsonFlag(isHidden(ctx, record))})`
+    ${jsonFlag(selectIsHidden(ctx, record))})`
 }
 
 const visibleColumns = [...recordColumns, 'previous_hash', 'is_hidden']
@@ -79,7 +85,7 @@ export const buildAnswerFields = (ctx: Ctx) => ({
   blocked_by: sql<SuppressionReason | null>`iif(consents.type = 'marketing',
     ${selectChannelBlock(sql`users`, sql`consents.channels`)}, null)`,
   confirmation_email: fromJson<EmailStateRow | null>(
-    sql`(select ${selectConfirmationEmail(sql`r.id`)} ${latestRecord} and not ${isHidden(ctx, sql`r`)})`,
+    sql`(select ${selectConfirmationEmail(sql`r.id`)} ${latestRecord} and not ${selectIsHidden(ctx, sql`r`)})`,
   ),
 })
 

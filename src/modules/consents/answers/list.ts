@@ -13,7 +13,7 @@ import {
   type AnswerRow,
   type AnswerSubject,
   buildAnswerFields,
-  isHidden,
+  selectIsHidden,
   listVisibleEditions,
   selectPreviousHash,
   type VisibleRecord,
@@ -71,7 +71,7 @@ export function listConsentRecords(
     columns: {
       ...getTableColumns(consentRecords),
       previous_hash: sql<string | null>`${selectPreviousHash(sql`consent_records`)}`,
-      is_hidden: fromFlag(isHidden(ctx, sql`consent_records`)),
+      is_hidden: fromFlag(selectIsHidden(ctx, sql`consent_records`)),
     },
     joins: sql`join ${consentRecords} on ${consentRecords.user_id} = ${answer.user_id}
         and ${consentRecords.consent_id} = ${answer.id} and ${consentRecords.number} = page.id

@@ -8,7 +8,6 @@ import { fromFlag, select } from '../../../db/select.ts'
 import { listChangeableEditions } from '../../../db/customers.ts'
 import { doesNotExist, editionArchived, type FieldError, fieldError, invalid } from '../../../domain/errors.ts'
 import { maxExternalIdLength, type StoredResult } from '../../../domain/orders/external-orders.ts'
-import { normalizePhone } from '../../../domain/accounts/users.ts'
 import { loadImportDefinitions, type ImportDefinitions } from '../../consents/index.ts'
 import { importOrders, type OrderEntry, type OrderOutcome, previewOrders } from '../../order-import/index.ts'
 import { organizationSummaryFields } from '../../organizations/index.ts'
@@ -16,6 +15,7 @@ import { pickReceiptMessage } from '../../transactional-emails/index.ts'
 import type { ImportExternalOrdersInput } from './contract.ts'
 import { parseExternalOrder } from './external-order-contract.ts'
 import { CallRecord, limitFaults } from './call-record.ts'
+import { checkConsents, normalizeCustomerPhone } from './check-edition.ts'
 import { buildReport, type ImportReport, type RunEdition } from './report.ts'
 
 interface InterruptedImport {
@@ -77,28 +77,20 @@ function readOrder(raw: unknown, index: number, edition: RunEdition): OrderEntry
   const refuse = (errors: readonly FieldError[]): OrderOutcome => buildRefusal(index, external_id, errors)
   const parsed = parseExternalOrder(raw, path)
   if ('errors' in parsed) return refuse(parsed.errors)
-  const { order } = parsed
-  const { customer } = order
-  const rawPhone = customer.phone_number
-  const phone_number = rawPhone && normalizePhone(rawPhone, edition.default_country_code)
-  const unusable_phone = phone_number === null ? rawPhone : null
-  return unusable_phone !== null && customer.email === null
-    ? refuse([fieldError([...path, 'customer', 'phone_number'], 'invalid_phone', 'This is not a phone number.')])
-    : { index, path, order: { ...order, unusable_phone, customer: { ...customer, phone_number } } }
+  const normalized = normalizeCustomerPhone(parsed.order, edition.default_country_code, path)
+  if ('error' in normalized) return refuse([normalized.error])
+  const { order } = normalized
+  const unusable_phone = order.customer.phone_number === null ? parsed.order.customer.phone_number : null
+  return { index, path, order: { ...order, unusable_phone } }
 }
 
-function checkConsents(
+function refuseWrongConsents(
   definitions: ImportDefinitions,
   candidate: OrderEntry | OrderOutcome,
 ): OrderEntry | OrderOutcome {
   if (!('order' in candidate)) return candidate
-  const { index, order } = candidate
-  const errors = Object.keys(order.consents).flatMap((key) => {
-    const definition = definitions.get(key)
-    const path = ['orders', index, 'consents', key]
-    if (!definition) return [fieldError(path, 'does_not_exist', 'This edition has no consent with this key.')]
-    return definition.is_active ? [] : [fieldError(path, 'consent_inactive', 'This consent is not active.')]
-  })
+  const { index, path, order } = candidate
+  const errors = checkConsents(definitions, order.consents, path)
   return errors.length ? buildRefusal(index, order.external_id, errors) : candidate
 }
 
@@ -122,7 +114,7 @@ async function parseOrders(
   const parsed = input.orders.map((raw, index) => readOrder(raw, index, edition))
   const keys = parsed.flatMap((entry) => ('order' in entry ? Object.keys(entry.order.consents) : []))
   const definitions = await loadImportDefinitions(ctx.db, edition, [...new Set(keys)])
-  const checked = parsed.map((entry) => checkConsents(definitions, entry))
+  const checked = parsed.map((entry) => refuseWrongConsents(definitions, entry))
   return {
     definitions,
     entries: checked.filter((entry) => 'order' in entry),

@@ -2,12 +2,12 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../../db/database.ts'
 import type { ExternalOrder } from '../../../domain/orders/external-orders.ts'
 import { type DecidedOrder, type PlacedRow, mapOrder, toWireOrder } from '../../../domain/data-imports/mapping/index.ts'
-import { normalizePhone } from '../../../domain/accounts/users.ts'
 import { parseStagedRow, type RawStagedRow } from '../background/staged.ts'
 import { findFirstRows, findFirstTickets } from './duplicate-ids.ts'
 import { loadMappedProducts, resolveProduct } from './mapped-products.ts'
 import { type ImportProblem, buildImportProblem, toProblem } from './problems.ts'
 import type { RunSetting } from './setting.ts'
+import { checkConsents, normalizeCustomerPhone } from '../external-orders/check-edition.ts'
 import { checkExternalOrder } from '../external-orders/external-order-contract.ts'
 
 export interface StagedOrder {
@@ -62,47 +62,20 @@ function resolveRows(setting: RunSetting, parsed: readonly ParsedRow[]): Resolve
   return resolved
 }
 
-function checkConsents({ definitions }: RunSetting, { consents, lines }: DecidedOrder): ImportProblem[] {
-  return Object.keys(consents).flatMap((key) => {
-    const definition = definitions.get(key)
-    const at = [lines[0] ?? 0, `consent.${key}`] as const
-    if (!definition) return [buildImportProblem(...at, 'does_not_exist', 'This edition has no consent with this key.')]
-    return definition.is_active ? [] : [buildImportProblem(...at, 'consent_inactive', 'This consent is not active.')]
-  })
-}
-
-function normalizeOrderPhone(
-  { edition }: RunSetting,
-  order: ExternalOrder,
-  line: number,
-): ExternalOrder | ImportProblem {
-  const rawPhone = order.customer.phone_number
-  if (rawPhone === null) return order
-  const phone_number = normalizePhone(rawPhone, edition.default_country_code)
-  if (phone_number === null && order.customer.email !== null)
-    return { ...order, customer: { ...order.customer, phone_number } }
-  if (phone_number === null)
-    return buildImportProblem(line, 'customer.phone_number', 'invalid_phone', 'This is not a phone number.')
-  return { ...order, customer: { ...order.customer, phone_number } }
-}
-
 function checkOrder(
   setting: RunSetting,
   mapped: DecidedOrder,
 ): { order: ExternalOrder | null; problems: ImportProblem[] } {
-  const problems = checkConsents(setting, mapped)
+  const problems = checkConsents(setting.definitions, mapped.consents, []).map((error) => toProblem(mapped, error))
   const parsed = checkExternalOrder(toWireOrder(mapped))
   if ('errors' in parsed)
     return { order: null, problems: [...problems, ...parsed.errors.map((error) => toProblem(mapped, error))] }
   const { total_header } = setting
   const unmapped_total = total_header === null ? null : { header: total_header, amounts: mapped.unmapped_totals }
-  const order = normalizeOrderPhone(
-    setting,
-    { ...parsed.order, unmapped_total, is_dated: mapped.is_dated },
-    mapped.lines[0] ?? 0,
-  )
-  if ('code' in order) problems.push(order)
-  return { order: problems.length > 0 || 'code' in order ? null : order, problems }
+  const normalized = normalizeCustomerPhone(parsed.order, setting.edition.default_country_code, [])
+  if ('error' in normalized) problems.push(toProblem(mapped, normalized.error))
+  if ('error' in normalized || problems.length > 0) return { order: null, problems }
+  return { order: { ...normalized.order, unmapped_total, is_dated: mapped.is_dated }, problems }
 }
 
 function mapStagedOrder(setting: RunSetting, staged: StagedOrder, parsed: readonly ParsedRow[]): FileOrder {
