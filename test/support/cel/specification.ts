@@ -3,10 +3,10 @@ import { checkTypes } from '../../../src/domain/cel/index.ts'
 import type { Truth } from './oracle.ts'
 
 /** Files of the specification about the language itself, and the extensions that we support. */
-const files = [
-  ...['basic', 'comparisons', 'conversions', 'fields', 'fp_math', 'integer_math', 'lists', 'logic', 'macros', 'parse'],
-  ...['string', 'timestamps', 'string_ext'],
-]
+const files =
+  'basic comparisons conversions fields fp_math integer_math lists logic macros parse string timestamps string_ext'.split(
+    ' ',
+  )
 const isOurs = (name: string): boolean => !name.startsWith('string_ext/') || /_ascii/.test(name)
 /** Most of these hide a literal's type from the checker. Ours compares integers with doubles, so it needs no hiding. */
 const withoutDyn = (expr: string): string => expr.replaceAll(/\bdyn\(([^()]*)\)/g, '$1')
