@@ -82,6 +82,16 @@ const refuse = (c: AppContext, error: unknown): Response => {
 /** The context of paths that need no access token. */
 const openPublic = (c: AppContext) => openJob(c.env, c.var.meter)
 
+/**
+ * Starts the work that `addAfterCommit` and `ctx.afterCommit` left for the time after the response, such as posts to
+ * webhook endpoints. It also runs after a failed request, because a request with several transactions can fail after some
+ * of them are committed.
+ */
+function runAfterCommit(c: AppContext): void {
+  for (const work of c.var.afterCommit)
+    c.executionCtx.waitUntil(work().catch((error: unknown) => logError(c.var.requestId, error)))
+}
+
 export const app = new Hono<AppEnv>({ strict: false })
 
 app.use(requestId(), accessLog(), secureHeaders({ crossOriginResourcePolicy: 'cross-origin' }), crossOrigin())
@@ -131,9 +141,7 @@ app.use('/v1/*', async (c, next) => {
   c.set('afterCommit', [])
   c.set('ctx', await limitFailedSignIns(c, () => openRequest(c)))
   await next()
-  // A request with several transactions can fail after some of them are committed.
-  for (const work of c.var.afterCommit)
-    c.executionCtx.waitUntil(work().catch((error: unknown) => logError(c.var.requestId, error)))
+  runAfterCommit(c)
 })
 app.use('/v1/*', rateLimit())
 let checkMethod: ReturnType<typeof createMethodCheck> | undefined

@@ -210,10 +210,10 @@ export interface Ctx extends JobCtx {
   /** The same for every repetition of a request with its Idempotency-Key, and otherwise for this request alone. */
   resumeKey: string
   /**
-   * Builds what `commit` adds to the transaction of a request: the audit entry if something changes, and the stored
-   * response if the request has an Idempotency-Key.
+   * Builds what `commit` writes beside the statements of a verb. `src/http/operations/write-record.ts` sets it for
+   * operations that write. For all others it builds nothing.
    */
-  settle: (result: unknown, isChange: boolean) => Promise<Statement[]>
+  recordWrite: (result: unknown, isChange: boolean) => Promise<Statement[]>
   /** The statement that writes an audit entry of this request. */
   recordAudit: (entry: NewAuditEntry) => Statement
   /** Runs work after the response, whatever it is. Call it after the commit. The work may get lost, so a sweep must find what it left undone. */

@@ -15,7 +15,7 @@ import { hasLostReference, isLostRace, parseRaisedCode, parseViolatedIndex } fro
 export interface UnitOfWork {
   db: Database
   /** Builds what `commit` adds to the transaction: the audit entry, if anything changes, and the stored response. */
-  settle: (result: unknown, isChange: boolean) => Promise<Statement[]>
+  recordWrite: (result: unknown, isChange: boolean) => Promise<Statement[]>
   /** Delays work until the response is sent. Without it the work runs right after the commit. */
   afterCommit?: (work: Work) => void
 }
@@ -136,7 +136,7 @@ export async function commit<Result>(
   statements: readonly Statement[],
   unique: Readonly<Record<string, () => Error>> = {},
 ): Promise<Result> {
-  await commitPart(unit, [...statements, ...(await unit.settle(result, statements.length > 0))], unique)
+  await commitPart(unit, [...statements, ...(await unit.recordWrite(result, statements.length > 0))], unique)
   return result
 }
 

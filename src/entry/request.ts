@@ -43,7 +43,7 @@ export async function openRequest(c: AppContext): Promise<Ctx> {
     randomBytes,
     idempotency: new IdempotencyStore(primary),
     resumeKey: newId('request'),
-    settle: async () => [],
+    recordWrite: async () => [],
     recordAudit: (entry) => recordAudit({ caller, requestId, now, id: newId('audit_entry') }, entry),
     jobQueue: createJobQueue(c.env),
     senders: createCampaignSenders(c.env),

@@ -37,7 +37,7 @@ interface Variables {
   ctx: Ctx
   meter: Meter
   operationId: string | undefined
-  /** Work to do after a successful response. */
+  /** Work to do after the response, which `runAfterCommit` in `src/app.ts` starts. */
   afterCommit: (() => Promise<unknown>)[]
 }
 

@@ -243,13 +243,13 @@ describe('duplicateEdition', () => {
     ]
     for (const change of changes) {
       const ctx = createContextAt(Date.now())
-      const settle = async () => {
+      const recordWrite = async () => {
         await write(change)
         return []
       }
       const source = await findEdition(ctx, edition.id)
       const input = { name: 'Nordlys 2027', email_template_mode: 'copy' as const }
-      await expect(duplicateEdition({ ...ctx, settle }, source, input)).rejects.toThrow(LostRace)
+      await expect(duplicateEdition({ ...ctx, recordWrite }, source, input)).rejects.toThrow(LostRace)
     }
     const editionIds = await db.all(sql`select id from editions where organization_id = ${edition.organization_id}`)
     expect(editionIds).toHaveLength(1)

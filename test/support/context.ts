@@ -82,7 +82,7 @@ export function createContextAt(now: number, caller: Partial<Caller> = {}): Ctx 
     newId,
     randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
     idempotency: new IdempotencyStore(db),
-    settle: async () => [],
+    recordWrite: async () => [],
     resumeKey: newId('request'),
     recordAudit: () => sql`select 1`,
     afterCommit: () => undefined,

@@ -3,7 +3,7 @@ import { type z, OpenAPIHono, type RouteConfig } from '@hono/zod-openapi'
 import type { Ctx } from '../../context.ts'
 import type { Representation } from '../../domain/audit.ts'
 import type { Page, PageRequest } from '../../domain/page.ts'
-import { buildAuditStatements } from './audit.ts'
+import type { AuditedWrite } from './audit.ts'
 import type { AppContext, AppEnv } from '../env.ts'
 import { restrictToRoles, checkPermission, checkPermissionOn, type Located } from './permission.ts'
 import {
@@ -17,6 +17,7 @@ import { logError } from '../log.ts'
 import { explainForeignId } from './foreign-ids.ts'
 import type { Operation } from './operation.ts'
 import { type Handling, jsonType, OperationRun, noStore, matchesWeakly } from './operation-run.ts'
+import { addWriteRecord } from './write-record.ts'
 import { type HttpResponse, buildPublicUrl, buildErrorResponse } from '../problem.ts'
 import { parseQuery } from '../requests/query.ts'
 import { utf8 } from '../../domain/text/encoding.ts'
@@ -116,24 +117,22 @@ export function mountFile<P extends z.ZodType, Q extends z.ZodType, Loaded exten
     const loaded = await handling.load(ctx, operation.params.parse(c.req.param()), query)
     checkPermissionOn(ctx, operation, loaded)
     // The audit entry of the download belongs to the resource in the path.
-    const settle: Ctx['settle'] = async (result) => {
-      const write = {
-        loaded,
-        tenant: loaded.tenant,
-        target: undefined,
-        before: null,
-        after: result as Representation | null,
-      }
-      return buildAuditStatements(ctx, operation, write)
-    }
+    const describeWrite = (after: Representation | null): AuditedWrite => ({
+      loaded,
+      tenant: loaded.tenant,
+      target: undefined,
+      before: null,
+      after,
+    })
     const {
       name,
       open,
       headers: fileHeaders,
-    } = await handling.handle(
-      { ...restrictToRoles(ctx, operation), settle },
-      { query, loaded, acceptsPage: acceptsPage(c) },
-    )
+    } = await handling.handle(addWriteRecord(restrictToRoles(ctx, operation), operation, { describeWrite }), {
+      query,
+      loaded,
+      acceptsPage: acceptsPage(c),
+    })
     const headers = {
       'content-type': `${operation.file?.type ?? 'application/octet-stream'}; charset=utf-8`,
       ...(name === null ? {} : { 'content-disposition': `attachment; filename="${name}"` }),

@@ -3,13 +3,14 @@ import type { Ctx } from '../../context.ts'
 import type { Representation } from '../../domain/audit.ts'
 import { AppError, LostRace } from '../../domain/errors.ts'
 import type { ReceivedFile } from '../../domain/files/files.ts'
-import { buildAuditStatements } from './audit.ts'
+import type { AuditedWrite } from './audit.ts'
 import { type BodySource, type FileHandling, createJsonSource, createStreamedSource } from '../requests/body-source.ts'
 import type { AppContext } from '../env.ts'
 import * as idempotency from './idempotency.ts'
 import { restrictToRoles, checkPermissionOn, checkTarget, type Located } from './permission.ts'
 import { changesOne, type Operation } from './operation.ts'
 import { type HttpResponse, buildErrorResponse } from '../problem.ts'
+import { addWriteRecord, type StoreResponse } from './write-record.ts'
 import { explainForeignId } from './foreign-ids.ts'
 import { parseQuery } from '../requests/query.ts'
 import { type IgnoredFields, findIgnoredFields } from '../requests/unknown-fields.ts'
@@ -108,24 +109,26 @@ export class OperationRun<
     const request = { method: c.req.method, path: pathname + search, body: await source.identify() }
     const start = await idempotency.beginAttempt(ctx, key, request)
     if ('replay' in start) return start.replay
-    ctx.resumeKey = start.attempt.resumeKey
+    const keyedCtx = { ...ctx, resumeKey: start.attempt.resumeKey }
     const addFingerprint = async () => {
       const digest = source.digest()
       if (digest !== null) start.attempt.fingerprint = await idempotency.computeStreamFingerprint(request, digest)
     }
     // Only the last try counts: one that lost a race has stored nothing.
     let isStored = false
-    ctx.settle = async (result) => {
-      isStored = true
-      await addFingerprint()
-      return idempotency.storeInTransaction(ctx, start.attempt, await this.#buildResponse(c, ctx, result as Result))
-    }
-    const response = await this.#respondWithRetries(c, ctx, source.read, () => {
+    const createStore = () => {
       isStored = false
-    })
+      return async (result: Result) => {
+        isStored = true
+        await addFingerprint()
+        const response = await this.#buildResponse(c, keyedCtx, result)
+        return idempotency.storeInTransaction(keyedCtx, start.attempt, response)
+      }
+    }
+    const response = await this.#respondWithRetries(c, keyedCtx, source.read, createStore)
     await addFingerprint()
     if (!isStored || response.status >= 400)
-      await idempotency.finishRequest(ctx, start.attempt, response, source.isConsumed())
+      await idempotency.finishRequest(keyedCtx, start.attempt, response, source.isConsumed())
     return source.finish(response)
   }
 
@@ -134,12 +137,12 @@ export class OperationRun<
     c: AppContext,
     ctx: Ctx,
     read: BodySource['read'],
-    begin?: () => void,
+    createStore?: () => StoreResponse<Result>,
   ): Promise<HttpResponse> {
     for (let tries = 1; ; tries++) {
-      begin?.()
+      const storeResponse = createStore?.()
       try {
-        return await this.#buildResponse(c, ctx, await this.#decide(c, ctx, read))
+        return await this.#buildResponse(c, ctx, await this.#decide(c, ctx, read, storeResponse))
       } catch (error) {
         if (!(error instanceof LostRace))
           return buildErrorResponse(c, explainForeignId(error, this.#operation, c.req.param('id')))
@@ -148,7 +151,12 @@ export class OperationRun<
     }
   }
 
-  async #decide(c: AppContext, ctx: Ctx, read: BodySource['read']): Promise<Result> {
+  async #decide(
+    c: AppContext,
+    ctx: Ctx,
+    read: BodySource['read'],
+    storeResponse?: StoreResponse<Result>,
+  ): Promise<Result> {
     const { load, target, handle } = this.#handling
     const operation = this.#operation
     const params = operation.params.parse(c.req.param())
@@ -169,28 +177,27 @@ export class OperationRun<
     // Only operations with a streamed body read `received`.
     const input = { params, query, body, loaded, received: received as ReceivedFile }
     const verbCtx = restrictToRoles(ctx, operation)
-    return handle(operation.scope === 'read' ? verbCtx : this.#addRecording(verbCtx, loaded, body), input)
+    if (operation.scope === 'read') return handle(verbCtx, input)
+    const describeWrite = (result: Result) => this.#describeWrite(verbCtx, input, result)
+    return handle(addWriteRecord(verbCtx, operation, { describeWrite, storeResponse }), input)
   }
 
-  /** Makes the context record the audit entry and the response in the transaction of the write. */
-  #addRecording(ctx: Ctx, loaded: Loaded, body: z.output<B>): Ctx {
+  #describeWrite(
+    ctx: Ctx,
+    { loaded, body }: Pick<VerbInput<unknown, unknown, z.output<B>, Loaded>, 'loaded' | 'body'>,
+    result: Result,
+  ): AuditedWrite {
     const { represent, present, target, audit } = this.#handling
     // If the operation does not return the resource, there is no state to compare.
     const isComparable = this.#operation.status !== 201 && loaded && !(represent && present)
-    const settle: Ctx['settle'] = async (result, isChange) => {
-      const responseStatements = await ctx.settle(result, isChange)
-      if (!isChange) return responseStatements
-      const write = {
-        loaded,
-        tenant: loaded?.tenant,
-        target: target?.(body),
-        before: isComparable ? ((this.#presentCurrent?.(loaded, ctx) ?? null) as Representation | null) : null,
-        after: (present?.(result as Result, ctx) ?? null) as Representation | null,
-        ...audit?.(result as Result),
-      }
-      return [...buildAuditStatements(ctx, this.#operation, write), ...responseStatements]
+    return {
+      loaded,
+      tenant: loaded?.tenant,
+      target: target?.(body),
+      before: isComparable ? ((this.#presentCurrent?.(loaded, ctx) ?? null) as Representation | null) : null,
+      after: (present?.(result, ctx) ?? null) as Representation | null,
+      ...audit?.(result),
     }
-    return { ...ctx, settle }
   }
 
   async #buildResponse(c: AppContext, ctx: Ctx, result: Result): Promise<HttpResponse> {

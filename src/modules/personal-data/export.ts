@@ -114,7 +114,7 @@ async function* formatFramedPage(
 }
 
 /** The audit entry is written before the first row is sent. */
-const recordExport = async (ctx: Ctx): Promise<unknown> => ctx.db.batch(await ctx.settle(null, true))
+const recordExport = async (ctx: Ctx): Promise<unknown> => ctx.db.batch(await ctx.recordWrite(null, true))
 
 export const exportUser = (ctx: Ctx, user: LoadedUser) => ({
   name: `user-${user.id}.json`,

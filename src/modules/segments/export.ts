@@ -94,7 +94,7 @@ export function exportMembers(
           created_at: now,
         }),
         selectPage(ctx, segment, columns, 0),
-        ...(await ctx.settle({ columns, user_count: segment.user_count }, true)),
+        ...(await ctx.recordWrite({ columns, user_count: segment.user_count }, true)),
       ])
       return streamRecords(ctx, segment, columns, { rows, bom })
     },

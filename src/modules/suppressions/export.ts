@@ -41,7 +41,7 @@ export const exportSuppressions = (
     const header = (bom ? byteOrderMark : '') + formatCsvRecord(['channel', 'address', 'reason', 'detail', 'date'])
     const [rows] = await ctx.db.batch([
       selectPage(organizationId, { channel: '', address: '' }),
-      ...(await ctx.settle({ format: 'csv' }, true)),
+      ...(await ctx.recordWrite({ format: 'csv' }, true)),
     ])
     return prepend(header, streamRecords(ctx, organizationId, rows))
   },

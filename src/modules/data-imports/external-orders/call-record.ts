@@ -90,7 +90,7 @@ export class CallRecord {
     return [
       ...this.#buildImportStatements(report, isLast),
       ...(this.#version === null ? [this.#buildAuditEntry(report, isLast)] : []),
-      ...(isLast ? await this.#ctx.settle(report, false) : []),
+      ...(isLast ? await this.#ctx.recordWrite(report, false) : []),
     ]
   }
 
