@@ -13,7 +13,7 @@ import { scheduleCampaign } from '../../src/modules/campaigns/transitions.ts'
 import { sendCampaignNow } from '../../src/modules/campaigns/transitions.ts'
 import { updateCampaign } from '../../src/modules/campaigns/update.ts'
 import { findMessage } from '../../src/modules/email-messages/queries.ts'
-import { updateMessage } from '../../src/modules/email-messages/update.ts'
+import { updateEmailMessage } from '../../src/modules/email-messages/update.ts'
 import { get, patch, post, remove, type Reply } from '../support/api.ts'
 import { seedCampaignInStatus, type Crowd, seedCrowd } from '../support/seeding/messaging/campaigns.ts'
 import { loadCampaign } from '../support/campaigns.ts'
@@ -247,7 +247,7 @@ describe('a segment that moves while an edition role sends a request', () => {
     const id = await seedCampaignTo(null, 'draft')
     const message = (await loadCampaign(id)).email_message_id ?? ''
     const ctx = interruptBefore(() => write(sql`update campaigns set status = 'scheduled' where id = ${id}`))
-    await expect(updateMessage(ctx, await findMessage(ctx, message), { title: 'Mine' })).rejects.toBeInstanceOf(
+    await expect(updateEmailMessage(ctx, await findMessage(ctx, message), { title: 'Mine' })).rejects.toBeInstanceOf(
       LostRace,
     )
     expect((await get(`/v1/email-messages/${message}`)).body.title).not.toBe('Mine')

@@ -8,7 +8,7 @@ import type { OutboundEmail } from '../../src/gateways/email/email.ts'
 import { readRequestedRun } from '../../src/modules/campaigns/delivery/due.ts'
 import { findAuthorizedCampaign } from '../../src/modules/campaigns/checks.ts'
 import { scheduleCampaign } from '../../src/modules/campaigns/transitions.ts'
-import { deleteMessage } from '../../src/modules/email-messages/delete.ts'
+import { deleteEmailMessage } from '../../src/modules/email-messages/delete.ts'
 import { findMessage } from '../../src/modules/email-messages/queries.ts'
 import { get, patch, post, remove } from '../support/api.ts'
 import {
@@ -228,7 +228,7 @@ describe('the message of a campaign', () => {
     const ctx = interruptBefore(() =>
       write(sql`update campaigns set status = 'scheduled' where id = ${secondCampaign}`),
     )
-    await expect(deleteMessage(ctx, await findMessage(ctx, other))).rejects.toBeInstanceOf(LostRace)
+    await expect(deleteEmailMessage(ctx, await findMessage(ctx, other))).rejects.toBeInstanceOf(LostRace)
     expect(await loadCampaign(secondCampaign)).toMatchObject({ email_message_id: other, status: 'scheduled' })
     expect((await get(`/v1/email-messages/${other}`)).status).toBe(200)
   })

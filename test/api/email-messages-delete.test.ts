@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { LostRace } from '../../src/domain/errors.ts'
-import { deleteMessage } from '../../src/modules/email-messages/delete.ts'
+import { deleteEmailMessage } from '../../src/modules/email-messages/delete.ts'
 import { findMessage } from '../../src/modules/email-messages/queries.ts'
 import { get, patch, remove } from '../support/api.ts'
 import { createContextAt } from '../support/context.ts'
@@ -75,7 +75,7 @@ describe('a message that an edition begins to use while it is deleted', () => {
       await write(sql`update editions set transaction_receipt_email_id = ${id} where id = ${edition.id}`)
       return batch(statements)
     }
-    await expect(deleteMessage(ctx, row)).rejects.toBeInstanceOf(LostRace)
+    await expect(deleteEmailMessage(ctx, row)).rejects.toBeInstanceOf(LostRace)
     expect(await storedRow(id)).toBeDefined()
   })
 

@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { utf8 } from '../../src/domain/text/encoding.ts'
 import { sweepObjects, sweepUploads } from '../../src/modules/files/jobs.ts'
-import { completeUpload } from '../../src/modules/files/uploads/complete-upload.ts'
+import { completeFileUpload } from '../../src/modules/files/uploads/complete-upload.ts'
 import { findUpload } from '../../src/modules/files/uploads/upload-queries.ts'
 import { get, post, remove } from '../support/api.ts'
 import { createContextAt } from '../support/context.ts'
@@ -161,7 +161,7 @@ describe('completeFileUpload', () => {
         const stored = await ctx.files.read(...args)
         return stored && { ...stored, size }
       }
-      return completeUpload({ ...ctx, files: { ...ctx.files, read } }, await findUpload(ctx, id))
+      return completeFileUpload({ ...ctx, files: { ...ctx.files, read } }, await findUpload(ctx, id))
     }
     expect(await completeAs(500_000_000, makeTable(5000))).toMatchObject({ mime_type: 'text/csv', size: 500_000_000 })
     await expect(completeAs(10_000_001, makeFreshPng())).rejects.toMatchObject({ code: 'file_too_large' })

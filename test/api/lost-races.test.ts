@@ -2,10 +2,10 @@ import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Ctx, QueueName } from '../../src/context.ts'
 import { LostRace } from '../../src/domain/errors.ts'
-import { usePurchase } from '../../src/modules/purchases/uses/use.ts'
+import { createPurchaseUse } from '../../src/modules/purchases/uses/create-use.ts'
 import { findUsablePurchase } from '../../src/modules/purchases/uses/use-queries.ts'
-import { approveRefund } from '../../src/modules/refunds/decisions/approve.ts'
-import { createPurchaseRefund } from '../../src/modules/refunds/create.ts'
+import { approveRefundRequest } from '../../src/modules/refunds/decisions/approve.ts'
+import { createPurchaseRefundRequest } from '../../src/modules/refunds/create.ts'
 import { findRefund } from '../../src/modules/refunds/queries.ts'
 import { createContextAt } from '../support/context.ts'
 import { type Shop, givenOrder, seedShopWithAccount } from '../support/seeding/sales/orders.ts'
@@ -54,7 +54,7 @@ describe('a request whose change lost a race', () => {
     const { purchases } = await givenOrder(shop, oneTicket)
     const [id = ''] = purchases
     const { ctx, finish, tries } = raced(() => use(id))
-    await createPurchaseRefund(ctx, id, { reason: 'other' })
+    await createPurchaseRefundRequest(ctx, id, { reason: 'other' })
     expect(tries()).toBe(2)
     expect(await listAnnounced({ id, shop })).toEqual(['refund_requested:used'])
     expect(await finish()).toEqual(['webhooks'])
@@ -65,9 +65,9 @@ describe('a request whose change lost a race', () => {
     const [id = ''] = purchases
     const { body } = await requestPurchaseRefund(id)
     const { ctx, work } = raced(() => use(id))
-    await expect(approveRefund(ctx, await findRefund(ctx, body.id), {})).rejects.toThrow(LostRace)
+    await expect(approveRefundRequest(ctx, await findRefund(ctx, body.id), {})).rejects.toThrow(LostRace)
     expect(work).toEqual([])
-    await approveRefund(ctx, await findRefund(ctx, body.id), {})
+    await approveRefundRequest(ctx, await findRefund(ctx, body.id), {})
     expect(work).not.toEqual([])
   })
 
@@ -75,7 +75,7 @@ describe('a request whose change lost a race', () => {
     const { purchases } = await givenOrder(shop, oneTicket)
     const [id = ''] = purchases
     const { ctx, finish } = raced(() => db.all(sql`update purchases set uses_count = uses_limit where id = ${id}`))
-    const attempt = async () => usePurchase(ctx, await findUsablePurchase(ctx, id), {})
+    const attempt = async () => createPurchaseUse(ctx, await findUsablePurchase(ctx, id), {})
     await expect(attempt()).rejects.toThrow(LostRace)
     await db.all(sql`update purchases set uses_count = 0 where id = ${id}`)
     await attempt()

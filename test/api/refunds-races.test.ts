@@ -2,10 +2,10 @@ import { sql } from 'drizzle-orm'
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { LostRace } from '../../src/domain/errors.ts'
 import { sealSecrets } from '../../src/modules/merchant-accounts/secrets.ts'
-import { approveRefund } from '../../src/modules/refunds/decisions/approve.ts'
-import { createPurchaseRefund } from '../../src/modules/refunds/create.ts'
+import { approveRefundRequest } from '../../src/modules/refunds/decisions/approve.ts'
+import { createPurchaseRefundRequest } from '../../src/modules/refunds/create.ts'
 import { findRefund } from '../../src/modules/refunds/queries.ts'
-import { rejectRefund } from '../../src/modules/refunds/decisions/reject.ts'
+import { rejectRefundRequest } from '../../src/modules/refunds/decisions/reject.ts'
 import { createContextAt } from '../support/context.ts'
 import { createFakeStripe, serveStripe } from '../support/fake-stripe.ts'
 import { importPaidOrder, payDue, payWith, seedStripeShop } from '../support/payment-references.ts'
@@ -54,16 +54,16 @@ describe('a purchase that is used while its refund is decided', () => {
     const { purchases } = await givenOrder(shop, oneTicket)
     const [id = ''] = purchases
     const ctx = interruptedOnce(() => use(id))
-    await createPurchaseRefund(ctx, id, { reason: 'other' })
+    await createPurchaseRefundRequest(ctx, id, { reason: 'other' })
     expect(await listAnnounced({ id, shop })).toEqual(['refund_requested:used'])
     expect(await loadPurchase(id)).toMatchObject({ status: 'used', reserved_minor: 23_500 })
     await expectCountersToBeSums(shop)
   })
 
   it.each([
-    ['approved', approveRefund],
-    ['rejected', (ctx, loaded) => rejectRefund(ctx, loaded, { reason: 'No' })],
-  ] as [string, typeof approveRefund][])('keeps its refund from being %s', async (_, decide) => {
+    ['approved', approveRefundRequest],
+    ['rejected', (ctx, loaded) => rejectRefundRequest(ctx, loaded, { reason: 'No' })],
+  ] as [string, typeof approveRefundRequest][])('keeps its refund from being %s', async (_, decide) => {
     const { purchases } = await givenOrder(shop, oneTicket)
     const [id = ''] = purchases
     const { body } = await requestPurchaseRefund(id)
@@ -82,7 +82,7 @@ describe('a payment that changes while a refund is approved', () => {
     const { purchases, payment } = await givenOrder(shop, oneTicket)
     const { body } = await requestPurchaseRefund(purchases[0] ?? '')
     const ctx = interruptedOnce(() => db.all(sql`update transactions set ${change} where id = ${payment}`))
-    await expect(approveRefund(ctx, await findRefund(ctx, body.id), {})).rejects.toThrow(LostRace)
+    await expect(approveRefundRequest(ctx, await findRefund(ctx, body.id), {})).rejects.toThrow(LostRace)
     expect(await loadRefundRow(body.id)).toMatchObject({ status: 'pending', version: 1, approved_minor: null })
     expect(await loadTransaction(payment)).toMatchObject({ refunded_minor: 0, reserved_minor: 23_500 })
   })
@@ -94,7 +94,7 @@ describe('a payment that changes while a refund is approved', () => {
     const { body } = await requestPurchaseRefund(purchases[1] ?? '', { amount: 0, cancel_purchase: true })
     await db.all(sql`update transactions set amount_minor = 100 where id = ${payment}`)
     const ctx = createContextAt(Date.now())
-    await approveRefund(ctx, await findRefund(ctx, body.id), {})
+    await approveRefundRequest(ctx, await findRefund(ctx, body.id), {})
     expect(await loadRefundRow(body.id)).toMatchObject({ status: 'completed', refunded_minor: 0 })
   })
 })
@@ -110,7 +110,7 @@ describe('a payment that several orders share', () => {
     const { body } = await requestRefund({ order_id: two.order })
     fake.store.refund(payment, { amount: 12_000, status: 'succeeded' })
     const ctx = interruptedOnce(() => deliverEvent(stripeShop.account, fake.store.events.at(-1) ?? { body: '' }))
-    await expect(approveRefund(ctx, await findRefund(ctx, body.id), {})).rejects.toThrow(LostRace)
+    await expect(approveRefundRequest(ctx, await findRefund(ctx, body.id), {})).rejects.toThrow(LostRace)
     expect(await loadRefundRow(body.id)).toMatchObject({ status: 'pending', approved_minor: null })
     expect((await actOnRefund(body.id, 'approve')).body).toMatchObject({ max_available_refund_amount: 30 })
   })
@@ -153,7 +153,7 @@ describe('a Stripe payment without a reference', () => {
     const [id = ''] = purchases
     const { body } = await requestPurchaseRefund(id)
     const later = createContextAt(Date.now())
-    const approved = await approveRefund(later, await findRefund(later, body.id), {})
+    const approved = await approveRefundRequest(later, await findRefund(later, body.id), {})
     expect(approved).toMatchObject({ status: 'processing', service: 'manual', due_at: null })
     expect((await actOnRefund(body.id, 'approve')).body.code).toBe('invalid_transition')
     expect(await loadRefundRow(body.id)).toMatchObject({

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-import { validateExpression } from '../../src/modules/segments/expressions/validate.ts'
+import { validateCel } from '../../src/modules/segments/expressions/validate.ts'
 import { post } from '../support/api.ts'
 import { createContextAt } from '../support/context.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
@@ -55,7 +55,7 @@ describe('the number of people for whom an expression holds', () => {
     const ctx = createContextAt(0)
     let now = 0
     const slow = { ...ctx, now: () => (now += 300) }
-    const { estimate: result } = await validateExpression(slow, { organization_id: organisation.id, expression })
+    const { estimate: result } = await validateCel(slow, { organization_id: organisation.id, expression })
     // Three of the first ten people have the name.
     expect(result).toEqual({ count: 300, isExtrapolated: true })
   })

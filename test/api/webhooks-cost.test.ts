@@ -5,7 +5,7 @@ import { exampleData } from '../../src/modules/webhooks/events/example-contract.
 import { listWebhookDeliveries } from '../../src/modules/webhooks/delivery/list.ts'
 import { listWebhooks } from '../../src/modules/webhooks/list.ts'
 import { findDelivery, findEndpoint } from '../../src/modules/webhooks/queries.ts'
-import { recoverDeliveries } from '../../src/modules/webhooks/delivery/manual-sends.ts'
+import { recoverWebhookDeliveries } from '../../src/modules/webhooks/delivery/manual-sends.ts'
 import { createContextAt } from '../support/context.ts'
 import { seedShop } from '../support/seeding/sales/orders.ts'
 import { seedDeliveries, seedEndpoint, seedEndpoints } from '../support/seeding/webhooks.ts'
@@ -44,7 +44,7 @@ describe('the database', () => {
     await listWebhookDeliveries(ctx, page, { ordering: [], status: 'failed' }, await findEndpoint(ctx, mine.id))
     expect(ctx.db.meter.rows_read).toBeLessThan(30)
     const before = ctx.db.meter.rows_read
-    await recoverDeliveries(ctx, mine, { since: 0 })
+    await recoverWebhookDeliveries(ctx, mine, { since: 0 })
     expect(ctx.db.meter.rows_read - before).toBeLessThan(40)
   })
 

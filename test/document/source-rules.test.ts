@@ -39,6 +39,26 @@ it('every message of a queue is made in the enqueue.ts of a slice', async () => 
   expect(producers.length).toBeGreaterThanOrEqual(7)
 })
 
+/** The operations in the `routes.ts` of a slice, each with the text of the function that handles it. */
+function listMountedOperations(text: string): { id: string; handler: string }[] {
+  const [, ...mounts] = text.split(/^mount(?:List|File)?\(\w+, (?:\w+\.)?/m)
+  return mounts.map((mount) => ({
+    id: /^\w+/.exec(mount)?.[0] ?? '',
+    handler: /\b(?:handle|list): (.*(?:\n    .*)*)/.exec(mount)?.[1] ?? '',
+  }))
+}
+
+it('the function that handles an operation has the name of the operation', async () => {
+  const routes = (await readSources('src/modules')).filter(({ path }) => path.endsWith('/routes.ts'))
+  const mounted = routes.flatMap(({ text }) => listMountedOperations(text))
+  expect(mounted.map(({ id }) => id).toSorted()).toEqual(
+    contract.operations.map(({ operation_id }) => operation_id).toSorted(),
+  )
+  // `get…` answers with what `find…` has loaded for the path, and two lists are constants.
+  const named = mounted.filter(({ id }) => !/^get[A-Z]|^listTemplateVariables$|^listImportTargetFields$/.test(id))
+  expect(named.filter(({ id, handler }) => !new RegExp(`\\b${id}\\b`).test(handler)).map(({ id }) => id)).toEqual([])
+})
+
 /** Tables that only one slice reads and writes, as the schema declares them. */
 const owners = {
   suppressions: 'src/modules/suppressions/',

@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest'
 import type { Ctx } from '../../src/context.ts'
 import { AppError } from '../../src/domain/errors.ts'
 import { sweepPurchases } from '../../src/modules/purchases/jobs.ts'
-import { revertUse } from '../../src/modules/purchases/uses/revert-use.ts'
-import { usePurchase } from '../../src/modules/purchases/uses/use.ts'
+import { revertPurchaseUse } from '../../src/modules/purchases/uses/revert-use.ts'
+import { createPurchaseUse } from '../../src/modules/purchases/uses/create-use.ts'
 import { findUsablePurchase, findUse } from '../../src/modules/purchases/uses/use-queries.ts'
 import type { Reply } from '../support/api.ts'
 import { createJob } from '../support/campaigns.ts'
@@ -162,8 +162,9 @@ async function seedMachine(limit: number | null) {
     const ctx = createCrashingContext(when)
     try {
       const sound = createContextAt(Date.now())
-      if (what.do === 'scan') await usePurchase(ctx, await findUsablePurchase(sound, id), { quantity: what.quantity })
-      else if (what.do === 'revert') await revertUse(ctx, await findUse(sound, id, await findUseAt(what.index)))
+      if (what.do === 'scan')
+        await createPurchaseUse(ctx, await findUsablePurchase(sound, id), { quantity: what.quantity })
+      else if (what.do === 'revert') await revertPurchaseUse(ctx, await findUse(sound, id, await findUseAt(what.index)))
       else if (what.do === 'sweep') await sweepPurchases(ctx)
       return false
     } catch (error) {

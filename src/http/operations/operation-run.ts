@@ -195,7 +195,7 @@ export class OperationRun<
       tenant: loaded?.tenant,
       target: target?.(body),
       before: isComparable ? ((this.#presentCurrent?.(loaded, ctx) ?? null) as Representation | null) : null,
-      after: (present?.(result, ctx) ?? null) as Representation | null,
+      after: present?.(result, ctx) ?? null,
       ...audit?.(result),
     }
   }

@@ -1,10 +1,9 @@
 import type { Ctx } from '../../context.ts'
-import type { Statement } from '../../db/database.ts'
 import { type AuditedWrite, buildAuditStatements } from './audit.ts'
 import type { Operation } from './operation.ts'
 
 /** Builds the statements that store the response for repetitions of the request. */
-export type StoreResponse<Result> = (result: Result) => Promise<Statement[]>
+export type StoreResponse<Result> = (result: Result) => ReturnType<Ctx['recordWrite']>
 
 interface WriteRecord<Result> {
   describeWrite: (result: Result) => AuditedWrite

@@ -57,7 +57,7 @@ function decideScopes({ caller }: Ctx, requested: CreateAccessTokenInput['scopes
   return tokenScopes.filter((scope) => (requested ?? caller.scopes).includes(scope)).join(' ')
 }
 
-export async function createToken(
+export async function createAccessToken(
   ctx: Ctx,
   input: CreateAccessTokenInput,
 ): Promise<AccessTokenRow & { token: string }> {

@@ -1,10 +1,10 @@
 import { mount, mountList, createRouter } from '../../http/operations/mount.ts'
 import { listAccessTokens } from './list.ts'
 import * as contract from './contract.ts'
-import { createToken } from './create-token.ts'
+import { createAccessToken } from './create-token.ts'
 import { presentCreatedToken, presentToken, presentUserInfo } from './present.ts'
 import { findToken, readUserInfo } from './queries.ts'
-import { revokeToken } from './revoke-token.ts'
+import { revokeAccessToken } from './revoke-token.ts'
 
 export const authRoutes = createRouter()
 
@@ -16,12 +16,12 @@ mountList(authRoutes, contract.listAccessTokens, {
 })
 
 mount(authRoutes, contract.createAccessToken, {
-  handle: (ctx, { body }) => createToken(ctx, body),
+  handle: (ctx, { body }) => createAccessToken(ctx, body),
   present: presentCreatedToken,
 })
 
 mount(authRoutes, contract.revokeAccessToken, {
   load: (ctx, { id }) => findToken(ctx, id),
-  handle: (ctx, { loaded }) => revokeToken(ctx, loaded),
+  handle: (ctx, { loaded }) => revokeAccessToken(ctx, loaded),
   represent: (loaded) => presentToken(loaded),
 })

@@ -8,7 +8,7 @@ import { deleteCampaign } from './delete.ts'
 import { presentCampaign, presentCampaignItem, presentRecipient, presentStats } from './present.ts'
 import { listCampaignRecipients, listCampaigns } from './list.ts'
 import { findCampaign, loadCounters } from './queries.ts'
-import { cancelCampaign, retryFailedRecipients, scheduleCampaign, sendCampaignNow } from './transitions.ts'
+import { cancelCampaign, retryFailedCampaignRecipients, scheduleCampaign, sendCampaignNow } from './transitions.ts'
 import { updateCampaign } from './update.ts'
 
 type CampaignWithWarnings = z.input<typeof contract.CampaignWithWarnings>
@@ -73,7 +73,7 @@ mount(campaignRoutes, contract.cancelCampaign, {
 
 mount(campaignRoutes, contract.retryFailedCampaignRecipients, {
   load: (ctx, { id }) => findAuthorizedCampaign(ctx, id),
-  handle: (ctx, { loaded }) => retryFailedRecipients(ctx, loaded),
+  handle: (ctx, { loaded }) => retryFailedCampaignRecipients(ctx, loaded),
   present: presentCampaign,
 })
 

@@ -116,7 +116,7 @@ export async function sendCampaignNow(
 const senderNotVerified = 'The campaign was started with a sender whose domain is no longer a verified sender domain.'
 
 /** Sends the stored content again to recipients who failed for a temporary reason. */
-export async function retryFailedRecipients(ctx: Ctx, campaign: LoadedCampaign): Promise<CampaignRow> {
+export async function retryFailedCampaignRecipients(ctx: Ctx, campaign: LoadedCampaign): Promise<CampaignRow> {
   if (isRunning(campaign.status)) throw invalidTransition(campaign.status, 'retried')
   checkCampaignTransition(campaign, 'sending', 'retried')
   const count = campaign.run === 0 ? 0 : await ctx.senders.get(campaign.id).countRetryable()

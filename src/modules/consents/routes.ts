@@ -1,5 +1,5 @@
 import { mount, mountList, createRouter } from '../../http/operations/mount.ts'
-import { answerConsent } from './answers/answer.ts'
+import { giveConsent, skipConsent, withdrawConsent } from './answers/answer.ts'
 import { listConsents } from './list.ts'
 import { listConsentRecords, listUserConsents } from './answers/list.ts'
 import * as answers from './answer-contract.ts'
@@ -65,18 +65,18 @@ mount(consentRoutes, answers.getConsentProof, {
 
 mount(consentRoutes, answers.giveConsent, {
   load: (ctx, { id, consent_id }) => findAnswerSubject(ctx, id, consent_id),
-  handle: (ctx, { loaded, body }) => answerConsent(ctx, loaded, 'give', body),
+  handle: (ctx, { loaded, body }) => giveConsent(ctx, loaded, body),
   present: ({ answer }, ctx) => presentAnswer(answer, ctx),
 })
 
 mount(consentRoutes, answers.skipConsent, {
   load: (ctx, { id, consent_id }) => findAnswerSubject(ctx, id, consent_id),
-  handle: (ctx, { loaded, body }) => answerConsent(ctx, loaded, 'skip', body),
+  handle: (ctx, { loaded, body }) => skipConsent(ctx, loaded, body),
   present: ({ answer }, ctx) => presentAnswer(answer, ctx),
 })
 
 mount(consentRoutes, answers.withdrawConsent, {
   load: (ctx, { id, consent_id }) => findAnswerSubject(ctx, id, consent_id),
-  handle: (ctx, { loaded, body }) => answerConsent(ctx, loaded, 'withdraw', body),
+  handle: (ctx, { loaded, body }) => withdrawConsent(ctx, loaded, body),
   present: ({ answer }, ctx) => presentAnswer(answer, ctx),
 })

@@ -12,7 +12,7 @@ import { toFieldError } from './mapping/issues.ts'
  * Cancels an import. While orders are created, the work continues under a new epoch and marks the rest as cancelled.
  * Other work ends at once, because none of its steps can commit any more.
  */
-export async function cancelImport(ctx: Ctx, row: LoadedImport): Promise<LoadedImport> {
+export async function cancelDataImport(ctx: Ctx, row: LoadedImport): Promise<LoadedImport> {
   checkAction(ctx, row, 'cancel', 'cancelled')
   if (row.status === 'importing') {
     const nextEpoch = { epoch: row.epoch + 1, heartbeat_at: ctx.now() }
@@ -22,7 +22,7 @@ export async function cancelImport(ctx: Ctx, row: LoadedImport): Promise<LoadedI
 }
 
 /** Starts an undo, which has the rights of its caller. */
-export async function undoImport(ctx: Ctx, row: LoadedImport): Promise<LoadedImport> {
+export async function undoDataImport(ctx: Ctx, row: LoadedImport): Promise<LoadedImport> {
   checkAction(ctx, row, 'undo', 'undone')
   return commitImport(ctx, row, {
     status: 'undoing',
@@ -40,7 +40,7 @@ export async function undoImport(ctx: Ctx, row: LoadedImport): Promise<LoadedImp
   })
 }
 
-export async function processColumns(ctx: Ctx, { row, issues }: ColumnView): Promise<LoadedImport> {
+export async function processColumnMappings(ctx: Ctx, { row, issues }: ColumnView): Promise<LoadedImport> {
   checkAction(ctx, row, 'process', 'processed')
   if (issues.errors.length)
     throw new AppError('column_mapping_incomplete', 'The column mappings are not complete.', {

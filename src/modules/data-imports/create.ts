@@ -94,7 +94,7 @@ const initialColumns = {
   version: 1,
 }
 
-export async function createImport(ctx: Ctx, input: CreateDataImportInput): Promise<ImportDetailRow> {
+export async function createDataImport(ctx: Ctx, input: CreateDataImportInput): Promise<ImportDetailRow> {
   const { organization_id, edition_id, file_id, external_source } = input
   const tenant = await findImportTenant(ctx, organization_id, edition_id)
   const file = file_id ? await findImportableFile(ctx, file_id, input) : null

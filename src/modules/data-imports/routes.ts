@@ -1,28 +1,28 @@
 import { mount, mountFile, mountList } from '../../http/operations/mount.ts'
 import { createRouter } from '../../http/operations/mount.ts'
 import { ExternalOrderSchema } from './external-orders/external-order-contract.ts'
-import { importOrdersFromRequest } from './external-orders/import-external-orders.ts'
+import { importExternalOrders } from './external-orders/import-external-orders.ts'
 import { buildOrdersRefusal, presentImport } from './external-orders/present.ts'
 import { presentDataImport } from './present-import.ts'
 import { listDataImports } from './list.ts'
 import { findImport } from './queries.ts'
-import { openErrorReport } from './reports/error-report.ts'
-import { openEvents } from './reports/events.ts'
+import { downloadErrorReport } from './reports/error-report.ts'
+import { streamImportEvents } from './reports/events.ts'
 import { presentImportRow, presentPreviewOrder } from './run/present-run.ts'
 import { previewImportOrders, summarizePreview } from './preview/list.ts'
 import { listImportRows } from './reports/list.ts'
-import { startImport } from './run/start.ts'
-import { cancelImport, processColumns, undoImport } from './actions.ts'
-import { createImport } from './create.ts'
+import { startDataImport } from './run/start.ts'
+import { cancelDataImport, processColumnMappings, undoDataImport } from './actions.ts'
+import { createDataImport } from './create.ts'
 import { findColumnView, loadConsentTargets } from './columns/columns.ts'
 import { listColumnMappings } from './columns/list.ts'
 import { loadColumnExtras, presentColumn, presentColumns, presentTargetFields } from './columns/present-columns.ts'
 import { listProductMappings } from './products/list.ts'
 import { presentProduct } from './products/present-products.ts'
-import { updateColumns } from './columns/update-columns.ts'
-import { updateProducts } from './products/update-products.ts'
-import { presentMappingValidation, validateColumns } from './mapping/validate.ts'
-import { updateImport } from './update.ts'
+import { updateColumnMappings } from './columns/update-columns.ts'
+import { updateProductMappings } from './products/update-products.ts'
+import { presentMappingValidation, validateColumnMappings } from './mapping/validate.ts'
+import { updateDataImport } from './update.ts'
 import * as contract from './import-contract.ts'
 import * as columns from './columns/column-contract.ts'
 import * as products from './products/product-contract.ts'
@@ -36,7 +36,7 @@ importRoutes.hono.openAPIRegistry.register('ExternalOrder', ExternalOrderSchema)
 
 mount(importRoutes, calls.importExternalOrders, {
   target: (body) => body,
-  handle: (ctx, { body }) => importOrdersFromRequest(ctx, body),
+  handle: (ctx, { body }) => importExternalOrders(ctx, body),
   refuse: buildOrdersRefusal,
   present: presentImport,
 })
@@ -48,13 +48,13 @@ mountList(importRoutes, contract.listDataImports, {
 
 mount(importRoutes, contract.createDataImport, {
   target: (body) => body,
-  handle: (ctx, { body }) => createImport(ctx, body),
+  handle: (ctx, { body }) => createDataImport(ctx, body),
   present: presentDataImport,
   location: ({ id }) => `/v1/data-imports/${id}`,
 })
 
 // This path has to precede that of a single import, which would take it for an id.
-mount(importRoutes, columns.listTargetFields, {
+mount(importRoutes, columns.listImportTargetFields, {
   handle: (ctx, { query }) => loadConsentTargets(ctx, query.edition_id),
   present: (consents) => ({ results: presentTargetFields(consents) }),
 })
@@ -67,19 +67,19 @@ mount(importRoutes, contract.getDataImport, {
 
 mount(importRoutes, contract.updateDataImport, {
   load: (ctx, { id }) => findImport(ctx, id),
-  handle: (ctx, { loaded, body }) => updateImport(ctx, loaded, body),
+  handle: (ctx, { loaded, body }) => updateDataImport(ctx, loaded, body),
   present: presentDataImport,
 })
 
 mount(importRoutes, contract.cancelDataImport, {
   load: (ctx, { id }) => findImport(ctx, id),
-  handle: (ctx, { loaded }) => cancelImport(ctx, loaded),
+  handle: (ctx, { loaded }) => cancelDataImport(ctx, loaded),
   present: presentDataImport,
 })
 
 mount(importRoutes, contract.undoDataImport, {
   load: (ctx, { id }) => findImport(ctx, id),
-  handle: (ctx, { loaded }) => undoImport(ctx, loaded),
+  handle: (ctx, { loaded }) => undoDataImport(ctx, loaded),
   present: presentDataImport,
 })
 
@@ -92,21 +92,21 @@ mountList(importRoutes, columns.listColumnMappings, {
 
 mount(importRoutes, columns.updateColumnMappings, {
   load: (ctx, { id }) => findColumnView(ctx, id),
-  handle: (ctx, { loaded, body }) => updateColumns(ctx, loaded, body),
+  handle: (ctx, { loaded, body }) => updateColumnMappings(ctx, loaded, body),
   present: presentColumns,
   represent: ({ row }, ctx) => presentDataImport(row, ctx),
 })
 
 mount(importRoutes, columns.validateColumnMappings, {
   load: (ctx, { id }) => findColumnView(ctx, id),
-  handle: (ctx, { loaded }) => validateColumns(ctx, loaded),
+  handle: (ctx, { loaded }) => validateColumnMappings(ctx, loaded),
   present: presentMappingValidation,
   represent: ({ row }, ctx) => presentDataImport(row, ctx),
 })
 
 mount(importRoutes, contract.processColumnMappings, {
   load: (ctx, { id }) => findColumnView(ctx, id),
-  handle: (ctx, { loaded }) => processColumns(ctx, loaded),
+  handle: (ctx, { loaded }) => processColumnMappings(ctx, loaded),
   present: presentDataImport,
   represent: ({ row }, ctx) => presentDataImport(row, ctx),
 })
@@ -119,7 +119,7 @@ mountList(importRoutes, products.listProductMappings, {
 
 mount(importRoutes, products.updateProductMappings, {
   load: (ctx, { id }) => findImport(ctx, id),
-  handle: (ctx, { loaded, body }) => updateProducts(ctx, loaded, body),
+  handle: (ctx, { loaded, body }) => updateProductMappings(ctx, loaded, body),
   present: ({ rows, status, unmapped }) => ({ results: rows.map(presentProduct), status, unmapped }),
   represent: (loaded, ctx) => presentDataImport(loaded, ctx),
 })
@@ -133,7 +133,7 @@ mountList(importRoutes, runs.previewImportOrders, {
 
 mount(importRoutes, contract.startDataImport, {
   load: (ctx, { id }) => findImport(ctx, id),
-  handle: (ctx, { loaded, body }) => startImport(ctx, loaded, body),
+  handle: (ctx, { loaded, body }) => startDataImport(ctx, loaded, body),
   present: presentDataImport,
 })
 
@@ -145,10 +145,10 @@ mountList(importRoutes, runs.listImportRows, {
 
 mountFile(importRoutes, runs.downloadErrorReport, {
   load: (ctx, { id }) => findImport(ctx, id),
-  handle: (ctx, { loaded }) => openErrorReport(ctx, loaded),
+  handle: (ctx, { loaded }) => downloadErrorReport(ctx, loaded),
 })
 
 mountFile(importRoutes, runs.streamImportEvents, {
   load: (ctx, { id }) => findImport(ctx, id),
-  handle: (ctx, { loaded }) => openEvents(ctx, loaded),
+  handle: (ctx, { loaded }) => streamImportEvents(ctx, loaded),
 })

@@ -53,7 +53,11 @@ async function buildRestartChanges(ctx: Ctx, row: LoadedImport, options: ImportO
   return {}
 }
 
-export async function updateImport(ctx: Ctx, row: LoadedImport, input: UpdateDataImportInput): Promise<LoadedImport> {
+export async function updateDataImport(
+  ctx: Ctx,
+  row: LoadedImport,
+  input: UpdateDataImportInput,
+): Promise<LoadedImport> {
   checkAction(ctx, row, 'update', 'changed')
   const fileId = input.file_id ?? row.file_id
   const hasNewFile = fileId !== row.file_id

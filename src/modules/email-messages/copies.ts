@@ -55,7 +55,7 @@ async function loadTargetEdition(ctx: Ctx, id: string, organizationId: string | 
 }
 
 /** An edition with a receipt of another type keeps it: `receipt_online` does not replace `receipt`. */
-export async function adoptMessage(
+export async function adoptEmailMessage(
   ctx: Ctx,
   source: MessageDetailRow,
   input: AdoptEmailMessageInput,
@@ -96,7 +96,7 @@ async function findCopyTarget(
   return { organization_id, edition_id: null }
 }
 
-export async function duplicateMessage(
+export async function duplicateEmailMessage(
   ctx: Ctx,
   source: MessageDetailRow,
   input: DuplicateEmailMessageInput,

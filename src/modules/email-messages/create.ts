@@ -32,7 +32,7 @@ export async function loadTenant(ctx: Ctx, organizationId: string, editionId: st
   return tenant
 }
 
-export async function createMessage(ctx: Ctx, input: CreateEmailMessageInput): Promise<MessageDetailRow> {
+export async function createEmailMessage(ctx: Ctx, input: CreateEmailMessageInput): Promise<MessageDetailRow> {
   const { organization_id, edition_id = null, scope } = input
   const fault = findScopeFault(scope, edition_id)
   if (fault === 'edition_missing')

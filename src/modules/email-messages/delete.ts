@@ -9,7 +9,7 @@ import { checkChangeable } from './update.ts'
 import { messageInUse, isUnused, detachEndedCampaigns, listUses } from './uses/usage.ts'
 
 /** `isUnused` is checked again in the transaction, because a campaign may have started to use the message meanwhile. */
-export async function deleteMessage(ctx: Ctx, row: MessageDetailRow): Promise<null> {
+export async function deleteEmailMessage(ctx: Ctx, row: MessageDetailRow): Promise<null> {
   checkChangeable(row)
   const uses = await listUses(ctx, row)
   if (uses.length)

@@ -45,7 +45,7 @@ function explainRenderError(error: unknown, preview: MessagePreview): unknown {
 }
 
 /** The texts that the caller sends are checked as if they were saved. */
-export async function previewMessage(
+export async function previewEmailMessage(
   ctx: Ctx,
   row: MessageDetailRow,
   input: PreviewEmailMessageInput,

@@ -1,13 +1,13 @@
 import { mount, mountList, createRouter } from '../../http/operations/mount.ts'
 import { listEmailMessages } from './list.ts'
 import * as contract from './contract.ts'
-import { adoptMessage, duplicateMessage } from './copies.ts'
-import { createMessage } from './create.ts'
-import { deleteMessage } from './delete.ts'
+import { adoptEmailMessage, duplicateEmailMessage } from './copies.ts'
+import { createEmailMessage } from './create.ts'
+import { deleteEmailMessage } from './delete.ts'
 import { presentMessage, presentMessageItem, presentVariables } from './present.ts'
-import { previewMessage } from './preview.ts'
+import { previewEmailMessage } from './preview.ts'
 import { findMessage, findReadableMessage } from './queries.ts'
-import { updateMessage } from './update.ts'
+import { updateEmailMessage } from './update.ts'
 
 export const emailMessageRoutes = createRouter()
 
@@ -18,7 +18,7 @@ mountList(emailMessageRoutes, contract.listEmailMessages, {
 
 mount(emailMessageRoutes, contract.createEmailMessage, {
   target: (body) => body,
-  handle: (ctx, { body }) => createMessage(ctx, body),
+  handle: (ctx, { body }) => createEmailMessage(ctx, body),
   present: presentMessage,
   location: ({ id }) => `/v1/email-messages/${id}`,
 })
@@ -38,33 +38,33 @@ mount(emailMessageRoutes, contract.getEmailMessage, {
 
 mount(emailMessageRoutes, contract.updateEmailMessage, {
   load: (ctx, { id }) => findMessage(ctx, id),
-  handle: (ctx, { loaded, body }) => updateMessage(ctx, loaded, body),
+  handle: (ctx, { loaded, body }) => updateEmailMessage(ctx, loaded, body),
   present: presentMessage,
 })
 
 mount(emailMessageRoutes, contract.deleteEmailMessage, {
   load: (ctx, { id }) => findMessage(ctx, id),
-  handle: (ctx, { loaded }) => deleteMessage(ctx, loaded),
+  handle: (ctx, { loaded }) => deleteEmailMessage(ctx, loaded),
   represent: (loaded, ctx) => presentMessage(loaded, ctx),
 })
 
 // The verb checks the role in the tenant of the copy.
 mount(emailMessageRoutes, contract.adoptEmailMessage, {
   load: (ctx, { id }) => findReadableMessage(ctx, id),
-  handle: (ctx, { loaded, body }) => adoptMessage(ctx, loaded, body),
+  handle: (ctx, { loaded, body }) => adoptEmailMessage(ctx, loaded, body),
   present: presentMessage,
   location: ({ id }) => `/v1/email-messages/${id}`,
 })
 
 mount(emailMessageRoutes, contract.duplicateEmailMessage, {
   load: (ctx, { id }) => findReadableMessage(ctx, id),
-  handle: (ctx, { loaded, body }) => duplicateMessage(ctx, loaded, body),
+  handle: (ctx, { loaded, body }) => duplicateEmailMessage(ctx, loaded, body),
   present: presentMessage,
   location: ({ id }) => `/v1/email-messages/${id}`,
 })
 
 mount(emailMessageRoutes, contract.previewEmailMessage, {
   load: (ctx, { id }) => findReadableMessage(ctx, id),
-  handle: (ctx, { loaded, body }) => previewMessage(ctx, loaded, body),
+  handle: (ctx, { loaded, body }) => previewEmailMessage(ctx, loaded, body),
   present: (preview) => preview,
 })

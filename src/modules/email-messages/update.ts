@@ -59,7 +59,7 @@ async function checkType(ctx: Ctx, row: MessageDetailRow, type: string | undefin
 const resolveBlocks = async (ctx: Ctx, row: MessageDetailRow, blocks: BlocksIn | undefined) =>
   blocks ? resolveImages(ctx, row, toDomainBlocks(blocks)) : { blocks: undefined, guards: [] }
 
-export async function updateMessage(
+export async function updateEmailMessage(
   ctx: Ctx,
   row: MessageDetailRow,
   input: UpdateEmailMessageInput,

@@ -1,7 +1,7 @@
 import { mount, mountList, createRouter } from '../../http/operations/mount.ts'
-import { completeUpload } from './uploads/complete-upload.ts'
+import { completeFileUpload } from './uploads/complete-upload.ts'
 import * as contract from './contract.ts'
-import { createFile } from './create.ts'
+import { uploadFile } from './upload.ts'
 import { deleteFile } from './delete.ts'
 import { presentFile, signFile } from './present.ts'
 import { presentUpload } from './uploads/present-upload.ts'
@@ -11,7 +11,7 @@ import { discardFile, receiveFile } from './storage.ts'
 import { updateFile } from './update.ts'
 import * as uploads from './uploads/upload-contract.ts'
 import { findUpload } from './uploads/upload-queries.ts'
-import { abortUpload, recordPart, receivePart, startUpload } from './uploads/uploads.ts'
+import { abortFileUpload, putFileUploadPart, receivePart, startFileUpload } from './uploads/uploads.ts'
 
 export { buildServedFileRoutes } from './public-routes.ts'
 
@@ -25,7 +25,7 @@ mountList(fileRoutes, contract.listFiles, {
 mount(fileRoutes, contract.uploadFile, {
   target: (body) => body,
   file: { receive: (ctx, file) => receiveFile(ctx, file), discard: discardFile },
-  handle: (ctx, { body, received }) => createFile(ctx, body, received),
+  handle: (ctx, { body, received }) => uploadFile(ctx, body, received),
   present: presentFile,
   sign: signFile,
   location: ({ id }) => `/v1/files/${id}`,
@@ -33,7 +33,7 @@ mount(fileRoutes, contract.uploadFile, {
 
 mount(fileRoutes, uploads.startFileUpload, {
   target: (body) => body,
-  handle: (ctx, { body }) => startUpload(ctx, body),
+  handle: (ctx, { body }) => startFileUpload(ctx, body),
   present: presentUpload,
   location: ({ id }) => `/v1/files/uploads/${id}`,
 })
@@ -48,13 +48,13 @@ mount(fileRoutes, uploads.putFileUploadPart, {
   load: (ctx, { id }) => findUpload(ctx, id),
   // A refused part is not deleted, because sending it again replaces it.
   file: { receive: (ctx, file, at) => receivePart(ctx, file, at), discard: async () => undefined },
-  handle: (ctx, { params, loaded, received }) => recordPart(ctx, loaded, { number: params.number, received }),
+  handle: (ctx, { params, loaded, received }) => putFileUploadPart(ctx, loaded, { number: params.number, received }),
   present: presentUpload,
 })
 
 mount(fileRoutes, uploads.completeFileUpload, {
   load: (ctx, { id }) => findUpload(ctx, id),
-  handle: (ctx, { loaded }) => completeUpload(ctx, loaded),
+  handle: (ctx, { loaded }) => completeFileUpload(ctx, loaded),
   present: presentFile,
   sign: signFile,
   location: ({ id }) => `/v1/files/${id}`,
@@ -62,7 +62,7 @@ mount(fileRoutes, uploads.completeFileUpload, {
 
 mount(fileRoutes, uploads.abortFileUpload, {
   load: (ctx, { id }) => findUpload(ctx, id),
-  handle: (ctx, { loaded }) => abortUpload(ctx, loaded),
+  handle: (ctx, { loaded }) => abortFileUpload(ctx, loaded),
   represent: (loaded) => presentUpload(loaded),
 })
 

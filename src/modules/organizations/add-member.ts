@@ -20,7 +20,7 @@ async function checkEdition(ctx: Ctx, organizationId: string, editionId: string)
 }
 
 /** An existing account is added in the same way as a new one, so that the response does not reveal it. */
-export async function addMember(
+export async function addOrganizationMember(
   ctx: Ctx,
   organizationId: string,
   input: AddMemberInput,

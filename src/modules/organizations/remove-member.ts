@@ -5,7 +5,7 @@ import { AppError } from '../../domain/errors.ts'
 import type { MemberRow } from './queries.ts'
 
 /** Removing a person's last role in the organisation also revokes their tokens that are bound to it. */
-export async function removeMember(ctx: Ctx, member: MemberRow): Promise<null> {
+export async function removeOrganizationMember(ctx: Ctx, member: MemberRow): Promise<null> {
   const { id, organization_id, account_id } = member
   const otherAdmins = sql`(select count(*) from members where organization_id = ${organization_id}
     and edition_id is null and role = 'admin' and id <> ${id})`

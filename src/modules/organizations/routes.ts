@@ -1,12 +1,12 @@
 import { mount, mountList, createRouter } from '../../http/operations/mount.ts'
-import { addMember } from './add-member.ts'
+import { addOrganizationMember } from './add-member.ts'
 import * as contract from './contract.ts'
 import { createEvent } from './create-event.ts'
 import { createOrganization } from './create.ts'
 import { presentEvent, presentMember, presentOrganization } from './present.ts'
 import { listEvents, listOrganizationMembers, listOrganizations } from './list.ts'
 import { findMember, findOrganization } from './queries.ts'
-import { removeMember } from './remove-member.ts'
+import { removeOrganizationMember } from './remove-member.ts'
 import { updateOrganization } from './update.ts'
 
 export const organizationRoutes = createRouter()
@@ -42,13 +42,13 @@ mountList(organizationRoutes, contract.listOrganizationMembers, {
 
 mount(organizationRoutes, contract.addOrganizationMember, {
   load: (ctx, { id }) => findOrganization(ctx, id),
-  handle: (ctx, { loaded, body }) => addMember(ctx, loaded.id, body),
+  handle: (ctx, { loaded, body }) => addOrganizationMember(ctx, loaded.id, body),
   present: presentMember,
 })
 
 mount(organizationRoutes, contract.removeOrganizationMember, {
   load: (ctx, { id, member_id }) => findMember(ctx, id, member_id),
-  handle: (ctx, { loaded }) => removeMember(ctx, loaded),
+  handle: (ctx, { loaded }) => removeOrganizationMember(ctx, loaded),
   represent: (loaded) => presentMember(loaded),
 })
 

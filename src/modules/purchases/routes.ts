@@ -3,8 +3,8 @@ import * as contract from './contract.ts'
 import { listPurchases } from './list.ts'
 import { presentPurchaseDetail, presentPurchaseListItem, presentUseResult } from './present.ts'
 import { findPurchase } from './queries.ts'
-import { revertUse } from './uses/revert-use.ts'
-import { usePurchase } from './uses/use.ts'
+import { revertPurchaseUse } from './uses/revert-use.ts'
+import { createPurchaseUse } from './uses/create-use.ts'
 import { findUsablePurchase, findUse } from './uses/use-queries.ts'
 
 export const purchaseRoutes = createRouter()
@@ -22,13 +22,13 @@ mount(purchaseRoutes, contract.getPurchase, {
 
 mount(purchaseRoutes, contract.createPurchaseUse, {
   load: (ctx, { id }) => findUsablePurchase(ctx, id),
-  handle: (ctx, { loaded, body }) => usePurchase(ctx, loaded, body),
+  handle: (ctx, { loaded, body }) => createPurchaseUse(ctx, loaded, body),
   present: presentUseResult,
   location: ({ purchase }) => `/v1/purchases/${purchase.id}`,
 })
 
 mount(purchaseRoutes, contract.revertPurchaseUse, {
   load: (ctx, { id, use_id }) => findUse(ctx, id, use_id),
-  handle: (ctx, { loaded }) => revertUse(ctx, loaded),
+  handle: (ctx, { loaded }) => revertPurchaseUse(ctx, loaded),
   present: presentUseResult,
 })

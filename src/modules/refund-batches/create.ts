@@ -79,7 +79,7 @@ function buildRow(ctx: Ctx, edition: EditionForBatch, input: CreateBatchInput): 
 }
 
 /** Creates a batch and begins its dry run. For a large edition, a job counts the rest. */
-export async function createBatch(
+export async function createRefundBatch(
   ctx: Ctx,
   edition: EditionForBatch,
   input: CreateBatchInput,

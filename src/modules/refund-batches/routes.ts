@@ -1,10 +1,10 @@
 import { createRouter, mount, mountList } from '../../http/operations/mount.ts'
 import { listRefundBatches } from './list.ts'
 import * as contract from './contract.ts'
-import { createBatch } from './create.ts'
+import { createRefundBatch } from './create.ts'
 import { presentBatch } from './present.ts'
 import { findBatch, findEditionForBatch } from './queries.ts'
-import { cancelBatch, startBatch } from './transitions.ts'
+import { cancelRefundBatch, startRefundBatch } from './transitions.ts'
 
 export const refundBatchRoutes = createRouter()
 
@@ -16,7 +16,7 @@ mountList(refundBatchRoutes, contract.listRefundBatches, {
 
 mount(refundBatchRoutes, contract.createRefundBatch, {
   load: (ctx, { id }) => findEditionForBatch(ctx, id),
-  handle: (ctx, { loaded, body }) => createBatch(ctx, loaded, body),
+  handle: (ctx, { loaded, body }) => createRefundBatch(ctx, loaded, body),
   present: presentBatch,
   location: ({ id }) => `/v1/refund-batches/${id}`,
 })
@@ -29,12 +29,12 @@ mount(refundBatchRoutes, contract.getRefundBatch, {
 
 mount(refundBatchRoutes, contract.startRefundBatch, {
   load: (ctx, { id }) => findBatch(ctx, id),
-  handle: (ctx, { loaded }) => startBatch(ctx, loaded),
+  handle: (ctx, { loaded }) => startRefundBatch(ctx, loaded),
   present: presentBatch,
 })
 
 mount(refundBatchRoutes, contract.cancelRefundBatch, {
   load: (ctx, { id }) => findBatch(ctx, id),
-  handle: (ctx, { loaded }) => cancelBatch(ctx, loaded),
+  handle: (ctx, { loaded }) => cancelRefundBatch(ctx, loaded),
   present: presentBatch,
 })

@@ -8,7 +8,7 @@ import { nothingToRefund } from '../../domain/refunds/refund-amounts.ts'
 import { type BatchSums, refundBatchLifecycle } from '../../domain/refunds/refund-batches.ts'
 import { checkReview, readPolicy } from '../../domain/refunds/refund-policy.ts'
 import { openEditions } from '../editions/index.ts'
-import { startRefundBatch } from './contract.ts'
+import * as contract from './contract.ts'
 import { enqueueBatches } from './enqueue.ts'
 import type { BatchDetailRow, BatchRow, LoadedBatch } from './queries.ts'
 
@@ -30,7 +30,7 @@ function checkPolicy(ctx: Ctx, batch: LoadedBatch, { amounts }: BatchSums): void
     })
 }
 
-export async function startBatch(ctx: Ctx, batch: LoadedBatch): Promise<BatchDetailRow> {
+export async function startRefundBatch(ctx: Ctx, batch: LoadedBatch): Promise<BatchDetailRow> {
   if (!refundBatchLifecycle.allows(batch.status, 'running')) throw buildTransitionError(batch, 'started')
   const { dry_run } = batch
   if (dry_run.orders === 0) throw nothingToRefund()
@@ -39,7 +39,7 @@ export async function startBatch(ctx: Ctx, batch: LoadedBatch): Promise<BatchDet
   const changes = {
     status: 'running' as const,
     started_by: ctx.caller.id,
-    is_started_by_organization: mayAt(ctx.caller, pickOrganizationRoles(startRefundBatch.roles), batch.tenant),
+    is_started_by_organization: mayAt(ctx.caller, pickOrganizationRoles(contract.startRefundBatch.roles), batch.tenant),
     started_at: now,
     due_at: now,
     claimed_until: null,
@@ -54,7 +54,7 @@ export async function startBatch(ctx: Ctx, batch: LoadedBatch): Promise<BatchDet
 }
 
 /** Stops a batch. A job deletes the rows of its dry run. */
-export async function cancelBatch(ctx: Ctx, batch: LoadedBatch): Promise<BatchDetailRow> {
+export async function cancelRefundBatch(ctx: Ctx, batch: LoadedBatch): Promise<BatchDetailRow> {
   if (!refundBatchLifecycle.allows(batch.status, 'cancelled')) throw buildTransitionError(batch, 'cancelled')
   const now = ctx.now()
   const changes = { status: 'cancelled' as const, due_at: now, claimed_until: null, ended_at: now, modified_at: now }

@@ -5,13 +5,13 @@ import { readBody } from '../../http/requests/body.ts'
 import * as contract from './contract.ts'
 import { presentSettlement } from './present.ts'
 import { receivePaymentEvent } from './provider/provider-events.ts'
-import { findRefundToSettle, settleRefund } from './settle.ts'
+import { findRefundToSettle, settleRefundRequest } from './settle.ts'
 
 export const refundPaymentRoutes = createRouter()
 
 mount(refundPaymentRoutes, contract.settleRefundRequest, {
   load: (ctx, { id }) => findRefundToSettle(ctx, id),
-  handle: (ctx, { loaded, body }) => settleRefund(ctx, loaded, body.reference),
+  handle: (ctx, { loaded, body }) => settleRefundRequest(ctx, loaded, body.reference),
   present: presentSettlement,
   represent: (loaded) => presentSettlement(loaded),
 })

@@ -41,7 +41,7 @@ const buildStatusError = ({ status, service }: RefundRow): AppError =>
   )
 
 /** Completes a refund that was paid by hand. */
-export async function settleRefund(ctx: Ctx, refund: RefundToSettle, reference: string): Promise<RefundRow> {
+export async function settleRefundRequest(ctx: Ctx, refund: RefundToSettle, reference: string): Promise<RefundRow> {
   if (refund.status !== 'processing' || refund.service !== 'manual') throw buildStatusError(refund)
   const { statements, announcements } = await buildCompletion(ctx, refund, { provider_reference: reference })
   const settled: RefundRow = {

@@ -23,7 +23,7 @@ import { type RefundShares, shareAmount, sumParts } from '../../domain/refunds/r
 import { buildRefundAnnouncements, untriedPaymentColumns } from '../refund-payments/index.ts'
 import { announceAll } from '../webhooks/index.ts'
 import { buildApproval, buildApprovedColumns, choosePayout, type Payout } from './decisions/approval.ts'
-import { createRefundRequest, type CreateForTargetInput, type CreateInput } from './contract.ts'
+import * as contract from './contract.ts'
 import type { RefundDetailRow } from './queries.ts'
 import { insertItems, type Reservation, buildReserveStatements } from './reserve.ts'
 import {
@@ -34,14 +34,14 @@ import {
   type RefundTarget,
 } from './refundable-order.ts'
 
-const roles: readonly RoleCode[] = createRefundRequest.roles
+const roles: readonly RoleCode[] = contract.createRefundRequest.roles
 
 export type PaidOrder = RefundableOrder & { transaction_id: string }
 
 export interface RequestedRefund {
   order: PaidOrder
   target: RefundTarget
-  input: CreateInput
+  input: contract.CreateInput
   amount: number
   shares: RefundShares
 }
@@ -52,7 +52,7 @@ const buildCurrencyError = (currency: string) =>
   invalid(fieldError(['currency'], 'currency_mismatch', `The currency of this order is ${currency}.`))
 
 /** Checks the request, and computes its amount and the share of each purchase. */
-function prepareRequest(order: RefundableOrder, target: RefundTarget, input: CreateInput): RequestedRefund {
+function prepareRequest(order: RefundableOrder, target: RefundTarget, input: contract.CreateInput): RequestedRefund {
   if (order.is_archived) throw editionArchived()
   const { currency } = order
   if (input.currency !== undefined && input.currency !== currency) throw buildCurrencyError(currency)
@@ -200,7 +200,11 @@ async function createRequest(ctx: Ctx, request: RequestedRefund): Promise<Refund
   return row
 }
 
-export const createPurchaseRefund = (ctx: Ctx, id: string, input: CreateInput): Promise<RefundDetailRow> =>
+export const createPurchaseRefundRequest = (
+  ctx: Ctx,
+  id: string,
+  input: contract.CreateInput,
+): Promise<RefundDetailRow> =>
   retryLostRaces(async () => {
     const target = { kind: 'purchase', id } as const
     const order = await loadRefundableOrder(ctx, target, input.include_fees ?? false)
@@ -208,7 +212,7 @@ export const createPurchaseRefund = (ctx: Ctx, id: string, input: CreateInput): 
     return createRequest(ctx, prepareRequest(order, target, input))
   })
 
-function readTarget(input: CreateForTargetInput): RefundTarget & { field: string } {
+function readTarget(input: contract.CreateForTargetInput): RefundTarget & { field: string } {
   const targets = (['purchase', 'order', 'transaction'] as const).flatMap((kind) => {
     const field = `${kind}_id` as const
     const id = input[field]
@@ -220,7 +224,7 @@ function readTarget(input: CreateForTargetInput): RefundTarget & { field: string
   throw invalid(fieldError([otherTarget?.field ?? 'purchase_id'], 'exactly_one_target', detail))
 }
 
-export function createRefund(ctx: Ctx, input: CreateForTargetInput): Promise<RefundDetailRow> {
+export function createRefundRequest(ctx: Ctx, input: contract.CreateForTargetInput): Promise<RefundDetailRow> {
   const target = readTarget(input)
   // The order is read with all roles of the caller, so a viewer gets 403 with the required roles instead of 400.
   const reader = { ...ctx, caller: actAs(ctx.caller, roleCodes) }

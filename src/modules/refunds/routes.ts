@@ -1,12 +1,12 @@
 import { createRouter, mount, mountList } from '../../http/operations/mount.ts'
-import { approveRefund, retryRefund } from './decisions/approve.ts'
-import { cancelRefund } from './decisions/cancel.ts'
+import { approveRefundRequest, retryRefundRequest } from './decisions/approve.ts'
+import { cancelRefundRequest } from './decisions/cancel.ts'
 import * as contract from './contract.ts'
-import { createPurchaseRefund, createRefund } from './create.ts'
+import { createPurchaseRefundRequest, createRefundRequest } from './create.ts'
 import { presentRefund } from './present.ts'
 import { listRefundRequests } from './list.ts'
 import { findRefund } from './queries.ts'
-import { rejectRefund } from './decisions/reject.ts'
+import { rejectRefundRequest } from './decisions/reject.ts'
 import { findPurchaseTenant } from './refundable-order.ts'
 
 export const refundRoutes = createRouter()
@@ -15,7 +15,7 @@ const location = ({ id }: { id: string }) => `/v1/refund-requests/${id}`
 
 mount(refundRoutes, contract.createPurchaseRefundRequest, {
   load: (ctx, { id }) => findPurchaseTenant(ctx, id),
-  handle: (ctx, { loaded, body }) => createPurchaseRefund(ctx, loaded.purchase_id, body),
+  handle: (ctx, { loaded, body }) => createPurchaseRefundRequest(ctx, loaded.purchase_id, body),
   present: presentRefund,
   location,
 })
@@ -26,7 +26,7 @@ mountList(refundRoutes, contract.listRefundRequests, {
 })
 
 mount(refundRoutes, contract.createRefundRequest, {
-  handle: (ctx, { body }) => createRefund(ctx, body),
+  handle: (ctx, { body }) => createRefundRequest(ctx, body),
   present: presentRefund,
   location,
 })
@@ -39,24 +39,24 @@ mount(refundRoutes, contract.getRefundRequest, {
 
 mount(refundRoutes, contract.approveRefundRequest, {
   load: (ctx, { id }) => findRefund(ctx, id),
-  handle: (ctx, { loaded, body }) => approveRefund(ctx, loaded, body),
+  handle: (ctx, { loaded, body }) => approveRefundRequest(ctx, loaded, body),
   present: presentRefund,
 })
 
 mount(refundRoutes, contract.rejectRefundRequest, {
   load: (ctx, { id }) => findRefund(ctx, id),
-  handle: (ctx, { loaded, body }) => rejectRefund(ctx, loaded, body),
+  handle: (ctx, { loaded, body }) => rejectRefundRequest(ctx, loaded, body),
   present: presentRefund,
 })
 
 mount(refundRoutes, contract.cancelRefundRequest, {
   load: (ctx, { id }) => findRefund(ctx, id),
-  handle: (ctx, { loaded }) => cancelRefund(ctx, loaded),
+  handle: (ctx, { loaded }) => cancelRefundRequest(ctx, loaded),
   present: presentRefund,
 })
 
 mount(refundRoutes, contract.retryRefundRequest, {
   load: (ctx, { id }) => findRefund(ctx, id),
-  handle: (ctx, { loaded }) => retryRefund(ctx, loaded),
+  handle: (ctx, { loaded }) => retryRefundRequest(ctx, loaded),
   present: presentRefund,
 })

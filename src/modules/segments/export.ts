@@ -68,7 +68,7 @@ async function* streamRecords(
 }
 
 /** Builds the CSV file of a segment's members. The export is recorded before the first row is sent. */
-export function exportMembers(
+export function exportSegmentUsers(
   ctx: Ctx,
   segment: LoadedSegment,
   options: { columns: readonly ExportColumn[]; bom?: boolean | undefined },

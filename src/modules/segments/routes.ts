@@ -4,15 +4,15 @@ import * as cel from './expressions/cel-contract.ts'
 import * as contract from './contract.ts'
 import { createSegment } from './create.ts'
 import { deleteSegment } from './delete.ts'
-import { explainMembership } from './expressions/explain.ts'
-import { exportMembers } from './export.ts'
+import { explainSegment } from './expressions/explain.ts'
+import { exportSegmentUsers } from './export.ts'
 import { loadKnownValues } from './expressions/known-values.ts'
 import { presentContext, presentExplanation, presentCelValidation } from './expressions/present-cel.ts'
 import { presentSegment } from './present.ts'
 import { findSegment } from './queries.ts'
-import { recalculateSegment, resetToDraft } from './calculation/start-and-reset.ts'
+import { recalculateSegment, resetSegmentToDraft } from './calculation/start-and-reset.ts'
 import { updateSegment } from './update.ts'
-import { validateExpression } from './expressions/validate.ts'
+import { validateCel } from './expressions/validate.ts'
 
 export const segmentRoutes = createRouter()
 
@@ -36,7 +36,7 @@ mount(segmentRoutes, cel.getCelContext, {
 })
 
 mount(segmentRoutes, cel.validateCel, {
-  handle: (ctx, { body }) => validateExpression(ctx, body),
+  handle: (ctx, { body }) => validateCel(ctx, body),
   present: presentCelValidation,
 })
 
@@ -66,17 +66,17 @@ mount(segmentRoutes, contract.recalculateSegment, {
 
 mount(segmentRoutes, contract.resetSegmentToDraft, {
   load: (ctx, { id }) => findSegment(ctx, id),
-  handle: (ctx, { loaded }) => resetToDraft(ctx, loaded),
+  handle: (ctx, { loaded }) => resetSegmentToDraft(ctx, loaded),
   present: presentSegment,
 })
 
 mountFile(segmentRoutes, contract.exportSegmentUsers, {
   load: (ctx, { id }) => findSegment(ctx, id),
-  handle: (ctx, { loaded, query }) => exportMembers(ctx, loaded, query),
+  handle: (ctx, { loaded, query }) => exportSegmentUsers(ctx, loaded, query),
 })
 
 mount(segmentRoutes, cel.explainSegment, {
   load: (ctx, { id }) => findSegment(ctx, id),
-  handle: (ctx, { loaded, query }) => explainMembership(ctx, loaded, query.user_id),
+  handle: (ctx, { loaded, query }) => explainSegment(ctx, loaded, query.user_id),
   present: presentExplanation,
 })

@@ -1,10 +1,10 @@
 import { mount, mountList, createRouter } from '../../http/operations/mount.ts'
 import { listWalletPasses } from './list.ts'
 import * as contract from './contract.ts'
-import { issuePass } from './issue.ts'
+import { createWalletPass } from './create.ts'
 import { presentIssuedPass, presentWalletPass } from './present.ts'
 import { findPass, findPurchaseForPass } from './queries.ts'
-import { voidPass } from './void.ts'
+import { voidWalletPass } from './void.ts'
 
 export { buildWalletRoutes } from './public-routes.ts'
 
@@ -18,12 +18,12 @@ mountList(walletPassRoutes, contract.listWalletPasses, {
 
 mount(walletPassRoutes, contract.createWalletPass, {
   load: (ctx, { id }) => findPurchaseForPass(ctx, id),
-  handle: (ctx, { loaded, body }) => issuePass(ctx, loaded, body),
+  handle: (ctx, { loaded, body }) => createWalletPass(ctx, loaded, body),
   present: presentIssuedPass,
 })
 
 mount(walletPassRoutes, contract.voidWalletPass, {
   load: (ctx, { id, pass_id }) => findPass(ctx, id, pass_id),
-  handle: (ctx, { loaded }) => voidPass(ctx, loaded),
+  handle: (ctx, { loaded }) => voidWalletPass(ctx, loaded),
   represent: (loaded) => presentWalletPass(loaded),
 })

@@ -11,7 +11,7 @@ import type { PassRow } from './queries.ts'
 const target = 'voided'
 
 /** Voids a pass. A job then tells the phones that have it. */
-export async function voidPass(ctx: Ctx, pass: PassRow): Promise<null> {
+export async function voidWalletPass(ctx: Ctx, pass: PassRow): Promise<null> {
   if (!walletPassLifecycle.allows(pass.status, target)) return commit(ctx, null, [])
   const now = ctx.now()
   return commit(ctx, null, [

@@ -2,7 +2,7 @@ import { mount, mountList, createRouter } from '../../http/operations/mount.ts'
 import { listWebhooks } from './list.ts'
 import * as contract from './contract.ts'
 import * as deliveries from './delivery/delivery-contract.ts'
-import { eventRequests, listEventKinds } from './events/event-contract.ts'
+import { eventRequests, listWebhookEventKinds } from './events/event-contract.ts'
 import {
   presentDelivery,
   presentDeliveryItem,
@@ -12,8 +12,8 @@ import {
 } from './present.ts'
 import { listWebhookDeliveries } from './delivery/list.ts'
 import { findDelivery, findEndpoint, requireDeliveryRole } from './queries.ts'
-import { recoverDeliveries, retryDelivery, sendTest } from './delivery/manual-sends.ts'
-import { createEndpoint, deleteEndpoint, rotateSecret, updateEndpoint } from './write-endpoints.ts'
+import { recoverWebhookDeliveries, retryWebhookDelivery, testWebhook } from './delivery/manual-sends.ts'
+import { createWebhook, deleteWebhook, rotateWebhookSecret, updateWebhook } from './write-endpoints.ts'
 
 export const webhookRoutes = createRouter()
 
@@ -26,14 +26,14 @@ mountList(webhookRoutes, contract.listWebhooks, {
 
 mount(webhookRoutes, contract.createWebhook, {
   target: (body) => body,
-  handle: (ctx, { body }) => createEndpoint(ctx, body),
+  handle: (ctx, { body }) => createWebhook(ctx, body),
   present: presentEndpoint,
   location: ({ id }) => `/v1/webhooks/${id}`,
 })
 
 // The path of a single endpoint would take `event-kinds` for an id.
 mount(webhookRoutes, contract.listWebhookEventKinds, {
-  handle: async () => listEventKinds(),
+  handle: async () => listWebhookEventKinds(),
   present: (kinds) => kinds,
   maxAge: 300,
 })
@@ -46,32 +46,32 @@ mount(webhookRoutes, contract.getWebhook, {
 
 mount(webhookRoutes, contract.updateWebhook, {
   load: (ctx, { id }) => findEndpoint(ctx, id),
-  handle: (ctx, { loaded, body }) => updateEndpoint(ctx, loaded, body),
+  handle: (ctx, { loaded, body }) => updateWebhook(ctx, loaded, body),
   present: presentEndpoint,
 })
 
 mount(webhookRoutes, contract.deleteWebhook, {
   load: (ctx, { id }) => findEndpoint(ctx, id),
-  handle: (ctx, { loaded }) => deleteEndpoint(ctx, loaded),
+  handle: (ctx, { loaded }) => deleteWebhook(ctx, loaded),
   represent: (loaded, ctx) => presentEndpoint(loaded, ctx),
 })
 
 mount(webhookRoutes, contract.rotateWebhookSecret, {
   load: (ctx, { id }) => findEndpoint(ctx, id),
-  handle: (ctx, { loaded }) => rotateSecret(ctx, loaded),
+  handle: (ctx, { loaded }) => rotateWebhookSecret(ctx, loaded),
   present: presentEndpoint,
 })
 
 mount(webhookRoutes, deliveries.testWebhook, {
   load: (ctx, { id }) => findEndpoint(ctx, id),
-  handle: (ctx, { loaded, body }) => sendTest(ctx, loaded, body.event),
+  handle: (ctx, { loaded, body }) => testWebhook(ctx, loaded, body.event),
   present: presentDelivery,
   location: ({ id, endpoint_id }) => `/v1/webhooks/${endpoint_id}/deliveries/${id}`,
 })
 
 mount(webhookRoutes, deliveries.recoverWebhookDeliveries, {
   load: (ctx, { id }) => findEndpoint(ctx, id),
-  handle: (ctx, { loaded, body }) => recoverDeliveries(ctx, loaded, body),
+  handle: (ctx, { loaded, body }) => recoverWebhookDeliveries(ctx, loaded, body),
   present: presentRecovery,
   represent: (loaded, ctx) => presentEndpoint(loaded, ctx),
 })
@@ -90,6 +90,6 @@ mount(webhookRoutes, deliveries.getWebhookDelivery, {
 
 mount(webhookRoutes, deliveries.retryWebhookDelivery, {
   load: (ctx, { id, delivery_id }) => findDelivery(ctx, id, delivery_id),
-  handle: (ctx, { loaded }) => retryDelivery(ctx, requireDeliveryRole(ctx, loaded)),
+  handle: (ctx, { loaded }) => retryWebhookDelivery(ctx, requireDeliveryRole(ctx, loaded)),
   present: presentDelivery,
 })

@@ -32,7 +32,7 @@ function checkDestination({ config }: Ctx, url: string): void {
   throw invalid(fieldError(['url'], fault === 'malformed' ? 'malformed_url' : 'forbidden_destination', detail))
 }
 
-export async function createEndpoint(ctx: Ctx, input: CreateWebhookInput): Promise<EndpointRow> {
+export async function createWebhook(ctx: Ctx, input: CreateWebhookInput): Promise<EndpointRow> {
   checkDestination(ctx, input.url)
   const { organization_id, edition_id = null, is_active } = input
   await checkTenant(ctx, organization_id, edition_id)
@@ -68,7 +68,7 @@ function changeActivity(endpoint: EndpointRow, isActive: boolean | undefined, no
     : { is_active: false, disabled_at: now, disabled_reason: 'manual' }
 }
 
-export async function updateEndpoint(
+export async function updateWebhook(
   ctx: Ctx,
   endpoint: LoadedEndpoint,
   input: UpdateWebhookInput,
@@ -102,7 +102,7 @@ export async function updateEndpoint(
   return updatedEndpoint
 }
 
-export function rotateSecret(ctx: Ctx, endpoint: EndpointRow): Promise<EndpointRow> {
+export function rotateWebhookSecret(ctx: Ctx, endpoint: EndpointRow): Promise<EndpointRow> {
   const now = ctx.now()
   const changes = {
     secret: mintSecret(ctx.randomBytes),
@@ -118,7 +118,7 @@ export function rotateSecret(ctx: Ctx, endpoint: EndpointRow): Promise<EndpointR
 }
 
 /** Foreign keys delete the deliveries and their attempts with the endpoint; the events stay. */
-export function deleteEndpoint(ctx: Ctx, endpoint: EndpointRow): Promise<null> {
+export function deleteWebhook(ctx: Ctx, endpoint: EndpointRow): Promise<null> {
   const isAsRead = and(eq(webhookEndpoints.id, endpoint.id), eq(webhookEndpoints.version, endpoint.version))
   return commit(ctx, null, [remove(webhookEndpoints, isAsRead), requireOneChange()])
 }

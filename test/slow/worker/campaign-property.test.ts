@@ -5,7 +5,11 @@ import type { RecipientEvent } from '../../../src/domain/campaigns/recipient-eve
 import { type Counters, counterNames, countPending } from '../../../src/domain/campaigns/counters.ts'
 import { campaignLifecycle, isRunning } from '../../../src/domain/campaigns/lifecycle.ts'
 import type { RecipientRow, RecipientsQuery } from '../../../src/domain/campaigns/sender.ts'
-import { cancelCampaign, retryFailedRecipients, sendCampaignNow } from '../../../src/modules/campaigns/transitions.ts'
+import {
+  cancelCampaign,
+  retryFailedCampaignRecipients,
+  sendCampaignNow,
+} from '../../../src/modules/campaigns/transitions.ts'
 import { findCampaign } from '../../../src/modules/campaigns/queries.ts'
 import { type Conduct, conducts, type Engine, withEngine } from '../../support/campaign-engine.ts'
 import { loadCampaign } from '../../support/campaigns.ts'
@@ -76,7 +80,7 @@ const suppress = (address: string) =>
   write(sql`insert into suppressions (organization_id, channel, address, reason, created_at)
     values (${crowd.organization}, 'email', ${address}, 'hard_bounce', 1) on conflict do nothing`)
 
-const verbs = { cancel: cancelCampaign, retry: retryFailedRecipients, 'send-now': sendCampaignNow }
+const verbs = { cancel: cancelCampaign, retry: retryFailedCampaignRecipients, 'send-now': sendCampaignNow }
 
 async function ask(engine: Engine, verb: keyof typeof verbs): Promise<void> {
   const { ctx } = engine

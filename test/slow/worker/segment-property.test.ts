@@ -12,7 +12,7 @@ import {
 import { sweepCalculations, sweepLeftovers } from '../../../src/modules/segments/jobs.ts'
 import { findSegment } from '../../../src/modules/segments/queries.ts'
 import { recalculateSegment } from '../../../src/modules/segments/calculation/start-and-reset.ts'
-import { resetToDraft } from '../../../src/modules/segments/calculation/start-and-reset.ts'
+import { resetSegmentToDraft } from '../../../src/modules/segments/calculation/start-and-reset.ts'
 import { updateSegment } from '../../../src/modules/segments/update.ts'
 import { givenOrganization } from '../../support/seeding/organizations.ts'
 import { createCalculator, type Death, loadSegment } from '../../support/segments.ts'
@@ -90,7 +90,7 @@ async function make(world: World, one: Move): Promise<void> {
     case 'recalculate':
       return callVerb(world, async (ctx) => recalculateSegment(ctx, await findSegment(ctx, id)))
     case 'reset':
-      return callVerb(world, async (ctx) => resetToDraft(ctx, await findSegment(ctx, id)))
+      return callVerb(world, async (ctx) => resetSegmentToDraft(ctx, await findSegment(ctx, id)))
     case 'edit': {
       const expression = `size(user.id) > ${++world.edits}`
       return callVerb(world, async (ctx) => updateSegment(ctx, await findSegment(ctx, id), { expression }))

@@ -218,3 +218,12 @@ export async function answerConsent(
   const confirmation_email = record.is_hidden ? null : newEmail
   return commit(ctx, { ...subject, answer: { ...answer, record, confirmation_email } }, statements, answerRaces)
 }
+
+export const giveConsent = (ctx: Ctx, subject: AnswerSubject, input: AnswerInput): Promise<AnswerSubject> =>
+  answerConsent(ctx, subject, 'give', input)
+
+export const skipConsent = (ctx: Ctx, subject: AnswerSubject, input: AnswerInput): Promise<AnswerSubject> =>
+  answerConsent(ctx, subject, 'skip', input)
+
+export const withdrawConsent = (ctx: Ctx, subject: AnswerSubject, input: AnswerInput): Promise<AnswerSubject> =>
+  answerConsent(ctx, subject, 'withdraw', input)

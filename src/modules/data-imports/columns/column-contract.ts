@@ -282,7 +282,7 @@ const TargetFieldsQuery = z.object({
   }),
 })
 
-export const listTargetFields = operation({
+export const listImportTargetFields = operation({
   id: 'listImportTargetFields',
   tag,
   method: 'get',

@@ -181,7 +181,7 @@ function buildStatements(id: string, before: MappingState, after: MappingState):
 }
 
 /** Changes all of the columns or none. The rows have to be staged again. */
-export async function updateColumns(
+export async function updateColumnMappings(
   ctx: Ctx,
   view: ColumnView,
   input: UpdateColumnMappingsInput,

@@ -133,7 +133,7 @@ const completeResult = (result: StoredResult, entries: readonly OrderEntry[]): O
  * Imports orders of another system, each completely or not at all. After an interruption, a repetition with the same
  * Idempotency-Key continues, and reports what both requests have stored.
  */
-export async function importOrdersFromRequest(ctx: Ctx, input: ImportExternalOrdersInput): Promise<ImportReport> {
+export async function importExternalOrders(ctx: Ctx, input: ImportExternalOrdersInput): Promise<ImportReport> {
   const { edition, interrupted } = await findTarget(ctx, input)
   const receipt_message = await findReceiptMessage(ctx, edition, input)
   const { definitions, entries, refusals } = await parseOrders(ctx, edition, input)

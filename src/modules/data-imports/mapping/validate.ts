@@ -106,7 +106,7 @@ async function checkFirstRows(ctx: Ctx, view: ColumnView): Promise<RowProblems &
   }
 }
 
-export async function validateColumns(ctx: Ctx, view: ColumnView): Promise<MappingValidation> {
+export async function validateColumnMappings(ctx: Ctx, view: ColumnView): Promise<MappingValidation> {
   checkAction(ctx, view.row, 'validate', 'validated')
   const { errors, warnings } = view.issues
   const problems = await checkFirstRows(ctx, view)

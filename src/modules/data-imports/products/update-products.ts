@@ -93,7 +93,7 @@ function summarizeProducts(rows: Iterable<Pick<ImportProductRow, 'action'>>): Pr
 }
 
 /** Maps all of the products or none. The import is ready once each product is mapped. */
-export async function updateProducts(
+export async function updateProductMappings(
   ctx: Ctx,
   row: LoadedImport,
   { mappings }: UpdateProductMappingsInput,

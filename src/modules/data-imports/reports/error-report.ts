@@ -74,7 +74,7 @@ async function* streamReport(ctx: Ctx, row: LoadedImport): AsyncGenerator<Uint8A
   }
 }
 
-export function openErrorReport(ctx: Ctx, row: LoadedImport) {
+export function downloadErrorReport(ctx: Ctx, row: LoadedImport) {
   if (row.files_deleted_at !== null || row.rows_deleted_at !== null)
     throw buildDeletedError('The file of this import was deleted.')
   if (row.format === null) throw new AppError('invalid_transition', 'The file of this import has not been read yet.')

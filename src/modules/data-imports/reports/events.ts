@@ -45,7 +45,7 @@ async function* streamStates(ctx: Ctx, id: string): AsyncGenerator<string, void>
   }
 }
 
-export const openEvents = (ctx: Ctx, { id }: LoadedImport) => ({
+export const streamImportEvents = (ctx: Ctx, { id }: LoadedImport) => ({
   name: null,
   headers: { 'cache-control': 'private, no-store, no-transform', 'x-accel-buffering': 'no' },
   open: async () => streamStates(ctx, id),

@@ -29,7 +29,7 @@ const formatInvalidRows = (count: number): string =>
   `${count === 1 ? '1 row has' : `${count} rows have`} errors. Correct them, or send skip_invalid_rows`
 
 /** Starts creating the orders. A failed import continues after its last order. */
-export async function startImport(
+export async function startDataImport(
   ctx: Ctx,
   row: LoadedImport,
   { skip_invalid_rows }: StartDataImportInput,

@@ -7,7 +7,7 @@ import { headBytes, countParts, type ReceivedFile } from '../../../domain/files/
 import { cleanFileName } from '../../../domain/files/names.ts'
 import { PartsRefused } from '../../../gateways/files/files.ts'
 import { openEditions } from '../../editions/index.ts'
-import { checkPurpose, insertFile, buildFile } from '../create.ts'
+import { checkPurpose, insertFile, buildFile } from '../upload.ts'
 import { type FileRow, findFile } from '../queries.ts'
 import { scheduleScan } from '../scanning/scan.ts'
 import { deleteUnusedBytes, storeContent, releaseKnownContent } from '../storage.ts'
@@ -46,7 +46,7 @@ async function joinParts(ctx: Ctx, row: UploadRow): Promise<ReceivedFile> {
 }
 
 /** Creates the file of an upload. Its bytes were counted at the start, and are subtracted if they are not new. */
-export async function completeUpload(ctx: Ctx, row: UploadRow): Promise<FileRow> {
+export async function completeFileUpload(ctx: Ctx, row: UploadRow): Promise<FileRow> {
   if (row.file_id !== null) return commit(ctx, await findFile(ctx, row.file_id), openEditions(row.edition_id))
   checkParts(row)
   const received = await joinParts(ctx, row)

@@ -25,7 +25,7 @@ import { select } from '../../../db/select.ts'
 const unknownType = 'application/octet-stream'
 
 /** Starts R2's upload before the row is written. Without a row, R2 drops it after a week. */
-export async function startUpload(ctx: Ctx, input: StartUploadInput): Promise<UploadRow> {
+export async function startFileUpload(ctx: Ctx, input: StartUploadInput): Promise<UploadRow> {
   const { organization_id, edition_id = null, size, title } = input
   await checkTenant(ctx, organization_id, edition_id)
   const storage_key = generateStorageKey(ctx)
@@ -76,7 +76,7 @@ interface PartAt {
   loaded: UploadRow
 }
 
-/** Stores a part while it is received. It counts only when `recordPart` has written its row. */
+/** Stores a part while it is received. It counts only when `putFileUploadPart` has written its row. */
 export async function receivePart(ctx: Ctx, file: IncomingFile, { params, loaded }: PartAt): Promise<ReceivedFile> {
   const number = parsePartNumber(params.number, loaded.size)
   if (loaded.file_id !== null) throw createCompletedError()
@@ -104,7 +104,7 @@ export async function receivePart(ctx: Ctx, file: IncomingFile, { params, loaded
 }
 
 /** Writes the row of a stored part. Other parts can arrive at the same time. */
-export async function recordPart(
+export async function putFileUploadPart(
   ctx: Ctx,
   row: UploadRow,
   { number: text, received }: { number: string; received: ReceivedFile },
@@ -134,7 +134,7 @@ const dropUpload = (row: UploadColumns, now: number): Statement[] => [
     values (${row.storage_key}, ${row.store_upload_id}, ${now})`,
 ]
 
-export async function abortUpload(ctx: Ctx, row: UploadRow): Promise<null> {
+export async function abortFileUpload(ctx: Ctx, row: UploadRow): Promise<null> {
   if (row.file_id !== null) throw createCompletedError()
   return commit(ctx, null, [...openEditions(row.edition_id), ...dropUpload(row, ctx.now())])
 }

@@ -11,7 +11,7 @@ import { buildPurchaseEvent } from '../announcement.ts'
 import type { LoadedUse } from './use-queries.ts'
 
 /** Returns the uses to the purchase. Reverting a use twice changes nothing. */
-export async function revertUse(ctx: Ctx, use: LoadedUse): Promise<LoadedUse> {
+export async function revertPurchaseUse(ctx: Ctx, use: LoadedUse): Promise<LoadedUse> {
   if (use.reverted_at !== null) return commit(ctx, use, [])
   const { purchase } = use
   checkRevertible(purchase)

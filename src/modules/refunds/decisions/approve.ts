@@ -21,7 +21,7 @@ import { type RefundShares, shareAmount, shrinkShares, sumParts } from '../../..
 import { openEditions } from '../../editions/index.ts'
 import { announceAll } from '../../webhooks/index.ts'
 import { buildApproval, buildApprovedColumns, merchantNotReady, choosePayout } from './approval.ts'
-import { type ApproveInput, approveRefundRequest } from '../contract.ts'
+import * as contract from '../contract.ts'
 import { loadRefundItems, type LoadedRefund, type RefundDetailRow } from '../queries.ts'
 import { buildReserveStatements, buildShrinkStatements } from '../reserve.ts'
 import {
@@ -35,15 +35,15 @@ import {
 } from '../refundable-order.ts'
 
 /** Roles that may approve the refund of a payment that several editions have. */
-const approvingRoles = pickOrganizationRoles(approveRefundRequest.roles)
+const approvingRoles = pickOrganizationRoles(contract.approveRefundRequest.roles)
 
-type Decision = ApproveInput & { amount: number; isCancelling: boolean }
+type Decision = contract.ApproveInput & { amount: number; isCancelling: boolean }
 
 const getTarget = ({ target, purchase_id, order_id }: LoadedRefund): RefundTarget =>
   target === 'purchase' && purchase_id !== null ? { kind: target, id: purchase_id } : { kind: 'order', id: order_id }
 
 /** Checks that the caller may approve the request, and chooses the amount. */
-function prepareDecision(ctx: Ctx, refund: LoadedRefund, input: ApproveInput): Decision {
+function prepareDecision(ctx: Ctx, refund: LoadedRefund, input: contract.ApproveInput): Decision {
   checkRefundTransition(refund.status, 'approved', 'approved')
   if (refund.is_archived) throw editionArchived()
   // The provider has paid an earlier attempt, so a new attempt would pay twice.
@@ -160,7 +160,11 @@ async function computeRetriedAmounts(
   }
 }
 
-export async function approveRefund(ctx: Ctx, refund: LoadedRefund, input: ApproveInput): Promise<RefundDetailRow> {
+export async function approveRefundRequest(
+  ctx: Ctx,
+  refund: LoadedRefund,
+  input: contract.ApproveInput,
+): Promise<RefundDetailRow> {
   const decision = prepareDecision(ctx, refund, input)
   const { amount, isCancelling, note, notify_customer } = decision
   const order = await loadRefundableOrder(ctx, getTarget(refund), refund.include_fees)
@@ -200,11 +204,11 @@ export async function approveRefund(ctx: Ctx, refund: LoadedRefund, input: Appro
 }
 
 /** Approves a failed request again with the same amount and settings. */
-export async function retryRefund(ctx: Ctx, refund: LoadedRefund): Promise<RefundDetailRow> {
+export async function retryRefundRequest(ctx: Ctx, refund: LoadedRefund): Promise<RefundDetailRow> {
   checkRefundTransition(refund.status, 'approved', 'retried')
   if (refund.status !== 'failed')
     throw new AppError('invalid_transition', `Refund request in status '${refund.status}' cannot be retried.`, {
       extra: { current_status: refund.status, allowed_transitions: refundLifecycle.targetsOf(refund.status) },
     })
-  return approveRefund(ctx, refund, {})
+  return approveRefundRequest(ctx, refund, {})
 }

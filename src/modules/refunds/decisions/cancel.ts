@@ -10,15 +10,15 @@ import { checkRefundTransition } from '../../../domain/refunds/refund-amounts.ts
 import { refundLifecycle } from '../../../domain/refunds/refunds.ts'
 import { openEditions } from '../../editions/index.ts'
 import { moveAmounts } from '../../refund-payments/index.ts'
-import { cancelRefundRequest } from '../contract.ts'
+import * as contract from '../contract.ts'
 import type { LoadedRefund, RefundDetailRow } from '../queries.ts'
 
 const status = 'cancelled'
 
-export async function cancelRefund(ctx: Ctx, refund: LoadedRefund): Promise<RefundDetailRow> {
+export async function cancelRefundRequest(ctx: Ctx, refund: LoadedRefund): Promise<RefundDetailRow> {
   if (refund.requested_by !== ctx.caller.id)
     throw permissionDenied(
-      cancelRefundRequest.roles,
+      contract.cancelRefundRequest.roles,
       [],
       'Only the account that requested a refund may cancel it. Reject it instead.',
     )

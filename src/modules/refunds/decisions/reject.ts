@@ -18,7 +18,11 @@ import type { LoadedRefund, RefundDetailRow } from '../queries.ts'
 const status = 'rejected'
 
 /** Releases the amount and e-mails the reason to the customer, unless `notify_customer` is false. */
-export async function rejectRefund(ctx: Ctx, refund: LoadedRefund, input: RejectInput): Promise<RefundDetailRow> {
+export async function rejectRefundRequest(
+  ctx: Ctx,
+  refund: LoadedRefund,
+  input: RejectInput,
+): Promise<RefundDetailRow> {
   checkRefundTransition(refund.status, status, status)
   const now = ctx.now()
   const changes = {

@@ -42,7 +42,7 @@ function segmentNotStuck(waitMs: number): AppError {
   })
 }
 
-export function resetToDraft(ctx: Ctx, segment: LoadedSegment): Promise<SegmentRow> {
+export function resetSegmentToDraft(ctx: Ctx, segment: LoadedSegment): Promise<SegmentRow> {
   if (segment.status === 'draft') return commit<SegmentRow>(ctx, segment, [])
   const now = ctx.now()
   const quietAt = (segment.heartbeat_at ?? 0) + quietAfterMs

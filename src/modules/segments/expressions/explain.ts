@@ -55,7 +55,7 @@ const buildFields = (segment: LoadedSegment, now: number, parts: { reasons: read
 }
 
 /** Evaluates the expression and the conditions of the audience for one person, on current data. */
-export async function explainMembership(ctx: Ctx, segment: LoadedSegment, userId: string): Promise<SegmentExplanation> {
+export async function explainSegment(ctx: Ctx, segment: LoadedSegment, userId: string): Promise<SegmentExplanation> {
   const { organization_id, edition_id } = segment
   const checked = checkExpression(segment.expression)
   const now = ctx.now()

@@ -167,7 +167,7 @@ async function estimateMembers(
 const uncounted: Estimate = { count: null, isExtrapolated: false }
 
 /** Returns the errors and warnings of an expression, and for how many people it holds. */
-export async function validateExpression(ctx: Ctx, input: ValidateCelInput): Promise<Validation> {
+export async function validateCel(ctx: Ctx, input: ValidateCelInput): Promise<Validation> {
   const tenant = await findSegmentTenant(ctx, input, (name, code, detail) =>
     fieldError(name === null ? [] : [name], code, detail),
   )

@@ -43,7 +43,7 @@ function decideRetry(delivery: LoadedDelivery, now: number): Manual {
   return manual
 }
 
-export async function retryDelivery(ctx: Ctx, delivery: LoadedDelivery): Promise<LoadedDelivery> {
+export async function retryWebhookDelivery(ctx: Ctx, delivery: LoadedDelivery): Promise<LoadedDelivery> {
   const { id, endpoint_id, attempts } = delivery
   const now = ctx.now()
   const manual = decideRetry(delivery, now)
@@ -68,7 +68,7 @@ export interface Recovery extends Wait {
  * They are counted first, because the transaction also stores the response with these numbers. If another number of rows
  * changes, the race is lost.
  */
-export async function recoverDeliveries(
+export async function recoverWebhookDeliveries(
   ctx: Ctx,
   endpoint: EndpointRow,
   input: RecoverDeliveriesInput,
@@ -124,7 +124,7 @@ function checkWindow({ since, until }: RecoverDeliveriesInput, now: number): voi
 }
 
 /** Delivers the example of a kind to the endpoint, in the same way as real events. */
-export async function sendTest(ctx: Ctx, endpoint: EndpointRow, kind: EventKind): Promise<DeliveryDetailRow> {
+export async function testWebhook(ctx: Ctx, endpoint: EndpointRow, kind: EventKind): Promise<DeliveryDetailRow> {
   if (!endpoint.is_active) throw endpointInactive()
   const { organization_id, edition_id } = endpoint
   const announcement = { kind, organization_id, edition_id, data: exampleData[kind] } as Announcement

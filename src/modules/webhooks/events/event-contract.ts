@@ -68,4 +68,4 @@ const buildCatalogue = () =>
 
 let catalogue: ReturnType<typeof buildCatalogue> | undefined
 
-export const listEventKinds = () => ({ results: (catalogue ??= buildCatalogue()) })
+export const listWebhookEventKinds = () => ({ results: (catalogue ??= buildCatalogue()) })

@@ -13,10 +13,10 @@ import { openEditions } from '../../editions/index.ts'
 import { markPassesChanged } from '../../wallet/index.ts'
 import { announce } from '../../webhooks/index.ts'
 import { buildPurchaseEvent } from '../announcement.ts'
-import type { createPurchaseUse } from '../contract.ts'
+import type * as contract from '../contract.ts'
 import { findLocation, type LoadedUse, type UsablePurchase } from './use-queries.ts'
 
-type UseInput = z.output<NonNullable<(typeof createPurchaseUse)['body']>>
+type UseInput = z.output<NonNullable<(typeof contract.createPurchaseUse)['body']>>
 
 function checkUsedAt(purchase: UsablePurchase, usedAt: number, now: number): void {
   if (usedAt > now) throw invalid(fieldError(['used_at'], 'in_future', 'The time must not be in the future.'))
@@ -41,7 +41,7 @@ function countUses(purchase: UsablePurchase, quantity: number, status: 'active' 
   )
 }
 
-export async function usePurchase(ctx: Ctx, purchase: UsablePurchase, input: UseInput): Promise<LoadedUse> {
+export async function createPurchaseUse(ctx: Ctx, purchase: UsablePurchase, input: UseInput): Promise<LoadedUse> {
   const { quantity = 1, location_id = null } = input
   const now = ctx.now()
   const used_at = input.used_at ?? now

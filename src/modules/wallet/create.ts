@@ -163,7 +163,7 @@ async function issueGooglePass(
 }
 
 /** Returns the active pass of a purchase on a platform, and issues one when there is none. */
-export async function issuePass(
+export async function createWalletPass(
   ctx: Ctx,
   purchase: PurchaseForPass,
   { platform }: IssueWalletPassInput,

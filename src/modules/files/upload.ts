@@ -59,7 +59,7 @@ export function buildFile(ctx: Ctx, received: ReceivedFile, fields: NewFileField
 export const insertFile = (row: StoredFile): Statement =>
   insert(files, { ...row, storage_key: selectContentKey({ ...row, storage_key: row.storage_key ?? '' }) })
 
-export async function createFile(ctx: Ctx, input: UploadInput, received: ReceivedFile): Promise<FileRow> {
+export async function uploadFile(ctx: Ctx, input: UploadInput, received: ReceivedFile): Promise<FileRow> {
   const { organization_id, edition_id = null, title } = input
   const { mime_type, width, height } = checkContent(received)
   const purpose = input.purpose ?? inferPurpose(mime_type)
