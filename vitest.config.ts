@@ -156,7 +156,7 @@ export default defineConfig({
           name: 'document',
           include: inNode,
           isolate: false,
-          fileParallelism: false,
+
           server: inlined,
           testTimeout: patience,
         },

@@ -1,4 +1,4 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { type Placeholder, type SQL, sql } from 'drizzle-orm'
 
 /*
  * Only one worker at a time may work on a row, so it claims the row until `claimed_until`. A worker that dies never
@@ -6,9 +6,9 @@ import { type SQL, sql } from 'drizzle-orm'
  * `attempts` counts how often a worker has tried.
  */
 
-export const isClaimed = (now: number): SQL => sql`claimed_until > ${now}`
+export const isClaimed = (now: number | Placeholder): SQL => sql`claimed_until > ${now}`
 
-export const isClaimable = (now: number): SQL => sql`(claimed_until is null or claimed_until <= ${now})`
+export const isClaimable = (now: number | Placeholder): SQL => sql`(claimed_until is null or claimed_until <= ${now})`
 
 /** For the `set` of an update. */
 export const claimUntil = (now: number, ms: number): SQL => sql`claimed_until = ${now + ms}`

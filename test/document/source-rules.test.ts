@@ -59,6 +59,15 @@ it('the function that handles an operation has the name of the operation', async
   expect(named.filter(({ id, handler }) => !new RegExp(`\\b${id}\\b`).test(handler)).map(({ id }) => id)).toEqual([])
 })
 
+it('a test runs every prepared statement', async () => {
+  const sources = await readSources('src')
+  const names = sources.flatMap(({ text }) => [...text.matchAll(/^(?:export )?const (\w+) = prepare\(/gm)])
+  const test = await readFile('test/unit/prepared-statements.test.ts', 'utf8')
+  const called = [...test.matchAll(/^ {2}\['(\w+)', /gm)]
+  expect(called.map(([, name]) => name).toSorted()).toEqual(names.map(([, name]) => name).toSorted())
+  expect(names.length).toBeGreaterThan(5)
+})
+
 /** Tables that only one slice reads and writes, as the schema declares them. */
 const owners = {
   suppressions: 'src/modules/suppressions/',

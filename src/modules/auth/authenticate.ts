@@ -89,7 +89,7 @@ const tokenFields = {
 
 type TokenRow = RowOf<typeof tokenFields>
 
-const selectToken = prepare(
+export const selectToken = prepare(
   decodeAs(
     tokenFields,
     sql<TokenRow>`select ${buildSelectList(tokenFields)} from (select ${sql.placeholder('now')} as now) as request

@@ -71,7 +71,7 @@ export type CartItemRow = RowOf<typeof itemFields>
 
 const orderId = sql.placeholder('orderId')
 
-const selectCartItems = prepare(
+export const selectCartItems = prepare(
   decodeAs(
     itemFields,
     sql<CartItemRow>`select ${buildSelectList(itemFields)} from ${orders} join ${cartLines}
@@ -106,7 +106,7 @@ function buildPurchasesQuery(view: CustomerView) {
   )
 }
 
-const selectPurchasesForOrganization = prepare(buildPurchasesQuery(buildOrganizationView(sql`holders`)))
+export const selectPurchasesForOrganization = prepare(buildPurchasesQuery(buildOrganizationView(sql`holders`)))
 
 /** Roles of an edition see columns of their own editions, so their query is rendered for each request. */
 const selectPurchases = ({ caller }: Ctx, values: { orderId: string }) =>
@@ -122,7 +122,7 @@ const transactionFields = {
 
 export type OrderTransactionRow = RowOf<typeof transactionFields>
 
-const selectTransactions = prepare(
+export const selectTransactions = prepare(
   decodeAs(
     transactionFields,
     sql<OrderTransactionRow>`select ${buildSelectList(transactionFields)} from ${transactions}
@@ -135,7 +135,7 @@ const emailFields = { kind: transactionalEmails.kind, ...emailStateColumns }
 export type OrderEmailRow = RowOf<typeof emailFields>
 
 /** The receipt of an order and the mails about its refunds. */
-const selectEmails = prepare(
+export const selectEmails = prepare(
   decodeAs(
     emailFields,
     sql<OrderEmailRow>`select ${buildSelectList(emailFields)} from ${transactionalEmails}

@@ -1,8 +1,9 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { type Placeholder, type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
-import { claimUntil, isClaimable, isClaimed } from '../../../db/claims.ts'
+import { isClaimable, isClaimed } from '../../../db/claims.ts'
+import { prepare } from '../../../db/prepare.ts'
 import { decodeAs, fromJson, type Query } from '../../../db/select.ts'
-import { inList, inWords } from '../../../db/conditions.ts'
+import { inWords } from '../../../db/conditions.ts'
 import type { ClaimedEndpoint, DeliveryClaim } from '../../../domain/webhooks/webhook-sender.ts'
 import { maxInFlight, openDeliveryStatuses } from '../../../domain/webhooks/webhooks.ts'
 
@@ -33,24 +34,25 @@ export const claimFields = { endpoint }
 export const claimedPayload = sql`(select payload from webhook_events where webhook_events.id = event_id)`
 
 /** The number of further requests that an endpoint may have in flight: four in all, and one while its breaker probes it. */
-export const countFreeSlots = (now: number): SQL => sql`iif(breaker_until is null, ${maxInFlight}, 1) - (select count(*)
+export const countFreeSlots = (
+  now: number | Placeholder,
+): SQL => sql`iif(breaker_until is null, ${maxInFlight}, 1) - (select count(*)
   from webhook_deliveries where endpoint_id = webhook_endpoints.id and ${isClaimed(now)})`
 
-/**
- * Claims due deliveries of these endpoints, manual retries first, then the oldest. While the breaker of an endpoint is
- * open, only manual retries are claimed.
- */
-export function claimStatement(job: JobCtx, endpointIds: readonly string[]): Query<DeliveryClaim> {
-  const now = job.now()
-  const isDue = sql`endpoint_id = endpoints.id and next_retry_at <= ${now}`
-  // With a bound limit, SQLite parses the statement again for each call.
-  const inOrder = sql.raw(`order by event_id limit ${maxInFlight}`)
-  const claimed = sql<DeliveryClaim>`update webhook_deliveries
-    set ${claimUntil(now, claimMs)}, attempts = attempts + 1, last_attempt_at = ${now}, modified_at = ${now}
+const now = sql.placeholder('now')
+const isDue = sql`endpoint_id = endpoints.id and next_retry_at <= ${now}`
+// With a bound limit, SQLite parses the statement again for each call.
+const inOrder = sql.raw(`order by event_id limit ${maxInFlight}`)
+
+export const claimDue = prepare(
+  decodeAs(
+    claimFields,
+    sql<DeliveryClaim>`update webhook_deliveries
+    set claimed_until = ${sql.placeholder('until')}, attempts = attempts + 1, last_attempt_at = ${now}, modified_at = ${now}
     where id in (
       with endpoints as materialized (
         select id, ${countFreeSlots(now)} as free, coalesce(breaker_until, 0) > ${now} as is_resting
-        from webhook_endpoints where ${inList(sql`id`, endpointIds)} and is_active = 1
+        from webhook_endpoints where id in (select value from json_each(${sql.placeholder('endpoints')})) and is_active = 1
       )
       select id from (
         select deliveries.id, free, row_number() over (partition by deliveries.endpoint_id
@@ -68,8 +70,17 @@ export function claimStatement(job: JobCtx, endpointIds: readonly string[]): Que
         where free > 0
       ) where place <= free)
     returning id, endpoint_id, event_id, attempts, status, step, manual, claimed_until,
-      ${claimedPayload} as payload, ${endpoint} as endpoint`
-  return decodeAs(claimFields, claimed)
+      ${claimedPayload} as payload, ${endpoint} as endpoint`,
+  ),
+)
+
+/**
+ * Claims due deliveries of these endpoints, manual retries first, then the oldest. While the breaker of an endpoint is
+ * open, only manual retries are claimed.
+ */
+export function claimStatement(job: JobCtx, endpointIds: readonly string[]): Query<DeliveryClaim> {
+  const startedAt = job.now()
+  return claimDue({ now: startedAt, until: startedAt + claimMs, endpoints: JSON.stringify(endpointIds) })
 }
 
 /** RETURNING keeps no order. Ids of events sort by time. */

@@ -2,6 +2,8 @@ import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { release } from '../../../db/claims.ts'
 import type { Statement } from '../../../db/database.ts'
+import { prepare } from '../../../db/prepare.ts'
+import { decodeAs, type Query } from '../../../db/select.ts'
 import { webhookAttempts, webhookDeliveries, webhookEndpoints } from '../../../db/schema/webhooks.ts'
 import { inList } from '../../../db/conditions.ts'
 import { update } from '../../../db/write.ts'
@@ -114,6 +116,8 @@ const selectedField = (index: number): SQL => sql.raw(`attempt_row ->> ${index}`
 
 const listRows = (rows: readonly unknown[][]): SQL => sql`json_each(${JSON.stringify(rows)}) as attempt`
 
+const preparedRows = sql`json_each(${sql.placeholder('rows')}) as attempt`
+
 /**
  * A failure is stored only while its claim is still the delivery's: a later claim, retry or end of the delivery has
  * precedence. A success is always stored, because the receiver has the event.
@@ -125,7 +129,21 @@ const isStored = sql`webhook_deliveries.id = ${field(0)} and webhook_deliveries.
 /** The first fields of a row, which `isStored` compares. */
 const identifyClaim = ({ claim, verdict }: Attempt) => [claim.id, claim.attempts, claim.claimed_until, verdict.status]
 
-function storeResults(attempts: readonly Attempt[]): SQL<{ id: string }> {
+export const updateDeliveries = prepare(
+  decodeAs(
+    {},
+    sql<{ id: string }>`update webhook_deliveries set (status, attempts, step, response_status_code, signature,
+      signed_at, next_retry_at, modified_at, manual, last_attempt)
+      = (select ${selectedField(3)}, ${selectedField(4)}, ${selectedField(5)}, ${selectedField(6)},
+        coalesce(${selectedField(7)}, signature), coalesce(${selectedField(8)}, signed_at), ${selectedField(9)},
+        ${selectedField(10)}, ${selectedField(11)}, coalesce(${selectedField(12)}, last_attempt)
+        from (select attempt.value as attempt_row)),
+      ${release}
+    from ${preparedRows} where ${isStored} returning webhook_deliveries.id`,
+  ),
+)
+
+function storeResults(attempts: readonly Attempt[]): Query<{ id: string }> {
   const rows = attempts.map((attempt) => {
     const { claim, result, verdict, signature, startedAt, endedAt } = attempt
     return [
@@ -142,14 +160,7 @@ function storeResults(attempts: readonly Attempt[]): SQL<{ id: string }> {
       logAttempt(attempt),
     ]
   })
-  return sql<{ id: string }>`update webhook_deliveries set (status, attempts, step, response_status_code, signature,
-      signed_at, next_retry_at, modified_at, manual, last_attempt)
-      = (select ${selectedField(3)}, ${selectedField(4)}, ${selectedField(5)}, ${selectedField(6)},
-        coalesce(${selectedField(7)}, signature), coalesce(${selectedField(8)}, signed_at), ${selectedField(9)},
-        ${selectedField(10)}, ${selectedField(11)}, coalesce(${selectedField(12)}, last_attempt)
-        from (select attempt.value as attempt_row)),
-      ${release}
-    from ${listRows(rows)} where ${isStored} returning webhook_deliveries.id`
+  return updateDeliveries({ rows: JSON.stringify(rows) })
 }
 
 export const attemptColumns = [
@@ -206,11 +217,27 @@ interface EndpointHealth {
   breaker_until: number | null
 }
 
+export const updateEndpoints = prepare(
+  decodeAs(
+    {},
+    sql<EndpointHealth>`update webhook_endpoints set
+      failures_in_row = iif(${field(1)}, 0, failures_in_row) + ${field(2)},
+      failing_since = iif(${field(1)}, ${field(3)}, coalesce(failing_since, ${field(3)})),
+      breaker_until = iif(${field(1)}, null, breaker_until),
+      failing_reason = iif(${field(2)}, ${field(6)}, null), next_attempt_at = iif(${field(2)}, ${field(7)}, null),
+      is_slow = ${field(4)}
+    from ${preparedRows} where webhook_endpoints.id = ${field(0)} and webhook_endpoints.url = ${field(5)}
+      and (${field(2)} > 0 or is_slow <> ${field(4)} or failures_in_row > 0 or failing_since is not null
+        or breaker_until is not null)
+    returning id, failures_in_row, failing_since, breaker_until`,
+  ),
+)
+
 /**
  * Counts failures in a row, in the order in which the attempts ended; a success sets the count to 0. An attempt at an
  * earlier address of the endpoint does not count, and neither does a time-out that this service has delayed.
  */
-function updateHealth(attempts: readonly Attempt[]): SQL<EndpointHealth> {
+function updateHealth(attempts: readonly Attempt[]): Query<EndpointHealth> {
   const groups = Map.groupBy(
     attempts.filter(({ result }) => result !== null && !result.isDelayed),
     ({ claim }) => `${claim.endpoint_id} ${claim.endpoint.url}`,
@@ -231,16 +258,7 @@ function updateHealth(attempts: readonly Attempt[]): SQL<EndpointHealth> {
       findNextAttempt(failures),
     ]
   })
-  return sql<EndpointHealth>`update webhook_endpoints set
-      failures_in_row = iif(${field(1)}, 0, failures_in_row) + ${field(2)},
-      failing_since = iif(${field(1)}, ${field(3)}, coalesce(failing_since, ${field(3)})),
-      breaker_until = iif(${field(1)}, null, breaker_until),
-      failing_reason = iif(${field(2)}, ${field(6)}, null), next_attempt_at = iif(${field(2)}, ${field(7)}, null),
-      is_slow = ${field(4)}
-    from ${listRows(rows)} where webhook_endpoints.id = ${field(0)} and webhook_endpoints.url = ${field(5)}
-      and (${field(2)} > 0 or is_slow <> ${field(4)} or failures_in_row > 0 or failing_since is not null
-        or breaker_until is not null)
-    returning id, failures_in_row, failing_since, breaker_until`
+  return updateEndpoints({ rows: JSON.stringify(rows) })
 }
 
 function storeStatements(attempts: readonly Attempt[]) {
