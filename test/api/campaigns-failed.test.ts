@@ -11,6 +11,7 @@ import {
 } from '../support/seeding/messaging/campaigns.ts'
 import { runAlarm, loadCampaign, getCampaignObject } from '../support/campaigns.ts'
 import { db, write } from '../support/seeding/rows.ts'
+import { describeRefusal } from '../support/refusals.ts'
 
 let crowd: Crowd
 beforeAll(async () => {
@@ -62,8 +63,7 @@ describe('a failed campaign whose segment was deleted', () => {
     const before = await loadCampaign(campaign.id)
     const body = verb === 'schedule' ? { scheduled_at: tomorrow() } : {}
     const reply = await post(`/v1/campaigns/${campaign.id}/${verb}`, body)
-    expect([reply.status, reply.body.code]).toEqual([409, 'campaign_not_ready'])
-    expect(reply.body.errors).toMatchObject([{ code: 'does_not_exist', pointer: '#/segment_id' }])
+    expect(describeRefusal(reply)).toBe('409 campaign_not_ready: does_not_exist #/segment_id')
     expect(await loadCampaign(campaign.id)).toEqual(before)
   })
 

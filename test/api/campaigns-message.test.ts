@@ -41,11 +41,7 @@ describe('changing a message that a campaign is about to send', () => {
       const path = `/v1/email-messages/${email_message_id}`
       const before = (await get(path)).text
       const reply = await patch(path, { title: 'Changed', ...change }, manager)
-      expect([reply.status, reply.body.code, reply.body.errors]).toMatchObject([
-        409,
-        'email_message_in_use',
-        [{ pointer, code }],
-      ])
+      expect(reply).toMatchObject({ status: 409, body: { code: 'email_message_in_use', errors: [{ pointer, code }] } })
       expect(reply.body.related_objects).toEqual([{ type: 'campaign', id, name }])
       expect((await get(path)).text).toBe(before)
     }

@@ -24,6 +24,7 @@ import { seedAccount, seedMember, seedToken } from '../support/seeding/members.t
 import { seedEdition } from '../support/seeding/editions.ts'
 import type { CampaignStatus } from '../../src/domain/campaigns/lifecycle.ts'
 import type { MemberRole } from '../../src/domain/accounts/access.ts'
+import { describeRefusal } from '../support/refusals.ts'
 
 let crowd: Crowd
 let sibling: string
@@ -84,16 +85,12 @@ describe('a campaign of an edition to a segment of the whole organisation', () =
       await seedRoles(['viewer'], ['admin', crowd.edition]),
     ]) {
       const reply = await call(id, token)
-      expect([reply.status, reply.body.code, reply.body.required_roles]).toEqual([
-        403,
-        'permission_denied',
-        ['OA', 'OM'],
-      ])
+      expect(reply).toMatchObject({ status: 403, body: { code: 'permission_denied', required_roles: ['OA', 'OM'] } })
       expect(reply.body.detail).toContain('a role in the organisation')
     }
     expect(await loadCampaign(id)).toEqual(before)
     const elsewhere = await call(id, await seedRoles(['manager', sibling]))
-    expect([elsewhere.status, elsewhere.body.code]).toEqual([404, 'not_found'])
+    expect(describeRefusal(elsewhere)).toBe('404 not_found')
     const allowed = await call(id, await seedRoles(['manager']))
     expect([allowed.status < 300, allowed.text]).toEqual([true, allowed.text])
   })
@@ -109,7 +106,7 @@ describe('a campaign of an edition to a segment of the whole organisation', () =
   it.each(verbs)('takes a role in the edition to which the segment moved for %s', async (name, status, call) => {
     const id = await seedCampaignTo(sibling, status)
     const reply = await call(id, manager)
-    expect([reply.status, reply.body.code]).toEqual([403, 'permission_denied'])
+    expect(describeRefusal(reply)).toBe('403 permission_denied')
     // Changing the message also checks the segment, which no longer belongs to this edition.
     if (name === 'changing the message') return
     const allowed = await call(id, await seedRoles(['manager', crowd.edition], ['manager', sibling]))
@@ -157,11 +154,7 @@ describe('a change of the message of a campaign', () => {
     async (status) => {
       const message = await readMessageId(await seedCampaignTo(null, status))
       const refusal = await change(message, manager)
-      expect([refusal.status, refusal.body.code, refusal.body.required_roles]).toEqual([
-        403,
-        'permission_denied',
-        ['OA', 'OM'],
-      ])
+      expect(refusal).toMatchObject({ status: 403, body: { code: 'permission_denied', required_roles: ['OA', 'OM'] } })
       expect(refusal.body.detail).toContain('Only a role in the whole organisation')
       expect((await get(`/v1/email-messages/${message}`)).body.title).not.toBe('Mine')
       expect((await change(message, await seedRoles(['manager']))).status).toBe(200)

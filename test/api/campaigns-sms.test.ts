@@ -6,6 +6,7 @@ import { listCaptured, runUntil } from '../support/campaigns.ts'
 import { type Crowd, marketingTo, seedCrowd, seedReady } from '../support/seeding/messaging/campaigns.ts'
 import { write } from '../support/seeding/rows.ts'
 import { seedPeople } from '../support/seeding/customers.ts'
+import { describeRefusal } from '../support/refusals.ts'
 
 const texts = (bodies: TranslatedDict) => ({ channel: 'sms' as const, sms_body: bodies })
 
@@ -40,8 +41,7 @@ describe('the text of an SMS', () => {
       for (const verb of ['send-now', 'schedule']) {
         const scheduled_at = new Date(Date.now() + 3_600_000).toISOString()
         const reply = await post(`/v1/campaigns/${campaign.id}/${verb}`, verb === 'schedule' ? { scheduled_at } : {})
-        expect([reply.status, reply.body.code]).toEqual([409, 'campaign_not_ready'])
-        expect(reply.body.errors).toMatchObject([{ code: 'missing_text', pointer: '#/sms_body' }])
+        expect(describeRefusal(reply)).toBe('409 campaign_not_ready: missing_text #/sms_body')
       }
       expect((await get(`/v1/campaigns/${campaign.id}`)).body).toMatchObject({
         status: 'draft',

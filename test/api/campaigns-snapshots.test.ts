@@ -122,11 +122,7 @@ describe('a campaign to the whole organisation whose segment then moves to an ed
       await get(buildPath(campaign.id, '/recipients'), manager),
       await post(buildPath(campaign.id, '/retry-failed'), {}, manager),
     ])
-      expect([reply.status, reply.body.code, reply.body.required_roles]).toEqual([
-        403,
-        'permission_denied',
-        ['OA', 'OM'],
-      ])
+      expect(reply).toMatchObject({ status: 403, body: { code: 'permission_denied', required_roles: ['OA', 'OM'] } })
     expect((await get(buildPath(campaign.id), manager)).status).toBe(200)
   })
 
@@ -167,11 +163,10 @@ describe('the message of a campaign', () => {
       const id = await seedCampaignInStatus(crowd, status)
       const { email_message_id, name } = await loadCampaign(id)
       const reply = await remove(`/v1/email-messages/${email_message_id}`)
-      expect([reply.status, reply.body.code, reply.body.related_objects]).toEqual([
-        409,
-        'email_message_in_use',
-        [{ type: 'campaign', id, name }],
-      ])
+      expect(reply).toMatchObject({
+        status: 409,
+        body: { code: 'email_message_in_use', related_objects: [{ type: 'campaign', id, name }] },
+      })
       expect((await get(`/v1/email-messages/${email_message_id}`)).status).toBe(200)
     },
   )

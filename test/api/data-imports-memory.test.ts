@@ -8,6 +8,7 @@ import { givenMember } from '../support/seeding/members.ts'
 import { givenConsent } from '../support/seeding/messaging/consents.ts'
 import { anOrder, givenOrders, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 import { create, post } from '../support/api.ts'
+import { describeRefusal } from '../support/refusals.ts'
 
 const header = 'Order ID;E-mail;Product;Price;Order date;Hvem kom ind'
 const table = (id: string) => encodeCsv(`${header}\r\n${id};${id}@example.dk;Day ticket;225;2026-01-05;Gate 7\r\n`)
@@ -199,7 +200,7 @@ describe('a product whose name is near that of a product of the edition', () => 
     })
     expect(of('Weekend 2027')).toMatchObject({ action: 'create', similar_product: null })
     const refused = await post(pathOf(id, '/start'), {})
-    expect([refused.status, refused.body.code]).toEqual([409, 'product_mapping_incomplete'])
+    expect(describeRefusal(refused)).toBe('409 product_mapping_incomplete')
     const mapping = { id: of('Dagsbilet')?.id, action: 'map', product_id: ids.get('Dagsbillet') }
     const mapped = await patch(pathOf(id, '/product-mappings'), { mappings: [mapping] })
     expect(mapped.body).toMatchObject({ status: 'ready', results: [{ similar_product: null }] })

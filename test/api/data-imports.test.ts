@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { get } from '../support/api.ts'
 import { anOrder, givenOrders, seedShop, importOrders } from '../support/seeding/sales/orders.ts'
 import { countContents } from '../support/orders.ts'
+import { describeRefusal } from '../support/refusals.ts'
 
 interface Refusal {
   code: string
@@ -228,7 +229,7 @@ describe('importExternalOrders', () => {
 
   it('refuses an archived edition', async () => {
     const reply = await importOrders(await seedShop({ is_archived: true }), [anOrder()])
-    expect([reply.status, reply.body.code]).toEqual([409, 'edition_archived'])
+    expect(describeRefusal(reply)).toBe('409 edition_archived')
   })
 
   it('answers a dry run as it would answer the real call, and writes nothing', async () => {

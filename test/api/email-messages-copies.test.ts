@@ -1,13 +1,14 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { loadTemplate } from '../../src/modules/email-messages/index.ts'
-import { get, patch, post, type Reply, publicUrl } from '../support/api.ts'
+import { get, patch, post, publicUrl } from '../support/api.ts'
 import { createContextAt } from '../support/context.ts'
 import { dump } from '../support/dump.ts'
 import { db, seededAt, write } from '../support/seeding/rows.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { aBlock, seedMessage } from '../support/seeding/messaging/email-messages.ts'
 import { buildWorld, type Who, type World } from '../support/world.ts'
+import { describeRefusal } from '../support/refusals.ts'
 
 let world: World
 beforeAll(async () => {
@@ -16,7 +17,6 @@ beforeAll(async () => {
 
 const token = (who: Who) => world.people[who].token
 const path = (id: string, more = '') => `/v1/email-messages/${id}${more}`
-const refusal = (reply: Reply) => [reply.status, reply.body.errors[0]?.code, reply.body.errors[0]?.pointer]
 const template = (columns: Parameters<typeof seedMessage>[1] = {}) =>
   seedMessage({ organization: world.a.id, edition: null }, columns)
 
@@ -116,12 +116,12 @@ describe('adoptEmailMessage', () => {
     expect([organizationReply.status, organizationReply.body.code]).toEqual([409, 'email_message_not_template'])
     const id = await template()
     const before = await dump()
-    const missing = [400, 'does_not_exist', '#/edition_id']
-    expect(refusal(await post(path(id, '/adopt'), { edition_id: other.id }, token('EM')))).toEqual(missing)
-    expect(refusal(await post(path(id, '/adopt'), { edition_id: world.b.editions[0].id }, token('OA')))).toEqual(
+    const missing = '400 validation_error: does_not_exist #/edition_id'
+    expect(describeRefusal(await post(path(id, '/adopt'), { edition_id: other.id }, token('EM')))).toBe(missing)
+    expect(describeRefusal(await post(path(id, '/adopt'), { edition_id: world.b.editions[0].id }, token('OA')))).toBe(
       missing,
     )
-    expect(refusal(await post(path(id, '/adopt'), { edition_id: world.b.editions[0].id }))).toEqual(missing)
+    expect(describeRefusal(await post(path(id, '/adopt'), { edition_id: world.b.editions[0].id }))).toBe(missing)
     expect((await post(path(id, '/adopt'), { edition_id: mine.id }, token('EV'))).status).toBe(403)
     expect(await dump()).toEqual(before)
     await db.batch([sql`update editions set is_archived = 1 where id = ${other.id}`])
@@ -152,15 +152,13 @@ describe('duplicateEmailMessage', () => {
 
   it('copies the platform’s messages for an organisation that the request names', async () => {
     const platform = await seedMessage({ organization: null, edition: null })
-    expect(refusal(await post(path(platform, '/duplicate'), {}, token('OA')))).toEqual([
-      400,
-      'required',
-      '#/organization_id',
-    ])
+    expect(describeRefusal(await post(path(platform, '/duplicate'), {}, token('OA')))).toBe(
+      '400 validation_error: required #/organization_id',
+    )
     const ours = await post(path(platform, '/duplicate'), { organization_id: world.a.id }, token('OA'))
     expect(ours.body).toMatchObject({ scope: 'template', organization: { id: world.a.id } })
     const theirs = await post(path(platform, '/duplicate'), { organization_id: world.b.id }, token('OA'))
-    expect(refusal(theirs)).toEqual([400, 'does_not_exist', '#/organization_id'])
+    expect(describeRefusal(theirs)).toBe('400 validation_error: does_not_exist #/organization_id')
   })
 
   it('shortens titles that are too long', async () => {

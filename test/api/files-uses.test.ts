@@ -4,7 +4,7 @@ import { files } from '../../src/db/schema/files.ts'
 import { insert } from '../../src/db/write.ts'
 import { loadTemplate } from '../../src/modules/email-messages/index.ts'
 import { fileReferences } from '../../src/modules/files/index.ts'
-import { callWith, get, patch, post, publicUrl, remove, type Reply } from '../support/api.ts'
+import { callWith, get, patch, post, publicUrl, remove } from '../support/api.ts'
 import { createContextAt } from '../support/context.ts'
 import { interruptDatabase } from '../support/bindings.ts'
 import { makeFreshPng, queryRows, uploadRaw } from '../support/files.ts'
@@ -16,6 +16,7 @@ import { seedAccount, seedMember, seedToken } from '../support/seeding/members.t
 import { givenOrganization } from '../support/seeding/organizations.ts'
 import { seedMessage } from '../support/seeding/messaging/email-messages.ts'
 import { image as bytesOf } from '../support/images.ts'
+import { describeRefusal } from '../support/refusals.ts'
 
 interface UploadedImage {
   id: string
@@ -31,7 +32,6 @@ beforeAll(async () => {
 
 const upload = async (query: Record<string, string> = {}): Promise<UploadedImage> =>
   (await uploadRaw(organization.id, makeFreshPng(), { query })).body
-const describeRefusal = (reply: Reply) => [reply.status, reply.body.errors[0]?.code, reply.body.errors[0]?.pointer]
 const listUses = async ({ id }: UploadedImage) => (await get(`/v1/files/${id}`)).body.used_by
 
 const message = (place: string | null = edition) => seedMessage({ organization: organization.id, edition: place })
@@ -100,7 +100,7 @@ describe('the avatar of an organisation', () => {
   it('must be a ready image of the organisation; any other file is answered as missing', async () => {
     for (const [what, id] of Object.entries(await unshowable())) {
       const reply = await patch(path(), { avatar_file_id: id })
-      expect([what, ...describeRefusal(reply)]).toEqual([what, 400, 'does_not_exist', '#/avatar_file_id'])
+      expect([what, describeRefusal(reply)]).toEqual([what, '400 validation_error: does_not_exist #/avatar_file_id'])
     }
     expect((await get(path())).body.avatar_file_id).toBeNull()
   })
@@ -109,7 +109,7 @@ describe('the avatar of an organisation', () => {
     const [deletedFile, otherFile] = [await upload(), await upload()]
     const deleting = interruptDatabase(/update "organizations"/, () => remove(`/v1/files/${deletedFile.id}`))
     const lost = await callWith(deleting, path(), { method: 'PATCH', body: { avatar_file_id: deletedFile.id } })
-    expect(describeRefusal(lost)).toEqual([400, 'does_not_exist', '#/avatar_file_id'])
+    expect(describeRefusal(lost)).toBe('400 validation_error: does_not_exist #/avatar_file_id')
     const choosing = interruptDatabase(/delete from files/, () => patch(path(), { avatar_file_id: otherFile.id }))
     expect((await callWith(choosing, `/v1/files/${otherFile.id}`, { method: 'DELETE' })).status).toBe(409)
     expect((await get(path())).body.avatar_file_id).toBe(otherFile.id)
@@ -169,11 +169,9 @@ describe('an image of an e-mail', () => {
     const id = await message()
     for (const [what, file] of Object.entries(await unshowable())) {
       const blocks = [imageBlock({ file_id: file })]
-      const fault = [what, 400, 'does_not_exist', '#/blocks/0/data/file_id']
-      expect([what, ...describeRefusal(await patch(messagePath(id), { blocks }))]).toEqual(fault)
-      expect([what, ...describeRefusal(await post(`${messagePath(id)}/preview`, { mode: 'html', blocks }))]).toEqual(
-        fault,
-      )
+      const fault = [what, '400 validation_error: does_not_exist #/blocks/0/data/file_id']
+      expect([what, describeRefusal(await patch(messagePath(id), { blocks }))]).toEqual(fault)
+      expect([what, describeRefusal(await post(`${messagePath(id)}/preview`, { mode: 'html', blocks }))]).toEqual(fault)
     }
     expect((await get(messagePath(id))).body.blocks).not.toMatchObject([{ id: 'poster' }])
   })
@@ -181,7 +179,7 @@ describe('an image of an e-mail', () => {
   it('must name exactly one file by a valid, unsigned address', async () => {
     const [one, two] = [await upload(), await upload()]
     const id = await message()
-    const url = '#/blocks/0/data/url'
+    const at = '#/blocks/0/data/url'
     const refuseImage = async (data: object) =>
       describeRefusal(await patch(messagePath(id), { blocks: [imageBlock(data)] }))
     const stranger = `${publicUrl}/files/${one.id}/${'0'.repeat(32)}/large`
@@ -191,14 +189,17 @@ describe('an image of an e-mail', () => {
       `${publicUrl}/files/${one.id}`,
       `${publicUrl}/files/../files/a`,
     ])
-      expect([address, ...(await refuseImage({ url: address }))]).toEqual([address, 400, 'does_not_exist', url])
-    expect(await refuseImage({ file_id: one.id, url: two.image.large })).toEqual([400, 'file_mismatch', url])
-    expect(await refuseImage({ file_id: one.id, url: 'https://example.com/a.png' })).toEqual([
-      400,
-      'file_mismatch',
-      url,
-    ])
-    expect(await refuseImage({})).toEqual([400, 'required', url])
+      expect([address, await refuseImage({ url: address })]).toEqual([
+        address,
+        `400 validation_error: does_not_exist ${at}`,
+      ])
+    expect(await refuseImage({ file_id: one.id, url: two.image.large })).toBe(
+      `400 validation_error: file_mismatch ${at}`,
+    )
+    expect(await refuseImage({ file_id: one.id, url: 'https://example.com/a.png' })).toBe(
+      `400 validation_error: file_mismatch ${at}`,
+    )
+    expect(await refuseImage({})).toBe(`400 validation_error: required ${at}`)
     expect([await listUses(one), await listUses(two)]).toEqual([[], []])
   })
 
@@ -208,7 +209,7 @@ describe('an image of an e-mail', () => {
     const body = { blocks: [imageBlock({ file_id: deletedFile.id })] }
     const deleting = interruptDatabase(/update "email_messages"/, () => remove(`/v1/files/${deletedFile.id}`))
     const lost = await callWith(deleting, messagePath(id), { method: 'PATCH', body })
-    expect(describeRefusal(lost)).toEqual([400, 'does_not_exist', '#/blocks/0/data/file_id'])
+    expect(describeRefusal(lost)).toBe('400 validation_error: does_not_exist #/blocks/0/data/file_id')
     const choosing = interruptDatabase(/delete from files/, () => show(id, { file_id: otherFile.id }))
     expect((await callWith(choosing, `/v1/files/${otherFile.id}`, { method: 'DELETE' })).status).toBe(409)
     expect(await listUses(otherFile)).toMatchObject([{ id }])

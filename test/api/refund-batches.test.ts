@@ -5,7 +5,6 @@ import {
   actOnRefund,
   requestRefund,
   expectCountersToBeSums,
-  faults,
   oneTicket,
   payDueRefunds,
   loadRefundRows,
@@ -23,6 +22,7 @@ import {
 } from '../support/refund-batches.ts'
 import { makeBatch } from '../support/seeding/sales/refund-batches.ts'
 import { db } from '../support/seeding/rows.ts'
+import { describeRefusal } from '../support/refusals.ts'
 
 const dkk = (amount: number) => [{ currency: 'dkk', amount }]
 
@@ -143,14 +143,14 @@ describe('createRefundBatch', () => {
       await makeBatch(shop, { amount: 'percent', percent: 12.345 }),
       await makeBatch(shop, { amount: 'percent', percent: 0 }),
       await makeBatch(shop, { reason: 'weather' }),
-    ].map(faults)
+    ].map(describeRefusal)
     expect(refusals).toEqual([
-      [400, 'does_not_exist #/filter/product_id'],
-      [400, 'required #/percent'],
-      [400, 'not_both #/percent'],
-      [400, 'max_decimal_places #/percent'],
-      [400, 'min_value #/percent'],
-      [400, 'invalid_choice #/reason'],
+      '400 validation_error: does_not_exist #/filter/product_id',
+      '400 validation_error: required #/percent',
+      '400 validation_error: not_both #/percent',
+      '400 validation_error: max_decimal_places #/percent',
+      '400 validation_error: min_value #/percent',
+      '400 validation_error: invalid_choice #/reason',
     ])
     expect((await get(`/v1/editions/${shop.edition_id}/refund-batches`)).body.count).toBe(0)
   })
@@ -278,7 +278,7 @@ describe('startRefundBatch', () => {
 
   it('is refused when there is nothing to pay back', async () => {
     const { body } = await makeBatch(await seedShop())
-    expect(faults(await actOnBatch(body.id, 'start'))[0]).toBe(409)
+    expect((await actOnBatch(body.id, 'start')).status).toBe(409)
   })
 })
 

@@ -4,6 +4,7 @@ import { seedShop, givenOrder } from '../support/seeding/sales/orders.ts'
 import { actOnRefund, requestRefund, requestPurchaseRefund, threePurchases } from '../support/refunds.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { givenMember } from '../support/seeding/members.ts'
+import { describeRefusal } from '../support/refusals.ts'
 
 describe('listRefundRequests', () => {
   it('filters by each parameter', async () => {
@@ -73,7 +74,7 @@ describe('listRefundRequests', () => {
     const path = `/v1/refund-requests?organization_id=${shop.organization_id}&search=ab`
     expect((await get(path)).body.results.map(({ id }: { id: string }) => id)).toEqual([body.id])
     const past = await get(`${path}&page=3`)
-    expect([past.status, past.body.code]).toEqual([404, 'invalid_page'])
+    expect(describeRefusal(past)).toBe('404 invalid_page')
   })
 })
 

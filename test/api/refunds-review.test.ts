@@ -10,12 +10,12 @@ import {
   requestRefund,
   requestPurchaseRefund,
   expectCountersToBeSums,
-  faults,
   loadRefundRow,
   threePurchases,
   loadTransaction,
 } from '../support/refunds.ts'
 import { db } from '../support/seeding/rows.ts'
+import { describeRefusal } from '../support/refusals.ts'
 
 let shop: Shop
 beforeAll(async () => {
@@ -74,11 +74,12 @@ describe('approveRefundRequest', () => {
   it('refuses more than the requested amount, an amount of 0 that cancels nothing, and a second approval', async () => {
     const { purchases } = await givenOrder(shop)
     const { body } = await requestPurchaseRefund(purchases[0] ?? '', { amount: 100 })
-    expect(faults(await actOnRefund(body.id, 'approve', { amount: 100.01 }))).toEqual([
-      400,
-      'amount_exceeds_available #/amount',
-    ])
-    expect(faults(await actOnRefund(body.id, 'approve', { amount: 0 }))).toEqual([400, 'amount_not_positive #/amount'])
+    expect(describeRefusal(await actOnRefund(body.id, 'approve', { amount: 100.01 }))).toBe(
+      '400 validation_error: amount_exceeds_available #/amount',
+    )
+    expect(describeRefusal(await actOnRefund(body.id, 'approve', { amount: 0 }))).toBe(
+      '400 validation_error: amount_not_positive #/amount',
+    )
     expect(await loadRefundRow(body.id)).toMatchObject({ status: 'pending', version: 1 })
     await actOnRefund(body.id, 'approve')
     const secondReply = await actOnRefund(body.id, 'approve')
@@ -126,7 +127,9 @@ describe('rejectRefundRequest', () => {
     const { purchases } = await givenOrder(shop)
     const [id = ''] = purchases
     const { body } = await requestPurchaseRefund(id)
-    expect(faults(await actOnRefund(body.id, 'reject', { reason: ' ' }))).toEqual([400, 'blank #/reason'])
+    expect(describeRefusal(await actOnRefund(body.id, 'reject', { reason: ' ' }))).toBe(
+      '400 validation_error: blank #/reason',
+    )
     const reply = await actOnRefund(body.id, 'reject', { reason: 'Too late' })
     expect(reply.body).toMatchObject({
       status: 'rejected',

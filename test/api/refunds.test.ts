@@ -11,13 +11,13 @@ import {
   requestRefund,
   requestPurchaseRefund,
   expectCountersToBeSums,
-  faults,
   loadRefundItems,
   oneTicket,
   threePurchases,
   loadTransaction,
 } from '../support/refunds.ts'
 import { db } from '../support/seeding/rows.ts'
+import { describeRefusal } from '../support/refusals.ts'
 
 let shop: Shop
 beforeAll(async () => {
@@ -99,8 +99,8 @@ describe('createPurchaseRefundRequest', () => {
     const { max_available_refund_amount } = (await get(`/v1/purchases/${id}`)).body
     expect(max_available_refund_amount).toBe(184.5)
     const reply = await requestPurchaseRefund(id, { amount: 184.51 })
-    expect([faults(reply), reply.body]).toMatchObject([
-      [400, 'amount_exceeds_available #/amount'],
+    expect([describeRefusal(reply), reply.body]).toMatchObject([
+      '400 validation_error: amount_exceeds_available #/amount',
       { code: 'validation_error', max_available_refund_amount: 184.5, currency: 'dkk' },
     ])
     expect(await requestPurchaseRefund(id, { amount: max_available_refund_amount })).toMatchObject({ status: 201 })
@@ -118,7 +118,9 @@ describe('createPurchaseRefundRequest', () => {
     [{ comment: 'x'.repeat(2001) }, 'max_length #/comment'],
   ])('refuses an invalid field and changes nothing: %#', async (body, fault) => {
     const { purchases, payment } = await givenOrder(shop, oneTicket)
-    expect(faults(await requestPurchaseRefund(purchases[0] ?? '', body))).toEqual([400, fault])
+    expect(describeRefusal(await requestPurchaseRefund(purchases[0] ?? '', body))).toBe(
+      `400 validation_error: ${fault}`,
+    )
     expect(await loadTransaction(payment)).toMatchObject({ reserved_minor: 0 })
   })
 
@@ -194,8 +196,8 @@ describe('createRefundRequest', () => {
       breakdown: { price: 233.33, deposit: 40, handling_fee: 10, service_fee: 12.5 },
     })
     const remainder = await requestRefund({ order_id: without.order, amount: 22.51, include_fees: true })
-    expect([faults(remainder), remainder.body.max_available_refund_amount]).toEqual([
-      [400, 'amount_exceeds_available #/amount'],
+    expect([describeRefusal(remainder), remainder.body.max_available_refund_amount]).toEqual([
+      '400 validation_error: amount_exceeds_available #/amount',
       22.5,
     ])
     expect(await requestRefund({ order_id: without.order, amount: 22.5, include_fees: true })).toMatchObject({
@@ -220,12 +222,13 @@ describe('createRefundRequest', () => {
 
   it('requires exactly one target', async () => {
     const { order, purchases } = await givenOrder(shop)
-    expect(faults(await requestRefund({}))).toEqual([400, 'exactly_one_target #/purchase_id'])
-    expect(faults(await requestRefund({ order_id: order, purchase_id: purchases[0] }))).toEqual([
-      400,
-      'exactly_one_target #/order_id',
-    ])
-    expect(faults(await requestRefund({ order_id: null }))).toEqual([400, 'exactly_one_target #/purchase_id'])
+    expect(describeRefusal(await requestRefund({}))).toBe('400 validation_error: exactly_one_target #/purchase_id')
+    expect(describeRefusal(await requestRefund({ order_id: order, purchase_id: purchases[0] }))).toBe(
+      '400 validation_error: exactly_one_target #/order_id',
+    )
+    expect(describeRefusal(await requestRefund({ order_id: null }))).toBe(
+      '400 validation_error: exactly_one_target #/purchase_id',
+    )
   })
 
   it('treats ids of other tenants, and ids of refunds in place of payments, as missing', async () => {
@@ -235,15 +238,15 @@ describe('createRefundRequest', () => {
     const sibling = await seedEdition({ id: shop.organization_id })
     const neighbour = await givenMember({ id: shop.organization_id }, 'admin', sibling.id)
     for (const { token } of [stranger, neighbour]) {
-      expect(faults(await requestRefund({ order_id: order }, token))).toEqual([400, 'does_not_exist #/order_id'])
-      expect(faults(await requestRefund({ purchase_id: purchases[0] }, token))).toEqual([
-        400,
-        'does_not_exist #/purchase_id',
-      ])
-      expect(faults(await requestRefund({ transaction_id: payment }, token))).toEqual([
-        400,
-        'does_not_exist #/transaction_id',
-      ])
+      expect(describeRefusal(await requestRefund({ order_id: order }, token))).toBe(
+        '400 validation_error: does_not_exist #/order_id',
+      )
+      expect(describeRefusal(await requestRefund({ purchase_id: purchases[0] }, token))).toBe(
+        '400 validation_error: does_not_exist #/purchase_id',
+      )
+      expect(describeRefusal(await requestRefund({ transaction_id: payment }, token))).toBe(
+        '400 validation_error: does_not_exist #/transaction_id',
+      )
       expect((await requestPurchaseRefund(purchases[0] ?? '', {}, token)).status).toBe(404)
     }
     const { body } = await requestRefund({ order_id: order })
@@ -251,7 +254,9 @@ describe('createRefundRequest', () => {
     const refund = (await get(`/v1/orders/${order}`)).body.transactions.find(
       ({ type }: { type: string }) => type === 'refund',
     )
-    expect(faults(await requestRefund({ transaction_id: refund.id }))).toEqual([400, 'does_not_exist #/transaction_id'])
+    expect(describeRefusal(await requestRefund({ transaction_id: refund.id }))).toBe(
+      '400 validation_error: does_not_exist #/transaction_id',
+    )
   })
 
   it('accepts an amount of 0 that cancels, and is refused for a payment that was paid back', async () => {

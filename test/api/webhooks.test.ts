@@ -7,6 +7,7 @@ import { seedToken } from '../support/seeding/members.ts'
 import { seedEndpoint } from '../support/seeding/webhooks.ts'
 import { buildEndpointRow } from '../support/webhook-rows.ts'
 import { buildWorld, type World } from '../support/world.ts'
+import { describeRefusal } from '../support/refusals.ts'
 
 let world: World
 beforeAll(async () => {
@@ -22,12 +23,6 @@ const anEndpoint = (change: Record<string, unknown> = {}) => ({
 })
 
 const token = (who: 'OA' | 'OM' | 'OV' | 'EA' | 'EM') => world.people[who].token
-const refusal = (reply: Awaited<ReturnType<typeof post>>) => [
-  reply.status,
-  reply.body.errors[0]?.code,
-  reply.body.errors[0]?.pointer,
-]
-
 describe('createWebhook', () => {
   it('stores the endpoint and returns its secret', async () => {
     const edition_id = world.a.editions[0].id
@@ -90,7 +85,9 @@ describe('createWebhook', () => {
       [{ organization_id: 'org_unknown' }, 'does_not_exist', '#/organization_id'],
     ]
     for (const [change, code, pointer] of cases)
-      expect(refusal(await post('/v1/webhooks', anEndpoint(change)))).toEqual([400, code, pointer])
+      expect(describeRefusal(await post('/v1/webhooks', anEndpoint(change)))).toBe(
+        `400 validation_error: ${code} ${pointer}`,
+      )
   })
 
   it('names the rule that a forbidden address breaks, and repeats nothing of the address', async () => {
@@ -105,11 +102,9 @@ describe('createWebhook', () => {
     const ownUrl = { PUBLIC_URL: 'https://api.tickets.dk' }
     const create = (url: string, bindings: object) =>
       callWith(bindings, '/v1/webhooks', { method: 'POST', body: anEndpoint({ url }) })
-    expect(refusal(await create('https://API.tickets.dk/v1/x', ownUrl))).toEqual([
-      400,
-      'forbidden_destination',
-      '#/url',
-    ])
+    expect(describeRefusal(await create('https://API.tickets.dk/v1/x', ownUrl))).toBe(
+      '400 validation_error: forbidden_destination #/url',
+    )
     expect((await create('https://hooks.tickets.dk/', ownUrl)).status).toBe(201)
     const lenient = { ...ownUrl, ALLOW_INSECURE_WEBHOOKS: '1' }
     expect((await create('http://127.0.0.1:9000/hook', lenient)).status).toBe(201)
@@ -122,11 +117,9 @@ describe('createWebhook', () => {
     expect([mine.status, typeof mine.body.secret]).toEqual([201, 'string'])
     expect((await create({})).status).toBe(403)
     expect((await create({ edition_id: null })).status).toBe(403)
-    expect(refusal(await create({ edition_id: world.a.editions[1].id }))).toEqual([
-      400,
-      'does_not_exist',
-      '#/edition_id',
-    ])
+    expect(describeRefusal(await create({ edition_id: world.a.editions[1].id }))).toBe(
+      '400 validation_error: does_not_exist #/edition_id',
+    )
   })
 })
 

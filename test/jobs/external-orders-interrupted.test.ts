@@ -11,6 +11,7 @@ import { anOrder, givenOrders, seedShop, type Shop } from '../support/seeding/sa
 import { givenMember } from '../support/seeding/members.ts'
 import { undoToEnd } from '../support/undone-imports.ts'
 import { seedOpenEndpoint } from '../support/seeding/webhooks.ts'
+import { describeRefusal } from '../support/refusals.ts'
 
 let shop: Shop
 beforeEach(async () => {
@@ -223,7 +224,7 @@ describe('a call whose second group fails', () => {
     await send(failBatch(anyOrders, 2, transient))
     expect((await patch(`/v1/editions/${shop.edition_id}`, { is_archived: true })).status).toBe(200)
     const reply = await send()
-    expect([reply.status, reply.body.code]).toEqual([409, 'edition_archived'])
+    expect(describeRefusal(reply)).toBe('409 edition_archived')
     expect(await countContents(shop)).toMatchObject({ orders: 25 })
   })
 })

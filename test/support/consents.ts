@@ -4,13 +4,6 @@ import { findChainFault, type StoredRecord } from '../../src/domain/consents/con
 import { call, type Reply, rootToken } from './api.ts'
 import { db } from './seeding/rows.ts'
 
-/** Returns the status, the code, and each fault with its place. */
-export const describeRefusal = ({ status, body }: Reply): (string | number)[] => [
-  status,
-  body.code,
-  ...body.errors.map(({ code, attr }: { code: string; attr: string | null }) => `${code} ${attr}`),
-]
-
 const anAnswer = (fields: Record<string, unknown> = {}) => ({
   language: 'da',
   method: 'checkbox',

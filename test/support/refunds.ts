@@ -101,12 +101,6 @@ export async function payUntil(id: string, isDone: (row: RefundRow) => boolean):
   throw new Error(`the refund stays ${(await loadRefundRow(id)).status}`)
 }
 
-/** Reads the status of an error, and the code and pointer of each field. */
-export const faults = ({ status, body }: Reply) => [
-  status,
-  ...body.errors.map(({ code, pointer }: { code: string; pointer: string | null }) => `${code} ${pointer}`),
-]
-
 /** An order of one ticket with price, deposit and handling fee. */
 export const oneTicket = {
   items: [{ product: 'Day ticket', quantity: 1, unit_price: 225, deposit: 10, handling_fee: 5 }],
