@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { type Caller, getReach, type RoleCode } from '../domain/accounts/access.ts'
+import { type Caller, getReach, managers } from '../domain/accounts/access.ts'
 import { searchSeparator } from '../domain/text/fold.ts'
 import { dayMs } from '../domain/time/instants.ts'
 import { fromJson } from './select.ts'
@@ -100,11 +100,9 @@ const listEditionIds = (grants: readonly { edition_id: string | null }[]): strin
   ...new Set(grants.flatMap((grant) => grant.edition_id ?? [])),
 ]
 
-const changingRoles: readonly RoleCode[] = ['OA', 'OM', 'EA', 'EM']
-
 /** The editions whose customers the caller may change. Null: all customers of the organisation. */
 export function listChangeableEditions(caller: Caller, organizationId: string): readonly string[] | null {
-  const reach = getReach(caller, changingRoles)
+  const reach = getReach(caller, managers)
   if (reach.all || reach.organizations.includes(organizationId)) return null
   return reach.editions
     .filter((grant) => grant.organization_id === organizationId)

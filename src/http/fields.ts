@@ -122,6 +122,9 @@ export const FullName = z.string().max(2 * maxPersonNameLength + 1)
 
 export const Count = z.int().min(0)
 
+/** An amount of a response, in major units. */
+export const Amount = (example = 250) => z.number().openapi({ format: 'double', description: 'Major units.', example })
+
 const maxJsonBytes = 16_384
 
 /** A JSON object with any content. */

@@ -2,6 +2,15 @@
 export const roleCodes = ['OA', 'OM', 'OV', 'EA', 'EM', 'EV'] as const
 export type RoleCode = (typeof roleCodes)[number]
 
+type RoleSet = readonly RoleCode[]
+
+/** Sets of roles that operations share. Operations that every role may call have `roleCodes`. */
+export const managers: RoleSet = ['OA', 'OM', 'EA', 'EM']
+export const admins: RoleSet = ['OA', 'EA']
+export const organizationReaders: RoleSet = ['OA', 'OM', 'OV']
+export const organizationManagers: RoleSet = ['OA', 'OM']
+export const organizationManagersAndEditionAdmins: RoleSet = ['OA', 'OM', 'EA']
+
 export const memberRoles = ['admin', 'manager', 'viewer'] as const
 export type MemberRole = (typeof memberRoles)[number]
 

@@ -1,6 +1,7 @@
 import { createRoute, type RouteConfig, z } from '@hono/zod-openapi'
 import type { RoleCode, TokenScope } from '../../domain/accounts/access.ts'
 import { type ErrorCode, errorStatus } from '../../domain/errors.ts'
+import { IdParams } from '../fields.ts'
 import { Problem } from '../problem.ts'
 
 export const tags = [
@@ -196,6 +197,13 @@ function buildBodyContent({
 /** True for operations that change one existing resource, so that preconditions apply. */
 export const changesOne = ({ scope, status }: Pick<Operation, 'scope' | 'status'>): boolean =>
   scope === 'write' && status !== 201
+
+/** Declares the path of a verb on one resource, such as `POST /v1/campaigns/{id}/cancel`. */
+export const action = (collection: string, idPrefix: string, verb: string) => ({
+  method: 'post' as const,
+  path: `${collection}/{id}/${verb}`,
+  params: IdParams(idPrefix),
+})
 
 /** Declares an operation. Its routing, OpenAPI document, role check and tests all follow from the declaration. */
 export function operation<

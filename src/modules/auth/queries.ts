@@ -5,7 +5,13 @@ import { buildVisibility, isVisibleTo } from '../../db/visibility.ts'
 import { accessTokens } from '../../db/schema/accounts.ts'
 import { members } from '../../db/schema/accounts.ts'
 import { fromJson, select, selectValues } from '../../db/select.ts'
-import type { Caller, MemberRole, RoleCode, Tenant } from '../../domain/accounts/access.ts'
+import {
+  type Caller,
+  type MemberRole,
+  type RoleCode,
+  type Tenant,
+  organizationManagers,
+} from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { maxListedEditions } from './contract.ts'
 
@@ -45,7 +51,6 @@ const selectCreatorMembership = (caller: Caller): SQL<string | null> =>
       and creators.edition_id is null and creators.role = ${'admin' satisfies MemberRole})`
 
 /** The roles that list the members of an organisation. */
-const memberReaders: readonly RoleCode[] = ['OA', 'OM']
 
 const isMember = (ctx: Ctx, id: string, roles: readonly RoleCode[]) =>
   and(eq(members.id, id), isVisibleTo(ctx.caller, buildVisibility(sql`${members.organization_id}`, sql`null`), roles))
@@ -55,7 +60,7 @@ export const canListMember = async (ctx: Ctx, id: string): Promise<boolean> =>
   (await ctx.db.first(
     select({ id: members.id })
       .from(members)
-      .where(isMember(ctx, id, memberReaders)),
+      .where(isMember(ctx, id, organizationManagers)),
   )) !== undefined
 
 /** A member for whom the caller may create tokens. */

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { abortUnless } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
-import { mayAt, pickOrganizationRoles, type Tenant } from '../../domain/accounts/access.ts'
+import { mayAt, pickOrganizationRoles, type Tenant, managers } from '../../domain/accounts/access.ts'
 import {
   type AcceptableFault,
   type AcceptedTranslation,
@@ -13,7 +13,6 @@ import {
 import { campaignLifecycle, type CampaignStatus, isEditable } from '../../domain/campaigns/lifecycle.ts'
 import { findReadinessFaults } from '../../domain/campaigns/readiness.ts'
 import { AppError, type FieldError } from '../../domain/errors.ts'
-import { writers } from './contract.ts'
 import { buildReadiness, type CampaignRow, loadTexts } from './delivery/campaign-row.ts'
 import { findCampaign, type LoadedCampaign } from './queries.ts'
 
@@ -69,14 +68,14 @@ const getSegmentTenant = ({ organization_id, segment_edition_id }: CampaignSegme
  * A campaign reaches the people of its segment, so the caller needs a role in the segment's edition or organisation.
  */
 export function checkSegmentRole(ctx: Ctx, campaign: CampaignSegment): void {
-  if (mayAt(ctx.caller, writers, getSegmentTenant(campaign))) return
+  if (mayAt(ctx.caller, managers, getSegmentTenant(campaign))) return
   const isOfOrganization = campaign.segment_edition_id === null
   throw new AppError(
     'permission_denied',
     isOfOrganization
       ? 'The segment of this campaign belongs to the whole organisation, so you need a role in the organisation.'
       : 'The segment of this campaign belongs to another edition, so you need a role there or in the organisation.',
-    { extra: { required_roles: isOfOrganization ? pickOrganizationRoles(writers) : writers } },
+    { extra: { required_roles: isOfOrganization ? pickOrganizationRoles(managers) : managers } },
   )
 }
 
@@ -95,7 +94,7 @@ export async function findAuthorizedCampaign(ctx: Ctx, id: string): Promise<Load
 /** Builds a guard that aborts the commit when the segment moved to another edition since the role was checked. */
 export const guardSegment = (ctx: Ctx, campaign: CampaignSegment): Statement[] => {
   const { organization_id, segment_id, segment_edition_id } = campaign
-  if (mayAt(ctx.caller, writers, { organization_id, editions: [] })) return []
+  if (mayAt(ctx.caller, managers, { organization_id, editions: [] })) return []
   return [
     abortUnless(sql`exists (select 1 from segments where id = ${segment_id} and edition_id is ${segment_edition_id})`),
   ]

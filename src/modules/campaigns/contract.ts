@@ -10,6 +10,7 @@ import { acceptableFaults } from '../../domain/campaigns/content-faults.ts'
 import { schedulePattern } from '../../domain/campaigns/schedule.ts'
 import { channels } from '../../domain/messaging/messaging.ts'
 import {
+  Count,
   FullName,
   Id,
   IdParams,
@@ -21,14 +22,14 @@ import {
   Translated,
   waitingFields,
 } from '../../http/fields.ts'
-import { type RoleCode, roleCodes } from '../../domain/accounts/access.ts'
+import { roleCodes, managers } from '../../domain/accounts/access.ts'
 import { type ListRequest, ListPage, IdFilter, listQuery, TextFilter } from '../../http/requests/list-query.ts'
-import { operation } from '../../http/operations/operation.ts'
+import { action, operation } from '../../http/operations/operation.ts'
 import { FieldProblem } from '../../http/problem.ts'
 
 const Channel = z.enum(channels)
 const Status = z.enum(campaignLifecycle.states)
-const Count = z.int().min(0).max(2_147_483_647)
+const Int32Count = Count.max(2_147_483_647)
 
 const ScheduledAt = z.string().openapi({
   format: 'date-time',
@@ -49,9 +50,9 @@ export const Campaign = z
     channel: Channel,
     status: Status,
     scheduled_at: ScheduledAt.nullable().openapi({ type: ['string', 'null'] }),
-    total_recipients: Count,
-    sent_count: Count,
-    failed_count: Count,
+    total_recipients: Int32Count,
+    sent_count: Int32Count,
+    failed_count: Int32Count,
     created: Timestamp,
     modified: Timestamp,
   })
@@ -59,8 +60,8 @@ export const Campaign = z
 
 const SmsSize = z.object({
   encoding: z.enum(['gsm7', 'ucs2']),
-  characters: Count,
-  parts: Count.openapi({
+  characters: Int32Count,
+  parts: Int32Count.openapi({
     description:
       'The number of SMS that the text is sent and billed as, with the links of the campaign and a sample customer.',
   }),
@@ -87,8 +88,8 @@ export const CampaignDetail = Campaign.extend({
       }),
     )
     .openapi({ description: 'Missing texts that were accepted when the campaign was last scheduled or sent.' }),
-  user_count: Count.openapi({ description: 'The number of people in the segment when the campaign was sent.' }),
-  skipped_count: Count.openapi({
+  user_count: Int32Count.openapi({ description: 'The number of people in the segment when the campaign was sent.' }),
+  skipped_count: Int32Count.openapi({
     description:
       'The number of people in the segment who were skipped. The list of recipients has the `reason` of each.',
   }),
@@ -109,31 +110,33 @@ const Rate = z.number().min(0).openapi({ description: 'A fraction from 0 to 1 wi
 
 export const CampaignStats = z
   .object({
-    total_recipients: Count,
-    sent: Count.openapi({ description: 'Messages that the provider accepted.' }),
-    failed: Count,
-    pending: Count.openapi({
+    total_recipients: Int32Count,
+    sent: Int32Count.openapi({ description: 'Messages that the provider accepted.' }),
+    failed: Int32Count,
+    pending: Int32Count.openapi({
       description:
         'Recipients who are still to be sent to. `total_recipients` is the sum of `sent`, `failed`, `pending` and `cancelled`.',
     }),
-    cancelled: Count.openapi({ description: 'Recipients who were not sent to because the campaign was cancelled.' }),
-    delivered: Count.openapi({
+    cancelled: Int32Count.openapi({
+      description: 'Recipients who were not sent to because the campaign was cancelled.',
+    }),
+    delivered: Int32Count.openapi({
       description:
         'Messages that reached the recipient. When the provider does not report deliveries, every accepted message counts.',
     }),
-    opened: Count.openapi({ description: 'People who opened the message. Opens by programs do not count.' }),
-    clicked: Count.openapi({
+    opened: Int32Count.openapi({ description: 'People who opened the message. Opens by programs do not count.' }),
+    clicked: Int32Count.openapi({
       description: 'People who clicked a link of the message. Clicks by programs do not count.',
     }),
-    bounced: Count,
-    unsubscribed: Count,
+    bounced: Int32Count,
+    unsubscribed: Int32Count,
     delivery_rate: Rate.openapi({ description: '`delivered` / `sent`' }),
     open_rate: Rate.openapi({ description: '`opened` / `delivered`' }),
     click_rate: Rate.openapi({ description: '`clicked` / `delivered`' }),
     unsubscribe_rate: Rate.openapi({ description: '`unsubscribed` / `delivered`' }),
-    skipped: Count,
-    complained: Count,
-    machine_opened: Count.openapi({
+    skipped: Int32Count,
+    complained: Int32Count,
+    machine_opened: Int32Count.openapi({
       description: 'Messages that a program opened, such as a virus scanner or a link preview.',
     }),
   })
@@ -217,7 +220,7 @@ export const CampaignRecipient = z
     }),
     error_code: z.string(),
     error_detail: z.string(),
-    attempts: Count,
+    attempts: Int32Count,
     provider_id: z
       .string()
       .nullable()
@@ -239,8 +242,6 @@ export const CampaignRecipient = z
   })
   .openapi('CampaignRecipient')
 
-const readers = roleCodes
-export const writers: readonly RoleCode[] = ['OA', 'OM', 'EA', 'EM']
 const tag = 'Campaigns' as const
 
 const listCampaignsQuery = listQuery({
@@ -263,7 +264,7 @@ export const listCampaigns = operation({
   summary: 'List campaigns',
   description:
     'Lists the newest campaigns first. When sorted by `scheduled_at` or `-scheduled_at`, campaigns without a schedule come last.',
-  roles: readers,
+  roles: roleCodes,
   query: listCampaignsQuery,
   response: ListPage(Campaign),
 })
@@ -276,7 +277,7 @@ export const createCampaign = operation({
   summary: 'Create a campaign',
   description:
     'Creates a draft. You can create it incomplete: scheduling or sending it fails with 409 `campaign_not_ready`, which lists what is missing.',
-  roles: writers,
+  roles: managers,
   errors: ['edition_archived'],
   status: 201,
   body: CreateCampaign,
@@ -297,7 +298,7 @@ export const getCampaign = operation({
   method: 'get',
   path: '/v1/campaigns/{id}',
   summary: 'Retrieve a campaign',
-  roles: readers,
+  roles: roleCodes,
   params: IdParams('cmp'),
   response: CampaignDetail,
 })
@@ -310,7 +311,7 @@ export const updateCampaign = operation({
   summary: 'Update a campaign',
   description:
     'You can update drafts and scheduled campaigns. An update that leaves a scheduled campaign incomplete fails with 409 `campaign_not_ready`.',
-  roles: writers,
+  roles: managers,
   params: IdParams('cmp'),
   body: UpdateCampaign,
   example: { name: 'Early birds, second call' },
@@ -326,7 +327,7 @@ export const deleteCampaign = operation({
   summary: 'Delete a campaign',
   description:
     'You can delete drafts, and failed or cancelled campaigns of which no message was sent. Cancel a scheduled campaign before you delete it.',
-  roles: writers,
+  roles: managers,
   status: 204,
   params: IdParams('cmp'),
   errors: ['invalid_transition', 'edition_archived'],
@@ -335,13 +336,11 @@ export const deleteCampaign = operation({
 export const scheduleCampaign = operation({
   id: 'scheduleCampaign',
   tag,
-  method: 'post',
-  path: '/v1/campaigns/{id}/schedule',
+  ...action('/v1/campaigns', 'cmp', 'schedule'),
   summary: 'Schedule a campaign',
   description:
     'Schedule a scheduled campaign again to change its time. A campaign that cannot start within 6 hours of its time fails. Unknown variables and missing translations are checked now and at the start.',
-  roles: writers,
-  params: IdParams('cmp'),
+  roles: managers,
   body: ScheduleCampaign,
   example: { scheduled_at: '2026-06-01T10:00:00' },
   response: CampaignWithWarnings,
@@ -351,13 +350,11 @@ export const scheduleCampaign = operation({
 export const sendCampaignNow = operation({
   id: 'sendCampaignNow',
   tag,
-  method: 'post',
-  path: '/v1/campaigns/{id}/send-now',
+  ...action('/v1/campaigns', 'cmp', 'send-now'),
   summary: 'Send a campaign now',
   description:
     'Recalculates the segment and sends the campaign. A failed campaign continues with the people who have not received it. Unknown variables and missing translations are refused; `accept` covers the latter.',
-  roles: writers,
-  params: IdParams('cmp'),
+  roles: managers,
   body: SendCampaign,
   example: {},
   response: CampaignWithWarnings,
@@ -367,13 +364,11 @@ export const sendCampaignNow = operation({
 export const cancelCampaign = operation({
   id: 'cancelCampaign',
   tag,
-  method: 'post',
-  path: '/v1/campaigns/{id}/cancel',
+  ...action('/v1/campaigns', 'cmp', 'cancel'),
   summary: 'Cancel a campaign',
   description:
     'Stops a scheduled or running campaign. Messages that the provider has already accepted are delivered and counted.',
-  roles: writers,
-  params: IdParams('cmp'),
+  roles: managers,
   response: CampaignDetail,
   errors: ['invalid_transition', 'edition_archived'],
 })
@@ -385,7 +380,7 @@ export const getCampaignStats = operation({
   path: '/v1/campaigns/{id}/stats',
   summary: 'Retrieve the statistics of a campaign',
   description: 'Returns the current counts and rates. Each person counts once.',
-  roles: readers,
+  roles: roleCodes,
   params: IdParams('cmp'),
   response: CampaignStats,
 })
@@ -412,7 +407,7 @@ export const listCampaignRecipients = operation({
   summary: 'List recipients of a campaign',
   description:
     'Lists everybody who was in the segment when the campaign started, including people who were skipped, with the `reason` of that time. When sorted by `sent_at`, recipients to whom nothing was sent come last. Sorting by `address` needs a role in the organisation.',
-  roles: writers,
+  roles: managers,
   params: IdParams('cmp'),
   query: listRecipientsQuery,
   response: ListPage(CampaignRecipient),
@@ -421,13 +416,11 @@ export const listCampaignRecipients = operation({
 export const retryFailedCampaignRecipients = operation({
   id: 'retryFailedCampaignRecipients',
   tag,
-  method: 'post',
-  path: '/v1/campaigns/{id}/retry-failed',
+  ...action('/v1/campaigns', 'cmp', 'retry-failed'),
   summary: 'Retry failed recipients of a campaign',
   description:
     'Sends the same content again to recipients who failed with `unreachable` or `rate_limited`, and to those who are pending because the campaign stopped. Nobody else gets a message.',
-  roles: writers,
-  params: IdParams('cmp'),
+  roles: managers,
   response: CampaignDetail,
   errors: ['campaign_not_ready', 'invalid_transition', 'nothing_to_retry', 'edition_archived'],
 })

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import type { RoleCode } from '../../domain/accounts/access.ts'
+import { managers, roleCodes } from '../../domain/accounts/access.ts'
 import {
   answerActions,
   answerMethods,
@@ -170,8 +170,6 @@ export const ConsentProof = z
   .openapi('ConsentProof')
 
 const tag = 'Consents' as const
-const readers: readonly RoleCode[] = ['OA', 'OM', 'OV', 'EA', 'EM', 'EV']
-const keepers: readonly RoleCode[] = ['OA', 'OM', 'EA', 'EM']
 const path = '/v1/user/{id}/consents'
 const onePath = `${path}/{consent_id}`
 const params = IdParams('usr').extend({
@@ -189,7 +187,7 @@ export const listUserConsents = operation({
   summary: 'List consents of a user',
   description: `Lists the consents that the customer can be asked for or has answered: those of the organisation, and
 those of editions that know the customer. With \`edition_id\` it lists the consents that count in that edition.`,
-  roles: readers,
+  roles: roleCodes,
   params: IdParams('usr'),
   query: listQuery({
     ordering: ['position', 'name'],
@@ -207,7 +205,7 @@ export const listConsentRecords = operation({
   path: `${onePath}/records`,
   summary: "List a user's answers to a consent",
   description: 'Lists all answers, newest first. Each record has the hash of the record before it.',
-  roles: readers,
+  roles: roleCodes,
   params,
   query: listQuery({ ordering: ['number'], filters: {} }),
   response: ListPage(ConsentRecord),
@@ -223,7 +221,7 @@ export const getConsentProof = operation({
   summary: "Prove a user's answer to a consent",
   description:
     'Returns the latest record, the wording that the person saw, and the chain of hashes. It is 404 before the first answer.',
-  roles: readers,
+  roles: roleCodes,
   params,
   response: ConsentProof,
 })
@@ -241,7 +239,7 @@ it is pending, another request sends the e-mail again after an hour at the earli
 the address is suppressed, is recorded with \`effective: false\` and \`blocked_by\`. An address that unsubscribed gets
 such an e-mail once in 30 days, with the methods \`double_opt_in\`, \`checkbox\` and \`preference_center\`, and
 confirming it ends the suppression; other suppressed addresses get none.`,
-  roles: keepers,
+  roles: managers,
   params,
   body: GiveBody,
   example,
@@ -265,7 +263,7 @@ export const skipConsent = operation({
   summary: 'Skip a consent',
   description:
     'Records that the person was asked and did not agree. A required consent cannot be skipped: 409 `consent_required`.',
-  roles: keepers,
+  roles: managers,
   params,
   body: AnswerBody,
   example,
@@ -287,7 +285,7 @@ export const withdrawConsent = operation({
   path: `${onePath}/withdraw`,
   summary: 'Withdraw a consent',
   description: 'You can withdraw a consent at any time, even when it is inactive or its edition is archived.',
-  roles: keepers,
+  roles: managers,
   params,
   body: AnswerBody,
   example,

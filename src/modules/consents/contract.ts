@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import type { RoleCode } from '../../domain/accounts/access.ts'
+import { organizationManagersAndEditionAdmins, roleCodes } from '../../domain/accounts/access.ts'
 import {
   collectPoints,
   consentTypes,
@@ -172,8 +172,6 @@ export type CreateConsentInput = z.output<typeof CreateConsent>
 export type UpdateConsentInput = z.output<typeof UpdateConsent>
 
 const tag = 'Consents' as const
-const readers: readonly RoleCode[] = ['OA', 'OM', 'OV', 'EA', 'EM', 'EV']
-const writers: readonly RoleCode[] = ['OA', 'OM', 'EA']
 
 const example = {
   organization_id: 'org_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8',
@@ -196,7 +194,7 @@ export const listConsents = operation({
   summary: 'List consents',
   description:
     'Lists the consents that people are asked for. With a role in an edition you also see the consents of the organisation.',
-  roles: readers,
+  roles: roleCodes,
   query: listQuery({
     ordering: ['created', 'modified', 'name', 'position'],
     filters: {
@@ -222,7 +220,7 @@ export const createConsent = operation({
 organisation needs a text in any language. A key is unique in its edition, or among the consents of the organisation.
 When an edition and its organisation use the same key, the edition's consent replaces the organisation's in the
 edition's expressions, audiences and imports.`,
-  roles: writers,
+  roles: organizationManagersAndEditionAdmins,
   status: 201,
   body: CreateConsent,
   example,
@@ -236,7 +234,7 @@ export const getConsent = operation({
   method: 'get',
   path: '/v1/consents/{id}',
   summary: 'Retrieve a consent',
-  roles: readers,
+  roles: roleCodes,
   params: IdParams('con'),
   response: Consent,
 })
@@ -250,7 +248,7 @@ export const updateConsent = operation({
   description: `Changing \`title\`, \`text\`, \`link_url\` or \`legal_basis\` creates a new version of the wording.
 Earlier versions do not change. When you set \`is_active\` to false, nobody is asked for the consent any more. Given
 consents still count and can be withdrawn.`,
-  roles: writers,
+  roles: organizationManagersAndEditionAdmins,
   params: IdParams('con'),
   body: UpdateConsent,
   example: { text: { en: 'Write to me about coming editions and offers.' } },
@@ -266,7 +264,7 @@ export const deleteConsent = operation({
   summary: 'Delete a consent',
   description:
     'A consent that people have answered cannot be deleted, because it is a proof: 409 `consent_has_records`. Set `is_active` to false instead.',
-  roles: writers,
+  roles: organizationManagersAndEditionAdmins,
   status: 204,
   params: IdParams('con'),
   errors: ['consent_has_records', 'edition_archived'],

@@ -31,11 +31,10 @@ import {
   IdParams,
 } from '../../http/fields.ts'
 import { ListPage, type ListRequest, IdFilter, listQuery, TextFilter } from '../../http/requests/list-query.ts'
-import { operation } from '../../http/operations/operation.ts'
-import type { RoleCode } from '../../domain/accounts/access.ts'
+import { action, operation } from '../../http/operations/operation.ts'
+import { managers } from '../../domain/accounts/access.ts'
 
 export const tag = 'Data Imports' as const
-export const importRoles: readonly RoleCode[] = ['OA', 'OM', 'EA', 'EM']
 export const ImportParams = IdParams('imp')
 
 const ImportName = RequiredText(255).openapi({ example: 'Orders of 2025' })
@@ -283,7 +282,7 @@ export const listDataImports = operation({
   path: '/v1/data-imports',
   summary: 'List data imports',
   description: 'Lists imports of files and of external orders, newest first.',
-  roles: importRoles,
+  roles: managers,
   query: listImportsQuery,
   response: ListPage(DataImport),
 })
@@ -297,7 +296,7 @@ export const createDataImport = operation({
   description: `Imports an uploaded CSV or XLSX file. You can also add the file later. The file is read in the background: poll until
 the status is \`mapping_columns\`, check the suggested column mappings, and process them. Two imports of an organisation
 can work at the same time.`,
-  roles: importRoles,
+  roles: managers,
   status: 201,
   body: CreateDataImport,
   example: {
@@ -316,7 +315,7 @@ export const getDataImport = operation({
   method: 'get',
   path: '/v1/data-imports/{id}',
   summary: 'Retrieve a data import',
-  roles: importRoles,
+  roles: managers,
   params: ImportParams,
   response: DataImport,
 })
@@ -329,7 +328,7 @@ export const updateDataImport = operation({
   summary: 'Update a data import',
   description: `Changes an import before its start, while no work is running. Options for reading make the file be read again and keep
 the mappings of unchanged columns. Options for the meaning of cells return the import to its column mappings.`,
-  roles: importRoles,
+  roles: managers,
   params: ImportParams,
   body: UpdateDataImport,
   example: { name: 'Orders of 2025', options: { encoding: 'windows-1252' } },
@@ -340,12 +339,10 @@ the mappings of unchanged columns. Options for the meaning of cells return the i
 export const cancelDataImport = operation({
   id: 'cancelDataImport',
   tag,
-  method: 'post',
-  path: '/v1/data-imports/{id}/cancel',
+  ...action('/v1/data-imports', 'imp', 'cancel'),
   summary: 'Cancel a data import',
   description: 'Stops the current work. Orders that already exist stay.',
-  roles: importRoles,
-  params: ImportParams,
+  roles: managers,
   response: DataImport,
   errors: ['edition_archived', 'invalid_transition'],
 })
@@ -353,13 +350,11 @@ export const cancelDataImport = operation({
 export const processColumnMappings = operation({
   id: 'processColumnMappings',
   tag,
-  method: 'post',
-  path: '/v1/data-imports/{id}/column-mappings/process',
+  ...action('/v1/data-imports', 'imp', 'column-mappings/process'),
   summary: 'Process column mappings',
   description: `Reads every row of the file in the background, as the columns are mapped. Poll until the status is
 \`mapping_products\`, or \`ready\` if every product is mapped.`,
-  roles: importRoles,
-  params: ImportParams,
+  roles: managers,
   response: DataImport,
   errors: ['edition_archived', 'import_limit', 'invalid_transition', 'import_running', 'column_mapping_incomplete'],
 })
@@ -374,14 +369,12 @@ export type StartDataImportInput = z.output<typeof StartDataImport>
 export const startDataImport = operation({
   id: 'startDataImport',
   tag,
-  method: 'post',
-  path: '/v1/data-imports/{id}/start',
+  ...action('/v1/data-imports', 'imp', 'start'),
   summary: 'Start import process',
   description:
     'Creates the orders in the background, each completely or not at all. An import that failed midway continues ' +
     'behind its last orders.',
-  roles: importRoles,
-  params: ImportParams,
+  roles: managers,
   body: StartDataImport,
   example: { skip_invalid_rows: true },
   response: DataImport,
@@ -398,8 +391,7 @@ export const startDataImport = operation({
 export const undoDataImport = operation({
   id: 'undoDataImport',
   tag,
-  method: 'post',
-  path: '/v1/data-imports/{id}/undo',
+  ...action('/v1/data-imports', 'imp', 'undo'),
   summary: 'Undo a data import',
   description: `Undoes an import of a file or of external orders in the background, until \`undo_until\`. Poll until the status is
 \`undone\`. Orders that the import created are deleted, with customers and products that nothing else uses. Orders that it updated get their former
@@ -407,8 +399,7 @@ values. An order stays if it was changed, used, refunded or added to a wallet si
 it counts in \`kept_orders\`, and its rows show the reason. A role of an edition does not change what belongs to the
 organisation of customers whom other editions know: see \`shared_customer_orders\`. You can import the same file again, or
 send the same orders again.`,
-  roles: importRoles,
-  params: ImportParams,
+  roles: managers,
   response: DataImport,
   errors: ['edition_archived', 'import_limit', 'invalid_transition', 'import_running'],
 })

@@ -6,11 +6,10 @@ import { files } from '../../db/schema/files.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { type RowOf, select } from '../../db/select.ts'
 import { buildVisibility, isVisibleTo } from '../../db/visibility.ts'
-import { mayAt, type Tenant } from '../../domain/accounts/access.ts'
+import { mayAt, type Tenant, managers } from '../../domain/accounts/access.ts'
 import { doesNotExist, notFound, AppError } from '../../domain/errors.ts'
 import { editionSummaryFields } from '../editions/index.ts'
 import { organizationSummaryFields } from '../organizations/index.ts'
-import { importRoles } from './import-contract.ts'
 import { importFields, type ImportRow } from './background/steps.ts'
 
 const tenantFields = {
@@ -45,14 +44,14 @@ export const importColumns = {
 
 /** Roles of an edition cannot read a file of the whole organisation. */
 export const mayReadFile = (ctx: Ctx, row: ImportDetailRow): boolean =>
-  mayAt(ctx.caller, importRoles, {
+  mayAt(ctx.caller, managers, {
     organization_id: row.organization_id,
     editions: row.file_edition_id === null ? [] : [row.file_edition_id],
   })
 
 /** Whether the caller may import into every edition of the organisation. */
 export const hasOrganizationRole = (ctx: Ctx, { organization_id }: { organization_id: string }): boolean =>
-  mayAt(ctx.caller, importRoles, { organization_id, editions: [] })
+  mayAt(ctx.caller, managers, { organization_id, editions: [] })
 
 export async function findImport(ctx: Ctx, id: string): Promise<LoadedImport> {
   const row = await ctx.db.first(

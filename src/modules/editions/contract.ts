@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { roleCodes } from '../../domain/accounts/access.ts'
+import { roleCodes, managers, organizationManagers } from '../../domain/accounts/access.ts'
 import { editionStatuses } from '../../domain/editions/editions.ts'
 import { Id, IdParams, InstantOrNull, JsonObject, LanguageInput, Name, TimeZone } from '../../http/fields.ts'
 import {
@@ -118,7 +118,7 @@ export const createEdition = operation({
   path: '/v1/editions',
   summary: 'Create an edition',
   description: 'Creates a draft. Its slug is made from its full name, and its currency follows the country code.',
-  roles: ['OA', 'OM'],
+  roles: organizationManagers,
   status: 201,
   body: CreateEdition,
   example: {
@@ -162,7 +162,7 @@ export const updateEdition = operation({
   summary: 'Update an edition',
   description:
     'Fields that you leave out stay as they are. `is_draft: false` publishes the edition, unless it fails a critical health check: 409 `edition_not_publishable` lists the failed `checks`. `published_at` is the time of the first publication. You can change an archived edition only together with `is_archived: false`.',
-  roles: ['OA', 'OM', 'EA', 'EM'],
+  roles: managers,
   params: IdParams('edt'),
   body: UpdateEdition,
   example: { name: '2026', is_draft: false },

@@ -1,9 +1,9 @@
 import { z } from '@hono/zod-openapi'
-import { roleCodes } from '../../domain/accounts/access.ts'
+import { roleCodes, managers } from '../../domain/accounts/access.ts'
 import { emailMessageScopes } from '../../domain/messaging/email-messages.ts'
 import { IdParams } from '../../http/fields.ts'
 import { ListPage, type ListRequest, IdFilter, listQuery } from '../../http/requests/list-query.ts'
-import { operation } from '../../http/operations/operation.ts'
+import { action, operation } from '../../http/operations/operation.ts'
 import {
   AdoptEmailMessage,
   CreateEmailMessage,
@@ -15,7 +15,6 @@ import {
   PreviewEmailMessage,
   TemplateVariables,
   UpdateEmailMessage,
-  writers,
 } from './message-contract.ts'
 
 const tag = 'Email Messages' as const
@@ -53,7 +52,7 @@ export const createEmailMessage = operation({
   summary: 'Create an email message',
   description:
     'The message has no blocks yet: add them with an update. To create a template of the organisation you need a role in the whole organisation.',
-  roles: writers,
+  roles: managers,
   status: 201,
   body: CreateEmailMessage,
   example: {
@@ -87,7 +86,7 @@ export const updateEmailMessage = operation({
   summary: 'Update an email message',
   description:
     "Fields that you leave out stay the same. `blocks` replaces the whole content. Errors in templates state the line and the column. If a campaign is about to send the message and could not send it after the change, you get 409 `email_message_in_use` with the reasons in `errors`. The platform's messages are read-only.",
-  roles: writers,
+  roles: managers,
   params: IdParams('eml'),
   body: UpdateEmailMessage,
   example: {
@@ -106,7 +105,7 @@ export const deleteEmailMessage = operation({
   summary: 'Delete an email message',
   description:
     'You cannot delete a message that is used by an edition, a trigger, or a campaign that is a draft, scheduled or running: the 409 names them. Campaigns that have ended keep their own copy.',
-  roles: writers,
+  roles: managers,
   status: 204,
   params: IdParams('eml'),
   errors: ['edition_archived', 'email_message_in_use', 'email_message_locked'],
@@ -115,14 +114,12 @@ export const deleteEmailMessage = operation({
 export const adoptEmailMessage = operation({
   id: 'adoptEmailMessage',
   tag,
-  method: 'post',
-  path: '/v1/email-messages/{id}/adopt',
+  ...action('/v1/email-messages', 'eml', 'adopt'),
   summary: 'Adopt an email message',
   description:
     'Copies a template of the organisation or of the platform into an edition. If it is a receipt or a refund confirmation, the edition sends the copy from then on, unless it already sends one of another type: `receipt_online` does not replace `receipt`.',
-  roles: writers,
+  roles: managers,
   status: 201,
-  params: IdParams('eml'),
   body: AdoptEmailMessage,
   example: { edition_id: 'edt_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8' },
   response: EmailMessageDetail,
@@ -132,14 +129,12 @@ export const adoptEmailMessage = operation({
 export const duplicateEmailMessage = operation({
   id: 'duplicateEmailMessage',
   tag,
-  method: 'post',
-  path: '/v1/email-messages/{id}/duplicate',
+  ...action('/v1/email-messages', 'eml', 'duplicate'),
   summary: 'Duplicate an email message',
   description:
     'Copies the message into an edition of the same organisation, or makes the copy a template of the organisation.',
-  roles: writers,
+  roles: managers,
   status: 201,
-  params: IdParams('eml'),
   body: DuplicateEmailMessage,
   example: { title: 'Receipt for next year' },
   response: EmailMessageDetail,
@@ -149,14 +144,12 @@ export const duplicateEmailMessage = operation({
 export const previewEmailMessage = operation({
   id: 'previewEmailMessage',
   tag,
-  method: 'post',
-  path: '/v1/email-messages/{id}/preview',
+  ...action('/v1/email-messages', 'eml', 'preview'),
   summary: 'Preview an email message',
   description:
     'Renders the message as it is, or with the blocks and the subject that you send. Nothing is saved. Show `html` in a frame with the `sandbox` attribute.',
   roles: roleCodes,
   scope: 'read',
-  params: IdParams('eml'),
   body: PreviewEmailMessage,
   example: { language: 'da', context: { customer: { first_name: 'Ægir' } } },
   response: EmailPreview,

@@ -2,12 +2,12 @@ import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import { emailMessages } from '../../db/schema/email-messages.ts'
 import { insert } from '../../db/write.ts'
-import { mayAt } from '../../domain/accounts/access.ts'
+import { mayAt, managers } from '../../domain/accounts/access.ts'
 import { buildCopyTitle, findTrigger } from '../../domain/messaging/email-messages.ts'
 import { AppError, doesNotExist, editionArchived, fieldError, invalid, permissionDenied } from '../../domain/errors.ts'
 import { buildSortKey } from '../../domain/text/fold.ts'
 import { type TargetEdition, openEditions, findReachedEdition, findTypeInUse, assignEmail } from '../editions/index.ts'
-import { type AdoptEmailMessageInput, type DuplicateEmailMessageInput, writers } from './message-contract.ts'
+import type { AdoptEmailMessageInput, DuplicateEmailMessageInput } from './message-contract.ts'
 import { loadTenant } from './create.ts'
 import type { MessageDetailRow, MessageRow } from './queries.ts'
 
@@ -48,8 +48,8 @@ async function loadTargetEdition(ctx: Ctx, id: string, organizationId: string | 
   const edition = await findReachedEdition(ctx, id)
   if (!edition || (organizationId !== null && edition.organization_id !== organizationId))
     throw doesNotExist('edition_id')
-  if (!mayAt(ctx.caller, writers, { organization_id: edition.organization_id, editions: [id] }))
-    throw permissionDenied(writers)
+  if (!mayAt(ctx.caller, managers, { organization_id: edition.organization_id, editions: [id] }))
+    throw permissionDenied(managers)
   if (edition.is_archived) throw editionArchived()
   return edition
 }
@@ -91,8 +91,8 @@ async function findCopyTarget(
     throw invalid(
       fieldError(['organization_id'], 'required', 'Name the organisation or the edition that gets the copy.'),
     )
-  if (!mayAt(ctx.caller, writers, { organization_id, editions: 'any' })) throw doesNotExist('organization_id')
-  if (!mayAt(ctx.caller, writers, { organization_id, editions: [] })) throw permissionDenied(writers)
+  if (!mayAt(ctx.caller, managers, { organization_id, editions: 'any' })) throw doesNotExist('organization_id')
+  if (!mayAt(ctx.caller, managers, { organization_id, editions: [] })) throw permissionDenied(managers)
   return { organization_id, edition_id: null }
 }
 

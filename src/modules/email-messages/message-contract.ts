@@ -1,5 +1,4 @@
 import { z } from '@hono/zod-openapi'
-import type { RoleCode } from '../../domain/accounts/access.ts'
 import { maxSubjectLength } from '../../domain/email/blocks/blocks.ts'
 import { variableCategories } from '../../domain/email/liquid/variables.ts'
 import {
@@ -24,7 +23,6 @@ import {
 import { Blocks, BlocksInput } from './block-contract.ts'
 
 /** Roles that may write messages. Templates of the organisation need a role in the whole organisation. */
-export const writers: readonly RoleCode[] = ['OA', 'OM', 'EA', 'EM']
 
 export const MessageType = z.enum(emailMessageTypes)
 const MessageTemplate = z.enum(emailTemplates)

@@ -6,12 +6,11 @@ import { organizations } from '../../db/schema/organizations.ts'
 import { select, type Nullable } from '../../db/select.ts'
 import { inList } from '../../db/conditions.ts'
 import { type Visibility, isVisibleTo } from '../../db/visibility.ts'
-import { mayAt, type Tenant } from '../../domain/accounts/access.ts'
+import { mayAt, type Tenant, managers } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { Language } from '../../domain/languages.ts'
 import { type EditionSummaryRow, editionSummaryFields } from '../editions/index.ts'
 import { type OrganizationSummaryRow, organizationSummaryFields } from '../organizations/index.ts'
-import { writers } from './message-contract.ts'
 
 export type MessageRow = typeof emailMessages.$inferSelect
 
@@ -69,7 +68,7 @@ export async function findMessage(
   if (organization_id === null) return { ...row, tenant: null }
   const tenant = { organization_id, editions: edition_id === null ? [] : [edition_id] }
   // Roles of an edition may not change a template of the organisation. They may copy it.
-  const mayAdopt = edition_id === null && mayAt(ctx.caller, writers, { organization_id, editions: 'any' })
+  const mayAdopt = edition_id === null && mayAt(ctx.caller, managers, { organization_id, editions: 'any' })
   return { ...row, tenant, ...(mayAdopt ? { instead: explainAdoption('organisation') } : {}) }
 }
 

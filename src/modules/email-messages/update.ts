@@ -2,6 +2,7 @@ import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import { emailMessages } from '../../db/schema/email-messages.ts'
 import { pickChanges, isEmpty, updateVersion } from '../../db/write.ts'
+import { managers } from '../../domain/accounts/access.ts'
 import type { Block } from '../../domain/email/blocks/blocks.ts'
 import { cleanBlocks, findMessageFaults } from '../../domain/email/check.ts'
 import { findTrigger } from '../../domain/messaging/email-messages.ts'
@@ -11,13 +12,13 @@ import { openEditions } from '../editions/index.ts'
 import type { BlocksIn } from './block-contract.ts'
 import { resolveImages } from './uses/images.ts'
 import { checkCampaignsReach, checkSendable, guardCampaignReach } from './uses/campaign-use.ts'
-import { type UpdateEmailMessageInput, writers } from './message-contract.ts'
+import type { UpdateEmailMessageInput } from './message-contract.ts'
 import { explainAdoption, type MessageDetailRow, type MessageRow } from './queries.ts'
 import { messageInUse, listUses } from './uses/usage.ts'
 
 /** Nobody can change the platform's messages. Locked messages can be read and copied only. */
 export function checkChangeable(row: MessageDetailRow): void {
-  if (row.scope === 'platform') throw permissionDenied(writers, [], explainAdoption('platform'))
+  if (row.scope === 'platform') throw permissionDenied(managers, [], explainAdoption('platform'))
   if (row.is_locked) throw new AppError('email_message_locked', 'This message is locked. Duplicate it to change it.')
 }
 

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { type RoleCode, roleCodes } from '../../domain/accounts/access.ts'
+import { roleCodes, managers } from '../../domain/accounts/access.ts'
 import {
   filePurposes,
   fileStatuses,
@@ -104,7 +104,6 @@ export type UploadInput = z.output<typeof UploadFields>
 export type UpdateFileInput = z.output<typeof UpdateFile>
 
 export const tag = 'Files' as const
-export const writers: readonly RoleCode[] = ['OA', 'OM', 'EA', 'EM']
 
 const listFilesQuery = listQuery({
   ordering: ['created', 'modified', 'name', 'size'],
@@ -147,7 +146,7 @@ export const uploadFile = operation({
 the fields in the query. You can upload PNG, JPEG, WebP, GIF and AVIF images (10 MB and 40 million pixels), PDF documents
 (25 MB), and CSV and XLSX tables (50 MB). The type is detected from the content. SVG and HTML are refused, because they can
 contain scripts. Equal files of an organisation take up storage only once.`,
-  roles: writers,
+  roles: managers,
   status: 201,
   query: z.object({
     organization_id: IdInQuery('org', 'Use it if the body is the file itself.'),
@@ -197,7 +196,7 @@ export const updateFile = operation({
   path: '/v1/files/{id}',
   summary: 'Update a file',
   description: 'You cannot change the bytes of a file. Upload a new file instead.',
-  roles: writers,
+  roles: managers,
   params: IdParams('fil'),
   body: UpdateFile,
   example: { title: 'Poster', alt_text: { en: 'The main stage at night' } },
@@ -212,7 +211,7 @@ export const deleteFile = operation({
   path: '/v1/files/{id}',
   summary: 'Delete a file',
   description: 'You cannot delete a file that something uses: 409 `file_in_use` names the uses.',
-  roles: writers,
+  roles: managers,
   status: 204,
   params: IdParams('fil'),
   errors: ['edition_archived', 'file_in_use'],

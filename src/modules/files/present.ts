@@ -1,10 +1,10 @@
 import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../context.ts'
-import { mayAt, type Tenant } from '../../domain/accounts/access.ts'
+import { mayAt, type Tenant, managers } from '../../domain/accounts/access.ts'
 import { buildFileAddress, buildImageAddresses, isPrivate, signFileAddress } from '../../domain/files/addresses.ts'
 import { isImageType } from '../../domain/files/types.ts'
 import { toIso } from '../../domain/time/instants.ts'
-import { type File, writers } from './contract.ts'
+import type { File } from './contract.ts'
 import type { FileRow } from './queries.ts'
 
 type PresentedFile = z.input<typeof File>
@@ -41,7 +41,7 @@ const getTenant = ({ organization_id, edition_id }: FileRow): Tenant => ({
 
 /** Adds the signed URL of a private file. Callers who may not run imports get none. */
 export async function signFile(file: PresentedFile, row: FileRow, ctx: Ctx): Promise<PresentedFile> {
-  if (!isPrivate(row) || !mayAt(ctx.caller, writers, getTenant(row))) return file
+  if (!isPrivate(row) || !mayAt(ctx.caller, managers, getTenant(row))) return file
   const { config, now } = ctx
   return { ...file, url: signFileAddress(config.files.url, config.linkSigningKey, { file: row, now: now() }) }
 }

@@ -2,8 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { editionVisibility, type Visibility, buildVisibility, isVisibleTo } from '../../db/visibility.ts'
 import { inList } from '../../db/conditions.ts'
-import type { RoleCode } from '../../domain/accounts/access.ts'
-import { writers } from './contract.ts'
+import { type RoleCode, managers } from '../../domain/accounts/access.ts'
 
 interface FileReference {
   table: string
@@ -79,7 +78,7 @@ export const fileReferences: readonly FileReference[] = [
     id: sql`data_imports.id`,
     name: sql`data_imports.name`,
     visibility: buildVisibility(sql`data_imports.organization_id`, sql`data_imports.edition_id`),
-    readers: writers,
+    readers: managers,
   },
 ]
 

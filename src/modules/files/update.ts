@@ -2,9 +2,10 @@ import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import { files } from '../../db/schema/files.ts'
 import { pickChanges, isEmpty, updateVersion } from '../../db/write.ts'
+import { managers } from '../../domain/accounts/access.ts'
 import { cleanFileName } from '../../domain/files/names.ts'
 import { checkMove, openEditions } from '../editions/index.ts'
-import { type UpdateFileInput, writers } from './contract.ts'
+import type { UpdateFileInput } from './contract.ts'
 import { buildNameColumns, checkPurpose } from './upload.ts'
 import { createInUseError, requireUnused } from './delete.ts'
 import type { FileRow, StoredFile } from './queries.ts'
@@ -17,7 +18,7 @@ export async function updateFile(ctx: Ctx, row: FileRow, input: UpdateFileInput)
   const changes = pickChanges<StoredFile>(row, requested)
   if (isEmpty(changes)) return commit(ctx, row, openEditions(row.edition_id))
   if (changes.purpose !== undefined) checkPurpose(changes.purpose, row.mime_type)
-  if (changes.edition_id !== undefined) await checkMove(ctx, writers, row.organization_id, changes.edition_id)
+  if (changes.edition_id !== undefined) await checkMove(ctx, managers, row.organization_id, changes.edition_id)
   const isMoved = changes.edition_id !== undefined || changes.purpose !== undefined
   // Whatever uses the file chose it by its edition and its purpose.
   if (isMoved && row.is_used)

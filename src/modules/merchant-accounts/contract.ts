@@ -8,6 +8,7 @@ import {
   providerAccountPattern,
   webhookSecretPattern,
 } from '../../domain/refunds/merchant-accounts.ts'
+import { organizationReaders } from '../../domain/accounts/access.ts'
 import { currencies } from '../../domain/money.ts'
 import { AnyCase, Id, IdParams, RequiredText, Timestamp } from '../../http/fields.ts'
 import { BooleanFilter, ListPage, type ListRequest, IdFilter, listQuery } from '../../http/requests/list-query.ts'
@@ -121,7 +122,6 @@ export type CreateMerchantAccountInput = z.output<typeof CreateMerchantAccount>
 export type UpdateMerchantAccountInput = z.output<typeof UpdateMerchantAccount>
 
 const tag = 'Organizations' as const
-const readers = ['OA', 'OM', 'OV'] as const
 
 const listMerchantAccountsQuery = listQuery({
   ordering: ['created', 'modified', 'name'],
@@ -137,7 +137,7 @@ export const listMerchantAccounts = operation({
   path: '/v1/merchant-accounts',
   summary: 'List merchant accounts',
   description: 'Newest first. Responses never contain keys or secrets.',
-  roles: readers,
+  roles: organizationReaders,
   query: listMerchantAccountsQuery,
   response: ListPage(MerchantAccount),
 })
@@ -172,7 +172,7 @@ export const getMerchantAccount = operation({
   method: 'get',
   path: '/v1/merchant-accounts/{id}',
   summary: 'Retrieve a merchant account',
-  roles: readers,
+  roles: organizationReaders,
   params: IdParams('mac'),
   response: MerchantAccount,
 })

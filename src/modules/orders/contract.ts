@@ -19,6 +19,7 @@ import {
 } from '../../domain/orders/orders.ts'
 import { maxOrderEmails, transactionalEmailKinds } from '../../domain/messaging/transactional-emails.ts'
 import {
+  Amount,
   Count,
   EditionSummary,
   FullName,
@@ -44,7 +45,6 @@ import { operation } from '../../http/operations/operation.ts'
 import { productFields, Purchase } from '../purchases/index.ts'
 import { emailStateFields } from '../transactional-emails/index.ts'
 
-const Amount = z.number().openapi({ format: 'double', description: 'Major units.', example: 250 })
 const OrderNumber = z.string().max(maxOrderNumberLength).nullable().openapi({
   description: 'Null for an order without a number.',
   example: '100023',
@@ -64,7 +64,7 @@ const commonFields = {
   type: z.enum(orderTypes),
   status: z.enum(orderStatuses),
   edition: EditionSummary,
-  amount: Amount.min(0),
+  amount: Amount().min(0),
   currency: z.enum(currencies),
   created: Timestamp,
   modified: Timestamp,
@@ -85,9 +85,9 @@ const CartItem = z
     id: Id('itm'),
     ...productFields,
     quantity: z.int().min(1).max(maxUnitsPerItem),
-    price_with_options: Amount,
-    deposit_with_options: Amount,
-    handling_fee: Amount,
+    price_with_options: Amount(),
+    deposit_with_options: Amount(),
+    handling_fee: Amount(),
   })
   .openapi('CartItem', { description: 'An item of a cart. Amounts are per unit.' })
 
@@ -101,19 +101,19 @@ const Cart = z
       .max(maxCodeLength)
       .nullable()
       .openapi({ description: 'Null when the customer used no coupon.' }),
-    subtotal: Amount,
-    deposit: Amount,
-    handling_fee: Amount,
-    service_fee: Amount,
-    discount: Amount,
-    tax: Amount,
-    total: Amount,
+    subtotal: Amount(),
+    deposit: Amount(),
+    handling_fee: Amount(),
+    service_fee: Amount(),
+    discount: Amount(),
+    tax: Amount(),
+    total: Amount(),
     summary: z.object({
       summary_lines: z.array(
         z.object({
           key: z.string(),
           label: z.string(),
-          amount: Amount,
+          amount: Amount(),
           formatted: z.string(),
           is_negative: z.boolean(),
           is_total: z.boolean(),
@@ -136,13 +136,15 @@ const Transaction = z
       description: 'The id of the payment at its provider; null when it is not known.',
       example: 'pi_3QW8ZtLkdIwHu7ix',
     }),
-    amount: Amount,
+    amount: Amount(),
     currency: z.enum(currencies),
-    service_fee: Amount,
-    handling_fee: Amount,
-    refunded_amount: Amount,
-    pending_refund_amount: Amount.openapi({ description: 'The amount reserved by open refund requests. Major units.' }),
-    available_refund_amount: Amount.openapi({
+    service_fee: Amount(),
+    handling_fee: Amount(),
+    refunded_amount: Amount(),
+    pending_refund_amount: Amount().openapi({
+      description: 'The amount reserved by open refund requests. Major units.',
+    }),
+    available_refund_amount: Amount().openapi({
       description:
         'The most that a refund request without `include_fees` can pay back. Major units; 0 for transactions that are not payments.',
     }),
@@ -164,9 +166,11 @@ export const OrderDetail = z
       last_seen: LastSeen,
       metadata: JsonObject,
     }),
-    refunded_amount: Amount,
-    pending_refund_amount: Amount.openapi({ description: 'The amount reserved by open refund requests. Major units.' }),
-    max_available_refund_amount: Amount.openapi({
+    refunded_amount: Amount(),
+    pending_refund_amount: Amount().openapi({
+      description: 'The amount reserved by open refund requests. Major units.',
+    }),
+    max_available_refund_amount: Amount().openapi({
       description: 'The most that a refund request without `include_fees` can pay back. Major units.',
     }),
     transactions: z.array(Transaction),

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { memberRoles, roleCodes } from '../../domain/accounts/access.ts'
+import { memberRoles, roleCodes, organizationManagers } from '../../domain/accounts/access.ts'
 import { maxAmountMinor, toMajor, toMinor } from '../../domain/money.ts'
 import {
   AccountEmail,
@@ -167,7 +167,7 @@ export const listOrganizationMembers = operation({
   method: 'get',
   path: '/v1/organizations/{id}/members',
   summary: 'List members',
-  roles: ['OA', 'OM'],
+  roles: organizationManagers,
   params: IdParams('org'),
   query: listQuery({
     ordering: ['created', 'role'],
@@ -230,7 +230,7 @@ export const createEvent = operation({
   method: 'post',
   path: '/v1/events',
   summary: 'Create an event',
-  roles: ['OA', 'OM'],
+  roles: organizationManagers,
   status: 201,
   body: CreateEvent,
   example: { organization_id: 'org_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8', name: 'Nordlys Festival' },

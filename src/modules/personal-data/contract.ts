@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { Id, IdParams, LanguageInput, Timestamp } from '../../http/fields.ts'
-import { operation } from '../../http/operations/operation.ts'
+import { action, operation } from '../../http/operations/operation.ts'
 
 const Reason = z.string().trim().max(500)
 
@@ -29,13 +29,11 @@ export type EraseUserInput = z.output<typeof EraseUser>
 export const eraseUser = operation({
   id: 'eraseUser',
   tag: 'User',
-  method: 'post',
-  path: '/v1/user/{id}/erase',
+  ...action('/v1/user', 'usr', 'erase'),
   summary: 'Erase a user',
   description:
     'Erases the names, addresses, phone numbers and metadata of a customer: immediately in the database, and within minutes in campaigns, stored webhook events and import rows. The files of these imports are deleted. Orders, purchases and amounts stay. Suppressed addresses stay suppressed as hashes. An erasure cannot be undone; repeating it changes nothing.',
   roles: ['OA'],
-  params: IdParams('usr'),
   body: EraseUser,
   example: { reason: 'Asked for by the customer' },
   response: Erasure,

@@ -5,7 +5,7 @@ import {
   maxOptionsPerItem,
   maxOrderNumberLength,
 } from '../../domain/orders/external-orders.ts'
-import { roleCodes } from '../../domain/accounts/access.ts'
+import { roleCodes, managers } from '../../domain/accounts/access.ts'
 import { orderStatuses, orderTypes } from '../../domain/orders/orders.ts'
 import { maxUses, purchaseStatuses } from '../../domain/orders/purchases.ts'
 import { refundStatuses } from '../../domain/refunds/refunds.ts'
@@ -139,7 +139,7 @@ export const getPurchase = operation({
   method: 'get',
   path: '/v1/purchases/{id}',
   summary: 'Retrieve a purchase',
-  roles: ['OA', 'OM', 'OV', 'EA', 'EM', 'EV'],
+  roles: roleCodes,
   params: IdParams('pur'),
   response: PurchaseDetail,
 })
@@ -206,7 +206,7 @@ export const createPurchaseUse = operation({
   summary: 'Use a purchase',
   description:
     'Counts uses of an active purchase, for example a scan at an entrance, and sends the webhook `purchase.action` with the action `used`. When several scanners use a purchase at the same time, only as many succeed as it has uses left; the others get 409 `no_uses_left`. The last use sets the status to `used`; a purchase with unlimited uses stays active. Send an `Idempotency-Key` to repeat a request that got no answer without counting it twice.',
-  roles: ['OA', 'OM', 'EA', 'EM'],
+  roles: managers,
   status: 201,
   params: IdParams('pur'),
   body: z.object({
@@ -232,7 +232,7 @@ export const revertPurchaseUse = operation({
   summary: 'Revert a use',
   description:
     'Returns the uses to the purchase and sends the webhook `purchase.action` with the action `use_reverted`. A used purchase becomes active again. Reverting a use twice changes nothing and sends no webhook.',
-  roles: ['OA', 'OM', 'EA', 'EM'],
+  roles: managers,
   params: UseParams,
   response: PurchaseUseResult,
   errors: ['purchase_not_usable', 'edition_archived'],

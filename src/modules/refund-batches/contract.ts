@@ -1,17 +1,15 @@
 import { z } from '@hono/zod-openapi'
-import { roleCodes } from '../../domain/accounts/access.ts'
+import { roleCodes, organizationManagersAndEditionAdmins } from '../../domain/accounts/access.ts'
 import { currencies, toMinor } from '../../domain/money.ts'
 import { heldStatuses } from '../../domain/orders/purchases.ts'
 import { leftOutReasons, refundBatchStatuses } from '../../domain/refunds/refund-batches.ts'
 import { refundReasons } from '../../domain/refunds/refunds.ts'
-import { Count, Id, IdParams, Instant, Timestamp } from '../../http/fields.ts'
+import { Amount, Count, Id, IdParams, Instant, Timestamp } from '../../http/fields.ts'
 import { type ListRequest, ListPage, listQuery } from '../../http/requests/list-query.ts'
-import { operation } from '../../http/operations/operation.ts'
+import { action, operation } from '../../http/operations/operation.ts'
 
 const maxMessageLength = 2000
 const percents = { min: 0.01, max: 100 } as const
-
-const Amount = z.number().openapi({ format: 'double', description: 'Major units.', example: 22_500 })
 
 const uses = ['unused', 'used'] as const
 const Status = z.enum(heldStatuses as ['active', 'used'])
@@ -79,7 +77,7 @@ const LeftOut = z
 const Totals = z.object({
   orders: Count.openapi({ description: 'Each order gets one request.' }),
   purchases: Count,
-  amounts: z.array(z.object({ currency: z.enum(currencies), amount: Amount })),
+  amounts: z.array(z.object({ currency: z.enum(currencies), amount: Amount(22_500) })),
   left_out: LeftOut,
 })
 
@@ -119,11 +117,11 @@ export const RefundBatch = z
         z.object({
           currency: z.enum(currencies),
           open: Count,
-          open_amount: Amount,
+          open_amount: Amount(22_500),
           completed: Count,
-          completed_amount: Amount,
+          completed_amount: Amount(22_500),
           failed: Count,
-          failed_amount: Amount,
+          failed_amount: Amount(22_500),
           needs_attention: Count.openapi({
             description: 'Requests that a person has to check. They are also counted by their status.',
           }),
@@ -142,7 +140,6 @@ export const RefundBatch = z
   .openapi('RefundBatch')
 
 const tag = 'Refunds' as const
-const writers = ['OA', 'OM', 'EA'] as const
 
 export const createRefundBatch = operation({
   id: 'createRefundBatch',
@@ -152,7 +149,7 @@ export const createRefundBatch = operation({
   summary: 'Create a refund batch',
   description:
     'Refunds many purchases of an edition, for example when it is cancelled. Creating a batch only starts a dry run, which counts what would be paid back and ends with the status `draft`; for a large edition it runs in the background. Later orders are not part of the batch.',
-  roles: writers,
+  roles: organizationManagersAndEditionAdmins,
   status: 201,
   params: IdParams('edt'),
   body: CreateRefundBatch,
@@ -189,13 +186,11 @@ export const getRefundBatch = operation({
 export const startRefundBatch = operation({
   id: 'startRefundBatch',
   tag,
-  method: 'post',
-  path: '/v1/refund-batches/{id}/start',
+  ...action('/v1/refund-batches', 'rfb', 'start'),
   summary: 'Start a refund batch',
   description:
     'Starts a draft. In the background, each order gets one approved refund request. Changes since the dry run are taken into account, but the batch never pays back more than the dry run counted. The refund policy applies to the batch as a whole: `manager_limit` to its total, and with `four_eyes` another account than its creator must start it.',
-  roles: writers,
-  params: IdParams('rfb'),
+  roles: organizationManagersAndEditionAdmins,
   response: RefundBatch,
   errors: ['invalid_transition', 'nothing_to_refund', 'four_eyes_required', 'above_limit', 'edition_archived'],
 })
@@ -203,12 +198,10 @@ export const startRefundBatch = operation({
 export const cancelRefundBatch = operation({
   id: 'cancelRefundBatch',
   tag,
-  method: 'post',
-  path: '/v1/refund-batches/{id}/cancel',
+  ...action('/v1/refund-batches', 'rfb', 'cancel'),
   summary: 'Cancel a refund batch',
   description: 'Stops the batch. Requests that it has already made are still paid back.',
-  roles: writers,
-  params: IdParams('rfb'),
+  roles: organizationManagersAndEditionAdmins,
   response: RefundBatch,
   errors: ['invalid_transition'],
 })

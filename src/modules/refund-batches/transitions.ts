@@ -2,7 +2,7 @@ import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import { refundBatches } from '../../db/schema/refunds.ts'
 import { updateVersion } from '../../db/write.ts'
-import { mayAt, pickOrganizationRoles } from '../../domain/accounts/access.ts'
+import { mayAt, pickOrganizationRoles, admins } from '../../domain/accounts/access.ts'
 import { AppError } from '../../domain/errors.ts'
 import { nothingToRefund } from '../../domain/refunds/refund-amounts.ts'
 import { type BatchSums, refundBatchLifecycle } from '../../domain/refunds/refund-batches.ts'
@@ -26,7 +26,7 @@ function checkPolicy(ctx: Ctx, batch: LoadedBatch, { amounts }: BatchSums): void
       currency,
       requested_by: batch.created_by,
       reviewer: ctx.caller.id,
-      isAdmin: mayAt(ctx.caller, ['OA', 'EA'], batch.tenant),
+      isAdmin: mayAt(ctx.caller, admins, batch.tenant),
     })
 }
 

@@ -1,9 +1,10 @@
 import { z } from '@hono/zod-openapi'
-import { roleCodes } from '../../domain/accounts/access.ts'
+import { roleCodes, managers } from '../../domain/accounts/access.ts'
 import { currencies, maxAmountMinor, toMajor, toMinor } from '../../domain/money.ts'
 import { paymentServices } from '../../domain/refunds/merchant-accounts.ts'
 import { refundReasons, refundSources, refundStatuses, refundTargets } from '../../domain/refunds/refunds.ts'
 import {
+  Amount,
   EditionSummary,
   FullName,
   AnyCase,
@@ -24,12 +25,10 @@ import {
   listQuery,
   TextFilter,
 } from '../../http/requests/list-query.ts'
-import { operation } from '../../http/operations/operation.ts'
+import { action, operation } from '../../http/operations/operation.ts'
 import { productFields } from '../purchases/index.ts'
 
 const maxCommentLength = 2000
-
-const Amount = z.number().openapi({ format: 'double', description: 'Major units.', example: 225 })
 
 const allowedActions = ['approve', 'reject', 'cancel', 'retry', 'settle'] as const
 export type AllowedAction = (typeof allowedActions)[number]
@@ -60,11 +59,11 @@ export const RefundRequest = z
       email: KnownEmail.nullable().openapi({ description: 'Null for a customer without an e-mail address.' }),
     }),
     currency: z.enum(currencies),
-    requested_amount: Amount,
-    approved_amount: Amount.nullable().openapi({ description: 'Null until the request is approved.' }),
-    refunded_amount: Amount,
+    requested_amount: Amount(225),
+    approved_amount: Amount(225).nullable().openapi({ description: 'Null until the request is approved.' }),
+    refunded_amount: Amount(225),
     breakdown: z
-      .object({ price: Amount, deposit: Amount, handling_fee: Amount, service_fee: Amount })
+      .object({ price: Amount(225), deposit: Amount(225), handling_fee: Amount(225), service_fee: Amount(225) })
       .openapi({ description: 'The parts of the approved amount; before the approval, of the requested amount.' }),
     reason: z.enum(refundReasons),
     comment: z.string().max(maxCommentLength),
@@ -186,8 +185,6 @@ const RejectRefundRequest = z.object({
 })
 export type RejectInput = z.output<typeof RejectRefundRequest>
 
-const writers = ['OA', 'OM', 'EA', 'EM'] as const
-
 const createDescription =
   'The request reserves its amount. Of simultaneous requests, only as many succeed as there is money left; the others get 400 `amount_exceeds_available` or 409 `nothing_to_refund`. Price and deposit are paid back, the handling fee only with `include_fees`. The refund policy of the organisation may approve small amounts automatically.'
 
@@ -205,7 +202,7 @@ export const createPurchaseRefundRequest = operation({
   path: '/v1/purchases/{id}/refund-requests',
   summary: 'Create a refund request for a purchase',
   description: createDescription,
-  roles: writers,
+  roles: managers,
   status: 201,
   params: IdParams('pur'),
   body: CreatePurchaseRefundRequest,
@@ -221,7 +218,7 @@ export const createRefundRequest = operation({
   path: '/v1/refund-requests',
   summary: 'Create a refund request',
   description: `Send exactly one of \`purchase_id\`, \`order_id\` and \`transaction_id\`. The amount for an order or a payment is divided among the purchases in proportion to what is left of each, rounded to the cent by the largest remainder. With \`include_fees\`, the amount beyond the purchases is the service fee. ${createDescription}`,
-  roles: writers,
+  roles: managers,
   status: 201,
   body: CreateRefundRequest,
   example: { order_id: 'ord_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8', reason: 'event_cancelled', cancel_purchase: true },
@@ -284,13 +281,11 @@ const approvalErrors = [
 export const approveRefundRequest = operation({
   id: 'approveRefundRequest',
   tag: 'Refunds',
-  method: 'post',
-  path: '/v1/refund-requests/{id}/approve',
+  ...action('/v1/refund-requests', 'rfr', 'approve'),
   summary: 'Approve a refund request',
   description:
     'Approves a pending or failed request. A smaller amount releases the rest. The money is paid back in the background, through the account of the payment. Without one, or with `settle_manually`, the answer is `processing`: a person has to pay it and confirm it with `settle`, and the customer is told then.',
-  roles: writers,
-  params: IdParams('rfr'),
+  roles: managers,
   body: ApproveRefundRequest,
   example: { note: 'As agreed by telephone' },
   response: RefundRequest,
@@ -300,11 +295,9 @@ export const approveRefundRequest = operation({
 export const rejectRefundRequest = operation({
   id: 'rejectRefundRequest',
   tag: 'Refunds',
-  method: 'post',
-  path: '/v1/refund-requests/{id}/reject',
+  ...action('/v1/refund-requests', 'rfr', 'reject'),
   summary: 'Reject a refund request',
-  roles: writers,
-  params: IdParams('rfr'),
+  roles: managers,
   body: RejectRefundRequest,
   example: { reason: 'Tickets are not refundable in the last 48 hours' },
   response: RefundRequest,
@@ -314,13 +307,11 @@ export const rejectRefundRequest = operation({
 export const cancelRefundRequest = operation({
   id: 'cancelRefundRequest',
   tag: 'Refunds',
-  method: 'post',
-  path: '/v1/refund-requests/{id}/cancel',
+  ...action('/v1/refund-requests', 'rfr', 'cancel'),
   summary: 'Cancel a refund request',
   description:
     'Only the account that made the request can cancel it, with any of its tokens, while the request is pending. Other accounts reject it.',
-  roles: writers,
-  params: IdParams('rfr'),
+  roles: managers,
   response: RefundRequest,
   errors: ['invalid_transition', 'edition_archived'],
 })
@@ -328,13 +319,11 @@ export const cancelRefundRequest = operation({
 export const retryRefundRequest = operation({
   id: 'retryRefundRequest',
   tag: 'Refunds',
-  method: 'post',
-  path: '/v1/refund-requests/{id}/retry',
+  ...action('/v1/refund-requests', 'rfr', 'retry'),
   summary: 'Retry a refund request',
   description:
     'Approves a failed request again with the same amount, as a new attempt. The amount must still be available.',
-  roles: writers,
-  params: IdParams('rfr'),
+  roles: managers,
   response: RefundRequest,
   errors: approvalErrors,
 })

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { roleCodes, type RoleCode } from '../../domain/accounts/access.ts'
+import { roleCodes, managers } from '../../domain/accounts/access.ts'
 import { channels } from '../../domain/messaging/messaging.ts'
 import {
   communicationTypes,
@@ -26,12 +26,11 @@ import {
   listQuery,
   TextFilter,
 } from '../../http/requests/list-query.ts'
-import { operation } from '../../http/operations/operation.ts'
+import { action, operation } from '../../http/operations/operation.ts'
 
 const tag = 'Segments' as const
 
 /** The roles that can change segments. All roles can read them. */
-export const segmentEditors: readonly RoleCode[] = ['OA', 'OM', 'EA', 'EM']
 
 const expressionExample =
   'stats.order_count >= 2 && (user.last_seen == null || user.last_seen < now - duration("720h"))'
@@ -160,7 +159,7 @@ export const createSegment = operation({
   summary: 'Create a segment',
   description:
     'Creates a draft without members. Errors in the expression have their place as `line`, `column`, `start` and `end`.',
-  roles: segmentEditors,
+  roles: managers,
   status: 201,
   body: CreateSegment,
   example: {
@@ -193,7 +192,7 @@ export const updateSegment = operation({
   summary: 'Update a segment',
   description:
     'Changes the fields that are given. A new expression, type, channel or edition makes the segment a draft without members, and is refused while the segment is being calculated.',
-  roles: segmentEditors,
+  roles: managers,
   params: IdParams('seg'),
   body: UpdateSegment,
   example: { name: 'Regulars', expression: 'stats.order_count >= 2' },
@@ -209,7 +208,7 @@ export const deleteSegment = operation({
   summary: 'Delete a segment',
   description:
     'Deletes the segment. Refused while a campaign that has not ended uses it; `related_objects` lists these campaigns.',
-  roles: segmentEditors,
+  roles: managers,
   status: 204,
   params: IdParams('seg'),
   errors: ['edition_archived', 'segment_in_use'],
@@ -218,13 +217,11 @@ export const deleteSegment = operation({
 export const recalculateSegment = operation({
   id: 'recalculateSegment',
   tag,
-  method: 'post',
-  path: '/v1/segments/{id}/recalculate',
+  ...action('/v1/segments', 'seg', 'recalculate'),
   summary: 'Recalculate a segment',
   description:
     'Starts a calculation and answers at once with `status: calculating`. The new members replace the old ones when the calculation ends.',
-  roles: segmentEditors,
-  params: IdParams('seg'),
+  roles: managers,
   response: Segment,
   errors: ['segment_calculating'],
 })
@@ -232,13 +229,11 @@ export const recalculateSegment = operation({
 export const resetSegmentToDraft = operation({
   id: 'resetSegmentToDraft',
   tag,
-  method: 'post',
-  path: '/v1/segments/{id}/reset-to-draft',
+  ...action('/v1/segments', 'seg', 'reset-to-draft'),
   summary: 'Reset a stuck segment to draft',
   description:
     'Removes the members and makes the segment a draft. Refused while a calculation is running; a calculation without progress for two minutes counts as stuck.',
-  roles: segmentEditors,
-  params: IdParams('seg'),
+  roles: managers,
   response: Segment,
   errors: ['segment_not_stuck'],
 })
@@ -292,7 +287,7 @@ export const exportSegmentUsers = operation({
   description:
     'Exports the members of the last calculation. What a spreadsheet would run as a formula, also where it cuts a cell at ' +
     'another delimiter, starts with an apostrophe. The audit log records each export.',
-  roles: segmentEditors,
+  roles: managers,
   params: IdParams('seg'),
   query: z.object({
     columns: exportColumns,

@@ -2,9 +2,10 @@ import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import { segments } from '../../db/schema/segments.ts'
 import { updateVersion } from '../../db/write.ts'
+import { managers } from '../../domain/accounts/access.ts'
 import { buildSearchText, buildSortKey } from '../../domain/text/fold.ts'
 import { checkMove, openEditions } from '../editions/index.ts'
-import { segmentEditors, type UpdateSegmentInput } from './contract.ts'
+import type { UpdateSegmentInput } from './contract.ts'
 import { buildDraftColumns, dropMembers, segmentCalculating } from './calculation/start-and-reset.ts'
 import { buildExpressionColumns } from './expressions/validate.ts'
 import { type LoadedSegment, loadSummaries, type SegmentRow } from './queries.ts'
@@ -18,7 +19,7 @@ export async function updateSegment(ctx: Ctx, segment: LoadedSegment, input: Upd
   const isDraftAgain = memberFields.some(hasChanged)
   const expression =
     input.expression !== undefined && hasChanged('expression') ? buildExpressionColumns(input.expression) : {}
-  if (isMoved) await checkMove(ctx, segmentEditors, segment.organization_id, input.edition_id ?? null)
+  if (isMoved) await checkMove(ctx, managers, segment.organization_id, input.edition_id ?? null)
   if (isDraftAgain && segment.status === 'calculating') throw segmentCalculating(segment.status)
   const { name = segment.name, description = segment.description } = input
   if (!isDraftAgain && name === segment.name && description === segment.description)

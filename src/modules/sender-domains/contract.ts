@@ -8,6 +8,7 @@ import {
   senderDomainStatuses,
   senderDomainVerifiers,
 } from '../../domain/messaging/sender-domains.ts'
+import { organizationReaders } from '../../domain/accounts/access.ts'
 import { Id, IdParams, orNull, Timestamp } from '../../http/fields.ts'
 import { type ListRequest, ListPage, listQuery } from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
@@ -90,7 +91,7 @@ export const listSenderDomains = operation({
   method: 'get',
   path,
   summary: 'List sender domains',
-  roles: ['OA', 'OM', 'OV'],
+  roles: organizationReaders,
   params: IdParams('org'),
   query: listQuery({
     ordering: ['created', 'domain'],
@@ -125,7 +126,7 @@ export const getSenderDomain = operation({
   method: 'get',
   path: `${path}/{domain_id}`,
   summary: 'Retrieve a sender domain',
-  roles: ['OA', 'OM', 'OV'],
+  roles: organizationReaders,
   params,
   response: SenderDomain,
 })

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import type { RoleCode } from '../../domain/accounts/access.ts'
+import { organizationManagers, organizationReaders } from '../../domain/accounts/access.ts'
 import { maxEmailLength } from '../../domain/accounts/users.ts'
 import { channels } from '../../domain/messaging/messaging.ts'
 import { maxSuppressionDetailLength, suppressionReasons } from '../../domain/messaging/suppressions.ts'
@@ -12,7 +12,7 @@ import {
   listQuery,
   TextFilter,
 } from '../../http/requests/list-query.ts'
-import { operation } from '../../http/operations/operation.ts'
+import { action, operation } from '../../http/operations/operation.ts'
 
 const Channel = z.enum(channels)
 const Reason = z.enum(suppressionReasons).openapi({
@@ -96,8 +96,6 @@ export type ImportSuppressionsInput = z.output<typeof ImportSuppressions>
 
 const tag = 'Consents' as const
 const path = '/v1/suppressions'
-const readers: readonly RoleCode[] = ['OA', 'OM', 'OV']
-const writers: readonly RoleCode[] = ['OA', 'OM']
 
 const ofOrganization =
   'Suppressions belong to the organisation and hold in all its editions, so roles of an edition do not see them.'
@@ -109,7 +107,7 @@ export const listSuppressions = operation({
   path,
   summary: 'List suppressions',
   description: `Lists the addresses that get no marketing, or no messages at all. ${ofOrganization}`,
-  roles: readers,
+  roles: organizationReaders,
   query: listQuery({
     ordering: ['created', 'address'],
     filters: {
@@ -131,7 +129,7 @@ export const addSuppression = operation({
   path,
   summary: 'Suppress an address',
   description: `No marketing goes to the address from now on, whatever its owner has agreed to. ${ofOrganization}`,
-  roles: writers,
+  roles: organizationManagers,
   status: 201,
   body: AddSuppression,
   example: { organization_id: 'org_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8', channel: 'email', address: 'aegir@example.dk' },
@@ -148,7 +146,7 @@ export const importSuppressions = operation({
 skipped and counted, and a status that is unknown is a problem of its row. A \`reason\` that is unknown counts as
 \`unsubscribed\` and is kept in \`detail\`. An address that is suppressed already stays so; a bounce or a complaint replaces
 \`unsubscribed\`.`,
-  roles: writers,
+  roles: organizationManagers,
   body: ImportSuppressions,
   example: {
     organization_id: 'org_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8',
@@ -165,7 +163,7 @@ export const exportSuppressions = operation({
   summary: 'Export suppressions as CSV',
   description:
     'Exports all suppressions of an organisation, in a form that the import reads. The audit log records each export.',
-  roles: writers,
+  roles: organizationManagers,
   query: z.object({
     organization_id: IdFilter,
     bom: BooleanFilter.optional().openapi({
@@ -187,7 +185,7 @@ export const getSuppression = operation({
   method: 'get',
   path: `${path}/{id}`,
   summary: 'Retrieve a suppression',
-  roles: readers,
+  roles: organizationReaders,
   params: IdParams('sup'),
   response: Suppression,
 })
@@ -195,13 +193,11 @@ export const getSuppression = operation({
 export const liftSuppression = operation({
   id: 'liftSuppression',
   tag,
-  method: 'post',
-  path: `${path}/{id}/lift`,
+  ...action(path, 'sup', 'lift'),
   summary: 'Lift a suppression',
   description: `Messages go to the address again. Lift a suppression only when the owner of the address asked you to, or when
 you know that it was a mistake. The audit log records the reason. Consents that were withdrawn stay withdrawn.`,
-  roles: writers,
-  params: IdParams('sup'),
+  roles: organizationManagers,
   body: z.object({ lift_reason: LiftReason }),
   example: { lift_reason: 'Asked for it by telephone' },
   response: LiftedSuppression,

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { managers, roleCodes } from '../../domain/accounts/access.ts'
 import { maxPhoneLength, messageChannels } from '../../domain/accounts/users.ts'
 import {
   EmailAddress,
@@ -62,7 +63,7 @@ export const listUsers = operation({
   path: '/v1/user',
   summary: 'List users',
   description: 'Lists the customers of your organisations and editions, 100 per page.',
-  roles: ['OA', 'OM', 'OV', 'EA', 'EM', 'EV'],
+  roles: roleCodes,
   query: listQuery({
     ordering: ['email', 'phone_number', 'date_joined', 'last_seen'],
     filters: {
@@ -86,7 +87,7 @@ export const getUser = operation({
   method: 'get',
   path: '/v1/user/{id}',
   summary: 'Retrieve a user',
-  roles: ['OA', 'OM', 'OV', 'EA', 'EM', 'EV'],
+  roles: roleCodes,
   params: IdParams('usr'),
   response: User,
 })
@@ -99,7 +100,7 @@ export const updateUser = operation({
   summary: 'Update a user',
   description: `An e-mail address belongs to one customer of an organisation, and every customer needs an e-mail address or a phone
 number. Only roles of the organisation change a customer of several editions; others get 403 \`shared_customer\`.`,
-  roles: ['OA', 'OM', 'EA', 'EM'],
+  roles: managers,
   params: IdParams('usr'),
   body: UpdateUser,
   example: { email: 'aegir@example.dk', phone_number: '+45 32 12 34 56', first_name: 'Ægir', last_name: 'Holm' },

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { managers, roleCodes } from '../../domain/accounts/access.ts'
 import { walletPassStatuses, walletPlatforms, walletProviders } from '../../domain/wallet/wallet.ts'
 import { Id, IdParams, Timestamp, waitingFields } from '../../http/fields.ts'
 import { type ListRequest, ListPage, listQuery } from '../../http/requests/list-query.ts'
@@ -54,7 +55,7 @@ export const listWalletPasses = operation({
   method: 'get',
   path,
   summary: 'List the wallet passes of a purchase',
-  roles: ['OA', 'OM', 'OV', 'EA', 'EM', 'EV'],
+  roles: roleCodes,
   params: IdParams('pur'),
   query: listQuery({
     ordering: ['created'],
@@ -75,7 +76,7 @@ export const createWalletPass = operation({
 to a wallet. A purchase has one active pass on each platform: another request returns the same pass. A purchase that
 cannot have a pass fails with 409 \`wallet_pass_unavailable\`. While Google Wallet does not answer, requests for it fail
 with 503 \`wallet_unavailable\`; send them again.`,
-  roles: ['OA', 'OM', 'EA', 'EM'],
+  roles: managers,
   status: 201,
   params: IdParams('pur'),
   body: IssueWalletPass,
@@ -91,7 +92,7 @@ export const voidWalletPass = operation({
   path: `${path}/{pass_id}`,
   summary: 'Void a wallet pass',
   description: 'Phones show the pass as void. Voiding it again changes nothing.',
-  roles: ['OA', 'OM', 'EA', 'EM'],
+  roles: managers,
   status: 204,
   errors: ['edition_archived'],
   params: IdParams('pur').extend({

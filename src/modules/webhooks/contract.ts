@@ -1,13 +1,11 @@
 import { z } from '@hono/zod-openapi'
-import { roleCodes } from '../../domain/accounts/access.ts'
+import { roleCodes, admins, managers } from '../../domain/accounts/access.ts'
 import { IdParams } from '../../http/fields.ts'
 import { BooleanFilter, ListPage, type ListRequest, IdFilter, listQuery } from '../../http/requests/list-query.ts'
-import { operation } from '../../http/operations/operation.ts'
+import { action, operation } from '../../http/operations/operation.ts'
 import {
   CreateWebhook,
   EventKindName,
-  endpointAdmins,
-  endpointReaders,
   UpdateWebhook,
   WebhookEndpoint,
   WebhookEndpointDetail,
@@ -46,7 +44,7 @@ export const listWebhooks = operation({
   path: '/v1/webhooks',
   summary: 'List webhook endpoints',
   description: 'Newest first. Only roles of the organisation see endpoints without an edition.',
-  roles: endpointReaders,
+  roles: managers,
   query: listWebhooksQuery,
   response: ListPage(WebhookEndpoint),
 })
@@ -59,7 +57,7 @@ export const createWebhook = operation({
   summary: 'Create a webhook endpoint',
   description:
     'Returns the secret that signs the requests. An admin of an edition must set `edition_id` to that edition.',
-  roles: endpointAdmins,
+  roles: admins,
   status: 201,
   body: CreateWebhook,
   example: {
@@ -91,7 +89,7 @@ export const getWebhook = operation({
   path: '/v1/webhooks/{id}',
   summary: 'Retrieve a webhook endpoint',
   description: 'Includes the secret if you are an admin and your token has the scope `write`.',
-  roles: endpointReaders,
+  roles: managers,
   params: IdParams('whk'),
   response: WebhookEndpointDetail,
 })
@@ -104,7 +102,7 @@ export const updateWebhook = operation({
   summary: 'Update a webhook endpoint',
   description:
     'Fields that you leave out do not change. Retries go to the new address. To change `edition_id` you need a role for both editions, or for the organisation when one of them is null.',
-  roles: endpointAdmins,
+  roles: admins,
   params: IdParams('whk'),
   body: UpdateWebhook,
   example: { name: 'Warehouse', is_active: false },
@@ -119,7 +117,7 @@ export const deleteWebhook = operation({
   path: '/v1/webhooks/{id}',
   summary: 'Delete a webhook endpoint',
   description: 'Deletes the endpoint with all its deliveries. Nothing more is sent to it.',
-  roles: endpointAdmins,
+  roles: admins,
   status: 204,
   params: IdParams('whk'),
 })
@@ -127,12 +125,10 @@ export const deleteWebhook = operation({
 export const rotateWebhookSecret = operation({
   id: 'rotateWebhookSecret',
   tag,
-  method: 'post',
-  path: '/v1/webhooks/{id}/rotate-secret',
+  ...action('/v1/webhooks', 'whk', 'rotate-secret'),
   summary: 'Rotate the secret',
   description:
     'Returns a new secret. For 24 hours requests are signed with both the new and the previous secret. If you rotate again in that time, the older one ends at once.',
-  roles: endpointAdmins,
-  params: IdParams('whk'),
+  roles: admins,
   response: WebhookEndpointDetail,
 })

@@ -1,11 +1,6 @@
 import { z } from '@hono/zod-openapi'
-import type { RoleCode } from '../../domain/accounts/access.ts'
 import { disabledReasons, eventKindNames, maxEndpointNameLength, maxUrlLength } from '../../domain/webhooks/webhooks.ts'
 import { Id, RequiredText, Timestamp, waitingFields } from '../../http/fields.ts'
-
-export const endpointReaders: readonly RoleCode[] = ['OA', 'OM', 'EA', 'EM']
-/** Roles that may change an endpoint and read its secret. */
-export const endpointAdmins: readonly RoleCode[] = ['OA', 'EA']
 
 const maxTimeoutSeconds = 2_147_483_647
 

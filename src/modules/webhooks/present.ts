@@ -1,11 +1,11 @@
 import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../context.ts'
-import { mayAt } from '../../domain/accounts/access.ts'
+import { mayAt, admins } from '../../domain/accounts/access.ts'
 import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
 import { presentWait } from '../../domain/waiting.ts'
 import type { Recovered, WebhookDelivery, WebhookDeliveryDetail } from './delivery/delivery-contract.ts'
 import type { Recovery } from './delivery/manual-sends.ts'
-import { endpointAdmins, type WebhookEndpoint, type WebhookEndpointDetail } from './endpoint-contract.ts'
+import type { WebhookEndpoint, WebhookEndpointDetail } from './endpoint-contract.ts'
 import {
   type DeliveryDetailRow,
   type DeliveryRow,
@@ -29,7 +29,7 @@ export const presentEndpointItem = (row: EndpointRow): z.input<typeof WebhookEnd
 
 export const presentEndpoint = (row: EndpointRow, ctx: Ctx): z.input<typeof WebhookEndpointDetail> => ({
   ...presentEndpointItem(row),
-  ...(ctx.caller.scopes.includes('write') && mayAt(ctx.caller, endpointAdmins, getEndpointTenant(row))
+  ...(ctx.caller.scopes.includes('write') && mayAt(ctx.caller, admins, getEndpointTenant(row))
     ? { secret: row.secret }
     : {}),
   previous_secret_expires_at:

@@ -3,6 +3,7 @@ import type { Ctx } from '../../context.ts'
 import { requireOneChange, commit } from '../../db/commit.ts'
 import { webhookEndpoints } from '../../db/schema/webhooks.ts'
 import { pickChanges, insert, isEmpty, remove, updateVersion } from '../../db/write.ts'
+import { admins } from '../../domain/accounts/access.ts'
 import { fieldError, invalid } from '../../domain/errors.ts'
 import { buildSortKey } from '../../domain/text/fold.ts'
 import { describeDestinationFault, findDestinationFault } from '../../domain/webhooks/webhook-destination.ts'
@@ -11,7 +12,7 @@ import { secretsOverlapMs } from '../../domain/webhooks/webhooks.ts'
 import { checkMove, checkTenant, openEditions } from '../editions/index.ts'
 import { enqueueEndpoints } from './delivery/enqueue.ts'
 import { endWaiting, failOpenDeliveries } from './delivery/record.ts'
-import { type CreateWebhookInput, endpointAdmins, type UpdateWebhookInput } from './endpoint-contract.ts'
+import type { CreateWebhookInput, UpdateWebhookInput } from './endpoint-contract.ts'
 import type { EndpointRow, LoadedEndpoint } from './queries.ts'
 
 /** The health of an endpoint before its first delivery. */
@@ -76,7 +77,7 @@ export async function updateWebhook(
   const { name, url, edition_id, events, timeout_seconds, is_active } = input
   if (url !== undefined) checkDestination(ctx, url)
   if (edition_id !== undefined && edition_id !== endpoint.edition_id)
-    await checkMove(ctx, endpointAdmins, endpoint.organization_id, edition_id)
+    await checkMove(ctx, admins, endpoint.organization_id, edition_id)
   const now = ctx.now()
   // After a change of address or a new start, earlier failures do not count.
   const isFresh = (url !== undefined && url !== endpoint.url) || (is_active === true && !endpoint.is_active)

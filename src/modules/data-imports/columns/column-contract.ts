@@ -1,12 +1,13 @@
 import { maxColumns } from '@ecms/table-reader'
 import { z } from '@hono/zod-openapi'
+import { managers } from '../../../domain/accounts/access.ts'
 import { suggestionOrigins, transformTypes } from '../../../domain/data-imports/mapping/index.ts'
 import { dateOrders } from '../../../domain/data-imports/mapping/columns/date-shape.ts'
 import { targetGroups, targetTypes } from '../../../domain/data-imports/mapping/targets/fields.ts'
 import { Count, Id, RequiredText, TimeZone } from '../../../http/fields.ts'
 import { type ListRequest, ListPage, IdFilter, listQuery } from '../../../http/requests/list-query.ts'
-import { operation } from '../../../http/operations/operation.ts'
-import { ImportParams, importRoles, tag } from '../import-contract.ts'
+import { action, operation } from '../../../http/operations/operation.ts'
+import { ImportParams, tag } from '../import-contract.ts'
 
 const maxTargetLength = 100
 const maxValueLength = 200
@@ -198,7 +199,7 @@ export const listColumnMappings = operation({
   path: '/v1/data-imports/{id}/column-mappings',
   summary: 'List column mappings',
   description: 'Lists the columns of the file with their mappings and suggestions.',
-  roles: importRoles,
+  roles: managers,
   params: ImportParams,
   query: listColumnsQuery,
   response: ColumnMappings,
@@ -212,7 +213,7 @@ export const updateColumnMappings = operation({
   summary: 'Update column mappings',
   description: `Changes all of the listed columns or none. The import returns to \`mapping_columns\`, and its rows have to be
 processed again.`,
-  roles: importRoles,
+  roles: managers,
   params: ImportParams,
   body: UpdateColumnMappings,
   example: {
@@ -264,13 +265,11 @@ const Validation = z
 export const validateColumnMappings = operation({
   id: 'validateColumnMappings',
   tag,
-  method: 'post',
-  path: '/v1/data-imports/{id}/column-mappings/validate',
+  ...action('/v1/data-imports', 'imp', 'column-mappings/validate'),
   summary: 'Validate column mappings',
   description: 'Lists what prevents processing the columns, and the errors of the first rows. Changes nothing.',
-  roles: importRoles,
+  roles: managers,
   scope: 'read',
-  params: ImportParams,
   response: Validation,
   errors: ['invalid_transition', 'import_running'],
 })
@@ -291,7 +290,7 @@ export const listImportTargetFields = operation({
   description:
     'Lists the fields to which columns can be mapped. `order.metadata.<key>` and `customer.metadata.<key>` are targets ' +
     'for any key.',
-  roles: importRoles,
+  roles: managers,
   query: TargetFieldsQuery,
   response: z.object({ results: z.array(TargetFieldShape) }).openapi('ImportTargetFields'),
 })

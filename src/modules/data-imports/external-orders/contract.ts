@@ -9,6 +9,7 @@ import {
   maxExternalSourceLength,
   maxUnitsPerCall,
 } from '../../../domain/orders/external-orders.ts'
+import { managers } from '../../../domain/accounts/access.ts'
 import { EditionSummary, Id, OrganizationSummary, Code, Timestamp } from '../../../http/fields.ts'
 import { operation } from '../../../http/operations/operation.ts'
 import { FieldProblem } from '../../../http/problem.ts'
@@ -133,7 +134,7 @@ by phone number; products, variants, options and locations by name, ignoring cas
 \`external_id\` never creates a second order. **When every order is refused, nothing is stored and the answer is 422
 \`orders_refused\`**: \`errors\` point at the orders, and \`data_import\` and \`results\` are those of a 201. Roles of an edition can add orders to a customer of other editions, but do
 not change the customer.`,
-  roles: ['OA', 'OM', 'EA', 'EM'],
+  roles: managers,
   status: 201,
   body: ImportExternalOrders,
   example: {

@@ -27,7 +27,7 @@ import { findUnknownFields } from '../../../http/requests/unknown-fields.ts'
 import { listFieldErrors } from '../../../http/requests/validation.ts'
 
 /** Takes major units and answers minor units. */
-const Amount = z
+const AmountInput = z
   .number()
   .min(0)
   .max(toMajor(maxAmountMinor))
@@ -133,15 +133,15 @@ const itemShape = z.object({
   location: Name.nullish(),
   options: z.array(Name).max(maxOptionsPerItem).optional(),
   quantity: z.int().min(1).max(maxUnitsPerItem).openapi({ example: 2 }),
-  unit_price: Amount.optional().openapi({ description: 'Price of one unit. Give this or `line_total`.' }),
-  line_total: Amount.optional().openapi({
+  unit_price: AmountInput.optional().openapi({ description: 'Price of one unit. Give this or `line_total`.' }),
+  line_total: AmountInput.optional().openapi({
     description:
       'Price of all units together, without deposits and fees. It is split to the cent, and the first units cost a ' +
       'cent more if it cannot be divided.',
     example: 450,
   }),
-  deposit: Amount.optional(),
-  handling_fee: Amount.optional(),
+  deposit: AmountInput.optional(),
+  handling_fee: AmountInput.optional(),
   vendor_code: Code(maxCodeLength).min(1).nullish(),
   uses_limit: z.int().min(1).max(maxUses).optional().openapi({
     default: 1,
@@ -191,12 +191,12 @@ export const ExternalOrderSchema = z
     locale: Locale.nullish().openapi({
       description: 'Language of the customer, if `customer` has none that is supported.',
     }),
-    amount: Amount.optional().openapi({
+    amount: AmountInput.optional().openapi({
       description:
         'Total in the other system. If items and fees add up to another total, that one counts and `warnings` ' +
         'shows both.',
     }),
-    refunded_amount: Amount.optional().openapi({
+    refunded_amount: AmountInput.optional().openapi({
       description: 'Total refunded so far, by whatever way. It never decreases. Omit it if you do not know it.',
     }),
     payment: z
@@ -209,8 +209,8 @@ export const ExternalOrderSchema = z
           .openapi({ description: 'Id of the payment at the service.', example: 'pi_3QW8ZtLkdIwHu7ix' }),
       })
       .nullish(),
-    service_fee: Amount.optional(),
-    discount: Amount.optional().openapi({
+    service_fee: AmountInput.optional(),
+    discount: AmountInput.optional().openapi({
       description:
         'Spread over the purchases in proportion to their prices. What exceeds the prices lowers deposits, then handling fees, then the service fee.',
     }),

@@ -1,9 +1,10 @@
 import { z } from '@hono/zod-openapi'
+import { managers } from '../../../domain/accounts/access.ts'
 import { maxProducts } from '../../../domain/data-imports/data-imports.ts'
 import { Count, Id } from '../../../http/fields.ts'
 import { type ListRequest, BooleanFilter, ListPage, listQuery, TextFilter } from '../../../http/requests/list-query.ts'
 import { operation } from '../../../http/operations/operation.ts'
-import { ImportParams, importRoles, tag } from '../import-contract.ts'
+import { ImportParams, tag } from '../import-contract.ts'
 
 const productActions = ['map', 'create', 'ignore'] as const
 const Action = z.enum(productActions).openapi({
@@ -79,7 +80,7 @@ export const listProductMappings = operation({
   path: '/v1/data-imports/{id}/product-mappings',
   summary: 'List product mappings',
   description: `Lists the products in the file, in the order of their first rows. A file has at most ${maxProducts} products.`,
-  roles: importRoles,
+  roles: managers,
   params: ImportParams,
   query: listProductsQuery,
   response: ListPage(ProductMapping),
@@ -92,7 +93,7 @@ export const updateProductMappings = operation({
   path: '/v1/data-imports/{id}/product-mappings',
   summary: 'Update product mappings',
   description: 'Maps all of the given products or none. The import is `ready` once every product has an action.',
-  roles: importRoles,
+  roles: managers,
   params: ImportParams,
   body: UpdateProductMappings,
   example: {

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { managers } from '../../../domain/accounts/access.ts'
 import { importRetentionDays, previewActions, rowOutcomes } from '../../../domain/data-imports/data-imports.ts'
 import { undoReasons } from '../../../domain/data-imports/import-undo.ts'
 import { currencies } from '../../../domain/money.ts'
@@ -6,7 +7,7 @@ import { orderStatuses } from '../../../domain/orders/orders.ts'
 import { Count, Id } from '../../../http/fields.ts'
 import { type ListRequest, BooleanFilter, ListPage, IdFilter, listQuery } from '../../../http/requests/list-query.ts'
 import { operation } from '../../../http/operations/operation.ts'
-import { ImportParams, importRoles, tag } from '../import-contract.ts'
+import { ImportParams, tag } from '../import-contract.ts'
 
 const Line = z.int().min(0).openapi({ description: 'Line of the file, as in a text editor.', example: 3 })
 const Money = z.number().openapi({ example: 450 })
@@ -115,7 +116,7 @@ An import with more than ${maxPreviewed} orders is counted in the background fro
 minutes. While \`totals_state\` is \`counting\`, \`totals\` is null and the list with \`action\` covers the first ${maxPreviewed}
 orders: ask again a little later. Afterwards a page with \`action\` looks at ${maxOrdersPerPage} orders of the file, so it may have few
 results or none: follow \`next\` until it is null.`,
-  roles: importRoles,
+  roles: managers,
   params: ImportParams,
   query: previewQuery,
   response: ListPage(PreviewOrder)
@@ -180,7 +181,7 @@ export const listImportRows = operation({
     'Lists the rows of the file with their outcome and its reason, and with that of an undo. For an import by a call ' +
     'these are the orders that it created or updated, numbered by their place in the call. Rows are deleted ' +
     `${importRetentionDays} days after the import ends.`,
-  roles: importRoles,
+  roles: managers,
   params: ImportParams,
   query: rowsQuery,
   response: ListPage(ImportedRow),
@@ -197,7 +198,7 @@ export const downloadErrorReport = operation({
     'Downloads the rows with errors in the form, delimiter and encoding of the file, with the columns `_line` and ' +
     '`_errors` added. Correct the rows and import the report as it is. It is available until the file is deleted: ' +
     '30 days after the import ends, or when a person in it is erased.',
-  roles: importRoles,
+  roles: managers,
   params: ImportParams,
   file: {
     type: 'text/csv',
@@ -230,7 +231,7 @@ export const streamImportEvents = operation({
   description:
     'Sends server-sent events: `progress` for each change, at most one per second, and `end` when no work is ' +
     'running. The stream closes after a minute. Connect again to continue with the current state.',
-  roles: importRoles,
+  roles: managers,
   params: ImportParams,
   file: {
     type: 'text/event-stream',

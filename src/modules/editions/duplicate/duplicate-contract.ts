@@ -1,7 +1,8 @@
 import { z } from '@hono/zod-openapi'
+import { organizationManagers } from '../../../domain/accounts/access.ts'
 import { emailTemplateModes } from '../../../domain/editions/edition-copy.ts'
-import { Id, IdParams, Name, Slug } from '../../../http/fields.ts'
-import { operation } from '../../../http/operations/operation.ts'
+import { Id, Name, Slug } from '../../../http/fields.ts'
+import { action, operation } from '../../../http/operations/operation.ts'
 import { EditionDetail } from '../contract-resources.ts'
 
 const DuplicateEdition = z.object({
@@ -23,15 +24,13 @@ export type DuplicateEditionInput = z.output<typeof DuplicateEdition>
 export const duplicateEdition = operation({
   id: 'duplicateEdition',
   tag: 'Editions',
-  method: 'post',
-  path: '/v1/editions/{id}/duplicate',
+  ...action('/v1/editions', 'edt', 'duplicate'),
   summary: 'Duplicate an edition',
   description: `Creates a draft with the settings of the source and copies of its categories, products, variants, options, pickup
 points, triggers, consents and pass designs. It does not copy carts, orders, transactions, customers, campaigns, segments and
 webhooks. Dates are copied, so change them before you publish. The source can be archived. The copy is not.`,
-  roles: ['OA', 'OM'],
+  roles: organizationManagers,
   status: 201,
-  params: IdParams('edt'),
   body: DuplicateEdition,
   example: { name: '2027', email_template_mode: 'copy' },
   response: EditionDetail,

@@ -1,5 +1,5 @@
 import type { Ctx } from '../../../context.ts'
-import { listRolesAt, type RoleCode } from '../../../domain/accounts/access.ts'
+import { listRolesAt, type RoleCode, managers, roleCodes } from '../../../domain/accounts/access.ts'
 import type { EditionFacts } from '../../../domain/editions/health/index.ts'
 import type { FactSubject } from '../../../domain/editions/health/facts.ts'
 import { type Channel, noProvider } from '../../../domain/messaging/messaging.ts'
@@ -16,9 +16,6 @@ import {
 } from './health-fact-rows.ts'
 import type { EditionRow } from '../queries.ts'
 
-const organizationRoles: readonly RoleCode[] = ['OA', 'OM', 'OV']
-const managers: readonly RoleCode[] = ['OA', 'OM', 'EA', 'EM']
-
 /** Which objects the caller may see. Endpoints and imports require the same roles as in their lists. */
 function createVisibility(ctx: Ctx, edition: EditionRow) {
   const roles = (editionId: string | null) =>
@@ -29,7 +26,7 @@ function createVisibility(ctx: Ctx, edition: EditionRow) {
   const has = (editionId: string | null, allowed: readonly RoleCode[]) =>
     ctx.caller.is_superuser || roles(editionId).some((role) => allowed.includes(role))
   return {
-    canRead: (editionId: string | null) => has(editionId, [...organizationRoles, 'EA', 'EM', 'EV']),
+    canRead: (editionId: string | null) => has(editionId, roleCodes),
     canManage: (editionId: string | null) => has(editionId, managers),
   }
 }

@@ -7,13 +7,12 @@ import { campaigns } from '../../../db/schema/campaigns.ts'
 import { segments } from '../../../db/schema/segments.ts'
 import { decodeAs, buildSelectList, type RowOf } from '../../../db/select.ts'
 import { inList } from '../../../db/conditions.ts'
-import { pickOrganizationRoles, getReach } from '../../../domain/accounts/access.ts'
+import { pickOrganizationRoles, getReach, managers } from '../../../domain/accounts/access.ts'
 import { runningStatuses, statusesBeforeCopy } from '../../../domain/campaigns/lifecycle.ts'
 import { findContentFaults } from '../../../domain/campaigns/content-faults.ts'
 import { findMessageObstacles, type MessageFault } from '../../../domain/campaigns/readiness.ts'
 import { AppError, type FieldError, fieldError } from '../../../domain/errors.ts'
 import { type Language, languages } from '../../../domain/languages.ts'
-import { writers } from '../message-contract.ts'
 import type { MessageDetailRow, MessageRow } from '../queries.ts'
 import { type MessageReference, messageInUse } from './usage.ts'
 
@@ -22,7 +21,7 @@ import { type MessageReference, messageInUse } from './usage.ts'
  * for roles in the whole organisation, which reach every segment.
  */
 function isSentBeyondReach(ctx: Ctx, message: MessageDetailRow): SQL | null {
-  const reach = getReach(ctx.caller, writers)
+  const reach = getReach(ctx.caller, managers)
   if (reach.all || reach.organizations.some((id) => id === message.organization_id)) return null
   const editionIds = reach.editions.flatMap(({ edition_id }) => edition_id ?? [])
   return sql`exists (select 1 from campaigns join segments on segments.id = campaigns.segment_id
@@ -38,7 +37,7 @@ export async function checkCampaignsReach(ctx: Ctx, message: MessageDetailRow): 
   throw new AppError(
     'permission_denied',
     'A campaign is about to send this message to people outside your editions. Only a role in the whole organisation may change it now.',
-    { extra: { required_roles: pickOrganizationRoles(writers) } },
+    { extra: { required_roles: pickOrganizationRoles(managers) } },
   )
 }
 

@@ -1,9 +1,10 @@
 import { z } from '@hono/zod-openapi'
+import { managers } from '../../../domain/accounts/access.ts'
 import { maxUploadBytes, partBytes } from '../../../domain/files/files.ts'
 import { mayBeTable } from '../../../domain/files/types.ts'
 import { Id, IdParams, JsonObject, Timestamp } from '../../../http/fields.ts'
-import { operation } from '../../../http/operations/operation.ts'
-import { File, FileName, tag, Tags, Title, writers } from '../contract.ts'
+import { action, operation } from '../../../http/operations/operation.ts'
+import { File, FileName, tag, Tags, Title } from '../contract.ts'
 
 const Size = z
   .int()
@@ -78,7 +79,7 @@ export const startFileUpload = operation({
   description: `For tables of up to 500 MB to import. Send the parts in any order, several at once, and again after a failure. Then
 complete the upload. Its bytes count against the organisation's storage from the start. An upload that you do not complete is
 deleted after a day.`,
-  roles: writers,
+  roles: managers,
   status: 201,
   body: StartUpload,
   example: { organization_id: 'org_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8', name: 'orders-2025.csv', size: 20_000_000 },
@@ -93,7 +94,7 @@ export const getFileUpload = operation({
   path: `${path}/{id}`,
   summary: 'Retrieve an upload',
   description: 'Send the parts that are missing in `parts`.',
-  roles: writers,
+  roles: managers,
   params: IdParams('upl'),
   response: FileUpload,
 })
@@ -106,7 +107,7 @@ export const putFileUploadPart = operation({
   summary: 'Send a part of an upload',
   description: `Part numbers start at 1. Every part except the last one must have \`part_size\` bytes. The header
 \`Content-Digest: sha-256=:<base64>:\` (RFC 9530) is required and must match the bytes. Sending a part again replaces it.`,
-  roles: writers,
+  roles: managers,
   params: IdParams('upl').extend({
     number: z
       .string()
@@ -126,13 +127,11 @@ export const putFileUploadPart = operation({
 export const completeFileUpload = operation({
   id: 'completeFileUpload',
   tag,
-  method: 'post',
-  path: `${path}/{id}/complete`,
+  ...action(path, 'upl', 'complete'),
   summary: 'Complete an upload',
   description: 'Joins the parts into a file. Completing the upload again returns the same file.',
-  roles: writers,
+  roles: managers,
   status: 201,
-  params: IdParams('upl'),
   response: File,
   errors: [
     'edition_archived',
@@ -152,7 +151,7 @@ export const abortFileUpload = operation({
   path: `${path}/{id}`,
   summary: 'Abort an upload',
   description: 'Deletes the upload and its parts.',
-  roles: writers,
+  roles: managers,
   status: 204,
   params: IdParams('upl'),
   errors: ['edition_archived', 'upload_completed'],

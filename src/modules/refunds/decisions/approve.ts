@@ -5,7 +5,7 @@ import type { Statement } from '../../../db/database.ts'
 import { refundItems, refundRequests } from '../../../db/schema/refunds.ts'
 import { inList } from '../../../db/conditions.ts'
 import { insertAll, remove, updateVersion } from '../../../db/write.ts'
-import { mayAt, pickOrganizationRoles } from '../../../domain/accounts/access.ts'
+import { mayAt, pickOrganizationRoles, admins } from '../../../domain/accounts/access.ts'
 import { AppError, editionArchived, LostRace } from '../../../domain/errors.ts'
 import { capturedStatuses, wasCaptured } from '../../../domain/orders/orders.ts'
 import { isHeld } from '../../../domain/orders/purchases.ts'
@@ -60,7 +60,7 @@ function prepareDecision(ctx: Ctx, refund: LoadedRefund, input: contract.Approve
     currency: refund.currency,
     requested_by: refund.requested_by,
     reviewer: ctx.caller.id,
-    isAdmin: mayAt(ctx.caller, ['OA', 'EA'], refund.tenant),
+    isAdmin: mayAt(ctx.caller, admins, refund.tenant),
   })
   return { ...input, amount, isCancelling }
 }

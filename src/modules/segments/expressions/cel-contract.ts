@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { roleCodes } from '../../../domain/accounts/access.ts'
+import { roleCodes, managers } from '../../../domain/accounts/access.ts'
 import { valueKinds } from '../../../domain/cel/types.ts'
 import { answerStates } from '../../../domain/consents/consents.ts'
 import { channels } from '../../../domain/messaging/messaging.ts'
@@ -7,7 +7,6 @@ import { communicationTypes, segmentStatuses } from '../../../domain/segments.ts
 import { Count, Id, IdParams } from '../../../http/fields.ts'
 import { IdFilter } from '../../../http/requests/list-query.ts'
 import { operation } from '../../../http/operations/operation.ts'
-import { segmentEditors } from '../contract.ts'
 
 const tag = 'Segments' as const
 
@@ -208,7 +207,7 @@ export const explainSegment = operation({
   path: '/v1/segments/{id}/explain',
   summary: 'Explain a segment for one person',
   description: 'Shows why a person belongs to the segment or not, based on current data.',
-  roles: segmentEditors,
+  roles: managers,
   params: IdParams('seg'),
   query: z.object({ user_id: IdFilter.min(1).openapi({ description: 'The customer.' }) }),
   response: Explanation,

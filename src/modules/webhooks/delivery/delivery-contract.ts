@@ -1,9 +1,10 @@
 import { z } from '@hono/zod-openapi'
+import { admins, managers } from '../../../domain/accounts/access.ts'
 import { deliveryStatuses } from '../../../domain/webhooks/webhooks.ts'
 import { Count, Id, IdParams, Instant, Timestamp, waitingFields } from '../../../http/fields.ts'
 import { type ListRequest, BooleanFilter, ListPage, IdFilter, listQuery } from '../../../http/requests/list-query.ts'
-import { operation } from '../../../http/operations/operation.ts'
-import { endpointAdmins, endpointReaders, EventKindName } from '../endpoint-contract.ts'
+import { action, operation } from '../../../http/operations/operation.ts'
+import { EventKindName } from '../endpoint-contract.ts'
 
 export const WebhookDelivery = z
   .object({
@@ -117,7 +118,7 @@ export const listWebhookDeliveries = operation({
   path: '/v1/webhooks/{id}/deliveries',
   summary: 'List deliveries',
   description: 'Newest first. `name` sorts by the kind of the event.',
-  roles: endpointReaders,
+  roles: managers,
   params: IdParams('whk'),
   query: listDeliveriesQuery,
   response: ListPage(WebhookDelivery),
@@ -130,7 +131,7 @@ export const getWebhookDelivery = operation({
   path: '/v1/webhooks/{id}/deliveries/{delivery_id}',
   summary: 'Retrieve a delivery',
   description: 'Includes the payload, which may contain personal data, and the result of each attempt.',
-  roles: endpointAdmins,
+  roles: admins,
   params: DeliveryParams,
   response: WebhookDeliveryDetail,
 })
@@ -143,7 +144,7 @@ export const retryWebhookDelivery = operation({
   summary: 'Retry a delivery',
   description:
     'Makes one attempt now, before all other deliveries and even while the endpoint is paused. A `retrying` delivery keeps its schedule. A delivery that is `failed` or `exhausted` gets this one attempt.',
-  roles: endpointAdmins,
+  roles: admins,
   params: DeliveryParams,
   response: WebhookDeliveryDetail,
   errors: ['delivery_already_succeeded', 'delivery_in_progress', 'endpoint_inactive'],
@@ -152,14 +153,12 @@ export const retryWebhookDelivery = operation({
 export const testWebhook = operation({
   id: 'testWebhook',
   tag,
-  method: 'post',
-  path: '/v1/webhooks/{id}/test',
+  ...action('/v1/webhooks', 'whk', 'test'),
   summary: 'Send a test event',
   description:
     'Delivers the example of an event kind in the same way as a real event. The endpoint need not subscribe to it.',
-  roles: endpointAdmins,
+  roles: admins,
   status: 201,
-  params: IdParams('whk'),
   body: TestWebhook,
   example: { event: 'purchase.action' },
   response: WebhookDeliveryDetail,
@@ -169,13 +168,11 @@ export const testWebhook = operation({
 export const recoverWebhookDeliveries = operation({
   id: 'recoverWebhookDeliveries',
   tag,
-  method: 'post',
-  path: '/v1/webhooks/{id}/recover',
+  ...action('/v1/webhooks', 'whk', 'recover'),
   summary: 'Send failed deliveries again',
   description:
     'Starts the retry schedule again for `failed` and `exhausted` deliveries that were created from `since` to `until`. While the endpoint fails, the answer says what its deliveries wait for and when the next one is attempted. Events that happened while the endpoint was switched off have no deliveries and are not sent.',
-  roles: endpointAdmins,
-  params: IdParams('whk'),
+  roles: admins,
   body: RecoverDeliveries,
   example: { since: '2026-06-01T00:00:00Z', until: '2026-06-02T00:00:00Z' },
   response: Recovered,
