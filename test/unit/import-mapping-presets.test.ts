@@ -83,7 +83,7 @@ describe('an export of another system', () => {
       [buildHeaderKey('Billing Phone'), 'customer.phone_number'],
       [buildHeaderKey('Phone'), null],
     ])
-    const { mappings } = suggestImport({ columns, consents, history })
+    const { mappings } = suggestImport({ columns, consents, earlierTargets: history })
     const phone = mappings.filter(({ target }) => target === 'customer.phone_number')
     expect(phone.map((suggestion) => [suggestion.reason, columns[suggestion.columns[0] ?? -1]?.header])).toEqual([
       ['history', 'Billing Phone'],

@@ -32,7 +32,7 @@ const columns = (names: readonly string[], cells: readonly (readonly string[])[]
   names.map((header, index) => ({ header, statistics: cells[index] ? countCells(cells[index]) : null }))
 
 const suggestTargets = (names: readonly string[], history?: ReadonlyMap<string, string | null>) =>
-  suggestImport({ columns: columns(names), consents, ...(history ? { history } : {}) }).mappings.map(
+  suggestImport({ columns: columns(names), consents, ...(history ? { earlierTargets: history } : {}) }).mappings.map(
     ({ target, reason }) => [target, reason],
   )
 
@@ -326,7 +326,7 @@ describe('suggestions', () => {
   it('ignore an earlier mapping when the values contradict it', () => {
     const history = new Map([[buildHeaderKey('Kontakt'), 'customer.email']])
     const targets = (cells: string[], header = 'Kontakt') =>
-      suggestImport({ columns: [{ header, statistics: countCells(cells) }], history }).mappings.map(
+      suggestImport({ columns: [{ header, statistics: countCells(cells) }], earlierTargets: history }).mappings.map(
         ({ target, reason }) => `${target} by ${reason}`,
       )
     expect(targets(['ane@example.dk', '-'])).toEqual(['customer.email by history'])

@@ -115,7 +115,7 @@ export function decideSuggestions(input: SuggestionInput): MappingSuggestions {
   const { state, memory, earlierTargets, now } = input
   const { consents } = state
   const columns = state.columns.map((column) => ({ header: column.source_column, statistics: getStatistics(column) }))
-  const { mappings, group_by, id_columns } = suggestImport({ columns, consents, history: earlierTargets, now })
+  const { mappings, group_by, id_columns } = suggestImport({ columns, consents, earlierTargets, now })
   const rememberedMappings = recallMappings(memory?.columns ?? [], { columns, consents })
   const openMappings = pickOpenMappings(state, [...rememberedMappings, ...mappings])
   const columnChanges = new Map(

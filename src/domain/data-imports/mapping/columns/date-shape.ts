@@ -230,9 +230,9 @@ export function readDate(cell: string): DateShape | null {
   const iso = readIso(cell)
   if (iso || cannotBeDate.test(cell)) return iso
   // Polish years end with `r.`.
-  const folded = fold(normalizeMarks(cell)).replace(/(?<=\d{4}) ?r\.?(?=$|[ ,])/, '')
-  const split = takeZone(spreadCompactTime(moveYear(folded)), (content) => weekdays.has(content))
-  return split && addZone(readWithoutZoneName(split.rest), split.zone)
+  const foldedCell = fold(normalizeMarks(cell)).replace(/(?<=\d{4}) ?r\.?(?=$|[ ,])/, '')
+  const timeParts = takeZone(spreadCompactTime(moveYear(foldedCell)), (content) => weekdays.has(content))
+  return timeParts && addZone(readWithoutZoneName(timeParts.rest), timeParts.zone)
 }
 
 /** An offset that is written as well wins. */
@@ -258,8 +258,8 @@ function readTimeFirst(text: string): DateShape | null {
 }
 
 function readWithoutZoneName(text: string): DateShape | null {
-  const counted = readCount(text)
-  if (counted) return counted
+  const count = readCount(text)
+  if (count) return count
   const alone = readDays(text)
   if (alone) return { ...alone, ...noTime }
   const parts = withTime.exec(text)?.groups

@@ -14,8 +14,8 @@ class ZoneOffsets {
   }
 
   at(instant: number): number {
-    const cached = this.#offsets.get(instant)
-    if (cached !== undefined) return cached
+    const cachedOffset = this.#offsets.get(instant)
+    if (cachedOffset !== undefined) return cachedOffset
     const { offset } = readWallClock(this.#zone, instant)
     if (this.#offsets.size >= maxKept) this.#offsets.clear()
     this.#offsets.set(instant, offset)
@@ -37,8 +37,8 @@ const zones = new Map<string, ZoneOffsets>()
 const maxZones = 20
 
 function getZoneOffsets(timeZone: string): ZoneOffsets {
-  const cached = zones.get(timeZone)
-  if (cached) return cached
+  const cachedOffset = zones.get(timeZone)
+  if (cachedOffset) return cachedOffset
   if (zones.size >= maxZones) zones.clear()
   const offsets = new ZoneOffsets(timeZone)
   zones.set(timeZone, offsets)

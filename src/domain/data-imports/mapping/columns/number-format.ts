@@ -72,9 +72,9 @@ export type FormatDecision<Format> =
 function buildChoice(decimal: DecimalSeparator, { examples }: NumberStatistics): ReadingChoice<NumberFormat> {
   const texts = [...examples.either, ...examples.comma.slice(0, 1), ...examples.dot.slice(0, 1)]
   const formatReading = (text: string) => {
-    const parsed = parseNumber(text, { decimal })
-    return parsed
-      ? `${parsed.is_negative ? '-' : ''}${parsed.whole}${parsed.fraction ? `.${parsed.fraction}` : ''}`
+    const number = parseNumber(text, { decimal })
+    return number
+      ? `${number.is_negative ? '-' : ''}${number.whole}${number.fraction ? `.${number.fraction}` : ''}`
       : null
   }
   return { format: { decimal }, examples: texts.map((text) => ({ text, value: formatReading(text) })) }

@@ -84,14 +84,14 @@ export function readNumber(text: string): NumberShape | null {
   if (text.length > maxParsedLength) return null
   if (isBare.test(text)) return buildShape(text, { is_negative: false, currency: null })
   if (cannotBeNumber.test(text)) return null
-  const normalized = normalizeMarks(text)
-  const inBrackets = /^\((.*)\)$/.exec(normalized)?.[1]
-  const match = /^(\D*)(\d(?:[\d.,' ]*\d)?)(\D*)$/.exec(removeDashes(inBrackets ?? normalized))
+  const normalizedText = normalizeMarks(text)
+  const inBrackets = /^\((.*)\)$/.exec(normalizedText)?.[1]
+  const match = /^(\D*)(\d(?:[\d.,' ]*\d)?)(\D*)$/.exec(removeDashes(inBrackets ?? normalizedText))
   if (!match) return null
   const [, before = '', digits = '', after = ''] = match
-  const opening = /(?<![\p{L}\p{Sc}.,])[.,]$/u.exec(before)?.[0] ?? ''
-  const marks = readMarks(before.slice(0, before.length - opening.length), after)
+  const openingMark = /(?<![\p{L}\p{Sc}.,])[.,]$/u.exec(before)?.[0] ?? ''
+  const marks = readMarks(before.slice(0, before.length - openingMark.length), after)
   if (!marks || (inBrackets !== undefined && marks.minuses > 0)) return null
   const is_negative = inBrackets !== undefined || marks.minuses === 1
-  return buildShape(opening + digits, { is_negative, currency: marks.currency })
+  return buildShape(openingMark + digits, { is_negative, currency: marks.currency })
 }

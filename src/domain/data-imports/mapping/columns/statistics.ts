@@ -136,7 +136,7 @@ const maxRememberedLength = 100
 export class ColumnCounter {
   readonly #statistics: ColumnStatistics
   readonly #values = new ValueCounter()
-  readonly #remembered = new Map<string, CellFacts>()
+  readonly cellFacts = new Map<string, CellFacts>()
   #last: CellFacts | undefined
 
   constructor(isTyped = false) {
@@ -158,13 +158,13 @@ export class ColumnCounter {
   }
 
   #getFacts(text: string): CellFacts {
-    if (text !== this.#last?.text) this.#last = this.#remembered.get(text) ?? this.#readFacts(text)
+    if (text !== this.#last?.text) this.#last = this.cellFacts.get(text) ?? this.#readFacts(text)
     return this.#last
   }
 
   #readFacts(text: string): CellFacts {
     const facts = readFacts(text)
-    if (this.#remembered.size < maxRemembered && text.length <= maxRememberedLength) this.#remembered.set(text, facts)
+    if (this.cellFacts.size < maxRemembered && text.length <= maxRememberedLength) this.cellFacts.set(text, facts)
     return facts
   }
 }

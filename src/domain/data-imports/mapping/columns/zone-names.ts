@@ -85,8 +85,8 @@ function readZone(text: string): WrittenZone | null {
 const bracketPairs: Readonly<Record<string, string>> = { ')': '(', ']': '[' }
 
 function takeBracket(text: string): { rest: string; content: string } | null {
-  const opening = bracketPairs[text.at(-1) ?? '']
-  const at = opening === undefined ? -1 : text.lastIndexOf(opening)
+  const openingBracket = bracketPairs[text.at(-1) ?? '']
+  const at = openingBracket === undefined ? -1 : text.lastIndexOf(openingBracket)
   return at < 1 ? null : { rest: text.slice(0, at).trimEnd(), content: text.slice(at + 1, -1) }
 }
 
@@ -128,8 +128,8 @@ export function takeZone(
     if (!bracketZone && !endsWithOffset.test(text) && !/(?:utc|gmt)[+-]\d{1,2}$/.test(text)) return null
     zone = bracketZone ?? zone
   }
-  const split = takeWords(text)
-  return { rest: split.rest, zone: split.zone ?? zone }
+  const parts = takeWords(text)
+  return { rest: parts.rest, zone: parts.zone ?? zone }
 }
 
 /** Zones that are offsets by parts of an hour, for headers such as `Created (UTC+05:30)`. */

@@ -97,16 +97,17 @@ const removeDoubledNames = (mappings: readonly SuggestedMapping[]): SuggestedMap
 
 /** The organisation's earlier mapping of a header wins over the preset. */
 function applyHistory(mappings: readonly SuggestedMapping[], input: SuggestionInput): SuggestedMapping[] {
-  const getEarlierTarget = (column: number) => input.history?.get(buildHeaderKey(input.columns[column]?.header ?? ''))
+  const getEarlierTarget = (column: number) =>
+    input.earlierTargets?.get(buildHeaderKey(input.columns[column]?.header ?? ''))
   const unchangedMappings = mappings.filter(({ target, columns: [column] }) => {
     const before = column === undefined ? undefined : getEarlierTarget(column)
     return before === undefined || before === target
   })
   const usedTargets = new Set(unchangedMappings.map(({ target }) => target))
-  const remembered = suggestMappings(input).filter(
+  const otherMappings = suggestMappings(input).filter(
     ({ reason, target }) => reason === 'history' && !usedTargets.has(target),
   )
-  return [...unchangedMappings, ...remembered]
+  return [...unchangedMappings, ...otherMappings]
 }
 
 /** Suggests consents, and columns whose header is the key of a target, that the preset does not know. */
@@ -115,7 +116,7 @@ function suggestFurtherMappings(
   mappings: readonly SuggestedMapping[],
   input: SuggestionInput,
 ): SuggestedMapping[] {
-  const used = new Set(mappings.flatMap(({ columns }) => columns))
+  const usedColumns = new Set(mappings.flatMap(({ columns }) => columns))
   const targets = new Set(mappings.map(({ target }) => target))
   const leftOut = new Set((preset.left_out ?? []).map(buildHeaderKey))
   return suggestMappings(input).filter(
@@ -123,7 +124,7 @@ function suggestFurtherMappings(
       !targets.has(target) &&
       (target.startsWith('consent.') || reason === 'exact') &&
       column !== undefined &&
-      !used.has(column) &&
+      !usedColumns.has(column) &&
       !leftOut.has(buildHeaderKey(input.columns[column]?.header ?? '')),
   )
 }

@@ -69,21 +69,21 @@ const [earliest, latest] = [Date.UTC(1970, 0, 1), Date.UTC(2100, 0, 1)]
 
 function readInstant(texts: readonly string[], { date, localTime }: CellFormat): CellResult {
   const [text = '', clock] = texts
-  const parsed = parseDate(text, date)
-  if (parsed === null) return fail('invalid_date', `${quote(text)} is not a date.`)
-  if (parsed === 'undecided')
+  const parsedDate = parseDate(text, date)
+  if (parsedDate === null) return fail('invalid_date', `${quote(text)} is not a date.`)
+  if (parsedDate === 'undecided')
     return fail(
       'naive_date_ambiguous',
       `It is not clear which number of ${quote(text)} is the day and which is the month.`,
     )
   const time = clock === undefined ? 0 : readTime(clock)
   if (time === null) return fail('invalid_date', `${quote(clock ?? '')} is not a time of the day.`)
-  const isMidnight = parsed.wall % 86_400_000 === 0
+  const isMidnight = parsedDate.wall % 86_400_000 === 0
   if (clock !== undefined && !isMidnight)
     return fail('invalid_date', `${quote(text)} already contains a time, and ${quote(clock)} is another one.`)
-  const wall = parsed.wall + time
-  const readLocal = parsed.zone === null ? localTime : createLocalTimeReader(parsed.zone)
-  const at = parsed.offset === null ? readLocal(wall) : wall - parsed.offset
+  const wall = parsedDate.wall + time
+  const readLocal = parsedDate.zone === null ? localTime : createLocalTimeReader(parsedDate.zone)
+  const at = parsedDate.offset === null ? readLocal(wall) : wall - parsedDate.offset
   if (at === null)
     return fail('invalid_date', `The time ${quote(texts.join(' '))} does not exist because of daylight saving.`)
   return at < earliest || at >= latest
@@ -92,18 +92,18 @@ function readInstant(texts: readonly string[], { date, localTime }: CellFormat):
 }
 
 function readAmount(text: string, { number }: CellFormat): CellResult {
-  const parsed = parseNumber(text, number)
-  if (!parsed && isFree(text)) return { value: { minor: 0, currency: null } }
-  if (!parsed) return fail('invalid_number', `${quote(text)} is not an amount.`)
-  const minor = toMinorUnits(parsed)
+  const parsedNumber = parseNumber(text, number)
+  if (!parsedNumber && isFree(text)) return { value: { minor: 0, currency: null } }
+  if (!parsedNumber) return fail('invalid_number', `${quote(text)} is not an amount.`)
+  const minor = toMinorUnits(parsedNumber)
   if (minor === 'too_exact') return fail('invalid_number', `${quote(text)} has more than two decimals.`)
   if (minor === 'too_large') return fail('invalid_number', `${quote(text)} is too large.`)
-  return { value: { minor, currency: parsed.currency } }
+  return { value: { minor, currency: parsedNumber.currency } }
 }
 
 function readQuantity(text: string, { number }: CellFormat): CellResult {
-  const parsed = parseNumber(text, number) ?? parseNumber(removeUnit(text), number)
-  const quantity = parsed && parsed.currency === null ? toWholeNumber(parsed) : null
+  const parsedNumber = parseNumber(text, number) ?? parseNumber(removeUnit(text), number)
+  const quantity = parsedNumber && parsedNumber.currency === null ? toWholeNumber(parsedNumber) : null
   return quantity === null || quantity === 0 || Math.abs(quantity) > maxUnitsPerItem
     ? fail('invalid_number', `${quote(text)} is not a quantity from 1 to ${maxUnitsPerItem}.`)
     : { value: quantity }
@@ -155,9 +155,11 @@ function readStatusCell(text: string, type: 'order_status' | 'item_status'): Cel
 function readText(text: string, format: CellFormat): CellResult {
   const { field, transform } = format
   if (transform.type === 'number') {
-    const parsed = parseNumber(text, format.number)
-    if (!parsed) return fail('invalid_number', `${quote(text)} is not a number.`)
-    return { value: `${parsed.is_negative ? '-' : ''}${parsed.whole}${parsed.fraction && `.${parsed.fraction}`}` }
+    const parsedNumber = parseNumber(text, format.number)
+    if (!parsedNumber) return fail('invalid_number', `${quote(text)} is not a number.`)
+    return {
+      value: `${parsedNumber.is_negative ? '-' : ''}${parsedNumber.whole}${parsedNumber.fraction && `.${parsedNumber.fraction}`}`,
+    }
   }
   if (transform.type === 'date') {
     const instant = readInstant([text], format)
@@ -234,11 +236,11 @@ export function parseCell(texts: readonly string[], format: CellFormat): CellRes
       `${quote(showUndecodable(texts.join(' ')))} contains bytes that are no character of the encoding of the file. ` +
         'Correct the cell, or change the encoding if it is wrong in the whole file.',
     )
-  const failed = texts.find((text) => formulaErrors.has(text))
-  if (failed !== undefined)
+  const formulaError = texts.find((text) => formulaErrors.has(text))
+  if (formulaError !== undefined)
     return fail(
       'invalid_value',
-      `${quote(failed)} is the error of a formula. Correct the formula, or save the file in a spreadsheet program that ` +
+      `${quote(formulaError)} is the error of a formula. Correct the formula, or save the file in a spreadsheet program that ` +
         'calculates it.',
     )
   const { type } = format.field

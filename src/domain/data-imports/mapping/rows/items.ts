@@ -78,12 +78,13 @@ const isPriced = (item: DecidedItem): boolean => item.unit_price_minor !== null 
 function checkItem({ line, values, errors }: PlacedRow, item: DecidedItem | null): OrderError[] {
   if (errors.some(concernsWholeRow)) return []
   const wrong = new Set(errors.map(({ target_field }) => target_field))
-  const missing = (target_field: string, message: string): OrderError[] =>
+  const buildMissingErrors = (target_field: string, message: string): OrderError[] =>
     wrong.has(target_field)
       ? []
       : [{ row: line, column: null, target_field, code: 'missing_required', message, value: null }]
-  if (!item) return missing('item.product', 'The row has no product.')
-  if (!isPriced(item) && !wrong.has('item.line_total')) return missing('item.unit_price', 'The item has no price.')
+  if (!item) return buildMissingErrors('item.product', 'The row has no product.')
+  if (!isPriced(item) && !wrong.has('item.line_total'))
+    return buildMissingErrors('item.unit_price', 'The item has no price.')
   const negative = ['line_total', 'tax'].find((name) => (getNumber(values, name) ?? 0) < 0)
   if (negative === undefined || item.quantity < 0) return []
   const message = 'A negative amount needs a negative quantity, for returned items.'
@@ -98,18 +99,18 @@ function takeUnits(item: DecidedItem, quantity: number, total: number): DecidedI
 }
 
 /** Units that a later row returns with a negative quantity stay as cancelled units. */
-function cancelUnits(items: DecidedItem[], returned: DecidedItem): number {
-  let remainingUnits = -returned.quantity
+function cancelUnits(items: DecidedItem[], returnedItem: DecidedItem): number {
+  let remainingUnits = -returnedItem.quantity
   for (const [index, item] of items.entries()) {
     if (remainingUnits === 0) break
-    if (item.status === 'cancelled' || buildProductKey(item) !== buildProductKey(returned)) continue
-    const cancelled = Math.min(remainingUnits, item.quantity)
-    remainingUnits -= cancelled
+    if (item.status === 'cancelled' || buildProductKey(item) !== buildProductKey(returnedItem)) continue
+    const cancelledUnits = Math.min(remainingUnits, item.quantity)
+    remainingUnits -= cancelledUnits
     const total = getTotal(item)
-    const cancelledTotal = Math.round((total * cancelled) / item.quantity)
-    const cancelledItem = { ...takeUnits(item, cancelled, cancelledTotal), status: 'cancelled' as const }
-    if (cancelled === item.quantity) items[index] = cancelledItem
-    else items.splice(index, 1, takeUnits(item, item.quantity - cancelled, total - cancelledTotal), cancelledItem)
+    const cancelledTotal = Math.round((total * cancelledUnits) / item.quantity)
+    const cancelledItem = { ...takeUnits(item, cancelledUnits, cancelledTotal), status: 'cancelled' as const }
+    if (cancelledUnits === item.quantity) items[index] = cancelledItem
+    else items.splice(index, 1, takeUnits(item, item.quantity - cancelledUnits, total - cancelledTotal), cancelledItem)
   }
   return remainingUnits
 }
@@ -175,8 +176,8 @@ export function decideItems(rows: readonly PlacedRow[]): DecidedItems {
     const item = product === null ? null : readItem(row, product)
     return { item, errors: checkItem(row, item) }
   })
-  const sold = takeTicketsOnce(rowItems.flatMap(({ item }) => (item && item.quantity > 0 ? [item] : [])))
-  const { items } = sold
+  const soldItems = takeTicketsOnce(rowItems.flatMap(({ item }) => (item && item.quantity > 0 ? [item] : [])))
+  const { items } = soldItems
   const warnings = rowItems.flatMap(({ item }): OrderWarning[] => {
     if (!item || item.quantity > 0) return []
     const remainingUnits = cancelUnits(items, item)
@@ -185,7 +186,7 @@ export function decideItems(rows: readonly PlacedRow[]): DecidedItems {
   })
   return {
     items,
-    errors: [...rowItems.flatMap(({ errors }) => errors), ...sold.errors],
-    warnings: [...sold.warnings, ...warnings],
+    errors: [...rowItems.flatMap(({ errors }) => errors), ...soldItems.errors],
+    warnings: [...soldItems.warnings, ...warnings],
   }
 }

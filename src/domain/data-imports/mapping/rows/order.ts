@@ -185,8 +185,8 @@ const toWarning = ({ row, message, target_field }: OrderError): OrderWarning => 
   message: `${message} The order is imported without it.`,
 })
 
-export function mapOrder(placed: readonly PlacedRow[], options: OrderOptions): MappedOrder {
-  const { values, rows, errors: disagreements, warnings: mergeWarnings } = mergeRows(placed)
+export function mapOrder(placedRows: readonly PlacedRow[], options: OrderOptions): MappedOrder {
+  const { values, rows, errors: disagreements, warnings: mergeWarnings } = mergeRows(placedRows)
   const first = rows[0]?.line ?? 0
   const { items, errors: itemErrors, warnings: itemWarnings } = decideItems(rows)
   const currency = decideCurrency(rows, values, options)
@@ -208,8 +208,8 @@ export function mapOrder(placed: readonly PlacedRow[], options: OrderOptions): M
   }
   require(['customer.email', 'customer.phone_number'], 'The order has neither an e-mail address nor a phone number.')
   if (options.group_by === 'external_id') require(['order.external_id'], 'The order has no id.')
-  const undated = 'The order has no date. Fill the cell, or set a default_value for the column of order.created.'
-  require(['order.created'], undated)
+  const undatedMessage = 'The order has no date. Fill the cell, or set a default_value for the column of order.created.'
+  require(['order.created'], undatedMessage)
   const created_at = getNumber(values, 'order.created')
   if (errors.length > 0 || typeof currency !== 'string' || created_at === null) return { order: null, errors, warnings }
   const fee = getNumber(values, 'order.service_fee') ?? 0

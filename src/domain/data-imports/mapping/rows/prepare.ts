@@ -84,16 +84,16 @@ function decideFormats(mapping: TargetMapping, field: TargetField, input: Prepar
   return formats
 }
 
-function findMissingTargets(mapped: ReadonlySet<string>, group_by: Grouping): string[] {
+function findMissingTargets(mappedTargets: ReadonlySet<string>, group_by: Grouping): string[] {
   const missingFields = fixedTargetFields.filter(
     ({ key, is_required }) =>
-      is_required && !mapped.has(key) && !(key === 'order.external_id' && group_by !== 'external_id'),
+      is_required && !mappedTargets.has(key) && !(key === 'order.external_id' && group_by !== 'external_id'),
   )
   const missingGroups = (['contact', 'price'] as const).flatMap((name) => {
     const ofGroup = fixedTargetFields.filter(({ one_of }) => one_of === name)
-    return ofGroup.some(({ key }) => mapped.has(key)) ? [] : ofGroup.slice(0, 1)
+    return ofGroup.some(({ key }) => mappedTargets.has(key)) ? [] : ofGroup.slice(0, 1)
   })
-  const email = group_by === 'email' && !mapped.has('customer.email') ? ['customer.email'] : []
+  const email = group_by === 'email' && !mappedTargets.has('customer.email') ? ['customer.email'] : []
   return [...new Set([...missingFields.map(({ key }) => key), ...missingGroups.map(({ key }) => key), ...email])]
 }
 

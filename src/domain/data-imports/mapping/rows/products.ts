@@ -61,26 +61,26 @@ export interface CountedTuple extends ProductTuple {
 
 /** Counts rows by product. The spelling in the first row of a product is kept. */
 export function countTuples<Tuple extends ProductTuple>(tuples: Iterable<Tuple>): Map<string, Tuple & CountedTuple> {
-  const counted = new Map<string, Tuple & CountedTuple>()
+  const tuplesByKey = new Map<string, Tuple & CountedTuple>()
   for (const tuple of tuples) {
     const key = buildProductKey(tuple)
-    const existing = counted.get(key)
-    if (existing) existing.rows++
-    else counted.set(key, { ...tuple, rows: 1 })
+    const existingTuple = tuplesByKey.get(key)
+    if (existingTuple) existingTuple.rows++
+    else tuplesByKey.set(key, { ...tuple, rows: 1 })
   }
-  return counted
+  return tuplesByKey
 }
 
 export function mergeTuples(
   one: ReadonlyMap<string, CountedTuple>,
   other: ReadonlyMap<string, CountedTuple>,
 ): Map<string, CountedTuple> {
-  const merged = new Map(one)
+  const mergedTuples = new Map(one)
   for (const [key, tuple] of other) {
-    const existing = merged.get(key)
-    merged.set(key, existing ? { ...existing, rows: existing.rows + tuple.rows } : { ...tuple })
+    const existingTuple = mergedTuples.get(key)
+    mergedTuples.set(key, existingTuple ? { ...existingTuple, rows: existingTuple.rows + tuple.rows } : { ...tuple })
   }
-  return merged
+  return mergedTuples
 }
 
 interface KnownPart {

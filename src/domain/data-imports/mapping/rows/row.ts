@@ -78,15 +78,15 @@ interface CellTexts {
 
 function readTexts({ mapping, values }: TargetReader, cells: readonly string[]): CellTexts | 'ignored' {
   const clean = mapping.columns.map((column) => cleanCell(cells[column] ?? ''))
-  const filled = clean.filter((text) => text !== '')
-  const hasFirstColumn = filled.length > 0 && clean[0] !== ''
+  const filledTexts = clean.filter((text) => text !== '')
+  const hasFirstColumn = filledTexts.length > 0 && clean[0] !== ''
   const assumedText = mapping.constant ?? mapping.default_value ?? null
-  const sources = hasFirstColumn ? filled : [(assumedText ?? filled.join(' ')).trim()]
+  const sources = hasFirstColumn ? filledTexts : [(assumedText ?? filledTexts.join(' ')).trim()]
   const texts: string[] = []
   for (const text of sources) {
-    const mapped = text === '' ? undefined : values?.get(toPlainWord(text))
-    if (mapped && 'ignore_row' in mapped) return 'ignored'
-    texts.push(mapped ? mapped.to.trim() : text)
+    const mappedValue = text === '' ? undefined : values?.get(toPlainWord(text))
+    if (mappedValue && 'ignore_row' in mappedValue) return 'ignored'
+    texts.push(mappedValue ? mappedValue.to.trim() : text)
   }
   return { texts: texts.filter((text) => text !== ''), isAssumed: !hasFirstColumn && assumedText !== null }
 }
@@ -168,9 +168,9 @@ const ignoredRow: DecidedRow = {
 function checkMergedAmount(
   { field, mapping }: TargetReader,
   cells: readonly string[],
-  filled: readonly number[],
+  filledColumns: readonly number[],
 ): RowError | null {
-  const column = mapping.columns.find((index) => filled.includes(index))
+  const column = mapping.columns.find((index) => filledColumns.includes(index))
   if (column === undefined || field.group !== 'item' || !(field.type === 'money' || field.type === 'quantity'))
     return null
   const value = (cells[column] ?? '').slice(0, maxShownValue)
@@ -188,7 +188,7 @@ export function decideRow(
   readers: readonly TargetReader[],
   cells: readonly string[],
   totalReader: TargetReader | null = null,
-  filled: readonly number[] = [],
+  filledColumns: readonly number[] = [],
 ): DecidedRow {
   const values: Record<string, Exclude<CellValue, Amount | null>> = {}
   const errors: RowError[] = []
@@ -198,9 +198,9 @@ export function decideRow(
     const target = readOnce(reader, cells)
     if (!target) continue
     if ('ignored' in target) return ignoredRow
-    const merged = filled.length > 0 ? checkMergedAmount(reader, cells, filled) : null
-    if (merged) {
-      errors.push(merged)
+    const mergedAmount = filledColumns.length > 0 ? checkMergedAmount(reader, cells, filledColumns) : null
+    if (mergedAmount) {
+      errors.push(mergedAmount)
       continue
     }
     if ('error' in target) {

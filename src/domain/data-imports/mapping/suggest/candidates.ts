@@ -36,7 +36,7 @@ export interface Candidate {
 export interface CandidateContext {
   consents: readonly KnownConsent[]
   /** Earlier targets by header key; null for a header that was left out. */
-  history: ReadonlyMap<string, string | null>
+  earlierTargets: ReadonlyMap<string, string | null>
 }
 
 interface AliasMatch {
@@ -69,8 +69,8 @@ function findNearAlias(header: string): Alias | null {
   if (length < minNearLength || length > maxNearLength) return null
   aliasesByInitials ??= groupByInitials()
   const ofInitials = aliasesByInitials.get(joinInitials(words)) ?? []
-  const near = ofInitials.filter((one) => areNearWords(words, one.words)).map(({ alias }) => alias)
-  return new Set(near.map(({ target }) => target)).size === 1 ? (near[0] ?? null) : null
+  const nearAliases = ofInitials.filter((one) => areNearWords(words, one.words)).map(({ alias }) => alias)
+  return new Set(nearAliases.map(({ target }) => target)).size === 1 ? (nearAliases[0] ?? null) : null
 }
 
 /** Finds the alias of `Attendee name: First name`: the field of the person whose name stands before the colon. */
@@ -97,11 +97,11 @@ function findAlternativeAlias(header: string): Alias | undefined {
 
 /** Finds the alias without words that change nothing, or without brackets. */
 function findShorterAlias(header: string): AliasMatch | null {
-  const shorter = findKnownAlias(removeAddedWords(header)) ?? findPathAlias(header) ?? findAlternativeAlias(header)
-  if (shorter) return { alias: shorter, confidence: 0.9, reason: 'normalised' }
+  const shorterAlias = findKnownAlias(removeAddedWords(header)) ?? findPathAlias(header) ?? findAlternativeAlias(header)
+  if (shorterAlias) return { alias: shorterAlias, confidence: 0.9, reason: 'normalised' }
   const bracketless = removeBrackets(header)
-  const outer = findKnownAlias(bracketless) ?? findKnownAlias(removeAddedWords(bracketless))
-  return outer ? { alias: outer, confidence: 0.86, reason: 'normalised' } : null
+  const outerAlias = findKnownAlias(bracketless) ?? findKnownAlias(removeAddedWords(bracketless))
+  return outerAlias ? { alias: outerAlias, confidence: 0.86, reason: 'normalised' } : null
 }
 
 function findAlias(header: string): AliasMatch | null {
@@ -112,10 +112,10 @@ function findAlias(header: string): AliasMatch | null {
     const isSame = toExactHeader(header) === alias.text
     return { alias, confidence: isSame ? 0.95 : 0.92, reason: isSame ? 'alias' : 'normalised' }
   }
-  const shorter = findShorterAlias(header)
-  if (shorter) return shorter
-  const near = findNearAlias(header)
-  return near && { alias: near, confidence: 0.8, reason: 'near' }
+  const shorterAlias = findShorterAlias(header)
+  if (shorterAlias) return shorterAlias
+  const nearAliases = findNearAlias(header)
+  return nearAliases && { alias: nearAliases, confidence: 0.8, reason: 'near' }
 }
 
 function findConsent(key: string, consents: readonly KnownConsent[]): { target: string; confidence: number } | null {
@@ -123,9 +123,9 @@ function findConsent(key: string, consents: readonly KnownConsent[]): { target: 
     (consent) => buildHeaderKey(consent.key) === key || buildHeaderKey(consent.name) === key,
   )
   if (matches.length === 1 && matches[0]) return { target: buildConsentTarget(matches[0].key), confidence: 0.92 }
-  const marketing = consents.filter(({ type }) => type === 'marketing')
-  const only = marketing.length === 1 && marketingKeys.has(key) ? marketing[0] : undefined
-  return only ? { target: buildConsentTarget(only.key), confidence: 0.82 } : null
+  const marketingConsents = consents.filter(({ type }) => type === 'marketing')
+  const onlyConsent = marketingConsents.length === 1 && marketingKeys.has(key) ? marketingConsents[0] : undefined
+  return onlyConsent ? { target: buildConsentTarget(onlyConsent.key), confidence: 0.82 } : null
 }
 
 const rankConfidence: Record<AliasRank, number> = {
@@ -139,19 +139,22 @@ const rankConfidence: Record<AliasRank, number> = {
 /** Finds the target that the header of a column suggests. Returns null when the values contradict it. */
 export function findCandidate(column: ImportColumn, index: number, context: CandidateContext): Candidate | null {
   const key = buildHeaderKey(column.header)
-  const certain = (target: string, confidence: number, reason: SuggestionReason): Candidate | null =>
+  const buildCertainCandidate = (target: string, confidence: number, reason: SuggestionReason): Candidate | null =>
     findTargetField(target, context.consents)
       ? { column: index, target, rank: 'certain', confidence, reason, part: null }
       : null
-  const exact = certain(toExactHeader(column.header), 1, 'exact')
-  if (exact) return exact
-  const before = key === '' ? undefined : context.history.get(key)
-  if (before === null) return null
-  const remembered = before === undefined ? null : findTargetField(before, context.consents)
-  if (remembered && !contradicts(remembered.type, column.statistics)) return certain(remembered.key, 0.98, 'history')
+  const exactCandidate = buildCertainCandidate(toExactHeader(column.header), 1, 'exact')
+  if (exactCandidate) return exactCandidate
+  const earlierTarget = key === '' ? undefined : context.earlierTargets.get(key)
+  if (earlierTarget === null) return null
+  const earlierField = earlierTarget === undefined ? null : findTargetField(earlierTarget, context.consents)
+  if (earlierField && !contradicts(earlierField.type, column.statistics))
+    return buildCertainCandidate(earlierField.key, 0.98, 'history')
   const consent = findConsent(key, context.consents)
   if (consent)
-    return checkFit('boolean', column.statistics) === 'no' ? null : certain(consent.target, consent.confidence, 'alias')
+    return checkFit('boolean', column.statistics) === 'no'
+      ? null
+      : buildCertainCandidate(consent.target, consent.confidence, 'alias')
   const match = findAlias(column.header)
   const field = match && findTargetField(match.alias.target)
   if (!match || !field) return null

@@ -33,8 +33,8 @@ function outdoes(one: Candidate, rival: Candidate, columns: readonly ImportColum
 
 /** Lists the candidates of the best rank. */
 function listBest(candidates: readonly Candidate[]): Candidate[] {
-  const sorted = candidates.toSorted(compareRanks)
-  return sorted.filter((one) => sorted[0] && compareRanks(sorted[0], one) === 0)
+  const rankedCandidates = candidates.toSorted(compareRanks)
+  return rankedCandidates.filter((one) => rankedCandidates[0] && compareRanks(rankedCandidates[0], one) === 0)
 }
 
 /** Picks the candidate of the best rank. Returns null when several share it and none outdoes the others. */
@@ -45,8 +45,8 @@ function pickBest(candidates: readonly Candidate[], columns: readonly ImportColu
 
 type ChosenCandidates = Map<string, Candidate>
 
-function doOrdersSpanRows(chosen: ChosenCandidates, columns: readonly ImportColumn[]): boolean {
-  const ids = getStatistics(chosen.get('order.external_id'), columns)
+function doOrdersSpanRows(choices: ChosenCandidates, columns: readonly ImportColumn[]): boolean {
+  const ids = getStatistics(choices.get('order.external_id'), columns)
   return Object.values(ids?.values ?? {}).some((count) => count > 1)
 }
 
@@ -58,8 +58,8 @@ function countDifferent(statistics: ColumnStatistics | null): number {
 }
 
 /** The number of orders; null in a file without ids. */
-function countOrders(chosen: ChosenCandidates, columns: readonly ImportColumn[]): number | null {
-  const ids = getStatistics(chosen.get('order.external_id'), columns)
+function countOrders(choices: ChosenCandidates, columns: readonly ImportColumn[]): number | null {
+  const ids = getStatistics(choices.get('order.external_id'), columns)
   return ids && countDifferent(ids)
 }
 
@@ -67,10 +67,10 @@ function countOrders(chosen: ChosenCandidates, columns: readonly ImportColumn[])
 const estimateRoom = 1.1
 
 /** Whether an amount can belong to an order and not to each of its rows. */
-function mayBeOfOrder(amount: Candidate, chosen: ChosenCandidates, columns: readonly ImportColumn[]): boolean {
-  const orders = countOrders(chosen, columns)
-  const filled = getStatistics(amount, columns)?.filled ?? 0
-  return !doOrdersSpanRows(chosen, columns) || (orders !== null && filled <= orders * estimateRoom)
+function mayBeOfOrder(amount: Candidate, choices: ChosenCandidates, columns: readonly ImportColumn[]): boolean {
+  const orders = countOrders(choices, columns)
+  const filledCount = getStatistics(amount, columns)?.filled ?? 0
+  return !doOrdersSpanRows(choices, columns) || (orders !== null && filledCount <= orders * estimateRoom)
 }
 
 const personFields = ['email', 'first_name', 'last_name', 'full_name'] as const
@@ -78,18 +78,18 @@ const personFields = ['email', 'first_name', 'last_name', 'full_name'] as const
 /**
  * `Email` beside `Buyer email` is the ticket holder's if another field has the same pair and no column names holders.
  */
-function addHoldersBesideBuyers(candidates: readonly Candidate[], chosen: ChosenCandidates): void {
-  if (personFields.some((name) => chosen.has(`item.user.${name}`))) return
+function addHoldersBesideBuyers(candidates: readonly Candidate[], choices: ChosenCandidates): void {
+  if (personFields.some((name) => choices.has(`item.user.${name}`))) return
   const targets = personFields.flatMap((name) => {
     const target = `customer.${name}`
     const plainCandidates = candidates.filter((one) => one.target === target && ['plain', 'vague'].includes(one.rank))
     const [only, ...more] = plainCandidates
-    return chosen.get(target)?.rank === 'specific' && only && more.length === 0 ? [{ name, only }] : []
+    return choices.get(target)?.rank === 'specific' && only && more.length === 0 ? [{ name, only }] : []
   })
   if (targets.length < 2) return
   for (const { name, only } of targets) {
     const target = `item.user.${name}`
-    chosen.set(target, { ...only, target, confidence: 0.78 })
+    choices.set(target, { ...only, target, confidence: 0.78 })
   }
 }
 
@@ -99,44 +99,44 @@ function addHoldersBesideBuyers(candidates: readonly Candidate[], chosen: Chosen
  */
 function splitTiedPeople(
   candidates: readonly Candidate[],
-  chosen: ChosenCandidates,
+  choices: ChosenCandidates,
   columns: readonly ImportColumn[],
 ): void {
-  const orders = countOrders(chosen, columns)
+  const orders = countOrders(choices, columns)
   const countValues = (one: Candidate) => countDifferent(getStatistics(one, columns))
   for (const name of personFields) {
     const [customer, holder] = [`customer.${name}`, `item.user.${name}`]
-    const tied = listBest(candidates.filter(({ target }) => target === customer))
-    const [buyer, attendee] = tied.toSorted((one, other) => countValues(one) - countValues(other))
-    if (chosen.has(customer) || tied.length !== 2 || orders === null || !buyer || !attendee) continue
+    const bestCandidates = listBest(candidates.filter(({ target }) => target === customer))
+    const [buyer, attendee] = bestCandidates.toSorted((one, other) => countValues(one) - countValues(other))
+    if (choices.has(customer) || bestCandidates.length !== 2 || orders === null || !buyer || !attendee) continue
     if (countValues(buyer) > orders || countValues(attendee) <= orders) continue
-    chosen.set(customer, { ...buyer, confidence: 0.78 })
-    if (!chosen.has(holder)) chosen.set(holder, { ...attendee, target: holder, confidence: 0.78 })
+    choices.set(customer, { ...buyer, confidence: 0.78 })
+    if (!choices.has(holder)) choices.set(holder, { ...attendee, target: holder, confidence: 0.78 })
   }
 }
 
 /** The order number is the id if the file has no other. */
 function addNumberBesideId(
   candidates: readonly Candidate[],
-  chosen: ChosenCandidates,
+  choices: ChosenCandidates,
   columns: readonly ImportColumn[],
 ): void {
   const numbers = candidates.filter((one) => one.target === 'order.external_id' && one.rank === 'plain')
   const [number, ...more] = numbers
-  const id = chosen.get('order.external_id')
-  if (!number || more.length > 0 || !id || id.column === number.column || chosen.has('order.order_number')) return
+  const id = choices.get('order.external_id')
+  if (!number || more.length > 0 || !id || id.column === number.column || choices.has('order.order_number')) return
   if ((getStatistics(number, columns)?.longest ?? 0) > 16) return
-  chosen.set('order.order_number', { ...number, target: 'order.order_number', confidence: 0.85 })
+  choices.set('order.order_number', { ...number, target: 'order.order_number', confidence: 0.85 })
 }
 
 /** The payment identifies the order if the file has no other id and each row has a payment. */
-function usePaymentAsId(chosen: ChosenCandidates, columns: readonly ImportColumn[]): void {
-  const payment = chosen.get('order.payment_reference')
+function usePaymentAsId(choices: ChosenCandidates, columns: readonly ImportColumn[]): void {
+  const payment = choices.get('order.payment_reference')
   const statistics = getStatistics(payment, columns)
-  if (!payment || !statistics || chosen.has('order.external_id') || statistics.blank > 0 || !areCodes(statistics))
+  if (!payment || !statistics || choices.has('order.external_id') || statistics.blank > 0 || !areCodes(statistics))
     return
-  chosen.delete('order.payment_reference')
-  chosen.set('order.external_id', { ...payment, target: 'order.external_id', confidence: 0.8 })
+  choices.delete('order.payment_reference')
+  choices.set('order.external_id', { ...payment, target: 'order.external_id', confidence: 0.8 })
 }
 
 /** Words for a first name in languages where the bare word for a name beside it is the last name. */
@@ -153,38 +153,38 @@ const hasWord = (header: string | undefined, words: ReadonlySet<string>): boolea
  * `Name` beside a first name is the last name if the language says so or its cells are single words. Otherwise it is
  * ambiguous. The same holds for `Name` beside a last name.
  */
-function resolveBareNames(chosen: ChosenCandidates, columns: readonly ImportColumn[]): void {
+function resolveBareNames(choices: ChosenCandidates, columns: readonly ImportColumn[]): void {
   for (const person of ['customer', 'item.user']) {
-    const [first, last, full] = ['first_name', 'last_name', 'full_name'].map((name) => chosen.get(`${person}.${name}`))
+    const [first, last, full] = ['first_name', 'last_name', 'full_name'].map((name) => choices.get(`${person}.${name}`))
     const part = first ?? last
     if (!full || full.rank === 'certain' || !part) continue
-    chosen.delete(`${person}.full_name`)
+    choices.delete(`${person}.full_name`)
     if (first && last) continue
     const statistics = getStatistics(full, columns)
     const words = first ? firstNamesBesideName : lastNamesBesideName
     const isOtherPart =
       hasWord(columns[part.column]?.header, words) || (statistics !== null && areSingleWords(statistics))
     const target = `${person}.${first ? 'last_name' : 'first_name'}`
-    if (isOtherPart) chosen.set(target, { ...full, target, confidence: 0.8 })
+    if (isOtherPart) choices.set(target, { ...full, target, confidence: 0.8 })
   }
 }
 
 /** The only kind of ticket that a file names is its product. */
-function useVariantAsProduct(chosen: ChosenCandidates, columns: readonly ImportColumn[]): void {
-  const variant = chosen.get('item.variant')
-  const filled = getStatistics(variant, columns)?.filled ?? 0
-  if (!variant || variant.rank === 'certain' || filled === 0 || chosen.has('item.product')) return
-  chosen.delete('item.variant')
-  chosen.set('item.product', { ...variant, target: 'item.product', confidence: 0.78 })
+function useVariantAsProduct(choices: ChosenCandidates, columns: readonly ImportColumn[]): void {
+  const variant = choices.get('item.variant')
+  const filledCount = getStatistics(variant, columns)?.filled ?? 0
+  if (!variant || variant.rank === 'certain' || filledCount === 0 || choices.has('item.product')) return
+  choices.delete('item.variant')
+  choices.set('item.product', { ...variant, target: 'item.product', confidence: 0.78 })
 }
 
 /** A bare id of tickets with fewer values than there are orders is that of their type. */
-function dropTypeIds(chosen: ChosenCandidates, columns: readonly ImportColumn[]): void {
-  const code = chosen.get('item.vendor_code')
+function dropTypeIds(choices: ChosenCandidates, columns: readonly ImportColumn[]): void {
+  const code = choices.get('item.vendor_code')
   const statistics = getStatistics(code, columns)
-  const orders = countOrders(chosen, columns)
+  const orders = countOrders(choices, columns)
   if (code?.rank !== 'plain' || !statistics || statistics.blank > 0 || orders === null) return
-  if (countDifferent(statistics) < orders) chosen.delete('item.vendor_code')
+  if (countDifferent(statistics) < orders) choices.delete('item.vendor_code')
 }
 
 /** Whether a date is in the future by every reading. */
@@ -196,23 +196,23 @@ function isInFuture({ samples }: ColumnStatistics, now: number): boolean {
 }
 
 /** A bare name beside a price may be the name of a missing product. */
-function dropDoubtfulName(chosen: ChosenCandidates, columns: readonly ImportColumn[]): void {
-  const name = chosen.get('customer.full_name')
+function dropDoubtfulName(choices: ChosenCandidates, columns: readonly ImportColumn[]): void {
+  const name = choices.get('customer.full_name')
   const statistics = getStatistics(name, columns)
-  if (name?.rank !== 'vague' || !statistics || chosen.has('item.product')) return
-  const isPriced = chosen.has('item.unit_price') || chosen.has('item.line_total')
-  if (isPriced && !(arePeople(statistics) && areDifferent(statistics))) chosen.delete('customer.full_name')
+  if (name?.rank !== 'vague' || !statistics || choices.has('item.product')) return
+  const isPriced = choices.has('item.unit_price') || choices.has('item.line_total')
+  if (isPriced && !(arePeople(statistics) && areDifferent(statistics))) choices.delete('customer.full_name')
 }
 
-const hasTickets = (chosen: ChosenCandidates): boolean =>
-  chosen.has('item.vendor_code') || personFields.some((name) => chosen.has(`item.user.${name}`))
+const hasTickets = (choices: ChosenCandidates): boolean =>
+  choices.has('item.vendor_code') || personFields.some((name) => choices.has(`item.user.${name}`))
 
 /** A bare status beside tickets or their holders is the status of the ticket. */
-function resolveBareStatus(chosen: ChosenCandidates): void {
-  const status = chosen.get('order.status')
-  if (status?.rank !== 'plain' || !hasTickets(chosen) || chosen.has('item.status')) return
-  chosen.delete('order.status')
-  chosen.set('item.status', { ...status, target: 'item.status', confidence: 0.85 })
+function resolveBareStatus(choices: ChosenCandidates): void {
+  const status = choices.get('order.status')
+  if (status?.rank !== 'plain' || !hasTickets(choices) || choices.has('item.status')) return
+  choices.delete('order.status')
+  choices.set('item.status', { ...status, target: 'item.status', confidence: 0.85 })
 }
 
 interface ChoiceInput {
@@ -227,26 +227,26 @@ const mayBeCounts = ({ values }: ColumnStatistics): boolean =>
 const sameInOrder = ['order.amount', 'order.refunded_amount', 'order.discount', 'order.payment_reference'] as const
 
 /** A column with more values than there are orders does not belong to orders. */
-function dropVaryingInOrders(chosen: ChosenCandidates, columns: readonly ImportColumn[]): void {
-  const orders = countOrders(chosen, columns)
+function dropVaryingInOrders(choices: ChosenCandidates, columns: readonly ImportColumn[]): void {
+  const orders = countOrders(choices, columns)
   for (const target of sameInOrder) {
-    const candidate = chosen.get(target)
+    const candidate = choices.get(target)
     const values = countDifferent(getStatistics(candidate, columns))
-    if (orders !== null && values > orders && candidate?.rank !== 'certain') chosen.delete(target)
+    if (orders !== null && values > orders && candidate?.rank !== 'certain') choices.delete(target)
   }
 }
 
-function areSingleTickets(chosen: ChosenCandidates, columns: readonly ImportColumn[]): boolean {
-  const quantities = getStatistics(chosen.get('item.quantity'), columns)
+function areSingleTickets(choices: ChosenCandidates, columns: readonly ImportColumn[]): boolean {
+  const quantities = getStatistics(choices.get('item.quantity'), columns)
   return Object.keys(quantities?.values ?? {}).every((value) => value === '1')
 }
 
 /** Takes the bare amounts out of the choice: totals, what was paid, and amounts of a piece or of several. */
-function takeBareAmounts(chosen: ChosenCandidates): [total?: Candidate, paid?: Candidate, amount?: Candidate] {
+function takeBareAmounts(choices: ChosenCandidates): [total?: Candidate, paid?: Candidate, amount?: Candidate] {
   return ['order.amount', 'item.line_total', 'item.unit_price'].map((target) => {
-    const candidate = chosen.get(target)
+    const candidate = choices.get(target)
     if (candidate?.rank !== 'vague') return undefined
-    chosen.delete(target)
+    choices.delete(target)
     return candidate
   }) as [Candidate?, Candidate?, Candidate?]
 }
@@ -255,39 +255,39 @@ function takeBareAmounts(chosen: ChosenCandidates): [total?: Candidate, paid?: C
  * A bare total counts beside prices, unless it can be the only total of a row. Without another price, the only amount
  * of a row is the price of its product, or the total of an order whose products are not in the file.
  */
-function resolveTotals(chosen: ChosenCandidates, columns: readonly ImportColumn[]): void {
-  const [total, paid, amount] = takeBareAmounts(chosen)
-  const spansRows = doOrdersSpanRows(chosen, columns)
-  if (chosen.has('item.unit_price') || chosen.has('item.line_total')) {
-    const isOfOrder = chosen.has('item.line_total') || (total && mayBeOfOrder(total, chosen, columns))
-    if (total && isOfOrder) chosen.set('order.amount', total)
+function resolveTotals(choices: ChosenCandidates, columns: readonly ImportColumn[]): void {
+  const [total, paidAmount, amount] = takeBareAmounts(choices)
+  const spansRows = doOrdersSpanRows(choices, columns)
+  if (choices.has('item.unit_price') || choices.has('item.line_total')) {
+    const isOfOrder = choices.has('item.line_total') || (total && mayBeOfOrder(total, choices, columns))
+    if (total && isOfOrder) choices.set('order.amount', total)
     return
   }
-  const [only, ...others] = [total, paid, amount].filter((one) => one !== undefined)
+  const [only, ...others] = [total, paidAmount, amount].filter((one) => one !== undefined)
   const statistics = getStatistics(only, columns)
   if (!only || !statistics || others.length > 0) return
-  if (spansRows || chosen.has('order.amount') || mayBeCounts(statistics)) return
-  const product = chosen.get('item.product')
-  if (!product && chosen.has('order.external_id')) chosen.set('order.amount', { ...only, target: 'order.amount' })
-  const isForSeveral = only === amount && !areSingleTickets(chosen, columns)
+  if (spansRows || choices.has('order.amount') || mayBeCounts(statistics)) return
+  const product = choices.get('item.product')
+  if (!product && choices.has('order.external_id')) choices.set('order.amount', { ...only, target: 'order.amount' })
+  const isForSeveral = only === amount && !areSingleTickets(choices, columns)
   const isPrice = product && statistics.filled >= (getStatistics(product, columns)?.filled ?? 0)
-  if (isPrice && !isForSeveral) chosen.set('item.line_total', { ...only, target: 'item.line_total' })
+  if (isPrice && !isForSeveral) choices.set('item.line_total', { ...only, target: 'item.line_total' })
 }
 
 const isLoose = ({ rank }: Candidate): boolean => rank === 'plain' || rank === 'vague'
 
 /** The date of an event is not that of an order, and discounts and fees of tickets are not those of orders. */
-function dropUnsupported(chosen: ChosenCandidates, { columns, now }: ChoiceInput): void {
-  const date = chosen.get('order.created')
+function dropUnsupported(choices: ChosenCandidates, { columns, now }: ChoiceInput): void {
+  const date = choices.get('order.created')
   const dates = getStatistics(date, columns)
   const isLater = dates && now !== undefined && isInFuture(dates, now)
-  if (date?.rank === 'vague' && isLater) chosen.delete('order.created')
+  if (date?.rank === 'vague' && isLater) choices.delete('order.created')
   for (const target of ['order.discount', 'order.service_fee']) {
-    const amount = chosen.get(target)
-    if (amount && isLoose(amount) && !mayBeOfOrder(amount, chosen, columns)) chosen.delete(target)
+    const amount = choices.get(target)
+    if (amount && isLoose(amount) && !mayBeOfOrder(amount, choices, columns)) choices.delete(target)
   }
-  dropVaryingInOrders(chosen, columns)
-  dropDoubtfulName(chosen, columns)
+  dropVaryingInOrders(choices, columns)
+  dropDoubtfulName(choices, columns)
 }
 
 /** Numbers such as `10.22` are times if the header says so. */
@@ -322,15 +322,15 @@ const namesOrder = ({ rank }: Candidate): boolean => !['indirect', 'vague'].incl
  */
 function listPossibleIds(
   candidates: readonly Candidate[],
-  chosen: ChosenCandidates,
+  choices: ChosenCandidates,
   columns: readonly ImportColumn[],
 ): number[] {
   const ids = candidates.filter(({ target }) => target === 'order.external_id')
-  const id = chosen.get('order.external_id')
+  const id = choices.get('order.external_id')
   if (!id) return ids.filter((one) => one.rank !== 'vague' || ids.length > 1).map(({ column }) => column)
   const statistics = getStatistics(id, columns)
   if (!statistics || id.rank === 'certain' || statistics.filled < 2) return []
-  const areTickets = hasTickets(chosen) || columns.some(({ header }) => namesHolders(header))
+  const areTickets = hasTickets(choices) || columns.some(({ header }) => namesHolders(header))
   const repeats = (one: ColumnStatistics | null) => one !== null && countDifferent(one) < one.filled
   if (!areTickets || repeats(statistics)) return []
   const rivals = ids.filter((one) => one.column !== id.column && repeats(getStatistics(one, columns)))
@@ -340,7 +340,7 @@ function listPossibleIds(
 }
 
 export interface Choice {
-  chosen: ChosenCandidates
+  choices: ChosenCandidates
   /** Columns among which the user has to choose the id of the order. Empty if there is no doubt. */
   id_columns: readonly number[]
 }
@@ -349,25 +349,25 @@ export interface Choice {
 export function choose(candidates: readonly Candidate[], input: ChoiceInput): Choice {
   const { columns } = input
   const candidatesWithoutTimes = candidates.filter(({ part }) => part === null)
-  const chosen: ChosenCandidates = new Map()
+  const choices: ChosenCandidates = new Map()
   for (const [target, ofTarget] of Map.groupBy(candidatesWithoutTimes, (one) => one.target)) {
     const best = pickBest(ofTarget, columns)
-    if (best) chosen.set(target, best)
+    if (best) choices.set(target, best)
   }
-  splitTiedPeople(candidatesWithoutTimes, chosen, columns)
-  addHoldersBesideBuyers(candidatesWithoutTimes, chosen)
-  addNumberBesideId(candidatesWithoutTimes, chosen, columns)
-  usePaymentAsId(chosen, columns)
-  resolveBareNames(chosen, columns)
-  useVariantAsProduct(chosen, columns)
-  dropTypeIds(chosen, columns)
-  resolveBareStatus(chosen)
-  resolveTotals(chosen, columns)
-  const id_columns = listPossibleIds(candidatesWithoutTimes, chosen, columns)
+  splitTiedPeople(candidatesWithoutTimes, choices, columns)
+  addHoldersBesideBuyers(candidatesWithoutTimes, choices)
+  addNumberBesideId(candidatesWithoutTimes, choices, columns)
+  usePaymentAsId(choices, columns)
+  resolveBareNames(choices, columns)
+  useVariantAsProduct(choices, columns)
+  dropTypeIds(choices, columns)
+  resolveBareStatus(choices)
+  resolveTotals(choices, columns)
+  const id_columns = listPossibleIds(candidatesWithoutTimes, choices, columns)
   if (id_columns.length > 0) {
-    chosen.delete('order.external_id')
-    for (const [target, { column }] of chosen) if (id_columns.includes(column)) chosen.delete(target)
+    choices.delete('order.external_id')
+    for (const [target, { column }] of choices) if (id_columns.includes(column)) choices.delete(target)
   }
-  dropUnsupported(chosen, input)
-  return { chosen, id_columns }
+  dropUnsupported(choices, input)
+  return { choices, id_columns }
 }

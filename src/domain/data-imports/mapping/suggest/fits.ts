@@ -65,14 +65,17 @@ const severalNames = /(?<![\p{L}.'’-])[.'’-]*\p{L}[\p{L}.'’-]*,? +\p{L}/u
 
 /** People have a first and a last name, kinds of people do not. */
 export const arePeople = ({ values }: ColumnStatistics): boolean => {
-  const different = Object.keys(values)
-  return different.filter((value) => severalNames.test(value)).length >= different.length * 0.8
+  const differentValues = Object.keys(values)
+  return differentValues.filter((value) => severalNames.test(value)).length >= differentValues.length * 0.8
 }
 
 /** Parts of a name are single words, but for a few. */
 export const areSingleWords = ({ values }: ColumnStatistics): boolean => {
-  const different = Object.keys(values)
-  return different.length >= 3 && different.filter((value) => severalNames.test(value)).length <= different.length * 0.2
+  const differentValues = Object.keys(values)
+  return (
+    differentValues.length >= 3 &&
+    differentValues.filter((value) => severalNames.test(value)).length <= differentValues.length * 0.2
+  )
 }
 
 /** Ids are single words that do not repeat in a few values. Short numbers may only count the rows. */

@@ -25,8 +25,8 @@ const rememberedConfidence = 0.98
 type RecalledColumn = RememberedColumn & { column: number }
 
 function recallTarget(target: string, ofTarget: readonly RecalledColumn[], input: RecallInput): SuggestedMapping[] {
-  const sorted = ofTarget.toSorted((one, other) => one.target_position - other.target_position)
-  const [first] = sorted
+  const sortedColumns = ofTarget.toSorted((one, other) => one.target_position - other.target_position)
+  const [first] = sortedColumns
   const field = findTargetField(target, input.consents)
   if (!first || !field) return []
   const statistics = input.columns[first.column]?.statistics ?? null
@@ -36,8 +36,8 @@ function recallTarget(target: string, ofTarget: readonly RecalledColumn[], input
   return [
     {
       target,
-      columns: sorted.map(({ column }) => column),
-      default_value: sorted.find(({ default_value }) => default_value !== null)?.default_value ?? null,
+      columns: sortedColumns.map(({ column }) => column),
+      default_value: sortedColumns.find(({ default_value }) => default_value !== null)?.default_value ?? null,
       transform: first.transform,
       value_map: first.value_map || newValues ? { ...newValues, ...first.value_map } : null,
       confidence: rememberedConfidence,
@@ -47,13 +47,13 @@ function recallTarget(target: string, ofTarget: readonly RecalledColumn[], input
 }
 
 /** Maps the columns of a file as in the last import of its source, unless their cells no longer fit. */
-export function recallMappings(remembered: readonly RememberedColumn[], input: RecallInput): SuggestedMapping[] {
-  const byKey = new Map(remembered.map((one) => [one.header_key, one]))
-  const recalled = buildHeaderKeys(input.columns.map(({ header }) => header)).flatMap((key, column) => {
+export function recallMappings(rememberedColumns: readonly RememberedColumn[], input: RecallInput): SuggestedMapping[] {
+  const byKey = new Map(rememberedColumns.map((one) => [one.header_key, one]))
+  const currentColumns = buildHeaderKeys(input.columns.map(({ header }) => header)).flatMap((key, column) => {
     const before = byKey.get(key)
     return before ? [{ ...before, column }] : []
   })
-  return [...Map.groupBy(recalled, ({ target_field }) => target_field)].flatMap(([target, ofTarget]) =>
+  return [...Map.groupBy(currentColumns, ({ target_field }) => target_field)].flatMap(([target, ofTarget]) =>
     recallTarget(target, ofTarget, input),
   )
 }

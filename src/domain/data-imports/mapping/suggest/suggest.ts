@@ -11,7 +11,7 @@ export interface SuggestionInput {
   columns: readonly ImportColumn[]
   consents?: readonly KnownConsent[]
   /** Earlier targets by header key; null for a header that was left out. */
-  history?: ReadonlyMap<string, string | null>
+  earlierTargets?: ReadonlyMap<string, string | null>
   /** The time of the file, which is later than its orders. */
   now?: number
 }
@@ -30,10 +30,10 @@ const minFilledCells = 3
 /** Finds columns whose values leave no doubt although their headers say nothing. */
 function findCandidatesByValues(columns: readonly ImportColumn[], usedColumns: ReadonlySet<number>): Candidate[] {
   return byValues.flatMap(({ kind, target, minShare }) => {
-    const fitting = columns.flatMap(({ statistics }, column) =>
+    const fittingColumns = columns.flatMap(({ statistics }, column) =>
       statistics && statistics.filled >= minFilledCells && getShare(statistics, kind) >= minShare ? [column] : [],
     )
-    const [column, ...more] = fitting
+    const [column, ...more] = fittingColumns
     if (column === undefined || more.length > 0 || usedColumns.has(column)) return []
     if (!emptyHeader.test(buildHeaderKey(columns[column]?.header ?? ''))) return []
     return [{ column, target, rank: 'vague' as const, confidence: 0.8, reason: 'values' as const, part: null }]
@@ -63,9 +63,12 @@ export const suggestMappings = (input: SuggestionInput): readonly SuggestedMappi
 
 /** Suggests at most one column for a target and one target for a column. */
 export function suggestColumns(input: SuggestionInput): Suggestions {
-  const context = { consents: input.consents ?? [], history: input.history ?? new Map<string, string | null>() }
+  const context = {
+    consents: input.consents ?? [],
+    earlierTargets: input.earlierTargets ?? new Map<string, string | null>(),
+  }
   const candidates = input.columns.flatMap((column, index) => findCandidate(column, index, context) ?? [])
-  const { chosen, id_columns } = choose(candidates, input)
+  const { choices: chosen, id_columns } = choose(candidates, input)
   const usedColumns = new Set(candidates.map(({ column }) => column))
   for (const candidate of findCandidatesByValues(input.columns, usedColumns))
     if (!chosen.has(candidate.target)) chosen.set(candidate.target, candidate)
