@@ -44,10 +44,10 @@ export function renderStatement(statement: SQLWrapper): { text: string; values: 
   const numbers = new Map(distinct.map((value, index) => [value, index + 1]))
   let next = 0
   // Quoted texts and names are matched too, so that their question marks are left alone.
-  const numbered = text.replaceAll(/'[^']*'|"[^"]*"|\?/g, (part) =>
+  const numberedText = text.replaceAll(/'[^']*'|"[^"]*"|\?/g, (part) =>
     part === '?' ? `?${numbers.get(values[next++])}` : part,
   )
-  return { text: numbered, values: distinct }
+  return { text: numberedText, values: distinct }
 }
 
 /** D1 with a meter. One `batch` is one transaction and one round trip. */
@@ -79,8 +79,8 @@ export class Database {
 
   /** Runs the statements in order in one transaction: all of them take effect, or none. */
   async batch<const S extends readonly Statement[]>(statements: S): Promise<RowsOf<S>> {
-    const prepared = statements.map((statement) => this.#prepare(statement))
-    const results = await this.#client.batch(prepared).catch(throwOverloaded)
+    const preparedStatements = statements.map((statement) => this.#prepare(statement))
+    const results = await this.#client.batch(preparedStatements).catch(throwOverloaded)
     this.meter.round_trips++
     for (const result of results) this.#count(result)
     const rows = statements.map((statement, index) => decodeRows(statement, results[index]?.results ?? []))

@@ -117,12 +117,12 @@ type SortColumn = SQL | { nullable: SQL }
 
 /** The sort keys of the requested ordering, or of the list's default such as `-created`. */
 export function buildOrderBy<Name extends string>(
-  requested: readonly OrderBy<Name>[],
+  requestedOrdering: readonly OrderBy<Name>[],
   defaultOrdering: Name | `-${Name}`,
   columns: Record<Name, SortColumn>,
 ): SortKey[] {
   const defaultKey = { name: defaultOrdering.replace(/^-/, '') as Name, desc: defaultOrdering.startsWith('-') }
-  return (requested.length ? requested : [defaultKey]).map(({ name, desc }) => {
+  return (requestedOrdering.length ? requestedOrdering : [defaultKey]).map(({ name, desc }) => {
     const column: SortColumn = columns[name]
     return 'nullable' in column ? { column: column.nullable, desc, isNullable: true } : { column, desc }
   })

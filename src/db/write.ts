@@ -100,18 +100,18 @@ function insertRows(table: Table, rows: readonly object[], lookUps: LookUps<stri
   const [first] = rows
   if (!first) return []
   const columns = listColumns(table, first)
-  const encoded = rows.map((row) => columns.map((column) => encodeValue(column, row)))
-  const { shared, varying } = splitByValues(encoded)
+  const encodedRows = rows.map((row) => columns.map((column) => encodeValue(column, row)))
+  const { shared, varying } = splitByValues(encodedRows)
   const names = [...shared, ...varying].map((index) => `"${columns[index]?.name}"`).join(', ')
   const lookUp = (index: number, value: SQL): SQL => lookUps[columns[index]?.name ?? '']?.(value) ?? value
   const values = sql.join(
     [
-      ...shared.map((index) => lookUp(index, literals.get(encoded[0]?.[index]) ?? sql`${encoded[0]?.[index]}`)),
+      ...shared.map((index) => lookUp(index, literals.get(encodedRows[0]?.[index]) ?? sql`${encodedRows[0]?.[index]}`)),
       ...varying.map((index, place) => lookUp(index, sql.raw(`value ->> ${place}`))),
     ],
     sql`, `,
   )
-  return splitIntoParameters(encoded.map((row) => JSON.stringify(varying.map((index) => row[index])))).map(
+  return splitIntoParameters(encodedRows.map((row) => JSON.stringify(varying.map((index) => row[index])))).map(
     (part) => sql`insert into ${table} (${sql.raw(names)}) select ${values}
       from (select value from json_each(${`[${part.join(',')}]`}) limit -1 offset 0) where true`,
   )

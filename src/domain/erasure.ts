@@ -50,12 +50,12 @@ export const containsContact = (text: string, contacts: ErasedContacts): boolean
  * Only for texts of the person's own orders: elsewhere the longer word may be the address of somebody else.
  */
 export function containsContactInWord(text: string, contacts: ErasedContacts): boolean {
-  const normalized = cleanKey(text).normalize('NFKC').toLowerCase()
-  const digits = extractDigits(normalized)
+  const normalizedText = cleanKey(text).normalize('NFKC').toLowerCase()
+  const digits = extractDigits(normalizedText)
   const numbers = [...contacts.phones].flatMap(listNumberForms).filter(({ length }) => length >= minPhoneDigits)
   return (
     numbers.some((number) => digits.includes(number)) ||
-    listSpellings(contacts).some((spelling) => normalized.includes(spelling))
+    listSpellings(contacts).some((spelling) => normalizedText.includes(spelling))
   )
 }
 
@@ -72,9 +72,9 @@ export const eraseEntries = (entries: Readonly<Record<string, unknown>>, contact
 /** Replaces the addresses of an erased person in an expression, in any spelling. A valid expression stays valid. */
 export function eraseInExpression(source: string, contacts: ErasedContacts): string {
   const literals = listTexts(source).filter(({ text }) => isErased(text, contacts))
-  const erased = literals.reduceRight(
+  const erasedText = literals.reduceRight(
     (rest, { start, end }) => rest.slice(0, start) + JSON.stringify(erasedAddress) + rest.slice(end),
     source,
   )
-  return eraseContacts(erased, contacts)
+  return eraseContacts(erasedText, contacts)
 }

@@ -166,14 +166,14 @@ export const unknownParameterError = (name: string, suggestion: string | null): 
 const maxAttrLength = 100
 
 /** Says the first error, and how many others there are. `listed` is how many `errors` contains. */
-export function describeErrors(errors: readonly FieldError[], listed = errors.length): string {
+export function describeErrors(errors: readonly FieldError[], listedErrors = errors.length): string {
   const [first] = errors
   if (!first) return 'The request is invalid.'
   const sentences = [first.attr === null || first.attr.length > maxAttrLength ? '' : `\`${first.attr}\`:`, first.detail]
   const others = errors.length - 1
   if (others === 1) sentences.push('1 more field is invalid.')
   if (others > 1) sentences.push(`${others} more fields are invalid.`)
-  if (listed < errors.length) sentences.push(`The first ${listed} are in \`errors\`.`)
+  if (listedErrors < errors.length) sentences.push(`The first ${listedErrors} are in \`errors\`.`)
   return sentences.filter(Boolean).join(' ')
 }
 

@@ -37,8 +37,8 @@ const formatters = new Map<string, Intl.NumberFormat>()
 
 function getFormatter(language: Language, currency: string): Intl.NumberFormat {
   const key = `${language} ${currency}`
-  const cached = formatters.get(key)
-  if (cached) return cached
+  const cachedFormatter = formatters.get(key)
+  if (cachedFormatter) return cachedFormatter
   const formatter = new Intl.NumberFormat(toBcp47(language), { style: 'currency', currency })
   formatters.set(key, formatter)
   return formatter

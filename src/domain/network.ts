@@ -7,9 +7,9 @@ function parseGroups(address: string): string[] | null {
   const left = head ? head.split(':') : []
   const right = tail ? tail.split(':') : []
   const width = [...left, ...right].reduce((sum, group) => sum + (group.includes('.') ? 2 : 1), 0)
-  const missing = tail === undefined ? 0 : 8 - width
-  if (missing < 0 || width + missing !== 8) return null
-  return [...left, ...Array.from({ length: missing }, () => '0'), ...right]
+  const missingGroups = tail === undefined ? 0 : 8 - width
+  if (missingGroups < 0 || width + missingGroups !== 8) return null
+  return [...left, ...Array.from({ length: missingGroups }, () => '0'), ...right]
 }
 
 /** The part of an IP address that does not identify a person: 24 bits of IPv4 or 48 bits of IPv6. */

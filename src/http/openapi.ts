@@ -34,7 +34,7 @@ export function openApiDocument(routers: readonly Router[]) {
     // Webhooks in the router's own registry would become paths when it is mounted.
     for (const webhook of webhooks) all.openAPIRegistry.registerWebhook(webhook)
   }
-  const used = new Set(routers.flatMap((router) => router.operations.map((operation) => operation.tag)))
+  const usedTags = new Set(routers.flatMap((router) => router.operations.map((operation) => operation.tag)))
   const document = all.getOpenAPI31Document({
     openapi: '3.1.0',
     info: {
@@ -45,7 +45,7 @@ export function openApiDocument(routers: readonly Router[]) {
     },
     servers: [{ url: '/', 'x-internal': false }],
     tags: [
-      ...tags.filter((tag) => used.has(tag)).map((name) => ({ name, description: groups[name] })),
+      ...tags.filter((tag) => usedTags.has(tag)).map((name) => ({ name, description: groups[name] })),
       ...Object.entries(eventGroups).map(([name, meaning]) => ({ name, description: meaning })),
     ],
     security: [{ bearer: [] }],

@@ -21,7 +21,7 @@ function judgeFile({ content, size, declared }: Pick<HostileFile, 'content' | 's
     const verdict = checkContent({
       head: content.subarray(0, headBytes),
       size: size ?? content.length,
-      declared: declared ?? null,
+      declaredType: declared ?? null,
       is_cut_off: isCutOff(content),
     })
     return verdict.width === null ? [verdict.mime_type] : [verdict.mime_type, verdict.width, verdict.height]
@@ -47,7 +47,7 @@ describe('the content of a file', () => {
 
   it('may have 500 MB as a table in parts, and no more as an image', () => {
     const table = latin('a,b\n1,2\n')
-    const check = (head: Uint8Array, size: number) => checkContent({ head, size, declared: null }, partsLimits)
+    const check = (head: Uint8Array, size: number) => checkContent({ head, size, declaredType: null }, partsLimits)
     expect(check(table, 500_000_000)).toMatchObject({ mime_type: 'text/csv' })
     expect(() => check(table, 500_000_001)).toThrow(/500000000/)
     expect(() => check(image('png'), 10_000_001)).toThrow(/10000000/)

@@ -80,8 +80,8 @@ const covers = (grant: Grant, tenant: Tenant): boolean =>
 export const listRolesAt = (caller: Caller, tenant: Tenant): RoleCode[] =>
   caller.grants.filter((grant) => covers(grant, tenant)).map(getRoleCode)
 
-export const mayAt = (caller: Caller, allowed: readonly RoleCode[], tenant: Tenant): boolean =>
-  caller.is_superuser || listRolesAt(caller, tenant).some((role) => allowed.includes(role))
+export const mayAt = (caller: Caller, allowedRoles: readonly RoleCode[], tenant: Tenant): boolean =>
+  caller.is_superuser || listRolesAt(caller, tenant).some((role) => allowedRoles.includes(role))
 
 /** Limits the caller to rows that these roles reach. */
 export const actAs = (caller: Caller, roles: readonly RoleCode[]): Caller => ({ ...caller, acting_roles: roles })
@@ -89,20 +89,24 @@ export const actAs = (caller: Caller, roles: readonly RoleCode[]): Caller => ({ 
 export const pickOrganizationRoles = (roles: readonly RoleCode[]): RoleCode[] =>
   roles.filter((role) => role.startsWith('O'))
 
-export const mayAnywhere = (caller: Caller, allowed: readonly RoleCode[]): boolean =>
-  caller.is_superuser || caller.grants.some((grant) => allowed.includes(getRoleCode(grant)))
+export const mayAnywhere = (caller: Caller, allowedRoles: readonly RoleCode[]): boolean =>
+  caller.is_superuser || caller.grants.some((grant) => allowedRoles.includes(getRoleCode(grant)))
 
 /** What a caller reaches: everything, or whole organisations and single editions of others. */
 export type Reach = { all: true } | { all: false; organizations: string[]; editions: Grant[] }
 
-export function getReach(caller: Caller, allowed: readonly RoleCode[] = roleCodes): Reach {
+export function getReach(caller: Caller, allowedRoles: readonly RoleCode[] = roleCodes): Reach {
   if (caller.is_superuser) return { all: true }
-  const granted = caller.grants.filter((grant) => allowed.includes(getRoleCode(grant)))
-  const organizations = granted.filter((grant) => grant.edition_id === null).map((grant) => grant.organization_id)
+  const matchingGrants = caller.grants.filter((grant) => allowedRoles.includes(getRoleCode(grant)))
+  const organizations = matchingGrants
+    .filter((grant) => grant.edition_id === null)
+    .map((grant) => grant.organization_id)
   return {
     all: false,
     organizations,
-    editions: granted.filter((grant) => grant.edition_id !== null && !organizations.includes(grant.organization_id)),
+    editions: matchingGrants.filter(
+      (grant) => grant.edition_id !== null && !organizations.includes(grant.organization_id),
+    ),
   }
 }
 

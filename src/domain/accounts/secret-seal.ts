@@ -30,10 +30,10 @@ export const sealSecret = async (
 export async function openSecret(
   workerSecrets: readonly string[],
   place: SecretPlace,
-  sealed: string,
+  sealedText: string,
 ): Promise<string | null> {
   for (const secret of workerSecrets) {
-    const text = await openText(await deriveKey(secret, place), sealed)
+    const text = await openText(await deriveKey(secret, place), sealedText)
     if (text !== null) return text
   }
   return null

@@ -60,12 +60,12 @@ export const maxNumberBytes = 8
 /** Encodes a number in 1 to 8 bytes. */
 export function numberToBytes(value: number): number[] {
   const bytes: number[] = []
-  let remaining = value
-  while (remaining >= 128) {
-    bytes.push((remaining % 128) + 128)
-    remaining = Math.floor(remaining / 128)
+  let remainder = value
+  while (remainder >= 128) {
+    bytes.push((remainder % 128) + 128)
+    remainder = Math.floor(remainder / 128)
   }
-  bytes.push(remaining)
+  bytes.push(remainder)
   return bytes
 }
 
@@ -88,8 +88,8 @@ const createHmac = (key: string): Hmac => hmac.create(sha256, utf8(key))
 /** HMACs that have only taken their key, by purpose and secret. Taking the key costs as much as a MAC. */
 const keyedHmacs = new Map<string, Map<string, Hmac>>()
 function getKeyedHmac(secret: string, purpose: string): Hmac {
-  const cached = keyedHmacs.get(purpose)?.get(secret)
-  if (cached) return cached
+  const cachedHmac = keyedHmacs.get(purpose)?.get(secret)
+  if (cachedHmac) return cachedHmac
   const keyedHmac = createHmac(`${purpose}:${secret}`)
   keyedHmacs.set(purpose, new Map(keyedHmacs.get(purpose)).set(secret, keyedHmac))
   return keyedHmac

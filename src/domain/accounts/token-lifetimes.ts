@@ -42,13 +42,13 @@ export type TokenEnd =
   | { isAllowed: false; latest: number | null }
 
 /** Decides when a new token expires. `requested` is null for a token that does not expire. */
-export function decideTokenEnd(requested: number | null | undefined, grant: TokenGrant): TokenEnd {
+export function decideTokenEnd(requestedEnd: number | null | undefined, grant: TokenGrant): TokenEnd {
   const { caller, organization_id, parentExpiresAt, now } = grant
   const sessionEnd =
     caller.credential.kind === 'oidc' ? now + sessionDays[findStrongestRole(caller, organization_id)] * dayMs : Infinity
   const bound = Math.min(parentExpiresAt ?? Infinity, sessionEnd)
   const latest = isAdminOfAll(caller, organization_id) ? bound : Math.min(bound, now + defaultLifetimeMs)
-  const end = requested === undefined ? Math.min(now + defaultLifetimeMs, latest) : (requested ?? Infinity)
+  const end = requestedEnd === undefined ? Math.min(now + defaultLifetimeMs, latest) : (requestedEnd ?? Infinity)
   if (end <= latest) return { isAllowed: true, at: end === Infinity ? null : end }
-  return { isAllowed: false, latest: requested === null && bound === Infinity ? null : latest }
+  return { isAllowed: false, latest: requestedEnd === null && bound === Infinity ? null : latest }
 }

@@ -11,8 +11,8 @@ export const tokenPreviewLength = prefix.length + 4
 
 const toBase62 = (value: number, length: number): string => {
   let text = ''
-  for (let remaining = value; text.length < length; remaining = Math.floor(remaining / 62))
-    text = alphabet[remaining % 62] + text
+  for (let remainder = value; text.length < length; remainder = Math.floor(remainder / 62))
+    text = alphabet[remainder % 62] + text
   return text
 }
 

@@ -73,16 +73,16 @@ export function normalizePhone(text: string, countryCode: string | null): string
 }
 
 /** The digits of a stored number with and without its country code. */
-export function listNumberForms(stored: string): string[] {
-  const national = parsePhoneNumberFromString(stored)?.nationalNumber
-  return [extractDigits(stored), ...(national ? [national] : [])]
+export function listNumberForms(storedNumber: string): string[] {
+  const national = parsePhoneNumberFromString(storedNumber)?.nationalNumber
+  return [extractDigits(storedNumber), ...(national ? [national] : [])]
 }
 
 export const isE164 = (text: string): boolean => /^\+[1-9]\d{5,14}$/.test(text)
 
 /** The number to send messages to. Stored numbers usually are E.164 already, and parsing them again is slow. */
-export const parseStoredPhone = (stored: string, countryCode: string | null): string | null =>
-  isE164(stored) ? stored : normalizePhone(stored, countryCode)
+export const parseStoredPhone = (storedNumber: string, countryCode: string | null): string | null =>
+  isE164(storedNumber) ? storedNumber : normalizePhone(storedNumber, countryCode)
 
 export interface Contact {
   email: string | null

@@ -133,8 +133,8 @@ function findTranslationFaults(texts: CampaignTexts): ContentFaults {
     const faults = message ? languages.map((language) => findLanguageFaults(message, language, default_language)) : []
     return { errors: faults.flatMap(({ errors }) => errors), warnings: faults.flatMap(({ warnings }) => warnings) }
   }
-  const untranslated = languages.filter((language) => language !== default_language && isBlank(sms_body[language]))
-  const warnings = untranslated.map((language) => ({
+  const missingLanguages = languages.filter((language) => language !== default_language && isBlank(sms_body[language]))
+  const warnings = missingLanguages.map((language) => ({
     code: 'untranslated_language' as const,
     path: ['sms_body', language],
     detail: describeUntranslated(language),
@@ -146,11 +146,14 @@ const isSameTranslation = (a: AcceptedTranslation, b: AcceptedTranslation): bool
   a.language === b.language && a.block_id === b.block_id && a.field === b.field
 
 /** Variables that stay empty and missing translations. Translations that were accepted are warnings. */
-export function findContentFaults(texts: CampaignTexts, accepted: readonly AcceptedTranslation[]): ContentFaults {
+export function findContentFaults(
+  texts: CampaignTexts,
+  acceptedTranslations: readonly AcceptedTranslation[],
+): ContentFaults {
   const variables = findVariableFaults(texts)
   const translations = findTranslationFaults(texts)
   const isAccepted = ({ translation }: ContentFault) =>
-    translation !== undefined && accepted.some((other) => isSameTranslation(translation, other))
+    translation !== undefined && acceptedTranslations.some((other) => isSameTranslation(translation, other))
   return {
     errors: [...variables.errors, ...translations.errors.filter((fault) => !isAccepted(fault))],
     warnings: [...translations.errors.filter(isAccepted), ...variables.warnings, ...translations.warnings],

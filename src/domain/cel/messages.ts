@@ -59,8 +59,8 @@ const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text
 const quoteSource = (text: string): string | null => (text.length <= 60 && !/[`\n]/.test(text) ? `\`${text}\`` : null)
 
 const suggest = (text: string): string => {
-  const quoted = quoteSource(text)
-  return quoted ? ` Write ${quoted}.` : ''
+  const quotation = quoteSource(text)
+  return quotation ? ` Write ${quotation}.` : ''
 }
 
 const tokenNames: Record<string, string> = {
@@ -73,12 +73,12 @@ const tokenNames: Record<string, string> = {
 
 /** The message for an error code of the parser. `summary` is the parser's own message. */
 export function describeSyntaxError(code: string, text: string, summary: string): string {
-  const quoted = quoteSource(text.trim())
-  const subject = quoted && quoted !== '``' ? quoted : null
+  const quotation = quoteSource(text.trim())
+  const subject = quotation && quotation !== '``' ? quotation : null
   if (code === 'expected_token') {
     const token = /^Expected (\w+)/.exec(summary)?.[1] ?? ''
-    const missing = `${tokenNames[token] ? `A ${tokenNames[token]}` : 'Something'} is missing`
-    return subject ? `${missing} before ${subject}.` : `${missing} at the end of the expression.`
+    const problem = `${tokenNames[token] ? `A ${tokenNames[token]}` : 'Something'} is missing`
+    return subject ? `${problem} before ${subject}.` : `${problem} at the end of the expression.`
   }
   if (code === 'unexpected_token')
     return subject ? `A value is missing before ${subject}.` : 'A value is missing at the end of the expression.'
@@ -109,18 +109,18 @@ const variableNames = variables.map(({ name }) => name)
 
 export function describeUnknownVariable(name: string, elementNames: readonly string[]): string {
   const candidate = suggestName(name, [...elementNames, ...variableNames, ...constantNames, ...userFields])
-  const missing = `There is no variable \`${name}\`.`
+  const problem = `There is no variable \`${name}\`.`
   return candidate
-    ? missing + didYouMean(candidate)
-    : `${missing} If you mean a text, write it in quotes: \`"${name}"\`.`
+    ? problem + didYouMean(candidate)
+    : `${problem} If you mean a text, write it in quotes: \`"${name}"\`.`
 }
 
 export function describeUnknownField(object: ObjectName, name: string): string {
   const names = [...fieldsOfObject(object).keys()]
   const candidate = suggestName(name, names)
   const verb = object === 'stats' || object === 'campaigns' || object === 'consents' ? 'have' : 'has'
-  const missing = `${capitalize(describeType(object))} ${verb} no field \`${name}\`.`
-  return missing + (candidate ? didYouMean(candidate) : ` The fields are ${names.join(', ')}.`)
+  const problem = `${capitalize(describeType(object))} ${verb} no field \`${name}\`.`
+  return problem + (candidate ? didYouMean(candidate) : ` The fields are ${names.join(', ')}.`)
 }
 
 /** The message for a field of a list, a text, a number or another value that has no fields. */
@@ -159,17 +159,17 @@ function suggestTimestamp(text: string): string {
 const suggestedDuration = ' Write a duration such as `duration("72h")`.'
 
 /** Suggests how to write a literal so that it has the expected type. */
-function suggestLiteral(expected: Type, { expression, text }: Operand): string {
+function suggestLiteral(expectedType: Type, { expression, text }: Operand): string {
   if (expression.node !== 'literal') return ''
   const { type, value } = expression
   const literal = String(value)
   const isTextOrNumber = type === 'string' || isNumber(type)
-  if (expected === 'string') return isNumber(type) || type === 'bool' ? suggest(JSON.stringify(text)) : ''
-  if (expected === 'timestamp' && type === 'duration') return suggest(`now - ${text}`)
-  if (expected === 'timestamp') return isTextOrNumber ? suggestTimestamp(literal) : ''
-  if (expected === 'duration') return isTextOrNumber ? suggestedDuration : ''
-  if (expected === 'bool' && /^(?:true|false)$/i.test(literal)) return suggest(literal.toLowerCase())
-  return isNumber(expected) && /^-?\d+(?:\.\d+)?$/.test(literal) ? suggest(literal) : ''
+  if (expectedType === 'string') return isNumber(type) || type === 'bool' ? suggest(JSON.stringify(text)) : ''
+  if (expectedType === 'timestamp' && type === 'duration') return suggest(`now - ${text}`)
+  if (expectedType === 'timestamp') return isTextOrNumber ? suggestTimestamp(literal) : ''
+  if (expectedType === 'duration') return isTextOrNumber ? suggestedDuration : ''
+  if (expectedType === 'bool' && /^(?:true|false)$/i.test(literal)) return suggest(literal.toLowerCase())
+  return isNumber(expectedType) && /^-?\d+(?:\.\d+)?$/.test(literal) ? suggest(literal) : ''
 }
 
 /** Suggests how to turn a list or an object into a value that can be compared with `other`. */

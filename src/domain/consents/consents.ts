@@ -175,6 +175,6 @@ export const chooseLanguage = (
   defaultLanguage: Language,
 ): Language => {
   const available = listLanguages(texts)
-  const preferred = [personLanguage, defaultLanguage].find((language) => available.includes(language))
-  return preferred ?? available[0] ?? defaultLanguage
+  const preferredLanguage = [personLanguage, defaultLanguage].find((language) => available.includes(language))
+  return preferredLanguage ?? available[0] ?? defaultLanguage
 }

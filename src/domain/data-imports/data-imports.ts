@@ -59,9 +59,9 @@ export type PreviewAction = (typeof previewActions)[number]
 export type PreviewTotals = Record<PreviewAction, number>
 
 /** Adds rows to the stored counts, which are null when the import was not counted from the beginning. */
-export function countRows(stored: RowCounts | null, more: RowCounts): RowCounts | null {
-  if (stored === null) return null
-  const counts = { ...stored }
+export function countRows(storedCounts: RowCounts | null, more: RowCounts): RowCounts | null {
+  if (storedCounts === null) return null
+  const counts = { ...storedCounts }
   for (const outcome of rowOutcomes) {
     const sum = (counts[outcome] ?? 0) + (more[outcome] ?? 0)
     if (sum > 0) counts[outcome] = sum
@@ -158,9 +158,9 @@ export const sourceOrigins = ['memory', 'preset', 'headers'] as const
 export type StoredOptions = Partial<ImportOptions>
 
 export function readOptions(storedOptions: StoredOptions): ImportOptions {
-  const stored = { ...defaultOptions, ...storedOptions }
+  const storedCounts = { ...defaultOptions, ...storedOptions }
   const names = Object.keys(defaultOptions) as (keyof ImportOptions)[]
-  return Object.fromEntries(names.map((name) => [name, stored[name]])) as unknown as ImportOptions
+  return Object.fromEntries(names.map((name) => [name, storedCounts[name]])) as unknown as ImportOptions
 }
 
 /** The system that exported the file, recognized by its headers. */

@@ -34,9 +34,10 @@ export interface RestoredVersions {
 
 /** Finds the version that has the content of `version` today. */
 function followSteps(version: number, steps: readonly VersionStep[]): number {
-  const restored = new Map(steps)
+  const restoredVersions = new Map(steps)
   let current = version
-  for (let next = restored.get(current); next !== undefined; next = restored.get(current)) current = next
+  for (let next = restoredVersions.get(current); next !== undefined; next = restoredVersions.get(current))
+    current = next
   return current
 }
 
@@ -63,12 +64,12 @@ export interface OrderFacts {
 
 /** An expiry alone does not count as a change, whether it came before or after a later import that is undone. */
 function isUnchanged({ id, status, version }: CurrentPurchase, facts: OrderFacts): boolean {
-  const imported = facts.imported_versions.get(id)
-  if (imported === undefined) return false
+  const importedVersion = facts.imported_versions.get(id)
+  if (importedVersion === undefined) return false
   const steps = facts.restorations.flatMap(({ purchases }) => (purchases[id] ? [purchases[id]] : []))
-  const expected = followSteps(imported, steps)
-  if (status !== 'expired') return version === expected
-  return [expected, expected + 1, followSteps(expected + 1, steps)].includes(version)
+  const expectedVersion = followSteps(importedVersion, steps)
+  if (status !== 'expired') return version === expectedVersion
+  return [expectedVersion, expectedVersion + 1, followSteps(expectedVersion + 1, steps)].includes(version)
 }
 
 /** Finds why an undo has to keep an order. Returns null for an unchanged order, which is undone. */

@@ -81,13 +81,13 @@ export function decidePayment(
   order: { status: OrderStatus; amount_minor: number; refunded_minor: number | null },
 ): { payment: PaymentAfter; follows: boolean } {
   const { status, amount_minor, refunded_minor } = payment
-  const refunded = order.refunded_minor ?? 0
+  const refundedMinor = order.refunded_minor ?? 0
   const target = paymentStatusByOrderStatus[order.status]
-  if (refunded > refunded_minor && !hasFailed(status)) {
+  if (refundedMinor > refunded_minor && !hasFailed(status)) {
     const follows = !hasRefunds(payment)
     const amount = follows ? order.amount_minor : amount_minor
-    const after = refunded < amount ? 'partially_refunded' : 'refunded'
-    return { payment: { status: after, amount_minor: amount, refunded_minor: refunded }, follows }
+    const after = refundedMinor < amount ? 'partially_refunded' : 'refunded'
+    return { payment: { status: after, amount_minor: amount, refunded_minor: refundedMinor }, follows }
   }
   return hasRefunds(payment) || !listPaymentStatusesBefore(target).includes(status)
     ? { payment: { status, amount_minor, refunded_minor }, follows: false }

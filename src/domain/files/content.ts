@@ -124,41 +124,41 @@ const textBytes = 65_536
 /** Drops the last row, which the end of the bytes can have cut. */
 const dropLastRow = (text: string): string => text.slice(0, text.search(/[\r\n][^\r\n]*$/)) || text
 
-function checkText(head: Head, declared: string | null): FileType {
+function checkText(head: Head, declaredType: string | null): FileType {
   const start = head.bytes.subarray(0, textBytes)
   const text = readTextHead(start)
   const refusal = findRefusal(start, text)
   if (refusal !== null) throw createTypeError(refusal)
   if (text === null) throw createTypeError('The type of this content is unknown.')
   if (text.replace('\u{FEFF}', '').trim() === '') throw createContentError('empty_file', 'The file has no text.')
-  const isDeclared = declared !== null && matchesDeclaration(declared, 'text/csv')
+  const isDeclared = declaredType !== null && matchesDeclaration(declaredType, 'text/csv')
   if (!isDeclared && !hasColumns(start.length < head.size ? dropLastRow(text) : text))
     throw createTypeError('This text has no columns and was not declared as text/csv.')
   return 'text/csv'
 }
 
-function checkType(head: Head, declared: string | null): ContentType {
+function checkType(head: Head, declaredType: string | null): ContentType {
   const image = images.find(({ is }) => is(head))
   if (image) return measureImage(image.type, head, image.measure)
   const other = (mime_type: FileType): ContentType => ({ mime_type, width: null, height: null })
   if (/^%PDF-[12]\.\d/.test(String.fromCharCode(...head.bytes.subarray(0, 8)))) return other('application/pdf')
   if (startsWith(head.bytes, 'PK\u0003\u0004')) return other(checkPackage(head))
-  return other(checkText(head, declared))
+  return other(checkText(head, declaredType))
 }
 
 /** The first bytes of a file, at most `headBytes` of it, and what was found out about the whole. */
-export type ReceivedContent = Pick<ReceivedFile, 'head' | 'size' | 'declared' | 'is_cut_off'>
+export type ReceivedContent = Pick<ReceivedFile, 'head' | 'size' | 'declaredType' | 'is_cut_off'>
 
 /**
  * Detects the type of content by its bytes, never by its name. Throws if the content is empty, too large, broken, of
- * another family than `declared`, or of a type that is not supported.
+ * another family than `declaredType`, or of a type that is not supported.
  */
 export function checkContent(
-  { head, size, declared, is_cut_off = false }: ReceivedContent,
+  { head, size, declaredType, is_cut_off = false }: ReceivedContent,
   limits: SizeLimits = requestLimits,
 ): ContentType {
   if (size === 0 || head.length === 0) throw createContentError('empty_file', 'The file has no bytes.')
-  const declaration = parseDeclaredType(declared)
+  const declaration = parseDeclaredType(declaredType)
   const content = checkType({ bytes: head, size }, declaration)
   const { family } = fileTypes[content.mime_type]
   if (declaration !== null && !isDeclarationOfFamily(declaration, family))

@@ -54,7 +54,7 @@ export interface IncomingFile {
   size: number | null
   maxBytes: number
   name: string
-  declared: string | null
+  declaredType: string | null
   /** The client's SHA-256 of the bytes in hexadecimal, or null. */
   digest: string | null
 }
@@ -68,7 +68,7 @@ export interface ReceivedFile {
   head: Uint8Array
   name: string
   /** The type that the client declares, or null for none or a general one. */
-  declared: string | null
+  declaredType: string | null
   /** True if an image ends before its last part. */
   is_cut_off?: boolean
   /** R2's identifier of a part of an upload. */

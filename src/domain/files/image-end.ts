@@ -65,9 +65,9 @@ export class ImageEndFinder {
   #reader: Reader | null = null
   #request: Request | null = null
   #isStarted = false
-  #taken: Uint8Array<ArrayBuffer> = new Uint8Array()
-  #filled = 0
-  #skipped = 0
+  buffer: Uint8Array<ArrayBuffer> = new Uint8Array()
+  filledLength = 0
+  skippedLength = 0
   #isAfterMark = false
 
   /** True if the bytes so far begin like one of these images and do not reach its end. */
@@ -87,11 +87,11 @@ export class ImageEndFinder {
   #advance(bytes: Uint8Array): void {
     const next = this.#reader?.next(bytes)
     this.#request = next === undefined || next.done ? null : next.value
-    this.#filled = 0
-    this.#skipped = 0
+    this.filledLength = 0
+    this.skippedLength = 0
     const request = this.#request
     if (request === null || typeof request === 'string') return
-    if ('take' in request) this.#taken = new Uint8Array(request.take)
+    if ('take' in request) this.buffer = new Uint8Array(request.take)
     else if (request.skip === 0) this.#advance(new Uint8Array())
   }
 
@@ -100,15 +100,15 @@ export class ImageEndFinder {
     if (request === 'marker') return this.#readMarker(chunk, at)
     if (request === 'blocks') return this.#readBlocks(chunk, at)
     if ('take' in request) {
-      const part = chunk.subarray(at, at + request.take - this.#filled)
-      this.#taken.set(part, this.#filled)
-      this.#filled += part.length
-      if (this.#filled === request.take) this.#advance(this.#taken)
+      const part = chunk.subarray(at, at + request.take - this.filledLength)
+      this.buffer.set(part, this.filledLength)
+      this.filledLength += part.length
+      if (this.filledLength === request.take) this.#advance(this.buffer)
       return at + part.length
     }
-    const length = Math.min(chunk.length - at, request.skip - this.#skipped)
-    this.#skipped += length
-    if (this.#skipped === request.skip) this.#advance(new Uint8Array())
+    const length = Math.min(chunk.length - at, request.skip - this.skippedLength)
+    this.skippedLength += length
+    if (this.skippedLength === request.skip) this.#advance(new Uint8Array())
     return at + length
   }
 
@@ -130,13 +130,13 @@ export class ImageEndFinder {
   #readBlocks(chunk: Uint8Array, from: number): number {
     let at = from
     while (at < chunk.length) {
-      const rest = Math.min(this.#skipped, chunk.length - at)
-      this.#skipped -= rest
+      const rest = Math.min(this.skippedLength, chunk.length - at)
+      this.skippedLength -= rest
       at += rest
       if (at === chunk.length) return at
-      this.#skipped = chunk[at]!
+      this.skippedLength = chunk[at]!
       at++
-      if (this.#skipped > 0) continue
+      if (this.skippedLength > 0) continue
       this.#advance(new Uint8Array())
       return at
     }

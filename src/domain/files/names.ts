@@ -8,7 +8,7 @@ const invisible =
   /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffd]/gu
 /** Windows does not allow these characters in a name. */
 const forbidden = /[<>:"|?*]/g
-const reserved = /^(?:con|prn|aux|nul|conin\$|conout\$|com[\d¹²³]|lpt[\d¹²³])(?=\.|$)/i
+const reservedNames = /^(?:con|prn|aux|nul|conin\$|conout\$|com[\d¹²³]|lpt[\d¹²³])(?=\.|$)/i
 
 const listEndings = (mimeType: string): readonly string[] => (isFileType(mimeType) ? fileTypes[mimeType].endings : [])
 
@@ -22,12 +22,12 @@ function splitEnding(name: string, mimeType: string): { stem: string; ending: st
 /** Cuts a text between visible characters. */
 function shorten(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text
-  let shortened = ''
+  let shortName = ''
   for (const { segment } of new Intl.Segmenter().segment(text.slice(0, maxLength + 64))) {
-    if (shortened.length + segment.length > maxLength) break
-    shortened += segment
+    if (shortName.length + segment.length > maxLength) break
+    shortName += segment
   }
-  return shortened
+  return shortName
 }
 
 const trimDots = (text: string): string => text.replace(/^[\s.]+/u, '').replace(/(?<![\s.])[\s.]+$/u, '')
@@ -48,8 +48,8 @@ export function cleanFileName(name: string, mimeType: string): string {
   const { stem, ending } = splitEnding(cleanName, mimeType)
   const tail = ending && `.${ending}`
   const base = trimDots(stem) || 'file'
-  const allowed = reserved.test(base) ? `_${base}` : base
-  return trimDots(shorten(allowed, maxNameLength - tail.length)) + tail
+  const allowedName = reservedNames.test(base) ? `_${base}` : base
+  return trimDots(shorten(allowedName, maxNameLength - tail.length)) + tail
 }
 
 /** Percent-encodes a text (RFC 8187). */

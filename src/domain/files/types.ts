@@ -47,13 +47,13 @@ export function parseDeclaredType(header: string | null | undefined): string | n
   return generalTypes.includes(type) ? null : type
 }
 
-export const matchesDeclaration = (declared: string, type: FileType): boolean =>
-  declared === type || (otherDeclarations[type] ?? []).includes(declared)
+export const matchesDeclaration = (declaredType: string, type: FileType): boolean =>
+  declaredType === type || (otherDeclarations[type] ?? []).includes(declaredType)
 
 /** True if a type of this family may be declared like this. Programs declare the type that the name of a file ends with. */
-export const isDeclarationOfFamily = (declared: string, family: FileFamily): boolean =>
+export const isDeclarationOfFamily = (declaredType: string, family: FileFamily): boolean =>
   Object.entries(fileTypes).some(
-    ([type, { family: other }]) => other === family && matchesDeclaration(declared, type as FileType),
+    ([type, { family: other }]) => other === family && matchesDeclaration(declaredType, type as FileType),
   )
 
 /** True if a `Content-Type` can be that of a table, or says nothing. */

@@ -17,10 +17,10 @@ export const unquoteLocalPart = (address: string): string =>
 
 /** Parses `Name <address>` or an address alone. Returns null for any other text. */
 export function parseMailbox(text: string): Mailbox | null {
-  const trimmed = text.trim()
-  const bracketAt = trimmed.endsWith('>') ? trimmed.lastIndexOf('<') : -1
+  const trimmedText = text.trim()
+  const bracketAt = trimmedText.endsWith('>') ? trimmedText.lastIndexOf('<') : -1
   const [name, inBrackets] =
-    bracketAt < 0 ? ['', trimmed] : [trimmed.slice(0, bracketAt).trim(), trimmed.slice(bracketAt + 1, -1)]
+    bracketAt < 0 ? ['', trimmedText] : [trimmedText.slice(0, bracketAt).trim(), trimmedText.slice(bracketAt + 1, -1)]
   if (!isEmailAddress(inBrackets) || /[\r\n\u2028\u2029]/.test(name)) return null
   const unquotedName = name.replace(/^"(.*)"$/, '$1').replaceAll(/\\(.)/g, '$1')
   return { name: unquotedName || null, address: inBrackets }

@@ -8,7 +8,7 @@ export interface SmsSize {
 const basic = new Set(
   '@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !"#¤%&\'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà',
 )
-const extended = new Set('\f^{}\\[~]|€')
+const extendedCharacters = new Set('\f^{}\\[~]|€')
 
 /** The units that fit into a single SMS, and into each part of a longer one, which has a header. */
 const gsm = { single: 160, part: 153 }
@@ -34,7 +34,7 @@ function measureGsmLetters(text: string): number[] | null {
   const sizes: number[] = []
   for (const letter of text) {
     if (basic.has(letter)) sizes.push(1)
-    else if (extended.has(letter)) sizes.push(2)
+    else if (extendedCharacters.has(letter)) sizes.push(2)
     else return null
   }
   return sizes

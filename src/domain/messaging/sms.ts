@@ -28,8 +28,8 @@ export function buildTrackableSms(body: string, language: Language, isMarketing 
     text.replaceAll(link, (match) => {
       const tail = punctuationAfterLink.exec(match)?.[0] ?? ''
       const url = match.slice(0, match.length - tail.length)
-      const existing = links.indexOf(url)
-      const index = existing < 0 ? links.push(url) - 1 : existing
+      const existingIndex = links.indexOf(url)
+      const index = existingIndex < 0 ? links.push(url) - 1 : existingIndex
       return `{{ tracking.links[${index}] }}${tail}`
     })
   const pieces = splitLiquid(body)
@@ -90,9 +90,9 @@ const sampleFrame: SmsFrame = { is_marketing: false, buildValues: () => ({}), bu
 /** Finds the fault that prevents a text from being sent. */
 function findTextFault(body: string, language: Language): FieldError | null {
   const path = ['sms_body', language]
-  const checked = checkTemplate(body, buildSampleContext(), { limit: maxRenderedSmsLength })
-  if (!checked.ok) {
-    const { code, detail, line, column } = checked.fault
+  const checkResult = checkTemplate(body, buildSampleContext(), { limit: maxRenderedSmsLength })
+  if (!checkResult.ok) {
+    const { code, detail, line, column } = checkResult.fault
     return { ...fieldError(path, code, detail), line, column }
   }
   try {
@@ -114,8 +114,10 @@ const maxSenderLength = 11
 /** Reduces a name to what phones show as sender: plain letters and digits. Returns null when no letter is left. */
 export function toSmsSender(name: string): string | null {
   const plainLetters = [...name.normalize('NFC')].map((letter) => {
-    const folded = fold(letter)
-    return letter === letter.toLowerCase() ? folded : folded.slice(0, 1).toUpperCase() + folded.slice(1)
+    const foldedLetter = fold(letter)
+    return letter === letter.toLowerCase()
+      ? foldedLetter
+      : foldedLetter.slice(0, 1).toUpperCase() + foldedLetter.slice(1)
   })
   const sender = plainLetters
     .join('')

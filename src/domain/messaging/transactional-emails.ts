@@ -86,7 +86,10 @@ export interface SendVerdict {
   error_detail: string
 }
 
-const ended = (status: 'sent' | 'failed', more: Partial<Omit<SendVerdict, 'status' | 'due_at'>> = {}): SendVerdict => ({
+const buildFinalVerdict = (
+  status: 'sent' | 'failed',
+  more: Partial<Omit<SendVerdict, 'status' | 'due_at'>> = {},
+): SendVerdict => ({
   status,
   due_at: null,
   is_doubtful: false,
@@ -98,7 +101,7 @@ const ended = (status: 'sent' | 'failed', more: Partial<Omit<SendVerdict, 'statu
 })
 
 export const failedFor = (error_code: string, error_detail = ''): SendVerdict =>
-  ended('failed', { error_code, error_detail })
+  buildFinalVerdict('failed', { error_code, error_detail })
 
 /** Whether sending the message again cannot deliver it twice. */
 export const mayRepeat = (state: SendState, deduplicates: boolean, now: number): boolean =>
@@ -114,7 +117,7 @@ function restMs({ attempts }: SendState, kind: SendFailure, requestedMs: number 
 
 /** Decides what becomes of a message after an attempt. `state` is the one before the call; `attempts` counts this attempt. */
 export function judgeSend(state: SendState, result: SendResult, deduplicates: boolean, now: number): SendVerdict {
-  if (result.ok) return ended('sent', { provider_id: result.providerId })
+  if (result.ok) return buildFinalVerdict('sent', { provider_id: result.providerId })
   const { kind, code, detail, retryAfterMs } = result
   const is_doubtful = kind === 'unknown' || state.is_doubtful
   if (kind === 'permanent') return failedFor(code, detail)
@@ -125,7 +128,7 @@ export function judgeSend(state: SendState, result: SendResult, deduplicates: bo
   const patience = isForPeople(kind) ? configurationPatienceMs : patienceMs
   if (next - began >= patience) return failedFor(code, detail)
   return {
-    ...ended('sent'),
+    ...buildFinalVerdict('sent'),
     status: 'pending',
     due_at: next,
     is_doubtful,

@@ -50,11 +50,11 @@ const buildStoredItem = ({ id, product_id, quantity, ...item }: CartItem): Store
 export function buildCart(
   { coupon_code, subtotal_minor, deposit_minor, handling_fee_minor, ...totals }: CartTotals & Pick<Cart, 'coupon_code'>,
   items: readonly Omit<CartItem, 'id'>[],
-  existing: StoredCart | null,
+  existingCart: StoredCart | null,
   newId: (kind: IdKind) => string,
 ): StoredCart {
   return {
-    id: existing?.id ?? newId('cart'),
+    id: existingCart?.id ?? newId('cart'),
     ...omitEmpty({
       coupon_code,
       subtotal_minor,
@@ -65,7 +65,7 @@ export function buildCart(
       tax_minor: totals.tax_minor,
     }),
     items: items.map((item, position) =>
-      buildStoredItem({ ...item, id: existing?.items?.[position]?.id ?? newId('cart_item') }),
+      buildStoredItem({ ...item, id: existingCart?.items?.[position]?.id ?? newId('cart_item') }),
     ),
   }
 }

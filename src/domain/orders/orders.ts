@@ -82,14 +82,14 @@ export function computeCartTotals(
   const subtotal_minor = sum((item) => item.price_minor)
   const deposit_minor = sum((item) => item.deposit_minor)
   const handling_fee_minor = sum((item) => item.handling_fee_minor)
-  const taxed = Math.max(0, subtotal_minor - fees.discount_minor)
+  const taxedAmount = Math.max(0, subtotal_minor - fees.discount_minor)
   return {
     subtotal_minor,
     deposit_minor,
     handling_fee_minor,
     service_fee_minor: fees.service_fee_minor,
     discount_minor: fees.discount_minor,
-    tax_minor: Math.round((taxed * vatRate) / (100 + vatRate)),
+    tax_minor: Math.round((taxedAmount * vatRate) / (100 + vatRate)),
     total_minor: subtotal_minor + deposit_minor + handling_fee_minor + fees.service_fee_minor - fees.discount_minor,
   }
 }

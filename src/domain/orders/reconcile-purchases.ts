@@ -295,13 +295,13 @@ export function reconcilePurchases<Purchase extends ExistingUnit>(
     ...purchases.filter((purchase) => purchase.is_void),
     ...sortByStatus(live.unpairedPurchases, cancelledStatusOrder),
   ]
-  const cancelled = listEqualSteps<Purchase>(keys).reduce(
+  const cancelledCount = listEqualSteps<Purchase>(keys).reduce(
     pairUnits,
     startPairing(candidates, units.filter(isCancelled)),
   )
   return {
-    pairs: [...live.pairs, ...cancelled.pairs],
-    surplusPurchases: cancelled.unpairedPurchases.filter((purchase) => !purchase.is_void),
-    newUnits: [...live.unpairedUnits, ...cancelled.unpairedUnits],
+    pairs: [...live.pairs, ...cancelledCount.pairs],
+    surplusPurchases: cancelledCount.unpairedPurchases.filter((purchase) => !purchase.is_void),
+    newUnits: [...live.unpairedUnits, ...cancelledCount.unpairedUnits],
   }
 }

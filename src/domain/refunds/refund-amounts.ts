@@ -59,12 +59,12 @@ export const nothingToRefund = (): AppError =>
  * Chooses the amount of a request: the requested amount, or by default everything that is left. Throws when there is
  * less.
  */
-export function chooseAmount(limits: RefundLimits, requested: number | undefined, isCancelling: boolean): number {
-  if (requested !== undefined) checkPositive(requested, isCancelling)
+export function chooseAmount(limits: RefundLimits, requestedAmount: number | undefined, isCancelling: boolean): number {
+  if (requestedAmount !== undefined) checkPositive(requestedAmount, isCancelling)
   checkRefundable(limits)
   const { max_minor, currency } = limits
-  if (max_minor === 0 && requested !== 0) throw nothingToRefund()
-  const amount = requested ?? max_minor
+  if (max_minor === 0 && requestedAmount !== 0) throw nothingToRefund()
+  const amount = requestedAmount ?? max_minor
   if (amount > max_minor) throw buildExceedsError(max_minor, currency)
   return amount
 }

@@ -12,11 +12,11 @@ export interface RefundPolicy {
 }
 
 /** Rules that are not stored do not apply. */
-export const readPolicy = (stored: Partial<RefundPolicy>): RefundPolicy => ({
+export const readPolicy = (storedPolicy: Partial<RefundPolicy>): RefundPolicy => ({
   four_eyes: false,
   manager_limit: null,
   auto_approve_below: null,
-  ...stored,
+  ...storedPolicy,
 })
 
 interface Review {

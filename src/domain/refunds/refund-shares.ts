@@ -25,9 +25,9 @@ export interface PriceParts {
 }
 
 /** Splits an amount into what is left of each part: price first, then deposit, then handling fee. */
-export function splitAmount(amount: number, remaining: PriceParts): PriceParts {
-  const price_minor = Math.min(amount, remaining.price_minor)
-  const deposit_minor = Math.min(amount - price_minor, remaining.deposit_minor)
+export function splitAmount(amount: number, remainingParts: PriceParts): PriceParts {
+  const price_minor = Math.min(amount, remainingParts.price_minor)
+  const deposit_minor = Math.min(amount - price_minor, remainingParts.deposit_minor)
   return { price_minor, deposit_minor, handling_fee_minor: amount - price_minor - deposit_minor }
 }
 

@@ -21,11 +21,11 @@ const isHarmless = (part: string): boolean => part === '-' || signedNumber.test(
 
 /** Puts an apostrophe before what a spreadsheet would compute, also where it would begin a cell of its own. */
 export function guardFormulas(text: string): string {
-  const guarded = text
+  const guardedText = text
     .split(separators)
     .map((part) => (formula.test(part) && !isHarmless(part) ? `'${part}` : part))
     .join('')
-  return /^[\t\r\n]/.test(guarded) ? `'${guarded}` : guarded
+  return /^[\t\r\n]/.test(guardedText) ? `'${guardedText}` : guardedText
 }
 
 /** Reads a cell that `guardFormulas` wrote. */

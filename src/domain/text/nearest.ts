@@ -4,8 +4,8 @@ export function countEdits(one: string, other: string): number {
   for (let at = 1; at <= one.length; at++) {
     const next = [at]
     for (let to = 1; to <= other.length; to++) {
-      const replaced = (row[to - 1] ?? 0) + (one[at - 1] === other[to - 1] ? 0 : 1)
-      next.push(Math.min(replaced, (row[to] ?? 0) + 1, (next[to - 1] ?? 0) + 1))
+      const replacementCost = (row[to - 1] ?? 0) + (one[at - 1] === other[to - 1] ? 0 : 1)
+      next.push(Math.min(replacementCost, (row[to] ?? 0) + 1, (next[to - 1] ?? 0) + 1))
     }
     row = next
   }
@@ -30,8 +30,8 @@ const measureDistance = (text: string, name: string): number => {
 /** True if two neighbouring letters are swapped, as in `emial`. */
 function isSwapped(one: string, other: string): boolean {
   const at = Array.from({ length: one.length }, (_, index) => index).findIndex((index) => one[index] !== other[index])
-  const swapped = one.slice(0, at) + (one[at + 1] ?? '') + (one[at] ?? '') + one.slice(at + 2)
-  return at >= 0 && swapped === other
+  const swappedText = one.slice(0, at) + (one[at + 1] ?? '') + (one[at] ?? '') + one.slice(at + 2)
+  return at >= 0 && swappedText === other
 }
 
 /** The candidate with the most similar name. Null if more than a third of the letters are wrong in every name. */

@@ -21,10 +21,10 @@ export function toPlainText(bytes: Uint8Array, maxBytes: number): string {
   const text = new TextDecoder().decode(bytes.subarray(0, maxBytes), { stream: true })
   const visibleText = text.replaceAll(lineBreaksAndTabs, ' ').replaceAll(invisibleCharacters, '').trim()
   // Replacement characters take more bytes than those that they replace.
-  const encoded = new TextEncoder().encode(visibleText)
-  return encoded.length <= maxBytes
+  const encodedText = new TextEncoder().encode(visibleText)
+  return encodedText.length <= maxBytes
     ? visibleText
-    : new TextDecoder().decode(encoded.subarray(0, maxBytes), { stream: true }).trimEnd()
+    : new TextDecoder().decode(encodedText.subarray(0, maxBytes), { stream: true }).trimEnd()
 }
 
 export const slugPattern = /^[-a-zA-Z0-9_]*$/

@@ -4,8 +4,8 @@ import { sha256, toBase64Url, toHex, utf8 } from '../text/encoding.ts'
 const keys = new Map<string, Promise<CryptoKey>>()
 
 function loadKey(secret: string): Promise<CryptoKey> {
-  const cached = keys.get(secret)
-  if (cached) return cached
+  const cachedKey = keys.get(secret)
+  if (cachedKey) return cachedKey
   const algorithm = { name: 'HMAC', hash: 'SHA-256' }
   const key = crypto.subtle.importKey('raw', utf8(`wallet-passes:${secret}`), algorithm, false, ['sign'])
   keys.set(secret, key)

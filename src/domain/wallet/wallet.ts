@@ -80,16 +80,16 @@ export function decideCallback(
   now: number,
 ): CallbackDecision {
   const { added_at, removed_at } = pass
-  const unchanged = { change: null, added_at, removed_at }
-  if (callback.expires_at < (pass.callback_expires_at ?? 0)) return { counts: false, ...unchanged }
+  const sameState = { change: null, added_at, removed_at }
+  if (callback.expires_at < (pass.callback_expires_at ?? 0)) return { counts: false, ...sameState }
   if (callback.event === 'save')
     return isAdded(pass)
-      ? { counts: true, ...unchanged }
+      ? { counts: true, ...sameState }
       : { counts: true, change: 'added', added_at: now, removed_at: null }
   // The removal of a pass that was never added is stored, but no event announces it.
   return removed_at === null
     ? { counts: true, change: isAdded(pass) ? 'removed' : null, added_at, removed_at: now }
-    : { counts: true, ...unchanged }
+    : { counts: true, ...sameState }
 }
 
 /** The number of phones that may hold a pass. One more phone replaces the phone that registered first. */

@@ -108,10 +108,10 @@ export function planNextAttempt(
   const seconds = schedule[delivery.step - 1]
   if (seconds === undefined) return null
   const jitter = 1 + jitterShare * (2 * hashText(`${delivery.id}:${delivery.step}`) - 1)
-  const planned = Math.round(seconds * 1000 * jitter)
-  return retryAfter !== null && retryAfter > planned
+  const plannedDelay = Math.round(seconds * 1000 * jitter)
+  return retryAfter !== null && retryAfter > plannedDelay
     ? { at: now + Math.round(retryAfter), reason: 'retry_after' }
-    : { at: now + planned, reason: 'schedule' }
+    : { at: now + plannedDelay, reason: 'schedule' }
 }
 
 export const manualRetries = ['extra', 'alone'] as const
@@ -140,14 +140,14 @@ export function judgeAttempt(
   if (response.ok) return { status: 'success', step, next: null }
   if (response.status === 410) return { status: 'failed', step, next: null }
   if (manual === 'alone') return { status: 'exhausted', step, next: null }
-  const failed = manual === 'extra' ? step : step + 1
+  const failedStep = manual === 'extra' ? step : step + 1
   const next = planNextAttempt(
-    { id: delivery.id, step: failed },
+    { id: delivery.id, step: failedStep },
     schedule,
     now,
     parseRetryAfter(response.retryAfter, now),
   )
-  return { status: next ? 'retrying' : 'exhausted', step: failed, next }
+  return { status: next ? 'retrying' : 'exhausted', step: failedStep, next }
 }
 
 const breakerOpensAfter = 5

@@ -44,11 +44,11 @@ function listAliases(name: string, records: readonly ResourceRecord[]): Set<stri
 
 /** Joins the quoted parts of a record: `"one" "two"`. Some resolvers omit the quotes. */
 function joinQuotedParts(data: string): string {
-  const trimmed = data.trim()
-  if (!trimmed.startsWith('"')) return trimmed
+  const trimmedData = data.trim()
+  if (!trimmedData.startsWith('"')) return trimmedData
   let text = ''
   let isQuoted = false
-  for (const [part, code] of trimmed.matchAll(/\\(\d{3}|.)|"|[^"\\]+/gs)) {
+  for (const [part, code] of trimmedData.matchAll(/\\(\d{3}|.)|"|[^"\\]+/gs)) {
     if (part === '"') isQuoted = !isQuoted
     else if (isQuoted) text += code === undefined ? part : code.length === 3 ? String.fromCodePoint(Number(code)) : code
   }

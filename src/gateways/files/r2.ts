@@ -151,10 +151,10 @@ export const createR2Store = (bucket: R2Bucket): FileStore => ({
     const { key, size, maxBytes } = options
     if (size === null) return storeUnknownLength(bucket, body, options)
     if (size > maxBytes) throw new TooManyBytes()
-    const [stored] = await storeKnownLength(body, { ...options, size }, (stream) =>
+    const [result] = await storeKnownLength(body, { ...options, size }, (stream) =>
       bucket.put(key, stream, onlyIfAbsent),
     )
-    return stored
+    return result
   },
   async open(key, range) {
     const object = await bucket.get(key, range ? { range } : {})
@@ -171,10 +171,10 @@ export const createR2Store = (bucket: R2Bucket): FileStore => ({
   startParts: async (key) => (await bucket.createMultipartUpload(key)).uploadId,
   async putPart({ key, uploadId, number }, body, size) {
     const upload = bucket.resumeMultipartUpload(key, uploadId)
-    const [stored, { etag }] = await storeKnownLength(body, { size, headBytes: 0 }, (stream) =>
+    const [result, { etag }] = await storeKnownLength(body, { size, headBytes: 0 }, (stream) =>
       upload.uploadPart(number, stream),
     )
-    return { ...stored, etag }
+    return { ...result, etag }
   },
   completeParts: (upload, parts) =>
     completeParts(

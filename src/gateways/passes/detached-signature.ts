@@ -41,15 +41,15 @@ export const importSigningKey = (pem: string): Promise<CryptoKey> =>
 const sequence = (...value: asn1.BaseBlock[]) => new asn1.Sequence({ value })
 const oid = (value: string) => new asn1.ObjectIdentifier({ value })
 const algorithm = (id: string) => sequence(oid(id), new asn1.Null())
-const tagged = (number: number, ...value: asn1.BaseBlock[]) =>
+const buildTaggedBlock = (number: number, ...value: asn1.BaseBlock[]) =>
   new asn1.Constructed({ idBlock: { tagClass: 3, tagNumber: number }, value })
 
 /**
  * Reads the issuer and the serial number of a certificate, which identify the signer. Its version field is optional.
  */
 function readIssuerAndSerial(certificate: Uint8Array<ArrayBuffer>): asn1.BaseBlock[] {
-  const parsed = asn1.fromBER(certificate)
-  const [body] = parsed.offset === -1 ? [] : (parsed.result as asn1.Sequence).valueBlock.value
+  const parsedCertificate = asn1.fromBER(certificate)
+  const [body] = parsedCertificate.offset === -1 ? [] : (parsedCertificate.result as asn1.Sequence).valueBlock.value
   const fields = (body as asn1.Sequence | undefined)?.valueBlock.value ?? []
   const at = fields[0]?.idBlock.tagClass === 3 ? 1 : 0
   const [serial, , issuer] = fields.slice(at)
@@ -86,7 +86,7 @@ export async function signDetached(
     new asn1.Integer({ value: 1 }),
     sequence(...readIssuerAndSerial(certificate)),
     algorithm(oids.sha256),
-    tagged(0, ...attributes),
+    buildTaggedBlock(0, ...attributes),
     algorithm(oids.rsaEncryption),
     new asn1.OctetString({ valueHex: signature }),
   )
@@ -95,8 +95,8 @@ export async function signDetached(
     new asn1.Integer({ value: 1 }),
     new asn1.Set({ value: [algorithm(oids.sha256)] }),
     sequence(oid(oids.data)),
-    tagged(0, ...certificates),
+    buildTaggedBlock(0, ...certificates),
     new asn1.Set({ value: [signerInfo] }),
   )
-  return new Uint8Array(sequence(oid(oids.signedData), tagged(0, signedData)).toBER())
+  return new Uint8Array(sequence(oid(oids.signedData), buildTaggedBlock(0, signedData)).toBER())
 }

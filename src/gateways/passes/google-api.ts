@@ -45,8 +45,8 @@ const tokenLifeSeconds = 3600
 const marginMs = 300_000
 
 async function loadAccessToken(account: ServiceAccount, now: number): Promise<string | GoogleResult> {
-  const cached = tokens.get(account.client_email)
-  if (cached && cached.until > now) return cached.token
+  const cachedToken = tokens.get(account.client_email)
+  if (cachedToken && cachedToken.until > now) return cachedToken.token
   const assertion = await signJwt(account, tokenUrl, { scope }, { now, lifeSeconds: tokenLifeSeconds })
   const response = await callApi(
     tokenUrl,

@@ -40,14 +40,15 @@ function readKeys(body: unknown): RootKey[] | null {
 
 /** Loads the keys of an address. They are cached for an hour, and longer while Google does not answer. */
 async function loadKeys(url: string, isFresh: boolean, now: number): Promise<readonly RootKey[] | null> {
-  const cached = cachedKeys.get(url)
-  const age = cached ? now - cached.readAt : Number.POSITIVE_INFINITY
-  const isRecent = cached?.keys && age < cachedMs && !isFresh
-  if (cached && (isRecent || age < minReadIntervalMs)) return cached.keys
+  const cachedEntry = cachedKeys.get(url)
+  const age = cachedEntry ? now - cachedEntry.readAt : Number.POSITIVE_INFINITY
+  const isRecent = cachedEntry?.keys && age < cachedMs && !isFresh
+  if (cachedEntry && (isRecent || age < minReadIntervalMs)) return cachedEntry.keys
   // This keeps other requests from reading the keys meanwhile.
-  cachedKeys.set(url, { readAt: now, keys: cached?.keys ?? null })
+  cachedKeys.set(url, { readAt: now, keys: cachedEntry?.keys ?? null })
   const response = await getJson(url, { accept: 'application/json' }, timeoutMs)
-  const keys = (response.isComplete && response.status === 200 ? readKeys(response.body) : null) ?? cached?.keys ?? null
+  const keys =
+    (response.isComplete && response.status === 200 ? readKeys(response.body) : null) ?? cachedEntry?.keys ?? null
   cachedKeys.set(url, { readAt: now, keys })
   return keys
 }

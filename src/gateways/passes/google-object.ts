@@ -22,12 +22,12 @@ const maxTextLength = 200
 /** Shortens a text without cutting a character that consists of several code points. */
 function shorten(text: string): string {
   if (text.length <= maxTextLength) return text
-  let shortened = ''
+  let shortText = ''
   for (const { segment } of new Intl.Segmenter().segment(text)) {
-    if (shortened.length + segment.length >= maxTextLength) break
-    shortened += segment
+    if (shortText.length + segment.length >= maxTextLength) break
+    shortText += segment
   }
-  return `${shortened.trimEnd()}…`
+  return `${shortText.trimEnd()}…`
 }
 
 const toLocalizedString = (language: string, value: string) => ({ defaultValue: { language, value: shorten(value) } })

@@ -26,8 +26,8 @@ const signers = new Map<string, Promise<Signer>>()
 
 function loadSigner({ certificate, privateKey, issuerCertificate }: LiveOptions['apple']): Promise<Signer> {
   const cacheKey = certificate + privateKey
-  const cached = signers.get(cacheKey)
-  if (cached) return cached
+  const cachedSigner = signers.get(cacheKey)
+  if (cachedSigner) return cachedSigner
   const signer = importSigningKey(privateKey).then((key) => ({
     key,
     certificate: readPem(certificate, 'CERTIFICATE'),

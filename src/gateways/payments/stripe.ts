@@ -100,15 +100,15 @@ async function listReferences(api: StripeApi, payment: string): Promise<PaymentR
   const field = buildPaymentField(payment)
   if (!field) return { references: [payment], unread_prefixes: [] }
   const isCharge = 'charge' in field
-  const unread = { references: [payment], unread_prefixes: isCharge ? ['pi_'] : ['ch_', 'py_'] }
+  const unreadPayment = { references: [payment], unread_prefixes: isCharge ? ['pi_'] : ['ch_', 'py_'] }
   const response = await get(api, `/v1/${isCharge ? 'charges' : 'payment_intents'}/${payment}`)
-  if (!response.isComplete && response.code === 'impossible_call') return unread
+  if (!response.isComplete && response.code === 'impossible_call') return unreadPayment
   if (!response.isComplete) throw new PaymentProviderUnavailable(describeServiceFault('payments', { status: null }))
   const { status } = response
   if (status === 404) return { references: [payment], unread_prefixes: [] }
   if (isInconclusive(status) && status !== 200)
     throw new PaymentProviderUnavailable(describeServiceFault('payments', { status }))
-  if (status !== 200) return unread
+  if (status !== 200) return unreadPayment
   if (!isRecord(response.body)) throw new PaymentProviderUnavailable('The answer of Stripe is not a payment.')
   const otherReference = readId(response.body[isCharge ? 'payment_intent' : 'latest_charge'])
   return { references: otherReference ? [payment, otherReference] : [payment], unread_prefixes: [] }

@@ -41,17 +41,17 @@ function addFormats(part: unknown): void {
 }
 
 /** Adds what the generator does not know: headers, examples, and responses that every operation can send. */
-export function completeDocument(generated: object, operations: readonly Operation[]): void {
-  const document = generated as Document
+export function completeDocument(generatedDocument: object, operations: readonly Operation[]): void {
+  const document = generatedDocument as Document
   for (const operation of operations) {
-    const documented = document.paths[operation.path]?.[operation.method]
-    if (!documented) continue
+    const documentedOperation = document.paths[operation.path]?.[operation.method]
+    if (!documentedOperation) continue
     // The document states `security` once for all operations.
-    delete documented.security
-    completeParameters(operation, documented)
-    addCommonResponses(operation, documented)
-    addExample(operation, documented)
-    addHeaders(operation, documented)
+    delete documentedOperation.security
+    completeParameters(operation, documentedOperation)
+    addCommonResponses(operation, documentedOperation)
+    addExample(operation, documentedOperation)
+    addHeaders(operation, documentedOperation)
   }
   document.components['headers'] = headers
   addFormats(document)

@@ -65,8 +65,8 @@ function addQueryRules(parameter: Parameter): void {
   if (!parameter.required) parameter.allowEmptyValue = true
 }
 
-export function completeParameters(operation: Operation, documented: DocumentedOperation): void {
-  const parameters = documented.parameters ?? []
+export function completeParameters(operation: Operation, documentedParameters: DocumentedOperation): void {
+  const parameters = documentedParameters.parameters ?? []
   for (const parameter of parameters) {
     const isInPath = parameter.in === 'path'
     parameter.description ??= isInPath
@@ -76,5 +76,5 @@ export function completeParameters(operation: Operation, documented: DocumentedO
     if (parameter.in === 'query') addQueryRules(parameter)
   }
   if (operation.method === 'get' && hasETag(operation)) parameters.push(ifNoneMatch)
-  if (parameters.length) documented.parameters = parameters
+  if (parameters.length) documentedParameters.parameters = parameters
 }

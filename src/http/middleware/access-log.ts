@@ -17,11 +17,11 @@ const isLogged = (status: number, environment: string): boolean =>
 
 /** Logs one line for each request, and in production for each fault and one of ten other requests. The path is left out, because its query can contain personal data. */
 export const accessLog = (): MiddlewareHandler<AppEnv> => async (c, next) => {
-  const started = performance.now()
+  const startedAt = performance.now()
   const meter = newMeter()
   c.set('meter', meter)
   await next()
-  const duration = Math.round(performance.now() - started)
+  const duration = Math.round(performance.now() - startedAt)
   c.res.headers.set('server-timing', `app;dur=${duration}`)
   // Only tests get the cost: the number of rows read would tell a hidden row from a missing one.
   if (c.env.ENVIRONMENT === 'test') return c.res.headers.append('server-timing', formatCost(meter))

@@ -20,9 +20,9 @@ const isLocal = (origin: string): boolean => /^http:\/\/(localhost|127\.0\.0\.1)
 export function crossOrigin(): MiddlewareHandler<AppEnv> {
   const applyCors = cors({
     origin: (origin, c: { env: AppEnv['Bindings'] }) => {
-      const allowed = c.env.CORS_ORIGINS.split(',').map((entry) => entry.trim())
+      const allowedOrigins = c.env.CORS_ORIGINS.split(',').map((entry) => entry.trim())
       const isLocalDevelopment = c.env.ENVIRONMENT === 'development' && isLocal(origin)
-      return origin && (isLocalDevelopment || allowed.includes(origin)) ? origin : null
+      return origin && (isLocalDevelopment || allowedOrigins.includes(origin)) ? origin : null
     },
     allowMethods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
     allowHeaders: [

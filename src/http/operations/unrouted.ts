@@ -20,8 +20,8 @@ const isFixed = ({ path }: Route): boolean => !path.includes(':')
 /** The routes that match a path, without middleware (`ALL`). A fixed path never counts as an `{id}`. */
 function findRoutes(routes: readonly Route[], path: string): Route[] {
   const matches = routes.filter((route) => route.method !== 'ALL' && matchesRoute(route.path, path))
-  const fixed = matches.filter(isFixed)
-  return fixed.length ? fixed : matches
+  const fixedMatches = matches.filter(isFixed)
+  return fixedMatches.length ? fixedMatches : matches
 }
 
 function createMethodError(routes: readonly Route[]): AppError {
@@ -46,10 +46,10 @@ function findNearPath(routes: readonly Route[], path: string): string | null {
       const segment = wholeSegments[index] ?? ''
       return part.startsWith(':') || part === segment ? segment : findNearestName(segment, [part])
     })
-    const changed = near.filter((part, index) => part !== wholeSegments[index]).length
+    const changedSegments = near.filter((part, index) => part !== wholeSegments[index]).length
     return near.includes(null) || near.some((part, index) => part === '' && index > 0)
       ? []
-      : [{ path: near.join('/'), changed }]
+      : [{ path: near.join('/'), changed: changedSegments }]
   })
   return nearPaths.toSorted((one, other) => one.changed - other.changed)[0]?.path ?? null
 }

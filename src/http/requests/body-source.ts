@@ -52,10 +52,10 @@ export function createStreamedSource<P, Loaded>(
   const { stream: spec } = operation
   if (!spec) throw new Error(`${operation.id} receives a file and declares none.`)
   let reading: Promise<StreamedBody<ReceivedFile>> | undefined
-  let stored: ReceivedFile | undefined
+  let storedFile: ReceivedFile | undefined
   let streamedBody: StreamedBody<ReceivedFile> | undefined
   const readOnce = async (at: { params: P; loaded: Loaded }) => {
-    streamedBody = await readStreamed(c, spec, async (file) => (stored = await receive(ctx, file, at)))
+    streamedBody = await readStreamed(c, spec, async (file) => (storedFile = await receive(ctx, file, at)))
     return streamedBody
   }
   return {
@@ -72,8 +72,8 @@ export function createStreamedSource<P, Loaded>(
     isConsumed: () => streamedBody !== undefined,
     async finish(response) {
       // After an unexpected error, rows may refer to the bytes, so a sweep decides.
-      if (response.status >= 400 && response.status < 500 && stored)
-        await discard(ctx, stored).catch((error: unknown) => logError(ctx.requestId, error))
+      if (response.status >= 400 && response.status < 500 && storedFile)
+        await discard(ctx, storedFile).catch((error: unknown) => logError(ctx.requestId, error))
       return response
     },
   }

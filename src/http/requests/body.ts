@@ -127,7 +127,7 @@ export function limitedBody(
   )
 }
 
-const malformed = (code: string, detail: string) =>
+const createBodyError = (code: string, detail: string) =>
   new AppError('malformed_body', detail, { errors: [fieldError([], code, detail)] })
 
 const unreadable = (detail: string, headers: Record<string, string> = {}) =>
@@ -154,10 +154,10 @@ export function parseJson(bytes: Uint8Array, headers: Headers): Record<string, u
   if (bytes.length === 0) return {}
   checkHeaders(headers)
   const text = decode(bytes)
-  if (text.trim() === '') throw malformed('required', 'A JSON body is required.')
+  if (text.trim() === '') throw createBodyError('required', 'A JSON body is required.')
   const value = parse(text)
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw malformed('invalid_type', 'The body must be a JSON object.')
+    throw createBodyError('invalid_type', 'The body must be a JSON object.')
   const names = checkText(value)
   if (countNames(text) !== names) throw invalid(fieldError(findRepeatedField(text), 'repeated', sendOnce))
   return value as Record<string, unknown>
@@ -195,7 +195,7 @@ function decode(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(bytes)
   } catch {
-    throw malformed('invalid_utf8', 'The body is not valid UTF-8.')
+    throw createBodyError('invalid_utf8', 'The body is not valid UTF-8.')
   }
 }
 
@@ -203,7 +203,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw malformed(
+    throw createBodyError(
       'invalid_json',
       `The body is not valid JSON: ${error instanceof Error ? error.message : 'unreadable'}`,
     )

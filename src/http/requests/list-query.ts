@@ -80,8 +80,8 @@ export const TextFilter = z
   .transform((text) => text || undefined)
 
 /** Names the unknown sort keys, and the keys that the list has. */
-function buildOrderingError(unknown: readonly string[], choices: readonly string[]): string {
-  const names = unknown.slice(0, 3).map((name) => `\`${name.slice(0, 50)}\``)
+function buildOrderingError(unknownNames: readonly string[], choices: readonly string[]): string {
+  const names = unknownNames.slice(0, 3).map((name) => `\`${name.slice(0, 50)}\``)
   const keys = choices.map((name) => `\`${name}\``)
   const what = names.length === 1 ? `${names[0]} is not a sort key` : `${names.join(', ')} are not sort keys`
   return `${what} of this list. Use ${keys.slice(0, -1).join(', ')} or ${keys.at(-1)}.`
@@ -99,13 +99,15 @@ function Ordering<const Names extends readonly [string, ...string[]]>(names: Nam
     .string()
     .optional()
     .transform((text, context): OrderBy<Names[number]>[] => {
-      const requested = [...new Set((text ?? '').split(',').map((part) => part.trim()))].filter((part) => part !== '')
-      const unknown = requested.filter((part) => !choices.includes(part))
-      if (unknown.length) {
-        const message = buildOrderingError(unknown, choices)
+      const requestedNames = [...new Set((text ?? '').split(',').map((part) => part.trim()))].filter(
+        (part) => part !== '',
+      )
+      const unknownNames = requestedNames.filter((part) => !choices.includes(part))
+      if (unknownNames.length) {
+        const message = buildOrderingError(unknownNames, choices)
         context.addIssue({ code: 'custom', params: { code: 'invalid_choice' }, message })
       }
-      return requested.map((part) => ({ name: part.replace(/^-/, ''), desc: part.startsWith('-') }))
+      return requestedNames.map((part) => ({ name: part.replace(/^-/, ''), desc: part.startsWith('-') }))
     })
     .openapi({
       type: 'array',

@@ -21,8 +21,8 @@ const createFormError = (detail: string) =>
 /** Parses the boundary of a Content-Type. Null: it is not the type of a form. */
 export function parseBoundary(type: string): string | null {
   if (!/^multipart\/form-data\s*(?:;|$)/i.test(type)) return null
-  const [, quoted, plain] = /;\s*boundary=(?:"([^"]{1,70})"|([^\s;,"]{1,70}))/i.exec(type) ?? []
-  const boundary = quoted ?? plain
+  const [, quotedText, plain] = /;\s*boundary=(?:"([^"]{1,70})"|([^\s;,"]{1,70}))/i.exec(type) ?? []
+  const boundary = quotedText ?? plain
   if (boundary === undefined) throw createFormError('The Content-Type of a form must name its `boundary`.')
   return boundary
 }
@@ -83,15 +83,15 @@ const parameter = /;\s*([^\s=;"]+)=(?:"((?:\\.|[^"\\])*)"|([^\s;"]+))/g
 export function readHeaderParameter(header: string, name: 'name' | 'filename'): string | null {
   const parameters = [...header.matchAll(parameter)]
   const find = (key: string) => parameters.find(([, parameterName]) => parameterName?.toLowerCase() === key) ?? []
-  const [, extended] = /^UTF-8''(.+)$/i.exec(find(`${name}*`)[3] ?? '') ?? []
-  if (extended !== undefined)
+  const [, extendedName] = /^UTF-8''(.+)$/i.exec(find(`${name}*`)[3] ?? '') ?? []
+  if (extendedName !== undefined)
     try {
-      return decodeURIComponent(extended)
+      return decodeURIComponent(extendedName)
     } catch {
       throw createFormError(`Encode the ${name} in the header of a part as UTF-8.`)
     }
-  const [, , quoted, token] = find(name)
-  return quoted === undefined ? (token ?? null) : unescape(quoted)
+  const [, , quotedText, token] = find(name)
+  return quotedText === undefined ? (token ?? null) : unescape(quotedText)
 }
 
 function parseHeaders(bytes: Uint8Array): Omit<FormPart, 'body'> {

@@ -52,17 +52,17 @@ export function parseQuery<S extends z.ZodType>(c: AppContext, schema: S): z.out
     if ([name, ...values].some((text) => text.includes('\0')))
       throw new AppError('malformed_request', 'Query parameters must not contain NUL characters.')
   const names = schema instanceof z.ZodObject ? Object.keys(schema.shape) : []
-  const ignored = listIgnored(names)
+  const ignoredNames = listIgnored(names)
   const errors: FieldError[] = []
   for (const [name, values] of parameters) {
     if (errors.length >= maxErrors) break
-    if (!ignored.includes(name)) errors.push(...checkParameter(name, values, names).slice(0, maxErrors))
+    if (!ignoredNames.includes(name)) errors.push(...checkParameter(name, values, names).slice(0, maxErrors))
   }
   const result = schema.safeParse(joinValues(parameters))
-  const reported = new Set(errors.map(({ attr }) => attr))
+  const reportedNames = new Set(errors.map(({ attr }) => attr))
   for (const issue of result.error?.issues ?? []) {
     const name = issue.path.map(String).join('.') || null
-    if (!reported.has(name)) errors.push(parameterError(name, ...describeIssue(issue)))
+    if (!reportedNames.has(name)) errors.push(parameterError(name, ...describeIssue(issue)))
   }
   if (errors.some(({ code }) => code === 'invalid_page'))
     throw new AppError(

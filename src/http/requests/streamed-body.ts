@@ -67,8 +67,8 @@ function parseField(name: string, text: string): unknown {
   } catch {
     throw createFieldError(name, 'invalid_json', 'Must be JSON.')
   }
-  const repeated = findRepeatedField(text)
-  if (repeated.length > 0) throw invalid(fieldError([name, ...repeated], 'repeated', sendOnce))
+  const repeatedField = findRepeatedField(text)
+  if (repeatedField.length > 0) throw invalid(fieldError([name, ...repeatedField], 'repeated', sendOnce))
   return value
 }
 
@@ -117,22 +117,22 @@ async function readForm<Result extends Received>(
   sink: Sink<Result>,
 ): Promise<Omit<StreamedBody<Result>, 'digest'> & { identity: unknown }> {
   const texts: TextPart[] = []
-  let received: { file: Result; identity: unknown } | undefined
+  let receivedFile: { file: Result; identity: unknown } | undefined
   for await (const part of readParts(stream, boundary)) {
     const { name, fileName, type, body } = part
     if (name === 'file') {
-      if (received) throw createFieldError('file', 'repeated', 'Send one file.')
-      const description = { name: fileName ?? '', declared: parseDeclaredType(type) }
+      if (receivedFile) throw createFieldError('file', 'repeated', 'Send one file.')
+      const description = { name: fileName ?? '', declaredType: parseDeclaredType(type) }
       const file = await sink({ body, size: null, maxBytes, digest: null, ...description })
-      received = { file, identity: description }
+      receivedFile = { file, identity: description }
       continue
     }
     if (texts.length >= maxParts) throw createFieldError(name, 'repeated', `Send at most ${maxParts} fields.`)
     texts.push({ name, text: await readText(part), type })
   }
-  if (!received) throw invalid(fieldError(['file'], 'required', 'This field is required.'))
+  if (!receivedFile) throw invalid(fieldError(['file'], 'required', 'This field is required.'))
   const sortedTexts = texts.toSorted(compareNames).map(({ name, text }) => [name, text])
-  return { fields: parseFields(texts, form), file: received.file, identity: [received.identity, sortedTexts] }
+  return { fields: parseFields(texts, form), file: receivedFile.file, identity: [receivedFile.identity, sortedTexts] }
 }
 
 const createTypeError = ({ types, form }: StreamBody) =>
@@ -191,7 +191,7 @@ async function readRaw<Result extends Received>(
   const description = {
     name:
       readHeaderParameter(`;${(c.req.header('content-disposition') ?? '').replace(/^[^;]*;?/, '')}`, 'filename') ?? '',
-    declared: parseDeclaredType(c.req.header('content-type') ?? null),
+    declaredType: parseDeclaredType(c.req.header('content-type') ?? null),
   }
   const file = await sink({ ...incoming, ...description, digest: parseContentDigest(c.req.header('content-digest')) })
   return { fields: {}, file, identity: description }

@@ -84,9 +84,9 @@ function checkFields(object: Readonly<Record<string, unknown>>, place: BodyValue
   if (!shapes.length && !values.length) return { nestedValues, errors }
   for (const [name, value] of Object.entries(object)) {
     const path = [...place.path, name]
-    const accepted = [...shapes.flatMap((shape) => listFieldSchemas(shape, name)), ...values]
-    const returned = returnedShapes.flatMap((shape) => listFieldSchemas(shape, name))
-    if (accepted.length) nestedValues.push({ value, path, accepted, returned })
+    const acceptedSchemas = [...shapes.flatMap((shape) => listFieldSchemas(shape, name)), ...values]
+    const returnedSchemas = returnedShapes.flatMap((shape) => listFieldSchemas(shape, name))
+    if (acceptedSchemas.length) nestedValues.push({ value, path, accepted: acceptedSchemas, returned: returnedSchemas })
     else if (settable.has(name))
       errors.push(
         fieldError(
@@ -95,7 +95,8 @@ function checkFields(object: Readonly<Record<string, unknown>>, place: BodyValue
           'This field cannot be set when the resource is created. Set it afterwards with PATCH.',
         ),
       )
-    else if (!returned.length) errors.push(unknownFieldError(path, findNearestName(name, shapes.flatMap(Object.keys))))
+    else if (!returnedSchemas.length)
+      errors.push(unknownFieldError(path, findNearestName(name, shapes.flatMap(Object.keys))))
     if (errors.length >= maxErrors) break
   }
   return { nestedValues, errors }
@@ -108,9 +109,9 @@ export function findUnknownFields(
   options: { prefix?: readonly PropertyKey[]; ignored?: IgnoredFields } = {},
 ): FieldError[] {
   const { prefix = [], ignored = noIgnoredFields } = options
-  const returned = ignored.schema ? listAlternatives(ignored.schema) : []
+  const returnedShapes = ignored.schema ? listAlternatives(ignored.schema) : []
   const allErrors: FieldError[] = []
-  const places: BodyValue[] = [{ value, path: prefix, accepted: listAlternatives(schema), returned }]
+  const places: BodyValue[] = [{ value, path: prefix, accepted: listAlternatives(schema), returned: returnedShapes }]
   for (let index = 0; index < places.length && allErrors.length < maxErrors; index++) {
     const place = places[index] as BodyValue
     if (Array.isArray(place.value)) for (const item of listItems(place.value, place)) places.push(item)

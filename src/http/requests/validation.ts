@@ -28,8 +28,8 @@ const typeNames: Readonly<Record<string, string>> = {
 /** What JSON calls a value; null for an absent one. */
 const nameValue = (value: unknown): string | null => typeNames[Array.isArray(value) ? 'array' : typeof value] ?? null
 
-function describeType(expected: string, value: unknown): string {
-  const [name, actual] = [typeNames[expected] ?? expected, nameValue(value)]
+function describeType(expectedType: string, value: unknown): string {
+  const [name, actual] = [typeNames[expectedType] ?? expectedType, nameValue(value)]
   return actual === null || actual === name ? `Must be ${name}.` : `Must be ${name}, and this is ${actual}.`
 }
 
@@ -122,10 +122,10 @@ export function parseBody<S extends z.ZodType>(
   context?: BodyContext,
 ): z.output<S> {
   const strictResult = schema.safeParse(input)
-  const remaining =
+  const remainingErrors =
     strictResult.success || !context?.current ? null : dropUnchanged(strictResult.error, input, context.current)
-  const result = remaining ? schema.safeParse(remaining) : strictResult
-  const errors = listErrors(schema, result.error, remaining ?? input, context?.ignored)
+  const result = remainingErrors ? schema.safeParse(remainingErrors) : strictResult
+  const errors = listErrors(schema, result.error, remainingErrors ?? input, context?.ignored)
   if (errors.length > maxErrors)
     throw new AppError('validation_error', describeErrors(errors, maxErrors), { errors: errors.slice(0, maxErrors) })
   if (!result.success || errors.length) throw invalid(...errors)

@@ -37,7 +37,7 @@ export async function hideContacts(
     sql<{ last: string; count: number }>`select max(id) as last, count(*) as count from (select id from audit_log
       where organization_id = ${organizationId} and id > ${after} order by id limit ${entriesPerStep})`,
   ])
-  const hidden = entries.flatMap(({ id, changes }) => {
+  const hiddenChanges = entries.flatMap(({ id, changes }) => {
     const list = readJson(changes, isList) as AuditChange[]
     if (!list.some((change) => concernsPerson(change, contacts))) return []
     const visible = list.map((change) =>
@@ -45,9 +45,9 @@ export async function hideContacts(
     )
     return [[organizationId, id, JSON.stringify(visible)]]
   })
-  if (hidden.length > 0)
+  if (hiddenChanges.length > 0)
     await db.batch([
-      sql`update audit_log set changes = hidden.value ->> 2 from json_each(${JSON.stringify(hidden)}) as hidden
+      sql`update audit_log set changes = hidden.value ->> 2 from json_each(${JSON.stringify(hiddenChanges)}) as hidden
         where audit_log.organization_id = hidden.value ->> 0 and audit_log.id = hidden.value ->> 1`,
     ])
   return range?.count === entriesPerStep ? range.last : null

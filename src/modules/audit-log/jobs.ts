@@ -24,15 +24,18 @@ async function findOrganizations({ db }: Pick<SweepCtx, 'db'>, from: string, lim
 /** Deletes expired entries of these organisations. Returns false if there may be more. */
 async function deleteExpired({ db, now, config }: SweepCtx, organizations: readonly string[]): Promise<boolean> {
   for (let batch = 0; batch < batchesPerSweep; batch++) {
-    const expired = await db.all(sql<{ organization_id: string; id: string }>`select entry.organization_id, entry.id
+    const expiredEntries = await db.all(sql<{
+      organization_id: string
+      id: string
+    }>`select entry.organization_id, entry.id
       from json_each(${JSON.stringify(organizations)}) as organization
         cross join audit_log as entry on entry.organization_id = organization.value
           and entry.id < ${firstIdAt('audit_entry', now() - config.retentionMs.auditLog)}
       limit ${entriesPerBatch}`)
     const isExpired = sql`(organization_id, id) in (select value ->> 'organization_id', value ->> 'id'
-      from json_each(${JSON.stringify(expired)}))`
-    if (expired.length > 0) await db.batch([sql`delete from audit_log where ${isExpired}`])
-    if (expired.length < entriesPerBatch) return true
+      from json_each(${JSON.stringify(expiredEntries)}))`
+    if (expiredEntries.length > 0) await db.batch([sql`delete from audit_log where ${isExpired}`])
+    if (expiredEntries.length < entriesPerBatch) return true
   }
   return false
 }

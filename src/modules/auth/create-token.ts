@@ -35,10 +35,10 @@ async function findOwner(ctx: Ctx, memberId: string | undefined) {
   return { account_id, organization_id, minter_member_id }
 }
 
-function decideEnd(requested: number | null | undefined, grant: TokenGrant): number | null {
-  if (requested && requested <= grant.now)
+function decideEnd(requestedEnd: number | null | undefined, grant: TokenGrant): number | null {
+  if (requestedEnd && requestedEnd <= grant.now)
     throw invalid(fieldError(['expires_at'], 'in_past', 'Must be in the future.'))
-  const end = decideTokenEnd(requested, grant)
+  const end = decideTokenEnd(requestedEnd, grant)
   if (end.isAllowed) return end.at
   if (end.latest === null)
     throw permissionDenied(adminRoles, [
@@ -51,10 +51,10 @@ function decideEnd(requested: number | null | undefined, grant: TokenGrant): num
   throw invalid(fieldError(['expires_at'], 'too_late', `Must not be after ${toIso(end.latest)}.`))
 }
 
-function decideScopes({ caller }: Ctx, requested: CreateAccessTokenInput['scopes']): string {
-  if (requested?.some((scope) => !caller.scopes.includes(scope)))
+function decideScopes({ caller }: Ctx, requestedScopes: CreateAccessTokenInput['scopes']): string {
+  if (requestedScopes?.some((scope) => !caller.scopes.includes(scope)))
     throw invalid(fieldError(['scopes'], 'scope_not_held', 'You can give only scopes that your own token has.'))
-  return tokenScopes.filter((scope) => (requested ?? caller.scopes).includes(scope)).join(' ')
+  return tokenScopes.filter((scope) => (requestedScopes ?? caller.scopes).includes(scope)).join(' ')
 }
 
 export async function createAccessToken(

@@ -66,9 +66,10 @@ export function presentUserInfo(rows: UserInfoRows, ctx: Ctx): z.input<typeof Us
     })),
     editions: rows.editions.map(({ id, full_name, slug, organization_id }) => {
       const ownRole = roleIn(organization_id, id)
-      const inherited = caller.is_superuser ? 'admin' : roleIn(organization_id, null)
-      const role = inherited && ownRole ? pickStrongerRole(inherited, ownRole) : (inherited ?? ownRole ?? 'viewer')
-      const source = role === inherited ? 'organization' : 'edition'
+      const inheritedRole = caller.is_superuser ? 'admin' : roleIn(organization_id, null)
+      const role =
+        inheritedRole && ownRole ? pickStrongerRole(inheritedRole, ownRole) : (inheritedRole ?? ownRole ?? 'viewer')
+      const source = role === inheritedRole ? 'organization' : 'edition'
       return { id, full_name, slug, organization_id, role, source }
     }),
     editions_count: rows.editions_count,

@@ -107,7 +107,7 @@ export async function listCampaignRecipients(
   const isCancelled = campaign.status === 'cancelled'
   // Recipients whom a cancelled campaign did not reach stay pending in its object.
   const isImpossible = state !== undefined && (isCancelled ? state === 'pending' : state === 'cancelled')
-  const selected =
+  const selectedFields =
     campaign.run === 0 || isImpossible
       ? { rows: [], count: 0, maxOffset: maxIndexedOffset }
       : await ctx.senders.get(campaign.id).listRecipients({
@@ -118,7 +118,7 @@ export async function listCampaignRecipients(
           ordering,
           page,
         })
-  const recipients = buildPage<RecipientRow>(page, { ...selected, keyCount })
+  const recipients = buildPage<RecipientRow>(page, { ...selectedFields, keyCount })
   const visibleRows = await replaceContacts(ctx, campaign, recipients.rows)
   const rows = visibleRows.map((row) => ({ ...row, is_cancelled: isCancelled && row.state === 'pending' }))
   return { ...recipients, rows }

@@ -65,12 +65,12 @@ export async function loadReferences(ctx: Ctx, ids: ReferencedIds): Promise<Read
       .where(eq(organizations.id, ids.organization_id)),
   )
   if (!row) throw doesNotExist('organization_id')
-  const missing: FieldError[] = [
+  const missingFields: FieldError[] = [
     ...(row.edition === null ? doesNotExist('edition_id').errors : []),
     ...(row.segment_id === null ? doesNotExist('segment_id').errors : []),
     ...(ids.email_message_id !== null && row.message_id === null ? doesNotExist('email_message_id').errors : []),
   ]
-  if (missing.length) throw invalid(...missing)
+  if (missingFields.length) throw invalid(...missingFields)
   const { edition: _edition, ...references } = row
   // Nothing is missing, so no column of the edition or the segment is null.
   return references as ReadinessColumns

@@ -56,8 +56,8 @@ const cachedSizes = new WeakMap<TranslatedDict, { key: string; sizes: SmsSizes }
 /** Measures the texts of a campaign as they are sent, with the name and the address of a sample customer. */
 export function measureCampaign(ctx: Ctx, row: CampaignRow): SmsSizes {
   const key = JSON.stringify([getCommunicationType(row), row.name, row.edition_name, row.organization_name])
-  const cached = cachedSizes.get(row.sms_body)
-  if (cached?.key === key) return cached.sizes
+  const cachedSize = cachedSizes.get(row.sms_body)
+  if (cachedSize?.key === key) return cachedSize.sizes
   const sizes = measureTexts(row.sms_body, buildFrame(ctx, row))
   cachedSizes.set(row.sms_body, { key, sizes })
   return sizes

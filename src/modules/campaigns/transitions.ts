@@ -53,14 +53,14 @@ export async function scheduleCampaign(
     error_message: '',
     modified_at: now,
   }
-  const scheduled = await commit(ctx, { ...campaign, ...changes, warnings, version: campaign.version + 1 }, [
+  const scheduledCampaign = await commit(ctx, { ...campaign, ...changes, warnings, version: campaign.version + 1 }, [
     ...openEditions(campaign.edition_id),
     ...guardSegment(ctx, campaign),
     ...guardMessage(campaign),
     ...updateVersion(campaigns, campaign, changes),
   ])
   ctx.afterCommit(() => ctx.senders.get(campaign.id).wake(campaign.id, scheduled_at))
-  return scheduled
+  return scheduledCampaign
 }
 
 interface RunStart {
@@ -87,14 +87,14 @@ async function startRun<Row extends CampaignRow>(
     heartbeat_at: now,
     modified_at: now,
   }
-  const started = await commit(ctx, { ...campaign, ...changes, version: campaign.version + 1 }, [
+  const startedCampaign = await commit(ctx, { ...campaign, ...changes, version: campaign.version + 1 }, [
     ...openEditions(campaign.edition_id),
     ...guardSegment(ctx, campaign),
     ...updateVersion(campaigns, campaign, changes),
     ...statements,
   ])
   ctx.afterCommit(() => ctx.senders.get(campaign.id).wake(campaign.id))
-  return started
+  return startedCampaign
 }
 
 /** Stores the content with the start, so that what is sent is what the message says when the operation answers. */

@@ -40,20 +40,24 @@ export async function updateCampaign(
   const changes = buildChanges(campaign, input)
   if (isEmpty(pickChanges<CampaignRow>(campaign, changes)))
     return commit(ctx, campaign, openEditions(campaign.edition_id))
-  const updated = { ...campaign, ...changes, modified_at: ctx.now(), version: campaign.version + 1 }
+  const updatedCampaign = { ...campaign, ...changes, modified_at: ctx.now(), version: campaign.version + 1 }
   const hasNewReferences =
-    updated.segment_id !== campaign.segment_id || updated.email_message_id !== campaign.email_message_id
-  if (hasNewReferences) Object.assign(updated, await loadReferences(ctx, updated))
-  checkSegmentRole(ctx, updated)
+    updatedCampaign.segment_id !== campaign.segment_id || updatedCampaign.email_message_id !== campaign.email_message_id
+  if (hasNewReferences) Object.assign(updatedCampaign, await loadReferences(ctx, updatedCampaign))
+  checkSegmentRole(ctx, updatedCampaign)
   // What was accepted belongs to the texts of one message.
-  const earlier = updated.email_message_id === campaign.email_message_id ? campaign.accepted_translations : []
-  const approval = campaign.status === 'scheduled' ? await approve(ctx, updated, input.accept, earlier) : null
+  const earlier = updatedCampaign.email_message_id === campaign.email_message_id ? campaign.accepted_translations : []
+  const approval = campaign.status === 'scheduled' ? await approve(ctx, updatedCampaign, input.accept, earlier) : null
   const accepted_translations = approval?.accepted_translations ?? campaign.accepted_translations
-  return commit(ctx, { ...updated, accepted_translations }, [
+  return commit(ctx, { ...updatedCampaign, accepted_translations }, [
     ...openEditions(campaign.edition_id),
     ...guardSegment(ctx, campaign),
-    ...(updated.segment_id === campaign.segment_id ? [] : guardSegment(ctx, updated)),
-    ...(campaign.status === 'scheduled' ? guardMessage(updated) : []),
-    ...updateVersion(campaigns, campaign, { ...changes, accepted_translations, modified_at: updated.modified_at }),
+    ...(updatedCampaign.segment_id === campaign.segment_id ? [] : guardSegment(ctx, updatedCampaign)),
+    ...(campaign.status === 'scheduled' ? guardMessage(updatedCampaign) : []),
+    ...updateVersion(campaigns, campaign, {
+      ...changes,
+      accepted_translations,
+      modified_at: updatedCampaign.modified_at,
+    }),
   ])
 }

@@ -39,9 +39,9 @@ export const decidePersonAnswer = (
 function liftSuppression(
   person: LinkedPerson,
   answers: readonly PersonAnswer[],
-  decided: readonly DecidedAnswer[],
+  decisions: readonly DecidedAnswer[],
 ): Statement[] {
-  const isResubscribed = decided.some(({ records, definition }) => {
+  const isResubscribed = decisions.some(({ records, definition }) => {
     const consent = answers.find((answer) => answer.definition.id === definition.id)?.definition
     const isMarketing = consent?.type === 'marketing' && consent.channels.includes(person.channel)
     return isMarketing && records.at(-1)?.status === 'given'
@@ -54,12 +54,12 @@ const buildReturns = (
   job: JobCtx,
   person: LinkedPerson,
   answers: readonly PersonAnswer[],
-  decided: readonly DecidedAnswer[],
+  decisions: readonly DecidedAnswer[],
 ): Promise<Statement[]> =>
   buildReturnStatements(
     job,
     person.organization_id,
-    decided.flatMap(({ records, definition: { id } }) => {
+    decisions.flatMap(({ records, definition: { id } }) => {
       const answer = answers.find(({ definition }) => definition.id === id)
       const record = records.at(-1)
       const isAsked = record?.status === 'given' && answer?.address !== person.address
@@ -71,10 +71,10 @@ const buildReturns = (
 function buildAuditEntries(
   job: JobCtx,
   person: LinkedPerson,
-  decided: readonly DecidedAnswer[],
+  decisions: readonly DecidedAnswer[],
   visit: Visit,
 ): Statement[] {
-  return decided.map(({ definition, before, records }) =>
+  return decisions.map(({ definition, before, records }) =>
     recordAudit(
       {
         caller: { id: person.id, credential: { id: null } },
@@ -98,9 +98,9 @@ function buildAuditEntries(
 }
 
 /** Builds guards that abort the commit when the person was erased or an edition archived meanwhile. */
-const buildGuards = (person: LinkedPerson, decided: readonly DecidedAnswer[]): Statement[] => [
+const buildGuards = (person: LinkedPerson, decisions: readonly DecidedAnswer[]): Statement[] => [
   abortUnless(sql`exists (select 1 from users where id = ${person.id} and erased_at is null)`),
-  ...decided.flatMap(({ definition, records }) =>
+  ...decisions.flatMap(({ definition, records }) =>
     definition.edition_id !== null && records.at(-1)?.status === 'given'
       ? [abortUnless(sql`exists (select 1 from editions where id = ${definition.edition_id} and is_archived = 0)`)]
       : [],
@@ -112,15 +112,15 @@ export async function commitAnswers(
   job: JobCtx,
   { person, visit }: { person: LinkedPerson; visit: Visit },
   answers: readonly PersonAnswer[],
-  decided: readonly DecidedAnswer[],
+  decisions: readonly DecidedAnswer[],
 ): Promise<void> {
   const statements = [
-    ...buildGuards(person, decided),
-    ...buildAnswerStatements(decided),
-    ...liftSuppression(person, answers, decided),
-    ...(await buildReturns(job, person, answers, decided)),
-    ...buildAuditEntries(job, person, decided, visit),
+    ...buildGuards(person, decisions),
+    ...buildAnswerStatements(decisions),
+    ...liftSuppression(person, answers, decisions),
+    ...(await buildReturns(job, person, answers, decisions)),
+    ...buildAuditEntries(job, person, decisions, visit),
     ...recordLastSeen([{ user_id: person.id, at: job.now() }]),
   ]
-  await commitAnnounced(job, statements, decided.flatMap(buildAnswerAnnouncements), answerRaces)
+  await commitAnnounced(job, statements, decisions.flatMap(buildAnswerAnnouncements), answerRaces)
 }

@@ -55,8 +55,8 @@ const formatShownValue = ({ id, wording_version, status }: PageConsent): string 
   `${id} ${wording_version} ${status === 'given' ? 1 : 0}`
 
 export function parseShownValue(value: string): { id: string; wording_version: number; wasGiven: boolean } | null {
-  const [, id = '', version, given] = /^(\w{1,40}) (\d{1,9}) ([01])$/.exec(value) ?? []
-  return version === undefined ? null : { id, wording_version: Number(version), wasGiven: given === '1' }
+  const [, id = '', version, givenMark] = /^(\w{1,40}) (\d{1,9}) ([01])$/.exec(value) ?? []
+  return version === undefined ? null : { id, wording_version: Number(version), wasGiven: givenMark === '1' }
 }
 
 function describeStatus({ status, since, until, email_waits }: PageConsent, language: Language): string {
@@ -105,7 +105,7 @@ function renderConsent(consent: PageConsent, index: number, language: Language) 
       <p class="soft"><small>${words.notChangeable}</small></p>
       ${renderWording(consent, language)}
     </section>`
-  const checked = consent.status === 'given' ? html` checked` : ''
+  const checkedAttribute = consent.status === 'given' ? html` checked` : ''
   return html`<section class="card">
     <label class="choice"
       ><input
@@ -113,7 +113,7 @@ function renderConsent(consent: PageConsent, index: number, language: Language) 
         name="given"
         value="${consent.id}"
         aria-describedby="${buildConsentId(index)}-state"
-        ${checked}
+        ${checkedAttribute}
       /><strong lang="${consentLanguage}">${consent.title}</strong></label
     >
     <input type="hidden" name="shown" value="${formatShownValue(consent)}" />

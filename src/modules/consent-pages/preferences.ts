@@ -49,8 +49,8 @@ function parseChoices({ shownValues, givenIds }: SentForm, consents: readonly Pa
   )
   const fields = new Map(shownValues.flatMap((value) => parseShownValue(value) ?? []).map((field) => [field.id, field]))
   if (fields.size !== shownValues.length || givenIds.some((id) => !fields.has(id))) return null
-  const changed = [...fields.values()].filter(({ id, wasGiven }) => wasGiven !== givenIds.includes(id))
-  const choices = changed.map(({ id, wording_version }): Choice | null => {
+  const changedFields = [...fields.values()].filter(({ id, wasGiven }) => wasGiven !== givenIds.includes(id))
+  const choices = changedFields.map(({ id, wording_version }): Choice | null => {
     const consent = changeable.get(id)
     const isWanted = givenIds.includes(id)
     const hasSameWording = consent?.wording_version === wording_version
@@ -72,7 +72,7 @@ async function trySave(job: JobCtx, { person, language, form, visit }: Preferenc
   const consents = listPageConsents(answers, language, now)
   const choices = parseChoices(form, consents)
   if (!choices) return 'stale'
-  const decided: DecidedAnswer[] = []
+  const decisions: DecidedAnswer[] = []
   for (const { id, isWanted } of choices) {
     const answer = answers.find(({ definition }) => definition.id === id)
     const consent = consents.find((candidate) => candidate.id === id)
@@ -89,10 +89,10 @@ async function trySave(job: JobCtx, { person, language, form, visit }: Preferenc
       evidence: visit.evidence,
     })
     if (outcome.decision.kind === 'refused') return 'stale'
-    if (outcome.decision.kind === 'changed') decided.push(outcome)
+    if (outcome.decision.kind === 'changed') decisions.push(outcome)
   }
-  if (decided.length === 0) return 'unchanged'
-  await commitAnswers(job, { person, visit }, answers, decided)
+  if (decisions.length === 0) return 'unchanged'
+  await commitAnswers(job, { person, visit }, answers, decisions)
   return 'saved'
 }
 

@@ -18,7 +18,7 @@ import { type ListRequest, ListPage, IdFilter, listQuery } from '../../http/requ
 import { operation } from '../../http/operations/operation.ts'
 import { emailStateFields } from '../transactional-emails/index.ts'
 
-const hidden = 'Also null when you only have a role in an edition and the answer was given in another edition.'
+const hiddenNote = 'Also null when you only have a role in an edition and the answer was given in another edition.'
 const Hash = z.string().openapi({ description: 'A SHA-256 in hexadecimal.' })
 
 const Evidence = z.record(z.string(), z.unknown()).openapi({ example: { form: 'checkout-3', box: 'newsletter' } })
@@ -35,23 +35,25 @@ export const ConsentRecord = z
     language: z
       .string()
       .nullable()
-      .openapi({ description: `The language in which the person was asked. ${hidden}`, example: 'da' }),
+      .openapi({ description: `The language in which the person was asked. ${hiddenNote}`, example: 'da' }),
     method: z.enum(answerMethods),
     source: z
       .string()
       .nullable()
-      .openapi({ description: `Where the person answered. ${hidden}`, example: 'checkout' }),
+      .openapi({ description: `Where the person answered. ${hiddenNote}`, example: 'checkout' }),
     edition_id: Id('edt')
       .nullable()
-      .openapi({ description: `The edition in which the person answered. Null when there was none. ${hidden}` }),
+      .openapi({ description: `The edition in which the person answered. Null when there was none. ${hiddenNote}` }),
     order_id: Id('ord')
       .nullable()
-      .openapi({ description: `The order with which the person answered. Null when there was none. ${hidden}` }),
+      .openapi({ description: `The order with which the person answered. Null when there was none. ${hiddenNote}` }),
     import_id: Id('imp')
       .nullable()
-      .openapi({ description: `The data import that recorded the answer. Null when it was not imported. ${hidden}` }),
+      .openapi({
+        description: `The data import that recorded the answer. Null when it was not imported. ${hiddenNote}`,
+      }),
     evidence: orNull(Evidence).openapi({
-      description: `What proves the answer. Null when nothing was recorded. ${hidden}`,
+      description: `What proves the answer. Null when nothing was recorded. ${hiddenNote}`,
     }),
     occurred_at: Timestamp,
     expires_at: Timestamp.nullable().openapi({
@@ -104,7 +106,7 @@ export const UserConsent = z
       .openapi({ description: 'The actions that would change the answer.' }),
     record: orNull(ConsentRecord).openapi({ description: 'The latest answer. Null before the first.' }),
     confirmation_email: orNull(ConfirmationEmail).openapi({
-      description: `The latest e-mail that asked the customer to confirm \`record\`. Null when none did. ${hidden}`,
+      description: `The latest e-mail that asked the customer to confirm \`record\`. Null when none did. ${hiddenNote}`,
     }),
   })
   .openapi('UserConsent')

@@ -57,7 +57,7 @@ const Choices = <const Names extends readonly [string, ...string[]]>(names: Name
   z
     .array(z.enum(names))
     .max(names.length)
-    .refine((chosen) => new Set(chosen).size === chosen.length, {
+    .refine((points) => new Set(points).size === points.length, {
       params: { code: 'repeated' },
       message: 'Each value may occur only once.',
     })

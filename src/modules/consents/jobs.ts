@@ -89,9 +89,14 @@ export async function sweepLapsed(job: JobCtx): Promise<number> {
       return { definition: { key }, user: { id: before.user_id, email }, before, records }
     }),
   )
-  const changed = answers.filter(({ before, records }) => records[0]?.status !== before.previous_status)
+  const changedAnswers = answers.filter(({ before, records }) => records[0]?.status !== before.previous_status)
   try {
-    await commitAnnounced(job, buildAnswerStatements(answers), changed.flatMap(buildAnswerAnnouncements), answerRaces)
+    await commitAnnounced(
+      job,
+      buildAnswerStatements(answers),
+      changedAnswers.flatMap(buildAnswerAnnouncements),
+      answerRaces,
+    )
   } catch (error) {
     // A request was answered, or another sweep closed it. The next sweep tries again.
     if (!(error instanceof LostRace)) throw error

@@ -29,13 +29,13 @@ async function buildVersionChanges(row: ConsentRow, changes: Partial<DefinitionR
 export async function updateConsent(ctx: Ctx, row: ConsentRow, input: UpdateConsentInput): Promise<ConsentRow> {
   const faults = input.text === undefined ? [] : findTextFaults(input.text, row.default_language)
   if (faults.length) throw invalid(...faults)
-  const requested = pickChanges<DefinitionRow>(row, buildRequestedColumns(input, row.key))
-  if (isEmpty(requested)) return commit(ctx, row, openEditions(row.edition_id))
-  const changes = { ...requested, ...(await buildVersionChanges(row, requested)), modified_at: ctx.now() }
-  const updated = { ...row, ...changes, version: row.version + 1 }
-  return commit(ctx, updated, [
+  const requestedChanges = pickChanges<DefinitionRow>(row, buildRequestedColumns(input, row.key))
+  if (isEmpty(requestedChanges)) return commit(ctx, row, openEditions(row.edition_id))
+  const changes = { ...requestedChanges, ...(await buildVersionChanges(row, requestedChanges)), modified_at: ctx.now() }
+  const updatedRow = { ...row, ...changes, version: row.version + 1 }
+  return commit(ctx, updatedRow, [
     ...openEditions(row.edition_id),
     ...updateVersion(consents, row, changes),
-    ...('wording_version' in changes ? [insert(consentVersions, buildVersionRow(updated))] : []),
+    ...('wording_version' in changes ? [insert(consentVersions, buildVersionRow(updatedRow))] : []),
   ])
 }

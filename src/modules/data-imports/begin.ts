@@ -59,8 +59,8 @@ export async function commitImport(
   changes: ImportChanges,
   statements: readonly Statement[] = [],
 ): Promise<LoadedImport> {
-  const changed = applyChanges(ctx, row, changes)
-  return commit(ctx, changed, buildStatements(ctx, row, { changed, changes, statements }))
+  const changedImport = applyChanges(ctx, row, changes)
+  return commit(ctx, changedImport, buildStatements(ctx, row, { changedImport, changes, statements }))
 }
 
 /** Like `commitImport`, for operations whose result is not the import. */
@@ -68,10 +68,10 @@ export async function commitResult<Result>(
   ctx: Ctx,
   row: LoadedImport,
   next: { changes: ImportChanges; statements: readonly Statement[] },
-  buildResult: (changed: LoadedImport) => Result | Promise<Result>,
+  buildResult: (changedImport: LoadedImport) => Result | Promise<Result>,
 ): Promise<Result> {
-  const changed = applyChanges(ctx, row, next.changes)
-  return commit(ctx, await buildResult(changed), buildStatements(ctx, row, { changed, ...next }))
+  const changedImport = applyChanges(ctx, row, next.changes)
+  return commit(ctx, await buildResult(changedImport), buildStatements(ctx, row, { changedImport, ...next }))
 }
 
 function applyChanges(ctx: Ctx, row: LoadedImport, changes: ImportChanges): LoadedImport {
@@ -82,18 +82,22 @@ function applyChanges(ctx: Ctx, row: LoadedImport, changes: ImportChanges): Load
 }
 
 interface ImportChange {
-  changed: LoadedImport
+  changedImport: LoadedImport
   changes: ImportChanges
   statements: readonly Statement[]
 }
 
-function buildStatements(ctx: Ctx, row: LoadedImport, { changed, changes, statements }: ImportChange): Statement[] {
+function buildStatements(
+  ctx: Ctx,
+  row: LoadedImport,
+  { changedImport, changes, statements }: ImportChange,
+): Statement[] {
   const { epoch, phase } = changes
-  const [change, ...guards] = updateVersion(dataImports, row, { ...changes, modified_at: changed.modified_at })
-  const hasWork = epoch !== undefined && changed.phase !== null
+  const [change, ...guards] = updateVersion(dataImports, row, { ...changes, modified_at: changedImport.modified_at })
+  const hasWork = epoch !== undefined && changedImport.phase !== null
   return [
     ...openEditions(row.edition_id),
-    hasWork ? enqueueAfter(ctx, changed, change) : change,
+    hasWork ? enqueueAfter(ctx, changedImport, change) : change,
     ...guards,
     ...(typeof phase === 'string' ? [guardLimit(row.organization_id)] : []),
     ...statements,

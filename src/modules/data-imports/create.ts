@@ -126,8 +126,8 @@ export async function createDataImport(ctx: Ctx, input: CreateDataImportInput): 
     created_at: now,
     modified_at: now,
   }
-  const created = { ...tenant, ...row, ...getFileColumns(file) }
-  return commit(ctx, created, [
+  const newImport = { ...tenant, ...row, ...getFileColumns(file) }
+  return commit(ctx, newImport, [
     ...openEditions(edition_id),
     ...(file ? buildWorkStatements(ctx, row, insert(dataImports, row)) : [insert(dataImports, row)]),
   ])

@@ -15,10 +15,10 @@ import { presentOrganizationSummary } from '../organizations/index.ts'
 import type { DataImport, FormatWarning } from './import-contract.ts'
 import { type ImportDetailRow, mayReadFile } from './queries.ts'
 
-const ended: ReadonlySet<DataImportStatus> = new Set(endedStatuses)
+const endedStatusSet: ReadonlySet<DataImportStatus> = new Set(endedStatuses)
 
 const hasReport = (row: ImportDetailRow): boolean =>
-  ended.has(row.status) &&
+  endedStatusSet.has(row.status) &&
   row.file_id !== null &&
   row.files_deleted_at === null &&
   row.invalid_rows + row.failed_orders > 0
@@ -55,8 +55,8 @@ function listSheetWarnings({
 }: Extract<StoredFormat, { kind: 'xlsx' }>): FormatWarning[] {
   const warnings: FormatWarning[] = []
   if (hiddenRows > 0) {
-    const hidden = `${countRows(hiddenRows, 'is', 'are')} hidden in the sheet, by hand or by a filter, and read like the others.`
-    const message = `${hidden} Delete them from the sheet if they are not to be imported.`
+    const hiddenText = `${countRows(hiddenRows, 'is', 'are')} hidden in the sheet, by hand or by a filter, and read like the others.`
+    const message = `${hiddenText} Delete them from the sheet if they are not to be imported.`
     warnings.push({ code: 'hidden_rows', message })
   }
   if (filledRows > 0) {

@@ -108,8 +108,8 @@ const renderItem = (row: CapturedItem): MailboxMarkup =>
     </a>
   </li>`
 
-const renderOption = (value: string, label: string, chosen: string | null): MailboxMarkup =>
-  value === (chosen ?? '')
+const renderOption = (value: string, label: string, chosenValue: string | null): MailboxMarkup =>
+  value === (chosenValue ?? '')
     ? html`<option value="${value}" selected>${label}</option>`
     : html`<option value="${value}">${label}</option>`
 

@@ -65,8 +65,8 @@ export async function checkReferences(
     return id && id !== edition[field] ? [{ field, statement: queries[field](ctx, edition, id) }] : []
   })
   const rows = lookUps.length ? await ctx.db.batch(lookUps.map(({ statement }) => statement)) : []
-  const missing = lookUps.filter((_, index) => !rows[index]?.length)
-  if (missing.length) throw invalid(...missing.flatMap(({ field }) => doesNotExist(field).errors))
+  const missingReferences = lookUps.filter((_, index) => !rows[index]?.length)
+  if (missingReferences.length) throw invalid(...missingReferences.flatMap(({ field }) => doesNotExist(field).errors))
   const image = rows[lookUps.findIndex(({ field }) => field === 'meta_image_id')]?.[0]
   if (image?.image_key !== undefined) return image.image_key
   return input.meta_image_id === null ? null : edition.image_key

@@ -19,7 +19,7 @@ type EditionChanges = Partial<EditionRow>
 /** The columns that change. A field that the body leaves out is undefined. */
 function listChanges(row: EditionDetailRow, input: UpdateEditionInput, now: number): EditionChanges {
   const { start_date, end_date, is_draft, is_archived, ...others } = input
-  const requested: EditionChanges = {
+  const requestedChanges: EditionChanges = {
     ...others,
     start_at: start_date,
     end_at: end_date,
@@ -27,7 +27,7 @@ function listChanges(row: EditionDetailRow, input: UpdateEditionInput, now: numb
     published_at: is_draft === undefined ? undefined : decidePublishedAt(row, is_draft, now),
     is_archived,
   }
-  const changes = pickChanges<EditionRow>(row, requested)
+  const changes = pickChanges<EditionRow>(row, requestedChanges)
   if (isEmpty(changes)) return changes
   const { name = row.name } = changes
   const full_name = changes.name === undefined ? row.full_name : formatEditionName(row.event_name, name)

@@ -29,7 +29,7 @@ export const toDomainBlocks = (blocks: BlocksIn): Block[] =>
     if (block.type !== 'columns') return { ...block, id }
     const columns = block.data.columns.map((column) => ({
       ...column,
-      blocks: column.blocks.map((nested) => ({ ...nested, id: nested.id ?? '' })),
+      blocks: column.blocks.map((nestedBlock) => ({ ...nestedBlock, id: nestedBlock.id ?? '' })),
     }))
     return { ...block, id, data: { ...block.data, columns } }
   })
@@ -40,7 +40,7 @@ function addMissingIds(ctx: Ctx, blocks: readonly Block[]): Block[] {
     if (block.type !== 'columns') return { ...block, id }
     const columns = block.data.columns.map((column) => ({
       ...column,
-      blocks: column.blocks.map((nested) => ({ ...nested, id: nested.id || ctx.newId('email_block') })),
+      blocks: column.blocks.map((nestedBlock) => ({ ...nestedBlock, id: nestedBlock.id || ctx.newId('email_block') })),
     }))
     return { ...block, id, data: { ...block.data, columns } }
   })

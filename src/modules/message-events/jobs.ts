@@ -28,8 +28,8 @@ export async function applyEvents(job: JobCtx, messages: readonly CampaignEvents
 
 async function applyToCampaign(job: JobCtx, campaignId: string, events: readonly RecipientEvent[]): Promise<void> {
   const sender = job.senders.get(campaignId)
-  const affected = await sender.applyEvents(events)
-  if (affected.length) await suppressRecipients(job, campaignId, affected)
+  const affectedRecipients = await sender.applyEvents(events)
+  if (affectedRecipients.length) await suppressRecipients(job, campaignId, affectedRecipients)
   // Providers report unsubscriptions from their own lists. Unsubscriptions from our links have no `provider_id` and were
   // applied when the person clicked.
   for (const { n, provider_id } of events.filter(({ type }) => type === 'unsubscribed')) {

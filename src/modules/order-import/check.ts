@@ -45,15 +45,15 @@ export interface OrderCheck {
   amounts: ItemAmounts
 }
 
-function checkChange({ order, path }: OrderEntry, existing: OrderRow): FieldError[] {
-  const from = existing.status
+function checkChange({ order, path }: OrderEntry, existingOrder: OrderRow): FieldError[] {
+  const from = existingOrder.status
   const errors: FieldError[] = []
   if (order.status !== from && !orderLifecycle.allows(from, order.status)) {
     const detail = `The order is ${from} and cannot become ${order.status}.`
     errors.push(fieldError([...path, 'status'], 'invalid_transition', detail))
   }
-  if (order.currency !== existing.currency)
-    errors.push(fieldError([...path, 'currency'], 'currency_mismatch', `This order is in ${existing.currency}.`))
+  if (order.currency !== existingOrder.currency)
+    errors.push(fieldError([...path, 'currency'], 'currency_mismatch', `This order is in ${existingOrder.currency}.`))
   return errors
 }
 
@@ -81,18 +81,18 @@ function checkRefund(entry: OrderEntry, amounts: ItemAmounts, { payment }: Exist
   const { order, path } = entry
   const money = (minor: number) => formatMoney(minor, order.currency)
   const total = amounts.totals.total_minor
-  const reserved = payment?.reserved_minor ?? 0
+  const reservedMinor = payment?.reserved_minor ?? 0
   const refundedMinor = order.refunded_minor ?? 0
   const after = predictPayment(entry, amounts, payment)
   if (refundedMinor > (payment?.refunded_minor ?? 0) && !hasFailed(after.status)) {
     const errorPath = [...path, 'refunded_amount']
     if (order.status === 'pending')
       return [fieldError(errorPath, 'nothing_paid', 'A pending order has not been paid, so nothing can be refunded.')]
-    const maxMinor = after.amount_minor - reserved
+    const maxMinor = after.amount_minor - reservedMinor
     if (refundedMinor > maxMinor)
       return [fieldError(errorPath, 'refund_exceeds_amount', `The refunded amount must be at most ${money(maxMinor)}.`)]
   }
-  const refundedOrReserved = after.refunded_minor + reserved
+  const refundedOrReserved = after.refunded_minor + reservedMinor
   if (total >= refundedOrReserved) return []
   const detail = `${money(refundedOrReserved)} of this order are refunded or about to be, so its amount cannot be ${money(total)}.`
   return [fieldError([...path, 'items'], 'amount_below_refunds', detail)]
@@ -156,28 +156,35 @@ export function checkDate({ order, path }: OrderEntry, now: number): FieldError[
 function warnAboutCurrency(
   { currency }: ImportEdition,
   { order, path }: OrderEntry,
-  existing: ExistingOrder,
+  existingOrder: ExistingOrder,
 ): FieldError[] {
-  if (path.length === 0 || existing.order || order.currency === currency) return []
+  if (path.length === 0 || existingOrder.order || order.currency === currency) return []
   const detail = `The order is in ${order.currency.toUpperCase()}, and the edition in ${currency.toUpperCase()}.`
   return [fieldError([...path, 'currency'], 'other_currency', detail)]
 }
 
-export function checkOrder(edition: ImportEdition, entry: OrderEntry, existing: ExistingOrder): OrderCheck {
+export function checkOrder(edition: ImportEdition, entry: OrderEntry, existingOrder: ExistingOrder): OrderCheck {
   const { order } = entry
   const vatRate = edition.tax_type === 'vat' ? edition.default_price_tax_rate : 0
-  const refunded = Math.max(order.refunded_minor ?? 0, existing.payment ? sumRefundedAndReserved(existing.payment) : 0)
-  const amounts = pickCountedItems(order, vatRate, refunded)
+  const refundedMinor = Math.max(
+    order.refunded_minor ?? 0,
+    existingOrder.payment ? sumRefundedAndReserved(existingOrder.payment) : 0,
+  )
+  const amounts = pickCountedItems(order, vatRate, refundedMinor)
   const addUpTo = (amount_minor: number) =>
-    pickCountedItems({ ...order, amount_minor }, vatRate, refunded).totals.total_minor === amount_minor
+    pickCountedItems({ ...order, amount_minor }, vatRate, refundedMinor).totals.total_minor === amount_minor
   const amountErrors = checkAmounts(entry, amounts)
   const errors = [
-    ...(existing.order ? checkChange(entry, existing.order) : []),
-    ...(amountErrors.length ? amountErrors : checkRefund(entry, amounts, existing)),
+    ...(existingOrder.order ? checkChange(entry, existingOrder.order) : []),
+    ...(amountErrors.length ? amountErrors : checkRefund(entry, amounts, existingOrder)),
   ]
   if (errors.length) return { errors, amounts, warnings: [] }
   const mismatches = compareTotals(entry, amounts.totals.total_minor, addUpTo)
-  const warnings = [...mismatches, ...warnAboutCurrency(edition, entry, existing), ...listWarnings(entry, existing)]
+  const warnings = [
+    ...mismatches,
+    ...warnAboutCurrency(edition, entry, existingOrder),
+    ...listWarnings(entry, existingOrder),
+  ]
   return { errors, amounts, warnings }
 }
 
@@ -185,14 +192,14 @@ export function checkOrder(edition: ImportEdition, entry: OrderEntry, existing: 
 type StoredNames = Pick<ImportState, 'usersByEmail' | 'usersByPhone' | 'products'>
 
 /** True if the order comes with the address that it was last imported with, and so keeps its customer. */
-export const hasImportedAddress = (order: ExternalOrder, existing: OrderRow): boolean =>
-  existing.imported_address !== null && existing.imported_address === getCustomerAddress(order)
+export const hasImportedAddress = (order: ExternalOrder, existingOrder: OrderRow): boolean =>
+  existingOrder.imported_address !== null && existingOrder.imported_address === getCustomerAddress(order)
 
-function hasOtherCustomer(order: ExternalOrder, existing: OrderRow, names: StoredNames): boolean {
-  if (hasImportedAddress(order, existing)) return false
+function hasOtherCustomer(order: ExternalOrder, existingOrder: OrderRow, names: StoredNames): boolean {
+  if (hasImportedAddress(order, existingOrder)) return false
   const { email, phone_number } = order.customer
   const user = email === null ? names.usersByPhone.get(phone_number ?? '') : names.usersByEmail.get(email)
-  return user?.id !== existing.user_id
+  return user?.id !== existingOrder.user_id
 }
 
 /** Formats how often each product is sold at each price, so that two orders can be compared. */
@@ -205,19 +212,19 @@ function formatUnits(items: readonly { product_id: string; price_minor?: number;
   return JSON.stringify([...units].toSorted())
 }
 
-function hasOtherItems({ items }: ItemAmounts, existing: OrderRow, { products }: StoredNames): boolean {
+function hasOtherItems({ items }: ItemAmounts, existingOrder: OrderRow, { products }: StoredNames): boolean {
   const orderItems = items.map((item) => ({
     ...item,
     product_id: products.get(fold(item.product))?.id ?? item.product,
   }))
-  return formatUnits(orderItems) !== formatUnits(existing.cart.items ?? [])
+  return formatUnits(orderItems) !== formatUnits(existingOrder.cart.items ?? [])
 }
 
 /** Warns that an order with the same id may be another order, for example of another system. */
 export function compareWithStored(
   edition: ImportEdition,
   entry: OrderEntry,
-  existing: OrderRow,
+  existingOrder: OrderRow,
   names: StoredNames,
 ): { customer: FieldError[]; items: FieldError[] } {
   const { order, path } = entry
@@ -226,12 +233,14 @@ export function compareWithStored(
     fieldError(
       [...path, field],
       code,
-      `The order ${existing.id} with this id has ${what}. If this is another order, name another source.`,
+      `The order ${existingOrder.id} with this id has ${what}. If this is another order, name another source.`,
     ),
   ]
   return {
-    customer: hasOtherCustomer(order, existing, names) ? warn('customer', 'other_customer', 'another customer') : [],
-    items: hasOtherItems(amounts, existing, names) ? warn('items', 'other_items', 'other items or prices') : [],
+    customer: hasOtherCustomer(order, existingOrder, names)
+      ? warn('customer', 'other_customer', 'another customer')
+      : [],
+    items: hasOtherItems(amounts, existingOrder, names) ? warn('items', 'other_items', 'other items or prices') : [],
   }
 }
 

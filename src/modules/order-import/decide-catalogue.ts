@@ -16,13 +16,13 @@ class CatalogueRows<Row> {
   readonly #rows: Map<string, Row>
   readonly newRows: Row[] = []
 
-  constructor(existing: ReadonlyMap<string, Row>) {
-    this.#rows = new Map(existing)
+  constructor(existingRows: ReadonlyMap<string, Row>) {
+    this.#rows = new Map(existingRows)
   }
 
   getOrCreate(key: string, create: () => Row): Row {
-    const existing = this.#rows.get(key)
-    if (existing) return existing
+    const existingRow = this.#rows.get(key)
+    if (existingRow) return existingRow
     const row = create()
     this.#rows.set(key, row)
     this.newRows.push(row)

@@ -60,30 +60,35 @@ export class PeopleResolver {
   }
 
   /** Finds the person by address or number, or creates them. Existing values are never overwritten. */
-  resolve(imported: ImportedPerson): string {
-    const existing = this.#find(imported)
+  resolve(importedPerson: ImportedPerson): string {
+    const existingUser = this.#find(importedPerson)
     return this.#name(
-      existing ? { ...existing, user: fillEmptyFields(existing.user, imported) } : this.#create(imported),
-      imported,
+      existingUser
+        ? { ...existingUser, user: fillEmptyFields(existingUser.user, importedPerson) }
+        : this.#create(importedPerson),
+      importedPerson,
     )
   }
 
   /** Resolves the customer of an order that comes again as it was imported. An address that was corrected stays so. */
-  resolveCustomer(id: string, imported: ImportedPerson): string {
+  resolveCustomer(id: string, importedPerson: ImportedPerson): string {
     const person = this.#people.get(id)
     // A dry run has not stored the customers of earlier orders.
-    if (!person) return this.resolve(imported)
+    if (!person) return this.resolve(importedPerson)
     const { email, phone_number } = person.user
     const current = {
-      ...imported,
-      email: imported.email === email ? email : null,
-      phone_number: imported.email === null && imported.phone_number !== phone_number ? null : imported.phone_number,
+      ...importedPerson,
+      email: importedPerson.email === email ? email : null,
+      phone_number:
+        importedPerson.email === null && importedPerson.phone_number !== phone_number
+          ? null
+          : importedPerson.phone_number,
     }
     return this.#name({ ...person, user: fillEmptyFields(person.user, current) }, current)
   }
 
-  #name({ user, stored }: ResolvedPerson, imported: ImportedPerson): string {
-    const edition_values = this.#mergeValues(user.edition_values, imported)
+  #name({ user, stored }: ResolvedPerson, importedPerson: ImportedPerson): string {
+    const edition_values = this.#mergeValues(user.edition_values, importedPerson)
     this.#people.set(user.id, { stored, user: { ...user, edition_values } })
     if (user.email !== null) this.#byEmail.set(user.email, user.id)
     if (user.phone_number !== null) this.#byPhone.set(user.phone_number, user.id)
@@ -95,14 +100,14 @@ export class PeopleResolver {
    * Finds a stored person who has another name than the order says. `by_phone` is a person whom only a number
    * identifies, who may be somebody else in the same household or company.
    */
-  findOtherName(id: string, imported: ImportedPerson): { stored_name: string; by_phone: boolean } | null {
-    const stored = this.#people.get(id)?.stored
+  findOtherName(id: string, importedPerson: ImportedPerson): { stored_name: string; by_phone: boolean } | null {
+    const storedUser = this.#people.get(id)?.stored
     // The caller sees only this edition's values of a customer who also belongs to other editions.
-    const visibleValues = stored?.is_protected ? stored.edition_values : stored
+    const visibleValues = storedUser?.is_protected ? storedUser.edition_values : storedUser
     const stored_name = visibleValues ? formatFullName(visibleValues) : ''
-    const name = formatFullName(imported)
+    const name = formatFullName(importedPerson)
     if (stored_name === '' || name === '' || fold(stored_name) === fold(name)) return null
-    return { stored_name, by_phone: imported.email === null }
+    return { stored_name, by_phone: importedPerson.email === null }
   }
 
   /** A person is found by the phone number only if no e-mail address contradicts it. */
@@ -119,19 +124,19 @@ export class PeopleResolver {
     return isSamePerson ? byPhone : undefined
   }
 
-  #create(imported: ImportedPerson): ResolvedPerson {
+  #create(importedPerson: ImportedPerson): ResolvedPerson {
     const { edition, now, newId } = this.#context
-    const contact = pickContact(imported)
+    const contact = pickContact(importedPerson)
     const user: UserRow = {
       id: newId('user'),
       organization_id: edition.organization_id,
       ...contact,
       ...buildSearchColumns(contact),
-      locale: imported.locale ?? imported.language ?? edition.default_language,
-      msg_channel: imported.email === null ? 'sms' : 'email',
+      locale: importedPerson.locale ?? importedPerson.language ?? edition.default_language,
+      msg_channel: importedPerson.email === null ? 'sms' : 'email',
       is_verified: false,
       is_active: true,
-      metadata: imported.metadata,
+      metadata: importedPerson.metadata,
       last_seen_at: null,
       erased_at: null,
       version: 1,
@@ -144,15 +149,17 @@ export class PeopleResolver {
   }
 
   /** The last of several orders that have a value for a field wins. */
-  #mergeValues(before: EditionValues | null, imported: ImportedPerson): EditionValues {
-    const nameSource = imported.first_name + imported.last_name === '' ? (before ?? imported) : imported
+  #mergeValues(before: EditionValues | null, importedPerson: ImportedPerson): EditionValues {
+    const nameSource =
+      importedPerson.first_name + importedPerson.last_name === '' ? (before ?? importedPerson) : importedPerson
     return {
-      email: imported.email ?? before?.email ?? null,
-      phone_number: imported.phone_number ?? before?.phone_number ?? null,
+      email: importedPerson.email ?? before?.email ?? null,
+      phone_number: importedPerson.phone_number ?? before?.phone_number ?? null,
       first_name: nameSource.first_name,
       last_name: nameSource.last_name,
-      locale: imported.locale ?? before?.locale ?? imported.language ?? this.#context.edition.default_language,
-      metadata: { ...before?.metadata, ...imported.metadata },
+      locale:
+        importedPerson.locale ?? before?.locale ?? importedPerson.language ?? this.#context.edition.default_language,
+      metadata: { ...before?.metadata, ...importedPerson.metadata },
     }
   }
 
@@ -209,20 +216,20 @@ const isSame = (one: EditionValues, other: EditionValues): boolean =>
 
 const toUserRow = ({ is_protected: _, edition_values: __, ...row }: UserRow): NewRows['users'] => row
 
-function fillEmptyFields(user: UserRow, imported: ImportedPerson): UserRow {
+function fillEmptyFields(user: UserRow, importedPerson: ImportedPerson): UserRow {
   if (user.is_protected) return user
   const contact = {
-    email: user.email ?? imported.email,
-    phone_number: user.phone_number ?? imported.phone_number,
-    first_name: user.first_name || imported.first_name,
-    last_name: user.last_name || imported.last_name,
+    email: user.email ?? importedPerson.email,
+    phone_number: user.phone_number ?? importedPerson.phone_number,
+    first_name: user.first_name || importedPerson.first_name,
+    last_name: user.last_name || importedPerson.last_name,
   }
   return { ...user, ...contact, ...buildSearchColumns(contact) }
 }
 
-function buildUserWrites(stored: UserRow, user: UserRow, now: number): Write[] {
-  if (contactFields.every((name) => stored[name] === user[name])) return []
+function buildUserWrites(storedUser: UserRow, user: UserRow, now: number): Write[] {
+  if (contactFields.every((name) => storedUser[name] === user[name])) return []
   const contact = pickContact(user)
   const changes = { ...contact, ...buildSearchColumns(contact), modified_at: now }
-  return [{ write: 'user', user: stored, changes }]
+  return [{ write: 'user', user: storedUser, changes }]
 }

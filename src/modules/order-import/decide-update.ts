@@ -134,20 +134,20 @@ function groupStatusChanges({
 function decidePurchases(
   context: DecisionContext,
   resolvedOrder: ResolvedOrder,
-  existing: OrderToUpdate,
+  existingOrder: OrderToUpdate,
   followsPrices: boolean,
 ) {
-  const { order, payment } = existing
+  const { order, payment } = existingOrder
   const { user, items, countedItems, totals } = resolvedOrder
   // The former customer's purchases pass to the new one, so that the same import finds what it left.
-  const existingUnits = existing.purchases.map((row) => {
+  const existingUnits = existingOrder.purchases.map((row) => {
     const unit = toExistingUnit(row, payment)
     return row.user_id === order.user_id ? { ...unit, holder_id: user.id } : unit
   })
   const units = expandItems(items, countedItems, totals.discount_minor)
   const reconciliation = reconcilePurchases(existingUnits, units, { customerId: user.id, followsPrices })
   const unitsByPurchaseId = new Map(reconciliation.pairs.map(({ purchase, unit }) => [purchase.row.id, unit]))
-  const changedPurchases = existing.purchases.flatMap((purchase) => {
+  const changedPurchases = existingOrder.purchases.flatMap((purchase) => {
     const unit = unitsByPurchaseId.get(purchase.id)
     const details = decideDetails(purchase, unit, { order, customerId: user.id, followsPrices })
     const changes = pickChanges<PurchaseDetails>(purchase, details)
@@ -186,10 +186,10 @@ function decidePurchases(
 export function decideUpdate(
   context: DecisionContext,
   resolvedOrder: ResolvedOrder,
-  existing: OrderToUpdate,
+  existingOrder: OrderToUpdate,
 ): OrderDecision {
   const { order, user, totals } = resolvedOrder
-  const { order: row, payment } = existing
+  const { order: row, payment } = existingOrder
   const orderAmounts = { ...order, amount_minor: totals.total_minor }
   const paymentDecision = payment && decidePayment(payment, orderAmounts)
   const paymentStatus = paymentDecision?.payment.status ?? paymentStatusByOrderStatus[order.status]
@@ -202,7 +202,7 @@ export function decideUpdate(
     modified_at: context.now,
   }
   // Once money went back, the payment keeps its amount and each purchase keeps its part of it.
-  const purchases = decidePurchases(context, resolvedOrder, existing, paymentDecision?.follows ?? true)
+  const purchases = decidePurchases(context, resolvedOrder, existingOrder, paymentDecision?.follows ?? true)
   const paymentWrites =
     payment && paymentDecision ? buildPaymentWrites(context, resolvedOrder, payment, paymentDecision) : []
   const { modified_at: _, ...columns } = changes

@@ -217,17 +217,17 @@ function checkEntry(
   entry: OrderEntry,
 ): { refused: OrderOutcome } | { accepted: AcceptedOrder } {
   const { index, order } = entry
-  const existing = state.orders.get(order.external_id)
-  const base = { index, external_id: order.external_id, order_id: existing?.id ?? null, warnings: [] }
-  const isErased = isErasedOrderId(existing?.external_id ?? null)
-  const differences = existing && !isErased && compareWithStored(context.edition, entry, existing, state)
-  const duplicate = existing ? decideDuplicate(policy, entry, existing) : null
+  const existingOrder = state.orders.get(order.external_id)
+  const base = { index, external_id: order.external_id, order_id: existingOrder?.id ?? null, warnings: [] }
+  const isErased = isErasedOrderId(existingOrder?.external_id ?? null)
+  const differences = existingOrder && !isErased && compareWithStored(context.edition, entry, existingOrder, state)
+  const duplicate = existingOrder ? decideDuplicate(policy, entry, existingOrder) : null
   if (duplicate) {
     const warnings = differences ? [...differences.customer, ...differences.items] : []
     return { refused: { ...base, ...duplicate, warnings } }
   }
-  const payment = existing && state.payments.get(existing.id)
-  const check = checkOrder(context.edition, entry, { order: existing, payment })
+  const payment = existingOrder && state.payments.get(existingOrder.id)
+  const check = checkOrder(context.edition, entry, { order: existingOrder, payment })
   const lateDates = checkDate(entry, context.now)
   const isFromFile = entry.path.length === 0
   const errors = [...check.errors, ...(isFromFile ? [] : lateDates)]
@@ -238,7 +238,7 @@ function checkEntry(
     ...(differences ? differences.customer : []),
     ...products.list(entry),
   ]
-  return { accepted: { entry, existing, check: { ...check, warnings } } }
+  return { accepted: { entry, existing: existingOrder, check: { ...check, warnings } } }
 }
 
 /** Decides on a group of orders without reading or writing. No external id may be in the group twice. */
@@ -252,16 +252,16 @@ export function decideOrderGroup(
   const acceptedOrders: AcceptedOrder[] = []
   const checks = { context, policy, state, products: new ProductWarnings(context.edition, state) }
   for (const entry of group) {
-    const checked = checkEntry(checks, entry)
-    if ('refused' in checked) refusedOutcomes.push(checked.refused)
-    else acceptedOrders.push(checked.accepted)
+    const checkResult = checkEntry(checks, entry)
+    if ('refused' in checkResult) refusedOutcomes.push(checkResult.refused)
+    else acceptedOrders.push(checkResult.accepted)
   }
   const people = new PeopleResolver(context, state)
   const catalogue = new CatalogueResolver(context, state)
   // All orders are resolved before the first is decided, because later orders may fill in the people of earlier ones.
-  const resolutions = acceptedOrders.map((accepted) => ({
-    accepted,
-    getResolvedOrder: resolveOrder(accepted, people, catalogue),
+  const resolutions = acceptedOrders.map((acceptedOrder) => ({
+    accepted: acceptedOrder,
+    getResolvedOrder: resolveOrder(acceptedOrder, people, catalogue),
   }))
   const decisions = resolutions.map(({ accepted, getResolvedOrder }) =>
     decideOrder(context, state, accepted, getResolvedOrder()),
@@ -292,10 +292,10 @@ export function decideOrderGroup(
 function decideOrder(
   context: DecisionContext,
   state: ImportState,
-  accepted: AcceptedOrder,
+  acceptedOrder: AcceptedOrder,
   resolvedOrder: ResolvedOrder,
 ): AcceptedDecision {
-  const { existing } = accepted
+  const { existing } = acceptedOrder
   const decision = existing
     ? decideUpdate(context, resolvedOrder, {
         order: existing,
@@ -303,5 +303,5 @@ function decideOrder(
         payment: state.payments.get(existing.id),
       })
     : decideNewOrder(context, resolvedOrder)
-  return { ...decision, accepted, resolvedOrder }
+  return { ...decision, accepted: acceptedOrder, resolvedOrder }
 }

@@ -219,16 +219,16 @@ export async function planGroup(
   loadedState?: ImportState,
 ): Promise<GroupPlan> {
   const { edition, definitions, import_id, source, false_means_skipped } = run
-  const decided = decideGroup(ctx, run, group, loadedState ?? (await loadGroupState(ctx, run, group)))
-  const { decision, state } = decided
+  const decidedGroup = decideGroup(ctx, run, group, loadedState ?? (await loadGroupState(ctx, run, group)))
+  const { decision, state } = decidedGroup
   const { outcomes, writes, answers: importedAnswers } = decision
   const plan = { outcomes, decision, has_hashes: state.has_hashes }
   const answerImport = { edition, definitions, import_id, source, skipped: false_means_skipped }
   const { answers, given } = await decideImportedAnswers(ctx, answerImport, importedAnswers)
   const returns = run.receipt_message === null ? [] : await buildReturnStatements(ctx, edition.organization_id, given)
   if (writes.length === 0 && answers.length === 0) return { ...plan, statements: [] }
-  const suppressions = await buildSuppressionRestores(run, decided, group)
-  return { ...plan, statements: buildGroupStatements(ctx, run, decided, { suppressions, answers, returns }) }
+  const suppressions = await buildSuppressionRestores(run, decidedGroup, group)
+  return { ...plan, statements: buildGroupStatements(ctx, run, decidedGroup, { suppressions, answers, returns }) }
 }
 
 /** What a group's transaction says about the import. `confirm` is called after the commit. */

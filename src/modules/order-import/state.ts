@@ -161,14 +161,17 @@ function buildNameQueries(edition_id: string, group: readonly ExternalOrder[], {
       catalog.products,
       sql`select * from products where ${isInEdition} and ${hasName(names)}`,
     ),
-    locations: queryUnlessEmpty(listUnique(items.map((item) => item.location && fold(item.location))), (folded) =>
-      selectAllColumns(catalog.locations, sql`select * from locations where ${isInEdition} and ${hasName(folded)}`),
+    locations: queryUnlessEmpty(listUnique(items.map((item) => item.location && fold(item.location))), (foldedNames) =>
+      selectAllColumns(
+        catalog.locations,
+        sql`select * from locations where ${isInEdition} and ${hasName(foldedNames)}`,
+      ),
     ),
-    variants: queryUnlessEmpty(listUnique(items.map((item) => item.variant && fold(item.variant))), (folded) =>
-      selectAllColumns(catalog.variants, sql`select * from variants where ${isOfProducts} and ${hasName(folded)}`),
+    variants: queryUnlessEmpty(listUnique(items.map((item) => item.variant && fold(item.variant))), (foldedNames) =>
+      selectAllColumns(catalog.variants, sql`select * from variants where ${isOfProducts} and ${hasName(foldedNames)}`),
     ),
-    options: queryUnlessEmpty(listUnique(items.flatMap((item) => item.options.map(fold))), (folded) =>
-      selectAllColumns(catalog.options, sql`select * from options where ${isOfProducts} and ${hasName(folded)}`),
+    options: queryUnlessEmpty(listUnique(items.flatMap((item) => item.options.map(fold))), (foldedNames) =>
+      selectAllColumns(catalog.options, sql`select * from options where ${isOfProducts} and ${hasName(foldedNames)}`),
     ),
   }
 }

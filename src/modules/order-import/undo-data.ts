@@ -107,16 +107,16 @@ function listFormerDetails(writes: readonly Write[]): Map<string, Partial<Purcha
   )
 }
 
-export function recordUpdate(state: ImportState, existing: OrderRow, writes: readonly Write[]): UpdateUndo {
+export function recordUpdate(state: ImportState, existingOrder: OrderRow, writes: readonly Write[]): UpdateUndo {
   const change = writes.find((candidate) => candidate.write === 'order')
-  const { modified_at = existing.modified_at, ...changes } = change?.changes ?? {}
+  const { modified_at = existingOrder.modified_at, ...changes } = change?.changes ?? {}
   const versionIncreases = countVersionIncreases(writes)
   const formerDetails = listFormerDetails(writes)
   return {
     written_at: modified_at,
-    order: pick(existing, Object.keys(changes)),
+    order: pick(existingOrder, Object.keys(changes)),
     payment: recordPayment(writes),
-    purchases: (state.purchases.get(existing.id) ?? []).map(({ id, status, valid_until, version }) => {
+    purchases: (state.purchases.get(existingOrder.id) ?? []).map(({ id, status, valid_until, version }) => {
       const details = formerDetails.get(id)
       const increase = versionIncreases.get(id) ?? 0
       return {

@@ -8,8 +8,8 @@ import { formatFullName } from '../../domain/accounts/users.ts'
 import type { Event, Member, Organization } from './contract.ts'
 import type { EventRow, MemberRow, OrganizationRow } from './queries.ts'
 
-function presentPolicy(stored: OrganizationRow['refund_policy']): z.input<typeof Organization>['refund_policy'] {
-  const { four_eyes, manager_limit, auto_approve_below } = readPolicy(stored)
+function presentPolicy(storedPolicy: OrganizationRow['refund_policy']): z.input<typeof Organization>['refund_policy'] {
+  const { four_eyes, manager_limit, auto_approve_below } = readPolicy(storedPolicy)
   return {
     four_eyes,
     manager_limit: manager_limit === null ? null : toMajor(manager_limit),

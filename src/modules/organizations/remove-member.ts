@@ -10,8 +10,8 @@ export async function removeOrganizationMember(ctx: Ctx, member: MemberRow): Pro
   const otherAdmins = sql`(select count(*) from members where organization_id = ${organization_id}
     and edition_id is null and role = 'admin' and id <> ${id})`
   if (member.role === 'admin' && member.edition_id === null) {
-    const remaining = await ctx.db.first(sql<{ n: number }>`select ${otherAdmins} as n`)
-    if (!remaining?.n)
+    const remainingAdmins = await ctx.db.first(sql<{ n: number }>`select ${otherAdmins} as n`)
+    if (!remainingAdmins?.n)
       throw new AppError('last_admin', 'This is the last admin of the organisation. Add another admin first.')
   }
   return commit(ctx, null, [

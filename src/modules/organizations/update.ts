@@ -64,18 +64,18 @@ export async function updateOrganization(
   checkSlug(ctx, row, input.slug)
   const avatar_file_id = input.avatar_file_id === undefined ? row.avatar_file_id : input.avatar_file_id
   const avatar_key = await findAvatarKey(ctx, row, avatar_file_id)
-  const requested = pickChanges<OrganizationRow>(row, {
+  const requestedChanges = pickChanges<OrganizationRow>(row, {
     name: input.name ?? row.name,
     slug: input.slug ?? row.slug,
     refund_policy: changePolicy(row.refund_policy, input.refund_policy),
     avatar_file_id,
   })
-  if (isEmpty(requested)) return commit(ctx, row, [])
-  const { name } = requested
+  if (isEmpty(requestedChanges)) return commit(ctx, row, [])
+  const { name } = requestedChanges
   const names = name === undefined ? {} : { name_key: buildSortKey(name), search: buildSearchText(name) }
-  const changes = { ...requested, ...names, modified_at: ctx.now() }
+  const changes = { ...requestedChanges, ...names, modified_at: ctx.now() }
   const result = { ...row, ...changes, avatar_key, version: row.version + 1 }
-  const { avatar_file_id: newAvatarId } = requested
+  const { avatar_file_id: newAvatarId } = requestedChanges
   const guards = newAvatarId ? [requireShowable(ctx.caller, { organization_id: row.id }, newAvatarId)] : []
   return commit(ctx, result, [...guards, ...updateVersion(organizations, row, changes)], {
     'organizations.slug': createSlugError,

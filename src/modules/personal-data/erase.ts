@@ -12,8 +12,8 @@ import { findErasure, listAddresses } from './queries.ts'
  * import rows. A repeated request returns the existing erasure.
  */
 export async function eraseUser(ctx: Ctx, user: LoadedUser, input: EraseUserInput): Promise<ErasureRow> {
-  const existing = user.erased_at === null ? undefined : await findErasure(ctx, user.id)
-  if (existing) return commit(ctx, existing, [])
+  const existingErasure = user.erased_at === null ? undefined : await findErasure(ctx, user.id)
+  if (existingErasure) return commit(ctx, existingErasure, [])
   const now = ctx.now()
   const erasedColumns = {
     is_active: false,

@@ -12,8 +12,8 @@ interface ExportPage {
 }
 
 /** Chooses the language that the request asks for, else the customer's, else English. */
-export function chooseExportPage({ locale }: { locale: string }, requested: Language | undefined) {
-  const language = requested ?? parseLanguage(locale) ?? 'en'
+export function chooseExportPage({ locale }: { locale: string }, requestedLanguage: Language | undefined) {
+  const language = requestedLanguage ?? parseLanguage(locale) ?? 'en'
   return { language, tag: toBcp47(language), title: exportWords[language].title }
 }
 

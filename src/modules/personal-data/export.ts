@@ -21,9 +21,11 @@ const selectPage = ({ columns, from, where, key }: ExportSection, after: string)
     order by ${key} limit ${rowsPerPage}`
 
 function parseRow({ row_key: _, ...row }: KeyedRow, section: SectionName): ExportedRow {
-  const presented = presentExportedRow(row)
-  const { values } = presented
-  return section === 'import_rows' && isRecord(values) ? { ...presented, values: presentValues(values) } : presented
+  const presentedRow = presentExportedRow(row)
+  const { values } = presentedRow
+  return section === 'import_rows' && isRecord(values)
+    ? { ...presentedRow, values: presentValues(values) }
+    : presentedRow
 }
 
 async function* readRows(ctx: Ctx, section: ExportSection): AsyncGenerator<ExportedRow> {
@@ -56,8 +58,8 @@ async function* readRecipients(ctx: Ctx, user: LoadedUser): AsyncGenerator<Expor
     )
     for (const { campaign_id, row } of recipients) {
       if (!row) continue
-      const { n: _, person, ...stored } = row
-      yield presentExportedRow({ campaign_id, ...stored, person_json: person })
+      const { n: _, person, ...storedRow } = row
+      yield presentExportedRow({ campaign_id, ...storedRow, person_json: person })
     }
     const last = startedCampaigns.at(-1)
     if (!last) return

@@ -55,8 +55,8 @@ async function finishPass(job: JobCtx, erasure: ErasureRow): Promise<null> {
     return null
   }
   await mergeSearchIndexes(job.db)
-  const ended = { addresses: [], completed_at: job.now() }
-  await recordProgress(job, erasure, ended, { due_at: null, claimed_until: null })
+  const completion = { addresses: [], completed_at: job.now() }
+  await recordProgress(job, erasure, completion, { due_at: null, claimed_until: null })
   return null
 }
 

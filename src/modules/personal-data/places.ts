@@ -48,17 +48,17 @@ const erasedEditionContact = {
   locale: sql`(select default_language from editions where editions.id = edition_id)`,
 }
 
-const pending = transactionalEmailLifecycle.initial
+const pendingStatus = transactionalEmailLifecycle.initial
 
 /** Leaves a message alone while a consumer is sending it. The second pass runs after that claim has ended. */
 function eraseEmails({ user_id }: ErasureRow, now: number): Statement[] {
-  const isUnsent = sql`user_id = ${user_id} and status = ${pending} and ${isClaimable(now)}`
+  const isUnsent = sql`user_id = ${user_id} and status = ${pendingStatus} and ${isClaimable(now)}`
   const failure = { status: 'failed', due_at: null, claimed_until: null, error_code: 'erased' } as const
   return [
     update(transactionalEmails, { ...failure, modified_at: now }, isUnsent),
     sql`update transactional_emails set recipient = '', content = null, error_detail = '',
         refund = json_remove(refund, '$.rejection_reason')
-      where user_id = ${user_id} and (status <> ${pending} or claimed_until <= ${now - emailClaimMs})`,
+      where user_id = ${user_id} and (status <> ${pendingStatus} or claimed_until <= ${now - emailClaimMs})`,
   ]
 }
 

@@ -18,7 +18,7 @@ const filters: FilterTable<Omit<PurchaseQuery, 'edition_id' | 'organization_id' 
   status: equals(purchases.status),
   product_id: equals(purchases.product_id),
   user_id: equals(purchases.user_id),
-  is_used: (used) => (used ? gt(purchases.uses_count, 0) : eq(purchases.uses_count, 0)),
+  is_used: (isUsed) => (isUsed ? gt(purchases.uses_count, 0) : eq(purchases.uses_count, 0)),
   created_after: isFrom(purchases.created_at),
   created_before: isBefore(purchases.created_at),
 }

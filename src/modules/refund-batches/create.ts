@@ -38,11 +38,13 @@ async function checkFilter(ctx: Ctx, editionId: string, filter: BatchFilter): Pr
     exists (select 1 from variants join products on products.id = variants.product_id
       where variants.id = ${variant_id} and products.edition_id = ${editionId}) as variant_id,
     exists (select 1 from locations where id = ${location_id} and edition_id = ${editionId}) as location_id`)
-  const missing = (['product_id', 'variant_id', 'location_id'] as const).filter(
+  const missingReferences = (['product_id', 'variant_id', 'location_id'] as const).filter(
     (name) => filter[name] !== undefined && existence?.[name] !== 1,
   )
-  if (missing.length === 0) return
-  throw invalid(...missing.map((name) => fieldError(['filter', name], 'does_not_exist', 'Object does not exist.')))
+  if (missingReferences.length === 0) return
+  throw invalid(
+    ...missingReferences.map((name) => fieldError(['filter', name], 'does_not_exist', 'Object does not exist.')),
+  )
 }
 
 function buildRow(ctx: Ctx, edition: EditionForBatch, input: CreateBatchInput): BatchRow {
@@ -90,12 +92,12 @@ export async function createRefundBatch(
   const { changes, customers } = await countNextOrders(ctx, row, ordersInRequest)
   const isCounting = changes.status === 'counting'
   const batch = { ...row, ...changes, customers_count: customers.length, due_at: isCounting ? row.created_at : null }
-  const created = await commit(ctx, { ...batch, totals: [] }, [
+  const createdBatch = await commit(ctx, { ...batch, totals: [] }, [
     ...openEditions(edition.id),
     insert(refundBatches, batch),
     // The job must not count these customers again.
     ...(isCounting ? [insertCustomers(batch.id, customers)] : []),
   ])
   if (isCounting) ctx.afterCommit(() => enqueueBatches(ctx, [batch.id]))
-  return created
+  return createdBatch
 }

@@ -120,11 +120,12 @@ async function buildRequests(
     if (!currentOrder) continue
     if (currentOrder.is_archived) return { statements: [], announcements: [], isArchived: true }
     const reference = currentOrder.provider_reference ?? ''
-    const shared = (currentOrder.shared_minor ?? Number.POSITIVE_INFINITY) - (requestedByReference.get(reference) ?? 0)
+    const sharedMinor =
+      (currentOrder.shared_minor ?? Number.POSITIVE_INFINITY) - (requestedByReference.get(reference) ?? 0)
     const paidOrder: PaidOrder = {
       ...currentOrder,
       transaction_id: currentOrder.transaction_id ?? '',
-      remaining_minor: Math.max(0, Math.min(currentOrder.remaining_minor, shared)),
+      remaining_minor: Math.max(0, Math.min(currentOrder.remaining_minor, sharedMinor)),
     }
     const plan = replanOrder(batch, sums, plannedOrder, paidOrder)
     const payout = plan.purchases.length ? await choosePayout(job, paidOrder, plan.amount_minor, findAccount) : null

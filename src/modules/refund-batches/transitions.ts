@@ -45,12 +45,12 @@ export async function startRefundBatch(ctx: Ctx, batch: LoadedBatch): Promise<Ba
     claimed_until: null,
     modified_at: now,
   }
-  const started = await commit(ctx, { ...batch, ...changes, version: batch.version + 1 }, [
+  const startedBatch = await commit(ctx, { ...batch, ...changes, version: batch.version + 1 }, [
     ...openEditions(batch.edition_id),
     ...updateVersion(refundBatches, batch, changes),
   ])
   ctx.afterCommit(() => enqueueBatches(ctx, [batch.id]))
-  return started
+  return startedBatch
 }
 
 /** Stops a batch. A job deletes the rows of its dry run. */
@@ -58,11 +58,11 @@ export async function cancelRefundBatch(ctx: Ctx, batch: LoadedBatch): Promise<B
   if (!refundBatchLifecycle.allows(batch.status, 'cancelled')) throw buildTransitionError(batch, 'cancelled')
   const now = ctx.now()
   const changes = { status: 'cancelled' as const, due_at: now, claimed_until: null, ended_at: now, modified_at: now }
-  const cancelled = await commit(
+  const cancelledBatch = await commit(
     ctx,
     { ...batch, ...changes, version: batch.version + 1 },
     updateVersion(refundBatches, batch, changes),
   )
   ctx.afterCommit(() => enqueueBatches(ctx, [batch.id]))
-  return cancelled
+  return cancelledBatch
 }

@@ -44,14 +44,14 @@ const buildStatusError = ({ status, service }: RefundRow): AppError =>
 export async function settleRefundRequest(ctx: Ctx, refund: RefundToSettle, reference: string): Promise<RefundRow> {
   if (refund.status !== 'processing' || refund.service !== 'manual') throw buildStatusError(refund)
   const { statements, announcements } = await buildCompletion(ctx, refund, { provider_reference: reference })
-  const settled: RefundRow = {
+  const settledRefund: RefundRow = {
     ...refund,
     status: 'completed',
     refunded_minor: getAmount(refund),
     provider_reference: reference,
     completed_at: ctx.now(),
   }
-  const result = await commit(ctx, settled, [...statements, ...announceAll(ctx, announcements)])
+  const result = await commit(ctx, settledRefund, [...statements, ...announceAll(ctx, announcements)])
   ctx.afterCommit(() => enqueueEmails(ctx))
   return result
 }

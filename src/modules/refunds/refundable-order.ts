@@ -199,7 +199,7 @@ export const computeRemainingAmount = (
 
 /** Splits what is left of a purchase into its parts. Imported refunds have no parts, so they reduce the price first. */
 export function splitRemaining(purchase: RefundablePurchase): RemainingPrice {
-  const remaining: PriceParts = {
+  const remainingParts: PriceParts = {
     price_minor: Math.max(0, purchase.price_minor - purchase.price_refunded),
     deposit_minor: Math.max(0, purchase.deposit_minor - purchase.deposit_refunded),
     handling_fee_minor: Math.max(0, purchase.handling_fee_minor - purchase.handling_fee_refunded),
@@ -207,14 +207,14 @@ export function splitRemaining(purchase: RefundablePurchase): RemainingPrice {
   const refundedByRequests = purchase.price_refunded + purchase.deposit_refunded + purchase.handling_fee_refunded
   const refundedByImports = splitAmount(
     Math.max(0, purchase.refunded_minor + purchase.reserved_minor - refundedByRequests),
-    remaining,
+    remainingParts,
   )
   return {
     purchase_id: purchase.id,
     remaining_minor: purchase.share_minor,
-    price_minor: remaining.price_minor - refundedByImports.price_minor,
-    deposit_minor: remaining.deposit_minor - refundedByImports.deposit_minor,
-    handling_fee_minor: Math.max(0, remaining.handling_fee_minor - refundedByImports.handling_fee_minor),
+    price_minor: remainingParts.price_minor - refundedByImports.price_minor,
+    deposit_minor: remainingParts.deposit_minor - refundedByImports.deposit_minor,
+    handling_fee_minor: Math.max(0, remainingParts.handling_fee_minor - refundedByImports.handling_fee_minor),
   }
 }
 

@@ -36,9 +36,9 @@ export async function updateSegment(ctx: Ctx, segment: LoadedSegment, input: Upd
     ...(isDraftAgain && segment.status !== 'draft' ? buildDraftColumns(segment) : {}),
     modified_at: ctx.now(),
   }
-  const updated = { ...segment, ...changes, version: segment.version + 1 }
-  return commit(ctx, isMoved ? { ...updated, ...(await loadSummaries(ctx, updated)) } : updated, [
-    ...openEditions(segment.edition_id, updated.edition_id),
+  const updatedSegment = { ...segment, ...changes, version: segment.version + 1 }
+  return commit(ctx, isMoved ? { ...updatedSegment, ...(await loadSummaries(ctx, updatedSegment)) } : updatedSegment, [
+    ...openEditions(segment.edition_id, updatedSegment.edition_id),
     ...(isDraftAgain ? dropMembers(segment, ctx.now()) : []),
     ...updateVersion(segments, segment, changes),
   ])

@@ -20,11 +20,11 @@ export async function createSenderDomain(
   { domain }: CreateSenderDomainInput,
 ): Promise<SenderDomainRow> {
   const isOfOrganization = eq(senderDomains.organization_id, organizationId)
-  const existing = await ctx.db.all(
+  const existingDomains = await ctx.db.all(
     select({ domain: senderDomains.domain }).from(senderDomains).where(isOfOrganization),
   )
-  if (existing.some((row) => row.domain === domain)) throw domainExists()
-  if (existing.length >= maxSenderDomains)
+  if (existingDomains.some((row) => row.domain === domain)) throw domainExists()
+  if (existingDomains.length >= maxSenderDomains)
     throw new AppError('too_many_sender_domains', `An organisation has at most ${maxSenderDomains} sender domains.`)
   const now = ctx.now()
   const row: SenderDomainRow = {

@@ -34,12 +34,12 @@ export async function findSenderDomain(
   return { ...row, tenant: { organization_id: row.organization_id, editions: [] } }
 }
 
-const verified: SenderDomainStatus = 'verified'
+const verifiedStatus: SenderDomainStatus = 'verified'
 
 /**
  * Holds for verified domains. The status is a literal, because SQLite does not use a partial index for a bound value.
  */
-export const isVerified = inWords(sql`sender_domains.status`, [verified])
+export const isVerified = inWords(sql`sender_domains.status`, [verifiedStatus])
 
 /** Holds when the organisation has verified the domain of the address. Verifying a domain covers no subdomain. */
 export const isVerifiedSender = (organization: SQL, address: SQL): SQL =>

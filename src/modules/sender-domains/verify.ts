@@ -57,11 +57,11 @@ const commitCheck = (
   ctx: Ctx,
   row: SenderDomainRow,
   changes: DomainChanges,
-  released: Statement[],
+  releaseStatements: Statement[],
 ): Promise<SenderDomainRow> => {
   const columns = { ...changes, modified_at: ctx.now() }
-  const updated = { ...row, ...columns, version: row.version + 1 }
-  return commit(ctx, updated, [...released, ...updateVersion(senderDomains, row, columns)], {
+  const updatedRow = { ...row, ...columns, version: row.version + 1 }
+  return commit(ctx, updatedRow, [...releaseStatements, ...updateVersion(senderDomains, row, columns)], {
     'sender_domains.domain': verifiedMeanwhile,
   })
 }
@@ -83,10 +83,12 @@ async function checkAtProvider(
 
 /** Builds the changes that follow from a check. Without a response from DNS the status stays. */
 function buildChanges(row: SenderDomainRow, outcome: CheckOutcome, now: number): DomainChanges {
-  const checked = { checked_at: now, check_outcome: outcome }
+  const checkColumns = { checked_at: now, check_outcome: outcome }
   if (outcome === 'verified')
-    return row.verified_by === 'superuser' ? checked : { ...checked, ...buildVerifiedColumns(row, 'dns', now) }
-  return isProofGone(outcome) && row.verified_by === 'dns' ? { ...checked, ...pendingColumns } : checked
+    return row.verified_by === 'superuser'
+      ? checkColumns
+      : { ...checkColumns, ...buildVerifiedColumns(row, 'dns', now) }
+  return isProofGone(outcome) && row.verified_by === 'dns' ? { ...checkColumns, ...pendingColumns } : checkColumns
 }
 
 export async function verifySenderDomain(
@@ -110,9 +112,9 @@ export async function verifySenderDomain(
   const lookup = await ctx.dns.lookUpTxt(buildOwnershipRecord(row).name)
   const proof = checkOwnership(lookup, row)
   if (proof !== 'verified') return commitCheck(ctx, row, buildChanges(row, proof, ctx.now()), [])
-  const released = await releaseFromHolder(ctx, row, lookup)
+  const releaseStatements = await releaseFromHolder(ctx, row, lookup)
   // Only a proved domain is added to the provider's account, so nobody can add the domain of somebody else.
   const { outcome, providerColumns } = await checkAtProvider(ctx, row)
   const changes = { ...buildChanges(row, outcome, ctx.now()), ...providerColumns }
-  return commitCheck(ctx, row, changes, outcome === 'verified' ? released : [])
+  return commitCheck(ctx, row, changes, outcome === 'verified' ? releaseStatements : [])
 }

@@ -45,8 +45,8 @@ const removeOutages = (outages: readonly OutageRow[]): Statement => {
     where (service, resource_id) in (select value ->> 0, value ->> 1 from json_each(${keys}))`
 }
 
-const hasChanged = (outage: OutageRow, stored: OutageRow | undefined): boolean =>
-  stored?.reason !== outage.reason || stored.next_attempt_at !== outage.next_attempt_at
+const hasChanged = (outage: OutageRow, storedOutage: OutageRow | undefined): boolean =>
+  storedOutage?.reason !== outage.reason || storedOutage.next_attempt_at !== outage.next_attempt_at
 
 /** Compares what waits for a service with what waited a minute ago. Returns what began and what ended, for the log. */
 export async function sweepOutages(job: JobCtx): Promise<OutageNotice[]> {
@@ -59,8 +59,8 @@ export async function sweepOutages(job: JobCtx): Promise<OutageNotice[]> {
     selectEndpointWaits,
   ])
   const outages = mergeWaits(waits.flat())
-  const stored = new Map(storedOutages.map((outage) => [getKey(outage), outage]))
-  const changedOutages = [...outages.values()].filter((outage) => hasChanged(outage, stored.get(getKey(outage))))
+  const outagesByKey = new Map(storedOutages.map((outage) => [getKey(outage), outage]))
+  const changedOutages = [...outages.values()].filter((outage) => hasChanged(outage, outagesByKey.get(getKey(outage))))
   const endedOutages = storedOutages.filter((outage) => !outages.has(getKey(outage)))
   const statements = [
     ...(changedOutages.length ? [saveOutages(changedOutages)] : []),
@@ -69,7 +69,7 @@ export async function sweepOutages(job: JobCtx): Promise<OutageNotice[]> {
   if (statements.length) await job.db.batch(statements)
   return [
     ...changedOutages
-      .filter((outage) => !stored.has(getKey(outage)))
+      .filter((outage) => !outagesByKey.has(getKey(outage)))
       .map((outage) => ({ message: 'A service fails.', details: describeOutage(outage) })),
     ...endedOutages.map((outage) => ({ message: 'A service works again.', details: describeOutage(outage) })),
   ]

@@ -51,8 +51,8 @@ export async function importSuppressions(ctx: Ctx, input: ImportSuppressionsInpu
       cross join suppressions on suppressions.organization_id = ${organization_id} and suppressions.channel = ${channel}
         and suppressions.address = listed.value ->> 'address'`,
   )
-  const existing = counting.length > 0 ? await ctx.db.batch(counting) : []
-  const existingCount = existing.flat().reduce((sum, { n }) => sum + n, 0)
+  const existingRows = counting.length > 0 ? await ctx.db.batch(counting) : []
+  const existingCount = existingRows.flat().reduce((sum, { n }) => sum + n, 0)
   const result = {
     id: organization_id,
     organization_id,

@@ -37,12 +37,12 @@ export async function sweepSoftBounces({ db, now }: Pick<JobCtx, 'db' | 'now'>):
       bounced_at from soft_bounces
     where ${key} > (${after.organization_id}, ${after.channel}, ${after.address}, ${after.reference})
     order by organization_id, channel, address, reference limit ${bouncesPerSweep}`)
-  const expired = bounces.filter(({ bounced_at }) => bounced_at <= at - softBounceMemoryMs)
+  const expiredBounces = bounces.filter(({ bounced_at }) => bounced_at <= at - softBounceMemoryMs)
   const last = bounces.length === bouncesPerSweep ? bounces.at(-1) : undefined
   const { organization_id, channel, address, reference } = last ?? startKey
   await db.batch([
     sql`delete from soft_bounces where ${key} in (select value ->> 'organization_id', value ->> 'channel',
-      value ->> 'address', value ->> 'reference' from json_each(${JSON.stringify(expired)}))`,
+      value ->> 'address', value ->> 'reference' from json_each(${JSON.stringify(expiredBounces)}))`,
     storeSweepPosition(sweepName, {
       after: last ? JSON.stringify({ organization_id, channel, address, reference }) : '',
       begun_at: isUnderWay ? position.begun_at : at,

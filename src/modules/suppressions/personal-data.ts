@@ -53,13 +53,17 @@ export async function hashSuppressions(
   addresses: readonly ChannelAddress[],
 ): Promise<Statement[]> {
   if (addresses.length === 0) return []
-  const unshared = selectUnsharedAddresses(organization_id, user_id, await hashAddresses(organization_id, addresses))
+  const unsharedAddresses = selectUnsharedAddresses(
+    organization_id,
+    user_id,
+    await hashAddresses(organization_id, addresses),
+  )
   const isUnshared = sql`organization_id = ${organization_id}
-    and (channel, address) in (select channel, address from (${unshared}))`
+    and (channel, address) in (select channel, address from (${unsharedAddresses}))`
   return [
     sql`insert into suppression_hashes (organization_id, channel, address_hash, reason, created_at)
       select suppressions.organization_id, suppressions.channel, unshared.hash, suppressions.reason, suppressions.created_at
-      from (${unshared}) as unshared cross join suppressions on suppressions.organization_id = ${organization_id}
+      from (${unsharedAddresses}) as unshared cross join suppressions on suppressions.organization_id = ${organization_id}
         and suppressions.channel = unshared.channel and suppressions.address = unshared.address
       where true on conflict do nothing`,
     remove(suppressions, isUnshared),

@@ -82,8 +82,8 @@ interface MessageKind {
  * address, which suits queries for few people.
  */
 export const selectSuppressionExclusion = (kind: MessageKind, address: SQL): SQL => {
-  const unsubscribed = kind.communication_type === 'marketing' ? sql`else 'unsubscribed'` : sql``
-  return sql`(select case when reason in (${deadReasons}) then 'bounced' ${unsubscribed} end from suppressions
+  const unsubscribedCase = kind.communication_type === 'marketing' ? sql`else 'unsubscribed'` : sql``
+  return sql`(select case when reason in (${deadReasons}) then 'bounced' ${unsubscribedCase} end from suppressions
     where organization_id = ${kind.organization_id} and channel = ${kind.communication_channel} and address = ${address})`
 }
 
@@ -91,11 +91,11 @@ export const selectSuppressionExclusion = (kind: MessageKind, address: SQL): SQL
 export const selectBulkSuppressionExclusion = (kind: MessageKind, address: SQL): SQL => {
   const isListed = (condition: SQL) => sql`${address} in (select address from suppressions
     where organization_id = ${kind.organization_id} and channel = ${kind.communication_channel} and ${condition})`
-  const unsubscribed =
+  const unsubscribedCase =
     kind.communication_type === 'marketing'
       ? sql`when ${isListed(sql`reason not in (${deadReasons})`)} then 'unsubscribed'`
       : sql``
-  return sql`case when ${isListed(sql`reason in (${deadReasons})`)} then 'bounced' ${unsubscribed} end`
+  return sql`case when ${isListed(sql`reason in (${deadReasons})`)} then 'bounced' ${unsubscribedCase} end`
 }
 
 /**

@@ -29,10 +29,10 @@ const recipientAddress = {
   address: sql`transactional_emails.recipient`,
 }
 
-const pending = transactionalEmailLifecycle.initial
+const pendingStatus = transactionalEmailLifecycle.initial
 
 /** Written out, because SQLite does not use the partial index `transactional_emails_due` for a bound value. */
-export const isPending = inWords(sql`status`, [pending])
+export const isPending = inWords(sql`status`, [pendingStatus])
 
 export interface HoldReason {
   code: string
@@ -54,7 +54,7 @@ export const claimEmails = (job: JobCtx, count: number): Promise<EmailClaim[]> =
 
 /** Nobody has claimed the message since. */
 const isSameAttempt = ({ id, attempts }: EmailClaim): SQL =>
-  sql`id = ${id} and attempts = ${attempts} and status = ${pending}`
+  sql`id = ${id} and attempts = ${attempts} and status = ${pendingStatus}`
 
 /**
  * Records a call before it is made: if this consumer dies, the message is known to be doubtful. False when the claim has
@@ -69,8 +69,8 @@ export async function recordCall(job: JobCtx, claim: EmailClaim, content: Outbou
     first_call_at: claim.first_call_at ?? now,
   }
   const isStillClaimed = sql`${isSameAttempt(claim)} and ${isClaimed(now)}`
-  const recorded = await job.db.all(sql`${update(transactionalEmails, call, isStillClaimed)} returning id`)
-  return recorded.length === 1
+  const recordedRows = await job.db.all(sql`${update(transactionalEmails, call, isStillClaimed)} returning id`)
+  return recordedRows.length === 1
 }
 
 const noWaitColumns = { waiting_reason: null, waiting_since: null }
@@ -89,7 +89,7 @@ export const recordVerdict = (
     ...columns,
     claimed_until: null,
     ...(keeps_content ? {} : { content: null }),
-    ...(verdict.status === pending && waitingReason !== null
+    ...(verdict.status === pendingStatus && waitingReason !== null
       ? { waiting_reason: waitingReason, waiting_since: claim.waiting_since ?? now }
       : noWaitColumns),
     sent_at: isSent ? now : null,
@@ -103,7 +103,7 @@ export const recordVerdict = (
 export const releaseEmails = (job: JobCtx, claims: readonly EmailClaim[], until: number): Promise<unknown> =>
   job.db.all(sql`update transactional_emails set attempts = attempts - 1, ${release},
       due_at = max(due_at, ${until})
-    where status = ${pending} and (id, attempts) in
+    where status = ${pendingStatus} and (id, attempts) in
       (select value ->> 0, value ->> 1 from json_each(${JSON.stringify(claims.map(({ id, attempts }) => [id, attempts]))}))`)
 
 const maxHeldEmails = 1000

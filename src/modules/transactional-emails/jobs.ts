@@ -54,13 +54,13 @@ async function attemptEmail(job: JobCtx, claim: EmailClaim): Promise<number | nu
     await record(failedFor('suppressed', suppression))
     return null
   }
-  const composed = await composeEmail(job, claim)
-  if ('verdict' in composed) {
-    await record(composed.verdict)
+  const composedEmail = await composeEmail(job, claim)
+  if ('verdict' in composedEmail) {
+    await record(composedEmail.verdict)
     return null
   }
-  if (!(await recordCall(job, claim, composed.email))) return null
-  const [result] = await job.email.send([composed.email], claim.id)
+  if (!(await recordCall(job, claim, composedEmail.email))) return null
+  const [result] = await job.email.send([composedEmail.email], claim.id)
   const verdict = judgeSend(
     { ...claim, first_call_at: claim.first_call_at ?? job.now() },
     result ?? createFailure('unknown', 'no_result', 'The provider returned no result for this e-mail.'),
@@ -81,10 +81,10 @@ interface StopReasons {
 const mayContinue = (stops: StopReasons): boolean => stops.errors.length === 0 && stops.pausedUntil === null
 
 /** Claims that were not attempted before a reason to stop stay in `waiting`. */
-async function attemptAll(job: JobCtx, waiting: EmailClaim[], stops: StopReasons): Promise<void> {
+async function attemptAll(job: JobCtx, waitingEmails: EmailClaim[], stops: StopReasons): Promise<void> {
   const worker = async () => {
     while (mayContinue(stops)) {
-      const claim = waiting.shift()
+      const claim = waitingEmails.shift()
       if (!claim) return
       try {
         stops.pausedUntil = (await attemptEmail(job, claim)) ?? stops.pausedUntil
@@ -110,10 +110,10 @@ export async function sendEmails(job: JobCtx): Promise<void> {
   const endsAt = job.now() + claimingMs
   const stops: StopReasons = { errors: [], pausedUntil: null }
   while (mayContinue(stops) && job.now() < endsAt) {
-    const waiting = await claimEmails(job, claimSize)
-    if (waiting.length === 0) break
-    await attemptAll(job, waiting, stops)
-    if (waiting.length) await releaseEmails(job, waiting, stops.pausedUntil ?? job.now())
+    const waitingEmails = await claimEmails(job, claimSize)
+    if (waitingEmails.length === 0) break
+    await attemptAll(job, waitingEmails, stops)
+    if (waitingEmails.length) await releaseEmails(job, waitingEmails, stops.pausedUntil ?? job.now())
   }
   if (stops.errors.length) throw new Error('E-mails could not be sent.', { cause: stops.errors[0] })
   await enqueueNextEmail(job)

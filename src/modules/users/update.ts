@@ -84,9 +84,9 @@ async function loadStored({ db }: Ctx, user: LoadedUser) {
     ),
   )
   if (!row) throw notFound()
-  const { editions, ...stored } = row
+  const { editions, ...storedUser } = row
   const [onlyEdition = null] = editions.length === 1 ? editions : []
-  return { ...stored, onlyEdition }
+  return { ...storedUser, onlyEdition }
 }
 
 function parseChanges(user: LoadedUser, { phone_number, ...input }: UpdateUserInput): Partial<Contact> {
@@ -106,9 +106,11 @@ const applyChanges = ({ email, phone_number, first_name, last_name }: Contact, c
 
 /** Throws when the last address or number of a customer would be removed. */
 function checkContacts(changes: Partial<Contact>, contacts: readonly Contact[]): void {
-  const removed = (['email', 'phone_number'] as const).find((name) => changes[name] === null)
-  if (!removed || contacts.every(({ email, phone_number }) => email !== null || phone_number !== null)) return
-  throw invalid(fieldError([removed], 'contact_required', 'A customer needs an e-mail address or a phone number.'))
+  const removedAddress = (['email', 'phone_number'] as const).find((name) => changes[name] === null)
+  if (!removedAddress || contacts.every(({ email, phone_number }) => email !== null || phone_number !== null)) return
+  throw invalid(
+    fieldError([removedAddress], 'contact_required', 'A customer needs an e-mail address or a phone number.'),
+  )
 }
 
 /** Changes the contact data that the customer's only edition has. */
@@ -178,11 +180,11 @@ export async function updateUser(ctx: Ctx, user: LoadedUser, input: UpdateUserIn
   const now = ctx.now()
   const { contact: before, onlyEdition, msg_channel } = await loadStored(ctx, user)
   if (editionIds !== null && (!onlyEdition || !editionIds.includes(onlyEdition.edition_id))) throw sharedCustomer()
-  const requested = parseChanges(user, input)
-  const contact = applyChanges(before, requested)
-  const editionContact = onlyEdition && applyChanges(onlyEdition.contact, requested)
+  const requestedChanges = parseChanges(user, input)
+  const contact = applyChanges(before, requestedChanges)
+  const editionContact = onlyEdition && applyChanges(onlyEdition.contact, requestedChanges)
   const seesWholeCustomer = viewsWholeCustomers(ctx.caller, user.organization_id)
-  checkContacts(requested, seesWholeCustomer || !editionContact ? [contact] : [contact, editionContact])
+  checkContacts(requestedChanges, seesWholeCustomer || !editionContact ? [contact] : [contact, editionContact])
   const editionStatements = onlyEdition && editionContact ? updateInEdition(user, onlyEdition, editionContact, now) : []
   const storedBefore = { contact: before, msg_channel, editionContact: onlyEdition?.contact ?? null }
   if (isEmpty(pickChanges<Contact>(before, contact)) && editionStatements.length === 0)
@@ -202,12 +204,12 @@ export async function updateUser(ctx: Ctx, user: LoadedUser, input: UpdateUserIn
   const visibleContact = seesWholeCustomer
     ? { ...contact, msg_channel: changes.msg_channel }
     : buildEditionView(editionContact ?? contact)
-  const updated: UpdatedUser = {
+  const updatedUser: UpdatedUser = {
     user: { ...user, ...visibleContact, version: user.version + 1 },
     stored: compareStored(storedBefore, { contact, msg_channel: changes.msg_channel, editionContact }),
   }
   try {
-    return await commit(ctx, updated, statements, {
+    return await commit(ctx, updatedUser, statements, {
       'users.organization_id, users.email': buildEmailTakenError,
       'users.organization_id, users.phone_number': buildPhoneTakenError,
     })

@@ -106,13 +106,17 @@ const issuedMeanwhile = {
   'wallet_passes.purchase_id, wallet_passes.platform': () => new LostRace('the pass was issued meanwhile'),
 }
 
-async function issueApplePass(ctx: Ctx, purchase: PurchaseForPass, existing: PassRow | undefined): Promise<IssuedPass> {
-  const row = existing ?? (await buildPass(ctx, purchase, 'apple'))
+async function issueApplePass(
+  ctx: Ctx,
+  purchase: PurchaseForPass,
+  existingPass: PassRow | undefined,
+): Promise<IssuedPass> {
+  const row = existingPass ?? (await buildPass(ctx, purchase, 'apple'))
   const content = await loadPassContent(ctx, row)
   const token = await createDownloadToken(ctx.config.linkSigningKey, row.serial_number)
   const download_url = `${ctx.config.publicUrl}/wallet/apple/passes/${token}`
-  const issued = { row, add_url: await ctx.passes.createAddUrl({ platform: 'apple', content, download_url }) }
-  return commit(ctx, issued, existing ? [] : insertPass(row, purchase), issuedMeanwhile)
+  const issuedPass = { row, add_url: await ctx.passes.createAddUrl({ platform: 'apple', content, download_url }) }
+  return commit(ctx, issuedPass, existingPass ? [] : insertPass(row, purchase), issuedMeanwhile)
 }
 
 async function insertGooglePass(ctx: Ctx, purchase: PurchaseForPass): Promise<PassRow> {
@@ -149,17 +153,17 @@ async function createGoogleUrl(ctx: Ctx, content: PassContent): Promise<string> 
 async function issueGooglePass(
   ctx: Ctx,
   purchase: PurchaseForPass,
-  existing: PassRow | undefined,
+  existingPass: PassRow | undefined,
 ): Promise<IssuedPass> {
-  const row = existing ?? (await insertGooglePass(ctx, purchase))
+  const row = existingPass ?? (await insertGooglePass(ctx, purchase))
   const content = await loadPassContent(ctx, row)
   const isStored = row.stored_at !== null
   if (!isStored) requireSuccess(await ctx.passes.storeGoogle(content, await loadEditionContent(ctx, row.edition_id)))
-  const issued = { row, add_url: await createGoogleUrl(ctx, content) }
-  if (isStored) return commit(ctx, issued, [])
+  const issuedPass = { row, add_url: await createGoogleUrl(ctx, content) }
+  if (isStored) return commit(ctx, issuedPass, [])
   const { id, change_number, stored_at } = walletPasses
   const isUnchanged = and(eq(id, row.id), eq(change_number, row.change_number), isNull(stored_at))
-  return commit(ctx, issued, [update(walletPasses, { stored_at: ctx.now() }, isUnchanged), requireOneChange()])
+  return commit(ctx, issuedPass, [update(walletPasses, { stored_at: ctx.now() }, isUnchanged), requireOneChange()])
 }
 
 /** Returns the active pass of a purchase on a platform, and issues one when there is none. */
@@ -170,6 +174,8 @@ export async function createWalletPass(
 ): Promise<IssuedPass> {
   chooseProvider(ctx, platform)
   checkPurchase(ctx, purchase)
-  const [existing] = await ctx.db.all(selectActivePass(purchase.id, platform))
-  return platform === 'google' ? issueGooglePass(ctx, purchase, existing) : issueApplePass(ctx, purchase, existing)
+  const [existingPass] = await ctx.db.all(selectActivePass(purchase.id, platform))
+  return platform === 'google'
+    ? issueGooglePass(ctx, purchase, existingPass)
+    : issueApplePass(ctx, purchase, existingPass)
 }

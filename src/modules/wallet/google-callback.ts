@@ -18,7 +18,8 @@ import { type PassWithOwner, passEventFields, passEventJoins, buildPassAnnouncem
 import type { CapturedKeys } from '../../gateways/passes/capture.ts'
 import { commitAnnounced } from '../webhooks/index.ts'
 
-const refused = () => new AppError('not_authenticated', 'The callback is not signed for this service or has expired.')
+const createSignatureError = () =>
+  new AppError('not_authenticated', 'The callback is not signed for this service or has expired.')
 
 async function loadSenders(job: JobCtx, isFresh: boolean) {
   try {
@@ -35,13 +36,13 @@ async function loadSenders(job: JobCtx, isFresh: boolean) {
 /** Verifies a callback. When no cached key fits, the keys are read again, because Google may have changed them. */
 async function verifyBody(job: JobCtx, body: string): Promise<GoogleCallback> {
   const callback = parseCallback(body)
-  if (!callback) throw refused()
+  if (!callback) throw createSignatureError()
   const { issuerId } = job.config.wallet.google
   for (const isFresh of [false, true]) {
-    const verified = await verifyCallback(callback, await loadSenders(job, isFresh), issuerId, job.now())
-    if (verified) return verified
+    const verifiedCallback = await verifyCallback(callback, await loadSenders(job, isFresh), issuerId, job.now())
+    if (verifiedCallback) return verifiedCallback
   }
-  throw refused()
+  throw createSignatureError()
 }
 
 type CalledPass = PassWithOwner & { is_processed: number }
@@ -62,7 +63,7 @@ async function findCalledPass(job: JobCtx, callback: GoogleCallback, nonceHash: 
 
 async function applyCallback(job: JobCtx, callback: GoogleCallback, nonceHash: string): Promise<void> {
   const pass = await findCalledPass(job, callback, nonceHash)
-  if (!pass) throw refused()
+  if (!pass) throw createSignatureError()
   if (pass.is_processed) return
   const now = job.now()
   const { event, expires_at } = callback

@@ -44,10 +44,10 @@ interface UpdateOutcome {
   stopsSweep: boolean
 }
 
-const updated: UpdateOutcome = { due_at: null, error: null, waitingReason: null, stopsSweep: false }
+const successOutcome: UpdateOutcome = { due_at: null, error: null, waitingReason: null, stopsSweep: false }
 
 /** An update that is given up. */
-const giveUp = (error: string): UpdateOutcome => ({ ...updated, error })
+const giveUp = (error: string): UpdateOutcome => ({ ...successOutcome, error })
 
 /** Describes a failure of Google, whose codes are `status_` and a status, or a class of fault. */
 function describeGoogleFault(code: string): string {
@@ -95,7 +95,7 @@ const recordUpdates = (job: JobCtx, outcomes: readonly (UpdateOutcome & { pass: 
 async function updateGoogle(job: JobCtx, pass: PassRow, content: PassContent | undefined): Promise<UpdateOutcome> {
   if (!content) throw new Error(`The purchase of pass ${pass.id} is missing.`)
   const result = await job.passes.updateGoogle(content, pass.change_number)
-  if (result.ok || result.kind === 'gone') return updated
+  if (result.ok || result.kind === 'gone') return successOutcome
   if (result.kind === 'permanent') return giveUp(result.code)
   return fail(job, pass.attempts, result.code, describeGoogleFault(result.code))
 }
@@ -142,13 +142,13 @@ async function pushApple(
   for (const phone of phones) {
     const { id: pass_id, change_number } = pass
     const result = await job.passes.pushApple({ pass_id, change_number, push_token: phone.push_token })
-    if (result === 'off') return updated
+    if (result === 'off') return successOutcome
     if (result === 'transient')
       return fail(job, pass.attempts, 'push_failed', describeServiceFault('apple', { status: null }))
     if (result === 'gone') await unregisterGonePhone(job, phone)
     else recordPush(phone)
   }
-  return phones.length === phonesPerUpdate ? { ...updated, due_at: job.now() } : updated
+  return phones.length === phonesPerUpdate ? { ...successOutcome, due_at: job.now() } : successOutcome
 }
 
 /** Returns false when an update failed. The sweep then stops, and the next one goes on. */
@@ -159,7 +159,7 @@ async function updatePasses(job: JobCtx, passes: readonly PassRow[]): Promise<bo
   const pushes: (PhoneToPush & { change_number: number })[] = []
   const outcomes: (UpdateOutcome & { pass: PassRow })[] = []
   const errors: unknown[] = []
-  const remaining = [...passes]
+  const remainingPasses = [...passes]
   const updatePass = (pass: PassRow): Promise<UpdateOutcome> =>
     pass.platform === 'google'
       ? updateGoogle(job, pass, contents.get(pass.id))
@@ -167,7 +167,7 @@ async function updatePasses(job: JobCtx, passes: readonly PassRow[]): Promise<bo
           pushes.push({ ...phone, change_number: pass.change_number }),
         )
   const worker = async () => {
-    for (let pass = remaining.shift(); pass; pass = remaining.shift())
+    for (let pass = remainingPasses.shift(); pass; pass = remainingPasses.shift())
       try {
         outcomes.push({ ...(await updatePass(pass)), pass })
       } catch (error) {
@@ -247,7 +247,7 @@ const claimDueEditions = (job: JobCtx): Promise<DueEdition[]> => {
 }
 
 function judgeClassUpdate(job: JobCtx, { attempts }: DueEdition, result: GoogleResult): UpdateOutcome {
-  if (result.ok) return updated
+  if (result.ok) return successOutcome
   if (result.kind === 'permanent') return giveUp(result.code)
   // A request that has read the edition before its change may insert the class now, so the change is tried again.
   const failure = fail(job, attempts, result.code, describeGoogleFault(result.code))

@@ -58,12 +58,12 @@ function mountAppleService(routes: Hono<AppEnv>, open: (c: AppContext) => Wallet
   routes.get(registrations, async (c) => {
     const job = open(c)
     checkPassType(job, c.req.param('passType'))
-    const changed = await listChangedSerials(
+    const changedSerials = await listChangedSerials(
       job,
       parseDeviceId(c.req.param('device')),
       c.req.query('passesUpdatedSince'),
     )
-    return changed ? c.json(changed) : c.body(null, 204)
+    return changedSerials ? c.json(changedSerials) : c.body(null, 204)
   })
 
   routes.get('/wallet/apple/v1/passes/:passType/:serial', async (c) => {

@@ -11,9 +11,9 @@ export type CheckedExpression =
 export function checkTypes(source: string): CheckedExpression {
   const refusals: Refusal[] = []
   try {
-    const parsed = parseExpression(source)
-    const checker = new Checker(parsed, refusals)
-    const expression = checker.check(parsed.ast)
+    const parseResult = parseExpression(source)
+    const checker = new Checker(parseResult, refusals)
+    const expression = checker.check(parseResult.ast)
     if (!refusals.length)
       return { ok: true, expression, isTimeDependent: checker.isTimeDependent, literals: checker.literals }
   } catch (error) {
@@ -26,9 +26,9 @@ export function checkTypes(source: string): CheckedExpression {
 
 /** Parses and checks the expression of a segment, which must be true or false. */
 export function checkExpression(source: string): CheckedExpression {
-  const checked = checkTypes(source)
-  if (!checked.ok || checked.expression.type === 'bool') return checked
-  const { expression } = checked
+  const checkResult = checkTypes(source)
+  if (!checkResult.ok || checkResult.expression.type === 'bool') return checkResult
+  const { expression } = checkResult
   const suggestion = suggestCondition({ expression, text: source.trim() })
   const message = `The expression must be true or false, and it is ${describeType(expression.type)}.${suggestion}`
   return { ok: false, errors: [buildError(source, 'not_boolean', message, { start: 0, end: source.length })] }

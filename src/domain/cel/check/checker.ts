@@ -136,9 +136,9 @@ export class Checker implements TypeChecker {
     return { node: 'as', operand, type, nullable: false, start: operand.start, end: operand.end }
   }
 
-  recordLiteral(compared: Expression, literal: Expression): void {
-    if (!compared.values || literal.node !== 'literal' || typeof literal.value !== 'string') return
-    const { from, field, by } = compared.values
+  recordLiteral(comparedExpression: Expression, literal: Expression): void {
+    if (!comparedExpression.values || literal.node !== 'literal' || typeof literal.value !== 'string') return
+    const { from, field, by } = comparedExpression.values
     this.literals.push({ field, values_from: from, by, value: literal.value, start: literal.start, end: literal.end })
   }
 

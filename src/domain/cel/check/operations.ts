@@ -160,14 +160,14 @@ const mapText = <Literal extends Expression>(literal: Literal, map: (text: strin
   literal.node === 'literal' && typeof literal.value === 'string' ? { ...literal, value: map(literal.value) } : literal
 
 /** Addresses and numbers are stored in one form, so a literal is compared in this form. */
-function normalizeContact<Literal extends Expression>(compared: Expression, literal: Literal): Literal {
-  const field = findContactField(compared)
+function normalizeContact<Literal extends Expression>(comparedExpression: Expression, literal: Literal): Literal {
+  const field = findContactField(comparedExpression)
   if (field === null) return literal
   return mapText(literal, (text) => (field === 'email' ? normalizeEmail(text) : normalizePhone(text, null)) ?? text)
 }
 
-const normalizePart = (compared: Expression, part: Expression): Expression =>
-  findContactField(compared) === 'email' ? mapText(part, normalizeEmailPart) : part
+const normalizePart = (comparedExpression: Expression, part: Expression): Expression =>
+  findContactField(comparedExpression) === 'email' ? mapText(part, normalizeEmailPart) : part
 
 function checkGetter(checker: TypeChecker, { name, receiver, args }: Call<Ast>, range: SourceRange): Expression {
   const instant = checker.check(receiver)

@@ -35,8 +35,8 @@ export function runChecks(facts: EditionFacts): CheckResult[] {
 
 /** The number of failed checks of each severity. */
 export const countFailures = (results: readonly CheckResult[]): Record<Severity, number> => {
-  const failed = results.filter(({ passed }) => !passed)
-  const count = (severity: Severity) => failed.filter((result) => result.severity === severity).length
+  const failures = results.filter(({ passed }) => !passed)
+  const count = (severity: Severity) => failures.filter((result) => result.severity === severity).length
   return { critical: count('critical'), warning: count('warning'), info: count('info') }
 }
 

@@ -128,9 +128,9 @@ export async function buildReturnStatements(
   const returns = ctx.config.linkSigningKey === '' ? [] : answers.filter(isReturn)
   if (returns.length === 0) return []
   const addresses = returns.flatMap(({ address, at }) => (address === null ? [] : [{ address, at }]))
-  const returning = new Set(await listReturning(ctx, organizationId, addresses))
+  const returningAddresses = new Set(await listReturning(ctx, organizationId, addresses))
   return returns.flatMap(({ definition, address, record, at }) => {
-    if (address === null || !returning.has(address)) return []
+    if (address === null || !returningAddresses.has(address)) return []
     const confirmation = describeConfirmation(definition, record, { recipient: address, language: record.language })
     return [addAfterCommit(buildReturnEmail(ctx, confirmation, at), () => enqueueEmails(ctx))]
   })

@@ -81,40 +81,40 @@ export interface AnswerImport {
 interface Question {
   definition: ImportDefinitions extends ReadonlyMap<string, infer Definition> ? Definition : never
   isGiven: boolean
-  imported: ImportedAnswers
+  importedAnswers: ImportedAnswers
 }
 
 /** Lists the answers that the import may record, sorted by time. */
 function listQuestions({ definitions, skipped }: AnswerImport, answers: readonly ImportedAnswers[]): Question[] {
-  const questions = answers.flatMap((imported) =>
-    Object.entries(imported.consents).flatMap(([key, isGiven]): Question[] => {
+  const questions = answers.flatMap((importedAnswers) =>
+    Object.entries(importedAnswers.consents).flatMap(([key, isGiven]): Question[] => {
       const definition = definitions.get(key)
       if (!definition || (!isGiven && !skipped)) return []
       // The organisation's consent counts in editions that the caller may not change, so this answer is left out.
-      return definition.edition_id === null && imported.is_kept ? [] : [{ definition, isGiven, imported }]
+      return definition.edition_id === null && importedAnswers.is_kept ? [] : [{ definition, isGiven, importedAnswers }]
     }),
   )
-  return questions.toSorted((one, other) => one.imported.at - other.imported.at)
+  return questions.toSorted((one, other) => one.importedAnswers.at - other.importedAnswers.at)
 }
 
 function buildAnswerRequest(
   answerImport: AnswerImport,
-  { definition, isGiven, imported }: Question,
+  { definition, isGiven, importedAnswers }: Question,
 ): AnswerRequest & { wording: Version | null } {
   const wording =
-    definition.versions.find((candidate) => candidate.created_at <= imported.at) ?? definition.versions.at(-1)
+    definition.versions.find((candidate) => candidate.created_at <= importedAnswers.at) ?? definition.versions.at(-1)
   const texts = wording?.text ?? definition.text
   const fallback = answerImport.edition.default_language
   return {
     status: isGiven ? 'given' : 'skipped',
-    at: imported.at,
+    at: importedAnswers.at,
     method: 'import',
     source: 'import',
-    language: chooseLanguage(texts, imported.language ?? fallback, fallback),
+    language: chooseLanguage(texts, importedAnswers.language ?? fallback, fallback),
     edition_id: answerImport.edition.id,
-    order_id: imported.order_id,
+    order_id: importedAnswers.order_id,
     import_id: answerImport.import_id,
-    evidence: { source: answerImport.source, ...imported.evidence },
+    evidence: { source: answerImport.source, ...importedAnswers.evidence },
     wording: wording ?? null,
   }
 }
@@ -122,7 +122,7 @@ function buildAnswerRequest(
 const buildChainKey = (userId: string, consentId: string): string => `${userId} ${consentId}`
 
 async function loadLatestRecords(db: Database, questions: readonly Question[]): Promise<Map<string, RecordRow>> {
-  const pairs = questions.map(({ imported, definition }) => [imported.user.id, definition.id])
+  const pairs = questions.map(({ importedAnswers, definition }) => [importedAnswers.user.id, definition.id])
   const rows = await db.all(
     sql<RecordRow>`select r.* from (select distinct value ->> 0 as user_id, value ->> 1 as consent_id
         from json_each(${JSON.stringify(pairs)})) as pairs
@@ -149,22 +149,22 @@ export async function decideImportedAnswers(
 ): Promise<DecidedImport> {
   const questions = listQuestions(answerImport, answers)
   if (questions.length === 0) return { answers: [], given: [] }
-  const stored = await loadLatestRecords(ctx.db, questions)
+  const storedRecords = await loadLatestRecords(ctx.db, questions)
   const chains = new Map<string, DecidedAnswer>()
   const givenAnswers = new Map<string, GivenAnswer>()
   for (const question of questions) {
-    const { definition, imported } = question
-    const key = buildChainKey(imported.user.id, definition.id)
+    const { definition, importedAnswers } = question
+    const key = buildChainKey(importedAnswers.user.id, definition.id)
     const chain = chains.get(key)
-    const before = chain ? getLatestRecord(chain) : (stored.get(key) ?? null)
-    if (before !== null && imported.at <= before.occurred_at) continue
+    const before = chain ? getLatestRecord(chain) : (storedRecords.get(key) ?? null)
+    if (before !== null && importedAnswers.at <= before.occurred_at) continue
     const { wording, ...answer } = buildAnswerRequest(answerImport, question)
     const answeredVersion = wording && { wording_version: wording.version, content_hash: wording.content_hash }
-    const subject = { definition: { ...definition, ...answeredVersion }, user: imported.user, before }
+    const subject = { definition: { ...definition, ...answeredVersion }, user: importedAnswers.user, before }
     const outcome = await decideAnswerRecords(ctx, subject, answer)
     const record = getLatestRecord(outcome)
     if (record?.status === 'given' && question.isGiven)
-      givenAnswers.set(key, { definition, address: imported.address, record, at: imported.at })
+      givenAnswers.set(key, { definition, address: importedAnswers.address, record, at: importedAnswers.at })
     if (outcome.records.length === 0) continue
     const records = [...(chain?.records ?? []), ...outcome.records]
     chains.set(key, { ...outcome, before: chain ? chain.before : before, records })

@@ -207,11 +207,14 @@ const unmarkLatest = (records: readonly RecordRow[]): Statement[] => {
  * one of the consents was answered meanwhile: pass `answerRaces` to `commit`, and decide again.
  */
 export function buildAnswerStatements(answers: readonly Pick<DecidedAnswer, 'before' | 'records'>[]): Statement[] {
-  const changed = answers.filter(({ records }) => records.length > 0)
-  const added = changed.flatMap(({ records }) =>
+  const changedAnswers = answers.filter(({ records }) => records.length > 0)
+  const addedRecords = changedAnswers.flatMap(({ records }) =>
     records.map((record, index) => ({ ...record, is_latest: index === records.length - 1 ? 1 : 0 })),
   )
-  return [...unmarkLatest(changed.flatMap(({ before }) => before ?? [])), ...insertAll(consentRecords, added)]
+  return [
+    ...unmarkLatest(changedAnswers.flatMap(({ before }) => before ?? [])),
+    ...insertAll(consentRecords, addedRecords),
+  ]
 }
 
 const lostRace = () => new LostRace('another answer was recorded meanwhile')

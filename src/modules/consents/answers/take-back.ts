@@ -52,7 +52,7 @@ function findTail(
 }
 
 interface ChainRemoval {
-  removed: ImportedRecord[]
+  removedRecords: ImportedRecord[]
   last: ImportedRecord
   before: ImportedRecord | undefined
 }
@@ -62,9 +62,9 @@ function findRemovals(
   isTakenBack: (record: ImportedRecord) => boolean,
 ): ChainRemoval[] {
   return chains.flatMap((chain) => {
-    const removed = findTail(chain, isTakenBack)
-    const last = removed.at(-1)
-    return last ? [{ removed, last, before: chain[chain.length - removed.length - 1] }] : []
+    const removedRecords = findTail(chain, isTakenBack)
+    const last = removedRecords.at(-1)
+    return last ? [{ removedRecords, last, before: chain[chain.length - removedRecords.length - 1] }] : []
   })
 }
 
@@ -76,7 +76,7 @@ const selectKeys = (json: string) => sql`(select value ->> 0, value ->> 1, value
 const computeStatChanges = (removals: readonly ChainRemoval[]) =>
   [...Map.groupBy(removals, ({ last }) => last.consent_id)].map(([consentId, group]) => [
     consentId,
-    -group.reduce((count, { removed }) => count + removed.length, 0),
+    -group.reduce((count, { removedRecords }) => count + removedRecords.length, 0),
     ...effectiveStatuses.map((status) =>
       group.reduce(
         (sum, { last, before }) => sum - Number(last.status === status) + Number(before?.status === status),
@@ -96,14 +96,14 @@ export function takeBackAnswers(
   const removals = findRemovals(chains, isTakenBack)
   if (removals.length === 0) return []
   const latestKeys = JSON.stringify(removals.map(({ last }) => toKey(last)))
-  const removedKeys = JSON.stringify(removals.flatMap(({ removed }) => removed.map(toKey)))
+  const removedKeys = JSON.stringify(removals.flatMap(({ removedRecords }) => removedRecords.map(toKey)))
   const newLatestKeys = JSON.stringify(removals.flatMap(({ before }) => (before ? [toKey(before)] : [])))
   const statChanges = JSON.stringify(computeStatChanges(removals))
   return [
     abortUnless(sql`(select count(*) from consent_records where ${recordKey} in ${selectKeys(latestKeys)} and is_latest = 1)
       = ${removals.length}`),
     sql`delete from consent_records where ${recordKey} in ${selectKeys(removedKeys)}`,
-    requireChanges(removals.reduce((count, { removed }) => count + removed.length, 0)),
+    requireChanges(removals.reduce((count, { removedRecords }) => count + removedRecords.length, 0)),
     sql`update consent_records set is_latest = 1 where ${recordKey} in ${selectKeys(newLatestKeys)}`,
     sql`update consent_stats set records = records + (change.value ->> 1), given = given + (change.value ->> 2),
         skipped = skipped + (change.value ->> 3), withdrawn = withdrawn + (change.value ->> 4),

@@ -45,9 +45,9 @@ export const pickStagedValues = ({ values, unmapped_total = null, assumed = [], 
 })
 
 export function parseStagedRow({ data, errors, file_line }: RawStagedRow): PlacedRow {
-  const { currency_mark = null, ...staged } = decodeValue(importRows.data, data)
+  const { currency_mark = null, ...stagedRow } = decodeValue(importRows.data, data)
   return {
-    ...staged,
+    ...stagedRow,
     currency_mark,
     errors: decodeValue(importRows.errors, errors),
     is_ignored: false,

@@ -64,10 +64,10 @@ export async function workOnImports(job: JobCtx, messages: readonly ImportMessag
 async function restartWork(job: JobCtx, row: ImportRow): Promise<ImportRow | null> {
   const next = { epoch: row.epoch + 1, stalls: row.stalls + 1, heartbeat_at: job.now() }
   const isAsRead = sql`id = ${row.id} and epoch = ${row.epoch} and heartbeat_at = ${row.heartbeat_at}`
-  const [restarted] = await job.db.all(
+  const [restartedRow] = await job.db.all(
     decodeAs(importFields, sql<ImportRow>`${update(dataImports, next, isAsRead)} returning *`),
   )
-  return restarted ?? null
+  return restartedRow ?? null
 }
 
 const stallFault = {
@@ -87,6 +87,6 @@ export async function sweepImports(job: JobCtx): Promise<void> {
     const hasTooManyStalls = row.stalls >= maxStalls && dataImportLifecycle.allows(row.status, 'failed')
     if (hasTooManyStalls)
       await failPhase(job, row, stallFault, row.phase === 'parse' ? await buildCopyRemoval(job, row.id) : [])
-    else await restartWork(job, row).then((restarted) => restarted && enqueueImports(job, [restarted]))
+    else await restartWork(job, row).then((restartedRow) => restartedRow && enqueueImports(job, [restartedRow]))
   }
 }

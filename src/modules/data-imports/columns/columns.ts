@@ -26,13 +26,20 @@ export interface ColumnView {
   tenant: Tenant
   row: LoadedImport
   state: MappingState
-  prepared: PreparedMappings
+  preparedMappings: PreparedMappings
   issues: { errors: MappingIssue[]; warnings: MappingIssue[] }
 }
 
 export function buildColumnView(ctx: Ctx, row: LoadedImport, state: MappingState): ColumnView {
-  const prepared = prepareState(state, ctx.now())
-  return { id: row.id, tenant: row.tenant, row, state, prepared, issues: findMappingIssues(state, prepared) }
+  const preparedMappings = prepareState(state, ctx.now())
+  return {
+    id: row.id,
+    tenant: row.tenant,
+    row,
+    state,
+    preparedMappings,
+    issues: findMappingIssues(state, preparedMappings),
+  }
 }
 
 export async function findColumnView(ctx: Ctx, id: string): Promise<ColumnView> {
@@ -48,7 +55,7 @@ export interface ColumnWithIssues extends ColumnRow {
 export const addIssues = (column: ColumnRow, view: ColumnView): ColumnWithIssues => ({
   ...column,
   issues: view.issues.errors.concat(view.issues.warnings).filter((issue) => issue.column === column.source_index),
-  is_required: view.prepared.readers.some(
+  is_required: view.preparedMappings.readers.some(
     ({ field }) => field.key === column.target_field && (field.is_required || field.one_of !== null),
   ),
 })

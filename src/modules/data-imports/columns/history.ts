@@ -75,9 +75,12 @@ async function findSourceOfOwner(db: Database, owner: string, headers: readonly 
       from import_header_history as columns where owner_id = ${owner}
       group by external_source having shared > 0 order by max(used_at) desc`,
   )
-  const rated = sources.map((one) => ({ ...one, share: one.shared / (one.stored + headers.length - one.shared) }))
+  const ratedSources = sources.map((one) => ({
+    ...one,
+    share: one.shared / (one.stored + headers.length - one.shared),
+  }))
   const hasIds = headers.some(isIdKey)
-  const [best] = rated
+  const [best] = ratedSources
     .filter(({ share, has_ids }) => share >= (hasIds || has_ids ? leastShared : leastSharedOfLists))
     .toSorted((one, other) => other.share - one.share)
   return best?.external_source ?? null
@@ -102,7 +105,7 @@ export const findSourceByHeaders = (
 ): Promise<string | null> => findFirst(owners, (owner) => findSourceOfOwner(db, owner, headers))
 
 async function loadMemoryOfOwner(db: Database, owner: string, source: string): Promise<SourceMemory | null> {
-  const [headers, [stored]] = await db.batch([
+  const [headers, [sourceHistory]] = await db.batch([
     select(getTableColumns(importHeaderHistory))
       .from(importHeaderHistory)
       .where(and(eq(importHeaderHistory.owner_id, owner), eq(importHeaderHistory.external_source, source))),
@@ -110,12 +113,12 @@ async function loadMemoryOfOwner(db: Database, owner: string, source: string): P
       .from(importSourceHistory)
       .where(and(eq(importSourceHistory.owner_id, owner), eq(importSourceHistory.external_source, source))),
   ])
-  if (!stored) return null
+  if (!sourceHistory) return null
   return {
     columns: headers.flatMap(({ target_field, ...column }) => (target_field ? [{ ...column, target_field }] : [])),
     left_out: new Set(headers.flatMap((one) => (one.target_field === ignoredTarget ? [one.header_key] : []))),
-    constants: stored.constants,
-    options: stored.options,
+    constants: sourceHistory.constants,
+    options: sourceHistory.options,
   }
 }
 
@@ -150,14 +153,14 @@ export function recallOptions(options: StoredOptions, memory: SourceMemory | nul
   const names = rememberedOptions.filter(
     (name) => memory?.options[name] !== undefined && current[name] === defaultOptions[name],
   )
-  const recalled = Object.fromEntries(names.map((name) => [name, memory?.options[name]]))
-  return { options: readOptions({ ...current, ...recalled }), names }
+  const recalledOptions = Object.fromEntries(names.map((name) => [name, memory?.options[name]]))
+  return { options: readOptions({ ...current, ...recalledOptions }), names }
 }
 
 function pickRemembered(options: StoredOptions): StoredOptions {
   const current = readOptions(options)
-  const changed = rememberedOptions.filter((name: RememberedOption) => current[name] !== defaultOptions[name])
-  return Object.fromEntries(changed.map((name) => [name, current[name]]))
+  const changedNames = rememberedOptions.filter((name: RememberedOption) => current[name] !== defaultOptions[name])
+  return Object.fromEntries(changedNames.map((name) => [name, current[name]]))
 }
 
 interface Decisions {

@@ -68,9 +68,9 @@ function changeColumn(column: ColumnRow, change: ColumnChange, state: MappingSta
   const hasNewTarget = target_field !== column.target_field
   const type = target_field === null ? undefined : findTargetField(target_field, state.consents)?.type
   const statistics = getStatistics(column)
-  const suggested = hasNewTarget && type && statistics ? suggestValueMap(type, statistics) : null
+  const suggestedMap = hasNewTarget && type && statistics ? suggestValueMap(type, statistics) : null
   const resetSettings = hasNewTarget
-    ? { transform: { type: 'none' } as const, value_map: suggested, default_value: null }
+    ? { transform: { type: 'none' } as const, value_map: suggestedMap, default_value: null }
     : {}
   return {
     ...column,
@@ -122,10 +122,14 @@ const measureMaps = (columns: readonly ColumnRow[]): number =>
  * Every list of columns answers all value maps, so they are bounded together. `changed` has the column of each entry of
  * the request. The error names the entry with the longest map.
  */
-function checkMapSizes(before: readonly ColumnRow[], after: readonly ColumnRow[], changed: readonly ColumnRow[]): void {
+function checkMapSizes(
+  before: readonly ColumnRow[],
+  after: readonly ColumnRow[],
+  changedImport: readonly ColumnRow[],
+): void {
   const length = measureMaps(after)
   if (length <= Math.max(maxMapsLength, measureMaps(before))) return
-  const lengths = changed.map(measureMap)
+  const lengths = changedImport.map(measureMap)
   const detail = `The value maps of an import have at most ${maxMapsLength} characters of JSON together, and these have ${length}.`
   throw invalid(fieldError(['mappings', lengths.indexOf(Math.max(...lengths)), 'value_map'], 'max_length', detail))
 }
@@ -195,8 +199,8 @@ export async function updateColumnMappings(
   }
   const statements = buildStatements(row.id, state, next)
   const changes = await buildMappingChanges(ctx, row, { options: state.options, state: next })
-  return commitResult(ctx, row, { changes, statements }, async (changed) => {
-    const after = buildColumnView(ctx, changed, next)
+  return commitResult(ctx, row, { changes, statements }, async (changedImport) => {
+    const after = buildColumnView(ctx, changedImport, next)
     return { view: after, extras: await loadColumnExtras(ctx, after) }
   })
 }

@@ -296,9 +296,9 @@ export function parseExternalOrder(
   path: readonly PropertyKey[],
 ): { order: ExternalOrder } | { errors: FieldError[] } {
   const result = ExternalOrderSchema.safeParse(raw)
-  const unknown = findUnknownFields(ExternalOrderSchema, raw, { prefix: path })
-  if (result.success && !unknown.length) return { order: toExternalOrder(result.data) }
-  return { errors: [...(result.error ? listFieldErrors(result.error, raw, path) : []), ...unknown] }
+  const unknownFields = findUnknownFields(ExternalOrderSchema, raw, { prefix: path })
+  if (result.success && !unknownFields.length) return { order: toExternalOrder(result.data) }
+  return { errors: [...(result.error ? listFieldErrors(result.error, raw, path) : []), ...unknownFields] }
 }
 
 /** Checks an order of a file. It cannot have unknown fields, because the mapping built it. */

@@ -75,12 +75,12 @@ function readOrder(raw: unknown, index: number, edition: RunEdition): OrderEntry
       ? raw.external_id.slice(0, maxExternalIdLength)
       : null
   const refuse = (errors: readonly FieldError[]): OrderOutcome => buildRefusal(index, external_id, errors)
-  const parsed = parseExternalOrder(raw, path)
-  if ('errors' in parsed) return refuse(parsed.errors)
-  const normalized = normalizeCustomerPhone(parsed.order, edition.default_country_code, path)
-  if ('error' in normalized) return refuse([normalized.error])
-  const { order } = normalized
-  const unusable_phone = order.customer.phone_number === null ? parsed.order.customer.phone_number : null
+  const parseResult = parseExternalOrder(raw, path)
+  if ('errors' in parseResult) return refuse(parseResult.errors)
+  const phoneResult = normalizeCustomerPhone(parseResult.order, edition.default_country_code, path)
+  if ('error' in phoneResult) return refuse([phoneResult.error])
+  const { order } = phoneResult
+  const unusable_phone = order.customer.phone_number === null ? parseResult.order.customer.phone_number : null
   return { index, path, order: { ...order, unusable_phone } }
 }
 
@@ -111,14 +111,14 @@ async function parseOrders(
   edition: RunEdition,
   input: ImportExternalOrdersInput,
 ): Promise<{ definitions: ImportDefinitions; entries: OrderEntry[]; refusals: OrderOutcome[] }> {
-  const parsed = input.orders.map((raw, index) => readOrder(raw, index, edition))
-  const keys = parsed.flatMap((entry) => ('order' in entry ? Object.keys(entry.order.consents) : []))
+  const parsedEntries = input.orders.map((raw, index) => readOrder(raw, index, edition))
+  const keys = parsedEntries.flatMap((entry) => ('order' in entry ? Object.keys(entry.order.consents) : []))
   const definitions = await loadImportDefinitions(ctx.db, edition, [...new Set(keys)])
-  const checked = parsed.map((entry) => refuseWrongConsents(definitions, entry))
+  const checkedEntries = parsedEntries.map((entry) => refuseWrongConsents(definitions, entry))
   return {
     definitions,
-    entries: checked.filter((entry) => 'order' in entry),
-    refusals: checked.filter((entry) => 'action' in entry).map(limitFaults),
+    entries: checkedEntries.filter((entry) => 'order' in entry),
+    refusals: checkedEntries.filter((entry) => 'action' in entry).map(limitFaults),
   }
 }
 
@@ -165,8 +165,8 @@ export async function importExternalOrders(ctx: Ctx, input: ImportExternalOrders
       version: interrupted?.version ?? null,
     },
   )
-  const remaining = entries.filter(({ index }) => !storedIndexes.has(index))
-  await importOrders(ctx, { ...run, import_id: id }, remaining, (plan) => record.record(plan))
-  if (remaining.length === 0) await record.finish()
+  const remainingEntries = entries.filter(({ index }) => !storedIndexes.has(index))
+  await importOrders(ctx, { ...run, import_id: id }, remainingEntries, (plan) => record.record(plan))
+  if (remainingEntries.length === 0) await record.finish()
   return record.report()
 }

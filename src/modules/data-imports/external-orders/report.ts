@@ -51,15 +51,15 @@ export interface ReportedCall {
   begun_at: number
 }
 
-function decideStatus(failed: number, total: number): ReportedRow['status'] {
-  if (failed === total) return 'failed'
-  return failed > 0 ? 'completed_with_errors' : 'completed'
+function decideStatus(failedCount: number, total: number): ReportedRow['status'] {
+  if (failedCount === total) return 'failed'
+  return failedCount > 0 ? 'completed_with_errors' : 'completed'
 }
 
 export function buildReport(ctx: Ctx, call: ReportedCall, outcomes: readonly OrderOutcome[]): ImportReport {
   const { edition, input, id, begun_at } = call
   const count = (action: OrderOutcome['action']) => outcomes.filter((outcome) => outcome.action === action).length
-  const failed = count('error')
+  const failedCount = count('error')
   const { on_duplicate, emit_webhooks, send_receipts, skipped, dry_run, source } = input
   const name = `${source} ${new Date(begun_at).toISOString()}`
   const row: ReportedRow = {
@@ -72,13 +72,13 @@ export function buildReport(ctx: Ctx, call: ReportedCall, outcomes: readonly Ord
     search: buildSearchText(name),
     source: 'api',
     external_source: source,
-    status: decideStatus(failed, outcomes.length),
+    status: decideStatus(failedCount, outcomes.length),
     options: { on_duplicate, emit_webhooks, send_receipts, skipped },
     total_rows: input.orders.length,
     created_orders: count('created'),
     updated_orders: count('updated'),
     skipped_orders: count('skipped'),
-    failed_orders: failed,
+    failed_orders: failedCount,
     created_at: begun_at,
     modified_at: ctx.now(),
   }

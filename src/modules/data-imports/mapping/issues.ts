@@ -90,8 +90,8 @@ function findOpenQuestions({ columns, constants, options }: MappingState): Mappi
   })
 }
 
-function findUnmappedIssues(state: MappingState, prepared: PreparedMappings): MappingIssue[] {
-  return Object.entries(prepared.unmapped_values).map(([target_field, values]) => {
+function findUnmappedIssues(state: MappingState, preparedMappings: PreparedMappings): MappingIssue[] {
+  return Object.entries(preparedMappings.unmapped_values).map(([target_field, values]) => {
     const examples = values.slice(0, maxExamples).map((value) => `"${value}"`)
     const more = values.length > maxExamples ? ` and ${values.length - maxExamples} more` : ''
     const column = groupColumns(state.columns).get(target_field)?.[0]?.source_index ?? null
@@ -102,12 +102,14 @@ function findUnmappedIssues(state: MappingState, prepared: PreparedMappings): Ma
 
 export function findMappingIssues(
   state: MappingState,
-  prepared: PreparedMappings,
+  preparedMappings: PreparedMappings,
 ): { errors: MappingIssue[]; warnings: MappingIssue[] } {
-  const unknown = state.columns.filter(({ target_field }) => prepared.unknown_targets.includes(target_field ?? ''))
+  const unknownColumns = state.columns.filter(({ target_field }) =>
+    preparedMappings.unknown_targets.includes(target_field ?? ''),
+  )
   return {
     errors: [
-      ...prepared.missing_required.map((target_field): MappingIssue => ({
+      ...preparedMappings.missing_required.map((target_field): MappingIssue => ({
         code: 'missing_target',
         column: null,
         target_field,
@@ -119,16 +121,16 @@ export function findMappingIssues(
         target_field: target,
         message: `${getColumnName(state, column.source_index)} is mapped to ${target}, and so is another column. Map only one of them.`,
       })),
-      ...unknown.map((column): MappingIssue => ({
+      ...unknownColumns.map((column): MappingIssue => ({
         code: 'unknown_target_field',
         column: column.source_index,
         target_field: column.target_field ?? '',
         message: `The target ${column.target_field ?? ''} no longer exists in this edition.`,
       })),
       ...findOpenQuestions(state),
-      ...prepared.ambiguous.map((one) => buildAmbiguityIssue(state, one)),
+      ...preparedMappings.ambiguous.map((one) => buildAmbiguityIssue(state, one)),
     ],
-    warnings: findUnmappedIssues(state, prepared),
+    warnings: findUnmappedIssues(state, preparedMappings),
   }
 }
 

@@ -92,9 +92,11 @@ function decideTransform(column: ColumnRow, { options, consents }: MappingState)
 
 /** Columns of each target, in the order in which the target takes them. */
 export function groupColumns(columns: readonly ColumnRow[]): Map<string, ColumnRow[]> {
-  const mapped = columns.filter(({ target_field }) => target_field !== null)
-  const sorted = mapped.toSorted((a, b) => a.target_position - b.target_position || a.source_index - b.source_index)
-  return Map.groupBy(sorted, ({ target_field }) => target_field ?? '')
+  const mappedColumns = columns.filter(({ target_field }) => target_field !== null)
+  const sortedColumns = mappedColumns.toSorted(
+    (a, b) => a.target_position - b.target_position || a.source_index - b.source_index,
+  )
+  return Map.groupBy(sortedColumns, ({ target_field }) => target_field ?? '')
 }
 
 function buildTargetMappings(state: MappingState): TargetMapping[] {
@@ -160,11 +162,11 @@ export const prepareState = (state: MappingState, now: number): PreparedMappings
     now,
   })
 
-export const summarizeColumns = ({ columns }: MappingState, prepared: PreparedMappings): ColumnSummary => ({
+export const summarizeColumns = ({ columns }: MappingState, preparedMappings: PreparedMappings): ColumnSummary => ({
   total: columns.length,
   mapped: columns.filter(({ target_field }) => target_field !== null).length,
   ignored: columns.filter(({ is_ignored }) => is_ignored).length,
-  missing_required: prepared.missing_required,
+  missing_required: preparedMappings.missing_required,
 })
 
 export const emptyStaging = {

@@ -12,7 +12,7 @@ import { placeRow, stageRow } from '../staging/stage-rows.ts'
 import type { MappingIssue } from './issues.ts'
 import { decideGrouping } from './state.ts'
 
-const checkedRows = 1000
+const maxCheckedRows = 1000
 const maxErrors = 100
 
 interface ValidationProblem {
@@ -52,13 +52,19 @@ interface KeyedRow {
 }
 
 /** Reads a row as it will be staged. */
-function readRow({ row, prepared, state }: ColumnView, one: IndexedRow, number: number): KeyedRow {
+function readRow({ row, preparedMappings, state }: ColumnView, one: IndexedRow, number: number): KeyedRow {
   const group_by = decideGrouping(state)
-  const mappedRow = decideRow(prepared.readers, one.cells, prepared.total_reader, one.filled)
+  const mappedRow = decideRow(preparedMappings.readers, one.cells, preparedMappings.total_reader, one.filled)
   const key = group_by === 'row' ? String(number) : getGroupKey(mappedRow, group_by)
-  const staged = stageRow({ row: one, place: placeRow(one, row.id, number), mappedRow, key }, group_by).row
-  const placed = { currency_mark: null, ...staged.data, errors: staged.errors, is_ignored: false, line: one.line }
-  return { key: staged.group_key, row: placed }
+  const stagedRow = stageRow({ row: one, place: placeRow(one, row.id, number), mappedRow, key }, group_by).row
+  const placedRow = {
+    currency_mark: null,
+    ...stagedRow.data,
+    errors: stagedRow.errors,
+    is_ignored: false,
+    line: one.line,
+  }
+  return { key: stagedRow.group_key, row: placedRow }
 }
 
 interface RowProblems {
@@ -78,16 +84,16 @@ function checkRows(setting: RunSetting, rows: readonly PlacedRow[], key: string)
   return { errors: toProblems(check.errors), warnings: [...warnings, ...toProblems(check.warnings)] }
 }
 
-async function checkFirstRows(ctx: Ctx, view: ColumnView): Promise<RowProblems & { checked: number }> {
+async function checkFirstRows(ctx: Ctx, view: ColumnView): Promise<RowProblems & { checkedRows: number }> {
   const { row, issues } = view
-  const fileRows = await readFirstDataRows(ctx, row, checkedRows)
+  const fileRows = await readFirstDataRows(ctx, row, maxCheckedRows)
   const rows = fileRows.map((one, index) => readRow(view, one, index + 1))
-  const checked = rows.length
+  const checkedRows = rows.length
   // Every order would lack what is not mapped yet.
-  if (issues.errors.length > 0) return { errors: listRowErrors(rows), warnings: [], checked }
+  if (issues.errors.length > 0) return { errors: listRowErrors(rows), warnings: [], checkedRows }
   const setting = await loadSetting(ctx.db, row)
   // The last order may go on behind the rows that are checked.
-  const isWholeFile = checked < checkedRows && (row.canonical_size ?? 0) <= canonicalRangeLength
+  const isWholeFile = checkedRows < maxCheckedRows && (row.canonical_size ?? 0) <= canonicalRangeLength
   const lastKey = isWholeFile ? null : (rows.at(-1)?.key ?? null)
   const isWhole = ({ key }: KeyedRow) => key !== null && key !== lastKey
   const orders = [...Map.groupBy(rows.filter(isWhole), ({ key }) => key ?? '')].map(([key, members]) =>
@@ -102,7 +108,7 @@ async function checkFirstRows(ctx: Ctx, view: ColumnView): Promise<RowProblems &
   return {
     errors: sortByRow([...otherErrors, ...orders.flatMap(({ errors }) => errors)]),
     warnings: sortByRow(orders.flatMap(({ warnings }) => warnings)),
-    checked,
+    checkedRows,
   }
 }
 
@@ -114,7 +120,7 @@ export async function validateColumnMappings(ctx: Ctx, view: ColumnView): Promis
     all.slice(0, maxErrors).map((problem) => toValidationProblem(view, problem))
   return {
     is_valid: errors.length === 0,
-    missing_required: view.prepared.missing_required,
+    missing_required: view.preparedMappings.missing_required,
     duplicate_targets: [
       ...new Set(errors.flatMap(({ code, target_field }) => (code === 'duplicate_target' ? [target_field] : []))),
     ],
@@ -123,7 +129,7 @@ export async function validateColumnMappings(ctx: Ctx, view: ColumnView): Promis
       .map(({ source_column }) => source_column),
     errors: present([...errors, ...problems.errors]),
     warnings: present([...warnings, ...problems.warnings]),
-    checked_rows: problems.checked,
+    checked_rows: problems.checkedRows,
   }
 }
 

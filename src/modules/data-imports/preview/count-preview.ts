@@ -80,13 +80,13 @@ async function openCount({ db, now }: JobCtx, row: ImportRow): Promise<CountRow 
   if (count && !isComplete(count, row)) return count
   if (count && now() - count.counted_at < staleMs) return null
   const empty = { last_number: 0, totals: noTotals, lookalikes: 0 }
-  const opened = { import_id: row.id, version: row.version, ...empty, counted_at: now() }
+  const newPreview = { import_id: row.id, version: row.version, ...empty, counted_at: now() }
   await db.batch([
-    sql`${insert(importPreviews, opened)} on conflict (import_id) do update set version = excluded.version,
+    sql`${insert(importPreviews, newPreview)} on conflict (import_id) do update set version = excluded.version,
       last_number = excluded.last_number, totals = excluded.totals, lookalikes = excluded.lookalikes,
       counted_at = excluded.counted_at`,
   ])
-  return opened
+  return newPreview
 }
 
 /** Stores the progress of the count. Returns null when another consumer has continued or restarted it. */
@@ -99,10 +99,10 @@ async function commitCount(job: JobCtx, count: CountRow, orders: readonly Previe
   }
   const isAsRead = sql`import_id = ${count.import_id} and version = ${count.version}
     and last_number = ${count.last_number}`
-  const [changed] = await job.db.all(
+  const [changedRow] = await job.db.all(
     decodeAs(countFields, sql<CountRow>`${update(importPreviews, changes, isAsRead)} returning *`),
   )
-  return changed ?? null
+  return changedRow ?? null
 }
 
 /** Counts orders by what the import would do with them. The next consumer continues after one that dies. */

@@ -40,8 +40,8 @@ async function requestCount(ctx: Ctx, row: LoadedImport): Promise<PreviewCount |
 }
 
 function shareRequest(ctx: Ctx, row: LoadedImport): RequestPreview {
-  const shared = requests.get(row)
-  if (shared) return shared
+  const sharedRequest = requests.get(row)
+  if (sharedRequest) return sharedRequest
   let orders: Promise<PreviewedOrder[]> | undefined
   const firstOrders = () =>
     (orders ??= loadSettingFor(ctx, row).then((setting) =>
@@ -152,7 +152,7 @@ async function walkOrders(
   const setting = await loadSettingFor(ctx, row)
   const rows: PreviewedOrder[] = []
   let after = page.after ? Number(page.after[0]) : null
-  for (let walked = 0; walked < maxOrdersPerPage; walked += ordersAtOnce) {
+  for (let walkedCount = 0; walkedCount < maxOrdersPerPage; walkedCount += ordersAtOnce) {
     const numbers = await findNextNumbers(ctx, row, after, isDescending)
     if (numbers.length === 0) return { rows, after: null }
     const orders = await previewOrders(ctx, setting, { after: Math.min(...numbers) - 1, limit: numbers.length })

@@ -69,20 +69,20 @@ const toPreviewValue = (value: OrderRow[PreviewedColumn]) =>
 const toPreviewAmount = (field: string, value: string | number | null) =>
   field === 'amount' ? toMajor(Number(value)) : value
 
-function listChanges(record: OrderRecord | undefined, after: OrderRow, cancelled: number): FieldChange[] {
-  const updated = record?.undo?.updated
-  if (!updated) return []
+function listChanges(record: OrderRecord | undefined, after: OrderRow, cancelledPurchases: number): FieldChange[] {
+  const update = record?.undo?.updated
+  if (!update) return []
   const orderChanges = previewedFields.flatMap(([field, column]): FieldChange[] => {
-    const formerValue = updated.order[column]
+    const formerValue = update.order[column]
     if (formerValue === undefined) return []
     const [oldValue, newValue] = [toPreviewValue(formerValue), toPreviewValue(after[column])]
     return oldValue === newValue
       ? []
       : [{ field, before: toPreviewAmount(field, oldValue), after: toPreviewAmount(field, newValue) }]
   })
-  const countBefore = updated.purchases.filter(({ status }) => status !== 'cancelled').length
-  const countAfter = countBefore - cancelled + updated.added_purchases.length
-  const isSame = updated.added_purchases.length === 0 && cancelled === 0
+  const countBefore = update.purchases.filter(({ status }) => status !== 'cancelled').length
+  const countAfter = countBefore - cancelledPurchases + update.added_purchases.length
+  const isSame = update.added_purchases.length === 0 && cancelledPurchases === 0
   return isSame ? orderChanges : [...orderChanges, { field: 'purchases', before: countBefore, after: countAfter }]
 }
 
@@ -94,17 +94,17 @@ function buildPreviews(
   const writtenOrders = new Map(decision.orders.map((order) => [order.id, order]))
   const records = new Map(decision.buildRecords().map((record) => [record.outcome.index, record]))
   const newUserIds = new Set(listInsertedRows(decision.writes, 'users').map(({ id }) => id))
-  return orders.map((planned, index) => {
-    const order = planned.order_id === null ? undefined : writtenOrders.get(planned.order_id)
-    if (!order) return { planned, customer_id: null, amount_minor: null, changes: [], headers }
-    const cancelled = decision.changes.filter(
+  return orders.map((plannedOrder, index) => {
+    const order = plannedOrder.order_id === null ? undefined : writtenOrders.get(plannedOrder.order_id)
+    if (!order) return { planned: plannedOrder, customer_id: null, amount_minor: null, changes: [], headers }
+    const cancelledPurchases = decision.changes.filter(
       ({ action, order: { id } }) => id === order.id && action === 'cancelled',
     ).length
     return {
-      planned,
+      planned: plannedOrder,
       customer_id: newUserIds.has(order.user_id) ? null : order.user_id,
       amount_minor: order.amount_minor,
-      changes: listChanges(records.get(index), order, cancelled),
+      changes: listChanges(records.get(index), order, cancelledPurchases),
       headers,
     }
   })

@@ -70,7 +70,7 @@ export async function productsStep(job: JobCtx, row: ImportRow): Promise<null> {
     select(importProductFields).from(importProducts).where(eq(importProducts.import_id, row.id)),
   )
   const memory = await loadProductMemory(job, row)
-  const suggested = products.map((one): Suggested => {
+  const suggestedProducts = products.map((one): Suggested => {
     const { position } = one
     const decision = memory.get(one.product_key)
     if (decision && (decision.action !== 'create' || create_missing_products))
@@ -80,7 +80,7 @@ export async function productsStep(job: JobCtx, row: ImportRow): Promise<null> {
     const location_id = one.location === null ? null : (catalogue.locations.get(fold(one.location)) ?? null)
     return { position, ...suggestion, action: isOpen ? null : action, location_id, option_ids: [] }
   })
-  const data = suggested.map((one) =>
+  const data = suggestedProducts.map((one) =>
     JSON.stringify([
       row.id,
       one.position,
@@ -93,7 +93,7 @@ export async function productsStep(job: JobCtx, row: ImportRow): Promise<null> {
       one.similar_product && JSON.stringify(one.similar_product),
     ]),
   )
-  const summary = summarizeSuggestions(suggested)
+  const summary = summarizeSuggestions(suggestedProducts)
   return endPhase(job, row, {
     status: summary.unmapped > 0 ? 'mapping_products' : 'ready',
     changes: { product_summary: summary },

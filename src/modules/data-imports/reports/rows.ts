@@ -44,8 +44,8 @@ export const addColumnNames = (problems: readonly ImportProblem[], headers: Head
   }))
 
 /** Fills in stored problems. Those from staging have no line, so they get the line of their row. */
-export const toProblems = (stored: readonly StoredWarning[], line: number): ImportProblem[] =>
-  stored.map(({ row = line, column = null, target_field = null, code, message, value = null }) => ({
+export const toProblems = (storedWarnings: readonly StoredWarning[], line: number): ImportProblem[] =>
+  storedWarnings.map(({ row = line, column = null, target_field = null, code, message, value = null }) => ({
     row,
     column,
     target_field,

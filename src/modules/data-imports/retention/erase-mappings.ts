@@ -79,13 +79,13 @@ function buildRowErasure({ name, key, columns }: MappingTable, row: MappingRow, 
   const table = sql.raw(name)
   return Object.entries(columns).flatMap(([columnName, treatment], index) => {
     const text = texts[index] ?? null
-    const erased = text === null ? null : eraseText(treatment, text, contacts)
-    if (erased === text) return []
+    const erasedText = text === null ? null : eraseText(treatment, text, contacts)
+    if (erasedText === text) return []
     const column = sql.raw(columnName)
     const isUnchanged = sql`${key} = ${row.key} and ${column} = ${text}`
     return treatment === 'remove_row'
       ? [sql`delete from ${table} where ${isUnchanged}`]
-      : [sql`update ${table} set ${column} = ${erased} where ${isUnchanged}`]
+      : [sql`update ${table} set ${column} = ${erasedText} where ${isUnchanged}`]
   })
 }
 

@@ -166,16 +166,16 @@ function buildErasure({ id, phase }: ImportRow, { rows, keys }: ErasableRows): S
 /** Deletes the uploaded file, and the copies of all imports that have read the same bytes. */
 async function deleteFiles(job: JobCtx, row: ImportRow): Promise<Statement[]> {
   if (row.files_deleted_at !== null) return []
-  const stored = await findStoredFile(job, row.file_id)
-  const otherImports = stored
+  const storedFile = await findStoredFile(job, row.file_id)
+  const otherImports = storedFile
     ? await job.db.all(
         sql<{ id: string }>`select data_imports.id from files join data_imports on data_imports.file_id = files.id
-          where files.organization_id = ${stored.organization_id} and files.storage_key = ${stored.storage_key}
+          where files.organization_id = ${storedFile.organization_id} and files.storage_key = ${storedFile.storage_key}
             and files_deleted_at is null and data_imports.id <> ${row.id}`,
       )
     : []
   const copies = await Promise.all([row, ...otherImports].map(({ id }) => deleteCopy(job, id)))
-  return [...copies.flat(), ...(stored ? deleteContent(job, stored) : [])]
+  return [...copies.flat(), ...(storedFile ? deleteContent(job, storedFile) : [])]
 }
 
 /**
@@ -190,19 +190,19 @@ export async function eraseInImports(job: JobCtx, person: ErasedPerson, after: s
   const { id, created_at } = row
   const from = id === position.id ? position.row : 0
   if (row.phase === 'parse' || row.phase === 'stage') return JSON.stringify({ created_at, id, row: from })
-  const searched = await job.db.all(
+  const searchedRows = await job.db.all(
     sql<SearchedRow>`select row_number, group_key, ${extractCell('customer.email')} as email,
         ${extractCell('customer.phone_number')} as phone, ${extractCell('item.user.email')} as holder
       from import_rows where import_id = ${id} and row_number > ${from} order by row_number limit ${rowsPerStep}`,
   )
-  const matchingRows = searched.filter((one) => concernsPerson(one, person, row.country_code))
+  const matchingRows = searchedRows.filter((one) => concernsPerson(one, person, row.country_code))
   if (from === 0) await eraseFormerHolder(job, [id], person)
   const orderKeys = from === 0 ? await loadOrderKeys(job, id, person) : []
   const keys = new Set([...orderKeys, ...matchingRows].flatMap(({ group_key }) => group_key ?? []))
   const rows = matchingRows.flatMap(({ row_number, group_key }) => (group_key === null ? [row_number] : []))
   if (keys.size > 0 || rows.length > 0)
     await job.db.batch([...buildErasure(row, { rows, keys: [...keys] }), ...(await deleteFiles(job, row))])
-  const last = searched.length === rowsPerStep ? searched.at(-1)?.row_number : undefined
+  const last = searchedRows.length === rowsPerStep ? searchedRows.at(-1)?.row_number : undefined
   // `~` sorts behind all ids, so the search continues with the next import.
   return JSON.stringify(last === undefined ? { created_at, id: `${id}~`, row: 0 } : { created_at, id, row: last })
 }

@@ -10,9 +10,9 @@ async function listCanonicalKeys(job: JobCtx, importId: string): Promise<string[
   const keys: string[] = []
   for (;;) {
     const after = keys.at(-1) ?? ''
-    const listed = await job.files.list({ prefix: buildCanonicalPrefix(importId), after, limit: keysPerPage })
-    keys.push(...listed.map(({ key }) => key))
-    if (listed.length < keysPerPage) return keys
+    const listedFiles = await job.files.list({ prefix: buildCanonicalPrefix(importId), after, limit: keysPerPage })
+    keys.push(...listedFiles.map(({ key }) => key))
+    if (listedFiles.length < keysPerPage) return keys
   }
 }
 

@@ -34,11 +34,11 @@ const deletePart = (table: 'import_rows' | 'import_orders', key: string, id: str
 /** Deletes rows and orders of an import. Returns false when some are left because the budget is used up. */
 async function deleteRows(job: JobCtx, { id }: ImportRow, budget: { steps: number }): Promise<boolean> {
   while (budget.steps > 0) {
-    const remaining = await job.db.first(
+    const remainingImport = await job.db.first(
       sql`select 1 where exists (select 1 from import_rows where import_id = ${id})
         or exists (select 1 from import_orders where import_id = ${id})`,
     )
-    if (!remaining) return true
+    if (!remainingImport) return true
     budget.steps--
     await job.db.batch([deletePart('import_rows', 'row_number', id), deletePart('import_orders', 'number', id)])
   }

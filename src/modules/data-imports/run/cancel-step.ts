@@ -10,8 +10,8 @@ const created: RowOutcome = 'created'
 
 const rowsPerStep = 5000
 
-const countDecidedRows = (stored: RowCounts | null): number =>
-  Object.values(stored ?? {}).reduce((sum, rows) => sum + rows, 0)
+const countDecidedRows = (storedCounts: RowCounts | null): number =>
+  Object.values(storedCounts ?? {}).reduce((sum, rows) => sum + rows, 0)
 
 /** Marks the next rows, and the orders that begin in them, as cancelled. An order has the number of its first row. */
 export async function cancelStep(job: JobCtx, row: ImportRow): Promise<ImportRow | null> {

@@ -29,8 +29,8 @@ function getRunPosition(row: ImportRow): RunPosition {
 const maxTries = 5
 
 /** Computes the progress from 0 to 1, rounded down to hundredths. */
-const computeProgress = ({ total_rows }: ImportRow, processed: number): number =>
-  total_rows === 0 ? 1 : Math.floor((100 * processed) / total_rows) / 100
+const computeProgress = ({ total_rows }: ImportRow, processedRows: number): number =>
+  total_rows === 0 ? 1 : Math.floor((100 * processedRows) / total_rows) / 100
 
 /** The orders of one transaction. `state` is set when the transaction before has already read it. */
 interface Chunk {
@@ -51,8 +51,8 @@ interface LoadedRun {
 const runs = new WeakMap<JobCtx, LoadedRun>()
 
 async function loadRun(job: JobCtx, row: ImportRow, { changeable }: RunPosition): Promise<LoadedRun> {
-  const cached = runs.get(job)
-  if (cached?.setting.row.id === row.id && cached.epoch === row.epoch) return cached
+  const cachedRun = runs.get(job)
+  if (cachedRun?.setting.row.id === row.id && cachedRun.epoch === row.epoch) return cachedRun
   const setting = await loadSetting(job.db, row)
   const { edition, options, definitions } = setting
   const run: ImportRun = {
@@ -74,13 +74,13 @@ async function loadRun(job: JobCtx, row: ImportRow, { changeable }: RunPosition)
 
 /** Continues before the first order without an outcome. */
 async function resumeImport(job: JobCtx, row: ImportRow): Promise<ImportRow | null> {
-  const undecided = await job.db.first(
+  const undecidedRow = await job.db.first(
     sql<{ number: number | null; rows: number }>`select min(number) as number, coalesce(sum(rows_count), 0) as rows
       from import_orders where import_id = ${row.id} and outcome is null`,
   )
   const { changeable } = getRunPosition(row)
-  const after = undecided?.number ? undecided.number - 1 : row.total_rows
-  const processed_rows = row.total_rows - (undecided?.rows ?? 0)
+  const after = undecidedRow?.number ? undecidedRow.number - 1 : row.total_rows
+  const processed_rows = row.total_rows - (undecidedRow?.rows ?? 0)
   const position = { after, changeable, progress: computeProgress(row, processed_rows) }
   return commitStep(job, row, { position, changes: { processed_rows } })
 }

@@ -28,8 +28,8 @@ export async function loadMappedProducts(
   cache: Map<string, MappedProduct | null>,
 ): Promise<void> {
   const tuples = rows.flatMap((row) => readProduct(row.values) ?? [])
-  const missing = [...new Set(tuples.map(buildProductKey))].filter((key) => !cache.has(key))
-  if (missing.length === 0) return
+  const missingKeys = [...new Set(tuples.map(buildProductKey))].filter((key) => !cache.has(key))
+  if (missingKeys.length === 0) return
   const mappedProducts = await db.all(
     decodeAs(
       { options: mappedOptions },
@@ -37,7 +37,7 @@ export async function loadMappedProducts(
         p.name as product, v.name as variant, l.name as location,
         json_array_length(ip.option_ids) as options_count,
         ${mappedOptions} as options
-      from json_each(${JSON.stringify(missing)}) as wanted
+      from json_each(${JSON.stringify(missingKeys)}) as wanted
       cross join import_products ip on ip.import_id = ${importId} and ip.product_key = wanted.value
       cross join data_imports i on i.id = ip.import_id
       left join products p on p.id = ip.product_id and p.edition_id = i.edition_id
@@ -45,15 +45,15 @@ export async function loadMappedProducts(
       left join locations l on l.id = ip.location_id and l.edition_id = i.edition_id`,
     ),
   )
-  for (const key of missing) cache.set(key, null)
+  for (const key of missingKeys) cache.set(key, null)
   for (const product of mappedProducts) cache.set(product.product_key, product)
 }
 
-const isMissingInEdition = (mapped: MappedProduct): boolean =>
-  (mapped.product_id !== null && mapped.product === null) ||
-  (mapped.variant_id !== null && mapped.variant === null) ||
-  (mapped.location_id !== null && mapped.location === null) ||
-  mapped.options.length < mapped.options_count
+const isMissingInEdition = (mappedProduct: MappedProduct): boolean =>
+  (mappedProduct.product_id !== null && mappedProduct.product === null) ||
+  (mappedProduct.variant_id !== null && mappedProduct.variant === null) ||
+  (mappedProduct.location_id !== null && mappedProduct.location === null) ||
+  mappedProduct.options.length < mappedProduct.options_count
 
 /** What a row sells: a row with the names of the edition, nothing, or a problem. */
 export type ProductResolution = { row: PlacedRow } | 'ignored' | { code: 'unknown_product'; message: string }
@@ -64,26 +64,27 @@ type ProductValues = PlacedRow['values']
 export function resolveProduct(row: PlacedRow, products: RunProducts, mayCreate: boolean): ProductResolution {
   const tuple = readProduct(row.values)
   if (!tuple) return { row }
-  const mapped = products.get(buildProductKey(tuple))
-  if (mapped?.action === 'ignore') return 'ignored'
+  const mappedProduct = products.get(buildProductKey(tuple))
+  if (mappedProduct?.action === 'ignore') return 'ignored'
   const refuse = (message: string): ProductResolution => ({ code: 'unknown_product', message })
-  if (!mapped?.action) return refuse(`The product "${tuple.product}" is not mapped.`)
-  if (isMissingInEdition(mapped))
+  if (!mappedProduct?.action) return refuse(`The product "${tuple.product}" is not mapped.`)
+  if (isMissingInEdition(mappedProduct))
     return refuse(`"${tuple.product}" is mapped to a product that no longer exists in the edition.`)
-  if (mapped.action === 'create' && !mayCreate)
+  if (mappedProduct.action === 'create' && !mayCreate)
     return refuse(`The edition has no product "${tuple.product}", and the option create_missing_products is off.`)
-  const { options } = mapped
-  const keepsNames = mapped.action === 'create' && !mapped.product && !mapped.variant && !mapped.location
+  const { options } = mappedProduct
+  const keepsNames =
+    mappedProduct.action === 'create' && !mappedProduct.product && !mappedProduct.variant && !mappedProduct.location
   if (keepsNames && options.length === 0) return { row }
   const values: Record<string, ProductValues[string] | null> = {
     ...row.values,
-    'item.product': mapped.product ?? tuple.product,
-    'item.variant': mapped.variant ?? (mapped.action === 'map' ? null : tuple.variant),
-    'item.location': mapped.location ?? tuple.location,
+    'item.product': mappedProduct.product ?? tuple.product,
+    'item.variant': mappedProduct.variant ?? (mappedProduct.action === 'map' ? null : tuple.variant),
+    'item.location': mappedProduct.location ?? tuple.location,
     'item.options': options.length > 0 ? options : tuple.options,
   }
-  const filled = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null))
-  return { row: { ...row, values: filled as ProductValues } }
+  const filledValues = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null))
+  return { row: { ...row, values: filledValues as ProductValues } }
 }
 
 export type RunProducts = ReadonlyMap<string, MappedProduct | null>

@@ -37,8 +37,12 @@ export class OrderWindow {
    * Builds statements that read further orders in the transaction of the orders up to `decided`, unless the buffer has
    * `enough` orders after `after`. Call `apply` after the commit: it adds the new orders and drops the decided ones.
    */
-  prefetch(decided: number, after: number, enough: number): { statements: readonly Statement[]; apply: () => void } {
-    const dropDecided = () => this.#moveTo(decided)
+  prefetch(
+    decidedOrders: number,
+    after: number,
+    enough: number,
+  ): { statements: readonly Statement[]; apply: () => void } {
+    const dropDecided = () => this.#moveTo(decidedOrders)
     if (this.#hasReachedEnd || this.peek(after, enough).length === enough) return { statements: [], apply: dropDecided }
     const last = this.#orders.at(-1)?.number ?? after
     const { statements, rows } = readInTransaction({

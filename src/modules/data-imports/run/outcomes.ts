@@ -94,9 +94,9 @@ function countRowsByOutcome(orders: readonly PlannedOrder[]): RowCounts {
   const counts: RowCounts = {}
   const add = (outcome: RowOutcome, rows: number) => (counts[outcome] = (counts[outcome] ?? 0) + rows)
   for (const { fileOrder, outcome } of orders) {
-    const ignored = fileOrder.ignoredRowNumbers.length
-    add('ignored', ignored)
-    add(outcome, fileOrder.staged.rows_count - ignored)
+    const ignoredCount = fileOrder.ignoredRowNumbers.length
+    add('ignored', ignoredCount)
+    add(outcome, fileOrder.staged.rows_count - ignoredCount)
   }
   return counts
 }

@@ -73,12 +73,12 @@ async function addLookalikes(
   )
   const newPeople = new Set(listInsertedRows(decision.writes, 'users').map(({ id }) => id))
   const writtenOrders = new Map(decision.orders.map((order) => [order.id, order]))
-  const created = ofRows.flatMap(({ outcome, order_id, fileOrder }) => {
+  const createdOrders = ofRows.flatMap(({ outcome, order_id, fileOrder }) => {
     const order = outcome === 'created' ? writtenOrders.get(order_id ?? '') : undefined
     const created_at = fileOrder.mapped?.is_dated ? fileOrder.mapped.created_at : null
     return order && !newPeople.has(order.user_id) ? [{ ...order, created_at }] : []
   })
-  const similar = await findSimilarOrders(db, setting, created)
+  const similar = await findSimilarOrders(db, setting, createdOrders)
   return orders.map((order) => {
     if (!ofRows.includes(order)) return order
     const { fileOrder, outcome, warnings } = order
@@ -125,10 +125,12 @@ export async function planOrders<P extends PlannedGroup>(
   const orders = fileOrders.map((one, index): PlannedOrder => {
     const outcome = outcomes.get(index)
     if (outcome) return buildPlannedOrder(one, outcome)
-    const refused = { fileOrder: one, outcome: 'error', order_id: null, warnings: [] } as const
-    if (ordersOfNewPeople.has(index)) return { ...refused, problems: [buildUnknownCustomerProblem(one)] }
+    const refusedOrder = { fileOrder: one, outcome: 'error', order_id: null, warnings: [] } as const
+    if (ordersOfNewPeople.has(index)) return { ...refusedOrder, problems: [buildUnknownCustomerProblem(one)] }
     const isIgnored = one.rowNumbers.length === 0 && one.problems.length === 0
-    return isIgnored ? { ...refused, outcome: 'ignored', problems: [] } : { ...refused, problems: one.problems }
+    return isIgnored
+      ? { ...refusedOrder, outcome: 'ignored', problems: [] }
+      : { ...refusedOrder, problems: one.problems }
   })
   return { orders: await addLookalikes(db, setting, orders, planned), planned }
 }

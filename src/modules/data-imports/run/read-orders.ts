@@ -46,20 +46,20 @@ interface ParsedRow {
   row: PlacedRow
 }
 
-function resolveRows(setting: RunSetting, parsed: readonly ParsedRow[]): ResolvedRows {
-  const resolved: ResolvedRows = { rows: [], rowNumbers: [], ignoredRowNumbers: [], problems: [] }
-  for (const { staged: one, row } of parsed) {
+function resolveRows(setting: RunSetting, parsedRows: readonly ParsedRow[]): ResolvedRows {
+  const resolvedRows: ResolvedRows = { rows: [], rowNumbers: [], ignoredRowNumbers: [], problems: [] }
+  for (const { staged: one, row } of parsedRows) {
     const resolution = resolveProduct(row, setting.products, setting.options.create_missing_products)
     if (resolution === 'ignored') {
-      resolved.ignoredRowNumbers.push(one.row_number)
+      resolvedRows.ignoredRowNumbers.push(one.row_number)
       continue
     }
-    resolved.rowNumbers.push(one.row_number)
-    resolved.rows.push('row' in resolution ? resolution.row : row)
+    resolvedRows.rowNumbers.push(one.row_number)
+    resolvedRows.rows.push('row' in resolution ? resolution.row : row)
     if ('code' in resolution)
-      resolved.problems.push(buildImportProblem(row.line, 'item.product', resolution.code, resolution.message))
+      resolvedRows.problems.push(buildImportProblem(row.line, 'item.product', resolution.code, resolution.message))
   }
-  return resolved
+  return resolvedRows
 }
 
 function checkOrder(
@@ -67,23 +67,23 @@ function checkOrder(
   mapped: DecidedOrder,
 ): { order: ExternalOrder | null; problems: ImportProblem[] } {
   const problems = checkConsents(setting.definitions, mapped.consents, []).map((error) => toProblem(mapped, error))
-  const parsed = checkExternalOrder(toWireOrder(mapped))
-  if ('errors' in parsed)
-    return { order: null, problems: [...problems, ...parsed.errors.map((error) => toProblem(mapped, error))] }
+  const parseResult = checkExternalOrder(toWireOrder(mapped))
+  if ('errors' in parseResult)
+    return { order: null, problems: [...problems, ...parseResult.errors.map((error) => toProblem(mapped, error))] }
   const { total_header } = setting
   const unmapped_total = total_header === null ? null : { header: total_header, amounts: mapped.unmapped_totals }
-  const normalized = normalizeCustomerPhone(parsed.order, setting.edition.default_country_code, [])
-  if ('error' in normalized) problems.push(toProblem(mapped, normalized.error))
-  if ('error' in normalized || problems.length > 0) return { order: null, problems }
-  return { order: { ...normalized.order, unmapped_total, is_dated: mapped.is_dated }, problems }
+  const phoneResult = normalizeCustomerPhone(parseResult.order, setting.edition.default_country_code, [])
+  if ('error' in phoneResult) problems.push(toProblem(mapped, phoneResult.error))
+  if ('error' in phoneResult || problems.length > 0) return { order: null, problems }
+  return { order: { ...phoneResult.order, unmapped_total, is_dated: mapped.is_dated }, problems }
 }
 
-function mapStagedOrder(setting: RunSetting, staged: StagedOrder, parsed: readonly ParsedRow[]): FileOrder {
-  const { rows, rowNumbers, ignoredRowNumbers, problems } = resolveRows(setting, parsed)
+function mapStagedOrder(setting: RunSetting, stagedOrder: StagedOrder, parsedRows: readonly ParsedRow[]): FileOrder {
+  const { rows, rowNumbers, ignoredRowNumbers, problems } = resolveRows(setting, parsedRows)
   const lines = rows.map(({ line }) => line)
-  const base = { staged, rowNumbers, ignoredRowNumbers, lines, mapped: null, order: null, warnings: [] }
+  const base = { staged: stagedOrder, rowNumbers, ignoredRowNumbers, lines, mapped: null, order: null, warnings: [] }
   if (rows.length === 0) return { ...base, problems: [] }
-  return { ...base, ...mapRows(setting, rows, { row_key: staged.group_key, problems }) }
+  return { ...base, ...mapRows(setting, rows, { row_key: stagedOrder.group_key, problems }) }
 }
 
 /** Maps the rows of an order and checks the result. An order with a problem is not imported. */
@@ -94,19 +94,30 @@ export function mapRows(
 ): Pick<FileOrder, 'mapped' | 'order' | 'problems' | 'warnings'> {
   const mapping = mapOrder(rows, { ...setting.options, row_key })
   const warnings = mapping.warnings.map((one) => ({ ...one, column: null, target_field: null, value: null }))
-  const mapped = mapping.order
-  if (!mapped || problems.length > 0)
-    return { mapped, order: null, problems: [...problems, ...mapping.errors], warnings }
-  return { mapped, ...checkOrder(setting, mapped), warnings }
+  const mappedOrder = mapping.order
+  if (!mappedOrder || problems.length > 0)
+    return { mapped: mappedOrder, order: null, problems: [...problems, ...mapping.errors], warnings }
+  return { mapped: mappedOrder, ...checkOrder(setting, mappedOrder), warnings }
 }
 
 /** An order with more rows is refused, and its rows are not read. */
 export const maxRowsPerOrder = 1000
 
-const buildTooLongOrder = (staged: StagedOrder): FileOrder => {
-  const message = `${staged.rows_count} rows of the file belong to this order. An order has at most ${maxRowsPerOrder} rows.`
-  const problems = [buildImportProblem(staged.rows[0]?.file_line ?? staged.number, null, 'max_length', message)]
-  return { staged, rowNumbers: [], ignoredRowNumbers: [], lines: [], mapped: null, order: null, problems, warnings: [] }
+const buildTooLongOrder = (stagedOrder: StagedOrder): FileOrder => {
+  const message = `${stagedOrder.rows_count} rows of the file belong to this order. An order has at most ${maxRowsPerOrder} rows.`
+  const problems = [
+    buildImportProblem(stagedOrder.rows[0]?.file_line ?? stagedOrder.number, null, 'max_length', message),
+  ]
+  return {
+    staged: stagedOrder,
+    rowNumbers: [],
+    ignoredRowNumbers: [],
+    lines: [],
+    mapped: null,
+    order: null,
+    problems,
+    warnings: [],
+  }
 }
 
 /** Refuses an order with the external id of an earlier order in the same file. */
@@ -158,13 +169,13 @@ export async function mapStagedOrders(
   setting: RunSetting,
   orders: readonly StagedOrder[],
 ): Promise<FileOrder[]> {
-  const parsed = orders.map((order) => ({
+  const parsedOrders = orders.map((order) => ({
     order,
     rows: order.rows.map((staged): ParsedRow => ({ staged, row: parseStagedRow(staged) })),
   }))
-  const parsedRows = parsed.flatMap(({ rows }) => rows.map(({ row }) => row))
+  const parsedRows = parsedOrders.flatMap(({ rows }) => rows.map(({ row }) => row))
   await loadMappedProducts(db, setting.row.id, parsedRows, setting.products)
-  const fileOrders = parsed.map(({ order, rows }) =>
+  const fileOrders = parsedOrders.map(({ order, rows }) =>
     order.rows_count > maxRowsPerOrder ? buildTooLongOrder(order) : mapStagedOrder(setting, order, rows),
   )
   return refuseSharedTickets(db, setting, await refuseDuplicates(db, setting, fileOrders))

@@ -172,15 +172,15 @@ const isInvalid = (errors: readonly StoredError[], { values }: StagedValues): bo
 async function buildRowKeys(
   job: JobCtx,
   importId: string,
-  decided: readonly (DecidedRow | null)[],
+  decidedRows: readonly (DecidedRow | null)[],
 ): Promise<(string | null)[]> {
-  const contentKeys = decided.map((row) => (row && !row.is_ignored ? buildContentKey(row) : null))
+  const contentKeys = decidedRows.map((row) => (row && !row.is_ignored ? buildContentKey(row) : null))
   const counts = await countEqualRows(
     job,
     importId,
     contentKeys.filter((key) => key !== null),
   )
-  return decided.map((row, index) => {
+  return decidedRows.map((row, index) => {
     const contentKey = contentKeys[index]
     return row && contentKey ? numberRow(row, contentKey, counts) : null
   })
@@ -216,7 +216,7 @@ export async function rowsStep(job: JobCtx, row: ImportRow, position: RowsPositi
     return stageRow({ row: one, place, mappedRow: mappedRows[index] ?? null, key: keys[index] ?? null }, group_by)
   })
   const invalid = rows.filter(({ row: { errors, data } }) => isInvalid(errors, data)).length
-  const ignored = rows.filter((one) => one.row.outcome === 'ignored').length
+  const ignoredCount = rows.filter((one) => one.row.outcome === 'ignored').length
   const offset = last.offset + last.length
   return commitStep(job, row, {
     position: {
@@ -227,9 +227,9 @@ export async function rowsStep(job: JobCtx, row: ImportRow, position: RowsPositi
     },
     changes: {
       invalid_rows: row.invalid_rows + invalid,
-      valid_rows: row.valid_rows + rows.length - invalid - ignored,
+      valid_rows: row.valid_rows + rows.length - invalid - ignoredCount,
       row_counts: countRows(row.row_counts, {
-        ignored,
+        ignored: ignoredCount,
         error: rows.filter((one) => one.row.outcome === 'error').length,
       }),
     },

@@ -24,12 +24,12 @@ interface Change {
 }
 
 function listChanges(undoneOrders: readonly WrittenOrder[], now: number): Change[] {
-  const updated = pickUpdated(undoneOrders)
+  const updatedOrders = pickUpdated(undoneOrders)
   const removedPurchases = [
     ...pickCreated(undoneOrders).flatMap(({ purchases }) => purchases),
-    ...updated.flatMap((one) => one.purchases.filter(({ id }) => one.updated.added_purchases.includes(id))),
+    ...updatedOrders.flatMap((one) => one.purchases.filter(({ id }) => one.updated.added_purchases.includes(id))),
   ].filter(({ status }) => status === 'active')
-  const statusChanges = updated.flatMap((one) =>
+  const statusChanges = updatedOrders.flatMap((one) =>
     listRestoredPurchases(one, now).flatMap(({ purchase, details: { status } }): Change[] => {
       const action = purchase.status === status ? undefined : actionsByStatus[status]
       return action ? [{ id: purchase.id, action, status }] : []

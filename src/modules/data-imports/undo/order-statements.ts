@@ -59,15 +59,15 @@ export const listRestoredPurchases = ({ updated, purchases }: UpdatedOrder, now:
   })
 
 function buildPurchaseRestorations(one: UpdatedOrder, now: number): Statement[] {
-  const restored = listRestoredPurchases(one, now)
+  const restoredPurchases = listRestoredPurchases(one, now)
   const addedIds = one.updated.added_purchases
-  const ids = restored.map(({ purchase }) => purchase.id)
+  const ids = restoredPurchases.map(({ purchase }) => purchase.id)
   return [
     ...(addedIds.length
       ? [sql`delete from purchases where ${inList(sql`id`, addedIds)}`, requireChanges(addedIds.length)]
       : []),
     ...buildDetailStatements(
-      restored.map(({ purchase, details }) => ({ ...purchase, ...details })),
+      restoredPurchases.map(({ purchase, details }) => ({ ...purchase, ...details })),
       now,
     ),
     ...(ids.length ? [markPassesChanged(ids, now)] : []),
@@ -106,8 +106,8 @@ export function listRestoredVersions(one: UpdatedOrder, now: number): RestoredVe
   const changedIds = new Set(listRestoredPurchases(one, now).map(({ purchase }) => purchase.id))
   const purchases = updated.purchases.flatMap(({ id, version, former_version = version }) => {
     const current = one.purchases.find((purchase) => purchase.id === id)
-    const restored = (current?.version ?? version) + Number(changedIds.has(id))
-    return restored === former_version ? [] : [[id, [former_version, restored] as const] as const]
+    const restoredVersion = (current?.version ?? version) + Number(changedIds.has(id))
+    return restoredVersion === former_version ? [] : [[id, [former_version, restoredVersion] as const] as const]
   })
   return { order: [order_version - 1, order.version + 1], purchases: Object.fromEntries(purchases) }
 }
@@ -119,10 +119,10 @@ export function buildUndoStatements(
 ): Statement[] {
   if (undoneOrders.length === 0) return []
   const createdOrders = pickCreated(undoneOrders)
-  const updated = pickUpdated(undoneOrders)
+  const updatedOrders = pickUpdated(undoneOrders)
   return [
     guardPurchases(undoneOrders),
     ...buildDeletions(createdOrders),
-    ...updated.flatMap((one) => buildRestorations(organizationId, one, now)),
+    ...updatedOrders.flatMap((one) => buildRestorations(organizationId, one, now)),
   ]
 }

@@ -117,9 +117,14 @@ function buildClearing(
   { filled_fields }: PersonUndo,
   { now, changeable }: UndoRights & { now: number },
 ): Statement[] {
-  const cleared = person.is_protected ? null : decideClearing(person, filled_fields)
-  if (cleared === null) return []
-  const changes = { ...cleared, ...buildSearchColumns(cleared), modified_at: now, version: person.version + 1 }
+  const clearedFields = person.is_protected ? null : decideClearing(person, filled_fields)
+  if (clearedFields === null) return []
+  const changes = {
+    ...clearedFields,
+    ...buildSearchColumns(clearedFields),
+    modified_at: now,
+    version: person.version + 1,
+  }
   const isAsRead = sql`id = ${person.id} and version = ${person.version}`
   return [
     update(users, changes, sql`${isAsRead} and not ${isProtected(sql`users`, { changeable })}`),

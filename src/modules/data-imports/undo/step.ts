@@ -48,9 +48,9 @@ function buildUndoOutcomes(
   const outcomes = orders.map((one) => {
     const { number, order, reason } = one
     if (reason !== null) return [id, number, 'kept', reason]
-    const [updated] = pickUpdated([one])
-    const restored = updated ? JSON.stringify(listRestoredVersions(updated, now)) : null
-    return [id, number, 'undone', protectedOrderIds.has(order.id) ? sharedCustomer : null, restored]
+    const [updatedOrder] = pickUpdated([one])
+    const restoredVersions = updatedOrder ? JSON.stringify(listRestoredVersions(updatedOrder, now)) : null
+    return [id, number, 'undone', protectedOrderIds.has(order.id) ? sharedCustomer : null, restoredVersions]
   })
   return [
     sql`update import_orders set undo_outcome = undone.value ->> 2, undo_reason = undone.value ->> 3,

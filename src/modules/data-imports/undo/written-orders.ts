@@ -145,8 +145,8 @@ const isRestorations = (value: unknown): value is RestoredVersions[] => Array.is
 /** A call may contain an order twice. Its later part is undone first, in a step of its own. */
 function cutAtRepeatedOrder(rows: readonly UndoRow[]): UndoRow[] {
   const ids = new Set<string>()
-  const repeated = rows.findIndex(({ order_id }) => order_id !== null && ids.size === ids.add(order_id).size)
-  return rows.slice(0, repeated < 0 ? rows.length : repeated)
+  const repeatedIndex = rows.findIndex(({ order_id }) => order_id !== null && ids.size === ids.add(order_id).size)
+  return rows.slice(0, repeatedIndex < 0 ? rows.length : repeatedIndex)
 }
 
 /** No transaction of an import writes more purchases, so an undo can take as many back in one. */

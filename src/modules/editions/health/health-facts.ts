@@ -23,8 +23,8 @@ function createVisibility(ctx: Ctx, edition: EditionRow) {
       organization_id: edition.organization_id,
       editions: editionId === null ? [] : [editionId],
     })
-  const has = (editionId: string | null, allowed: readonly RoleCode[]) =>
-    ctx.caller.is_superuser || roles(editionId).some((role) => allowed.includes(role))
+  const has = (editionId: string | null, allowedRoles: readonly RoleCode[]) =>
+    ctx.caller.is_superuser || roles(editionId).some((role) => allowedRoles.includes(role))
   return {
     canRead: (editionId: string | null) => has(editionId, roleCodes),
     canManage: (editionId: string | null) => has(editionId, managers),

@@ -145,7 +145,7 @@ export async function checkSendable(ctx: Ctx, before: MessageDetailRow, after: M
       ),
     ]
   }
-  const related = await ctx.db.all(
+  const relatedCampaigns = await ctx.db.all(
     sql<MessageReference>`select 'campaign' as type, campaigns.id, campaigns.name from ${campaignsBeforeCopy(before.id)}
       and ${inList(
         groupKey,
@@ -155,7 +155,9 @@ export async function checkSendable(ctx: Ctx, before: MessageDetailRow, after: M
   const errors = new Map(
     faultyGroups.flatMap(({ faults }) => faults).map((fault) => [`${fault.code} ${fault.pointer}`, fault]),
   )
-  throw messageInUse(related, 'A campaign is about to send this message and could not send it after this change.', [
-    ...errors.values(),
-  ])
+  throw messageInUse(
+    relatedCampaigns,
+    'A campaign is about to send this message and could not send it after this change.',
+    [...errors.values()],
+  )
 }

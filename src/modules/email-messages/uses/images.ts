@@ -85,7 +85,7 @@ export async function resolveImages(
     ]
   })
   if (faults.length) throw invalid(...faults)
-  const resolved = mapImages(blocks, (data) => {
+  const resolvedBlocks = mapImages(blocks, (data) => {
     const address = parseAddress(data)
     const file = files.get(data.file_id ?? address?.id ?? '')
     if (!file) return data
@@ -93,5 +93,5 @@ export async function resolveImages(
     return { ...data, file_id: file.id, url: buildFileAddress(fileServer.url, file, variant) }
   })
   const count = sql`(select count(*) from files where ${isShowableIn(ctx, row, [...ids])})`
-  return { blocks: resolved, guards: [abortUnless(sql`${count} = ${ids.size}`)] }
+  return { blocks: resolvedBlocks, guards: [abortUnless(sql`${count} = ${ids.size}`)] }
 }

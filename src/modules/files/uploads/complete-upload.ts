@@ -42,7 +42,7 @@ async function joinParts(ctx: Ctx, row: UploadRow): Promise<ReceivedFile> {
   const stored = await ctx.files.read(storage_key, headBytes)
   // Another request has aborted the upload.
   if (!stored) throw new LostRace(new Error('The object is gone.'))
-  return { ...stored, storage_key, name, declared: row.content_type }
+  return { ...stored, storage_key, name, declaredType: row.content_type }
 }
 
 /** Creates the file of an upload. Its bytes were counted at the start, and are subtracted if they are not new. */

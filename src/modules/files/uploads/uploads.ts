@@ -100,7 +100,7 @@ export async function receivePart(ctx: Ctx, file: IncomingFile, { params, loaded
       'checksum_mismatch',
       'The bytes of the part do not match its Content-Digest. Send the part again.',
     )
-  return { ...stored, store_etag: stored.etag, storage_key, name: '', declared: null }
+  return { ...stored, store_etag: stored.etag, storage_key, name: '', declaredType: null }
 }
 
 /** Writes the row of a stored part. Other parts can arrive at the same time. */

@@ -206,8 +206,8 @@ export async function payRefund(job: JobCtx, claim: RefundRow): Promise<void> {
   const refund = isFirstCall ? await beginAttempt(job, claim, references) : claim
   if (refund?.status !== 'processing') return
   if (!gateway) {
-    const unknown: RefundOutcome = { state: 'unknown', message: accountNotReady.message }
-    return recordOutcome(job, refund, isFirstCall ? accountNotReady : unknown)
+    const unknownOutcome: RefundOutcome = { state: 'unknown', message: accountNotReady.message }
+    return recordOutcome(job, refund, isFirstCall ? accountNotReady : unknownOutcome)
   }
   const attempt = { refund, payment: chooseReference(gateway, refund, reference), gateway, isFirstCall }
   return recordOutcome(job, refund, explainOutcome(attempt, reference, await attemptRefund(job, attempt)))

@@ -91,13 +91,14 @@ async function buildEventChanges(
   const id = parseRefundKey(refund.key)
   const requestOfKey = id === null ? undefined : await loadRefund(job, id)
   const request = requestOfKey?.organization_id === account.organization_id ? requestOfKey : undefined
-  const recorded = await findByReference(job, account, refund.provider_reference)
-  if (recorded && recorded.id !== request?.id) return buildOutcomeChanges(job, recorded, refund.outcome)
+  const recordedRefund = await findByReference(job, account, refund.provider_reference)
+  if (recordedRefund && recordedRefund.id !== request?.id)
+    return buildOutcomeChanges(job, recordedRefund, refund.outcome)
   if (!request) return buildProviderRefund(job, account, refund)
   const isCurrent = request.provider_key === refund.key
   const isPaid = refund.outcome.state === 'completed'
   if (isPaid && (isCurrent ? request.status === 'failed' : request.status !== 'approved'))
-    return recorded
+    return recordedRefund
       ? { statements: flagRefund(job, request), announcements: [] }
       : buildUnexpectedPayment(job, account, request, refund)
   return isCurrent

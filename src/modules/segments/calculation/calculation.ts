@@ -145,13 +145,17 @@ export type CalculationStep =
 
 /** Tests the next `size` people. An error of the expression ends the calculation; any other error is thrown. */
 export async function calculateStep(job: JobCtx, calculation: Calculation, size: number): Promise<CalculationStep> {
-  const checked = checkExpression(calculation.expression)
-  if (!checked.ok) {
-    await failCalculation(job, calculation, `The expression is no longer valid. ${checked.errors[0]?.message ?? ''}`)
+  const checkResult = checkExpression(calculation.expression)
+  if (!checkResult.ok) {
+    await failCalculation(
+      job,
+      calculation,
+      `The expression is no longer valid. ${checkResult.errors[0]?.message ?? ''}`,
+    )
     return { state: 'failed' }
   }
   try {
-    const results = await job.db.batch(buildStep(calculation, checked.expression, job.now(), size))
+    const results = await job.db.batch(buildStep(calculation, checkResult.expression, job.now(), size))
     const [row] = results[6]
     if (row?.status !== 'calculating') return { state: 'ready' }
     return { state: 'calculating', calculation: { ...calculation, cursor_id: row.cursor_id } }

@@ -35,14 +35,14 @@ export async function isReadable(db: Database, { segmentSeq, epoch }: MemberSet,
 /** Lists the next people of a set by `user_seq`, including excluded people. */
 export const listSegmentMembers = (
   db: Database,
-  set: MemberSet,
+  memberSet: MemberSet,
   afterUserSeq: number,
   limit: number,
 ): Promise<SegmentMember[]> =>
   db.all(
     sql<SegmentMember>`select m.user_seq, u.id, u.email, u.phone_number, u.first_name, u.last_name, u.locale, m.excluded_for
       from segment_members m cross join users u on u.seq = m.user_seq
-      where m.segment_seq = ${set.segmentSeq} and m.epoch = ${set.epoch} and m.user_seq > ${afterUserSeq}
+      where m.segment_seq = ${memberSet.segmentSeq} and m.epoch = ${memberSet.epoch} and m.user_seq > ${afterUserSeq}
       order by m.user_seq limit ${limit}`,
   )
 

@@ -31,10 +31,10 @@ const listConsentKeys = (literals: readonly { field: string; value: string }[]):
 
 const presentConsents = (
   namedAnswers: readonly DecidingAnswer[],
-  deciding: DecidingAnswer | null,
+  decidingAnswer: DecidingAnswer | null,
 ): SegmentExplanation['consents'] => [
   ...namedAnswers.map((answer) => ({ ...answer, decides: 'expression' as const })),
-  ...(deciding === null ? [] : [{ ...deciding, decides: 'audience' as const }]),
+  ...(decidingAnswer === null ? [] : [{ ...decidingAnswer, decides: 'audience' as const }]),
 ]
 
 /** Columns about the person `u`. */
@@ -57,7 +57,7 @@ const buildFields = (segment: LoadedSegment, now: number, parts: { reasons: read
 /** Evaluates the expression and the conditions of the audience for one person, on current data. */
 export async function explainSegment(ctx: Ctx, segment: LoadedSegment, userId: string): Promise<SegmentExplanation> {
   const { organization_id, edition_id } = segment
-  const checked = checkExpression(segment.expression)
+  const checkResult = checkExpression(segment.expression)
   const now = ctx.now()
   const conditions: { name: string; reason: SQL }[] = [
     ...(edition_id === null
@@ -71,10 +71,10 @@ export async function explainSegment(ctx: Ctx, segment: LoadedSegment, userId: s
         ]),
     ...buildConditions(segment, now),
   ]
-  const explanation = checked.ok
-    ? buildExplanation(checked.expression, buildScope(segment, now), segment.expression, userId)
+  const explanation = checkResult.ok
+    ? buildExplanation(checkResult.expression, buildScope(segment, now), segment.expression, userId)
     : null
-  const keys = checked.ok ? listConsentKeys(checked.literals) : []
+  const keys = checkResult.ok ? listConsentKeys(checkResult.literals) : []
   const fields = {
     ...buildFields(segment, now, { reasons: conditions.map(({ reason }) => reason), keys }),
     truths: sql<string | null>`(${explanation?.statement ?? sql`'[]'`})`,

@@ -42,10 +42,10 @@ const nouns: Record<ValueKind, string> = {
 
 function describeUnknownValue({ literal, suggestion }: UnknownValueWarning): string {
   const noun = nouns[literal.values_from] + (literal.by === 'label' ? ' with the name' : '')
-  const missing = `There is no ${noun} "${literal.value}".`
-  if (!suggestion) return missing
+  const problem = `There is no ${noun} "${literal.value}".`
+  if (!suggestion) return problem
   const label = literal.by === 'value' && suggestion.label !== suggestion.value ? ` (${suggestion.label})` : ''
-  return `${missing} Did you mean "${suggestion[literal.by]}"${label}?`
+  return `${problem} Did you mean "${suggestion[literal.by]}"${label}?`
 }
 
 function describeNoValue({ use: { path }, estimate: { count, isExtrapolated } }: NoValueWarning): string {

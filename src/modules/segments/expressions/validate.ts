@@ -32,9 +32,9 @@ const buildInvalid = (errors: readonly CelError[]) =>
 
 /** The columns of an expression that is saved. Throws with the place of each error. */
 export function buildExpressionColumns(source: string): { expression: string; is_time_dependent: boolean } {
-  const checked = checkExpression(source)
-  if (!checked.ok) throw buildInvalid(checked.errors)
-  return { expression: source, is_time_dependent: checked.isTimeDependent }
+  const checkResult = checkExpression(source)
+  if (!checkResult.ok) throw buildInvalid(checkResult.errors)
+  return { expression: source, is_time_dependent: checkResult.isTimeDependent }
 }
 
 export interface UnknownValueWarning {
@@ -88,11 +88,11 @@ async function findWarnings(
 ): Promise<UnknownValueWarning[]> {
   if (literals.length === 0) return []
   const knownValues = await listKnownValues(ctx.db, tenant)
-  const unlisted = literals.filter(
+  const unlistedLiterals = literals.filter(
     ({ values_from, by, value }) => !knownValues[values_from].some((candidate) => candidate[by] === value),
   )
-  const missing = await findMissingLiterals(ctx, tenant, knownValues, unlisted)
-  return missing.map((literal) => {
+  const missingLiterals = await findMissingLiterals(ctx, tenant, knownValues, unlistedLiterals)
+  return missingLiterals.map((literal) => {
     const suggestion = findNearest(literal.value, knownValues[literal.values_from], ({ value, label }) =>
       literal.by === 'label' ? [label] : [value, label],
     )
@@ -118,21 +118,24 @@ async function countMembers(ctx: Ctx, tenant: SegmentTenant, conditions: readonl
   const startedAt = ctx.now()
   const sums = conditions.map((condition) => sql`coalesce(sum(iif(${condition}, 1, 0)), 0)`)
   const members = conditions.map(() => 0)
-  let [tested, size] = [0, firstStepSize]
-  while (tested < seqs.length && ctx.now() - startedAt < maxCountingMs) {
+  let [testedCount, size] = [0, firstStepSize]
+  while (testedCount < seqs.length && ctx.now() - startedAt < maxCountingMs) {
     const stepStartedAt = ctx.now()
-    const step = seqs.slice(tested, tested + size)
+    const step = seqs.slice(testedCount, testedCount + size)
     const row = await ctx.db.first(
       sql<{ counts: string }>`select json_array(${sql.join(sums, sql`, `)}) as counts
         from json_each(${JSON.stringify(step)}) as person cross join users u on u.seq = person.value`,
     )
     const counts = JSON.parse(row?.counts ?? '[]') as number[]
     for (const [index, count] of counts.entries()) members[index] = (members[index] ?? 0) + count
-    tested += step.length
+    testedCount += step.length
     size = chooseStepSize(size, ctx.now() - stepStartedAt)
   }
-  if (tested >= total) return members.map((count) => ({ count, isExtrapolated: false }))
-  return members.map((count) => ({ count: Math.round((count * total) / Math.max(1, tested)), isExtrapolated: true }))
+  if (testedCount >= total) return members.map((count) => ({ count, isExtrapolated: false }))
+  return members.map((count) => ({
+    count: Math.round((count * total) / Math.max(1, testedCount)),
+    isExtrapolated: true,
+  }))
 }
 
 /** Counts the people for whom an expression holds, and those who have no value in the fields that it compares. */
@@ -150,10 +153,10 @@ async function estimateMembers(
       : sql``
   const uses = listNullableUses(expression)
   const noValueConditions = uses.map(({ path }) => {
-    const checked = checkExpression(`${path} == null`)
-    return checked.ok ? buildPredicate(checked.expression, scope) : sql`0`
+    const checkResult = checkExpression(`${path} == null`)
+    return checkResult.ok ? buildPredicate(checkResult.expression, scope) : sql`0`
   })
-  const [estimate = uncounted, ...others] = await countMembers(ctx, tenant, [
+  const [estimate = unknownEstimate, ...others] = await countMembers(ctx, tenant, [
     sql`(${buildPredicate(expression, scope)}${isIncluded})`,
     ...noValueConditions,
   ])
@@ -164,7 +167,7 @@ async function estimateMembers(
   return { estimate, noValueWarnings }
 }
 
-const uncounted: Estimate = { count: null, isExtrapolated: false }
+const unknownEstimate: Estimate = { count: null, isExtrapolated: false }
 
 /** Returns the errors and warnings of an expression, and for how many people it holds. */
 export async function validateCel(ctx: Ctx, input: ValidateCelInput): Promise<Validation> {
@@ -172,14 +175,14 @@ export async function validateCel(ctx: Ctx, input: ValidateCelInput): Promise<Va
     fieldError(name === null ? [] : [name], code, detail),
   )
   const source = input.expression
-  const checked = checkExpression(source)
-  const uncountedPeople = { estimate: uncounted, noValueWarnings: [] }
-  if (!checked.ok) return { source, checked, warnings: [], ...uncountedPeople }
+  const checkResult = checkExpression(source)
+  const uncountedPeople = { estimate: unknownEstimate, noValueWarnings: [] }
+  if (!checkResult.ok) return { source, checked: checkResult, warnings: [], ...uncountedPeople }
   return {
     source,
-    checked,
-    warnings: await findWarnings(ctx, tenant, checked.literals),
-    ...(await estimateMembers(ctx, tenant, input, checked.expression).catch((error: unknown) => {
+    checked: checkResult,
+    warnings: await findWarnings(ctx, tenant, checkResult.literals),
+    ...(await estimateMembers(ctx, tenant, input, checkResult.expression).catch((error: unknown) => {
       if (isStatementFailure(error)) return uncountedPeople
       throw error
     })),

@@ -38,7 +38,7 @@ export function checkPassType(job: JobCtx, passType: string): void {
   if (passType !== job.config.wallet.apple.passTypeId) throw notFound()
 }
 
-const refused = () => new AppError('not_authenticated', 'The token of the pass is missing or wrong.')
+const createTokenError = () => new AppError('not_authenticated', 'The token of the pass is missing or wrong.')
 
 const authorizationPattern = /^ApplePass ([\w-]{16,200})$/i
 
@@ -54,7 +54,7 @@ export async function authenticatePass(
   request: { serial: string; authorization: string | undefined; device?: string },
 ): Promise<{ pass: RegisteredPass; token: string }> {
   const [, token = ''] = authorizationPattern.exec(request.authorization ?? '') ?? []
-  if (token === '' || !isSerialNumber(request.serial)) throw refused()
+  if (token === '' || !isSerialNumber(request.serial)) throw createTokenError()
   const pass = await job.db.first(
     sql<RegisteredPass>`select ${buildSelectList(passEventFields)}, (select push_token from wallet_registrations
         where pass_id = ${walletPasses.id} and device_id = ${request.device ?? ''}) as push_token
@@ -64,7 +64,7 @@ export async function authenticatePass(
   const hash = await hashPassToken(token)
   const isIssuedToken = areTextsEqual(hash, pass?.token_hash ?? impossibleHash)
   const isMadeToken = await isPassTokenHash(job.config.linkReadingKeys, request.serial, hash)
-  if (!pass || pass.token_hash === null || !(isIssuedToken || isMadeToken)) throw refused()
+  if (!pass || pass.token_hash === null || !(isIssuedToken || isMadeToken)) throw createTokenError()
   return { pass, token }
 }
 

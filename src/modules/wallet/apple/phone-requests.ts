@@ -29,11 +29,11 @@ export async function handleRegistration(
   checkPassType(job, request.passType)
   const device = parseDeviceId(request.device)
   const authenticate = async () => (await authenticatePass(job, { ...request, device })).pass
-  let authenticated: RegisteredPass | null = await authenticate()
+  let firstPass: RegisteredPass | null = await authenticate()
   const push_token = readPushToken(await readBody())
   return retryLostRaces(async () => {
-    const pass = authenticated ?? (await authenticate())
-    authenticated = null
+    const pass = firstPass ?? (await authenticate())
+    firstPass = null
     return registerPhone(job, pass, { device, push_token })
   })
 }

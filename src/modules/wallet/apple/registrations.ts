@@ -48,7 +48,7 @@ export async function registerPhone(job: JobCtx, pass: RegisteredPass, phone: Re
     return false
   }
   const isFirst = pass.registrations_count === 0
-  const added = isFirst ? { added_at: now, removed_at: null, modified_at: now } : {}
+  const addition = isFirst ? { added_at: now, removed_at: null, modified_at: now } : {}
   const count = walletPasses.registrations_count
   const row = {
     pass_id: pass.id,
@@ -65,7 +65,7 @@ export async function registerPhone(job: JobCtx, pass: RegisteredPass, phone: Re
       insert(walletRegistrations, row),
       update(
         walletPasses,
-        { ...added, registrations_count: sql`${count} + 1` },
+        { ...addition, registrations_count: sql`${count} + 1` },
         and(eq(walletPasses.id, pass.id), isNotNull(walletPasses.token_hash), isFirst ? eq(count, 0) : gt(count, 0)),
       ),
       requireOneChange(),
@@ -83,7 +83,7 @@ export async function unregisterPhone(job: JobCtx, pass: RegisteredPass, device:
   if (pass.push_token === null) return
   const now = job.now()
   const isLast = pass.registrations_count === 1
-  const removed = isLast ? { removed_at: now, modified_at: now } : {}
+  const removal = isLast ? { removed_at: now, modified_at: now } : {}
   const count = walletPasses.registrations_count
   await commitAnnounced(
     job,
@@ -92,7 +92,7 @@ export async function unregisterPhone(job: JobCtx, pass: RegisteredPass, device:
       requireOneChange(),
       update(
         walletPasses,
-        { ...removed, registrations_count: sql`${count} - 1` },
+        { ...removal, registrations_count: sql`${count} - 1` },
         and(eq(walletPasses.id, pass.id), isLast ? eq(count, 1) : gt(count, 1)),
       ),
       requireOneChange(),

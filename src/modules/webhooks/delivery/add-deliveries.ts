@@ -75,12 +75,12 @@ function addAndClaim(now: number, deliveries: NewDeliveries): Query<AddedDeliver
 }
 
 /** The endpoints that a request leaves to the consumers of the queue. */
-function selectLeftEndpoints(added: readonly AddedDelivery[], now: number): string[] {
-  const isFull = added.filter(isClaim).length === maxClaims
+function selectLeftEndpoints(addedDeliveries: readonly AddedDelivery[], now: number): string[] {
+  const isFull = addedDeliveries.filter(isClaim).length === maxClaims
   // A quick endpoint without a free slot has requests in flight, and whoever ends these claims what is due next.
   const isLeft = (delivery: AddedDelivery) =>
     !isClaim(delivery) && delivery.next_retry_at <= now && (isFull || delivery.is_quick === 0)
-  return [...new Set(added.filter(isLeft).map(({ endpoint_id }) => endpoint_id))]
+  return [...new Set(addedDeliveries.filter(isLeft).map(({ endpoint_id }) => endpoint_id))]
 }
 
 /**
@@ -93,10 +93,12 @@ export function addAndDeliver(job: JobCtx, deliveries: NewDeliveries, guards: re
   const now = job.now()
   if (!openJobAfterResponse || eventIds.length > maxEvents) {
     const rows = selectRecipients(now, deliveries, sql`0 as is_claimed`)
-    const added = addAfterCommit(insertDeliveries(now, deliveries.id, rows), () => enqueueEvents(job, eventIds))
-    return [added, ...guards]
+    const addedDeliveries = addAfterCommit(insertDeliveries(now, deliveries.id, rows), () =>
+      enqueueEvents(job, eventIds),
+    )
+    return [addedDeliveries, ...guards]
   }
-  const added = addAfterCommit(addAndClaim(now, deliveries), async (rows) => {
+  const addedDeliveries = addAfterCommit(addAndClaim(now, deliveries), async (rows) => {
     const background = openJobAfterResponse()
     const works = [
       deliverClaims(background, sortClaims(rows.filter(isClaim))),
@@ -104,5 +106,5 @@ export function addAndDeliver(job: JobCtx, deliveries: NewDeliveries, guards: re
     ]
     for (const work of await Promise.allSettled(works)) if (work.status === 'rejected') throw work.reason
   })
-  return [added, ...guards]
+  return [addedDeliveries, ...guards]
 }

@@ -29,12 +29,12 @@ const recordingMs = 10_000
 export async function makeAttempt(job: JobCtx, claim: DeliveryClaim): Promise<Attempt> {
   const { endpoint, event_id, payload, status, step } = claim
   const startedAt = job.now()
-  const unsent = { claim, startedAt, endedAt: startedAt, result: null, signature: null, isSlow: false }
+  const unsentAttempt = { claim, startedAt, endedAt: startedAt, result: null, signature: null, isSlow: false }
   if (findDestinationFault(endpoint.url, job.config.webhooks) !== null)
-    return { ...unsent, verdict: { status: 'failed', step, next: null } }
+    return { ...unsentAttempt, verdict: { status: 'failed', step, next: null } }
   const timeout = timeoutMs(endpoint.timeout_seconds)
   if (startedAt + timeout + recordingMs > claim.claimed_until)
-    return { ...unsent, verdict: { status, step, next: { at: startedAt, reason: 'schedule' } } }
+    return { ...unsentAttempt, verdict: { status, step, next: { at: startedAt, reason: 'schedule' } } }
   const { headers, primary } = await signHeaders(endpoint, { id: event_id, payload }, startedAt)
   const result = await job.webhookPost.post({ url: endpoint.url, headers, body: payload, timeoutMs: timeout })
   const endedAt = job.now()

@@ -35,9 +35,9 @@ export async function recordAttempts(
   const endpointIds = [...new Set(attempts.map(({ claim }) => claim.endpoint_id))]
   const allSucceeded = attempts.every(({ result }) => result?.error === null)
   // While a breaker is open only manual retries are attempted. A success of one closes the breaker.
-  const healed = attempts.filter(({ claim, result }) => claim.manual !== null && result?.error === null)
-  if (healed.length > 0) {
-    const healedIds = [...new Set(healed.map(({ claim }) => claim.endpoint_id))]
+  const succeededManually = attempts.filter(({ claim, result }) => claim.manual !== null && result?.error === null)
+  if (succeededManually.length > 0) {
+    const healedIds = [...new Set(succeededManually.map(({ claim }) => claim.endpoint_id))]
     await job.db.batch([endWaiting(healedIds, job.now())])
   }
   const {
