@@ -6,7 +6,7 @@ import type { SearchTerm } from '../text/trigrams.ts'
 import type { RecipientEvent, Stamps } from './recipient-events.ts'
 import type {
   ChunkReport,
-  ClaimAnswer,
+  ClaimResult,
   Engagement,
   ExcludedRecipient,
   Reason,
@@ -127,7 +127,7 @@ export interface CampaignSenderRpc {
    * Records the results of a chunk, and hands out the next one under the new claim. `report` is null for the first chunk
    * of a consumer, and `claimId` for a consumer whose time is over.
    */
-  exchangeChunk(report: ChunkReport | null, claimId: string | null): Promise<ClaimAnswer>
+  exchangeChunk(report: ChunkReport | null, claimId: string | null): Promise<ClaimResult>
   /**
    * Skips excluded recipients just before the first call, and remembers that calls may be made. Returns false when the
    * claim is over or the campaign stopped.

@@ -118,7 +118,7 @@ export interface ChunkReport {
   calls: { n: number; result: SendResult }[][]
 }
 
-export interface ClaimAnswer {
+export interface ClaimResult {
   next: ChunkClaim | null
   /** Whether another consumer would get a chunk now. */
   has_more: boolean

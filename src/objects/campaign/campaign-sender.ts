@@ -15,7 +15,7 @@ import type {
 } from '../../domain/campaigns/sender.ts'
 import {
   type ChunkReport,
-  type ClaimAnswer,
+  type ClaimResult,
   type ExcludedRecipient,
   type FailReason,
   retryableReasons,
@@ -92,12 +92,12 @@ export class CampaignSenderObject<Bindings> extends DurableObject<Bindings> impl
     return recipient
   }
 
-  async exchangeChunk(report: ChunkReport | null, claimId: string | null): Promise<ClaimAnswer> {
+  async exchangeChunk(report: ChunkReport | null, claimId: string | null): Promise<ClaimResult> {
     const now = this.#job.now()
-    const answer = this.#coordinator.dispatcher.exchange(report, claimId, now)
+    const result = this.#coordinator.dispatcher.exchange(report, claimId, now)
     if (report && !isRunning(this.#store.readRecord()?.status ?? '')) await this.#coordinator.wakeBy(now)
     this.#coordinator.noteConsumer()
-    return answer
+    return result
   }
 
   async beginCalls(chunk: number, claimId: string, excluded: readonly ExcludedRecipient[]): Promise<boolean> {

@@ -9,7 +9,7 @@ import { readPerson } from '../../domain/campaigns/sender.ts'
 import {
   chunkClaimMs,
   type ChunkReport,
-  type ClaimAnswer,
+  type ClaimResult,
   computeChunkSize,
   type ExcludedRecipient,
   isRepeatable,
@@ -48,13 +48,13 @@ export class ChunkDispatcher {
   }
 
   /** Records a report, if there is one, and then claims the next chunk, if there is a claim id for it. */
-  exchange(report: ChunkReport | null, claimId: string | null, now: number): ClaimAnswer {
+  exchange(report: ChunkReport | null, claimId: string | null, now: number): ClaimResult {
     return this.#store.transaction(() => {
       if (report) this.#recordReport(report, now)
       this.endExpiredClaims(now)
-      const answer = this.#claimNext(claimId, now)
+      const result = this.#claimNext(claimId, now)
       if (report) this.finishIfDone(now)
-      return answer
+      return result
     })
   }
 
@@ -150,7 +150,7 @@ export class ChunkDispatcher {
     return recipients.filter(({ state }) => state === 'pending').map(({ n }) => n)
   }
 
-  #claimNext(claimId: string | null, now: number): ClaimAnswer {
+  #claimNext(claimId: string | null, now: number): ClaimResult {
     const record = this.#store.readRecord()
     const isClosed = record?.status !== 'sending' || record.paused_until > now
     if (!record || isClosed || this.#chunks.countHeld(now) >= record.concurrency) return { next: null, has_more: false }

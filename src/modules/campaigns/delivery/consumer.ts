@@ -10,13 +10,13 @@ const chunksAtOnce = 4
 
 /** Sends chunk after chunk: each report claims the next one. Returns whether another consumer would get a chunk. */
 async function sendChunksInTurn(job: JobCtx, sender: CampaignSenderRpc, endsAt: number): Promise<boolean> {
-  let answer = await sender.exchangeChunk(null, job.newId('claim'))
-  while (answer.next) {
-    const { chunk, claim_id } = answer.next
-    const calls = await sendChunk(job, sender, answer.next)
-    answer = await sender.exchangeChunk({ chunk, claim_id, calls }, job.now() < endsAt ? job.newId('claim') : null)
+  let result = await sender.exchangeChunk(null, job.newId('claim'))
+  while (result.next) {
+    const { chunk, claim_id } = result.next
+    const calls = await sendChunk(job, sender, result.next)
+    result = await sender.exchangeChunk({ chunk, claim_id, calls }, job.now() < endsAt ? job.newId('claim') : null)
   }
-  return answer.has_more
+  return result.has_more
 }
 
 /** Sends chunks of these campaigns. A crash loses nothing: claims expire, and the Durable Object enqueues again. */
