@@ -93,7 +93,7 @@ async function measureDeliveries(bench: Bench, receiver: Receiver, shops: readon
   await waitForPosts(receiver, shops, before + count)
   const times = shops.flatMap(({ paths }) => paths.flatMap((path) => receiver.posts(path).map(({ at }) => at)))
   const lastAt = times.reduce((last, at) => Math.max(last, at), 0)
-  // What was delivered has to be recorded before the floor is measured.
+  // Finished deliveries have to be recorded before the floor is measured.
   await wait(1000)
   return (1000 * count) / (lastAt - startedAt)
 }

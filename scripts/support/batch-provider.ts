@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers'
 
 export interface BatchProvider {
   url: string
-  /** How often each reference was accepted. */
+  /** The number of accepted messages by reference. */
   counts: Map<string, number>
   calls: () => number
   /** The longest body of a call since `forget`. */

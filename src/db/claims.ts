@@ -10,8 +10,8 @@ export const isClaimed = (now: number | Placeholder): SQL => sql`claimed_until >
 
 export const isClaimable = (now: number | Placeholder): SQL => sql`(claimed_until is null or claimed_until <= ${now})`
 
-/** For the `set` of an update. */
+/** An assignment in the `set` of an update. */
 export const claimUntil = (now: number, ms: number): SQL => sql`claimed_until = ${now + ms}`
 
-/** For the `set` of an update. */
+/** An assignment in the `set` of an update. */
 export const release = sql`claimed_until = null`

@@ -153,7 +153,7 @@ export async function retryLostRaces<Result>(attempt: () => Promise<Result>): Pr
     }
 }
 
-/** For background work, and for requests with several transactions: writes no audit entry and stores no response. */
+/** Commits without an audit entry and a stored response, in background work and in requests with several transactions. */
 export async function commitPart(
   unit: Pick<UnitOfWork, 'db' | 'afterCommit'>,
   statements: readonly Statement[],

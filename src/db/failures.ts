@@ -6,7 +6,10 @@ function joinMessages(error: unknown): string {
   return messages.join(' | ')
 }
 
-/** True if a guard of `commit.ts` aborted the batch. */
+/**
+ * True if a guard of `commit.ts` aborted the batch. Guards parse the text `guard` as JSON, and SQLite answers with this
+ * message.
+ */
 export const isLostRace = (error: unknown): boolean => joinMessages(error).includes('malformed JSON')
 
 /** True if a referenced row was deleted, or a row to delete is referenced by now. */

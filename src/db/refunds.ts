@@ -112,7 +112,7 @@ export const selectRecordingEdition = (organizationId: string, references: SQL):
       and payment_check = 'own' and is_approved_by_organization = 1) desc, holder.reference_since, holder.order_id
     limit 1)`
 
-/** What is refunded or reserved of all payments of the organisation that have the reference of a payment. */
+/** The amount that is refunded or reserved of all payments of the organisation that have the reference of a payment. */
 export const buildReferenceTotal = (payment: SQL): SQL =>
   sql`iif(${payment}.reference_since is null, ${payment}.refunded_minor + ${payment}.reserved_minor,
     (select sum(sharing.refunded_minor + sharing.reserved_minor) from transactions as sharing

@@ -77,7 +77,7 @@ export async function findCandidates(
   return results.map((rows) => rows.map(({ key }) => key))
 }
 
-/** SQLite finds an empty text everywhere, and nobody looks for it: it is left of a text of accents alone. */
+/** A text of accents alone becomes empty when it is folded. SQLite would find an empty text in every row. */
 const contains = (column: SQL, part: string): SQL => (part === '' ? sql`0` : sql`instr(${column}, ${part}) > 0`)
 
 /** Folds a search text. An address, and a domain in the form that DNS has, are converted to the form that is stored. */

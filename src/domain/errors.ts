@@ -189,10 +189,10 @@ export const invalidCursor = (): AppError =>
     ),
   )
 
-/** Also for a resource that the caller may not see, so that the response does not reveal that it exists. */
+/** A resource that the caller may not see gets the same error, so that the response does not reveal that it exists. */
 export const notFound = (detail = 'Not found.'): AppError => new AppError('not_found', detail)
 
-/** For an id in a body. An id of another tenant gets the same error, so that it does not reveal that it exists. */
+/** Refuses an id in a body. An id of another tenant gets the same error, so that it does not reveal that it exists. */
 export const doesNotExist = (...path: string[]): AppError =>
   invalid(fieldError(path, 'does_not_exist', 'No object with this id exists, or you may not see it.'))
 

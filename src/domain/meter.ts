@@ -1,4 +1,4 @@
-/** What a request costs in the database. D1 bills rows read and written. */
+/** The cost of a request in the database. D1 bills rows read and written. */
 export interface Meter {
   queries: number
   round_trips: number

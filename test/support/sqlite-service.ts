@@ -82,7 +82,7 @@ export interface QueryPlan {
   scans: string[]
   /** Steps that find the keys of a page and read a table for it, or all steps when the statement makes no page. */
   tableReads: string[]
-  /** Whether SQLite sorts the keys of a page. */
+  /** True if SQLite sorts the keys of a page. */
   isSorted: boolean
   hasPage: boolean
 }

@@ -36,7 +36,7 @@ export interface Table {
   uniqueKeys: string[][]
 }
 
-/** What one migration file, or several of the same name, create. */
+/** Tables that one migration file, or several of the same name, create. */
 export interface Room {
   name: string
   migration: string

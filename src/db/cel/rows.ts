@@ -7,7 +7,7 @@ import { failingValue, guardValue, buildConjunction, plainValue, type Value } fr
 /** The variable of a macro: a row of a table, a value, or a metadata value. */
 export type ElementSql = { row: SQL } | { value: Value } | { json: Json }
 
-/** What the lowering of lists needs from the lowering of the whole expression. */
+/** Parts of the lowering of the whole expression that the lowering of lists needs. */
 export interface ListLowering {
   readonly bound: BoundScope
   /** `errorIsFalse`: an error in this position counts as false, so the SQL need not tell them apart. */

@@ -4,9 +4,9 @@ import type { Type } from '../../domain/cel/index.ts'
 /** A value in SQL. An error of CEL is NULL. */
 export interface Value {
   sql: SQL
-  /** Whether the value can be null in CEL. */
+  /** True if the value can be null in CEL. */
   nullable: boolean
-  /** Whether the value can be an error. */
+  /** True if the value can be an error. */
   fails: boolean
   /** Holds unless the value is an error. Only a value that can be null and an error needs it. */
   ok?: SQL

@@ -92,7 +92,7 @@ export const pickOrganizationRoles = (roles: readonly RoleCode[]): RoleCode[] =>
 export const mayAnywhere = (caller: Caller, allowedRoles: readonly RoleCode[]): boolean =>
   caller.is_superuser || caller.grants.some((grant) => allowedRoles.includes(getRoleCode(grant)))
 
-/** What a caller reaches: everything, or whole organisations and single editions of others. */
+/** The reach of a caller: everything, or whole organisations and single editions of others. */
 export type Reach = { all: true } | { all: false; organizations: string[]; editions: Grant[] }
 
 export function getReach(caller: Caller, allowedRoles: readonly RoleCode[] = roleCodes): Reach {

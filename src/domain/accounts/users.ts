@@ -113,7 +113,7 @@ export function buildSearchColumns(contact: Contact) {
 const isParticle = (word: string | undefined): boolean =>
   word !== undefined && word !== word.toUpperCase() && word === word.toLowerCase()
 
-/** What may follow a name after a comma without being a first name. */
+/** Words that may follow a name after a comma without being a first name. */
 const suffixes = [
   String.raw`jr|jun|junior|sr|sen|senior|d\. ?[yæ]|i{2,3}|esq|dr|prof|dds|mba|ph\.? ?d|m\.? ?d|[mb]\. ?a|[mb]\.? ?sc`,
   String.raw`ll\. ?[mbd]|cand\. ?\w+|dipl\.[ -]{0,2}\w+`,

@@ -19,11 +19,11 @@ export interface RetryChunk {
   is_exact: boolean
   tries: number
   not_before: number
-  /** What the provider does wrong, so that the call is made again. Null: nothing is known to be wrong. */
+  /** The fault of the provider because of which the call is made again. Null: no fault is known. */
   fault: string | null
 }
 
-/** How fast a campaign sends. */
+/** The speed at which a campaign sends. */
 export interface SendingPace {
   paused_until: number
   /** The number of chunks that consumers may hold at once. A rate limit halves it. */
@@ -46,7 +46,7 @@ export interface ReportContext {
   pace: SendingPace
 }
 
-/** What follows from a report. */
+/** The consequences of a report. */
 export interface ReportEffects {
   outcomes: Map<number, RecipientOutcome>
   retries: RetryChunk[]
@@ -57,7 +57,7 @@ export interface ReportEffects {
 
 type Call = ChunkReport['calls'][number]
 
-/** What follows from the results of one call. */
+/** The consequences of the results of one call. */
 interface CallVerdict {
   /** All recipients of the call. */
   members: readonly number[]

@@ -8,7 +8,7 @@ import type { Channel } from '../messaging/messaging.ts'
 import type { CommunicationType } from '../segments.ts'
 import { isBlank } from './readiness.ts'
 
-/** What a caller may accept when a campaign is scheduled or sent. */
+/** Faults that a caller may accept when a campaign is scheduled or sent. */
 export const acceptableFaults = ['missing_translations'] as const
 export type AcceptableFault = (typeof acceptableFaults)[number]
 
@@ -70,7 +70,7 @@ const toVariableFault = (use: UnknownUse, texts: CampaignTexts): ContentFault =>
       }
     : { code: 'unknown_variable', path: use.path, detail: describeUse(use) }
 
-/** What is sent, once for each language in which it is read. An SMS is a message with one text. */
+/** Texts that are sent, once for each language in which they are read. An SMS is a message with one text. */
 function listReadDrafts(texts: CampaignTexts) {
   const { channel, message, sms_body, default_language } = texts
   const languages = listLanguages(texts)

@@ -13,9 +13,9 @@ export interface Readiness {
   sms_body: TranslatedDict
   /** True if the channel of the campaign has a provider. */
   has_provider: boolean
-  /** Whether the provider allows bulk messages. */
+  /** True if the provider allows bulk messages. */
   is_bulk: boolean
-  /** Whether `PUBLIC_URL` and `LINK_SIGNING_KEY` are set. */
+  /** True if `PUBLIC_URL` and `LINK_SIGNING_KEY` are set. */
   has_links: boolean
 }
 

@@ -120,7 +120,7 @@ export interface ChunkReport {
 
 export interface ClaimResult {
   next: ChunkClaim | null
-  /** Whether another consumer would get a chunk now. */
+  /** True if another consumer would get a chunk now. */
   has_more: boolean
 }
 
@@ -150,7 +150,7 @@ export const isUntried = (code: string): boolean => untriedCodes.includes(code)
 
 const backoffMs = [5_000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000, 7_200_000]
 
-/** Whether the provider still remembers the key of the call, so that repeating it sends nothing twice. */
+/** True if the provider still remembers the key of the call, so that repeating it sends nothing twice. */
 export const isRepeatable = ({ now, first_tried_at, deduplicates }: ChunkAttempt): boolean =>
   deduplicates && now - first_tried_at < repeatableMs
 

@@ -18,7 +18,7 @@ export interface ContentContext {
   from: Mailbox
   reply_to: string | null
   sms_sender: string
-  /** Whether the message has a link to unsubscribe. */
+  /** True if the message has a link to unsubscribe. */
   has_unsubscribe: boolean
   /** The language of the text, which may differ from the recipient's. */
   language: Language

@@ -1,14 +1,14 @@
 import type { ListType, ObjectName, Type, ValueKind } from './types.ts'
 
 export interface ExpressionField {
-  /** For example `user.email`, `orders[].status` or `consents.<key>.status`. */
+  /** Examples are `user.email`, `orders[].status` or `consents.<key>.status`. */
   path: string
   name: string
   type: Type
   nullable: boolean
   description: string
   values_from?: ValueKind
-  /** For a field that holds names: the kind of values that have these names. */
+  /** The kind of values whose names the field holds, if it holds names. */
   names_of?: ValueKind
 }
 

@@ -2,7 +2,7 @@ import type { Expression, ExpressionOf, SourceRange } from './types.ts'
 
 /** A use of a field that is an error for people who have no value, such as `user.last_seen < now`. */
 export interface NullableUse extends SourceRange {
-  /** For example `user.last_seen`. */
+  /** A path such as `user.last_seen`. */
   path: string
 }
 

@@ -104,7 +104,7 @@ const answersEarlierWording = (
   rules: Pick<AnswerRules, 'reconsent_on_change' | 'wording_version'>,
 ): boolean => rules.reconsent_on_change && answer.consent_version < rules.wording_version
 
-/** Whether the answer is a consent that counts at an instant. */
+/** True if the answer is a consent that counts at an instant. */
 export const isCurrentAnswer = (answer: LatestAnswer | null, rules: AnswerRules, at: number): boolean =>
   answer !== null && getAnswerState(answer, at) === 'given' && !answersEarlierWording(answer, rules)
 
@@ -121,7 +121,7 @@ export function decideAnswer(
   request: {
     status: Exclude<AnswerStatus, 'expired'>
     at: number
-    /** Whether a consent that is given is asked for again, because it has no effect. */
+    /** True if a consent that is given is asked for again, because it has no effect. */
     asks_again?: boolean
   },
   answer: LatestAnswer | null,

@@ -58,7 +58,7 @@ export interface OrderFacts {
   /** The versions that the purchases had after the import, by id. */
   imported_versions: ReadonlyMap<string, number>
   is_payment_changed: boolean
-  /** What undos of later imports restored. */
+  /** Versions that undos of later imports restored. */
   restorations: readonly RestoredVersions[]
 }
 

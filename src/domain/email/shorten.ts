@@ -1,4 +1,4 @@
-/** What mrml writes into every message, and what is as good for the programs that show mails. */
+/** Texts that mrml writes into every message, and shorter ones that mail programs show alike. */
 const replacements: readonly (readonly [pattern: RegExp, replacement: string])[] = [
   [/\n/g, ''],
   // The end of a comment for Outlook and the begin of the next one.

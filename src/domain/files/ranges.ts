@@ -1,6 +1,6 @@
 /** Range and conditional requests of RFC 9110, sections 13 and 14. */
 
-/** What a `Range` header requests (RFC 9110, section 14). `start` and `end` are the first and the last byte. */
+/** A part that a `Range` header requests (RFC 9110, section 14), with its first and its last byte. */
 export type RequestedRange =
   | { kind: 'whole' }
   | { kind: 'part'; start: number; end: number }

@@ -11,7 +11,7 @@ type ScanVerdict = (typeof verdicts)[number]
 
 export interface ScanResult {
   verdict: ScanVerdict
-  /** What the scanner found, for the operator of the service. */
+  /** The finding of the scanner, for the operator of the service. */
   reason: string | null
 }
 

@@ -45,7 +45,7 @@ const directions = /[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]+/g
 export const toDisplayName = (text: string): string | null =>
   [...text.replaceAll(directions, '').replaceAll(controls, ' ')].slice(0, maxName).join('').trim() || null
 
-/** Whether the text looks like it contains an address, even with invisible characters in it. */
+/** True if the text looks like it contains an address, even with invisible characters in it. */
 const containsAddress = (text: string): boolean =>
   /[^\s@]@[^\s@]/.test(text.normalize('NFKC').replaceAll(/\p{Cf}+/gu, ''))
 
@@ -69,7 +69,7 @@ export interface SenderFields {
   names: readonly (string | null)[]
   address: string | null
   reply_to: string | null
-  /** Whether the organisation has proved that the domain of the address is its own. */
+  /** True if the organisation has proved that the domain of the address is its own. */
   is_verified: boolean
 }
 

@@ -78,7 +78,7 @@ export function checkOwnership(
   return lookup.texts.some((text) => text.trim() === value) ? 'verified' : 'record_mismatch'
 }
 
-/** Whether DNS answered without the proof. */
+/** True if DNS answered without the proof. */
 export const isProofGone = (outcome: CheckOutcome): boolean =>
   outcome === 'record_missing' || outcome === 'record_mismatch'
 

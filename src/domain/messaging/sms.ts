@@ -47,7 +47,7 @@ export function buildTrackableSms(body: string, language: Language, isMarketing 
 /** The size of each text by language. A blank text has none. */
 export type SmsSizes = Partial<Record<Language, SmsSize & { ucs2_characters: string[] }>>
 
-/** What the texts of a campaign are measured with. The links are as long as those that are sent. */
+/** Sample values that the texts of a campaign are measured with. The links are as long as those that are sent. */
 export interface SmsFrame {
   is_marketing: boolean
   /** Builds the values of the campaign in a language. */

@@ -47,7 +47,7 @@ const columnNames = {
   date: ['date', 'unsubscribed at', 'unsub time', 'clean time', 'timestamp', 'created', 'created at'],
 } as const
 
-/** What other systems call these reasons. */
+/** Names of these reasons in other systems. */
 const reasonWords: ReadonlyMap<string, SuppressionReason> = new Map([
   ...suppressionReasons.map((reason) => [reason.replace('_', ' '), reason] as const),
   ['bounce', 'hard_bounce'],

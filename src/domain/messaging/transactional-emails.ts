@@ -71,7 +71,7 @@ export interface SendState {
   attempts: number
   created_at: number
   first_call_at: number | null
-  /** Whether a call was made whose result is unknown. */
+  /** True if a call was made whose result is unknown. */
   is_doubtful: boolean
 }
 
@@ -79,7 +79,7 @@ export interface SendVerdict {
   status: TransactionalEmailStatus
   due_at: number | null
   is_doubtful: boolean
-  /** Whether the next attempt sends the same content. Otherwise the content is built again, for example with a corrected sender. */
+  /** True if the next attempt sends the same content. Otherwise the content is built again, maybe with another sender. */
   keeps_content: boolean
   provider_id: string | null
   error_code: string | null
@@ -103,7 +103,7 @@ const buildFinalVerdict = (
 export const failedFor = (error_code: string, error_detail = ''): SendVerdict =>
   buildFinalVerdict('failed', { error_code, error_detail })
 
-/** Whether sending the message again cannot deliver it twice. */
+/** True if sending the message again cannot deliver it twice. */
 export const mayRepeat = (state: SendState, deduplicates: boolean, now: number): boolean =>
   !state.is_doubtful || (deduplicates && now - (state.first_call_at ?? now) < keyLifetimeMs)
 

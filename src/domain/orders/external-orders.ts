@@ -10,7 +10,7 @@ export type DuplicatePolicy = (typeof duplicatePolicies)[number]
 export const importActions = ['created', 'updated', 'skipped', 'error'] as const
 type ImportAction = (typeof importActions)[number]
 
-/** What an import did with an order. */
+/** The outcome of an import for an order. */
 export interface OrderOutcome {
   /** The position of the order in its call or group. */
   index: number

@@ -37,7 +37,7 @@ export const paymentStatusByOrderStatus: Record<OrderStatus, TransactionStatus> 
   cancelled: 'cancelled',
 }
 
-/** Whether the payment was captured once, even if it was refunded since. */
+/** True if the payment was captured once, even if it was refunded since. */
 export const wasCaptured = (status: TransactionStatus): boolean =>
   status === 'refunded' || transactionLifecycle.sourcesOf('refunded').includes(status)
 

@@ -25,7 +25,7 @@ export interface ResolvedItem extends WantedUnit {
   quantity: number
 }
 
-/** What is paid for a purchase that is no part of the order's amount. */
+/** An amount that is paid for a purchase and is no part of the order's amount. */
 export const nothingPaid: PriceParts = { price_minor: 0, deposit_minor: 0, handling_fee_minor: 0 }
 
 /**
@@ -76,7 +76,7 @@ export interface ExistingUnit extends Unit {
   holder_id: string
   status: PurchaseStatus
   has_uses: boolean
-  /** Whether the purchase was cancelled without a refund. An order that wants it again gets a new purchase. */
+  /** True if the purchase was cancelled without a refund. An order that wants it again gets a new purchase. */
   is_void: boolean
 }
 
@@ -169,7 +169,7 @@ function buildKeys({ customerId, followsPrices, hasCodes }: KeyOptions) {
     /** The keys of purchases that get a code. */
     forNewCodes: [...forNewCodes.map(addHolder), ...forNewCodes],
     forRenamedUnits: [...forRenamedUnits.map(addHolder), ...forRenamedUnits],
-    /** Whether a purchase may be any unit. Its code would be in the source if it were another ticket. */
+    /** True if a purchase may be any unit. Its code would be in the source if it were another ticket. */
     mayBeRenamed: (purchase: Unit) => getCode(purchase) === null,
     byEqualityAndHolder: addHolder(byEquality),
     byCodeAndHolder: addHolder(getCode),

@@ -1,6 +1,6 @@
 import { fieldError, invalid } from '../errors.ts'
 
-/** How refunds are paid: by a person, by a simulated provider for development, or by Stripe. */
+/** Ways of paying refunds: by a person, by a simulated provider for development, or by Stripe. */
 export const paymentServices = ['manual', 'test', 'stripe'] as const
 export type PaymentService = (typeof paymentServices)[number]
 
@@ -29,7 +29,7 @@ export function readConnectedAccount(merchantId: Readonly<Record<string, unknown
   return typeof account === 'string' && providerAccountPattern.test(account) ? account : null
 }
 
-/** Whether the account accepts new refunds. */
+/** True if the account accepts new refunds. */
 export const isReady = (
   account: { type: string; is_active: boolean; has_usable_key: boolean },
   environment: string,

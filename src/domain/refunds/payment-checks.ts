@@ -7,7 +7,7 @@ export const paymentChecks = ['own', 'disputed', 'unreadable'] as const
 export type PaymentCheck = (typeof paymentChecks)[number]
 
 /**
- * What roles of an edition read when the payment of a refund is unknown or disputed, so that they do not learn of
+ * The message to roles of an edition when the payment of a refund is unknown or disputed, so that they do not learn of
  * payments of other editions.
  */
 export const hiddenFailure = {

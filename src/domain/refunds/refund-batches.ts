@@ -39,9 +39,9 @@ export interface BatchTerms {
 interface BatchPurchase {
   id: string
   status: PurchaseStatus
-  /** Whether the filter matches it. */
+  /** True if the filter matches it. */
   is_chosen: boolean
-  /** What is left of the purchase, whatever is left of its payment. */
+  /** The amount that is left of the purchase, whatever is left of its payment. */
   share_minor: number
   reserved_minor: number
 }

@@ -35,7 +35,7 @@ export interface RefundProgress {
   provider_reference: string | null
   /** When the idempotency key was stored or, for a refund that was made at the provider, when it was recorded. */
   began_at: number
-  /** Whether no call has been made with the key yet. */
+  /** True if no call has been made with the key yet. */
   is_first_call: boolean
 }
 
@@ -46,7 +46,7 @@ export function chooseStep(progress: RefundProgress, isIdempotent: boolean, now:
   return now - progress.began_at < keyRetentionMs ? 'call' : 'look up'
 }
 
-/** Whether the provider has never received the call: it does not know the refund, and the call must have ended. */
+/** True if the provider has never received the call: it does not know the refund, and the call must have ended. */
 export const wasNeverReceived = (progress: RefundProgress, now: number): boolean =>
   progress.provider_reference === null && now - progress.began_at >= maxCallMs
 

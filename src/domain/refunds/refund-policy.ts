@@ -40,7 +40,7 @@ export function checkReview(policy: RefundPolicy, review: Review): void {
 }
 
 /**
- * Whether a new request is approved automatically. `total` covers all requests for the payment, so splitting does not
+ * True if a new request is approved automatically. `total` covers all requests for the payment, so splitting does not
  * help.
  */
 export const isApprovedAutomatically = (policy: RefundPolicy, total: number): boolean =>

@@ -42,7 +42,7 @@ export interface RefundShares {
   service_fee_minor: number
 }
 
-/** What is left of a purchase, in total and by part. */
+/** The amount that is left of a purchase, in total and by part. */
 export interface RemainingPrice extends PriceParts {
   purchase_id: string
   remaining_minor: number

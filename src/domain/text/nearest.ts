@@ -58,7 +58,7 @@ export function findNearest<Candidate>(
 
 const maxNameLength = 64
 
-/** What other systems call fields of this API. The first name that there is counts. */
+/** Names of fields of this API in other systems. The first name that exists counts. */
 const otherNames: Readonly<Record<string, readonly string[]>> = {
   address: ['email'],
   barcode: ['vendor_code'],

@@ -1,7 +1,7 @@
 import type { Language } from '../languages.ts'
 import type { PassState } from './wallet.ts'
 
-/** What all passes of an edition have in common. Google stores it once, as their class. */
+/** Content that all passes of an edition have in common. Google stores it once, as their class. */
 export interface EditionContent {
   edition_id: string
   edition_name: string

@@ -76,7 +76,7 @@ const rules: Record<DestinationFault, string> = {
 
 const developmentHint = ' In development ALLOW_INSECURE_WEBHOOKS=1 permits it.'
 
-/** Whether the variable would permit the address. */
+/** True if the variable would permit the address. */
 const isPermittedByVariable = (text: string, policy: Policy): boolean =>
   !policy.allowInsecure && checkUrl(text, { ...policy, allowInsecure: true }) === null
 

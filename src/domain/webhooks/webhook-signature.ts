@@ -56,7 +56,7 @@ export async function signHeaders(
 
 const windowSeconds = 300
 
-/** Whether a received request has a signature by this secret that is at most five minutes old. */
+/** True if a received request has a signature by this secret that is at most five minutes old. */
 export async function hasValidSignature(
   secret: string,
   headers: { id: string; timestamp: string; signature: string },

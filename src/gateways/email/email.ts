@@ -32,11 +32,11 @@ export interface EmailGateway {
   name: string
   /** The largest number of messages in one call. */
   batch: number
-  /** Whether repeating a call with the same key and messages sends nothing twice. */
+  /** True if repeating a call with the same key and messages sends nothing twice. */
   deduplicates: boolean
-  /** Whether the provider allows campaigns. Some allow transactional messages only. */
+  /** True if the provider allows campaigns. Some allow transactional messages only. */
   bulk: boolean
-  /** Whether the provider reports deliveries. Otherwise every accepted message counts as delivered. */
+  /** True if the provider reports deliveries. Otherwise every accepted message counts as delivered. */
   reportsDelivery: boolean
   /** Set when the provider sends only from domains that its account has verified. */
   domains?: ProviderDomains

@@ -1,4 +1,4 @@
-/** What storing a body has found out about it. */
+/** Facts about a body that storing it has found. */
 export interface StoredBody {
   size: number
   /** In hexadecimal. */

@@ -5,7 +5,7 @@ import type { OutboundEmail } from '../email/email.ts'
 import type { OutboundSms } from '../sms/sms.ts'
 
 const containsLineEnd = (text: string | null): boolean => text !== null && /[\p{Cc}\p{Zl}\p{Zp}]/u.test(text)
-/** Whether providers accept the text as a tag and return it unchanged. */
+/** True if providers accept the text as a tag and return it unchanged. */
 const isReference = (text: string): boolean => /^[\w-]{1,200}$/.test(text)
 const headerName = /^[\w!#$%&'*+.^`|~-]+$/
 

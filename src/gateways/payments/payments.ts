@@ -31,7 +31,7 @@ export type RefundOutcome =
       provider_reference: string | null
       code: RefundFailureCode
       message: string
-      /** Whether a later attempt with a new key may succeed. */
+      /** True if a later attempt with a new key may succeed. */
       is_retryable: boolean
       /** True if roles of an edition read the failure of an unknown payment instead. Gateways leave it out. */
       is_hidden?: boolean
@@ -119,9 +119,9 @@ export interface PaymentGateway {
    */
   readWebhook: (headers: Headers, body: Uint8Array<ArrayBuffer>, now: number) => Promise<PaymentEvent | null>
   readonly capabilities: {
-    /** Whether a call can be repeated with the same key. */
+    /** True if a call can be repeated with the same key. */
     is_idempotent: boolean
-    /** Whether the response of `refund` is final. */
+    /** True if the response of `refund` is final. */
     is_immediate: boolean
   }
 }

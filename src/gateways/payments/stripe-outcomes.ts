@@ -73,7 +73,7 @@ function readFailure(status: number, error: Record<string, unknown>): FailureEnt
   return status === 404 ? ['payment_not_found', false] : ['invalid_request', false]
 }
 
-/** Whether the refund may have been made although the response has this status. */
+/** True if the refund may have been made although the response has this status. */
 export const isInconclusive = (status: number): boolean =>
   status < 400 ||
   status === 408 ||

@@ -14,7 +14,7 @@ function readHeader(header: string): { timestamp: string; signatures: string[] }
   return { timestamp: timestamps.length === 1 ? (timestamps[0] ?? '') : '', signatures }
 }
 
-/** Whether the body was signed with the secret at most five minutes before or after `now`. */
+/** True if the body was signed with the secret at most five minutes before or after `now`. */
 export async function isSignedByStripe(
   secret: string,
   header: string | null,

@@ -62,7 +62,7 @@ async function readCapped(response: Response): Promise<unknown> {
   return parseJsonOrNull(text)
 }
 
-/** Whether the call can be made. The configured address or key may be invalid. */
+/** True if the call can be made. The configured address or key may be invalid. */
 function isPossible(url: string, headers: Readonly<Record<string, string>>): boolean {
   const isAscii = Object.values(headers).every((value) => /^[\t\x20-\x7e]*$/.test(value.trim()))
   return isAscii && /^\s*https?:/i.test(url) && URL.canParse(url)

@@ -14,9 +14,9 @@ export interface SmsGateway {
   name: string
   /** The largest number of messages in one call. */
   batch: number
-  /** Whether repeating a call with the same key and messages sends nothing twice. */
+  /** True if repeating a call with the same key and messages sends nothing twice. */
   deduplicates: boolean
-  /** Whether the provider reports deliveries. Otherwise every accepted message counts as delivered. */
+  /** True if the provider reports deliveries. Otherwise every accepted message counts as delivered. */
   reportsDelivery: boolean
   /** Returns one result for each message, in their order. Never throws. */
   send(messages: readonly OutboundSms[], idempotencyKey: string): Promise<SendResult[]>

@@ -4,7 +4,7 @@ import { listChanges, type NewAuditEntry, type Representation } from '../../doma
 import { findIdKind } from '../../domain/ids.ts'
 import type { Operation } from './operation.ts'
 
-/** What is known about a write when it commits. */
+/** Facts about a write that are known when it commits. */
 export interface AuditedWrite {
   /** The row of the resource in the path. */
   loaded: unknown

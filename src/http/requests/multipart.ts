@@ -1,7 +1,7 @@
 import { joinBytes, utf8 } from '../../domain/text/encoding.ts'
 import { AppError, fieldError } from '../../domain/errors.ts'
 
-/** For the headers of one part. */
+/** The limit of the headers of one part. */
 const maxHeaderBytes = 8192
 const lineBreak = utf8('\r\n')
 const headersEnd = utf8('\r\n\r\n')

@@ -25,7 +25,7 @@ const typeNames: Readonly<Record<string, string>> = {
   string: 'a text',
 }
 
-/** What JSON calls a value; null for an absent one. */
+/** The name of a value's type in JSON; null for an absent value. */
 const nameValue = (value: unknown): string | null => typeNames[Array.isArray(value) ? 'array' : typeof value] ?? null
 
 function describeType(expectedType: string, value: unknown): string {

@@ -6,7 +6,7 @@ import { isList, readJson } from '../../domain/text/json.ts'
 
 const entriesPerStep = 2000
 
-/** Whether a value of the change contains an address of the erased person. */
+/** True if a value of the change contains an address of the erased person. */
 function concernsPerson(change: AuditChange, contacts: ErasedContacts): boolean {
   if ('is_hidden' in change) return false
   return [change.before, change.after].some((value) => {

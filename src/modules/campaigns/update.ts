@@ -45,7 +45,7 @@ export async function updateCampaign(
     updatedCampaign.segment_id !== campaign.segment_id || updatedCampaign.email_message_id !== campaign.email_message_id
   if (hasNewReferences) Object.assign(updatedCampaign, await loadReferences(ctx, updatedCampaign))
   checkSegmentRole(ctx, updatedCampaign)
-  // What was accepted belongs to the texts of one message.
+  // Accepted translations belong to the texts of one message.
   const earlier = updatedCampaign.email_message_id === campaign.email_message_id ? campaign.accepted_translations : []
   const approval = campaign.status === 'scheduled' ? await approve(ctx, updatedCampaign, input.accept, earlier) : null
   const accepted_translations = approval?.accepted_translations ?? campaign.accepted_translations

@@ -29,7 +29,7 @@ export interface PageConsent {
   until: number | null
   /** True if the e-mail that asks to confirm the answer waits for the provider. */
   email_waits: boolean
-  /** Whether the person can change the answer on the page. */
+  /** True if the person can change the answer on the page. */
   is_changeable: boolean
 }
 

@@ -49,7 +49,7 @@ export const mayReadFile = (ctx: Ctx, row: ImportDetailRow): boolean =>
     editions: row.file_edition_id === null ? [] : [row.file_edition_id],
   })
 
-/** Whether the caller may import into every edition of the organisation. */
+/** True if the caller may import into every edition of the organisation. */
 export const hasOrganizationRole = (ctx: Ctx, { organization_id }: { organization_id: string }): boolean =>
   mayAt(ctx.caller, managers, { organization_id, editions: [] })
 

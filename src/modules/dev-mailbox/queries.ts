@@ -5,7 +5,7 @@ import { type RowOf, select } from '../../db/select.ts'
 import { AppError, notFound } from '../../domain/errors.ts'
 import { capturedChannels } from '../../domain/messaging/messaging.ts'
 
-/** What reading the mailbox needs. It has no caller, because everybody may read the mailbox. */
+/** The context for reading the mailbox. It has no caller, because everybody may read the mailbox. */
 export type MailboxReader = Pick<JobCtx, 'db' | 'config'>
 
 const columns = getTableColumns(capturedMessages)

@@ -49,7 +49,7 @@ const { blocks, ...messageColumns } = getTableColumns(emailMessages)
 export const messageFields = { ...tenantFields, ...messageColumns }
 
 /**
- * For changing the message: `tenant` says whose roles may. A message of the platform has none, because nobody may
+ * Loads the message to change it: `tenant` says whose roles may. A message of the platform has none, because nobody may
  * change it.
  */
 export async function findMessage(
@@ -75,7 +75,7 @@ export async function findMessage(
 export const explainAdoption = (owner: 'organisation' | 'platform'): string =>
   `This is a template of the ${owner}: adopt it into your edition, then change or delete the copy.`
 
-/** For reading: whoever sees the message may read it, so no role is checked. */
+/** Loads the message to read it. Whoever sees the message may read it, so no role is checked. */
 export const findReadableMessage = async (ctx: Ctx, id: string): Promise<MessageDetailRow & { tenant: null }> => ({
   ...(await findMessage(ctx, id)),
   tenant: null,

@@ -20,7 +20,7 @@ export interface Subscriber extends CampaignSubscriber {
 
 export type SubscriptionLink = 'unsubscribe' | 'resubscribe'
 
-/** What the page shows. `consents` lists the consents that its button changes. */
+/** The content of the page. `consents` lists the consents that its button changes. */
 export interface Subscription {
   suppression: string | null
   consents: { title: string; channels: Channel[] }[]

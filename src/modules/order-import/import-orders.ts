@@ -45,7 +45,7 @@ export interface ImportRun {
   /** Editions whose customers the import may change; null for all editions of the organisation. */
   changeable: readonly string[] | null
   definitions: ImportDefinitions
-  /** Whether `false` in `consents` means that the person was asked and did not agree. Otherwise it means nothing. */
+  /** True if `false` in `consents` means that the person was asked and did not agree. Otherwise it means nothing. */
   false_means_skipped: boolean
   emit_webhooks: boolean
   /** The id of the receipt message; null when no receipts are sent. */
@@ -231,7 +231,7 @@ export async function planGroup(
   return { ...plan, statements: buildGroupStatements(ctx, run, decidedGroup, { suppressions, answers, returns }) }
 }
 
-/** What a group's transaction says about the import. `confirm` is called after the commit. */
+/** Statements about the import that belong to a group's transaction. `confirm` is called after the commit. */
 export interface GroupRecord {
   statements: readonly Statement[]
   confirm: () => void

@@ -23,7 +23,7 @@ export interface ResolvedOrder {
 
 export interface OrderDecision {
   order: OrderRow
-  /** Whether an update leaves the order, its payment and its purchases as they are. */
+  /** True if an update leaves the order, its payment and its purchases as they are. */
   is_unchanged: boolean
   writes: readonly Write[]
   changes: readonly PurchaseChange[]

@@ -33,11 +33,11 @@ export interface UserRow extends Omit<typeof userTable.$inferSelect, 'seq'> {
   edition_values: EditionValues | null
 }
 
-/** What is read besides orders, people and catalogue. */
+/** Options for reading more than orders, people and catalogue. */
 export interface ExtraReads {
   /** Purchases and payments, which an update compares. */
   contents: boolean
-  /** Whether addresses are suppressed by their hashes, which only an import that writes has to know. */
+  /** True if addresses are suppressed by their hashes, which only an import that writes has to know. */
   hashes: boolean
 }
 

@@ -5,7 +5,7 @@ import { listInsertedRows, type PurchaseDetails, type Write } from './writes.ts'
 import type { OrderRow } from '../../db/rows.ts'
 import type { Contact } from '../../domain/accounts/users.ts'
 
-/** What an import changed about a person. */
+/** The changes of an import to a person. */
 export interface PersonUndo {
   id: string
   is_new: boolean
@@ -47,7 +47,7 @@ export interface UpdateUndo {
   added_purchases: string[]
 }
 
-/** What an undo needs to take an order of an import back. `import_orders.undo_data` stores it. */
+/** The data that an undo needs to take an order of an import back. `import_orders.undo_data` stores it. */
 export interface UndoData {
   /** Null for a new order. */
   updated: UpdateUndo | null

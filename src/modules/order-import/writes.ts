@@ -63,7 +63,7 @@ export type RowChange =
 
 export type Write = RowInsert | RowChange
 
-/** What a purchase takes from its order. `status` is what a changed number of uses makes of it. */
+/** The columns that a purchase takes from its order. `status` is the status after a changed number of uses. */
 export type PurchaseDetails = Pick<
   PurchaseRow,
   | 'user_id'

@@ -139,7 +139,7 @@ const buildCreatedIndex = ({ editionIds }: OrderScope): SQL =>
 
 interface ListIndex {
   from: SQL
-  /** Whether the index is sorted as the list is. Otherwise SQLite sorts the orders. */
+  /** True if the index is sorted as the list is. Otherwise SQLite sorts the orders. */
   isSorted: boolean
 }
 

@@ -31,7 +31,7 @@ interface OrderColumns {
   payment_status: string | null
   payment_remaining: number | null
   payment_reserved: number | null
-  /** Whether the order already has a request of this batch. */
+  /** True if the order already has a request of this batch. */
   is_requested: boolean
 }
 

@@ -10,7 +10,7 @@ import { buildCreateStatements, buildRefundRow, type PaidOrder } from './create.
 import { splitRemaining } from './refundable-order.ts'
 import type { RefundRow } from '../../db/rows.ts'
 
-/** What a batch requests for one order. */
+/** The request of a batch for one order. */
 export interface BatchRequest {
   batch: {
     id: string

@@ -76,7 +76,7 @@ interface RefundScope {
   /** Reads an index that is sorted by creation and contains all columns that filters and orderings compare. */
   from: SQL
   where: SQL
-  /** Whether the scope is one range of the index. Otherwise SQLite sorts the requests. */
+  /** True if the scope is one range of the index. Otherwise SQLite sorts the requests. */
   isSorted: boolean
 }
 

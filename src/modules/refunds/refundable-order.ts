@@ -72,7 +72,7 @@ const buildHeadFields = (view: CustomerView, fees: SQL) => ({
   provider_reference: transactions.provider_reference,
   merchant_account_id: transactions.merchant_account_id,
   provider_account: transactions.provider_account,
-  /** What is refunded or reserved of all orders that share the reference of the payment. */
+  /** The amount that is refunded or reserved of all orders that share the reference of the payment. */
   reference_total_minor: sql<number | null>`${buildReferenceTotal(payment)}`,
   /** True if an order of another edition has the reference of the payment. */
   is_of_other_edition: fromFlag(
@@ -83,7 +83,7 @@ const buildHeadFields = (view: CustomerView, fees: SQL) => ({
     ),
   ),
   remaining_minor: sql<number>`${buildOrderRemainder(sql`${orders.id}`, payment, fees)}`,
-  /** What all orders that share the payment have left together. Null when no provider pays refunds. */
+  /** The amount that all orders that share the payment have left together. Null when no provider pays refunds. */
   shared_minor: sql<number | null>`iif(exists (select 1 from merchant_accounts
     where id = ${transactions.merchant_account_id} and type <> 'manual'),
     ${buildSharedRemainder(payment, sql`${orders.edition_id}`)}, null)`,
@@ -117,7 +117,7 @@ const buildPurchaseFields = (fees: SQL) => ({
   refunded_minor: purchases.refunded_minor,
   reserved_minor: purchases.reserved_minor,
   status_before: sql<null>`null`,
-  /** What is left of the purchase; `remaining_minor` is at most what is left of its payment. */
+  /** The amount that is left of the purchase; `remaining_minor` is at most what is left of its payment. */
   share_minor: sql<number>`${buildPurchaseShare(sql`${purchases}`, fees)}`,
   remaining_minor: sql<number>`${buildPurchaseRemainder(sql`${purchases}`, payment, fees)}`,
   /** The parts of the price that requests have paid back or reserved. */

@@ -99,7 +99,7 @@ export const recordVerdict = (
   return job.db.all(update(transactionalEmails, changes, isSent ? isUnsent : isSameAttempt(claim)))
 }
 
-/** For claims that were not attempted, so that they do not count as attempts. */
+/** Releases claims that were not attempted, so that they do not count as attempts. */
 export const releaseEmails = (job: JobCtx, claims: readonly EmailClaim[], until: number): Promise<unknown> =>
   job.db.all(sql`update transactional_emails set attempts = attempts - 1, ${release},
       due_at = max(due_at, ${until})

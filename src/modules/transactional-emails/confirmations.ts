@@ -98,16 +98,16 @@ function insertConfirmation(ctx: NewEmailCtx, confirmation: Confirmation, condit
 }
 
 /**
- * For the transaction that records the answer or repeats the request. Writes no e-mail within `confirmationIntervalMs`
- * after the last one about this answer, or within `returnIntervalMs` after one to an unsubscribed address. Call
- * `enqueueEmails` afterwards.
+ * Add this statement to the transaction that records the answer or repeats the request. It writes no e-mail within
+ * `confirmationIntervalMs` after the last one about this answer, or within `returnIntervalMs` after one to an
+ * unsubscribed address. Call `enqueueEmails` afterwards.
  */
 export const buildConfirmationEmail = (ctx: NewEmailCtx, confirmation: Confirmation): Statement =>
   insertConfirmation(ctx, confirmation, sql`not ${wasRequestedRecently(confirmation.record_id, ctx.now())}`)
 
 /**
- * For the transaction that records an answer of `answeredAt`. Writes an e-mail only to an address that unsubscribed
- * before the answer, once within `returnIntervalMs`. Call `enqueueEmails` afterwards.
+ * Add this statement to the transaction that records an answer of `answeredAt`. It writes an e-mail only to an address
+ * that unsubscribed before the answer, once within `returnIntervalMs`. Call `enqueueEmails` afterwards.
  */
 export const buildReturnEmail = (ctx: NewEmailCtx, confirmation: Confirmation, answeredAt: number): Statement => {
   const { organization_id, recipient } = confirmation
@@ -129,7 +129,7 @@ export const isConfirmationWaiting = (recordId: SQL): SQL =>
   sql`exists (select 1 from transactional_emails letter indexed by transactional_emails_of_consent_record
     where letter.consent_record_id = ${recordId} and ${isPending} and letter.waiting_since is not null)`
 
-/** What every e-mail needs to know about its sender and its recipient. */
+/** Facts about sender and recipient that every e-mail needs. */
 export interface Frame {
   first_name: string
   last_name: string

@@ -34,7 +34,7 @@ export async function pickReceiptMessage(ctx: Pick<Ctx, 'db'>, edition: ReceiptE
   return row?.id ?? null
 }
 
-/** For the transaction that creates the orders: an order and its receipt are written together or not at all. */
+/** Add these statements to the transaction that creates the orders, so that no order is written without its receipt. */
 export function buildReceiptStatements(
   ctx: Pick<JobCtx, 'config' | 'newId' | 'now'>,
   edition: ReceiptEdition,

@@ -41,7 +41,7 @@ export type MailedRefund = Pick<
   reason: RefundReason
   status: RefundStatus
   amount_minor: number
-  /** What the customer is told about a rejection. */
+  /** The text to the customer about a rejection. */
   rejection_reason: string | null
 }
 
@@ -50,7 +50,7 @@ interface Recipient {
   locale: string
   default_language: Language
   message_id: string | null
-  /** What the batch says to all its customers; null for a refund outside a batch. */
+  /** The text of the batch to all its customers; null for a refund outside a batch. */
   batch_message: string | null
 }
 
@@ -64,8 +64,8 @@ const loadRecipient = ({ db }: Pick<JobCtx, 'db'>, refund: MailedRefund): Promis
     from users join editions on editions.id = ${refund.edition_id} where users.id = ${refund.user_id}`)
 
 /**
- * For the transaction that changes the refund. Empty for a customer without an e-mail address, and when
- * `notify_customer` is off. Call `enqueueEmails` afterwards.
+ * Add these statements to the transaction that changes the refund. There are none if the customer has no e-mail address
+ * or `notify_customer` is off. Call `enqueueEmails` afterwards.
  */
 export async function buildRefundEmailStatements(
   ctx: Pick<JobCtx, 'config' | 'db' | 'newId' | 'now'>,

@@ -31,7 +31,7 @@ interface CustomerTable {
   lastSeen: SQL
   /** A count that reads fewer rows than counting the list would. */
   count: SQL<{ n: number }> | undefined
-  /** Whether the index is sorted as the list is. Otherwise SQLite sorts the rows. */
+  /** True if the index is sorted as the list is. Otherwise SQLite sorts the rows. */
   isSorted: boolean
   /** Selects rows that may contain each of these terms, of which the index has at least one. */
   selectByTerms: (terms: readonly SearchTerm[]) => SQL<{ key: number }>
@@ -149,7 +149,7 @@ function chooseTables(ctx: Ctx, query: UserQuery, view: CustomerView): CustomerT
 interface ListSource {
   from: SQL
   where: readonly SQL[]
-  /** Whether a search limits the rows. */
+  /** True if a search limits the rows. */
   isSearched: boolean
 }
 

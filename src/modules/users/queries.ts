@@ -74,7 +74,7 @@ export async function findUser(ctx: Ctx, id: string): Promise<LoadedUser> {
   return { ...user, tenant: { organization_id: row.organization_id, editions } }
 }
 
-/** Whether the caller sees a customer of the organisation with this address or number. */
+/** True if the caller sees a customer of the organisation with this address or number. */
 export async function seesContact(
   ctx: Ctx,
   organizationId: string,

@@ -154,7 +154,7 @@ export interface UpdatedUser {
   stored: { before: Record<string, unknown>; after: Record<string, unknown> }
 }
 
-/** What the organisation stores, and under `edition` what the only edition stores where that changes otherwise. */
+/** The organisation's stored values, and under `edition` those of the only edition where they change otherwise. */
 function compareStored(before: StoredCustomer, after: StoredCustomer): UpdatedUser['stored'] {
   const differs = ({ contact, editionContact }: StoredCustomer, name: keyof Contact) =>
     editionContact?.[name] !== contact[name]

@@ -34,13 +34,13 @@ interface PhoneToPush {
   push_token: string
 }
 
-/** What an update has achieved. `due_at` is when the next one is due. */
+/** The result of an update. `due_at` is when the next one is due. */
 interface UpdateOutcome {
   due_at: number | null
   error: string | null
-  /** What the update waits for. Null: it does not wait. */
+  /** The reason why the update waits. Null: it does not wait. */
   waitingReason: string | null
-  /** Whether other updates would fail for the same reason. */
+  /** True if other updates would fail for the same reason. */
   stopsSweep: boolean
 }
 

@@ -20,7 +20,7 @@ import { type Chunk, ChunkStore, type ChunkClaimTerms, readMembers } from './chu
 import type { RecipientStore } from './recipient-store.ts'
 import type { CampaignRecord } from './schema.ts'
 
-/** What the provider of a channel can do. */
+/** Abilities of the provider of a channel. */
 interface ChannelProvider {
   batch: number
   deduplicates: boolean

@@ -23,7 +23,7 @@ export interface Chunk {
   not_before: number
   claim_id: string | null
   claimed_until: number | null
-  /** What the provider did wrong at the last try. Null: nothing is known to be wrong. */
+  /** The fault of the provider at the last try. Null: no fault is known. */
   fault: string | null
 }
 

@@ -1,7 +1,7 @@
 /** A header and cells of a system's export. */
 export interface ExportHeader {
   about: string
-  /** Whether rows are tickets or lines, of which an order has several. Otherwise each row is an order. */
+  /** True if rows are tickets or lines, of which an order has several. Otherwise each row is an order. */
   rows: 'tickets' | 'orders'
   /**
    * Columns as `header = kind > target`, with `|` between targets that are both right and `-` for none. `*` behind a

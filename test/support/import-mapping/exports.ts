@@ -134,7 +134,7 @@ const matches = (order: string, expected: string): boolean => {
   return expected.split(' | ').every((part, index) => part === '*' || part === parts[index])
 }
 
-/** Whether exactly the expected orders come out. */
+/** True if exactly the expected orders come out. */
 export function importsRight(file: PublishedExport): boolean {
   const orders = importExport(file)
   return (

@@ -35,7 +35,7 @@ export type Grouping = (typeof groupings)[number]
 export const suggestionOrigins = ['memory', 'preset', 'header', 'values'] as const
 export type SuggestionOrigin = (typeof suggestionOrigins)[number]
 
-/** What only the user can decide about a column that was not mapped. */
+/** Questions about a column that was not mapped, which only the user can answer. */
 export const columnQuestions = ['order_id', 'status'] as const
 export type ColumnQuestion = (typeof columnQuestions)[number]
 

@@ -37,7 +37,7 @@ interface EndpointFacts extends FactSubject {
   disabled_reason: string | null
   /** A delivery of an event of this edition was given up in the last day. */
   has_exhausted: boolean
-  /** What the endpoint does wrong while its deliveries wait. */
+  /** The fault of the endpoint while its deliveries wait. */
   waiting_reason: string | null
 }
 
@@ -86,7 +86,7 @@ export interface EditionFacts {
   has_sms_campaign: boolean
   /** True if a campaign of this channel is scheduled. */
   has_scheduled_campaign: Record<Channel, boolean>
-  /** What messages of each channel wait for at its provider. Null: they do not wait. */
+  /** The reason why messages of each channel wait for its provider. Null: they do not wait. */
   outages: Record<Channel, string | null> & { passes: string | null }
   /** True if the service can send through this channel. */
   has_provider: Record<Channel, boolean>

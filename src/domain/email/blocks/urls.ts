@@ -26,7 +26,7 @@ export function completeAddress(text: string): string {
   return start + address.replaceAll(spaces, '%20')
 }
 
-/** For values of variables. */
+/** True if a variable may have this value where an address stands. */
 export const isSafeAddress = (value: unknown): value is string => typeof value === 'string' && isWholeAddress(value)
 
 /** Quotes and angle brackets would end the attribute where Liquid is not rendered, for example in an editor. */

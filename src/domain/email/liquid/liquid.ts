@@ -155,7 +155,7 @@ const costOfTimeZone = 8000
 const endlessResults = 'endlessResults'
 const listEndlessResults = (context: Context): Token[] => context.getRegister(endlessResults, [])
 
-/** What filters read: the text of a date, and none of an object, which LiquidJS would write as `[object Object]`. */
+/** The value that filters read. A date is a text, and an object is empty: LiquidJS would write `[object Object]`. */
 const toFilterValue = (value: unknown): unknown => (isRecord(value) ? toText(value) : value)
 
 /** A filter that counts what it reads. LiquidJS counts what it makes. */

@@ -53,7 +53,7 @@ export class LocalDate implements Comparable {
     return this.toString().length
   }
 
-  /** For `contains`. */
+  /** LiquidJS calls this method for `contains`. */
   indexOf(text: unknown): number {
     return this.toString().indexOf(String(text))
   }

@@ -5,7 +5,7 @@ import { listNames } from './variables.ts'
 
 /** One place where a text uses a variable. */
 export interface VariableUse {
-  /** For example `order.items`, and `order.items[].name` for a field in a loop. */
+  /** Examples are `order.items`, and `order.items[].name` for a field in a loop. */
   name: string
   /** True if a `default` filter replaces the variable where it is empty. */
   has_default: boolean
@@ -14,7 +14,7 @@ export interface VariableUse {
 }
 
 /**
- * What the names of a text mean. `null` means that nothing is known about the value. Texts that are rendered together
+ * Meanings of the names of a text. `null` means that nothing is known about the value. Texts that are rendered together
  * share `locals`.
  */
 export interface NameScope {

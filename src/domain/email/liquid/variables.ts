@@ -20,7 +20,7 @@ interface SingleVariable {
 
 interface ListVariable {
   description: string
-  /** What an item is called in a loop, for example `item`. */
+  /** The name of an item in a loop, for example `item`. */
   itemName: string
   fields: Readonly<Record<string, SingleVariable>>
   sample: readonly Readonly<Record<string, SampleValue>>[]

@@ -64,7 +64,7 @@ const texts: Record<Language, ConfirmationTexts> = {
   },
 }
 
-/** What a person is asked to confirm, in one language. */
+/** The consent that a person is asked to confirm, in one language. */
 export interface ConsentWording {
   title: string
   text: string

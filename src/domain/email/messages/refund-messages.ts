@@ -13,7 +13,7 @@ export interface RefundSnapshot {
   currency: string
   reason: RefundReason
   rejection_reason: string | null
-  /** What the batch of the refund says to all its customers. Absent in messages of older versions. */
+  /** The text of the refund's batch to all its customers. Absent in messages of older versions. */
   message?: string | null
   status: RefundStatus
   /** Milliseconds UTC. */
@@ -164,7 +164,7 @@ export interface RefundMessage {
   amount: string
   /** A text for the customer; null to leave the reason out. */
   reason: string | null
-  /** What the batch of the refund says to all its customers. */
+  /** The text of the refund's batch to all its customers. */
   note?: string | null
 }
 

@@ -7,7 +7,7 @@ import { snapshotCalculatedSegment } from './projection.ts'
 
 const membersPerPage = 1000
 
-/** Which step a campaign's Durable Object needs next. */
+/** The step that a campaign's Durable Object needs next. */
 export interface AudienceStep {
   campaign_id: string
   run: number
@@ -18,7 +18,7 @@ export interface AudienceStep {
   added_up_to: number
 }
 
-/** What a step has found, for the Durable Object to store. */
+/** The findings of a step, for the Durable Object to store. */
 export type AudienceProgress =
   /** The campaign was deleted or started again. */
   | { type: 'overtaken' }

@@ -25,7 +25,7 @@ type Recipients = ChunkClaim['recipients']
 
 interface BatchGateway<Message> {
   batch: number
-  /** Whether repeating a call with the same key sends nothing twice. */
+  /** True if repeating a call with the same key sends nothing twice. */
   deduplicates: boolean
   send: (messages: readonly Message[], key: string) => Promise<SendResult[]>
 }
@@ -109,7 +109,7 @@ export async function sendChunk(job: JobCtx, sender: CampaignSenderRpc, claim: C
     : sendInCalls({ ...chunk, gateway: job.sms, compose: createSmsComposer(job, campaign_id, contents) })
 }
 
-/** Whether all further calls would get the same answer. They are neither made nor reported. */
+/** True if all further calls would get the same answer. They are neither made nor reported. */
 const isRefusedForAll = (result: SendResult): boolean =>
   !result.ok && (result.kind === 'rate_limited' || result.kind === 'configuration')
 

@@ -52,7 +52,7 @@ async function loadEmailSender(job: JobCtx, row: CampaignRow) {
   )
 }
 
-/** Whether the sender of the newest content may still be used. Content keeps its sender. */
+/** True if the sender of the newest content may still be used. Content keeps its sender. */
 export async function isSenderVerified(
   job: Pick<JobCtx, 'db' | 'config'>,
   row: Pick<CampaignRow, 'id' | 'channel' | 'organization_id'>,

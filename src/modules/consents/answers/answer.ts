@@ -147,7 +147,7 @@ const toVisibleRecord = (
   is_hidden: isRecordHidden(ctx, subject.organization_id, record.edition_id),
 })
 
-/** Whether the person agreed by their own act, such as a checkbox. Staff and other systems only report an answer. */
+/** True if the person agreed by their own act, such as a checkbox. Staff and other systems only report an answer. */
 const isOwnAct = (action: AnswerAction, method: AnswerInput['method']): boolean =>
   action === 'give' && (method === 'checkbox' || method === 'preference_center')
 

@@ -107,7 +107,7 @@ export interface GivenAnswer {
   at: number
 }
 
-/** Whether a confirmation by e-mail can end the suppression of the person's address. */
+/** True if a confirmation by e-mail can end the suppression of the person's address. */
 const isReturn = ({ definition, address, record }: GivenAnswer): boolean =>
   address !== null &&
   definition.type === 'marketing' &&

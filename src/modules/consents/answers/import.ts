@@ -74,7 +74,7 @@ export interface AnswerImport {
   definitions: ImportDefinitions
   import_id: string | null
   source: string
-  /** Whether a false value means that the person was asked and did not agree. Otherwise it means nothing. */
+  /** True if a false value means that the person was asked and did not agree. Otherwise it means nothing. */
   skipped: boolean
 }
 

@@ -21,7 +21,7 @@ export interface Proof {
 
 const maxProofRecords = 100
 
-/** Whether each record fits the one before it. `chain` has the newest record first. */
+/** True if each record fits the one before it. `chain` has the newest record first. */
 async function isChainIntact(chain: readonly StoredRecord[]): Promise<boolean> {
   const records = chain.length > maxProofRecords ? chain.slice(0, -1) : chain
   const faults = await Promise.all(records.map((record, index) => findRecordFault(record, chain[index + 1] ?? null)))

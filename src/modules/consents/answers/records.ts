@@ -56,7 +56,7 @@ export interface AnswerRequest {
   status: Exclude<AnswerStatus, 'expired'>
   /** When the person answered, in milliseconds UTC. */
   at: number
-  /** Whether a consent that is given is asked for again, because it has no effect. */
+  /** True if a consent that is given is asked for again, because it has no effect. */
   asks_again?: boolean
   method: AnswerMethod
   source: string

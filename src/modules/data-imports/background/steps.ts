@@ -86,7 +86,7 @@ export async function loadWork({ db }: JobCtx, { id, epoch }: Pick<ImportRow, 'i
 export const buildPositionError = ({ id, phase, position }: ImportRow): Error =>
   new Error(`${id} cannot continue its phase ${phase} at ${JSON.stringify(position)}.`)
 
-/** Whether the import is still where it was read. Then a failed step has lost a race of its own statements only. */
+/** True if the import is still where it was read. Then a failed step has lost a race of its own statements only. */
 export const holdsPosition = async (job: JobCtx, row: ImportRow): Promise<boolean> =>
   (await job.db.first(sql`select 1 from data_imports where ${isUnmoved(row)}`)) !== undefined
 

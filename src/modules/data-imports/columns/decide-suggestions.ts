@@ -16,7 +16,7 @@ export interface SuggestionInput {
   import_id: string
   /** The mapping as the user left it, without suggestions of an earlier reading. */
   state: MappingState
-  /** What was decided in the last import of the same source. */
+  /** Decisions of the last import of the same source. */
   memory: SourceMemory | null
   /** Earlier targets by header key; null for a header that was left out. */
   earlierTargets: ReadonlyMap<string, string | null>

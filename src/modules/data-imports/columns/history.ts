@@ -40,7 +40,7 @@ export const listMemoryOwners = ({
 }: Pick<ImportRow, 'edition_id' | 'organization_id' | 'uses_organization_memory'>): string[] =>
   uses_organization_memory ? [edition_id, organization_id] : [edition_id]
 
-/** What the owner of a memory decided in its last import of a source. */
+/** Decisions of an owner in its last import of a source. */
 export interface SourceMemory {
   columns: readonly RememberedColumn[]
   /** Keys of headers that were left out. */

@@ -52,7 +52,7 @@ export interface PreviewCount {
   /** Null until all orders of this version of the import are counted. */
   totals: PreviewTotals | null
   lookalikes: number
-  /** Whether counting has to begin or to continue. */
+  /** True if counting has to begin or to continue. */
   isDue: boolean
 }
 

@@ -16,7 +16,7 @@ interface MappingRow {
   texts: string
 }
 
-/** What happens to a text that contains an address of the person. */
+/** The treatment of a text that contains an address of the person. */
 type Treatment = 'remove_row' | 'clear' | 'replace' | 'remove_entries'
 
 interface MappingTable {

@@ -55,7 +55,7 @@ const isMissingInEdition = (mappedProduct: MappedProduct): boolean =>
   (mappedProduct.location_id !== null && mappedProduct.location === null) ||
   mappedProduct.options.length < mappedProduct.options_count
 
-/** What a row sells: a row with the names of the edition, nothing, or a problem. */
+/** The product of a row: a row with the names of the edition, nothing, or a problem. */
 export type ProductResolution = { row: PlacedRow } | 'ignored' | { code: 'unknown_product'; message: string }
 
 type ProductValues = PlacedRow['values']

@@ -139,7 +139,7 @@ async function refuseDuplicates(
   })
 }
 
-/** Refuses orders with a ticket that an earlier order of the same file has. A code lets one ticket in. */
+/** Refuses an order whose ticket code an earlier order of the file has: a code admits one ticket. */
 async function refuseSharedTickets(
   db: Database,
   setting: RunSetting,

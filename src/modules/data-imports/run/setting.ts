@@ -36,9 +36,9 @@ export interface RunSetting {
   edition: ImportRun['edition']
   options: RunOptions
   definitions: ImportDefinitions
-  /** Whether several orders of the file may have the same external id. */
+  /** True if several orders of the file may have the same external id. */
   may_repeat_ids: boolean
-  /** Whether a column has the codes of tickets. */
+  /** True if a column has the codes of tickets. */
   has_tickets: boolean
   /** The header of a column of totals that nobody mapped. */
   total_header: string | null

@@ -23,7 +23,7 @@ const segmentBytes = 1_048_576
  */
 const copyMs = { csv: 8_000, xlsx: 20_000 }
 
-/** What a step has copied so far. */
+/** The bytes that a step has copied so far. */
 interface CopyState {
   file: FileSource
   /** By column; null for a column whose cells were not counted yet. */

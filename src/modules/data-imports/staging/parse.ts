@@ -54,7 +54,7 @@ async function inspect(file: FileSource, options: ImportOptions, place: ReadingP
   return isUndetected ? inspectFile(file, { ...buildFormatOptions(options, place), encoding: 'utf-16le' }) : format
 }
 
-/** What the user decided about a column stays while the column has the same name at the same position. */
+/** The user's decision about a column stays while the column has the same name at the same position. */
 function buildColumnStatements(job: JobCtx, { id }: ImportRow, names: readonly string[]): Statement[] {
   const isOther = sql`import_columns.source_column <> excluded.source_column or import_columns.is_suggested = 1`
   const keepUnlessOther = (column: string, otherwise: string) =>

@@ -18,7 +18,7 @@ export const listEntries = ({ options, variants, locations, products }: AddedCat
 
 const columns = { variants: 'variant_id', locations: 'location_id', products: 'product_id' } as const
 
-/** Whether a purchase or a cart of the edition has the entry, which then stays. */
+/** True if a purchase or a cart of the edition has the entry, which then stays. */
 const isBought = (column: string, editionId: string, id: string) => sql`(
   exists (select 1 from purchases where edition_id = ${editionId} and ${sql.raw(column)} = ${id})
   or exists (select 1 from orders where edition_id = ${editionId} and instr(cart, ${id})))`
@@ -29,7 +29,7 @@ const isBoughtOption = (
 ) => sql`exists (select 1 from purchases, json_each(purchases.options)
   where purchases.edition_id = ${editionId} and purchases.options <> '[]' and json_each.value ->> 'api_id' = ${id})`
 
-/** Whether the undo of a later import gives the entry back to an order that this undo kept. */
+/** True if the undo of a later import gives the entry back to an order that this undo kept. */
 const isRestoredLater = (importId: string, id: string) => sql`exists (select 1 from import_orders kept
   join import_orders later on later.order_id = kept.order_id
   where kept.import_id = ${importId} and kept.undo_outcome = 'kept' and later.import_id <> kept.import_id

@@ -18,15 +18,15 @@ type User = Pick<
 >
 
 interface PersonRow extends User {
-  /** Whether a row refers to the person, in this edition or elsewhere. */
+  /** True if a row refers to the person, in this edition or elsewhere. */
   is_used: number
   is_in_edition: number
   is_elsewhere: number
-  /** Whether an order that the undo kept names the person. */
+  /** True if an order that the undo kept names the person. */
   has_kept_order: number
-  /** Whether the person also belongs to editions whose customers the undo may not change. */
+  /** True if the person also belongs to editions whose customers the undo may not change. */
   is_protected: number
-  /** Whether another customer without an e-mail address has the same phone number. */
+  /** True if another customer without an e-mail address has the same phone number. */
   is_phone_taken: number
   /** The person's values in the edition, as JSON; null when the person is not in the edition. */
   edition_values: string | null

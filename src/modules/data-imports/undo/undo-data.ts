@@ -15,7 +15,7 @@ const isStoredUndoData = (value: unknown): value is StoredUndoData => isRecord(v
 /** The undo data of an order, by its number in the import. */
 export interface OrderUndoData {
   number: number
-  /** Whether the undo has removed the order, and so far reports nothing of it as kept. */
+  /** True if the undo has removed the order, and so far reports nothing of it as kept. */
   is_undone: boolean
   undo: StoredUndoData
 }

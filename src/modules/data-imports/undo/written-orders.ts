@@ -64,7 +64,7 @@ export interface WrittenOrder {
   reason: KeptReason | null
 }
 
-/** What refers to a created order came after the import. An updated order may have had more before. */
+/** Rows that refer to a created order came after the import. An updated order may have had more before. */
 const isAfterImport = sql`created_at >= coalesce(written.undo_data ->> '$.updated.written_at', 0)`
 const purchaseIds = sql`(select id from purchases where order_id = o.id)`
 const affectedUserIds = sql`(select o.user_id union all select written.undo_data ->> '$.updated.order.user_id'

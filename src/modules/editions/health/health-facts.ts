@@ -16,7 +16,7 @@ import {
 } from './health-fact-rows.ts'
 import type { EditionRow } from '../queries.ts'
 
-/** Which objects the caller may see. Endpoints and imports require the same roles as in their lists. */
+/** Decides which objects the caller may see. Endpoints and imports require the same roles as in their lists. */
 function createVisibility(ctx: Ctx, edition: EditionRow) {
   const roles = (editionId: string | null) =>
     listRolesAt(ctx.caller, {

@@ -49,7 +49,7 @@ export function guardCampaignReach(ctx: Ctx, message: MessageDetailRow): Stateme
 
 type Draft = Pick<MessageRow, 'type' | 'subject' | 'blocks'>
 
-/** What decides whether a campaign can send a message. Campaigns with the same values are one group. */
+/** Facts that decide whether a campaign can send a message. Campaigns with the same values are one group. */
 const groupFields = {
   default_language: editions.default_language,
   enabled_languages: editions.enabled_languages,

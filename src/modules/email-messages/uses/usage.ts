@@ -37,7 +37,7 @@ export const isUnused = (message: MessageDetailRow): SQL =>
     and not exists (select 1 from triggers where email_message_id = ${message.id})
     and not exists (select 1 from campaigns where ${campaignsUsing(message)})`
 
-/** What sends the message or will send it. */
+/** Campaigns, editions and other senders of the message. */
 export const listUses = (ctx: Ctx, message: MessageDetailRow): Promise<MessageReference[]> =>
   ctx.db.all(sql<MessageReference>`select * from (
       select 'edition' as type, id, full_name as name from editions where ${editionsUsing(message)}

@@ -18,7 +18,7 @@ import { openVariant } from './variants.ts'
  * a deleted file can be served for that long.
  */
 const permanentCaching = 'public, max-age=31536000, s-maxage=60, immutable'
-/** For the original in place of a variant that cannot be made at the moment. */
+/** The original is cached so when a variant cannot be made at the moment. */
 const temporaryCaching = 'public, max-age=60'
 const noCaching = 'private, no-store'
 

@@ -17,7 +17,7 @@ import { requireSharedPaymentCover } from '../reserve.ts'
 import type { RefundableOrder } from '../refundable-order.ts'
 import type { RefundRow } from '../../../db/rows.ts'
 
-/** How a refund is paid. */
+/** The way in which a refund is paid. */
 export interface Payout {
   service: PaymentService
   merchant_account_id: string | null
@@ -58,7 +58,7 @@ export async function choosePayout(
 export const merchantNotReady = (): AppError =>
   new AppError('merchant_not_ready', 'The merchant account of this payment has no API key or is switched off.')
 
-/** What a refund waits for that a person pays. */
+/** The reason why a refund waits that a person pays. */
 const waitingForPerson = 'A person has to pay this refund by hand and confirm it with `settle`.'
 
 /** Builds the columns that an approval sets. It clears those of an earlier attempt. */

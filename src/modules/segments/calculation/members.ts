@@ -24,7 +24,7 @@ export interface MemberSet {
   epoch: number
 }
 
-/** Whether a set that was just read is not yet being deleted, so that the page is complete. */
+/** True if a set that was just read is not yet being deleted, so that the page is complete. */
 export async function isReadable(db: Database, { segmentSeq, epoch }: MemberSet, now: number): Promise<boolean> {
   const row = await db.first(sql`select 1 from segments where seq = ${segmentSeq} and members_epoch = ${epoch}
     union all select 1 from segment_leftovers where segment_seq = ${segmentSeq} and epoch = ${epoch}
@@ -48,7 +48,7 @@ export const listSegmentMembers = (
 
 const currentEpochs = sql`(s.members_epoch, s.epoch)`
 
-/** Whether a running campaign of the organisation sends, or may send, to the person in a row of `users`. */
+/** True if a running campaign of the organisation sends, or may send, to the person in a row of `users`. */
 export const isInRunningAudience = (user: ReturnType<typeof sql>) =>
   sql`exists (select 1 from campaigns c join segments s on s.id = c.segment_id
     where c.organization_id = ${user}.organization_id and ${inList(sql`c.status`, runningStatuses)}

@@ -15,7 +15,7 @@ export interface DateStatistics {
   /** Dates whose meaning depends on the order, by the orders that they allow: `dmy`, `dmy mdy`. */
   allowed: Record<string, number>
   examples: Record<string, readonly string[]>
-  /** Those of them with dots. */
+  /** Allowed dates that have dots. */
   dotted: number
   /** The latest day by each order, as if it were UTC. */
   latest: Record<DateOrder, number | null>

@@ -17,12 +17,12 @@ export type DateOrder = (typeof dateOrders)[number]
 export interface DateShape {
   /** Midnight by each order that the text allows, as if it were UTC. An unambiguous text has all three. */
   days: Record<DateOrder, number | null>
-  /** Whether the text is unambiguous by itself. */
+  /** True if the text is unambiguous by itself. */
   is_fixed: boolean
   is_dotted: boolean
-  /** Whether the year has two digits. */
+  /** True if the year has two digits. */
   has_short_year: boolean
-  /** Whether the text is a day number of a spreadsheet. */
+  /** True if the text is a day number of a spreadsheet. */
   is_serial: boolean
   /** Milliseconds since midnight, or null for a date alone. */
   time: number | null

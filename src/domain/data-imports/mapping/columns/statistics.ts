@@ -33,11 +33,11 @@ export interface ColumnStatistics {
   dates: DateStatistics
   /** The first different cells of the file with their counts. */
   values: Record<string, number>
-  /** Whether there are more of them than `values` has. */
+  /** True if there are more of them than `values` has. */
   has_more_values: boolean
   samples: readonly string[]
   longest: number
-  /** Whether numbers may come from a workbook, which writes a point whatever the texts beside them do. */
+  /** True if numbers may come from a workbook, which writes a point whatever the texts beside them do. */
   is_typed?: boolean
 }
 

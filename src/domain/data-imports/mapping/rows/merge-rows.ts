@@ -96,7 +96,7 @@ function appendMetadata(target: string, list: string, text: string, line: number
 const isSameValue = (target: string, value: OrderValue, other: OrderValue): boolean =>
   value === other || (isOfCustomer(target) && fold(String(value)) === fold(String(other)))
 
-/** What a further row changes in a value of its order. Null: nothing. */
+/** The change that a further row makes to a value of its order. Null: no change. */
 type ValueMerge = { value: OrderValue } | { warning: OrderWarning } | { error: OrderError } | null
 
 /** Merges a row's value into the one that the order has from earlier rows. */

@@ -22,7 +22,7 @@ export interface DecidedOrder {
   status: OrderStatus
   /** Milliseconds UTC. */
   created_at: number
-  /** Whether the file has the date. Otherwise the user gave it to all orders without one. */
+  /** True if the file has the date. Otherwise the user gave it to all orders without one. */
   is_dated: boolean
   currency: Currency
   customer: {
@@ -41,7 +41,7 @@ export interface DecidedOrder {
   refunded_minor: number | null
   /** The total of the source; null if it has none. */
   amount_minor: number | null
-  /** What a column of totals that nobody mapped may say: the total of the order in every row, or a part in each. */
+  /** The meanings that an unmapped column of totals may have: the total of the order in every row, or a part. */
   unmapped_totals: readonly number[]
   coupon_code: string | null
   payment: { service: NamedService; reference: string | null } | null
@@ -172,7 +172,7 @@ function listUnmappedTotals(rows: readonly PlacedRow[]): number[] {
 }
 
 /**
- * Whether an order is imported without the value of a cell: a language, or the phone number of a customer who has an
+ * True if an order is imported without the value of a cell: a language, or the phone number of a customer who has an
  * e-mail address.
  */
 export const isLeftOut = ({ target_field, code }: StoredError, hasEmail: boolean): boolean =>

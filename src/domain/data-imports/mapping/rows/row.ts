@@ -47,11 +47,11 @@ export interface DecidedRow {
   /** Targets of the order whose values are constants or defaults, because the row has a blank cell or no column. */
   assumed: readonly string[]
   errors: readonly RowError[]
-  /** Whether a value map leaves the row out. */
+  /** True if a value map leaves the row out. */
   is_ignored: boolean
 }
 
-/** What a row stores: always its values, and the rest only where it differs from the usual. */
+/** The stored form of a row: always its values, and the rest only where it differs from the usual. */
 export type StagedValues = Pick<DecidedRow, 'values'> &
   Partial<Pick<DecidedRow, 'currency_mark' | 'unmapped_total' | 'assumed'>>
 
@@ -72,7 +72,7 @@ const maxShownValue = 200
 
 interface CellTexts {
   texts: string[]
-  /** Whether a constant or a default replaces a blank cell. */
+  /** True if a constant or a default replaces a blank cell. */
   isAssumed: boolean
 }
 

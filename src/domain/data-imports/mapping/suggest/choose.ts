@@ -17,7 +17,7 @@ const getStatistics = (candidate: Candidate | undefined, columns: readonly Impor
 const describeCells = ({ values, samples, filled }: ColumnStatistics): string =>
   JSON.stringify([values, samples, filled])
 
-/** Whether a candidate may be taken instead of a rival of the same rank. */
+/** True if a candidate may be taken instead of a rival of the same rank. */
 function outdoes(one: Candidate, rival: Candidate, columns: readonly ImportColumn[]): boolean {
   const [statistics, other] = [getStatistics(one, columns), getStatistics(rival, columns)]
   if (!statistics || !other) return false
@@ -66,7 +66,7 @@ function countOrders(choices: ChosenCandidates, columns: readonly ImportColumn[]
 /** Room for an estimated number of orders. */
 const estimateRoom = 1.1
 
-/** Whether an amount can belong to an order and not to each of its rows. */
+/** True if an amount can belong to an order and not to each of its rows. */
 function mayBeOfOrder(amount: Candidate, choices: ChosenCandidates, columns: readonly ImportColumn[]): boolean {
   const orders = countOrders(choices, columns)
   const filledCount = getStatistics(amount, columns)?.filled ?? 0
@@ -145,7 +145,7 @@ const firstNamesBesideName: ReadonlySet<string> = new Set(['vorname', 'voornaam'
 /** Words for a last name in languages where the bare word for a name beside it is the first name. */
 const lastNamesBesideName: ReadonlySet<string> = new Set(['cognome', 'apellido', 'apellidos', 'sobrenome', 'apelido'])
 
-/** Whether a header has one of the words, as in `Prénom payeur`. */
+/** True if a header has one of the words, as in `Prénom payeur`. */
 const hasWord = (header: string | undefined, words: ReadonlySet<string>): boolean =>
   splitHeader(header ?? '').some((word) => words.has(word))
 
@@ -187,7 +187,7 @@ function dropTypeIds(choices: ChosenCandidates, columns: readonly ImportColumn[]
   if (countDifferent(statistics) < orders) choices.delete('item.vendor_code')
 }
 
-/** Whether a date is in the future by every reading. */
+/** True if a date is in the future by every reading. */
 function isInFuture({ samples }: ColumnStatistics, now: number): boolean {
   return samples.some((sample) => {
     const days = Object.values(readDate(sample)?.days ?? {}).filter((day) => day !== null)

@@ -116,7 +116,7 @@ export const areStatuses = ({ kinds, values, has_more_values }: ColumnStatistics
 /** A column with the name of its target fits if half of its cells do. The others are errors that the user sees. */
 const minShareOfNamed = 0.5
 
-/** @param isNamed whether the header names the target exactly */
+/** @param isNamed true if the header names the target exactly */
 export function checkFit(type: TargetType, statistics: ColumnStatistics | null, isNamed = false): Fit {
   if (!statistics || statistics.filled === 0) return 'unknown'
   if (type === 'product') return checkProductFit(statistics)

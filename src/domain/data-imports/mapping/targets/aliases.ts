@@ -4,8 +4,9 @@ import { readCurrencyMark } from '../values/words.ts'
 import data from './aliases.json' with { type: 'json' }
 
 /**
- * A rank says how directly a header names its target. `specific` headers can mean nothing else, and `usual` ones hardly. `plain`
- * ones mean it unless a more specific column is there. `indirect` ones replace it. `vague` ones need fitting values.
+ * A rank says how directly a header names its target. `specific`: the header has only this meaning. `usual`: it almost
+ * always has it. `plain`: it has it unless the file has a more specific column. `indirect`: the column replaces one of
+ * the target. `vague`: the values of the column have to fit.
  */
 export type AliasRank = 'specific' | 'usual' | 'plain' | 'indirect' | 'vague'
 
@@ -114,7 +115,7 @@ const listNames = (names: LocalizedNames): string[] => Object.values(names).flat
 const buildAliases = (texts: readonly string[], meaning: AliasMeaning): Alias[] =>
   texts.map((text) => ({ text, ...meaning }))
 
-/** What stands between two words of a compound: nothing in these languages, a space in others. */
+/** The separator between two words of a compound: nothing in these languages, a space in others. */
 const compoundLinks: Readonly<Record<string, string>> = { da: '', de: '', sv: '', nl: '' }
 
 /**
@@ -187,10 +188,10 @@ const holderWords: ReadonlySet<string> = new Set(
     .map((name) => fold(name)),
 )
 
-/** Whether a header is about ticket holders, such as `Registrant type`. */
+/** True if a header is about ticket holders, such as `Registrant type`. */
 export const namesHolders = (header: string): boolean => splitHeader(header).some((word) => holderWords.has(word))
 
-/** Whether a header names the total of an order, such as `Total (DKK)`. */
+/** True if a header names the total of an order, such as `Total (DKK)`. */
 export const isTotalHeader = (header: string): boolean =>
   [header, removeBrackets(header)].some(
     (text) => loadAliases().byKey.get(buildHeaderKey(text))?.target === 'order.amount',
@@ -206,6 +207,6 @@ export function listAliasTexts(target: string): string[] {
   return [...new Map(ofTarget.toReversed().map(({ text }) => [buildHeaderKey(text), text])).values()].toReversed()
 }
 
-/** Whether the header with this key names a column of order ids. */
+/** True if the header with this key names a column of order ids. */
 export const isIdKey = (headerKey: string): boolean =>
   loadAliases().byKey.get(headerKey)?.target === 'order.external_id'

@@ -29,7 +29,7 @@ export interface TargetField {
   /** One target of each group is required. */
   one_of: 'contact' | 'price' | null
   max_length: number
-  /** Whether the rows of an order have to agree. */
+  /** True if the rows of an order have to agree. */
   is_order_level: boolean
 }
 
