@@ -14,10 +14,10 @@ export interface PreparedQuery<Row> extends Query<Row> {
  * makes. A query whose text depends on the caller cannot be prepared.
  */
 export function prepare<Row>(query: Query<Row>): (values: Record<string, unknown>) => PreparedQuery<Row> {
-  let rendered: ReturnType<typeof dialect.sqlToQuery> | undefined
+  let renderedQuery: ReturnType<typeof dialect.sqlToQuery> | undefined
   return (values) => {
-    rendered ??= dialect.sqlToQuery(query.getSQL())
-    const prepared = { text: rendered.sql, values: fillPlaceholders(rendered.params, values) }
+    renderedQuery ??= dialect.sqlToQuery(query.getSQL())
+    const prepared = { text: renderedQuery.sql, values: fillPlaceholders(renderedQuery.params, values) }
     return { _: query._, getSQL: () => query.getSQL(), prepared }
   }
 }

@@ -126,10 +126,12 @@ export class Lowering implements ListLowering {
 
   /** Adds the `from` clause and the limit of nested lists to a lowered expression. */
   wrap(expression: SQL): SQL {
-    const limited = this.#hasNestedLists ? guardValue([this.#hasShortLists()], expression) : expression
+    const limitedExpression = this.#hasNestedLists ? guardValue([this.#hasShortLists()], expression) : expression
     const sources = [...this.constants.buildSources(), ...this.#person.buildSources()]
     // One select has all sources, because SQLite limits the depth.
-    return sources.length ? sql`(select ${limited} from ${sql.join(sources, sql`, `)})` : sql`(${limited})`
+    return sources.length
+      ? sql`(select ${limitedExpression} from ${sql.join(sources, sql`, `)})`
+      : sql`(${limitedExpression})`
   }
 
   #hasShortLists(): SQL {

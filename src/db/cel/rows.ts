@@ -50,14 +50,14 @@ export function filterRows(rows: Rows, condition: Value): Rows {
 
 export function mapRows(rows: Rows, value: Value, alias: SQL): Rows {
   const isOk = sql`case when ${value.ok ?? sql`${value.sql} is not null`} then 1 end`
-  const mapped = value.fails ? failingValue(isOk) : plainValue(sql`1`)
+  const mappedValue = value.fails ? failingValue(isOk) : plainValue(sql`1`)
   const filter = rows.filter
     ? {
-        ...mapped,
-        sql: sql`case ${rows.filter.sql} when 1 then ${mapped.sql} when 0 then 0 end`,
-        fails: mapped.fails || rows.filter.fails,
+        ...mappedValue,
+        sql: sql`case ${rows.filter.sql} when 1 then ${mappedValue.sql} when 0 then 0 end`,
+        fails: mappedValue.fails || rows.filter.fails,
       }
-    : mapped
+    : mappedValue
   // `limit -1` stops SQLite from flattening the subquery, which would compute the value again at each use.
   const from = sql`(select ${filter.sql} as k, ${value.sql} as v
     from ${rows.from} ${buildWhere(rows.where)} limit -1) ${alias}`

@@ -132,7 +132,7 @@ export interface CampaignSenderRpc {
    * Skips excluded recipients just before the first call, and remembers that calls may be made. Returns false when the
    * claim is over or the campaign stopped.
    */
-  beginCalls(chunk: number, claimId: string, excluded: readonly ExcludedRecipient[]): Promise<boolean>
+  beginCalls(chunk: number, claimId: string, excludedRecipients: readonly ExcludedRecipient[]): Promise<boolean>
   /** Records events of recipients. Returns those who bounced or complained. */
   applyEvents(events: readonly RecipientEvent[]): Promise<AffectedRecipient[]>
 }

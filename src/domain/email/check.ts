@@ -118,31 +118,31 @@ function checkHtml(text: string, sample: object): CheckedTemplate | RefusedText 
   if ('fault' in cleanText) return cleanText
   const { html, refusedAddresses } = cleanText
   const storedTemplate = html === text ? template : readTemplate(html, Number.POSITIVE_INFINITY)
-  const checked = storedTemplate.ok ? renderSample(storedTemplate, sample) : storedTemplate
+  const checkResult = storedTemplate.ok ? renderSample(storedTemplate, sample) : storedTemplate
   const [address] = refusedAddresses
-  if (checked.ok && address !== undefined) return refuseAddress(text, address)
-  if (checked.ok || html === text) return checked
+  if (checkResult.ok && address !== undefined) return refuseAddress(text, address)
+  if (checkResult.ok || html === text) return checkResult
   const draftCheck = renderSample(template, sample)
   if (!draftCheck.ok) return draftCheck
-  return checked.fault.code === 'template_too_large'
-    ? refuseText('template_too_large', checked.fault.detail)
+  return checkResult.fault.code === 'template_too_large'
+    ? refuseText('template_too_large', checkResult.fault.detail)
     : refuseText('misplaced_liquid', 'Liquid tags cannot stand inside HTML tags.')
 }
 
 function checkPlain({ kind, text }: TextSource, sample: object): CheckedTemplate | RefusedText {
-  const checked = checkTemplate(text, sample, { maxLength: kind === 'subject' ? maxSubjectLength : undefined })
-  if (!checked.ok) return checked
+  const checkResult = checkTemplate(text, sample, { maxLength: kind === 'subject' ? maxSubjectLength : undefined })
+  if (!checkResult.ok) return checkResult
   if (kind === 'address' && !isAddress(text)) return refuseText('invalid_address', allowedAddresses)
   if (kind === 'subject' && /[\p{Cc}\p{Zl}\p{Zp}]/u.test(text))
     return refuseText('invalid_characters', 'The subject must be one line.')
-  return checked
+  return checkResult
 }
 
 function checkText(source: TextSource, sample: object): TextCheck {
   const { path, kind, text } = source
-  const checked = kind === 'html' ? checkHtml(text, sample) : checkPlain(source, sample)
-  if (checked.ok) return { errors: [], steps: checked.steps, length: Math.max(text.length, checked.length) }
-  const { code, detail, line, column } = checked.fault
+  const checkResult = kind === 'html' ? checkHtml(text, sample) : checkPlain(source, sample)
+  if (checkResult.ok) return { errors: [], steps: checkResult.steps, length: Math.max(text.length, checkResult.length) }
+  const { code, detail, line, column } = checkResult.fault
   return { errors: [{ ...fieldError(path, code, detail), line, column }], steps: 0, length: 0 }
 }
 

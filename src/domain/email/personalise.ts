@@ -23,10 +23,10 @@ const byContent = new Map<string, { template: Template; parsed: ParsedTemplate }
 const maxCached = 32
 
 function parseTemplate(template: Template): ParsedTemplate {
-  const cached = byIdentity.get(template)
-  if (cached) return cached
+  const cachedTemplate = byIdentity.get(template)
+  if (cachedTemplate) return cachedTemplate
   const similar = byContent.get(template.html)
-  const parsed =
+  const parsedTemplate =
     similar && similar.template.subject === template.subject && similar.template.text === template.text
       ? similar.parsed
       : {
@@ -35,13 +35,13 @@ function parseTemplate(template: Template): ParsedTemplate {
           text: parseLiquid('text', template.text),
         }
   byContent.delete(template.html)
-  byContent.set(template.html, { template, parsed })
+  byContent.set(template.html, { template, parsed: parsedTemplate })
   for (const oldest of byContent.keys()) {
     if (byContent.size <= maxCached) break
     byContent.delete(oldest)
   }
-  byIdentity.set(template, parsed)
-  return parsed
+  byIdentity.set(template, parsedTemplate)
+  return parsedTemplate
 }
 
 /** Empties links that lead anywhere but to web pages, mail and telephone numbers, and cuts lists to their maximum. */
@@ -95,11 +95,11 @@ function checkSize(maxBytes: number, ...texts: string[]): void {
  * `TooLarge` when the whole message is too large.
  */
 export function personalise(template: Template, context: TemplateContext, limit = maxRenderedLength): Personalised {
-  const parsed = parseTemplate(template)
+  const parsedTemplate = parseTemplate(template)
   const values = limitValues(context)
-  const html = renderLiquid('html', parsed.html, values, limit)
-  const text = renderLiquid('text', parsed.text, values, limit)
-  const subject = headerText(renderLiquid('text', parsed.subject, values, limit))
+  const html = renderLiquid('html', parsedTemplate.html, values, limit)
+  const text = renderLiquid('text', parsedTemplate.text, values, limit)
+  const subject = headerText(renderLiquid('text', parsedTemplate.subject, values, limit))
   checkSize(Math.min(limit, maxMessageBytes), html, text)
   return { subject, html, text: text.replaceAll(/\n{3,}/g, '\n\n') }
 }

@@ -57,12 +57,12 @@ export function renderPreview(message: Message, request: PreviewRequest, options
   const { mode, language, type } = request
   const reader = chooseReader(message, language, options.defaultLanguage)
   const template = compile(message, language, options)
-  const previewed = mode === 'mjml' ? template : { ...template, html: renderContentHtml(message.blocks, reader) }
-  const rendered = personalise(previewed, buildContext(request, reader.language))
+  const previewTemplate = mode === 'mjml' ? template : { ...template, html: renderContentHtml(message.blocks, reader) }
+  const renderedMessage = personalise(previewTemplate, buildContext(request, reader.language))
   return {
-    ...rendered,
+    ...renderedMessage,
     language: reader.language,
-    size_bytes: new TextEncoder().encode(rendered.html).length,
+    size_bytes: new TextEncoder().encode(renderedMessage.html).length,
     missing_translations: findMissingTranslations(message, language, reader),
     unknown_variables: findUnknownVariables(message, reader, type),
   }

@@ -38,7 +38,7 @@ function readExpression({ input, begin, end }: Token): string {
 
 interface ParsedText {
   source: TextSource
-  parsed: Parsed[]
+  nodes: Parsed[]
 }
 
 interface MessageKind {
@@ -47,9 +47,9 @@ interface MessageKind {
   absentNames: ReadonlySet<string>
 }
 
-function listUnknownNames({ source, parsed }: ParsedText, kind: MessageKind, scope: NameScope): UnknownUse[] {
+function listUnknownNames({ source, nodes }: ParsedText, kind: MessageKind, scope: NameScope): UnknownUse[] {
   const names = getKnownNames(kind.type)
-  return listVariableUses(parsed, scope).flatMap(({ name, has_default, is_text }) => {
+  return listVariableUses(nodes, scope).flatMap(({ name, has_default, is_text }) => {
     if (isKnown(name, is_text, names) && !kind.absentNames.has(name)) return []
     const variable = nameInLoop(name)
     const isObject = names.objects.has(name)
@@ -60,8 +60,8 @@ function listUnknownNames({ source, parsed }: ParsedText, kind: MessageKind, sco
 
 /** Renders the texts with sample values, and lists results such as that of a division by zero. */
 function listEndlessResults(texts: readonly ParsedText[], sample: object): UnknownUse[] {
-  const parsed = texts.flatMap((text) => text.parsed)
-  return findEndlessResults(parsed, sample).flatMap((token) => {
+  const nodes = texts.flatMap((text) => text.nodes)
+  return findEndlessResults(nodes, sample).flatMap((token) => {
     const variable = readExpression(token)
     const sources = texts.filter(({ source }) => source.text === token.input)
     return sources.map(({ source: { path } }) => ({ path, variable, suggestion: null, has_default: false }))
@@ -73,7 +73,7 @@ function listUnknownUses(sources: readonly TextSource[], kind: MessageKind, samp
   const scope: NameScope = { locals: new Map(), items: new Map() }
   const texts = sources.flatMap((source) => {
     const template = readTemplate(source.text)
-    return template.ok ? [{ source, parsed: template.parsed }] : []
+    return template.ok ? [{ source, nodes: template.nodes }] : []
   })
   return [...texts.flatMap((text) => listUnknownNames(text, kind, scope)), ...listEndlessResults(texts, sample)]
 }

@@ -100,8 +100,8 @@ export class CampaignSenderObject<Bindings> extends DurableObject<Bindings> impl
     return result
   }
 
-  async beginCalls(chunk: number, claimId: string, excluded: readonly ExcludedRecipient[]): Promise<boolean> {
-    return this.#coordinator.dispatcher.begin(chunk, claimId, excluded, this.#job.now())
+  async beginCalls(chunk: number, claimId: string, excludedRecipients: readonly ExcludedRecipient[]): Promise<boolean> {
+    return this.#coordinator.dispatcher.begin(chunk, claimId, excludedRecipients, this.#job.now())
   }
 
   async applyEvents(events: readonly RecipientEvent[]): Promise<AffectedRecipient[]> {

@@ -58,16 +58,19 @@ export class ChunkDispatcher {
     })
   }
 
-  begin(number: number, claimId: string, excluded: readonly ExcludedRecipient[], now: number): boolean {
+  begin(number: number, claimId: string, excludedRecipients: readonly ExcludedRecipient[], now: number): boolean {
     return this.#store.transaction(() => {
       const chunk = this.#chunks.findHeld(number, claimId)
       if (!chunk || this.#store.readRecord()?.status !== 'sending' || (chunk.claimed_until ?? 0) <= now) return false
-      const excludedNumbers = new Set(excluded.map(({ n }) => n))
+      const excludedNumbers = new Set(excludedRecipients.map(({ n }) => n))
       this.#chunks.begin(
         number,
         readMembers(chunk).filter((n) => !excludedNumbers.has(n)),
       )
-      this.#store.recordOutcomes(new Map(excluded.map((recipient) => [recipient.n, toSkipped(recipient)])), false)
+      this.#store.recordOutcomes(
+        new Map(excludedRecipients.map((recipient) => [recipient.n, toSkipped(recipient)])),
+        false,
+      )
       return true
     })
   }

@@ -47,21 +47,21 @@ export class Checker implements TypeChecker {
   #nullableChoices = 0
   #consents = 0
   readonly elements: (Expression & { node: 'variable' })[] = []
-  readonly #parsed: Parsed
+  readonly parseResult: Parsed
   readonly #refusals: Refusal[]
 
-  constructor(parsed: Parsed, refusals: Refusal[]) {
-    this.#parsed = parsed
+  constructor(parseResult: Parsed, refusals: Refusal[]) {
+    this.parseResult = parseResult
     this.#refusals = refusals
   }
 
   expandRange(ast: SourceRange): SourceRange {
-    return this.#parsed.expandRange(ast)
+    return this.parseResult.expandRange(ast)
   }
 
   describeOperand(expression: Expression, ast: Ast): Operand {
     const { start, end } = this.expandRange(ast)
-    return { expression, text: this.#parsed.source.slice(start, end) }
+    return { expression, text: this.parseResult.source.slice(start, end) }
   }
 
   enterList(range: SourceRange): void {
@@ -216,20 +216,20 @@ export class Checker implements TypeChecker {
   #choice([condition, yes, no]: [Ast, Ast, Ast], range: SourceRange): Expression {
     const choicesBefore = this.#nullableChoices
     const test = this.checkCondition(condition, 'invalid_condition_type')
-    const chosen = this.check(yes)
+    const result = this.check(yes)
     const otherwise = this.check(no)
-    const type = chosen.type === 'null' ? otherwise.type : chosen.type
-    const areSame = [chosen.type, otherwise.type].every((branchType) => branchType === type || branchType === 'null')
+    const type = result.type === 'null' ? otherwise.type : result.type
+    const areSame = [result.type, otherwise.type].every((branchType) => branchType === type || branchType === 'null')
     if (!areSame || (type !== 'null' && !isScalar(type))) {
-      const message = `Both branches must have the same simple type, and they are ${describeType(chosen.type)} and ${describeType(otherwise.type)}.`
+      const message = `Both branches must have the same simple type, and they are ${describeType(result.type)} and ${describeType(otherwise.type)}.`
       throw new Refusal('incompatible_ternary_branches', message, range)
     }
-    const nullable = [chosen, otherwise].some((branch) => branch.nullable || branch.type === 'null')
+    const nullable = [result, otherwise].some((branch) => branch.nullable || branch.type === 'null')
     // The SQL of a choice that can be null contains its branches twice, so nesting them would double it each time.
     if (nullable && choicesBefore !== this.#nullableChoices)
       throw new Refusal('unsupported', 'A choice that can be null cannot contain another one.', range)
     if (nullable) this.#nullableChoices++
-    return { node: 'choice', condition: test, chosen, otherwise, type, nullable, ...range }
+    return { node: 'choice', condition: test, chosen: result, otherwise, type, nullable, ...range }
   }
 
   #list(asts: readonly Ast[], range: SourceRange): Expression {

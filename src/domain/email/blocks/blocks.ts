@@ -124,8 +124,8 @@ export const listBlocks = (blocks: readonly Block[]): { block: Block; path: (str
     const path = ['blocks', index]
     if (block.type !== 'columns') return [{ block, path }]
     const nestedBlocks = block.data.columns.flatMap((column, columnIndex) =>
-      column.blocks.map((nested, position) => ({
-        block: nested as Block,
+      column.blocks.map((nestedBlock, position) => ({
+        block: nestedBlock as Block,
         path: [...path, 'data', 'columns', columnIndex, 'blocks', position],
       })),
     )

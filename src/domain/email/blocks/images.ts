@@ -16,7 +16,7 @@ export const mapImages = (blocks: readonly Block[], change: (data: ImageData) =>
     if (block.type === 'columns') {
       const columns = block.data.columns.map((column) => ({
         ...column,
-        blocks: column.blocks.map((nested) => mapImage(nested, change)),
+        blocks: column.blocks.map((nestedBlock) => mapImage(nestedBlock, change)),
       }))
       return { ...block, data: { ...block.data, columns } }
     }

@@ -125,8 +125,8 @@ function cacheRichText(source: string, result: RichText): void {
  * between tags and in addresses stays. Throws `TooDeep`.
  */
 export function cleanRichText(source: string): RichText {
-  const cached = cache.get(source)
-  if (cached) return cached
+  const cachedText = cache.get(source)
+  if (cachedText) return cachedText
   const firstResult = readRichText(source)
   let [input, result] = [source, firstResult]
   for (let readings = 1; result.html !== input && readings < maxReadings; readings++)

@@ -14,8 +14,8 @@ const maxCachedOffsets = 200
 /** The minutes that local time is behind UTC, as JavaScript and LiquidJS count. */
 function findTimezoneOffset(timeZone: string, at: number): number {
   const key = `${timeZone} ${Math.floor(at / quarterMs)}`
-  const cached = offsets.get(key)
-  if (cached !== undefined) return cached
+  const cachedOffset = offsets.get(key)
+  if (cachedOffset !== undefined) return cachedOffset
   const offset = -readWallClock(timeZone, at).offset / minuteMs
   if (offsets.size >= maxCachedOffsets) offsets.clear()
   offsets.set(key, offset)

@@ -47,7 +47,7 @@ interface TemplateScope {
   /** Lists that `for` may go through. */
   lists: ReadonlySet<string>
   /** Names that a template may not declare. */
-  reserved: ReadonlySet<string>
+  reservedNames: ReadonlySet<string>
 }
 
 interface Position {
@@ -65,7 +65,7 @@ export const countSteps = (
 function countNode(node: Template, scope: TemplateScope, { loops, depth }: Position): number {
   if (node.token.kind === TokenKind.HTML) return stepsPerText + node.token.getText().length / charactersPerStep
   if (depth > maxTagNesting) throw new RefusedTemplate(node, `Tags can be nested at most ${maxTagNesting} deep.`)
-  checkDeclaredNames(node, scope.reserved)
+  checkDeclaredNames(node, scope.reservedNames)
   const steps = [...(node.arguments?.() ?? [])].reduce((sum, argument) => sum + countArgument(node, argument), 1)
   const isLoop = node instanceof ForTag
   if (isLoop && loops === maxLoopNesting)
@@ -121,9 +121,9 @@ export function listTokenParts(token: Token): (Token | undefined)[] {
 export const listLocalNames = (node: Template): string[] =>
   [...(node.localScope?.() ?? [])].map((name) => (typeof name === 'string' ? name : name.content))
 
-function checkDeclaredNames(node: Template, reserved: ReadonlySet<string>): void {
+function checkDeclaredNames(node: Template, reservedNames: ReadonlySet<string>): void {
   const names = node instanceof ForTag ? [node.variable] : listLocalNames(node)
-  const name = names.find((candidate) => reserved.has(candidate))
+  const name = names.find((candidate) => reservedNames.has(candidate))
   if (name !== undefined)
     throw new RefusedTemplate(node, `\`${name}\` is the name of a category of variables. Choose another name.`)
 }

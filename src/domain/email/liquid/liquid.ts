@@ -215,7 +215,7 @@ export type Output = keyof typeof engines
 
 /** Parses a text for rendering. Values that stand inside links are percent-encoded. */
 export const parseLiquid = (output: Output, text: string): Parsed[] =>
-  engines[output].parse(encodeLinkValues(text)).map((parsed) => simplify(parsed, reservedNames))
+  engines[output].parse(encodeLinkValues(text)).map((node) => simplify(node, reservedNames))
 
 export class TooMuchText extends Error {
   override name = 'TooMuchText'
@@ -235,10 +235,10 @@ const createContext = (output: Output, values: object, limit: number): Context =
   return new Context(values, liquid.options, { sync: true, memoryLimit: limit }, { liquid })
 }
 
-function render(output: Output, parsed: Parsed[], context: Context, limit: number): string {
+function render(output: Output, nodes: Parsed[], context: Context, limit: number): string {
   const emitter = new CountedOutput(context)
   try {
-    toValueSync(engines[output].renderer.renderTemplates(parsed, context, emitter))
+    toValueSync(engines[output].renderer.renderTemplates(nodes, context, emitter))
   } catch (error) {
     if (isMemoryFault(error)) throw new TooMuchText(limit, error.token)
     throw error
@@ -247,14 +247,14 @@ function render(output: Output, parsed: Parsed[], context: Context, limit: numbe
 }
 
 /** Throws `TooMuchText` beyond the limit. Filters may cut a character in half, which providers refuse. */
-export const renderLiquid = (output: Output, parsed: Parsed[], values: object, limit: number): string =>
-  render(output, parsed, createContext(output, values, limit), limit)
+export const renderLiquid = (output: Output, nodes: Parsed[], values: object, limit: number): string =>
+  render(output, nodes, createContext(output, values, limit), limit)
 
 /** Renders a text, and lists the filters whose result is no number that can be written, such as a division by zero. */
-export function findEndlessResults(parsed: Parsed[], values: object): Token[] {
+export function findEndlessResults(nodes: Parsed[], values: object): Token[] {
   const context = createContext('text', values, maxRenderedLength)
   try {
-    render('text', parsed, context, maxRenderedLength)
+    render('text', nodes, context, maxRenderedLength)
   } catch (error) {
     if (describeRenderError(error) === null) throw error
   }
@@ -293,7 +293,7 @@ export function locateFault(error: unknown): TemplateFault {
 /** Names that no `assign`, `capture` or `for` of a template may declare. */
 const reservedNames: ReadonlySet<string> = new Set([...variableCategories, 'tracking', 'forloop'])
 
-const scope = { lists: listNames, reserved: reservedNames }
+const scope = { lists: listNames, reservedNames }
 
 interface FaultyTemplate {
   ok: false
@@ -302,7 +302,7 @@ interface FaultyTemplate {
 
 interface ReadTemplate {
   ok: true
-  parsed: Parsed[]
+  nodes: Parsed[]
   steps: number
 }
 
@@ -318,11 +318,11 @@ const tooLarge = (detail: string): FaultyTemplate => ({
 export function readTemplate(text: string, maxLength = maxTemplateLength): ReadTemplate | FaultyTemplate {
   if (text.length > maxLength) return tooLarge(`At most ${maxLength} characters.`)
   try {
-    const parsed = engines.text.parse(text)
-    const steps = countSteps(parsed, scope)
+    const nodes = engines.text.parse(text)
+    const steps = countSteps(nodes, scope)
     return steps > maxSteps
       ? tooLarge(`The Liquid takes more than ${maxSteps} steps. Use fewer tags, or shorter loops.`)
-      : { ok: true, parsed, steps }
+      : { ok: true, nodes, steps }
   } catch (error) {
     return { ok: false, fault: locateFault(error) }
   }
@@ -330,7 +330,7 @@ export function readTemplate(text: string, maxLength = maxTemplateLength): ReadT
 
 export function renderSample(template: ReadTemplate, sample: object, limit = maxSampleLength): CheckedTemplate {
   try {
-    return { ...template, length: renderLiquid('text', template.parsed, sample, limit).length }
+    return { ...template, length: renderLiquid('text', template.nodes, sample, limit).length }
   } catch (error) {
     return { ok: false, fault: locateFault(error) }
   }

@@ -105,8 +105,8 @@ function enterLoop(node: Parsed, scope: NameScope): NameScope {
  * Lists the variables that a text uses, and adds the names that it declares to `scope`. LiquidJS's own analysis takes
  * hundreds of milliseconds for long texts: it counts the lines before each name.
  */
-export function listVariableUses(parsed: readonly Parsed[], scope: NameScope): VariableUse[] {
-  return parsed.flatMap((node) => {
+export function listVariableUses(nodes: readonly Parsed[], scope: NameScope): VariableUse[] {
+  return nodes.flatMap((node) => {
     const uses = [...(node.arguments?.() ?? [])].flatMap((argument) => [
       ...listArgumentUses(argument, node instanceof Output, scope),
     ])

@@ -234,8 +234,8 @@ const sampleContexts = new Map<Language, TemplateContext>()
 
 /** Sample values for all variables, formatted for the language. */
 export function buildSampleContext(language: Language = 'en'): TemplateContext {
-  const cached = sampleContexts.get(language)
-  if (cached) return copyContext(cached)
+  const cachedContext = sampleContexts.get(language)
+  if (cachedContext) return copyContext(cachedContext)
   const values = Object.fromEntries(
     entries.map(([category, variables]) => [category, formatSamples(variables, language)]),
   )
@@ -311,8 +311,8 @@ const namesByType = new Map<EmailMessageType, KnownNames>()
 
 /** Every path that a message of this type may use, such as `order.items[].name`. */
 export function getKnownNames(type: EmailMessageType): KnownNames {
-  const cached = namesByType.get(type)
-  if (cached) return cached
+  const cachedNames = namesByType.get(type)
+  if (cachedNames) return cachedNames
   const [texts, objects] = [new Set<string>(), new Set<string>()]
   for (const [category, variables] of listVariablesOf(type)) {
     if (variables.length > 0) objects.add(category)

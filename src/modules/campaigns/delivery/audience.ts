@@ -135,9 +135,9 @@ export function selectExcluded(
   people: readonly { n: number; address: string }[],
   now: number,
 ) {
-  const suppressed = sql`coalesce(${selectSuppressionExclusion(audience, selectAddress(audience.communication_channel))},
+  const suppressionReason = sql`coalesce(${selectSuppressionExclusion(audience, selectAddress(audience.communication_channel))},
     ${selectSuppressionExclusion(audience, sql`p.value ->> 1`)})`
   const chunk = JSON.stringify(people.map(({ n, address }) => [n, address]))
-  return sql<ExcludedRecipient>`select n, reason from (select u.seq as n, ${buildExclusion(audience, now, suppressed)} as reason
+  return sql<ExcludedRecipient>`select n, reason from (select u.seq as n, ${buildExclusion(audience, now, suppressionReason)} as reason
     from json_each(${chunk}) p cross join users u on u.seq = p.value ->> 0) where reason is not null`
 }

@@ -61,8 +61,8 @@ const buildCallKey = async (campaignId: string, members: readonly number[]): Pro
   `${campaignId}-${toHex(await sha256(members.join(' '))).slice(0, 32)}`
 
 async function loadContents(job: JobCtx, { campaign_id, content_run }: ChunkClaim): Promise<CampaignContents> {
-  const cached = findCachedContents(campaign_id, content_run)
-  if (cached?.size) return cached
+  const cachedContents = findCachedContents(campaign_id, content_run)
+  if (cachedContents?.size) return cachedContents
   const contents = readContents(await job.db.all(selectContents(campaign_id, content_run)))
   cacheContents(campaign_id, content_run, contents)
   return contents
@@ -84,19 +84,19 @@ async function findExcluded(job: JobCtx, claim: ChunkClaim, contents: CampaignCo
 
 async function prepareChunk(job: JobCtx, claim: ChunkClaim) {
   const contents = await loadContents(job, claim)
-  const excluded = await findExcluded(job, claim, contents)
-  return { contents, excluded, isEmail: [...contents.values()][0]?.context.channel !== 'sms' }
+  const excludedRecipients = await findExcluded(job, claim, contents)
+  return { contents, excluded: excludedRecipients, isEmail: [...contents.values()][0]?.context.channel !== 'sms' }
 }
 
 /** Makes the calls of a chunk one after another. Makes none when the claim is over or the campaign has stopped. */
 export async function sendChunk(job: JobCtx, sender: CampaignSenderRpc, claim: ChunkClaim): Promise<Calls> {
-  let prepared: Awaited<ReturnType<typeof prepareChunk>>
+  let preparedChunk: Awaited<ReturnType<typeof prepareChunk>>
   try {
-    prepared = await prepareChunk(job, claim)
+    preparedChunk = await prepareChunk(job, claim)
   } catch (error) {
     return [reportUnprepared(claim.recipients, error)]
   }
-  const { contents, excluded, isEmail } = prepared
+  const { contents, excluded, isEmail } = preparedChunk
   const { campaign_id } = claim
   const { deduplicates } = isEmail ? job.email : job.sms
   const needsBegin = !deduplicates || excluded.length > 0
@@ -130,18 +130,18 @@ async function sendCall<Message>(channel: ChannelCalls<Message>, recipients: Rec
   const { job, claim, gateway } = channel
   const isLate = () => job.now() > claim.claimed_until - chunkClaimMarginMs
   if (isLate()) return recipients.map(({ n }) => ({ n, result: lateResult }))
-  let composed: ComposedMessage<Message>[]
+  let composedMessages: ComposedMessage<Message>[]
   try {
-    composed = channel.compose(recipients)
+    composedMessages = channel.compose(recipients)
   } catch (error) {
     return reportUnprepared(recipients, error)
   }
-  const messages = composed.flatMap((item) => ('message' in item ? [item.message] : []))
-  const members = composed.map(({ n }) => n)
+  const messages = composedMessages.flatMap((item) => ('message' in item ? [item.message] : []))
+  const members = composedMessages.map(({ n }) => n)
   const key = gateway.deduplicates ? await buildCallKey(claim.campaign_id, members) : ''
   const results = isLate() || messages.length === 0 ? messages.map(() => lateResult) : await gateway.send(messages, key)
   let next = 0
-  return composed.map((item) => {
+  return composedMessages.map((item) => {
     if ('refusal' in item) return { n: item.n, result: item.refusal }
     return { n: item.n, result: results[next++] ?? missingResult }
   })

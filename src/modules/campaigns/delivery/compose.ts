@@ -39,8 +39,8 @@ const preferencesMentions = new WeakMap<Template, boolean>()
  * Signing a token takes time, and few messages link to the preferences. Templates are long, so the result is cached.
  */
 function mentionsPreferences(template: Template): boolean {
-  const cached = preferencesMentions.get(template)
-  if (cached !== undefined) return cached
+  const cachedMention = preferencesMentions.get(template)
+  if (cachedMention !== undefined) return cachedMention
   const isMentioned = [template.subject, template.html, template.text].some((part) => part.includes('preferences'))
   preferencesMentions.set(template, isMentioned)
   return isMentioned
@@ -75,8 +75,8 @@ function buildLinks(job: JobCtx, mint: MintLink, recipient: ChunkRecipient, cont
 const days = new Map<string, LocalDate | ''>()
 function getDay(at: number | null, timeZone: string, language: Language): LocalDate | '' {
   const key = `${at} ${timeZone} ${language}`
-  const cached = days.get(key)
-  if (cached !== undefined) return cached
+  const cachedDay = days.get(key)
+  if (cachedDay !== undefined) return cachedDay
   const day = toLocalDate(at, language, timeZone, 'day')
   if (days.size > 1000) days.clear()
   days.set(key, day)

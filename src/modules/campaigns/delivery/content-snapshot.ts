@@ -130,10 +130,10 @@ async function assignLinkPositions(job: JobCtx, row: CampaignRow, templates: Rea
   const positions = new Map(storedLinks.map(({ position, url }) => [url, position]))
   for (const { links } of templates.values())
     for (const url of links) if (!positions.has(url)) positions.set(url, positions.size)
-  const added = [...positions]
+  const addedPositions = [...positions]
     .filter(([, position]) => position >= storedLinks.length)
     .map(([url, position]) => ({ campaign_id: row.id, position, url }))
-  return { positions, added }
+  return { positions, added: addedPositions }
 }
 
 const isContentOfRun = (campaignId: string, run: number) =>

@@ -20,11 +20,11 @@ export type RequestedRun = RowOf<typeof requestedRunFields>
 
 /** Reads which run a campaign's row requests. A campaign that is due is started first. */
 export async function readRequestedRun(job: JobCtx, id: string): Promise<RequestedRun | null> {
-  const read = () => job.db.first(select(requestedRunFields).from(campaigns).where(eq(campaigns.id, id)))
-  const request = await read()
+  const readRun = () => job.db.first(select(requestedRunFields).from(campaigns).where(eq(campaigns.id, id)))
+  const request = await readRun()
   if (request?.status !== 'scheduled' || (request.scheduled_at ?? 0) > job.now()) return request ?? null
   await startDueCampaign(job, id)
-  return (await read()) ?? null
+  return (await readRun()) ?? null
 }
 
 /** Starts a campaign that is due, or fails it when it is long overdue. A second call changes nothing. */
