@@ -125,7 +125,7 @@ app.route(
   buildReferenceRoutes((c) => readConfig(c.env).environment !== 'production'),
 )
 
-// Production reads no body of a path that it does not have.
+// `/dev` paths do not exist in production, so they are refused before a route reads the body.
 app.use('/dev/*', (c, next) =>
   readConfig(c.env).environment === 'production' ? Promise.resolve(refuse(c, notFound())) : next(),
 )

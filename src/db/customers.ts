@@ -32,8 +32,8 @@ export type SearchColumn = 'phone_digits' | 'search_text'
 
 /**
  * A column of a customer as an edition role sees it. `row` is the joined row of `edition_customers`, which may be missing,
- * and `user` is the row of `users`. What the organisation verified, saw or chose stays hidden, except `is_active`, which
- * decides whether the customer gets mail.
+ * and `user` is the row of `users`. `is_verified`, `last_seen_at` and `msg_channel` of the organisation are hidden.
+ * `is_active` is not, because it decides whether the customer gets mail.
  */
 export function buildEditionColumn(name: CustomerColumn | SearchColumn, row: SQL, user: SQL): SQL {
   switch (name) {
@@ -73,7 +73,10 @@ const selectOtherEditions = (user: SQL, editionIds: readonly string[]): SQL =>
 export const isSharedOutside = (user: SQL, editionIds: readonly string[]): SQL =>
   sql`exists (${selectOtherEditions(user, editionIds)})`
 
-/** A contact column as roles of the edition in `editionId` see it. Null there means the organisation's own value. */
+/**
+ * A contact column as roles of the edition in `editionId` see it. If `editionId` is null, it is the
+ * organisation's value.
+ */
 export function buildContactColumn(user: SQL, column: ContactColumn, editionId: SQL): SQL {
   const name = sql.raw(column)
   const value = sql`(select ${name} from edition_customers as edition_contact

@@ -32,7 +32,10 @@ export const buildOrderRemainder = (orderId: SQL, payment: SQL, fees: SQL = sql`
     (select coalesce(sum(${buildPurchaseShare(sql`order_purchases`, sql`0`)}), 0)
       from purchases as order_purchases where order_purchases.order_id = ${orderId})))`
 
-/** The columns that find a payment of the organisation by its reference. */
+/**
+ * The columns that find a payment of the organisation by its reference. `reference_since` holds the reference until
+ * `insertWithLookups` or `buildReferenceSince` replaces it with a time.
+ */
 export const buildReferenceColumns = (organizationId: string, reference: string | null) => ({
   organization_id: reference === null ? null : organizationId,
   reference_since: reference,
@@ -74,7 +77,7 @@ export const isPaymentOfOtherEdition = (organizationId: SQL, editionId: SQL, ref
     cross join orders as other_order on other_order.id = payment.order_id
     where other_order.edition_id <> ${editionId})`
 
-/** More payments of one edition with these prefixes count as if one belonged to another edition. */
+/** If more payments match a prefix, the result is 1 without looking further. */
 const maxComparedPayments = 1000
 
 /** The first text after all texts with this prefix. */

@@ -34,7 +34,7 @@ import {
 } from './values.ts'
 import type { ExpressionOf } from '../../domain/cel/types.ts'
 
-/** A list inside another list is walked for each of its elements, so the lists of a person must be this short. */
+/** A nested list is read once per element of the outer list, so a person may have at most this many rows. */
 export const maxNestedRows = 200
 
 /** Lowers checked expressions to SQL over `users u`. */

@@ -31,7 +31,7 @@ function lowerWithinLimits(scope: ExpressionScope, lower: (lowering: Lowering) =
   return expression
 }
 
-/** The value of an expression of any type for a row of `users u`. NULL is an error or null. */
+/** The value of an expression of any type for a row of `users u`. SQL NULL stands for an error or for null in CEL. */
 export const buildValue = (expression: Expression, scope: ExpressionScope): SQL =>
   lowerWithinLimits(scope, (lowering) => lowering.lower(expression).sql)
 

@@ -16,17 +16,19 @@ export interface ListLowering {
   /** The row of a macro variable. */
   findRow: (name: string) => SQL
   /**
-   * The row of the purchase when the expression is its product name. Null for other expressions and packed constants.
+   * The row of the purchase when the expression is its product name, otherwise null. It is null for packed constants
+   * too: they read a joined row, on which the subquery of the product would then depend.
    */
   findPurchaseOfName: (expression: Expression) => SQL | null
   withVariable: <T>(name: string, element: ElementSql, work: () => T) => T
-  /** Called for a list whose length the row of its surrounding list does not limit. */
+  /** Notes a list whose length does not depend on the outer element, such as all orders of the person. */
   noteUnlimitedList: () => void
 }
 
 /** A list in SQL. */
 export interface Rows {
   from: SQL
+  /** Conditions that are never an error. */
   where: SQL[]
   element: ElementSql
   /** A condition on the rows of the list; null for all rows. An error here is an error of the whole list. */

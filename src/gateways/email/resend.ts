@@ -15,7 +15,7 @@ import { createResendDomains } from './resend-domains.ts'
 
 const standardBase = 'https://api.resend.com'
 const quotaRetryMs = 3_600_000
-/** A call has to end before the claim of its chunk, of which a campaign leaves it 25 seconds. */
+/** A call must end before its chunk's claim. Campaigns start no call with less than 25 s left. */
 const standardTimeoutMs = 20_000
 
 /**

@@ -9,7 +9,10 @@ const findersByPrefix: Readonly<Record<string, string>> = {
   usr: '`GET /v1/user?search=` finds a customer by name, address or number.',
 }
 
-/** Says how ids begin when the id in the path cannot be one. That depends on its text alone, and not on what exists. */
+/**
+ * Adds the expected prefix to a 404 when the id in the path has another prefix. That depends on its text alone, and not
+ * on what exists.
+ */
 export function explainForeignId(
   error: unknown,
   { params }: Pick<Operation, 'params'>,

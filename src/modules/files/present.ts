@@ -39,7 +39,7 @@ const getTenant = ({ organization_id, edition_id }: FileRow): Tenant => ({
   editions: edition_id === null ? [] : [edition_id],
 })
 
-/** Adds the signed URL of a private file. Callers who may not run imports get none. */
+/** Adds the signed URL of a private file. Callers who may only read the file's tenant get none. */
 export async function signFile(file: PresentedFile, row: FileRow, ctx: Ctx): Promise<PresentedFile> {
   if (!isPrivate(row) || !mayAt(ctx.caller, managers, getTenant(row))) return file
   const { config, now } = ctx

@@ -106,10 +106,7 @@ interface AcceptedDecision extends OrderDecision {
   resolvedOrder: ResolvedOrder
 }
 
-/**
- * An order without a date of its own was answered when it was first imported, so an update never reverses a later
- * withdrawal.
- */
+/** An order without its own date uses the time of its first import, so an update never reverses a later withdrawal. */
 function listAnswers({ now }: DecisionContext, { resolvedOrder, order: row }: AcceptedDecision): ImportedAnswers[] {
   const { order, user } = resolvedOrder
   if (Object.keys(order.consents).length === 0) return []
@@ -169,7 +166,7 @@ function listChangedPeople({ resolvedOrder: { user, items } }: AcceptedDecision,
   return [...ids].flatMap((id) => people.recordChange(id) ?? [])
 }
 
-/** A person whom several orders change is recorded with the first of them, and so is the catalogue of the group. */
+/** Only the first order that changes a person records it. The first changed order records the new catalogue rows. */
 function recordOrders(
   decisions: readonly AcceptedDecision[],
   outcomes: readonly OrderOutcome[],

@@ -42,7 +42,7 @@ export const getEndpointTenant = (endpoint: { organization_id: string; edition_i
   editions: endpoint.edition_id === null ? [] : [endpoint.edition_id],
 })
 
-/** The reason why deliveries of an endpoint wait. While the breaker is open nothing is attempted. */
+/** The reason why deliveries of an endpoint wait. While the breaker is open only manual retries are attempted. */
 export function getEndpointWait({
   is_active,
   failing_reason,

@@ -141,7 +141,10 @@ export class CampaignCoordinator {
     }
   }
 
-  /** Sets the alarm for the next work, or deletes it. A `wake` since `wakeCount` was read needs another alarm at once. */
+  /**
+   * Sets the alarm for the next work, or deletes it. If `wake` was called after
+   * `wakeCount` was read, the next alarm follows at once.
+   */
   async #setNextAlarm(wakeCount: number, scheduledAt: number | null): Promise<void> {
     const record = this.#store.readRecord()
     const now = this.#job.now()

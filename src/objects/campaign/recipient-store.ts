@@ -278,8 +278,8 @@ export class RecipientStore {
   }
 
   /**
-   * Blanks the recipient's personal data and skips a pending recipient. It waits while a call is under way or has to be
-   * repeated unchanged: without this recipient it would be another call, and others would get the message twice.
+   * Blanks the recipient's personal data and skips a pending recipient. Returns `is_done: false` while a call is under
+   * way or has to be repeated unchanged: without this recipient it would be another call, and others would get the message twice.
    */
   erase(n: number): ErasedRecipient {
     return this.transaction(() => {

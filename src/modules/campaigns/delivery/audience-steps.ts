@@ -11,6 +11,7 @@ const membersPerPage = 1000
 export interface AudienceStep {
   campaign_id: string
   run: number
+  /** `''`: the audience is complete, or no run has begun. */
   step: '' | 'content' | 'segment' | 'members'
   /** The calculation of the segment that was begun for this run, or 0. */
   segment_epoch: number

@@ -43,7 +43,7 @@ async function commitUnmoved(
   row: ImportRow,
   { changes, statements, races }: Required<ImportStep>,
 ): Promise<ImportRow | null> {
-  // SQLite evaluates the condition for this row only. Imports are never deleted.
+  // `id =` comes first, so only this row can abort. It always exists, because imports are never deleted.
   const where = sql`id = ${row.id} and ${holdsOrAborts(isUnmoved(row))}`
   try {
     await commitPart(job, [update(dataImports, changes, where), ...statements], races)
@@ -59,7 +59,7 @@ const buildHeartbeat = ({ heartbeat_at }: ImportRow, now: number): ImportChanges
 
 /**
  * Commits the statements of a step with its new position, so that a message that comes twice, late or to two consumers
- * writes nothing twice. With statements, `position` has to change.
+ * writes nothing twice. A step with statements must change `position`, or a repetition would run them again.
  */
 export const commitStep = (
   job: JobCtx,
@@ -86,7 +86,10 @@ export async function loadWork({ db }: JobCtx, { id, epoch }: Pick<ImportRow, 'i
 export const buildPositionError = ({ id, phase, position }: ImportRow): Error =>
   new Error(`${id} cannot continue its phase ${phase} at ${JSON.stringify(position)}.`)
 
-/** True if the import is still where it was read. Then a failed step has lost a race of its own statements only. */
+/**
+ * True if the import is still where it was read. A lost race then came from the step's own statements, and the step may
+ * be repeated.
+ */
 export const holdsPosition = async (job: JobCtx, row: ImportRow): Promise<boolean> =>
   (await job.db.first(sql`select 1 from data_imports where ${isUnmoved(row)}`)) !== undefined
 

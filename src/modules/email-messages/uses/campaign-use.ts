@@ -30,7 +30,10 @@ function isSentBeyondReach(ctx: Ctx, message: MessageDetailRow): SQL | null {
       and (segments.edition_id is null or not (${inList(sql`segments.edition_id`, editionIds)})))`
 }
 
-/** Otherwise a role of one edition could change what people of another edition are about to receive. */
+/**
+ * Throws if a campaign is about to send the message beyond the caller's editions. Otherwise a role of one edition could
+ * change what people of another edition receive.
+ */
 export async function checkCampaignsReach(ctx: Ctx, message: MessageDetailRow): Promise<void> {
   const isBeyond = isSentBeyondReach(ctx, message)
   if (isBeyond === null || !(await ctx.db.first(sql`select 1 where ${isBeyond}`))) return
@@ -101,7 +104,7 @@ function listDraftFaults(draft: Draft, group: CampaignGroup): FieldError[] {
 const groupByKind = (faults: readonly FieldError[]): Map<string, FieldError[]> =>
   Map.groupBy(faults, ({ code, detail }) => `${code} ${detail}`)
 
-/** Lists the faults of the kinds that stand more often after a change than before it. */
+/** Lists the faults of the kinds that occur more often after a change than before it. */
 function pickNew(oldFaults: readonly FieldError[], faults: readonly FieldError[]): FieldError[] {
   const oldKinds = groupByKind(oldFaults)
   return [...groupByKind(faults)].flatMap(([kind, sameFaults]) =>

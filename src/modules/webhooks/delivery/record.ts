@@ -24,7 +24,7 @@ import { enqueueEndpoints } from './enqueue.ts'
 const enqueueAheadMs = 900_000
 
 /**
- * Stores the results of attempts and claims what these endpoints are due next, in one round trip. After a failure it
+ * Stores the results of attempts and claims the deliveries that are due next at these endpoints, in one round trip. After a failure it
  * takes two, because the failure may open a breaker.
  */
 export async function recordAttempts(
@@ -84,7 +84,7 @@ function judgeEndpoint(endpoint: EndpointHealth, attempts: readonly Attempt[], n
   return { statements: openBreaker(id, until), probe: { endpointId: id, at: until } }
 }
 
-/** Runs the judgements and claims what the endpoints are due next. */
+/** Runs the statements of the judgements and claims the deliveries that are due next at the endpoints. */
 async function judgeAndClaim(
   job: JobCtx,
   judgements: readonly Judgement[],
@@ -184,13 +184,13 @@ function logAttempts(query: SQL): Statement {
     where true on conflict do update set ${changes}`
 }
 
-/** Moves the attempt before out of the delivery's row. A released claim gives its number to the next attempt. */
+/** Moves the previous attempt from the delivery's row to the attempt log. */
 const moveLastAttempts = (attempts: readonly Attempt[]): Statement =>
   logAttempts(sql`select webhook_deliveries.id as delivery_id, last_attempt as logged
     from ${listRows(attempts.map(identifyClaim))} cross join webhook_deliveries on ${isStored}
     where last_attempt ->> 'number' < webhook_deliveries.attempts`)
 
-/** Logs attempts whose claims had expired. Their deliveries may be deleted. */
+/** Logs attempts whose claims had expired. Their deliveries may have been deleted since. */
 const logExpired = (attempts: readonly Attempt[]): Statement =>
   logAttempts(sql`select webhook_deliveries.id as delivery_id, ${field(1)} as logged
     from ${listRows(attempts.map((attempt) => [attempt.claim.id, logAttempt(attempt)]))}
