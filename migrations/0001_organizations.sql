@@ -9,7 +9,7 @@ create table organizations (
   name text not null,
   name_key text not null,
   slug text not null unique,
-  -- What the organization demands before a refund is approved.
+  -- Conditions of the organization before a refund is approved.
   refund_policy text not null default '{}' check (json_valid(refund_policy)),
   avatar_file_id text references files (id),
   search text not null,

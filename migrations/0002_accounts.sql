@@ -8,7 +8,7 @@ create table accounts (
   last_seen_at integer
 ) strict, without rowid;
 
--- Which role an account has in an organization, or in one of its editions.
+-- The role that an account has in an organization, or in one of its editions.
 create table members (
   id text primary key,
   organization_id text not null references organizations (id),
@@ -33,7 +33,7 @@ create table access_tokens (
   organization_id text references organizations (id),
   parent_id text references access_tokens (id),
   minter_member_id text,
-  -- How many tokens stand above this one.
+  -- The number of tokens above this one.
   generation integer not null default 0,
   name text not null,
   name_key text not null,

@@ -18,7 +18,7 @@ create table merchant_accounts (
   api_key_set_at integer,
   sealed_webhook_secret text,
   webhook_secret_set_at integer,
-  -- Which key of the Worker sealed the secrets; null where nothing is sealed.
+  -- The key of the Worker that sealed the secrets; null where nothing is sealed.
   sealed_with text,
   version integer not null default 1,
   created_at integer not null default 0,

@@ -1,4 +1,4 @@
--- What an edition sells, and where it is picked up.
+-- Products that an edition sells, and places where they are picked up.
 
 -- Categories of products.
 create table categories (
@@ -14,7 +14,7 @@ create table categories (
 -- Serves the categories of an edition in their order.
 create index categories_of_edition on categories (edition_id, position, id);
 
--- What is sold. Imports create products by name; their other fields are filled in later.
+-- Products. Imports create products by name; their other fields are filled in later.
 create table products (
   id text primary key,
   organization_id text not null references organizations (id),

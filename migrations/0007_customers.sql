@@ -49,7 +49,7 @@ create table edition_customers (
   locale text not null,
   metadata text not null default '{}' check (json_valid(metadata)),
   phone_digits text not null default '',
-  -- What the edition's imports said, written as in `users.search_text`.
+  -- Data from the edition's imports, written as in `users.search_text`.
   search_text text not null default ''
 ) strict;
 -- A customer is in an edition once. It finds what an edition knows of a customer.
@@ -91,7 +91,7 @@ create table erasures (
   user_created_at integer not null,
   -- There are two passes: the second finds what was written while the first ran.
   pass integer not null default 1,
-  -- What the pass is searching, and how far it has come; empty at its beginning.
+  -- The places that the pass searches, and its position; empty at its beginning.
   place text not null default '',
   cursor text not null default '',
   -- When the next step is due; null after the last one.

@@ -10,7 +10,7 @@ create table orders (
   order_number text,
   -- The order number as filters compare it. SQLite's `lower` folds no other letters than a to z.
   number_folded text not null default '',
-  -- What the order number is sorted by: folded, with the length of each number before its digits, so A-2 comes before
+  -- The sort key of the order number: folded, with the length of each number before its digits, so A-2 comes before
   -- A-10.
   number_key text,
   type text not null,
@@ -53,7 +53,7 @@ create index orders_organization_created on orders
 -- Serves lists of an organization by last change.
 create index orders_organization_modified on orders (organization_id, modified_at, created_at, seq, status, type);
 
--- How many orders of a status and type an edition has. Triggers count them, and a nightly job checks the numbers.
+-- The number of orders of a status and type in an edition. Triggers count them, and a nightly job checks the numbers.
 create table order_counts (
   edition_id text not null,
   status text not null,

@@ -52,7 +52,7 @@ create table refund_requests (
   failure_message text,
   -- True if roles of an edition read the failure of an unknown payment instead.
   is_failure_hidden integer not null default 0 check (is_failure_hidden in (0, 1)),
-  -- What an approved refund waits for, and since when; null when it does not wait.
+  -- The reason why an approved refund waits, and since when; null when it does not wait.
   waiting_reason text,
   waiting_since integer,
   -- When the provider is called or asked next; null when nothing is due.
@@ -100,8 +100,8 @@ create unique index refund_requests_of_batch on refund_requests (batch_id, order
 -- Finds a refund by its name at the provider, for searches.
 create index refund_requests_of_reference on refund_requests (provider_reference) where provider_reference is not null;
 
--- What a refund pays back, or reserves, for each purchase. A remainder that belongs to none, such as a service fee, has
--- no row.
+-- The amount that a refund pays back, or reserves, for each purchase. A remainder that belongs to none, such as a
+-- service fee, has no row.
 create table refund_items (
   refund_request_id text not null references refund_requests (id),
   purchase_id text not null references purchases (id),
@@ -132,7 +132,7 @@ create table refund_batches (
   notify_customers integer not null check (notify_customers in (0, 1)),
   reason text not null,
   message text not null,
-  -- What the dry run counted and what was requested since, each with the purchases that were left out.
+  -- Counts of the dry run and of the requests since, each with the purchases that were left out.
   dry_run text not null check (json_valid(dry_run)),
   customers_count integer not null default 0,
   requested text not null check (json_valid(requested)),

@@ -96,7 +96,7 @@ create table objects_to_delete (
   created_at integer not null
 ) strict, without rowid;
 
--- What a virus scanner was asked and what it answered. A file without a row was taken while no scanner was configured.
+-- Scans of files by a virus scanner, and their results. A file without a row was taken while no scanner was configured.
 create table file_scans (
   file_id text primary key references files (id) on delete cascade,
   state text not null check (state in ('pending', 'clean', 'infected')),

@@ -18,7 +18,7 @@ create table data_imports (
   detected_source text,
   search text not null default '',
   status text not null,
-  -- What background work runs; null while there is none.
+  -- The background work that runs; null while there is none.
   phase text,
   -- Rises with every start of background work. Writes of an earlier start have no effect.
   epoch integer not null default 0,
@@ -26,16 +26,16 @@ create table data_imports (
   position text not null default '{}' check (json_valid(position)),
   -- When background work was last alive; null while there is none.
   heartbeat_at integer,
-  -- How often background work was restarted since its last step. An import that makes no progress fails.
+  -- The number of times that background work was restarted since its last step. An import that makes no progress fails.
   stalls integer not null default 0,
   file_id text references files (id),
-  -- How the file is read (JSON), and the size of its canonical copy in the file store.
+  -- The format of the file (JSON), and the size of its canonical copy in the file store.
   format text check (format is null or json_valid(format)),
   canonical_size integer,
   options text not null check (json_valid(options)),
   -- The options that were taken from an earlier import (JSON list); null until the file was read.
   remembered_options text check (remembered_options is null or json_valid(remembered_options)),
-  -- What lists say of the mappings, written with each change of them.
+  -- A summary of the mappings for lists, written with each change of them.
   column_summary text not null
   default '{"total":0,"mapped":0,"ignored":0,"missing_required":[]}' check (json_valid(column_summary)),
   product_summary text not null
@@ -105,7 +105,7 @@ create table import_columns (
   id text not null,
   source_column text not null,
   sample_values text not null default '[]' check (json_valid(sample_values)),
-  -- What the cells of the column have in common; an empty object before they are counted.
+  -- Statistics about the cells of the column; an empty object before they are counted.
   statistics text not null default '{}' check (json_valid(statistics)),
   target_field text,
   -- The place of this column among those with its target: a date before its time, a first name before a last name.
@@ -118,7 +118,7 @@ create table import_columns (
   default_value text,
   transform text not null default '{"type":"none"}' check (json_valid(transform)),
   value_map text check (value_map is null or json_valid(value_map)),
-  -- What the user has to decide about the column: order_id, status; null without a question.
+  -- The question to the user about the column: order_id, status; null without a question.
   question text,
   primary key (import_id, source_index)
 ) strict, without rowid;
@@ -132,8 +132,8 @@ create table import_constants (
   primary key (import_id, target_field)
 ) strict, without rowid;
 
--- How the owner, an edition or its organization, last mapped each header of a source. A header that a file has twice has
--- two keys.
+-- The last mapping of each header of a source by its owner, an edition or its organization. A header that a
+-- file has twice has two keys.
 create table import_header_history (
   owner_id text not null,
   organization_id text not null references organizations (id),
@@ -165,7 +165,7 @@ create table import_source_history (
 -- Finds what the imports of an organization remember of a person who is erased.
 create index import_source_history_of_organization on import_source_history (organization_id);
 
--- What users of an edition last decided about a product of a file. Ids of the catalogue may be deleted since.
+-- The last decision of an edition's users about a product of a file. Ids of the catalogue may be deleted since.
 create table import_product_history (
   edition_id text not null references editions (id),
   product_key text not null,
@@ -217,7 +217,7 @@ create table import_orders (
   import_id text not null references data_imports (id),
   -- The number of its first row, or its place in the call.
   number integer not null,
-  -- What the rows of the order have in common; null for an order of a call.
+  -- Values that the rows of the order have in common; null for an order of a call.
   group_key text,
   rows_count integer not null,
   -- created, updated, skipped, error, ignored, cancelled; null until it is decided.
@@ -271,7 +271,7 @@ create table import_products (
 -- A product of the file has one row.
 create unique index import_products_by_key on import_products (import_id, product_key);
 
--- What an import would do with its orders, counted in the background before it starts.
+-- The outcome that an import would have for its orders, counted in the background before it starts.
 create table import_previews (
   import_id text primary key references data_imports (id),
   -- `data_imports.version`. Another version is counted anew.

@@ -74,13 +74,13 @@ create table consent_records (
   occurred_at integer not null,
   expires_at integer,
   previous_record_id text,
-  -- What shows that the answer was given, as text, because `evidence_hash` covers its exact characters. The hash stays when
+  -- Proof that the answer was given, as text, because `evidence_hash` covers its exact characters. The hash stays when
   -- a person is erased.
   evidence text check (evidence is null or json_valid(evidence)),
   evidence_hash text,
   -- A hash of this record and of the previous hash: a chain that shows later changes.
   record_hash text not null,
-  -- Which columns the hash covers.
+  -- The version of the hash, which says which columns it covers.
   hash_version integer not null default 1,
   is_latest integer not null check (is_latest in (0, 1)),
   primary key (user_id, consent_id, number)
@@ -93,7 +93,7 @@ create index consent_records_due on consent_records (expires_at)
 -- Finds answers that were never confirmed, for the sweep of each minute.
 create index consent_records_waiting on consent_records (expires_at) where is_latest = 1 and status = 'pending';
 
--- How many records a definition has, and how many people hold each status. Triggers keep it.
+-- The numbers of records of a definition and of people with each status. Triggers keep it.
 create table consent_stats (
   consent_id text primary key,
   records integer not null default 0,

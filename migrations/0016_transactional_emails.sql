@@ -1,6 +1,6 @@
 -- E-mails that follow from an action.
 
--- Which message an edition sends on which occasion.
+-- The message that an edition sends on each occasion.
 create table triggers (
   id text primary key,
   organization_id text not null references organizations (id),
@@ -31,7 +31,7 @@ create table transactional_emails (
   refund_request_id text references refund_requests (id),
   -- The attempt that the message reports. One that fails late and is repeated is confirmed again.
   refund_attempt integer,
-  -- What the message says of the refund, as it was then.
+  -- The data of the refund in the message, as they were then.
   refund text check (json_valid(refund)),
   language text not null,
   recipient text not null,
@@ -39,7 +39,8 @@ create table transactional_emails (
   attempts integer not null default 0,
   due_at integer,
   claimed_until integer,
-  -- What is handed to the provider, from just before the first call until the end, so that a repeated call is the same.
+  -- The content of the call to the provider, from just before the first call until the end, so that a repeated call
+  -- is the same.
   content text check (json_valid(content)),
   provider text,
   first_call_at integer,
@@ -48,7 +49,7 @@ create table transactional_emails (
   provider_id text,
   error_code text,
   error_detail text not null default '',
-  -- What a pending message waits for at the provider, and since when. `due_at` is its next attempt.
+  -- The reason why a pending message waits for the provider, and since when. `due_at` is its next attempt.
   waiting_reason text,
   waiting_since integer,
   sent_at integer,

@@ -7,7 +7,7 @@ create table sender_domains (
   -- In lower case, without a dot at the end.
   domain text not null,
   status text not null,
-  -- What the TXT record has to contain.
+  -- The value that the TXT record has to contain.
   token text not null,
   verified_at integer,
   verified_by text,

@@ -32,7 +32,7 @@ create table campaigns (
   unsubscribed_count integer not null default 0,
   user_count integer not null default 0,
   error_message text not null default '',
-  -- What a campaign in status `sending` waits for at its provider, since when, and when the next attempt is due.
+  -- The reason why a campaign in status `sending` waits for its provider, since when, and when the next attempt is due.
   waiting_reason text,
   waiting_since integer,
   next_attempt_at integer,
@@ -85,8 +85,9 @@ create table campaign_links (
   primary key (campaign_id, position)
 ) strict, without rowid;
 
--- Whether a person received, opened and clicked a campaign, for the conditions of segments. `campaign_id` is not a foreign
--- key: a campaign that sent messages cannot be deleted, and the check would need an index that every message writes to.
+-- The times at which a person received, opened and clicked a campaign, for the conditions of segments. `campaign_id` is not
+-- a foreign key: a campaign that sent messages cannot be deleted, and the check would need an index that every message
+-- writes to.
 create table campaign_receipts (
   organization_id text not null references organizations (id),
   user_id text not null references users (id),

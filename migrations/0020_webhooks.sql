@@ -19,7 +19,7 @@ create table webhook_endpoints (
   disabled_reason text,
   -- When the current series of failures began, and how long it is. A success clears both.
   failing_since integer,
-  -- What the endpoint does wrong, and when a failed delivery is attempted next.
+  -- The fault of the endpoint, and when a failed delivery is attempted next.
   failing_reason text,
   next_attempt_at integer,
   failures_in_row integer not null default 0,
@@ -37,7 +37,7 @@ create index webhook_endpoints_by_created on webhook_endpoints (organization_id,
 -- Finds endpoints that fail.
 create index webhook_endpoints_failing on webhook_endpoints (failing_since) where failing_since is not null;
 
--- What happened, once, in the exact bytes that every endpoint receives.
+-- Events, once each, in the exact bytes that every endpoint receives.
 create table webhook_events (
   id text primary key,
   organization_id text not null references organizations (id),

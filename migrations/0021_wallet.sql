@@ -1,6 +1,6 @@
 -- Passes for the wallets of phones.
 
--- How passes look. A design without a product is for every product that has none of its own.
+-- The look of passes. A design without a product is for every product that has none of its own.
 create table pass_designs (
   id text primary key,
   organization_id text not null references organizations (id),
@@ -27,7 +27,7 @@ create table wallet_passes (
   -- SHA-256 of the token that a phone shows to the web service; null on platforms without one, and after an erasure.
   token_hash text,
   status text not null,
-  -- How many phones hold the pass.
+  -- The number of phones that hold the pass.
   registrations_count integer not null default 0 check (registrations_count >= 0),
   added_at integer,
   removed_at integer,
@@ -42,7 +42,7 @@ create table wallet_passes (
   claimed_until integer,
   attempts integer not null default 0,
   update_error text,
-  -- What the last change waits for at the platform, and since when. `due_at` is the next attempt.
+  -- The reason why the last change waits at the platform, and since when. `due_at` is the next attempt.
   waiting_reason text,
   waiting_since integer,
   -- When Google stored its copy. Null until then, and for Apple.
@@ -65,7 +65,7 @@ create index wallet_passes_waiting on wallet_passes (platform, waiting_since) wh
 -- Finds the passes of an edition, which a sweep marks as changed step by step.
 create index wallet_passes_of_edition on wallet_passes (edition_id, platform, id);
 
--- What all passes of an edition show: one row per edition that has passes. When it changes, Google is told once,
+-- Content that all passes of an edition show: one row per edition that has passes. When it changes, Google is told once,
 -- because it stores the edition as the class of its passes. Apple's passes are marked as changed step by step.
 create table wallet_editions (
   edition_id text primary key references editions (id),
@@ -77,7 +77,7 @@ create table wallet_editions (
   claimed_until integer,
   attempts integer not null default 0,
   update_error text,
-  -- What the last change waits for at Google, and since when. `due_at` is the next attempt.
+  -- The reason why the last change waits at Google, and since when. `due_at` is the next attempt.
   waiting_reason text,
   waiting_since integer,
   -- The last pass for Apple that was marked since the last change; null when all are. Empty before the first one.

@@ -1,6 +1,6 @@
--- What gateways record and answer instead of calling the outside world, in development and tests.
+-- Records and answers of gateways instead of calling the outside world, in development and tests.
 
--- What the capture gateways recorded instead of sending. A repeated call with the same key records nothing.
+-- Calls that the capture gateways recorded instead of sending. A repeated call with the same key records nothing.
 create table captured_messages (
   seq integer primary key,
   id text not null unique,
@@ -21,7 +21,7 @@ create table captured_messages (
 -- Serves the mailbox of a recipient.
 create index captured_messages_of_recipient on captured_messages (recipient, seq);
 
--- What the capture gateway for DNS answers, in development and tests.
+-- Records that the capture gateway for DNS returns, in development and tests.
 create table captured_dns_records (
   name text not null,
   value text not null,

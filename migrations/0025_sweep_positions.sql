@@ -1,6 +1,6 @@
 -- Sweeps that read a part of a table or of the file store each time.
 
--- How far each of these sweeps has come.
+-- The position that each of these sweeps has reached.
 create table sweep_positions (
   name text primary key,
   after_key text not null,

@@ -23,7 +23,7 @@ export const buildVisibilityByEdition = (edition: SQL): Visibility => ({
 export const editionVisibility = buildVisibility(sql`${editions.organization_id}`, sql`${editions.id}`)
 
 /**
- * What the caller reaches with the roles of the operation. While the resource in the path is loaded, `acting_roles` is
+ * The reach of the caller with the roles of the operation. While the resource in the path is loaded, `acting_roles` is
  * not set and every role counts: a caller who may only read it then gets a 403 that names the required role, not a 404.
  */
 export const getActingReach = (caller: Caller, roles = caller.acting_roles): Reach => getReach(caller, roles)

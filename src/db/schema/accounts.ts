@@ -13,7 +13,7 @@ export const accounts = sqliteTable('accounts', {
   last_seen_at: integer(),
 })
 
-/** Which role an account has in an organization, or in one of its editions. */
+/** The role that an account has in an organization, or in one of its editions. */
 export const members = sqliteTable('members', {
   id: text().primaryKey(),
   organization_id: text().notNull(), // references organizations (id)
@@ -32,7 +32,7 @@ export const accessTokens = sqliteTable('access_tokens', {
   organization_id: text(), // references organizations (id)
   parent_id: text(), // references access_tokens (id)
   minter_member_id: text(),
-  /** How many tokens stand above this one. */
+  /** The number of tokens above this one. */
   generation: integer().notNull().default(0),
   name: text().notNull(),
   name_key: text().notNull(),

@@ -40,7 +40,10 @@ export const campaigns = sqliteTable('campaigns', {
   unsubscribed_count: integer().notNull().default(0),
   user_count: integer().notNull().default(0),
   error_message: text().notNull().default(''),
-  /** What a campaign in status `sending` waits for at its provider, since when, and when the next attempt is due. */
+  /**
+   * The reason why a campaign in status `sending` waits for its provider, since when, and when the next attempt is
+   * due.
+   */
   waiting_reason: text(),
   waiting_since: integer(),
   next_attempt_at: integer(),
@@ -88,9 +91,9 @@ export const campaignLinks = sqliteTable(
 )
 
 /**
- * Whether a person received, opened and clicked a campaign, for the conditions of segments. `campaign_id` is not a
- * foreign key: a campaign that sent messages cannot be deleted, and the check would need an index that every
- * message writes to.
+ * The times at which a person received, opened and clicked a campaign, for the conditions of segments.
+ * `campaign_id` is not a foreign key: a campaign that sent messages cannot be deleted, and the check would need an
+ * index that every message writes to.
  */
 export const campaignReceipts = sqliteTable(
   'campaign_receipts',

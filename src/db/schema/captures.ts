@@ -1,11 +1,13 @@
 // npm run schema makes this file from migrations/0022_captures.sql and src/db/column-types.ts.
 //
-// What gateways record and answer instead of calling the outside world, in development and tests.
+// Records and answers of gateways instead of calling the outside world, in development and tests.
 
 import { integer, primaryKey, sqliteTable, text, unique } from 'drizzle-orm/sqlite-core'
 import { types } from '../column-types.ts'
 
-/** What the capture gateways recorded instead of sending. A repeated call with the same key records nothing. */
+/**
+ * Calls that the capture gateways recorded instead of sending. A repeated call with the same key records nothing.
+ */
 export const capturedMessages = sqliteTable(
   'captured_messages',
   {
@@ -27,7 +29,7 @@ export const capturedMessages = sqliteTable(
   (table) => [unique().on(table.channel, table.call_key, table.position)],
 )
 
-/** What the capture gateway for DNS answers, in development and tests. */
+/** Records that the capture gateway for DNS returns, in development and tests. */
 export const capturedDnsRecords = sqliteTable(
   'captured_dns_records',
   {

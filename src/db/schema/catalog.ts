@@ -1,6 +1,6 @@
 // npm run schema makes this file from migrations/0006_catalog.sql and src/db/column-types.ts.
 //
-// What an edition sells, and where it is picked up.
+// Products that an edition sells, and places where they are picked up.
 
 import { integer, primaryKey, sqliteTable, text, unique } from 'drizzle-orm/sqlite-core'
 import { types } from '../column-types.ts'
@@ -20,7 +20,7 @@ export const categories = sqliteTable('categories', {
   modified_at: integer().notNull(),
 })
 
-/** What is sold. Imports create products by name; their other fields are filled in later. */
+/** Products. Imports create products by name; their other fields are filled in later. */
 export const products = sqliteTable(
   'products',
   {

@@ -81,21 +81,21 @@ export const consentRecords = sqliteTable(
     expires_at: integer(),
     previous_record_id: text(),
     /**
-     * What shows that the answer was given, as text, because `evidence_hash` covers its exact characters. The hash
-     * stays when a person is erased.
+     * Proof that the answer was given, as text, because `evidence_hash` covers its exact characters. The hash stays
+     * when a person is erased.
      */
     evidence: text(),
     evidence_hash: text(),
     /** A hash of this record and of the previous hash: a chain that shows later changes. */
     record_hash: text().notNull(),
-    /** Which columns the hash covers. */
+    /** The version of the hash, which says which columns it covers. */
     hash_version: integer().notNull().default(1),
     is_latest: integer().notNull(),
   },
   (table) => [primaryKey({ columns: [table.user_id, table.consent_id, table.number] })],
 )
 
-/** How many records a definition has, and how many people hold each status. Triggers keep it. */
+/** The numbers of records of a definition and of people with each status. Triggers keep it. */
 export const consentStats = sqliteTable('consent_stats', {
   consent_id: text().primaryKey(),
   records: integer().notNull().default(0),

@@ -51,7 +51,7 @@ export const editionCustomers = sqliteTable('edition_customers', {
   locale: text().notNull(),
   metadata: text({ mode: 'json' }).$type<typeof types.edition_customers.metadata.value>().notNull().default({}),
   phone_digits: text().notNull().default(''),
-  /** What the edition's imports said, written as in `users.search_text`. */
+  /** Data from the edition's imports, written as in `users.search_text`. */
   search_text: text().notNull().default(''),
 })
 
@@ -70,7 +70,7 @@ export const erasures = sqliteTable('erasures', {
   user_created_at: integer().notNull(),
   /** There are two passes: the second finds what was written while the first ran. */
   pass: integer().notNull().default(1),
-  /** What the pass is searching, and how far it has come; empty at its beginning. */
+  /** The places that the pass searches, and its position; empty at its beginning. */
   place: text().notNull().default(''),
   cursor: text().notNull().default(''),
   /** When the next step is due; null after the last one. */

@@ -23,7 +23,7 @@ export const dataImports = sqliteTable('data_imports', {
   detected_source: text({ mode: 'json' }).$type<typeof types.data_imports.detected_source.value>(),
   search: text().notNull().default(''),
   status: text({ enum: types.data_imports.status }).notNull(),
-  /** What background work runs; null while there is none. */
+  /** The background work that runs; null while there is none. */
   phase: text({ enum: types.data_imports.phase }),
   /** Rises with every start of background work. Writes of an earlier start have no effect. */
   epoch: integer().notNull().default(0),
@@ -31,16 +31,19 @@ export const dataImports = sqliteTable('data_imports', {
   position: text({ mode: 'json' }).$type<typeof types.data_imports.position.value>().notNull().default({}),
   /** When background work was last alive; null while there is none. */
   heartbeat_at: integer(),
-  /** How often background work was restarted since its last step. An import that makes no progress fails. */
+  /**
+   * The number of times that background work was restarted since its last step. An import that makes no progress
+   * fails.
+   */
   stalls: integer().notNull().default(0),
   file_id: text(), // references files (id)
-  /** How the file is read (JSON), and the size of its canonical copy in the file store. */
+  /** The format of the file (JSON), and the size of its canonical copy in the file store. */
   format: text({ mode: 'json' }).$type<typeof types.data_imports.format.value>(),
   canonical_size: integer(),
   options: text({ mode: 'json' }).$type<typeof types.data_imports.options.value>().notNull(),
   /** The options that were taken from an earlier import (JSON list); null until the file was read. */
   remembered_options: text({ mode: 'json' }).$type<typeof types.data_imports.remembered_options.value>(),
-  /** What lists say of the mappings, written with each change of them. */
+  /** A summary of the mappings for lists, written with each change of them. */
   column_summary: text({ mode: 'json' })
     .$type<typeof types.data_imports.column_summary.value>()
     .notNull()
@@ -96,7 +99,7 @@ export const importColumns = sqliteTable(
       .$type<typeof types.import_columns.sample_values.value>()
       .notNull()
       .default([]),
-    /** What the cells of the column have in common; an empty object before they are counted. */
+    /** Statistics about the cells of the column; an empty object before they are counted. */
     statistics: text({ mode: 'json' }).$type<typeof types.import_columns.statistics.value>().notNull().default({}),
     target_field: text(),
     /**
@@ -114,7 +117,7 @@ export const importColumns = sqliteTable(
       .notNull()
       .default({ type: 'none' }),
     value_map: text({ mode: 'json' }).$type<typeof types.import_columns.value_map.value>(),
-    /** What the user has to decide about the column: order_id, status; null without a question. */
+    /** The question to the user about the column: order_id, status; null without a question. */
     question: text({ enum: types.import_columns.question }),
   },
   (table) => [primaryKey({ columns: [table.import_id, table.source_index] })],
@@ -133,8 +136,8 @@ export const importConstants = sqliteTable(
 )
 
 /**
- * How the owner, an edition or its organization, last mapped each header of a source. A header that a file has
- * twice has two keys.
+ * The last mapping of each header of a source by its owner, an edition or its organization. A header that a file
+ * has twice has two keys.
  */
 export const importHeaderHistory = sqliteTable(
   'import_header_history',
@@ -168,7 +171,7 @@ export const importSourceHistory = sqliteTable(
   (table) => [primaryKey({ columns: [table.owner_id, table.external_source] })],
 )
 
-/** What users of an edition last decided about a product of a file. Ids of the catalogue may be deleted since. */
+/** The last decision of an edition's users about a product of a file. Ids of the catalogue may be deleted since. */
 export const importProductHistory = sqliteTable(
   'import_product_history',
   {
@@ -216,7 +219,7 @@ export const importOrders = sqliteTable(
     import_id: text().notNull(), // references data_imports (id)
     /** The number of its first row, or its place in the call. */
     number: integer().notNull(),
-    /** What the rows of the order have in common; null for an order of a call. */
+    /** Values that the rows of the order have in common; null for an order of a call. */
     group_key: text(),
     rows_count: integer().notNull(),
     /** created, updated, skipped, error, ignored, cancelled; null until it is decided. */
@@ -267,7 +270,7 @@ export const importProducts = sqliteTable(
   (table) => [primaryKey({ columns: [table.import_id, table.position] })],
 )
 
-/** What an import would do with its orders, counted in the background before it starts. */
+/** The outcome that an import would have for its orders, counted in the background before it starts. */
 export const importPreviews = sqliteTable('import_previews', {
   import_id: text().primaryKey(), // references data_imports (id)
   /** `data_imports.version`. Another version is counted anew. */

@@ -105,7 +105,7 @@ export const objectsToDelete = sqliteTable('objects_to_delete', {
 })
 
 /**
- * What a virus scanner was asked and what it answered. A file without a row was taken while no scanner was
+ * Scans of files by a virus scanner, and their results. A file without a row was taken while no scanner was
  * configured.
  */
 export const fileScans = sqliteTable('file_scans', {

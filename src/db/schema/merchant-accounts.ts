@@ -27,7 +27,7 @@ export const merchantAccounts = sqliteTable('merchant_accounts', {
   api_key_set_at: integer(),
   sealed_webhook_secret: text(),
   webhook_secret_set_at: integer(),
-  /** Which key of the Worker sealed the secrets; null where nothing is sealed. */
+  /** The key of the Worker that sealed the secrets; null where nothing is sealed. */
   sealed_with: text(),
   version: integer().notNull().default(1),
   created_at: integer().notNull().default(0),

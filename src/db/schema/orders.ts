@@ -16,7 +16,7 @@ export const orders = sqliteTable('orders', {
   /** The order number as filters compare it. SQLite's `lower` folds no other letters than a to z. */
   number_folded: text().notNull().default(''),
   /**
-   * What the order number is sorted by: folded, with the length of each number before its digits, so A-2 comes before
+   * The sort key of the order number: folded, with the length of each number before its digits, so A-2 comes before
    * A-10.
    */
   number_key: text(),
@@ -45,7 +45,8 @@ export const orders = sqliteTable('orders', {
 })
 
 /**
- * How many orders of a status and type an edition has. Triggers count them, and a nightly job checks the numbers.
+ * The number of orders of a status and type in an edition. Triggers count them, and a nightly job checks the
+ * numbers.
  */
 export const orderCounts = sqliteTable(
   'order_counts',

@@ -15,7 +15,7 @@ export const organizations = sqliteTable('organizations', {
   name: text().notNull(),
   name_key: text().notNull(),
   slug: text().notNull().unique(),
-  /** What the organization demands before a refund is approved. */
+  /** Conditions of the organization before a refund is approved. */
   refund_policy: text({ mode: 'json' }).$type<typeof types.organizations.refund_policy.value>().notNull().default({}),
   avatar_file_id: text(), // references files (id)
   search: text().notNull(),

@@ -59,7 +59,7 @@ export const refundRequests = sqliteTable('refund_requests', {
   failure_message: text(),
   /** True if roles of an edition read the failure of an unknown payment instead. */
   is_failure_hidden: integer({ mode: 'boolean' }).notNull().default(false),
-  /** What an approved refund waits for, and since when; null when it does not wait. */
+  /** The reason why an approved refund waits, and since when; null when it does not wait. */
   waiting_reason: text(),
   waiting_since: integer(),
   /** When the provider is called or asked next; null when nothing is due. */
@@ -75,8 +75,8 @@ export const refundRequests = sqliteTable('refund_requests', {
 })
 
 /**
- * What a refund pays back, or reserves, for each purchase. A remainder that belongs to none, such as a service fee,
- * has no row.
+ * The amount that a refund pays back, or reserves, for each purchase. A remainder that belongs to none, such as a
+ * service fee, has no row.
  */
 export const refundItems = sqliteTable(
   'refund_items',
@@ -111,7 +111,7 @@ export const refundBatches = sqliteTable('refund_batches', {
   notify_customers: integer({ mode: 'boolean' }).notNull(),
   reason: text({ enum: types.refund_batches.reason }).notNull(),
   message: text().notNull(),
-  /** What the dry run counted and what was requested since, each with the purchases that were left out. */
+  /** Counts of the dry run and of the requests since, each with the purchases that were left out. */
   dry_run: text({ mode: 'json' }).$type<typeof types.refund_batches.dry_run.value>().notNull(),
   customers_count: integer().notNull().default(0),
   requested: text({ mode: 'json' }).$type<typeof types.refund_batches.requested.value>().notNull(),

@@ -16,7 +16,7 @@ export const senderDomains = sqliteTable(
     /** In lower case, without a dot at the end. */
     domain: text().notNull(),
     status: text({ enum: types.sender_domains.status }).notNull(),
-    /** What the TXT record has to contain. */
+    /** The value that the TXT record has to contain. */
     token: text().notNull(),
     verified_at: integer(),
     verified_by: text({ enum: types.sender_domains.verified_by }),

@@ -4,7 +4,7 @@
 
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
-/** How far each of these sweeps has come. */
+/** The position that each of these sweeps has reached. */
 export const sweepPositions = sqliteTable('sweep_positions', {
   name: text().primaryKey(),
   after_key: text().notNull(),

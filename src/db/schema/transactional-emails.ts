@@ -5,7 +5,7 @@
 import { integer, sqliteTable, text, unique } from 'drizzle-orm/sqlite-core'
 import { types } from '../column-types.ts'
 
-/** Which message an edition sends on which occasion. */
+/** The message that an edition sends on each occasion. */
 export const triggers = sqliteTable(
   'triggers',
   {
@@ -39,7 +39,7 @@ export const transactionalEmails = sqliteTable(
     refund_request_id: text(), // references refund_requests (id)
     /** The attempt that the message reports. One that fails late and is repeated is confirmed again. */
     refund_attempt: integer(),
-    /** What the message says of the refund, as it was then. */
+    /** The data of the refund in the message, as they were then. */
     refund: text({ mode: 'json' }).$type<typeof types.transactional_emails.refund.value>(),
     language: text({ enum: types.transactional_emails.language }).notNull(),
     recipient: text().notNull(),
@@ -48,8 +48,8 @@ export const transactionalEmails = sqliteTable(
     due_at: integer(),
     claimed_until: integer(),
     /**
-     * What is handed to the provider, from just before the first call until the end, so that a repeated call is the
-     * same.
+     * The content of the call to the provider, from just before the first call until the end, so that a repeated call
+     * is the same.
      */
     content: text(),
     provider: text(),
@@ -59,7 +59,7 @@ export const transactionalEmails = sqliteTable(
     provider_id: text(),
     error_code: text(),
     error_detail: text().notNull().default(''),
-    /** What a pending message waits for at the provider, and since when. `due_at` is its next attempt. */
+    /** The reason why a pending message waits for the provider, and since when. `due_at` is its next attempt. */
     waiting_reason: text(),
     waiting_since: integer(),
     sent_at: integer(),

@@ -5,7 +5,7 @@
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { types } from '../column-types.ts'
 
-/** How passes look. A design without a product is for every product that has none of its own. */
+/** The look of passes. A design without a product is for every product that has none of its own. */
 export const passDesigns = sqliteTable('pass_designs', {
   id: text().primaryKey(),
   organization_id: text().notNull(), // references organizations (id)
@@ -32,7 +32,7 @@ export const walletPasses = sqliteTable('wallet_passes', {
    */
   token_hash: text(),
   status: text({ enum: types.wallet_passes.status }).notNull(),
-  /** How many phones hold the pass. */
+  /** The number of phones that hold the pass. */
   registrations_count: integer().notNull().default(0),
   added_at: integer(),
   removed_at: integer(),
@@ -47,7 +47,7 @@ export const walletPasses = sqliteTable('wallet_passes', {
   claimed_until: integer(),
   attempts: integer().notNull().default(0),
   update_error: text(),
-  /** What the last change waits for at the platform, and since when. `due_at` is the next attempt. */
+  /** The reason why the last change waits at the platform, and since when. `due_at` is the next attempt. */
   waiting_reason: text(),
   waiting_since: integer(),
   /** When Google stored its copy. Null until then, and for Apple. */
@@ -59,8 +59,9 @@ export const walletPasses = sqliteTable('wallet_passes', {
 })
 
 /**
- * What all passes of an edition show: one row per edition that has passes. When it changes, Google is told once,
- * because it stores the edition as the class of its passes. Apple's passes are marked as changed step by step.
+ * Content that all passes of an edition show: one row per edition that has passes. When it changes, Google is told
+ * once, because it stores the edition as the class of its passes. Apple's passes are marked as changed step by
+ * step.
  */
 export const walletEditions = sqliteTable('wallet_editions', {
   edition_id: text().primaryKey(), // references editions (id)
@@ -72,7 +73,7 @@ export const walletEditions = sqliteTable('wallet_editions', {
   claimed_until: integer(),
   attempts: integer().notNull().default(0),
   update_error: text(),
-  /** What the last change waits for at Google, and since when. `due_at` is the next attempt. */
+  /** The reason why the last change waits at Google, and since when. `due_at` is the next attempt. */
   waiting_reason: text(),
   waiting_since: integer(),
   /** The last pass for Apple that was marked since the last change; null when all are. Empty before the first one. */

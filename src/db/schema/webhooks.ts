@@ -24,7 +24,7 @@ export const webhookEndpoints = sqliteTable('webhook_endpoints', {
   disabled_reason: text({ enum: types.webhook_endpoints.disabled_reason }),
   /** When the current series of failures began, and how long it is. A success clears both. */
   failing_since: integer(),
-  /** What the endpoint does wrong, and when a failed delivery is attempted next. */
+  /** The fault of the endpoint, and when a failed delivery is attempted next. */
   failing_reason: text(),
   next_attempt_at: integer(),
   failures_in_row: integer().notNull().default(0),
@@ -37,7 +37,7 @@ export const webhookEndpoints = sqliteTable('webhook_endpoints', {
   modified_at: integer().notNull(),
 })
 
-/** What happened, once, in the exact bytes that every endpoint receives. */
+/** Events, once each, in the exact bytes that every endpoint receives. */
 export const webhookEvents = sqliteTable('webhook_events', {
   id: text().primaryKey(),
   organization_id: text().notNull(), // references organizations (id)
