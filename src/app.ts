@@ -72,7 +72,7 @@ export const routers: readonly Router[] = [
 
 export const operations = routers.flatMap((router) => router.operations)
 
-let document: string | undefined
+let openApiJson: string | undefined
 
 const refuse = (c: AppContext, error: unknown): Response => {
   const { status, headers, body } = buildErrorResponse(c, error)
@@ -114,8 +114,8 @@ app.get('/healthz', async (c) => {
   )
 })
 app.get('/openapi.json', (c) => {
-  document ??= JSON.stringify(openApiDocument(routers))
-  return c.body(document, 200, { 'content-type': 'application/json', 'cache-control': 'public, max-age=300' })
+  openApiJson ??= JSON.stringify(openApiDocument(routers))
+  return c.body(openApiJson, 200, { 'content-type': 'application/json', 'cache-control': 'public, max-age=300' })
 })
 app.get('/docs', () => docsPage())
 app.get('/docs/scalar.js', (c) => docsScript(c.env.ASSETS, c.req.url))

@@ -6,7 +6,7 @@ import { fromJson } from './select.ts'
 import { inList } from './conditions.ts'
 import { editionCustomers } from './schema/customers.ts'
 import { insertWithLookups } from './write.ts'
-import type { Database, Statement } from './database.ts'
+import type { Statement } from './database.ts'
 
 /** Columns that `users` and `edition_customers` both have. */
 export type ContactColumn = 'email' | 'phone_number' | 'first_name' | 'last_name'
@@ -139,13 +139,13 @@ export const buildOrganizationView = (user: SQL): CustomerView =>
   buildView(sql``, (name) => sql`${user}.${sql.raw(name)}`)
 
 /** True if the caller sees customers of the organisation as `viewCustomers` shows them to its roles. */
-export function viewsWholeCustomers(caller: Caller, organizationId: string): boolean {
+export function seesFullCustomersOf(caller: Caller, organizationId: string): boolean {
   const reach = getReach(caller)
   return reach.all || reach.organizations.includes(organizationId)
 }
 
 /** True if the caller has no role of an edition, and so sees all customers as roles of an organisation do. */
-export function seesAsOrganization(caller: Caller): boolean {
+export function hasNoEditionRole(caller: Caller): boolean {
   const reach = getReach(caller)
   return reach.all || reach.editions.length === 0
 }
@@ -213,27 +213,3 @@ export const insertEditionCustomers = (customers: readonly EditionCustomer[]): S
     customers.map(({ user_id, ...row }) => ({ ...row, user_seq: user_id })),
     { user_seq: (id) => sql`(select seq from users where id = ${id})` },
   )
-
-/** One statement writes this many pages of 4 KB, which takes about 200 ms. */
-const pagesPerStep = 2000
-const maxSteps = 100
-
-const changes = sql<{ total: number }>`select total_changes() as total`
-
-const searchIndexes = ['customer_search', 'edition_customer_search', 'order_search'] as const
-
-/** Merges the segments of the search indexes, because FTS5 keeps deleted texts in older segments until then. */
-export async function mergeSearchIndexes(db: Database): Promise<void> {
-  for (const name of searchIndexes) await mergeIndex(db, name)
-}
-
-/** Stops after `maxSteps`, because concurrent writes may always leave something to merge. */
-async function mergeIndex(db: Database, name: (typeof searchIndexes)[number]): Promise<void> {
-  const index = sql.raw(name)
-  const merge = sql`insert into ${index} (${index}, rank) values ('merge', ${sql.raw(`-${pagesPerStep}`)})`
-  for (let step = 0; step < maxSteps; step++) {
-    const [[before], , [after]] = await db.batch([changes, merge, changes])
-    // According to FTS5's documentation, a merge without work changes fewer than two rows.
-    if (Number(after?.total) - Number(before?.total) < 2) return
-  }
-}

@@ -81,7 +81,7 @@ export const isPaymentOfOtherEdition = (organizationId: SQL, editionId: SQL, ref
 const maxComparedPayments = 1000
 
 /** The first text after all texts with this prefix. */
-const endPrefix = (prefix: string): string =>
+const computePrefixEnd = (prefix: string): string =>
   prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1)
 
 /** 1 if another edition of the organisation may have a payment whose reference begins with one of these prefixes. */
@@ -94,7 +94,7 @@ export const mayBePaymentOfOtherEdition = (organizationId: string, editionId: SQ
             prefix,
           ) => sql`(select coalesce(max(other_order.edition_id <> ${editionId}), 0) or count(*) = ${maxComparedPayments}
     from (select order_id from transactions where organization_id = ${organizationId}
-      and provider_reference >= ${prefix} and provider_reference < ${endPrefix(prefix)}
+      and provider_reference >= ${prefix} and provider_reference < ${computePrefixEnd(prefix)}
       and reference_since is not null limit ${maxComparedPayments}) as payment
     cross join orders as other_order on other_order.id = payment.order_id)`,
         ),
@@ -108,11 +108,11 @@ export const mayBePaymentOfOtherEdition = (organizationId: string, editionId: SQ
  */
 export const selectRecordingEdition = (organizationId: string, references: SQL): SQL =>
   sql`(select orders.edition_id from json_each(${references}) as reference
-    cross join transactions as holder on holder.organization_id = ${organizationId}
-      and holder.provider_reference = reference.value and holder.reference_since is not null
-    cross join orders on orders.id = holder.order_id
-    order by exists (select 1 from refund_requests where refund_requests.transaction_id = holder.id
-      and payment_check = 'own' and is_approved_by_organization = 1) desc, holder.reference_since, holder.order_id
+    cross join transactions as payment on payment.organization_id = ${organizationId}
+      and payment.provider_reference = reference.value and payment.reference_since is not null
+    cross join orders on orders.id = payment.order_id
+    order by exists (select 1 from refund_requests where refund_requests.transaction_id = payment.id
+      and payment_check = 'own' and is_approved_by_organization = 1) desc, payment.reference_since, payment.order_id
     limit 1)`
 
 /** The amount that is refunded or reserved of all payments of the organisation that have the reference of a payment. */

@@ -139,3 +139,27 @@ export const rebuildOrderText = (order: Parameters<typeof buildOrderText>[0]): S
 /** Adds a transaction to the search text of its order. */
 export const addToOrderText = (orderId: string, transactionId: string): Statement =>
   sql`update orders set search_text = search_text || char(10) || lower(${transactionId}) where id = ${orderId}`
+
+/** One statement writes this many pages of 4 KB, which takes about 200 ms. */
+const pagesPerStep = 2000
+const maxSteps = 100
+
+const changes = sql<{ total: number }>`select total_changes() as total`
+
+const searchIndexes = ['customer_search', 'edition_customer_search', 'order_search'] as const
+
+/** Merges the segments of the search indexes, because FTS5 keeps deleted texts in older segments until then. */
+export async function mergeSearchIndexes(db: Database): Promise<void> {
+  for (const name of searchIndexes) await mergeIndex(db, name)
+}
+
+/** Stops after `maxSteps`, because concurrent writes may always leave something to merge. */
+async function mergeIndex(db: Database, name: (typeof searchIndexes)[number]): Promise<void> {
+  const index = sql.raw(name)
+  const merge = sql`insert into ${index} (${index}, rank) values ('merge', ${sql.raw(`-${pagesPerStep}`)})`
+  for (let step = 0; step < maxSteps; step++) {
+    const [[before], , [after]] = await db.batch([changes, merge, changes])
+    // According to FTS5's documentation, a merge without work changes fewer than two rows.
+    if (Number(after?.total) - Number(before?.total) < 2) return
+  }
+}

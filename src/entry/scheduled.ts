@@ -7,7 +7,7 @@ import { sweepConsents, sweepLapsed } from '../modules/consents/jobs.ts'
 import { endInterruptedCalls, sweepImportData, sweepImports } from '../modules/data-imports/jobs.ts'
 import { compareStorage, sweepObjects, sweepScans, sweepUnusedImports, sweepUploads } from '../modules/files/jobs.ts'
 import { resealMerchantAccounts } from '../modules/merchant-accounts/jobs.ts'
-import { sweepCaptured } from '../modules/dev-mailbox/jobs.ts'
+import { sweepCapturedMessages } from '../modules/dev-mailbox/jobs.ts'
 import { sweepErasures } from '../modules/personal-data/jobs.ts'
 import { recountOrders } from '../modules/orders/jobs.ts'
 import { sweepPurchases } from '../modules/purchases/jobs.ts'
@@ -41,7 +41,7 @@ const allSweeps: Sweeps = {
   'transactional-emails': sweepEmails,
   'consent-confirmations': sweepLapsed,
   consents: (job) => sweepConsents(job),
-  'captured-messages': sweepCaptured,
+  'captured-messages': sweepCapturedMessages,
   'segment-calculations': sweepCalculations,
   'segment-leftovers': sweepLeftovers,
   'segment-exports': sweepExports,

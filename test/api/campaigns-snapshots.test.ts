@@ -5,7 +5,7 @@ import { update } from '../../src/db/write.ts'
 import { LostRace } from '../../src/domain/errors.ts'
 import { createFailure } from '../../src/domain/messaging/messaging.ts'
 import type { OutboundEmail } from '../../src/gateways/email/email.ts'
-import { readRequestedRun } from '../../src/modules/campaigns/delivery/due.ts'
+import { startAndReadRequestedRun } from '../../src/modules/campaigns/delivery/due.ts'
 import { findAuthorizedCampaign } from '../../src/modules/campaigns/checks.ts'
 import { scheduleCampaign } from '../../src/modules/campaigns/transitions.ts'
 import { deleteEmailMessage } from '../../src/modules/email-messages/delete.ts'
@@ -99,8 +99,8 @@ describe('the segment of a campaign', () => {
     const due = await seedReady(crowd, { status: 'scheduled', scheduled_at: now - 1000 })
     const missed = await seedReady(crowd, { status: 'scheduled', scheduled_at: now - 30 * 3_600_000 })
     const cancelled = await seedReady(crowd, { status: 'scheduled', scheduled_at: now + 3_600_000 })
-    expect((await readRequestedRun(createJob(), due.campaign.id))?.status).toBe('calculating')
-    expect((await readRequestedRun(createJob(), missed.campaign.id))?.status).toBe('failed')
+    expect((await startAndReadRequestedRun(createJob(), due.campaign.id))?.status).toBe('calculating')
+    expect((await startAndReadRequestedRun(createJob(), missed.campaign.id))?.status).toBe('failed')
     expect((await post(buildPath(cancelled.campaign.id, '/cancel'), {})).body.status).toBe('cancelled')
     for (const { campaign, segment } of [due, missed, cancelled]) {
       const snapshot = (await loadCampaign(campaign.id)).segment_snapshot
@@ -138,7 +138,7 @@ describe('a campaign to the whole organisation whose segment then moves to an ed
     expect((await post(buildPath(campaign.id, '/schedule'), { scheduled_at: formatHourFromNow() })).status).toBe(200)
     expect((await get(buildPath(campaign.id, '/recipients'), manager)).status).toBe(403)
     await write(sql`update campaigns set scheduled_at = ${Date.now() - 1} where id = ${campaign.id}`)
-    await readRequestedRun(createJob(), campaign.id)
+    await startAndReadRequestedRun(createJob(), campaign.id)
     expect((await loadCampaign(campaign.id)).segment_snapshot).toMatchObject({ edition_id: null })
     expect((await get(buildPath(campaign.id, '/recipients'), manager)).status).toBe(403)
   })

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { sweepCaptured } from '../../src/modules/dev-mailbox/jobs.ts'
+import { sweepCapturedMessages } from '../../src/modules/dev-mailbox/jobs.ts'
 import { call, callWith, readLinkPath } from '../support/api.ts'
 import { createContextAt } from '../support/context.ts'
 import { anEmail, anSms } from '../support/outbound.ts'
@@ -145,7 +145,7 @@ describe('the capture gateways', () => {
         insert into captured_messages (id, channel, call_key, position, reference, sender, recipient, body, created_at)
         select 'cap_sweep' || n, 'sms', 'sweep', n, '', '', '', '', 0 from numbers`,
     ])
-    await sweepCaptured(ctx)
+    await sweepCapturedMessages(ctx)
     const rows = await db.all(sql<{ id: string }>`select id from captured_messages order by seq`)
     expect(rows).toHaveLength(2000)
     expect(rows.at(-1)?.id).toBe('cap_sweep2100')

@@ -22,8 +22,8 @@ it.each([
   ['selectTransactions', () => selectTransactions({ orderId })],
   ['selectEmails', () => selectEmails({ orderId })],
   ['claimDue', () => claimDue({ now: 0, until: 0, endpoints: '["whk_none"]' })],
-  ['updateDeliveries', () => updateDeliveries({ rows: '[["whd_none"]]' })],
-  ['updateEndpoints', () => updateEndpoints({ rows: '[["whk_none"]]' })],
+  ['updateDeliveries', () => updateDeliveries({ rows: '[{"id":"whd_none"}]' })],
+  ['updateEndpoints', () => updateEndpoints({ rows: '[{"id":"whk_none"}]' })],
 ])('%s can be run again with other values', async (_, buildStatement) => {
   const db = new Database(env.DB, newMeter())
   for (const statement of [buildStatement(), buildStatement()]) expect(await db.all<unknown>(statement)).toEqual([])

@@ -132,7 +132,7 @@ function lowerInLiterals(
   const item = element.type === 'double' ? sql`cast(value as real)` : sql`value`
   const isListed = (operand: SQL) =>
     sql`${operand} in (select ${item} from json_each(${lowering.bound.text(formatJson(list.items))}))`
-  const purchase = lowering.findPurchaseOfName(element)
+  const purchase = lowering.findPurchaseOfProductName(element)
   if (purchase) return hasProductName(purchase, isListed, lowering.bound)
   const contains = isListed(value.sql)
   const { nullable, fails } = value

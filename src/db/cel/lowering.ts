@@ -161,7 +161,7 @@ export class Lowering implements ListLowering {
     return this.#findElement(name, 'row')
   }
 
-  findPurchaseOfName(expression: Expression): SQL | null {
+  findPurchaseOfProductName(expression: Expression): SQL | null {
     if (expression.node !== 'field' || expression.name !== 'product_name' || !this.constants.areParameters) return null
     const { object } = expression
     return object.node === 'variable' && object.type === 'purchase' ? this.findRow(object.name) : null
@@ -242,7 +242,7 @@ export class Lowering implements ListLowering {
 
   /** Null unless a product name is compared with a text literal. */
   #lowerProductName(field: Expression, name: Expression): Value | null {
-    const purchase = name.node === 'literal' && name.type === 'string' ? this.findPurchaseOfName(field) : null
+    const purchase = name.node === 'literal' && name.type === 'string' ? this.findPurchaseOfProductName(field) : null
     return purchase && hasProductName(purchase, (column) => sql`${column} = ${this.lower(name).sql}`, this.bound)
   }
 

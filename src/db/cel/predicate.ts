@@ -23,9 +23,9 @@ function lowerWithinLimits(scope: ExpressionScope, lower: (lowering: Lowering) =
     const lowering = new Lowering(scope, constants)
     return lowering.wrap(lower(lowering))
   }
-  const bound = lowerWith(new Constants(false))
-  const { params } = dialect.sqlToQuery(bound)
-  const expression = params.length <= maxParameters ? bound : lowerWith(new Constants(true))
+  const withParameters = lowerWith(new Constants(false))
+  const { params } = dialect.sqlToQuery(withParameters)
+  const expression = params.length <= maxParameters ? withParameters : lowerWith(new Constants(true))
   if (dialect.sqlToQuery(expression).sql.length > maxLength)
     throw new AppError('validation_error', 'The expression is too complex. Split it into two segments.')
   return expression
@@ -61,10 +61,10 @@ export function buildExplanation(
   source: string,
   userId: string,
 ): Explanation {
-  const nodes = listConditions(expression)
-  const facts = nodes.filter((node) => !isConnective(node))
+  const conditions = listConditions(expression)
+  const leafConditions = conditions.filter((node) => !isConnective(node))
   const statement = lowerWithinLimits(scope, (lowering) => {
-    const values = facts.map((fact) => lowering.lower(fact).sql)
+    const values = leafConditions.map((leaf) => lowering.lower(leaf).sql)
     const lists = Array.from({ length: Math.ceil(values.length / listLength) }, (_, index) => {
       const list = values.slice(index * listLength, (index + 1) * listLength)
       return sql`json_array(${sql.join(list, sql`, `)})`
@@ -74,12 +74,12 @@ export function buildExplanation(
   return {
     statement: sql`select ${statement} as truths from users u
       where u.id = ${userId} and u.organization_id = ${scope.organizationId}`,
-    parts: nodes.map(({ start, end }) => ({ start, end, text: source.slice(start, end) })),
+    parts: conditions.map(({ start, end }) => ({ start, end, text: source.slice(start, end) })),
     readTruths: ({ truths }) => {
       const values = readJson(truths ?? '[]', isTruths).flat()
-      const truthOfFact = new Map(facts.map((fact, index) => [fact, readTruth(values[index])]))
-      const findTruth = (node: Expression): Truth => truthOfFact.get(node) ?? combineTruths(node, findTruth)
-      return nodes.map((node) => (truthOfFact.has(node) ? (truthOfFact.get(node) ?? null) : findTruth(node)))
+      const truthOfLeaf = new Map(leafConditions.map((leaf, index) => [leaf, readTruth(values[index])]))
+      const findTruth = (node: Expression): Truth => truthOfLeaf.get(node) ?? combineTruths(node, findTruth)
+      return conditions.map((node) => (truthOfLeaf.has(node) ? (truthOfLeaf.get(node) ?? null) : findTruth(node)))
     },
   }
 }

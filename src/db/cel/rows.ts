@@ -19,7 +19,7 @@ export interface ListLowering {
    * The row of the purchase when the expression is its product name, otherwise null. It is null for packed constants
    * too: they read a joined row, on which the subquery of the product would then depend.
    */
-  findPurchaseOfName: (expression: Expression) => SQL | null
+  findPurchaseOfProductName: (expression: Expression) => SQL | null
   withVariable: <T>(name: string, element: ElementSql, work: () => T) => T
   /** Notes a list whose length does not depend on the outer element, such as all orders of the person. */
   noteUnlimitedList: () => void

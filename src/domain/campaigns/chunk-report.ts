@@ -16,7 +16,7 @@ export type RecipientOutcome =
 export interface RetryChunk {
   members: readonly number[]
   /** True if the same call has to be repeated. */
-  is_exact: boolean
+  is_repeat: boolean
   tries: number
   not_before: number
   /** The fault of the provider because of which the call is made again. Null: no fault is known. */
@@ -63,7 +63,7 @@ interface CallVerdict {
   members: readonly number[]
   outcomes: Map<number, RecipientOutcome>
   /** Recipients for whom the same call has to be repeated. */
-  exactRetries: number[]
+  repeats: number[]
   /** Recipients who got no message, so that any later call may contain them. */
   freshRetries: number[]
   /** When the retries may begin. */
@@ -77,7 +77,7 @@ function judgeCall(call: Call, attempt: ChunkAttempt, channel: Channel): CallVer
   const verdict: CallVerdict = {
     members: call.map(({ n }) => n),
     outcomes: new Map(),
-    exactRetries: [],
+    repeats: [],
     freshRetries: [],
     notBefore: attempt.now,
     fault: null,
@@ -94,12 +94,12 @@ function judgeCall(call: Call, attempt: ChunkAttempt, channel: Channel): CallVer
         verdict.outcomes.set(n, resultVerdict)
         break
       case 'retry':
-        verdict[resultVerdict.is_exact ? 'exactRetries' : 'freshRetries'].push(n)
+        verdict[resultVerdict.is_repeat ? 'repeats' : 'freshRetries'].push(n)
         verdict.notBefore = Math.max(verdict.notBefore, resultVerdict.at)
         if (!result.ok && !isUntried(result.code)) verdict.fault = describeSendFault(channel, result)
         break
       case 'halted':
-        verdict[attempt.is_repeat ? 'exactRetries' : 'freshRetries'].push(n)
+        verdict[attempt.is_repeat ? 'repeats' : 'freshRetries'].push(n)
         verdict.haltReason = resultVerdict.detail
     }
   }
@@ -108,11 +108,11 @@ function judgeCall(call: Call, attempt: ChunkAttempt, channel: Channel): CallVer
 
 /** Plans the retry of a call. A repeated call needs the same messages, so it has recipients with a result too. */
 function planRetry(verdict: CallVerdict, chunk: ReportedChunk): RetryChunk[] {
-  const { members, exactRetries, freshRetries, notBefore, fault, isRateLimited } = verdict
+  const { members, repeats, freshRetries, notBefore, fault, isRateLimited } = verdict
   // A rate limit does not count as a try.
   const retry = { not_before: notBefore, tries: chunk.tries - Number(isRateLimited), fault }
-  if (exactRetries.length) return [{ ...retry, members, is_exact: true }]
-  return freshRetries.length ? [{ ...retry, members: freshRetries, is_exact: false }] : []
+  if (repeats.length) return [{ ...retry, members, is_repeat: true }]
+  return freshRetries.length ? [{ ...retry, members: freshRetries, is_repeat: false }] : []
 }
 
 /** Plans the retry of members that the report leaves out. Nobody called the provider for them if it has other calls. */
@@ -121,7 +121,7 @@ function planRetryOfUnreported(calls: readonly Call[], chunk: ReportedChunk, now
   const members = chunk.members.filter((n) => !reportedNumbers.has(n))
   if (members.length === 0) return []
   const tries = chunk.tries - Number(reportedNumbers.size > 0)
-  return [{ members, is_exact: chunk.is_repeat, not_before: now, fault: null, tries }]
+  return [{ members, is_repeat: chunk.is_repeat, not_before: now, fault: null, tries }]
 }
 
 /** A rate limit pauses the campaign and halves its calls; every other report allows one call more. */

@@ -127,8 +127,8 @@ export interface ClaimResult {
 export type ResultVerdict =
   | { to: 'sent'; provider_id: string }
   | { to: 'failed'; reason: FailReason; code: string; detail: string }
-  /** `is_exact`: repeat the same call with the same key. Otherwise nothing was sent, and the chunk may change. */
-  | { to: 'retry'; is_exact: boolean; code: string; at: number }
+  /** `is_repeat`: make the same call again with the same key. Otherwise nothing was sent, and the chunk may change. */
+  | { to: 'retry'; is_repeat: boolean; code: string; at: number }
   /** Nothing can be sent before somebody corrects the account at the provider. */
   | { to: 'halted'; detail: string }
 
@@ -165,9 +165,9 @@ export function judgeResult(result: SendResult, attempt: ChunkAttempt): ResultVe
     code,
     detail,
   })
-  const retry = (isExact: boolean, wait: number): ResultVerdict => ({
+  const retry = (mustRepeat: boolean, wait: number): ResultVerdict => ({
     to: 'retry',
-    is_exact: isExact || is_repeat,
+    is_repeat: mustRepeat || is_repeat,
     code,
     at: now + wait,
   })
@@ -183,9 +183,9 @@ export function judgeResult(result: SendResult, attempt: ChunkAttempt): ResultVe
       return retry(false, Math.max(retryAfterMs ?? 0, 1000))
     case 'transient': {
       // A provider that deduplicates may have begun to send, so the same call is repeated.
-      const isExact = attempt.deduplicates && !isUntried(code)
-      if (isExpired || (!isExact && !is_repeat && tries + 1 >= triesUntilUnreachable)) return fail('unreachable')
-      return retry(isExact, wait)
+      const mustRepeat = attempt.deduplicates && !isUntried(code)
+      if (isExpired || (!mustRepeat && !is_repeat && tries + 1 >= triesUntilUnreachable)) return fail('unreachable')
+      return retry(mustRepeat, wait)
     }
     case 'unknown':
       // The key was used for other messages, so another try would get the same answer.

@@ -100,7 +100,7 @@ const buildFinalVerdict = (
   ...more,
 })
 
-export const failedFor = (error_code: string, error_detail = ''): SendVerdict =>
+export const createFailedVerdict = (error_code: string, error_detail = ''): SendVerdict =>
   buildFinalVerdict('failed', { error_code, error_detail })
 
 /** True if sending the message again cannot deliver it twice. */
@@ -120,13 +120,13 @@ export function judgeSend(state: SendState, result: SendResult, deduplicates: bo
   if (result.ok) return buildFinalVerdict('sent', { provider_id: result.providerId })
   const { kind, code, detail, retryAfterMs } = result
   const is_doubtful = kind === 'unknown' || state.is_doubtful
-  if (kind === 'permanent') return failedFor(code, detail)
-  if (kind === 'unknown' && !deduplicates) return failedFor('unknown', `${code}: ${detail}`)
+  if (kind === 'permanent') return createFailedVerdict(code, detail)
+  if (kind === 'unknown' && !deduplicates) return createFailedVerdict('unknown', `${code}: ${detail}`)
   const next = now + restMs(state, kind, retryAfterMs)
   const began = state.first_call_at ?? now
-  if (is_doubtful && next - began >= keyLifetimeMs) return failedFor('unknown', `${code}: ${detail}`)
+  if (is_doubtful && next - began >= keyLifetimeMs) return createFailedVerdict('unknown', `${code}: ${detail}`)
   const patience = isForPeople(kind) ? configurationPatienceMs : patienceMs
-  if (next - began >= patience) return failedFor(code, detail)
+  if (next - began >= patience) return createFailedVerdict(code, detail)
   return {
     ...buildFinalVerdict('sent'),
     status: 'pending',

@@ -30,12 +30,12 @@ async function readChunks(stream: ReadableStream<Uint8Array>, maxSize: number): 
   const chunks: Uint8Array[] = []
   let size = 0
   let timer: ReturnType<typeof setTimeout> | undefined
-  const late = new Promise<never>((_, reject) => {
+  const timeout = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(tooSlow(maxReadMs)), maxReadMs)
   })
   try {
     for (;;) {
-      const { value, done } = await Promise.race([reader.read(), late])
+      const { value, done } = await Promise.race([reader.read(), timeout])
       if (done) return chunks
       size += value.byteLength
       if (size > maxSize) throw tooLarge(maxSize)
@@ -82,7 +82,7 @@ interface BodyLimits {
 }
 
 /** Streams the body. The stream fails with 413 or 408 beyond a limit, and with 499 if the client closes the connection. */
-export function limitedBody(
+export function limitBody(
   c: AppContext,
   { maxSize, maxReadMs: ms, tooLarge: refuse }: BodyLimits,
 ): ReadableStream<Uint8Array> {
@@ -159,11 +159,11 @@ export function parseJson(bytes: Uint8Array, headers: Headers): Record<string, u
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw createBodyError('invalid_type', 'The body must be a JSON object.')
   const names = checkText(value)
-  if (countNames(text) !== names) throw invalid(fieldError(findRepeatedField(text), 'repeated', sendOnce))
+  if (countNames(text) !== names) throw invalid(fieldError(findRepeatedField(text), 'repeated', sendOnceDetail))
   return value as Record<string, unknown>
 }
 
-export const sendOnce = 'Send this field once.'
+export const sendOnceDetail = 'Send this field once.'
 
 /** The last quotation mark is optional, so that no text takes quadratic time. Valid JSON always has it. */
 const textPattern = String.raw`"[^"\\]*(?:\\.[^"\\]*)*"?(?:\s*:)?`

@@ -5,7 +5,7 @@ import { isStorable } from '../../domain/text/text.ts'
 import type { AppContext } from '../env.ts'
 import { parseBoundary, readHeaderParameter, type FormPart, readParts } from './multipart.ts'
 import type { FormFields, StreamBody } from '../operations/operation.ts'
-import { findRepeatedField, limitedBody, sendOnce } from './body.ts'
+import { findRepeatedField, limitBody, sendOnceDetail } from './body.ts'
 
 type Received = Pick<ReceivedFile, 'checksum_sha256'>
 /** Consumes a file to its end. */
@@ -68,7 +68,7 @@ function parseField(name: string, text: string): unknown {
     throw createFieldError(name, 'invalid_json', 'Must be JSON.')
   }
   const repeatedField = findRepeatedField(text)
-  if (repeatedField.length > 0) throw invalid(fieldError([name, ...repeatedField], 'repeated', sendOnce))
+  if (repeatedField.length > 0) throw invalid(fieldError([name, ...repeatedField], 'repeated', sendOnceDetail))
   return value
 }
 
@@ -98,7 +98,7 @@ function parseList(name: string, parts: readonly TextPart[]): unknown {
 function parseValue(name: string, parts: readonly TextPart[], { jsonFields, listFields }: FormFields): unknown {
   if (listFields.includes(name)) return parseList(name, parts)
   const [first, ...others] = parts
-  if (!first || others.length) throw createFieldError(name, 'repeated', sendOnce)
+  if (!first || others.length) throw createFieldError(name, 'repeated', sendOnceDetail)
   return jsonFields.includes(name) ? parseField(name, first.text) : first.text
 }
 
@@ -171,7 +171,7 @@ export async function readStreamed<Result extends Received>(
   if (!form && !spec.types.includes(parseMediaType(type))) throw createTypeError(spec)
   const maxBytes = spec.maxBytes + (form ? maxFormBytes : 0)
   const length = c.req.header('content-length')
-  const stream = limitedBody(c, {
+  const stream = limitBody(c, {
     maxSize: maxBytes,
     maxReadMs: spec.maxReadMs,
     tooLarge: () => fileTooLarge(spec.maxBytes),

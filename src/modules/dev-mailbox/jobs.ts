@@ -1,1 +1,1 @@
-export { sweepCaptured } from './store.ts'
+export { sweepCapturedMessages } from './store.ts'

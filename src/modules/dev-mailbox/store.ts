@@ -39,5 +39,5 @@ export const createCaptureStore = (ctx: Pick<JobCtx, 'db' | 'now' | 'newId'>): C
 })
 
 /** Deletes all but the newest messages. */
-export const sweepCaptured = ({ db }: Pick<JobCtx, 'db'>): Promise<unknown> =>
+export const sweepCapturedMessages = ({ db }: Pick<JobCtx, 'db'>): Promise<unknown> =>
   db.all(remove(capturedMessages, sql`seq <= (select max(seq) from captured_messages) - ${maxStoredMessages}`))

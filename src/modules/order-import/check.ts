@@ -27,9 +27,12 @@ export type { OrderOutcome }
 /** An order with its place in the request or group. `path` leads to it in the request; empty for an order of a file. */
 export interface OrderEntry {
   index: number
+  /** The path of the order in the body of a call. Empty for an order of a file. */
   path: readonly PropertyKey[]
   order: ExternalOrder
 }
+
+export const isFromFile = ({ path }: OrderEntry): boolean => path.length === 0
 
 export interface ExistingOrder {
   order: OrderRow | undefined
@@ -152,13 +155,10 @@ export function checkDate({ order, path }: OrderEntry, now: number): FieldError[
   return [fieldError([...path, 'created'], 'future_date', detail)]
 }
 
-/** Warns about a new order of a call in another currency than the edition's. An order of a file has no path. */
-function warnAboutCurrency(
-  { currency }: ImportEdition,
-  { order, path }: OrderEntry,
-  existingOrder: ExistingOrder,
-): FieldError[] {
-  if (path.length === 0 || existingOrder.order || order.currency === currency) return []
+/** Warns about a new order of a call in another currency than the edition's. */
+function warnAboutCurrency({ currency }: ImportEdition, entry: OrderEntry, existingOrder: ExistingOrder): FieldError[] {
+  const { order, path } = entry
+  if (isFromFile(entry) || existingOrder.order || order.currency === currency) return []
   const detail = `The order is in ${order.currency.toUpperCase()}, and the edition in ${currency.toUpperCase()}.`
   return [fieldError([...path, 'currency'], 'other_currency', detail)]
 }

@@ -23,6 +23,7 @@ import {
   compareWithStored,
   decideDuplicate,
   hasImportedAddress,
+  isFromFile,
   type OrderEntry,
   type OrderCheck,
   type OrderOutcome,
@@ -37,7 +38,7 @@ export interface GroupDecision {
   outcomes: readonly OrderOutcome[]
   writes: readonly Write[]
   changes: readonly PurchaseChange[]
-  names: ReadonlyMap<string, string>
+  catalogueNames: ReadonlyMap<string, string>
   receipts: readonly ReceiptOrder[]
   answers: readonly ImportedAnswers[]
   orders: readonly OrderRow[]
@@ -114,7 +115,7 @@ function listAnswers({ now }: DecisionContext, { resolvedOrder, order: row }: Ac
     {
       user: toAnnouncedUser(user),
       address: user.email,
-      is_kept: user.is_protected === 1,
+      is_protected: user.is_protected === 1,
       order_id: row.id,
       at: Math.min(order.is_dated === false ? row.created_at : (order.created_at ?? row.created_at), now),
       language: order.customer.locale,
@@ -139,7 +140,7 @@ const buildReceipt = (
 interface GroupParts {
   state: ImportState
   people: PeopleResolver
-  writes: readonly Write[]
+  catalogueWrites: readonly Write[]
 }
 
 /** An import never changes the name of a customer, and an update says so. */
@@ -167,7 +168,7 @@ function listChangedPeople({ resolvedOrder: { user, items } }: AcceptedDecision,
 }
 
 /** Only the first order that changes a person records it. The first changed order records the new catalogue rows. */
-function recordOrders(
+function buildOrderRecords(
   decisions: readonly AcceptedDecision[],
   outcomes: readonly OrderOutcome[],
   parts: GroupParts,
@@ -186,7 +187,7 @@ function recordOrders(
       undo: {
         updated: accepted.existing ? recordUpdate(parts.state, accepted.existing, writes) : null,
         people,
-        catalogue: index === firstChange ? listAddedCatalogue(parts.writes) : createEmptyCatalogue(),
+        catalogue: index === firstChange ? listAddedCatalogue(parts.catalogueWrites) : createEmptyCatalogue(),
       },
     }
   })
@@ -226,12 +227,11 @@ function checkEntry(
   const payment = existingOrder && state.payments.get(existingOrder.id)
   const check = checkOrder(context.edition, entry, { order: existingOrder, payment })
   const lateDates = checkDate(entry, context.now)
-  const isFromFile = entry.path.length === 0
-  const errors = [...check.errors, ...(isFromFile ? [] : lateDates)]
+  const errors = [...check.errors, ...(isFromFile(entry) ? [] : lateDates)]
   if (errors.length) return { refused: { ...base, action: 'error', errors } }
   const warnings = [
     ...check.warnings,
-    ...(isFromFile ? lateDates : []),
+    ...(isFromFile(entry) ? lateDates : []),
     ...(differences ? differences.customer : []),
     ...products.list(entry),
   ]
@@ -268,16 +268,16 @@ export function decideOrderGroup(
   )
   const changedDecisions = decisions.filter((decision) => !unchangedDecisions.has(decision))
   const outcomes = decisions.map((decision) => buildOutcome(decision, unchangedDecisions.has(decision), people))
-  const parts = { state, people, writes: catalogue.buildWrites() }
+  const parts = { state, people, catalogueWrites: catalogue.buildWrites() }
   return {
     outcomes: [...refusedOutcomes, ...outcomes],
     buildRecords: () => [
       ...refusedOutcomes.map((outcome) => ({ outcome, order_version: null, undo: null })),
-      ...recordOrders(decisions, outcomes, parts),
+      ...buildOrderRecords(decisions, outcomes, parts),
     ],
-    writes: [...people.buildWrites(), ...parts.writes, ...changedDecisions.flatMap(({ writes }) => writes)],
+    writes: [...people.buildWrites(), ...parts.catalogueWrites, ...changedDecisions.flatMap(({ writes }) => writes)],
     changes: decisions.flatMap(({ changes }) => changes),
-    names: new Map([...state.names, ...catalogue.mapNames()]),
+    catalogueNames: new Map([...state.names, ...catalogue.mapNames()]),
     receipts: decisions.flatMap(({ accepted, order, resolvedOrder }) =>
       accepted.existing ? [] : [buildReceipt(context.edition, order, resolvedOrder)],
     ),

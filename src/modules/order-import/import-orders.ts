@@ -20,7 +20,7 @@ import { hasSuppressionHashes, restoreSuppressions } from '../suppressions/index
 import { buildReceiptStatements } from '../transactional-emails/index.ts'
 import { announceAll, type Announcement } from '../webhooks/index.ts'
 import { decideOrderGroup, type GroupDecision } from './decide.ts'
-import type { OrderEntry, OrderOutcome } from './check.ts'
+import { isFromFile, type OrderEntry, type OrderOutcome } from './check.ts'
 import {
   type ImportState,
   loadImportState,
@@ -129,7 +129,7 @@ const buildStateQuery = (run: ImportRun, group: readonly OrderEntry[]): [LoadSco
 async function loadGroupState(ctx: JobCtx, run: ImportRun, group: readonly OrderEntry[]): Promise<ImportState> {
   const state = await loadImportState(ctx.db, ...buildStateQuery(run, group))
   const createsProduct = group.some(
-    ({ order, path }) => path.length > 0 && order.items.some(({ product }) => !state.products.has(fold(product))),
+    (entry) => !isFromFile(entry) && entry.order.items.some(({ product }) => !state.products.has(fold(product))),
   )
   if (!createsProduct) return state
   const products = await ctx.db.all(
@@ -308,9 +308,9 @@ export async function importOrders(
 
 function buildPurchaseAnnouncements(
   { edition, now }: DecisionContext,
-  { changes, names }: Pick<GroupDecision, 'changes' | 'names'>,
+  { changes, catalogueNames }: Pick<GroupDecision, 'changes' | 'catalogueNames'>,
 ): Announcement[] {
-  const getName = (id: string | null): string => (id === null ? '' : (names.get(id) ?? ''))
+  const getName = (id: string | null): string => (id === null ? '' : (catalogueNames.get(id) ?? ''))
   return changes.map(({ purchase, action, status, order, user }) =>
     buildPurchaseEvent(
       {

@@ -5,7 +5,7 @@ import {
   buildContactFields,
   buildOrganizationView,
   type CustomerView,
-  seesAsOrganization,
+  hasNoEditionRole,
   viewCustomers,
 } from '../../db/customers.ts'
 import { prepare } from '../../db/prepare.ts'
@@ -110,7 +110,7 @@ export const selectPurchasesForOrganization = prepare(buildPurchasesQuery(buildO
 
 /** Roles of an edition see columns of their own editions, so their query is rendered for each request. */
 const selectPurchases = ({ caller }: Ctx, values: { orderId: string }) =>
-  seesAsOrganization(caller)
+  hasNoEditionRole(caller)
     ? selectPurchasesForOrganization(values)
     : prepare(buildPurchasesQuery(viewCustomers(caller, sql`holders`)))(values)
 

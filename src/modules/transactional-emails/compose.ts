@@ -6,7 +6,7 @@ import { personalise } from '../../domain/email/personalise.ts'
 import type { TemplateContext } from '../../domain/email/liquid/variables.ts'
 import { isRecord, readJson } from '../../domain/text/json.ts'
 import { toDisplayName, chooseSender } from '../../domain/messaging/mailbox.ts'
-import { failedFor, type SendVerdict } from '../../domain/messaging/transactional-emails.ts'
+import { createFailedVerdict, type SendVerdict } from '../../domain/messaging/transactional-emails.ts'
 import { formatFullName } from '../../domain/accounts/users.ts'
 import type { OutboundEmail } from '../../gateways/email/email.ts'
 import { loadTemplate } from '../email-messages/index.ts'
@@ -97,12 +97,12 @@ const isOutbound = (value: unknown): value is OutboundEmail =>
 export async function composeEmail(job: JobCtx, claim: EmailClaim): Promise<ComposedEmail> {
   if (claim.content !== null) return { email: readJson(claim.content, isOutbound) }
   const draft = await draftEmail(job, claim)
-  if (!draft) return { verdict: failedFor('message_missing', 'The e-mail message or the order was deleted.') }
+  if (!draft) return { verdict: createFailedVerdict('message_missing', 'The e-mail message or the order was deleted.') }
   try {
     return { email: buildOutboundEmail(job, claim, draft) }
   } catch (error) {
     // Another attempt would fail in the same way.
     const detail = describeRenderError(error) ?? (error instanceof Error ? error.message : '')
-    return { verdict: failedFor('render_failed', detail.slice(0, 500)) }
+    return { verdict: createFailedVerdict('render_failed', detail.slice(0, 500)) }
   }
 }

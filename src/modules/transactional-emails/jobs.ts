@@ -9,7 +9,7 @@ import {
 } from '../../domain/messaging/messaging.ts'
 import {
   configurationRestMs,
-  failedFor,
+  createFailedVerdict,
   judgeSend,
   isBlockedBySuppression,
   mayRepeat,
@@ -42,7 +42,7 @@ async function attemptEmail(job: JobCtx, claim: EmailClaim): Promise<number | nu
   const { deduplicates, name } = job.email
   const isSameProvider = claim.provider === null || claim.provider === name
   if (!mayRepeat(claim, deduplicates && isSameProvider, job.now())) {
-    await record(failedFor('unknown', 'The provider did not answer, so the e-mail may have been sent.'))
+    await record(createFailedVerdict('unknown', 'The provider did not answer, so the e-mail may have been sent.'))
     return null
   }
   const { suppression, suppressed_at } = claim
@@ -51,7 +51,7 @@ async function attemptEmail(job: JobCtx, claim: EmailClaim): Promise<number | nu
     suppressed_at !== null &&
     isBlockedBySuppression({ ...claim, suppression, suppressed_at })
   ) {
-    await record(failedFor('suppressed', suppression))
+    await record(createFailedVerdict('suppressed', suppression))
     return null
   }
   const composedEmail = await composeEmail(job, claim)

@@ -3,7 +3,7 @@ import type { Ctx } from '../../context.ts'
 import { requireOneChange, commit, refuseUnless, abortUnless } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { editionCustomers, users } from '../../db/schema/customers.ts'
-import { listChangeableEditions, isSharedOutside, viewsWholeCustomers } from '../../db/customers.ts'
+import { listChangeableEditions, isSharedOutside, seesFullCustomersOf } from '../../db/customers.ts'
 import { decodeAs, fromJson, type RowOf, buildSelectList } from '../../db/select.ts'
 import { pickChanges, isEmpty, update, updateVersion } from '../../db/write.ts'
 import { AppError, fieldError, invalid, notFound, sharedCustomer } from '../../domain/errors.ts'
@@ -183,7 +183,7 @@ export async function updateUser(ctx: Ctx, user: LoadedUser, input: UpdateUserIn
   const requestedChanges = parseChanges(user, input)
   const contact = applyChanges(before, requestedChanges)
   const editionContact = onlyEdition && applyChanges(onlyEdition.contact, requestedChanges)
-  const seesWholeCustomer = viewsWholeCustomers(ctx.caller, user.organization_id)
+  const seesWholeCustomer = seesFullCustomersOf(ctx.caller, user.organization_id)
   checkContacts(requestedChanges, seesWholeCustomer || !editionContact ? [contact] : [contact, editionContact])
   const editionStatements = onlyEdition && editionContact ? updateInEdition(user, onlyEdition, editionContact, now) : []
   const storedBefore = { contact: before, msg_channel, editionContact: onlyEdition?.contact ?? null }

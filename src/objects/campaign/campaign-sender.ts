@@ -42,7 +42,7 @@ export class CampaignSenderObject<Bindings> extends DurableObject<Bindings> impl
 
   async wake(campaignId: string, at?: number): Promise<void> {
     this.#store.ensureRecord(campaignId)
-    await this.#coordinator.wake(Math.max(at ?? 0, this.#job.now()))
+    await this.#coordinator.requestRun(Math.max(at ?? 0, this.#job.now()))
   }
 
   async cancel(campaignId: string, run: number): Promise<{ done: boolean; snapshot: CampaignSnapshot }> {
@@ -95,7 +95,7 @@ export class CampaignSenderObject<Bindings> extends DurableObject<Bindings> impl
   async exchangeChunk(report: ChunkReport | null, claimId: string | null): Promise<ClaimResult> {
     const now = this.#job.now()
     const result = this.#coordinator.dispatcher.exchange(report, claimId, now)
-    if (report && !isRunning(this.#store.readRecord()?.status ?? '')) await this.#coordinator.wakeBy(now)
+    if (report && !isRunning(this.#store.readRecord()?.status ?? '')) await this.#coordinator.setAlarmBy(now)
     this.#coordinator.noteConsumer()
     return result
   }

@@ -96,7 +96,7 @@ export class ChunkDispatcher {
     this.#chunks.remove(chunk.number)
     // After the campaign stopped, the next run makes new chunks of everybody who cannot have got a message.
     const isSending = record.status === 'sending' && halt_reason === null
-    for (const retry of retries) if (retry.is_exact || isSending) this.#chunks.addRetry(chunk, retry)
+    for (const retry of retries) if (retry.is_repeat || isSending) this.#chunks.addRetry(chunk, retry)
     const { paused_until, concurrency } = pace
     if (paused_until !== record.paused_until || concurrency !== record.concurrency)
       this.#store.changeRecord({ paused_until, concurrency }, { isVisible: false })

@@ -109,14 +109,14 @@ export class ChunkStore {
     return chunk ?? null
   }
 
-  addRetry(chunk: Chunk, { members, is_exact, tries, not_before, fault }: RetryChunk): void {
+  addRetry(chunk: Chunk, { members, is_repeat, tries, not_before, fault }: RetryChunk): void {
     this.#sql.exec(
       `insert into chunks (run, content_run, members, state, is_repeat, tries, first_tried_at, not_before, fault)
        values (?, ?, ?, ${quoteChunkState('ready')}, ?, ?, ?, ?, ?)`,
       chunk.run,
       chunk.content_run,
       JSON.stringify(members),
-      Number(is_exact),
+      Number(is_repeat),
       tries,
       chunk.first_tried_at,
       not_before,

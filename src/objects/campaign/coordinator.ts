@@ -7,7 +7,7 @@ import {
   projectEngagement,
   projectSnapshot,
   type RequestedRun,
-  readRequestedRun,
+  startAndReadRequestedRun,
 } from '../../modules/campaigns/index.ts'
 import { AudienceCalculation } from './audience-calculation.ts'
 import { ChunkDispatcher } from './chunk-dispatcher.ts'
@@ -33,7 +33,7 @@ export class CampaignCoordinator {
   readonly #store: RecipientStore
   readonly #audience: AudienceCalculation
   #enqueuedAt = 0
-  #wakeCount = 0
+  #requestCount = 0
 
   constructor(storage: ObjectStorage, job: JobCtx, store: RecipientStore) {
     this.#storage = storage
@@ -44,20 +44,20 @@ export class CampaignCoordinator {
   }
 
   /** Sets an alarm that reads the campaign's row. */
-  async wake(at: number): Promise<void> {
-    this.#wakeCount++
-    await this.wakeBy(at)
+  async requestRun(at: number): Promise<void> {
+    this.#requestCount++
+    await this.setAlarmBy(at)
   }
 
   /** Sets the alarm, unless one goes off earlier. An overdue alarm does not count, because it may be lost. */
-  async wakeBy(at: number): Promise<void> {
+  async setAlarmBy(at: number): Promise<void> {
     const alarmAt = await this.#storage.getAlarm()
     const isEarlier = alarmAt !== null && alarmAt <= at && alarmAt > this.#job.now() - recoveryMs
     if (!isEarlier) await this.#storage.setAlarm(at)
   }
 
   projectSoon(): Promise<void> {
-    return this.wakeBy(this.#job.now() + projectEveryMs)
+    return this.setAlarmBy(this.#job.now() + projectEveryMs)
   }
 
   /** Notes that a consumer asked for chunks, so the queue messages are not lost. */
@@ -67,20 +67,20 @@ export class CampaignCoordinator {
 
   /** A crash at any point loses nothing, because the next alarm continues. */
   async alarm(): Promise<void> {
-    const wakeCount = this.#wakeCount
+    const requestCount = this.#requestCount
     await this.#storage.setAlarm(this.#job.now() + recoveryMs)
     const scheduledAt = await this.#startRequestedRun()
     await this.#audience.advance()
     await this.#enqueueConsumers()
     await this.#project()
-    await this.#setNextAlarm(wakeCount, scheduledAt)
+    await this.#setNextAlarm(requestCount, scheduledAt)
   }
 
   /** Starts the run that the campaign's row requests. Returns when the campaign is due, if it is scheduled. */
   async #startRequestedRun(): Promise<number | null> {
     const record = this.#store.readRecord()
     if (!record || isRunning(record.status)) return null
-    const request = await readRequestedRun(this.#job, record.campaign_id)
+    const request = await startAndReadRequestedRun(this.#job, record.campaign_id)
     if (request && isRunning(request.status)) this.#start(request)
     return request?.status === 'scheduled' ? request.scheduled_at : null
   }
@@ -142,17 +142,17 @@ export class CampaignCoordinator {
   }
 
   /**
-   * Sets the alarm for the next work, or deletes it. If `wake` was called after
-   * `wakeCount` was read, the next alarm follows at once.
+   * Sets the alarm for the next work, or deletes it. If `requestRun` was called after `requestCount` was
+   * read, the next alarm follows at once.
    */
-  async #setNextAlarm(wakeCount: number, scheduledAt: number | null): Promise<void> {
+  async #setNextAlarm(requestCount: number, scheduledAt: number | null): Promise<void> {
     const record = this.#store.readRecord()
     const now = this.#job.now()
     const at =
       record &&
       computeNextAlarm(record, {
         now,
-        isWoken: this.#wakeCount !== wakeCount,
+        isRequested: this.#requestCount !== requestCount,
         scheduledAt,
         nextChunkAt: this.dispatcher.findNextTime(),
         isBusy: this.dispatcher.isBusy(now),

@@ -8,7 +8,7 @@ const alarmDistanceMs = 50
 export interface AlarmReasons {
   now: number
   /** True if a run was requested after the alarm had read the campaign's row. */
-  isWoken: boolean
+  isRequested: boolean
   /** When the campaign is due, if it is scheduled. */
   scheduledAt: number | null
   /** When the next chunk may be claimed or the next claim ends. */
@@ -28,11 +28,11 @@ function computeSendingAlarm({ paused_until }: CampaignRecord, reasons: AlarmRea
 
 /** Computes when the object's next alarm has to go off. Null: there is nothing to do until something happens. */
 export function computeNextAlarm(record: CampaignRecord, reasons: AlarmReasons): number | null {
-  const { now, isWoken, scheduledAt, nextChunkAt, isProjectionBehind } = reasons
+  const { now, isRequested, scheduledAt, nextChunkAt, isProjectionBehind } = reasons
   const times = [
     scheduledAt,
     nextChunkAt,
-    isWoken || record.status === 'calculating' ? now : null,
+    isRequested || record.status === 'calculating' ? now : null,
     isProjectionBehind ? record.projected_at + projectEveryMs : null,
     record.status === 'sending' ? computeSendingAlarm(record, reasons) : null,
   ].filter((at) => at !== null)

@@ -19,7 +19,7 @@ const requestedRunFields = {
 export type RequestedRun = RowOf<typeof requestedRunFields>
 
 /** Reads which run a campaign's row requests. A campaign that is due is started first. */
-export async function readRequestedRun(job: JobCtx, id: string): Promise<RequestedRun | null> {
+export async function startAndReadRequestedRun(job: JobCtx, id: string): Promise<RequestedRun | null> {
   const readRun = () => job.db.first(select(requestedRunFields).from(campaigns).where(eq(campaigns.id, id)))
   const request = await readRun()
   if (request?.status !== 'scheduled' || (request.scheduled_at ?? 0) > job.now()) return request ?? null

@@ -60,7 +60,7 @@ export interface ImportedAnswers {
   /** The address to which the person gets mail. */
   address: string | null
   /** The person also belongs to editions whose customers the importing caller may not change. */
-  is_kept: boolean
+  is_protected: boolean
   order_id: string
   /** Milliseconds since 1970, UTC. */
   at: number
@@ -91,7 +91,9 @@ function listQuestions({ definitions, skipped }: AnswerImport, answers: readonly
       const definition = definitions.get(key)
       if (!definition || (!isGiven && !skipped)) return []
       // The organisation's consent counts in editions that the caller may not change, so this answer is left out.
-      return definition.edition_id === null && importedAnswers.is_kept ? [] : [{ definition, isGiven, importedAnswers }]
+      return definition.edition_id === null && importedAnswers.is_protected
+        ? []
+        : [{ definition, isGiven, importedAnswers }]
     }),
   )
   return questions.toSorted((one, other) => one.importedAnswers.at - other.importedAnswers.at)

@@ -73,7 +73,7 @@ export const commitStep = (
   })
 
 /** Loads an import as it is now, if a phase of this epoch is still under way. */
-export async function loadWork({ db }: JobCtx, { id, epoch }: Pick<ImportRow, 'id' | 'epoch'>) {
+export async function loadActiveImport({ db }: JobCtx, { id, epoch }: Pick<ImportRow, 'id' | 'epoch'>) {
   const row = await db.first(
     select(importFields)
       .from(dataImports)

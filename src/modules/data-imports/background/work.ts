@@ -11,7 +11,7 @@ import {
 } from '../../../domain/data-imports/data-imports.ts'
 import { countPreview } from '../preview/count-preview.ts'
 import { enqueueImports } from '../enqueue.ts'
-import { failPhase, importFields, type ImportRow, loadWork, type PhaseStep } from './steps.ts'
+import { failPhase, importFields, type ImportRow, loadActiveImport, type PhaseStep } from './steps.ts'
 import { buildCopyRemoval } from '../retention/files.ts'
 import { parseStep } from '../staging/parse.ts'
 import { stageStep } from '../staging/stage.ts'
@@ -42,7 +42,7 @@ export function isImportMessage(body: unknown): body is ImportMessage {
 
 /** Works on an import until its phase ends or the turn is over. A message of an older epoch does nothing. */
 export async function workOnImport(job: JobCtx, id: string, epoch: number, endsAt = job.now() + turnMs): Promise<void> {
-  let row = await loadWork(job, { id, epoch })
+  let row = await loadActiveImport(job, { id, epoch })
   let pausesAt = endsAt - turnMs + pauseEveryMs
   while (row?.phase) {
     row = await phaseSteps[row.phase](job, row)

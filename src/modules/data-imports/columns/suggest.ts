@@ -75,7 +75,7 @@ const deleteOrphans = (job: JobCtx, row: ImportRow): Promise<Statement[]> =>
   )
 
 /** The last step of reading a file: suggests what its columns mean. */
-export async function suggestStep(job: JobCtx, row: ImportRow): Promise<null> {
+export async function suggestMapping(job: JobCtx, row: ImportRow): Promise<null> {
   const { names } = getFormat(row)
   const place = await loadReadingPlace(job.db, row)
   const detectedSource = detectSource(names)

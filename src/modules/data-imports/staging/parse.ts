@@ -19,14 +19,14 @@ import {
   commitStep,
   failPhase,
   type ImportRow,
-  loadWork,
+  loadActiveImport,
   type PhaseFault,
   type PhaseStep,
 } from '../background/steps.ts'
 import { copyStep } from './copy.ts'
 import { LostObject, openOriginal } from '../mapping/source.ts'
 import { loadReadingPlace, type ReadingPlace } from '../mapping/state.ts'
-import { suggestStep } from '../columns/suggest.ts'
+import { suggestMapping } from '../columns/suggest.ts'
 import { buildCopyRemoval } from '../retention/files.ts'
 
 const delimiters = { ',': ',', ';': ';', tab: '\t', pipe: '|' } as const
@@ -103,7 +103,7 @@ async function inspectStep(job: JobCtx, row: ImportRow, file: FileSource): Promi
 
 export const parseStep: PhaseStep = async (job, row) => {
   const { position } = row
-  if (position.stage === 'suggest') return suggestStep(job, row)
+  if (position.stage === 'suggest') return suggestMapping(job, row)
   const file = await openOriginal(job, row)
   if (!file) return failReading(job, row, missingFault)
   try {
@@ -117,7 +117,7 @@ export const parseStep: PhaseStep = async (job, row) => {
 
 /** The step may have stored segments before its fault, so the row is read again. */
 async function failReading(job: JobCtx, row: ImportRow, fault: PhaseFault): Promise<null> {
-  const presentRow = await loadWork(job, row)
+  const presentRow = await loadActiveImport(job, row)
   return presentRow && failPhase(job, presentRow, fault, await buildCopyRemoval(job, row.id))
 }
 

@@ -17,7 +17,7 @@ import {
 import type { EditionRow } from '../queries.ts'
 
 /** Decides which objects the caller may see. Endpoints and imports require the same roles as in their lists. */
-function createVisibility(ctx: Ctx, edition: EditionRow) {
+function createAccessChecks(ctx: Ctx, edition: EditionRow) {
   const roles = (editionId: string | null) =>
     listRolesAt(ctx.caller, {
       organization_id: edition.organization_id,
@@ -60,7 +60,7 @@ export async function loadFacts(ctx: Ctx, edition: EditionRow): Promise<EditionF
   ])
   if (!facts) throw new Error('a select without a table returns one row')
   const { scheduled_channels, campaign_waits, service_waits, has_passes, ...otherFacts } = facts
-  const visibility = createVisibility(ctx, edition)
+  const access = createAccessChecks(ctx, edition)
   const subject = (row: { id: string; name: string }, isVisible: boolean): FactSubject => ({
     id: row.id,
     name: row.name,
@@ -80,23 +80,23 @@ export async function loadFacts(ctx: Ctx, edition: EditionRow): Promise<EditionF
     products: products.map((row) => ({ ...row, is_hidden: false })),
     messages: messages.map((row) => ({
       // Everyone with a role in the organisation may see templates without an edition.
-      ...subject({ id: row.id, name: row.title }, row.edition_id === null || visibility.canRead(row.edition_id)),
+      ...subject({ id: row.id, name: row.title }, row.edition_id === null || access.canRead(row.edition_id)),
       type: row.type,
       subject: row.subject,
       has_blocks: row.has_blocks,
     })),
     consents: consents.map((row) => ({
-      ...subject(row, visibility.canRead(row.edition_id)),
+      ...subject(row, access.canRead(row.edition_id)),
       type: row.type,
       text: row.text,
     })),
     endpoints: endpoints.map((row) => ({
-      ...subject(row, visibility.canManage(row.edition_id)),
+      ...subject(row, access.canManage(row.edition_id)),
       is_active: row.is_active,
       disabled_reason: row.disabled_reason,
       has_exhausted: row.has_exhausted,
       waiting_reason: row.waiting_reason,
     })),
-    unfinished_imports: imports.map((row) => subject(row, visibility.canManage(edition.id))),
+    unfinished_imports: imports.map((row) => subject(row, access.canManage(edition.id))),
   }
 }

@@ -35,20 +35,22 @@ export async function recordAttempts(
   const endpointIds = [...new Set(attempts.map(({ claim }) => claim.endpoint_id))]
   const allSucceeded = attempts.every(({ result }) => result?.error === null)
   // While a breaker is open only manual retries are attempted. A success of one closes the breaker.
-  const succeededManually = attempts.filter(({ claim, result }) => claim.manual !== null && result?.error === null)
-  if (succeededManually.length > 0) {
-    const healedIds = [...new Set(succeededManually.map(({ claim }) => claim.endpoint_id))]
-    await job.db.batch([endWaiting(healedIds, job.now())])
+  const successfulManualRetries = attempts.filter(
+    ({ claim, result }) => claim.manual !== null && result?.error === null,
+  )
+  if (successfulManualRetries.length > 0) {
+    const endpointsToResume = [...new Set(successfulManualRetries.map(({ claim }) => claim.endpoint_id))]
+    await job.db.batch([endWaiting(endpointsToResume, job.now())])
   }
   const {
-    stored = [],
+    storedDeliveries = [],
     health = [],
     ...rows
   } = await job.db.batchNamed({
-    ...storeStatements(attempts),
+    ...buildResultStatements(attempts),
     next: allSucceeded && claimMore ? claimStatement(job, endpointIds) : null,
   })
-  const storedIds = new Set(stored.map(({ id }) => id))
+  const storedIds = new Set(storedDeliveries.map(({ id }) => id))
   const expiredAttempts = attempts.filter(({ claim }) => !storedIds.has(claim.id))
   if (expiredAttempts.length > 0) await job.db.batch([logExpired(expiredAttempts)])
   const now = job.now()
@@ -77,7 +79,7 @@ function judgeEndpoint(endpoint: EndpointHealth, attempts: readonly Attempt[], n
   // A manual retry that fails does not extend an open breaker.
   if (isOpenBreaker && ofEndpoint.every(({ claim }) => claim.manual !== null)) {
     const ids = ofEndpoint.map(({ claim }) => claim.id)
-    return { statements: waitUntil(ids, breaker_until) }
+    return { statements: postponeUntilProbe(ids, breaker_until) }
   }
   const until = decideBreaker(failures_in_row, now)
   if (until === null) return { statements: [] }
@@ -109,12 +111,16 @@ async function enqueueRetries(job: JobCtx, attempts: readonly Attempt[]): Promis
   for (const [seconds, ids] of endpointsBySecond) await enqueueEndpoints(job, [...ids], seconds * 1000)
 }
 
-const field = (index: number): SQL => sql.raw(`attempt.value ->> ${index}`)
+/** A field of a row of `listRows` or `preparedRows`. */
+const field = (name: string): SQL => sql.raw(`attempt.value ->> '${name}'`)
 
-/** As `field`, of a row that is selected once: SQLite makes its JSON text again for each `attempt.value`. */
-const selectedField = (index: number): SQL => sql.raw(`attempt_row ->> ${index}`)
+/**
+ * Like `field`, but reads `attempt_row`, which a subquery selects once. SQLite serializes `attempt.value` anew at every
+ * use.
+ */
+const selectedField = (name: string): SQL => sql.raw(`attempt_row ->> '${name}'`)
 
-const listRows = (rows: readonly unknown[][]): SQL => sql`json_each(${JSON.stringify(rows)}) as attempt`
+const listRows = (rows: readonly Record<string, unknown>[]): SQL => sql`json_each(${JSON.stringify(rows)}) as attempt`
 
 const preparedRows = sql`json_each(${sql.placeholder('rows')}) as attempt`
 
@@ -122,21 +128,30 @@ const preparedRows = sql`json_each(${sql.placeholder('rows')}) as attempt`
  * A failure is stored only while its claim is still the delivery's: a later claim, retry or end of the delivery has
  * precedence. A success is always stored, because the receiver has the event.
  */
-const isStored = sql`webhook_deliveries.id = ${field(0)} and webhook_deliveries.attempts = ${field(1)}
-  and (webhook_deliveries.claimed_until = ${field(2)} or ${field(3)} = ${'success' satisfies DeliveryStatus})
+const isStored = sql`webhook_deliveries.id = ${field('id')}
+  and webhook_deliveries.attempts = ${field('claimed_attempts')}
+  and (webhook_deliveries.claimed_until = ${field('claimed_until')}
+    or ${field('status')} = ${'success' satisfies DeliveryStatus})
   and ${isOpen}`
 
-/** The first fields of a row, which `isStored` compares. */
-const identifyClaim = ({ claim, verdict }: Attempt) => [claim.id, claim.attempts, claim.claimed_until, verdict.status]
+/** The fields of a row that `isStored` compares. */
+const identifyClaim = ({ claim, verdict }: Attempt) => ({
+  id: claim.id,
+  claimed_attempts: claim.attempts,
+  claimed_until: claim.claimed_until,
+  status: verdict.status,
+})
 
 export const updateDeliveries = prepare(
   decodeAs(
     {},
     sql<{ id: string }>`update webhook_deliveries set (status, attempts, step, response_status_code, signature,
       signed_at, next_retry_at, modified_at, manual, last_attempt)
-      = (select ${selectedField(3)}, ${selectedField(4)}, ${selectedField(5)}, ${selectedField(6)},
-        coalesce(${selectedField(7)}, signature), coalesce(${selectedField(8)}, signed_at), ${selectedField(9)},
-        ${selectedField(10)}, ${selectedField(11)}, coalesce(${selectedField(12)}, last_attempt)
+      = (select ${selectedField('status')}, ${selectedField('attempts')}, ${selectedField('step')},
+        ${selectedField('response_status_code')}, coalesce(${selectedField('signature')}, signature),
+        coalesce(${selectedField('signed_at')}, signed_at), ${selectedField('next_retry_at')},
+        ${selectedField('modified_at')}, ${selectedField('manual')},
+        coalesce(${selectedField('last_attempt')}, last_attempt)
         from (select attempt.value as attempt_row)),
       ${release}
     from ${preparedRows} where ${isStored} returning webhook_deliveries.id`,
@@ -146,19 +161,20 @@ export const updateDeliveries = prepare(
 function storeResults(attempts: readonly Attempt[]): Query<{ id: string }> {
   const rows = attempts.map((attempt) => {
     const { claim, result, verdict, signature, startedAt, endedAt } = attempt
-    return [
+    return {
       ...identifyClaim(attempt),
-      result ? claim.attempts : claim.attempts - 1,
-      verdict.step,
-      result?.status ?? null,
+      // A claim released without a post gives its number back.
+      attempts: result ? claim.attempts : claim.attempts - 1,
+      step: verdict.step,
+      response_status_code: result?.status ?? null,
       signature,
-      signature === null ? null : Math.floor(startedAt / 1000) * 1000,
-      verdict.next?.at ?? null,
-      endedAt,
+      signed_at: signature === null ? null : Math.floor(startedAt / 1000) * 1000,
+      next_retry_at: verdict.next?.at ?? null,
+      modified_at: endedAt,
       // A released claim stays a manual one.
-      result === null && verdict.next ? claim.manual : null,
-      logAttempt(attempt),
-    ]
+      manual: result === null && verdict.next ? claim.manual : null,
+      last_attempt: logAttempt(attempt),
+    }
   })
   return updateDeliveries({ rows: JSON.stringify(rows) })
 }
@@ -192,10 +208,11 @@ const moveLastAttempts = (attempts: readonly Attempt[]): Statement =>
 
 /** Logs attempts whose claims had expired. Their deliveries may have been deleted since. */
 const logExpired = (attempts: readonly Attempt[]): Statement =>
-  logAttempts(sql`select webhook_deliveries.id as delivery_id, ${field(1)} as logged
-    from ${listRows(attempts.map((attempt) => [attempt.claim.id, logAttempt(attempt)]))}
-    cross join webhook_deliveries on webhook_deliveries.id = ${field(0)}
-    where ${field(1)} is not null and coalesce(last_attempt ->> 'number', 0) <> ${field(1)} ->> 'number'`)
+  logAttempts(sql`select webhook_deliveries.id as delivery_id, ${field('logged')} as logged
+    from ${listRows(attempts.map((attempt) => ({ id: attempt.claim.id, logged: logAttempt(attempt) })))}
+    cross join webhook_deliveries on webhook_deliveries.id = ${field('id')}
+    where ${field('logged')} is not null
+      and coalesce(last_attempt ->> 'number', 0) <> ${field('logged')} ->> 'number'`)
 
 /** Says what an endpoint does wrong. Null: it took the event. */
 function describeFailure(result: Attempt['result']): string | null {
@@ -221,13 +238,15 @@ export const updateEndpoints = prepare(
   decodeAs(
     {},
     sql<EndpointHealth>`update webhook_endpoints set
-      failures_in_row = iif(${field(1)}, 0, failures_in_row) + ${field(2)},
-      failing_since = iif(${field(1)}, ${field(3)}, coalesce(failing_since, ${field(3)})),
-      breaker_until = iif(${field(1)}, null, breaker_until),
-      failing_reason = iif(${field(2)}, ${field(6)}, null), next_attempt_at = iif(${field(2)}, ${field(7)}, null),
-      is_slow = ${field(4)}
-    from ${preparedRows} where webhook_endpoints.id = ${field(0)} and webhook_endpoints.url = ${field(5)}
-      and (${field(2)} > 0 or is_slow <> ${field(4)} or failures_in_row > 0 or failing_since is not null
+      failures_in_row = iif(${field('has_success')}, 0, failures_in_row) + ${field('failures')},
+      failing_since = iif(${field('has_success')}, ${field('failing_since')},
+        coalesce(failing_since, ${field('failing_since')})),
+      breaker_until = iif(${field('has_success')}, null, breaker_until),
+      failing_reason = iif(${field('failures')}, ${field('failing_reason')}, null),
+      next_attempt_at = iif(${field('failures')}, ${field('next_attempt_at')}, null),
+      is_slow = ${field('is_slow')}
+    from ${preparedRows} where webhook_endpoints.id = ${field('id')} and webhook_endpoints.url = ${field('url')}
+      and (${field('failures')} > 0 or is_slow <> ${field('is_slow')} or failures_in_row > 0 or failing_since is not null
         or breaker_until is not null)
     returning id, failures_in_row, failing_since, breaker_until`,
   ),
@@ -247,38 +266,38 @@ function updateHealth(attempts: readonly Attempt[]): Query<EndpointHealth> {
     const lastSuccess = inOrder.findLastIndex(({ result }) => result?.error === null)
     const failures = inOrder.slice(lastSuccess + 1)
     const { endpoint_id, endpoint } = group[0]?.claim ?? {}
-    return [
-      endpoint_id,
-      lastSuccess >= 0 ? 1 : 0,
-      failures.length,
-      failures[0]?.startedAt ?? null,
-      inOrder.at(-1)?.isSlow ? 1 : 0,
-      endpoint?.url,
-      describeFailure(inOrder.at(-1)?.result ?? null),
-      findNextAttempt(failures),
-    ]
+    return {
+      id: endpoint_id,
+      has_success: lastSuccess >= 0 ? 1 : 0,
+      failures: failures.length,
+      failing_since: failures[0]?.startedAt ?? null,
+      is_slow: inOrder.at(-1)?.isSlow ? 1 : 0,
+      url: endpoint?.url,
+      failing_reason: describeFailure(inOrder.at(-1)?.result ?? null),
+      next_attempt_at: findNextAttempt(failures),
+    }
   })
   return updateEndpoints({ rows: JSON.stringify(rows) })
 }
 
-function storeStatements(attempts: readonly Attempt[]) {
+function buildResultStatements(attempts: readonly Attempt[]) {
   const laterAttempts = attempts.filter(({ claim }) => claim.attempts > 1)
   return {
-    moved: laterAttempts.length > 0 ? moveLastAttempts(laterAttempts) : null,
-    stored: storeResults(attempts),
+    previousAttempts: laterAttempts.length > 0 ? moveLastAttempts(laterAttempts) : null,
+    storedDeliveries: storeResults(attempts),
     health: updateHealth(attempts),
   }
 }
 
-const putOff = (areWaiting: SQL, until: number): Statement[] => [
+const postponeDeliveries = (condition: SQL, until: number): Statement[] => [
   update(
     webhookAttempts,
     { next_retry_at: until, next_reason: 'breaker' },
-    sql`(delivery_id, number) in (select id, attempts from webhook_deliveries where ${areWaiting})`,
+    sql`(delivery_id, number) in (select id, attempts from webhook_deliveries where ${condition})`,
   ),
   sql`update webhook_deliveries set next_retry_at = ${until}, last_attempt = iif(last_attempt ->> 'number' = attempts,
       json_set(last_attempt, '$.next_retry_at', ${until}, '$.next_reason', 'breaker'), last_attempt)
-    where ${areWaiting}`,
+    where ${condition}`,
 ]
 
 const isWaitingBefore = (until: number): SQL => sql`${isWaiting} and next_retry_at < ${until} and manual is null`
@@ -289,16 +308,16 @@ const isWaitingBefore = (until: number): SQL => sql`${isWaiting} and next_retry_
  */
 const openBreaker = (endpointId: string, until: number): Statement[] => [
   update(webhookEndpoints, { breaker_until: until }, eq(webhookEndpoints.id, endpointId)),
-  ...putOff(
+  ...postponeDeliveries(
     sql`id in (select id from webhook_deliveries indexed by webhook_deliveries_open
       where endpoint_id = ${endpointId} and ${isWaitingBefore(until)})`,
     until,
   ),
 ]
 
-/** Puts deliveries off until the breaker of their endpoint, which is open already, lets a probe through. */
-const waitUntil = (deliveryIds: readonly string[], until: number): Statement[] =>
-  putOff(sql`${inList(sql`id`, deliveryIds)} and ${isWaitingBefore(until)}`, until)
+/** Postpones deliveries until the breaker of their endpoint, which is open already, lets a probe through. */
+const postponeUntilProbe = (deliveryIds: readonly string[], until: number): Statement[] =>
+  postponeDeliveries(sql`${inList(sql`id`, deliveryIds)} and ${isWaitingBefore(until)}`, until)
 
 /** Makes deliveries due that wait for the open breakers of these endpoints. It must run before the breakers are closed. */
 export const endWaiting = (endpointIds: readonly string[], now: number): Statement =>
