@@ -1,7 +1,7 @@
 import {
   countCells,
   delimiters,
-  otherMarks,
+  otherQuotationMarks,
   splitLines,
   splitRecords,
   unwrapRecord,
@@ -117,7 +117,7 @@ const fewestMarkedCells = 2
  */
 function rateMarks(text: string, delimiter: Delimiter, usual: Rating): Rating | null {
   const lines = splitLines(text).filter((line) => line.trim() !== '')
-  for (const marks of otherMarks) {
+  for (const marks of otherQuotationMarks) {
     const dialect = { delimiter, quotes: true, marks }
     const { marked, filled } = countCells(text, dialect)
     if (marked === 0) continue

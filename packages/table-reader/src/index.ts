@@ -26,7 +26,7 @@ export { encodeText } from './encoding/encode.ts'
 
 // CSV that is in memory already.
 export { parseCsv, readCsvRange, type CsvRecord } from './csv-text.ts'
-export { delimiters, type Delimiter, type Dialect, otherMarks, type OtherMarks } from './split.ts'
+export { delimiters, type Delimiter, type Dialect, otherQuotationMarks, type OtherQuotationMarks } from './split.ts'
 
 // Uploads: is this a text, and a table?
 export { readTextHead } from './encoding/detect.ts'

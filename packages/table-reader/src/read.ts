@@ -19,7 +19,7 @@ export interface TableRow {
   kind: RowKind
   fault: RowFault | null
   /** Columns, from 0, whose cells were blank and took the value of a merged cell above them. */
-  filled: readonly number[]
+  filledColumns: readonly number[]
   /** True if a workbook hides the row. */
   isHidden: boolean
   /** The number of its first line in a text editor, or of the row in a sheet, from 1. */
@@ -42,13 +42,13 @@ export interface RowBatch {
 }
 
 /** Most cells beyond the last possible column are dropped. One is left, so that the row is still too long. */
-function toTableRow({ cells, kind, fault, filled, isHidden, line, offset, length }: ClassifiedRow): TableRow {
+function toTableRow({ cells, kind, fault, filledColumns, isHidden, line, offset, length }: ClassifiedRow): TableRow {
   const last = cells.findLastIndex((cell) => cell !== '')
   return {
     cells: cells.slice(0, Math.min(last, maxColumns) + 1),
     kind,
     fault,
-    filled: filled ?? [],
+    filledColumns: filledColumns ?? [],
     isHidden: isHidden ?? false,
     line,
     offset,

@@ -13,7 +13,7 @@ export interface SourceRecord {
   length: number
   fault: RowFault | null
   /** Columns, from 0, whose cells were blank and took the value of a merged cell above them. Only in a workbook. */
-  filled?: readonly number[]
+  filledColumns?: readonly number[]
   /** True if a workbook hides the row. */
   isHidden?: boolean
 }

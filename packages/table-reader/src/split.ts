@@ -4,8 +4,8 @@ export const delimiters = [',', ';', '\t', '|'] as const
 export type Delimiter = (typeof delimiters)[number]
 
 /** Quotation marks of other programs: apostrophes as in SQL, and typographic marks of word processors. */
-export const otherMarks = ['single', 'typographic'] as const
-export type OtherMarks = (typeof otherMarks)[number]
+export const otherQuotationMarks = ['single', 'typographic'] as const
+export type OtherQuotationMarks = (typeof otherQuotationMarks)[number]
 
 export interface Dialect {
   delimiter: Delimiter
@@ -16,7 +16,7 @@ export interface Dialect {
   /** True if each line is one quoted cell that contains the cells. */
   isWrapped?: boolean
   /** Marks that quote cells as well as `"` does. */
-  marks?: OtherMarks
+  marks?: OtherQuotationMarks
 }
 
 /** The last line may lack its line break. */
@@ -46,8 +46,8 @@ function hasSpacesAroundQuotes(text: string): boolean {
   return false
 }
 
-const opening: Record<OtherMarks, string> = { single: "'", typographic: '“”„‟«»‘’‚‹›＂`´' }
-const closing: Record<OtherMarks, string> = { single: "'", typographic: '“”‟«»‘’‹›＂`´' }
+const opening: Record<OtherQuotationMarks, string> = { single: "'", typographic: '“”„‟«»‘’‚‹›＂`´' }
+const closing: Record<OtherQuotationMarks, string> = { single: "'", typographic: '“”‟«»‘’‹›＂`´' }
 
 const skipSpaces = (text: string, from: number, delimiter: string): number => {
   let at = from
@@ -98,7 +98,12 @@ function readUntilMark(text: string, from: number, dialect: Dialect, escapesEnd:
 }
 
 /** Other marks close a cell only at its end, because they are apostrophes too, and in the line where they open it. */
-function readMarkedCell(text: string, from: number, marks: OtherMarks, delimiter: string): QuotedCell | number {
+function readMarkedCell(
+  text: string,
+  from: number,
+  marks: OtherQuotationMarks,
+  delimiter: string,
+): QuotedCell | number {
   let at = from + 1
   for (; at < text.length && text[at] !== '\n' && text[at] !== '\r'; at++) {
     if (!closing[marks].includes(text[at]!)) continue
@@ -164,7 +169,7 @@ export function tidyText(text: string, dialect: Dialect): string {
 }
 
 /** True if a cell begins with a mark that does not end in its line. Spreadsheets put an apostrophe before a number. */
-export const hasOpenMark = (cell: string, marks: OtherMarks): boolean =>
+export const hasOpenMark = (cell: string, marks: OtherQuotationMarks): boolean =>
   cell !== '' && opening[marks].includes(cell[0]!) && !/^'[=+\-@\d]/.test(cell)
 
 /** Counts the cells that are quoted by other marks, that are not empty, and that have misplaced marks. */

@@ -1,4 +1,4 @@
-import { encodings, otherMarks } from '@ecms/table-reader'
+import { encodings, otherQuotationMarks } from '@ecms/table-reader'
 import { z } from '@hono/zod-openapi'
 import {
   dataImportStatuses,
@@ -125,7 +125,7 @@ const FileFormat = z
     encoding: z.enum(encodings).nullable().openapi({ description: 'Null for a workbook.' }),
     delimiter: z.enum(importDelimiters).exclude(['auto']).nullable().openapi({ description: 'Null for a workbook.' }),
     quotes: z
-      .enum([...quoteOptions, ...otherMarks])
+      .enum([...quoteOptions, ...otherQuotationMarks])
       .exclude(['auto'])
       .nullable()
       .openapi({

@@ -67,7 +67,11 @@ export async function readWholeFile(bytes: Uint8Array, answers: TargetMapping[])
   const isOpen = prepared.missing_required.length > 0 || prepared.ambiguous.length > 0
   const decided = rows
     .filter(({ kind }) => kind === 'data')
-    .map(({ cells, line, fault, filled }) => ({ ...decideRow(prepared.readers, cells, null, filled), line, fault }))
+    .map(({ cells, line, fault, filledColumns }) => ({
+      ...decideRow(prepared.readers, cells, null, filledColumns),
+      line,
+      fault,
+    }))
     .filter(({ is_ignored }) => !is_ignored)
   const groups = Map.groupBy(decided, (row) => buildKey(row, group_by))
   const orders = [...groups.values()].map((ofOrder) => {

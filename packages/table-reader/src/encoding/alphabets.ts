@@ -11,7 +11,10 @@ export interface Alphabet {
 
 const russian = 'абвгдеёжзийклмнопрстуфхцчшщъыьэюя'
 
-/** Letters beyond ASCII by language. Danish, German, Dutch, Polish and Swedish letters win over the same bytes. */
+/**
+ * Letters beyond ASCII by language. `northern` (Danish, German, Dutch, Polish, Swedish) weighs more, so it wins where
+ * another encoding reads the same bytes as letters.
+ */
 const letters = {
   northern: 'æøåäöüßéëïąćęłńóśźż',
   czech: 'áčďéěíňóřšťúůýžľĺŕôä',
@@ -40,7 +43,10 @@ const letters = {
 type LanguageName = keyof typeof letters
 
 const otherWeight = 3
-/** Small letters of Greek and Russian have the bytes of Hebrew. Nearly all bytes are letters of Thai. */
+/**
+ * Hebrew weighs more, because its bytes are also lowercase Greek and Russian letters. Thai weighs less, because nearly
+ * every byte is a Thai letter.
+ */
 const weights: Partial<Record<LanguageName, number>> = { northern: 4, hebrew: 3.2, thai: 2.2 }
 
 export const alphabets: readonly Alphabet[] = Object.entries(letters).map(([name, text]) => ({
@@ -50,7 +56,7 @@ export const alphabets: readonly Alphabet[] = Object.entries(letters).map(([name
 
 /** Frequent letters decide between two encodings of one alphabet, which exchange small and capital letters. */
 export const frequentLetters = addCapitals('оеаинтсрвлкαοιετσνηυρπκ')
-export const seldomLetters = addCapitals('щъэфыжцюхђћџѓќљњјѕўψξζφθχβ')
+export const infrequentLetters = addCapitals('щъэфыжцюхђћџѓќљњјѕўψξζφθχβ')
 
 /** Ranges of frequent characters in the standards of the wide encodings: first and last bytes. */
 const frequentRanges = {

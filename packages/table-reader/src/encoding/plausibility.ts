@@ -2,7 +2,7 @@ import {
   alphabets,
   frequentLetters,
   listFrequentCharacters,
-  seldomLetters,
+  infrequentLetters,
   type WideEncoding,
   wideEncodings,
 } from './alphabets.ts'
@@ -30,7 +30,7 @@ const weight = {
   smallInitial: -1.5,
   markInWord: -6,
   frequent: 0.5,
-  seldom: -1,
+  infrequent: -1,
 }
 
 const isControl = (letter: string): boolean => (letter >= '\u0080' && letter <= '\u009f') || letter === '\ufffd'
@@ -97,7 +97,7 @@ function scoreLetter(place: Place, alphabetWeight: number | null): number {
 }
 
 const scoreFrequency = (letter: string): number =>
-  frequentLetters.has(letter) ? weight.frequent : seldomLetters.has(letter) ? weight.seldom : 0
+  frequentLetters.has(letter) ? weight.frequent : infrequentLetters.has(letter) ? weight.infrequent : 0
 
 function scoreInitial({ letter, before }: Place): number {
   if (isLetter(before)) return 0

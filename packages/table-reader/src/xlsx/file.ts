@@ -19,9 +19,9 @@ const toRecord = (line: number, cells: string[]): SourceRecord => ({
   fault: null,
 })
 
-const toFilledRecord = ({ number, cells, filled, isHidden }: FilledRow): SourceRecord => ({
+const toFilledRecord = ({ number, cells, filledColumns, isHidden }: FilledRow): SourceRecord => ({
   ...toRecord(number, cells),
-  filled,
+  filledColumns,
   isHidden,
 })
 

@@ -60,7 +60,7 @@ async function readMerges(file: FileSource, sheet: ZipEntry): Promise<Map<number
 
 export interface FilledRow extends SheetRow {
   /** Columns, from 0, whose cells were blank and took the value of a merged cell. */
-  filled: number[]
+  filledColumns: number[]
 }
 
 /**
@@ -76,14 +76,14 @@ export async function createMergeFiller(
   const currentMerges = new Map<number, { bottom: number; value: string }>()
   return (row) => {
     const cells = [...row.cells]
-    const filled: number[] = []
+    const filledColumns: number[] = []
     let length = cells.reduce((sum, cell) => sum + cell.length, 0)
     for (const [column, { bottom, value }] of currentMerges) {
       if (bottom < row.number) currentMerges.delete(column)
       else if (row.cells.length > 0 && (cells[column] ?? '') === '') {
         while (cells.length < column) cells.push('')
         cells[column] = value
-        filled.push(column)
+        filledColumns.push(column)
         length += value.length
         checkRowLength(length, { line: row.number, column: column + 1 })
       }
@@ -92,6 +92,6 @@ export async function createMergeFiller(
       const value = cells[column] ?? ''
       if (value !== '' && row.number >= bodyRow) currentMerges.set(column, { bottom, value })
     }
-    return { ...row, cells, filled }
+    return { ...row, cells, filledColumns }
   }
 }

@@ -123,10 +123,10 @@ function formatDate(serial: number, is1904: boolean): string | null {
 /** Spreadsheets keep this many digits. Further ones of a fraction come from the binary form of the number. */
 const exactDigits = 15
 
-/** `1234567890123450` and `1.23456789012345E+15`: the digits that are missing may have made two numbers one. */
+/** True if digits beyond the 15th were lost, so different numbers may look equal: `1234567890123450`. */
 const lostItsEnd = (digits: string): boolean => digits.length > exactDigits && /^0*$/.test(digits.slice(exactDigits))
 
-/** Writes a number as a spreadsheet shows it that has lost digits: `1.23456789012345E+15`. */
+/** Writes a number that lost digits as a spreadsheet shows it: `1.23456789012345E+15`. */
 function formatShortened(sign: string, digits: string): string {
   const significant = digits.replace(/(?<!0)0+$/, '')
   const fraction = significant.slice(1)
@@ -159,7 +159,7 @@ function formatPercentage(value: number, factor: number): string {
   return `${formatPlainNumber(String(Number((value * factor).toPrecision(exactDigits))))}%`
 }
 
-/** Formats a number like its cell, but always with a point, and with its currency behind it. */
+/** Formats a number like its cell, but always with a point, and with its currency after it. */
 export function formatNumber(text: string, format: NumberKind, is1904: boolean): string {
   const value = Number(text)
   if (text.trim() === '' || !Number.isFinite(value)) return text

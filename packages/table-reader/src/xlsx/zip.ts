@@ -153,7 +153,7 @@ async function* inflate(packed: AsyncIterable<Uint8Array>, name: string): AsyncG
   const reader = toStream(packed).pipeThrough(decompression).getReader()
   try {
     for (;;) {
-      const { value, done } = await readOrBreak(reader, name)
+      const { value, done } = await readOrThrowDamage(reader, name)
       if (done) return
       yield value
     }
@@ -162,7 +162,7 @@ async function* inflate(packed: AsyncIterable<Uint8Array>, name: string): AsyncG
   }
 }
 
-async function readOrBreak(reader: ReadableStreamDefaultReader<Uint8Array>, name: string) {
+async function readOrThrowDamage(reader: ReadableStreamDefaultReader<Uint8Array>, name: string) {
   try {
     return await reader.read()
   } catch {

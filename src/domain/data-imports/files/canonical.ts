@@ -6,7 +6,7 @@ export interface CanonicalRow {
   kind: RowKind
   fault: RowFault | null
   /** Columns whose values come from a merged cell above them. */
-  filled: readonly number[]
+  filledColumns: readonly number[]
   /** Line of the original file from 1; for a workbook, the number of the row. */
   line: number
   /** The range of the original bytes; both are 0 for a workbook. */
@@ -34,8 +34,8 @@ function parseFault(text: string): RowFault | null {
   return code ? { code: code as RowFault['code'], column: Number(column) } : null
 }
 
-function formatRow({ line, offset, length, kind, fault, filled, cells }: TableRow): string {
-  const leading = `${line},${offset},${length},${kind},${formatFault(fault)},${filled.join(' ')}`
+function formatRow({ line, offset, length, kind, fault, filledColumns, cells }: TableRow): string {
+  const leading = `${line},${offset},${length},${kind},${formatFault(fault)},${filledColumns.join(' ')}`
   return cells.length === 0 ? `${leading}\r\n` : `${leading},${cells.map(quoteCell).join(',')}\r\n`
 }
 
@@ -63,11 +63,11 @@ export function writeCanonical(
   const bytes = borrowBuffer(texts.reduce((sum, { length }) => sum + length, 0) * bytesPerUnit)
   let at = 0
   const indexedRows = rows.map((row, index): IndexedRow => {
-    const { cells, kind, fault, filled, line } = row
+    const { cells, kind, fault, filledColumns, line } = row
     const { written } = encoder.encodeInto(texts[index]!, bytes.subarray(at))
     const place = { sourceOffset: row.offset, sourceLength: row.length, offset: offset + at, length: written }
     at += written
-    return { cells, kind, fault, filled, line, ...place }
+    return { cells, kind, fault, filledColumns, line, ...place }
   })
   return { bytes: bytes.slice(0, at), rows: indexedRows }
 }
@@ -79,12 +79,12 @@ export function writeCanonical(
  */
 export function readCanonical(bytes: Uint8Array, offset: number, isLast: boolean): IndexedRow[] {
   return readCsvRange(bytes, offset, isLast).map((record) => {
-    const [line, sourceOffset, sourceLength, kind, fault = '', filled = ''] = record.cells
+    const [line, sourceOffset, sourceLength, kind, fault = '', filledColumns = ''] = record.cells
     return {
       cells: record.cells.slice(leadingCells),
       kind: kind as RowKind,
       fault: parseFault(fault),
-      filled: filled === '' ? [] : filled.split(' ').map(Number),
+      filledColumns: filledColumns === '' ? [] : filledColumns.split(' ').map(Number),
       line: Number(line),
       sourceOffset: Number(sourceOffset),
       sourceLength: Number(sourceLength),

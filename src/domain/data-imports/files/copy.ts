@@ -71,7 +71,7 @@ export async function* readCanonicalChunks(
       canonicalOffset: next.canonicalOffset + bytes.length,
       rowCount,
       hiddenRows: next.hiddenRows + batch.rows.filter(({ isHidden }) => isHidden).length,
-      filledRows: next.filledRows + rows.filter(({ filled }) => filled.length > 0).length,
+      filledRows: next.filledRows + rows.filter(({ filledColumns }) => filledColumns.length > 0).length,
     }
     yield { bytes, rows, next, isLast: batch.isLast }
   }

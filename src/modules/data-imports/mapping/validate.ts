@@ -54,7 +54,7 @@ interface KeyedRow {
 /** Reads a row as it will be staged. */
 function readRow({ row, preparedMappings, state }: ColumnView, one: IndexedRow, number: number): KeyedRow {
   const group_by = decideGrouping(state)
-  const mappedRow = decideRow(preparedMappings.readers, one.cells, preparedMappings.total_reader, one.filled)
+  const mappedRow = decideRow(preparedMappings.readers, one.cells, preparedMappings.total_reader, one.filledColumns)
   const key = group_by === 'row' ? String(number) : getGroupKey(mappedRow, group_by)
   const stagedRow = stageRow({ row: one, place: placeRow(one, row.id, number), mappedRow, key }, group_by).row
   const placedRow = {

@@ -205,7 +205,7 @@ export async function rowsStep(job: JobCtx, row: ImportRow, position: RowsPositi
   const reading = await loadReading(job, row)
   const { prepared, group_by } = reading
   const mappedRows = canonical.map((one) =>
-    one.kind === 'data' ? decideRow(prepared.readers, one.cells, prepared.total_reader, one.filled) : null,
+    one.kind === 'data' ? decideRow(prepared.readers, one.cells, prepared.total_reader, one.filledColumns) : null,
   )
   const keys =
     group_by === 'row'

@@ -5,6 +5,7 @@ import { namesHolders, splitHeader } from '../targets/aliases.ts'
 import type { Candidate, ImportColumn } from './candidates.ts'
 import { areCodes, areDifferent, arePeople, areSingleWords } from './fits.ts'
 
+/** Best first, see `AliasRank`. A `certain` header names a target or a consent, or an earlier import mapped it. */
 const rankOrder = ['certain', 'specific', 'usual', 'plain', 'indirect', 'vague'] as const
 
 const compareRanks = (one: Candidate, other: Candidate): number =>
@@ -13,11 +14,11 @@ const compareRanks = (one: Candidate, other: Candidate): number =>
 const getStatistics = (candidate: Candidate | undefined, columns: readonly ImportColumn[]): ColumnStatistics | null =>
   (candidate && columns[candidate.column]?.statistics) ?? null
 
-/** `values` of numbers are not in the order of the file, but samples are. */
+/** Compares samples too: an object sorts integer keys, so `values` alone loses the order of the rows. */
 const describeCells = ({ values, samples, filled }: ColumnStatistics): string =>
   JSON.stringify([values, samples, filled])
 
-/** True if a candidate may be taken instead of a rival of the same rank. */
+/** True if the candidate wins over a rival of the same rank. */
 function outdoes(one: Candidate, rival: Candidate, columns: readonly ImportColumn[]): boolean {
   const [statistics, other] = [getStatistics(one, columns), getStatistics(rival, columns)]
   if (!statistics || !other) return false
@@ -115,7 +116,7 @@ function splitTiedPeople(
   }
 }
 
-/** The order number is the id if the file has no other. */
+/** Maps the order number to `order.order_number` when another column is the id. */
 function addNumberBesideId(
   candidates: readonly Candidate[],
   choices: ChosenCandidates,
@@ -139,10 +140,10 @@ function usePaymentAsId(choices: ChosenCandidates, columns: readonly ImportColum
   choices.set('order.external_id', { ...payment, target: 'order.external_id', confidence: 0.8 })
 }
 
-/** Words for a first name in languages where the bare word for a name beside it is the last name. */
+/** Words for a first name in languages where the word for a name beside it is the last name. */
 const firstNamesBesideName: ReadonlySet<string> = new Set(['vorname', 'voornaam', 'prenom'])
 
-/** Words for a last name in languages where the bare word for a name beside it is the first name. */
+/** Words for a last name in languages where the word for a name beside it is the first name. */
 const lastNamesBesideName: ReadonlySet<string> = new Set(['cognome', 'apellido', 'apellidos', 'sobrenome', 'apelido'])
 
 /** True if a header has one of the words, as in `Prénom payeur`. */
@@ -153,7 +154,7 @@ const hasWord = (header: string | undefined, words: ReadonlySet<string>): boolea
  * `Name` beside a first name is the last name if the language says so or its cells are single words. Otherwise it is
  * ambiguous. The same holds for `Name` beside a last name.
  */
-function resolveBareNames(choices: ChosenCandidates, columns: readonly ImportColumn[]): void {
+function resolveNamesBesideParts(choices: ChosenCandidates, columns: readonly ImportColumn[]): void {
   for (const person of ['customer', 'item.user']) {
     const [first, last, full] = ['first_name', 'last_name', 'full_name'].map((name) => choices.get(`${person}.${name}`))
     const part = first ?? last
@@ -178,7 +179,7 @@ function useVariantAsProduct(choices: ChosenCandidates, columns: readonly Import
   choices.set('item.product', { ...variant, target: 'item.product', confidence: 0.78 })
 }
 
-/** A bare id of tickets with fewer values than there are orders is that of their type. */
+/** A plain id of tickets with fewer values than there are orders is that of their type. */
 function dropTypeIds(choices: ChosenCandidates, columns: readonly ImportColumn[]): void {
   const code = choices.get('item.vendor_code')
   const statistics = getStatistics(code, columns)
@@ -195,7 +196,7 @@ function isInFuture({ samples }: ColumnStatistics, now: number): boolean {
   })
 }
 
-/** A bare name beside a price may be the name of a missing product. */
+/** Drops a vague name beside a price: it may name the product. */
 function dropDoubtfulName(choices: ChosenCandidates, columns: readonly ImportColumn[]): void {
   const name = choices.get('customer.full_name')
   const statistics = getStatistics(name, columns)
@@ -207,8 +208,8 @@ function dropDoubtfulName(choices: ChosenCandidates, columns: readonly ImportCol
 const hasTickets = (choices: ChosenCandidates): boolean =>
   choices.has('item.vendor_code') || personFields.some((name) => choices.has(`item.user.${name}`))
 
-/** A bare status beside tickets or their holders is the status of the ticket. */
-function resolveBareStatus(choices: ChosenCandidates): void {
+/** A plain status beside tickets or their holders is the status of the ticket. */
+function resolvePlainStatus(choices: ChosenCandidates): void {
   const status = choices.get('order.status')
   if (status?.rank !== 'plain' || !hasTickets(choices) || choices.has('item.status')) return
   choices.delete('order.status')
@@ -224,12 +225,17 @@ interface ChoiceInput {
 const mayBeCounts = ({ values }: ColumnStatistics): boolean =>
   Object.keys(values).every((value) => /^\d{1,2}$/.test(value))
 
-const sameInOrder = ['order.amount', 'order.refunded_amount', 'order.discount', 'order.payment_reference'] as const
+const orderLevelTargets = [
+  'order.amount',
+  'order.refunded_amount',
+  'order.discount',
+  'order.payment_reference',
+] as const
 
 /** A column with more values than there are orders does not belong to orders. */
 function dropVaryingInOrders(choices: ChosenCandidates, columns: readonly ImportColumn[]): void {
   const orders = countOrders(choices, columns)
-  for (const target of sameInOrder) {
+  for (const target of orderLevelTargets) {
     const candidate = choices.get(target)
     const values = countDifferent(getStatistics(candidate, columns))
     if (orders !== null && values > orders && candidate?.rank !== 'certain') choices.delete(target)
@@ -241,8 +247,11 @@ function areSingleTickets(choices: ChosenCandidates, columns: readonly ImportCol
   return Object.keys(quantities?.values ?? {}).every((value) => value === '1')
 }
 
-/** Takes the bare amounts out of the choice: totals, what was paid, and amounts of a piece or of several. */
-function takeBareAmounts(choices: ChosenCandidates): [total?: Candidate, paid?: Candidate, amount?: Candidate] {
+/**
+ * Takes the vague amounts out of the choice: totals (`order.amount`), what was paid (`item.line_total`), and amounts of a
+ * piece or of several (`item.unit_price`).
+ */
+function takeVagueAmounts(choices: ChosenCandidates): [total?: Candidate, paid?: Candidate, amount?: Candidate] {
   return ['order.amount', 'item.line_total', 'item.unit_price'].map((target) => {
     const candidate = choices.get(target)
     if (candidate?.rank !== 'vague') return undefined
@@ -252,11 +261,12 @@ function takeBareAmounts(choices: ChosenCandidates): [total?: Candidate, paid?: 
 }
 
 /**
- * A bare total counts beside prices, unless it can be the only total of a row. Without another price, the only amount
- * of a row is the price of its product, or the total of an order whose products are not in the file.
+ * If a price column exists, a vague total is the order's amount when a line total exists or its rows fit one per order.
+ * Without another price, the only amount of a row is the price of its product, or the total of an order whose products
+ * are not in the file.
  */
 function resolveTotals(choices: ChosenCandidates, columns: readonly ImportColumn[]): void {
-  const [total, paidAmount, amount] = takeBareAmounts(choices)
+  const [total, paidAmount, amount] = takeVagueAmounts(choices)
   const spansRows = doOrdersSpanRows(choices, columns)
   if (choices.has('item.unit_price') || choices.has('item.line_total')) {
     const isOfOrder = choices.has('item.line_total') || (total && mayBeOfOrder(total, choices, columns))
@@ -276,8 +286,11 @@ function resolveTotals(choices: ChosenCandidates, columns: readonly ImportColumn
 
 const isLoose = ({ rank }: Candidate): boolean => rank === 'plain' || rank === 'vague'
 
-/** The date of an event is not that of an order, and discounts and fees of tickets are not those of orders. */
-function dropUnsupported(choices: ChosenCandidates, { columns, now }: ChoiceInput): void {
+/**
+ * Drops what the cells contradict: vague dates in the future, discounts, fees and other values of orders that vary within an
+ * order, and doubtful names.
+ */
+function dropContradictedChoices(choices: ChosenCandidates, { columns, now }: ChoiceInput): void {
   const date = choices.get('order.created')
   const dates = getStatistics(date, columns)
   const isLater = dates && now !== undefined && isInFuture(dates, now)
@@ -346,28 +359,28 @@ export interface Choice {
 }
 
 /** Chooses a column for each target. A target for which two columns are equally good gets none. */
-export function choose(candidates: readonly Candidate[], input: ChoiceInput): Choice {
+export function chooseColumns(candidates: readonly Candidate[], input: ChoiceInput): Choice {
   const { columns } = input
   const candidatesWithoutTimes = candidates.filter(({ part }) => part === null)
   const choices: ChosenCandidates = new Map()
-  for (const [target, ofTarget] of Map.groupBy(candidatesWithoutTimes, (one) => one.target)) {
-    const best = pickBest(ofTarget, columns)
+  for (const [target, targetCandidates] of Map.groupBy(candidatesWithoutTimes, (one) => one.target)) {
+    const best = pickBest(targetCandidates, columns)
     if (best) choices.set(target, best)
   }
   splitTiedPeople(candidatesWithoutTimes, choices, columns)
   addHoldersBesideBuyers(candidatesWithoutTimes, choices)
   addNumberBesideId(candidatesWithoutTimes, choices, columns)
   usePaymentAsId(choices, columns)
-  resolveBareNames(choices, columns)
+  resolveNamesBesideParts(choices, columns)
   useVariantAsProduct(choices, columns)
   dropTypeIds(choices, columns)
-  resolveBareStatus(choices)
+  resolvePlainStatus(choices)
   resolveTotals(choices, columns)
   const id_columns = listPossibleIds(candidatesWithoutTimes, choices, columns)
   if (id_columns.length > 0) {
     choices.delete('order.external_id')
     for (const [target, { column }] of choices) if (id_columns.includes(column)) choices.delete(target)
   }
-  dropUnsupported(choices, input)
+  dropContradictedChoices(choices, input)
   return { choices, id_columns }
 }

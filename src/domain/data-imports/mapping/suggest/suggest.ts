@@ -5,7 +5,7 @@ import { findTargetField, type KnownConsent } from '../targets/fields.ts'
 import { buildHeaderKey } from '../targets/aliases.ts'
 import { suggestValueMap } from '../values/value-maps.ts'
 import { findCandidate, type Candidate, type ImportColumn } from './candidates.ts'
-import { choose, findTimeColumn } from './choose.ts'
+import { chooseColumns, findTimeColumn } from './choose.ts'
 
 export interface SuggestionInput {
   columns: readonly ImportColumn[]
@@ -68,7 +68,7 @@ export function suggestColumns(input: SuggestionInput): Suggestions {
     earlierTargets: input.earlierTargets ?? new Map<string, string | null>(),
   }
   const candidates = input.columns.flatMap((column, index) => findCandidate(column, index, context) ?? [])
-  const { choices: chosen, id_columns } = choose(candidates, input)
+  const { choices: chosen, id_columns } = chooseColumns(candidates, input)
   const usedColumns = new Set(candidates.map(({ column }) => column))
   for (const candidate of findCandidatesByValues(input.columns, usedColumns))
     if (!chosen.has(candidate.target)) chosen.set(candidate.target, candidate)
