@@ -152,14 +152,7 @@ export default defineConfig({
     projects: [
       {
         plugins: [wasm],
-        test: {
-          name: 'document',
-          include: inNode,
-          isolate: false,
-
-          server: inlined,
-          testTimeout: patience,
-        },
+        test: { name: 'document', include: inNode, isolate: false, server: inlined, testTimeout: patience },
       },
       {
         test: {
