@@ -342,6 +342,16 @@ describe('a filter of orders by the code of a ticket', () => {
       expect([code, await list(code)]).toEqual([code, []])
   })
 
+  it('finds nothing in an organisation that the caller does not see', async () => {
+    const [shop, other] = [await seedShop(), await seedShop()]
+    await givenOrders(shop, [anOrder({ items: [{ product: 'Day ticket', unit_price: 225, vendor_code: 'DAY-1' }] })])
+    const viewer = await givenMember({ id: other.organization_id }, 'viewer', other.edition_id)
+    const admin = await givenMember({ id: other.organization_id }, 'admin')
+    for (const { token } of [viewer, admin])
+      for (const scope of [`organization_id=${shop.organization_id}`, `edition_id=${shop.edition_id}`])
+        expect(listIds(await readAs(token, `/v1/orders?${scope}&ticket_code=DAY-1`))).toEqual([])
+  })
+
   it('finds all orders whose tickets share a code', async () => {
     const shop = await seedShop()
     await seedSearchedOrders(shop, 1, 8)

@@ -50,7 +50,8 @@ async function perform(shop: Shop, other: string, files: string[], one: Act): Pr
   const where = 'number' in one ? sql`edition_id = ${shop.edition_id} and external_id = ${`N-${one.number}`}` : sql`0`
   if (one.act === 'import') {
     const orders = one.orders.map((order) => anOrder({ external_id: `N-${order.number}`, status: order.status }))
-    expect((await importOrders(shop, orders, { on_duplicate: 'update' })).status).toBe(201)
+    // 422: all orders of the call were refused.
+    expect([201, 422]).toContain((await importOrders(shop, orders, { on_duplicate: 'update' })).status)
   }
   if (one.act === 'change')
     await write(sql`update or ignore orders set status = ${one.status}, type = ${one.type},

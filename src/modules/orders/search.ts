@@ -157,9 +157,10 @@ function selectOrdersByCode(scope: OrderScope, code: string, organizationId: str
   const isInEdition = scope.editionIds
     ? inEditions(sql`purchases.edition_id`, scope.editionIds)
     : sql`purchases.edition_id in (select id from editions where organization_id = ${organizationId})`
+  // Beside a condition that is 0, SQLite drops the other conditions, and cannot use this partial index without them.
   return sql`select distinct orders.seq as key from purchases indexed by purchases_edition_code
     cross join orders on orders.id = purchases.order_id
-    where ${scope.callerCondition} and ${isInEdition} and purchases.vendor_code = ${code} collate nocase
+    where ${isInEdition} and purchases.vendor_code = iif(${scope.callerCondition}, ${code}, null) collate nocase
       and ${scope.condition}`
 }
 
