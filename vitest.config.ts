@@ -1,11 +1,11 @@
+import { cloudflareTest } from '@cloudflare/vitest-pool-workers'
 import { globSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
-import { cloudflareTest } from '@cloudflare/vitest-pool-workers'
 import { defineConfig } from 'vitest/config'
+import { keepStorageInMemory } from './test/support/memory-storage.ts'
 import { pureTests } from './test/support/pure-tests.ts'
 import { loadTestSchema } from './test/support/schema-snapshot.ts'
 import { sourceBundle } from './test/support/source-bundle.ts'
-import { keepStorageInMemory } from './test/support/memory-storage.ts'
 
 /** The seed of property tests, which try the same cases at each run unless another seed is set. */
 const propertySeed = process.env['PROPERTY_SEED'] ?? '20261121'

@@ -1,6 +1,6 @@
 import { lintFromString, createConfig } from '@redocly/openapi-core'
-import owasp from '@stoplight/spectral-owasp-ruleset'
 import spectral, { type RulesetDefinition } from '@stoplight/spectral-core'
+import owasp from '@stoplight/spectral-owasp-ruleset'
 import parsers from '@stoplight/spectral-parsers'
 import rulesets from '@stoplight/spectral-rulesets'
 import { importWasm } from './support/wasm.ts'

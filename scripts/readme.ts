@@ -2,10 +2,10 @@ import { glob, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { checks } from '../src/domain/editions/health/index.ts'
 import { type Operation, tags } from '../src/http/operations/operation.ts'
-import { root } from './support/paths.ts'
 import { buildCostSections } from './support/documents/cost-page.ts'
 import { findBrokenLinks, findMissingPaths } from './support/documents/links.ts'
 import { drawSlices, readSliceImports } from './support/documents/slices.ts'
+import { root } from './support/paths.ts'
 import { importWasm } from './support/wasm.ts'
 
 importWasm()

@@ -1,8 +1,8 @@
 import { createClient } from './support/client.ts'
 import { readDemo, writeDemo, writeShell } from './support/demo-file.ts'
 import { demoVariables, type DemoState, seed } from './support/seed.ts'
-import { checkSettings } from './support/settings.ts'
 import { developmentRootToken, type Server, startServer } from './support/server.ts'
+import { checkSettings } from './support/settings.ts'
 
 const { PORT = '8787', STATE_DIR = '.wrangler/state', SEED = '1' } = process.env
 const quit = new AbortController()

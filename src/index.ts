@@ -1,9 +1,9 @@
 import { env } from 'cloudflare:workers'
 import { app, type Bindings } from './app.ts'
+import { checkStart } from './entry/gateways.ts'
 import { openJob } from './entry/job.ts'
 import { continueInBackground, queue } from './entry/queue.ts'
 import { scheduled } from './entry/scheduled.ts'
-import { checkStart } from './entry/gateways.ts'
 import { CampaignSenderObject } from './objects/campaign/campaign-sender.ts'
 import { createWebhookSenderClass } from './objects/webhook-sender.ts'
 

@@ -2,8 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Client, Page } from './client.ts'
 import type { Print, Tenant } from './demo-import.ts'
 import type { ExternalOrder } from './external-order.ts'
-import { signPost } from './fake-stripe.ts'
 import type { FakeStripeServer } from './fake-stripe-server.ts'
+import { signPost } from './fake-stripe.ts'
 import type { Receiver } from './receiver.ts'
 
 interface Options {

@@ -1,5 +1,5 @@
-import { setTimeout as wait } from 'node:timers/promises'
 import { unzipSync } from 'fflate'
+import { setTimeout as wait } from 'node:timers/promises'
 import type { Client, Page } from './client.ts'
 import type { Print, Tenant } from './demo-import.ts'
 import { createGoogleKeys, signCallback, exportSpki } from './google-callbacks.ts'

@@ -1,6 +1,6 @@
+import { parse } from 'csv-parse/sync'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { parse } from 'csv-parse/sync'
 import type { ExternalItem, ExternalOrder } from './external-order.ts'
 import { root } from './paths.ts'
 

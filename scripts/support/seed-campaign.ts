@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Client, Page } from './client.ts'
 import type { CampaignEventsMessage } from '../../src/context.ts'
 import type { RecipientEvent } from '../../src/domain/campaigns/recipient-events.ts'
+import type { Client, Page } from './client.ts'
 import { type DemoEdition, type Make, visitsPath } from './seed-rows.ts'
 
 interface Campaign {

@@ -1,10 +1,10 @@
-import type { Language } from '../../src/domain/languages.ts'
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../src/context.ts'
 import type { Statement } from '../../src/db/database.ts'
 import { consentRecords, consents, consentVersions } from '../../src/db/schema/consents.ts'
 import { insertAll } from '../../src/db/write.ts'
 import { hashWording, hashVersion, hashRecord } from '../../src/domain/consents/consent-records.ts'
+import type { Language } from '../../src/domain/languages.ts'
 import { buildSearchText, buildSortKey } from '../../src/domain/text/fold.ts'
 import { dayMs, type RowsRequest } from './seed-rows.ts'
 

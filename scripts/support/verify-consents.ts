@@ -1,5 +1,5 @@
-import type { LegalBasis } from '../../src/domain/consents/consents.ts'
 import { findChainFault, hashWording, type StoredRecord } from '../../src/domain/consents/consent-records.ts'
+import type { LegalBasis } from '../../src/domain/consents/consents.ts'
 import type { TranslatedDict } from '../../src/domain/languages.ts'
 
 type Query = <Row>(sql: string) => Promise<Row[]>

@@ -9,8 +9,8 @@ import {
   storageFull,
 } from '../domain/errors.ts'
 import { type Database, listStatements, type NamedRows, type NamedStatements, type Statement } from './database.ts'
-import { decodeRows, type Query } from './select.ts'
 import { hasLostReference, isLostRace, parseRaisedCode, parseViolatedIndex } from './failures.ts'
+import { decodeRows, type Query } from './select.ts'
 
 export interface UnitOfWork {
   db: Database

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { AnswerStatus } from '../domain/consents/consents.ts'
-import type { Statement } from './database.ts'
 import { inWords } from './conditions.ts'
+import type { Statement } from './database.ts'
 
 /** Where a consent applies: in an edition, or, if `edition_id` is null, in the whole organisation. */
 export interface ConsentScope {

@@ -1,4 +1,7 @@
 import { or, type SQL, sql } from 'drizzle-orm'
+import { normalizeEmailPart } from '../domain/accounts/users.ts'
+import { buildOrderText } from '../domain/orders/orders.ts'
+import { fold, listPhoneDigits, parsePhoneNeedles, replaceAcute } from '../domain/text/fold.ts'
 import {
   buildMatchExpression,
   encodeMark,
@@ -9,9 +12,6 @@ import {
   type SearchTerm,
 } from '../domain/text/trigrams.ts'
 import type { Database, Statement } from './database.ts'
-import { fold, listPhoneDigits, parsePhoneNeedles, replaceAcute } from '../domain/text/fold.ts'
-import { normalizeEmailPart } from '../domain/accounts/users.ts'
-import { buildOrderText } from '../domain/orders/orders.ts'
 
 /** A search with more candidates than this walks the index of the list's ordering instead of sorting them. */
 export const maxCandidates = 2000

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
-import type { Database } from './database.ts'
 import { firstIdAt } from '../domain/ids.ts'
 import { retentionDays, dayMs } from '../domain/time/instants.ts'
+import type { Database } from './database.ts'
 
 /** The position of a sweep that reads a part of a table each time. */
 export interface SweepPosition {

@@ -1,5 +1,5 @@
-import type { FieldCode, FieldError } from './field-error.ts'
 import { describeRoles, type RoleCode } from './accounts/access.ts'
+import type { FieldCode, FieldError } from './field-error.ts'
 
 export type { FieldError }
 

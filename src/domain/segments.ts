@@ -1,5 +1,5 @@
-import { dayMs } from './time/instants.ts'
 import { lifecycle } from './lifecycle.ts'
+import { dayMs } from './time/instants.ts'
 
 export const segmentLifecycle = lifecycle('draft', {
   draft: ['calculating'],

@@ -1,11 +1,11 @@
 import type { Config, WalletConfig } from '../context.ts'
+import { isCell } from '../domain/ids.ts'
 import { type Mailbox, parseMailbox } from '../domain/messaging/mailbox.ts'
 import { noProvider } from '../domain/messaging/messaging.ts'
-import { isCell } from '../domain/ids.ts'
-import { retentionDays, dayMs } from '../domain/time/instants.ts'
 import { isWebAddress } from '../domain/text/text.ts'
-import { standardSchedule } from '../domain/webhooks/webhooks.ts'
+import { retentionDays, dayMs } from '../domain/time/instants.ts'
 import { type WalletPlatform, walletPlatforms } from '../domain/wallet/wallet.ts'
+import { standardSchedule } from '../domain/webhooks/webhooks.ts'
 import type { Bindings } from '../http/env.ts'
 
 const trimSlash = (url: string): string => url.replace(/(?<!\/)\/+$/, '')

@@ -1,14 +1,14 @@
 import type { JobCtx, JobQueue, QueueMessages, QueueName } from '../context.ts'
 import { Database } from '../db/database.ts'
+import type { CampaignSenders } from '../domain/campaigns/sender.ts'
 import { type IdKind, newId } from '../domain/ids.ts'
 import { newMeter } from '../domain/meter.ts'
+import type { WebhookSenders } from '../domain/webhooks/webhook-sender.ts'
 import { FetchPost } from '../gateways/webhook-post/fetch-post.ts'
 import type { Bindings } from '../http/env.ts'
 import { readConfig } from './config.ts'
 import { createGateways } from './gateways.ts'
 import { random } from './random.ts'
-import type { CampaignSenders } from '../domain/campaigns/sender.ts'
-import type { WebhookSenders } from '../domain/webhooks/webhook-sender.ts'
 
 /**
  * Creates the context of queue messages, sweeps and paths without an access token. It uses the primary database, and its

@@ -1,18 +1,18 @@
 import { waitUntil } from 'cloudflare:workers'
 import type { JobCtx, PayRefundsMessage, QueueMessages, QueueName, WorkRefundBatchMessage } from '../context.ts'
+import { deadMessages } from '../db/schema/dead-messages.ts'
+import { insertAll } from '../db/write.ts'
 import type { Bindings } from '../http/env.ts'
 import { logError } from '../http/log.ts'
 import { isSendChunksMessage, sendCampaigns } from '../modules/campaigns/jobs.ts'
+import { isImportMessage, workOnImports } from '../modules/data-imports/jobs.ts'
+import { applyEvents, isEventsMessage } from '../modules/message-events/jobs.ts'
 import { isWorkRefundBatchMessage, workRefundBatches } from '../modules/refund-batches/jobs.ts'
 import { isPayRefundsMessage, payRefunds } from '../modules/refund-payments/jobs.ts'
-import { isImportMessage, workOnImports } from '../modules/data-imports/jobs.ts'
 import { calculateSegments, isCalculateMessage } from '../modules/segments/jobs.ts'
 import { isEmailSendMessage, sendEmails } from '../modules/transactional-emails/jobs.ts'
-import { applyEvents, isEventsMessage } from '../modules/message-events/jobs.ts'
 import { deliverDue, isDeliverMessage } from '../modules/webhooks/jobs.ts'
 import { openJob } from './job.ts'
-import { deadMessages } from '../db/schema/dead-messages.ts'
-import { insertAll } from '../db/write.ts'
 
 /** Continues work after its handler has returned. A fault is logged; a sweep finds the unfinished rows. */
 export const continueInBackground = (name: string, work: Promise<unknown>): void =>

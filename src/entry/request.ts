@@ -9,8 +9,8 @@ import { logError } from '../http/log.ts'
 import { recordAudit, recordRefusedToken } from '../modules/audit-log/index.ts'
 import { authenticate, type RefusedUse } from '../modules/auth/index.ts'
 import { readConfig } from './config.ts'
-import { openJob, createJobQueue, createCampaignSenders, createWebhookSenders } from './job.ts'
 import { createGateways } from './gateways.ts'
+import { openJob, createJobQueue, createCampaignSenders, createWebhookSenders } from './job.ts'
 import { random, randomBytes } from './random.ts'
 
 const bookmarkPattern = /^[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{32}$/

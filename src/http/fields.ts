@@ -1,10 +1,4 @@
 import { z } from '@hono/zod-openapi'
-import { utf8 } from '../domain/text/encoding.ts'
-import { languages, type TranslatedDict } from '../domain/languages.ts'
-import { maxSegmentNameLength } from '../domain/segments.ts'
-import { maxSlugLength, slugPattern } from '../domain/text/text.ts'
-import { cleanKey, cleanName } from '../domain/text/invisible.ts'
-import { isTimeZone } from '../domain/time/time-zones.ts'
 import {
   maxEmailLength,
   maxPersonNameLength,
@@ -12,6 +6,12 @@ import {
   normalizeAccountEmail,
   normalizeEmail,
 } from '../domain/accounts/users.ts'
+import { languages, type TranslatedDict } from '../domain/languages.ts'
+import { maxSegmentNameLength } from '../domain/segments.ts'
+import { utf8 } from '../domain/text/encoding.ts'
+import { cleanKey, cleanName } from '../domain/text/invisible.ts'
+import { maxSlugLength, slugPattern } from '../domain/text/text.ts'
+import { isTimeZone } from '../domain/time/time-zones.ts'
 
 /**
  * Schemas that several contracts share. They leave `type` to the generator of the OpenAPI document, because an explicit

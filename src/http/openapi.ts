@@ -3,8 +3,8 @@ import { errorStatus } from '../domain/errors.ts'
 import { completeDocument } from './document/complete.ts'
 import { eventGroups, groups } from './document/groups.ts'
 import type { AppEnv } from './env.ts'
-import { tags } from './operations/operation.ts'
 import type { Router } from './operations/mount.ts'
+import { tags } from './operations/operation.ts'
 
 const description = `Organisations that run events manage their editions, orders and customers here.
 

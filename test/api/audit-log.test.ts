@@ -3,11 +3,11 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { dayMs, toIso } from '../../src/domain/time/instants.ts'
 import { get, patch, post, type Reply, remove } from '../support/api.ts'
 import { countEntries, listEntries } from '../support/audit.ts'
+import { seedEntries } from '../support/seeding/audit-log.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { givenMember, type Member, seedMember, seedToken } from '../support/seeding/members.ts'
-import { givenOrganization, type Organization } from '../support/seeding/organizations.ts'
-import { seedEntries } from '../support/seeding/audit-log.ts'
 import { seedSegment } from '../support/seeding/messaging/segments.ts'
+import { givenOrganization, type Organization } from '../support/seeding/organizations.ts'
 
 interface Entry {
   id: string

@@ -1,8 +1,8 @@
 import { exportJWK, exportSPKI, generateKeyPair, type JWTPayload, SignJWT, UnsecuredJWT } from 'jose'
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { callWith } from '../support/api.ts'
-import { next } from '../support/seeding/rows.ts'
 import { seedAccount, seedMember } from '../support/seeding/members.ts'
+import { next } from '../support/seeding/rows.ts'
 import { buildWorld, type World } from '../support/world.ts'
 
 type Keys = Awaited<ReturnType<typeof generateKeyPair>>

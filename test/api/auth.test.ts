@@ -1,11 +1,11 @@
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { isWellFormedToken } from '../../src/domain/accounts/tokens.ts'
 import { sha256, toHex } from '../../src/domain/text/encoding.ts'
 import { dayMs } from '../../src/domain/time/instants.ts'
-import { isWellFormedToken } from '../../src/domain/accounts/tokens.ts'
 import { call, get, post, remove } from '../support/api.ts'
-import { freshId, next } from '../support/seeding/rows.ts'
 import { seedAccount, seedMember, seedToken } from '../support/seeding/members.ts'
+import { freshId, next } from '../support/seeding/rows.ts'
 import { buildWorld, seedPerson, type World } from '../support/world.ts'
 
 let world: World

@@ -4,11 +4,11 @@ import { describe, expect, it } from 'vitest'
 import type { TranslatedDict } from '../../src/domain/languages.ts'
 import { get, patch, post, buildRequest } from '../support/api.ts'
 import { listCaptured, loadCampaign, readStats, runUntil } from '../support/campaigns.ts'
+import { repeatByLoops } from '../support/hostile-templates.ts'
+import { seedPeople } from '../support/seeding/customers.ts'
 import { type Crowd, seedCrowd, seedReady } from '../support/seeding/messaging/campaigns.ts'
 import { seedMessage } from '../support/seeding/messaging/email-messages.ts'
 import { write } from '../support/seeding/rows.ts'
-import { seedPeople } from '../support/seeding/customers.ts'
-import { repeatByLoops } from '../support/hostile-templates.ts'
 
 const sms = (bodies: TranslatedDict) => ({ channel: 'sms' as const, sms_body: bodies })
 

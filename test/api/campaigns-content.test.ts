@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest'
 import { sql } from 'drizzle-orm'
+import { describe, expect, it } from 'vitest'
 import type { Block } from '../../src/domain/email/blocks/blocks.ts'
 import { get, patch, post } from '../support/api.ts'
 import { listCaptured, loadCampaign, runUntil } from '../support/campaigns.ts'

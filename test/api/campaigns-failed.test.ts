@@ -1,6 +1,8 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { get, post, remove } from '../support/api.ts'
+import { runAlarm, loadCampaign, getCampaignObject } from '../support/campaigns.ts'
+import { describeRefusal } from '../support/refusals.ts'
 import {
   seedCampaignInStatus,
   type Crowd,
@@ -9,9 +11,7 @@ import {
   inRecipientStore,
   seedRecipients,
 } from '../support/seeding/messaging/campaigns.ts'
-import { runAlarm, loadCampaign, getCampaignObject } from '../support/campaigns.ts'
 import { db, write } from '../support/seeding/rows.ts'
-import { describeRefusal } from '../support/refusals.ts'
 
 let crowd: Crowd
 beforeAll(async () => {

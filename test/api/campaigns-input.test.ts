@@ -1,11 +1,12 @@
-import { env } from 'cloudflare:workers'
 import { createExecutionContext } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
 import { sql } from 'drizzle-orm'
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { app } from '../../src/app.ts'
 import { formatInZone } from '../../src/domain/time/time-zones.ts'
 import { sweepCampaigns } from '../../src/modules/campaigns/jobs.ts'
 import { get, patch, post, buildRequest } from '../support/api.ts'
+import { runAlarm, createJob, loadCampaign, runUntil } from '../support/campaigns.ts'
 import {
   seedCampaignInStatus,
   type Crowd,
@@ -13,7 +14,6 @@ import {
   seedCrowd,
   seedReady,
 } from '../support/seeding/messaging/campaigns.ts'
-import { runAlarm, createJob, loadCampaign, runUntil } from '../support/campaigns.ts'
 import { seedMessage } from '../support/seeding/messaging/email-messages.ts'
 import { seedSegment } from '../support/seeding/messaging/segments.ts'
 import { write, formatHourFromNow } from '../support/seeding/rows.ts'

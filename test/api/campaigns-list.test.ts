@@ -1,6 +1,10 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { projectSnapshot } from '../../src/modules/campaigns/delivery/projection.ts'
 import { get, post, remove } from '../support/api.ts'
+import { createJob, loadCampaign, runUntil } from '../support/campaigns.ts'
+import { seedEdition } from '../support/seeding/editions.ts'
+import { givenMember } from '../support/seeding/members.ts'
 import {
   seedCampaignInStatus,
   type Crowd,
@@ -11,12 +15,8 @@ import {
   inRecipientStore,
   seedRecipients,
 } from '../support/seeding/messaging/campaigns.ts'
-import { createJob, loadCampaign, runUntil } from '../support/campaigns.ts'
 import { seedSegment } from '../support/seeding/messaging/segments.ts'
 import { db, write } from '../support/seeding/rows.ts'
-import { projectSnapshot } from '../../src/modules/campaigns/delivery/projection.ts'
-import { seedEdition } from '../support/seeding/editions.ts'
-import { givenMember } from '../support/seeding/members.ts'
 
 let crowd: Crowd
 beforeAll(async () => {

@@ -6,11 +6,11 @@ import { findAuthorizedCampaign } from '../../src/modules/campaigns/checks.ts'
 import { scheduleCampaign, sendCampaignNow } from '../../src/modules/campaigns/transitions.ts'
 import { updateCampaign } from '../../src/modules/campaigns/update.ts'
 import { get, patch, post } from '../support/api.ts'
-import { seedCampaignInStatus, type Crowd, seedCrowd } from '../support/seeding/messaging/campaigns.ts'
 import { loadCampaign } from '../support/campaigns.ts'
 import { interruptBefore } from '../support/context.ts'
-import { seedMessage } from '../support/seeding/messaging/email-messages.ts'
 import { givenMember } from '../support/seeding/members.ts'
+import { seedCampaignInStatus, type Crowd, seedCrowd } from '../support/seeding/messaging/campaigns.ts'
+import { seedMessage } from '../support/seeding/messaging/email-messages.ts'
 import { write, formatHourFromNow } from '../support/seeding/rows.ts'
 
 let crowd: Crowd

@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest'
 import type { TranslatedDict } from '../../src/domain/languages.ts'
 import { get, patch, post } from '../support/api.ts'
 import { listCaptured, runUntil } from '../support/campaigns.ts'
+import { describeRefusal } from '../support/refusals.ts'
+import { seedPeople } from '../support/seeding/customers.ts'
 import { type Crowd, marketingTo, seedCrowd, seedReady } from '../support/seeding/messaging/campaigns.ts'
 import { write } from '../support/seeding/rows.ts'
-import { seedPeople } from '../support/seeding/customers.ts'
-import { describeRefusal } from '../support/refusals.ts'
 
 const texts = (bodies: TranslatedDict) => ({ channel: 'sms' as const, sms_body: bodies })
 

@@ -5,12 +5,15 @@ import { update } from '../../src/db/write.ts'
 import { LostRace } from '../../src/domain/errors.ts'
 import { createFailure } from '../../src/domain/messaging/messaging.ts'
 import type { OutboundEmail } from '../../src/gateways/email/email.ts'
-import { startAndReadRequestedRun } from '../../src/modules/campaigns/delivery/due.ts'
 import { findAuthorizedCampaign } from '../../src/modules/campaigns/checks.ts'
+import { startAndReadRequestedRun } from '../../src/modules/campaigns/delivery/due.ts'
 import { scheduleCampaign } from '../../src/modules/campaigns/transitions.ts'
 import { deleteEmailMessage } from '../../src/modules/email-messages/delete.ts'
 import { findMessage } from '../../src/modules/email-messages/queries.ts'
 import { get, patch, post, remove } from '../support/api.ts'
+import { listCaptured, createJob, loadCampaign, runUntil } from '../support/campaigns.ts'
+import { interruptBefore } from '../support/context.ts'
+import { givenMember } from '../support/seeding/members.ts'
 import {
   seedCampaignInStatus,
   type Crowd,
@@ -18,9 +21,6 @@ import {
   seedCrowd,
   seedReady,
 } from '../support/seeding/messaging/campaigns.ts'
-import { listCaptured, createJob, loadCampaign, runUntil } from '../support/campaigns.ts'
-import { interruptBefore } from '../support/context.ts'
-import { givenMember } from '../support/seeding/members.ts'
 import { write, formatHourFromNow } from '../support/seeding/rows.ts'
 
 let crowd: Crowd

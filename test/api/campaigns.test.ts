@@ -3,6 +3,7 @@ import { campaignLifecycle, type CampaignStatus, isRunning } from '../../src/dom
 import { sweepCampaigns } from '../../src/modules/campaigns/jobs.ts'
 import { get, patch, post, remove, publicUrl } from '../support/api.ts'
 import { runAlarm, createJob, loadCampaign, runUntil } from '../support/campaigns.ts'
+import { describeRefusal } from '../support/refusals.ts'
 import {
   seedCampaignInStatus,
   type Crowd,
@@ -14,7 +15,6 @@ import {
 import { seedMessage } from '../support/seeding/messaging/email-messages.ts'
 import { seedSegment } from '../support/seeding/messaging/segments.ts'
 import { formatHourFromNow } from '../support/seeding/rows.ts'
-import { describeRefusal } from '../support/refusals.ts'
 
 let crowd: Crowd
 beforeAll(async () => {

@@ -6,8 +6,8 @@ import { describeRefusal } from '../support/imported-orders.ts'
 import { actOnBatch, workUntilDone } from '../support/refund-batches.ts'
 import { actOnRefund, requestRefund } from '../support/refunds.ts'
 import { db } from '../support/seeding/rows.ts'
-import { makeBatch } from '../support/seeding/sales/refund-batches.ts'
 import { anOrder, givenOrder, importOrders, seedShop, seedShopWithAccount } from '../support/seeding/sales/orders.ts'
+import { makeBatch } from '../support/seeding/sales/refund-batches.ts'
 
 const toMinor = (amount: number) => Math.round(amount * 100)
 

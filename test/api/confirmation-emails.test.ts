@@ -4,10 +4,10 @@ import { call, get } from '../support/api.ts'
 import { give, pageOf } from '../support/consent-pages.ts'
 import { ask, deliver, readStatus, request } from '../support/double-opt-in.ts'
 import { createProvider, createReceiptEngine } from '../support/receipts.ts'
-import { attach, givenTwo, stranger } from '../support/shared-customers.ts'
 import { seedScene } from '../support/seeding/customers.ts'
 import { givenMember } from '../support/seeding/members.ts'
 import { givenConsent } from '../support/seeding/messaging/consents.ts'
+import { attach, givenTwo, stranger } from '../support/shared-customers.ts'
 import { visit } from '../support/visits.ts'
 
 describe('the e-mail that asks to confirm an answer', () => {

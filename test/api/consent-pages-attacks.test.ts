@@ -7,9 +7,9 @@ import { post } from '../support/api.ts'
 import { give, linkKey, pageOf, send, dumpState } from '../support/consent-pages.ts'
 import { seedScene } from '../support/seeding/customers.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
+import { givenConsent } from '../support/seeding/messaging/consents.ts'
 import { write } from '../support/seeding/rows.ts'
 import { visit } from '../support/visits.ts'
-import { givenConsent } from '../support/seeding/messaging/consents.ts'
 
 describe('a link to the page', () => {
   it('is refused when it is forged, foreign, expired, of another kind or for another person’s address', async () => {

@@ -1,11 +1,11 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { post } from '../support/api.ts'
+import { listCaptured, runUntil } from '../support/campaigns.ts'
+import { createProvider, createReceiptEngine, listReceipts, sell } from '../support/receipts.ts'
+import { seedCrowd, seedReady } from '../support/seeding/messaging/campaigns.ts'
 import { write } from '../support/seeding/rows.ts'
 import { aReceiptOrder, seedShopWithReceipts } from '../support/seeding/sales/orders.ts'
-import { createProvider, createReceiptEngine, listReceipts, sell } from '../support/receipts.ts'
-import { listCaptured, runUntil } from '../support/campaigns.ts'
-import { seedCrowd, seedReady } from '../support/seeding/messaging/campaigns.ts'
 import { listPaths, sendCampaign, visit } from '../support/visits.ts'
 
 describe('links to the page of consents', () => {

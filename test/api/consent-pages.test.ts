@@ -13,12 +13,12 @@ import {
   send,
   dumpState,
 } from '../support/consent-pages.ts'
-import { seedScene, seedPeople } from '../support/seeding/customers.ts'
 import { createContextAt } from '../support/context.ts'
-import { seedEndpoint } from '../support/seeding/webhooks.ts'
-import { write, db } from '../support/seeding/rows.ts'
-import { visit } from '../support/visits.ts'
+import { seedScene, seedPeople } from '../support/seeding/customers.ts'
 import { givenConsent } from '../support/seeding/messaging/consents.ts'
+import { write, db } from '../support/seeding/rows.ts'
+import { seedEndpoint } from '../support/seeding/webhooks.ts'
+import { visit } from '../support/visits.ts'
 
 describe('the page of a person’s consents', () => {
   it.each([

@@ -2,13 +2,13 @@ import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { get, patch } from '../support/api.ts'
 import { answer, listEvents, expectWhole, listRecords } from '../support/consents.ts'
-import { seedBuyer, type Buyer } from '../support/seeding/sales/trades.ts'
-import { givenQuestion, givenConsent } from '../support/seeding/messaging/consents.ts'
-import { seedSibling } from '../support/seeding/customers.ts'
 import { readCost } from '../support/cost.ts'
-import { givenMember } from '../support/seeding/members.ts'
-import { write } from '../support/seeding/rows.ts'
 import { describeRefusal } from '../support/refusals.ts'
+import { seedSibling } from '../support/seeding/customers.ts'
+import { givenMember } from '../support/seeding/members.ts'
+import { givenQuestion, givenConsent } from '../support/seeding/messaging/consents.ts'
+import { write } from '../support/seeding/rows.ts'
+import { seedBuyer, type Buyer } from '../support/seeding/sales/trades.ts'
 
 let shop: Buyer
 beforeAll(async () => {

@@ -1,11 +1,11 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { patch } from '../support/api.ts'
 import { expectWhole, answer, listEvents, listRecords } from '../support/consents.ts'
 import { givenConsent } from '../support/seeding/messaging/consents.ts'
+import { db, write } from '../support/seeding/rows.ts'
 import { anOrder, seedShop, importOrders, type Shop } from '../support/seeding/sales/orders.ts'
 import { givenTwo, loadCustomer, stranger } from '../support/shared-customers.ts'
-import { db, write } from '../support/seeding/rows.ts'
-import { patch } from '../support/api.ts'
 
 let shop: Shop
 beforeAll(async () => {

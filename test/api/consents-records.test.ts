@@ -2,12 +2,12 @@ import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { get, patch, post } from '../support/api.ts'
 import { answer } from '../support/consents.ts'
-import { seedBuyer, type Buyer, seedTrade } from '../support/seeding/sales/trades.ts'
-import { givenQuestion, givenConsent } from '../support/seeding/messaging/consents.ts'
+import { describeRefusal } from '../support/refusals.ts'
 import { seedSibling } from '../support/seeding/customers.ts'
 import { givenMember } from '../support/seeding/members.ts'
+import { givenQuestion, givenConsent } from '../support/seeding/messaging/consents.ts'
 import { db, write } from '../support/seeding/rows.ts'
-import { describeRefusal } from '../support/refusals.ts'
+import { seedBuyer, type Buyer, seedTrade } from '../support/seeding/sales/trades.ts'
 
 let shop: Buyer
 beforeAll(async () => {

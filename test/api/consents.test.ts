@@ -1,14 +1,14 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { get, patch, post, remove } from '../support/api.ts'
-import { aConsent, givenConsent, seedAnswers, seedConsent } from '../support/seeding/messaging/consents.ts'
 import { answer } from '../support/consents.ts'
-import { seedBuyer, type Buyer, seedTrades } from '../support/seeding/sales/trades.ts'
-import { seedSibling } from '../support/seeding/customers.ts'
 import { readCost } from '../support/cost.ts'
-import { givenMember } from '../support/seeding/members.ts'
-import { db } from '../support/seeding/rows.ts'
 import { describeRefusal } from '../support/refusals.ts'
+import { seedSibling } from '../support/seeding/customers.ts'
+import { givenMember } from '../support/seeding/members.ts'
+import { aConsent, givenConsent, seedAnswers, seedConsent } from '../support/seeding/messaging/consents.ts'
+import { db } from '../support/seeding/rows.ts'
+import { seedBuyer, type Buyer, seedTrades } from '../support/seeding/sales/trades.ts'
 
 let shop: Buyer
 beforeAll(async () => {

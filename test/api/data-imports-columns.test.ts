@@ -13,8 +13,8 @@ import {
   joinCsvLines,
 } from '../support/data-imports.ts'
 import { givenImport } from '../support/seeding/imports/data-imports.ts'
-import { seedShop } from '../support/seeding/sales/orders.ts'
 import { givenConsent } from '../support/seeding/messaging/consents.ts'
+import { seedShop } from '../support/seeding/sales/orders.ts'
 
 const buildTable = (rows: readonly string[]) => joinCsvLines(['Order ID;E-mail;Product;Quantity;Price', ...rows])
 const twoOrders = buildTable(['A-1;ana@example.dk;Day ticket;2;225,00', 'A-2;bo@example.dk;Day ticket;1;225,00'])

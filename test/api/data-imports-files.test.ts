@@ -14,10 +14,10 @@ import {
   work,
   joinCsvLines,
 } from '../support/data-imports.ts'
-import { givenImport, givenTable } from '../support/seeding/imports/data-imports.ts'
 import { queryRows, listStoredKeys } from '../support/files.ts'
 import pretix from '../support/import-mapping/pretix-german.json'
 import shopify from '../support/import-mapping/shopify.json'
+import { givenImport, givenTable } from '../support/seeding/imports/data-imports.ts'
 import { seedShop } from '../support/seeding/sales/orders.ts'
 
 const buildTable = (rows: readonly string[]) => joinCsvLines(['Order ID;E-mail;Product;Quantity;Price', ...rows])

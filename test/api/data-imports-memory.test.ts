@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { get, patch } from '../support/api.ts'
+import { create, post } from '../support/api.ts'
 import { encodeCsv, mapColumns, pathOf, process, readColumns, work } from '../support/data-imports.ts'
 import { startImport } from '../support/imported-tables.ts'
+import { describeRefusal } from '../support/refusals.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { givenImport, givenTable } from '../support/seeding/imports/data-imports.ts'
 import { givenMember } from '../support/seeding/members.ts'
 import { givenConsent } from '../support/seeding/messaging/consents.ts'
 import { anOrder, givenOrders, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
-import { create, post } from '../support/api.ts'
-import { describeRefusal } from '../support/refusals.ts'
 
 const header = 'Order ID;E-mail;Product;Price;Order date;Hvem kom ind'
 const table = (id: string) => encodeCsv(`${header}\r\n${id};${id}@example.dk;Day ticket;225;2026-01-05;Gate 7\r\n`)

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { call, get } from '../support/api.ts'
-import { anOrder, seedShop, importOrders } from '../support/seeding/sales/orders.ts'
 import { countContents } from '../support/orders.ts'
+import { anOrder, seedShop, importOrders } from '../support/seeding/sales/orders.ts'
 
 describe('importExternalOrders', () => {
   it('makes one order when simultaneous calls send the same id', async () => {

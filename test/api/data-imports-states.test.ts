@@ -2,8 +2,8 @@ import { sql } from 'drizzle-orm'
 import { expect, it } from 'vitest'
 import { orderStatuses, transactionStatuses } from '../../src/domain/orders/orders.ts'
 import { purchaseStatuses } from '../../src/domain/orders/purchases.ts'
-import { anOrder, seedShop, importOrders } from '../support/seeding/sales/orders.ts'
 import { db, write } from '../support/seeding/rows.ts'
+import { anOrder, seedShop, importOrders } from '../support/seeding/sales/orders.ts'
 
 /** Each row has the states of a payment and a purchase after an update, by the order's status. Other states stay. */
 const payments: Record<string, Record<string, string>> = {

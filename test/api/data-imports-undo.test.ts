@@ -2,9 +2,9 @@ import { sql } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { post } from '../support/api.ts'
 import { countContents } from '../support/orders.ts'
-import { anOrder, importOrders, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
-import { db, write } from '../support/seeding/rows.ts'
 import { seedStarted } from '../support/seeding/imports/staged-imports.ts'
+import { db, write } from '../support/seeding/rows.ts'
+import { anOrder, importOrders, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 import { importFile, buildManyRows, undoToEnd } from '../support/undone-imports.ts'
 
 let shop: Shop

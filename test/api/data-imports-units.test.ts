@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { readCost } from '../support/cost.ts'
-import { anOrder, seedShop, importOrders } from '../support/seeding/sales/orders.ts'
 import { countContents } from '../support/orders.ts'
 import { describeRefusal } from '../support/refusals.ts'
+import { anOrder, seedShop, importOrders } from '../support/seeding/sales/orders.ts'
 
 const items = (...quantities: number[]) =>
   quantities.map((quantity) => ({ product: 'Day ticket', quantity, unit_price: 1 }))

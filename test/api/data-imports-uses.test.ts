@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { get } from '../support/api.ts'
-import { anOrder, seedShop, importOrders, type Shop, givenTicket } from '../support/seeding/sales/orders.ts'
 import { loadPurchase, scan } from '../support/purchases.ts'
-import { listEvents } from '../support/webhook-rows.ts'
 import { db, formatHourFromNow } from '../support/seeding/rows.ts'
+import { anOrder, seedShop, importOrders, type Shop, givenTicket } from '../support/seeding/sales/orders.ts'
+import { listEvents } from '../support/webhook-rows.ts'
 
 let shop: Shop
 beforeAll(async () => {

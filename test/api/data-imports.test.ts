@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { get } from '../support/api.ts'
-import { anOrder, givenOrders, seedShop, importOrders } from '../support/seeding/sales/orders.ts'
 import { countContents } from '../support/orders.ts'
 import { describeRefusal } from '../support/refusals.ts'
+import { anOrder, givenOrders, seedShop, importOrders } from '../support/seeding/sales/orders.ts'
 
 interface Refusal {
   code: string

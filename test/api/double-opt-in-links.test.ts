@@ -5,12 +5,12 @@ import { dayMs } from '../../src/domain/time/instants.ts'
 import { sweepLapsed } from '../../src/modules/consents/jobs.ts'
 import { get, patch, post } from '../support/api.ts'
 import { listEvents, give, linkKey, pageOf, listAllRecords, dumpState } from '../support/consent-pages.ts'
-import { seedScene, type Scene } from '../support/seeding/customers.ts'
 import { createContextAt } from '../support/context.ts'
+import { ask, deliver, readLink, requestConfirmation, readStatus } from '../support/double-opt-in.ts'
+import { seedScene, type Scene } from '../support/seeding/customers.ts'
+import { givenConsent } from '../support/seeding/messaging/consents.ts'
 import { write, db } from '../support/seeding/rows.ts'
 import { visit } from '../support/visits.ts'
-import { ask, deliver, readLink, requestConfirmation, readStatus } from '../support/double-opt-in.ts'
-import { givenConsent } from '../support/seeding/messaging/consents.ts'
 
 describe('a link that confirms a consent', () => {
   const expectDead = async (scene: Scene, path: string) => {

@@ -8,10 +8,6 @@ import { get, patch, post, publicUrl } from '../support/api.ts'
 import { createContextAt } from '../support/context.ts'
 import { readCost } from '../support/cost.ts'
 import { dump } from '../support/dump.ts'
-import { codes, buildRefusal } from '../support/editions.ts'
-import { seedFeeRule, type EditionRow, seedEdition } from '../support/seeding/editions.ts'
-import { seedFile } from '../support/seeding/files.ts'
-import { seedMerchantAccount } from '../support/seeding/sales/merchant-accounts.ts'
 import {
   omitOwnColumns,
   listChildren,
@@ -20,10 +16,14 @@ import {
   whereEdition,
   type Row,
 } from '../support/edition-copies.ts'
+import { codes, buildRefusal } from '../support/editions.ts'
 import { seedEditionContents } from '../support/seeding/edition-contents.ts'
-import { givenEvent, givenOrganization } from '../support/seeding/organizations.ts'
+import { seedFeeRule, type EditionRow, seedEdition } from '../support/seeding/editions.ts'
+import { seedFile } from '../support/seeding/files.ts'
 import { givenMember } from '../support/seeding/members.ts'
+import { givenEvent, givenOrganization } from '../support/seeding/organizations.ts'
 import { write, db } from '../support/seeding/rows.ts'
+import { seedMerchantAccount } from '../support/seeding/sales/merchant-accounts.ts'
 
 async function seedSource(columns: Partial<EditionRow> = {}) {
   const organisation = await givenOrganization()

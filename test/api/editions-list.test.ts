@@ -3,8 +3,8 @@ import { dayMs } from '../../src/domain/time/instants.ts'
 import { get, patch, post, publicUrl, type Reply } from '../support/api.ts'
 import { ids } from '../support/editions.ts'
 import { type EditionRow, seedEdition } from '../support/seeding/editions.ts'
-import { givenEvent, givenOrganization } from '../support/seeding/organizations.ts'
 import { givenMember } from '../support/seeding/members.ts'
+import { givenEvent, givenOrganization } from '../support/seeding/organizations.ts'
 
 describe('listEditions', () => {
   const list = (organisation: { id: string }, query = '', token?: string) =>

@@ -1,12 +1,12 @@
-import { beforeAll, describe, expect, it } from 'vitest'
 import { sql } from 'drizzle-orm'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { get } from '../support/api.ts'
-import { seedReceiptMessage } from '../support/seeding/messaging/email-messages.ts'
 import { seedFeeRule, seedEdition } from '../support/seeding/editions.ts'
-import { seedMerchantAccount } from '../support/seeding/sales/merchant-accounts.ts'
-import { givenEvent, givenOrganization } from '../support/seeding/organizations.ts'
 import { givenMember } from '../support/seeding/members.ts'
+import { seedReceiptMessage } from '../support/seeding/messaging/email-messages.ts'
+import { givenEvent, givenOrganization } from '../support/seeding/organizations.ts'
 import { db } from '../support/seeding/rows.ts'
+import { seedMerchantAccount } from '../support/seeding/sales/merchant-accounts.ts'
 
 // The platform's own messages would appear in every list.
 beforeAll(() => db.batch([sql`delete from email_messages where organization_id is null`]))

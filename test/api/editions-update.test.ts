@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { call, get, patch, publicUrl, post } from '../support/api.ts'
 import { codes, buildRefusal } from '../support/editions.ts'
-import { seedReceiptMessage } from '../support/seeding/messaging/email-messages.ts'
 import { seedFeeRule, loadEdition, type EditionRow, seedEdition } from '../support/seeding/editions.ts'
 import { seedFile } from '../support/seeding/files.ts'
-import { seedMerchantAccount } from '../support/seeding/sales/merchant-accounts.ts'
-import { givenEvent, givenOrganization } from '../support/seeding/organizations.ts'
 import { givenMember } from '../support/seeding/members.ts'
+import { seedReceiptMessage } from '../support/seeding/messaging/email-messages.ts'
+import { givenEvent, givenOrganization } from '../support/seeding/organizations.ts'
+import { seedMerchantAccount } from '../support/seeding/sales/merchant-accounts.ts'
 
 async function seedPlace(columns: Partial<EditionRow> = {}) {
   const organisation = await givenOrganization()

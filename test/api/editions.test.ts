@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { call, get, post, readLinkPath, publicUrl } from '../support/api.ts'
 import { codes, buildRefusal } from '../support/editions.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
-import { givenEvent, givenOrganization } from '../support/seeding/organizations.ts'
 import { givenMember } from '../support/seeding/members.ts'
+import { givenEvent, givenOrganization } from '../support/seeding/organizations.ts'
 
 describe('createEdition', () => {
   async function givenPlace() {

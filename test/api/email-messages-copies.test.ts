@@ -4,11 +4,11 @@ import { loadTemplate } from '../../src/modules/email-messages/index.ts'
 import { get, patch, post, publicUrl } from '../support/api.ts'
 import { createContextAt } from '../support/context.ts'
 import { dump } from '../support/dump.ts'
-import { db, seededAt, write } from '../support/seeding/rows.ts'
+import { describeRefusal } from '../support/refusals.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { aBlock, seedMessage } from '../support/seeding/messaging/email-messages.ts'
+import { db, seededAt, write } from '../support/seeding/rows.ts'
 import { buildWorld, type Who, type World } from '../support/world.ts'
-import { describeRefusal } from '../support/refusals.ts'
 
 let world: World
 beforeAll(async () => {

@@ -5,8 +5,8 @@ import { deleteEmailMessage } from '../../src/modules/email-messages/delete.ts'
 import { findMessage } from '../../src/modules/email-messages/queries.ts'
 import { get, patch, remove } from '../support/api.ts'
 import { createContextAt } from '../support/context.ts'
-import { db, freshId, seededAt, write } from '../support/seeding/rows.ts'
 import { seedMessage } from '../support/seeding/messaging/email-messages.ts'
+import { db, freshId, seededAt, write } from '../support/seeding/rows.ts'
 import { buildWorld, type Who, type World } from '../support/world.ts'
 
 let world: World

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { get, post, type Reply } from '../support/api.ts'
 import { dump } from '../support/dump.ts'
-import { aBlock, seedMessage } from '../support/seeding/messaging/email-messages.ts'
 import { seedToken } from '../support/seeding/members.ts'
+import { aBlock, seedMessage } from '../support/seeding/messaging/email-messages.ts'
 import { buildWorld, type World } from '../support/world.ts'
 
 let world: World

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { emailMessageTypes } from '../../src/domain/messaging/email-messages.ts'
+import type { EmailMessageType } from '../../src/domain/messaging/email-messages.ts'
 import { get, post } from '../support/api.ts'
 import { seedMessage } from '../support/seeding/messaging/email-messages.ts'
 import { buildWorld, type World } from '../support/world.ts'
-import type { EmailMessageType } from '../../src/domain/messaging/email-messages.ts'
 
 interface Variable {
   variable: string

@@ -2,8 +2,8 @@ import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { get, patch, post, type Reply, remove, rootToken, publicUrl } from '../support/api.ts'
 import { dump } from '../support/dump.ts'
-import { db } from '../support/seeding/rows.ts'
 import { aBlock, seedMessage } from '../support/seeding/messaging/email-messages.ts'
+import { db } from '../support/seeding/rows.ts'
 import { buildWorld, type Who, type World } from '../support/world.ts'
 
 let world: World

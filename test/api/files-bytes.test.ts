@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { sweepObjects } from '../../src/modules/files/jobs.ts'
 import { remove } from '../support/api.ts'
 import { createContextAt } from '../support/context.ts'
+import { jpegMetadata, makeJpeg } from '../support/file-bytes.ts'
 import {
   checkAccount,
   makeFreshPng,
@@ -13,9 +14,8 @@ import {
   uploadRaw,
   loadUsedBytes,
 } from '../support/files.ts'
-import { jpegMetadata, makeJpeg } from '../support/file-bytes.ts'
-import { seedAccount, seedMember, seedToken } from '../support/seeding/members.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
+import { seedAccount, seedMember, seedToken } from '../support/seeding/members.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
 
 describe('the bytes of a file', () => {

@@ -3,9 +3,9 @@ import { sql } from 'drizzle-orm'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { get, patch, remove } from '../support/api.ts'
 import { watchDatabase } from '../support/bindings.ts'
-import { fetchFile, buildPath } from '../support/served-files.ts'
 import { seedStoredFile } from '../support/seeding/files.ts'
 import { write } from '../support/seeding/rows.ts'
+import { fetchFile, buildPath } from '../support/served-files.ts'
 
 afterEach(() => void vi.restoreAllMocks())
 

@@ -3,9 +3,9 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { callWith, get, patch, post, remove } from '../support/api.ts'
 import { interruptDatabase } from '../support/bindings.ts'
 import { makeFreshPng, queryRows, uploadRaw } from '../support/files.ts'
-import { freshId, seededAt, write } from '../support/seeding/rows.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
+import { freshId, seededAt, write } from '../support/seeding/rows.ts'
 
 let organization: Awaited<ReturnType<typeof givenOrganization>>
 beforeAll(async () => {

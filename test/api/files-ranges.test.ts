@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { fetchFile, buildPath, decodeText } from '../support/served-files.ts'
-import { seedStoredFile } from '../support/seeding/files.ts'
 import { latin } from '../support/file-bytes.ts'
+import { seedStoredFile } from '../support/seeding/files.ts'
+import { fetchFile, buildPath, decodeText } from '../support/served-files.ts'
 
 const content = latin('0123456789')
 

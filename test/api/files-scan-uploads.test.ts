@@ -7,10 +7,10 @@ import { call, callWith, get, type Reply } from '../support/api.ts'
 import { interruptDatabase, recordStatements } from '../support/bindings.ts'
 import { readCost } from '../support/cost.ts'
 import { makeFreshPng, uploadRaw } from '../support/files.ts'
-import { db } from '../support/seeding/rows.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
-import { givenOrganization } from '../support/seeding/organizations.ts'
 import { seedUpload } from '../support/seeding/files.ts'
+import { givenOrganization } from '../support/seeding/organizations.ts'
+import { db } from '../support/seeding/rows.ts'
 import { fetchFile } from '../support/served-files.ts'
 
 const answer = (path: string, body: unknown) => call(path, { method: 'POST', token: null, body })

@@ -10,9 +10,9 @@ import { sweepScans } from '../../src/modules/files/jobs.ts'
 import { getFirstStatus, requestScan, scheduleScan } from '../../src/modules/files/scanning/scan.ts'
 import { call } from '../support/api.ts'
 import { createJob } from '../support/campaigns.ts'
-import { fetchFile, buildPath } from '../support/served-files.ts'
 import { type SeededFile, seedStoredFile } from '../support/seeding/files.ts'
 import { db, write } from '../support/seeding/rows.ts'
+import { fetchFile, buildPath } from '../support/served-files.ts'
 
 const secret = 'link-signing-key-of-the-tests'
 const scan = { url: 'https://scanner.example.test/scan', key: 'scanner-key' }

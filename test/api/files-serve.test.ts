@@ -1,14 +1,14 @@
-import { sql } from 'drizzle-orm'
 import { env } from 'cloudflare:workers'
+import { sql } from 'drizzle-orm'
 import { describe, expect, it, vi } from 'vitest'
 import { signFileAddress } from '../../src/domain/files/addresses.ts'
 import { findServedFile } from '../../src/modules/files/serving/served-file.ts'
-import { createJob } from '../support/campaigns.ts'
 import { createCountingLimiter, watchDatabase } from '../support/bindings.ts'
-import { fetchFile, buildPath, decodeText } from '../support/served-files.ts'
-import { type SeededFile, seedStoredFile } from '../support/seeding/files.ts'
+import { createJob } from '../support/campaigns.ts'
 import { latin } from '../support/file-bytes.ts'
+import { type SeededFile, seedStoredFile } from '../support/seeding/files.ts'
 import { unknownId, write } from '../support/seeding/rows.ts'
+import { fetchFile, buildPath, decodeText } from '../support/served-files.ts'
 
 const secret = 'link-signing-key-of-the-tests'
 

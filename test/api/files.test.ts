@@ -4,9 +4,9 @@ import { call, callWith, create, get, patch, publicUrl, remove } from '../suppor
 import { interruptDatabase } from '../support/bindings.ts'
 import { readCost } from '../support/cost.ts'
 import { makeFreshPng, queryRows, sha256Hex, listStoredKeys, uploadRaw } from '../support/files.ts'
-import { givenMember, seedAccount, seedMember, seedToken } from '../support/seeding/members.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { seedTable } from '../support/seeding/imports/data-imports.ts'
+import { givenMember, seedAccount, seedMember, seedToken } from '../support/seeding/members.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
 
 let organization: { id: string }

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { call, get, post } from '../support/api.ts'
 import { givenAdmin } from '../support/seeding/members.ts'
-import { seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 import { freshId } from '../support/seeding/rows.ts'
+import { seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 
 let shop: Shop
 beforeAll(async () => {

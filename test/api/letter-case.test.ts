@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest'
 import { z } from '@hono/zod-openapi'
+import { describe, expect, it } from 'vitest'
 import { operations } from '../../src/app.ts'
 import { languages } from '../../src/domain/languages.ts'
 import { currencies } from '../../src/domain/money.ts'

@@ -1,12 +1,12 @@
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { generateToken } from '../../src/domain/accounts/tokens.ts'
 import { mintLinkToken } from '../../src/domain/campaigns/link-tokens.ts'
 import { parseNetwork } from '../../src/domain/network.ts'
-import { generateToken } from '../../src/domain/accounts/tokens.ts'
 import { callWith } from '../support/api.ts'
 import { createCountingLimiter, watchDatabase } from '../support/bindings.ts'
-import { next, randomBytes } from '../support/seeding/rows.ts'
 import { seedAccount, seedMember, seedToken } from '../support/seeding/members.ts'
+import { next, randomBytes } from '../support/seeding/rows.ts'
 import { buildWorld, seedPerson, type World } from '../support/world.ts'
 
 let world: World

@@ -4,15 +4,15 @@ import type { Ctx, QueueName } from '../../src/context.ts'
 import { LostRace } from '../../src/domain/errors.ts'
 import { createPurchaseUse } from '../../src/modules/purchases/uses/create-use.ts'
 import { findUsablePurchase } from '../../src/modules/purchases/uses/use-queries.ts'
-import { approveRefundRequest } from '../../src/modules/refunds/decisions/approve.ts'
 import { createPurchaseRefundRequest } from '../../src/modules/refunds/create.ts'
+import { approveRefundRequest } from '../../src/modules/refunds/decisions/approve.ts'
 import { findRefund } from '../../src/modules/refunds/queries.ts'
 import { createContextAt } from '../support/context.ts'
-import { type Shop, givenOrder, seedShopWithAccount } from '../support/seeding/sales/orders.ts'
 import { listAnnounced } from '../support/purchases.ts'
 import { requestPurchaseRefund, oneTicket } from '../support/refunds.ts'
-import { neverOpen, seedEndpoint } from '../support/seeding/webhooks.ts'
 import { db } from '../support/seeding/rows.ts'
+import { type Shop, givenOrder, seedShopWithAccount } from '../support/seeding/sales/orders.ts'
+import { neverOpen, seedEndpoint } from '../support/seeding/webhooks.ts'
 
 let shop: Shop
 beforeAll(async () => {

@@ -1,24 +1,24 @@
 import { env } from 'cloudflare:workers'
 import { sql } from 'drizzle-orm'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { listEntries } from '../support/audit.ts'
-import { call, callWith, get, patch, post, publicUrl, remove } from '../support/api.ts'
 import { LostRace } from '../../src/domain/errors.ts'
 import { deleteMerchantAccount } from '../../src/modules/merchant-accounts/delete.ts'
 import { findMerchantAccount } from '../../src/modules/merchant-accounts/queries.ts'
+import { call, callWith, get, patch, post, publicUrl, remove } from '../support/api.ts'
+import { listEntries } from '../support/audit.ts'
 import { createContextAt, interruptBefore } from '../support/context.ts'
-import { anOrder, givenOrders, seedShop, givenOrder, seedShopWithAccount } from '../support/seeding/sales/orders.ts'
 import { codes, buildRefusal } from '../support/editions.ts'
+import { actOnRefund, oneTicket, requestPurchaseRefund } from '../support/refunds.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { givenMember, givenAdmin } from '../support/seeding/members.ts'
+import { db } from '../support/seeding/rows.ts'
 import {
   dropMerchantAccounts,
   seedMerchantAccounts,
   givenMerchantAccount,
   aMerchantAccount,
 } from '../support/seeding/sales/merchant-accounts.ts'
-import { db } from '../support/seeding/rows.ts'
-import { actOnRefund, oneTicket, requestPurchaseRefund } from '../support/refunds.ts'
+import { anOrder, givenOrders, seedShop, givenOrder, seedShopWithAccount } from '../support/seeding/sales/orders.ts'
 
 afterEach(() => vi.restoreAllMocks())
 

@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest'
 import { sql } from 'drizzle-orm'
+import { describe, expect, it } from 'vitest'
 import type { Language } from '../../src/domain/languages.ts'
 import { post } from '../support/api.ts'
 import { listCaptured, runUntil } from '../support/campaigns.ts'

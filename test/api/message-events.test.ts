@@ -5,8 +5,8 @@ import { applyEvents } from '../../src/modules/message-events/jobs.ts'
 import { get, post } from '../support/api.ts'
 import { runAlarm, listCaptured, createJob, readStats, runUntil } from '../support/campaigns.ts'
 import { marketingTo, seedCrowd, seedReady } from '../support/seeding/messaging/campaigns.ts'
-import { seedEndpoint } from '../support/seeding/webhooks.ts'
 import { db, write } from '../support/seeding/rows.ts'
+import { seedEndpoint } from '../support/seeding/webhooks.ts'
 import { delayEvents, listPaths, type SentCampaign, sendCampaign, visit } from '../support/visits.ts'
 
 describe('the links in messages', () => {

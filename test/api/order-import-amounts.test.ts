@@ -4,8 +4,8 @@ import { callWith, get } from '../support/api.ts'
 import { interruptDatabase } from '../support/bindings.ts'
 import { order, describeRefusal, importOrder, buildTicket } from '../support/imported-orders.ts'
 import { countContents } from '../support/orders.ts'
-import { seedShop } from '../support/seeding/sales/orders.ts'
 import { write } from '../support/seeding/rows.ts'
+import { seedShop } from '../support/seeding/sales/orders.ts'
 
 describe('amounts of another system', () => {
   it('are split from a line over its units to the cent', async () => {

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { get, patch, rootToken } from '../support/api.ts'
-import { givenMember } from '../support/seeding/members.ts'
 import { listIds, readAs } from '../support/lists.ts'
+import { givenMember } from '../support/seeding/members.ts'
 import { anOrder, givenOrders, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 
 let shop: Shop

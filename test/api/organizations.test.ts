@@ -2,10 +2,10 @@ import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { get, patch, post, remove, readLinkPath } from '../support/api.ts'
 import { readCost } from '../support/cost.ts'
-import { next } from '../support/seeding/rows.ts'
 import { seedAccount, seedMember, seedToken } from '../support/seeding/members.ts'
-import { buildWorld, seedPerson, type World } from '../support/world.ts'
 import { givenEvent } from '../support/seeding/organizations.ts'
+import { next } from '../support/seeding/rows.ts'
+import { buildWorld, seedPerson, type World } from '../support/world.ts'
 
 let world: World
 beforeAll(async () => {

@@ -13,10 +13,10 @@ import {
 } from '../support/payment-references.ts'
 import { loadRefundEmails, loadRefundRow } from '../support/refund-payments.ts'
 import { actOnRefund, loadTransaction, requestRefund } from '../support/refunds.ts'
+import { aRow } from '../support/seeding/imports/staged-imports.ts'
 import { db } from '../support/seeding/rows.ts'
 import { givenMerchantAccount, seedMerchantAccount } from '../support/seeding/sales/merchant-accounts.ts'
 import { givenOrder, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
-import { aRow } from '../support/seeding/imports/staged-imports.ts'
 import { importFile, undoToEnd } from '../support/undone-imports.ts'
 
 let fake: FakeStripe

@@ -13,8 +13,8 @@ import {
   loadRefundRows,
   loadSaleState,
 } from '../support/refund-payments.ts'
-import { seedDueRefund } from '../support/seeding/sales/refunds.ts'
 import { db, unknownId, write } from '../support/seeding/rows.ts'
+import { seedDueRefund } from '../support/seeding/sales/refunds.ts'
 import { deliverEvent, seedStripeSale, type StripeSale } from '../support/stripe-refunds.ts'
 
 let fake: FakeStripe

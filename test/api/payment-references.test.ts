@@ -23,8 +23,8 @@ import {
   seedStripeAccount,
   seedStripeShop,
 } from '../support/payment-references.ts'
-import { listAuditActions, createRefundEngine, loadRefundRow } from '../support/refund-payments.ts'
 import { actOnBatch, workUntilDone } from '../support/refund-batches.ts'
+import { listAuditActions, createRefundEngine, loadRefundRow } from '../support/refund-payments.ts'
 import { actOnRefund, requestRefund, loadRefundRows } from '../support/refunds.ts'
 import { aRow } from '../support/seeding/imports/staged-imports.ts'
 import { db } from '../support/seeding/rows.ts'

@@ -2,13 +2,13 @@ import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { call, get } from '../support/api.ts'
 import { readCost } from '../support/cost.ts'
+import { listAnnounced, loadPurchase, revert, scan, tally, listUses } from '../support/purchases.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { givenMember } from '../support/seeding/members.ts'
+import { db, formatHourFromNow } from '../support/seeding/rows.ts'
 import { seedShop, type Shop, givenTicket } from '../support/seeding/sales/orders.ts'
-import { listAnnounced, loadPurchase, revert, scan, tally, listUses } from '../support/purchases.ts'
 import { seedEndpoint } from '../support/seeding/webhooks.ts'
 import { loadDeliveries, listEvents } from '../support/webhook-rows.ts'
-import { db, formatHourFromNow } from '../support/seeding/rows.ts'
 
 let shop: Shop
 beforeAll(async () => {

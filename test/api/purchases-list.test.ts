@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { get } from '../support/api.ts'
+import { loadPurchase, scan } from '../support/purchases.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { givenMember } from '../support/seeding/members.ts'
 import { seedShop, type Shop, givenTicket } from '../support/seeding/sales/orders.ts'
-import { loadPurchase, scan } from '../support/purchases.ts'
 
 let shop: Shop
 beforeAll(async () => {

@@ -3,11 +3,11 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { sendEmails } from '../../src/modules/transactional-emails/jobs.ts'
 import { call, callWith } from '../support/api.ts'
 import { createContextAt } from '../support/context.ts'
-import { aReceiptOrder, seedShopWithReceipts } from '../support/seeding/sales/orders.ts'
 import { listReceipts, sell } from '../support/receipts.ts'
 import { seedReceiptMessage } from '../support/seeding/messaging/email-messages.ts'
 import { seedVerified } from '../support/seeding/messaging/sender-domains.ts'
 import { db } from '../support/seeding/rows.ts'
+import { aReceiptOrder, seedShopWithReceipts } from '../support/seeding/sales/orders.ts'
 
 beforeEach(() => db.all(sql`delete from transactional_emails`))
 

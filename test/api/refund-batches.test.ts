@@ -2,15 +2,6 @@ import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { get } from '../support/api.ts'
 import {
-  actOnRefund,
-  requestRefund,
-  expectCountersToBeSums,
-  oneTicket,
-  payDueRefunds,
-  loadRefundRows,
-} from '../support/refunds.ts'
-import { seedShopWithAccount, givenOrder, seedShop } from '../support/seeding/sales/orders.ts'
-import {
   actOnBatch,
   loadBatch,
   consume,
@@ -20,9 +11,18 @@ import {
   countRequestsPerPurchase,
   workUntilDone,
 } from '../support/refund-batches.ts'
-import { makeBatch } from '../support/seeding/sales/refund-batches.ts'
-import { db } from '../support/seeding/rows.ts'
+import {
+  actOnRefund,
+  requestRefund,
+  expectCountersToBeSums,
+  oneTicket,
+  payDueRefunds,
+  loadRefundRows,
+} from '../support/refunds.ts'
 import { describeRefusal } from '../support/refusals.ts'
+import { db } from '../support/seeding/rows.ts'
+import { seedShopWithAccount, givenOrder, seedShop } from '../support/seeding/sales/orders.ts'
+import { makeBatch } from '../support/seeding/sales/refund-batches.ts'
 
 const dkk = (amount: number) => [{ currency: 'dkk', amount }]
 

@@ -2,10 +2,10 @@ import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { post } from '../support/api.ts'
 import { listAnnouncedActions, loadRefundEmails, loadRefundRow, loadSaleState } from '../support/refund-payments.ts'
-import { seedDueRefund } from '../support/seeding/sales/refunds.ts'
-import { seedSale, seedSaleIn } from '../support/seeding/sales/trades.ts'
 import { seedAccount, seedMember, seedToken } from '../support/seeding/members.ts'
 import { unknownId, write } from '../support/seeding/rows.ts'
+import { seedDueRefund } from '../support/seeding/sales/refunds.ts'
+import { seedSale, seedSaleIn } from '../support/seeding/sales/trades.ts'
 
 const waiting = { status: 'processing', service: 'manual', due_at: null, attempts: 1, cancel_purchase: true } as const
 

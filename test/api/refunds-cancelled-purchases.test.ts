@@ -1,15 +1,15 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import type { PaymentService } from '../../src/domain/refunds/merchant-accounts.ts'
+import { readPassJson } from '../support/pass-packages.ts'
 import { loadPurchase, scan } from '../support/purchases.ts'
-import { actOnRefund, requestPurchaseRefund } from '../support/refunds.ts'
-import { seedSale } from '../support/seeding/sales/trades.ts'
-import { seedDueRefund } from '../support/seeding/sales/refunds.ts'
 import { createRefundEngine, createProvider, clearDueRefunds, loadSaleState } from '../support/refund-payments.ts'
+import { actOnRefund, requestPurchaseRefund } from '../support/refunds.ts'
 import { write } from '../support/seeding/rows.ts'
+import { seedDueRefund } from '../support/seeding/sales/refunds.ts'
+import { seedSale } from '../support/seeding/sales/trades.ts'
 import { enableWallet, givenPassOf } from '../support/seeding/sales/wallet-passes.ts'
 import { latest, loadPass } from '../support/wallet.ts'
-import { readPassJson } from '../support/pass-packages.ts'
 
 /** Sells a paid ticket with a pass on a phone. */
 async function seedPassOfSale(type: PaymentService = 'test') {

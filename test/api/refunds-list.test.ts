@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { get, rootToken } from '../support/api.ts'
-import { seedShop, givenOrder } from '../support/seeding/sales/orders.ts'
 import { actOnRefund, requestRefund, requestPurchaseRefund, threePurchases } from '../support/refunds.ts'
+import { describeRefusal } from '../support/refusals.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { givenMember } from '../support/seeding/members.ts'
-import { describeRefusal } from '../support/refusals.ts'
+import { seedShop, givenOrder } from '../support/seeding/sales/orders.ts'
 
 describe('listRefundRequests', () => {
   it('filters by each parameter', async () => {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { get, patch, post } from '../support/api.ts'
-import { givenMember } from '../support/seeding/members.ts'
-import { seedShopWithAccount, givenOrder } from '../support/seeding/sales/orders.ts'
-import { actOnBatch } from '../support/refund-batches.ts'
-import { makeBatch } from '../support/seeding/sales/refund-batches.ts'
 import { listAnnounced } from '../support/purchases.ts'
+import { actOnBatch } from '../support/refund-batches.ts'
 import { actOnRefund, requestPurchaseRefund, expectCountersToBeSums } from '../support/refunds.ts'
 import { describeRefusal } from '../support/refusals.ts'
+import { givenMember } from '../support/seeding/members.ts'
+import { seedShopWithAccount, givenOrder } from '../support/seeding/sales/orders.ts'
+import { makeBatch } from '../support/seeding/sales/refund-batches.ts'
 
 describe('the refund policy of an organisation', () => {
   const policy = async (refund_policy: Record<string, unknown>) => {

@@ -10,8 +10,8 @@ import {
   loadRefundRow,
   loadTransaction,
 } from '../support/refunds.ts'
-import { seedShopWithAccount, givenOrder } from '../support/seeding/sales/orders.ts'
 import { db } from '../support/seeding/rows.ts'
+import { seedShopWithAccount, givenOrder } from '../support/seeding/sales/orders.ts'
 
 describe('a refund that a provider pays back', () => {
   it('is paid in the background after its approval', async () => {

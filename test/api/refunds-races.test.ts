@@ -2,15 +2,15 @@ import { sql } from 'drizzle-orm'
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { LostRace } from '../../src/domain/errors.ts'
 import { sealSecrets } from '../../src/modules/merchant-accounts/secrets.ts'
-import { approveRefundRequest } from '../../src/modules/refunds/decisions/approve.ts'
 import { createPurchaseRefundRequest } from '../../src/modules/refunds/create.ts'
-import { findRefund } from '../../src/modules/refunds/queries.ts'
+import { approveRefundRequest } from '../../src/modules/refunds/decisions/approve.ts'
 import { rejectRefundRequest } from '../../src/modules/refunds/decisions/reject.ts'
+import { findRefund } from '../../src/modules/refunds/queries.ts'
 import { createContextAt } from '../support/context.ts'
 import { createFakeStripe, serveStripe } from '../support/fake-stripe.ts'
 import { importPaidOrder, payDue, payWith, seedStripeShop } from '../support/payment-references.ts'
-import { seedShop, type Shop, givenOrder, seedShopWithAccount } from '../support/seeding/sales/orders.ts'
 import { listAnnounced, loadPurchase } from '../support/purchases.ts'
+import { clearDueRefunds } from '../support/refund-payments.ts'
 import {
   actOnRefund,
   requestRefund,
@@ -21,8 +21,8 @@ import {
   loadTransaction,
 } from '../support/refunds.ts'
 import { db } from '../support/seeding/rows.ts'
+import { seedShop, type Shop, givenOrder, seedShopWithAccount } from '../support/seeding/sales/orders.ts'
 import { deliverEvent } from '../support/stripe-refunds.ts'
-import { clearDueRefunds } from '../support/refund-payments.ts'
 
 let shop: Shop
 beforeAll(async () => {

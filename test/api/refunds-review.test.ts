@@ -1,8 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { get } from '../support/api.ts'
-import { givenMember } from '../support/seeding/members.ts'
-import { seedShopWithAccount, type Shop, givenOrder } from '../support/seeding/sales/orders.ts'
 import { listAnnounced, loadPurchase, tally } from '../support/purchases.ts'
 import { loadRefundEmails } from '../support/refund-payments.ts'
 import {
@@ -14,8 +12,10 @@ import {
   threePurchases,
   loadTransaction,
 } from '../support/refunds.ts'
-import { db } from '../support/seeding/rows.ts'
 import { describeRefusal } from '../support/refusals.ts'
+import { givenMember } from '../support/seeding/members.ts'
+import { db } from '../support/seeding/rows.ts'
+import { seedShopWithAccount, type Shop, givenOrder } from '../support/seeding/sales/orders.ts'
 
 let shop: Shop
 beforeAll(async () => {

@@ -2,9 +2,6 @@ import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { get } from '../support/api.ts'
 import { readCost } from '../support/cost.ts'
-import { seedEdition } from '../support/seeding/editions.ts'
-import { givenMember } from '../support/seeding/members.ts'
-import { seedShop, seedShopWithAccount, type Shop, givenOrder } from '../support/seeding/sales/orders.ts'
 import { listAnnounced, loadPurchase, tally } from '../support/purchases.ts'
 import {
   actOnRefund,
@@ -16,8 +13,11 @@ import {
   threePurchases,
   loadTransaction,
 } from '../support/refunds.ts'
-import { db } from '../support/seeding/rows.ts'
 import { describeRefusal } from '../support/refusals.ts'
+import { seedEdition } from '../support/seeding/editions.ts'
+import { givenMember } from '../support/seeding/members.ts'
+import { db } from '../support/seeding/rows.ts'
+import { seedShop, seedShopWithAccount, type Shop, givenOrder } from '../support/seeding/sales/orders.ts'
 
 let shop: Shop
 beforeAll(async () => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { call, get, type Reply } from '../support/api.ts'
-import { countContents } from '../support/orders.ts'
-import { anOrder, importOrders, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 import { listEntries } from '../support/audit.ts'
+import { countContents } from '../support/orders.ts'
 import { describeRefusal } from '../support/refusals.ts'
+import { anOrder, importOrders, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 
 const nothing = { orders: 0, purchases: 0, users: 0, products: 0 }
 const refused = () => anOrder({ currency: 'jpy' })

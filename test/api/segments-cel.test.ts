@@ -1,13 +1,13 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { get, post } from '../support/api.ts'
+import { seedPeople, seedSuppression } from '../support/seeding/customers.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { givenMember } from '../support/seeding/members.ts'
+import { seedAnswer, seedConsent } from '../support/seeding/messaging/consents.ts'
+import { givenSegment } from '../support/seeding/messaging/segments.ts'
 import { givenOrganization, type Organization } from '../support/seeding/organizations.ts'
 import { importOrders } from '../support/seeding/sales/orders.ts'
-import { seedAnswer, seedConsent } from '../support/seeding/messaging/consents.ts'
 import { calculate } from '../support/segments.ts'
-import { seedPeople, seedSuppression } from '../support/seeding/customers.ts'
-import { givenSegment } from '../support/seeding/messaging/segments.ts'
 
 let organisation: Organization
 let edition: { id: string }

@@ -4,13 +4,13 @@ import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { call, callWith, get, buildRequest } from '../support/api.ts'
 import { watchDatabase } from '../support/bindings.ts'
-import { givenMember } from '../support/seeding/members.ts'
-import { givenOrganization } from '../support/seeding/organizations.ts'
-import { seedAnswer, seedConsent } from '../support/seeding/messaging/consents.ts'
-import { calculate } from '../support/segments.ts'
 import { seedPeople } from '../support/seeding/customers.ts'
+import { givenMember } from '../support/seeding/members.ts'
+import { seedAnswer, seedConsent } from '../support/seeding/messaging/consents.ts'
 import { givenSegment } from '../support/seeding/messaging/segments.ts'
+import { givenOrganization } from '../support/seeding/organizations.ts'
 import { db } from '../support/seeding/rows.ts'
+import { calculate } from '../support/segments.ts'
 
 const read = (text: string): string[][] => parse(text, { bom: true })
 

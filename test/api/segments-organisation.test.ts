@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { get, patch, post } from '../support/api.ts'
+import { seedPeople } from '../support/seeding/customers.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { givenMember } from '../support/seeding/members.ts'
-import { givenOrganization, type Organization } from '../support/seeding/organizations.ts'
-import { seedPeople } from '../support/seeding/customers.ts'
 import { givenSegment } from '../support/seeding/messaging/segments.ts'
+import { givenOrganization, type Organization } from '../support/seeding/organizations.ts'
 import { loadSegment } from '../support/segments.ts'
 
 let organisation: Organization

@@ -1,13 +1,13 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { call, get, post } from '../support/api.ts'
-import { seedEdition } from '../support/seeding/editions.ts'
-import { givenOrganization } from '../support/seeding/organizations.ts'
-import { seedSegment, givenSegment } from '../support/seeding/messaging/segments.ts'
-import { seedAnswer, seedConsent } from '../support/seeding/messaging/consents.ts'
-import { calculate, listMembers, loadSegment } from '../support/segments.ts'
 import { seedNamedPeople, seedPeople, seedSuppression } from '../support/seeding/customers.ts'
+import { seedEdition } from '../support/seeding/editions.ts'
+import { seedAnswer, seedConsent } from '../support/seeding/messaging/consents.ts'
+import { seedSegment, givenSegment } from '../support/seeding/messaging/segments.ts'
+import { givenOrganization } from '../support/seeding/organizations.ts'
 import { db } from '../support/seeding/rows.ts'
+import { calculate, listMembers, loadSegment } from '../support/segments.ts'
 
 let tenant: { organization: string; edition: string }
 

@@ -1,15 +1,15 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { get, patch, post, remove } from '../support/api.ts'
+import { seedPeople } from '../support/seeding/customers.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { givenMember } from '../support/seeding/members.ts'
-import { givenOrganization, type Organization } from '../support/seeding/organizations.ts'
 import { seedCampaign } from '../support/seeding/messaging/campaigns.ts'
-import { seedSegment, givenSegment } from '../support/seeding/messaging/segments.ts'
-import { calculate, loadSegment } from '../support/segments.ts'
 import { seedConsent } from '../support/seeding/messaging/consents.ts'
-import { seedPeople } from '../support/seeding/customers.ts'
+import { seedSegment, givenSegment } from '../support/seeding/messaging/segments.ts'
+import { givenOrganization, type Organization } from '../support/seeding/organizations.ts'
 import { db } from '../support/seeding/rows.ts'
+import { calculate, loadSegment } from '../support/segments.ts'
 
 let organisation: Organization
 let edition: { id: string }

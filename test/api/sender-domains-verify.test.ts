@@ -4,8 +4,8 @@ import type { TxtLookup } from '../../src/gateways/dns/dns.ts'
 import { verifySenderDomain } from '../../src/modules/sender-domains/verify.ts'
 import { callWith, get, post } from '../support/api.ts'
 import { createContextAt } from '../support/context.ts'
-import { db } from '../support/seeding/rows.ts'
 import { aDomain, givenSenderDomain, givenDomains } from '../support/seeding/messaging/sender-domains.ts'
+import { db } from '../support/seeding/rows.ts'
 import { outcome, prove, setTexts, loadDomain, verify } from '../support/sender-domains.ts'
 
 afterEach(() => vi.restoreAllMocks())

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { call, callWith, create, get, patch } from '../support/api.ts'
 import { interruptDatabase } from '../support/bindings.ts'
 import { givenMember } from '../support/seeding/members.ts'
-import { anOrder, importOrders, type Shop } from '../support/seeding/sales/orders.ts'
 import { db, write } from '../support/seeding/rows.ts'
+import { anOrder, importOrders, type Shop } from '../support/seeding/sales/orders.ts'
 import { attach, givenTwo, loadCustomer, stranger, type UserRow } from '../support/shared-customers.ts'
 
 describe('an edition manager who imports a customer of another edition', () => {

@@ -1,5 +1,5 @@
-import * as fc from 'fast-check'
 import { sql } from 'drizzle-orm'
+import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { mintLinkToken } from '../../src/domain/campaigns/link-tokens.ts'
 import { applyEvents } from '../../src/modules/message-events/jobs.ts'
@@ -7,8 +7,8 @@ import { post } from '../support/api.ts'
 import { type Captured, listCaptured, createJob, readStats, runUntil } from '../support/campaigns.ts'
 import { marketingTo, seedCrowd, seedReady } from '../support/seeding/messaging/campaigns.ts'
 import { seedMessage } from '../support/seeding/messaging/email-messages.ts'
-import { seedEndpoint } from '../support/seeding/webhooks.ts'
 import { db, write } from '../support/seeding/rows.ts'
+import { seedEndpoint } from '../support/seeding/webhooks.ts'
 import { listPaths, sendCampaign, visit } from '../support/visits.ts'
 
 const form = { 'content-type': 'application/x-www-form-urlencoded' }

@@ -4,10 +4,10 @@ import { encodeCsv } from '../support/data-imports.ts'
 import { previewOrders, startImport } from '../support/imported-tables.ts'
 import { listIds, compareNullsLast, readAs, walkAs } from '../support/lists.ts'
 import { seedPeople } from '../support/seeding/customers.ts'
+import { seedEdition } from '../support/seeding/editions.ts'
 import { givenImport } from '../support/seeding/imports/data-imports.ts'
 import { givenMember } from '../support/seeding/members.ts'
 import { anOrder, givenOrders, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
-import { seedEdition } from '../support/seeding/editions.ts'
 
 async function givenCustomer(shop: Shop, customer: Record<string, unknown>) {
   const [orderId] = await givenOrders(shop, [anOrder({ customer })])

@@ -1,12 +1,20 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it, vi } from 'vitest'
-import { markPassesChanged } from '../../src/modules/wallet/index.ts'
 import { handleRegistration } from '../../src/modules/wallet/apple/phone-requests.ts'
+import { markPassesChanged } from '../../src/modules/wallet/index.ts'
 import { call, callWith, get, remove } from '../support/api.ts'
 import { createCountingLimiter, interruptDatabase } from '../support/bindings.ts'
 import { createJob } from '../support/campaigns.ts'
 import { dump } from '../support/dump.ts'
+import { readToken } from '../support/pass-packages.ts'
 import { db, write } from '../support/seeding/rows.ts'
+import {
+  givenPass,
+  seedPasses,
+  seedWalletPurchase,
+  type Pass,
+  givenPassOf,
+} from '../support/seeding/sales/wallet-passes.ts'
 import {
   listChanged,
   listKinds,
@@ -17,14 +25,6 @@ import {
   unregister,
   listWalletEvents,
 } from '../support/wallet.ts'
-import {
-  givenPass,
-  seedPasses,
-  seedWalletPurchase,
-  type Pass,
-  givenPassOf,
-} from '../support/seeding/sales/wallet-passes.ts'
-import { readToken } from '../support/pass-packages.ts'
 
 const added = 'wallet.vendorA.pass-added'
 const removed = 'wallet.vendorA.pass-removed'

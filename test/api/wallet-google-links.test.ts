@@ -6,10 +6,10 @@ import { openJob } from '../../src/entry/job.ts'
 import { sweepPassUpdates } from '../../src/modules/wallet/jobs.ts'
 import { callWith, get, patch, post, remove, type Reply } from '../support/api.ts'
 import { type FakeGoogleWallet, type GoogleConduct, serveGoogleWallet } from '../support/fake-google-wallet.ts'
-import { db, write } from '../support/seeding/rows.ts'
-import { enableWallet, seedWalletPurchase } from '../support/seeding/sales/wallet-passes.ts'
-import { seedTrade } from '../support/seeding/sales/trades.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
+import { db, write } from '../support/seeding/rows.ts'
+import { seedTrade } from '../support/seeding/sales/trades.ts'
+import { enableWallet, seedWalletPurchase } from '../support/seeding/sales/wallet-passes.ts'
 
 /** The longest address of a service account: account and project have 30 characters each. */
 const longestEmail = `${'a'.repeat(30)}@${'p'.repeat(30)}.iam.gserviceaccount.com`

@@ -1,12 +1,13 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { exportSpki } from '../../scripts/support/google-callbacks.ts'
-import { clearGoogleKeys } from '../../src/gateways/passes/google-keys.ts'
 import { toBase64 } from '../../src/domain/text/encoding.ts'
+import { clearGoogleKeys } from '../../src/gateways/passes/google-keys.ts'
 import { receiveGoogleCallback } from '../../src/modules/wallet/google-callback.ts'
 import { call, callWith, get } from '../support/api.ts'
 import { interruptDatabase } from '../support/bindings.ts'
 import { createJob } from '../support/campaigns.ts'
 import { dump } from '../support/dump.ts'
+import { givenPass, type Pass } from '../support/seeding/sales/wallet-passes.ts'
 import {
   callback,
   buildCallback,
@@ -17,7 +18,6 @@ import {
   loadPass,
   setRootKeys,
 } from '../support/wallet.ts'
-import { givenPass, type Pass } from '../support/seeding/sales/wallet-passes.ts'
 
 const added = 'wallet.vendorB.pass-added'
 

@@ -5,11 +5,11 @@ import { describe, expect, it } from 'vitest'
 import { toHex } from '../../src/domain/text/encoding.ts'
 import { call, callWith, get, post, publicUrl, remove } from '../support/api.ts'
 import { interruptDatabase } from '../support/bindings.ts'
+import { download, readPassJson } from '../support/pass-packages.ts'
 import { db, write } from '../support/seeding/rows.ts'
 import { seedTrade } from '../support/seeding/sales/trades.ts'
-import { listCaptured, latest, loadPass } from '../support/wallet.ts'
 import { givenPass, seedWalletPurchase, givenPassOf } from '../support/seeding/sales/wallet-passes.ts'
-import { download, readPassJson } from '../support/pass-packages.ts'
+import { listCaptured, latest, loadPass } from '../support/wallet.ts'
 
 const buildPath = (purchase: string) => `/v1/purchases/${purchase}/wallet-passes`
 

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { commit } from '../../src/db/commit.ts'
-import { announceAll, type Announcement } from '../../src/modules/webhooks/index.ts'
-import { exampleData } from '../../src/modules/webhooks/events/example-contract.ts'
 import { listWebhookDeliveries } from '../../src/modules/webhooks/delivery/list.ts'
+import { recoverWebhookDeliveries } from '../../src/modules/webhooks/delivery/manual-sends.ts'
+import { exampleData } from '../../src/modules/webhooks/events/example-contract.ts'
+import { announceAll, type Announcement } from '../../src/modules/webhooks/index.ts'
 import { listWebhooks } from '../../src/modules/webhooks/list.ts'
 import { findDelivery, findEndpoint } from '../../src/modules/webhooks/queries.ts'
-import { recoverWebhookDeliveries } from '../../src/modules/webhooks/delivery/manual-sends.ts'
 import { createContextAt } from '../support/context.ts'
 import { seedShop } from '../support/seeding/sales/orders.ts'
 import { seedDeliveries, seedEndpoint, seedEndpoints } from '../support/seeding/webhooks.ts'
-import { answers, engine } from '../support/webhooks.ts'
 import { loadDeliveries } from '../support/webhook-rows.ts'
+import { answers, engine } from '../support/webhooks.ts'
 
 const page = { page: 1, size: 100, after: null }
 

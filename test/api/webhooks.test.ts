@@ -3,11 +3,11 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { signHeaders } from '../../src/domain/webhooks/webhook-signature.ts'
 import { eventKindNames } from '../../src/domain/webhooks/webhooks.ts'
 import { callWith, get, patch, post, publicUrl } from '../support/api.ts'
+import { describeRefusal } from '../support/refusals.ts'
 import { seedToken } from '../support/seeding/members.ts'
 import { seedEndpoint } from '../support/seeding/webhooks.ts'
 import { buildEndpointRow } from '../support/webhook-rows.ts'
 import { buildWorld, type World } from '../support/world.ts'
-import { describeRefusal } from '../support/refusals.ts'
 
 let world: World
 beforeAll(async () => {

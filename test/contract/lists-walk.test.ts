@@ -2,8 +2,8 @@ import { env } from 'cloudflare:workers'
 import { beforeAll, expect, it } from 'vitest'
 import { call, type Reply } from '../support/api.ts'
 import { listIds, readAs, walkAs } from '../support/lists.ts'
-import { seedEvents } from '../support/seeding/organizations.ts'
 import { seedTokens } from '../support/seeding/members.ts'
+import { seedEvents } from '../support/seeding/organizations.ts'
 import { buildWorld, type World } from '../support/world.ts'
 
 let world: World

@@ -3,8 +3,8 @@ import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 import { dayMs } from '../../src/domain/time/instants.ts'
 import worker from '../../src/index.ts'
-import { givenOrganization } from '../support/seeding/organizations.ts'
 import { seedEntries } from '../support/seeding/audit-log.ts'
+import { givenOrganization } from '../support/seeding/organizations.ts'
 
 describe('the sweep of the audit log', () => {
   const run = async (at: number) => {

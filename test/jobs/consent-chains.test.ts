@@ -4,10 +4,10 @@ import { beforeAll, expect, it } from 'vitest'
 import { verifyConsents } from '../../scripts/support/verify-consents.ts'
 import { patch, post } from '../support/api.ts'
 import { answer, listRecords } from '../support/consents.ts'
-import { seedBuyer } from '../support/seeding/sales/trades.ts'
-import { givenConsent } from '../support/seeding/messaging/consents.ts'
 import { finishErasures } from '../support/personal-data.ts'
+import { givenConsent } from '../support/seeding/messaging/consents.ts'
 import { write } from '../support/seeding/rows.ts'
+import { seedBuyer } from '../support/seeding/sales/trades.ts'
 
 const query = async <Row>(text: string): Promise<Row[]> => (await env.DB.prepare(text).all<Row>()).results
 const verify = () => verifyConsents(query)

@@ -3,8 +3,8 @@ import { sweepConsents } from '../../src/modules/consents/jobs.ts'
 import { get } from '../support/api.ts'
 import { createJob } from '../support/campaigns.ts'
 import { answer, listEvents, expectWhole, listRecords } from '../support/consents.ts'
-import { seedBuyer, seedTrades } from '../support/seeding/sales/trades.ts'
 import { givenConsent } from '../support/seeding/messaging/consents.ts'
+import { seedBuyer, seedTrades } from '../support/seeding/sales/trades.ts'
 
 const day = 86_400_000
 const createJobAt = (now: number) => createJob({ now: () => now })

@@ -1,13 +1,15 @@
 import { sql } from 'drizzle-orm'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { acts, type ActName } from '../support/costs/acts.ts'
-import { runBilledWorker } from '../support/costs/billed-worker.ts'
-import { noUnits, type Unit, type Units, unitNames } from '../support/costs/prices.ts'
 import type { Reply } from '../support/api.ts'
 import { withEngine } from '../support/campaign-engine.ts'
 import { loadCampaign } from '../support/campaigns.ts'
+import { acts, type ActName } from '../support/costs/acts.ts'
+import { runBilledWorker } from '../support/costs/billed-worker.ts'
+import { noUnits, type Unit, type Units, unitNames } from '../support/costs/prices.ts'
 import { makeFreshPng } from '../support/files.ts'
 import { seedCrowd, seedReady } from '../support/seeding/messaging/campaigns.ts'
+import { db, write } from '../support/seeding/rows.ts'
+import { seedMerchantAccount } from '../support/seeding/sales/merchant-accounts.ts'
 import {
   anOrder,
   givenOrders,
@@ -16,8 +18,6 @@ import {
   seedShopWithReceipts,
   type Shop,
 } from '../support/seeding/sales/orders.ts'
-import { db, write } from '../support/seeding/rows.ts'
-import { seedMerchantAccount } from '../support/seeding/sales/merchant-accounts.ts'
 import { seedOpenEndpoint } from '../support/seeding/webhooks.ts'
 
 /** CPU time is left out, because it is not exact. */

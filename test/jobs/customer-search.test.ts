@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm'
 import { expect, it } from 'vitest'
 import { get, patch } from '../support/api.ts'
-import { givenMember } from '../support/seeding/members.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
+import { givenMember } from '../support/seeding/members.ts'
 import { db } from '../support/seeding/rows.ts'
 import { anOrder, givenOrders, type Shop, seedShop } from '../support/seeding/sales/orders.ts'
 

@@ -1,10 +1,10 @@
-import { describe, expect, it } from 'vitest'
 import { encodeText } from '@ecms/table-reader'
+import { describe, expect, it } from 'vitest'
 import { get, patch } from '../support/api.ts'
 import { readColumns, encodeCsv, pathOf, loadStagedRows, work } from '../support/data-imports.ts'
 import { summariseOrders, previewOrders, startImport } from '../support/imported-tables.ts'
-import { seedShop } from '../support/seeding/sales/orders.ts'
 import { givenImport } from '../support/seeding/imports/data-imports.ts'
+import { seedShop } from '../support/seeding/sales/orders.ts'
 
 const lines = (rows: readonly string[]) => rows.map((row) => `${row}\r\n`).join('')
 

@@ -1,5 +1,5 @@
-import * as fc from 'fast-check'
 import { sql } from 'drizzle-orm'
+import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { loadOrders, selectOrdersAfter } from '../../src/modules/data-imports/run/read-orders.ts'
 import { get } from '../support/api.ts'

@@ -4,9 +4,9 @@ import { heartbeatLostMs, maxStalls } from '../../src/domain/data-imports/data-i
 import { sweepImports } from '../../src/modules/data-imports/jobs.ts'
 import { get } from '../support/api.ts'
 import { countContents } from '../support/orders.ts'
-import { seedShop, type Shop } from '../support/seeding/sales/orders.ts'
-import { write } from '../support/seeding/rows.ts'
 import { aBadRow, buildRows, seedStarted } from '../support/seeding/imports/staged-imports.ts'
+import { write } from '../support/seeding/rows.ts'
+import { seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 import {
   expectExact,
   createImporter,

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { buildTextRow, buildWorkbook, type WorkbookDraft } from '../../packages/table-reader/test/support/xlsx.ts'
 import { get, patch } from '../support/api.ts'
 import { pathOf, work } from '../support/data-imports.ts'
 import { summariseOrders, previewOrders, startImport } from '../support/imported-tables.ts'
 import { givenImport } from '../support/seeding/imports/data-imports.ts'
 import { seedShop, type Shop } from '../support/seeding/sales/orders.ts'
-import { buildTextRow, buildWorkbook, type WorkbookDraft } from '../../packages/table-reader/test/support/xlsx.ts'
 
 const upload = { name: 'orders.xlsx', type: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet' }
 const givenWorkbook = (shop: Shop, sheets: WorkbookDraft['sheets']) =>

@@ -1,16 +1,16 @@
 import { env } from 'cloudflare:workers'
 import { sql } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
+import type { ImportRow } from '../../src/modules/data-imports/background/steps.ts'
 import { sweepImportData } from '../../src/modules/data-imports/jobs.ts'
 import { importStep } from '../../src/modules/data-imports/run/import-step.ts'
-import type { ImportRow } from '../../src/modules/data-imports/background/steps.ts'
 import { get, patch, post } from '../support/api.ts'
 import { createJob } from '../support/campaigns.ts'
 import { givenReadyImport, work } from '../support/imported-files.ts'
 import { countContents } from '../support/orders.ts'
-import { seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 import { finishErasures } from '../support/personal-data.ts'
 import { db } from '../support/seeding/rows.ts'
+import { seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 import { loadImport, loadImportOrders, loadRows } from '../support/staged-imports.ts'
 
 const dayMs = 86_400_000

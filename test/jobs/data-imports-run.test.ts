@@ -1,12 +1,8 @@
 import { sql } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { answer, expectWhole, listRecords } from '../support/consents.ts'
-import { givenConsent } from '../support/seeding/messaging/consents.ts'
 import { readCost } from '../support/cost.ts'
 import { countContents } from '../support/orders.ts'
-import { seedShop, importOrders, type Shop } from '../support/seeding/sales/orders.ts'
-import { seedReceiptMessage } from '../support/seeding/messaging/email-messages.ts'
-import { db, write } from '../support/seeding/rows.ts'
 import {
   aBadRow,
   aRow,
@@ -15,6 +11,10 @@ import {
   buildRows,
   seedStarted,
 } from '../support/seeding/imports/staged-imports.ts'
+import { givenConsent } from '../support/seeding/messaging/consents.ts'
+import { seedReceiptMessage } from '../support/seeding/messaging/email-messages.ts'
+import { db, write } from '../support/seeding/rows.ts'
+import { seedShop, importOrders, type Shop } from '../support/seeding/sales/orders.ts'
 import { expectExact, createImporter, buildMessage, runToEnd } from '../support/staged-imports.ts'
 
 let shop: Shop

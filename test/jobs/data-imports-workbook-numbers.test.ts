@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
+import { buildTextRow, buildWorkbook } from '../../packages/table-reader/test/support/xlsx.ts'
 import { get } from '../support/api.ts'
 import { mapColumns, pathOf, process } from '../support/data-imports.ts'
 import type { RawUpload } from '../support/files.ts'
-import { startImport, summariseOrders } from '../support/imported-tables.ts'
 import { queryRows } from '../support/files.ts'
+import { startImport, summariseOrders } from '../support/imported-tables.ts'
 import { givenImport } from '../support/seeding/imports/data-imports.ts'
 import { seedShop, type Shop } from '../support/seeding/sales/orders.ts'
-import { buildTextRow, buildWorkbook } from '../../packages/table-reader/test/support/xlsx.ts'
 
 const upload: RawUpload = {
   name: 'orders.xlsx',

@@ -15,8 +15,8 @@ import {
   loadImport,
   work,
 } from '../support/data-imports.ts'
-import { givenTable, givenImport } from '../support/seeding/imports/data-imports.ts'
 import { queryRows } from '../support/files.ts'
+import { givenTable, givenImport } from '../support/seeding/imports/data-imports.ts'
 import { type Shop, seedShop } from '../support/seeding/sales/orders.ts'
 
 const table = encodeCsv(

@@ -6,12 +6,12 @@ import { failBatch, interruptDatabase } from '../support/bindings.ts'
 import { createContextAt } from '../support/context.ts'
 import { crashAt } from '../support/crashes.ts'
 import { countContents } from '../support/orders.ts'
+import { describeRefusal } from '../support/refusals.ts'
+import { givenMember } from '../support/seeding/members.ts'
 import { db } from '../support/seeding/rows.ts'
 import { anOrder, givenOrders, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
-import { givenMember } from '../support/seeding/members.ts'
-import { undoToEnd } from '../support/undone-imports.ts'
 import { seedOpenEndpoint } from '../support/seeding/webhooks.ts'
-import { describeRefusal } from '../support/refusals.ts'
+import { undoToEnd } from '../support/undone-imports.ts'
 
 let shop: Shop
 beforeEach(async () => {

@@ -7,8 +7,8 @@ import { compareStorage, sweepObjects } from '../../src/modules/files/jobs.ts'
 import { callWith } from '../support/api.ts'
 import { crashAt } from '../support/crashes.ts'
 import { checkAccount, makeFreshPng, queryRows, listStoredKeys, uploadRaw, loadUsedBytes } from '../support/files.ts'
-import { fakeImages, fetchFile } from '../support/served-files.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
+import { fakeImages, fetchFile } from '../support/served-files.ts'
 
 const dayMs = 86_400_000
 

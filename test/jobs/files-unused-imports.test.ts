@@ -8,8 +8,8 @@ import { callWith, get, patch, post } from '../support/api.ts'
 import { interruptDatabase } from '../support/bindings.ts'
 import { createContextAt } from '../support/context.ts'
 import { checkAccount, queryRows, listStoredKeys, uploadRaw } from '../support/files.ts'
-import { seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 import { db, next } from '../support/seeding/rows.ts'
+import { seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 
 const dayMs = 86_400_000
 const keptMs = 30 * dayMs

@@ -3,10 +3,10 @@ import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { compareStorage, sweepObjects, sweepUploads } from '../../src/modules/files/jobs.ts'
 import { callWith, get, remove } from '../support/api.ts'
 import { createContextAt } from '../support/context.ts'
-import { checkAccount, makeFreshPng, queryRows, listStoredKeys, uploadRaw, watchStore } from '../support/files.ts'
-import { fakeImages, fetchFile } from '../support/served-files.ts'
-import { givenOrganization } from '../support/seeding/organizations.ts'
 import { crashAt } from '../support/crashes.ts'
+import { checkAccount, makeFreshPng, queryRows, listStoredKeys, uploadRaw, watchStore } from '../support/files.ts'
+import { givenOrganization } from '../support/seeding/organizations.ts'
+import { fakeImages, fetchFile } from '../support/served-files.ts'
 
 const dayMs = 86_400_000
 

@@ -5,9 +5,9 @@ import { findReadyAccount, findRefundAccount, findWebhookAccount } from '../../s
 import { resealMerchantAccounts } from '../../src/modules/merchant-accounts/jobs.ts'
 import { patch } from '../support/api.ts'
 import { createContextAt } from '../support/context.ts'
-import { seedMerchantAccount, givenMerchantAccount } from '../support/seeding/sales/merchant-accounts.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
 import { db } from '../support/seeding/rows.ts'
+import { seedMerchantAccount, givenMerchantAccount } from '../support/seeding/sales/merchant-accounts.ts'
 
 const apiKey = 'rk_test_51NordlysExample9876'
 const webhookSecret = 'whsec_NordlysExample'

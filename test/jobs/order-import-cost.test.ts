@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { readCost } from '../support/cost.ts'
+import { buildRows, seedStarted } from '../support/seeding/imports/staged-imports.ts'
 import { anOrder, givenOrders, seedShop, importOrders, type Shop } from '../support/seeding/sales/orders.ts'
 import { createImporter, loadImport, buildMessage } from '../support/staged-imports.ts'
-import { buildRows, seedStarted } from '../support/seeding/imports/staged-imports.ts'
 
 let shop: Shop
 beforeEach(async () => {

@@ -4,15 +4,15 @@ import { describe, expect, it } from 'vitest'
 import type { Ctx } from '../../src/context.ts'
 import { AppError } from '../../src/domain/errors.ts'
 import { sweepPurchases } from '../../src/modules/purchases/jobs.ts'
-import { revertPurchaseUse } from '../../src/modules/purchases/uses/revert-use.ts'
 import { createPurchaseUse } from '../../src/modules/purchases/uses/create-use.ts'
+import { revertPurchaseUse } from '../../src/modules/purchases/uses/revert-use.ts'
 import { findUsablePurchase, findUse } from '../../src/modules/purchases/uses/use-queries.ts'
 import type { Reply } from '../support/api.ts'
 import { createJob } from '../support/campaigns.ts'
 import { createContextAt } from '../support/context.ts'
-import { anOrder, seedShop, importOrders, type Shop } from '../support/seeding/sales/orders.ts'
 import { listAnnounced, loadPurchase, revert, scan, listUses } from '../support/purchases.ts'
 import { db } from '../support/seeding/rows.ts'
+import { anOrder, seedShop, importOrders, type Shop } from '../support/seeding/sales/orders.ts'
 
 type Operation =
   | { do: 'scan'; quantity: number }

@@ -4,9 +4,9 @@ import { sql } from 'drizzle-orm'
 import { describe, expect, it, vi } from 'vitest'
 import { queue } from '../../src/entry/queue.ts'
 import worker from '../../src/index.ts'
-import { loadDeliveries, happen } from '../support/webhooks.ts'
-import { seedOpenEndpoint } from '../support/seeding/webhooks.ts'
 import { db } from '../support/seeding/rows.ts'
+import { seedOpenEndpoint } from '../support/seeding/webhooks.ts'
+import { loadDeliveries, happen } from '../support/webhooks.ts'
 
 const message = (body: unknown) => ({ id: crypto.randomUUID(), timestamp: new Date(), attempts: 1, body })
 

@@ -1,15 +1,15 @@
 import { sql } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { suppressions } from '../../src/db/schema/suppressions.ts'
 import { emailMessages } from '../../src/db/schema/email-messages.ts'
+import { suppressions } from '../../src/db/schema/suppressions.ts'
 import { insert, update } from '../../src/db/write.ts'
 import { createFailure, type SendFailure } from '../../src/domain/messaging/messaging.ts'
 import type { OutboundEmail } from '../../src/gateways/email/email.ts'
 import { sweepEmails } from '../../src/modules/transactional-emails/jobs.ts'
-import { aReceiptOrder, seedShopWithReceipts, type Shop } from '../support/seeding/sales/orders.ts'
 import { createProvider, createReceiptEngine, listReceipts, sell } from '../support/receipts.ts'
 import { seedVerified } from '../support/seeding/messaging/sender-domains.ts'
 import { db } from '../support/seeding/rows.ts'
+import { aReceiptOrder, seedShopWithReceipts, type Shop } from '../support/seeding/sales/orders.ts'
 
 const minute = 60_000
 const hour = 60 * minute

@@ -1,11 +1,10 @@
 import { env } from 'cloudflare:workers'
-import * as fc from 'fast-check'
 import { sql } from 'drizzle-orm'
+import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Database } from '../../src/db/database.ts'
 import { newMeter } from '../../src/domain/meter.ts'
 import { get } from '../support/api.ts'
-import { seedShop, type Shop, givenOrder, seedShopWithAccount } from '../support/seeding/sales/orders.ts'
 import {
   actOnBatch,
   loadBatch,
@@ -18,7 +17,6 @@ import {
   countRequestsPerPurchase,
   workUntilDone,
 } from '../support/refund-batches.ts'
-import { makeBatch } from '../support/seeding/sales/refund-batches.ts'
 import {
   actOnRefund,
   requestRefund,
@@ -27,6 +25,8 @@ import {
   loadRefundRows,
 } from '../support/refunds.ts'
 import { db } from '../support/seeding/rows.ts'
+import { seedShop, type Shop, givenOrder, seedShopWithAccount } from '../support/seeding/sales/orders.ts'
+import { makeBatch } from '../support/seeding/sales/refund-batches.ts'
 
 /** Runs a consumer that crashes before or after this round trip to the database. */
 function mortal(trip: number, isBefore: boolean) {

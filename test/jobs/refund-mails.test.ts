@@ -1,11 +1,11 @@
 import { sql } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { insert, update } from '../../src/db/write.ts'
 import { editions } from '../../src/db/schema/editions.ts'
 import { suppressions } from '../../src/db/schema/suppressions.ts'
+import { insert, update } from '../../src/db/write.ts'
 import { parseLanguage, languages } from '../../src/domain/languages.ts'
-import { buildRefundEmailStatements } from '../../src/modules/transactional-emails/index.ts'
 import { buildOutcomeChanges } from '../../src/modules/refund-payments/outcome.ts'
+import { buildRefundEmailStatements } from '../../src/modules/transactional-emails/index.ts'
 import { commitAnnounced } from '../../src/modules/webhooks/index.ts'
 import { createProvider as emailProviderOf, createReceiptEngine } from '../support/receipts.ts'
 import {
@@ -16,10 +16,10 @@ import {
   loadRefundRow,
   buildRefusal,
 } from '../support/refund-payments.ts'
+import { seedReceiptMessage } from '../support/seeding/messaging/email-messages.ts'
+import { db, write } from '../support/seeding/rows.ts'
 import { seedDueRefund } from '../support/seeding/sales/refunds.ts'
 import { seedSale, type Sale } from '../support/seeding/sales/trades.ts'
-import { db, write } from '../support/seeding/rows.ts'
-import { seedReceiptMessage } from '../support/seeding/messaging/email-messages.ts'
 
 beforeEach(() => db.batch([sql`delete from transactional_emails`, sql`update refund_requests set due_at = null`]))
 

@@ -20,9 +20,9 @@ import {
   loadSaleState,
   unrefundedState,
 } from '../support/refund-payments.ts'
+import { db, write } from '../support/seeding/rows.ts'
 import { seedDueRefund } from '../support/seeding/sales/refunds.ts'
 import { seedSale, seedPurchaseLike } from '../support/seeding/sales/trades.ts'
-import { db, write } from '../support/seeding/rows.ts'
 
 beforeEach(clearDueRefunds)
 

@@ -3,12 +3,12 @@ import * as fc from 'fast-check'
 import { beforeAll, expect, it } from 'vitest'
 import { refundReasons, refundStatuses } from '../../src/domain/refunds/refunds.ts'
 import { rootToken } from '../support/api.ts'
-import { dearRuns } from '../support/property-runs.ts'
 import { walkAs } from '../support/lists.ts'
+import { dearRuns } from '../support/property-runs.ts'
 import { givenMember } from '../support/seeding/members.ts'
 import { db, write } from '../support/seeding/rows.ts'
-import { seedSearchedOrders } from '../support/seeding/searched-orders.ts'
 import { seedShop, type Shop } from '../support/seeding/sales/orders.ts'
+import { seedSearchedOrders } from '../support/seeding/searched-orders.ts'
 
 const chooseOne = (values: readonly string[]) =>
   sql.raw(`case seq % ${values.length} ${values.map((value, at) => `when ${at} then '${value}'`).join(' ')} end`)

@@ -3,8 +3,8 @@ import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { get, post } from '../support/api.ts'
 import { finishErasures, givenKnown } from '../support/personal-data.ts'
-import { anOrder, givenOrders, seedShop } from '../support/seeding/sales/orders.ts'
 import { db } from '../support/seeding/rows.ts'
+import { anOrder, givenOrders, seedShop } from '../support/seeding/sales/orders.ts'
 
 describe('the rows written to the search index', () => {
   const countWrittenRows = async (statement: string, ...values: unknown[]) =>

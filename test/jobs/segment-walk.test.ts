@@ -3,13 +3,13 @@ import * as fc from 'fast-check'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { findCalculation, calculateStep } from '../../src/modules/segments/calculation/calculation.ts'
 import { post } from '../support/api.ts'
-import { givenOrganization } from '../support/seeding/organizations.ts'
 import { dearRuns } from '../support/property-runs.ts'
-import { createCalculator, listMembers, buildMessage, loadSegment } from '../support/segments.ts'
-import { seedEdition } from '../support/seeding/editions.ts'
 import { seedPeople } from '../support/seeding/customers.ts'
+import { seedEdition } from '../support/seeding/editions.ts'
 import { givenSegment } from '../support/seeding/messaging/segments.ts'
+import { givenOrganization } from '../support/seeding/organizations.ts'
 import { db } from '../support/seeding/rows.ts'
+import { createCalculator, listMembers, buildMessage, loadSegment } from '../support/segments.ts'
 
 const size = 2
 

@@ -7,7 +7,9 @@ import { markPassesChanged } from '../../src/modules/wallet/index.ts'
 import { sweepCallbacks, sweepPassUpdates } from '../../src/modules/wallet/jobs.ts'
 import { call, get, post, remove } from '../support/api.ts'
 import { createJob } from '../support/campaigns.ts'
+import { readPassJson } from '../support/pass-packages.ts'
 import { db, next, write } from '../support/seeding/rows.ts'
+import { givenPass } from '../support/seeding/sales/wallet-passes.ts'
 import {
   callback,
   buildCallback,
@@ -20,8 +22,6 @@ import {
   register,
   listRegistrations,
 } from '../support/wallet.ts'
-import { givenPass } from '../support/seeding/sales/wallet-passes.ts'
-import { readPassJson } from '../support/pass-packages.ts'
 
 const minute = 60_000
 

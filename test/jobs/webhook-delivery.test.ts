@@ -4,9 +4,9 @@ import { secretsOverlapMs } from '../../src/domain/webhooks/webhooks.ts'
 import { failOpenDeliveries } from '../../src/modules/webhooks/delivery/record.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
-import { answers, listAttempts, loadDeliveries, loadEndpoint, engine, happen, timesOut } from '../support/webhooks.ts'
-import { seedOpenEndpoint } from '../support/seeding/webhooks.ts'
 import { db } from '../support/seeding/rows.ts'
+import { seedOpenEndpoint } from '../support/seeding/webhooks.ts'
+import { answers, listAttempts, loadDeliveries, loadEndpoint, engine, happen, timesOut } from '../support/webhooks.ts'
 
 const day = 86_400_000
 

@@ -5,9 +5,9 @@ import { describe, expect, it, vi } from 'vitest'
 import { openJob } from '../../src/entry/job.ts'
 import { handleBatch } from '../../src/entry/queue.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
-import { answers, listAttempts, loadDeliveries, loadEndpoint, engine, happen, timesOut } from '../support/webhooks.ts'
-import { seedOpenEndpoint } from '../support/seeding/webhooks.ts'
 import { db } from '../support/seeding/rows.ts'
+import { seedOpenEndpoint } from '../support/seeding/webhooks.ts'
+import { answers, listAttempts, loadDeliveries, loadEndpoint, engine, happen, timesOut } from '../support/webhooks.ts'
 
 /** Time passes with queries to the database, without any timer. */
 async function passBy(questions: number): Promise<void> {

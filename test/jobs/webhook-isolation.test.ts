@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { sweepDeliveries } from '../../src/modules/webhooks/jobs.ts'
-import { answers, listAttempts, loadDeliveries, loadEndpoint, engine, happen } from '../support/webhooks.ts'
-import { seedOpenEndpoint } from '../support/seeding/webhooks.ts'
 import { db } from '../support/seeding/rows.ts'
+import { seedOpenEndpoint } from '../support/seeding/webhooks.ts'
+import { answers, listAttempts, loadDeliveries, loadEndpoint, engine, happen } from '../support/webhooks.ts'
 
 describe('the circuit breaker', () => {
   it('opens after five failures in a row, allows one probe, and then releases the waiting deliveries', async () => {

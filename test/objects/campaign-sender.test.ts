@@ -1,5 +1,5 @@
-import { env } from 'cloudflare:workers'
 import { evictDurableObject } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { createFailure } from '../../src/domain/messaging/messaging.ts'

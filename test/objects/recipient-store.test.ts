@@ -1,5 +1,5 @@
-import { env } from 'cloudflare:workers'
 import { runInDurableObject } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 import type { NewRecipient } from '../../src/domain/campaigns/sender.ts'
 import { RecipientStore } from '../../src/objects/campaign/recipient-store.ts'

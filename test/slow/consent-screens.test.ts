@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { languages } from '../../src/domain/languages.ts'
 import { formPage } from '../../src/http/pages/html-page.ts'
 import {
   renderConfirmationPage,
@@ -8,7 +9,6 @@ import {
   type PageConsent,
   renderInvalidLinkPage,
 } from '../../src/modules/consent-pages/page.ts'
-import { languages } from '../../src/domain/languages.ts'
 import { type Browser, openBrowser } from '../support/browser.ts'
 import { look } from '../support/screens.ts'
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { compile } from '../../src/domain/email/compile.ts'
-import { personalise } from '../../src/domain/email/personalise.ts'
 import { buildSampleContext } from '../../src/domain/email/liquid/variables.ts'
+import { personalise } from '../../src/domain/email/personalise.ts'
 import { languages } from '../../src/domain/languages.ts'
 import { renderSubscriptionPage } from '../../src/modules/message-events/unsubscribe-page.ts'
 import { type Browser, openBrowser } from '../support/browser.ts'

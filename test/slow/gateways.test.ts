@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { readProviderEvents } from '../../src/gateways/provider-events/provider-events.ts'
 import { createResendGateway } from '../../src/gateways/email/resend.ts'
+import { readProviderEvents } from '../../src/gateways/provider-events/provider-events.ts'
 import { createGatewayApi } from '../../src/gateways/sms/gatewayapi.ts'
 import {
   type FakeProvider,

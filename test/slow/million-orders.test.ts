@@ -5,7 +5,6 @@ import type { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Page } from '../../scripts/support/client.ts'
 import { findMemoryFolder } from '../../scripts/support/memory-folder.ts'
-import { type Execution, explain, openService } from '../support/sqlite-service.ts'
 import {
   addMember,
   copyPlainly,
@@ -17,6 +16,7 @@ import {
   organizationId,
   startMs,
 } from '../support/million-orders.ts'
+import { type Execution, explain, openService } from '../support/sqlite-service.ts'
 
 const [large, small] = editionIds
 const ofLarge = `edition_id=${large}`

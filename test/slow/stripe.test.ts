@@ -2,9 +2,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { type FakeStripeServer, startFakeStripe } from '../../scripts/support/fake-stripe-server.ts'
 import { refundReasons } from '../../src/domain/refunds/refunds.ts'
 import { createStripeGateway } from '../../src/gateways/payments/stripe.ts'
-import { buildCall, account } from '../support/stripe.ts'
-import { startStripeMock, type StripeMock } from '../support/stripe-mock.ts'
 import { addReadAtLeast } from '../support/read-at-least.ts'
+import { startStripeMock, type StripeMock } from '../support/stripe-mock.ts'
+import { buildCall, account } from '../support/stripe.ts'
 
 addReadAtLeast()
 

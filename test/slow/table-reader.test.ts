@@ -1,9 +1,9 @@
-import { join } from 'node:path'
-import { build } from 'esbuild'
-import { afterAll, beforeAll, expect, it } from 'vitest'
 import { encodeText } from '@ecms/table-reader'
-import { root } from '../../scripts/support/paths.ts'
+import { build } from 'esbuild'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { buildTextRow, buildWorkbook } from '../../packages/table-reader/test/support/xlsx.ts'
+import { root } from '../../scripts/support/paths.ts'
 import { type Browser, openBrowser } from '../support/browser.ts'
 
 let browser: Browser

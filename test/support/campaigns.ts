@@ -1,5 +1,5 @@
-import { env } from 'cloudflare:workers'
 import { runDurableObjectAlarm } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
 import { eq, getTableColumns, sql } from 'drizzle-orm'
 import { expect } from 'vitest'
 import type { JobCtx } from '../../src/context.ts'

@@ -3,9 +3,9 @@ import type { consentRecords } from '../../src/db/schema/consents.ts'
 import type { users } from '../../src/db/schema/customers.ts'
 import { mintPreferencesToken } from '../../src/domain/consents/consent-tokens.ts'
 import { post } from './api.ts'
-import { visit } from './visits.ts'
-import { db } from './seeding/rows.ts'
 import type { Scene } from './seeding/customers.ts'
+import { db } from './seeding/rows.ts'
+import { visit } from './visits.ts'
 
 export const linkKey = 'link-signing-key-of-the-tests'
 

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { JobCtx } from '../../src/context.ts'
-import { workOnImport } from '../../src/modules/data-imports/jobs.ts'
 import { utf8 } from '../../src/domain/text/encoding.ts'
+import { workOnImport } from '../../src/modules/data-imports/jobs.ts'
 import { get, patch, post, type Reply } from './api.ts'
 import { createContextAt } from './context.ts'
 import { queryRows } from './files.ts'

@@ -1,13 +1,13 @@
 import { eq } from 'drizzle-orm'
-import { transactionalEmails } from '../../src/db/schema/transactional-emails.ts'
 import { expect } from 'vitest'
+import { transactionalEmails } from '../../src/db/schema/transactional-emails.ts'
 import type { OutboundEmail } from '../../src/gateways/email/email.ts'
 import { get } from './api.ts'
 import { give } from './consent-pages.ts'
-import { seedScene, type Scene } from './seeding/customers.ts'
 import { type Conduct, createProvider, createReceiptEngine, selectEmails } from './receipts.ts'
-import { db } from './seeding/rows.ts'
+import { seedScene, type Scene } from './seeding/customers.ts'
 import { givenConsent } from './seeding/messaging/consents.ts'
+import { db } from './seeding/rows.ts'
 
 export const request = { method: 'double_opt_in', source: 'checkout' }
 export const ask = (scene: Scene, consent: string, fields: object = {}) =>

@@ -1,5 +1,5 @@
-import { type EditionFacts, runChecks } from '../../src/domain/editions/health/index.ts'
 import type { ProductFacts } from '../../src/domain/editions/health/facts.ts'
+import { type EditionFacts, runChecks } from '../../src/domain/editions/health/index.ts'
 import { dayMs } from '../../src/domain/time/instants.ts'
 
 export const now = Date.parse('2026-06-01T12:00:00.000Z')

@@ -1,13 +1,13 @@
-import { insertEditionCustomers } from '../../src/db/customers.ts'
 import { sql } from 'drizzle-orm'
+import { insertEditionCustomers } from '../../src/db/customers.ts'
 import { campaigns } from '../../src/db/schema/campaigns.ts'
 import { users } from '../../src/db/schema/customers.ts'
 import { update } from '../../src/db/write.ts'
 import { buildSearchColumns } from '../../src/domain/accounts/users.ts'
-import { anOrder, importOrders } from './seeding/sales/orders.ts'
-import { inRecipientStore } from './seeding/messaging/campaigns.ts'
 import { buildBareMembership } from './seeding/customers.ts'
+import { inRecipientStore } from './seeding/messaging/campaigns.ts'
 import { db, write } from './seeding/rows.ts'
+import { anOrder, importOrders } from './seeding/sales/orders.ts'
 import type { World } from './world.ts'
 
 /** Values of the edition's customer that an edition role may never see. No other text contains them. */

@@ -1,6 +1,3 @@
-import { bombs, truncated } from './hostile-images.ts'
-import { type HostileFile, hostileFile as file } from './hostile-file.ts'
-import { image } from './images.ts'
 import {
   makeAvif,
   joinBytes,
@@ -14,6 +11,9 @@ import {
   encodeUtf16,
   makeZip,
 } from './file-bytes.ts'
+import { type HostileFile, hostileFile as file } from './hostile-file.ts'
+import { bombs, truncated } from './hostile-images.ts'
+import { image } from './images.ts'
 
 export type { Expected, HostileFile } from './hostile-file.ts'
 

@@ -1,5 +1,3 @@
-import { type HostileFile, hostileFile as file } from './hostile-file.ts'
-import { image } from './images.ts'
 import {
   anmf,
   makeAvif,
@@ -18,6 +16,8 @@ import {
   vp8x,
   makeWebp,
 } from './file-bytes.ts'
+import { type HostileFile, hostileFile as file } from './hostile-file.ts'
+import { image } from './images.ts'
 
 const bomb = /4000[01]|pixels/
 

@@ -1,8 +1,8 @@
 import { expect } from 'vitest'
 import { findMessageFaults } from '../../src/domain/email/check.ts'
 import { compile } from '../../src/domain/email/compile.ts'
-import { personalise } from '../../src/domain/email/personalise.ts'
 import { buildSampleContext } from '../../src/domain/email/liquid/variables.ts'
+import { personalise } from '../../src/domain/email/personalise.ts'
 import { measureFloor } from './measure-floor.ts'
 import { aMessageOf, framing } from './messages.ts'
 

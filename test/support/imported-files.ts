@@ -1,9 +1,9 @@
 import { expect } from 'vitest'
 import { get, patch, post, type Reply, create } from './api.ts'
 import { giveDate } from './data-imports.ts'
+import { givenTable } from './seeding/imports/data-imports.ts'
 import type { Shop } from './seeding/sales/orders.ts'
 import { loadImport, runToEnd } from './staged-imports.ts'
-import { givenTable } from './seeding/imports/data-imports.ts'
 
 /** Runs the work of the import, as the queue would. */
 export async function work(id: string): Promise<{ status: string } & Record<string, unknown>> {

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
-import type { Shop } from './seeding/sales/orders.ts'
 import { db } from './seeding/rows.ts'
+import type { Shop } from './seeding/sales/orders.ts'
 
 const countOf = async (table: string, shop: Shop): Promise<number> => {
   const scope =

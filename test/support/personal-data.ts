@@ -1,9 +1,9 @@
-import { env } from 'cloudflare:workers'
 import { runInDurableObject } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
 import { sql } from 'drizzle-orm'
-import { sendEmails } from '../../src/modules/transactional-emails/jobs.ts'
 import { sweepObjects } from '../../src/modules/files/jobs.ts'
 import { sweepErasures } from '../../src/modules/personal-data/jobs.ts'
+import { sendEmails } from '../../src/modules/transactional-emails/jobs.ts'
 import { patch, post } from './api.ts'
 import { createJob, runUntil } from './campaigns.ts'
 import { listColumns, listTableNames } from './dump.ts'
@@ -11,8 +11,8 @@ import { givenReadyImport, start, work } from './imported-files.ts'
 import { seedReady } from './seeding/messaging/campaigns.ts'
 import { seedConsent } from './seeding/messaging/consents.ts'
 import { freshId, next, write } from './seeding/rows.ts'
-import { seedEndpoint } from './seeding/webhooks.ts'
 import { seedShopWithReceipts, type Shop } from './seeding/sales/orders.ts'
+import { seedEndpoint } from './seeding/webhooks.ts'
 
 /** Values that only this person has, so that each occurrence is personal data that remains. */
 export interface KnownPerson extends Shop {

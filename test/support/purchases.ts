@@ -2,9 +2,9 @@ import { sql } from 'drizzle-orm'
 import type { purchases, purchaseUses } from '../../src/db/schema/purchases.ts'
 import { type EventData, payloadSchema } from '../../src/modules/webhooks/events/payload-contract.ts'
 import { post, type Reply, type Request } from './api.ts'
-import { listEvents } from './webhook-rows.ts'
-import type { Ticket } from './seeding/sales/orders.ts'
 import { db } from './seeding/rows.ts'
+import type { Ticket } from './seeding/sales/orders.ts'
+import { listEvents } from './webhook-rows.ts'
 
 type PurchaseRow = typeof purchases.$inferSelect
 type UseRow = typeof purchaseUses.$inferSelect

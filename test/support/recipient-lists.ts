@@ -1,5 +1,5 @@
-import { env } from 'cloudflare:workers'
 import { runInDurableObject } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
 import * as fc from 'fast-check'
 import { buildPage } from '../../src/db/paginate.ts'
 import type { NewRecipient, RecipientRow, RecipientsQuery } from '../../src/domain/campaigns/sender.ts'

@@ -4,8 +4,8 @@ import type { JobCtx } from '../../src/context.ts'
 import { sweepRefundBatches, workRefundBatches } from '../../src/modules/refund-batches/jobs.ts'
 import { get, post, type Reply } from './api.ts'
 import { createJob } from './campaigns.ts'
-import { anOrder, importOrders, type Shop } from './seeding/sales/orders.ts'
 import { db } from './seeding/rows.ts'
+import { anOrder, importOrders, type Shop } from './seeding/sales/orders.ts'
 
 export const loadBatch = async (id: string): Promise<Reply['body']> => (await get(`/v1/refund-batches/${id}`)).body
 

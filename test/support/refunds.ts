@@ -6,8 +6,8 @@ import { select } from '../../src/db/select.ts'
 import { payRefunds } from '../../src/modules/refund-payments/jobs.ts'
 import { post, type Reply } from './api.ts'
 import { createJob } from './campaigns.ts'
-import { type Shop } from './seeding/sales/orders.ts'
 import { db } from './seeding/rows.ts'
+import { type Shop } from './seeding/sales/orders.ts'
 
 type RefundRow = typeof refundRequests.$inferSelect
 type ItemRow = typeof refundItems.$inferSelect

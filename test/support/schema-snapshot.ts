@@ -1,5 +1,5 @@
-import { DatabaseSync } from 'node:sqlite'
 import { type D1Migration, readD1Migrations } from '@cloudflare/vitest-pool-workers'
+import { DatabaseSync } from 'node:sqlite'
 
 const quoteName = (name: string): string => `"${name.replaceAll('"', '""')}"`
 

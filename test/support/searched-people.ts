@@ -1,15 +1,15 @@
 import { sql } from 'drizzle-orm'
 import * as fc from 'fast-check'
-import { cleanName } from '../../src/domain/text/invisible.ts'
 import { insertEditionCustomers } from '../../src/db/customers.ts'
-import { orders } from '../../src/db/schema/orders.ts'
 import { users } from '../../src/db/schema/customers.ts'
+import { orders } from '../../src/db/schema/orders.ts'
 import { insert } from '../../src/db/write.ts'
 import { buildSearchColumns } from '../../src/domain/accounts/users.ts'
 import { fold, buildSearchText } from '../../src/domain/text/fold.ts'
+import { cleanName } from '../../src/domain/text/invisible.ts'
+import { buildMembership } from './seeding/customers.ts'
 import { seedEdition } from './seeding/editions.ts'
 import { givenOrganization } from './seeding/organizations.ts'
-import { buildMembership } from './seeding/customers.ts'
 import { freshId, write } from './seeding/rows.ts'
 
 /** Letters that folding and SQL treat differently, few enough that texts overlap. */

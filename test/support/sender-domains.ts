@@ -3,8 +3,8 @@ import { expect } from 'vitest'
 import { senderDomains } from '../../src/db/schema/sender-domains.ts'
 import { select } from '../../src/db/select.ts'
 import { call, post, type Reply } from './api.ts'
-import { db } from './seeding/rows.ts'
 import type { Domains } from './seeding/messaging/sender-domains.ts'
+import { db } from './seeding/rows.ts'
 
 export const setTexts = async (name: string, texts: string[]) => {
   const reply = await call(`/dev/dns/${name}`, { method: 'PUT', body: { texts }, token: null })

@@ -3,9 +3,9 @@ import { env } from 'cloudflare:workers'
 import { configureGlobal, readConfigureGlobal } from 'fast-check'
 import { vi } from 'vitest'
 import { setTestClock } from './clock.ts'
-import { keepWorker } from './worker-module.ts'
 import { openLimiters } from './open-limiters.ts'
 import { checkStatementPlans } from './statement-plans.ts'
+import { keepWorker } from './worker-module.ts'
 
 configureGlobal({ ...readConfigureGlobal(), seed: Number(env.PROPERTY_SEED) })
 

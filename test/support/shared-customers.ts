@@ -2,8 +2,8 @@ import { sql } from 'drizzle-orm'
 import type { users } from '../../src/db/schema/customers.ts'
 import { seedEdition } from './seeding/editions.ts'
 import { givenMember } from './seeding/members.ts'
-import { anOrder, seedShop, importOrders, type Shop } from './seeding/sales/orders.ts'
 import { db } from './seeding/rows.ts'
+import { anOrder, seedShop, importOrders, type Shop } from './seeding/sales/orders.ts'
 
 export type UserRow = typeof users.$inferSelect
 

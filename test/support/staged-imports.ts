@@ -1,6 +1,6 @@
-import { expect } from 'vitest'
 import { env } from 'cloudflare:workers'
 import { asc, eq, getTableColumns, sql } from 'drizzle-orm'
+import { expect } from 'vitest'
 import type { ImportPreviewMessage, ImportWorkMessage, JobCtx } from '../../src/context.ts'
 import { Database } from '../../src/db/database.ts'
 import { dataImports, importOrders, importRows } from '../../src/db/schema/data-imports.ts'
@@ -8,8 +8,8 @@ import { select } from '../../src/db/select.ts'
 import { newMeter } from '../../src/domain/meter.ts'
 import { workOnImports } from '../../src/modules/data-imports/jobs.ts'
 import { createContextAt } from './context.ts'
-import type { Shop } from './seeding/sales/orders.ts'
 import { db } from './seeding/rows.ts'
+import type { Shop } from './seeding/sales/orders.ts'
 import { type Death, createCrashingClient } from './segments.ts'
 
 export const loadImport = async (id: string): Promise<typeof dataImports.$inferSelect> => {

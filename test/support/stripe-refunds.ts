@@ -5,8 +5,8 @@ import { update } from '../../src/db/write.ts'
 import { sealSecrets } from '../../src/modules/merchant-accounts/secrets.ts'
 import { testConfig } from './context.ts'
 import { type FakeEvent, type FakePayment, type FakeStripe, signPost } from './fake-stripe.ts'
-import { seedSale, type Sale } from './seeding/sales/trades.ts'
 import { randomBytes, write } from './seeding/rows.ts'
+import { seedSale, type Sale } from './seeding/sales/trades.ts'
 
 export const webhookSecret = 'whsec_of_the_tests'
 

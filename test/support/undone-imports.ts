@@ -3,10 +3,10 @@ import { expect } from 'vitest'
 import type { dataImports } from '../../src/db/schema/data-imports.ts'
 import { post } from './api.ts'
 import { dump } from './dump.ts'
-import type { Shop } from './seeding/sales/orders.ts'
 import { aRow, type FileRow, seedStarted } from './seeding/imports/staged-imports.ts'
-import { createImporter, loadImport, buildMessage, loadImportOrders, runToEnd } from './staged-imports.ts'
 import { db, write } from './seeding/rows.ts'
+import type { Shop } from './seeding/sales/orders.ts'
+import { createImporter, loadImport, buildMessage, loadImportOrders, runToEnd } from './staged-imports.ts'
 
 type ImportRow = typeof dataImports.$inferSelect
 

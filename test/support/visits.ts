@@ -1,5 +1,5 @@
-import { env } from 'cloudflare:workers'
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
 import { app } from '../../src/app.ts'
 import type { CampaignEventsMessage } from '../../src/context.ts'
 import { toBase64, utf8 } from '../../src/domain/text/encoding.ts'

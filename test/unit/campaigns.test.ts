@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { zeroCounters, computeRates } from '../../src/domain/campaigns/counters.ts'
 import {
   isMachine,
   parseReference,
@@ -9,13 +10,12 @@ import {
   type Stamps,
   recipientEventTypes,
 } from '../../src/domain/campaigns/recipient-events.ts'
-import { computeCallSize, computeChunkSize, judgeResult } from '../../src/domain/campaigns/sending-policy.ts'
-import { zeroCounters, computeRates } from '../../src/domain/campaigns/counters.ts'
 import { parseSchedule } from '../../src/domain/campaigns/schedule.ts'
-import { formatInZone } from '../../src/domain/time/time-zones.ts'
+import { computeCallSize, computeChunkSize, judgeResult } from '../../src/domain/campaigns/sending-policy.ts'
 import { newId } from '../../src/domain/ids.ts'
 import type { SendFailure, SendResult } from '../../src/domain/messaging/messaging.ts'
 import { buildTrackableSms } from '../../src/domain/messaging/sms.ts'
+import { formatInZone } from '../../src/domain/time/time-zones.ts'
 import { agentsOfMachines, agentsOfPeople } from '../support/user-agents.ts'
 
 const copenhagen = 'Europe/Copenhagen'

@@ -11,14 +11,14 @@ import {
   type Caller,
   type Grant,
 } from '../../src/domain/accounts/access.ts'
-import { fromBase64, sha256, toBase64, toHex, utf8, crc32 } from '../../src/domain/text/encoding.ts'
+import { isWellFormedToken, generateToken } from '../../src/domain/accounts/tokens.ts'
 import { pointerTo } from '../../src/domain/errors.ts'
 import { idPrefixes, newId } from '../../src/domain/ids.ts'
 import { toBcp47, parseLanguage, languages } from '../../src/domain/languages.ts'
 import { lifecycle } from '../../src/domain/lifecycle.ts'
 import { currencies, formatMoney, maxAmountMinor, toMajor, toMinor } from '../../src/domain/money.ts'
+import { fromBase64, sha256, toBase64, toHex, utf8, crc32 } from '../../src/domain/text/encoding.ts'
 import { pickFreeSlug, maxSlugLength, slugify, slugPattern, isStorable } from '../../src/domain/text/text.ts'
-import { isWellFormedToken, generateToken } from '../../src/domain/accounts/tokens.ts'
 
 const bytes = (length: number) => crypto.getRandomValues(new Uint8Array(length))
 

@@ -8,8 +8,8 @@ import {
   renderLiquid,
 } from '../../src/domain/email/liquid/liquid.ts'
 import { personalise } from '../../src/domain/email/personalise.ts'
-import { richText } from '../support/hostile.ts'
 import { repeatByLoops } from '../support/hostile-templates.ts'
+import { richText } from '../support/hostile.ts'
 
 const buildTemplate = (parts: { subject?: string; html?: string; text?: string }) => ({
   subject: '',

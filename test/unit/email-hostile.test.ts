@@ -1,16 +1,16 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { cleanRichText } from '../../src/domain/email/blocks/rich-text.ts'
+import { isAddress } from '../../src/domain/email/blocks/urls.ts'
 import { findMessageFaults } from '../../src/domain/email/check.ts'
 import { compile } from '../../src/domain/email/compile.ts'
 import { escapeLiquid } from '../../src/domain/email/escape.ts'
 import { splitLiquid } from '../../src/domain/email/liquid/liquid.ts'
-import { personalise } from '../../src/domain/email/personalise.ts'
-import { cleanRichText } from '../../src/domain/email/blocks/rich-text.ts'
-import { isAddress } from '../../src/domain/email/blocks/urls.ts'
 import { buildSampleContext } from '../../src/domain/email/liquid/variables.ts'
+import { personalise } from '../../src/domain/email/personalise.ts'
+import { repeatByLoops } from '../support/hostile-templates.ts'
 import { renderTemplate, richText } from '../support/hostile.ts'
 import { aMessageOf, framing } from '../support/messages.ts'
-import { repeatByLoops } from '../support/hostile-templates.ts'
 
 /** Tags of the frame, to which a message may add nothing. */
 const acting = /<(script|iframe|object|embed|svg|math|form|input|button|style|link|meta|base|template|video|audio)\b/gi

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { currencies, formatLocalMoney } from '../../src/domain/money.ts'
 import { languages } from '../../src/domain/languages.ts'
+import { currencies, formatLocalMoney } from '../../src/domain/money.ts'
 
 const visible = (text: string): string => text.replaceAll('\u00A0', '␣')
 

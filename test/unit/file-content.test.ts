@@ -2,11 +2,11 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../src/domain/errors.ts'
 import { checkContent, partsLimits } from '../../src/domain/files/content.ts'
-import { ImageEndFinder } from '../../src/domain/files/image-end.ts'
 import { headBytes } from '../../src/domain/files/files.ts'
+import { ImageEndFinder } from '../../src/domain/files/image-end.ts'
+import { makeGif, latin, nestedAvif } from '../support/file-bytes.ts'
 import { type Expected, harmlessFiles, type HostileFile, hostileFiles } from '../support/hostile-files.ts'
 import { image, imageNames } from '../support/images.ts'
-import { makeGif, latin, nestedAvif } from '../support/file-bytes.ts'
 
 /** True if an image that comes in chunks of this length ends before its last part. */
 function isCutOff(content: Uint8Array, chunkLength = 1000): boolean {

@@ -1,9 +1,9 @@
 import { openBytes } from '@ecms/table-reader'
 import { describe, expect, it } from 'vitest'
+import { buildTextRow, buildWorkbook } from '../../packages/table-reader/test/support/xlsx.ts'
 import { inspectAndRead } from '../support/import-files.ts'
 import { encodeLines, describeItems, mapColumn, sheet, listTargets } from '../support/import-mapping/sheets.ts'
 import { type WholeFile, readWholeFile } from '../support/import-mapping/whole-file.ts'
-import { buildTextRow, buildWorkbook } from '../../packages/table-reader/test/support/xlsx.ts'
 
 const header = 'Ordre-id;E-mail;Billet;Antal;Pris'
 

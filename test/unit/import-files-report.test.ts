@@ -11,10 +11,10 @@ import {
   readBytes,
 } from '@ecms/table-reader'
 import { describe, expect, it } from 'vitest'
-import { writeReportHeader, writeReportRow } from '../../src/domain/data-imports/files/report.ts'
-import type { IndexedRow } from '../../src/domain/data-imports/files/canonical.ts'
-import { inspectAndRead, readAll } from '../support/import-files.ts'
 import { buildTextRow, buildWorkbook } from '../../packages/table-reader/test/support/xlsx.ts'
+import type { IndexedRow } from '../../src/domain/data-imports/files/canonical.ts'
+import { writeReportHeader, writeReportRow } from '../../src/domain/data-imports/files/report.ts'
+import { inspectAndRead, readAll } from '../support/import-files.ts'
 
 async function writeReport(file: FileSource, format: FileFormat, rows: IndexedRow[]): Promise<Uint8Array> {
   const original = (place: { offset: number; length: number }) =>

@@ -1,11 +1,12 @@
 import { cleanCell } from '@ecms/table-reader'
 import { describe, expect, it } from 'vitest'
+import { texts } from '../../packages/table-reader/test/support/hostile-cells.ts'
 import { normalizeEmail, normalizePhone } from '../../src/domain/accounts/users.ts'
-import { parseDuration, parseTimestamp } from '../../src/domain/cel/instants.ts'
 import { checkExpression, limits } from '../../src/domain/cel/index.ts'
-import { countCells } from '../../src/domain/data-imports/mapping/index.ts'
+import { parseDuration, parseTimestamp } from '../../src/domain/cel/instants.ts'
 import { readDate, readTime } from '../../src/domain/data-imports/mapping/columns/date-shape.ts'
 import { readNumber } from '../../src/domain/data-imports/mapping/columns/number-shape.ts'
+import { countCells } from '../../src/domain/data-imports/mapping/index.ts'
 import {
   readCurrencyMark,
   readBoolean,
@@ -14,7 +15,6 @@ import {
   removeUnit,
 } from '../../src/domain/data-imports/mapping/values/words.ts'
 import { parseMailbox } from '../../src/domain/messaging/mailbox.ts'
-import { texts } from '../../packages/table-reader/test/support/hostile-cells.ts'
 import { mapTarget, readValue } from '../support/import-mapping/prepared.ts'
 
 /** A time that no parser needs: the faults took minutes, and a busy machine needs only seconds. */

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { dateOrders } from '../../src/domain/data-imports/mapping/columns/date-shape.ts'
 import dateWords from '../../src/domain/data-imports/mapping/columns/date-words.json' with { type: 'json' }
+import { groupings } from '../../src/domain/data-imports/mapping/index.ts'
 import presets from '../../src/domain/data-imports/mapping/presets/presets.json' with { type: 'json' }
 import aliases from '../../src/domain/data-imports/mapping/targets/aliases.json' with { type: 'json' }
-import words from '../../src/domain/data-imports/mapping/values/words.json' with { type: 'json' }
-import { groupings } from '../../src/domain/data-imports/mapping/index.ts'
-import { dateOrders } from '../../src/domain/data-imports/mapping/columns/date-shape.ts'
 import { findTargetField } from '../../src/domain/data-imports/mapping/targets/fields.ts'
+import words from '../../src/domain/data-imports/mapping/values/words.json' with { type: 'json' }
 import { languages } from '../../src/domain/languages.ts'
 import { currencies } from '../../src/domain/money.ts'
 import { itemStatuses } from '../../src/domain/orders/external-orders.ts'

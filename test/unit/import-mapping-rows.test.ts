@@ -2,8 +2,8 @@ import { undecodable } from '@ecms/table-reader'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { decideRow, buildTargetFields, type TargetMapping } from '../../src/domain/data-imports/mapping/index.ts'
-import { consents } from '../support/import-mapping/read-file.ts'
 import { decide, mapTarget, prepare, readValue } from '../support/import-mapping/prepared.ts'
+import { consents } from '../support/import-mapping/read-file.ts'
 
 describe('a cell', () => {
   it('gets an error for bytes that are no character, unless it is not imported', () => {

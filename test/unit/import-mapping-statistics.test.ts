@@ -1,6 +1,6 @@
+import { cleanCell } from '@ecms/table-reader'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { cleanCell } from '@ecms/table-reader'
 import { ColumnCounter, mergeStatistics, countCells } from '../../src/domain/data-imports/mapping/index.ts'
 import { readBoolean, readStatus } from '../../src/domain/data-imports/mapping/values/words.ts'
 

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { listAliasTexts, suggestImport, buildTargetFields } from '../../src/domain/data-imports/mapping/index.ts'
 import { countCells } from '../../src/domain/data-imports/mapping/columns/statistics.ts'
+import { listAliasTexts, suggestImport, buildTargetFields } from '../../src/domain/data-imports/mapping/index.ts'
 import { buildHeaderKey } from '../../src/domain/data-imports/mapping/targets/aliases.ts'
 import { presentTargetFields } from '../../src/modules/data-imports/columns/present-columns.ts'
 import headers from '../support/import-mapping/headers.json'

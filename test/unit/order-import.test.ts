@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
-import type { ExternalItem, ExternalOrder, ItemStatus } from '../../src/domain/orders/external-orders.ts'
 import { sumRefundedAndReserved } from '../../src/domain/data-imports/imported-amounts.ts'
+import type { ExternalItem, ExternalOrder, ItemStatus } from '../../src/domain/orders/external-orders.ts'
 import { orderLifecycle, orderStatuses, type OrderStatus } from '../../src/domain/orders/orders.ts'
 import { decideOrderGroup } from '../../src/modules/order-import/decide.ts'
 import type { DecisionContext, ImportEdition } from '../../src/modules/order-import/writes.ts'

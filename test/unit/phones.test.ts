@@ -1,8 +1,8 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { maxPhoneLength, normalizePhone } from '../../src/domain/accounts/users.ts'
 import { countryCodes } from '../../src/domain/editions/editions.ts'
 import { listPhoneDigits } from '../../src/domain/text/fold.ts'
-import { maxPhoneLength, normalizePhone } from '../../src/domain/accounts/users.ts'
 
 describe('a phone number', () => {
   it.each([

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { compile } from '../../src/domain/email/compile.ts'
-import { personalise } from '../../src/domain/email/personalise.ts'
 import {
   type RefundMessage,
   buildRefundMessage,
   describeRefundReason,
 } from '../../src/domain/email/messages/refund-messages.ts'
+import { personalise } from '../../src/domain/email/personalise.ts'
 import { languages } from '../../src/domain/languages.ts'
-import { refundReasons } from '../../src/domain/refunds/refunds.ts'
 import { refundEmailKinds } from '../../src/domain/messaging/transactional-emails.ts'
+import { refundReasons } from '../../src/domain/refunds/refunds.ts'
 
 function renderMessage(message: RefundMessage) {
   const { language } = message

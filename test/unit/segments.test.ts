@@ -1,8 +1,8 @@
-import * as fc from 'fast-check'
 import { parse } from 'csv-parse/browser/esm/sync'
+import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { formatCsvRecord } from '../../src/domain/text/csv.ts'
 import { calculateSegmentProgress, isStale, segmentLifecycle, segmentStatuses } from '../../src/domain/segments.ts'
+import { formatCsvRecord } from '../../src/domain/text/csv.ts'
 
 describe('a CSV record', () => {
   it('is read back as it was written, for any values', () => {

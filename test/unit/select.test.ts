@@ -1,6 +1,6 @@
 import { eq, getTableColumns, sql } from 'drizzle-orm'
-import * as fc from 'fast-check'
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import * as fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { renderStatement } from '../../src/db/database.ts'
 import { paginate } from '../../src/db/paginate.ts'

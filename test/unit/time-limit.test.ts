@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { FetchPost } from '../../src/gateways/webhook-post/fetch-post.ts'
 import { postJson } from '../../src/gateways/provider-api/call-api.ts'
 import { SharedTimeLimits, withTimeLimit } from '../../src/gateways/time-limit/time-limit.ts'
+import { FetchPost } from '../../src/gateways/webhook-post/fetch-post.ts'
 
 afterEach(() => vi.restoreAllMocks())
 

@@ -1,6 +1,6 @@
 import { joinBytes } from './bytes.ts'
-import { maxLineBytes, TableError } from './faults.ts'
 import { getUnitSize, type Encoding } from './encoding/names.ts'
+import { maxLineBytes, TableError } from './faults.ts'
 
 export interface LineBlock {
   bytes: Uint8Array

@@ -1,6 +1,6 @@
 import { cleanCell } from './cells.ts'
-import { fold } from './text.ts'
 import type { SourceRecord } from './records.ts'
+import { fold } from './text.ts'
 
 /** `header` repeats the header, as at the top of a page. `total` has sums of the table. `note` is a text below it. */
 export type RowKind = 'header' | 'data' | 'total' | 'note'

@@ -1,8 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { OrderStatus } from '../../domain/orders/orders.ts'
 import { heldStatuses, type PurchaseStatus } from '../../domain/orders/purchases.ts'
-import { selectDefinitionId, isCurrentConsent, fromLatestAnswer } from '../consents.ts'
 import { inWords } from '../conditions.ts'
+import { selectDefinitionId, isCurrentConsent, fromLatestAnswer } from '../consents.ts'
 import { failingValue, nullableValue, plainValue, type Value } from './values.ts'
 
 /** The data that an expression can see. */

@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Expression } from '../../domain/cel/index.ts'
 import { durationRange, timestampRange } from '../../domain/cel/instants.ts'
+import type { ExpressionOf } from '../../domain/cel/types.ts'
 import { checkDurationRange, checkIntegerRange, checkTimestampRange, callFunction, convert } from './calls.ts'
 import {
   type BoundScope,
@@ -32,7 +33,6 @@ import {
   strictValue,
   type Value,
 } from './values.ts'
-import type { ExpressionOf } from '../../domain/cel/types.ts'
 
 /** A nested list is read once per element of the outer list, so a person may have at most this many rows. */
 export const maxNestedRows = 200

@@ -1,5 +1,5 @@
-import { openText, sealText } from './sealed-text.ts'
 import { sha256, toHex, utf8 } from '../text/encoding.ts'
+import { openText, sealText } from './sealed-text.ts'
 
 /** Where a secret is stored. A sealed text that is copied to another row or column does not open there. */
 export interface SecretPlace {

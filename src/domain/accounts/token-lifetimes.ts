@@ -1,5 +1,5 @@
-import { type Caller, type MemberRole, mayAt, memberRoles } from './access.ts'
 import { dayMs } from '../time/instants.ts'
+import { type Caller, type MemberRole, mayAt, memberRoles } from './access.ts'
 
 const defaultLifetimeMs = 365 * dayMs
 

@@ -1,4 +1,3 @@
-import { idPrefixes } from '../ids.ts'
 import {
   idFromBytes,
   idToBytes,
@@ -9,6 +8,7 @@ import {
   signStart,
   type TokenSigner,
 } from '../accounts/signed-tokens.ts'
+import { idPrefixes } from '../ids.ts'
 
 /**
  * SMS carry these tokens, so they are as short as possible. A token holds the campaign's ULID (16 bytes, and 2 more

@@ -1,8 +1,10 @@
-import type { Wait } from '../waiting.ts'
 import type { Language } from '../languages.ts'
 import type { KeyValue, OrderBy, PageRequest } from '../page.ts'
 import { isRecord, readJson } from '../text/json.ts'
 import type { SearchTerm } from '../text/trigrams.ts'
+import type { Wait } from '../waiting.ts'
+import type { Counters } from './counters.ts'
+import type { CampaignStatus } from './lifecycle.ts'
 import type { RecipientEvent, Stamps } from './recipient-events.ts'
 import type {
   ChunkReport,
@@ -14,8 +16,6 @@ import type {
   RecipientState,
   SkipReason,
 } from './sending-policy.ts'
-import type { Counters } from './counters.ts'
-import type { CampaignStatus } from './lifecycle.ts'
 
 /** The state of a campaign's Durable Object that is copied to the campaign's row. */
 export interface CampaignSnapshot extends Counters, Wait {

@@ -1,6 +1,6 @@
-import type { Wording } from './consents.ts'
-import { sha256 } from '../text/encoding.ts'
 import { languages, type TranslatedDict } from '../languages.ts'
+import { sha256 } from '../text/encoding.ts'
+import type { Wording } from './consents.ts'
 
 // `scripts/verify-consents.ts` runs in Node, which has no `Uint8Array.toHex` yet.
 const hashJson = async (content: unknown): Promise<string> =>

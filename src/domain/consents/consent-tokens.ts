@@ -1,6 +1,3 @@
-import { utf8 } from '../text/encoding.ts'
-import { idPrefixes } from '../ids.ts'
-import { dayMs } from '../time/instants.ts'
 import {
   areEqual,
   idFromBytes,
@@ -12,7 +9,10 @@ import {
   signToken,
   type TokenSigner,
 } from '../accounts/signed-tokens.ts'
+import { idPrefixes } from '../ids.ts'
 import type { ChannelAddress } from '../messaging/suppressions.ts'
+import { utf8 } from '../text/encoding.ts'
+import { dayMs } from '../time/instants.ts'
 
 /**
  * Tokens of the pages on which people read and answer their consents. A token names the person or the answer to

@@ -1,6 +1,6 @@
-import { dayMs } from '../time/instants.ts'
 import { type Language, languages, type TranslatedDict } from '../languages.ts'
 import { lifecycle } from '../lifecycle.ts'
+import { dayMs } from '../time/instants.ts'
 
 export const consentTypes = ['marketing', 'terms', 'privacy', 'photo', 'data_sharing', 'custom'] as const
 

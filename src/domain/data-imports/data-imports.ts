@@ -1,10 +1,10 @@
 import { type Encoding, encodings } from '@ecms/table-reader'
-import type { DuplicatePolicy } from '../orders/external-orders.ts'
-import type { ImportPosition } from './import-position.ts'
-import type { Grouping } from './mapping/mapping.ts'
 import { lifecycle } from '../lifecycle.ts'
 import type { Currency } from '../money.ts'
+import type { DuplicatePolicy } from '../orders/external-orders.ts'
 import type { OrderStatus } from '../orders/orders.ts'
+import type { ImportPosition } from './import-position.ts'
+import type { Grouping } from './mapping/mapping.ts'
 
 const editable = ['parsing', 'mapping_columns', 'mapping_products', 'ready', 'cancelled'] as const
 

@@ -1,5 +1,5 @@
-import type { CopySegment } from './files/format.ts'
 import type { CopyPosition } from './files/copy.ts'
+import type { CopySegment } from './files/format.ts'
 
 export interface CopyStagePosition {
   stage: 'copy'

@@ -1,5 +1,5 @@
-import { dayMs } from '../time/instants.ts'
 import type { Currency } from '../money.ts'
+import { dayMs } from '../time/instants.ts'
 
 export const editionStatuses = ['upcoming', 'current', 'past', 'no_dates'] as const
 export type EditionStatus = (typeof editionStatuses)[number]

@@ -9,6 +9,9 @@ import {
   maxSubjectLength,
   type PlainBlock,
 } from './blocks/blocks.ts'
+import { cleanRichText, type RichText, TooDeep } from './blocks/rich-text.ts'
+import { isAddress } from './blocks/urls.ts'
+import { type TemplateFault, maxSteps } from './liquid/liquid-bounds.ts'
 import {
   checkTemplate,
   type CheckedTemplate,
@@ -17,9 +20,6 @@ import {
   renderSample,
   splitLiquid,
 } from './liquid/liquid.ts'
-import { type TemplateFault, maxSteps } from './liquid/liquid-bounds.ts'
-import { cleanRichText, type RichText, TooDeep } from './blocks/rich-text.ts'
-import { isAddress } from './blocks/urls.ts'
 import { buildSampleContext } from './liquid/variables.ts'
 import { pickLanguage, type TextReader } from './messages/phrases.ts'
 

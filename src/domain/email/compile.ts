@@ -3,12 +3,12 @@ import { Placeholders, renderCard } from './blocks/block-mjml.ts'
 import { renderText } from './blocks/block-text.ts'
 import type { Block, FooterData } from './blocks/blocks.ts'
 import { cleanRichText } from './blocks/rich-text.ts'
-import { escapeHtml, escapeLiquid } from './escape.ts'
-import { renderMjml } from './mrml.ts'
-import { shorten } from './shorten.ts'
 import { buildStyles, fonts, gutter, light, width } from './blocks/theme.ts'
+import { escapeHtml, escapeLiquid } from './escape.ts'
 import { chooseReader } from './liquid/translations.ts'
 import { type TextReader, readTranslation } from './messages/phrases.ts'
+import { renderMjml } from './mrml.ts'
+import { shorten } from './shorten.ts'
 
 /** Raise it when the compiled output changes: stored renditions are then compiled again. */
 export const compilerVersion = 4

@@ -1,8 +1,8 @@
 import { utf8 } from '../text/encoding.ts'
-import type { Template } from './compile.ts'
-import { maxRenderedLength, type Parsed, parseLiquid, renderLiquid } from './liquid/liquid.ts'
-import { maxListItems } from './liquid/liquid-bounds.ts'
 import { isSafeAddress } from './blocks/urls.ts'
+import type { Template } from './compile.ts'
+import { maxListItems } from './liquid/liquid-bounds.ts'
+import { maxRenderedLength, type Parsed, parseLiquid, renderLiquid } from './liquid/liquid.ts'
 import { addressNames, type TemplateContext } from './liquid/variables.ts'
 
 export interface Personalised {

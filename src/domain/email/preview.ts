@@ -1,15 +1,15 @@
-import { isRecord } from '../text/json.ts'
 import type { FieldError } from '../errors.ts'
 import type { Language } from '../languages.ts'
-import { renderContentHtml } from './blocks/block-html.ts'
 import type { EmailMessageType } from '../messaging/email-messages.ts'
-import { type UnknownVariable, findUnknownVariables } from './unknown-variables.ts'
+import { isRecord } from '../text/json.ts'
+import { renderContentHtml } from './blocks/block-html.ts'
 import { compile, type CompileOptions, type Message } from './compile.ts'
 import { checkTemplate } from './liquid/liquid.ts'
 import { findOverflow } from './liquid/overflow.ts'
-import { personalise } from './personalise.ts'
 import { type MissingTranslation, findMissingTranslations, chooseReader } from './liquid/translations.ts'
 import { buildSampleContext, type TemplateContext, pickTypeValues } from './liquid/variables.ts'
+import { personalise } from './personalise.ts'
+import { type UnknownVariable, findUnknownVariables } from './unknown-variables.ts'
 
 export interface Preview {
   html: string

@@ -1,4 +1,3 @@
-import { idPrefixes } from '../ids.ts'
 import {
   idFromBytes,
   idToBytes,
@@ -8,6 +7,7 @@ import {
   signToken,
   type TokenSigner,
 } from '../accounts/signed-tokens.ts'
+import { idPrefixes } from '../ids.ts'
 
 /** The content of a token for one file. `code` is a number from 0 to 255 whose meaning each signer defines. */
 export interface FileToken {

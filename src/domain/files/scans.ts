@@ -1,6 +1,6 @@
-import { dayMs } from '../time/instants.ts'
-import { lifecycle } from '../lifecycle.ts'
 import type { TokenSigner } from '../accounts/signed-tokens.ts'
+import { lifecycle } from '../lifecycle.ts'
+import { dayMs } from '../time/instants.ts'
 import { openFileToken, signFileToken } from './expiring-tokens.ts'
 
 /** A scanner can report a clean file as infected later. That verdict is final. */

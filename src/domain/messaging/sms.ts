@@ -1,10 +1,10 @@
 import type { Template } from '../email/compile.ts'
 import { checkTemplate, describeRenderError, maxRenderedSmsLength, splitLiquid } from '../email/liquid/liquid.ts'
-import { personalise, TooLarge } from '../email/personalise.ts'
 import { buildSampleContext, type TemplateContext } from '../email/liquid/variables.ts'
-import { fold } from '../text/fold.ts'
+import { personalise, TooLarge } from '../email/personalise.ts'
 import { type FieldError, fieldError } from '../errors.ts'
 import { type Language, languages, type TranslatedDict } from '../languages.ts'
+import { fold } from '../text/fold.ts'
 import { listUcs2Characters, type SmsSize, measureSms } from './sms-parts.ts'
 
 /** The text before the unsubscribe link. It is short, because each part of an SMS costs money. */

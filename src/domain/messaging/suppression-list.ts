@@ -1,8 +1,8 @@
 import { delimiters, parseCsv } from '@ecms/table-reader'
 import { readBoolean } from '../data-imports/mapping/values/words.ts'
 import { removeFormulaGuard } from '../text/csv.ts'
-import { cleanKey } from '../text/invisible.ts'
 import { fold } from '../text/fold.ts'
+import { cleanKey } from '../text/invisible.ts'
 import type { Channel } from './messaging.ts'
 import {
   maxSuppressionDetailLength,

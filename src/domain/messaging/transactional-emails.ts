@@ -1,7 +1,7 @@
 import { lifecycle } from '../lifecycle.ts'
-import type { SendFailure, SendResult } from './messaging.ts'
 import type { OrderStatus } from '../orders/orders.ts'
 import { dayMs } from '../time/instants.ts'
+import type { SendFailure, SendResult } from './messaging.ts'
 import { isDeadAddress, type SuppressionReason } from './suppressions.ts'
 
 const minuteMs = 60_000

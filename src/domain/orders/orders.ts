@@ -1,6 +1,6 @@
-import { buildSearchText, buildSortKey } from '../text/fold.ts'
 import { lifecycle } from '../lifecycle.ts'
 import { formatMoney } from '../money.ts'
+import { buildSearchText, buildSortKey } from '../text/fold.ts'
 
 export const orderLifecycle = lifecycle('pending', {
   pending: ['confirmed', 'completed', 'cancelled'],

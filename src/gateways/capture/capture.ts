@@ -1,7 +1,7 @@
 import { formatMailbox } from '../../domain/messaging/mailbox.ts'
 import { type Channel, createFailure, type SendResult } from '../../domain/messaging/messaging.ts'
-import { findEmailFault, findSmsFault, sendValid } from '../message-checks/message-checks.ts'
 import type { EmailGateway } from '../email/email.ts'
+import { findEmailFault, findSmsFault, sendValid } from '../message-checks/message-checks.ts'
 import type { SmsGateway } from '../sms/sms.ts'
 
 /** A message as it would have been sent. */

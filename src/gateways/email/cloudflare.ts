@@ -1,6 +1,6 @@
-import { isRecord } from '../../domain/text/json.ts'
 import { toAsciiAddress, type Mailbox } from '../../domain/messaging/mailbox.ts'
 import { createFailure, type SendFailure, type SendResult } from '../../domain/messaging/messaging.ts'
+import { isRecord } from '../../domain/text/json.ts'
 import { findEmailFault, sendValid } from '../message-checks/message-checks.ts'
 import { readText } from '../provider-api/call-api.ts'
 import type { EmailGateway, OutboundEmail } from './email.ts'

@@ -1,6 +1,6 @@
 import type { Mailbox } from '../../domain/messaging/mailbox.ts'
-import type { DnsRecord } from '../../domain/messaging/sender-domains.ts'
 import type { SendResult } from '../../domain/messaging/messaging.ts'
+import type { DnsRecord } from '../../domain/messaging/sender-domains.ts'
 
 /** Gateways refuse a message with a line break in the text of a header. */
 export interface OutboundEmail {

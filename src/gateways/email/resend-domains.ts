@@ -1,5 +1,5 @@
-import { isRecord } from '../../domain/text/json.ts'
 import type { DnsRecord } from '../../domain/messaging/sender-domains.ts'
+import { isRecord } from '../../domain/text/json.ts'
 import { type ProviderResponse, getJson, postJson, readText } from '../provider-api/call-api.ts'
 import type { ProviderDomain, ProviderDomains } from './email.ts'
 

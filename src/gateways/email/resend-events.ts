@@ -1,5 +1,5 @@
-import { isRecord } from '../../domain/text/json.ts'
 import type { ProviderEvent } from '../../domain/messaging/messaging.ts'
+import { isRecord } from '../../domain/text/json.ts'
 import { hasValidSignature } from '../../domain/webhooks/webhook-signature.ts'
 import { readText } from '../provider-api/call-api.ts'
 import { type EventRequest, parseEventTime, parseEvent } from '../provider-events/event-request.ts'

@@ -1,8 +1,8 @@
 import { createRemoteJWKSet, customFetch, type JWTPayload, jwtVerify, type JWTVerifyGetKey } from 'jose'
 import { normalizeAccountEmail } from '../../domain/accounts/users.ts'
 import { AppError } from '../../domain/errors.ts'
-import type { IdentityProvider } from './identity.ts'
 import { fetchWithFailureCache, ProviderFailure } from './failure-cache-fetch.ts'
+import type { IdentityProvider } from './identity.ts'
 
 const algorithms = ['RS256', 'ES256', 'EdDSA']
 const keyCacheMs = 600_000

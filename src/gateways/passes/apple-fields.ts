@@ -1,5 +1,5 @@
-import { passWords, formatTicketName } from '../../domain/wallet/wallet-pass.ts'
 import { formatInZone } from '../../domain/time/time-zones.ts'
+import { passWords, formatTicketName } from '../../domain/wallet/wallet-pass.ts'
 import type { ApplePass } from './passes.ts'
 
 export interface AppleIdentity {

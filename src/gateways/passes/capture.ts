@@ -5,6 +5,7 @@ import type { WalletPlatform } from '../../domain/wallet/wallet.ts'
 import type { CapturedMessage, CaptureStore } from '../capture/capture.ts'
 import type { AppleIdentity } from './apple-fields.ts'
 import { buildApplePackage } from './apple-package.ts'
+import { googleSenderNames } from './google-keys.ts'
 import {
   buildGoogleClass,
   type GoogleIdentity,
@@ -13,7 +14,6 @@ import {
   buildSaveClaims,
   buildSaveUrl,
 } from './google-object.ts'
-import { googleSenderNames } from './google-keys.ts'
 import type { PassesGateway } from './passes.ts'
 
 export interface CapturedKeys {

@@ -1,5 +1,5 @@
-import { isRecord } from '../../domain/text/json.ts'
 import { importPKCS8, SignJWT } from 'jose'
+import { isRecord } from '../../domain/text/json.ts'
 import { callApi, patchJson, postJson, type ProviderResponse } from '../provider-api/call-api.ts'
 import type { GoogleResult } from './passes.ts'
 

@@ -1,7 +1,7 @@
 import { toBcp47 } from '../../domain/languages.ts'
 import { formatInZone } from '../../domain/time/time-zones.ts'
-import { buildGoogleClassId, buildGoogleObjectId, type PassState } from '../../domain/wallet/wallet.ts'
 import { type EditionContent, type PassContent, formatTicketName } from '../../domain/wallet/wallet-pass.ts'
+import { buildGoogleClassId, buildGoogleObjectId, type PassState } from '../../domain/wallet/wallet.ts'
 
 export interface GoogleIdentity {
   issuerId: string

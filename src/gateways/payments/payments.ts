@@ -1,5 +1,5 @@
-import type { PaymentService } from '../../domain/refunds/merchant-accounts.ts'
 import type { Currency } from '../../domain/money.ts'
+import type { PaymentService } from '../../domain/refunds/merchant-accounts.ts'
 import type { RefundReason } from '../../domain/refunds/refunds.ts'
 
 export { type PaymentService } from '../../domain/refunds/merchant-accounts.ts'

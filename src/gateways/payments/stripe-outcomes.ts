@@ -1,6 +1,6 @@
+import { currencies, type Currency } from '../../domain/money.ts'
 import { isRecord } from '../../domain/text/json.ts'
 import { describeServiceFault } from '../../domain/waiting.ts'
-import { currencies, type Currency } from '../../domain/money.ts'
 import type { ProviderResponse } from '../provider-api/call-api.ts'
 import { readText } from '../provider-api/call-api.ts'
 import type { ProviderRefund, RefundFailureCode, RefundOutcome } from './payments.ts'

@@ -1,7 +1,7 @@
-import { isRecord } from '../../domain/text/json.ts'
-import { describeServiceFault } from '../../domain/waiting.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { RefundReason } from '../../domain/refunds/refunds.ts'
+import { isRecord } from '../../domain/text/json.ts'
+import { describeServiceFault } from '../../domain/waiting.ts'
 import { type ProviderResponse, callApi, readText } from '../provider-api/call-api.ts'
 import {
   type GatewayAccount,

@@ -1,6 +1,6 @@
-import { isRecord } from '../../domain/text/json.ts'
-import { sha256, toHex, utf8 } from '../../domain/text/encoding.ts'
 import type { ProviderEvent } from '../../domain/messaging/messaging.ts'
+import { sha256, toHex, utf8 } from '../../domain/text/encoding.ts'
+import { isRecord } from '../../domain/text/json.ts'
 import { readText } from '../provider-api/call-api.ts'
 import { type EventRequest, parseEventTime, parseEvent } from '../provider-events/event-request.ts'
 

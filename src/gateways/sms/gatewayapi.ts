@@ -1,5 +1,5 @@
-import { isRecord } from '../../domain/text/json.ts'
 import { createFailure, type SendFailure, type SendResult } from '../../domain/messaging/messaging.ts'
+import { isRecord } from '../../domain/text/json.ts'
 import { parseRetryAfter } from '../../domain/webhooks/webhooks.ts'
 import { findSmsFault, sendValid } from '../message-checks/message-checks.ts'
 import {

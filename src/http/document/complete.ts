@@ -1,7 +1,7 @@
-import recordedExamples from './examples.json' with { type: 'json' }
 import type { Operation } from '../operations/operation.ts'
 import { shareComponents } from './components.ts'
 import { describeDefaults } from './defaults.ts'
+import recordedExamples from './examples.json' with { type: 'json' }
 import { hasETag, headers, addHeaders } from './headers.ts'
 import { completeParameters } from './parameters.ts'
 import type { Document, DocumentedOperation } from './shapes.ts'

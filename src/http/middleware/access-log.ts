@@ -1,8 +1,8 @@
 import type { MiddlewareHandler } from 'hono'
+import { newId } from '../../domain/ids.ts'
 import { type Meter, newMeter } from '../../domain/meter.ts'
 import type { AppEnv } from '../env.ts'
 import { logLine } from '../log.ts'
-import { newId } from '../../domain/ids.ts'
 
 const formatCost = (meter: Meter): string =>
   `db;desc="${Object.entries(meter)

@@ -1,7 +1,7 @@
 import type { MiddlewareHandler } from 'hono'
 import { cors } from 'hono/cors'
-import type { AppEnv } from '../env.ts'
 import { notFound } from '../../domain/errors.ts'
+import type { AppEnv } from '../env.ts'
 
 const exposedHeaders = [
   'ETag',

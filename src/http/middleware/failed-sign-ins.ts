@@ -1,5 +1,5 @@
-import { sha256OfShort, toHex } from '../../domain/text/encoding.ts'
 import { AppError } from '../../domain/errors.ts'
+import { sha256OfShort, toHex } from '../../domain/text/encoding.ts'
 import type { AppContext } from '../env.ts'
 import { readNetwork, readLimit, formatPolicy, createRateLimitError } from './rate-limit.ts'
 

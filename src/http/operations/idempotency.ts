@@ -1,7 +1,7 @@
 import type { Ctx, IdempotencyKey, StoredResponse } from '../../context.ts'
 import { deriveResponseKey, openText, sealText } from '../../domain/accounts/sealed-text.ts'
-import { sha256, toHex } from '../../domain/text/encoding.ts'
 import { AppError, parameterError } from '../../domain/errors.ts'
+import { sha256, toHex } from '../../domain/text/encoding.ts'
 import type { HttpResponse } from '../problem.ts'
 
 /** Temporary errors, which are not stored: repeating the request can succeed. */

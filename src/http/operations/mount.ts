@@ -1,11 +1,12 @@
-import { accepts } from 'hono/accepts'
 import { type z, OpenAPIHono, type RouteConfig } from '@hono/zod-openapi'
+import { accepts } from 'hono/accepts'
 import type { Ctx } from '../../context.ts'
 import type { Representation } from '../../domain/audit.ts'
 import type { Page, PageRequest } from '../../domain/page.ts'
-import type { AuditedWrite } from './audit.ts'
+import { utf8 } from '../../domain/text/encoding.ts'
 import type { AppContext, AppEnv } from '../env.ts'
-import { restrictToRoles, checkPermission, checkPermissionOn, type Located } from './permission.ts'
+import { logError } from '../log.ts'
+import { type HttpResponse, buildPublicUrl, buildErrorResponse } from '../problem.ts'
 import {
   buildPageLinks,
   type ListRequest,
@@ -13,14 +14,13 @@ import {
   pickListRequest,
   readPageRequest,
 } from '../requests/list-query.ts'
-import { logError } from '../log.ts'
-import { explainForeignId } from './foreign-ids.ts'
-import type { Operation } from './operation.ts'
-import { type Handling, jsonType, OperationRun, noStore, matchesWeakly } from './operation-run.ts'
-import { addWriteRecord } from './write-record.ts'
-import { type HttpResponse, buildPublicUrl, buildErrorResponse } from '../problem.ts'
 import { parseQuery } from '../requests/query.ts'
-import { utf8 } from '../../domain/text/encoding.ts'
+import type { AuditedWrite } from './audit.ts'
+import { explainForeignId } from './foreign-ids.ts'
+import { type Handling, jsonType, OperationRun, noStore, matchesWeakly } from './operation-run.ts'
+import type { Operation } from './operation.ts'
+import { restrictToRoles, checkPermission, checkPermissionOn, type Located } from './permission.ts'
+import { addWriteRecord } from './write-record.ts'
 
 /** Mounts an operation that returns one resource or nothing. */
 export function mount<

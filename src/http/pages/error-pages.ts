@@ -1,9 +1,9 @@
 import { html } from 'hono/html'
 import { errorGuide, expressionFields, fieldGuide } from '../../domain/error-guide.ts'
-import type { FieldCode } from '../../domain/field-error.ts'
 import { AppError, type ErrorCode, errorStatus } from '../../domain/errors.ts'
-import { htmlPage, type Markup, pageStyle } from './html-page.ts'
+import type { FieldCode } from '../../domain/field-error.ts'
 import { buildErrorPath, buildProblem } from '../problem.ts'
+import { htmlPage, type Markup, pageStyle } from './html-page.ts'
 
 export const layout = (title: string, content: Markup): Markup =>
   htmlPage({

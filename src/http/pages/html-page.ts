@@ -1,6 +1,6 @@
+import type { MiddlewareHandler } from 'hono'
 import { html, raw } from 'hono/html'
 import { sha256, toBase64 } from '../../domain/text/encoding.ts'
-import type { MiddlewareHandler } from 'hono'
 import type { AppEnv } from '../env.ts'
 
 export type Markup = ReturnType<typeof html>

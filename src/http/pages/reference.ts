@@ -1,11 +1,11 @@
-import { html } from 'hono/html'
-import { layout, codePage, indexPage } from './error-pages.ts'
-import { type Markup, pagePolicy } from './html-page.ts'
 import { type Context, Hono } from 'hono'
 import { accepts } from 'hono/accepts'
+import { html } from 'hono/html'
 import { notFound } from '../../domain/errors.ts'
 import type { AppContext, AppEnv } from '../env.ts'
 import { buildAddress } from '../problem.ts'
+import { layout, codePage, indexPage } from './error-pages.ts'
+import { type Markup, pagePolicy } from './html-page.ts'
 
 interface StartLink {
   path: string

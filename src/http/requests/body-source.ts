@@ -1,10 +1,10 @@
 import type { Ctx } from '../../context.ts'
 import type { IncomingFile, ReceivedFile } from '../../domain/files/files.ts'
-import { parseJson, readBody } from './body.ts'
 import type { AppContext } from '../env.ts'
-import type { KeyedRequest } from '../operations/idempotency.ts'
 import { logError } from '../log.ts'
+import type { KeyedRequest } from '../operations/idempotency.ts'
 import type { Operation } from '../operations/operation.ts'
+import { parseJson, readBody } from './body.ts'
 import { hashOnly, readStreamed, type StreamedBody } from './streamed-body.ts'
 
 /** Where the file of a streamed body goes. */

@@ -1,11 +1,11 @@
 import { z } from '@hono/zod-openapi'
-import { fromBase64, toBase64Url, utf8, crc32 } from '../../domain/text/encoding.ts'
-import { Count, Instant } from '../fields.ts'
-import { cleanKey } from '../../domain/text/invisible.ts'
-import { isStorable } from '../../domain/text/text.ts'
 import type { Caller } from '../../domain/accounts/access.ts'
 import { invalidCursor } from '../../domain/errors.ts'
 import type { KeyValue, OrderBy, Page, PageRequest } from '../../domain/page.ts'
+import { fromBase64, toBase64Url, utf8, crc32 } from '../../domain/text/encoding.ts'
+import { cleanKey } from '../../domain/text/invisible.ts'
+import { isStorable } from '../../domain/text/text.ts'
+import { Count, Instant } from '../fields.ts'
 
 export const defaultPageSize = 100
 const maxPageSize = 500

@@ -1,5 +1,5 @@
-import { joinBytes, utf8 } from '../../domain/text/encoding.ts'
 import { AppError, fieldError } from '../../domain/errors.ts'
+import { joinBytes, utf8 } from '../../domain/text/encoding.ts'
 
 /** The limit of the headers of one part. */
 const maxHeaderBytes = 8192

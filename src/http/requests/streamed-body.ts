@@ -1,11 +1,11 @@
-import { fromBase64, sha256, toHex } from '../../domain/text/encoding.ts'
 import { AppError, fieldError, invalid } from '../../domain/errors.ts'
 import { fileTooLarge, type IncomingFile, type ReceivedFile } from '../../domain/files/files.ts'
+import { fromBase64, sha256, toHex } from '../../domain/text/encoding.ts'
 import { isStorable } from '../../domain/text/text.ts'
 import type { AppContext } from '../env.ts'
-import { parseBoundary, readHeaderParameter, type FormPart, readParts } from './multipart.ts'
 import type { FormFields, StreamBody } from '../operations/operation.ts'
 import { findRepeatedField, limitBody, sendOnceDetail } from './body.ts'
+import { parseBoundary, readHeaderParameter, type FormPart, readParts } from './multipart.ts'
 
 type Received = Pick<ReceivedFile, 'checksum_sha256'>
 /** Consumes a file to its end. */

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { Id, KnownEmail, PersonName, Timestamp } from '../../http/fields.ts'
-import { ListPage, type ListRequest, IdFilter, InstantFilter, listQuery } from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
+import { ListPage, type ListRequest, IdFilter, InstantFilter, listQuery } from '../../http/requests/list-query.ts'
 
 const Change = z.object({
   field: z.string().openapi({ description: 'The name of the field in the resource.', example: 'name' }),

@@ -1,9 +1,9 @@
+import { sql } from 'drizzle-orm'
 import type { Statement, Database } from '../../db/database.ts'
 import { auditLog } from '../../db/schema/audit-log.ts'
 import { insert } from '../../db/write.ts'
 import type { Caller } from '../../domain/accounts/access.ts'
 import { type NewAuditEntry, refusedTokenAction, refusedTokenIntervalMs } from '../../domain/audit.ts'
-import { sql } from 'drizzle-orm'
 import type { IdKind } from '../../domain/ids.ts'
 
 interface AuditedRequest {

@@ -1,7 +1,7 @@
 import { mountList, createRouter } from '../../http/operations/mount.ts'
 import * as contract from './contract.ts'
-import { presentEntry } from './present.ts'
 import { listAuditLog } from './list.ts'
+import { presentEntry } from './present.ts'
 
 export const auditLogRoutes = createRouter()
 

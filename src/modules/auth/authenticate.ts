@@ -5,10 +5,10 @@ import { accessTokens, accounts } from '../../db/schema/accounts.ts'
 import { decodeAs, fromFlag, fromJson, type RowOf, select, buildSelectList } from '../../db/select.ts'
 import { update } from '../../db/write.ts'
 import { type Caller, type Grant, parseScopes, superuser } from '../../domain/accounts/access.ts'
-import { sha256OfShort, toHex } from '../../domain/text/encoding.ts'
+import { isWellFormedToken } from '../../domain/accounts/tokens.ts'
 import { refusedTokenIntervalMs } from '../../domain/audit.ts'
 import { AppError } from '../../domain/errors.ts'
-import { isWellFormedToken } from '../../domain/accounts/tokens.ts'
+import { sha256OfShort, toHex } from '../../domain/text/encoding.ts'
 import type { IdentityProvider } from '../../gateways/identity/identity.ts'
 
 /** `last_used_at` is written at most once in this time. */

@@ -16,8 +16,8 @@ import {
   Slug,
   Timestamp,
 } from '../../http/fields.ts'
-import { type ListRequest, ListPage, listQuery } from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
+import { type ListRequest, ListPage, listQuery } from '../../http/requests/list-query.ts'
 
 const Scope = z.enum(tokenScopes)
 

@@ -1,9 +1,9 @@
 import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../context.ts'
 import { parseScopes, pickStrongerRole } from '../../domain/accounts/access.ts'
+import { formatFullName } from '../../domain/accounts/users.ts'
 import { buildImageOrNull } from '../../domain/files/addresses.ts'
 import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
-import { formatFullName } from '../../domain/accounts/users.ts'
 import type { AccessToken, CreatedAccessToken, UserInfo } from './contract.ts'
 import type { AccessTokenRow, UserInfoRows } from './queries.ts'
 

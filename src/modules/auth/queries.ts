@@ -1,10 +1,10 @@
 import { and, eq, getTableColumns, or, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { selectAccessKey } from '../../db/images.ts'
-import { buildVisibility, isVisibleTo } from '../../db/visibility.ts'
 import { accessTokens } from '../../db/schema/accounts.ts'
 import { members } from '../../db/schema/accounts.ts'
 import { fromJson, select, selectValues } from '../../db/select.ts'
+import { buildVisibility, isVisibleTo } from '../../db/visibility.ts'
 import {
   type Caller,
   type MemberRole,

@@ -1,7 +1,7 @@
 import { mount, mountList, createRouter } from '../../http/operations/mount.ts'
-import { listAccessTokens } from './list.ts'
 import * as contract from './contract.ts'
 import { createAccessToken } from './create-token.ts'
+import { listAccessTokens } from './list.ts'
 import { presentCreatedToken, presentToken, presentUserInfo } from './present.ts'
 import { findToken, readUserInfo } from './queries.ts'
 import { revokeAccessToken } from './revoke-token.ts'

@@ -1,13 +1,14 @@
 import { z } from '@hono/zod-openapi'
+import { roleCodes, managers } from '../../domain/accounts/access.ts'
+import { acceptableFaults } from '../../domain/campaigns/content-faults.ts'
+import { campaignLifecycle, maxCampaignNameLength, maxSmsBodyLength } from '../../domain/campaigns/lifecycle.ts'
+import { schedulePattern } from '../../domain/campaigns/schedule.ts'
 import {
   engagements,
   failReasons,
   recipientStates as sendStates,
   skipReasons,
 } from '../../domain/campaigns/sending-policy.ts'
-import { campaignLifecycle, maxCampaignNameLength, maxSmsBodyLength } from '../../domain/campaigns/lifecycle.ts'
-import { acceptableFaults } from '../../domain/campaigns/content-faults.ts'
-import { schedulePattern } from '../../domain/campaigns/schedule.ts'
 import { channels } from '../../domain/messaging/messaging.ts'
 import {
   Count,
@@ -22,10 +23,9 @@ import {
   Translated,
   waitingFields,
 } from '../../http/fields.ts'
-import { roleCodes, managers } from '../../domain/accounts/access.ts'
-import { type ListRequest, ListPage, IdFilter, listQuery, TextFilter } from '../../http/requests/list-query.ts'
 import { action, operation } from '../../http/operations/operation.ts'
 import { FieldProblem } from '../../http/problem.ts'
+import { type ListRequest, ListPage, IdFilter, listQuery, TextFilter } from '../../http/requests/list-query.ts'
 
 const Channel = z.enum(channels)
 const Status = z.enum(campaignLifecycle.states)

@@ -1,6 +1,6 @@
 import type { JobCtx, SendChunksMessage } from '../../context.ts'
-import { listUnattended } from './delivery/due.ts'
 import { sendChunks } from './delivery/consumer.ts'
+import { listUnattended } from './delivery/due.ts'
 
 /** A Durable Object at work updates its campaign's row more often than this. */
 const quietMs = 90_000

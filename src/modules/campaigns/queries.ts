@@ -1,15 +1,16 @@
 import { and, eq, getTableColumns, isNull, or, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { editions } from '../../db/schema/editions.ts'
 import { campaigns } from '../../db/schema/campaigns.ts'
+import { editions } from '../../db/schema/editions.ts'
 import { emailMessages } from '../../db/schema/email-messages.ts'
-import { segments } from '../../db/schema/segments.ts'
 import { organizations } from '../../db/schema/organizations.ts'
+import { segments } from '../../db/schema/segments.ts'
 import { type RowOf, select } from '../../db/select.ts'
 import { buildVisibility, isVisibleTo } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { type Counters, zeroCounters } from '../../domain/campaigns/counters.ts'
 import { doesNotExist, type FieldError, invalid, notFound } from '../../domain/errors.ts'
+import { segmentSummaryFields } from '../segments/index.ts'
 import {
   type CampaignRow,
   isMessageInScope,
@@ -17,7 +18,6 @@ import {
   readinessFields,
   selectCampaigns,
 } from './delivery/campaign-row.ts'
-import { segmentSummaryFields } from '../segments/index.ts'
 
 export type LoadedCampaign = CampaignRow & { tenant: Tenant }
 

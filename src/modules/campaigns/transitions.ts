@@ -5,9 +5,9 @@ import { campaigns } from '../../db/schema/campaigns.ts'
 import { updateVersion } from '../../db/write.ts'
 import type { AcceptableFault, AcceptedTranslation } from '../../domain/campaigns/content-faults.ts'
 import { isRunning } from '../../domain/campaigns/lifecycle.ts'
+import { describeProviderFault } from '../../domain/campaigns/readiness.ts'
 import { parseSchedule, type ScheduleFault } from '../../domain/campaigns/schedule.ts'
 import { AppError, fieldError, invalid, LostRace } from '../../domain/errors.ts'
-import { describeProviderFault } from '../../domain/campaigns/readiness.ts'
 import { noProvider } from '../../domain/messaging/messaging.ts'
 import { noWait } from '../../domain/waiting.ts'
 import { openEditions } from '../editions/index.ts'
@@ -21,10 +21,10 @@ import {
   invalidTransition,
   notReady,
 } from './checks.ts'
+import type { ScheduleCampaignInput } from './contract.ts'
 import type { CampaignRow } from './delivery/campaign-row.ts'
 import { buildContentSnapshot, isSenderVerified } from './delivery/content-snapshot.ts'
 import { buildProjection, snapshotSegment } from './delivery/projection.ts'
-import type { ScheduleCampaignInput } from './contract.ts'
 import type { LoadedCampaign } from './queries.ts'
 
 const faultDetails: Record<ScheduleFault, string> = {

@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import { listChanges } from '../../domain/audit.ts'
 import { abortUnless } from '../../db/commit.ts'
 import { recordLastSeen } from '../../db/customers.ts'
 import type { Statement } from '../../db/database.ts'
+import { listChanges } from '../../domain/audit.ts'
 import { recordAudit } from '../audit-log/index.ts'
 import {
   answerRaces,

@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
-import { formatDate } from '../../domain/email/messages/phrases.ts'
 import { isSafeAddress } from '../../domain/email/blocks/urls.ts'
+import { formatDate } from '../../domain/email/messages/phrases.ts'
 import { toBcp47, type Language, languageNames, languages } from '../../domain/languages.ts'
 import { isDeadAddress } from '../../domain/messaging/suppressions.ts'
 import { pageWords, type PageStatus } from './words.ts'

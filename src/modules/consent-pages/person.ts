@@ -1,7 +1,7 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import { organizations } from '../../db/schema/organizations.ts'
 import { users } from '../../db/schema/customers.ts'
+import { organizations } from '../../db/schema/organizations.ts'
 import { fromJson, select } from '../../db/select.ts'
 import { type LinkAddress, findTaggedAddress } from '../../domain/consents/consent-tokens.ts'
 

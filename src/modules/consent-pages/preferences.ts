@@ -1,13 +1,13 @@
-import { retryLostRaces } from '../../db/commit.ts'
 import type { JobCtx } from '../../context.ts'
+import { retryLostRaces } from '../../db/commit.ts'
 import { readPreferencesToken } from '../../domain/consents/consent-tokens.ts'
 import type { Language } from '../../domain/languages.ts'
 import { type DecidedAnswer, listPersonAnswers, type PersonAnswer } from '../consents/index.ts'
 import { findSuppressionReason } from '../suppressions/index.ts'
-import { type FormOutcome, type Preferences, type PageConsent, parseShownValue } from './page.ts'
-import { findPerson, type LinkedPerson } from './person.ts'
 import { commitAnswers, decidePersonAnswer, type Visit } from './commit-answers.ts'
 import { toPageConsent } from './page-consent.ts'
+import { type FormOutcome, type Preferences, type PageConsent, parseShownValue } from './page.ts'
+import { findPerson, type LinkedPerson } from './person.ts'
 
 const preferencesSource = 'preferences_page'
 

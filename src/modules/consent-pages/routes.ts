@@ -1,12 +1,12 @@
 import { Hono } from 'hono'
-import { readBody } from '../../http/requests/body.ts'
 import type { AppContext, AppEnv } from '../../http/env.ts'
-import { formPage, formPolicy, linkHeaders } from '../../http/pages/html-page.ts'
 import { readNetworkPrefix, limitConfirmations, limitLinks } from '../../http/middleware/rate-limit.ts'
+import { formPage, formPolicy, linkHeaders } from '../../http/pages/html-page.ts'
+import { readBody } from '../../http/requests/body.ts'
+import type { Visit } from './commit-answers.ts'
 import { confirmAnswer, loadConfirmation } from './confirmation.ts'
 import { renderConfirmationPage, type LinkPage, renderPreferencesPage, renderInvalidLinkPage } from './page.ts'
 import { findLinkedPerson, loadPreferences, savePreferences, type SentForm } from './preferences.ts'
-import type { Visit } from './commit-answers.ts'
 import { choosePageLanguage, parsePageLanguage } from './words.ts'
 
 type PageJob = Parameters<typeof findLinkedPerson>[0]

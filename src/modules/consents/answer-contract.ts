@@ -10,12 +10,12 @@ import {
   maxEvidenceBytes,
   maxAnswerSourceLength,
 } from '../../domain/consents/consents.ts'
-import { utf8 } from '../../domain/text/encoding.ts'
 import { channels } from '../../domain/messaging/messaging.ts'
 import { suppressionReasons } from '../../domain/messaging/suppressions.ts'
+import { utf8 } from '../../domain/text/encoding.ts'
 import { Id, IdParams, Instant, LanguageCode, LanguageInput, orNull, Timestamp } from '../../http/fields.ts'
-import { type ListRequest, ListPage, IdFilter, listQuery } from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
+import { type ListRequest, ListPage, IdFilter, listQuery } from '../../http/requests/list-query.ts'
 import { emailStateFields } from '../transactional-emails/index.ts'
 
 const hiddenNote = 'Also null when you only have a role in an edition and the answer was given in another edition.'

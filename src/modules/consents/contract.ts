@@ -24,6 +24,7 @@ import {
   Timestamp,
   Translated,
 } from '../../http/fields.ts'
+import { operation } from '../../http/operations/operation.ts'
 import {
   BooleanFilter,
   ListPage,
@@ -32,7 +33,6 @@ import {
   listQuery,
   TextFilter,
 } from '../../http/requests/list-query.ts'
-import { operation } from '../../http/operations/operation.ts'
 
 const Title = Translated(maxConsentTitleLength).openapi({ example: { en: 'Newsletter', da: 'Nyhedsbrev' } })
 const Text = Translated(maxConsentTextLength).openapi({

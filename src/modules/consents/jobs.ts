@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import { buildContactColumn } from '../../db/customers.ts'
 import { hasStatus } from '../../db/consents.ts'
+import { buildContactColumn } from '../../db/customers.ts'
 import { getStateAfterRequest } from '../../domain/consents/consents.ts'
 import { LostRace } from '../../domain/errors.ts'
 import { commitAnnounced } from '../webhooks/index.ts'

@@ -1,12 +1,12 @@
 import type { Ctx } from '../../context.ts'
 import { listChangeableEditions } from '../../db/customers.ts'
-import { checkAction, commitImport } from './begin.ts'
-import type { LoadedImport } from './queries.ts'
-import { stopPhase, beginPhase } from './background/steps.ts'
 import { AppError } from '../../domain/errors.ts'
-import { emptyStaging } from './mapping/state.ts'
+import { stopPhase, beginPhase } from './background/steps.ts'
+import { checkAction, commitImport } from './begin.ts'
 import type { ColumnView } from './columns/columns.ts'
 import { toFieldError } from './mapping/issues.ts'
+import { emptyStaging } from './mapping/state.ts'
+import type { LoadedImport } from './queries.ts'
 
 /**
  * Cancels an import. While orders are created, the work continues under a new epoch and marks the rest as cancelled.

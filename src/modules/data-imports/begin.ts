@@ -13,9 +13,9 @@ import {
 } from '../../domain/data-imports/data-imports.ts'
 import { AppError } from '../../domain/errors.ts'
 import { openEditions } from '../editions/index.ts'
-import type { LoadedImport } from './queries.ts'
 import type { ImportChanges, ImportRow } from './background/steps.ts'
 import { enqueueImports } from './enqueue.ts'
+import type { LoadedImport } from './queries.ts'
 
 const buildTransitionError = ({ status }: { status: DataImportStatus }, participle: string): AppError =>
   new AppError('invalid_transition', `Data import in status '${status}' cannot be ${participle}.`, {

@@ -11,10 +11,10 @@ import { buildSearchText, buildSortKey } from '../../domain/text/fold.ts'
 import { toIso } from '../../domain/time/instants.ts'
 import { openEditions } from '../editions/index.ts'
 import { fileVisibility } from '../files/index.ts'
+import { beginPhase } from './background/steps.ts'
 import { buildWorkStatements } from './begin.ts'
 import type { CreateDataImportInput } from './import-contract.ts'
 import { findImportTenant, hasOrganizationRole, type ImportDetailRow } from './queries.ts'
-import { beginPhase } from './background/steps.ts'
 
 interface EditionTenant {
   organization_id: string

@@ -1,5 +1,6 @@
 import { encodings, otherQuotationMarks } from '@ecms/table-reader'
 import { z } from '@hono/zod-openapi'
+import { managers } from '../../domain/accounts/access.ts'
 import {
   dataImportStatuses,
   dateOptions,
@@ -12,10 +13,10 @@ import {
   rememberedOptions,
   sourceOrigins,
 } from '../../domain/data-imports/data-imports.ts'
-import { duplicatePolicies, maxExternalSourceLength } from '../../domain/orders/external-orders.ts'
-import { maxNameLength } from '../../domain/files/names.ts'
 import { groupings } from '../../domain/data-imports/mapping/index.ts'
+import { maxNameLength } from '../../domain/files/names.ts'
 import { currencies } from '../../domain/money.ts'
+import { duplicatePolicies, maxExternalSourceLength } from '../../domain/orders/external-orders.ts'
 import { orderStatuses } from '../../domain/orders/orders.ts'
 import {
   Count,
@@ -30,9 +31,8 @@ import {
   TimeZone,
   IdParams,
 } from '../../http/fields.ts'
-import { ListPage, type ListRequest, IdFilter, listQuery, TextFilter } from '../../http/requests/list-query.ts'
 import { action, operation } from '../../http/operations/operation.ts'
-import { managers } from '../../domain/accounts/access.ts'
+import { ListPage, type ListRequest, IdFilter, listQuery, TextFilter } from '../../http/requests/list-query.ts'
 
 export const tag = 'Data Imports' as const
 export const ImportParams = IdParams('imp')

@@ -11,12 +11,12 @@ import {
 } from '../../domain/data-imports/data-imports.ts'
 import { buildSearchText, buildSortKey } from '../../domain/text/fold.ts'
 import { isSameJson } from '../../domain/text/json.ts'
+import { beginPhase, type ImportChanges } from './background/steps.ts'
 import { checkAction, commitImport } from './begin.ts'
 import { getFileColumns, getFileSource, findImportableFile } from './create.ts'
 import type { UpdateDataImportInput } from './import-contract.ts'
 import { buildMappingChanges } from './mapping/state.ts'
 import { hasOrganizationRole, type LoadedImport, mayReadFile } from './queries.ts'
-import { beginPhase, type ImportChanges } from './background/steps.ts'
 
 const buildMappingDeletion = (id: string): Statement[] => [
   sql`delete from import_columns where import_id = ${id}`,

@@ -1,6 +1,6 @@
 import { html, raw } from 'hono/html'
-import { toIso } from '../../domain/time/instants.ts'
 import type { Page } from '../../domain/page.ts'
+import { toIso } from '../../domain/time/instants.ts'
 import type { MailboxQuery } from './list.ts'
 import type { CapturedItem, CapturedRow } from './queries.ts'
 

@@ -1,10 +1,10 @@
 import { Hono } from 'hono'
 import type { AppContext, AppEnv } from '../../http/env.ts'
-import { buildPageLinks, readPageRequest } from '../../http/requests/list-query.ts'
 import { buildPublicUrl } from '../../http/problem.ts'
+import { buildPageLinks, readPageRequest } from '../../http/requests/list-query.ts'
+import { listCaptured } from './list.ts'
 import { renderListPage, renderMessagePage, mailboxPolicy } from './page.ts'
 import { presentItem, presentCapturedMessage } from './present.ts'
-import { listCaptured } from './list.ts'
 import { findCaptured, type MailboxReader, parseChannel } from './queries.ts'
 
 const defaultPageSize = 50

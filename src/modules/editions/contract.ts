@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi'
 import { roleCodes, managers, organizationManagers } from '../../domain/accounts/access.ts'
 import { editionStatuses } from '../../domain/editions/editions.ts'
 import { Id, IdParams, InstantOrNull, JsonObject, LanguageInput, Name, TimeZone } from '../../http/fields.ts'
+import { operation } from '../../http/operations/operation.ts'
 import {
   BooleanFilter,
   ListPage,
@@ -10,7 +11,6 @@ import {
   listQuery,
   TextFilter,
 } from '../../http/requests/list-query.ts'
-import { operation } from '../../http/operations/operation.ts'
 import {
   maxChoices,
   CountryCode,

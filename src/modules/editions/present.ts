@@ -4,8 +4,8 @@ import { getEditionStatus } from '../../domain/editions/editions.ts'
 import { buildImageOrNull } from '../../domain/files/addresses.ts'
 import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
 import { presentOrganizationSummary } from '../organizations/index.ts'
-import type { EditionDetailRow, EditionListRow } from './queries.ts'
 import type { EditionDetail, EditionListItem } from './contract-resources.ts'
+import type { EditionDetailRow, EditionListRow } from './queries.ts'
 
 export const presentEditionListItem = (row: EditionListRow, ctx: Ctx): z.input<typeof EditionListItem> => ({
   id: row.id,

@@ -2,8 +2,8 @@ import { z } from '@hono/zod-openapi'
 import { roleCodes, managers } from '../../domain/accounts/access.ts'
 import { emailMessageScopes } from '../../domain/messaging/email-messages.ts'
 import { IdParams } from '../../http/fields.ts'
-import { ListPage, type ListRequest, IdFilter, listQuery } from '../../http/requests/list-query.ts'
 import { action, operation } from '../../http/operations/operation.ts'
+import { ListPage, type ListRequest, IdFilter, listQuery } from '../../http/requests/list-query.ts'
 import {
   AdoptEmailMessage,
   CreateEmailMessage,

@@ -1,16 +1,16 @@
 import type { Ctx } from '../../context.ts'
+import { updateFileUrls } from '../../domain/email/blocks/images.ts'
 import { cleanBlocks, findMessageFaults } from '../../domain/email/check.ts'
 import type { CompileOptions, Message } from '../../domain/email/compile.ts'
-import { updateFileUrls } from '../../domain/email/blocks/images.ts'
 import { describeRenderError, TooMuchText } from '../../domain/email/liquid/liquid.ts'
 import { TooLarge } from '../../domain/email/personalise.ts'
 import { type PreviewRequest, findPreviewOverflow, type Preview, renderPreview } from '../../domain/email/preview.ts'
 import { type AppError, fieldError, invalid } from '../../domain/errors.ts'
 import type { PreviewEmailMessageInput } from './message-contract.ts'
 import type { MessageDetailRow } from './queries.ts'
-import { resolveImages } from './uses/images.ts'
 import { buildCompileOptions } from './templates.ts'
 import { toDomainBlocks } from './update.ts'
+import { resolveImages } from './uses/images.ts'
 
 interface MessagePreview {
   message: Message

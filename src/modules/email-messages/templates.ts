@@ -5,7 +5,7 @@ import { emailMessages, emailRenditions } from '../../db/schema/email-messages.t
 import { organizations } from '../../db/schema/organizations.ts'
 import { select } from '../../db/select.ts'
 import { insertWhere } from '../../db/write.ts'
-import { sha256, toHex } from '../../domain/text/encoding.ts'
+import { updateFileUrls } from '../../domain/email/blocks/images.ts'
 import {
   compile,
   type CompileOptions,
@@ -13,9 +13,9 @@ import {
   type Compiled,
   type Message,
 } from '../../domain/email/compile.ts'
-import { updateFileUrls } from '../../domain/email/blocks/images.ts'
 import { chooseReader } from '../../domain/email/liquid/translations.ts'
 import type { Language } from '../../domain/languages.ts'
+import { sha256, toHex } from '../../domain/text/encoding.ts'
 import type { MessageRow } from './queries.ts'
 
 interface MessageFrame {

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import { findSweepPosition, storeSweepPosition } from '../../db/sweeps.ts'
 import { inList } from '../../db/conditions.ts'
+import { findSweepPosition, storeSweepPosition } from '../../db/sweeps.ts'
 import { parseStorageKey } from '../../domain/files/addresses.ts'
 import { orphanedAfterMs } from '../../domain/files/files.ts'
 import { dayMs } from '../../domain/time/instants.ts'

@@ -12,6 +12,7 @@ import {
 import { maxNameLength } from '../../domain/files/names.ts'
 import { fileTypes } from '../../domain/files/types.ts'
 import { Id, IdParams, Image, JsonObject, orNull, RequiredText, Timestamp, Translated } from '../../http/fields.ts'
+import { operation } from '../../http/operations/operation.ts'
 import {
   BooleanFilter,
   ListPage,
@@ -20,7 +21,6 @@ import {
   listQuery,
   TextFilter,
 } from '../../http/requests/list-query.ts'
-import { operation } from '../../http/operations/operation.ts'
 
 export const Title = z.string().trim().max(maxFileTitleLength)
 const AltText = Translated(maxAltTextLength).openapi({

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { editionVisibility, type Visibility, buildVisibility, isVisibleTo } from '../../db/visibility.ts'
 import { inList } from '../../db/conditions.ts'
+import { editionVisibility, type Visibility, buildVisibility, isVisibleTo } from '../../db/visibility.ts'
 import { type RoleCode, managers } from '../../domain/accounts/access.ts'
 
 interface FileReference {

@@ -2,7 +2,6 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { holdsOrRefuses } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
-import { toHex } from '../../domain/text/encoding.ts'
 import { AppError } from '../../domain/errors.ts'
 import {
   defaultStorageBytes,
@@ -12,6 +11,7 @@ import {
   type ReceivedFile,
 } from '../../domain/files/files.ts'
 import { ImageEndFinder } from '../../domain/files/image-end.ts'
+import { toHex } from '../../domain/text/encoding.ts'
 import { TooFewBytes, TooManyBytes } from '../../gateways/files/files.ts'
 
 /** A random key, which is used for one upload and reveals nothing about the organisation. */

@@ -6,10 +6,10 @@ import { managers } from '../../domain/accounts/access.ts'
 import { cleanFileName } from '../../domain/files/names.ts'
 import { checkMove, openEditions } from '../editions/index.ts'
 import type { UpdateFileInput } from './contract.ts'
-import { buildNameColumns, checkPurpose } from './upload.ts'
 import { createInUseError, requireUnused } from './delete.ts'
 import type { FileRow, StoredFile } from './queries.ts'
 import { forgetServedFile } from './serving/served-file.ts'
+import { buildNameColumns, checkPurpose } from './upload.ts'
 
 export async function updateFile(ctx: Ctx, row: FileRow, input: UpdateFileInput): Promise<FileRow> {
   const entries = Object.entries(input).filter(([, value]) => value !== undefined)

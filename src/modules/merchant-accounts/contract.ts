@@ -1,4 +1,6 @@
 import { z } from '@hono/zod-openapi'
+import { organizationReaders } from '../../domain/accounts/access.ts'
+import { currencies } from '../../domain/money.ts'
 import {
   apiKeyPattern,
   maxMerchantAccountDescriptionLength,
@@ -8,11 +10,9 @@ import {
   providerAccountPattern,
   webhookSecretPattern,
 } from '../../domain/refunds/merchant-accounts.ts'
-import { organizationReaders } from '../../domain/accounts/access.ts'
-import { currencies } from '../../domain/money.ts'
 import { AnyCase, Id, IdParams, RequiredText, Timestamp } from '../../http/fields.ts'
-import { BooleanFilter, ListPage, type ListRequest, IdFilter, listQuery } from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
+import { BooleanFilter, ListPage, type ListRequest, IdFilter, listQuery } from '../../http/requests/list-query.ts'
 
 const Type = z.enum(paymentServices)
 

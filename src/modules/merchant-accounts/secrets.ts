@@ -1,6 +1,6 @@
 import type { Ctx, JobCtx } from '../../context.ts'
-import { AppError } from '../../domain/errors.ts'
 import { fingerprintSecret, openSecret, sealSecret } from '../../domain/accounts/secret-seal.ts'
+import { AppError } from '../../domain/errors.ts'
 import type { MerchantAccountRow } from './queries.ts'
 
 const sealedColumns = { api_key: 'sealed_api_key', webhook_secret: 'sealed_webhook_secret' } as const

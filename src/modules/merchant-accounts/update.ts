@@ -2,10 +2,10 @@ import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import { merchantAccounts } from '../../db/schema/merchant-accounts.ts'
 import { pickChanges, isEmpty, updateVersion } from '../../db/write.ts'
+import { checkMerchantAccount } from '../../domain/refunds/merchant-accounts.ts'
+import { buildSortKey } from '../../domain/text/fold.ts'
 import type { UpdateMerchantAccountInput } from './contract.ts'
 import type { MerchantAccountRow } from './queries.ts'
-import { buildSortKey } from '../../domain/text/fold.ts'
-import { checkMerchantAccount } from '../../domain/refunds/merchant-accounts.ts'
 import { buildSecretChanges } from './secrets.ts'
 
 function readColumns(input: UpdateMerchantAccountInput): Partial<MerchantAccountRow> {

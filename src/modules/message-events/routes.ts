@@ -1,11 +1,11 @@
 import { Hono } from 'hono'
-import { readBody } from '../../http/requests/body.ts'
 import type { AppContext, AppEnv } from '../../http/env.ts'
-import { linkHeaders } from '../../http/pages/html-page.ts'
 import { limitConfirmations, limitLinks } from '../../http/middleware/rate-limit.ts'
-import { renderSubscriptionPage, renderUnknownLinkPage, unsubscribePagePolicy } from './unsubscribe-page.ts'
+import { linkHeaders } from '../../http/pages/html-page.ts'
+import { readBody } from '../../http/requests/body.ts'
 import { parseProvider, receiveEvents } from './provider-events.ts'
 import { loadSubscription, resubscribe, type Subscriber, unsubscribeAndCount } from './subscription.ts'
+import { renderSubscriptionPage, renderUnknownLinkPage, unsubscribePagePolicy } from './unsubscribe-page.ts'
 import { findSubscriber, followLink, openPixel, type LinkVisit } from './visits.ts'
 
 type RouteJob = Parameters<typeof followLink>[0]

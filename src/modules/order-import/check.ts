@@ -1,12 +1,5 @@
-import { type FieldError, fieldError } from '../../domain/errors.ts'
-import { isErasedOrderId } from '../../domain/orders/erased-order-ids.ts'
-import {
-  type DuplicatePolicy,
-  type ExternalOrder,
-  getCustomerAddress,
-  type OrderOutcome,
-} from '../../domain/orders/external-orders.ts'
-import { fold } from '../../domain/text/fold.ts'
+import type { OrderRow } from '../../db/rows.ts'
+import { formatFullName } from '../../domain/accounts/users.ts'
 import {
   pickCountedItems,
   hasFailed,
@@ -14,13 +7,20 @@ import {
   decidePayment,
   sumRefundedAndReserved,
 } from '../../domain/data-imports/imported-amounts.ts'
+import { type FieldError, fieldError } from '../../domain/errors.ts'
 import { formatMoney, maxAmountMinor } from '../../domain/money.ts'
+import { isErasedOrderId } from '../../domain/orders/erased-order-ids.ts'
+import {
+  type DuplicatePolicy,
+  type ExternalOrder,
+  getCustomerAddress,
+  type OrderOutcome,
+} from '../../domain/orders/external-orders.ts'
 import { orderLifecycle } from '../../domain/orders/orders.ts'
+import { fold } from '../../domain/text/fold.ts'
 import { dayMs, toIso } from '../../domain/time/instants.ts'
-import { formatFullName } from '../../domain/accounts/users.ts'
 import type { ImportState, TransactionRow } from './state.ts'
 import type { ImportEdition } from './writes.ts'
-import type { OrderRow } from '../../db/rows.ts'
 
 export type { OrderOutcome }
 

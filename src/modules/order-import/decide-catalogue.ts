@@ -1,6 +1,6 @@
 import type { ExternalItem } from '../../domain/orders/external-orders.ts'
-import { fold } from '../../domain/text/fold.ts'
 import type { ResolvedItem } from '../../domain/orders/reconcile-purchases.ts'
+import { fold } from '../../domain/text/fold.ts'
 import {
   buildChildKey,
   type ImportState,

@@ -1,10 +1,10 @@
-import type { ExternalOrder } from '../../domain/orders/external-orders.ts'
-import { isSameJson } from '../../domain/text/json.ts'
-import type { Language } from '../../domain/languages.ts'
-import { fold } from '../../domain/text/fold.ts'
 import { buildSearchColumns, type Contact, formatFullName } from '../../domain/accounts/users.ts'
-import type { PersonUndo } from './undo-data.ts'
+import type { Language } from '../../domain/languages.ts'
+import type { ExternalOrder } from '../../domain/orders/external-orders.ts'
+import { fold } from '../../domain/text/fold.ts'
+import { isSameJson } from '../../domain/text/json.ts'
 import type { EditionValues, ImportState, UserRow } from './state.ts'
+import type { PersonUndo } from './undo-data.ts'
 import { type DecisionContext, buildInsert, type NewRows, type Write } from './writes.ts'
 
 type Customer = ExternalOrder['customer']

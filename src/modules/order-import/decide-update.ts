@@ -1,3 +1,5 @@
+import type { OrderRow } from '../../db/rows.ts'
+import { isEmpty, pickChanges } from '../../db/write.ts'
 import { decidePayment, sumRefundedAndReserved } from '../../domain/data-imports/imported-amounts.ts'
 import type { ExternalOrder } from '../../domain/orders/external-orders.ts'
 import { isPaid, paymentStatusByOrderStatus, wasCaptured } from '../../domain/orders/orders.ts'
@@ -10,7 +12,6 @@ import {
   type Reconciliation,
   type WantedUnit,
 } from '../../domain/orders/reconcile-purchases.ts'
-import { isEmpty, pickChanges } from '../../db/write.ts'
 import {
   buildOrderColumns,
   type OrderDecision,
@@ -22,7 +23,6 @@ import {
 } from './order-rows.ts'
 import type { PurchaseRow, TransactionRow } from './state.ts'
 import { type DecisionContext, buildInsert, type PurchaseChange, type PurchaseDetails, type Write } from './writes.ts'
-import type { OrderRow } from '../../db/rows.ts'
 
 export interface OrderToUpdate {
   order: OrderRow

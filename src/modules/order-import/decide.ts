@@ -1,3 +1,4 @@
+import type { OrderRow } from '../../db/rows.ts'
 import { type FieldError, fieldError } from '../../domain/errors.ts'
 import { parseLanguage } from '../../domain/languages.ts'
 import { isErasedOrderId } from '../../domain/orders/erased-order-ids.ts'
@@ -6,17 +7,6 @@ import { type PurchaseStatus, purchaseStatusByOrderStatus } from '../../domain/o
 import type { ResolvedItem } from '../../domain/orders/reconcile-purchases.ts'
 import type { ImportedAnswers } from '../consents/index.ts'
 import type { ReceiptOrder } from '../transactional-emails/index.ts'
-import {
-  listAddedCatalogue,
-  createEmptyCatalogue,
-  type PersonUndo,
-  type OrderRecord,
-  recordUpdate,
-} from './undo-data.ts'
-import { CatalogueResolver } from './decide-catalogue.ts'
-import { decideNewOrder } from './decide-new-order.ts'
-import { toImportedCustomer, toImportedHolder, PeopleResolver } from './decide-people.ts'
-import { decideUpdate } from './decide-update.ts'
 import {
   checkDate,
   checkOrder,
@@ -28,11 +18,21 @@ import {
   type OrderCheck,
   type OrderOutcome,
 } from './check.ts'
+import { CatalogueResolver } from './decide-catalogue.ts'
+import { decideNewOrder } from './decide-new-order.ts'
+import { toImportedCustomer, toImportedHolder, PeopleResolver } from './decide-people.ts'
+import { decideUpdate } from './decide-update.ts'
 import { toAnnouncedUser, type OrderDecision, type ResolvedOrder } from './order-rows.ts'
 import type { ImportState } from './state.ts'
+import {
+  listAddedCatalogue,
+  createEmptyCatalogue,
+  type PersonUndo,
+  type OrderRecord,
+  recordUpdate,
+} from './undo-data.ts'
 import { ProductWarnings } from './warn-about-products.ts'
 import type { DecisionContext, ImportEdition, PurchaseChange, Write } from './writes.ts'
-import type { OrderRow } from '../../db/rows.ts'
 
 export interface GroupDecision {
   outcomes: readonly OrderOutcome[]

@@ -2,11 +2,12 @@ import { sql } from 'drizzle-orm'
 import type { Ctx, JobCtx } from '../../context.ts'
 import { commitPart, type TransactionRead, abortUnless } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
+import type { OrderRow } from '../../db/rows.ts'
 import { maxProducts } from '../../domain/data-imports/data-imports.ts'
-import { fold } from '../../domain/text/fold.ts'
 import { LostRace } from '../../domain/errors.ts'
-import { type DuplicatePolicy, type ExternalOrder, maxUnitsPerOrder } from '../../domain/orders/external-orders.ts'
 import type { ChannelAddress } from '../../domain/messaging/suppressions.ts'
+import { type DuplicatePolicy, type ExternalOrder, maxUnitsPerOrder } from '../../domain/orders/external-orders.ts'
+import { fold } from '../../domain/text/fold.ts'
 import {
   type DecidedAnswer,
   buildAnswerAnnouncements,
@@ -16,11 +17,12 @@ import {
   decideImportedAnswers,
   type ImportDefinitions,
 } from '../consents/index.ts'
+import { buildPurchaseEvent } from '../purchases/index.ts'
 import { hasSuppressionHashes, restoreSuppressions } from '../suppressions/index.ts'
 import { buildReceiptStatements } from '../transactional-emails/index.ts'
 import { announceAll, type Announcement } from '../webhooks/index.ts'
-import { decideOrderGroup, type GroupDecision } from './decide.ts'
 import { isFromFile, type OrderEntry, type OrderOutcome } from './check.ts'
+import { decideOrderGroup, type GroupDecision } from './decide.ts'
 import {
   type ImportState,
   loadImportState,
@@ -31,8 +33,6 @@ import {
 } from './state.ts'
 import { buildImportStatements } from './statements.ts'
 import { type DecisionContext, type ImportEdition, listInsertedRows } from './writes.ts'
-import type { OrderRow } from '../../db/rows.ts'
-import { buildPurchaseEvent } from '../purchases/index.ts'
 
 export interface ImportRun {
   edition: ImportEdition

@@ -1,13 +1,13 @@
-import { type ExternalOrder, getCustomerAddress } from '../../domain/orders/external-orders.ts'
-import { fold } from '../../domain/text/fold.ts'
+import type { OrderRow } from '../../db/rows.ts'
 import { buildCart, type StoredCart } from '../../domain/orders/carts.ts'
+import { type ExternalOrder, getCustomerAddress } from '../../domain/orders/external-orders.ts'
 import { type CartTotals, buildNumberKey } from '../../domain/orders/orders.ts'
 import type { PurchaseStatus } from '../../domain/orders/purchases.ts'
 import type { ResolvedItem, WantedUnit } from '../../domain/orders/reconcile-purchases.ts'
 import { readConnectedAccount } from '../../domain/refunds/merchant-accounts.ts'
+import { fold } from '../../domain/text/fold.ts'
 import type { UserRow } from './state.ts'
 import type { DecisionContext, PurchaseChange, Write } from './writes.ts'
-import type { OrderRow } from '../../db/rows.ts'
 
 /** An order whose customer, holders and products are resolved to ids. */
 export interface ResolvedOrder {

@@ -1,9 +1,9 @@
+import type { OrderRow } from '../../db/rows.ts'
+import type { Contact } from '../../domain/accounts/users.ts'
 import type { PaymentAmounts } from '../../domain/data-imports/imported-amounts.ts'
 import type { OrderOutcome } from './check.ts'
 import type { EditionValues, ImportState, PurchaseRow, TransactionRow } from './state.ts'
 import { listInsertedRows, type PurchaseDetails, type Write } from './writes.ts'
-import type { OrderRow } from '../../db/rows.ts'
-import type { Contact } from '../../domain/accounts/users.ts'
 
 /** The changes of an import to a person. */
 export interface PersonUndo {

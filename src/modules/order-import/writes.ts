@@ -1,12 +1,12 @@
 import type { EditionCustomer } from '../../db/customers.ts'
+import type { OrderRow } from '../../db/rows.ts'
 import type { locations, options, products, variants } from '../../db/schema/catalog.ts'
+import type { users } from '../../db/schema/customers.ts'
 import type { editions } from '../../db/schema/editions.ts'
 import type { orders, transactions } from '../../db/schema/orders.ts'
 import type { purchases } from '../../db/schema/purchases.ts'
-import type { OrderRow } from '../../db/rows.ts'
-import type { users } from '../../db/schema/customers.ts'
-import type { ItemStatus } from '../../domain/orders/external-orders.ts'
 import type { IdKind } from '../../domain/ids.ts'
+import type { ItemStatus } from '../../domain/orders/external-orders.ts'
 import type { EditionValues, PurchaseRow, TransactionRow, UserRow } from './state.ts'
 
 export type ImportEdition = typeof editions.$inferSelect & {

@@ -1,5 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { roleCodes } from '../../domain/accounts/access.ts'
+import { maxOrderEmails, transactionalEmailKinds } from '../../domain/messaging/transactional-emails.ts'
+import { currencies } from '../../domain/money.ts'
 import {
   maxCodeLength,
   maxExternalIdLength,
@@ -8,7 +10,6 @@ import {
   maxExternalSourceLength,
   maxUnitsPerItem,
 } from '../../domain/orders/external-orders.ts'
-import { currencies } from '../../domain/money.ts'
 import {
   cartStatuses,
   orderStatuses,
@@ -17,7 +18,6 @@ import {
   transactionStatuses,
   transactionTypes,
 } from '../../domain/orders/orders.ts'
-import { maxOrderEmails, transactionalEmailKinds } from '../../domain/messaging/transactional-emails.ts'
 import {
   Amount,
   Count,
@@ -33,6 +33,7 @@ import {
   OrganizationSummary,
   Timestamp,
 } from '../../http/fields.ts'
+import { operation } from '../../http/operations/operation.ts'
 import {
   ListPage,
   type ListRequest,
@@ -41,7 +42,6 @@ import {
   listQuery,
   TextFilter,
 } from '../../http/requests/list-query.ts'
-import { operation } from '../../http/operations/operation.ts'
 import { productFields, Purchase } from '../purchases/index.ts'
 import { emailStateFields } from '../transactional-emails/index.ts'
 

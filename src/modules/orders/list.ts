@@ -1,6 +1,7 @@
-import { buildContactFields, type CustomerView, viewCustomers } from '../../db/customers.ts'
 import { eq, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
+import { inList } from '../../db/conditions.ts'
+import { buildContactFields, type CustomerView, viewCustomers } from '../../db/customers.ts'
 import { buildConditions, equals, type FilterTable, isBefore, isFrom } from '../../db/filters.ts'
 import {
   addCreatedKey,
@@ -13,7 +14,6 @@ import {
 import { orders } from '../../db/schema/orders.ts'
 import { isShortSearch, maxNewest } from '../../db/search.ts'
 import type { RowOf } from '../../db/select.ts'
-import { inList } from '../../db/conditions.ts'
 import { invalid, parameterError } from '../../domain/errors.ts'
 import type { Page, PageRequest } from '../../domain/page.ts'
 import { editionSummaryFields } from '../editions/index.ts'

@@ -1,7 +1,8 @@
-import { inEditions } from '../../db/customers.ts'
 import { eq, type SQL, sql } from 'drizzle-orm'
-import { orders } from '../../db/schema/orders.ts'
+import { inList } from '../../db/conditions.ts'
+import { inEditions } from '../../db/customers.ts'
 import { users } from '../../db/schema/customers.ts'
+import { orders } from '../../db/schema/orders.ts'
 import type { SearchScope } from '../../db/search.ts'
 import {
   getActingReach,
@@ -11,7 +12,6 @@ import {
   isVisibleTo,
   isVisibleIn,
 } from '../../db/visibility.ts'
-import { inList } from '../../db/conditions.ts'
 import { type Caller, getReach } from '../../domain/accounts/access.ts'
 import type { OrderQuery } from './contract.ts'
 

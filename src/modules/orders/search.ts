@@ -1,5 +1,9 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
+import { inList } from '../../db/conditions.ts'
+import { buildAddressText, buildContactText, buildNameText, type CustomerView, inEditions } from '../../db/customers.ts'
+import { users } from '../../db/schema/customers.ts'
+import { orders } from '../../db/schema/orders.ts'
 import {
   containsDigits,
   containsFolded,
@@ -11,10 +15,6 @@ import {
   findCandidates,
   foldNeedle,
 } from '../../db/search.ts'
-import { buildAddressText, buildContactText, buildNameText, type CustomerView, inEditions } from '../../db/customers.ts'
-import { orders } from '../../db/schema/orders.ts'
-import { users } from '../../db/schema/customers.ts'
-import { inList } from '../../db/conditions.ts'
 import { listPhoneDigits } from '../../domain/text/fold.ts'
 import { listIndexedTerms, type SearchTerm } from '../../domain/text/trigrams.ts'
 import type { OrderQuery } from './contract.ts'

@@ -13,8 +13,8 @@ import {
   Slug,
   Timestamp,
 } from '../../http/fields.ts'
-import { type ListRequest, ListPage, IdFilter, listQuery, TextFilter } from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
+import { type ListRequest, ListPage, IdFilter, listQuery, TextFilter } from '../../http/requests/list-query.ts'
 
 const PolicyAmount = z
   .number()

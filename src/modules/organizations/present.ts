@@ -1,10 +1,10 @@
 import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../context.ts'
+import { formatFullName } from '../../domain/accounts/users.ts'
 import { buildImageOrNull } from '../../domain/files/addresses.ts'
-import { toIso } from '../../domain/time/instants.ts'
 import { toMajor } from '../../domain/money.ts'
 import { readPolicy } from '../../domain/refunds/refund-policy.ts'
-import { formatFullName } from '../../domain/accounts/users.ts'
+import { toIso } from '../../domain/time/instants.ts'
 import type { Event, Member, Organization } from './contract.ts'
 import type { EventRow, MemberRow, OrganizationRow } from './queries.ts'
 

@@ -1,12 +1,12 @@
 import { sql } from 'drizzle-orm'
+import { buildContactColumn } from '../../db/customers.ts'
 import { products, variants } from '../../db/schema/catalog.ts'
+import { users } from '../../db/schema/customers.ts'
 import { orders } from '../../db/schema/orders.ts'
 import { purchases } from '../../db/schema/purchases.ts'
-import { users } from '../../db/schema/customers.ts'
 import { makeNullable, type RowOf, buildSelectList } from '../../db/select.ts'
-import { buildContactColumn } from '../../db/customers.ts'
-import { toIso } from '../../domain/time/instants.ts'
 import type { PurchaseStatus } from '../../domain/orders/purchases.ts'
+import { toIso } from '../../domain/time/instants.ts'
 import type { Announcement } from '../webhooks/index.ts'
 
 type PurchaseAnnouncement = Extract<Announcement, { kind: 'purchase.action' }>

@@ -1,11 +1,11 @@
 import { z } from '@hono/zod-openapi'
+import { roleCodes, managers } from '../../domain/accounts/access.ts'
 import {
   maxCodeLength,
   maxGoodNameLength,
   maxOptionsPerItem,
   maxOrderNumberLength,
 } from '../../domain/orders/external-orders.ts'
-import { roleCodes, managers } from '../../domain/accounts/access.ts'
 import { orderStatuses, orderTypes } from '../../domain/orders/orders.ts'
 import { maxUses, purchaseStatuses } from '../../domain/orders/purchases.ts'
 import { refundStatuses } from '../../domain/refunds/refunds.ts'
@@ -23,6 +23,7 @@ import {
   RequiredText,
   Timestamp,
 } from '../../http/fields.ts'
+import { operation } from '../../http/operations/operation.ts'
 import {
   BooleanFilter,
   IdFilter,
@@ -32,7 +33,6 @@ import {
   listQuery,
   TextFilter,
 } from '../../http/requests/list-query.ts'
-import { operation } from '../../http/operations/operation.ts'
 import { WalletPassSummary } from '../wallet/index.ts'
 
 const Amount = z.number().openapi({ format: 'double', example: 250 })

@@ -1,7 +1,7 @@
 import { eq, gt, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { buildConditions, equals, type FilterTable, isBefore, isFrom } from '../../db/filters.ts'
 import { viewCustomers } from '../../db/customers.ts'
+import { buildConditions, equals, type FilterTable, isBefore, isFrom } from '../../db/filters.ts'
 import { buildOrderBy, maxIndexedOffset, maxSortedOffset, paginate } from '../../db/paginate.ts'
 import { purchases } from '../../db/schema/purchases.ts'
 import { editionVisibility, isVisibleIn, isVisibleTo } from '../../db/visibility.ts'

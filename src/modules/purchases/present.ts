@@ -1,14 +1,14 @@
 import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../context.ts'
-import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
+import { formatFullName } from '../../domain/accounts/users.ts'
 import { toMajor } from '../../domain/money.ts'
 import { countAvailableUses } from '../../domain/orders/purchases.ts'
-import { formatFullName } from '../../domain/accounts/users.ts'
+import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
 import { presentEditionSummary } from '../editions/index.ts'
 import { presentOrganizationSummary } from '../organizations/index.ts'
 import { presentWalletPassSummary } from '../wallet/index.ts'
-import { presentProductFields, presentLocation } from './product-fields.ts'
 import type { Purchase, PurchaseDetail, PurchaseListItem, PurchaseUse, PurchaseUseResult } from './contract.ts'
+import { presentProductFields, presentLocation } from './product-fields.ts'
 import type {
   PurchaseDetailRow,
   PurchaseListRow,

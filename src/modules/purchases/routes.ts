@@ -3,8 +3,8 @@ import * as contract from './contract.ts'
 import { listPurchases } from './list.ts'
 import { presentPurchaseDetail, presentPurchaseListItem, presentUseResult } from './present.ts'
 import { findPurchase } from './queries.ts'
-import { revertPurchaseUse } from './uses/revert-use.ts'
 import { createPurchaseUse } from './uses/create-use.ts'
+import { revertPurchaseUse } from './uses/revert-use.ts'
 import { findUsablePurchase, findUse } from './uses/use-queries.ts'
 
 export const purchaseRoutes = createRouter()

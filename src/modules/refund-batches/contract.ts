@@ -5,8 +5,8 @@ import { heldStatuses } from '../../domain/orders/purchases.ts'
 import { leftOutReasons, refundBatchStatuses } from '../../domain/refunds/refund-batches.ts'
 import { refundReasons } from '../../domain/refunds/refunds.ts'
 import { Amount, Count, Id, IdParams, Instant, Timestamp } from '../../http/fields.ts'
-import { type ListRequest, ListPage, listQuery } from '../../http/requests/list-query.ts'
 import { action, operation } from '../../http/operations/operation.ts'
+import { type ListRequest, ListPage, listQuery } from '../../http/requests/list-query.ts'
 
 const maxMessageLength = 2000
 const percents = { min: 0.01, max: 100 } as const

@@ -1,10 +1,10 @@
-import type { Currency } from '../../domain/money.ts'
-import type { PurchaseStatus } from '../../domain/orders/purchases.ts'
 import { eq, gt, gte, lt, type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { buildPaymentRemainder, buildPurchaseShare } from '../../db/refunds.ts'
 import { purchases } from '../../db/schema/purchases.ts'
 import { decodeAs, fromFlag, type Query, buildSelectList } from '../../db/select.ts'
+import type { Currency } from '../../domain/money.ts'
+import type { PurchaseStatus } from '../../domain/orders/purchases.ts'
 import {
   type BatchFilter,
   type BatchOrder,

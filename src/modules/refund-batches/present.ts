@@ -1,8 +1,8 @@
 import type { z } from '@hono/zod-openapi'
-import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
 import { currencies, type Currency, toMajor } from '../../domain/money.ts'
 import { type BatchFilter, type BatchSums, fullPercent, leftOutReasons } from '../../domain/refunds/refund-batches.ts'
 import { reservedStatuses, type RefundStatus } from '../../domain/refunds/refunds.ts'
+import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
 import type { RefundBatch } from './contract.ts'
 import type { BatchDetailRow, TotalRow } from './queries.ts'
 

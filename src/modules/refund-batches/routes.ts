@@ -1,7 +1,7 @@
 import { createRouter, mount, mountList } from '../../http/operations/mount.ts'
-import { listRefundBatches } from './list.ts'
 import * as contract from './contract.ts'
 import { createRefundBatch } from './create.ts'
+import { listRefundBatches } from './list.ts'
 import { presentBatch } from './present.ts'
 import { findBatch, findEditionForBatch } from './queries.ts'
 import { cancelRefundBatch, startRefundBatch } from './transitions.ts'

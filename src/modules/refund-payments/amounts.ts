@@ -1,9 +1,9 @@
 import { type SQL, sql } from 'drizzle-orm'
-import type { Statement } from '../../db/database.ts'
 import { abortUnless } from '../../db/commit.ts'
+import type { Statement } from '../../db/database.ts'
+import type { RefundRow } from '../../db/rows.ts'
 import type { TransactionStatus } from '../../domain/orders/orders.ts'
 import { getAmount, type RefundedPurchase } from './refund.ts'
-import type { RefundRow } from '../../db/rows.ts'
 
 /** The signs with which an amount is added to the refunded and to the reserved amount. */
 interface Move {

@@ -1,12 +1,12 @@
 import { gt, sql } from 'drizzle-orm'
 import type { JobCtx, PayRefundsMessage } from '../../context.ts'
 import { isClaimable } from '../../db/claims.ts'
-import { refundRequests } from '../../db/schema/refunds.ts'
 import type { RefundRow } from '../../db/rows.ts'
+import { refundRequests } from '../../db/schema/refunds.ts'
 import { select } from '../../db/select.ts'
 import { dayMs } from '../../domain/time/instants.ts'
-import { claimRefunds, releaseRefunds } from './provider/claim.ts'
 import { enqueueRefunds } from './enqueue.ts'
+import { claimRefunds, releaseRefunds } from './provider/claim.ts'
 import { payRefund } from './provider/pay.ts'
 
 /** After this time, a consumer leaves the remaining refunds to the next one. */

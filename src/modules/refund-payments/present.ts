@@ -1,8 +1,8 @@
 import type { z } from '@hono/zod-openapi'
-import { toIso } from '../../domain/time/instants.ts'
-import { toMajor } from '../../domain/money.ts'
-import type { RefundSettlement } from './contract.ts'
 import type { RefundRow } from '../../db/rows.ts'
+import { toMajor } from '../../domain/money.ts'
+import { toIso } from '../../domain/time/instants.ts'
+import type { RefundSettlement } from './contract.ts'
 
 export const presentSettlement = (row: RefundRow): z.input<typeof RefundSettlement> => ({
   id: row.id,

@@ -1,14 +1,14 @@
 import type { JobCtx } from '../../context.ts'
 import type { Statement } from '../../db/database.ts'
+import type { RefundRow } from '../../db/rows.ts'
 import { toMajor } from '../../domain/money.ts'
 import { shareAmount } from '../../domain/refunds/refund-shares.ts'
 import type { RefundReason } from '../../domain/refunds/refunds.ts'
 import { buildRefundAudit, buildRefundAnnouncements } from '../refund-payments/index.ts'
 import type { Announcement } from '../webhooks/index.ts'
-import { buildApproval, buildApprovedColumns, type Payout } from './decisions/approval.ts'
 import { buildCreateStatements, buildRefundRow, type PaidOrder } from './create.ts'
+import { buildApproval, buildApprovedColumns, type Payout } from './decisions/approval.ts'
 import { splitRemaining } from './refundable-order.ts'
-import type { RefundRow } from '../../db/rows.ts'
 
 /** The request of a batch for one order. */
 export interface BatchRequest {

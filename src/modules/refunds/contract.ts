@@ -17,6 +17,7 @@ import {
   Timestamp,
   waitingFields,
 } from '../../http/fields.ts'
+import { action, operation } from '../../http/operations/operation.ts'
 import {
   ListPage,
   type ListRequest,
@@ -25,7 +26,6 @@ import {
   listQuery,
   TextFilter,
 } from '../../http/requests/list-query.ts'
-import { action, operation } from '../../http/operations/operation.ts'
 import { productFields } from '../purchases/index.ts'
 
 const maxCommentLength = 2000

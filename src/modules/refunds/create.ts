@@ -3,9 +3,9 @@ import type { Ctx, JobCtx } from '../../context.ts'
 import { abortUnless, requireOneChange, commit, retryLostRaces } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { buildReferenceTotal } from '../../db/refunds.ts'
+import type { RefundRow } from '../../db/rows.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { refundRequests } from '../../db/schema/refunds.ts'
-import type { RefundRow } from '../../db/rows.ts'
 import { insertWhere } from '../../db/write.ts'
 import {
   actAs,
@@ -22,10 +22,9 @@ import { isApprovedAutomatically, readPolicy } from '../../domain/refunds/refund
 import { type RefundShares, shareAmount, sumParts } from '../../domain/refunds/refund-shares.ts'
 import { buildRefundAnnouncements, untriedPaymentColumns } from '../refund-payments/index.ts'
 import { announceAll } from '../webhooks/index.ts'
-import { buildApproval, buildApprovedColumns, choosePayout, type Payout } from './decisions/approval.ts'
 import * as contract from './contract.ts'
+import { buildApproval, buildApprovedColumns, choosePayout, type Payout } from './decisions/approval.ts'
 import type { RefundDetailRow } from './queries.ts'
-import { insertItems, type Reservation, buildReserveStatements } from './reserve.ts'
 import {
   loadRefundableOrder,
   computeMaxAmount,
@@ -33,6 +32,7 @@ import {
   type RefundableOrder,
   type RefundTarget,
 } from './refundable-order.ts'
+import { insertItems, type Reservation, buildReserveStatements } from './reserve.ts'
 
 const roles: readonly RoleCode[] = contract.createRefundRequest.roles
 

@@ -1,6 +1,7 @@
-import { buildContactFields, type CustomerView, viewCustomers } from '../../db/customers.ts'
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
+import { inList } from '../../db/conditions.ts'
+import { buildContactFields, type CustomerView, viewCustomers } from '../../db/customers.ts'
 import {
   buildOrderRemainder,
   buildPurchaseRemainder,
@@ -9,15 +10,14 @@ import {
   buildSharedRemainder,
   isPaymentOfOtherEdition,
 } from '../../db/refunds.ts'
-import { editions } from '../../db/schema/editions.ts'
-import { organizations } from '../../db/schema/organizations.ts'
 import { products } from '../../db/schema/catalog.ts'
+import { users } from '../../db/schema/customers.ts'
+import { editions } from '../../db/schema/editions.ts'
 import { orders, transactions } from '../../db/schema/orders.ts'
+import { organizations } from '../../db/schema/organizations.ts'
 import { purchases } from '../../db/schema/purchases.ts'
 import { refundItems, refundRequests } from '../../db/schema/refunds.ts'
-import { users } from '../../db/schema/customers.ts'
 import { decodeAs, fromFlag, makeNullable, type RowOf, select, buildSelectList } from '../../db/select.ts'
-import { inList } from '../../db/conditions.ts'
 import { isVisibleTo } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'

@@ -1,14 +1,14 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { abortUnless } from '../../db/commit.ts'
+import { inList } from '../../db/conditions.ts'
 import type { Statement } from '../../db/database.ts'
 import { buildPaymentRemainder, buildPurchaseShare, buildSharedRemainder } from '../../db/refunds.ts'
+import type { RefundRow } from '../../db/rows.ts'
 import { transactions } from '../../db/schema/orders.ts'
-import { heldStatuses } from '../../domain/orders/purchases.ts'
-import { inList } from '../../db/conditions.ts'
 import { update } from '../../db/write.ts'
+import { heldStatuses } from '../../domain/orders/purchases.ts'
 import type { Share, RefundShares } from '../../domain/refunds/refund-shares.ts'
 import type { RefundablePurchase } from './refundable-order.ts'
-import type { RefundRow } from '../../db/rows.ts'
 
 export interface Reservation {
   refund: RefundRow

@@ -1,12 +1,12 @@
 import { createRouter, mount, mountList } from '../../http/operations/mount.ts'
-import { approveRefundRequest, retryRefundRequest } from './decisions/approve.ts'
-import { cancelRefundRequest } from './decisions/cancel.ts'
 import * as contract from './contract.ts'
 import { createPurchaseRefundRequest, createRefundRequest } from './create.ts'
-import { presentRefund } from './present.ts'
-import { listRefundRequests } from './list.ts'
-import { findRefund } from './queries.ts'
+import { approveRefundRequest, retryRefundRequest } from './decisions/approve.ts'
+import { cancelRefundRequest } from './decisions/cancel.ts'
 import { rejectRefundRequest } from './decisions/reject.ts'
+import { listRefundRequests } from './list.ts'
+import { presentRefund } from './present.ts'
+import { findRefund } from './queries.ts'
 import { findPurchaseTenant } from './refundable-order.ts'
 
 export const refundRoutes = createRouter()

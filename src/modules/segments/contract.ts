@@ -18,6 +18,7 @@ import {
   RequiredText,
   Timestamp,
 } from '../../http/fields.ts'
+import { action, operation } from '../../http/operations/operation.ts'
 import {
   BooleanFilter,
   ListPage,
@@ -26,7 +27,6 @@ import {
   listQuery,
   TextFilter,
 } from '../../http/requests/list-query.ts'
-import { action, operation } from '../../http/operations/operation.ts'
 
 const tag = 'Segments' as const
 

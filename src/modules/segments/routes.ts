@@ -1,18 +1,18 @@
 import { mount, mountFile, mountList, createRouter } from '../../http/operations/mount.ts'
-import { listSegments } from './list.ts'
-import * as cel from './expressions/cel-contract.ts'
+import { recalculateSegment, resetSegmentToDraft } from './calculation/start-and-reset.ts'
 import * as contract from './contract.ts'
 import { createSegment } from './create.ts'
 import { deleteSegment } from './delete.ts'
-import { explainSegment } from './expressions/explain.ts'
 import { exportSegmentUsers } from './export.ts'
+import * as cel from './expressions/cel-contract.ts'
+import { explainSegment } from './expressions/explain.ts'
 import { loadKnownValues } from './expressions/known-values.ts'
 import { presentContext, presentExplanation, presentCelValidation } from './expressions/present-cel.ts'
+import { validateCel } from './expressions/validate.ts'
+import { listSegments } from './list.ts'
 import { presentSegment } from './present.ts'
 import { findSegment } from './queries.ts'
-import { recalculateSegment, resetSegmentToDraft } from './calculation/start-and-reset.ts'
 import { updateSegment } from './update.ts'
-import { validateCel } from './expressions/validate.ts'
 
 export const segmentRoutes = createRouter()
 

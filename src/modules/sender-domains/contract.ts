@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { organizationReaders } from '../../domain/accounts/access.ts'
 import {
   checkOutcomes,
   maxSenderDomainLength,
@@ -8,10 +9,9 @@ import {
   senderDomainStatuses,
   senderDomainVerifiers,
 } from '../../domain/messaging/sender-domains.ts'
-import { organizationReaders } from '../../domain/accounts/access.ts'
 import { Id, IdParams, orNull, Timestamp } from '../../http/fields.ts'
-import { type ListRequest, ListPage, listQuery } from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
+import { type ListRequest, ListPage, listQuery } from '../../http/requests/list-query.ts'
 
 const DnsRecord = z
   .object({

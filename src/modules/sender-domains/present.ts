@@ -1,6 +1,6 @@
 import type { z } from '@hono/zod-openapi'
-import { toIso } from '../../domain/time/instants.ts'
 import { outcomeDetails, buildOwnershipRecord } from '../../domain/messaging/sender-domains.ts'
+import { toIso } from '../../domain/time/instants.ts'
 import type { SenderDomain } from './contract.ts'
 import type { SenderDomainRow } from './queries.ts'
 

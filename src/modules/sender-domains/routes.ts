@@ -8,8 +8,8 @@ import { readCapturedRecords, type RecordsCtx, setCapturedRecords } from './capt
 import * as contract from './contract.ts'
 import { createSenderDomain } from './create.ts'
 import { deleteSenderDomain } from './delete.ts'
-import { presentSenderDomain } from './present.ts'
 import { listSenderDomains } from './list.ts'
+import { presentSenderDomain } from './present.ts'
 import { findOrganization, findSenderDomain } from './queries.ts'
 import { verifySenderDomain } from './verify.ts'
 

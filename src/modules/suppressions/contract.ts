@@ -4,6 +4,7 @@ import { maxEmailLength } from '../../domain/accounts/users.ts'
 import { channels } from '../../domain/messaging/messaging.ts'
 import { maxSuppressionDetailLength, suppressionReasons } from '../../domain/messaging/suppressions.ts'
 import { Id, IdParams, Instant, RequiredText, Timestamp } from '../../http/fields.ts'
+import { action, operation } from '../../http/operations/operation.ts'
 import {
   BooleanFilter,
   IdFilter,
@@ -12,7 +13,6 @@ import {
   listQuery,
   TextFilter,
 } from '../../http/requests/list-query.ts'
-import { action, operation } from '../../http/operations/operation.ts'
 
 const Channel = z.enum(channels)
 const Reason = z.enum(suppressionReasons).openapi({

@@ -1,9 +1,12 @@
 import { eq, getTableColumns, lte, type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { claimUntil, isClaimable, isClaimed, release } from '../../db/claims.ts'
+import { inList, inWords } from '../../db/conditions.ts'
+import type { OutageRow } from '../../db/outages.ts'
 import { transactionalEmails } from '../../db/schema/transactional-emails.ts'
 import { decodeAs } from '../../db/select.ts'
 import { update } from '../../db/write.ts'
+import type { SuppressionReason } from '../../domain/messaging/suppressions.ts'
 import {
   configurationPatienceMs,
   emailClaimMs,
@@ -11,9 +14,6 @@ import {
   transactionalEmailLifecycle,
 } from '../../domain/messaging/transactional-emails.ts'
 import type { OutboundEmail } from '../../gateways/email/email.ts'
-import type { OutageRow } from '../../db/outages.ts'
-import { inList, inWords } from '../../db/conditions.ts'
-import type { SuppressionReason } from '../../domain/messaging/suppressions.ts'
 import { selectSuppression } from '../suppressions/index.ts'
 
 type EmailRow = typeof transactionalEmails.$inferSelect

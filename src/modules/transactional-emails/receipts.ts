@@ -1,15 +1,15 @@
 import { and, desc, eq, isNull, or, type SQL, sql } from 'drizzle-orm'
 import type { Ctx, JobCtx } from '../../context.ts'
+import { inList } from '../../db/conditions.ts'
 import type { editions } from '../../db/schema/editions.ts'
-import { transactionalEmails } from '../../db/schema/transactional-emails.ts'
 import { emailMessages } from '../../db/schema/email-messages.ts'
+import { transactionalEmails } from '../../db/schema/transactional-emails.ts'
 import { select } from '../../db/select.ts'
 import { insertAll } from '../../db/write.ts'
 import { receiptEmailTypes } from '../../domain/editions/editions.ts'
 import type { Language } from '../../domain/languages.ts'
 import { receiptStatuses } from '../../domain/messaging/transactional-emails.ts'
 import type { OrderStatus } from '../../domain/orders/orders.ts'
-import { inList } from '../../db/conditions.ts'
 import { buildNewEmail } from './email-state.ts'
 
 type ReceiptEdition = Pick<typeof editions.$inferSelect, 'id' | 'organization_id' | 'transaction_receipt_email_id'>

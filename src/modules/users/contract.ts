@@ -12,6 +12,7 @@ import {
   PersonName,
   Timestamp,
 } from '../../http/fields.ts'
+import { operation } from '../../http/operations/operation.ts'
 import {
   defaultPageSize,
   ListPage,
@@ -20,7 +21,6 @@ import {
   listQuery,
   TextFilter,
 } from '../../http/requests/list-query.ts'
-import { operation } from '../../http/operations/operation.ts'
 
 export const User = z
   .object({

@@ -1,6 +1,7 @@
-import { inEditions, selectLatestSeq, type CustomerView, viewCustomers } from '../../db/customers.ts'
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
+import { inList } from '../../db/conditions.ts'
+import { inEditions, selectLatestSeq, type CustomerView, viewCustomers } from '../../db/customers.ts'
 import { buildOrderBy, joinConditions, maxIndexedOffset, maxSortedOffset, paginate } from '../../db/paginate.ts'
 import {
   buildMatch,
@@ -10,7 +11,6 @@ import {
   listCustomerTerms,
   maxNewest,
 } from '../../db/search.ts'
-import { inList } from '../../db/conditions.ts'
 import { getReach } from '../../domain/accounts/access.ts'
 import type { Page, PageRequest } from '../../domain/page.ts'
 import { listIndexedTerms, type SearchTerm } from '../../domain/text/trigrams.ts'

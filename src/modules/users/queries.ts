@@ -1,3 +1,6 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { Ctx } from '../../context.ts'
+import { inList } from '../../db/conditions.ts'
 import {
   customerColumns,
   inEditions,
@@ -7,11 +10,8 @@ import {
   type CustomerView,
   viewCustomers,
 } from '../../db/customers.ts'
-import { type SQL, sql } from 'drizzle-orm'
-import type { Ctx } from '../../context.ts'
 import { users } from '../../db/schema/customers.ts'
 import { decodeAs, type RowOf, buildSelectList } from '../../db/select.ts'
-import { inList } from '../../db/conditions.ts'
 import { isVisibleTo } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'

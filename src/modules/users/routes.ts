@@ -1,7 +1,7 @@
 import { mount, mountList, createRouter } from '../../http/operations/mount.ts'
 import * as contract from './contract.ts'
-import { presentUser } from './present.ts'
 import { listUsers } from './list.ts'
+import { presentUser } from './present.ts'
 import { findUser } from './queries.ts'
 import { updateUser } from './update.ts'
 

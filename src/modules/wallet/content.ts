@@ -1,14 +1,14 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import { products } from '../../db/schema/catalog.ts'
-import { decodeAs, fromJson, buildSelectList } from '../../db/select.ts'
 import { inList } from '../../db/conditions.ts'
 import { buildContactColumn } from '../../db/customers.ts'
+import { products } from '../../db/schema/catalog.ts'
+import { decodeAs, fromJson, buildSelectList } from '../../db/select.ts'
+import { formatFullName } from '../../domain/accounts/users.ts'
 import type { Language, TranslatedDict } from '../../domain/languages.ts'
 import type { PurchaseStatus } from '../../domain/orders/purchases.ts'
-import { formatFullName } from '../../domain/accounts/users.ts'
-import { getPassState } from '../../domain/wallet/wallet.ts'
 import { type EditionContent, type PassContent, readPassDesign } from '../../domain/wallet/wallet-pass.ts'
+import { getPassState } from '../../domain/wallet/wallet.ts'
 import type { PassRow } from './queries.ts'
 
 interface ContentRow extends Omit<

@@ -2,8 +2,8 @@ import { z } from '@hono/zod-openapi'
 import { managers, roleCodes } from '../../domain/accounts/access.ts'
 import { walletPassStatuses, walletPlatforms, walletProviders } from '../../domain/wallet/wallet.ts'
 import { Id, IdParams, Timestamp, waitingFields } from '../../http/fields.ts'
-import { type ListRequest, ListPage, listQuery } from '../../http/requests/list-query.ts'
 import { operation } from '../../http/operations/operation.ts'
+import { type ListRequest, ListPage, listQuery } from '../../http/requests/list-query.ts'
 
 const passFields = {
   id: Id('wps'),

@@ -4,16 +4,16 @@ import { requireOneChange, commit, abortUnless, commitPart } from '../../db/comm
 import type { Statement } from '../../db/database.ts'
 import { walletPasses } from '../../db/schema/wallet.ts'
 import { update } from '../../db/write.ts'
-import { toHex } from '../../domain/text/encoding.ts'
 import { AppError, editionArchived, fieldError, invalid, LostRace } from '../../domain/errors.ts'
+import { toHex } from '../../domain/text/encoding.ts'
+import type { PassContent } from '../../domain/wallet/wallet-pass.ts'
+import { createDownloadToken, createPassToken, hashPassToken } from '../../domain/wallet/wallet-tokens.ts'
 import {
   findWalletProvider,
   walletPassLifecycle,
   type WalletPlatform,
   type WalletProvider,
 } from '../../domain/wallet/wallet.ts'
-import type { PassContent } from '../../domain/wallet/wallet-pass.ts'
-import { createDownloadToken, createPassToken, hashPassToken } from '../../domain/wallet/wallet-tokens.ts'
 import type { GoogleResult } from '../../gateways/passes/passes.ts'
 import { openEditions } from '../editions/index.ts'
 import { loadEditionContent, loadPassContent } from './content.ts'

@@ -5,8 +5,8 @@ import { capturedWalletKeys } from '../../db/schema/captures.ts'
 import { walletCallbacks, walletPasses } from '../../db/schema/wallet.ts'
 import { select, buildSelectList } from '../../db/select.ts'
 import { insert, insertAll, remove, updateVersion } from '../../db/write.ts'
-import { sha256, toHex } from '../../domain/text/encoding.ts'
 import { AppError, LostRace, notFound } from '../../domain/errors.ts'
+import { sha256, toHex } from '../../domain/text/encoding.ts'
 import {
   type GoogleCallback,
   parseCallback,
@@ -14,9 +14,9 @@ import {
   type RootKey,
 } from '../../domain/wallet/google-callback.ts'
 import { decideCallback, buildGoogleClassId, parseGoogleObjectId } from '../../domain/wallet/wallet.ts'
-import { type PassWithOwner, passEventFields, passEventJoins, buildPassAnnouncements } from './announce-change.ts'
 import type { CapturedKeys } from '../../gateways/passes/capture.ts'
 import { commitAnnounced } from '../webhooks/index.ts'
+import { type PassWithOwner, passEventFields, passEventJoins, buildPassAnnouncements } from './announce-change.ts'
 
 const createSignatureError = () =>
   new AppError('not_authenticated', 'The callback is not signed for this service or has expired.')

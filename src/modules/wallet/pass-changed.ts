@@ -1,7 +1,7 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
+import { inList } from '../../db/conditions.ts'
 import type { Statement } from '../../db/database.ts'
 import { walletPasses, walletRegistrations } from '../../db/schema/wallet.ts'
-import { inList } from '../../db/conditions.ts'
 import { remove, update } from '../../db/write.ts'
 
 /**

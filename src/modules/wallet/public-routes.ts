@@ -1,13 +1,10 @@
 import { Hono } from 'hono'
-import { parseJson, readBody } from '../../http/requests/body.ts'
 import type { AppContext, AppEnv } from '../../http/env.ts'
 import { logLine } from '../../http/log.ts'
 import { limitPhoneLogs, limitWallet } from '../../http/middleware/rate-limit.ts'
+import { parseJson, readBody } from '../../http/requests/body.ts'
 import { parseBody } from '../../http/requests/validation.ts'
 import { listChangedSerials, parseDeviceId, checkPassType, loadDownload } from './apple/apple-service.ts'
-import { setCapturedKeys } from './google-callback.ts'
-import { CapturedGoogleKeys } from './contract.ts'
-import { receiveGoogleCallback } from './google-callback.ts'
 import { readPhoneLog } from './apple/phone-requests.ts'
 import {
   handleUnregistration,
@@ -15,6 +12,9 @@ import {
   type PhoneRequest,
   handleRegistration,
 } from './apple/phone-requests.ts'
+import { CapturedGoogleKeys } from './contract.ts'
+import { setCapturedKeys } from './google-callback.ts'
+import { receiveGoogleCallback } from './google-callback.ts'
 
 type WalletJob = Parameters<typeof receiveGoogleCallback>[0]
 

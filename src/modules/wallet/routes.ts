@@ -1,7 +1,7 @@
 import { mount, mountList, createRouter } from '../../http/operations/mount.ts'
-import { listWalletPasses } from './list.ts'
 import * as contract from './contract.ts'
 import { createWalletPass } from './create.ts'
+import { listWalletPasses } from './list.ts'
 import { presentIssuedPass, presentWalletPass } from './present.ts'
 import { findPass, findPurchaseForPass } from './queries.ts'
 import { voidWalletPass } from './void.ts'

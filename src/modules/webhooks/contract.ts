@@ -1,8 +1,8 @@
 import { z } from '@hono/zod-openapi'
 import { roleCodes, admins, managers } from '../../domain/accounts/access.ts'
 import { IdParams } from '../../http/fields.ts'
-import { BooleanFilter, ListPage, type ListRequest, IdFilter, listQuery } from '../../http/requests/list-query.ts'
 import { action, operation } from '../../http/operations/operation.ts'
+import { BooleanFilter, ListPage, type ListRequest, IdFilter, listQuery } from '../../http/requests/list-query.ts'
 import {
   CreateWebhook,
   EventKindName,

@@ -1,8 +1,10 @@
 import { mount, mountList, createRouter } from '../../http/operations/mount.ts'
-import { listWebhooks } from './list.ts'
 import * as contract from './contract.ts'
 import * as deliveries from './delivery/delivery-contract.ts'
+import { listWebhookDeliveries } from './delivery/list.ts'
+import { recoverWebhookDeliveries, retryWebhookDelivery, testWebhook } from './delivery/manual-sends.ts'
 import { eventRequests, listWebhookEventKinds } from './events/event-contract.ts'
+import { listWebhooks } from './list.ts'
 import {
   presentDelivery,
   presentDeliveryItem,
@@ -10,9 +12,7 @@ import {
   presentEndpointItem,
   presentRecovery,
 } from './present.ts'
-import { listWebhookDeliveries } from './delivery/list.ts'
 import { findDelivery, findEndpoint, requireDeliveryRole } from './queries.ts'
-import { recoverWebhookDeliveries, retryWebhookDelivery, testWebhook } from './delivery/manual-sends.ts'
 import { createWebhook, deleteWebhook, rotateWebhookSecret, updateWebhook } from './write-endpoints.ts'
 
 export const webhookRoutes = createRouter()

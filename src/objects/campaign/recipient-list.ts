@@ -1,4 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
+import { inList } from '../../db/conditions.ts'
+import { renderStatement } from '../../db/database.ts'
 import {
   buildDirection,
   buildIsAfter,
@@ -9,9 +11,7 @@ import {
   maxSortedOffset,
   type SortKey,
 } from '../../db/paginate.ts'
-import { renderStatement } from '../../db/database.ts'
 import { containsTerms } from '../../db/search.ts'
-import { inList } from '../../db/conditions.ts'
 import type {
   RecipientFilters,
   RecipientSearch,

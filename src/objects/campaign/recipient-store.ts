@@ -1,4 +1,6 @@
+import { buildSearchColumns } from '../../domain/accounts/users.ts'
 import type { RecipientOutcome } from '../../domain/campaigns/chunk-report.ts'
+import type { Counters } from '../../domain/campaigns/counters.ts'
 import { type RecipientEvent, computeStampChanges, type Stamps } from '../../domain/campaigns/recipient-events.ts'
 import {
   type AffectedRecipient,
@@ -9,8 +11,6 @@ import {
 } from '../../domain/campaigns/sender.ts'
 import type { RecipientState } from '../../domain/campaigns/sending-policy.ts'
 import type { Channel } from '../../domain/messaging/messaging.ts'
-import { buildSearchColumns } from '../../domain/accounts/users.ts'
-import type { Counters } from '../../domain/campaigns/counters.ts'
 import { quoteChunkState } from './chunk-store.ts'
 import { EngagementStore } from './engagement-store.ts'
 import { type CampaignRecord, quoteRecipientState, schema, type ObjectStorage } from './schema.ts'

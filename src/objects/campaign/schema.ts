@@ -1,10 +1,10 @@
+import { type Counters, counterNames } from '../../domain/campaigns/counters.ts'
+import type { CampaignStatus } from '../../domain/campaigns/lifecycle.ts'
 import { stampNames } from '../../domain/campaigns/recipient-events.ts'
 import type { CampaignSnapshot } from '../../domain/campaigns/sender.ts'
 import type { RecipientState } from '../../domain/campaigns/sending-policy.ts'
-import { type Counters, counterNames } from '../../domain/campaigns/counters.ts'
-import type { CampaignStatus } from '../../domain/campaigns/lifecycle.ts'
-import { noWait, pickWait, type Wait } from '../../domain/waiting.ts'
 import type { Channel } from '../../domain/messaging/messaging.ts'
+import { noWait, pickWait, type Wait } from '../../domain/waiting.ts'
 
 /** The part of the storage that the object uses. Tests replace it to cause faults. */
 export type ObjectStorage = Pick<

@@ -1,16 +1,16 @@
 import { sql } from 'drizzle-orm'
 import * as fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { RecipientEvent } from '../../../src/domain/campaigns/recipient-events.ts'
 import { type Counters, counterNames, countPending } from '../../../src/domain/campaigns/counters.ts'
 import { campaignLifecycle, isRunning } from '../../../src/domain/campaigns/lifecycle.ts'
+import type { RecipientEvent } from '../../../src/domain/campaigns/recipient-events.ts'
 import type { RecipientRow, RecipientsQuery } from '../../../src/domain/campaigns/sender.ts'
+import { findCampaign } from '../../../src/modules/campaigns/queries.ts'
 import {
   cancelCampaign,
   retryFailedCampaignRecipients,
   sendCampaignNow,
 } from '../../../src/modules/campaigns/transitions.ts'
-import { findCampaign } from '../../../src/modules/campaigns/queries.ts'
 import { type Conduct, conducts, type Engine, withEngine } from '../../support/campaign-engine.ts'
 import { loadCampaign } from '../../support/campaigns.ts'
 import { computePage, readPage, recipientsQuery } from '../../support/recipient-lists.ts'

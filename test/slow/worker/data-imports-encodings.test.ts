@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest'
 import { type Encoding, encodeText } from '@ecms/table-reader'
+import { describe, expect, it } from 'vitest'
 import { get, patch } from '../../support/api.ts'
 import { pathOf, process, work } from '../../support/data-imports.ts'
 import { startImport, summariseOrders } from '../../support/imported-tables.ts'

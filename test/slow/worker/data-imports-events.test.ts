@@ -5,8 +5,8 @@ import { app } from '../../../src/app.ts'
 import { get, post, buildRequest } from '../../support/api.ts'
 import { watchDatabase } from '../../support/bindings.ts'
 import { givenReadyImport, start, work } from '../../support/imported-files.ts'
-import { seedShop } from '../../support/seeding/sales/orders.ts'
 import { buildRows, seedStarted } from '../../support/seeding/imports/staged-imports.ts'
+import { seedShop } from '../../support/seeding/sales/orders.ts'
 
 const shop = await seedShop()
 

@@ -2,8 +2,8 @@ import { sql } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { get } from '../../support/api.ts'
 import { aRow, seedStaged } from '../../support/seeding/imports/staged-imports.ts'
-import { seedShop, type Shop } from '../../support/seeding/sales/orders.ts'
 import { db, write } from '../../support/seeding/rows.ts'
+import { seedShop, type Shop } from '../../support/seeding/sales/orders.ts'
 
 let shop: Shop
 beforeEach(async () => {

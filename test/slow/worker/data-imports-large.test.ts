@@ -4,9 +4,9 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { get, patch } from '../../support/api.ts'
 import { readCost } from '../../support/cost.ts'
 import { preview, start, work } from '../../support/imported-files.ts'
-import { seedShop, type Shop } from '../../support/seeding/sales/orders.ts'
-import { db, write } from '../../support/seeding/rows.ts'
 import { aBadRow, aRow, seedStaged, seedStarted } from '../../support/seeding/imports/staged-imports.ts'
+import { db, write } from '../../support/seeding/rows.ts'
+import { seedShop, type Shop } from '../../support/seeding/sales/orders.ts'
 import { createImporter, loadImport, runToEnd } from '../../support/staged-imports.ts'
 
 let shop: Shop

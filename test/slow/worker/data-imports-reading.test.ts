@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { buildTextRow, buildWorkbook } from '../../../packages/table-reader/test/support/xlsx.ts'
 import { workOnImport } from '../../../src/modules/data-imports/jobs.ts'
 import { post } from '../../support/api.ts'
 import {
@@ -12,7 +13,6 @@ import {
 } from '../../support/data-imports.ts'
 import { givenImport, givenTable } from '../../support/seeding/imports/data-imports.ts'
 import { seedShop } from '../../support/seeding/sales/orders.ts'
-import { buildTextRow, buildWorkbook } from '../../../packages/table-reader/test/support/xlsx.ts'
 
 it('an import reads a very long row like others, and its neighbours too', async () => {
   const lines = ['Order ID;E-mail;Product;Price;Note']

@@ -1,14 +1,14 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { get } from '../../support/api.ts'
+import { answer, listRecords } from '../../support/consents.ts'
 import { pathOf, joinCsvLines } from '../../support/data-imports.ts'
 import { summariseOrders, previewOrders, startImport, type Answers } from '../../support/imported-tables.ts'
-import { seedShop, type Shop } from '../../support/seeding/sales/orders.ts'
-import { answer, listRecords } from '../../support/consents.ts'
+import { givenImport } from '../../support/seeding/imports/data-imports.ts'
 import { givenConsent } from '../../support/seeding/messaging/consents.ts'
 import { db } from '../../support/seeding/rows.ts'
+import { seedShop, type Shop } from '../../support/seeding/sales/orders.ts'
 import { undoToEnd } from '../../support/undone-imports.ts'
-import { givenImport } from '../../support/seeding/imports/data-imports.ts'
 
 interface ListedRow {
   row: number

@@ -1,6 +1,7 @@
+import { encodeText } from '@ecms/table-reader'
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-import { encodeText } from '@ecms/table-reader'
+import { buildTextRow, buildWorkbook } from '../../../packages/table-reader/test/support/xlsx.ts'
 import { get } from '../../support/api.ts'
 import { encodeCsv, pathOf } from '../../support/data-imports.ts'
 import { type Answers, summariseOrders, previewOrders, startImport } from '../../support/imported-tables.ts'
@@ -8,7 +9,6 @@ import { givenImport } from '../../support/seeding/imports/data-imports.ts'
 import { givenConsent } from '../../support/seeding/messaging/consents.ts'
 import { db } from '../../support/seeding/rows.ts'
 import { seedShop, type Shop } from '../../support/seeding/sales/orders.ts'
-import { buildTextRow, buildWorkbook } from '../../../packages/table-reader/test/support/xlsx.ts'
 
 type Table = readonly (readonly string[])[]
 type Cell = (text: string, column: number) => string

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { findMessageFaults } from '../../../src/domain/email/check.ts'
-import { findUnknownVariables } from '../../../src/domain/email/unknown-variables.ts'
-import { compile } from '../../../src/domain/email/compile.ts'
-import { personalise } from '../../../src/domain/email/personalise.ts'
 import { cleanRichText } from '../../../src/domain/email/blocks/rich-text.ts'
+import { findMessageFaults } from '../../../src/domain/email/check.ts'
+import { compile } from '../../../src/domain/email/compile.ts'
 import { buildSampleContext } from '../../../src/domain/email/liquid/variables.ts'
 import { buildReader } from '../../../src/domain/email/messages/phrases.ts'
-import { richText } from '../../support/hostile.ts'
+import { personalise } from '../../../src/domain/email/personalise.ts'
+import { findUnknownVariables } from '../../../src/domain/email/unknown-variables.ts'
 import { hostileTemplates } from '../../support/hostile-templates.ts'
+import { richText } from '../../support/hostile.ts'
 import { aMessageOf, framing } from '../../support/messages.ts'
 
 const frame = personalise(compile(aMessageOf(richText('x')), 'en', framing), buildSampleContext())

@@ -1,12 +1,12 @@
 import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
-import { harmlessFiles, hostileFiles } from '../../support/hostile-files.ts'
 import { latin } from '../../support/file-bytes.ts'
 import { isWhole } from '../../support/file-uploads.ts'
 import { checkAccount, listStoredKeys, makeFreshPng, queryRows, uploadForm, uploadRaw } from '../../support/files.ts'
-import { type Fetch, fetchFile, buildPath } from '../../support/served-files.ts'
+import { harmlessFiles, hostileFiles } from '../../support/hostile-files.ts'
 import { seedStoredFile } from '../../support/seeding/files.ts'
 import { givenOrganization } from '../../support/seeding/organizations.ts'
+import { type Fetch, fetchFile, buildPath } from '../../support/served-files.ts'
 
 /** Accepted files that are sent completely, because the table has only the beginning of the others. */
 const acceptedFiles = [...hostileFiles, ...harmlessFiles].filter(

@@ -8,8 +8,8 @@ import { call, callWith, type Reply, type Request } from '../../support/api.ts'
 import { recordBatches } from '../../support/bindings.ts'
 import { listChangesSoFar, countChanges } from '../../support/changes.ts'
 import { chooseCaller, make, send, sendWith, writes } from '../../support/operations.ts'
-import { next } from '../../support/seeding/rows.ts'
 import { seedToken } from '../../support/seeding/members.ts'
+import { next } from '../../support/seeding/rows.ts'
 import { buildWorld, type World } from '../../support/world.ts'
 
 let world: World

@@ -7,8 +7,8 @@ import { isIn, makerOf } from '../../support/resources.ts'
 import { makeOnce, type Sample } from '../../support/samples/sample.ts'
 import { type IdField, listIdFields } from '../../support/schema.ts'
 import { seedMember } from '../../support/seeding/members.ts'
-import { seedProduct } from '../../support/seeding/sales/trades.ts'
 import { unknownId, type WidePlace } from '../../support/seeding/rows.ts'
+import { seedProduct } from '../../support/seeding/sales/trades.ts'
 import { buildWorld, type Person, seedPerson, type World } from '../../support/world.ts'
 
 let world: World

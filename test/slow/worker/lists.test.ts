@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { findIdPrefix } from '../../../src/domain/ids.ts'
-import type { Operation } from '../../../src/http/operations/operation.ts'
 import { buildSortKey } from '../../../src/domain/text/fold.ts'
+import type { Operation } from '../../../src/http/operations/operation.ts'
 import { defaultPageSize } from '../../../src/http/requests/list-query.ts'
 import type { Reply } from '../../support/api.ts'
 import { base, listIds, compareNullsLast, readAs, walkAs } from '../../support/lists.ts'

@@ -1,12 +1,12 @@
 import * as fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { dearRuns } from '../../support/property-runs.ts'
 import { changes } from '../../support/long-lists/changes.ts'
 import { checkMovingWalk } from '../../support/long-lists/check-moving-walk.ts'
 import { checkRequest } from '../../support/long-lists/check-request.ts'
 import { expectedFailures, faults, isExpectedToFail } from '../../support/long-lists/faults.ts'
 import { chooseRequest, requestSeed, wholeScope } from '../../support/long-lists/requests.ts'
 import { buildListsWorld, type ListsWorld } from '../../support/long-lists/world.ts'
+import { dearRuns } from '../../support/property-runs.ts'
 
 const listIds = [
   'listOrders',

@@ -2,8 +2,6 @@ import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { rootToken } from '../../support/api.ts'
 import { listIds, readAs } from '../../support/lists.ts'
-import { seedAccount, seedMember, seedToken } from '../../support/seeding/members.ts'
-import { seedEdition } from '../../support/seeding/editions.ts'
 import {
   filterOrders,
   type OrderFilter,
@@ -12,9 +10,11 @@ import {
   sortOrders,
   loadOrders,
 } from '../../support/many-orders.ts'
+import { seedEdition } from '../../support/seeding/editions.ts'
 import { seedManyOrders } from '../../support/seeding/many-orders.ts'
-import { givenOrder, seedShop, type Shop } from '../../support/seeding/sales/orders.ts'
+import { seedAccount, seedMember, seedToken } from '../../support/seeding/members.ts'
 import { db } from '../../support/seeding/rows.ts'
+import { givenOrder, seedShop, type Shop } from '../../support/seeding/sales/orders.ts'
 
 const orderings = ['', ...orderFields.flatMap((field) => [field, `-${field}`])]
 

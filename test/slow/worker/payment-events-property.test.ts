@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { createContextAt } from '../../support/context.ts'
 import { serveStripeToEachTest } from '../../support/each-stripe.ts'
 import type { FakeStripe } from '../../support/fake-stripe.ts'
-import { seedDueRefund } from '../../support/seeding/sales/refunds.ts'
 import { createRefundEngine, clearDueRefunds, loadSaleState } from '../../support/refund-payments.ts'
+import { seedDueRefund } from '../../support/seeding/sales/refunds.ts'
 import { deliverEvent, seedStripeSale } from '../../support/stripe-refunds.ts'
 
 let fake: FakeStripe

@@ -4,9 +4,9 @@ import { describe, expect, it } from 'vitest'
 import { createFailure } from '../../../src/domain/messaging/messaging.ts'
 import { transactionalEmailLifecycle } from '../../../src/domain/messaging/transactional-emails.ts'
 import { sweepEmails } from '../../../src/modules/transactional-emails/jobs.ts'
-import { aReceiptOrder, seedShopWithReceipts, type Shop } from '../../support/seeding/sales/orders.ts'
 import { type Conduct, createProvider, createReceiptEngine, listReceipts, sell } from '../../support/receipts.ts'
 import { db } from '../../support/seeding/rows.ts'
+import { aReceiptOrder, seedShopWithReceipts, type Shop } from '../../support/seeding/sales/orders.ts'
 
 const minute = 60_000
 

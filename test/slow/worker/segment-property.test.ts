@@ -9,16 +9,16 @@ import {
   findCalculation,
   calculateStep,
 } from '../../../src/modules/segments/calculation/calculation.ts'
-import { sweepCalculations, sweepLeftovers } from '../../../src/modules/segments/jobs.ts'
-import { findSegment } from '../../../src/modules/segments/queries.ts'
 import { recalculateSegment } from '../../../src/modules/segments/calculation/start-and-reset.ts'
 import { resetSegmentToDraft } from '../../../src/modules/segments/calculation/start-and-reset.ts'
+import { sweepCalculations, sweepLeftovers } from '../../../src/modules/segments/jobs.ts'
+import { findSegment } from '../../../src/modules/segments/queries.ts'
 import { updateSegment } from '../../../src/modules/segments/update.ts'
-import { givenOrganization } from '../../support/seeding/organizations.ts'
-import { createCalculator, type Death, loadSegment } from '../../support/segments.ts'
 import { seedPeople } from '../../support/seeding/customers.ts'
 import { givenSegment } from '../../support/seeding/messaging/segments.ts'
+import { givenOrganization } from '../../support/seeding/organizations.ts'
 import { db } from '../../support/seeding/rows.ts'
+import { createCalculator, type Death, loadSegment } from '../../support/segments.ts'
 
 const minute = 60_000
 const size = 2

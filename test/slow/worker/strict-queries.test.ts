@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Operation } from '../../../src/http/operations/operation.ts'
 import type { Reply } from '../../support/api.ts'
+import { call } from '../../support/api.ts'
 import { listChangesSoFar, countChanges } from '../../support/changes.ts'
 import { chooseCaller, implemented, lists, buildPath, send, sharedSample } from '../../support/operations.ts'
-import { call } from '../../support/api.ts'
 import { misspell } from '../../support/schema.ts'
 import { buildWorld, type World } from '../../support/world.ts'
 

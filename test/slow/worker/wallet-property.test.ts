@@ -4,8 +4,8 @@ import type { JobCtx } from '../../../src/context.ts'
 import { handleUnregistration, handleRegistration } from '../../../src/modules/wallet/apple/phone-requests.ts'
 import { receiveGoogleCallback } from '../../../src/modules/wallet/google-callback.ts'
 import { createJob } from '../../support/campaigns.ts'
-import { buildCallback, givenGoogleKeys, listKinds, loadPass, listRegistrations } from '../../support/wallet.ts'
 import { givenPass, type Pass } from '../../support/seeding/sales/wallet-passes.ts'
+import { buildCallback, givenGoogleKeys, listKinds, loadPass, listRegistrations } from '../../support/wallet.ts'
 
 /** A job that crashes before or after its first transaction is written. */
 function createCrashingJob(when: 'before' | 'after'): JobCtx {

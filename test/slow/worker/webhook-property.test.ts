@@ -2,12 +2,12 @@ import { sql } from 'drizzle-orm'
 import * as fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import { deliveryLifecycle, type DeliveryStatus } from '../../../src/domain/webhooks/webhooks.ts'
-import { sweepDeliveries } from '../../../src/modules/webhooks/jobs.ts'
 import { failOpenDeliveries } from '../../../src/modules/webhooks/delivery/record.ts'
+import { sweepDeliveries } from '../../../src/modules/webhooks/jobs.ts'
 import { givenOrganization } from '../../support/seeding/organizations.ts'
-import { allAttempts, answers, loadDeliveries, engine, happen, timesOut } from '../../support/webhooks.ts'
-import { seedOpenEndpoint } from '../../support/seeding/webhooks.ts'
 import { db } from '../../support/seeding/rows.ts'
+import { seedOpenEndpoint } from '../../support/seeding/webhooks.ts'
+import { allAttempts, answers, loadDeliveries, engine, happen, timesOut } from '../../support/webhooks.ts'
 
 const minute = 60_000
 

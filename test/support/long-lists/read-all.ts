@@ -1,5 +1,5 @@
-import { readAs } from '../lists.ts'
 import { rootToken, type Reply } from '../api.ts'
+import { readAs } from '../lists.ts'
 
 /** Reads all rows of a list in its default ordering. */
 export async function readAll(path: string, token = rootToken): Promise<Reply['body'][]> {

@@ -1,7 +1,7 @@
 import { type RoleCode, roleCodes } from '../../../src/domain/accounts/access.ts'
 import { type Caller, type Reach, roleCode } from './callers.ts'
-import type { Contact, LongList, Parent, Row, SeenRow } from './model.ts'
 import type { Customers } from './customers.ts'
+import type { Contact, LongList, Parent, Row, SeenRow } from './model.ts'
 
 export function getReach(caller: Caller, roles: readonly RoleCode[] = roleCodes): Reach {
   const grants = caller.grants.filter((grant) => roles.includes(roleCode(grant)))

@@ -1,4 +1,3 @@
-import { next } from '../seeding/rows.ts'
 import {
   type CampaignRow,
   seedCampaigns,
@@ -7,6 +6,7 @@ import {
   inRecipientStore,
   seedRecipients,
 } from '../seeding/messaging/campaigns.ts'
+import { next } from '../seeding/rows.ts'
 import type { World } from '../world.ts'
 import { buildPathId, buildQueryId, type SampleOf, getFirstPlace } from './sample.ts'
 

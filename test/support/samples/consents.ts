@@ -1,5 +1,5 @@
-import { next } from '../seeding/rows.ts'
 import { seedAnswers, seedConsent, seedConsents } from '../seeding/messaging/consents.ts'
+import { next } from '../seeding/rows.ts'
 import type { World } from '../world.ts'
 import { makeOnce, buildPathId, buildQueryId, type Sample, type SampleOf, getFirstPlace } from './sample.ts'
 

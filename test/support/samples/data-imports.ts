@@ -1,8 +1,9 @@
 import { sql } from 'drizzle-orm'
 import { dataImports } from '../../../src/db/schema/data-imports.ts'
 import { update } from '../../../src/db/write.ts'
-import { next, write } from '../seeding/rows.ts'
+import type { DataImportStatus } from '../../../src/domain/data-imports/data-imports.ts'
 import { seedImport, seedImportColumns, seedImportProducts } from '../seeding/imports/data-imports.ts'
+import { next, write } from '../seeding/rows.ts'
 import type { World } from '../world.ts'
 import {
   makeOnce,
@@ -14,7 +15,6 @@ import {
   getForeignPlace,
   getSiblingPlace,
 } from './sample.ts'
-import type { DataImportStatus } from '../../../src/domain/data-imports/data-imports.ts'
 
 const seedOthers = (status?: DataImportStatus) =>
   makeOnce(async (world): Promise<Reference> =>

@@ -1,6 +1,6 @@
 import { seedEditionContents } from '../seeding/edition-contents.ts'
-import { next } from '../seeding/rows.ts'
 import { seedEditions, seedEdition } from '../seeding/editions.ts'
+import { next } from '../seeding/rows.ts'
 import type { World } from '../world.ts'
 import { buildPathId, buildQueryId, type SampleOf } from './sample.ts'
 

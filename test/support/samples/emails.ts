@@ -1,5 +1,5 @@
-import { next } from '../seeding/rows.ts'
 import { aBlock, seedMessage, seedMessages } from '../seeding/messaging/email-messages.ts'
+import { next } from '../seeding/rows.ts'
 import type { World } from '../world.ts'
 import { buildPathId, buildQueryId, type SampleOf, getFirstPlace } from './sample.ts'
 

@@ -1,7 +1,7 @@
 import { toBase64, utf8 } from '../../../src/domain/text/encoding.ts'
 import { makeFreshPng } from '../files.ts'
-import { next } from '../seeding/rows.ts'
 import { seedFile, seedFiles, seedUpload, seedStoredFile } from '../seeding/files.ts'
+import { next } from '../seeding/rows.ts'
 import type { World } from '../world.ts'
 import {
   makeOnce,

@@ -1,11 +1,11 @@
 import { env } from 'cloudflare:workers'
 import { sql } from 'drizzle-orm'
 import { dataImports } from '../../../src/db/schema/data-imports.ts'
-import type { StoredFormat } from '../../../src/domain/data-imports/files/format.ts'
 import { update } from '../../../src/db/write.ts'
+import type { StoredFormat } from '../../../src/domain/data-imports/files/format.ts'
 import { utf8 } from '../../../src/domain/text/encoding.ts'
-import { next, write } from '../seeding/rows.ts'
 import { addStaged, aBadRow, aRow, seedStaged } from '../seeding/imports/staged-imports.ts'
+import { next, write } from '../seeding/rows.ts'
 import type { World } from '../world.ts'
 import { makeOnce, buildPathId, type Reference, type SampleOf } from './sample.ts'
 

@@ -1,5 +1,5 @@
-import { dropMerchantAccounts, seedMerchantAccounts } from '../seeding/sales/merchant-accounts.ts'
 import { next } from '../seeding/rows.ts'
+import { dropMerchantAccounts, seedMerchantAccounts } from '../seeding/sales/merchant-accounts.ts'
 import type { World } from '../world.ts'
 import { buildPathId, buildQueryId, type Sample, type SampleOf } from './sample.ts'
 

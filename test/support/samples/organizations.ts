@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm'
-import { db, next } from '../seeding/rows.ts'
 import { seedAccount, seedMember, seedMembers } from '../seeding/members.ts'
-import { seedEvents, seedOrganizations } from '../seeding/organizations.ts'
 import { dropSenderDomains, seedSenderDomain, seedSenderDomains } from '../seeding/messaging/sender-domains.ts'
-import { buildPathId, buildQueryId, type Sample, type SampleOf } from './sample.ts'
+import { seedEvents, seedOrganizations } from '../seeding/organizations.ts'
+import { db, next } from '../seeding/rows.ts'
 import type { World } from '../world.ts'
+import { buildPathId, buildQueryId, type Sample, type SampleOf } from './sample.ts'
 
 const oneSenderDomain = async ({ a, b }: World): Promise<Sample> => ({
   path: { id: a.id, domain_id: (await seedSenderDomain(a.id)).id },

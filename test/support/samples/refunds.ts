@@ -1,5 +1,5 @@
-import { seedTrade } from '../seeding/sales/trades.ts'
 import { type SeededRefund, seedRefund, seedRefunds } from '../seeding/sales/refunds.ts'
+import { seedTrade } from '../seeding/sales/trades.ts'
 import type { Person, World } from '../world.ts'
 import {
   getFirstPlace,

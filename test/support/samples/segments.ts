@@ -1,5 +1,5 @@
-import { next } from '../seeding/rows.ts'
 import { type SegmentRow, seedSegment, seedSegments } from '../seeding/messaging/segments.ts'
+import { next } from '../seeding/rows.ts'
 import type { World } from '../world.ts'
 import { buildPathId, buildQueryId, type SampleOf, getFirstPlace } from './sample.ts'
 

@@ -1,5 +1,5 @@
-import { next } from '../seeding/rows.ts'
 import { seedSuppressions } from '../seeding/messaging/suppressions.ts'
+import { next } from '../seeding/rows.ts'
 import type { World } from '../world.ts'
 import { buildPathId, buildQueryId, type Sample, type SampleOf } from './sample.ts'
 

@@ -1,5 +1,5 @@
-import { enableWallet, seedPasses } from '../seeding/sales/wallet-passes.ts'
 import { seedPurchaseLike } from '../seeding/sales/trades.ts'
+import { enableWallet, seedPasses } from '../seeding/sales/wallet-passes.ts'
 import type { World } from '../world.ts'
 import { buildPathId, type SampleOf } from './sample.ts'
 

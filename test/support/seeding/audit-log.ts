@@ -1,7 +1,7 @@
 import { auditLog } from '../../../src/db/schema/audit-log.ts'
-import { seededAt, next, write } from './rows.ts'
-import { newId } from '../../../src/domain/ids.ts'
 import { insertAll } from '../../../src/db/write.ts'
+import { newId } from '../../../src/domain/ids.ts'
+import { seededAt, next, write } from './rows.ts'
 
 type Row = typeof auditLog.$inferInsert
 

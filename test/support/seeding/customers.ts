@@ -1,13 +1,13 @@
-import { insertEditionCustomers } from '../../../src/db/customers.ts'
 import { sql } from 'drizzle-orm'
-import { suppressions } from '../../../src/db/schema/suppressions.ts'
+import { insertEditionCustomers } from '../../../src/db/customers.ts'
 import { users } from '../../../src/db/schema/customers.ts'
+import { suppressions } from '../../../src/db/schema/suppressions.ts'
 import { insert, insertAll } from '../../../src/db/write.ts'
 import { type Contact, buildSearchColumns } from '../../../src/domain/accounts/users.ts'
 import type { SuppressionReason } from '../../../src/domain/messaging/suppressions.ts'
-import { db, freshId, seededAt, unique, next, write, type Place } from './rows.ts'
-import { givenOrganization } from './organizations.ts'
 import { seedEdition } from './editions.ts'
+import { givenOrganization } from './organizations.ts'
+import { db, freshId, seededAt, unique, next, write, type Place } from './rows.ts'
 
 export type UserRow = typeof users.$inferSelect
 

@@ -1,15 +1,15 @@
 import { sql } from 'drizzle-orm'
-import { createIdFactory } from '../../../src/domain/ids.ts'
-import { next, type Place, seededAt, write } from './rows.ts'
-import { insertAll, update } from '../../../src/db/write.ts'
 import { categories, products, variants, options, locations } from '../../../src/db/schema/catalog.ts'
-import { passDesigns } from '../../../src/db/schema/wallet.ts'
+import { consents, consentVersions } from '../../../src/db/schema/consents.ts'
+import { editions } from '../../../src/db/schema/editions.ts'
 import { emailMessages } from '../../../src/db/schema/email-messages.ts'
 import { triggers } from '../../../src/db/schema/transactional-emails.ts'
-import { editions } from '../../../src/db/schema/editions.ts'
-import { consents, consentVersions } from '../../../src/db/schema/consents.ts'
+import { passDesigns } from '../../../src/db/schema/wallet.ts'
+import { insertAll, update } from '../../../src/db/write.ts'
+import { createIdFactory } from '../../../src/domain/ids.ts'
 import type { EmailMessageScope, EmailMessageType } from '../../../src/domain/messaging/email-messages.ts'
 import { buildSortKey } from '../../../src/domain/text/fold.ts'
+import { next, type Place, seededAt, write } from './rows.ts'
 
 /** Fills every table whose rows an edition owns, with other values than the defaults. Messages exist at all levels. */
 export async function seedEditionContents(place: Place, size = 2) {

@@ -1,12 +1,12 @@
-import { sql } from 'drizzle-orm'
 import { env } from 'cloudflare:workers'
-import { db, freshId, next, type Place, randomBytes, seededAt, type WidePlace, write } from './rows.ts'
-import { insertAll, insert } from '../../../src/db/write.ts'
+import { sql } from 'drizzle-orm'
 import { files, storedObjects, fileUploads, fileUploadParts } from '../../../src/db/schema/files.ts'
+import { insertAll, insert } from '../../../src/db/write.ts'
 import type { FilePurpose } from '../../../src/domain/files/files.ts'
 import { toHex } from '../../../src/domain/text/encoding.ts'
-import { givenOrganization } from './organizations.ts'
 import { buildSortKey } from '../../../src/domain/text/fold.ts'
+import { givenOrganization } from './organizations.ts'
+import { db, freshId, next, type Place, randomBytes, seededAt, type WidePlace, write } from './rows.ts'
 
 type FileRow = typeof files.$inferInsert
 

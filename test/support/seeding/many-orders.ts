@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
-import { unique, write } from './rows.ts'
 import { seedPeople } from './customers.ts'
+import { unique, write } from './rows.ts'
 
 /** The time of the first order, and the time over which the orders are spread. */
 const manyFrom = Date.UTC(2026, 0, 1)

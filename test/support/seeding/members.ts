@@ -1,13 +1,13 @@
 import { sql } from 'drizzle-orm'
-import type { MemberRole, TokenScope } from '../../../src/domain/accounts/access.ts'
-import { create } from '../api.ts'
-import { givenOrganization, type Organization } from './organizations.ts'
-import { db, freshId, next, randomBytes, seededAt, unique, write } from './rows.ts'
-import { insert, insertAll } from '../../../src/db/write.ts'
 import { accounts, members, accessTokens } from '../../../src/db/schema/accounts.ts'
+import { insert, insertAll } from '../../../src/db/write.ts'
+import type { MemberRole, TokenScope } from '../../../src/domain/accounts/access.ts'
 import { generateToken, tokenPreviewLength } from '../../../src/domain/accounts/tokens.ts'
 import { toHex, sha256 } from '../../../src/domain/text/encoding.ts'
 import { buildSortKey } from '../../../src/domain/text/fold.ts'
+import { create } from '../api.ts'
+import { givenOrganization, type Organization } from './organizations.ts'
+import { db, freshId, next, randomBytes, seededAt, unique, write } from './rows.ts'
 
 export interface Member {
   id: string

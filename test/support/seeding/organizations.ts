@@ -1,10 +1,10 @@
+import { members } from '../../../src/db/schema/accounts.ts'
+import { events } from '../../../src/db/schema/editions.ts'
+import { organizations } from '../../../src/db/schema/organizations.ts'
+import { insertAll } from '../../../src/db/write.ts'
+import { buildSearchText, buildSortKey } from '../../../src/domain/text/fold.ts'
 import { create } from '../api.ts'
 import { freshId, next, seededAt, unique, write } from './rows.ts'
-import { insertAll } from '../../../src/db/write.ts'
-import { organizations } from '../../../src/db/schema/organizations.ts'
-import { events } from '../../../src/db/schema/editions.ts'
-import { members } from '../../../src/db/schema/accounts.ts'
-import { buildSearchText, buildSortKey } from '../../../src/domain/text/fold.ts'
 
 export interface Organization {
   id: string

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
-import type { Shop } from './sales/orders.ts'
 import { write } from './rows.ts'
+import type { Shop } from './sales/orders.ts'
 
 /** Prefixes of ids by number; those of two shops differ. */
 const buildId = (prefix: string, shop: Shop): SQL =>

@@ -1,9 +1,9 @@
 import { webhookEndpoints, webhookDeliveries, webhookEvents, webhookAttempts } from '../../../src/db/schema/webhooks.ts'
-import { freshId, next, randomBytes, seededAt, type WidePlace, write } from './rows.ts'
-import { mintSecret } from '../../../src/domain/webhooks/webhook-signature.ts'
 import { insertAll } from '../../../src/db/write.ts'
-import { givenOrganization } from './organizations.ts'
 import { buildSortKey } from '../../../src/domain/text/fold.ts'
+import { mintSecret } from '../../../src/domain/webhooks/webhook-signature.ts'
+import { givenOrganization } from './organizations.ts'
+import { freshId, next, randomBytes, seededAt, type WidePlace, write } from './rows.ts'
 
 export type EndpointRow = typeof webhookEndpoints.$inferSelect
 

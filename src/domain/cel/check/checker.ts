@@ -10,15 +10,6 @@ import {
 } from '../messages.ts'
 import { type Ast, limits, listOperands, type Parsed } from '../parse.ts'
 import {
-  checkArithmetic,
-  checkCall,
-  checkCompare,
-  checkIn,
-  checkMacro,
-  checkMinus,
-  type TypeChecker,
-} from './operations.ts'
-import {
   type Expression,
   isListType,
   isScalar,
@@ -29,6 +20,15 @@ import {
   type Scalar,
   type ValueKind,
 } from '../types.ts'
+import {
+  checkArithmetic,
+  checkCall,
+  checkCompare,
+  checkIn,
+  checkMacro,
+  checkMinus,
+  type TypeChecker,
+} from './operations.ts'
 
 /** A literal that is compared with a field whose values are known. */
 export interface KnownLiteral extends SourceRange {

@@ -1,5 +1,5 @@
-import { receiptEmailTypes, refundConfirmationEmailTypes } from '../editions.ts'
 import { findSenderNameFault } from '../../messaging/mailbox.ts'
+import { receiptEmailTypes, refundConfirmationEmailTypes } from '../editions.ts'
 import { defineChecks, lacksText } from './check.ts'
 import type { EditionFacts } from './facts.ts'
 

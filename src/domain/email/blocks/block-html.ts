@@ -1,9 +1,9 @@
-import type { Block } from './blocks.ts'
 import { escapeHtml, textToHtml } from '../escape.ts'
 import { renderOrderSummary } from '../messages/order-summary.ts'
+import { getNetworkName, type TextReader, readTranslation } from '../messages/phrases.ts'
+import type { Block } from './blocks.ts'
 import { cleanRichText } from './rich-text.ts'
 import { isAddress } from './urls.ts'
-import { getNetworkName, type TextReader, readTranslation } from '../messages/phrases.ts'
 
 const wrapInLink = (html: string, url: string | undefined): string =>
   url !== undefined && isAddress(url) ? `<a href="${textToHtml(url.trim())}" target="_blank">${html}</a>` : html

@@ -1,10 +1,10 @@
-import type { Block, ButtonData, HeadingData, ImageData, Padding, SocialData } from './blocks.ts'
 import { escapeHtml, textToHtml } from '../escape.ts'
 import { renderOrderSummary } from '../messages/order-summary.ts'
+import { getNetworkName, type TextReader, readTranslation } from '../messages/phrases.ts'
+import type { Block, ButtonData, HeadingData, ImageData, Padding, SocialData } from './blocks.ts'
 import { cleanRichText } from './rich-text.ts'
 import { gutter, innerWidth, light, networkColours } from './theme.ts'
 import { isAddress } from './urls.ts'
-import { getNetworkName, type TextReader, readTranslation } from '../messages/phrases.ts'
 
 /**
  * Replaces texts and addresses by placeholders while MJML is compiled to HTML, so that the compiler can neither read a

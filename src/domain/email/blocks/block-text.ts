@@ -1,9 +1,9 @@
-import type { Block } from './blocks.ts'
 import { escapeLiquid } from '../escape.ts'
 import { renderOrderSummary } from '../messages/order-summary.ts'
+import { getNetworkName, type TextReader, readTranslation } from '../messages/phrases.ts'
+import type { Block } from './blocks.ts'
 import { cleanRichText } from './rich-text.ts'
 import { isAddress } from './urls.ts'
-import { getNetworkName, type TextReader, readTranslation } from '../messages/phrases.ts'
 
 const joinLines = (text: string): string => text.replaceAll(/\s+/g, ' ').trim()
 

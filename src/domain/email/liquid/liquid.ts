@@ -16,8 +16,8 @@ import {
   toValueSync,
 } from 'liquidjs/dist/liquid.browser.mjs'
 import { isRecord } from '../../text/json.ts'
-import { countSteps, maxSteps, maxTemplateLength, RefusedTemplate, type TemplateFault } from './liquid-bounds.ts'
 import { writeDate } from './date-filter.ts'
+import { countSteps, maxSteps, maxTemplateLength, RefusedTemplate, type TemplateFault } from './liquid-bounds.ts'
 import { LocalDate } from './local-date.ts'
 import { simplify } from './simple-parts.ts'
 import { variableCategories, listNames } from './variables.ts'

@@ -1,9 +1,9 @@
 import { type FieldError, fieldError } from '../../errors.ts'
 import { type MessageDraft, type TextSource, listTextsFor } from '../check.ts'
+import type { TextReader } from '../messages/phrases.ts'
 import { limitValues } from '../personalise.ts'
 import { locateFault, maxRenderedLength, type Output, parseLiquid, renderLiquid } from './liquid.ts'
 import type { TemplateContext } from './variables.ts'
-import type { TextReader } from '../messages/phrases.ts'
 
 /** The order in which the texts of a message are rendered. */
 const passes: readonly { output: Output; includes: (source: TextSource) => boolean }[] = [

@@ -1,10 +1,10 @@
 import { type Contact, formatFullName } from '../../accounts/users.ts'
-import { isRecord } from '../../text/json.ts'
-import type { EmailMessageType } from '../../messaging/email-messages.ts'
 import type { Language } from '../../languages.ts'
+import type { EmailMessageType } from '../../messaging/email-messages.ts'
 import { formatLocalMoney } from '../../money.ts'
-import { LocalDate } from './local-date.ts'
+import { isRecord } from '../../text/json.ts'
 import { maxListItems } from './liquid-bounds.ts'
+import { LocalDate } from './local-date.ts'
 
 /** `minor` is an amount and `at` a time: both are formatted for the language of the message. */
 type SampleValue = string | number | { minor: number } | { at: number; style: 'day' | 'minute' }

@@ -1,6 +1,6 @@
 import type { OrderSummaryData } from '../blocks/blocks.ts'
-import { escapeHtml, escapeLiquid, textToHtml } from '../escape.ts'
 import { light } from '../blocks/theme.ts'
+import { escapeHtml, escapeLiquid, textToHtml } from '../escape.ts'
 import { type TextReader, readTranslation } from './phrases.ts'
 
 const totalNames = ['subtotal', 'deposit', 'handling_fee', 'service_fee', 'discount', 'total', 'tax'] as const

@@ -1,6 +1,6 @@
 import type { Language, TranslatedDict } from '../../languages.ts'
-import type { RefundReason, RefundStatus } from '../../refunds/refunds.ts'
 import type { RefundEmailKind } from '../../messaging/transactional-emails.ts'
+import type { RefundReason, RefundStatus } from '../../refunds/refunds.ts'
 import type { Block } from '../blocks/blocks.ts'
 import type { Message } from '../compile.ts'
 import { escapeHtml, escapeLiquid } from '../escape.ts'

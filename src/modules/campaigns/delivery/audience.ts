@@ -1,13 +1,13 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
-import { LostRace } from '../../../domain/errors.ts'
 import { isLostRace } from '../../../db/failures.ts'
 import { segments } from '../../../db/schema/segments.ts'
 import { type RowOf, select } from '../../../db/select.ts'
+import { parseStoredPhone } from '../../../domain/accounts/users.ts'
 import type { NewRecipient } from '../../../domain/campaigns/sender.ts'
 import type { ExcludedRecipient, RecipientPerson } from '../../../domain/campaigns/sending-policy.ts'
+import { LostRace } from '../../../domain/errors.ts'
 import { parseLanguage } from '../../../domain/languages.ts'
-import { parseStoredPhone } from '../../../domain/accounts/users.ts'
 import {
   type Audience as SegmentAudience,
   buildCalculationStart,

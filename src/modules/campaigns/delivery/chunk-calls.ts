@@ -7,8 +7,8 @@ import {
   type ExcludedRecipient,
   chunkClaimMarginMs,
 } from '../../../domain/campaigns/sending-policy.ts'
-import { sha256, toHex } from '../../../domain/text/encoding.ts'
 import type { SendResult } from '../../../domain/messaging/messaging.ts'
+import { sha256, toHex } from '../../../domain/text/encoding.ts'
 import { selectExcluded } from './audience.ts'
 import { type ComposedMessage, createEmailComposer, createSmsComposer } from './compose.ts'
 import {

@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import { commit, refuseUnless } from '../../../db/commit.ts'
-import type { Statement } from '../../../db/database.ts'
 import { listChangeableEditions, buildContactColumn, isSharedOutside } from '../../../db/customers.ts'
+import type { Statement } from '../../../db/database.ts'
 import { buildVisibility, isVisibleTo } from '../../../db/visibility.ts'
 import {
   type AnswerAction,
@@ -17,8 +17,8 @@ import { openEditions } from '../../editions/index.ts'
 import { describeNewEmail } from '../../transactional-emails/index.ts'
 import { announceAll } from '../../webhooks/index.ts'
 import type { AnswerInput } from '../answer-contract.ts'
-import { buildConfirmationStatements, buildReturnStatements, wasAskedToReturn } from './double-opt-in.ts'
 import { type AnswerSubject, isRecordHidden, type VisibleRecord } from './answer-queries.ts'
+import { buildConfirmationStatements, buildReturnStatements, wasAskedToReturn } from './double-opt-in.ts'
 import {
   buildAnswerAnnouncements,
   decideAnswerRecords,

@@ -1,7 +1,7 @@
 import { and, desc, eq, getTableColumns } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
-import { consentRecords } from '../../../db/schema/consents.ts'
 import type { ConsentVersionRow } from '../../../db/rows.ts'
+import { consentRecords } from '../../../db/schema/consents.ts'
 import { select } from '../../../db/select.ts'
 import { hashWording, findRecordFault, type StoredRecord } from '../../../domain/consents/consent-records.ts'
 import { notFound } from '../../../domain/errors.ts'

@@ -1,8 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Statement } from '../../../db/database.ts'
-import { splitIntoParameters } from '../../../db/write.ts'
 import { importRows } from '../../../db/schema/data-imports.ts'
 import { decodeValue } from '../../../db/select.ts'
+import { splitIntoParameters } from '../../../db/write.ts'
 import type { PlacedRow, StagedValues } from '../../../domain/data-imports/mapping/index.ts'
 
 export const selectRowNumbers = (importId: string, keys: SQL): SQL =>

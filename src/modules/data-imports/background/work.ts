@@ -9,14 +9,14 @@ import {
   maxStalls,
   type ImportPhase,
 } from '../../../domain/data-imports/data-imports.ts'
-import { countPreview } from '../preview/count-preview.ts'
 import { enqueueImports } from '../enqueue.ts'
-import { failPhase, importFields, type ImportRow, loadActiveImport, type PhaseStep } from './steps.ts'
+import { countPreview } from '../preview/count-preview.ts'
 import { buildCopyRemoval } from '../retention/files.ts'
+import { importStep } from '../run/import-step.ts'
 import { parseStep } from '../staging/parse.ts'
 import { stageStep } from '../staging/stage.ts'
-import { importStep } from '../run/import-step.ts'
 import { undoStep } from '../undo/step.ts'
+import { failPhase, importFields, type ImportRow, loadActiveImport, type PhaseStep } from './steps.ts'
 
 const phaseSteps: Record<ImportPhase, PhaseStep> = {
   parse: parseStep,

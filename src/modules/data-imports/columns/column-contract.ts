@@ -1,12 +1,12 @@
 import { maxColumns } from '@ecms/table-reader'
 import { z } from '@hono/zod-openapi'
 import { managers } from '../../../domain/accounts/access.ts'
-import { suggestionOrigins, transformTypes } from '../../../domain/data-imports/mapping/index.ts'
 import { dateOrders } from '../../../domain/data-imports/mapping/columns/date-shape.ts'
+import { suggestionOrigins, transformTypes } from '../../../domain/data-imports/mapping/index.ts'
 import { targetGroups, targetTypes } from '../../../domain/data-imports/mapping/targets/fields.ts'
 import { Count, Id, RequiredText, TimeZone } from '../../../http/fields.ts'
-import { type ListRequest, ListPage, IdFilter, listQuery } from '../../../http/requests/list-query.ts'
 import { action, operation } from '../../../http/operations/operation.ts'
+import { type ListRequest, ListPage, IdFilter, listQuery } from '../../../http/requests/list-query.ts'
 import { ImportParams, tag } from '../import-contract.ts'
 
 const maxTargetLength = 100

@@ -1,12 +1,17 @@
 import { readBytes } from '@ecms/table-reader'
-import type { Ctx } from '../../../context.ts'
 import { and, eq } from 'drizzle-orm'
+import type { Ctx } from '../../../context.ts'
+import { editions } from '../../../db/schema/editions.ts'
+import { select } from '../../../db/select.ts'
+import { editionVisibility, isVisibleTo } from '../../../db/visibility.ts'
+import type { Tenant } from '../../../domain/accounts/access.ts'
 import { readOptions } from '../../../domain/data-imports/data-imports.ts'
 import { canonicalRangeLength, readCanonical, type IndexedRow } from '../../../domain/data-imports/files/canonical.ts'
 import type { PreparedMappings } from '../../../domain/data-imports/mapping/index.ts'
-import type { Tenant } from '../../../domain/accounts/access.ts'
-import { findImport, type LoadedImport } from '../queries.ts'
+import { parameterError, invalid } from '../../../domain/errors.ts'
+import { listConsentsInEdition } from '../../consents/index.ts'
 import { findMappingIssues, type MappingIssue } from '../mapping/issues.ts'
+import { openCanonical, getFormat } from '../mapping/source.ts'
 import {
   loadMappingState,
   type ColumnRow,
@@ -14,12 +19,7 @@ import {
   prepareState,
   type EditionConsent,
 } from '../mapping/state.ts'
-import { openCanonical, getFormat } from '../mapping/source.ts'
-import { editions } from '../../../db/schema/editions.ts'
-import { select } from '../../../db/select.ts'
-import { editionVisibility, isVisibleTo } from '../../../db/visibility.ts'
-import { parameterError, invalid } from '../../../domain/errors.ts'
-import { listConsentsInEdition } from '../../consents/index.ts'
+import { findImport, type LoadedImport } from '../queries.ts'
 
 export interface ColumnView {
   id: string

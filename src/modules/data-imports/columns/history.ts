@@ -1,4 +1,5 @@
 import { and, eq, getTableColumns, sql } from 'drizzle-orm'
+import { inList } from '../../../db/conditions.ts'
 import type { Database, Statement } from '../../../db/database.ts'
 import {
   importColumns,
@@ -7,7 +8,6 @@ import {
   importSourceHistory,
 } from '../../../db/schema/data-imports.ts'
 import { select } from '../../../db/select.ts'
-import { inList } from '../../../db/conditions.ts'
 import { splitIntoParameters } from '../../../db/write.ts'
 import {
   defaultOptions,

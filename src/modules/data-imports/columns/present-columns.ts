@@ -1,9 +1,9 @@
 import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../../context.ts'
 import { listAliasTexts, buildTargetFields } from '../../../domain/data-imports/mapping/index.ts'
+import { type EditionConsent, getStatistics } from '../mapping/state.ts'
 import type { ColumnMapping, ColumnMappings, TargetFieldShape } from './column-contract.ts'
 import { type ColumnView, type ColumnWithIssues, readFirstDataRows, addIssues } from './columns.ts'
-import { type EditionConsent, getStatistics } from '../mapping/state.ts'
 
 const sampleRows = 20
 const sampleLength = 200

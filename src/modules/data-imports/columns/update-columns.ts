@@ -3,7 +3,6 @@ import type { Ctx } from '../../../context.ts'
 import type { Statement } from '../../../db/database.ts'
 import { importColumns, importConstants } from '../../../db/schema/data-imports.ts'
 import { pickChanges, insert, isEmpty, update } from '../../../db/write.ts'
-import { type FieldError, fieldError, invalid } from '../../../domain/errors.ts'
 import {
   decideRow,
   prepareMappings,
@@ -12,6 +11,7 @@ import {
 } from '../../../domain/data-imports/mapping/index.ts'
 import { fixedTargetFields } from '../../../domain/data-imports/mapping/targets/fields.ts'
 import { suggestValueMap } from '../../../domain/data-imports/mapping/values/value-maps.ts'
+import { type FieldError, fieldError, invalid } from '../../../domain/errors.ts'
 import { findNearestName } from '../../../domain/text/nearest.ts'
 import { checkAction, commitResult } from '../begin.ts'
 import {

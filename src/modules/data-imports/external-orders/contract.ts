@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { managers } from '../../../domain/accounts/access.ts'
 import {
   duplicatePolicies,
   importActions,
@@ -9,7 +10,6 @@ import {
   maxExternalSourceLength,
   maxUnitsPerCall,
 } from '../../../domain/orders/external-orders.ts'
-import { managers } from '../../../domain/accounts/access.ts'
 import { EditionSummary, Id, OrganizationSummary, Code, Timestamp } from '../../../http/fields.ts'
 import { operation } from '../../../http/operations/operation.ts'
 import { FieldProblem } from '../../../http/problem.ts'

@@ -1,5 +1,10 @@
 import { z } from '@hono/zod-openapi'
+import { maxEmailLength, maxPersonNameLength, normalizeEmail, splitFullName } from '../../../domain/accounts/users.ts'
+import { maxConsentKeyLength } from '../../../domain/consents/consents.ts'
+import { splitLine } from '../../../domain/data-imports/imported-amounts.ts'
 import type { FieldError } from '../../../domain/errors.ts'
+import { type Language, parseLanguage } from '../../../domain/languages.ts'
+import { currencies, maxAmountMinor, toMajor, toMinor } from '../../../domain/money.ts'
 import {
   type ExternalItem,
   type ExternalOrder,
@@ -14,13 +19,8 @@ import {
   maxUnitsPerItem,
   maxUnitsPerOrder,
 } from '../../../domain/orders/external-orders.ts'
-import { splitLine } from '../../../domain/data-imports/imported-amounts.ts'
-import { maxConsentKeyLength } from '../../../domain/consents/consents.ts'
-import { type Language, parseLanguage } from '../../../domain/languages.ts'
-import { currencies, maxAmountMinor, toMajor, toMinor } from '../../../domain/money.ts'
 import { orderStatuses, transactionServices } from '../../../domain/orders/orders.ts'
 import { maxUses } from '../../../domain/orders/purchases.ts'
-import { maxEmailLength, maxPersonNameLength, normalizeEmail, splitFullName } from '../../../domain/accounts/users.ts'
 import { cleanKey, cleanName } from '../../../domain/text/invisible.ts'
 import { AnyCase, Code, Instant, InstantOrNull, JsonObject, PersonName, RequiredText } from '../../../http/fields.ts'
 import { findUnknownFields } from '../../../http/requests/unknown-fields.ts'

@@ -1,5 +1,5 @@
-import { type FieldError, fieldError } from '../../../domain/errors.ts'
 import { type PreparedMappings, findTargetField } from '../../../domain/data-imports/mapping/index.ts'
+import { type FieldError, fieldError } from '../../../domain/errors.ts'
 import { type ColumnRow, groupColumns, type MappingState } from './state.ts'
 
 type IssueCode =

@@ -1,4 +1,5 @@
 import { asc, eq, getTableColumns } from 'drizzle-orm'
+import type { Ctx } from '../../../context.ts'
 import type { Database } from '../../../db/database.ts'
 import { importColumns, importConstants } from '../../../db/schema/data-imports.ts'
 import { editions } from '../../../db/schema/editions.ts'
@@ -16,7 +17,6 @@ import {
 } from '../../../domain/data-imports/mapping/index.ts'
 import { listConsentsInEdition } from '../../consents/index.ts'
 import type { ImportRow, ImportChanges } from '../background/steps.ts'
-import type { Ctx } from '../../../context.ts'
 import type { LoadedImport } from '../queries.ts'
 
 export type ColumnRow = typeof importColumns.$inferSelect

@@ -1,13 +1,13 @@
 import { and, eq, getTableColumns, isNull, sql } from 'drizzle-orm'
 import type { ImportPreviewMessage, JobCtx } from '../../../context.ts'
+import { inList } from '../../../db/conditions.ts'
 import type { Database } from '../../../db/database.ts'
 import { dataImports, importPreviews } from '../../../db/schema/data-imports.ts'
 import { decodeAs, select } from '../../../db/select.ts'
-import { inList } from '../../../db/conditions.ts'
 import { insert, update } from '../../../db/write.ts'
 import type { PreviewTotals } from '../../../domain/data-imports/data-imports.ts'
-import { enqueuePreview } from '../enqueue.ts'
 import { importFields, type ImportRow } from '../background/steps.ts'
+import { enqueuePreview } from '../enqueue.ts'
 import { previewOrders, getAction, loadPreviewSetting, type PreviewedOrder } from './preview.ts'
 
 /** Orders are counted while the import waits for its start. */

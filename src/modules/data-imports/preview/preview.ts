@@ -1,11 +1,11 @@
 import type { JobCtx } from '../../../context.ts'
+import type { OrderRow } from '../../../db/rows.ts'
 import { ordersPerChunk, type PreviewAction } from '../../../domain/data-imports/data-imports.ts'
 import { toMajor } from '../../../domain/money.ts'
 import { type ImportRun, previewGroup, type OrderRecord, listInsertedRows } from '../../order-import/index.ts'
 import type { ImportRow } from '../background/steps.ts'
-import type { OrderRow } from '../../../db/rows.ts'
-import { takeGroup, type PlannedGroup, type PlannedOrder, planOrders } from '../run/plan-orders.ts'
 import { type Headers, loadHeaders } from '../reports/rows.ts'
+import { takeGroup, type PlannedGroup, type PlannedOrder, planOrders } from '../run/plan-orders.ts'
 import { loadOrders, selectOrdersAfter, mapStagedOrders } from '../run/read-orders.ts'
 import { loadSetting, type RunSetting, getImportSource } from '../run/setting.ts'
 

@@ -2,8 +2,8 @@ import { z } from '@hono/zod-openapi'
 import { managers } from '../../../domain/accounts/access.ts'
 import { maxProducts } from '../../../domain/data-imports/data-imports.ts'
 import { Count, Id } from '../../../http/fields.ts'
-import { type ListRequest, BooleanFilter, ListPage, listQuery, TextFilter } from '../../../http/requests/list-query.ts'
 import { operation } from '../../../http/operations/operation.ts'
+import { type ListRequest, BooleanFilter, ListPage, listQuery, TextFilter } from '../../../http/requests/list-query.ts'
 import { ImportParams, tag } from '../import-contract.ts'
 
 const productActions = ['map', 'create', 'ignore'] as const

@@ -4,8 +4,8 @@ import { importProducts } from '../../../db/schema/data-imports.ts'
 import { decodeAs, fromJson, select } from '../../../db/select.ts'
 import { splitIntoParameters } from '../../../db/write.ts'
 import { type ProductSummary, readOptions } from '../../../domain/data-imports/data-imports.ts'
-import { fold } from '../../../domain/text/fold.ts'
 import { indexProducts, suggestProduct } from '../../../domain/data-imports/mapping/index.ts'
+import { fold } from '../../../domain/text/fold.ts'
 import { endPhase, type ImportRow } from '../background/steps.ts'
 
 export type ImportProductRow = typeof importProducts.$inferSelect

@@ -3,13 +3,13 @@ import { and, asc, eq, getTableColumns, gt, sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import { importRows } from '../../../db/schema/data-imports.ts'
 import { select } from '../../../db/select.ts'
-import { AppError } from '../../../domain/errors.ts'
 import { type CanonicalRow, readCanonical } from '../../../domain/data-imports/files/canonical.ts'
 import { writeReportHeader, writeReportRow } from '../../../domain/data-imports/files/report.ts'
-import { type LoadedImport, buildDeletedError } from '../queries.ts'
+import { AppError } from '../../../domain/errors.ts'
 import type { StagedRow } from '../background/staged.ts'
-import { toProblems } from './rows.ts'
 import { openCanonical, getFormat, openOriginal } from '../mapping/source.ts'
+import { type LoadedImport, buildDeletedError } from '../queries.ts'
+import { toProblems } from './rows.ts'
 
 const rowsPerPage = 200
 /** Ranges within this length are read together. A longer row is read alone. */

@@ -3,8 +3,8 @@ import type { Ctx } from '../../../context.ts'
 import { dataImports } from '../../../db/schema/data-imports.ts'
 import { select } from '../../../db/select.ts'
 import { getImportProgress } from '../../../domain/data-imports/data-imports.ts'
-import type { LoadedImport } from '../queries.ts'
 import { importFields, type ImportRow } from '../background/steps.ts'
+import type { LoadedImport } from '../queries.ts'
 
 const pauseMs = 1000
 /** An idle connection gets a comment this often, so that it stays open. */

@@ -1,6 +1,6 @@
+import type { z } from '@hono/zod-openapi'
 import { getTableColumns, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import type { z } from '@hono/zod-openapi'
 import type { Database } from '../../../db/database.ts'
 import { importOrders, importRows } from '../../../db/schema/data-imports.ts'
 import { makeNullable, type RowOf } from '../../../db/select.ts'

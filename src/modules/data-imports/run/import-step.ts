@@ -15,8 +15,8 @@ import {
   type PhaseStep,
 } from '../background/steps.ts'
 import { cancelStep } from './cancel-step.ts'
-import { buildCounters, buildOutcomeStatements } from './outcomes.ts'
 import { OrderWindow } from './order-window.ts'
+import { buildCounters, buildOutcomeStatements } from './outcomes.ts'
 import { takeGroup, numberOrders, planOrders } from './plan-orders.ts'
 import { type FileOrder, mapStagedOrders } from './read-orders.ts'
 import { loadSetting, type RunSetting, getImportSource } from './setting.ts'

@@ -1,6 +1,6 @@
 import type { z } from '@hono/zod-openapi'
-import { toMajor } from '../../../domain/money.ts'
 import { formatFullName } from '../../../domain/accounts/users.ts'
+import { toMajor } from '../../../domain/money.ts'
 import { getAction, type PreviewedOrder } from '../preview/preview.ts'
 import { presentValues } from '../reports/present-values.ts'
 import { type ListedRow, addColumnNames, toProblems } from '../reports/rows.ts'

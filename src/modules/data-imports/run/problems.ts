@@ -1,5 +1,5 @@
-import type { FieldError } from '../../../domain/errors.ts'
 import type { DecidedOrder } from '../../../domain/data-imports/mapping/index.ts'
+import type { FieldError } from '../../../domain/errors.ts'
 
 export interface ImportProblem {
   /** The line of the file, from 1, as in a text editor. */

@@ -1,14 +1,14 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../../db/database.ts'
-import type { ExternalOrder } from '../../../domain/orders/external-orders.ts'
 import { type DecidedOrder, type PlacedRow, mapOrder, toWireOrder } from '../../../domain/data-imports/mapping/index.ts'
+import type { ExternalOrder } from '../../../domain/orders/external-orders.ts'
 import { parseStagedRow, type RawStagedRow } from '../background/staged.ts'
+import { checkConsents, normalizeCustomerPhone } from '../external-orders/check-edition.ts'
+import { checkExternalOrder } from '../external-orders/external-order-contract.ts'
 import { findFirstRows, findFirstTickets } from './duplicate-ids.ts'
 import { loadMappedProducts, resolveProduct } from './mapped-products.ts'
 import { type ImportProblem, buildImportProblem, toProblem } from './problems.ts'
 import type { RunSetting } from './setting.ts'
-import { checkConsents, normalizeCustomerPhone } from '../external-orders/check-edition.ts'
-import { checkExternalOrder } from '../external-orders/external-order-contract.ts'
 
 export interface StagedOrder {
   number: number

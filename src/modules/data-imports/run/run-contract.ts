@@ -5,8 +5,8 @@ import { undoReasons } from '../../../domain/data-imports/import-undo.ts'
 import { currencies } from '../../../domain/money.ts'
 import { orderStatuses } from '../../../domain/orders/orders.ts'
 import { Count, Id } from '../../../http/fields.ts'
-import { type ListRequest, BooleanFilter, ListPage, IdFilter, listQuery } from '../../../http/requests/list-query.ts'
 import { operation } from '../../../http/operations/operation.ts'
+import { type ListRequest, BooleanFilter, ListPage, IdFilter, listQuery } from '../../../http/requests/list-query.ts'
 import { ImportParams, tag } from '../import-contract.ts'
 
 const Line = z.int().min(0).openapi({ description: 'Line of the file, as in a text editor.', example: 3 })

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../../db/database.ts'
-import { dayMs } from '../../../domain/time/instants.ts'
 import type { OrderRow } from '../../../db/rows.ts'
+import { dayMs } from '../../../domain/time/instants.ts'
 import type { RunSetting } from './setting.ts'
 
 /** A date without a time may be of another time zone. */

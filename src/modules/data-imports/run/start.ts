@@ -3,12 +3,12 @@ import { listChangeableEditions } from '../../../db/customers.ts'
 import { readOptions } from '../../../domain/data-imports/data-imports.ts'
 import { AppError, fieldError, invalid } from '../../../domain/errors.ts'
 import { pickReceiptMessage } from '../../transactional-emails/index.ts'
+import { beginPhase } from '../background/steps.ts'
 import { checkAction, commitImport } from '../begin.ts'
+import { buildHistoryStatements } from '../columns/history.ts'
 import type { StartDataImportInput } from '../import-contract.ts'
 import { hasOrganizationRole, type LoadedImport } from '../queries.ts'
-import { beginPhase } from '../background/steps.ts'
 import { selectEdition } from './setting.ts'
-import { buildHistoryStatements } from '../columns/history.ts'
 
 async function checkReceipts(ctx: Ctx, row: LoadedImport): Promise<void> {
   if (!readOptions(row.options).send_receipts) return

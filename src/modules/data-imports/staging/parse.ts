@@ -12,9 +12,9 @@ import type { Statement } from '../../../db/database.ts'
 import { importColumns } from '../../../db/schema/data-imports.ts'
 import { insertAll } from '../../../db/write.ts'
 import { type ImportOptions, readOptions } from '../../../domain/data-imports/data-imports.ts'
-import { AppError } from '../../../domain/errors.ts'
 import { getCopyStart } from '../../../domain/data-imports/files/copy.ts'
 import { describeFileFault, FileError } from '../../../domain/data-imports/files/faults.ts'
+import { AppError } from '../../../domain/errors.ts'
 import {
   commitStep,
   failPhase,
@@ -23,11 +23,11 @@ import {
   type PhaseFault,
   type PhaseStep,
 } from '../background/steps.ts'
-import { copyStep } from './copy.ts'
+import { suggestMapping } from '../columns/suggest.ts'
 import { LostObject, openOriginal } from '../mapping/source.ts'
 import { loadReadingPlace, type ReadingPlace } from '../mapping/state.ts'
-import { suggestMapping } from '../columns/suggest.ts'
 import { buildCopyRemoval } from '../retention/files.ts'
+import { copyStep } from './copy.ts'
 
 const delimiters = { ',': ',', ';': ';', tab: '\t', pipe: '|' } as const
 

@@ -11,6 +11,7 @@ import {
   readCanonical,
 } from '../../../domain/data-imports/files/canonical.ts'
 import { describeRowFault } from '../../../domain/data-imports/files/faults.ts'
+import type { RowsPosition } from '../../../domain/data-imports/import-position.ts'
 import {
   buildContentKey,
   countTuples,
@@ -29,10 +30,9 @@ import {
   type StoredWarning,
 } from '../../../domain/data-imports/mapping/index.ts'
 import { buildSortKey } from '../../../domain/text/fold.ts'
-import type { RowsPosition } from '../../../domain/data-imports/import-position.ts'
+import { buildGroupStatements, pickStagedValues } from '../background/staged.ts'
 import { commitStep, type ImportRow } from '../background/steps.ts'
 import { openCanonical, getFormat } from '../mapping/source.ts'
-import { buildGroupStatements, pickStagedValues } from '../background/staged.ts'
 import { loadReadingPlace, decideGrouping, loadMapping, prepareState } from '../mapping/state.ts'
 
 interface Staged {

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
-import type { Database } from '../../../db/database.ts'
 import { inList } from '../../../db/conditions.ts'
+import type { Database } from '../../../db/database.ts'
 import type { PurchaseStatus } from '../../../domain/orders/purchases.ts'
 import {
   type PurchaseEventRow,
@@ -9,8 +9,8 @@ import {
   buildPurchaseEvent,
 } from '../../purchases/index.ts'
 import type { Announcement } from '../../webhooks/index.ts'
-import type { WrittenOrder } from './written-orders.ts'
 import { pickCreated, listRestoredPurchases, pickUpdated } from './order-statements.ts'
+import type { WrittenOrder } from './written-orders.ts'
 
 const actionsByStatus: Partial<Record<string, 'activated' | 'cancelled'>> = {
   active: 'activated',

@@ -1,15 +1,15 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { isSharedOutside } from '../../../db/customers.ts'
 import { requireChanges, requireOneChange } from '../../../db/commit.ts'
+import { inList } from '../../../db/conditions.ts'
+import { isSharedOutside } from '../../../db/customers.ts'
 import type { Database, Statement } from '../../../db/database.ts'
 import { editionCustomers, users } from '../../../db/schema/customers.ts'
-import { inList } from '../../../db/conditions.ts'
 import { update } from '../../../db/write.ts'
 import { buildSearchColumns, type Contact } from '../../../domain/accounts/users.ts'
+import { isSameJson } from '../../../domain/text/json.ts'
 import { buildEditionValues, type PersonUndo } from '../../order-import/index.ts'
 import { isInRunningAudience, removeFromSegments } from '../../segments/index.ts'
 import { markHoldersChanged } from '../../wallet/index.ts'
-import { isSameJson } from '../../../domain/text/json.ts'
 import type { ImportRow } from '../background/steps.ts'
 
 type User = Pick<

@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { requireChanges } from '../../../db/commit.ts'
-import type { Statement } from '../../../db/database.ts'
 import { inList } from '../../../db/conditions.ts'
+import type { Statement } from '../../../db/database.ts'
 import type {
   CatalogueStagePosition,
   OrdersStagePosition,
@@ -18,10 +18,11 @@ import {
   buildPositionError,
   type PhaseStep,
 } from '../background/steps.ts'
-import { undoAnswers } from './answers.ts'
 import { buildUndoAnnouncements } from './announcements.ts'
+import { undoAnswers } from './answers.ts'
 import { listEntries, buildRemoval } from './catalogue.ts'
-import { loadWrittenOrders, type WrittenOrder } from './written-orders.ts'
+import { buildUndoStatements, listRestoredVersions, pickUpdated } from './order-statements.ts'
+import { buildPeopleStatements, findPeople, listProtectedPeople, type UndoRights } from './people.ts'
 import {
   extendCatalogueRange,
   findNextCatalogue,
@@ -30,8 +31,7 @@ import {
   deletePeopleUndoData,
   type OrderUndoData,
 } from './undo-data.ts'
-import { buildUndoStatements, listRestoredVersions, pickUpdated } from './order-statements.ts'
-import { buildPeopleStatements, findPeople, listProtectedPeople, type UndoRights } from './people.ts'
+import { loadWrittenOrders, type WrittenOrder } from './written-orders.ts'
 
 /** Deleting a catalogue entry makes the database check all tables that may refer to it. */
 const entriesPerStep = 10

@@ -1,10 +1,10 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { categories, locations, options, products, variants } from '../../../db/schema/catalog.ts'
 import { consents } from '../../../db/schema/consents.ts'
 import { emailMessages } from '../../../db/schema/email-messages.ts'
-import { categories, locations, options, products, variants } from '../../../db/schema/catalog.ts'
-import { passDesigns } from '../../../db/schema/wallet.ts'
 import { triggers } from '../../../db/schema/transactional-emails.ts'
+import { passDesigns } from '../../../db/schema/wallet.ts'
 import type { CopySource, EmailTemplateMode, SourceRow } from '../../../domain/editions/edition-copy.ts'
 import type { EditionRow } from '../queries.ts'
 

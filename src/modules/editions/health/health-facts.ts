@@ -1,10 +1,11 @@
 import type { Ctx } from '../../../context.ts'
 import { listRolesAt, type RoleCode, managers, roleCodes } from '../../../domain/accounts/access.ts'
-import type { EditionFacts } from '../../../domain/editions/health/index.ts'
+import { fingerprintSecret } from '../../../domain/accounts/secret-seal.ts'
 import type { FactSubject } from '../../../domain/editions/health/facts.ts'
+import type { EditionFacts } from '../../../domain/editions/health/index.ts'
 import { type Channel, noProvider } from '../../../domain/messaging/messaging.ts'
 import { isReady } from '../../../domain/refunds/merchant-accounts.ts'
-import { fingerprintSecret } from '../../../domain/accounts/secret-seal.ts'
+import type { EditionRow } from '../queries.ts'
 import {
   selectConsents,
   selectEndpoints,
@@ -14,7 +15,6 @@ import {
   selectProducts,
   selectUnfinishedImports,
 } from './health-fact-rows.ts'
-import type { EditionRow } from '../queries.ts'
 
 /** Decides which objects the caller may see. Endpoints and imports require the same roles as in their lists. */
 function createAccessChecks(ctx: Ctx, edition: EditionRow) {

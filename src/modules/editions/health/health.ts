@@ -1,9 +1,9 @@
 import type { Ctx } from '../../../context.ts'
 import { type CheckResult, runChecks, listObstacles } from '../../../domain/editions/health/index.ts'
 import { AppError } from '../../../domain/errors.ts'
+import type { EditionRow } from '../queries.ts'
 import { loadFacts } from './health-facts.ts'
 import { presentCheck } from './present-health.ts'
-import type { EditionRow } from '../queries.ts'
 
 export async function examineEdition<Edition extends EditionRow>(
   ctx: Ctx,

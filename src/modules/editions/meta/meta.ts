@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
-import { decodeAs, fromJson, type RowOf, buildSelectList } from '../../../db/select.ts'
 import { inList } from '../../../db/conditions.ts'
+import { decodeAs, fromJson, type RowOf, buildSelectList } from '../../../db/select.ts'
 import { type Visibility, buildVisibility, isVisibleTo } from '../../../db/visibility.ts'
 import { receiptEmailTypes, refundConfirmationEmailTypes } from '../../../domain/editions/editions.ts'
 import { maxChoices } from '../contract-resources.ts'

@@ -13,8 +13,8 @@ import {
 import { toBcp47, languageLabels, languages } from '../../../domain/languages.ts'
 import { currencies, currencyLabels } from '../../../domain/money.ts'
 import { type TimeZoneChoice, listTimeZoneChoices } from '../../../domain/time/time-zones.ts'
-import type { EditionChoices } from './meta.ts'
 import type { EditionMeta } from '../contract-resources.ts'
+import type { EditionChoices } from './meta.ts'
 
 const hourMs = 3_600_000
 

@@ -1,12 +1,11 @@
 import { sql } from 'drizzle-orm'
 import type { Config, JobCtx } from '../../../context.ts'
-import { inList } from '../../../db/conditions.ts'
-import { fileScans } from '../../../db/schema/files.ts'
 import { addAfterCommit } from '../../../db/commit.ts'
+import { inList } from '../../../db/conditions.ts'
 import type { Statement } from '../../../db/database.ts'
+import { fileScans } from '../../../db/schema/files.ts'
 import { insert } from '../../../db/write.ts'
 import { fieldError, invalid, notFound } from '../../../domain/errors.ts'
-import { forgetServedFile } from '../serving/served-file.ts'
 import { signFileAddress } from '../../../domain/files/addresses.ts'
 import {
   minRetryMs,
@@ -18,6 +17,7 @@ import {
   signScanToken,
   verdicts,
 } from '../../../domain/files/scans.ts'
+import { forgetServedFile } from '../serving/served-file.ts'
 
 /** The status of a new file. If there is a scanner, the file is in quarantine until the scanner has found it clean. */
 export const getFirstStatus = ({ files }: Config): 'ready' | 'quarantined' => (files.scan ? 'quarantined' : 'ready')

@@ -1,5 +1,6 @@
 import type { JobCtx } from '../../../context.ts'
 import { AppError, LostRace } from '../../../domain/errors.ts'
+import { buildDerivedKey } from '../../../domain/files/addresses.ts'
 import { formatContentDisposition } from '../../../domain/files/names.ts'
 import {
   findFailedCondition,
@@ -9,7 +10,6 @@ import {
   type Validators,
 } from '../../../domain/files/ranges.ts'
 import { isImageType } from '../../../domain/files/types.ts'
-import { buildDerivedKey } from '../../../domain/files/addresses.ts'
 import { type FileAddress, openServedFile, type ServedFile } from './served-file.ts'
 import { openVariant } from './variants.ts'
 

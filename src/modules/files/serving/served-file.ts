@@ -2,10 +2,10 @@ import { eq } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { files } from '../../../db/schema/files.ts'
 import { type RowOf, select } from '../../../db/select.ts'
+import { notFound } from '../../../domain/errors.ts'
 import { isPrivate, isVariant, openSignedAddress, type Variant } from '../../../domain/files/addresses.ts'
 import { isImageType } from '../../../domain/files/types.ts'
 import { isId } from '../../../domain/ids.ts'
-import { notFound } from '../../../domain/errors.ts'
 import { areTextsEqual } from '../../../domain/wallet/wallet-tokens.ts'
 
 export interface FileAddress {

@@ -7,10 +7,10 @@ import { headBytes, countParts, type ReceivedFile } from '../../../domain/files/
 import { cleanFileName } from '../../../domain/files/names.ts'
 import { PartsRefused } from '../../../gateways/files/files.ts'
 import { openEditions } from '../../editions/index.ts'
-import { checkPurpose, insertFile, buildFile } from '../upload.ts'
 import { type FileRow, findFile } from '../queries.ts'
 import { scheduleScan } from '../scanning/scan.ts'
 import { deleteUnusedBytes, storeContent, releaseKnownContent } from '../storage.ts'
+import { checkPurpose, insertFile, buildFile } from '../upload.ts'
 import type { UploadRow } from './upload-queries.ts'
 
 const createIncompleteError = (missing: readonly number[]): AppError =>

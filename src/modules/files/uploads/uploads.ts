@@ -3,6 +3,7 @@ import type { Ctx, JobCtx } from '../../../context.ts'
 import { requireOneChange, commit, commitPart } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
 import { fileUploads } from '../../../db/schema/files.ts'
+import { select } from '../../../db/select.ts'
 import { insert, remove } from '../../../db/write.ts'
 import { AppError, fieldError, invalid, notFound, LostRace } from '../../../domain/errors.ts'
 import {
@@ -19,7 +20,6 @@ import { checkTenant, openEditions } from '../../editions/index.ts'
 import { countBytes, generateStorageKey, releaseBytes, toStoreError } from '../storage.ts'
 import type { StartUploadInput } from './upload-contract.ts'
 import type { UploadColumns, UploadRow } from './upload-queries.ts'
-import { select } from '../../../db/select.ts'
 
 /** The type is detected when the upload is completed. */
 const unknownType = 'application/octet-stream'

@@ -2,9 +2,9 @@ import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { retryLostRaces } from '../../../db/commit.ts'
 import { isPaymentOfOtherEdition } from '../../../db/refunds.ts'
+import type { RefundRow } from '../../../db/rows.ts'
 import { orders, transactions } from '../../../db/schema/orders.ts'
 import { refundRequests } from '../../../db/schema/refunds.ts'
-import type { RefundRow } from '../../../db/rows.ts'
 import { fromFlag, select } from '../../../db/select.ts'
 import { update } from '../../../db/write.ts'
 import { buildUnreadableMessage, disputedMessage } from '../../../domain/refunds/payment-checks.ts'
@@ -19,9 +19,9 @@ import {
 import { findRefundAccount } from '../../merchant-accounts/index.ts'
 import { enqueueEmails } from '../../transactional-emails/index.ts'
 import { commitAnnounced } from '../../webhooks/index.ts'
-import { postponeRefund, beginAttempt } from './claim.ts'
 import { getStartTime, buildOutcomeChanges } from '../outcome.ts'
 import { getAmount, loadRefund } from '../refund.ts'
+import { postponeRefund, beginAttempt } from './claim.ts'
 
 const accountNotReady = {
   state: 'failed',

@@ -1,9 +1,9 @@
 import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { retryLostRaces } from '../../../db/commit.ts'
+import type { RefundRow } from '../../../db/rows.ts'
 import { paymentEvents } from '../../../db/schema/merchant-accounts.ts'
 import { refundRequests } from '../../../db/schema/refunds.ts'
-import type { RefundRow } from '../../../db/rows.ts'
 import { select } from '../../../db/select.ts'
 import { insert } from '../../../db/write.ts'
 import { AppError, LostRace } from '../../../domain/errors.ts'
@@ -19,8 +19,8 @@ import { enqueueEmails } from '../../transactional-emails/index.ts'
 import { commitAnnounced } from '../../webhooks/index.ts'
 import type { RefundChanges } from '../complete.ts'
 import { buildOutcomeChanges, buildEarlierOutcomeChanges, flagRefund } from '../outcome.ts'
-import { buildProviderRefund } from './provider-refund.ts'
 import { loadRefund } from '../refund.ts'
+import { buildProviderRefund } from './provider-refund.ts'
 
 /** An unknown account and a wrong signature get the same response. */
 const buildSignatureError = (): AppError =>

@@ -1,5 +1,6 @@
 import type { JobCtx } from '../../../context.ts'
 import type { Statement } from '../../../db/database.ts'
+import type { RefundRow } from '../../../db/rows.ts'
 import { AppError } from '../../../domain/errors.ts'
 import type { PaymentService } from '../../../gateways/payments/payments.ts'
 import { findReadyAccount, type DecryptedAccount, type PaymentRoute } from '../../merchant-accounts/index.ts'
@@ -13,9 +14,8 @@ import {
 } from '../../refund-payments/index.ts'
 import { enqueueEmails } from '../../transactional-emails/index.ts'
 import type { Announcement } from '../../webhooks/index.ts'
-import { requireSharedPaymentCover } from '../reserve.ts'
 import type { RefundableOrder } from '../refundable-order.ts'
-import type { RefundRow } from '../../../db/rows.ts'
+import { requireSharedPaymentCover } from '../reserve.ts'
 
 /** The way in which a refund is paid. */
 export interface Payout {

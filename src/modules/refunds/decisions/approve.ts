@@ -1,9 +1,9 @@
 import { eq, sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import { requireOneChange, commit, abortUnless } from '../../../db/commit.ts'
+import { inList } from '../../../db/conditions.ts'
 import type { Statement } from '../../../db/database.ts'
 import { refundItems, refundRequests } from '../../../db/schema/refunds.ts'
-import { inList } from '../../../db/conditions.ts'
 import { insertAll, remove, updateVersion } from '../../../db/write.ts'
 import { mayAt, pickOrganizationRoles, admins } from '../../../domain/accounts/access.ts'
 import { AppError, editionArchived, LostRace } from '../../../domain/errors.ts'
@@ -16,14 +16,12 @@ import {
   buildExceedsError,
 } from '../../../domain/refunds/refund-amounts.ts'
 import { checkReview, readPolicy } from '../../../domain/refunds/refund-policy.ts'
-import { refundLifecycle } from '../../../domain/refunds/refunds.ts'
 import { type RefundShares, shareAmount, shrinkShares, sumParts } from '../../../domain/refunds/refund-shares.ts'
+import { refundLifecycle } from '../../../domain/refunds/refunds.ts'
 import { openEditions } from '../../editions/index.ts'
 import { announceAll } from '../../webhooks/index.ts'
-import { buildApproval, buildApprovedColumns, merchantNotReady, choosePayout } from './approval.ts'
 import * as contract from '../contract.ts'
 import { loadRefundItems, type LoadedRefund, type RefundDetailRow } from '../queries.ts'
-import { buildReserveStatements, buildShrinkStatements } from '../reserve.ts'
 import {
   loadRefundableOrder,
   computeMaxAmount,
@@ -33,6 +31,8 @@ import {
   type RefundablePurchase,
   type RefundTarget,
 } from '../refundable-order.ts'
+import { buildReserveStatements, buildShrinkStatements } from '../reserve.ts'
+import { buildApproval, buildApprovedColumns, merchantNotReady, choosePayout } from './approval.ts'
 
 /** Roles that may approve the refund of a payment that several editions have. */
 const approvingRoles = pickOrganizationRoles(contract.approveRefundRequest.roles)

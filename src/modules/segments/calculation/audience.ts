@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { inEditions } from '../../../db/customers.ts'
 import type { ExpressionScope } from '../../../db/cel/index.ts'
+import { inEditions } from '../../../db/customers.ts'
 import type { Channel } from '../../../domain/messaging/messaging.ts'
 import type { CommunicationType } from '../../../domain/segments.ts'
 import {

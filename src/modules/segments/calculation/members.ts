@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
-import type { Database, Statement } from '../../../db/database.ts'
 import { inList } from '../../../db/conditions.ts'
+import type { Database, Statement } from '../../../db/database.ts'
 import { runningStatuses } from '../../../domain/campaigns/lifecycle.ts'
 import type { ExclusionReason, SegmentStatus } from '../../../domain/segments.ts'
 

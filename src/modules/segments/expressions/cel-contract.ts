@@ -5,8 +5,8 @@ import { answerStates } from '../../../domain/consents/consents.ts'
 import { channels } from '../../../domain/messaging/messaging.ts'
 import { communicationTypes, segmentStatuses } from '../../../domain/segments.ts'
 import { Count, Id, IdParams } from '../../../http/fields.ts'
-import { IdFilter } from '../../../http/requests/list-query.ts'
 import { operation } from '../../../http/operations/operation.ts'
+import { IdFilter } from '../../../http/requests/list-query.ts'
 
 const tag = 'Segments' as const
 

@@ -1,18 +1,18 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { selectLatestSeq, inEditions } from '../../../db/customers.ts'
 import type { Ctx } from '../../../context.ts'
+import { inList } from '../../../db/conditions.ts'
+import { selectLatestSeq, inEditions } from '../../../db/customers.ts'
 import type { Database } from '../../../db/database.ts'
 import { decodeAs, fromJson, buildSelectList } from '../../../db/select.ts'
-import { inList } from '../../../db/conditions.ts'
+import type { ValueKind } from '../../../domain/cel/index.ts'
 import { answerStatuses } from '../../../domain/consents/consents.ts'
 import { parameterError } from '../../../domain/errors.ts'
 import { orderStatuses, orderTypes } from '../../../domain/orders/orders.ts'
 import { purchaseStatuses } from '../../../domain/orders/purchases.ts'
 import { countGivenAmong, countGiven } from '../../consents/index.ts'
 import { listEditionIds, type SegmentTenant } from '../calculation/audience.ts'
-import type { ValueKind } from '../../../domain/cel/index.ts'
-import { type KnownValue, maxValuesListed } from './cel-contract.ts'
 import { type TenantInput, findSegmentTenant } from '../tenant.ts'
+import { type KnownValue, maxValuesListed } from './cel-contract.ts'
 
 export type KnownValues = Record<ValueKind, KnownValue[]>
 

@@ -1,5 +1,5 @@
-import { retryLostRaces } from '../../../db/commit.ts'
 import type { JobCtx } from '../../../context.ts'
+import { retryLostRaces } from '../../../db/commit.ts'
 import { fieldError, invalid } from '../../../domain/errors.ts'
 import { isRecord, readJson } from '../../../domain/text/json.ts'
 import { authenticatePass, parseDeviceId, checkPassType, buildPackage, type RegisteredPass } from './apple-service.ts'

@@ -6,8 +6,8 @@ import { walletPasses, walletRegistrations } from '../../../db/schema/wallet.ts'
 import { insert, remove, update } from '../../../db/write.ts'
 import { LostRace } from '../../../domain/errors.ts'
 import { maxRegistrations } from '../../../domain/wallet/wallet.ts'
-import { buildPassAnnouncements } from '../announce-change.ts'
 import { commitAnnounced } from '../../webhooks/index.ts'
+import { buildPassAnnouncements } from '../announce-change.ts'
 import type { RegisteredPass } from './apple-service.ts'
 
 interface RegisteredPhone {

@@ -1,9 +1,9 @@
 import { type Placeholder, type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { isClaimable, isClaimed } from '../../../db/claims.ts'
+import { inWords } from '../../../db/conditions.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { decodeAs, fromJson, type Query } from '../../../db/select.ts'
-import { inWords } from '../../../db/conditions.ts'
 import type { ClaimedEndpoint, DeliveryClaim } from '../../../domain/webhooks/webhook-sender.ts'
 import { maxInFlight, openDeliveryStatuses } from '../../../domain/webhooks/webhooks.ts'
 

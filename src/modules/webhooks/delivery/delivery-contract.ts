@@ -2,8 +2,8 @@ import { z } from '@hono/zod-openapi'
 import { admins, managers } from '../../../domain/accounts/access.ts'
 import { deliveryStatuses } from '../../../domain/webhooks/webhooks.ts'
 import { Count, Id, IdParams, Instant, Timestamp, waitingFields } from '../../../http/fields.ts'
-import { type ListRequest, BooleanFilter, ListPage, IdFilter, listQuery } from '../../../http/requests/list-query.ts'
 import { action, operation } from '../../../http/operations/operation.ts'
+import { type ListRequest, BooleanFilter, ListPage, IdFilter, listQuery } from '../../../http/requests/list-query.ts'
 import { EventKindName } from '../endpoint-contract.ts'
 
 export const WebhookDelivery = z

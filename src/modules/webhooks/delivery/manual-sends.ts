@@ -1,11 +1,12 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import { requireChanges, requireOneChange, commit } from '../../../db/commit.ts'
+import { inWords } from '../../../db/conditions.ts'
 import { webhookDeliveries } from '../../../db/schema/webhooks.ts'
 import { select } from '../../../db/select.ts'
-import { inWords } from '../../../db/conditions.ts'
 import { update } from '../../../db/write.ts'
 import { AppError, fieldError, invalid } from '../../../domain/errors.ts'
+import type { Wait } from '../../../domain/waiting.ts'
 import {
   deliveryLifecycle,
   type EventKind,
@@ -14,7 +15,6 @@ import {
   decideManualRetry,
   openDeliveryStatuses,
 } from '../../../domain/webhooks/webhooks.ts'
-import type { Wait } from '../../../domain/waiting.ts'
 import { type Announcement, announceTo } from '../events/announce.ts'
 import { exampleData } from '../events/example-contract.ts'
 import {

@@ -1,12 +1,13 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { release } from '../../../db/claims.ts'
+import { inList } from '../../../db/conditions.ts'
 import type { Statement } from '../../../db/database.ts'
 import { prepare } from '../../../db/prepare.ts'
-import { decodeAs, type Query } from '../../../db/select.ts'
 import { webhookAttempts, webhookDeliveries, webhookEndpoints } from '../../../db/schema/webhooks.ts'
-import { inList } from '../../../db/conditions.ts'
+import { decodeAs, type Query } from '../../../db/select.ts'
 import { update } from '../../../db/write.ts'
+import { describeServiceFault, services } from '../../../domain/waiting.ts'
 import type { DeliveryClaim } from '../../../domain/webhooks/webhook-sender.ts'
 import {
   decideBreaker,
@@ -15,7 +16,6 @@ import {
   type DisabledReason,
   type LoggedAttempt,
 } from '../../../domain/webhooks/webhooks.ts'
-import { describeServiceFault, services } from '../../../domain/waiting.ts'
 import { type Attempt, logAttempt } from './attempt.ts'
 import { claimStatement, isOpen, isWaiting, selectOpenDeliveries, sortClaims } from './claim.ts'
 import { enqueueEndpoints } from './enqueue.ts'

@@ -1,4 +1,6 @@
 import { sql } from 'drizzle-orm'
+import { dataImports, importRows, importProducts } from '../../../../src/db/schema/data-imports.ts'
+import { insert, insertAll } from '../../../../src/db/write.ts'
 import {
   type StoredError,
   type PlacedRow,
@@ -7,13 +9,11 @@ import {
   getGroupKey,
   type Grouping,
 } from '../../../../src/domain/data-imports/mapping/index.ts'
-import { dataImports, importRows, importProducts } from '../../../../src/db/schema/data-imports.ts'
+import { buildSortKey } from '../../../../src/domain/text/fold.ts'
+import { buildGroupStatements, pickStagedValues } from '../../../../src/modules/data-imports/background/staged.ts'
+import { loadImport } from '../../staged-imports.ts'
 import { freshId, write, seededAt } from '../rows.ts'
 import type { Shop } from '../sales/orders.ts'
-import { buildGroupStatements, pickStagedValues } from '../../../../src/modules/data-imports/background/staged.ts'
-import { insert, insertAll } from '../../../../src/db/write.ts'
-import { loadImport } from '../../staged-imports.ts'
-import { buildSortKey } from '../../../../src/domain/text/fold.ts'
 
 /** A row of a file, as a mapping reads it. */
 export interface FileRow {

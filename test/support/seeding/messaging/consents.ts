@@ -3,11 +3,11 @@ import { consentRecords, consents, consentVersions } from '../../../../src/db/sc
 import { insert, insertAll } from '../../../../src/db/write.ts'
 import { hashWording, hashVersion, hashRecord } from '../../../../src/domain/consents/consent-records.ts'
 import type { AnswerStatus } from '../../../../src/domain/consents/consents.ts'
+import { buildSortKey } from '../../../../src/domain/text/fold.ts'
 import { create } from '../../api.ts'
 import type { UserRow } from '../customers.ts'
 import { db, freshId, next, type Place, seededAt, type WidePlace, write } from '../rows.ts'
 import type { Buyer } from '../sales/trades.ts'
-import { buildSortKey } from '../../../../src/domain/text/fold.ts'
 
 export const aConsent = (organization: string, fields: Record<string, unknown> = {}) => ({
   organization_id: organization,

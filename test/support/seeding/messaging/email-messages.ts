@@ -1,8 +1,8 @@
 import { emailMessages } from '../../../../src/db/schema/email-messages.ts'
-import type { Block } from '../../../../src/domain/email/blocks/blocks.ts'
-import { freshId, next, seededTimes, write } from '../rows.ts'
 import { insertAll } from '../../../../src/db/write.ts'
+import type { Block } from '../../../../src/domain/email/blocks/blocks.ts'
 import { buildSortKey } from '../../../../src/domain/text/fold.ts'
+import { freshId, next, seededTimes, write } from '../rows.ts'
 
 /** The owner of a message: an edition, an organisation, or the platform. */
 interface MessagePlace {

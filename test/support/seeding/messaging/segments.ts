@@ -1,10 +1,10 @@
 import { eq, getTableColumns } from 'drizzle-orm'
 import { segments } from '../../../../src/db/schema/segments.ts'
 import { select } from '../../../../src/db/select.ts'
+import { insertAll } from '../../../../src/db/write.ts'
+import { buildSearchText, buildSortKey } from '../../../../src/domain/text/fold.ts'
 import { create } from '../../api.ts'
 import { db, freshId, next, seededAt, type WidePlace, write } from '../rows.ts'
-import { buildSearchText, buildSortKey } from '../../../../src/domain/text/fold.ts'
-import { insertAll } from '../../../../src/db/write.ts'
 
 export type SegmentRow = typeof segments.$inferSelect
 

@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm'
+import { senderDomains } from '../../../../src/db/schema/sender-domains.ts'
+import { insert, insertAll } from '../../../../src/db/write.ts'
 import { create } from '../../api.ts'
 import { givenAdmin } from '../members.ts'
 import { freshId, next, seededAt, write } from '../rows.ts'
-import { senderDomains } from '../../../../src/db/schema/sender-domains.ts'
-import { insert, insertAll } from '../../../../src/db/write.ts'
 
 export const aDomain = () => `nordlys-${next()}.example`
 

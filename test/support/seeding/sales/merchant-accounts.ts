@@ -2,9 +2,9 @@ import { sql } from 'drizzle-orm'
 import { editions } from '../../../../src/db/schema/editions.ts'
 import { merchantAccounts } from '../../../../src/db/schema/merchant-accounts.ts'
 import { insert, insertAll, update } from '../../../../src/db/write.ts'
+import { buildSortKey } from '../../../../src/domain/text/fold.ts'
 import { create } from '../../api.ts'
 import { freshId, next, seededAt, write } from '../rows.ts'
-import { buildSortKey } from '../../../../src/domain/text/fold.ts'
 
 export const aMerchantAccount = (organization: { id: string }, fields: object = {}) => ({
   organization_id: organization.id,

@@ -1,8 +1,8 @@
-import type { Shop } from './orders.ts'
-import { type Reply, post } from '../../api.ts'
 import { refundBatches } from '../../../../src/db/schema/refunds.ts'
-import { freshId, next, type Place, seededAt, write } from '../rows.ts'
 import { insertAll } from '../../../../src/db/write.ts'
+import { type Reply, post } from '../../api.ts'
+import { freshId, next, type Place, seededAt, write } from '../rows.ts'
+import type { Shop } from './orders.ts'
 
 /** Requests a batch, and returns the answer even when it is refused. */
 export const makeBatch = (shop: Shop, change: Record<string, unknown> = {}, token?: string): Promise<Reply> =>

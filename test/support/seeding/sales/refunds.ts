@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
-import { refundItems, refundRequests } from '../../../../src/db/schema/refunds.ts'
 import type { RefundRow } from '../../../../src/db/rows.ts'
+import { refundItems, refundRequests } from '../../../../src/db/schema/refunds.ts'
 import { insert, insertAll } from '../../../../src/db/write.ts'
 import { freshId, next, type Place, seededTimes, write } from '../rows.ts'
 import { type Sale, seedTrades, type Trade } from './trades.ts'

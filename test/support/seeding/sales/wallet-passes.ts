@@ -1,15 +1,15 @@
 import { sql } from 'drizzle-orm'
-import { walletPasses } from '../../../../src/db/schema/wallet.ts'
-import { freshId, next, type Place, seededAt, write } from '../rows.ts'
-import { update, insertAll } from '../../../../src/db/write.ts'
 import { products } from '../../../../src/db/schema/catalog.ts'
-import { type Trade, seedTrade } from './trades.ts'
-import { givenOrganization } from '../organizations.ts'
-import { seedEdition } from '../editions.ts'
-import { seedEndpoint } from '../webhooks.ts'
+import { walletPasses } from '../../../../src/db/schema/wallet.ts'
+import { update, insertAll } from '../../../../src/db/write.ts'
 import type { WalletPlatform } from '../../../../src/domain/wallet/wallet.ts'
 import { create } from '../../api.ts'
 import { readToken } from '../../pass-packages.ts'
+import { seedEdition } from '../editions.ts'
+import { givenOrganization } from '../organizations.ts'
+import { freshId, next, type Place, seededAt, write } from '../rows.ts'
+import { seedEndpoint } from '../webhooks.ts'
+import { type Trade, seedTrade } from './trades.ts'
 
 export type PassRow = typeof walletPasses.$inferSelect
 

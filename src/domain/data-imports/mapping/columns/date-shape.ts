@@ -1,9 +1,9 @@
+import { fold } from '../../../text/fold.ts'
 import { dayMs } from '../../../time/instants.ts'
 import { maxParsedLength } from '../../import-cells.ts'
-import { fold } from '../../../text/fold.ts'
+import data from './date-words.json' with { type: 'json' }
 import { normalizeMarks } from './number-shape.ts'
 import { readOffset, takeZone, type WrittenZone } from './zone-names.ts'
-import data from './date-words.json' with { type: 'json' }
 
 const monthNumbers: ReadonlyMap<string, number> = new Map(
   data.months.flatMap((names, index) => names.map((name) => [name, index + 1] as const)),

@@ -1,6 +1,6 @@
 import { languages } from '../../../languages.ts'
-import { readWallClock } from '../../../time/time-zones.ts'
 import { fold } from '../../../text/fold.ts'
+import { readWallClock } from '../../../time/time-zones.ts'
 import data from './date-words.json' with { type: 'json' }
 
 /** A zone is an offset in milliseconds ahead of UTC, or the name of a zone of IANA. */

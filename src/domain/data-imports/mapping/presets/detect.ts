@@ -1,8 +1,8 @@
 import type { Grouping, SuggestedMapping, Transform, ValueMap } from '../mapping.ts'
 import type { ImportColumn } from '../suggest/candidates.ts'
 import { suggestColumns, suggestMappings, type SuggestionInput } from '../suggest/suggest.ts'
-import { findTargetField } from '../targets/fields.ts'
 import { buildHeaderKey } from '../targets/aliases.ts'
+import { findTargetField } from '../targets/fields.ts'
 import { suggestValueMap } from '../values/value-maps.ts'
 import data from './presets.json' with { type: 'json' }
 

@@ -1,18 +1,19 @@
 import { showUndecodable, undecodable } from '@ecms/table-reader'
-import { maxParsedLength } from '../../import-cells.ts'
-import { maxUnitsPerItem, itemStatuses } from '../../../orders/external-orders.ts'
-import { toIso } from '../../../time/instants.ts'
+import { normalizeEmail, normalizePhone, splitFullName } from '../../../accounts/users.ts'
 import { parseMailbox } from '../../../messaging/mailbox.ts'
+import { maxUnitsPerItem, itemStatuses } from '../../../orders/external-orders.ts'
 import { orderStatuses } from '../../../orders/orders.ts'
 import { cleanKey, cleanName, dropInvisible } from '../../../text/invisible.ts'
 import { isStorable } from '../../../text/text.ts'
-import { normalizeEmail, normalizePhone, splitFullName } from '../../../accounts/users.ts'
+import { toIso } from '../../../time/instants.ts'
+import { maxParsedLength } from '../../import-cells.ts'
 import { parseDate, type DateFormat } from '../columns/date-format.ts'
 import { readTime } from '../columns/date-shape.ts'
 import { createLocalTimeReader } from '../columns/local-times.ts'
 import { toMinorUnits, parseNumber, toWholeNumber, type NumberFormat } from '../columns/number-format.ts'
 import type { Transform } from '../mapping.ts'
 import type { TargetField } from '../targets/fields.ts'
+import { toItemStatus, toOrderStatus } from '../values/value-maps.ts'
 import {
   readCurrencyMark,
   isCurrency,
@@ -22,7 +23,6 @@ import {
   readStatus,
   removeUnit,
 } from '../values/words.ts'
-import { toItemStatus, toOrderStatus } from '../values/value-maps.ts'
 
 const cellFaults = [
   'missing_required',

@@ -1,8 +1,8 @@
-import { buildProductKey, readProduct, type ProductTuple } from './products.ts'
-import { concernsWholeRow, type OrderError, type OrderWarning, type PlacedRow } from './row.ts'
+import { type ItemStatus, itemStatuses } from '../../../orders/external-orders.ts'
 import { fold } from '../../../text/fold.ts'
 import { findWord } from '../../../text/text.ts'
-import { type ItemStatus, itemStatuses } from '../../../orders/external-orders.ts'
+import { buildProductKey, readProduct, type ProductTuple } from './products.ts'
+import { concernsWholeRow, type OrderError, type OrderWarning, type PlacedRow } from './row.ts'
 
 export interface DecidedItem extends ProductTuple {
   line: number

@@ -1,7 +1,7 @@
 import { type Language, languages } from '../../../languages.ts'
 import type { Currency } from '../../../money.ts'
-import { findWord } from '../../../text/text.ts'
 import { type OrderStatus, orderStatuses } from '../../../orders/orders.ts'
+import { findWord } from '../../../text/text.ts'
 import type { Grouping } from '../mapping.ts'
 import { isCurrency, allowsCurrency, toPlainWord } from '../values/words.ts'
 import { decideItems, type DecidedItem } from './items.ts'

@@ -1,5 +1,5 @@
-import { toIso, toIsoOrNull } from '../../../time/instants.ts'
 import { toMajor } from '../../../money.ts'
+import { toIso, toIsoOrNull } from '../../../time/instants.ts'
 import type { DecidedItem } from './items.ts'
 import type { DecidedOrder } from './order.ts'
 

@@ -1,9 +1,9 @@
-import { isFree, readBoolean, readStatus, removeUnit } from '../values/words.ts'
-import { toOrderStatus } from '../values/value-maps.ts'
 import type { OrderStatus } from '../../../orders/orders.ts'
-import type { ValueMap } from '../mapping.ts'
 import { getShare, type CellKind, type ColumnStatistics } from '../columns/statistics.ts'
+import type { ValueMap } from '../mapping.ts'
 import type { TargetType } from '../targets/fields.ts'
+import { toOrderStatus } from '../values/value-maps.ts'
+import { isFree, readBoolean, readStatus, removeUnit } from '../values/words.ts'
 
 export type Fit = 'yes' | 'no' | 'unknown'
 

@@ -1,8 +1,8 @@
+import type { ItemStatus } from '../../../orders/external-orders.ts'
 import type { ColumnStatistics } from '../columns/statistics.ts'
 import type { ValueMap } from '../mapping.ts'
 import type { TargetType } from '../targets/fields.ts'
 import { toPlainWord, readBoolean, readStatus, type StatusMeaning } from './words.ts'
-import type { ItemStatus } from '../../../orders/external-orders.ts'
 
 /** A refunded order has no valid ticket. */
 export const toOrderStatus = (meaning: StatusMeaning): Exclude<StatusMeaning, 'refunded'> =>

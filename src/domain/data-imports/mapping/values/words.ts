@@ -1,8 +1,8 @@
-import { maxParsedLength } from '../../import-cells.ts'
 import { type Language, parseLanguage } from '../../../languages.ts'
+import { currencies, type Currency } from '../../../money.ts'
 import type { OrderStatus } from '../../../orders/orders.ts'
 import { fold } from '../../../text/fold.ts'
-import { currencies, type Currency } from '../../../money.ts'
+import { maxParsedLength } from '../../import-cells.ts'
 import data from './words.json' with { type: 'json' }
 
 const maxWordLength = 200
