@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { buildTextRow, buildWorkbook } from '../../packages/table-reader/test/support/xlsx.ts'
-import { workOnImport } from '../../src/modules/data-imports/jobs.ts'
-import { get, patch, post } from '../support/api.ts'
+import { buildTextRow, buildWorkbook } from '../../../packages/table-reader/test/support/xlsx.ts'
+import { workOnImport } from '../../../src/modules/data-imports/jobs.ts'
+import { get, patch, post } from '../../support/api.ts'
 import {
   buildBody,
   createJobAt,
@@ -11,11 +11,11 @@ import {
   process,
   work,
   joinCsvLines,
-} from '../support/data-imports.ts'
-import { queryRows, type RawUpload, uploadRaw } from '../support/files.ts'
-import { startImport } from '../support/imported-tables.ts'
-import { givenTable, givenImport } from '../support/seeding/imports/data-imports.ts'
-import { seedShop } from '../support/seeding/sales/orders.ts'
+} from '../../support/data-imports.ts'
+import { queryRows, type RawUpload, uploadRaw } from '../../support/files.ts'
+import { startImport } from '../../support/imported-tables.ts'
+import { givenTable, givenImport } from '../../support/seeding/imports/data-imports.ts'
+import { seedShop } from '../../support/seeding/sales/orders.ts'
 
 const xlsx: RawUpload = {
   name: 'orders.xlsx',

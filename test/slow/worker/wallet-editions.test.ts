@@ -1,18 +1,24 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-import type { JobCtx } from '../../src/context.ts'
-import { sweepPassUpdates } from '../../src/modules/wallet/jobs.ts'
-import { patch, post, remove } from '../support/api.ts'
-import { createJob } from '../support/campaigns.ts'
-import { readPassJson } from '../support/pass-packages.ts'
-import { seedEdition } from '../support/seeding/editions.ts'
-import { aRow } from '../support/seeding/imports/staged-imports.ts'
-import { db, freshId, seededAt, write } from '../support/seeding/rows.ts'
-import { anOrder, importOrders, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
-import { seedLocation } from '../support/seeding/sales/trades.ts'
-import { enableWallet, givenPass, givenPassOf, type Pass, seedPasses } from '../support/seeding/sales/wallet-passes.ts'
-import { importFile, undoToEnd } from '../support/undone-imports.ts'
-import { listCaptured, listChanged, latest, loadPass, register } from '../support/wallet.ts'
+import type { JobCtx } from '../../../src/context.ts'
+import { sweepPassUpdates } from '../../../src/modules/wallet/jobs.ts'
+import { patch, post, remove } from '../../support/api.ts'
+import { createJob } from '../../support/campaigns.ts'
+import { readPassJson } from '../../support/pass-packages.ts'
+import { seedEdition } from '../../support/seeding/editions.ts'
+import { aRow } from '../../support/seeding/imports/staged-imports.ts'
+import { db, freshId, seededAt, write } from '../../support/seeding/rows.ts'
+import { anOrder, importOrders, seedShop, type Shop } from '../../support/seeding/sales/orders.ts'
+import { seedLocation } from '../../support/seeding/sales/trades.ts'
+import {
+  enableWallet,
+  givenPass,
+  givenPassOf,
+  type Pass,
+  seedPasses,
+} from '../../support/seeding/sales/wallet-passes.ts'
+import { importFile, undoToEnd } from '../../support/undone-imports.ts'
+import { listCaptured, listChanged, latest, loadPass, register } from '../../support/wallet.ts'
 
 const minute = 60_000
 

@@ -1,12 +1,12 @@
 import { env } from 'cloudflare:workers'
 import { sql } from 'drizzle-orm'
 import { describe, expect, it, vi } from 'vitest'
-import { buildDerivedKey, buildDerivedPrefix } from '../../src/domain/files/addresses.ts'
-import { get } from '../support/api.ts'
-import { image, imageNames } from '../support/images.ts'
-import { seedStoredFile } from '../support/seeding/files.ts'
-import { write } from '../support/seeding/rows.ts'
-import { fakeImages, fetchFile, buildPath, decodeText } from '../support/served-files.ts'
+import { buildDerivedKey, buildDerivedPrefix } from '../../../src/domain/files/addresses.ts'
+import { get } from '../../support/api.ts'
+import { image, imageNames } from '../../support/images.ts'
+import { seedStoredFile } from '../../support/seeding/files.ts'
+import { write } from '../../support/seeding/rows.ts'
+import { fakeImages, fetchFile, buildPath, decodeText } from '../../support/served-files.ts'
 
 const listKeys = async (storage_key: string) =>
   (await env.FILES.list({ prefix: buildDerivedPrefix(storage_key) })).objects.map(({ key }) => key)

@@ -2,9 +2,9 @@ import { env } from 'cloudflare:workers'
 import { sql } from 'drizzle-orm'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Database } from '../../src/db/database.ts'
-import { newMeter } from '../../src/domain/meter.ts'
-import { get } from '../support/api.ts'
+import { Database } from '../../../src/db/database.ts'
+import { newMeter } from '../../../src/domain/meter.ts'
+import { get } from '../../support/api.ts'
 import {
   actOnBatch,
   loadBatch,
@@ -16,17 +16,17 @@ import {
   sweep,
   countRequestsPerPurchase,
   workUntilDone,
-} from '../support/refund-batches.ts'
+} from '../../support/refund-batches.ts'
 import {
   actOnRefund,
   requestRefund,
   expectCountersToBeSums,
   payDueRefunds,
   loadRefundRows,
-} from '../support/refunds.ts'
-import { db } from '../support/seeding/rows.ts'
-import { seedShop, type Shop, givenOrder, seedShopWithAccount } from '../support/seeding/sales/orders.ts'
-import { makeBatch } from '../support/seeding/sales/refund-batches.ts'
+} from '../../support/refunds.ts'
+import { db } from '../../support/seeding/rows.ts'
+import { seedShop, type Shop, givenOrder, seedShopWithAccount } from '../../support/seeding/sales/orders.ts'
+import { makeBatch } from '../../support/seeding/sales/refund-batches.ts'
 
 /** Runs a consumer that crashes before or after this round trip to the database. */
 function mortal(trip: number, isBefore: boolean) {

@@ -1,12 +1,12 @@
 import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
-import { buildTextRow, buildWorkbook } from '../../packages/table-reader/test/support/xlsx.ts'
-import { deleteCopy } from '../../src/modules/data-imports/retention/files.ts'
-import { get, patch } from '../support/api.ts'
-import { encodeCsv, createJobAt, pathOf, loadImport, work } from '../support/data-imports.ts'
-import { loadUsedBytes } from '../support/files.ts'
-import { givenImport } from '../support/seeding/imports/data-imports.ts'
-import { seedShop } from '../support/seeding/sales/orders.ts'
+import { buildTextRow, buildWorkbook } from '../../../packages/table-reader/test/support/xlsx.ts'
+import { deleteCopy } from '../../../src/modules/data-imports/retention/files.ts'
+import { get, patch } from '../../support/api.ts'
+import { encodeCsv, createJobAt, pathOf, loadImport, work } from '../../support/data-imports.ts'
+import { loadUsedBytes } from '../../support/files.ts'
+import { givenImport } from '../../support/seeding/imports/data-imports.ts'
+import { seedShop } from '../../support/seeding/sales/orders.ts'
 
 const text = encodeCsv('Order ID;E-mail;Product\r\nA-1;ana@example.dk;Ticket\r\nA-2;bo@example.dk;Ticket\r\n')
 
