@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { dayMs, toIso } from '../../src/domain/time/instants.ts'
 import { get, patch, post, type Reply, remove } from '../support/api.ts'
 import { countEntries, listEntries } from '../support/audit.ts'
+import { describeRefusal } from '../support/refusals.ts'
 import { seedEntries } from '../support/seeding/audit-log.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { givenMember, type Member, seedMember, seedToken } from '../support/seeding/members.ts'
@@ -222,7 +223,7 @@ describe('using a token that is no longer valid', () => {
     const ended = await seedToken(admin.account_id, { organization: organisation.id, ...columns })
     const replies = await Promise.all(Array.from({ length: 5 }, () => get('/v1/auth/user-info', ended.token)))
     replies.push(await get('/v1/auth/user-info', ended.token))
-    for (const reply of replies) expect([reply.status, reply.body.code]).toEqual([401, 'not_authenticated'])
+    for (const reply of replies) expect(describeRefusal(reply)).toBe('401 not_authenticated')
     const [entry, ...more] = await uses(ended.id)
     expect(more).toEqual([])
     expect(entry).toMatchObject({

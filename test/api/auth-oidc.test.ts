@@ -1,6 +1,7 @@
 import { exportJWK, exportSPKI, generateKeyPair, type JWTPayload, SignJWT, UnsecuredJWT } from 'jose'
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { callWith } from '../support/api.ts'
+import { describeRefusal } from '../support/refusals.ts'
 import { seedAccount, seedMember } from '../support/seeding/members.ts'
 import { next } from '../support/seeding/rows.ts'
 import { buildWorld, type World } from '../support/world.ts'
@@ -146,7 +147,7 @@ describe('a token of the identity provider', () => {
     ['of empty parts', () => '..'],
   ])('is refused: %s', async (_, make) => {
     const reply = await ask(await make())
-    expect([reply.status, reply.body.code]).toEqual([401, 'not_authenticated'])
+    expect(describeRefusal(reply)).toBe('401 not_authenticated')
     expect(reply.headers.get('www-authenticate')).toContain('invalid_token')
   })
 
@@ -210,16 +211,13 @@ describe('a token of the identity provider', () => {
     vi.spyOn(Date, 'now').mockReturnValue(Date.now())
     answer = (url) => failing(url, originalAnswer)
     const refusal = await ask(token)
-    expect([refusal.status, refusal.body.code, refusal.headers.get('retry-after')]).toEqual([
-      503,
-      'identity_unavailable',
-      '60',
-    ])
+    expect(describeRefusal(refusal)).toBe('503 identity_unavailable')
+    expect(refusal.headers.get('retry-after')).toBe('60')
     const requestCount = requests.length
     answer = originalAnswer
     for (let more = 0; more < 3; more++) {
       const secondReply = await ask(token)
-      expect([secondReply.status, secondReply.body.code]).toEqual([503, 'identity_unavailable'])
+      expect(describeRefusal(secondReply)).toBe('503 identity_unavailable')
       expect(secondReply.headers.get('retry-after')).toBe('60')
     }
     expect(requests).toHaveLength(requestCount)

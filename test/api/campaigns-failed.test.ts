@@ -92,7 +92,7 @@ describe('deleting a campaign', () => {
     )
     await inRecipientStore(id, (store) => store.changeRecord({ sent: 0, failed: 1 }))
     const reply = await remove(`/v1/campaigns/${id}`)
-    expect([reply.status, reply.body?.code]).toEqual([409, 'invalid_transition'])
+    expect(describeRefusal(reply)).toBe('409 invalid_transition')
     const { body } = await get(`/v1/campaigns/${id}/recipients?reason=unknown`)
     expect(body.results).toMatchObject([{ id: first?.user_id, state: 'failed' }])
   })

@@ -113,7 +113,7 @@ describe('adoptEmailMessage', () => {
   it('refuses messages of editions, and target editions of another organisation', async () => {
     const [mine, other] = world.a.editions
     const organizationReply = await post(path(mine.message, '/adopt'), { edition_id: other.id }, token('OA'))
-    expect([organizationReply.status, organizationReply.body.code]).toEqual([409, 'email_message_not_template'])
+    expect(describeRefusal(organizationReply)).toBe('409 email_message_not_template')
     const id = await template()
     const before = await dump()
     const missing = '400 validation_error: does_not_exist #/edition_id'
@@ -126,7 +126,7 @@ describe('adoptEmailMessage', () => {
     expect(await dump()).toEqual(before)
     await db.batch([sql`update editions set is_archived = 1 where id = ${other.id}`])
     const archived = await post(path(id, '/adopt'), { edition_id: other.id }, token('OA'))
-    expect([archived.status, archived.body.code]).toEqual([409, 'edition_archived'])
+    expect(describeRefusal(archived)).toBe('409 edition_archived')
   })
 })
 

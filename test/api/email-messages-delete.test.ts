@@ -5,6 +5,7 @@ import { deleteEmailMessage } from '../../src/modules/email-messages/delete.ts'
 import { findMessage } from '../../src/modules/email-messages/queries.ts'
 import { get, patch, remove } from '../support/api.ts'
 import { createContextAt } from '../support/context.ts'
+import { describeRefusal } from '../support/refusals.ts'
 import { seedMessage } from '../support/seeding/messaging/email-messages.ts'
 import { db, freshId, seededAt, write } from '../support/seeding/rows.ts'
 import { buildWorld, type Who, type World } from '../support/world.ts'
@@ -35,7 +36,7 @@ describe('deleteEmailMessage', () => {
     const receipt = await seedMessage(tenant(), { type: 'receipt' })
     await patch(`/v1/editions/${edition.id}`, { transaction_receipt_email_id: receipt })
     const reply = await remove(path(receipt), token('OA'))
-    expect([reply.status, reply.body.code]).toEqual([409, 'email_message_in_use'])
+    expect(describeRefusal(reply)).toBe('409 email_message_in_use')
     expect(reply.body.related_objects).toMatchObject([
       { type: 'edition', id: edition.id },
       { type: 'trigger', name: 'receipt' },

@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { get, patch, post, type Reply, remove, rootToken, publicUrl } from '../support/api.ts'
 import { dump } from '../support/dump.ts'
+import { describeRefusal } from '../support/refusals.ts'
 import { aBlock, seedMessage } from '../support/seeding/messaging/email-messages.ts'
 import { db } from '../support/seeding/rows.ts'
 import { buildWorld, type Who, type World } from '../support/world.ts'
@@ -87,7 +88,7 @@ describe('createEmailMessage', () => {
     const edition = world.b.editions[1].id
     await db.batch([sql`update editions set is_archived = 1 where id = ${edition}`])
     const reply = await post('/v1/email-messages', aMessage({ organization_id: world.b.id, edition_id: edition }))
-    expect([reply.status, reply.body.code]).toEqual([409, 'edition_archived'])
+    expect(describeRefusal(reply)).toBe('409 edition_archived')
   })
 })
 
@@ -182,7 +183,7 @@ describe('updateEmailMessage', () => {
     for (const who of ['OA', 'root'] as const)
       expect((await patch(path(platform), { title: 'Mine' }, token(who))).status).toBe(403)
     const reply = await patch(path(locked), { title: 'Mine' }, token('OA'))
-    expect([reply.status, reply.body.code]).toEqual([409, 'email_message_locked'])
+    expect(describeRefusal(reply)).toBe('409 email_message_locked')
     expect((await remove(path(locked), token('OA'))).body.code).toBe('email_message_locked')
     expect((await remove(path(platform), token('OA'))).status).toBe(403)
     expect((await get(path(platform), token('EV'))).status).toBe(200)
@@ -199,7 +200,7 @@ describe('updateEmailMessage', () => {
     const id = await seedMessage(tenant(), { type: 'receipt' })
     await patch(`/v1/editions/${world.a.editions[0].id}`, { transaction_receipt_email_id: id })
     const reply = await patch(path(id), { type: 'campaign' })
-    expect([reply.status, reply.body.code]).toEqual([409, 'email_message_in_use'])
+    expect(describeRefusal(reply)).toBe('409 email_message_in_use')
     expect(reply.body.related_objects.map(({ type }: { type: string }) => type)).toEqual(['edition', 'trigger'])
     expect((await patch(path(id), { type: 'receipt_online' })).status).toBe(200)
   })

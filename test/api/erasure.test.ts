@@ -4,6 +4,7 @@ import { call, get, patch, post } from '../support/api.ts'
 import { countEntries } from '../support/audit.ts'
 import { dump } from '../support/dump.ts'
 import { findCellsWith, finishErasures, givenKnown, type KnownPerson } from '../support/personal-data.ts'
+import { describeRefusal } from '../support/refusals.ts'
 import { seedPeople, seedSuppression } from '../support/seeding/customers.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { importOrders } from '../support/seeding/sales/orders.ts'
@@ -52,7 +53,7 @@ describe('eraseUser', () => {
     await erase(person)
     const before = await dump()
     const reply = await patch(`/v1/user/${person.id}`, { first_name: 'Somebody' })
-    expect([reply.status, reply.body.code]).toEqual([409, 'user_erased'])
+    expect(describeRefusal(reply)).toBe('409 user_erased')
     expect(await dump()).toEqual(before)
   })
 

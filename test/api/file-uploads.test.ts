@@ -17,6 +17,7 @@ import {
   makeTable,
 } from '../support/file-uploads.ts'
 import { checkAccount, makeFreshPng, sha256Hex, listStoredKeys, uploadRaw, loadUsedBytes } from '../support/files.ts'
+import { describeRefusal } from '../support/refusals.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { seedUpload } from '../support/seeding/files.ts'
 import { givenAdmin } from '../support/seeding/members.ts'
@@ -43,7 +44,7 @@ describe('startFileUpload', () => {
     const bytes = makeTable(5000)
     const upload = await startUpload(here, bytes)
     const refusal = await post('/v1/files/uploads', { organization_id: here.id, name: 'b.csv', size: 5000 })
-    expect([refusal.status, refusal.body.code]).toEqual([409, 'storage_full'])
+    expect(describeRefusal(refusal)).toBe('409 storage_full')
     expect((await remove(`/v1/files/uploads/${upload.id}`)).status).toBe(204)
     expect((await get(`/v1/files/uploads/${upload.id}`)).status).toBe(404)
     expect(await loadUsedBytes(here.id)).toBe(0)
@@ -119,7 +120,8 @@ describe('completeFileUpload', () => {
     expect(second.status === 200 || second.text).toBe(true)
     expect(second.body.parts).toEqual([{ number: 2, size: 1000, checksum_sha256: await sha256Hex(slicePart(big, 2)) }])
     const early = await completeParts(upload.id)
-    expect([early.status, early.body.code, early.body.missing_parts]).toEqual([409, 'upload_incomplete', [1]])
+    expect(describeRefusal(early)).toBe('409 upload_incomplete')
+    expect(early.body.missing_parts).toEqual([1])
     await putPart(upload.id, 1, slicePart(big, 1))
     const there = (await get(`/v1/files/uploads/${upload.id}`)).body
     expect(there.parts.map(({ number }: { number: number }) => number)).toEqual([1, 2])
@@ -186,7 +188,7 @@ describe('completeFileUpload', () => {
     const upload = await startUpload(here, bytes)
     await putPart(upload.id, 1, bytes)
     const reply = await completeParts(upload.id)
-    expect([reply.status, reply.body.code]).toEqual([415, 'unsupported_file_type'])
+    expect(describeRefusal(reply)).toBe('415 unsupported_file_type: unsupported_file_type #/file')
     expect((await remove(`/v1/files/uploads/${upload.id}`)).status).toBe(204)
     await sweepObjects(createContextAt(Date.now()))
     expect(await checkAccount(here.id)).toMatchObject({ objects: 0, ...isWhole })
@@ -218,7 +220,7 @@ describe('completeFileUpload', () => {
       expect((await remove(`/v1/files/uploads/${upload.id}`)).status).toBe(204)
     }
     const refusal = await send('application/vnd.openxmlformats-officedocument.spreadsheetml.sheet')
-    expect([refusal.reply.status, refusal.reply.body.code]).toEqual([415, 'unsupported_file_type'])
+    expect(describeRefusal(refusal.reply)).toBe('415 unsupported_file_type: unsupported_file_type #/file')
     await remove(`/v1/files/uploads/${refusal.upload.id}`)
     await sweepObjects(createContextAt(Date.now()))
     expect(await checkAccount(here.id)).toMatchObject({ objects: 1, references: [1], ...isWhole })
@@ -231,7 +233,7 @@ describe('completeFileUpload', () => {
     const upload = (await post('/v1/files/uploads', { ...input, content_type: xlsx })).body
     await putPart(upload.id, 1, bytes)
     const reply = await completeParts(upload.id)
-    expect([reply.status, reply.body.code]).toEqual([400, 'type_mismatch'])
+    expect(describeRefusal(reply)).toBe('400 type_mismatch: type_mismatch #/file')
     await remove(`/v1/files/uploads/${upload.id}`)
     const before = await loadUsedBytes(here.id)
     for (const content_type of ['image/png', 'text/html', 'csv', '', 'x'.repeat(256), 7]) {

@@ -10,6 +10,7 @@ import {
   uploadRaw,
 } from '../support/files.ts'
 import { image } from '../support/images.ts'
+import { describeRefusal } from '../support/refusals.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
 
 let organization: { id: string }
@@ -70,7 +71,7 @@ describe('uploadFile with a form', () => {
         ['organization_id', own.id],
         ['file', cut, 'a.png', 'image/png'],
       ])
-      expect([reply.status, reply.body.code], reply.text).toEqual([400, 'invalid_image'])
+      expect(describeRefusal(reply), reply.text).toBe('400 invalid_image: invalid_image #/file')
     }
     expect((await get(`/v1/files?organization_id=${own.id}`)).body.count).toBe(0)
     expect((await uploadRaw(own.id, longJpeg, { name: 'a.jpg', type: 'image/jpeg' })).status).toBe(201)
@@ -137,7 +138,7 @@ describe('uploadFile with a form', () => {
       'true',
     ])
     const other = await send(['tags', 'a'], ['title', 'A'], ['tags', 'b'])
-    expect([other.status, other.body.code]).toEqual([422, 'idempotency_key_reused'])
+    expect(describeRefusal(other)).toBe('422 idempotency_key_reused')
   })
 
   it('accepts the form that a browser sends', async () => {

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { callWith, get, patch, post, remove } from '../support/api.ts'
 import { interruptDatabase } from '../support/bindings.ts'
 import { makeFreshPng, queryRows, uploadRaw } from '../support/files.ts'
+import { describeRefusal } from '../support/refusals.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
 import { freshId, seededAt, write } from '../support/seeding/rows.ts'
@@ -92,7 +93,7 @@ describe('a product', () => {
       const id = freshId('product')
       const bindings = interruptDatabase(statement, () => addProduct(edition, id, [file.id]))
       const reply = await callWith(bindings, `/v1/files/${file.id}`, request)
-      expect([reply.status, reply.body.code]).toEqual([409, 'file_in_use'])
+      expect(describeRefusal(reply)).toBe('409 file_in_use')
       const { used_by, purpose, edition_id } = (await get(`/v1/files/${file.id}`)).body
       expect([used_by, purpose, edition_id]).toMatchObject([[{ type: 'product', id }], 'image', null])
     }

@@ -7,6 +7,7 @@ import { call, callWith, get, type Reply } from '../support/api.ts'
 import { interruptDatabase, recordStatements } from '../support/bindings.ts'
 import { readCost } from '../support/cost.ts'
 import { makeFreshPng, uploadRaw } from '../support/files.ts'
+import { describeRefusal } from '../support/refusals.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { seedUpload } from '../support/seeding/files.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
@@ -93,7 +94,8 @@ describe('an upload while a scanner is configured', () => {
       .bind(id)
       .run()
     const { reply, requests } = await recordPosts(answerLater, () => uploadRaw(id, makeFreshPng(), { bindings }))
-    expect([reply.status, reply.body.code, requests]).toEqual([409, 'storage_full', []])
+    expect(describeRefusal(reply)).toBe('409 storage_full')
+    expect(requests).toEqual([])
     expect(
       await db.all(sql`select 1 from file_scans join files on files.id = file_id where organization_id = ${id}`),
     ).toEqual([])

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { call, get, post } from '../support/api.ts'
+import { describeRefusal } from '../support/refusals.ts'
 import { givenAdmin } from '../support/seeding/members.ts'
 import { freshId } from '../support/seeding/rows.ts'
 import { seedShop, type Shop } from '../support/seeding/sales/orders.ts'
@@ -59,7 +60,7 @@ describe('an id that cannot be one', () => {
 describe('a refused token', () => {
   const ask = async (token: string | null) => {
     const { status, body, headers } = await call('/v1/auth/user-info', { token })
-    expect([status, body.code]).toEqual([401, 'not_authenticated'])
+    expect(describeRefusal({ status, body })).toBe('401 not_authenticated')
     return { detail: body.detail as string, challenge: headers.get('www-authenticate') }
   }
 

@@ -2,6 +2,7 @@ import { env } from 'cloudflare:workers'
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { call, callWith } from '../support/api.ts'
 import { dump } from '../support/dump.ts'
+import { describeRefusal } from '../support/refusals.ts'
 import { seedPeople } from '../support/seeding/customers.ts'
 import { givenSegment } from '../support/seeding/messaging/segments.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
@@ -148,7 +149,7 @@ describe('a client that disconnects', () => {
     })
     const headers = { 'content-type': 'application/json', 'idempotency-key': 'gone' }
     const reply = await callWith({ ENVIRONMENT: 'production' }, '/v1/events', { raw, headers })
-    expect([reply.status, reply.body.code]).toEqual([499, 'client_closed_request'])
+    expect(describeRefusal(reply)).toBe('499 client_closed_request')
     expect(lines.map(({ level, status }) => [level, status])).toEqual([['info', 499]])
     expect(await dump()).toEqual(before)
     vi.restoreAllMocks()

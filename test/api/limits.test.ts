@@ -5,6 +5,7 @@ import { mintLinkToken } from '../../src/domain/campaigns/link-tokens.ts'
 import { parseNetwork } from '../../src/domain/network.ts'
 import { callWith } from '../support/api.ts'
 import { createCountingLimiter, watchDatabase } from '../support/bindings.ts'
+import { describeRefusal } from '../support/refusals.ts'
 import { seedAccount, seedMember, seedToken } from '../support/seeding/members.ts'
 import { next, randomBytes } from '../support/seeding/rows.ts'
 import { buildWorld, seedPerson, type World } from '../support/world.ts'
@@ -41,7 +42,7 @@ describe('the limit of a member', () => {
     expect((await info(bindings, one.token)).status).toBe(200)
     expect((await info(bindings, two.token)).status).toBe(200)
     const refusal = await info(bindings, three.token)
-    expect([refusal.status, refusal.body.code]).toEqual([429, 'rate_limited'])
+    expect(describeRefusal(refusal)).toBe('429 rate_limited')
     expect(refusal.headers.get('retry-after')).toBe('60')
     expect(refusal.headers.get('ratelimit-policy')).toBe('"default";q=600;w=60, "member";q=1200;w=60')
     for (const bound of [inA, inB, inA, inB]) expect((await info(bindings, bound.token)).status).toBe(200)

@@ -9,6 +9,7 @@ import { listEntries } from '../support/audit.ts'
 import { createContextAt, interruptBefore } from '../support/context.ts'
 import { codes, buildRefusal } from '../support/editions.ts'
 import { actOnRefund, oneTicket, requestPurchaseRefund } from '../support/refunds.ts'
+import { describeRefusal } from '../support/refusals.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { givenMember, givenAdmin } from '../support/seeding/members.ts'
 import { db } from '../support/seeding/rows.ts'
@@ -126,7 +127,7 @@ describe('createMerchantAccount', () => {
       buildRefusal('#/type not_in_production'),
     )
     const unsealed = await inProduction(aMerchantAccount(admin, { api_key: apiKey }))
-    expect([unsealed.status, unsealed.body.code]).toEqual([503, 'sealing_unavailable'])
+    expect(describeRefusal(unsealed)).toBe('503 sealing_unavailable')
     expect((await get(path, admin.token)).body.count).toBe(0)
     expect((await inProduction(aMerchantAccount(admin, { api_key: apiKey }), 'a secret')).status).toBe(201)
     expect((await inProduction(aMerchantAccount(admin))).status).toBe(201)
@@ -137,7 +138,7 @@ describe('createMerchantAccount', () => {
     await seedMerchantAccounts(admin.id, 99)
     await givenMerchantAccount(admin, {}, admin.token)
     const reply = await post(path, aMerchantAccount(admin), admin.token)
-    expect([reply.status, reply.body.code]).toEqual([409, 'too_many_merchant_accounts'])
+    expect(describeRefusal(reply)).toBe('409 too_many_merchant_accounts')
     await dropMerchantAccounts(admin.id)
     await givenMerchantAccount(admin, {}, admin.token)
   })
@@ -217,7 +218,7 @@ describe('deleteMerchantAccount', () => {
     const { id } = await givenMerchantAccount(admin, {}, admin.token)
     const edition = await seedEdition(admin, { merchant_account_id: id })
     const refusal = await remove(`${path}/${id}`, admin.token)
-    expect([refusal.status, refusal.body.code]).toEqual([409, 'merchant_account_in_use'])
+    expect(describeRefusal(refusal)).toBe('409 merchant_account_in_use')
     expect(refusal.body.related_objects).toEqual([{ type: 'edition', id: edition.id, name: edition.full_name }])
     await patch(`/v1/editions/${edition.id}`, { merchant_account_id: null }, admin.token)
     expect((await remove(`${path}/${id}`, admin.token)).status).toBe(204)
@@ -232,7 +233,7 @@ describe('deleteMerchantAccount of an account with payments', () => {
     const [order = ''] = await givenOrders(shop, [anOrder()])
     await db.batch([sql`update transactions set merchant_account_id = ${body.id} where order_id = ${order}`])
     const refusal = await remove(`${path}/${body.id}`)
-    expect([refusal.status, refusal.body.code]).toEqual([409, 'merchant_account_in_use'])
+    expect(describeRefusal(refusal)).toBe('409 merchant_account_in_use')
     expect(refusal.body.related_objects).toMatchObject([{ type: 'order', id: order, name: expect.any(String) }])
     expect(await loadAccount(body.id)).toBeDefined()
   })

@@ -11,6 +11,7 @@ import { getCampaignObject, listCaptured, loadCampaign } from '../support/campai
 import { pageOf } from '../support/consent-pages.ts'
 import { deliver, listMails, readStatus } from '../support/double-opt-in.ts'
 import { createProvider, listReceipts, sell } from '../support/receipts.ts'
+import { describeRefusal } from '../support/refusals.ts'
 import { seedScene } from '../support/seeding/customers.ts'
 import { seedCampaignInStatus, seedCrowd, seedReady } from '../support/seeding/messaging/campaigns.ts'
 import { givenConsent } from '../support/seeding/messaging/consents.ts'
@@ -38,8 +39,7 @@ describe('a campaign in production without a provider', () => {
       const bindings = { ...production, EMAIL_PROVIDER: provider, SMS_PROVIDER: provider }
       const body = verb === 'schedule' ? { scheduled_at: tomorrow() } : {}
       const reply = await callWith(bindings, `/v1/campaigns/${campaign.id}/${verb}`, { body })
-      expect([reply.status, reply.body.code]).toEqual([409, 'campaign_not_ready'])
-      expect(reply.body.errors).toMatchObject([{ pointer: '#/channel', code: 'provider_not_configured' }])
+      expect(describeRefusal(reply)).toBe('409 campaign_not_ready: provider_not_configured #/channel')
     }
     expect(await loadCampaign(campaign.id)).toEqual(before)
   })
@@ -204,7 +204,7 @@ describe('the health of a service in production without a provider', () => {
     expect(await readCheck(shop.edition_id, 'communication.email_provider')).toMatchObject({ severity: 'critical' })
     const body = { is_draft: false }
     const reply = await callWith(production, `/v1/editions/${shop.edition_id}`, { method: 'PATCH', body })
-    expect([reply.status, reply.body.code]).toEqual([409, 'edition_not_publishable'])
+    expect(describeRefusal(reply)).toBe('409 edition_not_publishable')
     expect(reply.body.checks).toMatchObject([{ check_id: 'communication.email_provider', severity: 'critical' }])
   })
 

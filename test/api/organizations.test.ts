@@ -2,6 +2,7 @@ import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { get, patch, post, remove, readLinkPath } from '../support/api.ts'
 import { readCost } from '../support/cost.ts'
+import { describeRefusal } from '../support/refusals.ts'
 import { seedAccount, seedMember, seedToken } from '../support/seeding/members.ts'
 import { givenEvent } from '../support/seeding/organizations.ts'
 import { next } from '../support/seeding/rows.ts'
@@ -76,7 +77,8 @@ describe('updateOrganization', () => {
       await patch(path, { name: 'Mine', slug: `free-${next()}` }, token),
     ]
     for (const reply of [takenReply, free]) {
-      expect([reply.status, reply.body.code, reply.body.required_roles]).toEqual([403, 'permission_denied', []])
+      expect(describeRefusal(reply)).toBe('403 permission_denied: superuser_only #/slug')
+      expect(reply.body.required_roles).toEqual([])
       expect(reply.body.errors).toMatchObject([{ pointer: '#/slug', code: 'superuser_only' }])
     }
     expect(takenReply.body.detail).toBe(free.body.detail)

@@ -13,6 +13,7 @@ import {
 } from '../support/payment-references.ts'
 import { loadRefundEmails, loadRefundRow } from '../support/refund-payments.ts'
 import { actOnRefund, loadTransaction, requestRefund } from '../support/refunds.ts'
+import { describeRefusal } from '../support/refusals.ts'
 import { aRow } from '../support/seeding/imports/staged-imports.ts'
 import { db } from '../support/seeding/rows.ts'
 import { givenMerchantAccount, seedMerchantAccount } from '../support/seeding/sales/merchant-accounts.ts'
@@ -103,11 +104,8 @@ describe('the account of a payment', () => {
     const { order } = await importPaidOrder(shop, 'pi_1')
     await change(shop, { merchant_account_id: null })
     const { status, body } = await remove(`/v1/merchant-accounts/${shop.account}`)
-    expect([status, body.code, body.related_objects]).toMatchObject([
-      409,
-      'merchant_account_in_use',
-      [{ type: 'order', id: order }],
-    ])
+    expect(describeRefusal({ status, body })).toBe('409 merchant_account_in_use')
+    expect(body.related_objects).toMatchObject([{ type: 'order', id: order }])
   })
 })
 

@@ -5,6 +5,7 @@ import { type PurchaseStatus, purchaseStatuses } from '../../src/domain/orders/p
 import { rootToken } from '../support/api.ts'
 import { listIds, readAs } from '../support/lists.ts'
 import { loadPurchase } from '../support/purchases.ts'
+import { describeRefusal } from '../support/refusals.ts'
 import { db, write } from '../support/seeding/rows.ts'
 import { givenTicket, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 
@@ -79,6 +80,6 @@ it.each(cases)(
 it('listPurchases returns 404 for a page after the last one', async () => {
   for (const { edition_id } of [shop, await seedShop()]) {
     const reply = await readAs(rootToken, `/v1/purchases?edition_id=${edition_id}&page=1000`)
-    expect([reply.status, reply.body.code]).toEqual([404, 'invalid_page'])
+    expect(describeRefusal(reply)).toBe('404 invalid_page')
   }
 })

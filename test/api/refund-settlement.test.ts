@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { post } from '../support/api.ts'
 import { listAnnouncedActions, loadRefundEmails, loadRefundRow, loadSaleState } from '../support/refund-payments.ts'
+import { describeRefusal } from '../support/refusals.ts'
 import { seedAccount, seedMember, seedToken } from '../support/seeding/members.ts'
 import { unknownId, write } from '../support/seeding/rows.ts'
 import { seedDueRefund } from '../support/seeding/sales/refunds.ts'
@@ -61,7 +62,8 @@ describe('settleRefundRequest', () => {
     const { refund } = await seedManualRefund(columns)
     const before = await loadRefundRow(refund)
     const { status, body } = await settle(refund)
-    expect([status, body.code, body.current_status]).toEqual([409, 'invalid_transition', before.status])
+    expect(describeRefusal({ status, body })).toBe('409 invalid_transition')
+    expect(body.current_status).toBe(before.status)
     expect(await loadRefundRow(refund)).toEqual(before)
   })
 

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { callWith, patch, post, remove, type Reply } from '../support/api.ts'
 import { dump } from '../support/dump.ts'
+import { describeRefusal } from '../support/refusals.ts'
 import { seedMessage } from '../support/seeding/messaging/email-messages.ts'
 import { buildWorld, type Who, type World } from '../support/world.ts'
 
@@ -11,7 +12,7 @@ beforeAll(async () => {
 
 const token = (who: Who) => world.people[who].token
 const denied = (reply: Reply) => {
-  expect([reply.status, reply.body.code]).toEqual([403, 'permission_denied'])
+  expect(describeRefusal(reply)).toBe('403 permission_denied')
   return reply.body.detail.replace('Your role does not allow this operation. ', '')
 }
 

@@ -4,6 +4,7 @@ import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { call, callWith, get, buildRequest } from '../support/api.ts'
 import { watchDatabase } from '../support/bindings.ts'
+import { describeRefusal } from '../support/refusals.ts'
 import { seedPeople } from '../support/seeding/customers.ts'
 import { givenMember } from '../support/seeding/members.ts'
 import { seedAnswer, seedConsent } from '../support/seeding/messaging/consents.ts'
@@ -145,7 +146,8 @@ describe('exportSegmentUsers', () => {
   it('is refused before the segment is ready, and records nothing', async () => {
     const { id, path } = await seedCalculatedSegment([{}])
     const { status, body } = await get(path)
-    expect([status, body.code, body.current_status]).toEqual([409, 'segment_not_ready', 'draft'])
+    expect(describeRefusal({ status, body })).toBe('409 segment_not_ready')
+    expect(body.current_status).toBe('draft')
     expect(await db.all(sql`select id from segment_exports where segment_id = ${id}`)).toEqual([])
   })
 

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { call, get, post } from '../support/api.ts'
+import { describeRefusal } from '../support/refusals.ts'
 import { seedNamedPeople, seedPeople, seedSuppression } from '../support/seeding/customers.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { seedAnswer, seedConsent } from '../support/seeding/messaging/consents.ts'
@@ -27,11 +28,8 @@ describe('recalculateSegment', () => {
     const begun = await post(`/v1/segments/${segment.id}/recalculate`, undefined)
     expect(begun.body).toMatchObject({ status: 'calculating', progress: 0, user_count: 0 })
     const secondReply = await post(`/v1/segments/${segment.id}/recalculate`, undefined)
-    expect([secondReply.status, secondReply.body.code, secondReply.body.current_status]).toEqual([
-      409,
-      'segment_calculating',
-      'calculating',
-    ])
+    expect(describeRefusal(secondReply)).toBe('409 segment_calculating')
+    expect(secondReply.body.current_status).toBe('calculating')
     await db.batch([sql`update segments set status = 'failed' where id = ${segment.id}`])
     const row = await calculate(segment.id)
     expect(row).toMatchObject({ status: 'ready', epoch: 2, members_epoch: 2, user_count: 2 })
@@ -140,7 +138,7 @@ describe('resetSegmentToDraft', () => {
   it('is refused while a calculation runs, with a time to retry', async () => {
     const { id } = await seedSegment(tenant, { status: 'calculating', epoch: 1, heartbeat_at: Date.now() - 60_000 })
     const { status, body, headers } = await reset(id)
-    expect([status, body.code]).toEqual([409, 'segment_not_stuck'])
+    expect(describeRefusal({ status, body })).toBe('409 segment_not_stuck')
     expect(Number(headers.get('retry-after'))).toBe(body.retry_after)
     expect(body.retry_after).toBeGreaterThan(50)
     expect(body.retry_after).toBeLessThanOrEqual(60)

@@ -4,6 +4,7 @@ import type { TxtLookup } from '../../src/gateways/dns/dns.ts'
 import { verifySenderDomain } from '../../src/modules/sender-domains/verify.ts'
 import { callWith, get, post } from '../support/api.ts'
 import { createContextAt } from '../support/context.ts'
+import { describeRefusal } from '../support/refusals.ts'
 import { aDomain, givenSenderDomain, givenDomains } from '../support/seeding/messaging/sender-domains.ts'
 import { db } from '../support/seeding/rows.ts'
 import { outcome, prove, setTexts, loadDomain, verify } from '../support/sender-domains.ts'
@@ -64,11 +65,7 @@ describe('verifySenderDomain', () => {
     const owner = await givenDomains()
     const domain = await givenSenderDomain(owner)
     const refusal = await verify(owner, domain, { by_hand: true })
-    expect([refusal.status, refusal.body.code, refusal.body.errors[0]]).toMatchObject([
-      403,
-      'permission_denied',
-      { pointer: '#/by_hand', code: 'superuser_only' },
-    ])
+    expect(describeRefusal(refusal)).toBe('403 permission_denied: superuser_only #/by_hand')
     expect(await loadDomain(domain.id)).toMatchObject({ status: 'pending', version: 1 })
     const reply = await post(`${owner.path}/${domain.id}/verify`, { by_hand: true })
     expect(reply.body).toMatchObject({ status: 'verified', verified_by: 'superuser', last_check: null })
@@ -86,10 +83,10 @@ describe('verifySenderDomain', () => {
     expect(outcome(await verify(other, theirs))).toEqual([200, 'pending', 'record_mismatch'])
     await prove(mine, theirs)
     const refusal = await verify(other, theirs)
-    expect([refusal.status, refusal.body.code]).toEqual([409, 'sender_domain_taken'])
+    expect(describeRefusal(refusal)).toBe('409 sender_domain_taken')
     expect(refusal.text).not.toContain(owner.id)
     const byHand = await post(`${other.path}/${theirs.id}/verify`, { by_hand: true })
-    expect([byHand.status, byHand.body.code]).toEqual([409, 'sender_domain_taken'])
+    expect(describeRefusal(byHand)).toBe('409 sender_domain_taken')
     await prove(theirs)
     expect(outcome(await verify(other, theirs))).toEqual([200, 'verified', 'verified'])
     expect(await loadDomain(mine.id)).toMatchObject({ status: 'pending', verified_by: null, verified_at: null })

@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { call, callWith, create, get, patch } from '../support/api.ts'
 import { interruptDatabase } from '../support/bindings.ts'
+import { describeRefusal } from '../support/refusals.ts'
 import { givenMember } from '../support/seeding/members.ts'
 import { db, write } from '../support/seeding/rows.ts'
 import { anOrder, importOrders, type Shop } from '../support/seeding/sales/orders.ts'
@@ -65,7 +66,7 @@ describe('an edition manager who imports a customer of another edition', () => {
     const before = await loadCustomer(two.mine, stranger.email)
     for (const change of [{ first_name: 'Eve' }, { email: 'mine@example.dk' }, { phone_number: null }, {}]) {
       const reply = await patch(`/v1/user/${two.user}`, change, two.manager)
-      expect([reply.status, reply.body.code]).toEqual([403, 'shared_customer'])
+      expect(describeRefusal(reply)).toBe('403 shared_customer')
       expect(reply.body).toMatchObject({ required_roles: ['OA', 'OM'] })
     }
     expect(await loadCustomer(two.mine, stranger.email)).toEqual(before)
@@ -73,7 +74,8 @@ describe('an edition manager who imports a customer of another edition', () => {
     await attach(two, { email: 'own@example.dk' })
     const ownCustomer = await loadCustomer(two.mine, 'own@example.dk')
     const emailReply = await patch(`/v1/user/${ownCustomer.id}`, { email: 'unseen@example.dk' }, two.manager)
-    expect([emailReply.status, emailReply.body.code, emailReply.body.errors]).toEqual([403, 'shared_customer', []])
+    expect(describeRefusal(emailReply)).toBe('403 shared_customer')
+    expect(emailReply.body.errors).toEqual([])
     expect(emailReply.text).not.toContain('Another customer')
     await attach(two, { email: 'second@example.dk' })
     const same = await patch(`/v1/user/${ownCustomer.id}`, { email: 'second@example.dk' }, two.manager)
@@ -104,7 +106,7 @@ describe('an edition manager who imports a customer of another edition', () => {
       body: { first_name: 'Eve' },
       token: two.manager,
     })
-    expect([reply.status, reply.body.code]).toEqual([403, 'shared_customer'])
+    expect(describeRefusal(reply)).toBe('403 shared_customer')
     expect(await loadCustomer(two.mine, 'own@example.dk')).toEqual(ownCustomer)
   })
 
@@ -215,6 +217,6 @@ describe('an organisation role', () => {
     // The customer joined the caller's own edition last.
     expect((await get(`/v1/user/${two.user}`, both)).body.first_name).toBe('')
     const reply = await patch(`/v1/user/${two.user}`, { first_name: 'Eve' }, both)
-    expect([reply.status, reply.body.code]).toEqual([403, 'shared_customer'])
+    expect(describeRefusal(reply)).toBe('403 shared_customer')
   })
 })

@@ -3,6 +3,7 @@ import { call, get, patch, rootToken } from '../support/api.ts'
 import { encodeCsv } from '../support/data-imports.ts'
 import { previewOrders, startImport } from '../support/imported-tables.ts'
 import { listIds, compareNullsLast, readAs, walkAs } from '../support/lists.ts'
+import { describeRefusal } from '../support/refusals.ts'
 import { seedPeople } from '../support/seeding/customers.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { givenImport } from '../support/seeding/imports/data-imports.ts'
@@ -220,7 +221,7 @@ describe('updateUser', () => {
       call(`/v1/user/${id}`, { method: 'PATCH', body: { first_name }, headers: { 'if-match': etag } })
     expect((await change('Ada')).status).toBe(200)
     const lateReply = await change('Eva')
-    expect([lateReply.status, lateReply.body.code]).toEqual([412, 'precondition_failed'])
+    expect(describeRefusal(lateReply)).toBe('412 precondition_failed')
     expect((await get(`/v1/user/${id}`)).body.first_name).toBe('Ada')
   })
 })

@@ -6,6 +6,7 @@ import { openJob } from '../../src/entry/job.ts'
 import { sweepPassUpdates } from '../../src/modules/wallet/jobs.ts'
 import { callWith, get, patch, post, remove, type Reply } from '../support/api.ts'
 import { type FakeGoogleWallet, type GoogleConduct, serveGoogleWallet } from '../support/fake-google-wallet.ts'
+import { describeRefusal } from '../support/refusals.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { db, write } from '../support/seeding/rows.ts'
 import { seedTrade } from '../support/seeding/sales/trades.ts'
@@ -165,11 +166,8 @@ describe('a pass that Google does not store', () => {
     for (const conduct of ['cut', 503, 429] as const) {
       google.respondWith(conduct)
       const refusal = await issue(purchase, key)
-      expect([refusal.status, refusal.body.code, refusal.headers.get('retry-after')]).toEqual([
-        503,
-        'wallet_unavailable',
-        '60',
-      ])
+      expect(describeRefusal(refusal)).toBe('503 wallet_unavailable')
+      expect(refusal.headers.get('retry-after')).toBe('60')
     }
     expect(await auditOf(organization)).toEqual([])
     google.respondWith('accept')

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { get, post } from '../support/api.ts'
+import { describeRefusal } from '../support/refusals.ts'
 import { seedAccount, seedMember, seedToken } from '../support/seeding/members.ts'
 import { db, seededAt } from '../support/seeding/rows.ts'
 import {
@@ -263,7 +264,7 @@ describe('retryWebhookDelivery', () => {
     for (const [endpoint, columns = {}, code, allowed] of cases) {
       const row = await seedDelivery(place(), endpoint.id, columns)
       const reply = await send(`/v1/webhooks/${endpoint.id}/deliveries/${row.id}/retry`, { method: 'POST' })
-      expect([reply.status, reply.body.code]).toEqual([409, code])
+      expect(describeRefusal(reply)).toBe(`409 ${code}`)
       expect(reply.body).toMatchObject({ current_status: columns.status, allowed_transitions: allowed })
       expect(await buildDeliveryRow(row.id)).toEqual(row)
     }
@@ -279,7 +280,7 @@ describe('retryWebhookDelivery', () => {
     )
     expect(replies.filter(({ status }) => status === 200)).toHaveLength(1)
     for (const reply of replies.filter(({ status }) => status !== 200))
-      expect([reply.status, reply.body.code]).toEqual([409, 'delivery_in_progress'])
+      expect(describeRefusal(reply)).toBe('409 delivery_in_progress')
     expect(await buildDeliveryRow(row.id)).toMatchObject({ manual: 'alone' })
   })
 })

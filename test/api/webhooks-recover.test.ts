@@ -3,6 +3,7 @@ import type { DeliveryStatus } from '../../src/domain/webhooks/webhooks.ts'
 import { exampleData } from '../../src/modules/webhooks/events/example-contract.ts'
 import { call, callWith, get, post, publicUrl } from '../support/api.ts'
 import { interruptDatabase } from '../support/bindings.ts'
+import { describeRefusal } from '../support/refusals.ts'
 import { next, seededAt } from '../support/seeding/rows.ts'
 import {
   neverOpen,
@@ -138,7 +139,7 @@ describe('recoverWebhookDeliveries', () => {
       WEBHOOKS: { sendBatch: async (messages: unknown[]) => void enqueued.push(...messages) },
     }
     const reply = await callWith(bindings, `/v1/webhooks/${id}/recover`, { body: { since: formatTime(0) } })
-    expect([reply.status, reply.body.code]).toEqual([409, 'endpoint_inactive'])
+    expect(describeRefusal(reply)).toBe('409 endpoint_inactive')
     expect((await loadDeliveries(id)).map(({ status }) => status)).not.toContain('retrying')
     expect(enqueued).toEqual([])
     expect((await call(`/v1/webhooks/${id}`, { method: 'PATCH', body: { is_active: true } })).status).toBe(200)
@@ -155,7 +156,7 @@ describe('recoverWebhookDeliveries', () => {
     const future = await post(`/v1/webhooks/${on.id}/recover`, { since: formatTime(neverOpen) })
     expect([future.status, future.body.errors[0].pointer]).toEqual([400, '#/since'])
     const refusal = await post(`/v1/webhooks/${off.id}/recover`, { since: formatTime(0) })
-    expect([refusal.status, refusal.body.code]).toEqual([409, 'endpoint_inactive'])
+    expect(describeRefusal(refusal)).toBe('409 endpoint_inactive')
     expect(await buildDeliveryRow(row.id)).toEqual(row)
   })
 })
@@ -194,7 +195,7 @@ describe('testWebhook', () => {
   it('is refused for a disabled endpoint, and for an unknown kind', async () => {
     const off = await seedOwn({ is_active: false })
     const refusal = await post(`/v1/webhooks/${off.id}/test`, { event: 'purchase.action' })
-    expect([refusal.status, refusal.body.code]).toEqual([409, 'endpoint_inactive'])
+    expect(describeRefusal(refusal)).toBe('409 endpoint_inactive')
     const unknown = await post(`/v1/webhooks/${off.id}/test`, { event: `kind-${next()}` })
     expect([unknown.status, unknown.body.errors[0].pointer]).toEqual([400, '#/event'])
     expect(await loadDeliveries(off.id)).toEqual([])

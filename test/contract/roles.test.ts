@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import type { RoleCode } from '../../src/domain/accounts/access.ts'
 import { call } from '../support/api.ts'
 import { implemented, make, buildPath, reads, replaceId, send, sharedSample, writes } from '../support/operations.ts'
+import { describeRefusal } from '../support/refusals.ts'
 import { seedMember, seedToken } from '../support/seeding/members.ts'
 import { seedSegment } from '../support/seeding/messaging/segments.ts'
 import { db, write } from '../support/seeding/rows.ts'
@@ -77,7 +78,7 @@ describe.each(implemented)('$id', (operation) => {
 
   it('treats a removed member as a caller without roles', async () => {
     const reply = await send(operation, await sharedSample(operation, world, removed), { token: removed.token })
-    expect([reply.status, reply.body?.code]).toEqual([403, 'permission_denied'])
+    expect(describeRefusal(reply)).toBe('403 permission_denied')
   })
 })
 
@@ -85,7 +86,8 @@ describe.each(writes)('$id', (operation) => {
   it('refuses a token that may only read', async () => {
     const sample = await sharedSample(operation, world, world.people.OA)
     const reply = await send(operation, sample, { token: readOnly })
-    expect([reply.status, reply.body?.code, reply.body?.required_scope]).toEqual([403, 'insufficient_scope', 'write'])
+    expect(describeRefusal(reply)).toBe('403 insufficient_scope')
+    expect(reply.body.required_scope).toEqual('write')
   })
 })
 

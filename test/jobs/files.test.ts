@@ -5,6 +5,7 @@ import { callWith, get, remove } from '../support/api.ts'
 import { createContextAt } from '../support/context.ts'
 import { crashAt } from '../support/crashes.ts'
 import { checkAccount, makeFreshPng, queryRows, listStoredKeys, uploadRaw, watchStore } from '../support/files.ts'
+import { describeRefusal } from '../support/refusals.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
 import { fakeImages, fetchFile } from '../support/served-files.ts'
 
@@ -176,7 +177,7 @@ describe('the object store', () => {
         },
       })
       const reply = await uploadRaw(here.id, stream, { type: 'text/csv', bindings })
-      expect([reply.status, reply.body.code]).toEqual([499, 'client_closed_request'])
+      expect(describeRefusal(reply)).toBe('499 client_closed_request')
     }
     expect(await listStoredKeys()).toEqual(before)
   })

@@ -8,6 +8,7 @@ import { sweepCallbacks, sweepPassUpdates } from '../../src/modules/wallet/jobs.
 import { call, get, post, remove } from '../support/api.ts'
 import { createJob } from '../support/campaigns.ts'
 import { readPassJson } from '../support/pass-packages.ts'
+import { describeRefusal } from '../support/refusals.ts'
 import { db, next, write } from '../support/seeding/rows.ts'
 import { givenPass } from '../support/seeding/sales/wallet-passes.ts'
 import {
@@ -270,7 +271,7 @@ describe('an erased customer', () => {
     expect((await post(`/v1/user/${pass.user}/erase`, {})).status).toBe(200)
     for (const platform of ['apple', 'google']) {
       const reply = await post(`/v1/purchases/${pass.purchase}/wallet-passes`, { platform })
-      expect([reply.status, reply.body.code]).toEqual([409, 'user_erased'])
+      expect(describeRefusal(reply)).toBe('409 user_erased')
     }
     expect((await call(new URL(pass.add_url).pathname, { token: null })).status).toBe(404)
   })

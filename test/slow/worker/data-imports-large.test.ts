@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { get, patch } from '../../support/api.ts'
 import { readCost } from '../../support/cost.ts'
 import { preview, start, work } from '../../support/imported-files.ts'
+import { describeRefusal } from '../../support/refusals.ts'
 import { aBadRow, aRow, seedStaged, seedStarted } from '../../support/seeding/imports/staged-imports.ts'
 import { db, write } from '../../support/seeding/rows.ts'
 import { seedShop, type Shop } from '../../support/seeding/sales/orders.ts'
@@ -76,7 +77,7 @@ describe('previewImportOrders', () => {
     const ignored = [...Array(1040).keys(), ...Array.from({ length: 54 }, (_, index) => 1045 + index)]
     expect(await walkPreview(id, '?action=ignore&page_size=500')).toEqual(ignored.map((index) => index + 1))
     const deep = await get(`/v1/data-imports/${id}/preview?action=ignore&page=2`)
-    expect([deep.status, deep.body.code]).toEqual([400, 'page_too_deep'])
+    expect(describeRefusal(deep)).toBe('400 page_too_deep')
     const page = await get(`/v1/data-imports/${id}/preview?page=11&page_size=100`)
     expect(page.body.results).toHaveLength(100)
     expect(page.body.results[0].id).toBe('1001')

@@ -14,6 +14,7 @@ import {
 } from '../../support/data-imports.ts'
 import { queryRows, type RawUpload, uploadRaw } from '../../support/files.ts'
 import { startImport } from '../../support/imported-tables.ts'
+import { describeRefusal } from '../../support/refusals.ts'
 import { givenTable, givenImport } from '../../support/seeding/imports/data-imports.ts'
 import { seedShop } from '../../support/seeding/sales/orders.ts'
 
@@ -184,7 +185,7 @@ describe('a file that is not a table', () => {
       query: { purpose: 'import' },
       ...upload,
     })
-    expect([reply.status, reply.body.code]).toEqual([status, code])
+    expect(describeRefusal(reply)).toBe(`${status} ${code}: ${code} #/file`)
     expect(reply.body.detail).toMatch(detail)
     expect((await get(`/v1/files?organization_id=${organization_id}`)).body.count).toBe(0)
   })

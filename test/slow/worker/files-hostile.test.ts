@@ -4,6 +4,7 @@ import { latin } from '../../support/file-bytes.ts'
 import { isWhole } from '../../support/file-uploads.ts'
 import { checkAccount, listStoredKeys, makeFreshPng, queryRows, uploadForm, uploadRaw } from '../../support/files.ts'
 import { harmlessFiles, hostileFiles } from '../../support/hostile-files.ts'
+import { describeRefusal } from '../../support/refusals.ts'
 import { seedStoredFile } from '../../support/seeding/files.ts'
 import { givenOrganization } from '../../support/seeding/organizations.ts'
 import { type Fetch, fetchFile, buildPath } from '../../support/served-files.ts'
@@ -110,7 +111,7 @@ describe('a malicious file name', () => {
         type: 'text/csv',
         headers: { 'content-disposition': disposition },
       })
-      expect([reply.status, reply.body.code]).toEqual([400, 'malformed_body'])
+      expect(describeRefusal(reply)).toBe('400 malformed_body: invalid #')
       expect(await queryRows('select id from files where organization_id = ?', id)).toEqual([])
     },
   )

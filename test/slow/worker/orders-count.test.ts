@@ -10,6 +10,7 @@ import {
   sortOrders,
   loadOrders,
 } from '../../support/many-orders.ts'
+import { describeRefusal } from '../../support/refusals.ts'
 import { seedEdition } from '../../support/seeding/editions.ts'
 import { seedManyOrders } from '../../support/seeding/many-orders.ts'
 import { seedAccount, seedMember, seedToken } from '../../support/seeding/members.ts'
@@ -69,7 +70,7 @@ it('returns 404 for a page past the end of a time range to roles of two editions
     token,
     `/v1/orders?${buildQuery({ organization_id: shop.organization_id, created_after: '2026-04-01T00:00:00Z', page: '20' })}`,
   )
-  expect([reply.status, reply.body.code]).toEqual([404, 'invalid_page'])
+  expect(describeRefusal(reply)).toBe('404 invalid_page')
 })
 
 describe('orders of one customer', () => {

@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import { describeRefusal } from '../../support/refusals.ts'
 import type { Reply } from '../api.ts'
 import { readAs } from '../lists.ts'
 import { compareRows, type Request, type SeenRow, sortKeys } from './model.ts'
@@ -92,5 +93,5 @@ async function checkPages(world: ListsWorld, listRequest: Request, page: number)
   const skipped = (number - 1) * size
   expect(expectPage(request, expected, byNumber, skipped)).toEqual(walked.slice(skipped, skipped + size))
   const past = await readAs(caller.token, `${path}&page=${pages + 1 + (page % 3)}`)
-  expect([past.status, past.body.code]).toEqual([404, 'invalid_page'])
+  expect(describeRefusal(past)).toBe('404 invalid_page')
 }

@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import { describeRefusal } from '../../support/refusals.ts'
 import { readAs } from '../lists.ts'
 import { seededAt } from '../seeding/rows.ts'
 import { seedTrades } from '../seeding/sales/trades.ts'
@@ -69,7 +70,7 @@ export const faults = {
         token,
         `/v1/orders?organization_id=${a.id}&created_after=${after}&page_size=500&page=3`,
       )
-      expect([reply.status, reply.body.code]).toEqual([404, 'invalid_page'])
+      expect(describeRefusal(reply)).toBe('404 invalid_page')
     },
   },
   erasedBeforeNumbers: {
