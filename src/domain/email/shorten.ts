@@ -4,7 +4,10 @@ const replacements: readonly (readonly [pattern: RegExp, replacement: string])[]
   // The end of a comment for Outlook and the begin of the next one.
   [/<!\[endif\]--><!--\[if mso \| IE\]>/g, ''],
   // Outlook 2003, and a rule for Internet Explorer's modes of compatibility.
-  [/<!--\[if lte mso 11\]>.*?<!\[endif\]-->/g, ''],
+  [
+    /<!--\[if lte mso 11\]><style type="text\/css">\.mj-outlook-group-fix \{ width:100% !important; \}<\/style><!\[endif\]-->/g,
+    '',
+  ],
   [/<!--\[if !mso\]><!--><meta http-equiv="X-UA-Compatible" content="IE=edge"><!--<!\[endif\]-->/g, ''],
   // Columns of the whole width have it in their own styles too.
   [/\.mj-column-per-100 \{ width:100% !important; max-width:100%; \} ?/g, ''],

@@ -190,8 +190,14 @@ export class Expressions {
       ])
     const chain = () =>
       Array.from({ length: 2 + Math.floor(this.#random() * 3) }, () => `(${bool()})`).join(this.#pick([' && ', ' || ']))
-    const text = () =>
-      `(${this.#string(next)}).${this.#pick(['contains', 'startsWith', 'endsWith'])}(${this.#random() < 0.7 ? this.#text() : this.#string(next)})`
+    const text = () => {
+      const whole = this.#string(next)
+      const call = this.#pick(['contains', 'startsWith', 'endsWith'])
+      const part = this.#random() < 0.7 ? this.#text() : this.#string(next)
+      // A text that is compared with an address is converted to the form of addresses, which the reference does not know.
+      const isNormalized = part.startsWith('"') && whole.includes('user.email')
+      return `(${whole}).${call}(${isNormalized ? part.toLowerCase() : part})`
+    }
     const membership = () =>
       this.#one([
         () => `${this.#string(next)} in [${this.#text()}, ${this.#text()}, "da"]`,
