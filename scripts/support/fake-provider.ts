@@ -141,10 +141,10 @@ export async function startFakeProvider(): Promise<FakeProvider> {
     if (known) return conclude(conduct, () => known.reply as Reply)
     if (key) keys.set(key, { digest, reply: null })
     await wait(delayMs)
-    let kept: Reply | null = null
-    const reply = conclude(conduct, () => (kept = acceptMails(mails)))
+    let acceptedReply: Reply | null = null
+    const reply = conclude(conduct, () => (acceptedReply = acceptMails(mails)))
     // Only an accepted call uses up its key.
-    if (kept && key) keys.set(key, { digest, reply: kept })
+    if (acceptedReply && key) keys.set(key, { digest, reply: acceptedReply })
     else keys.delete(key)
     return reply
   }

@@ -122,7 +122,7 @@ export function createFakeStripe({ now = Date.now, apiKeys }: Options = {}): Fak
   }
 
   /** Accepts or refuses the call, as the test decides. */
-  function conclude(conduct: Conduct, call: RefundCallSeen, kept: Kept): FakeReply {
+  function conclude(conduct: Conduct, call: RefundCallSeen, storedCall: Kept): FakeReply {
     if (conduct === 'cut') return 'cut'
     if (typeof conduct === 'object' && 'status' in conduct) {
       const { status, message = 'The fake says so.', ...more } = conduct
@@ -131,10 +131,10 @@ export function createFakeStripe({ now = Date.now, apiKeys }: Options = {}): Fak
       )
     }
     const reply = make(call, typeof conduct === 'object' ? conduct.refund : 'succeeded')
-    kept.reply =
+    storedCall.reply =
       conduct === 'accept and fail' ? toResponse(refusal(500, 'Something failed.', { type: 'api_error' })) : reply
     if (conduct === 'accept and cut') return 'cut'
-    return conduct === 'accept and hang' ? 'hang' : kept.reply
+    return conduct === 'accept and hang' ? 'hang' : storedCall.reply
   }
 
   async function refund(request: Request, account: string | null): Promise<FakeReply> {
@@ -169,12 +169,12 @@ export function createFakeStripe({ now = Date.now, apiKeys }: Options = {}): Fak
       if (conduct === 'accept and hang') return 'hang'
       return known.reply
     }
-    const kept: Kept = { fields: text, until: now() + keyLifeMs, reply: null }
-    keys.set(place, kept)
+    const storedCall: Kept = { fields: text, until: now() + keyLifeMs, reply: null }
+    keys.set(place, storedCall)
     await wait()
-    const reply = conclude(conduct, call, kept)
+    const reply = conclude(conduct, call, storedCall)
     // Only an accepted call uses up its key.
-    if (!kept.reply) keys.delete(place)
+    if (!storedCall.reply) keys.delete(place)
     return reply
   }
 

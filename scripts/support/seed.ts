@@ -166,10 +166,10 @@ export async function seed(root: Client, state: DemoState, save: () => Promise<v
       `seed-${state.seeded_at}-${step}`,
     )
     if (resource.failed_orders) throw new Error(`${resource.failed_orders} orders of ${step} were refused.`)
-    const made = resource.token ?? resource.id
-    state.made[step] = made
+    const idOrToken = resource.token ?? resource.id
+    state.made[step] = idOrToken
     await (saving = saving.then(save))
-    return made
+    return idOrToken
   }
   const at: Dates = (days) => new Date(state.seeded_at + days * dayMs).toISOString()
   // The campaign takes some seconds to be sent, so everything else is created meanwhile.

@@ -117,6 +117,8 @@ export function listChangeableEditions(caller: Caller, organizationId: string): 
  * Edition roles see the customer's newest row in `edition_customers` among their editions.
  */
 export interface CustomerView {
+  /** True for the view of organisation roles, which is the same for all callers. */
+  isOfOrganization: boolean
   /** The join that follows `users` in the query; empty for organisation roles. */
   join: SQL
   column: (name: CustomerColumn | SearchColumn) => SQL
@@ -124,8 +126,9 @@ export interface CustomerView {
   columns: (names: readonly CustomerColumn[]) => SQL
 }
 
-const buildView = (join: SQL, column: CustomerView['column']): CustomerView => ({
-  join,
+const buildView = (join: SQL | null, column: CustomerView['column']): CustomerView => ({
+  isOfOrganization: join === null,
+  join: join ?? sql``,
   column,
   columns: (names) =>
     sql.join(
@@ -136,18 +139,12 @@ const buildView = (join: SQL, column: CustomerView['column']): CustomerView => (
 
 /** The view of roles of an organisation, which is the same for all of them. */
 export const buildOrganizationView = (user: SQL): CustomerView =>
-  buildView(sql``, (name) => sql`${user}.${sql.raw(name)}`)
+  buildView(null, (name) => sql`${user}.${sql.raw(name)}`)
 
 /** True if the caller sees customers of the organisation as `viewCustomers` shows them to its roles. */
-export function seesFullCustomersOf(caller: Caller, organizationId: string): boolean {
+export function seesFullCustomers(caller: Caller, organizationId: string): boolean {
   const reach = getReach(caller)
   return reach.all || reach.organizations.includes(organizationId)
-}
-
-/** True if the caller has no role of an edition, and so sees all customers as roles of an organisation do. */
-export function hasNoEditionRole(caller: Caller): boolean {
-  const reach = getReach(caller)
-  return reach.all || reach.editions.length === 0
 }
 
 /** The view of customers through all roles of the caller. `user` is the name of `users` in the query. */

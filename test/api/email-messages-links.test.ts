@@ -40,11 +40,11 @@ describe('a link in a text', () => {
     const again = await save(rich(await readText()))
     expect([again.status, await readText()]).toEqual([200, `<p><a href="${stored}">X</a></p>`])
     const { html, text } = (await post(`/v1/email-messages/${id}/preview`, {})).body
-    const written = stored
+    const sentAddress = stored
       .replace('{{ customer.first_name }}', 'Astrid')
       .replace('{{ links.unsubscribe }}', 'https://example.com/unsubscribe')
-    expect(html).toContain(`href="${written}"`)
-    expect(text).toContain(written.replaceAll('&#39;', "'"))
+    expect(html).toContain(`href="${sentAddress}"`)
+    expect(text).toContain(sentAddress.replaceAll('&#39;', "'"))
   })
 
   it.each([

@@ -34,8 +34,8 @@ describe.each(['html', 'text'] as const)('the simple parts of a template for %s'
     fc.assert(
       fc.property(fc.array(parts, { maxLength: 6 }), contexts, (texts, context) => {
         const text = texts.join('')
-        const written = renderLiquid(output, parseLiquid(output, text), context, 1000)
-        expect(written).toBe(renderByLiquid(output, text, context))
+        const result = renderLiquid(output, parseLiquid(output, text), context, 1000)
+        expect(result).toBe(renderByLiquid(output, text, context))
       }),
     )
   })

@@ -61,9 +61,9 @@ describe('a table in any dialect and encoding', () => {
 
 describe('text without quotation marks', () => {
   it('is split as csv-parse splits it', () => {
-    const plain = fc.string({ unit: fc.constantFrom('a', 'ø', ' ', ',', ';', '\n', '\r', '\r\n'), maxLength: 40 })
+    const texts = fc.string({ unit: fc.constantFrom('a', 'ø', ' ', ',', ';', '\n', '\r', '\r\n'), maxLength: 40 })
     fc.assert(
-      fc.property(plain, (text) => {
+      fc.property(texts, (text) => {
         const expected: string[][] = parse(new TextEncoder().encode(text), {
           delimiter: ';',
           record_delimiter: ['\r\n', '\n', '\r'],

@@ -116,7 +116,7 @@ export function readRooms(migrations: readonly Migration[]): Room[] {
   for (const { text } of migrations) database.exec(text)
   const comments = readComments(migrations.map(({ text }) => text).join('\n'))
   const rooms = new Map<string, Room>()
-  const left = new Set(
+  const remainingTables = new Set(
     database
       .prepare(
         `select name from pragma_table_list where schema = 'main' and type = 'table' and name not like 'sqlite%'`,
@@ -127,13 +127,14 @@ export function readRooms(migrations: readonly Migration[]): Room[] {
   for (const { name: migration, text } of migrations) {
     const name = migration.replace(/^\d+_/, '').replace(/\.sql$/, '')
     for (const [, table = ''] of text.matchAll(/^create table (\w+)/gm)) {
-      if (!left.delete(table)) continue
+      if (!remainingTables.delete(table)) continue
       const room = rooms.get(name) ?? { name, migration, comment: readHead(text), tables: [] }
       rooms.set(name, room)
       room.tables.push(readTable(database, table, comments))
     }
   }
   database.close()
-  if (left.size > 0) throw new Error(`No line of the migrations begins with: create table ${[...left].join(', ')}`)
+  if (remainingTables.size > 0)
+    throw new Error(`No line of the migrations begins with: create table ${[...remainingTables].join(', ')}`)
   return [...rooms.values()]
 }

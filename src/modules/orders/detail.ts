@@ -1,13 +1,7 @@
 import { eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import type { Ctx } from '../../context.ts'
-import {
-  buildContactFields,
-  buildOrganizationView,
-  type CustomerView,
-  hasNoEditionRole,
-  viewCustomers,
-} from '../../db/customers.ts'
+import { buildContactFields, buildOrganizationView, type CustomerView, viewCustomers } from '../../db/customers.ts'
 import { prepare } from '../../db/prepare.ts'
 import { buildOrderRemainder, buildPurchaseRemainder } from '../../db/refunds.ts'
 import { users } from '../../db/schema/customers.ts'
@@ -109,10 +103,10 @@ function buildPurchasesQuery(view: CustomerView) {
 export const selectPurchasesForOrganization = prepare(buildPurchasesQuery(buildOrganizationView(sql`holders`)))
 
 /** Roles of an edition see columns of their own editions, so their query is rendered for each request. */
-const selectPurchases = ({ caller }: Ctx, values: { orderId: string }) =>
-  hasNoEditionRole(caller)
-    ? selectPurchasesForOrganization(values)
-    : prepare(buildPurchasesQuery(viewCustomers(caller, sql`holders`)))(values)
+function selectPurchases({ caller }: Ctx, values: { orderId: string }) {
+  const view = viewCustomers(caller, sql`holders`)
+  return view.isOfOrganization ? selectPurchasesForOrganization(values) : prepare(buildPurchasesQuery(view))(values)
+}
 
 const transactionFields = {
   ...getTableColumns(transactions),

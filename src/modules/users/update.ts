@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { requireOneChange, commit, refuseUnless, abortUnless } from '../../db/commit.ts'
-import { listChangeableEditions, isSharedOutside, seesFullCustomersOf } from '../../db/customers.ts'
+import { listChangeableEditions, isSharedOutside, seesFullCustomers } from '../../db/customers.ts'
 import type { Statement } from '../../db/database.ts'
 import { editionCustomers, users } from '../../db/schema/customers.ts'
 import { decodeAs, fromJson, type RowOf, buildSelectList } from '../../db/select.ts'
@@ -183,7 +183,7 @@ export async function updateUser(ctx: Ctx, user: LoadedUser, input: UpdateUserIn
   const requestedChanges = parseChanges(user, input)
   const contact = applyChanges(before, requestedChanges)
   const editionContact = onlyEdition && applyChanges(onlyEdition.contact, requestedChanges)
-  const seesWholeCustomer = seesFullCustomersOf(ctx.caller, user.organization_id)
+  const seesWholeCustomer = seesFullCustomers(ctx.caller, user.organization_id)
   checkContacts(requestedChanges, seesWholeCustomer || !editionContact ? [contact] : [contact, editionContact])
   const editionStatements = onlyEdition && editionContact ? updateInEdition(user, onlyEdition, editionContact, now) : []
   const storedBefore = { contact: before, msg_channel, editionContact: onlyEdition?.contact ?? null }

@@ -24,8 +24,8 @@ import { enqueueEndpoints } from './enqueue.ts'
 const enqueueAheadMs = 900_000
 
 /**
- * Stores the results of attempts and claims the deliveries that are due next at these endpoints, in one round trip. After a failure it
- * takes two, because the failure may open a breaker.
+ * Stores the results of attempts and claims the deliveries that are due next at these endpoints, in one round trip.
+ * After a failure it takes two, because the failure may open a breaker.
  */
 export async function recordAttempts(
   job: JobCtx,
