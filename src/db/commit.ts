@@ -128,15 +128,15 @@ const readRefusal = (error: unknown): AppError | undefined => {
 /**
  * Runs all statements in one transaction and returns `result`. The transaction also writes the audit entry, unless
  * there are no statements, and stores the response if the request has an Idempotency-Key. Throws LostRace for a failed
- * guard or a reference that is gone, and the error in `unique` for a violated unique index, by the index's columns.
+ * guard or a reference that is gone, and the error in `uniqueErrors` for a violated unique index, by the index's columns.
  */
 export async function commit<Result>(
   unit: UnitOfWork,
   result: Result,
   statements: readonly Statement[],
-  unique: Readonly<Record<string, () => Error>> = {},
+  uniqueErrors: Readonly<Record<string, () => Error>> = {},
 ): Promise<Result> {
-  await commitPart(unit, [...statements, ...(await unit.recordWrite(result, statements.length > 0))], unique)
+  await commitPart(unit, [...statements, ...(await unit.recordWrite(result, statements.length > 0))], uniqueErrors)
   return result
 }
 
@@ -157,7 +157,7 @@ export async function retryLostRaces<Result>(attempt: () => Promise<Result>): Pr
 export async function commitPart(
   unit: Pick<UnitOfWork, 'db' | 'afterCommit'>,
   statements: readonly Statement[],
-  unique: Readonly<Record<string, () => Error>> = {},
+  uniqueErrors: Readonly<Record<string, () => Error>> = {},
 ): Promise<void> {
   if (statements.length === 0) return
   let results: readonly unknown[][]
@@ -166,7 +166,7 @@ export async function commitPart(
   } catch (error) {
     if (isLostRace(error) || hasLostReference(error)) throw new LostRace(error)
     const columns = parseViolatedIndex(error)
-    const createError = columns === null ? undefined : unique[columns]
+    const createError = columns === null ? undefined : uniqueErrors[columns]
     throw createError ? createError() : (readRefusal(error) ?? error)
   }
   for (const [index, statement] of statements.entries())

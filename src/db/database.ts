@@ -37,17 +37,17 @@ const maxValues = 100
  * distinct value is bound once and named by its number.
  */
 export function renderStatement(statement: SQLWrapper): { text: string; values: unknown[] } {
-  if (isPrepared(statement)) return statement.prepared
+  if (isPrepared(statement)) return statement.renderedStatement
   const { sql: text, params: values } = dialect.sqlToQuery(statement.getSQL())
   if (values.length <= maxValues) return { text, values }
-  const distinct = [...new Set(values)]
-  const numbers = new Map(distinct.map((value, index) => [value, index + 1]))
+  const distinctValues = [...new Set(values)]
+  const numbers = new Map(distinctValues.map((value, index) => [value, index + 1]))
   let next = 0
   // Quoted texts and names are matched too, so that their question marks are left alone.
   const numberedText = text.replaceAll(/'[^']*'|"[^"]*"|\?/g, (part) =>
     part === '?' ? `?${numbers.get(values[next++])}` : part,
   )
-  return { text: numberedText, values: distinct }
+  return { text: numberedText, values: distinctValues }
 }
 
 /** D1 with a meter. One `batch` is one transaction and one round trip. */

@@ -157,10 +157,10 @@ export function buildIsAfter(keys: readonly SortKey[], values: readonly KeyValue
   if (keys.every(({ desc, isNullable }) => desc === first?.desc && !isNullable)) {
     const columns = joinList(keys.map(({ column }) => column))
     // Without a collation SQLite does not use a rowid as a key of an index.
-    const bound = joinList(
+    const keyValues = joinList(
       values.map((keyValue, index) => (index === keys.length - 1 ? sql`${keyValue} collate binary` : sql`${keyValue}`)),
     )
-    return sql`(${columns}) ${sql.raw(first?.desc ? '<' : '>')} (${bound})`
+    return sql`(${columns}) ${sql.raw(first?.desc ? '<' : '>')} (${keyValues})`
   }
   const follows = keys.reduceRight<SQL>(
     (rest, key, index) => {

@@ -6,7 +6,7 @@ const dialect = new SQLiteSyncDialect()
 
 /** A query whose text stands, with the values of one use. */
 export interface PreparedQuery<Row> extends Query<Row> {
-  readonly prepared: { text: string; values: unknown[] }
+  readonly renderedStatement: { text: string; values: unknown[] }
 }
 
 /**
@@ -17,9 +17,9 @@ export function prepare<Row>(query: Query<Row>): (values: Record<string, unknown
   let renderedQuery: ReturnType<typeof dialect.sqlToQuery> | undefined
   return (values) => {
     renderedQuery ??= dialect.sqlToQuery(query.getSQL())
-    const prepared = { text: renderedQuery.sql, values: fillPlaceholders(renderedQuery.params, values) }
-    return { _: query._, getSQL: () => query.getSQL(), prepared }
+    const renderedStatement = { text: renderedQuery.sql, values: fillPlaceholders(renderedQuery.params, values) }
+    return { _: query._, getSQL: () => query.getSQL(), renderedStatement: renderedStatement }
   }
 }
 
-export const isPrepared = (statement: object): statement is PreparedQuery<unknown> => 'prepared' in statement
+export const isPrepared = (statement: object): statement is PreparedQuery<unknown> => 'renderedStatement' in statement

@@ -78,15 +78,15 @@ const literals = new Map<unknown, SQL>(
 const maxSharedColumns = 90
 
 /** The indexes of columns that have one value in all rows, and of those that vary. */
-function splitByValues(rows: readonly (readonly unknown[])[]): { shared: number[]; varying: number[] } {
+function splitByValues(rows: readonly (readonly unknown[])[]): { sharedIndexes: number[]; varyingIndexes: number[] } {
   const [first = []] = rows
-  const shared: number[] = []
-  const varying: number[] = []
+  const sharedIndexes: number[] = []
+  const varyingIndexes: number[] = []
   for (const [index, value] of first.entries()) {
-    const isShared = shared.length < maxSharedColumns && rows.every((values) => values[index] === value)
-    ;(isShared ? shared : varying).push(index)
+    const isShared = sharedIndexes.length < maxSharedColumns && rows.every((values) => values[index] === value)
+    ;(isShared ? sharedIndexes : varyingIndexes).push(index)
   }
-  return { shared, varying }
+  return { sharedIndexes: sharedIndexes, varyingIndexes: varyingIndexes }
 }
 
 type LookUps<Name extends string> = Readonly<Record<Name, (text: SQL) => SQL>>
@@ -101,17 +101,19 @@ function insertRows(table: Table, rows: readonly object[], lookUps: LookUps<stri
   if (!first) return []
   const columns = listColumns(table, first)
   const encodedRows = rows.map((row) => columns.map((column) => encodeValue(column, row)))
-  const { shared, varying } = splitByValues(encodedRows)
-  const names = [...shared, ...varying].map((index) => `"${columns[index]?.name}"`).join(', ')
+  const { sharedIndexes, varyingIndexes } = splitByValues(encodedRows)
+  const names = [...sharedIndexes, ...varyingIndexes].map((index) => `"${columns[index]?.name}"`).join(', ')
   const lookUp = (index: number, value: SQL): SQL => lookUps[columns[index]?.name ?? '']?.(value) ?? value
   const values = sql.join(
     [
-      ...shared.map((index) => lookUp(index, literals.get(encodedRows[0]?.[index]) ?? sql`${encodedRows[0]?.[index]}`)),
-      ...varying.map((index, place) => lookUp(index, sql.raw(`value ->> ${place}`))),
+      ...sharedIndexes.map((index) =>
+        lookUp(index, literals.get(encodedRows[0]?.[index]) ?? sql`${encodedRows[0]?.[index]}`),
+      ),
+      ...varyingIndexes.map((index, place) => lookUp(index, sql.raw(`value ->> ${place}`))),
     ],
     sql`, `,
   )
-  return splitIntoParameters(encodedRows.map((row) => JSON.stringify(varying.map((index) => row[index])))).map(
+  return splitIntoParameters(encodedRows.map((row) => JSON.stringify(varyingIndexes.map((index) => row[index])))).map(
     (part) => sql`insert into ${table} (${sql.raw(names)}) select ${values}
       from (select value from json_each(${`[${part.join(',')}]`}) limit -1 offset 0) where true`,
   )

@@ -56,20 +56,20 @@ const isEmpty = (value: unknown): boolean =>
 
 /** The JSON of a value without its hidden fields. */
 const toJson = (value: unknown): string =>
-  JSON.stringify(value ?? null, (name, inner: unknown) => (isHidden(name) ? undefined : inner))
+  JSON.stringify(value ?? null, (name, member: unknown) => (isHidden(name) ? undefined : member))
 
 function describeChange(field: string, before: unknown, after: unknown): AuditChange {
-  const [old, next] = [toJson(before), toJson(after)]
-  if (isHidden(field) || old.length + next.length > maxValueLength) return { field, is_hidden: true }
-  return { field, before: JSON.parse(old), after: JSON.parse(next) }
+  const [oldJson, newJson] = [toJson(before), toJson(after)]
+  if (isHidden(field) || oldJson.length + newJson.length > maxValueLength) return { field, is_hidden: true }
+  return { field, before: JSON.parse(oldJson), after: JSON.parse(newJson) }
 }
 
 /** The top-level fields in which two representations differ. Null stands for a resource that does not exist. */
 export function listChanges(before: Representation | null, after: Representation | null): AuditChange[] {
   const fields = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])
   return [...fields].flatMap((field) => {
-    const [old, next] = [before?.[field], after?.[field]]
-    const isSame = (isEmpty(old) && isEmpty(next)) || JSON.stringify(old) === JSON.stringify(next)
-    return isSame || isIgnored(field) ? [] : [describeChange(field, old, next)]
+    const [oldValue, newValue] = [before?.[field], after?.[field]]
+    const isSame = (isEmpty(oldValue) && isEmpty(newValue)) || JSON.stringify(oldValue) === JSON.stringify(newValue)
+    return isSame || isIgnored(field) ? [] : [describeChange(field, oldValue, newValue)]
   })
 }

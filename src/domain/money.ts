@@ -24,9 +24,9 @@ const tolerance = 2 ** -45
 
 /** Converts an amount to minor units. Null: it has more than two decimals. */
 export function toMinor(major: number): number | null {
-  const exact = major * 100
-  const minor = Math.round(exact)
-  return Math.abs(exact - minor) <= tolerance * Math.max(1, Math.abs(exact)) ? minor : null
+  const exactMinor = major * 100
+  const minor = Math.round(exactMinor)
+  return Math.abs(exactMinor - minor) <= tolerance * Math.max(1, Math.abs(exactMinor)) ? minor : null
 }
 
 /** Formats an amount for programs: `1150.00 DKK`. */

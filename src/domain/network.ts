@@ -2,8 +2,8 @@ const isV4 = (address: string): boolean => /^\d{1,3}(\.\d{1,3}){3}$/.test(addres
 
 /** The eight groups of an IPv6 address, or null. An IPv4 tail counts as two groups and stays one text. */
 function parseGroups(address: string): string[] | null {
-  const [head = '', tail, more] = address.split('::')
-  if (more !== undefined || !/^[\da-f:.]+$/.test(address)) return null
+  const [head = '', tail, excess] = address.split('::')
+  if (excess !== undefined || !/^[\da-f:.]+$/.test(address)) return null
   const left = head ? head.split(':') : []
   const right = tail ? tail.split(':') : []
   const width = [...left, ...right].reduce((sum, group) => sum + (group.includes('.') ? 2 : 1), 0)

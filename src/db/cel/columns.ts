@@ -75,13 +75,13 @@ export const purchaseFields: Columns = {
  * Tests the product name of a purchase. The subquery does not depend on the person, so SQLite finds the products
  * once for the whole statement. The unary plus keeps it from looking them up again for each person.
  */
-export const hasProductName = (row: SQL, buildCondition: (name: SQL) => SQL, bound: BoundScope): Value =>
+export const hasProductName = (row: SQL, buildCondition: (name: SQL) => SQL, scope: BoundScope): Value =>
   plainValue(sql`(+${row}.product_id in (select id from products where ${buildCondition(sql`name`)}
-    and edition_id in (select id from editions where organization_id = ${bound.organization()})))`)
+    and edition_id in (select id from editions where organization_id = ${scope.organization()})))`)
 
 /** The unary plus keeps SQLite from reading all people of the organisation. */
-const isOfPerson = (row: SQL, bound: BoundScope): SQL =>
-  sql`${row}.user_id = u.id and +u.organization_id = ${bound.organization()}`
+const isOfPerson = (row: SQL, scope: BoundScope): SQL =>
+  sql`${row}.user_id = u.id and +u.organization_id = ${scope.organization()}`
 
 function isInScope(edition: SQL, { editions, text }: BoundScope): SQL {
   const [only] = editions ?? []
@@ -91,70 +91,70 @@ function isInScope(edition: SQL, { editions, text }: BoundScope): SQL {
 }
 
 /** Holds for the person's orders or purchases in the visible editions. */
-export const isBoughtByPerson = (row: SQL, bound: BoundScope): SQL =>
-  bound.editions === null
-    ? isOfPerson(row, bound)
-    : sql`${isOfPerson(row, bound)} and ${isInScope(sql`${row}.edition_id`, bound)}`
+export const isBoughtByPerson = (row: SQL, scope: BoundScope): SQL =>
+  scope.editions === null
+    ? isOfPerson(row, scope)
+    : sql`${isOfPerson(row, scope)} and ${isInScope(sql`${row}.edition_id`, scope)}`
 
 /** Holds for rows of `campaign_receipts` about the person and campaigns of the visible editions. */
-export function isReceivedByPerson(row: SQL, bound: BoundScope): SQL {
-  if (bound.editions === null) return isOfPerson(row, bound)
-  const campaign = bound.alias('q')
-  return sql`${isOfPerson(row, bound)} and exists (select 1 from campaigns ${campaign}
-    where ${campaign}.id = ${row}.campaign_id and ${isInScope(sql`${campaign}.edition_id`, bound)})`
+export function isReceivedByPerson(row: SQL, scope: BoundScope): SQL {
+  if (scope.editions === null) return isOfPerson(row, scope)
+  const campaign = scope.alias('q')
+  return sql`${isOfPerson(row, scope)} and exists (select 1 from campaigns ${campaign}
+    where ${campaign}.id = ${row}.campaign_id and ${isInScope(sql`${campaign}.edition_id`, scope)})`
 }
 
-const buildAggregate = (aggregate: string, table: string, statuses: readonly string[]) => (bound: BoundScope) => {
-  const row = bound.alias('s')
+const buildAggregate = (aggregate: string, table: string, statuses: readonly string[]) => (scope: BoundScope) => {
+  const row = scope.alias('s')
   return sql`(select ${sql.raw(aggregate)} from ${sql.raw(table)} ${row}
-    where ${isBoughtByPerson(row, bound)} and ${inWords(sql`${row}.status`, statuses)})`
+    where ${isBoughtByPerson(row, scope)} and ${inWords(sql`${row}.status`, statuses)})`
 }
 const aggregateOrders = (aggregate: string) =>
   buildAggregate(aggregate, 'orders', ['confirmed', 'completed'] satisfies OrderStatus[])
 const countPurchases = buildAggregate('count(*)', 'purchases', [...heldStatuses, 'expired'] satisfies PurchaseStatus[])
 
-export const statsFields: Record<string, (bound: BoundScope) => Value> = {
-  order_count: (bound) => plainValue(aggregateOrders('count(*)')(bound)),
-  total_spent_minor: (bound) => plainValue(aggregateOrders('coalesce(sum(amount_minor), 0)')(bound)),
-  purchase_count: (bound) => plainValue(countPurchases(bound)),
-  first_order_at: (bound) => nullableValue(aggregateOrders('min(created_at)')(bound)),
-  last_order_at: (bound) => nullableValue(aggregateOrders('max(created_at)')(bound)),
+export const statsFields: Record<string, (scope: BoundScope) => Value> = {
+  order_count: (scope) => plainValue(aggregateOrders('count(*)')(scope)),
+  total_spent_minor: (scope) => plainValue(aggregateOrders('coalesce(sum(amount_minor), 0)')(scope)),
+  purchase_count: (scope) => plainValue(countPurchases(scope)),
+  first_order_at: (scope) => nullableValue(aggregateOrders('min(created_at)')(scope)),
+  last_order_at: (scope) => nullableValue(aggregateOrders('max(created_at)')(scope)),
 }
 
 const editionColumns: Record<string, string> = { id: 'id', start_date: 'start_at', end_date: 'end_at' }
 
-export function lowerEditionField(name: string, bound: BoundScope): Value {
+export function lowerEditionField(name: string, scope: BoundScope): Value {
   const isId = name === 'id'
-  if (bound.editionId === null)
+  if (scope.editionId === null)
     return isId ? failingValue(sql`null`) : { sql: sql`null`, nullable: true, fails: true, ok: sql`0` }
-  const row = bound.alias('e')
+  const row = scope.alias('e')
   const value = sql`(select ${row}.${sql.raw(editionColumns[name] ?? 'id')} from editions ${row}
-    where ${row}.id = ${bound.text(bound.editionId)} and ${row}.organization_id = ${bound.organization()})`
+    where ${row}.id = ${scope.text(scope.editionId)} and ${row}.organization_id = ${scope.organization()})`
   return isId ? failingValue(value) : nullableValue(value)
 }
 
 /** Selects from the person's latest answer to the consent with this key. */
-function selectConsentRecord(column: (record: SQL, definition: SQL) => SQL, key: string, bound: BoundScope): SQL {
-  const c = bound.alias('c')
-  const r = bound.alias('r')
+function selectConsentRecord(column: (record: SQL, definition: SQL) => SQL, key: string, scope: BoundScope): SQL {
+  const c = scope.alias('c')
+  const r = scope.alias('r')
   const place = {
-    organization_id: bound.organization(),
-    edition_id: bound.editionId === null ? null : bound.text(bound.editionId),
+    organization_id: scope.organization(),
+    edition_id: scope.editionId === null ? null : scope.text(scope.editionId),
   }
   return sql`(select ${column(r, c)} from consents ${c} join ${fromLatestAnswer(r, sql`u.id`, sql`${c}.id`)}
-    and ${c}.id = ${selectDefinitionId(bound.text(key), place)})`
+    and ${c}.id = ${selectDefinitionId(scope.text(key), place)})`
 }
 
-export const hasConsent = (key: string, bound: BoundScope): Value =>
-  plainValue(sql`exists ${selectConsentRecord(() => sql`1`, key, bound)}`)
+export const hasConsent = (key: string, scope: BoundScope): Value =>
+  plainValue(sql`exists ${selectConsentRecord(() => sql`1`, key, scope)}`)
 
-export function lowerConsentField(name: string, key: string, bound: BoundScope): Value {
-  const select = (buildColumn: (record: SQL, definition: SQL) => SQL) => selectConsentRecord(buildColumn, key, bound)
+export function lowerConsentField(name: string, key: string, scope: BoundScope): Value {
+  const select = (buildColumn: (record: SQL, definition: SQL) => SQL) => selectConsentRecord(buildColumn, key, scope)
   if (name === 'status') return failingValue(select((record) => sql`${record}.status`))
-  if (name === 'is_current') return failingValue(select((r, c) => isCurrentConsent(r, c, bound.now)))
+  if (name === 'is_current') return failingValue(select((r, c) => isCurrentConsent(r, c, scope.now)))
   const column =
     name === 'given_at'
       ? (r: SQL) => sql`case ${r}.status when 'given' then ${r}.occurred_at end`
       : (r: SQL) => sql`${r}.expires_at`
-  return { sql: select(column), nullable: true, fails: true, ok: hasConsent(key, bound).sql }
+  return { sql: select(column), nullable: true, fails: true, ok: hasConsent(key, scope).sql }
 }

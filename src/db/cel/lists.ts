@@ -19,25 +19,25 @@ const formatJson = (items: ExpressionOf<'list'>['items']): string =>
   `[${items.map(({ value }) => (typeof value === 'bigint' ? String(value) : JSON.stringify(value))).join()}]`
 
 export function lowerList(lowering: ListLowering, list: Expression): Rows {
-  const { bound } = lowering
+  const { scope } = lowering
   if (list.type === 'json') {
     const json = lowering.lowerJson(list)
-    const alias = bound.alias('j')
-    const rows = buildRows(sql`${json.each} ${alias}`, [], { json: readJsonElement(alias, bound.text) })
+    const alias = scope.alias('j')
+    const rows = buildRows(sql`${json.each} ${alias}`, [], { json: readJsonElement(alias, scope.text) })
     return { ...rows, guard: isJsonList(json) }
   }
   switch (list.node) {
     case 'variable': {
       lowering.noteUnlimitedList()
       const isOrders = list.name === 'orders'
-      const row = bound.alias(isOrders ? 'o' : 'p')
+      const row = scope.alias(isOrders ? 'o' : 'p')
       const table = sql.raw(isOrders ? 'orders' : 'purchases')
-      return buildRows(sql`${table} ${row}`, [isBoughtByPerson(row, bound)], { row })
+      return buildRows(sql`${table} ${row}`, [isBoughtByPerson(row, scope)], { row })
     }
     case 'field': {
       if (list.object.type === 'campaigns') return lowerEngagement(lowering, list.name)
       if (list.object.node !== 'variable') throw new Error(`${list.name} is not a list`)
-      const alias = bound.alias('j')
+      const alias = scope.alias('j')
       const id = sql`json_extract(${alias}.value, '$.api_id')`
       return buildRows(sql`json_each(${lowering.findRow(list.object.name)}.options) ${alias}`, [], {
         value: plainValue(id),
@@ -45,9 +45,9 @@ export function lowerList(lowering: ListLowering, list: Expression): Rows {
     }
     case 'list': {
       lowering.noteUnlimitedList()
-      const alias = bound.alias('j')
+      const alias = scope.alias('j')
       const value = list.items[0]?.type === 'double' ? sql`cast(${alias}.value as real)` : sql`${alias}.value`
-      return buildRows(sql`json_each(${bound.text(formatJson(list.items))}) ${alias}`, [], { value: plainValue(value) })
+      return buildRows(sql`json_each(${scope.text(formatJson(list.items))}) ${alias}`, [], { value: plainValue(value) })
     }
     case 'macro':
       return lowerFilterOrMap(lowering, list)
@@ -64,10 +64,10 @@ const engagementColumns: Record<string, string> = {
 
 function lowerEngagement(lowering: ListLowering, name: string): Rows {
   lowering.noteUnlimitedList()
-  const { bound } = lowering
-  const row = bound.alias('r')
+  const { scope } = lowering
+  const row = scope.alias('r')
   const column = sql.raw(engagementColumns[name] ?? 'received_at')
-  return buildRows(sql`campaign_receipts ${row}`, [isReceivedByPerson(row, bound), sql`${row}.${column} is not null`], {
+  return buildRows(sql`campaign_receipts ${row}`, [isReceivedByPerson(row, scope), sql`${row}.${column} is not null`], {
     value: plainValue(sql`${row}.campaign_id`),
   })
 }
@@ -76,7 +76,7 @@ function lowerFilterOrMap(lowering: ListLowering, { range, variable, predicate, 
   const source = lowerList(lowering, range)
   return lowering.withVariable(variable, source.element, () => {
     const rows = predicate ? filterRows(source, lowering.lower(predicate)) : source
-    return result ? mapRows(rows, lowering.lower(result), lowering.bound.alias('m')) : rows
+    return result ? mapRows(rows, lowering.lower(result), lowering.scope.alias('m')) : rows
   })
 }
 
@@ -131,9 +131,9 @@ function lowerInLiterals(
   const value = castForComparison(lowering.lower(element), element.type, elementType)
   const item = element.type === 'double' ? sql`cast(value as real)` : sql`value`
   const isListed = (operand: SQL) =>
-    sql`${operand} in (select ${item} from json_each(${lowering.bound.text(formatJson(list.items))}))`
+    sql`${operand} in (select ${item} from json_each(${lowering.scope.text(formatJson(list.items))}))`
   const purchase = lowering.findPurchaseOfProductName(element)
-  if (purchase) return hasProductName(purchase, isListed, lowering.bound)
+  if (purchase) return hasProductName(purchase, isListed, lowering.scope)
   const contains = isListed(value.sql)
   const { nullable, fails } = value
   // In SQLite `null in ()` is 0, so an error of the element would get lost.

@@ -40,7 +40,7 @@ export const maxNestedRows = 200
 /** Lowers checked expressions to SQL over `users u`. */
 export class Lowering implements ListLowering {
   readonly constants: Constants
-  readonly bound: BoundScope
+  readonly scope: BoundScope
   readonly #person: Person
   readonly #elements: { name: string; element: ElementSql }[] = []
   #aliases = 0
@@ -50,7 +50,7 @@ export class Lowering implements ListLowering {
     this.constants = constants
     this.#person = new Person(scope)
     const text = (value: string) => constants.text(value)
-    this.bound = {
+    this.scope = {
       ...scope,
       text,
       organization: () => text(scope.organizationId),
@@ -63,13 +63,13 @@ export class Lowering implements ListLowering {
       case 'literal':
         return this.#lowerLiteral(expression)
       case 'now':
-        return integerValue(BigInt(this.bound.now))
+        return integerValue(BigInt(this.scope.now))
       case 'variable':
         return this.#findElement(expression.name, 'value')
       case 'field':
         return this.#lowerField(expression)
       case 'has_consent':
-        return hasConsent(expression.key, this.bound)
+        return hasConsent(expression.key, this.scope)
       case 'has_member':
         return this.lowerJson(expression.object).has(expression.key)
       case 'as':
@@ -114,7 +114,7 @@ export class Lowering implements ListLowering {
       const { object } = expression
       const isOfRow = object.node === 'variable' && object.type !== 'user'
       const document = isOfRow ? sql`${this.findRow(object.name)}.metadata` : this.#person.selectMetadata()
-      return readJsonPath(document, '$', this.bound.text)
+      return readJsonPath(document, '$', this.scope.text)
     }
     if (expression.node === 'variable') return this.#findElement(expression.name, 'json')
     throw new Error(`${expression.node} is not metadata`)
@@ -135,11 +135,11 @@ export class Lowering implements ListLowering {
   }
 
   #hasShortLists(): SQL {
-    const [order, purchase, engagement] = [this.bound.alias('o'), this.bound.alias('p'), this.bound.alias('r')]
+    const [order, purchase, engagement] = [this.scope.alias('o'), this.scope.alias('p'), this.scope.alias('r')]
     const lists = [
-      sql`orders ${order} where ${isBoughtByPerson(order, this.bound)}`,
-      sql`purchases ${purchase} where ${isBoughtByPerson(purchase, this.bound)}`,
-      sql`campaign_receipts ${engagement} where ${isReceivedByPerson(engagement, this.bound)}`,
+      sql`orders ${order} where ${isBoughtByPerson(order, this.scope)}`,
+      sql`purchases ${purchase} where ${isBoughtByPerson(purchase, this.scope)}`,
+      sql`campaign_receipts ${engagement} where ${isReceivedByPerson(engagement, this.scope)}`,
     ]
     const limit = sql.raw(String(maxNestedRows))
     return buildConjunction(
@@ -186,11 +186,11 @@ export class Lowering implements ListLowering {
 
   #lowerField({ object, name }: ExpressionOf<'field'>): Value {
     const { type } = object
-    if (object.node === 'consent') return lowerConsentField(name, object.key, this.bound)
-    if (type === 'edition') return lowerEditionField(name, this.bound)
+    if (object.node === 'consent') return lowerConsentField(name, object.key, this.scope)
+    if (type === 'edition') return lowerEditionField(name, this.scope)
     if (type === 'stats') {
       this.noteUnlimitedList()
-      return requireField(statsFields[name])(this.bound)
+      return requireField(statsFields[name])(this.scope)
     }
     if (type === 'user') return requireField(this.#person.lowerField(name))
     if (object.node !== 'variable') throw new Error(`${name} is not a field of an element`)
@@ -243,12 +243,12 @@ export class Lowering implements ListLowering {
   /** Null unless a product name is compared with a text literal. */
   #lowerProductName(field: Expression, name: Expression): Value | null {
     const purchase = name.node === 'literal' && name.type === 'string' ? this.findPurchaseOfProductName(field) : null
-    return purchase && hasProductName(purchase, (column) => sql`${column} = ${this.lower(name).sql}`, this.bound)
+    return purchase && hasProductName(purchase, (column) => sql`${column} = ${this.lower(name).sql}`, this.scope)
   }
 
-  #lowerChoice({ condition, chosen, otherwise, nullable }: ExpressionOf<'choice'>, errorIsFalse: boolean): Value {
+  #lowerChoice({ condition, consequence, otherwise, nullable }: ExpressionOf<'choice'>, errorIsFalse: boolean): Value {
     const test = this.lower(condition)
-    const branches = [this.lower(chosen, errorIsFalse), this.lower(otherwise, errorIsFalse)] as const
+    const branches = [this.lower(consequence, errorIsFalse), this.lower(otherwise, errorIsFalse)] as const
     const choose = (yes: SQL, no: SQL) => sql`(case ${test.sql} when 1 then ${yes} when 0 then ${no} end)`
     const fails = [test, ...branches].some((value) => value.fails)
     const value = { sql: choose(branches[0].sql, branches[1].sql), nullable, fails }

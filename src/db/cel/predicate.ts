@@ -94,13 +94,13 @@ const isConnective = (node: Expression): boolean =>
   node.node === 'and' ||
   node.node === 'or' ||
   node.node === 'not' ||
-  (node.node === 'choice' && [node.chosen, node.otherwise].every(({ type }) => type === 'bool'))
+  (node.node === 'choice' && [node.consequence, node.otherwise].every(({ type }) => type === 'bool'))
 
 function listBranches(node: Expression): Expression[] {
   if (!isConnective(node)) return []
   if (node.node === 'and' || node.node === 'or') return node.operands
   if (node.node === 'not') return [node.operand]
-  return node.node === 'choice' ? [node.condition, node.chosen, node.otherwise] : []
+  return node.node === 'choice' ? [node.condition, node.consequence, node.otherwise] : []
 }
 
 const listConditions = (node: Expression): Expression[] => [node, ...listBranches(node).flatMap(listConditions)]
@@ -119,5 +119,5 @@ function combineTruths(node: Expression, findTruth: (operand: Expression) => Tru
   }
   if (node.node !== 'choice') return null
   const test = findTruth(node.condition)
-  return test === null ? null : findTruth(test ? node.chosen : node.otherwise)
+  return test === null ? null : findTruth(test ? node.consequence : node.otherwise)
 }

@@ -9,7 +9,7 @@ export type ElementSql = { row: SQL } | { value: Value } | { json: Json }
 
 /** Parts of the lowering of the whole expression that the lowering of lists needs. */
 export interface ListLowering {
-  readonly bound: BoundScope
+  readonly scope: BoundScope
   /** `errorIsFalse`: an error in this position counts as false, so the SQL need not tell them apart. */
   lower: (expression: Expression, errorIsFalse?: boolean) => Value
   lowerJson: (expression: Expression) => Json

@@ -69,19 +69,19 @@ export function compareValues(left: Value, right: Value): Value {
 }
 
 /**
- * Bound constants of a statement. `packed` binds all of them as one JSON parameter, because D1 allows 100 parameters.
+ * Bound constants of a statement. `isPacked` binds all of them as one JSON parameter, because D1 allows 100 parameters.
  */
 export class Constants {
-  readonly #packed: boolean
+  readonly #isPacked: boolean
   readonly #values: unknown[] = []
 
-  constructor(packed: boolean) {
-    this.#packed = packed
+  constructor(isPacked: boolean) {
+    this.#isPacked = isPacked
   }
 
   /** False for packed constants, whose SQL reads a row of its own. */
   get areParameters(): boolean {
-    return !this.#packed
+    return !this.#isPacked
   }
 
   text(value: string): SQL {
@@ -93,13 +93,13 @@ export class Constants {
   }
 
   #add(value: string | number): SQL {
-    if (!this.#packed) return sql`${value}`
+    if (!this.#isPacked) return sql`${value}`
     if (!this.#values.includes(value)) this.#values.push(value)
     return sql.raw(`json_extract(k.v, '$[${this.#values.indexOf(value)}]')`)
   }
 
   /** The `from` clause that the SQL of packed constants needs. */
   buildSources(): SQL[] {
-    return this.#packed ? [sql`(select ${JSON.stringify(this.#values)} as v) k`] : []
+    return this.#isPacked ? [sql`(select ${JSON.stringify(this.#values)} as v) k`] : []
   }
 }

@@ -39,16 +39,18 @@ export interface TokenGrant {
 export type TokenEnd =
   | { isAllowed: true; at: number | null }
   /** Null: only an admin may create a token with the requested lifetime. */
-  | { isAllowed: false; latest: number | null }
+  | { isAllowed: false; latestEnd: number | null }
 
 /** Decides when a new token expires. `requested` is null for a token that does not expire. */
 export function decideTokenEnd(requestedEnd: number | null | undefined, grant: TokenGrant): TokenEnd {
   const { caller, organization_id, parentExpiresAt, now } = grant
   const sessionEnd =
     caller.credential.kind === 'oidc' ? now + sessionDays[findStrongestRole(caller, organization_id)] * dayMs : Infinity
-  const bound = Math.min(parentExpiresAt ?? Infinity, sessionEnd)
-  const latest = isAdminOfAll(caller, organization_id) ? bound : Math.min(bound, now + defaultLifetimeMs)
-  const end = requestedEnd === undefined ? Math.min(now + defaultLifetimeMs, latest) : (requestedEnd ?? Infinity)
-  if (end <= latest) return { isAllowed: true, at: end === Infinity ? null : end }
-  return { isAllowed: false, latest: requestedEnd === null && bound === Infinity ? null : latest }
+  const sessionBound = Math.min(parentExpiresAt ?? Infinity, sessionEnd)
+  const latestEnd = isAdminOfAll(caller, organization_id)
+    ? sessionBound
+    : Math.min(sessionBound, now + defaultLifetimeMs)
+  const end = requestedEnd === undefined ? Math.min(now + defaultLifetimeMs, latestEnd) : (requestedEnd ?? Infinity)
+  if (end <= latestEnd) return { isAllowed: true, at: end === Infinity ? null : end }
+  return { isAllowed: false, latestEnd: requestedEnd === null && sessionBound === Infinity ? null : latestEnd }
 }

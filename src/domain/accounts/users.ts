@@ -27,9 +27,9 @@ export function normalizeEmail(text: string): string | null {
   const email = unquoteLocalPart(cleanKey(text.trim()).normalize('NFKC').toLowerCase().normalize('NFKC'))
   if (email.length > maxEmailLength) return null
   const at = email.lastIndexOf('@')
-  const [local, domain] = [email.slice(0, Math.max(0, at)), toAsciiDomain(email.slice(at + 1))]
-  if (domain === null || local.length + 1 + domain.length > maxEmailLength) return null
-  return localPattern.test(local) && domainPattern.test(domain) ? `${local}@${toUnicodeDomain(domain)}` : null
+  const [localPart, domain] = [email.slice(0, Math.max(0, at)), toAsciiDomain(email.slice(at + 1))]
+  if (domain === null || localPart.length + 1 + domain.length > maxEmailLength) return null
+  return localPattern.test(localPart) && domainPattern.test(domain) ? `${localPart}@${toUnicodeDomain(domain)}` : null
 }
 
 /**
@@ -40,10 +40,12 @@ export function normalizeEmail(text: string): string | null {
 export function normalizeAccountEmail(text: string): string | null {
   const isPlain = cleanKey(text.trim()) === text.normalize('NFC') && text.normalize('NFKC') === text.normalize('NFC')
   if (text.length > maxEmailLength || !isPlain) return null
-  const local = text.slice(0, Math.max(0, text.lastIndexOf('@'))).replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
+  const localPart = text
+    .slice(0, Math.max(0, text.lastIndexOf('@')))
+    .replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
   const email = normalizeEmail(text)
   // The form of customers' addresses may change nothing else.
-  return email?.slice(0, email.lastIndexOf('@')) === local ? email : null
+  return email?.slice(0, email.lastIndexOf('@')) === localPart ? email : null
 }
 
 const dnsDomain = /(?<![a-z0-9.-])[a-z0-9.-]{0,250}xn--[a-z0-9.-]{1,250}/gi
@@ -62,9 +64,9 @@ const internationalPrefix = /^\s*(?:\(\s*(?:\+|00)\s*([1-9]\d{0,3})\s*\)|(?:\+|0
 
 /** E.164, or null if the text is not a phone number. Numbers without a country code get `countryCode`, such as `+45`. */
 export function normalizePhone(text: string, countryCode: string | null): string | null {
-  const visible = cleanKey(text)
-  if (visible.length > maxPhoneLength) return null
-  const international = visible.replace(internationalPrefix, (_, code: string | undefined) => `+${code ?? ''}`)
+  const visibleText = cleanKey(text)
+  if (visibleText.length > maxPhoneLength) return null
+  const international = visibleText.replace(internationalPrefix, (_, code: string | undefined) => `+${code ?? ''}`)
   const number = parsePhoneNumberFromString(international, {
     extract: false,
     ...(countryCode ? { defaultCallingCode: countryCode.replace('+', '') } : {}),

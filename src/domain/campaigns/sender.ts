@@ -112,8 +112,8 @@ export interface ErasedRecipient {
 export interface CampaignSenderRpc {
   /** Reads the campaign's row now, or at `at`, and starts the run that the row requests. */
   wake(campaignId: string, at?: number): Promise<void>
-  /** Stops the run, even before it has begun. `done` is false when the run is already over. */
-  cancel(campaignId: string, run: number): Promise<{ done: boolean; snapshot: CampaignSnapshot }>
+  /** Stops the run, even before it has begun. `isCancelled` is false when the run ended otherwise. */
+  cancel(campaignId: string, run: number): Promise<{ isCancelled: boolean; snapshot: CampaignSnapshot }>
   /** Deletes the object's data. Returns false when a message was, or may have been, sent. */
   deleteIfUnsent(): Promise<boolean>
   readSnapshot(): Promise<CampaignSnapshot | null>

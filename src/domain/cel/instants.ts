@@ -46,9 +46,9 @@ export function parseDuration(text: string): Milliseconds {
   if (!match) return 'invalid'
   let nanoseconds = 0n
   for (const [, number = '', unit = ''] of (match[2] ?? '').matchAll(/(?<![\d.])([\d.]+)([a-zµ]+)/g)) {
-    const [whole = '', fraction = ''] = number.split('.')
+    const [integer = '', fraction = ''] = number.split('.')
     const factor = units[unit] ?? 0n
-    nanoseconds += BigInt(whole || '0') * factor + (BigInt(fraction || '0') * factor) / 10n ** BigInt(fraction.length)
+    nanoseconds += BigInt(integer || '0') * factor + (BigInt(fraction || '0') * factor) / 10n ** BigInt(fraction.length)
   }
   if (nanoseconds % 1_000_000n !== 0n) return 'too_precise'
   const ms = (match[1] === '-' ? -nanoseconds : nanoseconds) / 1_000_000n

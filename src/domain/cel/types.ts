@@ -88,7 +88,7 @@ export type Expression =
   | (Base & { node: 'arithmetic'; operator: ArithmeticOperator; left: Expression; right: Expression })
   | (Base & { node: 'compare'; operator: ComparisonOperator; left: Expression; right: Expression })
   | (Base & { node: 'in'; element: Expression; list: Expression })
-  | (Base & { node: 'choice'; condition: Expression; chosen: Expression; otherwise: Expression })
+  | (Base & { node: 'choice'; condition: Expression; consequence: Expression; otherwise: Expression })
   | (Base & { node: 'call'; name: string; args: Expression[] })
   | (Base & { node: 'list'; items: LiteralExpression[] })
   | MacroExpression

@@ -174,7 +174,7 @@ export const chooseLanguage = (
   personLanguage: Language,
   defaultLanguage: Language,
 ): Language => {
-  const available = listLanguages(texts)
-  const preferredLanguage = [personLanguage, defaultLanguage].find((language) => available.includes(language))
-  return preferredLanguage ?? available[0] ?? defaultLanguage
+  const availableLanguages = listLanguages(texts)
+  const preferredLanguage = [personLanguage, defaultLanguage].find((language) => availableLanguages.includes(language))
+  return preferredLanguage ?? availableLanguages[0] ?? defaultLanguage
 }

@@ -59,11 +59,11 @@ export type PreviewAction = (typeof previewActions)[number]
 export type PreviewTotals = Record<PreviewAction, number>
 
 /** Adds rows to the stored counts, which are null when the import was not counted from the beginning. */
-export function countRows(storedCounts: RowCounts | null, more: RowCounts): RowCounts | null {
+export function countRows(storedCounts: RowCounts | null, addedCounts: RowCounts): RowCounts | null {
   if (storedCounts === null) return null
   const counts = { ...storedCounts }
   for (const outcome of rowOutcomes) {
-    const sum = (counts[outcome] ?? 0) + (more[outcome] ?? 0)
+    const sum = (counts[outcome] ?? 0) + (addedCounts[outcome] ?? 0)
     if (sum > 0) counts[outcome] = sum
   }
   return counts

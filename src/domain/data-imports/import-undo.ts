@@ -23,7 +23,7 @@ interface CurrentPurchase {
   version: number
 }
 
-type VersionStep = readonly [former: number, restored: number]
+type VersionStep = readonly [formerVersion: number, restoredVersion: number]
 
 /** The versions that the undo of a later import changed. The content is that of the former version again. */
 export interface RestoredVersions {
@@ -35,10 +35,10 @@ export interface RestoredVersions {
 /** Finds the version that has the content of `version` today. */
 function followSteps(version: number, steps: readonly VersionStep[]): number {
   const restoredVersions = new Map(steps)
-  let current = version
-  for (let next = restoredVersions.get(current); next !== undefined; next = restoredVersions.get(current))
-    current = next
-  return current
+  let currentVersion = version
+  for (let next = restoredVersions.get(currentVersion); next !== undefined; next = restoredVersions.get(currentVersion))
+    currentVersion = next
+  return currentVersion
 }
 
 export interface OrderFacts {
@@ -95,10 +95,10 @@ export function findKeptReason(facts: OrderFacts): KeptReason | null {
 
 /** A purchase that has expired since the import stays expired, unless its former validity is not over yet. */
 export const decideStatusAfterUndo = (
-  current: string,
+  currentStatus: string,
   before: { status: string; valid_until: number | null },
   now: number,
 ): string =>
-  current === 'expired' && before.status !== 'expired' && before.valid_until !== null && before.valid_until <= now
-    ? current
+  currentStatus === 'expired' && before.status !== 'expired' && before.valid_until !== null && before.valid_until <= now
+    ? currentStatus
     : before.status

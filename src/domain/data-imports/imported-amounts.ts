@@ -32,10 +32,12 @@ export function pickCountedItems(
 ): { items: readonly ExternalItem[]; totals: CartTotals } {
   const withTotals = (items: readonly ExternalItem[]) => ({ items, totals: computeCartTotals(items, order, vatRate) })
   const all = withTotals(order.items)
-  const live = withTotals(order.items.filter((item) => item.status !== 'cancelled'))
-  if ((order.status === 'cancelled' && live.items.length === 0) || live.totals.total_minor < 0) return all
-  if (order.amount_minor === live.totals.total_minor && order.amount_minor !== all.totals.total_minor) return live
-  return order.amount_minor === all.totals.total_minor || refundedMinor > 0 ? all : live
+  const countedItems = withTotals(order.items.filter((item) => item.status !== 'cancelled'))
+  if ((order.status === 'cancelled' && countedItems.items.length === 0) || countedItems.totals.total_minor < 0)
+    return all
+  if (order.amount_minor === countedItems.totals.total_minor && order.amount_minor !== all.totals.total_minor)
+    return countedItems
+  return order.amount_minor === all.totals.total_minor || refundedMinor > 0 ? all : countedItems
 }
 
 export function decidePaymentStatus(

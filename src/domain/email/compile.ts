@@ -90,10 +90,10 @@ export function buildMjml(
   placeholders: Placeholders,
 ): string {
   const title = placeholders.add(escapeHtml(options.title))
-  const small = 'font-size="13px" line-height="1.6"'
+  const smallFont = 'font-size="13px" line-height="1.6"'
   const footers = renderFooters(message, reader, options.sender).map(
     ({ html }) =>
-      `<mj-text css-class="rt mu" align="center" color="${light.muted}" ${small} padding="4px ${gutter}px">${placeholders.add(html)}</mj-text>`,
+      `<mj-text css-class="rt mu" align="center" color="${light.muted}" ${smallFont} padding="4px ${gutter}px">${placeholders.add(html)}</mj-text>`,
   )
   return `<mjml lang="${toBcp47(reader.language)}" dir="ltr"><mj-head><mj-title>${title}</mj-title><mj-raw><meta name="color-scheme" content="light dark" /><meta name="supported-color-schemes" content="light dark" /></mj-raw><mj-attributes><mj-all font-family="${fonts}" /><mj-text font-size="16px" line-height="1.6" /><mj-section padding="0" /></mj-attributes></mj-head><mj-body css-class="page" background-color="${light.page}" width="${width}px"><mj-section padding="24px 0 12px"><mj-column><mj-text css-class="mu" align="center" color="${light.muted}" font-size="14px" font-weight="600" padding="0 ${gutter}px">${title}</mj-text></mj-column></mj-section>${renderCard(message.blocks, reader, placeholders)}<mj-section padding="16px 0 24px"><mj-column>${footers.join('')}</mj-column></mj-section></mj-body></mjml>`
 }

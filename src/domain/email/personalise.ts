@@ -19,26 +19,26 @@ interface ParsedTemplate {
 
 /** An isolate caches parsed templates by object, and by content for templates that are read from the database again. */
 const byIdentity = new WeakMap<Template, ParsedTemplate>()
-const byContent = new Map<string, { template: Template; parsed: ParsedTemplate }>()
+const byContent = new Map<string, { template: Template; parsedTemplate: ParsedTemplate }>()
 const maxCached = 32
 
 function parseTemplate(template: Template): ParsedTemplate {
   const cachedTemplate = byIdentity.get(template)
   if (cachedTemplate) return cachedTemplate
-  const similar = byContent.get(template.html)
+  const cacheEntry = byContent.get(template.html)
   const parsedTemplate =
-    similar && similar.template.subject === template.subject && similar.template.text === template.text
-      ? similar.parsed
+    cacheEntry && cacheEntry.template.subject === template.subject && cacheEntry.template.text === template.text
+      ? cacheEntry.parsedTemplate
       : {
           subject: parseLiquid('text', template.subject),
           html: parseLiquid('html', template.html),
           text: parseLiquid('text', template.text),
         }
   byContent.delete(template.html)
-  byContent.set(template.html, { template, parsed: parsedTemplate })
-  for (const oldest of byContent.keys()) {
+  byContent.set(template.html, { template, parsedTemplate: parsedTemplate })
+  for (const oldestHtml of byContent.keys()) {
     if (byContent.size <= maxCached) break
-    byContent.delete(oldest)
+    byContent.delete(oldestHtml)
   }
   byIdentity.set(template, parsedTemplate)
   return parsedTemplate

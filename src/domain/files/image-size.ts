@@ -149,9 +149,9 @@ const maxBoxes = 10_000
 function* listBoxes(view: DataView, from: number, to: number): Generator<Box> {
   for (let at = from, count = 0; at + 8 <= Math.min(to, view.byteLength); count++) {
     if (count === maxBoxes) throw new BrokenImage('it has too many boxes')
-    const short = view.getUint32(at)
-    const length = short === 1 ? Number(view.getBigUint64(at + 8)) : short || to - at
-    const header = short === 1 ? 16 : 8
+    const shortLength = view.getUint32(at)
+    const length = shortLength === 1 ? Number(view.getBigUint64(at + 8)) : shortLength || to - at
+    const header = shortLength === 1 ? 16 : 8
     if (length < header) throw new BrokenImage('a box has no length')
     yield { name: readText(view, at + 4, 4), from: at + header, to: at + length }
     at += length

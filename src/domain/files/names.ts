@@ -4,10 +4,10 @@ export const maxNameLength = 255
 
 /** Control characters, direction marks, invisible characters and line breaks: `exe.gnp` must not look like `png.exe`. */
 /* oxlint-disable no-control-regex -- these characters are removed */
-const invisible =
+const invisibleCharacters =
   /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffd]/gu
 /** Windows does not allow these characters in a name. */
-const forbidden = /[<>:"|?*]/g
+const forbiddenCharacters = /[<>:"|?*]/g
 const reservedNames = /^(?:con|prn|aux|nul|conin\$|conout\$|com[\d¹²³]|lpt[\d¹²³])(?=\.|$)/i
 
 const listEndings = (mimeType: string): readonly string[] => (isFileType(mimeType) ? fileTypes[mimeType].endings : [])
@@ -41,9 +41,13 @@ export function cleanFileName(name: string, mimeType: string): string {
     name
       .toWellFormed()
       .split(/[/\\]/)
-      .findLast((part) => trimDots(part.replaceAll(invisible, '')) !== '') ?? ''
+      .findLast((part) => trimDots(part.replaceAll(invisibleCharacters, '')) !== '') ?? ''
   const cleanName = trimDots(
-    last.normalize('NFC').replaceAll(invisible, '').replaceAll(forbidden, '_').replaceAll(/\s+/gu, ' '),
+    last
+      .normalize('NFC')
+      .replaceAll(invisibleCharacters, '')
+      .replaceAll(forbiddenCharacters, '_')
+      .replaceAll(/\s+/gu, ' '),
   )
   const { stem, ending } = splitEnding(cleanName, mimeType)
   const tail = ending && `.${ending}`

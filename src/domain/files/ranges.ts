@@ -58,10 +58,10 @@ const toFinite = (time: number): number | null => (Number.isFinite(time) ? time 
 export function parseHttpDate(text: string, now = Date.now()): number | null {
   const date = text.trim()
   if (imfDate.test(date)) return toFinite(Date.parse(date))
-  const [, day, month, short, time] = rfc850Date.exec(date) ?? []
-  if (short !== undefined) {
-    const latest = new Date(now).getUTCFullYear() + 50
-    const year = latest - ((latest - Number(short)) % 100)
+  const [, day, month, shortYear, time] = rfc850Date.exec(date) ?? []
+  if (shortYear !== undefined) {
+    const latestYear = new Date(now).getUTCFullYear() + 50
+    const year = latestYear - ((latestYear - Number(shortYear)) % 100)
     return toFinite(Date.parse(`${day} ${month} ${year} ${time} GMT`))
   }
   const [, monthName, dayOfMonth, clock, year] = asctimeDate.exec(date) ?? []
@@ -79,20 +79,20 @@ function isUnchangedSince(header: string | null, { modifiedAt }: Validators): bo
 }
 
 /** The status of the first condition that fails, in the order of RFC 9110, section 13.2.2, or null. */
-export function findFailedCondition(headers: Headers, current: Validators): 304 | 412 | null {
+export function findFailedCondition(headers: Headers, validators: Validators): 304 | 412 | null {
   const ifMatch = headers.get('if-match')
   if (ifMatch !== null) {
-    if (!includesTag(ifMatch, current.etag, false)) return 412
-  } else if (isUnchangedSince(headers.get('if-unmodified-since'), current) === false) return 412
+    if (!includesTag(ifMatch, validators.etag, false)) return 412
+  } else if (isUnchangedSince(headers.get('if-unmodified-since'), validators) === false) return 412
   const ifNoneMatch = headers.get('if-none-match')
-  if (ifNoneMatch !== null) return includesTag(ifNoneMatch, current.etag, true) ? 304 : null
-  return isUnchangedSince(headers.get('if-modified-since'), current) === true ? 304 : null
+  if (ifNoneMatch !== null) return includesTag(ifNoneMatch, validators.etag, true) ? 304 : null
+  return isUnchangedSince(headers.get('if-modified-since'), validators) === true ? 304 : null
 }
 
 /** True if the `Range` header applies: without `If-Range`, or if that names the current state. */
-export function isRangeWanted(ifRange: string | null, current: Validators): boolean {
+export function isRangeWanted(ifRange: string | null, validators: Validators): boolean {
   if (ifRange === null) return true
   const validator = ifRange.trim()
-  if (validator.startsWith('"') || validator.startsWith('W/')) return validator === current.etag
-  return parseHttpDate(validator) === toSecond(current.modifiedAt)
+  if (validator.startsWith('"') || validator.startsWith('W/')) return validator === validators.etag
+  return parseHttpDate(validator) === toSecond(validators.modifiedAt)
 }

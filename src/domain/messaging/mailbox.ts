@@ -13,7 +13,7 @@ export const isEmailAddress = (text: string): boolean => addressPattern.test(tex
 
 /** Removes the quotes of a part before the `@`. `"anna"@example.dk` and `anna@example.dk` are one mailbox. */
 export const unquoteLocalPart = (address: string): string =>
-  address.replace(/^"((?:[^"\\]|\\.)+)"(?=@[^@]*$)/, (_, local: string) => local.replaceAll(/\\(.)/g, '$1'))
+  address.replace(/^"((?:[^"\\]|\\.)+)"(?=@[^@]*$)/, (_, localPart: string) => localPart.replaceAll(/\\(.)/g, '$1'))
 
 /** Parses `Name <address>` or an address alone. Returns null for any other text. */
 export function parseMailbox(text: string): Mailbox | null {

@@ -128,15 +128,15 @@ function findColumns(header: readonly string[]) {
 }
 
 /** The reason of a row, and its text when it is unknown. */
-function readReason(read: RowReader, status: SuppressionReason | null) {
-  const text = read('reason')
+function readReason(readCell: RowReader, status: SuppressionReason | null) {
+  const text = readCell('reason')
   const namedReason = reasonWords.get(toWord(text))
-  const reasons = [namedReason, status, read('cleaned') === '' ? null : ('hard_bounce' as const)]
+  const reasons = [namedReason, status, readCell('cleaned') === '' ? null : ('hard_bounce' as const)]
   const reason = reasons.reduce<SuppressionReason>(
     (strongest, next) => (next && strength(next) > strength(strongest) ? next : strongest),
     'unsubscribed',
   )
-  return { reason, detail: read('detail') || (namedReason === undefined ? text : '') }
+  return { reason, detail: readCell('detail') || (namedReason === undefined ? text : '') }
 }
 
 /**
@@ -161,18 +161,20 @@ export function parseSuppressionList(csv: string, channel: Channel, now: number)
     const line = index + 1
     if ((index === 0 && hasHeader) || cells.every((cell) => cleanKey(cell) === '')) return
     list.total_rows++
-    const read = openRow(cells)
-    const address = normalizeAddress(channel, read('address'))
+    const readCell = openRow(cells)
+    const address = normalizeAddress(channel, readCell('address'))
     if (address === null) return refuse(line, 'invalid_address', addressProblems[channel])
-    const status = statusColumn ? readSubscription(statusColumn, read(statusColumn), now) : 'unsubscribed'
+    const status = statusColumn ? readSubscription(statusColumn, readCell(statusColumn), now) : 'unsubscribed'
     if (status === null)
       return refuse(line, 'unknown_status', `\`${statusColumn}\` does not say whether the person is subscribed.`)
     if (status === 'subscribed') return void list.subscribed++
     const dateText =
-      read('date') || read('cleaned') || (parseDate(read('unsubscribed'), now) ? read('unsubscribed') : '')
+      readCell('date') ||
+      readCell('cleaned') ||
+      (parseDate(readCell('unsubscribed'), now) ? readCell('unsubscribed') : '')
     const created_at = dateText === '' ? now : parseDate(dateText, now)
     if (created_at === null) report(line, 'invalid_date', 'Not a date in ISO 8601, or a date in the future.')
-    const { reason, detail } = readReason(read, status)
+    const { reason, detail } = readReason(readCell, status)
     const row: ListedSuppression = {
       address,
       reason,

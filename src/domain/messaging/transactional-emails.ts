@@ -88,7 +88,7 @@ export interface SendVerdict {
 
 const buildFinalVerdict = (
   status: 'sent' | 'failed',
-  more: Partial<Omit<SendVerdict, 'status' | 'due_at'>> = {},
+  details: Partial<Omit<SendVerdict, 'status' | 'due_at'>> = {},
 ): SendVerdict => ({
   status,
   due_at: null,
@@ -97,7 +97,7 @@ const buildFinalVerdict = (
   provider_id: null,
   error_code: null,
   error_detail: '',
-  ...more,
+  ...details,
 })
 
 export const createFailedVerdict = (error_code: string, error_detail = ''): SendVerdict =>

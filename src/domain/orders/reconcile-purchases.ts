@@ -289,19 +289,19 @@ export function reconcilePurchases<Purchase extends ExistingUnit>(
   )
   const steps = [...listEqualSteps<Purchase>(keys), ...listChangedSteps<Purchase>(keys)]
   const pairing = steps.reduce(pairUnits, startPairing(validPurchases, liveUnits))
-  const live = [keys.byEqualityAndHolder, keys.byCodeAndHolder].reduce(preferUsed, pairing)
+  const livePairing = [keys.byEqualityAndHolder, keys.byCodeAndHolder].reduce(preferUsed, pairing)
   // A cancelled unit takes a purchase that is already cancelled before any equal one.
   const candidates = [
     ...purchases.filter((purchase) => purchase.is_void),
-    ...sortByStatus(live.unpairedPurchases, cancelledStatusOrder),
+    ...sortByStatus(livePairing.unpairedPurchases, cancelledStatusOrder),
   ]
-  const cancelledCount = listEqualSteps<Purchase>(keys).reduce(
+  const cancelledPairing = listEqualSteps<Purchase>(keys).reduce(
     pairUnits,
     startPairing(candidates, units.filter(isCancelled)),
   )
   return {
-    pairs: [...live.pairs, ...cancelledCount.pairs],
-    surplusPurchases: cancelledCount.unpairedPurchases.filter((purchase) => !purchase.is_void),
-    newUnits: [...live.unpairedUnits, ...cancelledCount.unpairedUnits],
+    pairs: [...livePairing.pairs, ...cancelledPairing.pairs],
+    surplusPurchases: cancelledPairing.unpairedPurchases.filter((purchase) => !purchase.is_void),
+    newUnits: [...livePairing.unpairedUnits, ...cancelledPairing.unpairedUnits],
   }
 }

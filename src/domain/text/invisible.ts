@@ -2,13 +2,13 @@
  * Soft hyphens, joiners, zero-width characters, marks of direction, byte order marks, and the blank letters of Hangul,
  * Khmer and Braille, which people type into fields that must not be empty.
  */
-const invisible = [
+const invisibleRanges = [
   String.raw`\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180E\u200B-\u200F\u202A-\u202E`,
   String.raw`\u2060-\u206F\u2800\u3164\uFEFF\uFFA0`,
 ].join('')
 
-const invisibleCharacter = new RegExp(`[${invisible}]`, 'u')
-const invisibleCharacters = new RegExp(`[${invisible}]+`, 'gu')
+const invisibleCharacter = new RegExp(`[${invisibleRanges}]`, 'u')
+const invisibleCharacters = new RegExp(`[${invisibleRanges}]+`, 'gu')
 
 const notPlain = /[^\x21-\x7e]/
 
@@ -18,7 +18,10 @@ const notPlain = /[^\x21-\x7e]/
  */
 const beforeJoiner = String.raw`[\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}]`
 const afterJoiner = String.raw`[\p{L}\p{Extended_Pictographic}]`
-const invisibleInNames = new RegExp(`(?!(?<=${beforeJoiner})[\\u200C\\u200D](?=${afterJoiner}))[${invisible}]`, 'gu')
+const invisibleInNames = new RegExp(
+  `(?!(?<=${beforeJoiner})[\\u200C\\u200D](?=${afterJoiner}))[${invisibleRanges}]`,
+  'gu',
+)
 
 const collapseSpaces = (text: string): string =>
   text

@@ -42,18 +42,18 @@ export function findNearest<Candidate>(
 ): Candidate | null {
   const lowerText = text.trim().toLowerCase()
   if (lowerText === '') return null
-  let best: Candidate | null = null
+  let bestCandidate: Candidate | null = null
   let bestDistance = Math.floor(lowerText.length / 3) + 1
   for (const candidate of candidates)
     for (const name of listNames(candidate)) {
       const lowerName = name.toLowerCase()
       const distance = measureDistance(lowerText, lowerName)
       if (distance < bestDistance) {
-        best = candidate
+        bestCandidate = candidate
         bestDistance = distance
       }
     }
-  return best
+  return bestCandidate
 }
 
 const maxNameLength = 64

@@ -42,8 +42,8 @@ export function readWallClock(timeZone: string, at: number): WallClock {
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = (
     ['year', 'month', 'day', 'hour', 'minute', 'second'] as const
   ).map((type) => Number(parts.get(type)))
-  const local = Date.UTC(year, month - 1, day, hour, minute, second)
-  return { offset: local - Math.floor(at / 1000) * 1000, name: parts.get('timeZoneName') ?? timeZone }
+  const localTime = Date.UTC(year, month - 1, day, hour, minute, second)
+  return { offset: localTime - Math.floor(at / 1000) * 1000, name: parts.get('timeZoneName') ?? timeZone }
 }
 
 /** `+01:00`, `-03:30`, `+00:00`. */

@@ -31,13 +31,13 @@ function readRecord(value: unknown): ResourceRecord | null {
 /** Lists the name and the names that it is an alias of. A loop of aliases ends the list. */
 function listAliases(name: string, records: readonly ResourceRecord[]): Set<string> {
   const names = new Set([name])
-  let current = name
+  let currentName = name
   while (names.size <= maxAliases) {
-    const alias = records.find((record) => record.type === types.cname && record.name === current)
+    const alias = records.find((record) => record.type === types.cname && record.name === currentName)
     if (!alias) break
-    current = normalizeName(alias.data)
-    if (names.has(current)) break
-    names.add(current)
+    currentName = normalizeName(alias.data)
+    if (names.has(currentName)) break
+    names.add(currentName)
   }
   return names
 }

@@ -26,9 +26,9 @@ async function storeKnownLength<Result>(
   const { readable, writable } = new FixedLengthStream(size)
   const writer = writable.getWriter()
   const reader = body.getReader()
-  const storing = put(readable)
+  const storage = put(readable)
   // If storing fails, nothing reads the stream any more, and a pending write would wait forever.
-  storing.catch((error: unknown) => writer.abort(error).catch(() => undefined))
+  storage.catch((error: unknown) => writer.abort(error).catch(() => undefined))
   let pendingWrites: Promise<unknown> = Promise.resolve()
   try {
     for (;;) {
@@ -46,10 +46,10 @@ async function storeKnownLength<Result>(
     writer.abort(error).catch(() => undefined)
     reader.cancel(error).catch(() => undefined)
     await digest.abort()
-    await storing.catch(() => undefined)
+    await storage.catch(() => undefined)
     throw error
   }
-  return [await digest.end(), await storing]
+  return [await digest.end(), await storage]
 }
 
 /** Cuts a body of unknown length into parts of `windowBytes` and passes each to `flush`. */

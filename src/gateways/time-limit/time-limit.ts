@@ -50,8 +50,8 @@ export class SharedTimeLimits {
 
   #findOrCreate(timeoutMs: number): SharedLimit {
     const now = performance.now()
-    const newest = this.#limits.get(timeoutMs)
-    if (newest && now - newest.startedAt <= sharedMs) return newest
+    const newestLimit = this.#limits.get(timeoutMs)
+    if (newestLimit && now - newestLimit.startedAt <= sharedMs) return newestLimit
     const controller = new AbortController()
     const timer = setTimeout(() => controller.abort(createTimeout()), timeoutMs + sharedMs)
     const limit = { signal: controller.signal, startedAt: now, taskCount: 0, end: () => clearTimeout(timer) }

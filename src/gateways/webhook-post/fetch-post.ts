@@ -18,17 +18,17 @@ async function readBeginning(response: Response): Promise<Uint8Array> {
   if (contentLength === 0) return noBytes
   // Reading the body in one go takes a fraction of the time.
   if (contentLength !== null && contentLength <= maxResponseBytes) return new Uint8Array(await response.arrayBuffer())
-  const beginning = new Uint8Array(maxTextBytes)
+  const firstBytes = new Uint8Array(maxTextBytes)
   const reader = response.body?.getReader()
   let size = 0
   for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
-    if (size < maxTextBytes) beginning.set(part.value.subarray(0, maxTextBytes - size), size)
+    if (size < maxTextBytes) firstBytes.set(part.value.subarray(0, maxTextBytes - size), size)
     size += part.value.byteLength
     if (size <= maxResponseBytes) continue
     await reader?.cancel()
     break
   }
-  return beginning.subarray(0, size)
+  return firstBytes.subarray(0, size)
 }
 
 function classifyResponse(status: number, text: string): PostResult['error'] {

@@ -54,16 +54,16 @@ function shareStatuses(operations: readonly PathOperation[]): Record<string, Doc
   const groups = Map.groupBy(uses, ({ status, response }) => `${isOfWrite(response) ? 'Write' : 'Read'}${status}`)
   const components: Record<string, DocumentedResponse> = {}
   const otherCodes = new Map<SharingOperation, string[]>()
-  for (const [name, sharing] of groups) {
-    const [first, ...others] = sharing.map(({ response }) => response)
+  for (const [name, groupUses] of groups) {
+    const [first, ...others] = groupUses.map(({ response }) => response)
     if (!first) continue
-    const common = others.reduce(
+    const commonCodes = others.reduce(
       (codes, other) => codes.intersection(new Set(parseCodes(other))),
       new Set(parseCodes(first)),
     )
-    const description = [...common].map(quote).join(', ') || 'The description of the operation lists the codes.'
-    for (const { operation, status, response } of sharing) {
-      const codes = Number(status) < 400 ? [] : parseCodes(response).filter((code) => !common.has(code))
+    const description = [...commonCodes].map(quote).join(', ') || 'The description of the operation lists the codes.'
+    for (const { operation, status, response } of groupUses) {
+      const codes = Number(status) < 400 ? [] : parseCodes(response).filter((code) => !commonCodes.has(code))
       otherCodes.set(operation, [...(otherCodes.get(operation) ?? []), ...codes])
       operation.responses[status] = { $ref: `#/components/responses/${name}` }
     }
@@ -86,11 +86,11 @@ function shareExamples(operations: readonly PathOperation[]): Record<string, { v
     }),
   )
   const components: Record<string, { value: unknown }> = {}
-  for (const [name, sharing] of Map.groupBy(uses, ({ media }) => getSchemaName(media))) {
-    const best = sharing.find(({ operationId }) => operationId.startsWith('get')) ?? sharing[0]
-    if (!best || sharing.length < 2) continue
-    components[name] = { value: best.media.example }
-    for (const { media } of sharing) {
+  for (const [name, groupUses] of Map.groupBy(uses, ({ media }) => getSchemaName(media))) {
+    const bestUse = groupUses.find(({ operationId }) => operationId.startsWith('get')) ?? groupUses[0]
+    if (!bestUse || groupUses.length < 2) continue
+    components[name] = { value: bestUse.media.example }
+    for (const { media } of groupUses) {
       media.examples = { resource: { $ref: `#/components/examples/${name}` } }
       delete media.example
     }
@@ -108,13 +108,13 @@ function shareResources(operations: readonly PathOperation[]): Record<string, Do
     }),
   )
   const components: Record<string, DocumentedResponse> = {}
-  for (const sharing of Map.groupBy(uses, ({ response }) => JSON.stringify(response)).values()) {
-    const [first] = sharing
-    if (!first || sharing.length < 2) continue
+  for (const groupUses of Map.groupBy(uses, ({ response }) => JSON.stringify(response)).values()) {
+    const [first] = groupUses
+    if (!first || groupUses.length < 2) continue
     const suffix = first.status === '201' ? 'Created' : isOfWrite(first.response) ? 'Changed' : ''
     const name = `${first.schema}${suffix}`
     components[name] = first.response
-    for (const { responses, status } of sharing) responses[status] = { $ref: `#/components/responses/${name}` }
+    for (const { responses, status } of groupUses) responses[status] = { $ref: `#/components/responses/${name}` }
   }
   return components
 }
@@ -139,8 +139,8 @@ function shareParameters(operations: readonly PathOperation[]): Record<string, P
     if (!parameter.required) delete parameter.required
   }
   const components: Record<string, Parameter> = {}
-  for (const [name, sharing] of Map.groupBy(uses, (use) => use.name)) {
-    const variants = [...Map.groupBy(sharing, ({ parameter }) => JSON.stringify(parameter)).values()]
+  for (const [name, groupUses] of Map.groupBy(uses, (use) => use.name)) {
+    const variants = [...Map.groupBy(groupUses, ({ parameter }) => JSON.stringify(parameter)).values()]
     const [mostFrequent = []] = variants.toSorted((one, other) => other.length - one.length)
     const [first] = mostFrequent
     if (!first || mostFrequent.length < 2) continue

@@ -24,8 +24,8 @@ class ExpiringSet {
 
   add(key: string, ttlMs: number): void {
     this.#until.delete(key)
-    const [oldest] = this.#until.keys()
-    if (this.#until.size >= maxEntries && oldest !== undefined) this.#until.delete(oldest)
+    const [oldestKey] = this.#until.keys()
+    if (this.#until.size >= maxEntries && oldestKey !== undefined) this.#until.delete(oldestKey)
     this.#until.set(key, Date.now() + ttlMs)
   }
 }

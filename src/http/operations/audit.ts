@@ -7,7 +7,7 @@ import type { Operation } from './operation.ts'
 /** Facts about a write that are known when it commits. */
 export interface AuditedWrite {
   /** The row of the resource in the path. */
-  loaded: unknown
+  resource: unknown
   tenant: Tenant | null | undefined
   target: { organization_id: string; edition_id?: string | null | undefined } | undefined
   /** The resource before and after the write. Null: it does not exist then. */
@@ -24,7 +24,7 @@ const readText = (value: unknown, name: string): string | null => {
 const readParentId = (value: Representation | null, name: 'organization' | 'edition'): string | null =>
   readText(value, `${name}_id`) ?? readText(value?.[name], 'id')
 
-function findOrganizationId({ loaded, tenant, target, before, after }: AuditedWrite): string | null {
+function findOrganizationId({ resource, tenant, target, before, after }: AuditedWrite): string | null {
   const ownId = [readText(after, 'id'), readText(before, 'id')].find(
     (id) => id !== null && findIdKind(id) === 'organization',
   )
@@ -34,11 +34,11 @@ function findOrganizationId({ loaded, tenant, target, before, after }: AuditedWr
     tenant?.organization_id ??
     target?.organization_id ??
     readParentId(before, 'organization') ??
-    readText(loaded, 'organization_id')
+    readText(resource, 'organization_id')
   )
 }
 
-function findEditionId({ loaded, tenant, target, before, after }: AuditedWrite): string | null {
+function findEditionId({ resource, tenant, target, before, after }: AuditedWrite): string | null {
   const ownId = [readText(after, 'id'), readText(before, 'id')].find(
     (id) => id !== null && findIdKind(id) === 'edition',
   )
@@ -49,7 +49,7 @@ function findEditionId({ loaded, tenant, target, before, after }: AuditedWrite):
     readParentId(after, 'edition') ??
     target?.edition_id ??
     readParentId(before, 'edition') ??
-    readText(loaded, 'edition_id') ??
+    readText(resource, 'edition_id') ??
     onlyEditionId ??
     null
   )
@@ -66,7 +66,7 @@ export function buildAuditStatements(
   const isNew = operation.status === 201
   const resource_id = isNew
     ? readText(write.after, 'id')
-    : (readText(write.loaded, 'id') ?? readText(write.after, 'id'))
+    : (readText(write.resource, 'id') ?? readText(write.after, 'id'))
   const entry: NewAuditEntry = {
     action: operation.id,
     organization_id: findOrganizationId(write),

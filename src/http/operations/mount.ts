@@ -29,11 +29,11 @@ export function mount<
   B extends z.ZodType,
   R extends z.ZodType,
   Result,
-  Loaded extends Located | undefined = undefined,
+  Resource extends Located | undefined = undefined,
 >(
   router: Router,
   operation: Operation<P, Q, B, R>,
-  handling: Handling<z.output<P>, z.output<Q>, z.output<B>, z.input<R>, Loaded, Result>,
+  handling: Handling<z.output<P>, z.output<Q>, z.output<B>, z.input<R>, Resource, Result>,
 ): void {
   const run = new OperationRun(router.operations, operation, handling)
   register(router, operation, (c, ctx) => run.respond(c, ctx))
@@ -45,21 +45,21 @@ export function mountList<
   R extends z.ZodType,
   P extends z.ZodType,
   Row,
-  Loaded extends Located | undefined = undefined,
+  Resource extends Located | undefined = undefined,
 >(
   router: Router,
   operation: Operation<P, Q, z.ZodNever, R>,
   handling: {
-    load?: (ctx: Ctx, params: z.output<P>) => Promise<Loaded>
-    list: (ctx: Ctx, page: PageRequest, query: ListRequest<Q>, loaded: Loaded) => Promise<Page<Row>>
+    load?: (ctx: Ctx, params: z.output<P>) => Promise<Resource>
+    list: (ctx: Ctx, page: PageRequest, query: ListRequest<Q>, resource: Resource) => Promise<Page<Row>>
     present: (row: Row, ctx: Ctx) => unknown
     /** Adds fields next to `results`. */
-    extend?: (ctx: Ctx, loaded: Loaded) => Promise<object>
+    extend?: (ctx: Ctx, resource: Resource) => Promise<object>
   },
 ): void {
   register(router, operation, async (c, ctx) => {
-    const loaded = (await handling.load?.(ctx, operation.params.parse(c.req.param()))) as Loaded
-    checkPermissionOn(ctx, operation, loaded)
+    const resource = (await handling.load?.(ctx, operation.params.parse(c.req.param()))) as Resource
+    checkPermissionOn(ctx, operation, resource)
     const url = buildPublicUrl(ctx.config.publicUrl, c.req.url)
     const query = parseQuery(c, operation.query)
     const requestedList = {
@@ -71,14 +71,14 @@ export function mountList<
       restrictToRoles(ctx, operation),
       readPageRequest(requestedList),
       pickListRequest<Q>(query),
-      loaded,
+      resource,
     )
     const { next, previous } = buildPageLinks(page, requestedList)
     const results = await Promise.all(page.rows.map((row) => handling.present(row, ctx)))
     const links = [next && `<${next}>; rel="next"`, previous && `<${previous}>; rel="prev"`].filter(
       (link) => link !== null,
     )
-    const extraFields = await handling.extend?.(restrictToRoles(ctx, operation), loaded)
+    const extraFields = await handling.extend?.(restrictToRoles(ctx, operation), resource)
     const body = JSON.stringify({ count: page.count, next, previous, results, ...extraFields })
     return { status: 200, headers: links.length ? { ...jsonType, link: links.join(', ') } : jsonType, body }
   })
@@ -101,25 +101,25 @@ const acceptsPage = (c: AppContext): boolean =>
  * Mounts an operation that streams a file. `handle` can refuse the request. `open` does what only a download does, so HEAD
  * does not call it.
  */
-export function mountFile<P extends z.ZodType, Q extends z.ZodType, Loaded extends Located>(
+export function mountFile<P extends z.ZodType, Q extends z.ZodType, Resource extends Located>(
   router: Router,
   operation: Operation<P, Q>,
   handling: {
-    load: (ctx: Ctx, params: z.output<P>, query: z.output<Q>) => Promise<Loaded>
+    load: (ctx: Ctx, params: z.output<P>, query: z.output<Q>) => Promise<Resource>
     handle: (
       ctx: Ctx,
-      input: { query: z.output<Q>; loaded: Loaded; acceptsPage: boolean },
+      input: { query: z.output<Q>; resource: Resource; acceptsPage: boolean },
     ) => FileHandle | Promise<FileHandle>
   },
 ): void {
   register(router, operation, async (c, ctx) => {
     const query = parseQuery(c, operation.query)
-    const loaded = await handling.load(ctx, operation.params.parse(c.req.param()), query)
-    checkPermissionOn(ctx, operation, loaded)
+    const resource = await handling.load(ctx, operation.params.parse(c.req.param()), query)
+    checkPermissionOn(ctx, operation, resource)
     // The audit entry of the download belongs to the resource in the path.
     const describeWrite = (after: Representation | null): AuditedWrite => ({
-      loaded,
-      tenant: loaded.tenant,
+      resource,
+      tenant: resource.tenant,
       target: undefined,
       before: null,
       after,
@@ -130,7 +130,7 @@ export function mountFile<P extends z.ZodType, Q extends z.ZodType, Loaded exten
       headers: fileHeaders,
     } = await handling.handle(addWriteRecord(restrictToRoles(ctx, operation), operation, { describeWrite }), {
       query,
-      loaded,
+      resource: resource,
       acceptsPage: acceptsPage(c),
     })
     const headers = {

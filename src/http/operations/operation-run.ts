@@ -17,25 +17,25 @@ import { changesOne, type Operation } from './operation.ts'
 import { restrictToRoles, checkPermissionOn, checkTarget, type Located } from './permission.ts'
 import { addWriteRecord, type StoreResponse } from './write-record.ts'
 
-interface VerbInput<P, Q, B, Loaded> {
+interface VerbInput<P, Q, B, Resource> {
   params: P
   query: Q
   body: B
-  loaded: Loaded
+  resource: Resource
   /** The file of a streamed body. Its bytes are stored already. */
-  received: ReceivedFile
+  file: ReceivedFile
 }
 
 /**
  * The steps of an operation. `load` finds the resource in the path, or throws 404 if the caller may not see it. Then the
  * caller's role is checked, the body is read, `handle` decides and commits, and `present` builds the response.
  */
-export interface Handling<P, Q, B, R, Loaded extends Located | undefined, Result> {
-  load?: (ctx: Ctx, params: P) => Promise<Loaded>
+export interface Handling<P, Q, B, R, Resource extends Located | undefined, Result> {
+  load?: (ctx: Ctx, params: P) => Promise<Resource>
   /** The tenant to which the body writes. The caller's role is checked there. */
   target?: (body: B) => { organization_id: string; edition_id?: string | null | undefined }
-  handle: (ctx: Ctx, input: VerbInput<P, Q, B, Loaded>) => Promise<Result>
-  file?: FileHandling<P, Loaded>
+  handle: (ctx: Ctx, input: VerbInput<P, Q, B, Resource>) => Promise<Result>
+  file?: FileHandling<P, Resource>
   /** The error that the operation answers after its commit, if it answers one. */
   refuse?: (result: Result, ctx: Ctx) => AppError | null
   /** Absent for operations without a response body. */
@@ -43,7 +43,7 @@ export interface Handling<P, Q, B, R, Loaded extends Located | undefined, Result
   /** Adds short-lived values to the response. They are not part of the ETag or the audit log, and are not cached. */
   sign?: (response: R, result: Result, ctx: Ctx) => Promise<R>
   /** The representation whose ETag `If-Match` names, if the operation returns another one. */
-  represent?: (loaded: Loaded, ctx: Ctx) => unknown
+  represent?: (resource: Resource, ctx: Ctx) => unknown
   /**
    * The stored values that the audit log compares, if the caller may see other ones.
    */
@@ -71,27 +71,28 @@ export class OperationRun<
   Q extends z.ZodType,
   B extends z.ZodType,
   R extends z.ZodType,
-  Loaded extends Located | undefined,
+  Resource extends Located | undefined,
   Result,
 > {
   readonly #operations: readonly Operation[]
   readonly #operation: Operation<P, Q, B, R>
-  readonly #handling: Handling<z.output<P>, z.output<Q>, z.output<B>, z.input<R>, Loaded, Result>
-  /** Presents the loaded row. A change returns the resource, so its `present` also presents the row. */
-  readonly #presentCurrent: ((loaded: Loaded, ctx: Ctx) => unknown) | undefined
+  readonly #handling: Handling<z.output<P>, z.output<Q>, z.output<B>, z.input<R>, Resource, Result>
+  /** Presents the resource in the path. A change returns the resource, so its `present` does this too. */
+  readonly #presentCurrent: ((resource: Resource, ctx: Ctx) => unknown) | undefined
   #ignoredFields: IgnoredFields | undefined
 
   constructor(
     operations: readonly Operation[],
     operation: Operation<P, Q, B, R>,
-    handling: Handling<z.output<P>, z.output<Q>, z.output<B>, z.input<R>, Loaded, Result>,
+    handling: Handling<z.output<P>, z.output<Q>, z.output<B>, z.input<R>, Resource, Result>,
   ) {
     const { represent, present } = handling
     this.#operations = operations
     this.#operation = operation
     this.#handling = handling
     this.#presentCurrent =
-      represent ?? (operation.status === 200 ? (loaded, ctx) => present?.(loaded as unknown as Result, ctx) : undefined)
+      represent ??
+      (operation.status === 200 ? (resource, ctx) => present?.(resource as unknown as Result, ctx) : undefined)
   }
 
   async respond(c: AppContext, ctx: Ctx): Promise<HttpResponse> {
@@ -136,13 +137,13 @@ export class OperationRun<
   async #respondWithRetries(
     c: AppContext,
     ctx: Ctx,
-    read: BodySource['read'],
+    readBody: BodySource['read'],
     createStore?: () => StoreResponse<Result>,
   ): Promise<HttpResponse> {
     for (let tries = 1; ; tries++) {
       const storeResponse = createStore?.()
       try {
-        return await this.#buildResponse(c, ctx, await this.#decide(c, ctx, read, storeResponse))
+        return await this.#buildResponse(c, ctx, await this.#decide(c, ctx, readBody, storeResponse))
       } catch (error) {
         if (!(error instanceof LostRace))
           return buildErrorResponse(c, explainForeignId(error, this.#operation, c.req.param('id')))
@@ -154,28 +155,28 @@ export class OperationRun<
   async #decide(
     c: AppContext,
     ctx: Ctx,
-    read: BodySource['read'],
+    readBody: BodySource['read'],
     storeResponse?: StoreResponse<Result>,
   ): Promise<Result> {
     const { load, target, handle } = this.#handling
     const operation = this.#operation
     const params = operation.params.parse(c.req.param())
-    const loaded = (await load?.(ctx, params)) as Loaded
-    checkPermissionOn(ctx, operation, loaded)
-    const presentNow = loaded && this.#presentCurrent ? () => this.#presentCurrent?.(loaded, ctx) : undefined
-    if (loaded && changesOne(operation))
+    const resource = (await load?.(ctx, params)) as Resource
+    checkPermissionOn(ctx, operation, resource)
+    const presentNow = resource && this.#presentCurrent ? () => this.#presentCurrent?.(resource, ctx) : undefined
+    if (resource && changesOne(operation))
       await checkPreconditions(c.req.raw.headers, presentNow ? () => computeEtag(JSON.stringify(presentNow())) : null)
     const query = parseQuery(c, operation.query)
     this.#ignoredFields ??= findIgnoredFields(this.#operations, operation)
-    const { fields, received } = await read({ params, loaded })
+    const { fields, file } = await readBody({ params, resource: resource })
     const bodyInput = operation.stream ? { ...(query as object), ...fields } : fields
     const body = parseBody(operation.body ?? EmptyBody, bodyInput, {
-      ignored: this.#ignoredFields,
-      current: operation.method === 'patch' ? presentNow : undefined,
+      ignoredFields: this.#ignoredFields,
+      presentResource: operation.method === 'patch' ? presentNow : undefined,
     }) as z.output<B>
     if (target) checkTarget(ctx, operation, target(body))
-    // Only operations with a streamed body read `received`.
-    const input = { params, query, body, loaded, received: received as ReceivedFile }
+    // Only operations with a streamed body read `file`.
+    const input = { params, query, body, resource, file: file as ReceivedFile }
     const verbCtx = restrictToRoles(ctx, operation)
     if (operation.scope === 'read') return handle(verbCtx, input)
     const describeWrite = (result: Result) => this.#describeWrite(verbCtx, input, result)
@@ -184,17 +185,17 @@ export class OperationRun<
 
   #describeWrite(
     ctx: Ctx,
-    { loaded, body }: Pick<VerbInput<unknown, unknown, z.output<B>, Loaded>, 'loaded' | 'body'>,
+    { resource, body }: Pick<VerbInput<unknown, unknown, z.output<B>, Resource>, 'resource' | 'body'>,
     result: Result,
   ): AuditedWrite {
     const { represent, present, target, audit } = this.#handling
     // If the operation does not return the resource, there is no state to compare.
-    const isComparable = this.#operation.status !== 201 && loaded && !(represent && present)
+    const isComparable = this.#operation.status !== 201 && resource && !(represent && present)
     return {
-      loaded,
-      tenant: loaded?.tenant,
+      resource,
+      tenant: resource?.tenant,
       target: target?.(body),
-      before: isComparable ? ((this.#presentCurrent?.(loaded, ctx) ?? null) as Representation | null) : null,
+      before: isComparable ? ((this.#presentCurrent?.(resource, ctx) ?? null) as Representation | null) : null,
       after: present?.(result, ctx) ?? null,
       ...audit?.(result),
     }

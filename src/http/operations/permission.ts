@@ -34,9 +34,9 @@ export function checkPermission(ctx: Ctx, operation: Operation): void {
 }
 
 /** Checks that the caller has a required role where the loaded resource belongs. */
-export function checkPermissionOn(ctx: Ctx, operation: Operation, loaded: Located | undefined): void {
-  if (loaded?.tenant && !mayAt(ctx.caller, operation.roles, loaded.tenant))
-    throw permissionDenied(operation.roles, [], loaded.instead)
+export function checkPermissionOn(ctx: Ctx, operation: Operation, resource: Located | undefined): void {
+  if (resource?.tenant && !mayAt(ctx.caller, operation.roles, resource.tenant))
+    throw permissionDenied(operation.roles, [], resource.instead)
 }
 
 /** Checks that the caller has a required role in the organisation or edition that the body names. */

@@ -42,14 +42,14 @@ function findNearPath(routes: readonly Route[], path: string): string | null {
     .map((name) => name.split('/'))
     .filter(({ length }) => length === wholeSegments.length)
   const nearPaths = names.flatMap((parts) => {
-    const near = parts.map((part, index) => {
+    const nearParts = parts.map((part, index) => {
       const segment = wholeSegments[index] ?? ''
       return part.startsWith(':') || part === segment ? segment : findNearestName(segment, [part])
     })
-    const changedSegments = near.filter((part, index) => part !== wholeSegments[index]).length
-    return near.includes(null) || near.some((part, index) => part === '' && index > 0)
+    const changedSegments = nearParts.filter((part, index) => part !== wholeSegments[index]).length
+    return nearParts.includes(null) || nearParts.some((part, index) => part === '' && index > 0)
       ? []
-      : [{ path: near.join('/'), changed: changedSegments }]
+      : [{ path: nearParts.join('/'), changed: changedSegments }]
   })
   return nearPaths.toSorted((one, other) => one.changed - other.changed)[0]?.path ?? null
 }
@@ -67,12 +67,12 @@ export function createRouteError(routes: readonly Route[], path: string): AppErr
  * operation of `/v1/editions/{id}`.
  */
 export function createMethodCheck(routes: readonly Route[]): (method: string, path: string) => void {
-  const fixed = Map.groupBy(
+  const routesByPath = Map.groupBy(
     routes.filter((route) => route.method !== 'ALL' && isFixed(route)),
     ({ path }) => path,
   )
   return (method, path) => {
-    const pathRoutes = fixed.get(path.replace(/\/$/, ''))
+    const pathRoutes = routesByPath.get(path.replace(/\/$/, ''))
     if (pathRoutes && !pathRoutes.some((route) => route.method === (method === 'HEAD' ? 'GET' : method)))
       throw createMethodError(pathRoutes)
   }

@@ -8,9 +8,9 @@ import { parseJson, readBody } from './body.ts'
 import { hashOnly, readStreamed, type StreamedBody } from './streamed-body.ts'
 
 /** Where the file of a streamed body goes. */
-export interface FileHandling<P, Loaded> {
+export interface FileHandling<P, Resource> {
   /** Stores the bytes while they are received. */
-  receive: (ctx: Ctx, file: IncomingFile, at: { params: P; loaded: Loaded }) => Promise<ReceivedFile>
+  receive: (ctx: Ctx, file: IncomingFile, at: { params: P; resource: Resource }) => Promise<ReceivedFile>
   /** Deletes the bytes if the request is refused. */
   discard: (ctx: Ctx, file: ReceivedFile) => Promise<unknown>
 }
@@ -19,8 +19,8 @@ export interface FileHandling<P, Loaded> {
 export interface BodySource {
   read: (at: {
     params: unknown
-    loaded: unknown
-  }) => Promise<{ fields: Record<string, unknown>; received: ReceivedFile | null }>
+    resource: unknown
+  }) => Promise<{ fields: Record<string, unknown>; file: ReceivedFile | null }>
   /** The body, or how to read it again, to compare it with an earlier request of the same Idempotency-Key. */
   identify: () => Promise<KeyedRequest['body']>
   /** The digest of a streamed body, once it was read to its end. */
@@ -35,7 +35,7 @@ export function createJsonSource(c: AppContext, operation: Operation): BodySourc
   let bytes: ReturnType<typeof readBody> | undefined
   const readBytes = async () => (operation.method === 'get' ? new Uint8Array() : (bytes ??= readBody(c)))
   return {
-    read: async () => ({ fields: parseJson(await readBytes(), c.req.raw.headers), received: null }),
+    read: async () => ({ fields: parseJson(await readBytes(), c.req.raw.headers), file: null }),
     identify: readBytes,
     digest: () => null,
     isConsumed: () => true,
@@ -43,26 +43,26 @@ export function createJsonSource(c: AppContext, operation: Operation): BodySourc
   }
 }
 
-export function createStreamedSource<P, Loaded>(
+export function createStreamedSource<P, Resource>(
   c: AppContext,
   ctx: Ctx,
   operation: Operation,
-  { receive, discard }: FileHandling<P, Loaded>,
+  { receive, discard }: FileHandling<P, Resource>,
 ): BodySource {
   const { stream: spec } = operation
   if (!spec) throw new Error(`${operation.id} receives a file and declares none.`)
   let reading: Promise<StreamedBody<ReceivedFile>> | undefined
   let storedFile: ReceivedFile | undefined
   let streamedBody: StreamedBody<ReceivedFile> | undefined
-  const readOnce = async (at: { params: P; loaded: Loaded }) => {
+  const readOnce = async (at: { params: P; resource: Resource }) => {
     streamedBody = await readStreamed(c, spec, async (file) => (storedFile = await receive(ctx, file, at)))
     return streamedBody
   }
   return {
     async read(at) {
-      reading ??= readOnce(at as { params: P; loaded: Loaded })
+      reading ??= readOnce(at as { params: P; resource: Resource })
       const { fields, file } = await reading
-      return { fields, received: file }
+      return { fields, file: file }
     },
     identify: async () => ({
       maxReadMs: spec.maxReadMs,

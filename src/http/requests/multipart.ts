@@ -21,8 +21,8 @@ const createFormError = (detail: string) =>
 /** Parses the boundary of a Content-Type. Null: it is not the type of a form. */
 export function parseBoundary(type: string): string | null {
   if (!/^multipart\/form-data\s*(?:;|$)/i.test(type)) return null
-  const [, quotedText, plain] = /;\s*boundary=(?:"([^"]{1,70})"|([^\s;,"]{1,70}))/i.exec(type) ?? []
-  const boundary = quotedText ?? plain
+  const [, quotedText, plainText] = /;\s*boundary=(?:"([^"]{1,70})"|([^\s;,"]{1,70}))/i.exec(type) ?? []
+  const boundary = quotedText ?? plainText
   if (boundary === undefined) throw createFormError('The Content-Type of a form must name its `boundary`.')
   return boundary
 }

@@ -185,7 +185,7 @@ export async function readStreamed<Result extends Received>(
 
 async function readRaw<Result extends Received>(
   c: AppContext,
-  incoming: Pick<IncomingFile, 'body' | 'size' | 'maxBytes'>,
+  incomingFile: Pick<IncomingFile, 'body' | 'size' | 'maxBytes'>,
   sink: Sink<Result>,
 ) {
   const description = {
@@ -193,7 +193,11 @@ async function readRaw<Result extends Received>(
       readHeaderParameter(`;${(c.req.header('content-disposition') ?? '').replace(/^[^;]*;?/, '')}`, 'filename') ?? '',
     declaredType: parseDeclaredType(c.req.header('content-type') ?? null),
   }
-  const file = await sink({ ...incoming, ...description, digest: parseContentDigest(c.req.header('content-digest')) })
+  const file = await sink({
+    ...incomingFile,
+    ...description,
+    digest: parseContentDigest(c.req.header('content-digest')),
+  })
   return { fields: {}, file, identity: description }
 }
 

@@ -64,21 +64,24 @@ interface BodyValue {
   value: unknown
   path: readonly PropertyKey[]
   /** Schemas of the request at this path. */
-  accepted: readonly AnySchema[]
+  requestSchemas: readonly AnySchema[]
   /** Schemas of the response at this path. */
-  returned: readonly AnySchema[]
+  responseSchemas: readonly AnySchema[]
 }
 
-const listItems = (items: readonly unknown[], { path, accepted, returned }: BodyValue): BodyValue[] => {
-  const below = { accepted: accepted.flatMap(listElementSchemas), returned: returned.flatMap(listElementSchemas) }
-  return below.accepted.length ? items.map((value, index) => ({ value, path: [...path, index], ...below })) : []
+const listItems = (items: readonly unknown[], { path, requestSchemas, responseSchemas }: BodyValue): BodyValue[] => {
+  const below = {
+    requestSchemas: requestSchemas.flatMap(listElementSchemas),
+    responseSchemas: responseSchemas.flatMap(listElementSchemas),
+  }
+  return below.requestSchemas.length ? items.map((value, index) => ({ value, path: [...path, index], ...below })) : []
 }
 
 /** Checks the names of one object. Returns the errors, and the nested values to check next. */
 function checkFields(object: Readonly<Record<string, unknown>>, place: BodyValue, settable: ReadonlySet<string>) {
-  const shapes = listMatchingShapes(place.accepted, object)
-  const returnedShapes = listObjectShapes(place.returned)
-  const values = place.accepted.flatMap(listValueSchemas)
+  const shapes = listMatchingShapes(place.requestSchemas, object)
+  const returnedShapes = listObjectShapes(place.responseSchemas)
+  const values = place.requestSchemas.flatMap(listValueSchemas)
   const nestedValues: BodyValue[] = []
   const errors: FieldError[] = []
   if (!shapes.length && !values.length) return { nestedValues, errors }
@@ -86,7 +89,8 @@ function checkFields(object: Readonly<Record<string, unknown>>, place: BodyValue
     const path = [...place.path, name]
     const acceptedSchemas = [...shapes.flatMap((shape) => listFieldSchemas(shape, name)), ...values]
     const returnedSchemas = returnedShapes.flatMap((shape) => listFieldSchemas(shape, name))
-    if (acceptedSchemas.length) nestedValues.push({ value, path, accepted: acceptedSchemas, returned: returnedSchemas })
+    if (acceptedSchemas.length)
+      nestedValues.push({ value, path, requestSchemas: acceptedSchemas, responseSchemas: returnedSchemas })
     else if (settable.has(name))
       errors.push(
         fieldError(
@@ -106,17 +110,19 @@ function checkFields(object: Readonly<Record<string, unknown>>, place: BodyValue
 export function findUnknownFields(
   schema: z.ZodType,
   value: unknown,
-  options: { prefix?: readonly PropertyKey[]; ignored?: IgnoredFields } = {},
+  options: { prefix?: readonly PropertyKey[]; ignoredFields?: IgnoredFields } = {},
 ): FieldError[] {
-  const { prefix = [], ignored = noIgnoredFields } = options
-  const returnedShapes = ignored.schema ? listAlternatives(ignored.schema) : []
+  const { prefix = [], ignoredFields = noIgnoredFields } = options
+  const returnedShapes = ignoredFields.schema ? listAlternatives(ignoredFields.schema) : []
   const allErrors: FieldError[] = []
-  const places: BodyValue[] = [{ value, path: prefix, accepted: listAlternatives(schema), returned: returnedShapes }]
+  const places: BodyValue[] = [
+    { value, path: prefix, requestSchemas: listAlternatives(schema), responseSchemas: returnedShapes },
+  ]
   for (let index = 0; index < places.length && allErrors.length < maxErrors; index++) {
     const place = places[index] as BodyValue
     if (Array.isArray(place.value)) for (const item of listItems(place.value, place)) places.push(item)
     else if (typeof place.value === 'object' && place.value !== null) {
-      const { settable } = index === 0 ? ignored : noIgnoredFields
+      const { settable } = index === 0 ? ignoredFields : noIgnoredFields
       const { nestedValues, errors } = checkFields(place.value as Record<string, unknown>, place, settable)
       allErrors.push(...errors)
       for (const field of nestedValues) places.push(field)

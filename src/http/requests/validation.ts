@@ -29,8 +29,8 @@ const typeNames: Readonly<Record<string, string>> = {
 const nameValue = (value: unknown): string | null => typeNames[Array.isArray(value) ? 'array' : typeof value] ?? null
 
 function describeType(expectedType: string, value: unknown): string {
-  const [name, actual] = [typeNames[expectedType] ?? expectedType, nameValue(value)]
-  return actual === null || actual === name ? `Must be ${name}.` : `Must be ${name}, and this is ${actual}.`
+  const [name, actualName] = [typeNames[expectedType] ?? expectedType, nameValue(value)]
+  return actualName === null || actualName === name ? `Must be ${name}.` : `Must be ${name}, and this is ${actualName}.`
 }
 
 /** The stable code and the text of an issue that zod reports about `value`. */
@@ -87,24 +87,29 @@ export function listFieldErrors(error: z.ZodError, input: unknown, prefix: reado
 }
 
 /** All errors of `input`, with its unknown fields. */
-const listErrors = (schema: z.ZodType, error: z.ZodError | undefined, input: unknown, ignored?: IgnoredFields) => [
+const listErrors = (
+  schema: z.ZodType,
+  error: z.ZodError | undefined,
+  input: unknown,
+  ignoredFields?: IgnoredFields,
+) => [
   ...(error ? listFieldErrors(error, input) : []),
-  ...findUnknownFields(schema, input, ignored ? { ignored } : {}),
+  ...findUnknownFields(schema, input, ignoredFields ? { ignoredFields } : {}),
 ]
 
 export interface BodyContext {
-  ignored: IgnoredFields
+  ignoredFields: IgnoredFields
   /** Presents the resource. A field that is read in another form than it is set can be sent back. */
-  current?: (() => unknown) | undefined
+  presentResource?: (() => unknown) | undefined
 }
 
 /** Drops invalid fields that the client sends back as it has read them. Null: there are none. */
 function dropUnchanged(
   error: z.ZodError,
   input: Readonly<Record<string, unknown>>,
-  current: () => unknown,
+  presentResource: () => unknown,
 ): Record<string, unknown> | null {
-  const resource = current() as Record<string, unknown> | undefined
+  const resource = presentResource() as Record<string, unknown> | undefined
   const isUnchanged = (name: PropertyKey | undefined): boolean =>
     typeof name === 'string' &&
     Object.hasOwn(input, name) &&
@@ -123,9 +128,11 @@ export function parseBody<S extends z.ZodType>(
 ): z.output<S> {
   const strictResult = schema.safeParse(input)
   const remainingErrors =
-    strictResult.success || !context?.current ? null : dropUnchanged(strictResult.error, input, context.current)
+    strictResult.success || !context?.presentResource
+      ? null
+      : dropUnchanged(strictResult.error, input, context.presentResource)
   const result = remainingErrors ? schema.safeParse(remainingErrors) : strictResult
-  const errors = listErrors(schema, result.error, remainingErrors ?? input, context?.ignored)
+  const errors = listErrors(schema, result.error, remainingErrors ?? input, context?.ignoredFields)
   if (errors.length > maxErrors)
     throw new AppError('validation_error', describeErrors(errors, maxErrors), { errors: errors.slice(0, maxErrors) })
   if (!result.success || errors.length) throw invalid(...errors)

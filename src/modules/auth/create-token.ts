@@ -40,7 +40,7 @@ function decideEnd(requestedEnd: number | null | undefined, grant: TokenGrant): 
     throw invalid(fieldError(['expires_at'], 'in_past', 'Must be in the future.'))
   const end = decideTokenEnd(requestedEnd, grant)
   if (end.isAllowed) return end.at
-  if (end.latest === null)
+  if (end.latestEnd === null)
     throw permissionDenied(adminRoles, [
       fieldError(
         ['expires_at'],
@@ -48,7 +48,7 @@ function decideEnd(requestedEnd: number | null | undefined, grant: TokenGrant): 
         'Only an admin of every organisation that the token reaches can create a token that does not expire.',
       ),
     ])
-  throw invalid(fieldError(['expires_at'], 'too_late', `Must not be after ${toIso(end.latest)}.`))
+  throw invalid(fieldError(['expires_at'], 'too_late', `Must not be after ${toIso(end.latestEnd)}.`))
 }
 
 function decideScopes({ caller }: Ctx, requestedScopes: CreateAccessTokenInput['scopes']): string {

@@ -22,6 +22,6 @@ mount(authRoutes, contract.createAccessToken, {
 
 mount(authRoutes, contract.revokeAccessToken, {
   load: (ctx, { id }) => findToken(ctx, id),
-  handle: (ctx, { loaded }) => revokeAccessToken(ctx, loaded),
-  represent: (loaded) => presentToken(loaded),
+  handle: (ctx, { resource }) => revokeAccessToken(ctx, resource),
+  represent: (resource) => presentToken(resource),
 })

@@ -35,51 +35,51 @@ mount(campaignRoutes, contract.createCampaign, {
 
 mount(campaignRoutes, contract.getCampaign, {
   load: (ctx, { id }) => findCampaign(ctx, id),
-  handle: async (_, { loaded }) => loaded,
+  handle: async (_, { resource }) => resource,
   present: presentCampaign,
 })
 
 mount(campaignRoutes, contract.updateCampaign, {
   load: (ctx, { id }) => findAuthorizedCampaign(ctx, id),
-  handle: (ctx, { loaded, body }) => updateCampaign(ctx, loaded, body),
+  handle: (ctx, { resource, body }) => updateCampaign(ctx, resource, body),
   present: presentCampaign,
 })
 
 mount(campaignRoutes, contract.deleteCampaign, {
   load: (ctx, { id }) => findAuthorizedCampaign(ctx, id),
-  handle: (ctx, { loaded }) => deleteCampaign(ctx, loaded),
-  represent: (loaded, ctx) => presentCampaign(loaded, ctx),
+  handle: (ctx, { resource }) => deleteCampaign(ctx, resource),
+  represent: (resource, ctx) => presentCampaign(resource, ctx),
 })
 
 mount(campaignRoutes, contract.scheduleCampaign, {
   load: (ctx, { id }) => findAuthorizedCampaign(ctx, id),
-  handle: (ctx, { loaded, body }) => scheduleCampaign(ctx, loaded, body),
+  handle: (ctx, { resource, body }) => scheduleCampaign(ctx, resource, body),
   present: (row, ctx): CampaignWithWarnings => presentCampaign(row, ctx),
   sign: addWarnings,
 })
 
 mount(campaignRoutes, contract.sendCampaignNow, {
   load: (ctx, { id }) => findAuthorizedCampaign(ctx, id),
-  handle: (ctx, { loaded, body }) => sendCampaignNow(ctx, loaded, body.accept),
+  handle: (ctx, { resource, body }) => sendCampaignNow(ctx, resource, body.accept),
   present: (row, ctx): CampaignWithWarnings => presentCampaign(row, ctx),
   sign: addWarnings,
 })
 
 mount(campaignRoutes, contract.cancelCampaign, {
   load: (ctx, { id }) => findAuthorizedCampaign(ctx, id),
-  handle: (ctx, { loaded }) => cancelCampaign(ctx, loaded),
+  handle: (ctx, { resource }) => cancelCampaign(ctx, resource),
   present: presentCampaign,
 })
 
 mount(campaignRoutes, contract.retryFailedCampaignRecipients, {
   load: (ctx, { id }) => findAuthorizedCampaign(ctx, id),
-  handle: (ctx, { loaded }) => retryFailedCampaignRecipients(ctx, loaded),
+  handle: (ctx, { resource }) => retryFailedCampaignRecipients(ctx, resource),
   present: presentCampaign,
 })
 
 mount(campaignRoutes, contract.getCampaignStats, {
   load: (ctx, { id }) => findCampaign(ctx, id),
-  handle: (ctx, { loaded }) => loadCounters(ctx, loaded),
+  handle: (ctx, { resource }) => loadCounters(ctx, resource),
   present: presentStats,
 })
 

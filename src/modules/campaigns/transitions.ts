@@ -142,8 +142,8 @@ export async function cancelCampaign(ctx: Ctx, campaign: LoadedCampaign): Promis
       snapshotSegment(campaign.id),
     ])
   }
-  const { done, snapshot } = await ctx.senders.get(campaign.id).cancel(campaign.id, campaign.run)
-  if (!done) throw invalidTransition(snapshot.status, 'cancelled')
+  const { isCancelled, snapshot } = await ctx.senders.get(campaign.id).cancel(campaign.id, campaign.run)
+  if (!isCancelled) throw invalidTransition(snapshot.status, 'cancelled')
   const result: CampaignRow = {
     ...campaign,
     status: snapshot.status,

@@ -29,20 +29,20 @@ mount(consentRoutes, contract.createConsent, {
 
 mount(consentRoutes, contract.getConsent, {
   load: (ctx, { id }) => findReadableConsent(ctx, id),
-  handle: async (_, { loaded }) => loaded,
+  handle: async (_, { resource }) => resource,
   present: presentConsent,
 })
 
 mount(consentRoutes, contract.updateConsent, {
   load: (ctx, { id }) => findConsent(ctx, id),
-  handle: (ctx, { loaded, body }) => updateConsent(ctx, loaded, body),
+  handle: (ctx, { resource, body }) => updateConsent(ctx, resource, body),
   present: presentConsent,
 })
 
 mount(consentRoutes, contract.deleteConsent, {
   load: (ctx, { id }) => findConsent(ctx, id),
-  handle: (ctx, { loaded }) => deleteConsent(ctx, loaded),
-  represent: (loaded, ctx) => presentConsent(loaded, ctx),
+  handle: (ctx, { resource }) => deleteConsent(ctx, resource),
+  represent: (resource, ctx) => presentConsent(resource, ctx),
 })
 
 mountList(consentRoutes, answers.listUserConsents, {
@@ -59,24 +59,24 @@ mountList(consentRoutes, answers.listConsentRecords, {
 
 mount(consentRoutes, answers.getConsentProof, {
   load: (ctx, { id, consent_id }) => findAnswerSubject(ctx, id, consent_id),
-  handle: (ctx, { loaded }) => findProof(ctx, loaded),
+  handle: (ctx, { resource }) => findProof(ctx, resource),
   present: presentProof,
 })
 
 mount(consentRoutes, answers.giveConsent, {
   load: (ctx, { id, consent_id }) => findAnswerSubject(ctx, id, consent_id),
-  handle: (ctx, { loaded, body }) => giveConsent(ctx, loaded, body),
+  handle: (ctx, { resource, body }) => giveConsent(ctx, resource, body),
   present: ({ answer }, ctx) => presentAnswer(answer, ctx),
 })
 
 mount(consentRoutes, answers.skipConsent, {
   load: (ctx, { id, consent_id }) => findAnswerSubject(ctx, id, consent_id),
-  handle: (ctx, { loaded, body }) => skipConsent(ctx, loaded, body),
+  handle: (ctx, { resource, body }) => skipConsent(ctx, resource, body),
   present: ({ answer }, ctx) => presentAnswer(answer, ctx),
 })
 
 mount(consentRoutes, answers.withdrawConsent, {
   load: (ctx, { id, consent_id }) => findAnswerSubject(ctx, id, consent_id),
-  handle: (ctx, { loaded, body }) => withdrawConsent(ctx, loaded, body),
+  handle: (ctx, { resource, body }) => withdrawConsent(ctx, resource, body),
   present: ({ answer }, ctx) => presentAnswer(answer, ctx),
 })

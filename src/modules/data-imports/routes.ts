@@ -61,25 +61,25 @@ mount(importRoutes, columns.listImportTargetFields, {
 
 mount(importRoutes, contract.getDataImport, {
   load: (ctx, { id }) => findImport(ctx, id),
-  handle: async (_, { loaded }) => loaded,
+  handle: async (_, { resource }) => resource,
   present: presentDataImport,
 })
 
 mount(importRoutes, contract.updateDataImport, {
   load: (ctx, { id }) => findImport(ctx, id),
-  handle: (ctx, { loaded, body }) => updateDataImport(ctx, loaded, body),
+  handle: (ctx, { resource, body }) => updateDataImport(ctx, resource, body),
   present: presentDataImport,
 })
 
 mount(importRoutes, contract.cancelDataImport, {
   load: (ctx, { id }) => findImport(ctx, id),
-  handle: (ctx, { loaded }) => cancelDataImport(ctx, loaded),
+  handle: (ctx, { resource }) => cancelDataImport(ctx, resource),
   present: presentDataImport,
 })
 
 mount(importRoutes, contract.undoDataImport, {
   load: (ctx, { id }) => findImport(ctx, id),
-  handle: (ctx, { loaded }) => undoDataImport(ctx, loaded),
+  handle: (ctx, { resource }) => undoDataImport(ctx, resource),
   present: presentDataImport,
 })
 
@@ -92,21 +92,21 @@ mountList(importRoutes, columns.listColumnMappings, {
 
 mount(importRoutes, columns.updateColumnMappings, {
   load: (ctx, { id }) => findColumnView(ctx, id),
-  handle: (ctx, { loaded, body }) => updateColumnMappings(ctx, loaded, body),
+  handle: (ctx, { resource, body }) => updateColumnMappings(ctx, resource, body),
   present: presentColumns,
   represent: ({ row }, ctx) => presentDataImport(row, ctx),
 })
 
 mount(importRoutes, columns.validateColumnMappings, {
   load: (ctx, { id }) => findColumnView(ctx, id),
-  handle: (ctx, { loaded }) => validateColumnMappings(ctx, loaded),
+  handle: (ctx, { resource }) => validateColumnMappings(ctx, resource),
   present: presentMappingValidation,
   represent: ({ row }, ctx) => presentDataImport(row, ctx),
 })
 
 mount(importRoutes, contract.processColumnMappings, {
   load: (ctx, { id }) => findColumnView(ctx, id),
-  handle: (ctx, { loaded }) => processColumnMappings(ctx, loaded),
+  handle: (ctx, { resource }) => processColumnMappings(ctx, resource),
   present: presentDataImport,
   represent: ({ row }, ctx) => presentDataImport(row, ctx),
 })
@@ -119,9 +119,9 @@ mountList(importRoutes, products.listProductMappings, {
 
 mount(importRoutes, products.updateProductMappings, {
   load: (ctx, { id }) => findImport(ctx, id),
-  handle: (ctx, { loaded, body }) => updateProductMappings(ctx, loaded, body),
+  handle: (ctx, { resource, body }) => updateProductMappings(ctx, resource, body),
   present: ({ rows, status, unmapped }) => ({ results: rows.map(presentProduct), status, unmapped }),
-  represent: (loaded, ctx) => presentDataImport(loaded, ctx),
+  represent: (resource, ctx) => presentDataImport(resource, ctx),
 })
 
 mountList(importRoutes, runs.previewImportOrders, {
@@ -133,7 +133,7 @@ mountList(importRoutes, runs.previewImportOrders, {
 
 mount(importRoutes, contract.startDataImport, {
   load: (ctx, { id }) => findImport(ctx, id),
-  handle: (ctx, { loaded, body }) => startDataImport(ctx, loaded, body),
+  handle: (ctx, { resource, body }) => startDataImport(ctx, resource, body),
   present: presentDataImport,
 })
 
@@ -145,10 +145,10 @@ mountList(importRoutes, runs.listImportRows, {
 
 mountFile(importRoutes, runs.downloadErrorReport, {
   load: (ctx, { id }) => findImport(ctx, id),
-  handle: (ctx, { loaded }) => downloadErrorReport(ctx, loaded),
+  handle: (ctx, { resource }) => downloadErrorReport(ctx, resource),
 })
 
 mountFile(importRoutes, runs.streamImportEvents, {
   load: (ctx, { id }) => findImport(ctx, id),
-  handle: (ctx, { loaded }) => streamImportEvents(ctx, loaded),
+  handle: (ctx, { resource }) => streamImportEvents(ctx, resource),
 })

@@ -36,25 +36,25 @@ mount(editionRoutes, contract.getEditionMeta, {
 
 mount(editionRoutes, contract.getEdition, {
   load: (ctx, { id }) => findEdition(ctx, id),
-  handle: async (_, { loaded }) => loaded,
+  handle: async (_, { resource }) => resource,
   present: presentEdition,
 })
 
 mount(editionRoutes, contract.updateEdition, {
   load: (ctx, { id }) => findEdition(ctx, id),
-  handle: (ctx, { loaded, body }) => updateEdition(ctx, loaded, body),
+  handle: (ctx, { resource, body }) => updateEdition(ctx, resource, body),
   present: presentEdition,
 })
 
 mount(editionRoutes, duplicateContract.duplicateEdition, {
   load: (ctx, { id }) => findEdition(ctx, id),
-  handle: (ctx, { loaded, body }) => duplicateEdition(ctx, loaded, body),
+  handle: (ctx, { resource, body }) => duplicateEdition(ctx, resource, body),
   present: presentEdition,
   location: ({ id }) => `/v1/editions/${id}`,
 })
 
 mount(editionRoutes, getEditionHealthcheck, {
   load: (ctx, { edition_id }) => findEdition(ctx, edition_id),
-  handle: (ctx, { loaded }) => examineEdition(ctx, loaded),
+  handle: (ctx, { resource }) => examineEdition(ctx, resource),
   present: presentHealth,
 })

@@ -32,39 +32,39 @@ mount(emailMessageRoutes, contract.listTemplateVariables, {
 
 mount(emailMessageRoutes, contract.getEmailMessage, {
   load: (ctx, { id }) => findReadableMessage(ctx, id),
-  handle: async (_, { loaded }) => loaded,
+  handle: async (_, { resource }) => resource,
   present: presentMessage,
 })
 
 mount(emailMessageRoutes, contract.updateEmailMessage, {
   load: (ctx, { id }) => findMessage(ctx, id),
-  handle: (ctx, { loaded, body }) => updateEmailMessage(ctx, loaded, body),
+  handle: (ctx, { resource, body }) => updateEmailMessage(ctx, resource, body),
   present: presentMessage,
 })
 
 mount(emailMessageRoutes, contract.deleteEmailMessage, {
   load: (ctx, { id }) => findMessage(ctx, id),
-  handle: (ctx, { loaded }) => deleteEmailMessage(ctx, loaded),
-  represent: (loaded, ctx) => presentMessage(loaded, ctx),
+  handle: (ctx, { resource }) => deleteEmailMessage(ctx, resource),
+  represent: (resource, ctx) => presentMessage(resource, ctx),
 })
 
 // The verb checks the role in the tenant of the copy.
 mount(emailMessageRoutes, contract.adoptEmailMessage, {
   load: (ctx, { id }) => findReadableMessage(ctx, id),
-  handle: (ctx, { loaded, body }) => adoptEmailMessage(ctx, loaded, body),
+  handle: (ctx, { resource, body }) => adoptEmailMessage(ctx, resource, body),
   present: presentMessage,
   location: ({ id }) => `/v1/email-messages/${id}`,
 })
 
 mount(emailMessageRoutes, contract.duplicateEmailMessage, {
   load: (ctx, { id }) => findReadableMessage(ctx, id),
-  handle: (ctx, { loaded, body }) => duplicateEmailMessage(ctx, loaded, body),
+  handle: (ctx, { resource, body }) => duplicateEmailMessage(ctx, resource, body),
   present: presentMessage,
   location: ({ id }) => `/v1/email-messages/${id}`,
 })
 
 mount(emailMessageRoutes, contract.previewEmailMessage, {
   load: (ctx, { id }) => findReadableMessage(ctx, id),
-  handle: (ctx, { loaded, body }) => previewEmailMessage(ctx, loaded, body),
+  handle: (ctx, { resource, body }) => previewEmailMessage(ctx, resource, body),
   present: (preview) => preview,
 })

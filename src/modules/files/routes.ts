@@ -25,7 +25,7 @@ mountList(fileRoutes, contract.listFiles, {
 mount(fileRoutes, contract.uploadFile, {
   target: (body) => body,
   file: { receive: (ctx, file) => receiveFile(ctx, file), discard: discardFile },
-  handle: (ctx, { body, received }) => uploadFile(ctx, body, received),
+  handle: (ctx, { body, file }) => uploadFile(ctx, body, file),
   present: presentFile,
   sign: signFile,
   location: ({ id }) => `/v1/files/${id}`,
@@ -40,7 +40,7 @@ mount(fileRoutes, uploads.startFileUpload, {
 
 mount(fileRoutes, uploads.getFileUpload, {
   load: (ctx, { id }) => findUpload(ctx, id),
-  handle: async (_, { loaded }) => loaded,
+  handle: async (_, { resource }) => resource,
   present: presentUpload,
 })
 
@@ -48,13 +48,13 @@ mount(fileRoutes, uploads.putFileUploadPart, {
   load: (ctx, { id }) => findUpload(ctx, id),
   // A refused part is not deleted, because sending it again replaces it.
   file: { receive: (ctx, file, at) => receivePart(ctx, file, at), discard: async () => undefined },
-  handle: (ctx, { params, loaded, received }) => putFileUploadPart(ctx, loaded, { number: params.number, received }),
+  handle: (ctx, { params, resource, file }) => putFileUploadPart(ctx, resource, { number: params.number, file }),
   present: presentUpload,
 })
 
 mount(fileRoutes, uploads.completeFileUpload, {
   load: (ctx, { id }) => findUpload(ctx, id),
-  handle: (ctx, { loaded }) => completeFileUpload(ctx, loaded),
+  handle: (ctx, { resource }) => completeFileUpload(ctx, resource),
   present: presentFile,
   sign: signFile,
   location: ({ id }) => `/v1/files/${id}`,
@@ -62,26 +62,26 @@ mount(fileRoutes, uploads.completeFileUpload, {
 
 mount(fileRoutes, uploads.abortFileUpload, {
   load: (ctx, { id }) => findUpload(ctx, id),
-  handle: (ctx, { loaded }) => abortFileUpload(ctx, loaded),
-  represent: (loaded) => presentUpload(loaded),
+  handle: (ctx, { resource }) => abortFileUpload(ctx, resource),
+  represent: (resource) => presentUpload(resource),
 })
 
 mount(fileRoutes, contract.getFile, {
   load: (ctx, { id }) => findFile(ctx, id),
-  handle: async (_, { loaded }) => loaded,
+  handle: async (_, { resource }) => resource,
   present: presentFile,
   sign: signFile,
 })
 
 mount(fileRoutes, contract.updateFile, {
   load: (ctx, { id }) => findFile(ctx, id),
-  handle: (ctx, { loaded, body }) => updateFile(ctx, loaded, body),
+  handle: (ctx, { resource, body }) => updateFile(ctx, resource, body),
   present: presentFile,
   sign: signFile,
 })
 
 mount(fileRoutes, contract.deleteFile, {
   load: (ctx, { id }) => findFile(ctx, id),
-  handle: (ctx, { loaded }) => deleteFile(ctx, loaded),
-  represent: (loaded, ctx) => presentFile(loaded, ctx),
+  handle: (ctx, { resource }) => deleteFile(ctx, resource),
+  represent: (resource, ctx) => presentFile(resource, ctx),
 })

@@ -23,18 +23,18 @@ mount(merchantAccountRoutes, contract.createMerchantAccount, {
 
 mount(merchantAccountRoutes, contract.getMerchantAccount, {
   load: (ctx, { id }) => findMerchantAccount(ctx, id),
-  handle: async (_, { loaded }) => loaded,
+  handle: async (_, { resource }) => resource,
   present: presentMerchantAccount,
 })
 
 mount(merchantAccountRoutes, contract.updateMerchantAccount, {
   load: (ctx, { id }) => findMerchantAccount(ctx, id),
-  handle: (ctx, { loaded, body }) => updateMerchantAccount(ctx, loaded, body),
+  handle: (ctx, { resource, body }) => updateMerchantAccount(ctx, resource, body),
   present: presentMerchantAccount,
 })
 
 mount(merchantAccountRoutes, contract.deleteMerchantAccount, {
   load: (ctx, { id }) => findMerchantAccount(ctx, id),
-  handle: (ctx, { loaded }) => deleteMerchantAccount(ctx, loaded),
-  represent: (loaded, ctx) => presentMerchantAccount(loaded, ctx),
+  handle: (ctx, { resource }) => deleteMerchantAccount(ctx, resource),
+  represent: (resource, ctx) => presentMerchantAccount(resource, ctx),
 })

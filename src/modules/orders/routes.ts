@@ -13,6 +13,6 @@ mountList(orderRoutes, contract.listOrders, {
 
 mount(orderRoutes, contract.getOrder, {
   load: (ctx, { id }) => findOrder(ctx, id),
-  handle: async (_, { loaded }) => loaded,
+  handle: async (_, { resource }) => resource,
   present: presentOrder,
 })

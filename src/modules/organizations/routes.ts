@@ -24,13 +24,13 @@ mount(organizationRoutes, contract.createOrganization, {
 
 mount(organizationRoutes, contract.getOrganization, {
   load: (ctx, { id }) => findOrganization(ctx, id),
-  handle: async (_, { loaded }) => loaded,
+  handle: async (_, { resource }) => resource,
   present: presentOrganization,
 })
 
 mount(organizationRoutes, contract.updateOrganization, {
   load: (ctx, { id }) => findOrganization(ctx, id),
-  handle: (ctx, { loaded, body }) => updateOrganization(ctx, loaded, body),
+  handle: (ctx, { resource, body }) => updateOrganization(ctx, resource, body),
   present: presentOrganization,
 })
 
@@ -42,14 +42,14 @@ mountList(organizationRoutes, contract.listOrganizationMembers, {
 
 mount(organizationRoutes, contract.addOrganizationMember, {
   load: (ctx, { id }) => findOrganization(ctx, id),
-  handle: (ctx, { loaded, body }) => addOrganizationMember(ctx, loaded.id, body),
+  handle: (ctx, { resource, body }) => addOrganizationMember(ctx, resource.id, body),
   present: presentMember,
 })
 
 mount(organizationRoutes, contract.removeOrganizationMember, {
   load: (ctx, { id, member_id }) => findMember(ctx, id, member_id),
-  handle: (ctx, { loaded }) => removeOrganizationMember(ctx, loaded),
-  represent: (loaded) => presentMember(loaded),
+  handle: (ctx, { resource }) => removeOrganizationMember(ctx, resource),
+  represent: (resource) => presentMember(resource),
 })
 
 mountList(organizationRoutes, contract.listEvents, {

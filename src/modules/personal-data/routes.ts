@@ -11,20 +11,20 @@ export const personalDataRoutes = createRouter()
 
 mount(personalDataRoutes, contract.eraseUser, {
   load: (ctx, { id }) => findUser(ctx, id),
-  handle: (ctx, { loaded, body }) => eraseUser(ctx, loaded, body),
+  handle: (ctx, { resource, body }) => eraseUser(ctx, resource, body),
   present: presentErasure,
-  represent: (loaded) => presentUser(loaded),
+  represent: (resource) => presentUser(resource),
 })
 
 mountFile(personalDataRoutes, contract.exportUser, {
   load: (ctx, { id }) => findUser(ctx, id),
-  handle: async (ctx, { loaded, query, acceptsPage }): Promise<FileHandle> => {
+  handle: async (ctx, { resource, query, acceptsPage }): Promise<FileHandle> => {
     const isPage = query.format ? query.format === 'html' : acceptsPage
-    if (!isPage) return { ...exportUser(ctx, loaded), headers: { vary: 'accept' } }
-    const page = chooseExportPage(loaded, query.language)
+    if (!isPage) return { ...exportUser(ctx, resource), headers: { vary: 'accept' } }
+    const page = chooseExportPage(resource, query.language)
     const frame = await framePage({ language: page.tag, title: page.title })
     return {
-      ...exportUserAsPage(ctx, loaded, { ...frame, language: page.language }),
+      ...exportUserAsPage(ctx, resource, { ...frame, language: page.language }),
       headers: {
         'content-type': 'text/html; charset=utf-8',
         'content-security-policy': await pagePolicy(),

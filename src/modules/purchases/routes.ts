@@ -16,19 +16,19 @@ mountList(purchaseRoutes, contract.listPurchases, {
 
 mount(purchaseRoutes, contract.getPurchase, {
   load: (ctx, { id }) => findPurchase(ctx, id),
-  handle: async (_, { loaded }) => loaded,
+  handle: async (_, { resource }) => resource,
   present: presentPurchaseDetail,
 })
 
 mount(purchaseRoutes, contract.createPurchaseUse, {
   load: (ctx, { id }) => findUsablePurchase(ctx, id),
-  handle: (ctx, { loaded, body }) => createPurchaseUse(ctx, loaded, body),
+  handle: (ctx, { resource, body }) => createPurchaseUse(ctx, resource, body),
   present: presentUseResult,
   location: ({ purchase }) => `/v1/purchases/${purchase.id}`,
 })
 
 mount(purchaseRoutes, contract.revertPurchaseUse, {
   load: (ctx, { id, use_id }) => findUse(ctx, id, use_id),
-  handle: (ctx, { loaded }) => revertPurchaseUse(ctx, loaded),
+  handle: (ctx, { resource }) => revertPurchaseUse(ctx, resource),
   present: presentUseResult,
 })

@@ -16,25 +16,25 @@ mountList(refundBatchRoutes, contract.listRefundBatches, {
 
 mount(refundBatchRoutes, contract.createRefundBatch, {
   load: (ctx, { id }) => findEditionForBatch(ctx, id),
-  handle: (ctx, { loaded, body }) => createRefundBatch(ctx, loaded, body),
+  handle: (ctx, { resource, body }) => createRefundBatch(ctx, resource, body),
   present: presentBatch,
   location: ({ id }) => `/v1/refund-batches/${id}`,
 })
 
 mount(refundBatchRoutes, contract.getRefundBatch, {
   load: (ctx, { id }) => findBatch(ctx, id),
-  handle: async (_, { loaded }) => loaded,
+  handle: async (_, { resource }) => resource,
   present: presentBatch,
 })
 
 mount(refundBatchRoutes, contract.startRefundBatch, {
   load: (ctx, { id }) => findBatch(ctx, id),
-  handle: (ctx, { loaded }) => startRefundBatch(ctx, loaded),
+  handle: (ctx, { resource }) => startRefundBatch(ctx, resource),
   present: presentBatch,
 })
 
 mount(refundBatchRoutes, contract.cancelRefundBatch, {
   load: (ctx, { id }) => findBatch(ctx, id),
-  handle: (ctx, { loaded }) => cancelRefundBatch(ctx, loaded),
+  handle: (ctx, { resource }) => cancelRefundBatch(ctx, resource),
   present: presentBatch,
 })

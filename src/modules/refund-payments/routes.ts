@@ -11,9 +11,9 @@ export const refundPaymentRoutes = createRouter()
 
 mount(refundPaymentRoutes, contract.settleRefundRequest, {
   load: (ctx, { id }) => findRefundToSettle(ctx, id),
-  handle: (ctx, { loaded, body }) => settleRefundRequest(ctx, loaded, body.reference),
+  handle: (ctx, { resource, body }) => settleRefundRequest(ctx, resource, body.reference),
   present: presentSettlement,
-  represent: (loaded) => presentSettlement(loaded),
+  represent: (resource) => presentSettlement(resource),
 })
 
 type PaymentEventJob = Parameters<typeof receivePaymentEvent>[0]

@@ -15,7 +15,7 @@ const location = ({ id }: { id: string }) => `/v1/refund-requests/${id}`
 
 mount(refundRoutes, contract.createPurchaseRefundRequest, {
   load: (ctx, { id }) => findPurchaseTenant(ctx, id),
-  handle: (ctx, { loaded, body }) => createPurchaseRefundRequest(ctx, loaded.purchase_id, body),
+  handle: (ctx, { resource, body }) => createPurchaseRefundRequest(ctx, resource.purchase_id, body),
   present: presentRefund,
   location,
 })
@@ -33,30 +33,30 @@ mount(refundRoutes, contract.createRefundRequest, {
 
 mount(refundRoutes, contract.getRefundRequest, {
   load: (ctx, { id }) => findRefund(ctx, id),
-  handle: async (_, { loaded }) => loaded,
+  handle: async (_, { resource }) => resource,
   present: presentRefund,
 })
 
 mount(refundRoutes, contract.approveRefundRequest, {
   load: (ctx, { id }) => findRefund(ctx, id),
-  handle: (ctx, { loaded, body }) => approveRefundRequest(ctx, loaded, body),
+  handle: (ctx, { resource, body }) => approveRefundRequest(ctx, resource, body),
   present: presentRefund,
 })
 
 mount(refundRoutes, contract.rejectRefundRequest, {
   load: (ctx, { id }) => findRefund(ctx, id),
-  handle: (ctx, { loaded, body }) => rejectRefundRequest(ctx, loaded, body),
+  handle: (ctx, { resource, body }) => rejectRefundRequest(ctx, resource, body),
   present: presentRefund,
 })
 
 mount(refundRoutes, contract.cancelRefundRequest, {
   load: (ctx, { id }) => findRefund(ctx, id),
-  handle: (ctx, { loaded }) => cancelRefundRequest(ctx, loaded),
+  handle: (ctx, { resource }) => cancelRefundRequest(ctx, resource),
   present: presentRefund,
 })
 
 mount(refundRoutes, contract.retryRefundRequest, {
   load: (ctx, { id }) => findRefund(ctx, id),
-  handle: (ctx, { loaded }) => retryRefundRequest(ctx, loaded),
+  handle: (ctx, { resource }) => retryRefundRequest(ctx, resource),
   present: presentRefund,
 })

@@ -42,41 +42,41 @@ mount(segmentRoutes, cel.validateCel, {
 
 mount(segmentRoutes, contract.getSegment, {
   load: (ctx, { id }) => findSegment(ctx, id),
-  handle: async (_, { loaded }) => loaded,
+  handle: async (_, { resource }) => resource,
   present: presentSegment,
 })
 
 mount(segmentRoutes, contract.updateSegment, {
   load: (ctx, { id }) => findSegment(ctx, id),
-  handle: (ctx, { loaded, body }) => updateSegment(ctx, loaded, body),
+  handle: (ctx, { resource, body }) => updateSegment(ctx, resource, body),
   present: presentSegment,
 })
 
 mount(segmentRoutes, contract.deleteSegment, {
   load: (ctx, { id }) => findSegment(ctx, id),
-  handle: (ctx, { loaded }) => deleteSegment(ctx, loaded),
-  represent: (loaded, ctx) => presentSegment(loaded, ctx),
+  handle: (ctx, { resource }) => deleteSegment(ctx, resource),
+  represent: (resource, ctx) => presentSegment(resource, ctx),
 })
 
 mount(segmentRoutes, contract.recalculateSegment, {
   load: (ctx, { id }) => findSegment(ctx, id),
-  handle: (ctx, { loaded }) => recalculateSegment(ctx, loaded),
+  handle: (ctx, { resource }) => recalculateSegment(ctx, resource),
   present: presentSegment,
 })
 
 mount(segmentRoutes, contract.resetSegmentToDraft, {
   load: (ctx, { id }) => findSegment(ctx, id),
-  handle: (ctx, { loaded }) => resetSegmentToDraft(ctx, loaded),
+  handle: (ctx, { resource }) => resetSegmentToDraft(ctx, resource),
   present: presentSegment,
 })
 
 mountFile(segmentRoutes, contract.exportSegmentUsers, {
   load: (ctx, { id }) => findSegment(ctx, id),
-  handle: (ctx, { loaded, query }) => exportSegmentUsers(ctx, loaded, query),
+  handle: (ctx, { resource, query }) => exportSegmentUsers(ctx, resource, query),
 })
 
 mount(segmentRoutes, cel.explainSegment, {
   load: (ctx, { id }) => findSegment(ctx, id),
-  handle: (ctx, { loaded, query }) => explainSegment(ctx, loaded, query.user_id),
+  handle: (ctx, { resource, query }) => explainSegment(ctx, resource, query.user_id),
   present: presentExplanation,
 })

@@ -23,27 +23,27 @@ mountList(senderDomainRoutes, contract.listSenderDomains, {
 
 mount(senderDomainRoutes, contract.createSenderDomain, {
   load: (ctx, { id }) => findOrganization(ctx, id),
-  handle: (ctx, { loaded, body }) => createSenderDomain(ctx, loaded.id, body),
+  handle: (ctx, { resource, body }) => createSenderDomain(ctx, resource.id, body),
   present: presentSenderDomain,
   location: ({ id, organization_id }) => `/v1/organizations/${organization_id}/sender-domains/${id}`,
 })
 
 mount(senderDomainRoutes, contract.getSenderDomain, {
   load: (ctx, { id, domain_id }) => findSenderDomain(ctx, id, domain_id),
-  handle: async (_, { loaded }) => loaded,
+  handle: async (_, { resource }) => resource,
   present: presentSenderDomain,
 })
 
 mount(senderDomainRoutes, contract.verifySenderDomain, {
   load: (ctx, { id, domain_id }) => findSenderDomain(ctx, id, domain_id),
-  handle: (ctx, { loaded, body }) => verifySenderDomain(ctx, loaded, body),
+  handle: (ctx, { resource, body }) => verifySenderDomain(ctx, resource, body),
   present: presentSenderDomain,
 })
 
 mount(senderDomainRoutes, contract.deleteSenderDomain, {
   load: (ctx, { id, domain_id }) => findSenderDomain(ctx, id, domain_id),
-  handle: (ctx, { loaded }) => deleteSenderDomain(ctx, loaded),
-  represent: (loaded) => presentSenderDomain(loaded),
+  handle: (ctx, { resource }) => deleteSenderDomain(ctx, resource),
+  represent: (resource) => presentSenderDomain(resource),
 })
 
 /** `/dev/dns/{name}` sets and shows the records of the captured DNS, in development and tests. */

@@ -30,17 +30,17 @@ mount(suppressionRoutes, contract.importSuppressions, {
 mountFile(suppressionRoutes, contract.exportSuppressions, {
   load: (ctx, _, { organization_id }) =>
     findOrganization(restrictToRoles(ctx, contract.exportSuppressions), organization_id),
-  handle: (ctx, { loaded, query }) => exportSuppressions(ctx, loaded.id, query),
+  handle: (ctx, { resource, query }) => exportSuppressions(ctx, resource.id, query),
 })
 
 mount(suppressionRoutes, contract.getSuppression, {
   load: (ctx, { id }) => findSuppression(ctx, id),
-  handle: async (_, { loaded }) => loaded,
+  handle: async (_, { resource }) => resource,
   present: presentSuppression,
 })
 
 mount(suppressionRoutes, contract.liftSuppression, {
   load: (ctx, { id }) => findSuppression(ctx, id),
-  handle: (ctx, { loaded, body }) => liftSuppression(ctx, loaded, body.lift_reason),
+  handle: (ctx, { resource, body }) => liftSuppression(ctx, resource, body.lift_reason),
   present: ({ lift_reason, ...row }) => ({ ...presentSuppression(row), lift_reason }),
 })

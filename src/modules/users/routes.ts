@@ -14,14 +14,14 @@ mountList(userRoutes, contract.listUsers, {
 
 mount(userRoutes, contract.getUser, {
   load: (ctx, { id }) => findUser(ctx, id),
-  handle: async (_, { loaded }) => loaded,
+  handle: async (_, { resource }) => resource,
   present: presentUser,
 })
 
 mount(userRoutes, contract.updateUser, {
   load: (ctx, { id }) => findUser(ctx, id),
-  handle: (ctx, { loaded, body }) => updateUser(ctx, loaded, body),
+  handle: (ctx, { resource, body }) => updateUser(ctx, resource, body),
   present: ({ user }) => presentUser(user),
-  represent: (loaded) => presentUser(loaded),
+  represent: (resource) => presentUser(resource),
   audit: ({ stored }) => stored,
 })

@@ -18,12 +18,12 @@ mountList(walletPassRoutes, contract.listWalletPasses, {
 
 mount(walletPassRoutes, contract.createWalletPass, {
   load: (ctx, { id }) => findPurchaseForPass(ctx, id),
-  handle: (ctx, { loaded, body }) => createWalletPass(ctx, loaded, body),
+  handle: (ctx, { resource, body }) => createWalletPass(ctx, resource, body),
   present: presentIssuedPass,
 })
 
 mount(walletPassRoutes, contract.voidWalletPass, {
   load: (ctx, { id, pass_id }) => findPass(ctx, id, pass_id),
-  handle: (ctx, { loaded }) => voidWalletPass(ctx, loaded),
-  represent: (loaded) => presentWalletPass(loaded),
+  handle: (ctx, { resource }) => voidWalletPass(ctx, resource),
+  represent: (resource) => presentWalletPass(resource),
 })

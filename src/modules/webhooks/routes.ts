@@ -40,40 +40,40 @@ mount(webhookRoutes, contract.listWebhookEventKinds, {
 
 mount(webhookRoutes, contract.getWebhook, {
   load: (ctx, { id }) => findEndpoint(ctx, id),
-  handle: async (_, { loaded }) => loaded,
+  handle: async (_, { resource }) => resource,
   present: presentEndpoint,
 })
 
 mount(webhookRoutes, contract.updateWebhook, {
   load: (ctx, { id }) => findEndpoint(ctx, id),
-  handle: (ctx, { loaded, body }) => updateWebhook(ctx, loaded, body),
+  handle: (ctx, { resource, body }) => updateWebhook(ctx, resource, body),
   present: presentEndpoint,
 })
 
 mount(webhookRoutes, contract.deleteWebhook, {
   load: (ctx, { id }) => findEndpoint(ctx, id),
-  handle: (ctx, { loaded }) => deleteWebhook(ctx, loaded),
-  represent: (loaded, ctx) => presentEndpoint(loaded, ctx),
+  handle: (ctx, { resource }) => deleteWebhook(ctx, resource),
+  represent: (resource, ctx) => presentEndpoint(resource, ctx),
 })
 
 mount(webhookRoutes, contract.rotateWebhookSecret, {
   load: (ctx, { id }) => findEndpoint(ctx, id),
-  handle: (ctx, { loaded }) => rotateWebhookSecret(ctx, loaded),
+  handle: (ctx, { resource }) => rotateWebhookSecret(ctx, resource),
   present: presentEndpoint,
 })
 
 mount(webhookRoutes, deliveries.testWebhook, {
   load: (ctx, { id }) => findEndpoint(ctx, id),
-  handle: (ctx, { loaded, body }) => testWebhook(ctx, loaded, body.event),
+  handle: (ctx, { resource, body }) => testWebhook(ctx, resource, body.event),
   present: presentDelivery,
   location: ({ id, endpoint_id }) => `/v1/webhooks/${endpoint_id}/deliveries/${id}`,
 })
 
 mount(webhookRoutes, deliveries.recoverWebhookDeliveries, {
   load: (ctx, { id }) => findEndpoint(ctx, id),
-  handle: (ctx, { loaded, body }) => recoverWebhookDeliveries(ctx, loaded, body),
+  handle: (ctx, { resource, body }) => recoverWebhookDeliveries(ctx, resource, body),
   present: presentRecovery,
-  represent: (loaded, ctx) => presentEndpoint(loaded, ctx),
+  represent: (resource, ctx) => presentEndpoint(resource, ctx),
 })
 
 mountList(webhookRoutes, deliveries.listWebhookDeliveries, {
@@ -84,12 +84,12 @@ mountList(webhookRoutes, deliveries.listWebhookDeliveries, {
 
 mount(webhookRoutes, deliveries.getWebhookDelivery, {
   load: (ctx, { id, delivery_id }) => findDelivery(ctx, id, delivery_id),
-  handle: async (ctx, { loaded }) => requireDeliveryRole(ctx, loaded),
+  handle: async (ctx, { resource }) => requireDeliveryRole(ctx, resource),
   present: presentDelivery,
 })
 
 mount(webhookRoutes, deliveries.retryWebhookDelivery, {
   load: (ctx, { id, delivery_id }) => findDelivery(ctx, id, delivery_id),
-  handle: (ctx, { loaded }) => retryWebhookDelivery(ctx, requireDeliveryRole(ctx, loaded)),
+  handle: (ctx, { resource }) => retryWebhookDelivery(ctx, requireDeliveryRole(ctx, resource)),
   present: presentDelivery,
 })

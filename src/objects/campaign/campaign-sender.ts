@@ -45,8 +45,8 @@ export class CampaignSenderObject<Bindings> extends DurableObject<Bindings> impl
     await this.#coordinator.requestRun(Math.max(at ?? 0, this.#job.now()))
   }
 
-  async cancel(campaignId: string, run: number): Promise<{ done: boolean; snapshot: CampaignSnapshot }> {
-    const done = this.#store.transaction(() => {
+  async cancel(campaignId: string, run: number): Promise<{ isCancelled: boolean; snapshot: CampaignSnapshot }> {
+    const isCancelled = this.#store.transaction(() => {
       const record = this.#store.ensureRecord(campaignId)
       if (record.run > run || (record.run === run && !isRunning(record.status))) return record.status === 'cancelled'
       this.#store.changeRecord({ run, status: 'cancelled', step: '', completed_at: this.#job.now() })
@@ -54,7 +54,7 @@ export class CampaignSenderObject<Bindings> extends DurableObject<Bindings> impl
       return true
     })
     await this.#coordinator.projectSoon()
-    return { done, snapshot: toSnapshot(this.#store.ensureRecord(campaignId)) }
+    return { isCancelled, snapshot: toSnapshot(this.#store.ensureRecord(campaignId)) }
   }
 
   async deleteIfUnsent(): Promise<boolean> {

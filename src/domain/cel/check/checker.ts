@@ -229,7 +229,7 @@ export class Checker implements TypeChecker {
     if (nullable && choicesBefore !== this.#nullableChoices)
       throw new Refusal('unsupported', 'A choice that can be null cannot contain another one.', range)
     if (nullable) this.#nullableChoices++
-    return { node: 'choice', condition: test, chosen: result, otherwise, type, nullable, ...range }
+    return { node: 'choice', condition: test, consequence: result, otherwise, type, nullable, ...range }
   }
 
   #list(asts: readonly Ast[], range: SourceRange): Expression {

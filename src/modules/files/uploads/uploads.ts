@@ -73,22 +73,22 @@ function parsePartNumber(text: string, size: number): number {
 
 interface PartAt {
   params: { number: string }
-  loaded: UploadRow
+  resource: UploadRow
 }
 
 /** Stores a part while it is received. It counts only when `putFileUploadPart` has written its row. */
-export async function receivePart(ctx: Ctx, file: IncomingFile, { params, loaded }: PartAt): Promise<ReceivedFile> {
-  const number = parsePartNumber(params.number, loaded.size)
-  if (loaded.file_id !== null) throw createCompletedError()
+export async function receivePart(ctx: Ctx, file: IncomingFile, { params, resource }: PartAt): Promise<ReceivedFile> {
+  const number = parsePartNumber(params.number, resource.size)
+  if (resource.file_id !== null) throw createCompletedError()
   const { body, size, digest } = file
-  const expectedSize = getPartSize(loaded.size, number)
+  const expectedSize = getPartSize(resource.size, number)
   if (digest === null)
     throw new AppError('validation_error', 'The Content-Digest header is required.', {
       errors: [{ code: 'required', detail: 'This header is required.', attr: 'Content-Digest', pointer: null }],
     })
   const createSizeError = () => invalid(fieldError([], 'part_size', `Part ${number} must have ${expectedSize} bytes.`))
   if (size !== null && size !== expectedSize) throw createSizeError()
-  const { storage_key, store_upload_id: uploadId } = loaded
+  const { storage_key, store_upload_id: uploadId } = resource
   const stored = await ctx.files
     .putPart({ key: storage_key, uploadId, number }, body, expectedSize)
     .catch((error: unknown) => {
@@ -107,11 +107,11 @@ export async function receivePart(ctx: Ctx, file: IncomingFile, { params, loaded
 export async function putFileUploadPart(
   ctx: Ctx,
   row: UploadRow,
-  { number: text, received }: { number: string; received: ReceivedFile },
+  { number: text, file }: { number: string; file: ReceivedFile },
 ): Promise<UploadRow> {
   if (row.file_id !== null) throw createCompletedError()
   const number = parsePartNumber(text, row.size)
-  const { size, checksum_sha256, store_etag = '' } = received
+  const { size, checksum_sha256, store_etag = '' } = file
   const part = { number, size, checksum_sha256, store_etag }
   const parts = [...row.parts.filter((other) => other.number !== number), part].toSorted((a, b) => a.number - b.number)
   const now = ctx.now()

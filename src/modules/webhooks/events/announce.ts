@@ -95,7 +95,7 @@ export async function commitAnnounced(
   job: JobCtx,
   statements: readonly Statement[],
   announcements: readonly Announcement[],
-  unique: Readonly<Record<string, () => Error>> = {},
+  uniqueErrors: Readonly<Record<string, () => Error>> = {},
 ): Promise<void> {
-  await commitPart(job, [...statements, ...announceAll(job, announcements)], unique)
+  await commitPart(job, [...statements, ...announceAll(job, announcements)], uniqueErrors)
 }
