@@ -44,8 +44,34 @@ create table webhook_events (
   edition_id text references editions (id),
   kind text not null,
   payload text not null,
+  -- The ids of the resources that the event is about, each between two spaces.
+  resource_ids text not null default '',
+  -- The place of the event in the order of the commits of its organization. Null: it tests an endpoint, and no list has it.
+  seq integer,
   created_at integer not null
 ) strict, without rowid;
+-- Serves the list and the streams of events, numbers new events, and finds events by a resource.
+create index webhook_events_by_commit on webhook_events
+  (organization_id, seq, id, edition_id, kind, created_at, resource_ids) where seq is not null;
+
+-- How far the events of an organization are deleted, so that a client that has not read them yet learns of it.
+create table webhook_event_expiries (
+  organization_id text primary key references organizations (id),
+  -- The largest `seq` of its deleted events.
+  seq integer not null
+) strict, without rowid;
+
+-- Open streams of events. A stream renews its claim, so one that crashed ends with it.
+create table webhook_streams (
+  -- The access token, or the account of a caller without one.
+  holder_id text not null,
+  id text not null,
+  organization_id text not null references organizations (id),
+  claimed_until integer not null,
+  primary key (holder_id, id)
+) strict, without rowid;
+-- Counts the streams of an organization.
+create index webhook_streams_of_organization on webhook_streams (organization_id);
 
 -- One row per event and endpoint. The unique key begins with the event, so deleting an event finds its deliveries.
 create table webhook_deliveries (

@@ -205,6 +205,11 @@ export interface Ctx extends JobCtx {
   /** The primary database for requests that can write, or any replica for reads. */
   db: Database
   requestId: string
+  /**
+   * Finds the caller of the request once more, for an answer that takes long. Throws `not_authenticated` when the token has
+   * ended.
+   */
+  authenticateAgain: () => Promise<Caller>
   randomBytes: (length: number) => Uint8Array
   idempotency: IdempotencyStore
   /** The same for every repetition of a request with its Idempotency-Key, and otherwise for this request alone. */

@@ -1,11 +1,13 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../src/context.ts'
 import type { Statement } from '../../src/db/database.ts'
-import { webhookAttempts, webhookDeliveries, webhookEvents } from '../../src/db/schema/webhooks.ts'
+import { webhookAttempts, webhookDeliveries } from '../../src/db/schema/webhooks.ts'
 import { insertAll } from '../../src/db/write.ts'
 import { toIso } from '../../src/domain/time/instants.ts'
+import { listResourceIds } from '../../src/domain/webhooks/event-resources.ts'
 import { signHeaders } from '../../src/domain/webhooks/webhook-signature.ts'
 import { standardSchedule } from '../../src/domain/webhooks/webhooks.ts'
+import { insertEvents } from '../../src/modules/webhooks/events/announce.ts'
 import type { RowsRequest } from './seed-rows.ts'
 
 interface Sale {
@@ -60,8 +62,16 @@ async function buildDelivery(job: JobCtx, { endpoint, request }: DeliverySource,
   const at = request.seeded_at - (index === 0 ? 100 : index) * hourMs
   const id = job.newId('webhook_event')
   const head = { id, type: 'purchase.action', created: toIso(at), api_version: 'v1', organization_id, edition_id }
-  const payload = JSON.stringify({ ...head, data: buildEventData(sale, at) })
-  const event = { id, organization_id, edition_id, kind: 'purchase.action' as const, payload, created_at: at }
+  const data = buildEventData(sale, at)
+  const event = {
+    id,
+    organization_id,
+    edition_id,
+    kind: 'purchase.action' as const,
+    payload: JSON.stringify({ ...head, data }),
+    resource_ids: listResourceIds(data),
+    created_at: at,
+  }
   const delivery_id = job.newId('webhook_delivery')
   const statusCodes = listStatusCodes(index)
   let started_at = at
@@ -121,10 +131,7 @@ export async function buildDeliveryRows(job: JobCtx, request: RowsRequest): Prom
     sales.map((sale, index) => buildDelivery(job, { endpoint, request }, sale, index)),
   )
   return [
-    ...insertAll(
-      webhookEvents,
-      newDeliveries.map(({ event }) => event),
-    ),
+    ...insertEvents(newDeliveries.map(({ event }) => event).toSorted((a, b) => a.created_at - b.created_at)),
     ...insertAll(
       webhookDeliveries,
       newDeliveries.map(({ delivery }) => delivery),

@@ -31,12 +31,17 @@ export async function openRequest(c: AppContext): Promise<Ctx> {
       logError(requestId, error),
     )
   const credentials = { db: primary, rootToken: config.rootToken, identity, now, recordRefused }
-  const { caller, touch } = await authenticate(c.req.header('authorization'), credentials)
+  const authorization = c.req.header('authorization')
+  const { caller, touch } = await authenticate(authorization, credentials)
   if (touch) c.executionCtx.waitUntil(touch().catch((error: unknown) => logError(requestId, error)))
   return {
     caller,
     db: isSafeRequest(c) ? new Database(c.env.DB.withSession(chooseReplica(c)), meter) : primary,
     requestId,
+    authenticateAgain: async () =>
+      // Nobody uses an ended token here: the service stops by itself.
+      (await authenticate(authorization, { ...credentials, now: Date.now(), recordRefused: async () => undefined }))
+        .caller,
     config,
     now: () => now,
     newId,

@@ -41,7 +41,7 @@ it('every message of a queue is made in the enqueue.ts of a slice', async () => 
 
 /** The operations in the `routes.ts` of a slice, each with the text of the function that handles it. */
 function listMountedOperations(text: string): { id: string; handler: string }[] {
-  const [, ...mounts] = text.split(/^mount(?:List|File)?\(\w+, (?:\w+\.)?/m)
+  const [, ...mounts] = text.split(/^mount(?:List|File|Stream)?\(\w+, (?:\w+\.)?/m)
   return mounts.map((mount) => ({
     id: /^\w+/.exec(mount)?.[0] ?? '',
     handler: /\b(?:handle|list): (.*(?:\n    .*)*)/.exec(mount)?.[1] ?? '',

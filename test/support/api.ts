@@ -98,8 +98,17 @@ export function buildRequest(
   })
 }
 
+/** The beginning of a stream that does not end by itself. */
+async function readBeginning(body: ReadableStream<Uint8Array>): Promise<string> {
+  const reader = body.getReader()
+  const { value } = await reader.read()
+  await reader.cancel()
+  return new TextDecoder().decode(value)
+}
+
 async function replyOf(path: string, method: string, response: Response): Promise<Reply> {
-  const text = await response.text()
+  const isEndless = response.ok && response.body !== null && /^\/v1\/webhooks\/events\/stream\b/.test(path)
+  const text = isEndless && response.body ? await readBeginning(response.body) : await response.text()
   const isJson = /json/.test(response.headers.get('content-type') ?? '')
   const reply: Reply = {
     status: response.status,

@@ -77,6 +77,7 @@ export function createContextAt(now: number, caller: Partial<Caller> = {}): Ctx 
     caller: { ...superuser, ...caller },
     db,
     requestId: 'req_test',
+    authenticateAgain: async () => ({ ...superuser, ...caller }),
     config: testConfig,
     now: () => now,
     newId,

@@ -41,7 +41,7 @@ export function listFilters(operation: Operation): DocumentedFilter[] {
     .map(({ name, schema, description = '' }) => ({
       name,
       description,
-      words: schema.type === 'boolean' ? ['true', 'false'] : (schema.enum ?? []).map(String),
+      words: schema.type === 'boolean' ? ['true', 'false'] : (schema.enum ?? schema.items?.enum ?? []).map(String),
     }))
 }
 

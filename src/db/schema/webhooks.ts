@@ -44,8 +44,35 @@ export const webhookEvents = sqliteTable('webhook_events', {
   edition_id: text(), // references editions (id)
   kind: text({ enum: types.webhook_events.kind }).notNull(),
   payload: text().notNull(),
+  /** The ids of the resources that the event is about, each between two spaces. */
+  resource_ids: text().notNull().default(''),
+  /**
+   * The place of the event in the order of the commits of its organization. Null: it tests an endpoint, and no list
+   * has it.
+   */
+  seq: integer(),
   created_at: integer().notNull(),
 })
+
+/** How far the events of an organization are deleted, so that a client that has not read them yet learns of it. */
+export const webhookEventExpiries = sqliteTable('webhook_event_expiries', {
+  organization_id: text().primaryKey(), // references organizations (id)
+  /** The largest `seq` of its deleted events. */
+  seq: integer().notNull(),
+})
+
+/** Open streams of events. A stream renews its claim, so one that crashed ends with it. */
+export const webhookStreams = sqliteTable(
+  'webhook_streams',
+  {
+    /** The access token, or the account of a caller without one. */
+    holder_id: text().notNull(),
+    id: text().notNull(),
+    organization_id: text().notNull(), // references organizations (id)
+    claimed_until: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.holder_id, table.id] })],
+)
 
 /**
  * One row per event and endpoint. The unique key begins with the event, so deleting an event finds its deliveries.

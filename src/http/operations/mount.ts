@@ -108,7 +108,7 @@ export function mountFile<P extends z.ZodType, Q extends z.ZodType, Resource ext
     load: (ctx: Ctx, params: z.output<P>, query: z.output<Q>) => Promise<Resource>
     handle: (
       ctx: Ctx,
-      input: { query: z.output<Q>; resource: Resource; acceptsPage: boolean },
+      input: { query: z.output<Q>; resource: Resource; acceptsPage: boolean; lastEventId: string | null },
     ) => FileHandle | Promise<FileHandle>
   },
 ): void {
@@ -132,6 +132,7 @@ export function mountFile<P extends z.ZodType, Q extends z.ZodType, Resource ext
       query,
       resource: resource,
       acceptsPage: acceptsPage(c),
+      lastEventId: c.req.header('last-event-id') || null,
     })
     const headers = {
       'content-type': `${operation.file?.type ?? 'application/octet-stream'}; charset=utf-8`,

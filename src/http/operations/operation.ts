@@ -83,6 +83,8 @@ interface FileResponse {
   schema?: z.ZodType
   /** The operation can also return a page for people. */
   hasPage?: true
+  /** A client of the stream can continue where its last connection ended. */
+  resumes?: true
 }
 
 interface Declaration<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R extends z.ZodType> {
@@ -151,6 +153,10 @@ const idempotencyHeader = z.string().min(1).max(255).optional().openapi({
   example: '6f1d2c3b-8a9e-4f00-9d6b-0c1a2b3c4d5e',
 })
 
+const lastEventIdHeader = z.string().max(100).optional().openapi({
+  description: 'The last `id` that you received, to continue there. Browsers send it by themselves.',
+})
+
 const ifMatchHeader = z.string().optional().openapi({
   description: 'The ETag of the resource that you read. You get 412 if the resource has changed since.',
 })
@@ -217,6 +223,7 @@ export function operation<
   const headers = {
     ...(scope === 'read' ? {} : { 'idempotency-key': idempotencyHeader }),
     ...(params && changesOne({ scope, status }) ? { 'if-match': ifMatchHeader } : {}),
+    ...(file?.resumes ? { 'last-event-id': lastEventIdHeader } : {}),
   }
   const callers = roles.length
     ? `Roles: ${roles.join(', ')}.`

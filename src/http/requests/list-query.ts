@@ -79,6 +79,30 @@ export const TextFilter = z
   .max(254)
   .transform((text) => text || undefined)
 
+/** One or more words, separated by commas, of which a row has one. */
+export const ChoicesFilter = <const Words extends readonly [string, ...string[]]>(words: Words) =>
+  z
+    .string()
+    .transform((text, context): readonly Words[number][] => {
+      const names = [...new Set(text.split(',').map((part) => part.trim()))].filter((part) => part !== '')
+      const choices = names.filter((name): name is Words[number] => words.includes(name))
+      if (choices.length === names.length && choices.length > 0) return choices
+      context.addIssue({
+        code: 'custom',
+        params: { code: 'invalid_choice' },
+        message: `Use one or more of ${words.join(', ')}.`,
+      })
+      return z.NEVER
+    })
+    .openapi({
+      type: 'array',
+      minItems: 1,
+      maxItems: words.length,
+      items: { type: 'string', enum: [...words] },
+      param: { style: 'form', explode: false },
+      example: [words[0]],
+    })
+
 /** Names the unknown sort keys, and the keys that the list has. */
 function buildOrderingError(unknownNames: readonly string[], choices: readonly string[]): string {
   const names = unknownNames.slice(0, 3).map((name) => `\`${name.slice(0, 50)}\``)

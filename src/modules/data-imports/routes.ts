@@ -1,3 +1,4 @@
+import { mountStream } from '../../http/operations/mount-stream.ts'
 import { mount, mountFile, mountList } from '../../http/operations/mount.ts'
 import { createRouter } from '../../http/operations/mount.ts'
 import { cancelDataImport, processColumnMappings, undoDataImport } from './actions.ts'
@@ -148,7 +149,7 @@ mountFile(importRoutes, runs.downloadErrorReport, {
   handle: (ctx, { resource }) => downloadErrorReport(ctx, resource),
 })
 
-mountFile(importRoutes, runs.streamImportEvents, {
+mountStream(importRoutes, runs.streamImportEvents, {
   load: (ctx, { id }) => findImport(ctx, id),
   handle: (ctx, { resource }) => streamImportEvents(ctx, resource),
 })

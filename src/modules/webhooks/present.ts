@@ -6,6 +6,9 @@ import { presentWait } from '../../domain/waiting.ts'
 import type { Recovered, WebhookDelivery, WebhookDeliveryDetail } from './delivery/delivery-contract.ts'
 import type { Recovery } from './delivery/manual-sends.ts'
 import type { WebhookEndpoint, WebhookEndpointDetail } from './endpoint-contract.ts'
+import type { StoredEvent } from './events/feed-contract.ts'
+import { formatCursor } from './events/feed.ts'
+import type { EventRow } from './events/list.ts'
 import {
   type DeliveryDetailRow,
   type DeliveryRow,
@@ -77,4 +80,14 @@ export const presentRecovery = ({ recovered, waiting, ...wait }: Recovery): z.in
   recovered,
   waiting,
   ...presentWait(wait),
+})
+
+export const presentEvent = (row: EventRow): z.input<typeof StoredEvent> => ({
+  id: row.id,
+  kind: row.kind,
+  organization_id: row.organization_id,
+  edition_id: row.edition_id,
+  created: toIso(row.created_at),
+  cursor: formatCursor(row.organization_id, row.seq),
+  payload: row.payload,
 })

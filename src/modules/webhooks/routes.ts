@@ -1,15 +1,20 @@
+import { mountStream } from '../../http/operations/mount-stream.ts'
 import { mount, mountList, createRouter } from '../../http/operations/mount.ts'
 import * as contract from './contract.ts'
 import * as deliveries from './delivery/delivery-contract.ts'
 import { listWebhookDeliveries } from './delivery/list.ts'
 import { recoverWebhookDeliveries, retryWebhookDelivery, testWebhook } from './delivery/manual-sends.ts'
 import { eventRequests, listWebhookEventKinds } from './events/event-contract.ts'
+import * as feed from './events/feed-contract.ts'
+import { listWebhookEvents } from './events/list.ts'
+import { findStreamScope, streamWebhookEvents } from './events/stream.ts'
 import { listWebhooks } from './list.ts'
 import {
   presentDelivery,
   presentDeliveryItem,
   presentEndpoint,
   presentEndpointItem,
+  presentEvent,
   presentRecovery,
 } from './present.ts'
 import { findDelivery, findEndpoint, requireDeliveryRole } from './queries.ts'
@@ -31,11 +36,21 @@ mount(webhookRoutes, contract.createWebhook, {
   location: ({ id }) => `/v1/webhooks/${id}`,
 })
 
-// The path of a single endpoint would take `event-kinds` for an id.
+// The path of a single endpoint would take `event-kinds` and `events` for ids.
 mount(webhookRoutes, contract.listWebhookEventKinds, {
   handle: async () => listWebhookEventKinds(),
   present: (kinds) => kinds,
   maxAge: 300,
+})
+
+mountList(webhookRoutes, feed.listWebhookEvents, {
+  list: listWebhookEvents,
+  present: presentEvent,
+})
+
+mountStream(webhookRoutes, feed.streamWebhookEvents, {
+  load: (ctx, _, query) => findStreamScope(ctx, query),
+  handle: (ctx, input) => streamWebhookEvents(ctx, input),
 })
 
 mount(webhookRoutes, contract.getWebhook, {

@@ -32,8 +32,13 @@ beforeAll(async () => {
   for (const list of cachedLists.values()) list.rows = (await read(buildPath(list.operation, list.sample))).body.results
 })
 
+/** A cursor names a place in the list, and no property of its rows. */
+const isCursor = ({ name }: DocumentedFilter): boolean => name === 'after'
+
 const cases = lists.flatMap((operation) =>
-  listFilters(operation).map((filter) => [operation.id, filter.name, filter] as const),
+  listFilters(operation)
+    .filter((filter) => !isCursor(filter))
+    .map((filter) => [operation.id, filter.name, filter] as const),
 )
 
 /** A filter must find the rows that show its value, in the same order, on each page and in the count. */
@@ -86,8 +91,8 @@ describe.each(timeFilters)('%s with %s', (id, name, filter) => {
   })
 })
 
-it('four lists have filters of times: orders, purchases, refund requests and the audit log', () => {
+it('five lists have filters of times', () => {
   expect(new Set(timeFilters.map(([id]) => id))).toEqual(
-    new Set(['listOrders', 'listPurchases', 'listRefundRequests', 'listAuditLog']),
+    new Set(['listOrders', 'listPurchases', 'listRefundRequests', 'listAuditLog', 'listWebhookEvents']),
   )
 })

@@ -1,5 +1,12 @@
 import { next, seededAt } from '../seeding/rows.ts'
-import { neverOpen, seedDeliveries, seedDelivery, seedEndpoint, seedEndpoints } from '../seeding/webhooks.ts'
+import {
+  neverOpen,
+  seedDeliveries,
+  seedDelivery,
+  seedEndpoint,
+  seedEndpoints,
+  seedEvents,
+} from '../seeding/webhooks.ts'
 import type { World } from '../world.ts'
 import { buildPathId, buildQueryId, type SampleOf, getFirstPlace } from './sample.ts'
 
@@ -59,6 +66,28 @@ export const webhookSamples: Record<string, SampleOf> = {
   },
 
   listWebhookEventKinds: { make: () => ({}) },
+
+  listWebhookEvents: {
+    make: ({ a, b }) => ({
+      query: { organization_id: a.id },
+      references: [
+        buildQueryId('organization_id', b.id),
+        { ...buildQueryId('edition_id', b.editions[0].id, a.editions[1].id), narrows: true },
+      ],
+    }),
+    fill: (world, count) => seedEvents(getFirstPlace(world), count),
+    sortValue: { cursor: ({ cursor }) => Number(String(cursor).split(':')[1]) },
+  },
+
+  streamWebhookEvents: {
+    make: ({ a, b }) => ({
+      query: { organization_id: a.id },
+      references: [
+        { ...buildQueryId('organization_id', b.id), refuses: true },
+        { ...buildQueryId('edition_id', b.editions[0].id, a.editions[1].id), refuses: true, narrows: true },
+      ],
+    }),
+  },
 
   getWebhook: {
     make: (world) => ({ path: { id: world.a.editions[0].webhook }, references: [referToEndpoint(world)] }),

@@ -1,7 +1,13 @@
-import { webhookEndpoints, webhookDeliveries, webhookEvents, webhookAttempts } from '../../../src/db/schema/webhooks.ts'
+import {
+  webhookEndpoints,
+  webhookDeliveries,
+  type webhookEvents,
+  webhookAttempts,
+} from '../../../src/db/schema/webhooks.ts'
 import { insertAll } from '../../../src/db/write.ts'
 import { buildSortKey } from '../../../src/domain/text/fold.ts'
 import { mintSecret } from '../../../src/domain/webhooks/webhook-signature.ts'
+import { insertEvents } from '../../../src/modules/webhooks/events/announce.ts'
 import { givenOrganization } from './organizations.ts'
 import { freshId, next, randomBytes, seededAt, type WidePlace, write } from './rows.ts'
 
@@ -107,6 +113,7 @@ export async function seedDeliveries(
     edition_id: row.edition_id,
     kind: row.kind,
     payload: `{"id":"${row.event_id}","type":"${row.kind}","note":"Ægir & søn"}`,
+    resource_ids: '',
     created_at: row.created_at,
   }))
   const attempts = rows.map((row) => ({
@@ -120,11 +127,7 @@ export async function seedDeliveries(
     next_retry_at: row.created_at + 5000,
     next_reason: 'schedule' as const,
   }))
-  await write(
-    ...insertAll(webhookEvents, events),
-    ...insertAll(webhookDeliveries, rows),
-    ...insertAll(webhookAttempts, attempts),
-  )
+  await write(...insertEvents(events), ...insertAll(webhookDeliveries, rows), ...insertAll(webhookAttempts, attempts))
   return rows
 }
 
@@ -136,4 +139,30 @@ export async function seedDelivery(
   const [row] = await seedDeliveries(place, endpoint, 1, columns)
   if (!row) throw new Error('no delivery was made')
   return row
+}
+
+export type EventRow = typeof webhookEvents.$inferSelect
+
+/** Seeds events that no endpoint gets. */
+export async function seedEvents(
+  place: WidePlace,
+  count: number,
+  columns: Partial<EventRow> = {},
+): Promise<Omit<EventRow, 'seq'>[]> {
+  const rows = Array.from({ length: count }, (_, index): Omit<EventRow, 'seq'> => {
+    const id = columns.id ?? freshId('webhook_event')
+    const kind = columns.kind ?? (index % 2 === 0 ? 'purchase.action' : 'consent.given')
+    return {
+      id,
+      organization_id: place.organization,
+      edition_id: place.edition,
+      kind,
+      payload: `{"id":"${id}","type":"${kind}","note":"Ægir & søn"}`,
+      resource_ids: '',
+      created_at: seededAt + Math.floor(next() / 3) * 1000,
+      ...columns,
+    }
+  })
+  await write(...insertEvents(rows))
+  return rows
 }

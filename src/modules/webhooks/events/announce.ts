@@ -1,12 +1,14 @@
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { requireOneChange, commitPart } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
 import { webhookEvents } from '../../../db/schema/webhooks.ts'
-import { insert, insertAll } from '../../../db/write.ts'
+import { insert, splitIntoParameters } from '../../../db/write.ts'
 import { toIso } from '../../../domain/time/instants.ts'
+import { listResourceIds } from '../../../domain/webhooks/event-resources.ts'
 import { deliveryLifecycle, type EventKind } from '../../../domain/webhooks/webhooks.ts'
 import { addAndDeliver } from '../delivery/add-deliveries.ts'
+import { selectLastSeq } from './feed.ts'
 import { checkData, type EventData } from './payload-contract.ts'
 
 interface AnnouncementOf<Kind extends EventKind> {
@@ -19,7 +21,7 @@ interface AnnouncementOf<Kind extends EventKind> {
 export type Announcement = { [Kind in EventKind]: AnnouncementOf<Kind> }[EventKind]
 
 /** The body that every endpoint receives, and the event's row. */
-function buildEvent(job: JobCtx, announcement: Announcement) {
+function buildEvent(job: JobCtx, announcement: Announcement): NewEvent {
   const now = job.now()
   const id = job.newId('webhook_event')
   const { kind, organization_id, edition_id, data } = announcement
@@ -32,8 +34,27 @@ function buildEvent(job: JobCtx, announcement: Announcement) {
     edition_id,
     data: checkData(kind, data),
   })
-  return { id, organization_id, edition_id, kind, payload, created_at: now }
+  return { id, organization_id, edition_id, kind, payload, resource_ids: listResourceIds(data), created_at: now }
 }
+
+type NewEvent = Omit<typeof webhookEvents.$inferSelect, 'seq'>
+
+/**
+ * Inserts events with the next numbers of their organizations. A database runs one transaction at a time, so the numbers
+ * are in the order of the commits.
+ */
+export function insertEvents(events: readonly NewEvent[]): SQL[] {
+  const rows = events.map((event, index) => JSON.stringify([...eventColumns.map((name) => event[name]), index + 1]))
+  const values = sql.raw(eventColumns.map((_, index) => `value ->> ${index}`).join(', '))
+  const seq = sql`${selectLastSeq(sql`value ->> ${sql.raw(String(eventColumns.indexOf('organization_id')))}`)}
+    + (value ->> ${sql.raw(String(eventColumns.length))})`
+  return splitIntoParameters(rows).map(
+    (part) => sql`insert into webhook_events (${sql.raw(eventColumns.join(', '))}, seq) select ${values}, ${seq}
+      from (select value from json_each(${`[${part.join(',')}]`}) limit -1 offset 0) where true`,
+  )
+}
+
+const eventColumns = ['id', 'organization_id', 'edition_id', 'kind', 'payload', 'resource_ids', 'created_at'] as const
 
 /** Ids of one statement, far below D1's limit for one bound value. */
 const eventsPerStatement = 10_000
@@ -57,7 +78,7 @@ export function announceAll(job: JobCtx, announcements: readonly Announcement[])
     const eventIds = ids.slice(start, start + eventsPerStatement)
     deliveries.push(...addAndDeliver(job, { eventIds, isRecipient: isSubscribed, id: deliveryId }))
   }
-  return [...insertAll(webhookEvents, events), ...deliveries]
+  return [...insertEvents(events), ...deliveries]
 }
 
 export const announce = (job: JobCtx, announcement: Announcement): Statement[] => announceAll(job, [announcement])

@@ -1,0 +1,55 @@
+import { type SQL, sql } from 'drizzle-orm'
+import { webhookEvents } from '../../../db/schema/webhooks.ts'
+import { buildVisibility, listReachedOrganizations } from '../../../db/visibility.ts'
+import type { Caller } from '../../../domain/accounts/access.ts'
+import { AppError, invalid, parameterError } from '../../../domain/errors.ts'
+
+/** The events of an organization in the order of their commits. */
+export const eventsInOrder = sql`webhook_events indexed by webhook_events_by_commit`
+
+export const eventVisibility = buildVisibility(sql`${webhookEvents.organization_id}`, sql`${webhookEvents.edition_id}`)
+
+/** The largest `seq` of the organization's deleted events. */
+export const selectExpiredSeq = (organizationId: SQL): SQL<number> =>
+  sql<number>`coalesce((select seq from webhook_event_expiries where organization_id = ${organizationId}), 0)`
+
+/** The largest `seq` that the organization's events have had. */
+export const selectLastSeq = (organizationId: SQL): SQL<number> => sql<number>`max(${selectExpiredSeq(organizationId)},
+  coalesce((select max(seq) from ${eventsInOrder} where organization_id = ${organizationId} and seq is not null), 0))`
+
+/**
+ * True for events of the organization that a client can read after `position`. Events before a deleted one are deleted
+ * soon, and no client reads them any more, so that a cursor never leads past a gap. Both bounds are one expression,
+ * because SQLite seeks by one lower bound only.
+ */
+export const isReadable = (organizationId: string, position: number): SQL =>
+  sql`${webhookEvents.organization_id} = ${organizationId}
+    and ${webhookEvents.seq} > max(${position}, ${selectExpiredSeq(sql`${organizationId}`)})`
+
+/** The organization in the request, or the only one of the caller. */
+export function chooseOrganization(caller: Caller, requestedId: string | undefined): string {
+  const [onlyId, ...others] = listReachedOrganizations(caller) ?? []
+  const organizationId = requestedId ?? (others.length === 0 ? onlyId : undefined)
+  if (organizationId === undefined)
+    throw invalid(parameterError('organization_id', 'required', 'This parameter is required.'))
+  return organizationId
+}
+
+/** A cursor names its organization, because the numbers of two organizations say nothing about each other. */
+export const formatCursor = (organizationId: string, seq: number): string => `${organizationId}:${seq}`
+
+/** The `seq` of a cursor. Throws for the cursor of another organization. */
+export function parseCursor(organizationId: string, cursor: string, parameter: string): number {
+  const [prefix = '', digits = ''] = cursor.split(':', 2)
+  if (prefix === organizationId && /^\d{1,15}$/.test(digits) && cursor === formatCursor(prefix, Number(digits)))
+    return Number(digits)
+  throw invalid(
+    parameterError(parameter, 'invalid_cursor', 'Send the `cursor` of an event of this organisation unchanged.'),
+  )
+}
+
+export const eventsExpired = (): AppError =>
+  new AppError(
+    'events_expired',
+    'Events after this cursor are deleted. Leave out the cursor to begin at the oldest event.',
+  )
