@@ -220,7 +220,7 @@ export const types = {
   },
   import_columns: {
     sample_values: json<readonly string[]>(),
-    statistics: json<ColumnStatistics | { filled?: undefined }>(),
+    statistics: json<ColumnStatistics | { filled_cells?: undefined }>(),
     suggested_by: suggestionOrigins,
     transform: json<Transform>(),
     value_map: json<ValueMap>(),

@@ -47,7 +47,7 @@ describe.each(texts)('a cell of a quarter of a million characters of %s', patien
       expect([normalizeEmail(cell), normalizePhone(cell, '+45'), parseMailbox(cell)]).toEqual([null, null, null])
       expect(removeUnit(cell)).toBe(cell)
       expect([parseTimestamp(cell), parseDuration(cell)]).toEqual(['invalid', 'invalid'])
-      expect(countCells([cell]).dates.fixed).toBe(0)
+      expect(countCells([cell]).dates.fixed_dates).toBe(0)
     }
   })
 })

@@ -72,7 +72,7 @@ const Aliases = z.strictObject({
   }),
   marketing: Words,
   other: Words,
-  added: Words,
+  added_words: Words,
   fillers: Words,
   elsewhere: Words,
 })

@@ -34,7 +34,7 @@ const cell = fc.oneof(
 
 describe('the statistics of a column', () => {
   it('count the kinds that its cells can be', () => {
-    const { filled, blank, kinds, samples, values } = countCells([
+    const { filled_cells, blank_cells, kinds, samples, values } = countCells([
       'a@example.com',
       '',
       'Ja',
@@ -43,14 +43,14 @@ describe('the statistics of a column', () => {
       'n/a',
       '2026-04-17',
     ])
-    expect({ filled, blank }).toEqual({ filled: 5, blank: 2 })
+    expect({ filled_cells, blank_cells }).toEqual({ filled_cells: 5, blank_cells: 2 })
     expect(kinds).toMatchObject({ email: 1, boolean: 2, number: 1, date: 1 })
     expect(samples).toEqual(['a@example.com', 'Ja', '12,50', '2026-04-17'])
     expect(values).toEqual({ 'a@example.com': 1, Ja: 2, '12,50': 1, '2026-04-17': 1 })
   })
 
   it('count "null" as text and not as blank', () => {
-    expect(countCells(['null', 'Null', 'NULL'])).toMatchObject({ filled: 3, blank: 0 })
+    expect(countCells(['null', 'Null', 'NULL'])).toMatchObject({ filled_cells: 3, blank_cells: 0 })
   })
 
   it('are the same when the column is read in any number of parts', () => {
@@ -68,7 +68,7 @@ describe('the statistics of a column', () => {
     const counter = new ColumnCounter()
     for (let index = 0; index < 5000; index++) counter.add(`${index} ${'x'.repeat(index)}`)
     const { statistics } = counter
-    expect(statistics.filled).toBe(5000)
+    expect(statistics.filled_cells).toBe(5000)
     expect(statistics.has_more_values).toBe(true)
     expect(JSON.stringify(statistics).length).toBeLessThan(10_000)
   })

@@ -55,8 +55,10 @@ function trimEdges(cell: string): string {
 /** Removes white space and marks of exporters around a value. Returns '' for a spelling of "no value". */
 export function cleanCell(cell: string): string {
   if (isBare(cell)) return isBlank(cell) ? '' : cell
-  const trimmed = trimEdges(cell)
-  const formula = formulaOfText.exec(trimmed)
-  const text = formula ? trimEdges(formula[1]!.replaceAll('""', '"')) : trimEdges(trimmed.replace(apostropheGuard, ''))
+  const trimmedCell = trimEdges(cell)
+  const formula = formulaOfText.exec(trimmedCell)
+  const text = formula
+    ? trimEdges(formula[1]!.replaceAll('""', '"'))
+    : trimEdges(trimmedCell.replace(apostropheGuard, ''))
   return isBlank(text) ? '' : text
 }

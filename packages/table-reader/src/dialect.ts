@@ -41,12 +41,12 @@ export function measureFilledWidth(cells: readonly string[]): number {
 export function findCommonWidth(widths: readonly number[]): number {
   const counts = new Map<number, number>()
   for (const width of widths) counts.set(width, (counts.get(width) ?? 0) + 1)
-  let best = 0
+  let commonWidth = 0
   for (const [width, count] of counts) {
-    const bestCount = counts.get(best) ?? 0
-    if (count > bestCount || (count === bestCount && width > best)) best = width
+    const commonCount = counts.get(commonWidth) ?? 0
+    if (count > commonCount || (count === commonCount && width > commonWidth)) commonWidth = width
   }
-  return best
+  return commonWidth
 }
 
 interface Rating extends Dialect {
@@ -55,21 +55,25 @@ interface Rating extends Dialect {
 }
 
 function measureRows(text: string, dialect: Dialect): { widths: number[]; isOpen: boolean } {
-  const { records: outer, isOpen } = splitRecords(text, dialect)
-  const records = dialect.isWrapped ? outer.map((cells) => unwrapRecord(cells, dialect, null)) : outer
-  const rows = records.map((cells) => ({ filled: measureFilledWidth(cells), length: cells.length }))
-  const isTable = rows.some(({ filled }) => filled > 1)
-  return { widths: rows.filter(({ filled }) => filled > 0).map(({ length }) => (isTable ? length : 1)), isOpen }
+  const { records: outerRecords, isOpen } = splitRecords(text, dialect)
+  const records = dialect.isWrapped ? outerRecords.map((cells) => unwrapRecord(cells, dialect, null)) : outerRecords
+  const rows = records.map((cells) => ({ filledWidth: measureFilledWidth(cells), length: cells.length }))
+  const isTable = rows.some(({ filledWidth }) => filledWidth > 1)
+  return {
+    widths: rows.filter(({ filledWidth }) => filledWidth > 0).map(({ length }) => (isTable ? length : 1)),
+    isOpen,
+  }
 }
 
 /** Scores a delimiter: a wrong one does not give many columns in rows of one width. */
 function rateDialect(text: string, dialect: Dialect): Rating {
   const { widths, isOpen } = measureRows(text, dialect)
-  const common = findCommonWidth(widths.filter((width) => width > 1))
-  if (common < 2) return { ...dialect, fit: 0, score: 0 }
+  const commonWidth = findCommonWidth(widths.filter((width) => width > 1))
+  if (commonWidth < 2) return { ...dialect, fit: 0, score: 0 }
   // Excel leaves out empty cells at the end, and titles are short, so narrow rows cost less than wide ones.
-  const fit = widths.reduce((sum, width) => sum + (width === common ? 1 : width < common ? 0.3 : 0), 0) / widths.length
-  return { ...dialect, fit, score: fit * (1 + Math.log2(common)) * (isOpen ? 0.98 : 1) }
+  const fit =
+    widths.reduce((sum, width) => sum + (width === commonWidth ? 1 : width < commonWidth ? 0.3 : 0), 0) / widths.length
+  return { ...dialect, fit, score: fit * (1 + Math.log2(commonWidth)) * (isOpen ? 0.98 : 1) }
 }
 
 /** One unclosed quotation mark is a mistake. In this many lines the character is not a quotation mark. */
@@ -78,7 +82,7 @@ const fewestPlainMarks = 3
 /** PHP writes `\\"` for a quotation mark, which breaks cells that are read without it. */
 function hasPhpQuotes(text: string, delimiter: Delimiter): boolean {
   if (!text.includes('\\"')) return false
-  const count = (hasBackslashes: boolean) => countCells(text, { delimiter, quotes: true, hasBackslashes }).broken
+  const count = (hasBackslashes: boolean) => countCells(text, { delimiter, quotes: true, hasBackslashes }).brokenCells
   return count(true) < count(false)
 }
 
@@ -91,15 +95,15 @@ const fewestWrappedColumns = 3
 
 /** Reads lines that are quoted as a whole if that makes a table of them. */
 function rateWrapped(text: string, dialect: Dialect): Rating | null {
-  const wrapped = { ...dialect, isWrapped: true }
-  const records = splitRecords(text, wrapped).records.filter((cells) => measureFilledWidth(cells) > 0)
+  const wrappedDialect = { ...dialect, isWrapped: true }
+  const records = splitRecords(text, wrappedDialect).records.filter((cells) => measureFilledWidth(cells) > 0)
   const [first] = records
   if (!first || first.length > 1 || records.length < fewestWrappedLines) return null
-  const widths = records.map((cells) => unwrapRecord(cells, wrapped, null).length)
+  const widths = records.map((cells) => unwrapRecord(cells, wrappedDialect, null).length)
   const width = findCommonWidth(widths)
-  const single = records.filter((cells) => cells.length === 1).length
-  if (widths[0] !== width || (width < fewestWrappedColumns && single < records.length)) return null
-  const rating = rateDialect(text, wrapped)
+  const singleCount = records.filter((cells) => cells.length === 1).length
+  if (widths[0] !== width || (width < fewestWrappedColumns && singleCount < records.length)) return null
+  const rating = rateDialect(text, wrappedDialect)
   return rating.fit >= leastShare ? rating : null
 }
 
@@ -115,32 +119,34 @@ const fewestMarkedCells = 2
  * Takes other quotation marks if most cells have them, all cells of the header, or apostrophes a cell in each row, and
  * if the table is not whole without them.
  */
-function rateMarks(text: string, delimiter: Delimiter, usual: Rating): Rating | null {
+function rateMarks(text: string, delimiter: Delimiter, usualRating: Rating): Rating | null {
   const lines = splitLines(text).filter((line) => line.trim() !== '')
   for (const marks of otherQuotationMarks) {
     const dialect = { delimiter, quotes: true, marks }
-    const { marked, filled } = countCells(text, dialect)
-    if (marked === 0) continue
+    const { markedCells, filledCells } = countCells(text, dialect)
+    if (markedCells === 0) continue
     const rating = rateDialect(text, dialect)
     const header = countCells(lines[0] ?? '', dialect)
-    const isUsual = marked >= fewestMarkedCells && (marked * 2 >= filled || header.marked === header.filled)
+    const isUsual =
+      markedCells >= fewestMarkedCells && (markedCells * 2 >= filledCells || header.markedCells === header.filledCells)
     if (isUsual && rating.fit >= leastShare) return rating
-    const isInEachRow = marks === 'single' && marked >= fewestMarkedCells && marked >= lines.length - 1
-    if (rating.fit > usual.fit || (isInEachRow && rating.fit === usual.fit && rating.score > 0)) return rating
+    const isInEachRow = marks === 'single' && markedCells >= fewestMarkedCells && markedCells >= lines.length - 1
+    if (rating.fit > usualRating.fit || (isInEachRow && rating.fit === usualRating.fit && rating.score > 0))
+      return rating
   }
   return null
 }
 
 /** Ignores quotation marks where they break a table that is whole without them. */
 function rateQuotes(text: string, delimiter: Delimiter): Rating {
-  const quoted = rateQuoted(text, delimiter)
-  const marked = rateMarks(text, delimiter, quoted)
-  if (marked || !text.includes('"')) return marked ?? quoted
-  if (quoted.fit === 1) return quoted
-  const plain = rateDialect(text, { delimiter, quotes: false })
-  if (plain.fit < 1) return quoted
-  const opening = splitLines(text).filter((line) => line.split(delimiter).some((cell) => cell.startsWith('"')))
-  return opening.length >= fewestPlainMarks ? plain : quoted
+  const quotedRating = rateQuoted(text, delimiter)
+  const markedRating = rateMarks(text, delimiter, quotedRating)
+  if (markedRating || !text.includes('"')) return markedRating ?? quotedRating
+  if (quotedRating.fit === 1) return quotedRating
+  const plainRating = rateDialect(text, { delimiter, quotes: false })
+  if (plainRating.fit < 1) return quotedRating
+  const openingLines = splitLines(text).filter((line) => line.split(delimiter).some((cell) => cell.startsWith('"')))
+  return openingLines.length >= fewestPlainMarks ? plainRating : quotedRating
 }
 
 /** @param text whole lines from the beginning of a file */
@@ -167,24 +173,28 @@ export function detectDialect(
   const isWrongSeparator = separatorFit < leastShare && rate(delimiters)[0]!.fit === 1
   const delimiterSetting = options.delimiter ?? (isWrongSeparator ? undefined : (separator ?? undefined))
   const ratings = rate(delimiterSetting ? [delimiterSetting] : delimiters)
-  const best = ratings[0]!
-  const second = ratings[1]
+  const bestRating = ratings[0]!
+  const secondRating = ratings[1]
   const details = { lineBreak, hasSeparatorLine: separator !== null }
-  if (best.score === 0)
+  if (bestRating.score === 0)
     return {
       ...details,
       delimiter: delimiterSetting ?? ',',
       quotes: options.quotes ?? true,
       confidence: delimiterSetting ? 1 : 0.5,
     }
-  const confidence = delimiterSetting ? 1 : second ? Math.round((1 - (0.5 * second.score) / best.score) * 100) / 100 : 1
-  const { fit: _fit, score: _score, ...dialect } = best
+  const confidence = delimiterSetting
+    ? 1
+    : secondRating
+      ? Math.round((1 - (0.5 * secondRating.score) / bestRating.score) * 100) / 100
+      : 1
+  const { fit: _fit, score: _score, ...dialect } = bestRating
   return { ...details, ...dialect, confidence }
 }
 
 export const hasColumns = (text: string): boolean =>
   delimiters.some((delimiter) => {
     const { widths } = measureRows(text, { delimiter, quotes: true })
-    const common = findCommonWidth(widths)
-    return common > 1 && widths.filter((width) => width === common).length >= widths.length * leastShare
+    const commonWidth = findCommonWidth(widths)
+    return commonWidth > 1 && widths.filter((width) => width === commonWidth).length >= widths.length * leastShare
   })

@@ -32,9 +32,10 @@ const listFilledCells = (cells: readonly string[]): string[] => cells.map(cleanC
 
 /** A year or a number may name a column, as long as most names are words. */
 const looksLikeNames = (cells: readonly string[]): boolean => {
-  const filled = listFilledCells(cells)
-  if (filled.some((cell) => email.test(cell) || (date.test(cell) && cell.length > 5) || link.test(cell))) return false
-  return filled.filter(looksLikeData).length * 4 < filled.length
+  const filledCells = listFilledCells(cells)
+  if (filledCells.some((cell) => email.test(cell) || (date.test(cell) && cell.length > 5) || link.test(cell)))
+    return false
+  return filledCells.filter(looksLikeData).length * 4 < filledCells.length
 }
 
 function isFilled(cells: readonly string[], width: number, share: number): boolean {
@@ -67,17 +68,17 @@ function checkWidth(width: number, line: number): number {
 /** Keeps unnamed columns at the end if most rows have cells there. */
 function readNames(header: LineCells, below: readonly LineCells[]): string[] {
   const namedWidth = measureFilledWidth(header.cells)
-  const wider = below.map(({ cells }) => measureFilledWidth(cells)).filter((width) => width > namedWidth)
-  const common = wider.length * 2 > below.length ? findCommonWidth(wider) : namedWidth
+  const widerWidths = below.map(({ cells }) => measureFilledWidth(cells)).filter((width) => width > namedWidth)
+  const commonWidth = widerWidths.length * 2 > below.length ? findCommonWidth(widerWidths) : namedWidth
   // Wider rows are broken: a comma as the delimiter cuts their amounts in two.
-  const width = Math.max(namedWidth, Math.min(common, header.cells.length))
+  const width = Math.max(namedWidth, Math.min(commonWidth, header.cells.length))
   return Array.from({ length: checkWidth(width, header.line) }, (_, index) => cleanCell(header.cells[index] ?? ''))
 }
 
 /** @param hasHeader the setting of the caller, or null to detect it */
 export function findHeader(rows: readonly LineCells[], hasHeader: boolean | null): Header {
-  const filled = rows.filter(({ cells }) => measureFilledWidth(cells) > 0)
-  const first = filled[0]
+  const filledRows = rows.filter(({ cells }) => measureFilledWidth(cells) > 0)
+  const first = filledRows[0]
   if (!first) throw new TableError('empty_file', 'The file has no rows.')
   const width = measureWidth(rows)
   checkWidth(width, first.line)

@@ -79,9 +79,9 @@ export function findLineStarts(
 
 /** @param borders where each line begins, and where the last one ends */
 function checkLengths(borders: readonly number[], firstLine: number): void {
-  const long = borders.findIndex((border, index) => (borders[index + 1] ?? border) - border > maxLineBytes)
-  if (long < 0) return
-  const line = firstLine + long
+  const longIndex = borders.findIndex((border, index) => (borders[index + 1] ?? border) - border > maxLineBytes)
+  if (longIndex < 0) return
+  const line = firstLine + longIndex
   throw new TableError('line_too_long', `Line ${line} is longer than ${maxLineBytes} bytes.`, { line })
 }
 

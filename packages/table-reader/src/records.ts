@@ -52,22 +52,22 @@ export class RecordReader {
 
   read(block: LineBlock): SourceRecord[] {
     const records: SourceRecord[] = []
-    let remaining = this.#withPending(block)
-    let partLength = remaining.bytes.length
-    while (remaining.starts.length > 0) {
-      const part = takeFirstLines(remaining, partLength)
+    let remainingBlock = this.#withPending(block)
+    let partLength = remainingBlock.bytes.length
+    while (remainingBlock.starts.length > 0) {
+      const part = takeFirstLines(remainingBlock, partLength)
       const { next, isFault, isOpen } = this.#readPart(part, records)
-      const isWhole = part.starts.length === remaining.starts.length
+      const isWhole = part.starts.length === remainingBlock.starts.length
       if (isOpen && isWhole && !block.isLast && countBytes(part, next) <= maxRecordBytes) {
-        this.#pending = dropLines(remaining, next)
+        this.#pending = dropLines(remainingBlock, next)
         return records
       }
       if (isFault || (isOpen && (isWhole || (next === 0 && part.bytes.length > maxRecordBytes)))) {
-        records.push(this.#openQuoteRecord(remaining, next))
-        remaining = dropLines(remaining, next + 1)
+        records.push(this.#openQuoteRecord(remainingBlock, next))
+        remainingBlock = dropLines(remainingBlock, next + 1)
         partLength = shortPart
       } else {
-        remaining = dropLines(remaining, next)
+        remainingBlock = dropLines(remainingBlock, next)
         if (next === 0 || !isOpen) partLength *= 2
       }
     }
@@ -136,16 +136,19 @@ export class RecordReader {
   /** Detects an open quotation mark that swallowed the records behind it. */
   #isSwallowed(block: LineBlock, at: number, lineCount: number, cells: readonly string[]): boolean {
     if (buildRecord(block, at, lineCount, []).length > maxRecordBytes) return true
-    const raw = tidyText(this.#decodeLines(block, at, lineCount), this.#format)
+    const rawText = tidyText(this.#decodeLines(block, at, lineCount), this.#format)
     return cells.some((cell) => {
       const lines = cell.split(lineBreaks)
       if (lines.length === 1) return false
       // The closing mark is inside of a cell, so the library keeps both marks.
-      if (cell.startsWith('"') && !raw.includes(quoteFully(cell))) return true
-      const inner = lines.slice(1, -1).filter((line) => line !== '')
+      if (cell.startsWith('"') && !rawText.includes(quoteFully(cell))) return true
+      const innerLines = lines.slice(1, -1).filter((line) => line !== '')
       const { width, delimiter } = this.#format
       return (
-        width !== null && width > 2 && inner.length > 0 && inner.every((line) => line.split(delimiter).length === width)
+        width !== null &&
+        width > 2 &&
+        innerLines.length > 0 &&
+        innerLines.every((line) => line.split(delimiter).length === width)
       )
     })
   }

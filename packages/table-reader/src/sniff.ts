@@ -6,8 +6,8 @@ import { readBytes, type FileSource } from './source.ts'
 const headLength = 65_536
 const compoundLength = 1_048_576
 
-const startsWith = (bytes: Uint8Array, expected: readonly number[]): boolean =>
-  expected.every((byte, index) => bytes[index] === byte)
+const startsWith = (bytes: Uint8Array, signature: readonly number[]): boolean =>
+  signature.every((byte, index) => bytes[index] === byte)
 
 const zip = [0x50, 0x4b, 0x03, 0x04]
 const emptyZip = [0x50, 0x4b, 0x05, 0x06]
@@ -42,8 +42,8 @@ const endOfFile = 26
 const escape = 27
 
 function measureControls(head: Uint8Array): number {
-  const allowed = hasJapaneseEscapes(head) ? [endOfFile, escape] : [endOfFile]
-  const isControl = (byte: number): boolean => byte < 9 || (byte > 13 && byte < 32 && !allowed.includes(byte))
+  const allowedControls = hasJapaneseEscapes(head) ? [endOfFile, escape] : [endOfFile]
+  const isControl = (byte: number): boolean => byte < 9 || (byte > 13 && byte < 32 && !allowedControls.includes(byte))
   const controls = head.reduce((sum, byte) => sum + (isControl(byte) ? 1 : 0), 0)
   return controls / head.length
 }
@@ -68,7 +68,7 @@ export async function detectFileKind(file: FileSource): Promise<'csv' | 'xlsx'> 
   if (startsWith(head, zip)) return 'xlsx'
   if (startsWith(head, emptyZip)) throw new TableError('broken_xlsx', 'The archive is empty.')
   if (startsWith(head, compound)) throw await buildCompoundError(file)
-  const other = otherKinds.find(([, expected]) => startsWith(head, expected))
+  const other = otherKinds.find(([, signature]) => startsWith(head, signature))
   if (other) throw new TableError('binary', `The file is ${other[0]}, not a table.`)
   if (isUtf16(head)) return 'csv'
   const zeros = head.reduce((sum, byte) => sum + (byte === 0 ? 1 : 0), 0)

@@ -8,14 +8,14 @@ export interface FileSource {
 
 export async function readBytes(file: FileSource, offset: number, length: number): Promise<Uint8Array<ArrayBuffer>> {
   const bytes = new Uint8Array(Math.max(0, Math.min(length, file.size - offset)))
-  let filled = 0
+  let filledLength = 0
   for await (const chunk of file.stream(offset, bytes.length)) {
-    const part = chunk.subarray(0, bytes.length - filled)
-    bytes.set(part, filled)
-    filled += part.length
-    if (filled === bytes.length) break
+    const part = chunk.subarray(0, bytes.length - filledLength)
+    bytes.set(part, filledLength)
+    filledLength += part.length
+    if (filledLength === bytes.length) break
   }
-  return bytes.subarray(0, filled)
+  return bytes.subarray(0, filledLength)
 }
 
 /** @param chunkLength the number of bytes that a stream hands over at once */

@@ -21,8 +21,8 @@ export interface Dialect {
 
 /** The last line may lack its line break. */
 export function splitLines(text: string): string[] {
-  const normalized = text.includes('\r') ? text.replaceAll('\r\n', '\n').replaceAll('\r', '\n') : text
-  const lines = normalized.split('\n')
+  const normalizedText = text.includes('\r') ? text.replaceAll('\r\n', '\n').replaceAll('\r', '\n') : text
+  const lines = normalizedText.split('\n')
   if (lines.at(-1) === '') lines.pop()
   return lines
 }
@@ -73,8 +73,8 @@ interface QuotedCell {
 
 /** Returns the quoted cell that begins at a quotation mark, and where it ends; null for one that does not end well. */
 function readQuotedCell(text: string, from: number, dialect: Dialect): QuotedCell | null {
-  const quoted = readUntilMark(text, from, dialect, true)
-  return quoted || !dialect.hasBackslashes ? quoted : readUntilMark(text, from, dialect, false)
+  const quotedCell = readUntilMark(text, from, dialect, true)
+  return quotedCell || !dialect.hasBackslashes ? quotedCell : readUntilMark(text, from, dialect, false)
 }
 
 /** PHP does not escape a backslash at the end of a cell, so a mark behind one may be that of the end. */
@@ -137,17 +137,17 @@ function* walkCells(text: string, dialect: Dialect): Generator<TextCell> {
   let closedFrom = 0
   while (at < text.length) {
     const start = skipSpaces(text, at, delimiter)
-    let quoted = text[start] === '"' ? readQuotedCell(text, start, dialect) : null
+    let quotedCell = text[start] === '"' ? readQuotedCell(text, start, dialect) : null
     let isMarked = false
-    if (!quoted && marks && start >= closedFrom && start < text.length && opening[marks].includes(text[start]!)) {
+    if (!quotedCell && marks && start >= closedFrom && start < text.length && opening[marks].includes(text[start]!)) {
       const cell = readMarkedCell(text, start, marks, delimiter)
       if (typeof cell === 'number') closedFrom = cell
-      else [quoted, isMarked] = [cell, true]
+      else [quotedCell, isMarked] = [cell, true]
     }
-    let end = quoted?.end ?? start
-    if (!quoted) while (!isCellEnd(text[end], delimiter)) end++
-    const content = quoted?.cell ?? text.slice(at, end)
-    yield { text: content, isMarked, isBroken: !quoted && content.includes('"'), next: text[end] ?? '' }
+    let end = quotedCell?.end ?? start
+    if (!quotedCell) while (!isCellEnd(text[end], delimiter)) end++
+    const content = quotedCell?.cell ?? text.slice(at, end)
+    yield { text: content, isMarked, isBroken: !quotedCell && content.includes('"'), next: text[end] ?? '' }
     at = end + 1
   }
 }
@@ -173,12 +173,15 @@ export const hasOpenMark = (cell: string, marks: OtherQuotationMarks): boolean =
   cell !== '' && opening[marks].includes(cell[0]!) && !/^'[=+\-@\d]/.test(cell)
 
 /** Counts the cells that are quoted by other marks, that are not empty, and that have misplaced marks. */
-export function countCells(text: string, dialect: Dialect): { marked: number; filled: number; broken: number } {
-  const counts = { marked: 0, filled: 0, broken: 0 }
+export function countCells(
+  text: string,
+  dialect: Dialect,
+): { markedCells: number; filledCells: number; brokenCells: number } {
+  const counts = { markedCells: 0, filledCells: 0, brokenCells: 0 }
   for (const cell of walkCells(text.replaceAll(byteOrderMarks, ''), dialect)) {
-    if (cell.isMarked) counts.marked++
-    if (cell.text.trim() !== '') counts.filled++
-    if (cell.isBroken) counts.broken++
+    if (cell.isMarked) counts.markedCells++
+    if (cell.text.trim() !== '') counts.filledCells++
+    if (cell.isBroken) counts.brokenCells++
   }
   return counts
 }
@@ -188,9 +191,9 @@ export function unwrapRecord(cells: string[], dialect: Dialect, width: number | 
   const [cell = '', ...others] = cells
   if (others.some((other) => other !== '') || !dialect.quotes || !cell.includes(dialect.delimiter)) return cells
   const { records, isOpen } = splitRecords(cell, { ...dialect, isWrapped: false })
-  const [inner = []] = records
+  const [innerCells = []] = records
   if (isOpen || records.length !== 1) return cells
-  return dialect.isWrapped || inner.length === width ? inner : cells
+  return dialect.isWrapped || innerCells.length === width ? innerCells : cells
 }
 
 /** Splits a text into records. `isOpen` is true if a quotation mark opens behind them and is never closed. */

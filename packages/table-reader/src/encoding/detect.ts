@@ -126,15 +126,15 @@ const mixedScripts = new RegExp(`(?<=[a-z])${strangeLetter}|${strangeLetter}(?=[
 const maxBadShare = 0.8
 
 function isUtf8({ bytes, isFull }: ByteSample): boolean {
-  const longest = isFull ? bytes.findLastIndex((byte) => byte < 0x80) + 1 : bytes.length
-  const text = decodeText(bytes.subarray(0, longest), 'utf-8')
-  const strange = text.match(mixedScripts)?.length ?? 0
-  if (strange === 0 && !text.includes(undecodable)) return true
+  const wholeLength = isFull ? bytes.findLastIndex((byte) => byte < 0x80) + 1 : bytes.length
+  const text = decodeText(bytes.subarray(0, wholeLength), 'utf-8')
+  const strangeCount = text.match(mixedScripts)?.length ?? 0
+  if (strangeCount === 0 && !text.includes(undecodable)) return true
   const words = text.match(/[^\0-\x7f]+/g) ?? []
-  const all = words.reduce((sum, { length }) => sum + length, 0)
+  const wordLength = words.reduce((sum, { length }) => sum + length, 0)
   // A character that stands beside a bad byte is a part of another encoding's word.
-  const bad = words.reduce((sum, word) => sum + (word.includes(undecodable) ? word.length : 0), strange)
-  return bad <= all * maxBadShare
+  const badLength = words.reduce((sum, word) => sum + (word.includes(undecodable) ? word.length : 0), strangeCount)
+  return badLength <= wordLength * maxBadShare
 }
 
 interface Reading {
@@ -163,13 +163,13 @@ function detectByLetters(bytes: Uint8Array, likely: readonly Encoding[]): Omit<D
     const text = createDecoder(encoding).decode(sample)
     if (!readings.has(text)) readings.set(text, { encoding, text, score: ratePlausibility(text, encoding) })
   }
-  const [best, second] = Array.from(readings.values()).toSorted((one, other) => other.score - one.score)
-  if (!best) return { encoding: 'windows-1252', confidence: 0.2 }
-  const doubtfulTexts = listNames(best.text)
-  if (best.score <= 0) return { encoding: best.encoding, confidence: 0.2, doubtfulTexts }
-  const lead = second ? (best.score - Math.max(0, second.score)) / best.score : 1
+  const [bestReading, secondReading] = Array.from(readings.values()).toSorted((one, other) => other.score - one.score)
+  if (!bestReading) return { encoding: 'windows-1252', confidence: 0.2 }
+  const doubtfulTexts = listNames(bestReading.text)
+  if (bestReading.score <= 0) return { encoding: bestReading.encoding, confidence: 0.2, doubtfulTexts }
+  const lead = secondReading ? (bestReading.score - Math.max(0, secondReading.score)) / bestReading.score : 1
   const confidence = Math.round((0.5 + 0.49 * lead) * 100) / 100
-  return { encoding: best.encoding, confidence, ...(lead < doubtfulLead ? { doubtfulTexts } : {}) }
+  return { encoding: bestReading.encoding, confidence, ...(lead < doubtfulLead ? { doubtfulTexts } : {}) }
 }
 
 /** Mail programs write Japanese in seven bits: `ESC $ B` begins it. */

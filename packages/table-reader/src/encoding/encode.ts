@@ -7,10 +7,13 @@ const wideEncodings: ReadonlySet<Encoding> = new Set(['shift_jis', 'euc-jp', 'gb
 /** Lists the bytes of all characters of one or two bytes. */
 function listByteSequences(encoding: Encoding): number[][] {
   const bytes = Array.from({ length: 256 }, (_, byte) => byte)
-  const single = bytes.map((byte) => [byte])
-  if (!wideEncodings.has(encoding)) return single
-  const high = bytes.filter((byte) => byte > 0x80)
-  return [...single, ...high.flatMap((lead) => bytes.filter((byte) => byte >= 0x40).map((trail) => [lead, trail]))]
+  const singleBytes = bytes.map((byte) => [byte])
+  if (!wideEncodings.has(encoding)) return singleBytes
+  const leadBytes = bytes.filter((byte) => byte > 0x80)
+  return [
+    ...singleBytes,
+    ...leadBytes.flatMap((lead) => bytes.filter((byte) => byte >= 0x40).map((trail) => [lead, trail])),
+  ]
 }
 
 function getTable(encoding: Encoding): Map<string, readonly number[]> {

@@ -139,7 +139,7 @@ const marks: [Encoding, number[]][] = [
 ]
 
 export function readByteOrderMark(bytes: Uint8Array): { encoding: Encoding; length: number } | null {
-  const mark = marks.find(([, expected]) => expected.every((byte, index) => bytes[index] === byte))
+  const mark = marks.find(([, signature]) => signature.every((byte, index) => bytes[index] === byte))
   return mark ? { encoding: mark[0], length: mark[1].length } : null
 }
 

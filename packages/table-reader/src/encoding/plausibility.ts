@@ -128,18 +128,18 @@ const listPlaces = (text: string): Place[] =>
 /** Rates a text by the alphabet that fits it best. */
 function rateLetters(places: readonly Place[]): number {
   const sums = alphabets.map(() => 0)
-  let common = 0
+  let sharedScore = 0
   for (const place of places) {
     const other = scoreOther(place)
     if (other !== null) {
-      common += other
+      sharedScore += other
       continue
     }
     const outside = scoreLetter(place, null)
-    for (const [index, { letters, weight: own }] of alphabets.entries())
-      sums[index]! += letters.has(place.letter) ? scoreLetter(place, own) : outside
+    for (const [index, { letters, weight: alphabetWeight }] of alphabets.entries())
+      sums[index]! += letters.has(place.letter) ? scoreLetter(place, alphabetWeight) : outside
   }
-  return common + Math.max(...sums)
+  return sharedScore + Math.max(...sums)
 }
 
 const wideWeight = { kana: 7, halfWidth: 1, hangul: 6, frequent: 5, other: -3, mark: 1, strange: -6, invalid: -8 }

@@ -91,7 +91,7 @@ export async function* readXlsxRecords(
   format: XlsxFormat,
   from: LinePosition,
 ): AsyncGenerator<SourceRecord[]> {
-  let expected = from.line
+  let nextNumber = from.line
   const workbook = await openWorkbook(file, format.sheetName)
   const fillMerged = await createMergeFiller(file, workbook.sheet, format.body.line)
   for await (const rows of readSheetRows(file, workbook)) {
@@ -101,9 +101,9 @@ export async function* readXlsxRecords(
       const filledRow = fillMerged(row)
       const { number, cells } = filledRow
       if (number < from.line) continue
-      if (number > expected) records.push(toRecord(number - 1, []))
+      if (number > nextNumber) records.push(toRecord(number - 1, []))
       records.push(toFilledRecord(filledRow))
-      expected = number + 1
+      nextNumber = number + 1
       length += cells.reduce((sum, cell) => sum + cell.length, 0)
       if (length < maxYieldedText) continue
       yield records

@@ -144,9 +144,9 @@ function formatPlainNumber(text: string): string {
   if (text.trim() === '' || !Number.isFinite(value)) return text
   // Two different numbers of this size may be the same when they are rounded.
   if (Math.abs(value) >= 10 ** exactDigits) return text.trim().replace(/e\+?(?=\d)/i, 'E+')
-  const rounded = Number(value.toPrecision(exactDigits))
-  const digits = String(rounded)
-  return digits.includes('e') ? rounded.toFixed(20).replace(/(?<!0)0+$/, '') : digits
+  const roundedValue = Number(value.toPrecision(exactDigits))
+  const digits = String(roundedValue)
+  return digits.includes('e') ? roundedValue.toFixed(20).replace(/(?<!0)0+$/, '') : digits
 }
 
 /**

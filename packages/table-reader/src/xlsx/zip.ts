@@ -36,18 +36,18 @@ export const buildDamageError = (detail: string): TableError =>
 const openView = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
 
 /** Sizes and offsets beyond 32 bits have a field of their own, in this order. */
-function readZip64(extra: DataView, entry: ZipEntry): ZipEntry {
+function readZip64(extraField: DataView, entry: ZipEntry): ZipEntry {
   let at = 0
-  while (at + 4 <= extra.byteLength) {
-    const id = extra.getUint16(at, true)
-    const length = extra.getUint16(at + 2, true)
+  while (at + 4 <= extraField.byteLength) {
+    const id = extraField.getUint16(at, true)
+    const length = extraField.getUint16(at + 2, true)
     if (id === 1) {
       let field = at + 4
-      const end = Math.min(field + length, extra.byteLength)
+      const end = Math.min(field + length, extraField.byteLength)
       const next = (value: number): number => {
         if (value !== inZip64 || field + 8 > end) return value
         field += 8
-        return Number(extra.getBigUint64(field - 8, true))
+        return Number(extraField.getBigUint64(field - 8, true))
       }
       const size = next(entry.size)
       const compressedSize = next(entry.compressedSize)
@@ -110,16 +110,16 @@ export async function readEntries(file: FileSource): Promise<ZipEntry[]> {
 /** Refuses an entry whose declared size is too large before it unpacks it, and one with a wrong size while it does. */
 export async function* openEntry(file: FileSource, entry: ZipEntry, maxSize: number): AsyncGenerator<Uint8Array> {
   if (entry.size > maxSize) throw buildSizeError(entry, maxSize)
-  const local = openView(await readBytes(file, entry.headerOffset, localLength))
-  if (local.byteLength < localLength || local.getUint32(0, true) !== localMark)
+  const localHeader = openView(await readBytes(file, entry.headerOffset, localLength))
+  if (localHeader.byteLength < localLength || localHeader.getUint32(0, true) !== localMark)
     throw buildDamageError(`${entry.name} is not where it should be`)
-  const start = entry.headerOffset + localLength + local.getUint16(26, true) + local.getUint16(28, true)
+  const start = entry.headerOffset + localLength + localHeader.getUint16(26, true) + localHeader.getUint16(28, true)
   if (entry.method !== 0 && entry.method !== 8) throw buildDamageError(`${entry.name} is packed in an unknown way`)
   if (start + entry.compressedSize > file.size) throw buildDamageError(`${entry.name} is cut off`)
-  const packed = file.stream(start, entry.compressedSize)
+  const packedChunks = file.stream(start, entry.compressedSize)
   let size = 0
   let checksum = 0
-  for await (const chunk of entry.method === 0 ? packed : inflate(packed, entry.name)) {
+  for await (const chunk of entry.method === 0 ? packedChunks : inflate(packedChunks, entry.name)) {
     size += chunk.length
     if (size > maxSize) throw buildSizeError(entry, maxSize)
     checksum = crc32(chunk, checksum)
@@ -148,9 +148,9 @@ function toStream(chunks: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array>
   })
 }
 
-async function* inflate(packed: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Uint8Array> {
+async function* inflate(packedChunks: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Uint8Array> {
   const decompression = new DecompressionStream('deflate-raw') as ReadableWritablePair<Uint8Array, Uint8Array>
-  const reader = toStream(packed).pipeThrough(decompression).getReader()
+  const reader = toStream(packedChunks).pipeThrough(decompression).getReader()
   try {
     for (;;) {
       const { value, done } = await readOrThrowDamage(reader, name)

@@ -37,11 +37,11 @@ export interface RawStagedRow extends Pick<StagedRow, 'row_number' | 'file_line'
   errors: string
 }
 
-export const pickStagedValues = ({ values, unmapped_total = null, assumed = [], ...row }: StagedValues) => ({
+export const pickStagedValues = ({ values, unmapped_total = null, assumed_targets = [], ...row }: StagedValues) => ({
   values,
   currency_mark: row.currency_mark ?? null,
   ...(unmapped_total === null ? {} : { unmapped_total }),
-  ...(assumed.length === 0 ? {} : { assumed }),
+  ...(assumed_targets.length === 0 ? {} : { assumed_targets }),
 })
 
 export function parseStagedRow({ data, errors, file_line }: RawStagedRow): PlacedRow {

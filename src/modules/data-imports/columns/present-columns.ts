@@ -49,8 +49,8 @@ export function presentColumn(column: ColumnWithIssues): z.input<typeof ColumnMa
     default_value: column.default_value,
     transform: { type, args },
     value_map: column.value_map && { ...column.value_map },
-    filled_cells: statistics?.filled ?? 0,
-    blank_cells: statistics?.blank ?? 0,
+    filled_cells: statistics?.filled_cells ?? 0,
+    blank_cells: statistics?.blank_cells ?? 0,
     errors: column.issues.map(({ code, target_field, message }) => ({ code, target_field, message })),
   }
 }

@@ -148,7 +148,7 @@ export const decideGrouping = ({ options, columns, constants }: MappingState): G
 }
 
 export const getStatistics = ({ statistics }: Pick<ColumnRow, 'statistics'>): ColumnStatistics | null =>
-  statistics.filled === undefined ? null : statistics
+  statistics.filled_cells === undefined ? null : statistics
 
 export const prepareState = (state: MappingState, now: number): PreparedMappings =>
   prepareMappings({

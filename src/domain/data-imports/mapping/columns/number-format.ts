@@ -8,10 +8,10 @@ export interface NumberFormat {
   or_other?: boolean
 }
 
-export const keepFirst = (one: readonly string[], other: readonly string[], most: number): readonly string[] =>
-  one.length >= most || other.every((text) => one.includes(text))
+export const keepFirst = (one: readonly string[], other: readonly string[], maxCount: number): readonly string[] =>
+  one.length >= maxCount || other.every((text) => one.includes(text))
     ? one
-    : [...new Set([...one, ...other])].slice(0, most)
+    : [...new Set([...one, ...other])].slice(0, maxCount)
 
 const evidences = ['plain', 'dot', 'comma', 'either'] as const
 type Evidence = (typeof evidences)[number]
@@ -27,7 +27,7 @@ export const createNumberStatistics = (): NumberStatistics => ({
 })
 
 const haveSameDigits = (one: Digits, other: Digits): boolean =>
-  one.whole === other.whole && one.fraction === other.fraction
+  one.integer === other.integer && one.fraction === other.fraction
 
 function classifyNumber({ readings }: NumberShape): Evidence {
   const { '.': dot, ',': comma } = readings
@@ -74,7 +74,7 @@ function buildChoice(decimal: DecimalSeparator, { examples }: NumberStatistics):
   const formatReading = (text: string) => {
     const number = parseNumber(text, { decimal })
     return number
-      ? `${number.is_negative ? '-' : ''}${number.whole}${number.fraction ? `.${number.fraction}` : ''}`
+      ? `${number.is_negative ? '-' : ''}${number.integer}${number.fraction ? `.${number.fraction}` : ''}`
       : null
   }
   return { format: { decimal }, examples: texts.map((text) => ({ text, value: formatReading(text) })) }
@@ -126,14 +126,14 @@ export function parseNumber(text: string, { decimal, or_other }: NumberFormat): 
 /** Spreadsheets write 149.9 as 149.90000000000001. Digits from this place on are noise. */
 const digitsOfFloat = 9
 
-export function toMinorUnits({ whole, fraction, is_negative }: ParsedNumber): number | 'too_exact' | 'too_large' {
+export function toMinorUnits({ integer, fraction, is_negative }: ParsedNumber): number | 'too_exact' | 'too_large' {
   const isFloat = fraction.length >= digitsOfFloat && /^\d{2}(?:0{6}|9{6})/.test(fraction)
   if (!isFloat && /[1-9]/.test(fraction.slice(2))) return 'too_exact'
-  const cents = Number(`${whole}${fraction.slice(0, 2).padEnd(2, '0')}`) + (isFloat && fraction[2] === '9' ? 1 : 0)
+  const cents = Number(`${integer}${fraction.slice(0, 2).padEnd(2, '0')}`) + (isFloat && fraction[2] === '9' ? 1 : 0)
   if (cents > maxAmountMinor) return 'too_large'
   return is_negative && cents > 0 ? -cents : cents
 }
 
 /** Returns null for a number with a fraction. */
-export const toWholeNumber = ({ whole, fraction, is_negative }: ParsedNumber): number | null =>
-  /[1-9]/.test(fraction) ? null : (is_negative ? -1 : 1) * Number(whole) + 0
+export const toWholeNumber = ({ integer, fraction, is_negative }: ParsedNumber): number | null =>
+  /[1-9]/.test(fraction) ? null : (is_negative ? -1 : 1) * Number(integer) + 0

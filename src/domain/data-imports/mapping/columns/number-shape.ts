@@ -5,7 +5,7 @@ const decimalSeparators = ['.', ','] as const
 export type DecimalSeparator = (typeof decimalSeparators)[number]
 
 export interface Digits {
-  whole: string
+  integer: string
   fraction: string
 }
 
@@ -56,7 +56,7 @@ function readDigits(body: string, decimal: DecimalSeparator): Digits | null {
   const isGrouped = !/^\d*$/.test(wholePart)
   if (isGrouped && !groups[decimal].test(wholePart)) return null
   const digits = (isGrouped ? wholePart.replaceAll(/\D/g, '') : wholePart).replace(/^0+(?=\d)/, '')
-  return digits.length > maxWholeDigits ? null : { whole: digits || '0', fraction }
+  return digits.length > maxWholeDigits ? null : { integer: digits || '0', fraction }
 }
 
 function readMarks(lead: string, tail: string): { minuses: number; currency: string | null } | null {

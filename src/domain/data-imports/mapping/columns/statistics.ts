@@ -25,8 +25,8 @@ export type CellKind = (typeof cellKinds)[number]
 
 /** Parts of a column are counted separately and merged in the order of the file. */
 export interface ColumnStatistics {
-  filled: number
-  blank: number
+  filled_cells: number
+  blank_cells: number
   /** One cell can be of several kinds. */
   kinds: Record<CellKind, number>
   numbers: NumberStatistics
@@ -36,7 +36,7 @@ export interface ColumnStatistics {
   /** True if there are more of them than `values` has. */
   has_more_values: boolean
   samples: readonly string[]
-  longest: number
+  max_length: number
   /** True if numbers may come from a workbook, which writes a point whatever the texts beside them do. */
   is_typed?: boolean
 }
@@ -91,15 +91,15 @@ function readFacts(text: string): CellFacts {
 
 const createStatistics = (isTyped: boolean): ColumnStatistics => ({
   ...(isTyped ? { is_typed: true } : {}),
-  filled: 0,
-  blank: 0,
+  filled_cells: 0,
+  blank_cells: 0,
   kinds: Object.fromEntries(cellKinds.map((kind) => [kind, 0])) as Record<CellKind, number>,
   numbers: createNumberStatistics(),
   dates: createDateStatistics(),
   values: {},
   has_more_values: false,
   samples: [],
-  longest: 0,
+  max_length: 0,
 })
 
 /** Counts the different cells of a column, up to `maxValues` of them. */
@@ -120,8 +120,8 @@ class ValueCounter {
 }
 
 function countCell(statistics: ColumnStatistics, facts: CellFacts): void {
-  statistics.filled++
-  statistics.longest = Math.max(statistics.longest, facts.text.length)
+  statistics.filled_cells++
+  statistics.max_length = Math.max(statistics.max_length, facts.text.length)
   for (const kind of facts.kinds) statistics.kinds[kind]++
   if (facts.number) countNumber(statistics.numbers, facts.text, facts.number)
   if (facts.date) countDate(statistics.dates, facts.text, facts.date)
@@ -146,7 +146,7 @@ export class ColumnCounter {
   add(cell: string): void {
     const text = showUndecodable(dropInvisible(cleanCell(cell)))
     if (text === '') {
-      this.#statistics.blank++
+      this.#statistics.blank_cells++
       return
     }
     countCell(this.#statistics, this.#getFacts(text))
@@ -192,8 +192,8 @@ export function mergeStatistics(one: ColumnStatistics, other: ColumnStatistics):
   return {
     ...(one.is_typed ? { is_typed: true } : {}),
     ...mergeValues(one, other),
-    filled: one.filled + other.filled,
-    blank: one.blank + other.blank,
+    filled_cells: one.filled_cells + other.filled_cells,
+    blank_cells: one.blank_cells + other.blank_cells,
     kinds: Object.fromEntries(cellKinds.map((kind) => [kind, one.kinds[kind] + other.kinds[kind]])) as Record<
       CellKind,
       number
@@ -201,9 +201,9 @@ export function mergeStatistics(one: ColumnStatistics, other: ColumnStatistics):
     numbers: mergeNumbers(one.numbers, other.numbers),
     dates: mergeDates(one.dates, other.dates),
     samples: keepFirst(one.samples, other.samples, maxSamples),
-    longest: Math.max(one.longest, other.longest),
+    max_length: Math.max(one.max_length, other.max_length),
   }
 }
 
-export const getShare = ({ filled, kinds }: ColumnStatistics, kind: CellKind): number =>
-  filled === 0 ? 0 : kinds[kind] / filled
+export const getShare = ({ filled_cells, kinds }: ColumnStatistics, kind: CellKind): number =>
+  filled_cells === 0 ? 0 : kinds[kind] / filled_cells

@@ -31,7 +31,9 @@ function readZoneName(locale: string, timeZone: string, timeZoneName: 'long' | '
 
 /** `Central European Summer Time` is an offset, `Central European Time` is what clocks showed. */
 function buildLongNames(): ReadonlyMap<string, WrittenZone> {
-  const zones = new Map<string, WrittenZone>(Object.entries(genericNames).map(([short, name]) => [short, { name }]))
+  const zones = new Map<string, WrittenZone>(
+    Object.entries(genericNames).map(([abbreviation, name]) => [abbreviation, { name }]),
+  )
   for (const name of namedZones)
     for (const locale of locales) {
       for (const at of winterAndSummer)

@@ -65,7 +65,7 @@ const fail = (code: CellFault, message: string): CellResult => ({ code, message 
 const quote = (text: string): string => `"${text.length > 60 ? `${text.slice(0, 60)}…` : text}"`
 
 /** Other years are typing errors. */
-const [earliest, latest] = [Date.UTC(1970, 0, 1), Date.UTC(2100, 0, 1)]
+const [earliestInstant, latestInstant] = [Date.UTC(1970, 0, 1), Date.UTC(2100, 0, 1)]
 
 function readInstant(texts: readonly string[], { date, localTime }: CellFormat): CellResult {
   const [text = '', clock] = texts
@@ -86,7 +86,7 @@ function readInstant(texts: readonly string[], { date, localTime }: CellFormat):
   const at = parsedDate.offset === null ? readLocal(wall) : wall - parsedDate.offset
   if (at === null)
     return fail('invalid_date', `The time ${quote(texts.join(' '))} does not exist because of daylight saving.`)
-  return at < earliest || at >= latest
+  return at < earliestInstant || at >= latestInstant
     ? fail('invalid_date', `${quote(text)} is not between 1970 and 2100.`)
     : { value: at }
 }
@@ -158,7 +158,7 @@ function readText(text: string, format: CellFormat): CellResult {
     const parsedNumber = parseNumber(text, format.number)
     if (!parsedNumber) return fail('invalid_number', `${quote(text)} is not a number.`)
     return {
-      value: `${parsedNumber.is_negative ? '-' : ''}${parsedNumber.whole}${parsedNumber.fraction && `.${parsedNumber.fraction}`}`,
+      value: `${parsedNumber.is_negative ? '-' : ''}${parsedNumber.integer}${parsedNumber.fraction && `.${parsedNumber.fraction}`}`,
     }
   }
   if (transform.type === 'date') {

@@ -77,13 +77,13 @@ const isPriced = (item: DecidedItem): boolean => item.unit_price_minor !== null 
 
 function checkItem({ line, values, errors }: PlacedRow, item: DecidedItem | null): OrderError[] {
   if (errors.some(concernsWholeRow)) return []
-  const wrong = new Set(errors.map(({ target_field }) => target_field))
+  const faultyTargets = new Set(errors.map(({ target_field }) => target_field))
   const buildMissingErrors = (target_field: string, message: string): OrderError[] =>
-    wrong.has(target_field)
+    faultyTargets.has(target_field)
       ? []
       : [{ row: line, column: null, target_field, code: 'missing_required', message, value: null }]
   if (!item) return buildMissingErrors('item.product', 'The row has no product.')
-  if (!isPriced(item) && !wrong.has('item.line_total'))
+  if (!isPriced(item) && !faultyTargets.has('item.line_total'))
     return buildMissingErrors('item.unit_price', 'The item has no price.')
   const negative = ['line_total', 'tax'].find((name) => (getNumber(values, name) ?? 0) < 0)
   if (negative === undefined || item.quantity < 0) return []

@@ -100,16 +100,16 @@ const isSameValue = (target: string, value: OrderValue, other: OrderValue): bool
 type ValueMerge = { value: OrderValue } | { warning: OrderWarning } | { error: OrderError } | null
 
 /** Merges a row's value into the one that the order has from earlier rows. */
-function mergeValue(row: PlacedRow, target: string, current: PlacedValue, buyer: OrderValues): ValueMerge {
+function mergeValue(row: PlacedRow, target: string, currentValue: PlacedValue, buyer: OrderValues): ValueMerge {
   const value = row.values[target]
-  if (value === undefined || isSameValue(target, current.value, value)) return null
-  if (isMetadata(target) && typeof current.value === 'string' && typeof value === 'string')
-    return appendMetadata(target, current.value, value, row.line)
+  if (value === undefined || isSameValue(target, currentValue.value, value)) return null
+  if (isMetadata(target) && typeof currentValue.value === 'string' && typeof value === 'string')
+    return appendMetadata(target, currentValue.value, value, row.line)
   const ownValue = { line: row.line, value }
-  if (isOfCustomer(target)) return { warning: buildCustomerWarning(target, current, ownValue) }
+  if (isOfCustomer(target)) return { warning: buildCustomerWarning(target, currentValue, ownValue) }
   // Each person answers consents for themselves.
   if (target.startsWith('consent.') && namesOther(row, buyer)) return null
-  return { error: buildInconsistencyError(target, current, ownValue) }
+  return { error: buildInconsistencyError(target, currentValue, ownValue) }
 }
 
 /** Merges the cells of rows. The first row with a value decides, so values grow row by row. */
@@ -139,17 +139,17 @@ function mergeCells(rows: readonly PlacedRow[]): Omit<MergedRows, 'rows'> & { va
 }
 
 function dropAssumedValues(row: PlacedRow): PlacedRow {
-  const { assumed = [] } = row
-  if (assumed.length === 0) return row
-  const cellValues = Object.entries(row.values).filter(([target]) => !assumed.includes(target))
+  const { assumed_targets = [] } = row
+  if (assumed_targets.length === 0) return row
+  const cellValues = Object.entries(row.values).filter(([target]) => !assumed_targets.includes(target))
   return { ...row, values: Object.fromEntries(cellValues) }
 }
 
 /** Adds the constants and defaults of targets for which no row has a cell. The first row that has one decides. */
 function addAssumedValues(cellValues: OrderValues, rows: readonly PlacedRow[]): OrderValues {
   const values = { ...cellValues }
-  for (const { assumed = [], values: rowValues } of rows)
-    for (const target of assumed) {
+  for (const { assumed_targets = [], values: rowValues } of rows)
+    for (const target of assumed_targets) {
       const value = rowValues[target]
       if (value !== undefined) values[target] ??= value
     }
@@ -176,10 +176,10 @@ function addHolder(row: PlacedRow, buyer: OrderValues, isFirst: boolean): Placed
  * are blank too. The first customer is the buyer, and different metadata becomes a list. Other values that differ are
  * errors.
  */
-export function mergeRows(placed: readonly PlacedRow[]): MergedRows {
-  const rows = placed.map(dropAssumedValues)
+export function mergeRows(placedRows: readonly PlacedRow[]): MergedRows {
+  const rows = placedRows.map(dropAssumedValues)
   const { values: cellValues, errors, warnings } = mergeCells(rows)
-  const values = addAssumedValues(cellValues, placed)
+  const values = addAssumedValues(cellValues, placedRows)
   const hasHolders = warnings.some(({ code }) => code === 'several_customers')
   const rowsWithHolders = hasHolders ? rows.map((row, index) => addHolder(row, values, index === 0)) : rows
   return { values, rows: rowsWithHolders, errors, warnings }

@@ -82,8 +82,8 @@ const buildMissingError = (row: number, target_field: string, message: string): 
 function decideCurrency(rows: readonly PlacedRow[], values: OrderValues, options: OrderOptions): Currency | OrderError {
   const cellCurrency = values['order.currency']
   const marks = [...new Set(rows.flatMap(({ currency_mark }) => currency_mark ?? []))]
-  const specific = marks.filter((mark) => mark !== 'kr')
-  const orderCurrency = typeof cellCurrency === 'string' && cellCurrency !== 'kr' ? cellCurrency : specific[0]
+  const specificMarks = marks.filter((mark) => mark !== 'kr')
+  const orderCurrency = typeof cellCurrency === 'string' && cellCurrency !== 'kr' ? cellCurrency : specificMarks[0]
   const isCrown = cellCurrency === 'kr' || marks.includes('kr')
   const currency = orderCurrency ?? options.default_currency
   const buildError = (code: 'currency_mismatch' | 'invalid_currency', message: string): OrderError => ({

@@ -75,11 +75,11 @@ function decideFormats(mapping: TargetMapping, field: TargetField, input: Prepar
     const orderSetting = transform?.type === 'date' ? transform.order : undefined
     // No order is later than its file.
     const last = field.key === 'order.created' ? input.now + dayMs : null
-    const latest = last === null ? {} : { latest: last }
-    if (orderSetting) return { ...formats, date: { order: orderSetting, ...latest } }
+    const dateLimit = last === null ? {} : { latest: last }
+    if (orderSetting) return { ...formats, date: { order: orderSetting, ...dateLimit } }
     const decision = statistics ? decideDates(statistics.dates, last) : null
-    if (decision?.status === 'decided') return { ...formats, date: { ...decision.format, ...latest } }
-    return { ...formats, date: { ...formats.date, ...latest }, ambiguous: decision }
+    if (decision?.status === 'decided') return { ...formats, date: { ...decision.format, ...dateLimit } }
+    return { ...formats, date: { ...formats.date, ...dateLimit }, ambiguous: decision }
   }
   return formats
 }
@@ -112,7 +112,7 @@ export function prepareMappings(input: PrepareInput): PreparedMappings {
     return reader
   }
   const ambiguous: AmbiguousColumn[] = []
-  const unmapped: Record<string, readonly string[]> = {}
+  const unmappedValues: Record<string, readonly string[]> = {}
   const buildReader = (mapping: TargetMapping, field: TargetField, { number, date }: DecidedFormats): TargetReader => {
     const transform = mapping.transform ?? { type: 'none' as const }
     const zone = (transform.type === 'date' ? transform.time_zone : undefined) ?? input.time_zone
@@ -128,8 +128,8 @@ export function prepareMappings(input: PrepareInput): PreparedMappings {
     const statistics = column === undefined ? null : input.statistics[column]
     if (formats.ambiguous && column !== undefined)
       ambiguous.push({ target: field.key, column, decision: formats.ambiguous })
-    const unknown = statistics ? listUnmappedValues(field.type, statistics, mapping.value_map ?? null) : []
-    if (unknown.length > 0) unmapped[field.key] = unknown
+    const unmappedTexts = statistics ? listUnmappedValues(field.type, statistics, mapping.value_map ?? null) : []
+    if (unmappedTexts.length > 0) unmappedValues[field.key] = unmappedTexts
     return [buildReader(mapping, field, formats)]
   })
   const total = input.unmapped_total ?? null
@@ -144,6 +144,6 @@ export function prepareMappings(input: PrepareInput): PreparedMappings {
     duplicate_targets: findRepeated(targets),
     missing_required: findMissingTargets(new Set(readers.map(({ field }) => field.key)), input.group_by),
     ambiguous,
-    unmapped_values: unmapped,
+    unmapped_values: unmappedValues,
   }
 }

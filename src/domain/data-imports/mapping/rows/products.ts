@@ -105,9 +105,9 @@ const noProduct = { product_id: null, variant_id: null, similar_product: null }
 
 /** Names of products or variants, folded once. */
 interface NameIndex<Part> {
-  exact: ReadonlyMap<string, readonly Part[]>
+  byName: ReadonlyMap<string, readonly Part[]>
   /** Parts by their words without spaces, and by their sorted words. */
-  rearranged: ReadonlyMap<string, Part>
+  byRearrangement: ReadonlyMap<string, Part>
   /** Parts by the first letters of their words, which no typo changes. */
   byInitials: ReadonlyMap<string, readonly { words: readonly string[]; part: Part }[]>
 }
@@ -119,13 +119,13 @@ const listRearrangements = (words: readonly string[]): string[] => [words.join('
 function indexNames<Part extends KnownPart>(parts: readonly Part[]): NameIndex<Part> {
   const namedParts = parts.map((part) => ({ part, words: foldName(part.name).split(' ') }))
   return {
-    exact: new Map(
-      [...Map.groupBy(namedParts, ({ words }) => words.join(' '))].map(([name, same]) => [
+    byName: new Map(
+      [...Map.groupBy(namedParts, ({ words }) => words.join(' '))].map(([name, namesakes]) => [
         name,
-        same.map(({ part }) => part),
+        namesakes.map(({ part }) => part),
       ]),
     ),
-    rearranged: new Map(
+    byRearrangement: new Map(
       namedParts
         .toReversed()
         .flatMap(({ part, words }) => listRearrangements(words).map((key) => [key, part] as const)),
@@ -152,7 +152,10 @@ export function indexProducts(products: readonly KnownProduct[]): ProductIndex {
   return {
     products: indexNames(products),
     variants: new Map(
-      [...Map.groupBy(variants, ({ name }) => name)].map(([name, same]) => [name, same.map(({ ids }) => ids)]),
+      [...Map.groupBy(variants, ({ name }) => name)].map(([name, namesakes]) => [
+        name,
+        namesakes.map(({ ids }) => ids),
+      ]),
     ),
     variantsOf: (product) => {
       const index = ofProducts.get(product.id) ?? indexNames(product.variants)
@@ -163,8 +166,8 @@ export function indexProducts(products: readonly KnownProduct[]): ProductIndex {
 }
 
 const findOnly = <Value>(map: ReadonlyMap<string, readonly Value[]>, name: string): Value | null => {
-  const [only, ...more] = map.get(foldNameOnce(name)) ?? []
-  return only !== undefined && more.length === 0 ? only : null
+  const [only, ...others] = map.get(foldNameOnce(name)) ?? []
+  return only !== undefined && others.length === 0 ? only : null
 }
 
 /** Bounds the work for a file and an edition with thousands of products each. */
@@ -173,35 +176,35 @@ const maxComparedNames = 2000
 /** Finds a name that differs by a typo, by spaces, or by the order of its words. */
 function findSimilar<Part extends KnownPart>(index: NameIndex<Part>, name: string): Part | null {
   const words = foldNameOnce(name).split(' ')
-  const rearranged = listRearrangements(words).map((key) => index.rearranged.get(key))
-  const near = () =>
+  const rearrangedParts = listRearrangements(words).map((key) => index.byRearrangement.get(key))
+  const findNearPart = () =>
     index.byInitials
       .get(getInitials(words))
       ?.slice(0, maxComparedNames)
       .find((one) => areNearWords(one.words, words))?.part
-  return rearranged.find((part) => part !== undefined) ?? near() ?? null
+  return rearrangedParts.find((part) => part !== undefined) ?? findNearPart() ?? null
 }
 
 /** Asks before a new name that is nearly the name of a product or variant of the edition. */
-function suggestNewProduct(similar: KnownPart | null, product_id: string | null = null): ProductSuggestion {
+function suggestNewProduct(similarPart: KnownPart | null, product_id: string | null = null): ProductSuggestion {
   const create = { ...noProduct, action: 'create' as const, product_id, confidence: 0.75 }
-  return similar
-    ? { ...create, action: null, confidence: 0, similar_product: { id: similar.id, name: similar.name } }
+  return similarPart
+    ? { ...create, action: null, confidence: 0, similar_product: { id: similarPart.id, name: similarPart.name } }
     : create
 }
 
 /** Suggests a product of the edition by its name, or to create one. */
 export function suggestProduct(tuple: ProductTuple, index: ProductIndex): ProductSuggestion {
-  const product = findOnly(index.products.exact, tuple.product)
+  const product = findOnly(index.products.byName, tuple.product)
   if (!product) {
-    const split = tuple.variant === null ? findOnly(index.variants, tuple.product) : null
-    if (split) return { ...noProduct, ...split, action: 'map', confidence: 0.85 }
+    const ids = tuple.variant === null ? findOnly(index.variants, tuple.product) : null
+    if (ids) return { ...noProduct, ...ids, action: 'map', confidence: 0.85 }
     return suggestNewProduct(findSimilar(index.products, tuple.product))
   }
   const map = { ...noProduct, action: 'map' as const, product_id: product.id, confidence: 0.95 }
   if (tuple.variant === null) return map
   const variants = index.variantsOf(product)
-  const variant = findOnly(variants.exact, tuple.variant)
+  const variant = findOnly(variants.byName, tuple.variant)
   return variant
     ? { ...map, variant_id: variant.id }
     : suggestNewProduct(findSimilar(variants, tuple.variant), product.id)

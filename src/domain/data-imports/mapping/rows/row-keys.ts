@@ -21,13 +21,13 @@ function readUnitPrice(values: RowValues): number | null {
  * keys for its old rows, whatever its format and the order of its rows. A date that the user gave to all rows is not
  * part of it, because the longer copy may get another one.
  */
-export function buildContentKey({ values, assumed }: Pick<DecidedRow, 'values' | 'assumed'>): string {
+export function buildContentKey({ values, assumed_targets }: Pick<DecidedRow, 'values' | 'assumed_targets'>): string {
   const product = readProduct(values)
   const content = JSON.stringify([
     values['customer.email'] ?? values['customer.phone_number'] ?? null,
     product && buildProductKey(product),
     readUnitPrice(values),
-    ...identifyingTargets.map((target) => (assumed.includes(target) ? null : (values[target] ?? null))),
+    ...identifyingTargets.map((target) => (assumed_targets.includes(target) ? null : (values[target] ?? null))),
   ])
   return `row-${toHex(sha256OfShort(content)).slice(0, keyLength)}`
 }

@@ -45,7 +45,7 @@ export interface DecidedRow {
   /** The amount in a column of totals that nobody mapped, in minor units. */
   unmapped_total: number | null
   /** Targets of the order whose values are constants or defaults, because the row has a blank cell or no column. */
-  assumed: readonly string[]
+  assumed_targets: readonly string[]
   errors: readonly RowError[]
   /** True if a value map leaves the row out. */
   is_ignored: boolean
@@ -53,7 +53,7 @@ export interface DecidedRow {
 
 /** The stored form of a row: always its values, and the rest only where it differs from the usual. */
 export type StagedValues = Pick<DecidedRow, 'values'> &
-  Partial<Pick<DecidedRow, 'currency_mark' | 'unmapped_total' | 'assumed'>>
+  Partial<Pick<DecidedRow, 'currency_mark' | 'unmapped_total' | 'assumed_targets'>>
 
 /** Lines count as in a text editor. */
 export interface PlacedRow extends StagedValues {
@@ -66,7 +66,7 @@ export interface PlacedRow extends StagedValues {
 /** Cells cannot be told apart in such a row, so missing values are not reported. */
 export const concernsWholeRow = ({ target_field }: StoredError): boolean => target_field === null
 
-type ReadTarget = { value: CellValue; isAssumed: boolean } | { ignored: true } | { error: RowError } | null
+type ReadTarget = { value: CellValue; isAssumed: boolean } | { isIgnored: true } | { error: RowError } | null
 
 const maxShownValue = 200
 
@@ -94,7 +94,7 @@ function readTexts({ mapping, values }: TargetReader, cells: readonly string[]):
 function readTarget(reader: TargetReader, cells: readonly string[]): ReadTarget {
   const { field, mapping } = reader
   const reading = readTexts(reader, cells)
-  if (reading === 'ignored') return { ignored: true }
+  if (reading === 'ignored') return { isIgnored: true }
   const { texts, isAssumed } = reading
   if (texts.length === 0) return null
   const result = parseCell(texts, reader.format)
@@ -140,11 +140,11 @@ function checkAmount(reader: TargetReader, { minor }: Amount, cells: readonly st
 }
 
 function checkMarks(marks: ReadonlySet<string>, currency: unknown): RowError | null {
-  const [mark, ...more] = [...marks]
+  const [mark, ...others] = [...marks]
   const isOther = typeof currency === 'string' && mark !== undefined && !allowsCurrency(mark, currency)
-  if (more.length === 0 && !isOther) return null
+  if (others.length === 0 && !isOther) return null
   const message =
-    more.length > 0
+    others.length > 0
       ? `The amounts of the row are in different currencies: ${[...marks].join(', ')}.`
       : `An amount of the row is in ${mark}, but the order is in ${String(currency)}.`
   return { column: null, target_field: 'order.currency', code: 'currency_mismatch', message, value: mark ?? null }
@@ -159,7 +159,7 @@ const ignoredRow: DecidedRow = {
   values: {},
   currency_mark: null,
   unmapped_total: null,
-  assumed: [],
+  assumed_targets: [],
   errors: [],
   is_ignored: true,
 }
@@ -181,7 +181,7 @@ function checkMergedAmount(
 }
 
 /**
- * Reads the cells of a row. Each cell that cannot be read is an error, except that of an unmapped total. `filled` are
+ * Reads the cells of a row. Each cell that cannot be read is an error, except that of an unmapped total. `filledColumns` are
  * the columns whose values come from a merged cell above them.
  */
 export function decideRow(
@@ -192,12 +192,12 @@ export function decideRow(
 ): DecidedRow {
   const values: Record<string, Exclude<CellValue, Amount | null>> = {}
   const errors: RowError[] = []
-  const assumed: string[] = []
+  const assumedTargets: string[] = []
   const marks = new Set<string>()
   for (const reader of readers) {
     const target = readOnce(reader, cells)
     if (!target) continue
-    if ('ignored' in target) return ignoredRow
+    if ('isIgnored' in target) return ignoredRow
     const mergedAmount = filledColumns.length > 0 ? checkMergedAmount(reader, cells, filledColumns) : null
     if (mergedAmount) {
       errors.push(mergedAmount)
@@ -209,7 +209,7 @@ export function decideRow(
     }
     const { value } = target
     const { key, is_order_level } = reader.field
-    if (target.isAssumed && is_order_level) assumed.push(key)
+    if (target.isAssumed && is_order_level) assumedTargets.push(key)
     if (isAmount(value)) {
       const amountError = checkAmount(reader, value, cells)
       if (amountError) errors.push(amountError)
@@ -226,7 +226,7 @@ export function decideRow(
     values,
     currency_mark: [...marks][0] ?? null,
     unmapped_total: readTotal(totalReader, cells),
-    assumed,
+    assumed_targets: assumedTargets,
     errors,
     is_ignored: false,
   }

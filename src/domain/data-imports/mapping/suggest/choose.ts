@@ -15,8 +15,8 @@ const getStatistics = (candidate: Candidate | undefined, columns: readonly Impor
   (candidate && columns[candidate.column]?.statistics) ?? null
 
 /** Compares samples too: an object sorts integer keys, so `values` alone loses the order of the rows. */
-const describeCells = ({ values, samples, filled }: ColumnStatistics): string =>
-  JSON.stringify([values, samples, filled])
+const describeCells = ({ values, samples, filled_cells }: ColumnStatistics): string =>
+  JSON.stringify([values, samples, filled_cells])
 
 /** True if the candidate wins over a rival of the same rank. */
 function outdoes(one: Candidate, rival: Candidate, columns: readonly ImportColumn[]): boolean {
@@ -27,9 +27,9 @@ function outdoes(one: Candidate, rival: Candidate, columns: readonly ImportColum
   const isId =
     one.target === 'order.external_id' &&
     ['specific', 'plain'].includes(one.rank) &&
-    statistics.blank === 0 &&
+    statistics.blank_cells === 0 &&
     countDifferent(statistics) === countDifferent(other)
-  return haveEqualCells || isId || statistics.filled >= other.filled * 2
+  return haveEqualCells || isId || statistics.filled_cells >= other.filled_cells * 2
 }
 
 /** Lists the candidates of the best rank. */
@@ -40,8 +40,10 @@ function listBest(candidates: readonly Candidate[]): Candidate[] {
 
 /** Picks the candidate of the best rank. Returns null when several share it and none outdoes the others. */
 function pickBest(candidates: readonly Candidate[], columns: readonly ImportColumn[]): Candidate | null {
-  const best = listBest(candidates)
-  return best.find((one) => best.every((rival) => one === rival || outdoes(one, rival, columns))) ?? null
+  const bestCandidates = listBest(candidates)
+  return (
+    bestCandidates.find((one) => bestCandidates.every((rival) => one === rival || outdoes(one, rival, columns))) ?? null
+  )
 }
 
 type ChosenCandidates = Map<string, Candidate>
@@ -55,7 +57,7 @@ function doOrdersSpanRows(choices: ChosenCandidates, columns: readonly ImportCol
 function countDifferent(statistics: ColumnStatistics | null): number {
   const counts = Object.values(statistics?.values ?? {})
   if (!statistics?.has_more_values) return counts.length
-  return Math.round((statistics.filled * counts.length) / counts.reduce((sum, count) => sum + count, 0))
+  return Math.round((statistics.filled_cells * counts.length) / counts.reduce((sum, count) => sum + count, 0))
 }
 
 /** The number of orders; null in a file without ids. */
@@ -70,7 +72,7 @@ const estimateRoom = 1.1
 /** True if an amount can belong to an order and not to each of its rows. */
 function mayBeOfOrder(amount: Candidate, choices: ChosenCandidates, columns: readonly ImportColumn[]): boolean {
   const orders = countOrders(choices, columns)
-  const filledCount = getStatistics(amount, columns)?.filled ?? 0
+  const filledCount = getStatistics(amount, columns)?.filled_cells ?? 0
   return !doOrdersSpanRows(choices, columns) || (orders !== null && filledCount <= orders * estimateRoom)
 }
 
@@ -84,8 +86,8 @@ function addHoldersBesideBuyers(candidates: readonly Candidate[], choices: Chose
   const targets = personFields.flatMap((name) => {
     const target = `customer.${name}`
     const plainCandidates = candidates.filter((one) => one.target === target && ['plain', 'vague'].includes(one.rank))
-    const [only, ...more] = plainCandidates
-    return choices.get(target)?.rank === 'specific' && only && more.length === 0 ? [{ name, only }] : []
+    const [only, ...others] = plainCandidates
+    return choices.get(target)?.rank === 'specific' && only && others.length === 0 ? [{ name, only }] : []
   })
   if (targets.length < 2) return
   for (const { name, only } of targets) {
@@ -123,10 +125,10 @@ function addNumberBesideId(
   columns: readonly ImportColumn[],
 ): void {
   const numbers = candidates.filter((one) => one.target === 'order.external_id' && one.rank === 'plain')
-  const [number, ...more] = numbers
+  const [number, ...others] = numbers
   const id = choices.get('order.external_id')
-  if (!number || more.length > 0 || !id || id.column === number.column || choices.has('order.order_number')) return
-  if ((getStatistics(number, columns)?.longest ?? 0) > 16) return
+  if (!number || others.length > 0 || !id || id.column === number.column || choices.has('order.order_number')) return
+  if ((getStatistics(number, columns)?.max_length ?? 0) > 16) return
   choices.set('order.order_number', { ...number, target: 'order.order_number', confidence: 0.85 })
 }
 
@@ -134,7 +136,13 @@ function addNumberBesideId(
 function usePaymentAsId(choices: ChosenCandidates, columns: readonly ImportColumn[]): void {
   const payment = choices.get('order.payment_reference')
   const statistics = getStatistics(payment, columns)
-  if (!payment || !statistics || choices.has('order.external_id') || statistics.blank > 0 || !areCodes(statistics))
+  if (
+    !payment ||
+    !statistics ||
+    choices.has('order.external_id') ||
+    statistics.blank_cells > 0 ||
+    !areCodes(statistics)
+  )
     return
   choices.delete('order.payment_reference')
   choices.set('order.external_id', { ...payment, target: 'order.external_id', confidence: 0.8 })
@@ -156,24 +164,26 @@ const hasWord = (header: string | undefined, words: ReadonlySet<string>): boolea
  */
 function resolveNamesBesideParts(choices: ChosenCandidates, columns: readonly ImportColumn[]): void {
   for (const person of ['customer', 'item.user']) {
-    const [first, last, full] = ['first_name', 'last_name', 'full_name'].map((name) => choices.get(`${person}.${name}`))
-    const part = first ?? last
-    if (!full || full.rank === 'certain' || !part) continue
+    const [firstName, lastName, fullName] = ['first_name', 'last_name', 'full_name'].map((name) =>
+      choices.get(`${person}.${name}`),
+    )
+    const part = firstName ?? lastName
+    if (!fullName || fullName.rank === 'certain' || !part) continue
     choices.delete(`${person}.full_name`)
-    if (first && last) continue
-    const statistics = getStatistics(full, columns)
-    const words = first ? firstNamesBesideName : lastNamesBesideName
+    if (firstName && lastName) continue
+    const statistics = getStatistics(fullName, columns)
+    const words = firstName ? firstNamesBesideName : lastNamesBesideName
     const isOtherPart =
       hasWord(columns[part.column]?.header, words) || (statistics !== null && areSingleWords(statistics))
-    const target = `${person}.${first ? 'last_name' : 'first_name'}`
-    if (isOtherPart) choices.set(target, { ...full, target, confidence: 0.8 })
+    const target = `${person}.${firstName ? 'last_name' : 'first_name'}`
+    if (isOtherPart) choices.set(target, { ...fullName, target, confidence: 0.8 })
   }
 }
 
 /** The only kind of ticket that a file names is its product. */
 function useVariantAsProduct(choices: ChosenCandidates, columns: readonly ImportColumn[]): void {
   const variant = choices.get('item.variant')
-  const filledCount = getStatistics(variant, columns)?.filled ?? 0
+  const filledCount = getStatistics(variant, columns)?.filled_cells ?? 0
   if (!variant || variant.rank === 'certain' || filledCount === 0 || choices.has('item.product')) return
   choices.delete('item.variant')
   choices.set('item.product', { ...variant, target: 'item.product', confidence: 0.78 })
@@ -184,7 +194,7 @@ function dropTypeIds(choices: ChosenCandidates, columns: readonly ImportColumn[]
   const code = choices.get('item.vendor_code')
   const statistics = getStatistics(code, columns)
   const orders = countOrders(choices, columns)
-  if (code?.rank !== 'plain' || !statistics || statistics.blank > 0 || orders === null) return
+  if (code?.rank !== 'plain' || !statistics || statistics.blank_cells > 0 || orders === null) return
   if (countDifferent(statistics) < orders) choices.delete('item.vendor_code')
 }
 
@@ -280,7 +290,7 @@ function resolveTotals(choices: ChosenCandidates, columns: readonly ImportColumn
   const product = choices.get('item.product')
   if (!product && choices.has('order.external_id')) choices.set('order.amount', { ...only, target: 'order.amount' })
   const isForSeveral = only === amount && !areSingleTickets(choices, columns)
-  const isPrice = product && statistics.filled >= (getStatistics(product, columns)?.filled ?? 0)
+  const isPrice = product && statistics.filled_cells >= (getStatistics(product, columns)?.filled_cells ?? 0)
   if (isPrice && !isForSeveral) choices.set('item.line_total', { ...only, target: 'item.line_total' })
 }
 
@@ -323,7 +333,7 @@ export function findTimeColumn(
   )
   const times = getStatistics(time ?? undefined, columns)
   if (!time || !dates || !times || getShareOfTimes(times) < 0.8) return null
-  return dates.dates.with_time * 2 > dates.filled ? null : time.column
+  return dates.dates.with_time * 2 > dates.filled_cells ? null : time.column
 }
 
 /** Headers of these ranks name an order and not just any thing. */
@@ -342,9 +352,9 @@ function listPossibleIds(
   const id = choices.get('order.external_id')
   if (!id) return ids.filter((one) => one.rank !== 'vague' || ids.length > 1).map(({ column }) => column)
   const statistics = getStatistics(id, columns)
-  if (!statistics || id.rank === 'certain' || statistics.filled < 2) return []
+  if (!statistics || id.rank === 'certain' || statistics.filled_cells < 2) return []
   const areTickets = hasTickets(choices) || columns.some(({ header }) => namesHolders(header))
-  const repeats = (one: ColumnStatistics | null) => one !== null && countDifferent(one) < one.filled
+  const repeats = (one: ColumnStatistics | null) => one !== null && countDifferent(one) < one.filled_cells
   if (!areTickets || repeats(statistics)) return []
   const rivals = ids.filter((one) => one.column !== id.column && repeats(getStatistics(one, columns)))
   if (rivals.length === 0 && namesOrder(id)) return []
@@ -364,8 +374,8 @@ export function chooseColumns(candidates: readonly Candidate[], input: ChoiceInp
   const candidatesWithoutTimes = candidates.filter(({ part }) => part === null)
   const choices: ChosenCandidates = new Map()
   for (const [target, targetCandidates] of Map.groupBy(candidatesWithoutTimes, (one) => one.target)) {
-    const best = pickBest(targetCandidates, columns)
-    if (best) choices.set(target, best)
+    const bestCandidate = pickBest(targetCandidates, columns)
+    if (bestCandidate) choices.set(target, bestCandidate)
   }
   splitTiedPeople(candidatesWithoutTimes, choices, columns)
   addHoldersBesideBuyers(candidatesWithoutTimes, choices)

@@ -27,7 +27,9 @@ const countDifferentValues = ({ values }: ColumnStatistics): number => Object.ke
 /** Names of products repeat in a few values, names of people do not. */
 function repeatsFew(statistics: ColumnStatistics): boolean {
   return (
-    !statistics.has_more_values && statistics.filled >= 8 && countDifferentValues(statistics) * 4 <= statistics.filled
+    !statistics.has_more_values &&
+    statistics.filled_cells >= 8 &&
+    countDifferentValues(statistics) * 4 <= statistics.filled_cells
   )
 }
 
@@ -48,9 +50,9 @@ function checkTextFit(statistics: ColumnStatistics): Fit {
   return getShare(statistics, 'email') > 0.5 || getShare(statistics, 'link') > 0.5 ? 'no' : 'yes'
 }
 
-function getShareOfValues({ values, filled }: ColumnStatistics, holds: (value: string) => boolean): number {
+function getShareOfValues({ values, filled_cells }: ColumnStatistics, holds: (value: string) => boolean): number {
   const matchingCells = Object.entries(values).reduce((sum, [value, count]) => sum + (holds(value) ? count : 0), 0)
-  return filled === 0 ? 0 : matchingCells / filled
+  return filled_cells === 0 ? 0 : matchingCells / filled_cells
 }
 
 const isPieceCount = (value: string): boolean => /^\d{1,4}$/.test(removeUnit(value))
@@ -86,7 +88,7 @@ export function areCodes(statistics: ColumnStatistics): boolean {
 }
 
 export const areDifferent = (statistics: ColumnStatistics): boolean =>
-  statistics.has_more_values || countDifferentValues(statistics) >= statistics.filled * 0.8
+  statistics.has_more_values || countDifferentValues(statistics) >= statistics.filled_cells * 0.8
 
 function readPaid(text: string): OrderStatus | null {
   const isPaid = readBoolean(text)
@@ -118,7 +120,7 @@ const minShareOfNamed = 0.5
 
 /** @param isNamed true if the header names the target exactly */
 export function checkFit(type: TargetType, statistics: ColumnStatistics | null, isNamed = false): Fit {
-  if (!statistics || statistics.filled === 0) return 'unknown'
+  if (!statistics || statistics.filled_cells === 0) return 'unknown'
   if (type === 'product') return checkProductFit(statistics)
   if (type === 'phone') return checkPhoneFit(statistics)
   if (type === 'full_name' && repeatsFew(statistics)) return 'no'
@@ -132,7 +134,7 @@ export function checkFit(type: TargetType, statistics: ColumnStatistics | null, 
 
 /** A mapping from an earlier file is useless if no cell fits its target. */
 export function contradicts(type: TargetType, statistics: ColumnStatistics | null): boolean {
-  if (!statistics || statistics.filled === 0) return false
+  if (!statistics || statistics.filled_cells === 0) return false
   const hasNo = (...kinds: CellKind[]) => kinds.every((kind) => statistics.kinds[kind] === 0)
   if (type === 'email') return hasNo('email')
   if (type === 'phone') return hasNo('phone', 'number', 'code')

@@ -11,7 +11,7 @@ function looksLikePaymentStatus(statistics: ColumnStatistics | null): boolean {
   const values = Object.entries(statistics.values).map(([text, count]) => ({ text, count, status: readStatus(text) }))
   const isUnpaid = values.some(({ status }) => status === 'cancelled' || status === 'refunded' || status === 'pending')
   const readable = values.filter(({ text, status }) => status !== null || readBoolean(text) !== null)
-  return isUnpaid && readable.reduce((sum, { count }) => sum + count, 0) * 2 >= statistics.filled
+  return isUnpaid && readable.reduce((sum, { count }) => sum + count, 0) * 2 >= statistics.filled_cells
 }
 
 interface MappedColumn extends ImportColumn {

@@ -31,10 +31,10 @@ const minFilledCells = 3
 function findCandidatesByValues(columns: readonly ImportColumn[], usedColumns: ReadonlySet<number>): Candidate[] {
   return byValues.flatMap(({ kind, target, minShare }) => {
     const fittingColumns = columns.flatMap(({ statistics }, column) =>
-      statistics && statistics.filled >= minFilledCells && getShare(statistics, kind) >= minShare ? [column] : [],
+      statistics && statistics.filled_cells >= minFilledCells && getShare(statistics, kind) >= minShare ? [column] : [],
     )
-    const [column, ...more] = fittingColumns
-    if (column === undefined || more.length > 0 || usedColumns.has(column)) return []
+    const [column, ...others] = fittingColumns
+    if (column === undefined || others.length > 0 || usedColumns.has(column)) return []
     if (!emptyHeader.test(buildHeaderKey(columns[column]?.header ?? ''))) return []
     return [{ column, target, rank: 'vague' as const, confidence: 0.8, reason: 'values' as const, part: null }]
   })
@@ -68,13 +68,13 @@ export function suggestColumns(input: SuggestionInput): Suggestions {
     earlierTargets: input.earlierTargets ?? new Map<string, string | null>(),
   }
   const candidates = input.columns.flatMap((column, index) => findCandidate(column, index, context) ?? [])
-  const { choices: chosen, id_columns } = chooseColumns(candidates, input)
+  const { choices, id_columns } = chooseColumns(candidates, input)
   const usedColumns = new Set(candidates.map(({ column }) => column))
   for (const candidate of findCandidatesByValues(input.columns, usedColumns))
-    if (!chosen.has(candidate.target)) chosen.set(candidate.target, candidate)
-  const date = chosen.get('order.created')
+    if (!choices.has(candidate.target)) choices.set(candidate.target, candidate)
+  const date = choices.get('order.created')
   const time = findTimeColumn(candidates, date, input.columns)
-  const suggestions = [...chosen.values()]
+  const suggestions = [...choices.values()]
     .filter(({ confidence }) => confidence >= leastConfidence)
     .map((candidate) => toSuggestion(candidate, input))
   const mappings = suggestions.map((one) =>

@@ -50,14 +50,14 @@ interface AliasData {
   /** Headers that look like targets but are not. */
   other: readonly string[]
   /** Words that a header may have beside its name, as in `Price incl. VAT`. */
-  added: readonly string[]
+  added_words: readonly string[]
   /** Articles and the like, as in `Name of the buyer`. */
   fillers: readonly string[]
   /** Words in brackets that give a header another meaning, as in `Name (delivery)`. */
   elsewhere: readonly string[]
 }
 
-const { targets, phrases, people, marketing, other, added, fillers, elsewhere }: AliasData =
+const { targets, phrases, people, marketing, other, added_words, fillers, elsewhere }: AliasData =
   data as unknown as AliasData
 
 /** Splits a folded header at punctuation, `orderId` into two words, and reads `#` and `%` as words. */
@@ -94,7 +94,7 @@ export const removeBrackets = (header: string): string =>
     splitHeader(bracket).some((word) => elsewhereWords.has(word)) ? bracket : ' ',
   )
 
-const addedKeys: ReadonlySet<string> = new Set(added.map(buildHeaderKey))
+const addedKeys: ReadonlySet<string> = new Set(added_words.map(buildHeaderKey))
 const fillerWords: ReadonlySet<string> = new Set(fillers.map((word) => fold(word)))
 const maxAddedWords = 3
 

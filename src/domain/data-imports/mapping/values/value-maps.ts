@@ -45,6 +45,6 @@ function findMappedValue(map: ValueMap | null | undefined, text: string): ValueM
   if (!map) return null
   if (Object.hasOwn(map, text)) return map[text] ?? null
   const word = toPlainWord(text)
-  const same = Object.keys(map).find((key) => toPlainWord(key) === word)
-  return same === undefined ? null : (map[same] ?? null)
+  const matchingKey = Object.keys(map).find((key) => toPlainWord(key) === word)
+  return matchingKey === undefined ? null : (map[matchingKey] ?? null)
 }

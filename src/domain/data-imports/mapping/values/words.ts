@@ -26,17 +26,17 @@ export function toPlainWord(text: string): string {
 
 const buildWords = (words: readonly string[]): ReadonlySet<string> => new Set(words.map(toPlainWord))
 
-const yes = buildWords(data.yes)
-const no = buildWords(data.no)
-const free = buildWords(data.free)
+const yesWords = buildWords(data.yes)
+const noWords = buildWords(data.no)
+const freeWords = buildWords(data.free)
 
 export function readBoolean(text: string): boolean | null {
   const word = toPlainWord(text)
-  if (yes.has(word)) return true
-  return no.has(word) ? false : null
+  if (yesWords.has(word)) return true
+  return noWords.has(word) ? false : null
 }
 
-export const isFree = (text: string): boolean => free.has(toPlainWord(text))
+export const isFree = (text: string): boolean => freeWords.has(toPlainWord(text))
 
 /** `2 stk.` and `2x` become `2`. */
 export const removeUnit = (text: string): string =>
