@@ -111,5 +111,5 @@ export const combineChanges =
 
 export const ids = (facts: EditionFacts) =>
   runChecks(facts)
-    .filter(({ passed }) => !passed)
+    .filter(({ hasPassed }) => !hasPassed)
     .map(({ check }) => check.id)

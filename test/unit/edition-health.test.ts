@@ -308,7 +308,7 @@ describe('the check of a provider', () => {
   }
   const listCritical = (facts: Partial<typeof sound>) =>
     runChecks({ ...sound, ...missing, edition: messageless, ...facts })
-      .filter(({ passed, severity }) => !passed && severity === 'critical')
+      .filter(({ hasPassed, severity }) => !hasPassed && severity === 'critical')
       .map(({ check }) => check.id)
 
   it('is critical where the edition names a mail or has a scheduled campaign, and otherwise a warning', () => {
@@ -327,7 +327,7 @@ describe.each(Object.entries(cases))('the check %s', (id, { fails, names = [], b
       const facts = { ...sound, ...change(sound) }
       expect(ids(facts)).toEqual([id])
       const result = runChecks(facts).find(({ check }) => check.id === id)
-      expect(result?.related.map((resource) => resource.id)).toEqual(names)
+      expect(result?.subjects.map((resource) => resource.id)).toEqual(names)
     }
   })
 

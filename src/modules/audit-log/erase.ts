@@ -40,10 +40,10 @@ export async function hideContacts(
   const hiddenChanges = entries.flatMap(({ id, changes }) => {
     const list = readJson(changes, isList) as AuditChange[]
     if (!list.some((change) => concernsPerson(change, contacts))) return []
-    const visible = list.map((change) =>
+    const visibleChanges = list.map((change) =>
       concernsPerson(change, contacts) ? { field: change.field, is_hidden: true } : change,
     )
-    return [[organizationId, id, JSON.stringify(visible)]]
+    return [[organizationId, id, JSON.stringify(visibleChanges)]]
   })
   if (hiddenChanges.length > 0)
     await db.batch([

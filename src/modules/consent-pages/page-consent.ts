@@ -30,9 +30,9 @@ export function chooseWording(
 }
 
 /** A request that was not confirmed in time counts as skipped. */
-function getPageStatus(latest: LatestAnswer | null, isCurrent: boolean, now: number): PageStatus {
-  const state = getAnswerState(latest, now)
-  if (latest?.status === 'pending' && state !== 'pending') return 'skipped'
+function getPageStatus(latestAnswer: LatestAnswer | null, isCurrent: boolean, now: number): PageStatus {
+  const state = getAnswerState(latestAnswer, now)
+  if (latestAnswer?.status === 'pending' && state !== 'pending') return 'skipped'
   return state === 'given' && !isCurrent ? 'outdated' : state
 }
 

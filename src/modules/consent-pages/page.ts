@@ -135,7 +135,7 @@ function renderSuppressionNotice({ suppression, address, language }: Preferences
   if (suppression === null) return ''
   const words = pageWords[language]
   const isFinal = isDeadAddress(suppression) || suppression === 'complaint'
-  return html`<p class="notice">${isFinal ? words.unreachable(address) : words.unsubscribed(address)}</p>`
+  return html`<p class="notice">${isFinal ? words.unreachable(address) : words.unsubscribedNotice(address)}</p>`
 }
 
 function renderOutcomeNotice(outcome: FormOutcome | undefined, language: Language) {
@@ -180,7 +180,7 @@ export function renderConfirmationPage({
   const content = html`<h1>${words.confirmTitle}</h1>
     ${
       is_confirmed
-        ? html`<p class="notice" role="status">${words.confirmed(organization_name)}</p>`
+        ? html`<p class="notice" role="status">${words.confirmedNotice(organization_name)}</p>`
         : html`<p>${words.confirmIntro(organization_name)}</p>`
     }
     <section class="card">

@@ -20,14 +20,14 @@ interface LinkPageWords {
   saved: string
   unchanged: string
   stale: string
-  unsubscribed: (address: string) => string
+  unsubscribedNotice: (address: string) => string
   unreachable: (address: string) => string
   /** Says that messages about orders are sent in any case. */
   otherMessages: string
   confirmTitle: string
   confirmIntro: (organisation: string) => string
   confirm: string
-  confirmed: (organisation: string) => string
+  confirmedNotice: (organisation: string) => string
   allConsents: string
   languages: string
 }
@@ -56,14 +56,14 @@ const en: LinkPageWords = {
   saved: 'Your choices are saved.',
   unchanged: 'Nothing was changed.',
   stale: 'This page has changed since you opened it. Nothing was saved. Please check your choices again.',
-  unsubscribed: (address) =>
+  unsubscribedNotice: (address) =>
     `You have unsubscribed ${address} from news and offers. If you agree below to news by this channel, you may receive them again.`,
   unreachable: (address) => `No news and offers are sent to ${address}, whatever you choose here.`,
   otherMessages: 'Messages about your own orders and visits do not depend on these choices.',
   confirmTitle: 'Please confirm',
   confirmIntro: (organisation) => `Do you agree that ${organisation} may do the following?`,
   confirm: 'Yes, I agree',
-  confirmed: (organisation) => `Thank you. ${organisation} has your consent.`,
+  confirmedNotice: (organisation) => `Thank you. ${organisation} has your consent.`,
   allConsents: 'All your consents',
   languages: 'Languages',
 }
@@ -92,14 +92,14 @@ const da: LinkPageWords = {
   saved: 'Dine valg er gemt.',
   unchanged: 'Intet blev ændret.',
   stale: 'Siden er ændret, siden du åbnede den. Intet blev gemt. Se dine valg igennem igen.',
-  unsubscribed: (address) =>
+  unsubscribedNotice: (address) =>
     `Du har afmeldt ${address} fra nyheder og tilbud. Hvis du her siger ja til nyheder ad denne vej, kan de komme igen.`,
   unreachable: (address) => `Der sendes ingen nyheder og tilbud til ${address}, uanset hvad du vælger her.`,
   otherMessages: 'Beskeder om dine egne ordrer og besøg afhænger ikke af disse valg.',
   confirmTitle: 'Bekræft venligst',
   confirmIntro: (organisation) => `Giver du ${organisation} lov til følgende?`,
   confirm: 'Ja, jeg giver samtykke',
-  confirmed: (organisation) => `Tak. ${organisation} har nu dit samtykke.`,
+  confirmedNotice: (organisation) => `Tak. ${organisation} har nu dit samtykke.`,
   allConsents: 'Alle dine samtykker',
   languages: 'Sprog',
 }
@@ -128,14 +128,14 @@ const se: LinkPageWords = {
   saved: 'Dina val är sparade.',
   unchanged: 'Inget ändrades.',
   stale: 'Sidan har ändrats sedan du öppnade den. Inget sparades. Gå igenom dina val igen.',
-  unsubscribed: (address) =>
+  unsubscribedNotice: (address) =>
     `Du har avslutat prenumerationen på nyheter och erbjudanden till ${address}. Om du här samtycker till nyheter den vägen kan de komma igen.`,
   unreachable: (address) => `Inga nyheter och erbjudanden skickas till ${address}, vad du än väljer här.`,
   otherMessages: 'Meddelanden om dina egna beställningar och besök beror inte på de här valen.',
   confirmTitle: 'Bekräfta',
   confirmIntro: (organisation) => `Samtycker du till att ${organisation} gör följande?`,
   confirm: 'Ja, jag samtycker',
-  confirmed: (organisation) => `Tack. ${organisation} har nu ditt samtycke.`,
+  confirmedNotice: (organisation) => `Tack. ${organisation} har nu ditt samtycke.`,
   allConsents: 'Alla dina samtycken',
   languages: 'Språk',
 }
@@ -164,14 +164,14 @@ const nl: LinkPageWords = {
   saved: 'Uw keuzes zijn opgeslagen.',
   unchanged: 'Er is niets gewijzigd.',
   stale: 'Deze pagina is veranderd sinds u haar opende. Er is niets opgeslagen. Controleer uw keuzes nog eens.',
-  unsubscribed: (address) =>
+  unsubscribedNotice: (address) =>
     `U hebt ${address} afgemeld voor nieuws en aanbiedingen. Stemt u hier in met nieuws via deze weg, dan kan het weer komen.`,
   unreachable: (address) => `Er gaan geen nieuws en aanbiedingen naar ${address}, wat u hier ook kiest.`,
   otherMessages: 'Berichten over uw eigen bestellingen en bezoeken hangen niet van deze keuzes af.',
   confirmTitle: 'Bevestig alstublieft',
   confirmIntro: (organisation) => `Stemt u ermee in dat ${organisation} het volgende mag?`,
   confirm: 'Ja, ik stem in',
-  confirmed: (organisation) => `Bedankt. ${organisation} heeft nu uw toestemming.`,
+  confirmedNotice: (organisation) => `Bedankt. ${organisation} heeft nu uw toestemming.`,
   allConsents: 'Al uw toestemmingen',
   languages: 'Talen',
 }
@@ -200,14 +200,14 @@ const pl: LinkPageWords = {
   saved: 'Twój wybór zapisano.',
   unchanged: 'Nic nie zmieniono.',
   stale: 'Strona zmieniła się od jej otwarcia. Nic nie zapisano. Prosimy jeszcze raz sprawdzić wybór.',
-  unsubscribed: (address) =>
+  unsubscribedNotice: (address) =>
     `Adres ${address} został wypisany z wiadomości i ofert. Jeśli zgodzisz się tu na wiadomości tą drogą, mogą znów przychodzić.`,
   unreachable: (address) => `Na ${address} nie są wysyłane wiadomości ani oferty, bez względu na wybór tutaj.`,
   otherMessages: 'Wiadomości o własnych zamówieniach i wizytach nie zależą od tych wyborów.',
   confirmTitle: 'Prosimy o potwierdzenie',
   confirmIntro: (organisation) => `Czy zgadzasz się, aby ${organisation} mogła robić to, co poniżej?`,
   confirm: 'Tak, zgadzam się',
-  confirmed: (organisation) => `Dziękujemy. ${organisation} ma teraz Twoją zgodę.`,
+  confirmedNotice: (organisation) => `Dziękujemy. ${organisation} ma teraz Twoją zgodę.`,
   allConsents: 'Wszystkie Twoje zgody',
   languages: 'Języki',
 }

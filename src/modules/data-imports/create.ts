@@ -100,10 +100,10 @@ export async function createDataImport(ctx: Ctx, input: CreateDataImportInput): 
   const file = file_id ? await findImportableFile(ctx, file_id, input) : null
   const now = ctx.now()
   const name = input.name ?? file?.name ?? `Import ${toIso(now)}`
-  const idle = { phase: null, epoch: 0, position: {}, heartbeat_at: null, stalls: 0 }
+  const idleColumns = { phase: null, epoch: 0, position: {}, heartbeat_at: null, stalls: 0 }
   const row = {
     ...initialColumns,
-    ...(file ? { ...idle, ...beginPhase(idle, 'parse', now) } : idle),
+    ...(file ? { ...idleColumns, ...beginPhase(idleColumns, 'parse', now) } : idleColumns),
     id: ctx.newId('data_import'),
     organization_id,
     edition_id,

@@ -79,6 +79,6 @@ export async function updateDataImport(
     ...(await buildRestartChanges(ctx, row, options, fileId)),
   }
   if (isEmpty(pickChanges<LoadedImport>(row, changes))) return commit(ctx, row, [])
-  const loaded = file ? { ...row, ...getFileColumns(file) } : row
-  return commitImport(ctx, loaded, changes, hasNewFile ? buildMappingDeletion(row.id) : [])
+  const rowWithFile = file ? { ...row, ...getFileColumns(file) } : row
+  return commitImport(ctx, rowWithFile, changes, hasNewFile ? buildMappingDeletion(row.id) : [])
 }

@@ -29,8 +29,11 @@ export const createCaptureStore = (ctx: Pick<JobCtx, 'db' | 'now' | 'newId'>): C
     const selectCall = select(storedFields)
       .from(capturedMessages)
       .where(and(eq(capturedMessages.channel, first.channel), eq(capturedMessages.call_key, key)))
-    const { stored = [] } = await ctx.db.batchNamed({ ...Object.fromEntries(inserts.entries()), stored: selectCall })
-    const rowsByPosition = new Map(stored.map((row) => [row.position, row]))
+    const { storedRows = [] } = await ctx.db.batchNamed({
+      ...Object.fromEntries(inserts.entries()),
+      storedRows: selectCall,
+    })
+    const rowsByPosition = new Map(storedRows.map((row) => [row.position, row]))
     return messages.map((message, index) => {
       const row = rowsByPosition.get(index)
       return row && row.reference === message.reference && row.recipient === message.to ? row.id : null

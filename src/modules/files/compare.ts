@@ -12,8 +12,8 @@ const objectsPerStep = 500
 const buildPrefixEnd = (prefix: string): string => `${prefix}\uffff`
 
 /** Deletes old objects without a row, whose request died between the store and the database. */
-async function deleteOrphans(job: JobCtx, listed: readonly { key: string; uploaded_at: number }[]): Promise<void> {
-  const oldObjects = listed.filter(({ uploaded_at }) => uploaded_at < job.now() - orphanedAfterMs)
+async function deleteOrphans(job: JobCtx, objects: readonly { key: string; uploaded_at: number }[]): Promise<void> {
+  const oldObjects = objects.filter(({ uploaded_at }) => uploaded_at < job.now() - orphanedAfterMs)
   if (oldObjects.length === 0) return
   const storageKeys = [...new Set(oldObjects.map(({ key }) => parseStorageKey(key)))]
   const rows = await job.db.all(
@@ -25,21 +25,26 @@ async function deleteOrphans(job: JobCtx, listed: readonly { key: string; upload
 }
 
 /** Marks rows whose bytes the store has lost, and returns their number. Uploading the same bytes again restores them. */
-async function markMissing({ db, now }: JobCtx, from: string, to: string, present: readonly string[]): Promise<number> {
+async function markMissing(
+  { db, now }: JobCtx,
+  from: string,
+  to: string,
+  storedKeys: readonly string[],
+): Promise<number> {
   const lostRows = await db.all(
     sql<{ storage_key: string }>`update stored_objects set is_missing = 1
       where storage_key > ${from} and storage_key <= ${to} and is_missing = 0
-        and created_at < ${now() - orphanedAfterMs} and not ${inList(sql`storage_key`, present)} returning storage_key`,
+        and created_at < ${now() - orphanedAfterMs} and not ${inList(sql`storage_key`, storedKeys)} returning storage_key`,
   )
   return lostRows.length
 }
 
 /** Compares the next objects with their rows. Returns the key after which to go on, or null at the end. */
 async function compareStep(job: JobCtx, prefix: string, after: string): Promise<string | null> {
-  const listed = await job.files.list({ prefix, after, limit: objectsPerStep })
-  const next = listed.length < objectsPerStep ? null : (listed.at(-1)?.key ?? null)
-  await deleteOrphans(job, listed)
-  const keys = listed.map(({ key }) => key)
+  const objects = await job.files.list({ prefix, after, limit: objectsPerStep })
+  const next = objects.length < objectsPerStep ? null : (objects.at(-1)?.key ?? null)
+  await deleteOrphans(job, objects)
+  const keys = objects.map(({ key }) => key)
   const lostCount =
     prefix === 'objects/' ? await markMissing(job, after || prefix, next ?? buildPrefixEnd(prefix), keys) : 0
   if (lostCount > 0)

@@ -20,8 +20,8 @@ interface DueObject {
 /** The keys of an object and its variants. Aborts an unfinished upload first. */
 async function listKeys({ files }: JobCtx, { storage_key, store_upload_id }: DueObject): Promise<string[]> {
   if (store_upload_id !== null) await files.abortParts({ key: storage_key, uploadId: store_upload_id })
-  const derived = await files.list({ prefix: buildDerivedPrefix(storage_key), after: '', limit: maxVariants })
-  return [storage_key, ...derived.map(({ key }) => key)]
+  const variants = await files.list({ prefix: buildDerivedPrefix(storage_key), after: '', limit: maxVariants })
+  return [storage_key, ...variants.map(({ key }) => key)]
 }
 
 /** Deletes objects that are marked for deletion. It can be repeated after a crash. */

@@ -14,7 +14,7 @@ const filters: FilterTable<Omit<FileQuery, 'organization_id'>> = {
   edition_id: equals(files.edition_id),
   purpose: equals(files.purpose),
   mime_type: equals(files.mime_type),
-  is_used: (used) => (used ? isUsed(sql`files.id`) : sql`not ${isUsed(sql`files.id`)}`),
+  is_used: (value) => (value ? isUsed(sql`files.id`) : sql`not ${isUsed(sql`files.id`)}`),
   search: contains(files.search),
 }
 

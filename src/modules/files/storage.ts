@@ -28,12 +28,12 @@ export function toStoreError(error: unknown, maxBytes: number): unknown {
 /** Stores the bytes of a request while they are received. No row refers to them before the commit. */
 export async function receiveFile(ctx: Ctx, file: IncomingFile): Promise<ReceivedFile> {
   const storage_key = generateStorageKey(ctx)
-  const { body, size, maxBytes, name, declaredType: declared } = file
+  const { body, size, maxBytes, name, declaredType } = file
   const end = new ImageEndFinder()
   const inspect = (chunk: Uint8Array): void => end.add(chunk)
   try {
-    const stored = await ctx.files.put(body, { key: storage_key, size, maxBytes, headBytes, inspect })
-    return { ...stored, storage_key, name, declaredType: declared, is_cut_off: end.isCutOff }
+    const storedBody = await ctx.files.put(body, { key: storage_key, size, maxBytes, headBytes, inspect })
+    return { ...storedBody, storage_key, name, declaredType, is_cut_off: end.isCutOff }
   } catch (error) {
     throw toStoreError(error, maxBytes)
   }

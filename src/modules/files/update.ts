@@ -13,9 +13,9 @@ import { buildNameColumns, checkPurpose } from './upload.ts'
 
 export async function updateFile(ctx: Ctx, row: FileRow, input: UpdateFileInput): Promise<FileRow> {
   const entries = Object.entries(input).filter(([, value]) => value !== undefined)
-  const requested = Object.fromEntries(entries) as Partial<StoredFile>
-  if (input.name !== undefined) requested.name = cleanFileName(input.name, row.mime_type)
-  const changes = pickChanges<StoredFile>(row, requested)
+  const requestedFields = Object.fromEntries(entries) as Partial<StoredFile>
+  if (input.name !== undefined) requestedFields.name = cleanFileName(input.name, row.mime_type)
+  const changes = pickChanges<StoredFile>(row, requestedFields)
   if (isEmpty(changes)) return commit(ctx, row, openEditions(row.edition_id))
   if (changes.purpose !== undefined) checkPurpose(changes.purpose, row.mime_type)
   if (changes.edition_id !== undefined) await checkMove(ctx, managers, row.organization_id, changes.edition_id)
@@ -23,9 +23,9 @@ export async function updateFile(ctx: Ctx, row: FileRow, input: UpdateFileInput)
   // Whatever uses the file chose it by its edition and its purpose.
   if (isMoved && row.is_used)
     throw createInUseError(row, 'This file is in use, so its edition and purpose cannot change.')
-  const next = { ...row, ...changes, modified_at: ctx.now() }
-  const columns = { ...changes, ...buildNameColumns(next), modified_at: next.modified_at }
-  const result = await commit(ctx, { ...next, ...columns, version: row.version + 1 }, [
+  const updatedFile = { ...row, ...changes, modified_at: ctx.now() }
+  const columns = { ...changes, ...buildNameColumns(updatedFile), modified_at: updatedFile.modified_at }
+  const result = await commit(ctx, { ...updatedFile, ...columns, version: row.version + 1 }, [
     ...openEditions(row.edition_id, changes.edition_id),
     ...(isMoved ? [requireUnused(row)] : []),
     ...updateVersion(files, row, columns),

@@ -35,18 +35,18 @@ type NewFileFields = Pick<
   Partial<Pick<StoredFile, 'width' | 'height'>>
 
 /** Builds the row of a file whose bytes are stored. */
-export function buildFile(ctx: Ctx, received: ReceivedFile, fields: NewFileFields): StoredFile {
+export function buildFile(ctx: Ctx, receivedFile: ReceivedFile, fields: NewFileFields): StoredFile {
   const now = ctx.now()
   return {
     width: null,
     height: null,
     ...fields,
     id: ctx.newId('file'),
-    size: received.size,
-    checksum_sha256: received.checksum_sha256,
+    size: receivedFile.size,
+    checksum_sha256: receivedFile.checksum_sha256,
     status: getFirstStatus(ctx.config),
     access_key: toHex(ctx.randomBytes(16)),
-    storage_key: received.storage_key,
+    storage_key: receivedFile.storage_key,
     uploaded_by: ctx.caller.is_superuser ? null : ctx.caller.id,
     ...buildNameColumns(fields),
     version: 1,
@@ -59,15 +59,15 @@ export function buildFile(ctx: Ctx, received: ReceivedFile, fields: NewFileField
 export const insertFile = (row: StoredFile): Statement =>
   insert(files, { ...row, storage_key: selectContentKey({ ...row, storage_key: row.storage_key ?? '' }) })
 
-export async function uploadFile(ctx: Ctx, input: UploadInput, received: ReceivedFile): Promise<FileRow> {
+export async function uploadFile(ctx: Ctx, input: UploadInput, receivedFile: ReceivedFile): Promise<FileRow> {
   const { organization_id, edition_id = null, title } = input
-  const { mime_type, width, height } = checkContent(received)
+  const { mime_type, width, height } = checkContent(receivedFile)
   const purpose = input.purpose ?? inferPurpose(mime_type)
   checkPurpose(purpose, mime_type)
-  const row = buildFile(ctx, received, {
+  const row = buildFile(ctx, receivedFile, {
     organization_id,
     edition_id,
-    name: cleanFileName(received.name, mime_type),
+    name: cleanFileName(receivedFile.name, mime_type),
     title,
     alt_text: input.alt_text,
     tags: input.tags,
@@ -77,13 +77,13 @@ export async function uploadFile(ctx: Ctx, input: UploadInput, received: Receive
     width,
     height,
   })
-  const content = { ...received, organization_id }
+  const content = { ...receivedFile, organization_id }
   const result = { ...row, is_used: false, used_by: [] }
   return commit(ctx, result, [
     storeContent(content, row.created_at, [requireTenant(organization_id, edition_id), ...openEditions(edition_id)]),
     countNewContent(content),
     insertFile(row),
     ...scheduleScan(ctx, row.id),
-    deleteUnusedBytes(received.storage_key, row.created_at),
+    deleteUnusedBytes(receivedFile.storage_key, row.created_at),
   ])
 }

@@ -23,7 +23,7 @@ const Currencies = z
   .array(AnyCase(currencies))
   .min(1)
   .max(currencies.length)
-  .refine((chosen) => new Set(chosen).size === chosen.length, {
+  .refine((values) => new Set(values).size === values.length, {
     params: { code: 'repeated' },
     message: 'Each currency may appear once.',
   })

@@ -19,8 +19,8 @@ export async function createMerchantAccount(ctx: Ctx, input: CreateMerchantAccou
   // An inactive account can be switched on later, so it is checked like an active one.
   checkMerchantAccount(type, { ...input, is_active: true }, ctx.config.environment)
   await checkTenant(ctx, organization_id, null)
-  const existing = await ctx.db.first(countAccounts(organization_id))
-  if ((existing?.count ?? 0) >= maxMerchantAccounts)
+  const countRow = await ctx.db.first(countAccounts(organization_id))
+  if ((countRow?.count ?? 0) >= maxMerchantAccounts)
     throw new AppError(
       'too_many_merchant_accounts',
       `An organisation has at most ${maxMerchantAccounts} merchant accounts.`,

@@ -20,10 +20,10 @@ async function buildReseal(job: JobCtx, row: MerchantAccountRow): Promise<Statem
     (secrets.api_key === null) === (row.sealed_api_key === null) &&
     (secrets.webhook_secret === null) === (row.sealed_webhook_secret === null)
   if (!canDecryptAll) return []
-  const sealed = await sealSecrets({ config: job.config, randomBytes }, row.id, secrets)
+  const columns = await sealSecrets({ config: job.config, randomBytes }, row.id, secrets)
   const isUnchanged = sql`id = ${row.id} and sealed_api_key is ${row.sealed_api_key}
     and sealed_webhook_secret is ${row.sealed_webhook_secret}`
-  return [update(merchantAccounts, sealed, isUnchanged)]
+  return [update(merchantAccounts, columns, isUnchanged)]
 }
 
 /**

@@ -58,18 +58,18 @@ export async function buildSecretChanges(
   row: MerchantAccountRow,
   input: Partial<Record<SecretName, string | null | undefined>>,
 ): Promise<Partial<MerchantAccountRow>> {
-  const current = await openSecrets(ctx, row)
+  const currentSecrets = await openSecrets(ctx, row)
   const isChanged = (name: SecretName): boolean => {
     const value = input[name]
     if (value === undefined) return false
-    return value === null ? row[sealedColumns[name]] !== null : value !== current[name]
+    return value === null ? row[sealedColumns[name]] !== null : value !== currentSecrets[name]
   }
   const isNewKey = isChanged('api_key')
   const isNewSecret = isChanged('webhook_secret')
   if (!isNewKey && !isNewSecret) return {}
   const now = ctx.now()
-  const api_key = isNewKey ? (input.api_key ?? null) : current.api_key
-  const webhook_secret = isNewSecret ? (input.webhook_secret ?? null) : current.webhook_secret
+  const api_key = isNewKey ? (input.api_key ?? null) : currentSecrets.api_key
+  const webhook_secret = isNewSecret ? (input.webhook_secret ?? null) : currentSecrets.webhook_secret
   const computeSetAt = (secret: string | null, isNew: boolean, before: number | null): number | null => {
     if (secret === null) return null
     return isNew ? now : before

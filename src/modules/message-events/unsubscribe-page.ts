@@ -16,8 +16,8 @@ interface PageWords {
   channels: Record<Channel, string>
   channelNames: Record<Channel, string>
   question: (values: Placeholders) => string
-  unsubscribed: (values: Placeholders) => string
-  resubscribed: (values: Placeholders) => string
+  unsubscribedNotice: (values: Placeholders) => string
+  resubscribedNotice: (values: Placeholders) => string
   consentsToWithdraw: string
   withdrawnConsents: string
   givenConsents: string
@@ -36,9 +36,9 @@ const wordsByLanguage: Record<Language, PageWords> = {
     channelNames: { email: 'e-mail', sms: 'SMS' },
     question: ({ organisation, address, channel }) =>
       `Should ${organisation} stop sending news and offers ${channel} to ${address}?`,
-    unsubscribed: ({ organisation, address, channel }) =>
+    unsubscribedNotice: ({ organisation, address, channel }) =>
       `${organisation} no longer sends news and offers ${channel} to ${address}.`,
-    resubscribed: ({ organisation, address, channel }) =>
+    resubscribedNotice: ({ organisation, address, channel }) =>
       `${organisation} may send news and offers ${channel} to ${address} again.`,
     consentsToWithdraw: 'This also withdraws your consent to:',
     withdrawnConsents: 'This also withdrew your consent to:',
@@ -54,9 +54,9 @@ const wordsByLanguage: Record<Language, PageWords> = {
     channelNames: { email: 'e-mail', sms: 'SMS' },
     question: ({ organisation, address, channel }) =>
       `Skal ${organisation} holde op med at sende nyheder og tilbud ${channel} til ${address}?`,
-    unsubscribed: ({ organisation, address, channel }) =>
+    unsubscribedNotice: ({ organisation, address, channel }) =>
       `${organisation} sender ikke længere nyheder og tilbud ${channel} til ${address}.`,
-    resubscribed: ({ organisation, address, channel }) =>
+    resubscribedNotice: ({ organisation, address, channel }) =>
       `${organisation} må igen sende nyheder og tilbud ${channel} til ${address}.`,
     consentsToWithdraw: 'Samtidig trækkes disse samtykker tilbage:',
     withdrawnConsents: 'Samtidig blev disse samtykker trukket tilbage:',
@@ -72,9 +72,9 @@ const wordsByLanguage: Record<Language, PageWords> = {
     channelNames: { email: 'e-post', sms: 'sms' },
     question: ({ organisation, address, channel }) =>
       `Ska ${organisation} sluta skicka nyheter och erbjudanden ${channel} till ${address}?`,
-    unsubscribed: ({ organisation, address, channel }) =>
+    unsubscribedNotice: ({ organisation, address, channel }) =>
       `${organisation} skickar inte längre nyheter och erbjudanden ${channel} till ${address}.`,
-    resubscribed: ({ organisation, address, channel }) =>
+    resubscribedNotice: ({ organisation, address, channel }) =>
       `${organisation} får åter skicka nyheter och erbjudanden ${channel} till ${address}.`,
     consentsToWithdraw: 'Samtidigt återkallas dessa samtycken:',
     withdrawnConsents: 'Samtidigt återkallades dessa samtycken:',
@@ -90,9 +90,9 @@ const wordsByLanguage: Record<Language, PageWords> = {
     channelNames: { email: 'e-mail', sms: 'sms' },
     question: ({ organisation, address, channel }) =>
       `Moet ${organisation} stoppen met nieuws en aanbiedingen ${channel} naar ${address}?`,
-    unsubscribed: ({ organisation, address, channel }) =>
+    unsubscribedNotice: ({ organisation, address, channel }) =>
       `${organisation} stuurt geen nieuws en aanbiedingen ${channel} meer naar ${address}.`,
-    resubscribed: ({ organisation, address, channel }) =>
+    resubscribedNotice: ({ organisation, address, channel }) =>
       `${organisation} mag weer nieuws en aanbiedingen ${channel} naar ${address} sturen.`,
     consentsToWithdraw: 'Deze toestemmingen worden daarmee ingetrokken:',
     withdrawnConsents: 'Deze toestemmingen zijn daarmee ingetrokken:',
@@ -108,9 +108,9 @@ const wordsByLanguage: Record<Language, PageWords> = {
     channelNames: { email: 'e-mail', sms: 'SMS' },
     question: ({ organisation, address, channel }) =>
       `Czy ${organisation} ma przestać wysyłać wiadomości i oferty ${channel} na ${address}?`,
-    unsubscribed: ({ organisation, address, channel }) =>
+    unsubscribedNotice: ({ organisation, address, channel }) =>
       `${organisation} nie wysyła już wiadomości i ofert ${channel} na ${address}.`,
-    resubscribed: ({ organisation, address, channel }) =>
+    resubscribedNotice: ({ organisation, address, channel }) =>
       `${organisation} może znów wysyłać wiadomości i oferty ${channel} na ${address}.`,
     consentsToWithdraw: 'Zostaną przy tym wycofane te zgody:',
     withdrawnConsents: 'Zostały przy tym wycofane te zgody:',
@@ -161,13 +161,13 @@ export function renderSubscriptionPage(
   // Links are relative, because PUBLIC_URL may have a path.
   const parts = isSuppressed
     ? [
-        renderParagraph(words.unsubscribed(values)),
+        renderParagraph(words.unsubscribedNotice(values)),
         suppression === 'unsubscribed' ? renderConsents(words.withdrawnConsents) : '',
         isDead ? '' : renderParagraph(words.otherMessages, 'small'),
         suppression === 'unsubscribed' ? renderButton(`../s/${tokens.resubscribe}`, words.resubscribe) : '',
       ]
     : [
-        renderParagraph((isResubscribed ? words.resubscribed : words.question)(values)),
+        renderParagraph((isResubscribed ? words.resubscribedNotice : words.question)(values)),
         renderConsents(isResubscribed ? words.givenConsents : words.consentsToWithdraw),
         isResubscribed ? '' : renderParagraph(words.otherMessages, 'small'),
         renderButton(`../u/${tokens.unsubscribe}`, words.unsubscribe),

@@ -224,8 +224,9 @@ export async function planGroup(
   const { outcomes, writes, answers: importedAnswers } = decision
   const plan = { outcomes, decision, has_hashes: state.has_hashes }
   const answerImport = { edition, definitions, import_id, source, skipped: false_means_skipped }
-  const { answers, given } = await decideImportedAnswers(ctx, answerImport, importedAnswers)
-  const returns = run.receipt_message === null ? [] : await buildReturnStatements(ctx, edition.organization_id, given)
+  const { answers, givenAnswers } = await decideImportedAnswers(ctx, answerImport, importedAnswers)
+  const returns =
+    run.receipt_message === null ? [] : await buildReturnStatements(ctx, edition.organization_id, givenAnswers)
   if (writes.length === 0 && answers.length === 0) return { ...plan, statements: [] }
   const suppressions = await buildSuppressionRestores(run, decidedGroup, group)
   return { ...plan, statements: buildGroupStatements(ctx, run, decidedGroup, { suppressions, answers, returns }) }

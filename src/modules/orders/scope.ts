@@ -83,11 +83,11 @@ function scopeToOrganization(caller: Caller, organizationId: string): OrderScope
 }
 
 function scopeToReach(caller: Caller): OrderScope {
-  const common = { condition: isVisibleTo(caller, orderVisibility), editionIds: null }
+  const commonFields = { condition: isVisibleTo(caller, orderVisibility), editionIds: null }
   const reach = getActingReach(caller)
   if (reach.all)
     return {
-      ...common,
+      ...commonFields,
       callerCondition: sql`1`,
       orderSearch: null,
       customers: sql`1`,
@@ -96,7 +96,7 @@ function scopeToReach(caller: Caller): OrderScope {
     }
   const organizations = listReachedOrganizations(caller) ?? []
   return {
-    ...common,
+    ...commonFields,
     callerCondition: organizations.length > 0 ? sql`1` : sql`0`,
     orderSearch: { organizations },
     customers: reach.organizations.length > 0 ? inList(sql`${users.organization_id}`, reach.organizations) : null,

@@ -47,11 +47,11 @@ function renderRow(row: ExportedRow, language: Language) {
   </ul>`
 }
 
-const renderLanguages = (current: Language) =>
+const renderLanguages = (pageLanguage: Language) =>
   html`<p class="soft">
-    ${exportWords[current].languages}:
+    ${exportWords[pageLanguage].languages}:
     ${languages.map((language) =>
-      language === current
+      language === pageLanguage
         ? html`<span>${languageNames[language]}</span> `
         : html`<a lang="${toBcp47(language)}" href="?format=html&amp;language=${language}"
             >${languageNames[language]}</a

@@ -83,11 +83,11 @@ function removePerson(value: unknown, userId: string, contacts: ErasedContacts, 
   }
   if (typeof value !== 'object' || value === null) return value
   const fields = Object.entries(value)
-  const isPerson = fields.some(([name, inner]) => (name === 'api_id' || name === 'id') && inner === userId)
+  const isPerson = fields.some(([name, member]) => (name === 'api_id' || name === 'id') && member === userId)
   return Object.fromEntries(
-    fields.map(([name, inner]) => [
+    fields.map(([name, member]) => [
       name,
-      isPerson && typeof inner === 'string' && inner !== userId ? null : removePerson(inner, userId, contacts, name),
+      isPerson && typeof member === 'string' && member !== userId ? null : removePerson(member, userId, contacts, name),
     ]),
   )
 }

@@ -7,8 +7,8 @@ import { getAmount, type RefundedPurchase } from './refund.ts'
 
 /** The signs with which an amount is added to the refunded and to the reserved amount. */
 interface Move {
-  refunded: -1 | 0 | 1
-  reserved: -1 | 0 | 1
+  refundedSign: -1 | 0 | 1
+  reservedSign: -1 | 0 | 1
 }
 
 const paymentStatuses = {
@@ -18,12 +18,12 @@ const paymentStatuses = {
 } satisfies Record<string, TransactionStatus>
 
 /** Changes the refunded and reserved amounts of a payment, and its status accordingly. */
-export function movePayment(refund: RefundRow, amount: number, { refunded, reserved }: Move): Statement {
-  const after = sql`refunded_minor + ${refunded * amount}`
+export function movePayment(refund: RefundRow, amount: number, { refundedSign, reservedSign }: Move): Statement {
+  const after = sql`refunded_minor + ${refundedSign * amount}`
   const status = sql`case when ${after} <= 0 then ${paymentStatuses.unrefunded}
     when ${after} >= amount_minor then ${paymentStatuses.full} else ${paymentStatuses.partial} end`
-  const changesStatus = refunded !== 0 && amount > 0
-  return sql`update transactions set refunded_minor = ${after}, reserved_minor = reserved_minor + ${reserved * amount},
+  const changesStatus = refundedSign !== 0 && amount > 0
+  return sql`update transactions set refunded_minor = ${after}, reserved_minor = reserved_minor + ${reservedSign * amount},
       status = iif(${changesStatus ? 1 : 0}, ${status}, status)
     where transactions.id = ${refund.transaction_id}`
 }
@@ -34,11 +34,11 @@ export function movePayment(refund: RefundRow, amount: number, { refunded, reser
  */
 const movePurchases = (
   refundId: string,
-  { refunded, reserved }: Move,
+  { refundedSign, reservedSign }: Move,
   change: { now: number; status?: SQL },
 ): Statement =>
-  sql`update purchases set refunded_minor = refunded_minor + ${refunded} * items.amount_minor,
-      reserved_minor = reserved_minor + ${reserved} * items.amount_minor, modified_at = ${change.now},
+  sql`update purchases set refunded_minor = refunded_minor + ${refundedSign} * items.amount_minor,
+      reserved_minor = reserved_minor + ${reservedSign} * items.amount_minor, modified_at = ${change.now},
       version = version + 1 ${change.status ? sql`, status = ${change.status}` : sql``}
     from (select purchase_id, amount_minor, status_before from refund_items
       where refund_request_id = ${refundId}) as items

@@ -74,7 +74,7 @@ function refundPurchases(refund: RefundRow, cancelledIds: readonly string[], now
       : []),
     ...moveAmounts(
       refund,
-      { refunded: 1, reserved: -1 },
+      { refundedSign: 1, reservedSign: -1 },
       { now, status: sql`iif(items.status_before is null, purchases.status, ${cancelledStatus})` },
     ),
     ...(cancelledIds.length ? [markPassesChanged(cancelledIds, now)] : []),

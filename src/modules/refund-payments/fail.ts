@@ -62,7 +62,7 @@ export async function buildFailure(ctx: FailCtx, refund: RefundRow, failure: Ref
     statements: [
       ...markFailed(refund, failure, now),
       ...requireUnchangedPurchases(purchases),
-      ...moveAmounts(refund, { refunded: 0, reserved: -1 }, { now }),
+      ...moveAmounts(refund, { refundedSign: 0, reservedSign: -1 }, { now }),
     ],
     announcements: buildFailureAnnouncements(refund, purchases, now),
   }
@@ -132,7 +132,7 @@ export async function buildReversal(ctx: FailCtx, refund: RefundRow, failure: Re
       ...moveCancellations(refund, others),
       ...moveAmounts(
         refund,
-        { refunded: -1, reserved: 0 },
+        { refundedSign: -1, reservedSign: 0 },
         {
           now,
           status: sql`iif(purchases.status = ${cancelledStatus} and items.status_before is not null,

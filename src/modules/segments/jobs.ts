@@ -37,26 +37,26 @@ export async function calculateSegments(
 
 const calculationsPerSweep = 100
 
-const calculating: SegmentStatus = 'calculating'
+const calculatingStatus: SegmentStatus = 'calculating'
 
 /** Enqueues calculations that no consumer works on, and fails those without progress for `lostAfterMs`. */
 export async function sweepCalculations(job: JobCtx): Promise<void> {
   const now = job.now()
-  const quiet = await job.db.all(
+  const quietSegments = await job.db.all(
     select({ id: segments.id, epoch: segments.epoch, heartbeat_at: segments.heartbeat_at })
       .from(segments)
-      .where(and(inWords(sql`${segments.status}`, [calculating]), lte(segments.heartbeat_at, now - quietAfterMs)))
+      .where(and(inWords(sql`${segments.status}`, [calculatingStatus]), lte(segments.heartbeat_at, now - quietAfterMs)))
       .orderBy(segments.heartbeat_at)
       .limit(calculationsPerSweep),
   )
   const isLost = ({ heartbeat_at }: { heartbeat_at: number | null }) => (heartbeat_at ?? 0) <= now - lostAfterMs
-  for (const { id, epoch } of quiet.filter(isLost)) {
+  for (const { id, epoch } of quietSegments.filter(isLost)) {
     const calculation = await findCalculation(job, id, epoch)
     if (calculation) await failCalculation(job, calculation, 'The calculation stopped. Start it again.')
   }
   await enqueueCalculations(
     job,
-    quiet.filter((row) => !isLost(row)),
+    quietSegments.filter((row) => !isLost(row)),
   )
 }
 

@@ -35,10 +35,10 @@ export async function readCapturedRecords(ctx: RecordsCtx, name: string): Promis
 export async function setCapturedRecords(
   ctx: RecordsCtx,
   name: string,
-  read: () => readonly string[],
+  readTexts: () => readonly string[],
 ): Promise<readonly string[]> {
   refuseInProduction(ctx)
-  const rows = [...new Set(read())].map((value) => ({ name: normalizeName(name), value }))
+  const rows = [...new Set(readTexts())].map((value) => ({ name: normalizeName(name), value }))
   await ctx.db.batch([remove(capturedDnsRecords, isAt(name)), ...insertAll(capturedDnsRecords, rows)])
   return readCapturedRecords(ctx, name)
 }

@@ -46,12 +46,12 @@ export async function importSuppressions(ctx: Ctx, input: ImportSuppressionsInpu
   const { rows, problems, ...counts } = parseSuppressionList(input.csv, channel, ctx.now())
   await checkTenant(ctx, organization_id, null)
   const parts = splitIntoParameters(rows.map((row) => JSON.stringify({ ...row, id: ctx.newId('suppression') })))
-  const counting = parts.map(
+  const countStatements = parts.map(
     (part) => sql<{ n: number }>`select count(*) as n from json_each(${`[${part.join(',')}]`}) as listed
       cross join suppressions on suppressions.organization_id = ${organization_id} and suppressions.channel = ${channel}
         and suppressions.address = listed.value ->> 'address'`,
   )
-  const existingRows = counting.length > 0 ? await ctx.db.batch(counting) : []
+  const existingRows = countStatements.length > 0 ? await ctx.db.batch(countStatements) : []
   const existingCount = existingRows.flat().reduce((sum, { n }) => sum + n, 0)
   const result = {
     id: organization_id,

@@ -23,5 +23,5 @@ mount(userRoutes, contract.updateUser, {
   handle: (ctx, { resource, body }) => updateUser(ctx, resource, body),
   present: ({ user }) => presentUser(user),
   represent: (resource) => presentUser(resource),
-  audit: ({ stored }) => stored,
+  audit: ({ storedValues }) => storedValues,
 })

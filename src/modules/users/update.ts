@@ -151,11 +151,11 @@ export interface UpdatedUser {
   /** The customer as the caller sees them. */
   user: LoadedUser
   /** The stored values, in which the audit log finds what changed. */
-  stored: { before: Record<string, unknown>; after: Record<string, unknown> }
+  storedValues: { before: Record<string, unknown>; after: Record<string, unknown> }
 }
 
 /** The organisation's stored values, and under `edition` those of the only edition where they change otherwise. */
-function compareStored(before: StoredCustomer, after: StoredCustomer): UpdatedUser['stored'] {
+function compareStored(before: StoredCustomer, after: StoredCustomer): UpdatedUser['storedValues'] {
   const differs = ({ contact, editionContact }: StoredCustomer, name: keyof Contact) =>
     editionContact?.[name] !== contact[name]
   const otherNames = contactNames.filter(
@@ -188,7 +188,7 @@ export async function updateUser(ctx: Ctx, user: LoadedUser, input: UpdateUserIn
   const editionStatements = onlyEdition && editionContact ? updateInEdition(user, onlyEdition, editionContact, now) : []
   const storedBefore = { contact: before, msg_channel, editionContact: onlyEdition?.contact ?? null }
   if (isEmpty(pickChanges<Contact>(before, contact)) && editionStatements.length === 0)
-    return commit(ctx, { user, stored: compareStored(storedBefore, storedBefore) }, [])
+    return commit(ctx, { user, storedValues: compareStored(storedBefore, storedBefore) }, [])
   const changes = {
     ...contact,
     ...buildSearchColumns(contact),
@@ -206,7 +206,7 @@ export async function updateUser(ctx: Ctx, user: LoadedUser, input: UpdateUserIn
     : buildEditionView(editionContact ?? contact)
   const updatedUser: UpdatedUser = {
     user: { ...user, ...visibleContact, version: user.version + 1 },
-    stored: compareStored(storedBefore, { contact, msg_channel: changes.msg_channel, editionContact }),
+    storedValues: compareStored(storedBefore, { contact, msg_channel: changes.msg_channel, editionContact }),
   }
   try {
     return await commit(ctx, updatedUser, statements, {

@@ -252,8 +252,9 @@ export class ChunkDispatcher {
     const record = this.#store.readRecord()
     if (!record) return null
     const { claimed_until, not_before } = this.#chunks.findNextTimes()
-    const ready = not_before !== null && record.status === 'sending' ? Math.max(not_before, record.paused_until) : null
-    return claimed_until !== null && ready !== null ? Math.min(claimed_until, ready) : (claimed_until ?? ready)
+    const readyAt =
+      not_before !== null && record.status === 'sending' ? Math.max(not_before, record.paused_until) : null
+    return claimed_until !== null && readyAt !== null ? Math.min(claimed_until, readyAt) : (claimed_until ?? readyAt)
   }
 
   /** Ends the campaign when no recipient is pending. */

@@ -35,8 +35,8 @@ function parseFault(text: string): RowFault | null {
 }
 
 function formatRow({ line, offset, length, kind, fault, filledColumns, cells }: TableRow): string {
-  const leadingCells = `${line},${offset},${length},${kind},${formatFault(fault)},${filledColumns.join(' ')}`
-  return cells.length === 0 ? `${leadingCells}\r\n` : `${leadingCells},${cells.map(quoteCell).join(',')}\r\n`
+  const fieldsBefore = `${line},${offset},${length},${kind},${formatFault(fault)},${filledColumns.join(' ')}`
+  return cells.length === 0 ? `${fieldsBefore}\r\n` : `${fieldsBefore},${cells.map(quoteCell).join(',')}\r\n`
 }
 
 const encoder = new TextEncoder()

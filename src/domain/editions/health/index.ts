@@ -13,29 +13,29 @@ export interface CheckResult {
   severity: Severity
   /** The rule of a passed check, or the fault. */
   message: string
-  passed: boolean
-  related: readonly FactSubject[]
+  hasPassed: boolean
+  subjects: readonly FactSubject[]
 }
 
 export function runChecks(facts: EditionFacts): CheckResult[] {
   return checks.map((check) => {
     const fault = check.fails(facts)
-    const related = typeof fault === 'boolean' ? [] : fault
+    const subjects = typeof fault === 'boolean' ? [] : fault
     const severity = check.isCritical?.(facts) ? 'critical' : check.severity
-    const passed = fault === false || (fault !== true && related.length === 0)
+    const hasPassed = fault === false || (fault !== true && subjects.length === 0)
     return {
       check,
       severity,
-      passed,
-      message: passed ? check.rule : (check.explain?.(facts) ?? check.message),
-      related,
+      hasPassed,
+      message: hasPassed ? check.rule : (check.explain?.(facts) ?? check.message),
+      subjects,
     }
   })
 }
 
 /** The number of failed checks of each severity. */
 export const countFailures = (results: readonly CheckResult[]): Record<Severity, number> => {
-  const failures = results.filter(({ passed }) => !passed)
+  const failures = results.filter(({ hasPassed }) => !hasPassed)
   const count = (severity: Severity) => failures.filter((result) => result.severity === severity).length
   return { critical: count('critical'), warning: count('warning'), info: count('info') }
 }
@@ -48,4 +48,4 @@ export function getHealthStatus({ critical, warning }: Record<Severity, number>)
 
 /** The failed checks that prevent publishing. */
 export const listObstacles = (results: readonly CheckResult[]): CheckResult[] =>
-  results.filter(({ severity, passed }) => !passed && severity === 'critical')
+  results.filter(({ severity, hasPassed }) => !hasPassed && severity === 'critical')

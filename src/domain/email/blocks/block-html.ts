@@ -37,7 +37,7 @@ function renderBlock(block: Block, reader: TextReader): string {
       return `<table>${renderOrderSummary(block.data, reader).rows}</table>`
     case 'columns':
       return block.data.columns
-        .map((column) => `<div>${column.blocks.map((inner) => renderBlock(inner, reader)).join('\n')}</div>`)
+        .map((column) => `<div>${column.blocks.map((childBlock) => renderBlock(childBlock, reader)).join('\n')}</div>`)
         .join('\n')
   }
 }

@@ -189,7 +189,7 @@ function renderColumns(
     const width = column.width ?? flexibleWidth
     const maxWidth = Math.floor((innerWidth * width) / 100)
     const elements = column.blocks
-      .map((inner) => renderElement(inner, { reader, placeholders, sidePadding: 10, maxWidth }))
+      .map((childBlock) => renderElement(childBlock, { reader, placeholders, sidePadding: 10, maxWidth }))
       .join('')
     return `<mj-column${formatAttributes({ width: `${Number(width.toFixed(2))}%` })}>${elements}</mj-column>`
   })

@@ -37,7 +37,7 @@ export function renderText(block: Block, reader: TextReader): string {
         .join('\n')
     case 'columns':
       return block.data.columns
-        .flatMap((column) => column.blocks.map((inner) => renderText(inner, reader)))
+        .flatMap((column) => column.blocks.map((childBlock) => renderText(childBlock, reader)))
         .filter(Boolean)
         .join('\n\n')
     case 'order_summary':

@@ -113,10 +113,10 @@ function cacheRichText(source: string, result: RichText): void {
   if (cache.has(source)) return
   cache.set(source, result)
   cacheLength += source.length + result.html.length + result.text.length
-  for (const [oldest, { html, text }] of cache) {
+  for (const [oldestSource, { html, text }] of cache) {
     if (cacheLength <= maxCacheLength) break
-    cache.delete(oldest)
-    cacheLength -= oldest.length + html.length + text.length
+    cache.delete(oldestSource)
+    cacheLength -= oldestSource.length + html.length + text.length
   }
 }
 
@@ -139,9 +139,9 @@ export function cleanRichText(source: string): RichText {
 }
 
 /** Replaces tags and outputs of Liquid by tokens, so that the parser of HTML does not see them. */
-function hideLiquid(source: string): { marked: string; restore: (text: string) => string } {
+function hideLiquid(source: string): { markedText: string; restore: (text: string) => string } {
   const liquid: string[] = []
-  const marked = splitLiquid(source)
+  const markedText = splitLiquid(source)
     .map((piece) => {
       // `layOut` and `escapeText` escape the text between `raw` and `endraw`.
       if (rawTag.test(piece.text)) return ''
@@ -150,7 +150,7 @@ function hideLiquid(source: string): { marked: string; restore: (text: string) =
       return `${tokenStart}${liquid.length - 1}${tokenEnd}`
     })
     .join('')
-  return { marked, restore: (text) => text.replaceAll(token, (_, index: string) => liquid[Number(index)] ?? '') }
+  return { markedText, restore: (text) => text.replaceAll(token, (_, index: string) => liquid[Number(index)] ?? '') }
 }
 
 interface OpenTag {
@@ -237,8 +237,8 @@ class RichTextWriter {
     return (allowedAttributes.get(name) ?? [])
       .map((attribute) => {
         const value = values[attribute]
-        const safe = value === undefined ? null : this.#cleanAttribute(attribute, value)
-        return safe === null ? '' : ` ${attribute}="${safe}"`
+        const safeValue = value === undefined ? null : this.#cleanAttribute(attribute, value)
+        return safeValue === null ? '' : ` ${attribute}="${safeValue}"`
       })
       .join('')
   }
@@ -255,9 +255,9 @@ class RichTextWriter {
 const parserOptions = { decodeEntities: true, lowerCaseTags: true, lowerCaseAttributeNames: true }
 
 function readRichText(source: string): RichText {
-  const { marked, restore } = hideLiquid(source)
+  const { markedText, restore } = hideLiquid(source)
   const writer = new RichTextWriter(restore)
-  new Parser(writer, parserOptions).end(marked)
+  new Parser(writer, parserOptions).end(markedText)
   return writer.finish()
 }
 

@@ -82,7 +82,7 @@ const darkRules: readonly Rule[] = [
   [/os"/, `.os .mu{color:${dark.muted} !important}`],
 ]
 
-const narrow =
+const narrowRules =
   '@media only screen and (max-width:620px){.page{padding-left:8px !important;padding-right:8px !important} }'
 
 /**
@@ -92,5 +92,5 @@ const narrow =
 export function buildStyles(html: string): string {
   const pick = (all: readonly Rule[]) =>
     all.flatMap(([part, rule]) => (part === null || part.test(html) ? [rule] : [])).join('')
-  return `${pick(rules)}${narrow}@media (prefers-color-scheme:dark){${pick(darkRules)} }`
+  return `${pick(rules)}${narrowRules}@media (prefers-color-scheme:dark){${pick(darkRules)} }`
 }

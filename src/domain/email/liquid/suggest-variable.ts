@@ -15,7 +15,7 @@ export function suggestVariable(name: string): string | null {
       return { variable, loop, distance: Math.min(countEdits(name, variable), fieldDistance) }
     })
     .toSorted((a, b) => a.distance - b.distance)
-  const [best] = candidates
-  if (!best || best.distance > Math.max(3, name.length / 3)) return null
-  return best.distance === 0 ? (best.loop ?? null) : best.variable
+  const [bestCandidate] = candidates
+  if (!bestCandidate || bestCandidate.distance > Math.max(3, name.length / 3)) return null
+  return bestCandidate.distance === 0 ? (bestCandidate.loop ?? null) : bestCandidate.variable
 }

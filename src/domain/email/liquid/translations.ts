@@ -38,8 +38,8 @@ export function chooseReader(draft: MessageDraft, language: Language, defaultLan
     language: candidate,
     missingCount: countMissing(candidate),
   }))
-  const [best] = candidates.toSorted((a, b) => a.missingCount - b.missingCount)
-  return buildReader(best?.language ?? language, defaultLanguage)
+  const [bestCandidate] = candidates.toSorted((a, b) => a.missingCount - b.missingCount)
+  return buildReader(bestCandidate?.language ?? language, defaultLanguage)
 }
 
 export interface MissingTranslation {

@@ -96,12 +96,12 @@ export async function sendChunk(job: JobCtx, sender: CampaignSenderRpc, claim: C
   } catch (error) {
     return [reportUnprepared(claim.recipients, error)]
   }
-  const { contents, excluded, isEmail } = preparedChunk
+  const { contents, excluded: excludedRecipients, isEmail } = preparedChunk
   const { campaign_id } = claim
   const { deduplicates } = isEmail ? job.email : job.sms
-  const needsBegin = !deduplicates || excluded.length > 0
-  if (needsBegin && !(await sender.beginCalls(claim.chunk, claim.claim_id, excluded))) return []
-  const excludedNumbers = new Set(excluded.map(({ n }) => n))
+  const needsBegin = !deduplicates || excludedRecipients.length > 0
+  if (needsBegin && !(await sender.beginCalls(claim.chunk, claim.claim_id, excludedRecipients))) return []
+  const excludedNumbers = new Set(excludedRecipients.map(({ n }) => n))
   const recipients = claim.recipients.filter(({ n }) => !excludedNumbers.has(n))
   const chunk = { job, claim: { ...claim, recipients }, contents }
   return isEmail

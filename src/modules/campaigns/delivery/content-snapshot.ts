@@ -61,14 +61,14 @@ export async function isSenderVerified(
   const address = sql`json_extract(${campaignContents.context}, '$.from.address')`
   const isUsable = sql`${address} = ${job.config.emailFrom.address}
     or ${isVerifiedSender(sql`${row.organization_id}`, address)}`
-  const newest = await job.db.first(
+  const newestContent = await job.db.first(
     select({ is_usable: fromFlag(isUsable) })
       .from(campaignContents)
       .where(eq(campaignContents.campaign_id, row.id))
       .orderBy(desc(campaignContents.run))
       .limit(1),
   )
-  return newest?.is_usable !== false
+  return newestContent?.is_usable !== false
 }
 
 /** Loads the template for each language. An SMS without a text in a language gets the default language. */
@@ -120,7 +120,7 @@ const buildContentContext = (
   default_language: row.edition_default_language,
 })
 
-/** Assigns positions to the campaign's links. Links of an earlier run keep theirs; `added` lists the new links. */
+/** Assigns positions to the campaign's links. Links of an earlier run keep theirs; `newLinks` lists the new ones. */
 async function assignLinkPositions(job: JobCtx, row: CampaignRow, templates: ReadonlyMap<Language, Compiled>) {
   const storedLinks = await job.db.all(
     select({ position: campaignLinks.position, url: campaignLinks.url })
@@ -130,10 +130,10 @@ async function assignLinkPositions(job: JobCtx, row: CampaignRow, templates: Rea
   const positions = new Map(storedLinks.map(({ position, url }) => [url, position]))
   for (const { links } of templates.values())
     for (const url of links) if (!positions.has(url)) positions.set(url, positions.size)
-  const addedPositions = [...positions]
+  const newLinks = [...positions]
     .filter(([, position]) => position >= storedLinks.length)
     .map(([url, position]) => ({ campaign_id: row.id, position, url }))
-  return { positions, added: addedPositions }
+  return { positions, newLinks }
 }
 
 const isContentOfRun = (campaignId: string, run: number) =>
@@ -150,7 +150,7 @@ export async function buildContentSnapshot(job: JobCtx, row: CampaignRow, run: n
   const templates = await loadTemplates(job, row, segment.communication_type !== 'transactional')
   if (templates.size === 0) return null
   const context = buildContentContext(job, row, segment, await loadEmailSender(job, row))
-  const { positions, added } = await assignLinkPositions(job, row, templates)
+  const { positions, newLinks } = await assignLinkPositions(job, row, templates)
   const contents = [...templates].map(([language, template]) => ({
     campaign_id: row.id,
     run,
@@ -162,7 +162,7 @@ export async function buildContentSnapshot(job: JobCtx, row: CampaignRow, run: n
     context: { ...context, language: template.language },
     created_at: job.now(),
   }))
-  return [...insertAll(campaignLinks, added), ...insertAll(campaignContents, contents)]
+  return [...insertAll(campaignLinks, newLinks), ...insertAll(campaignContents, contents)]
 }
 
 async function hasContent(job: JobCtx, campaignId: string, run: number): Promise<boolean> {
@@ -270,8 +270,8 @@ export const findCachedContents = (campaignId: string, run: number): CampaignCon
 
 export function cacheContents(campaignId: string, run: number, contents: CampaignContents): void {
   cachedContents.set(`${campaignId} ${run}`, contents)
-  for (const oldest of cachedContents.keys()) {
+  for (const oldestKey of cachedContents.keys()) {
     if (cachedContents.size <= maxCachedContents) return
-    cachedContents.delete(oldest)
+    cachedContents.delete(oldestKey)
   }
 }

@@ -32,8 +32,8 @@ export const projectSnapshot = async (job: JobCtx, snapshot: CampaignSnapshot): 
 /** Lists the latest open or click of each recipient. Machines have other columns. A provider's clock may be ahead. */
 const listVisits = (rows: readonly RecipientEngagement[], now: number): { user_id: string; at: number }[] =>
   rows.flatMap(({ user_id, opened_at, clicked_at }) => {
-    const latest = Math.max(opened_at ?? 0, clicked_at ?? 0)
-    return latest === 0 ? [] : [{ user_id, at: Math.min(latest, now) }]
+    const latestVisit = Math.max(opened_at ?? 0, clicked_at ?? 0)
+    return latestVisit === 0 ? [] : [{ user_id, at: Math.min(latestVisit, now) }]
   })
 
 /** Stores who received, opened and clicked a campaign, for the conditions of segments, and when people were last seen. */

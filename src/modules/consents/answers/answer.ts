@@ -109,7 +109,7 @@ const refusalDetails = {
 function createRefusal(
   decision: Extract<AnswerDecision, { kind: 'refused' }>,
   action: string,
-  latest: RecordRow | null,
+  latestRecord: RecordRow | null,
 ): AppError {
   const { reason, state } = decision
   if (reason === 'before_last_answer')
@@ -117,7 +117,7 @@ function createRefusal(
       fieldError(
         ['occurred_at'],
         reason,
-        `\`occurred_at\` must be on or after ${toIso(latest?.occurred_at ?? 0)}, when the person last answered.`,
+        `\`occurred_at\` must be on or after ${toIso(latestRecord?.occurred_at ?? 0)}, when the person last answered.`,
       ),
     )
   if (reason === 'invalid_transition')

@@ -137,7 +137,7 @@ interface DecidedImport {
   /** The answers that add records, for `buildAnswerStatements` and `buildAnswerAnnouncements`. */
   answers: DecidedAnswer[]
   /** Consents that the orders give, also those that were given before. */
-  given: GivenAnswer[]
+  givenAnswers: GivenAnswer[]
 }
 
 /**
@@ -150,7 +150,7 @@ export async function decideImportedAnswers(
   answers: readonly ImportedAnswers[],
 ): Promise<DecidedImport> {
   const questions = listQuestions(answerImport, answers)
-  if (questions.length === 0) return { answers: [], given: [] }
+  if (questions.length === 0) return { answers: [], givenAnswers: [] }
   const storedRecords = await loadLatestRecords(ctx.db, questions)
   const chains = new Map<string, DecidedAnswer>()
   const givenAnswers = new Map<string, GivenAnswer>()
@@ -171,7 +171,7 @@ export async function decideImportedAnswers(
     const records = [...(chain?.records ?? []), ...outcome.records]
     chains.set(key, { ...outcome, before: chain ? chain.before : before, records })
   }
-  return { answers: [...chains.values()], given: [...givenAnswers.values()] }
+  return { answers: [...chains.values()], givenAnswers: [...givenAnswers.values()] }
 }
 
 /**

@@ -103,9 +103,9 @@ export async function endPhase(
   if (!dataImportLifecycle.allows(row.status, status))
     throw new Error(`An import cannot change from ${row.status} to ${status}.`)
   const now = job.now()
-  const idle = { phase: null, heartbeat_at: null, stalls: 0, position: {} }
+  const idleColumns = { phase: null, heartbeat_at: null, stalls: 0, position: {} }
   await commitUnmoved(job, row, {
-    changes: { ...changes, ...idle, status, version: row.version + 1, modified_at: now },
+    changes: { ...changes, ...idleColumns, status, version: row.version + 1, modified_at: now },
     statements,
     races,
   })

@@ -67,23 +67,28 @@ export const listSourceHeaders = (names: readonly string[]): string[] =>
 /** Finds the source of the owner's last import whose file had about the same headers. */
 async function findSourceOfOwner(db: Database, owner: string, headers: readonly string[]): Promise<string | null> {
   const sources = await db.all(
-    sql<{ external_source: string; stored: number; shared: number; has_ids: number }>`select external_source,
-        count(*) as stored, sum(${inList(sql`header_key`, headers)}) as shared,
+    sql<{
+      external_source: string
+      stored_count: number
+      shared_count: number
+      has_ids: number
+    }>`select external_source,
+        count(*) as stored_count, sum(${inList(sql`header_key`, headers)}) as shared_count,
         max(coalesce(target_field, '') = 'order.external_id') or exists (select 1 from import_source_history as source
           where source.owner_id = ${owner} and source.external_source = columns.external_source
             and source.options ->> 'group_by' = 'email') as has_ids
       from import_header_history as columns where owner_id = ${owner}
-      group by external_source having shared > 0 order by max(used_at) desc`,
+      group by external_source having shared_count > 0 order by max(used_at) desc`,
   )
   const ratedSources = sources.map((one) => ({
     ...one,
-    share: one.shared / (one.stored + headers.length - one.shared),
+    share: one.shared_count / (one.stored_count + headers.length - one.shared_count),
   }))
   const hasIds = headers.some(isIdKey)
-  const [best] = ratedSources
+  const [bestSource] = ratedSources
     .filter(({ share, has_ids }) => share >= (hasIds || has_ids ? leastShared : leastSharedOfLists))
     .toSorted((one, other) => other.share - one.share)
-  return best?.external_source ?? null
+  return bestSource?.external_source ?? null
 }
 
 /** The first result of an owner that is not null. */
@@ -149,18 +154,20 @@ export async function loadHeaderHistory(
 
 /** Adds the remembered options where the import still has the defaults, and names them. */
 export function recallOptions(options: StoredOptions, memory: SourceMemory | null) {
-  const current = readOptions(options)
+  const currentOptions = readOptions(options)
   const names = rememberedOptions.filter(
-    (name) => memory?.options[name] !== undefined && current[name] === defaultOptions[name],
+    (name) => memory?.options[name] !== undefined && currentOptions[name] === defaultOptions[name],
   )
   const recalledOptions = Object.fromEntries(names.map((name) => [name, memory?.options[name]]))
-  return { options: readOptions({ ...current, ...recalledOptions }), names }
+  return { options: readOptions({ ...currentOptions, ...recalledOptions }), names }
 }
 
 function pickRemembered(options: StoredOptions): StoredOptions {
-  const current = readOptions(options)
-  const changedNames = rememberedOptions.filter((name: RememberedOption) => current[name] !== defaultOptions[name])
-  return Object.fromEntries(changedNames.map((name) => [name, current[name]]))
+  const currentOptions = readOptions(options)
+  const changedNames = rememberedOptions.filter(
+    (name: RememberedOption) => currentOptions[name] !== defaultOptions[name],
+  )
+  return Object.fromEntries(changedNames.map((name) => [name, currentOptions[name]]))
 }
 
 interface Decisions {

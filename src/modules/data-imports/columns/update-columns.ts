@@ -49,9 +49,9 @@ function findColumn({ columns }: MappingState, change: ColumnChange, path: Colum
       (source_column === undefined || one.source_column === source_column),
   )
   const field = id !== undefined ? 'id' : source_index !== undefined ? 'source_index' : 'source_column'
-  const [only, ...more] = matches
+  const [only, ...others] = matches
   if (!only) return fieldError([...path, field], 'does_not_exist', 'The file does not have this column.')
-  if (more.length === 0) return only
+  if (others.length === 0) return only
   const detail = `${matches.length} columns have this header. Name one by its source_index.`
   return fieldError([...path, field], 'invalid_choice', detail)
 }
@@ -170,8 +170,8 @@ function changeConstants(ctx: Ctx, state: MappingState, id: string, input: Updat
 
 function buildStatements(id: string, before: MappingState, after: MappingState): Statement[] {
   const columns = after.columns.flatMap((column, index) => {
-    const old = before.columns[index]
-    const changes = old ? pickChanges(old, column) : {}
+    const columnBefore = before.columns[index]
+    const changes = columnBefore ? pickChanges(columnBefore, column) : {}
     return isEmpty(changes)
       ? []
       : [update(importColumns, changes, sql`import_id = ${id} and source_index = ${column.source_index}`)]

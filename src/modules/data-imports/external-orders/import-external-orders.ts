@@ -39,7 +39,7 @@ const selectInterrupted = (resumeKey: string) =>
 async function findTarget(
   ctx: Ctx,
   input: ImportExternalOrdersInput,
-): Promise<{ edition: RunEdition; interrupted: InterruptedImport | null }> {
+): Promise<{ edition: RunEdition; interruptedImport: InterruptedImport | null }> {
   const rows = await ctx.db.batchNamed({
     editions: select({
       ...getTableColumns(editions),
@@ -50,11 +50,11 @@ async function findTarget(
       .from(editions)
       .innerJoin(organizations, eq(organizations.id, editions.organization_id))
       .where(and(eq(editions.id, input.edition_id), eq(editions.organization_id, input.organization_id))),
-    interrupted: selectInterrupted(ctx.resumeKey),
+    interruptedImport: selectInterrupted(ctx.resumeKey),
   })
   const [edition] = rows.editions ?? []
   if (edition?.is_archived) throw editionArchived()
-  if (edition) return { edition, interrupted: rows.interrupted?.[0] ?? null }
+  if (edition) return { edition, interruptedImport: rows.interruptedImport?.[0] ?? null }
   const organization = await ctx.db.first(sql`select id from organizations where id = ${input.organization_id}`)
   throw doesNotExist(organization ? 'edition_id' : 'organization_id')
 }
@@ -134,7 +134,7 @@ const completeResult = (result: StoredResult, entries: readonly OrderEntry[]): O
  * Idempotency-Key continues, and reports what both requests have stored.
  */
 export async function importExternalOrders(ctx: Ctx, input: ImportExternalOrdersInput): Promise<ImportReport> {
-  const { edition, interrupted } = await findTarget(ctx, input)
+  const { edition, interruptedImport } = await findTarget(ctx, input)
   const receipt_message = await findReceiptMessage(ctx, edition, input)
   const { definitions, entries, refusals } = await parseOrders(ctx, edition, input)
   const { source, on_duplicate, dry_run, skipped, emit_webhooks } = input
@@ -154,15 +154,15 @@ export async function importExternalOrders(ctx: Ctx, input: ImportExternalOrders
     const call = { edition, input, id: null, begun_at: ctx.now() }
     return commit(ctx, buildReport(ctx, call, [...refusals, ...outcomes.map(limitFaults)]), [])
   }
-  const { id, created_at: begun_at } = interrupted ?? { id: ctx.newId('data_import'), created_at: ctx.now() }
-  const storedResults = (interrupted?.stored_results ?? []).map((result) => completeResult(result, entries))
+  const { id, created_at: begun_at } = interruptedImport ?? { id: ctx.newId('data_import'), created_at: ctx.now() }
+  const storedResults = (interruptedImport?.stored_results ?? []).map((result) => completeResult(result, entries))
   const storedIndexes = new Set(storedResults.map(({ index }) => index))
   const record = new CallRecord(
     ctx,
     { edition, input, id, begun_at },
     {
       outcomes: [...storedResults, ...refusals.filter(({ index }) => !storedIndexes.has(index))],
-      version: interrupted?.version ?? null,
+      version: interruptedImport?.version ?? null,
     },
   )
   const remainingEntries = entries.filter(({ index }) => !storedIndexes.has(index))

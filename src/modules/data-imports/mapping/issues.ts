@@ -93,9 +93,9 @@ function findOpenQuestions({ columns, constants, options }: MappingState): Mappi
 function findUnmappedIssues(state: MappingState, preparedMappings: PreparedMappings): MappingIssue[] {
   return Object.entries(preparedMappings.unmapped_values).map(([target_field, values]) => {
     const examples = values.slice(0, maxExamples).map((value) => `"${value}"`)
-    const more = values.length > maxExamples ? ` and ${values.length - maxExamples} more` : ''
+    const suffix = values.length > maxExamples ? ` and ${values.length - maxExamples} more` : ''
     const column = groupColumns(state.columns).get(target_field)?.[0]?.source_index ?? null
-    const message = `${target_field} does not understand ${examples.join(', ')}${more}. Map these values in its value_map.`
+    const message = `${target_field} does not understand ${examples.join(', ')}${suffix}. Map these values in its value_map.`
     return { code: 'unmapped_values', column, target_field, message }
   })
 }

@@ -77,10 +77,10 @@ const listRowErrors = (rows: readonly KeyedRow[]): ImportProblem[] =>
 
 /** Maps the rows of an order and checks it like a new one, as the preview does. */
 function checkRows(setting: RunSetting, rows: readonly PlacedRow[], key: string): RowProblems {
-  const { mapped, order, problems, warnings } = mapRows(setting, rows, { row_key: key })
-  if (!mapped || !order) return { errors: problems, warnings }
+  const { mappedOrder, order, problems, warnings } = mapRows(setting, rows, { row_key: key })
+  if (!mappedOrder || !order) return { errors: problems, warnings }
   const check = checkOrder(setting.edition, { index: 0, path: [], order }, { order: undefined, payment: undefined })
-  const toProblems = (errors: readonly FieldError[]) => errors.map((error) => toProblem(mapped, error))
+  const toProblems = (errors: readonly FieldError[]) => errors.map((error) => toProblem(mappedOrder, error))
   return { errors: toProblems(check.errors), warnings: [...warnings, ...toProblems(check.warnings)] }
 }
 

@@ -34,7 +34,7 @@ const lookalikeCodes: readonly string[] = ['looks_imported', 'similar_order']
 
 /** Counts rows without an order id that look like orders that exist. */
 export const countLookalikes = (orders: readonly PreviewedOrder[]): number =>
-  orders.filter(({ planned }) => planned.warnings.some(({ code }) => lookalikeCodes.includes(code))).length
+  orders.filter(({ plannedOrder }) => plannedOrder.warnings.some(({ code }) => lookalikeCodes.includes(code))).length
 
 type CountedImport = Pick<ImportRow, 'id' | 'version' | 'total_orders'>
 
@@ -79,8 +79,8 @@ async function openCount({ db, now }: JobCtx, row: ImportRow): Promise<CountRow 
   const count = await findCount(db, row)
   if (count && !isComplete(count, row)) return count
   if (count && now() - count.counted_at < staleMs) return null
-  const empty = { last_number: 0, totals: noTotals, lookalikes: 0 }
-  const newPreview = { import_id: row.id, version: row.version, ...empty, counted_at: now() }
+  const emptyCount = { last_number: 0, totals: noTotals, lookalikes: 0 }
+  const newPreview = { import_id: row.id, version: row.version, ...emptyCount, counted_at: now() }
   await db.batch([
     sql`${insert(importPreviews, newPreview)} on conflict (import_id) do update set version = excluded.version,
       last_number = excluded.last_number, totals = excluded.totals, lookalikes = excluded.lookalikes,
@@ -92,7 +92,7 @@ async function openCount({ db, now }: JobCtx, row: ImportRow): Promise<CountRow 
 /** Stores the progress of the count. Returns null when another consumer has continued or restarted it. */
 async function commitCount(job: JobCtx, count: CountRow, orders: readonly PreviewedOrder[]): Promise<CountRow | null> {
   const changes = {
-    last_number: orders.at(-1)?.planned.fileOrder.staged.number ?? count.last_number,
+    last_number: orders.at(-1)?.plannedOrder.fileOrder.stagedOrder.number ?? count.last_number,
     totals: addToTotals(count.totals, orders),
     lookalikes: count.lookalikes + countLookalikes(orders),
     counted_at: job.now(),

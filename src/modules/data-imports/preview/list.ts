@@ -57,32 +57,29 @@ interface PreviewPage {
   isDescending: boolean
 }
 
-/** Returns a range in the order of the file. `skipped` is the number of orders before the page. */
-function findRange({ page, isDescending }: PreviewPage, skipped: number, count: number): { from: number; to: number } {
-  if (page.page > 1 && page.after === null && skipped >= count)
+/** Returns a range in the order of the file. `offset` is the number of orders before the page. */
+function findRange({ page, isDescending }: PreviewPage, offset: number, count: number): { from: number; to: number } {
+  if (page.page > 1 && page.after === null && offset >= count)
     throw new AppError(
       'invalid_page',
       'There is no such page. `page` must be a whole number from 1 to the last page of the list.',
     )
-  const to = Math.max(0, isDescending ? count - skipped : Math.min(count, skipped + page.size))
-  return { from: isDescending ? Math.max(0, to - page.size) : Math.min(skipped, to), to }
+  const to = Math.max(0, isDescending ? count - offset : Math.min(count, offset + page.size))
+  return { from: isDescending ? Math.max(0, to - page.size) : Math.min(offset, to), to }
 }
 
-const getNumber = ({ planned }: PreviewedOrder): number => planned.fileOrder.staged.number
+const getNumber = ({ plannedOrder }: PreviewedOrder): number => plannedOrder.fileOrder.stagedOrder.number
 
 interface PreviewRange {
   orders: PreviewedOrder[]
-  skipped: number
+  offset: number
   count: number
 }
 
-function buildPage(
-  { page, isDescending }: PreviewPage,
-  { orders, skipped, count }: PreviewRange,
-): Page<PreviewedOrder> {
+function buildPage({ page, isDescending }: PreviewPage, { orders, offset, count }: PreviewRange): Page<PreviewedOrder> {
   const rows = isDescending ? orders.toReversed() : orders
   const last = rows.at(-1)
-  const hasMore = skipped + rows.length < count
+  const hasMore = offset + rows.length < count
   return { rows, count, page: page.page, size: page.size, after: last && hasMore ? [getNumber(last)] : null }
 }
 
@@ -91,9 +88,9 @@ function sliceOrders(pageOfList: PreviewPage, orders: readonly PreviewedOrder[])
   const after = page.after && Number(page.after[0])
   const isSkipped = (order: PreviewedOrder): boolean =>
     after !== null && (isDescending ? getNumber(order) >= after : getNumber(order) <= after)
-  const skipped = after === null ? (page.page - 1) * page.size : orders.filter(isSkipped).length
-  const { from, to } = findRange(pageOfList, skipped, orders.length)
-  return buildPage(pageOfList, { orders: orders.slice(from, to), skipped, count: orders.length })
+  const offset = after === null ? (page.page - 1) * page.size : orders.filter(isSkipped).length
+  const { from, to } = findRange(pageOfList, offset, orders.length)
+  return buildPage(pageOfList, { orders: orders.slice(from, to), offset, count: orders.length })
 }
 
 async function countSkipped(ctx: Ctx, { id }: LoadedImport, { page, isDescending }: PreviewPage): Promise<number> {
@@ -108,15 +105,15 @@ async function countSkipped(ctx: Ctx, { id }: LoadedImport, { page, isDescending
 /** Loads and decides the page of a large import. */
 async function loadPage(ctx: Ctx, row: LoadedImport, pageOfList: PreviewPage): Promise<Page<PreviewedOrder>> {
   const count = row.total_orders
-  const skipped = await countSkipped(ctx, row, pageOfList)
-  const { from, to } = findRange(pageOfList, skipped, count)
+  const offset = await countSkipped(ctx, row, pageOfList)
+  const { from, to } = findRange(pageOfList, offset, count)
   const begin = await ctx.db.first(
     sql<{ number: number }>`select number from import_orders where import_id = ${row.id} order by number
       limit 1 offset ${from}`,
   )
   const setting = await loadSettingFor(ctx, row)
   const orders = await previewOrders(ctx, setting, { after: (begin?.number ?? 0) - 1, limit: to - from })
-  return buildPage(pageOfList, { orders, skipped, count })
+  return buildPage(pageOfList, { orders, offset, count })
 }
 
 const ordersAtOnce = 100

@@ -16,7 +16,7 @@ interface FieldChange {
 }
 
 export interface PreviewedOrder {
-  planned: PlannedOrder
+  plannedOrder: PlannedOrder
   /** Null for a new customer and for an order that is not written. */
   customer_id: string | null
   amount_minor: number | null
@@ -96,12 +96,12 @@ function buildPreviews(
   const newUserIds = new Set(listInsertedRows(decision.writes, 'users').map(({ id }) => id))
   return orders.map((plannedOrder, index) => {
     const order = plannedOrder.order_id === null ? undefined : writtenOrders.get(plannedOrder.order_id)
-    if (!order) return { planned: plannedOrder, customer_id: null, amount_minor: null, changes: [], headers }
+    if (!order) return { plannedOrder, customer_id: null, amount_minor: null, changes: [], headers }
     const cancelledPurchases = decision.changes.filter(
       ({ action, order: { id } }) => id === order.id && action === 'cancelled',
     ).length
     return {
-      planned: plannedOrder,
+      plannedOrder,
       customer_id: newUserIds.has(order.user_id) ? null : order.user_id,
       amount_minor: order.amount_minor,
       changes: listChanges(records.get(index), order, cancelledPurchases),
@@ -124,15 +124,15 @@ export async function previewOrders(
     const stagedOrders = await loadOrders(ctx.db, id, selectOrdersAfter(id, after, limit))
     if (stagedOrders.length === 0) break
     const fileOrders = takeGroup(await mapStagedOrders(ctx.db, setting, stagedOrders))
-    const { orders, planned } = await planOrders(ctx.db, setting, fileOrders, async (group) => {
+    const { orders, plannedGroup } = await planOrders(ctx.db, setting, fileOrders, async (group) => {
       const decision = await previewGroup(ctx, run, group)
       return { outcomes: decision.outcomes, decision }
     })
-    previews.push(...buildPreviews(orders, planned, headers))
-    after = fileOrders.at(-1)?.staged.number ?? after
+    previews.push(...buildPreviews(orders, plannedGroup, headers))
+    after = fileOrders.at(-1)?.stagedOrder.number ?? after
   }
   return previews
 }
 
 const actions = { created: 'create', updated: 'update', skipped: 'skip', error: 'error', ignored: 'ignore' } as const
-export const getAction = ({ planned: { outcome } }: PreviewedOrder): PreviewAction => actions[outcome]
+export const getAction = ({ plannedOrder: { outcome } }: PreviewedOrder): PreviewAction => actions[outcome]

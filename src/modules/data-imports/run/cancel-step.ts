@@ -5,8 +5,8 @@ import { dayMs } from '../../../domain/time/instants.ts'
 import { selectRowOutcome } from '../background/staged.ts'
 import { commitStep, endPhase, type ImportRow } from '../background/steps.ts'
 
-const cancelled: RowOutcome = 'cancelled'
-const created: RowOutcome = 'created'
+const cancelledOutcome: RowOutcome = 'cancelled'
+const createdOutcome: RowOutcome = 'created'
 
 const rowsPerStep = 5000
 
@@ -24,11 +24,11 @@ export async function cancelStep(job: JobCtx, row: ImportRow): Promise<ImportRow
   const to = cancelled_rows + rowsPerStep
   const isLast = to >= (last?.row_number ?? 0)
   const statements = [
-    sql`update import_orders set outcome = ${cancelled} where import_id = ${row.id} and outcome is null
+    sql`update import_orders set outcome = ${cancelledOutcome} where import_id = ${row.id} and outcome is null
       and number > ${cancelled_rows} and number <= ${to}`,
-    sql`update import_rows set outcome = ${cancelled} where import_id = ${row.id} and outcome is null
+    sql`update import_rows set outcome = ${cancelledOutcome} where import_id = ${row.id} and outcome is null
       and row_number > ${cancelled_rows} and row_number <= ${to}
-      and ${selectRowOutcome(sql`import_rows`)} is not ${created}`,
+      and ${selectRowOutcome(sql`import_rows`)} is not ${createdOutcome}`,
   ]
   if (!isLast) return commitStep(job, row, { position: { cancelled_rows: to }, statements })
   const now = job.now()

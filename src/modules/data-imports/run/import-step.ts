@@ -44,7 +44,7 @@ interface LoadedRun {
   setting: RunSetting
   window: OrderWindow
   /** The chunk after this order number, which the last transaction has read. */
-  prefetched: { after: number; chunk: Chunk } | null
+  prefetchedChunk: { after: number; chunk: Chunk } | null
 }
 
 /** Loaded runs by the job of a message, so that all steps of one message share them. */
@@ -67,9 +67,9 @@ async function loadRun(job: JobCtx, row: ImportRow, { changeable }: RunPosition)
     emit_webhooks: options.emit_webhooks,
     receipt_message: options.send_receipts ? await pickReceiptMessage(job, edition) : null,
   }
-  const loaded = { epoch: row.epoch, run, setting, window: new OrderWindow(job.db, row.id), prefetched: null }
-  runs.set(job, loaded)
-  return loaded
+  const loadedRun = { epoch: row.epoch, run, setting, window: new OrderWindow(job.db, row.id), prefetchedChunk: null }
+  runs.set(job, loadedRun)
+  return loadedRun
 }
 
 /** Continues before the first order without an outcome. */
@@ -105,30 +105,30 @@ function finishImport(job: JobCtx, row: ImportRow): Promise<null> {
 }
 
 /** Takes the prefetched chunk, or reads the next one. A chunk that loses a race is read again. */
-async function takeChunk(job: JobCtx, loaded: LoadedRun, after: number, limit: number): Promise<Chunk> {
-  const { prefetched, setting, window } = loaded
-  loaded.prefetched = null
-  if (prefetched?.after === after) return prefetched.chunk
+async function takeChunk(job: JobCtx, loadedRun: LoadedRun, after: number, limit: number): Promise<Chunk> {
+  const { prefetchedChunk, setting, window } = loadedRun
+  loadedRun.prefetchedChunk = null
+  if (prefetchedChunk?.after === after) return prefetchedChunk.chunk
   return { fileOrders: takeGroup(await mapStagedOrders(job.db, setting, await window.next(after, limit))) }
 }
 
 /** Reads the next chunk in the transaction of the current one, which saves a round trip. `apply` follows the commit. */
 async function prefetchChunk(
   job: JobCtx,
-  loaded: LoadedRun,
+  loadedRun: LoadedRun,
   after: number,
-  planned: Pick<ImportState, 'has_hashes'>,
+  plannedState: Pick<ImportState, 'has_hashes'>,
 ): Promise<{ statements: Statement[]; apply: () => void }> {
-  const { run, setting, window } = loaded
+  const { run, setting, window } = loadedRun
   const stagedOrders = window.peek(after, ordersPerChunk)
   const fileOrders = takeGroup(await mapStagedOrders(job.db, setting, stagedOrders))
-  const state = readGroupInTransaction(run, numberOrders(fileOrders), planned)
-  const further = window.prefetch(after, fileOrders.at(-1)?.staged.number ?? after, ordersPerChunk)
+  const state = readGroupInTransaction(run, numberOrders(fileOrders), plannedState)
+  const further = window.prefetch(after, fileOrders.at(-1)?.stagedOrder.number ?? after, ordersPerChunk)
   return {
     statements: [...(fileOrders.length > 0 ? state.statements : []), ...further.statements],
     apply: () => {
       further.apply()
-      if (fileOrders.length > 0) loaded.prefetched = { after, chunk: { fileOrders, state: state.rows } }
+      if (fileOrders.length > 0) loadedRun.prefetchedChunk = { after, chunk: { fileOrders, state: state.rows } }
     },
   }
 }
@@ -137,29 +137,29 @@ async function prefetchChunk(
 async function importChunk(job: JobCtx, row: ImportRow, limit: number): Promise<ImportRow | null | undefined> {
   const position = getRunPosition(row)
   const { after: before = 0 } = position
-  const loaded = await loadRun(job, row, position)
-  const { run, setting } = loaded
-  const { fileOrders, state } = await takeChunk(job, loaded, before, limit)
+  const loadedRun = await loadRun(job, row, position)
+  const { run, setting } = loadedRun
+  const { fileOrders, state } = await takeChunk(job, loadedRun, before, limit)
   if (fileOrders.length === 0) return finishImport(job, row)
-  const { orders, planned } = await planOrders(job.db, setting, fileOrders, (group) =>
+  const { orders, plannedGroup } = await planOrders(job.db, setting, fileOrders, (group) =>
     planGroup(job, run, group, state?.()),
   )
-  const after = fileOrders.at(-1)?.staged.number ?? before
+  const after = fileOrders.at(-1)?.stagedOrder.number ?? before
   const changes = buildCounters(row, orders)
-  const ahead = await prefetchChunk(job, loaded, after, planned)
+  const ahead = await prefetchChunk(job, loadedRun, after, plannedGroup)
   const next = await commitStep(job, row, {
     position: { ...position, after, progress: computeProgress(row, changes.processed_rows) },
     changes,
     statements: [
-      ...planned.statements,
-      ...buildOutcomeStatements(row.id, orders, planned.decision.buildRecords()),
+      ...plannedGroup.statements,
+      ...buildOutcomeStatements(row.id, orders, plannedGroup.decision.buildRecords()),
       ...ahead.statements,
     ],
     races,
   })
   if (!next) return (await holdsPosition(job, row)) ? undefined : null
   ahead.apply()
-  if (run.receipt_message !== null && planned.decision.receipts.length > 0) await enqueueEmails(job)
+  if (run.receipt_message !== null && plannedGroup.decision.receipts.length > 0) await enqueueEmails(job)
   return next
 }
 

@@ -40,7 +40,7 @@ function buildRowStatements(importId: string, orders: readonly PlannedOrder[]): 
     ),
     ...order.fileOrder.ignoredRowNumbers.map((number) => JSON.stringify([importId, number, 'ignored', null, null])),
   ])
-  const tooLongOrders = orders.filter(({ fileOrder }) => fileOrder.staged.rows_count > maxRowsPerOrder)
+  const tooLongOrders = orders.filter(({ fileOrder }) => fileOrder.stagedOrder.rows_count > maxRowsPerOrder)
   return [
     ...splitIntoParameters(rows).map(
       (part): Statement => sql`update import_rows set outcome = processed.value ->> 2,
@@ -49,9 +49,9 @@ function buildRowStatements(importId: string, orders: readonly PlannedOrder[]): 
         where import_rows.import_id = processed.value ->> 0 and import_rows.row_number = processed.value ->> 1`,
     ),
     ...tooLongOrders.map(
-      ({ fileOrder: { staged }, problems }): Statement => sql`update import_rows set outcome = 'error',
+      ({ fileOrder: { stagedOrder }, problems }): Statement => sql`update import_rows set outcome = 'error',
         errors = ${JSON.stringify(problems)} where import_id = ${importId}
-          and row_number in ${selectRowNumbers(importId, sql`(${staged.group_key})`)}`,
+          and row_number in ${selectRowNumbers(importId, sql`(${stagedOrder.group_key})`)}`,
     ),
   ]
 }
@@ -66,7 +66,7 @@ export function buildOutcomeStatements(
     const record = recordsByIndex.get(index)
     return JSON.stringify([
       importId,
-      fileOrder.staged.number,
+      fileOrder.stagedOrder.number,
       outcome,
       order_id,
       record?.order_version ?? null,
@@ -96,7 +96,7 @@ function countRowsByOutcome(orders: readonly PlannedOrder[]): RowCounts {
   for (const { fileOrder, outcome } of orders) {
     const ignoredCount = fileOrder.ignoredRowNumbers.length
     add('ignored', ignoredCount)
-    add(outcome, fileOrder.staged.rows_count - ignoredCount)
+    add(outcome, fileOrder.stagedOrder.rows_count - ignoredCount)
   }
   return counts
 }
@@ -109,6 +109,7 @@ export function buildCounters(row: ImportRow, orders: readonly PlannedOrder[]) {
     skipped_orders: row.skipped_orders + count('skipped'),
     failed_orders: row.failed_orders + count('error'),
     row_counts: countRows(row.row_counts, countRowsByOutcome(orders)),
-    processed_rows: row.processed_rows + orders.reduce((rows, { fileOrder }) => rows + fileOrder.staged.rows_count, 0),
+    processed_rows:
+      row.processed_rows + orders.reduce((rows, { fileOrder }) => rows + fileOrder.stagedOrder.rows_count, 0),
   } satisfies ImportChanges
 }

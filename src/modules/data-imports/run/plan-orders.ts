@@ -36,9 +36,9 @@ export function takeGroup(fileOrders: readonly FileOrder[]): FileOrder[] {
 
 export const numberOrders = (
   fileOrders: readonly FileOrder[],
-  refused: ReadonlySet<number> = new Set(),
+  refusedIndexes: ReadonlySet<number> = new Set(),
 ): OrderEntry[] =>
-  fileOrders.flatMap(({ order }, index) => (order && !refused.has(index) ? [{ index, path: [], order }] : []))
+  fileOrders.flatMap(({ order }, index) => (order && !refusedIndexes.has(index) ? [{ index, path: [], order }] : []))
 
 /** Finds orders whose customer or holders would be created. Returns their places in the group. */
 function findOrdersOfNewPeople({ outcomes, decision }: PlannedGroup): Set<number> {
@@ -69,20 +69,20 @@ async function addLookalikes(
   // Ids that are made from the content of a row are the keys of their groups.
   const ofRows = orders.filter(
     ({ fileOrder }) =>
-      setting.options.group_by === 'row' && fileOrder.mapped?.external_id === fileOrder.staged.group_key,
+      setting.options.group_by === 'row' && fileOrder.mappedOrder?.external_id === fileOrder.stagedOrder.group_key,
   )
   const newPeople = new Set(listInsertedRows(decision.writes, 'users').map(({ id }) => id))
   const writtenOrders = new Map(decision.orders.map((order) => [order.id, order]))
   const createdOrders = ofRows.flatMap(({ outcome, order_id, fileOrder }) => {
     const order = outcome === 'created' ? writtenOrders.get(order_id ?? '') : undefined
-    const created_at = fileOrder.mapped?.is_dated ? fileOrder.mapped.created_at : null
+    const created_at = fileOrder.mappedOrder?.is_dated ? fileOrder.mappedOrder.created_at : null
     return order && !newPeople.has(order.user_id) ? [{ ...order, created_at }] : []
   })
-  const similar = await findSimilarOrders(db, setting, createdOrders)
+  const similarOrders = await findSimilarOrders(db, setting, createdOrders)
   return orders.map((order) => {
     if (!ofRows.includes(order)) return order
     const { fileOrder, outcome, warnings } = order
-    const similarId = outcome === 'created' ? similar.get(order.order_id ?? '') : undefined
+    const similarId = outcome === 'created' ? similarOrders.get(order.order_id ?? '') : undefined
     if (outcome === 'skipped')
       return { ...order, warnings: [...warnings, buildLookalike(fileOrder, 'looks_imported', looksImported)] }
     if (similarId === undefined) return order
@@ -100,8 +100,9 @@ const buildUnknownCustomerProblem = (fileOrder: FileOrder): ImportProblem =>
   )
 
 function buildPlannedOrder(fileOrder: FileOrder, outcome: OrderOutcome): PlannedOrder {
-  const { mapped } = fileOrder
-  const toProblems = (errors: OrderOutcome['errors']) => (mapped ? errors.map((error) => toProblem(mapped, error)) : [])
+  const { mappedOrder } = fileOrder
+  const toProblems = (errors: OrderOutcome['errors']) =>
+    mappedOrder ? errors.map((error) => toProblem(mappedOrder, error)) : []
   const { action, order_id } = outcome
   const problems = toProblems(outcome.errors)
   const warnings = [...fileOrder.warnings, ...toProblems(outcome.warnings)]
@@ -117,11 +118,11 @@ export async function planOrders<P extends PlannedGroup>(
   setting: RunSetting,
   fileOrders: readonly FileOrder[],
   plan: (group: OrderEntry[]) => Promise<P>,
-): Promise<{ orders: PlannedOrder[]; planned: P }> {
-  let planned = await plan(numberOrders(fileOrders))
-  const ordersOfNewPeople = setting.options.create_users ? new Set<number>() : findOrdersOfNewPeople(planned)
-  if (ordersOfNewPeople.size > 0) planned = await plan(numberOrders(fileOrders, ordersOfNewPeople))
-  const outcomes = new Map(planned.outcomes.map((outcome) => [outcome.index, outcome]))
+): Promise<{ orders: PlannedOrder[]; plannedGroup: P }> {
+  let plannedGroup = await plan(numberOrders(fileOrders))
+  const ordersOfNewPeople = setting.options.create_users ? new Set<number>() : findOrdersOfNewPeople(plannedGroup)
+  if (ordersOfNewPeople.size > 0) plannedGroup = await plan(numberOrders(fileOrders, ordersOfNewPeople))
+  const outcomes = new Map(plannedGroup.outcomes.map((outcome) => [outcome.index, outcome]))
   const orders = fileOrders.map((one, index): PlannedOrder => {
     const outcome = outcomes.get(index)
     if (outcome) return buildPlannedOrder(one, outcome)
@@ -132,5 +133,5 @@ export async function planOrders<P extends PlannedGroup>(
       ? { ...refusedOrder, outcome: 'ignored', problems: [] }
       : { ...refusedOrder, problems: one.problems }
   })
-  return { orders: await addLookalikes(db, setting, orders, planned), planned }
+  return { orders: await addLookalikes(db, setting, orders, plannedGroup), plannedGroup }
 }

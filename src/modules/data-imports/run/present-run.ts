@@ -25,19 +25,19 @@ export function presentImportRow(row: ListedRow): z.input<typeof ImportedRow> {
 const presentName = (name: string | null) => (name === null ? null : { name })
 
 export function presentPreviewOrder(one: PreviewedOrder): z.input<typeof PreviewOrder> {
-  const { planned, headers, customer_id, amount_minor, changes } = one
-  const { fileOrder, outcome, order_id, problems, warnings } = planned
-  const { staged, mapped, order } = fileOrder
+  const { plannedOrder, headers, customer_id, amount_minor, changes } = one
+  const { fileOrder, outcome, order_id, problems, warnings } = plannedOrder
+  const { stagedOrder, mappedOrder, order } = fileOrder
   return {
-    id: String(staged.number),
+    id: String(stagedOrder.number),
     row_numbers: [...fileOrder.lines],
-    external_id: mapped?.external_id ?? null,
-    order_number: mapped?.order_number ?? null,
+    external_id: mappedOrder?.external_id ?? null,
+    order_number: mappedOrder?.order_number ?? null,
     action: getAction(one),
     order_id: outcome === 'created' ? null : order_id,
-    status: mapped?.status ?? null,
+    status: mappedOrder?.status ?? null,
     amount: amount_minor === null ? null : toMajor(amount_minor),
-    currency: mapped?.currency ?? null,
+    currency: mappedOrder?.currency ?? null,
     customer: order && {
       id: customer_id,
       is_new: outcome === 'created' && customer_id === null,
@@ -53,7 +53,7 @@ export function presentPreviewOrder(one: PreviewedOrder): z.input<typeof Preview
       quantity: item.quantity,
       unit_price: toMajor(item.price_minor),
       status: item.status,
-      row: mapped?.items[item.position]?.line ?? 0,
+      row: mappedOrder?.items[item.position]?.line ?? 0,
     })),
     changes: [...changes],
     errors: addColumnNames(problems, headers),

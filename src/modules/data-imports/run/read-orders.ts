@@ -20,14 +20,14 @@ export interface StagedOrder {
 
 /** An order of the file after its mapping, before anything is compared with the database. */
 export interface FileOrder {
-  staged: StagedOrder
+  stagedOrder: StagedOrder
   /** Numbers of the rows that make up the order. `lines` has their lines, in the same order. */
   rowNumbers: readonly number[]
   lines: readonly number[]
   /** Numbers of rows that are left out, because the mapping ignores their product. */
   ignoredRowNumbers: readonly number[]
   /** The order as the mapping reads it; null when the mapping fails. */
-  mapped: DecidedOrder | null
+  mappedOrder: DecidedOrder | null
   /** The order as the engine imports it; null for an order with a problem, which is not imported. */
   order: ExternalOrder | null
   problems: readonly ImportProblem[]
@@ -42,13 +42,13 @@ interface ResolvedRows {
 }
 
 interface ParsedRow {
-  staged: RawStagedRow
+  stagedRow: RawStagedRow
   row: PlacedRow
 }
 
 function resolveRows(setting: RunSetting, parsedRows: readonly ParsedRow[]): ResolvedRows {
   const resolvedRows: ResolvedRows = { rows: [], rowNumbers: [], ignoredRowNumbers: [], problems: [] }
-  for (const { staged: one, row } of parsedRows) {
+  for (const { stagedRow: one, row } of parsedRows) {
     const resolution = resolveProduct(row, setting.products, setting.options.create_missing_products)
     if (resolution === 'ignored') {
       resolvedRows.ignoredRowNumbers.push(one.row_number)
@@ -64,24 +64,26 @@ function resolveRows(setting: RunSetting, parsedRows: readonly ParsedRow[]): Res
 
 function checkOrder(
   setting: RunSetting,
-  mapped: DecidedOrder,
+  mappedOrder: DecidedOrder,
 ): { order: ExternalOrder | null; problems: ImportProblem[] } {
-  const problems = checkConsents(setting.definitions, mapped.consents, []).map((error) => toProblem(mapped, error))
-  const parseResult = checkExternalOrder(toWireOrder(mapped))
+  const problems = checkConsents(setting.definitions, mappedOrder.consents, []).map((error) =>
+    toProblem(mappedOrder, error),
+  )
+  const parseResult = checkExternalOrder(toWireOrder(mappedOrder))
   if ('errors' in parseResult)
-    return { order: null, problems: [...problems, ...parseResult.errors.map((error) => toProblem(mapped, error))] }
+    return { order: null, problems: [...problems, ...parseResult.errors.map((error) => toProblem(mappedOrder, error))] }
   const { total_header } = setting
-  const unmapped_total = total_header === null ? null : { header: total_header, amounts: mapped.unmapped_totals }
+  const unmapped_total = total_header === null ? null : { header: total_header, amounts: mappedOrder.unmapped_totals }
   const phoneResult = normalizeCustomerPhone(parseResult.order, setting.edition.default_country_code, [])
-  if ('error' in phoneResult) problems.push(toProblem(mapped, phoneResult.error))
+  if ('error' in phoneResult) problems.push(toProblem(mappedOrder, phoneResult.error))
   if ('error' in phoneResult || problems.length > 0) return { order: null, problems }
-  return { order: { ...phoneResult.order, unmapped_total, is_dated: mapped.is_dated }, problems }
+  return { order: { ...phoneResult.order, unmapped_total, is_dated: mappedOrder.is_dated }, problems }
 }
 
 function mapStagedOrder(setting: RunSetting, stagedOrder: StagedOrder, parsedRows: readonly ParsedRow[]): FileOrder {
   const { rows, rowNumbers, ignoredRowNumbers, problems } = resolveRows(setting, parsedRows)
   const lines = rows.map(({ line }) => line)
-  const base = { staged: stagedOrder, rowNumbers, ignoredRowNumbers, lines, mapped: null, order: null, warnings: [] }
+  const base = { stagedOrder, rowNumbers, ignoredRowNumbers, lines, mappedOrder: null, order: null, warnings: [] }
   if (rows.length === 0) return { ...base, problems: [] }
   return { ...base, ...mapRows(setting, rows, { row_key: stagedOrder.group_key, problems }) }
 }
@@ -91,13 +93,13 @@ export function mapRows(
   setting: RunSetting,
   rows: readonly PlacedRow[],
   { row_key, problems = [] }: { row_key: string; problems?: readonly ImportProblem[] },
-): Pick<FileOrder, 'mapped' | 'order' | 'problems' | 'warnings'> {
+): Pick<FileOrder, 'mappedOrder' | 'order' | 'problems' | 'warnings'> {
   const mapping = mapOrder(rows, { ...setting.options, row_key })
   const warnings = mapping.warnings.map((one) => ({ ...one, column: null, target_field: null, value: null }))
   const mappedOrder = mapping.order
   if (!mappedOrder || problems.length > 0)
-    return { mapped: mappedOrder, order: null, problems: [...problems, ...mapping.errors], warnings }
-  return { mapped: mappedOrder, ...checkOrder(setting, mappedOrder), warnings }
+    return { mappedOrder, order: null, problems: [...problems, ...mapping.errors], warnings }
+  return { mappedOrder, ...checkOrder(setting, mappedOrder), warnings }
 }
 
 /** An order with more rows is refused, and its rows are not read. */
@@ -109,11 +111,11 @@ const buildTooLongOrder = (stagedOrder: StagedOrder): FileOrder => {
     buildImportProblem(stagedOrder.rows[0]?.file_line ?? stagedOrder.number, null, 'max_length', message),
   ]
   return {
-    staged: stagedOrder,
+    stagedOrder,
     rowNumbers: [],
     ignoredRowNumbers: [],
     lines: [],
-    mapped: null,
+    mappedOrder: null,
     order: null,
     problems,
     warnings: [],
@@ -132,7 +134,7 @@ async function refuseDuplicates(
   const firstRows = await findFirstRows(db, setting.row.id, ids)
   return fileOrders.map((one) => {
     const earlier = one.order && firstRows.get(one.order.external_id)
-    if (!earlier || earlier.group_key === one.staged.group_key) return one
+    if (!earlier || earlier.group_key === one.stagedOrder.group_key) return one
     const message = `The order in line ${earlier.file_line} has the same id.`
     const problem = buildImportProblem(one.lines[0] ?? 0, 'order.external_id', 'duplicate_in_file', message)
     return { ...one, order: null, problems: [problem] }
@@ -145,9 +147,9 @@ async function refuseSharedTickets(
   setting: RunSetting,
   fileOrders: readonly FileOrder[],
 ): Promise<FileOrder[]> {
-  const listTickets = ({ order, mapped }: FileOrder) =>
+  const listTickets = ({ order, mappedOrder }: FileOrder) =>
     order && order.status !== 'cancelled'
-      ? (mapped?.items ?? []).filter(({ vendor_code, status }) => vendor_code !== null && status !== 'cancelled')
+      ? (mappedOrder?.items ?? []).filter(({ vendor_code, status }) => vendor_code !== null && status !== 'cancelled')
       : []
   const codes = fileOrders.flatMap((one) => listTickets(one).map(({ vendor_code }) => vendor_code ?? ''))
   if (!setting.has_tickets || codes.length === 0) return [...fileOrders]
@@ -155,7 +157,7 @@ async function refuseSharedTickets(
   return fileOrders.map((one) => {
     const problems = listTickets(one).flatMap(({ vendor_code, line }): ImportProblem[] => {
       const earlier = firstTickets.get(vendor_code ?? '')
-      if (!earlier || earlier.group_key === one.staged.group_key) return []
+      if (!earlier || earlier.group_key === one.stagedOrder.group_key) return []
       const message = `The order in line ${earlier.file_line} has a ticket with the same code "${vendor_code}".`
       return [buildImportProblem(line, 'item.vendor_code', 'duplicate_ticket_code', message)]
     })
@@ -171,7 +173,7 @@ export async function mapStagedOrders(
 ): Promise<FileOrder[]> {
   const parsedOrders = orders.map((order) => ({
     order,
-    rows: order.rows.map((staged): ParsedRow => ({ staged, row: parseStagedRow(staged) })),
+    rows: order.rows.map((stagedRow): ParsedRow => ({ stagedRow, row: parseStagedRow(stagedRow) })),
   }))
   const parsedRows = parsedOrders.flatMap(({ rows }) => rows.map(({ row }) => row))
   await loadMappedProducts(db, setting.row.id, parsedRows, setting.products)

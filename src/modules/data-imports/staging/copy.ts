@@ -102,7 +102,7 @@ const completeFormat = (
 async function commitCopy(
   job: JobCtx,
   row: ImportRow,
-  { part, next: copied, isLast }: { part: SegmentBuilder; next: CopyPosition; isLast: boolean },
+  { part, next: position, isLast }: { part: SegmentBuilder; next: CopyPosition; isLast: boolean },
   state: CopyState,
 ): Promise<ImportRow | null> {
   const isEmpty = part.size === 0
@@ -120,11 +120,11 @@ async function commitCopy(
   const after = await commitStep(job, row, {
     position: isLast
       ? { stage: 'suggest', progress: 0.99 }
-      : { stage: 'copy', copy: copied, segments, progress: getCopyProgress(copied, state.file) },
+      : { stage: 'copy', copy: position, segments, progress: getCopyProgress(position, state.file) },
     changes: {
-      total_rows: copied.rowCount,
+      total_rows: position.rowCount,
       canonical_size: size,
-      ...(isLast ? { format: completeFormat(format, copied, segments) } : {}),
+      ...(isLast ? { format: completeFormat(format, position, segments) } : {}),
     },
     statements: [
       ...buildStatisticsStatements(row.id, statistics),
@@ -144,16 +144,16 @@ export async function copyStep(
   const format = getFormat(row)
   let endsAt: number | null = null
   const state: CopyState = { statistics: await loadStatistics(job, row), segments, file }
-  let current: ImportRow = row
+  let currentRow: ImportRow = row
   let part = new SegmentBuilder(format)
   for await (const chunk of readCanonicalChunks(file, format, copy)) {
     endsAt ??= job.now() + copyMs[format.kind]
     part.add(chunk)
     const { next, isLast } = chunk
     if (part.size < segmentBytes && !isLast) continue
-    const after = await commitCopy(job, current, { part, next, isLast }, state)
+    const after = await commitCopy(job, currentRow, { part, next, isLast }, state)
     if (after === null || isLast || job.now() >= endsAt) return after
-    current = after
+    currentRow = after
     part = new SegmentBuilder(format)
   }
   throw new Error('The copy of a file ended without its last part.')

@@ -41,7 +41,7 @@ interface Staged {
 }
 
 interface Reading {
-  prepared: PreparedMappings
+  preparedMappings: PreparedMappings
   group_by: Grouping
 }
 
@@ -135,7 +135,7 @@ function buildProductStatements(job: JobCtx, id: string, rows: readonly Staged[]
 
 async function loadReading(job: JobCtx, row: ImportRow): Promise<Reading> {
   const state = await loadMapping(job.db, row.id, await loadReadingPlace(job.db, row), readOptions(row.options))
-  return { prepared: prepareState(state, job.now()), group_by: decideGrouping(state) }
+  return { preparedMappings: prepareState(state, job.now()), group_by: decideGrouping(state) }
 }
 
 /** A row with content has the largest number among the keys that begin with its key. */
@@ -203,9 +203,11 @@ export async function rowsStep(job: JobCtx, row: ImportRow, position: RowsPositi
   const last = canonical.at(-1)
   if (!last) throw new Error('The canonical copy has a range without a row.')
   const reading = await loadReading(job, row)
-  const { prepared, group_by } = reading
+  const { preparedMappings, group_by } = reading
   const mappedRows = canonical.map((one) =>
-    one.kind === 'data' ? decideRow(prepared.readers, one.cells, prepared.total_reader, one.filledColumns) : null,
+    one.kind === 'data'
+      ? decideRow(preparedMappings.readers, one.cells, preparedMappings.total_reader, one.filledColumns)
+      : null,
   )
   const keys =
     group_by === 'row'
@@ -215,7 +217,7 @@ export async function rowsStep(job: JobCtx, row: ImportRow, position: RowsPositi
     const place = placeRow(one, row.id, position.row + index + 1)
     return stageRow({ row: one, place, mappedRow: mappedRows[index] ?? null, key: keys[index] ?? null }, group_by)
   })
-  const invalid = rows.filter(({ row: { errors, data } }) => isInvalid(errors, data)).length
+  const invalidCount = rows.filter(({ row: { errors, data } }) => isInvalid(errors, data)).length
   const ignoredCount = rows.filter((one) => one.row.outcome === 'ignored').length
   const offset = last.offset + last.length
   return commitStep(job, row, {
@@ -226,8 +228,8 @@ export async function rowsStep(job: JobCtx, row: ImportRow, position: RowsPositi
       progress: Math.floor((99 * offset) / file.size) / 100,
     },
     changes: {
-      invalid_rows: row.invalid_rows + invalid,
-      valid_rows: row.valid_rows + rows.length - invalid - ignoredCount,
+      invalid_rows: row.invalid_rows + invalidCount,
+      valid_rows: row.valid_rows + rows.length - invalidCount - ignoredCount,
       row_counts: countRows(row.row_counts, {
         ignored: ignoredCount,
         error: rows.filter((one) => one.row.outcome === 'error').length,

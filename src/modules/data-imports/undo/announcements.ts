@@ -27,7 +27,7 @@ function listChanges(undoneOrders: readonly WrittenOrder[], now: number): Change
   const updatedOrders = pickUpdated(undoneOrders)
   const removedPurchases = [
     ...pickCreated(undoneOrders).flatMap(({ purchases }) => purchases),
-    ...updatedOrders.flatMap((one) => one.purchases.filter(({ id }) => one.updated.added_purchases.includes(id))),
+    ...updatedOrders.flatMap((one) => one.purchases.filter(({ id }) => one.updateUndo.added_purchases.includes(id))),
   ].filter(({ status }) => status === 'active')
   const statusChanges = updatedOrders.flatMap((one) =>
     listRestoredPurchases(one, now).flatMap(({ purchase, details: { status } }): Change[] => {

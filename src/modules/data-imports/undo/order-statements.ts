@@ -13,10 +13,10 @@ import { markPassesChanged } from '../../wallet/index.ts'
 import type { CurrentPurchase, WrittenOrder } from './written-orders.ts'
 
 /** An order that the import updated. */
-type UpdatedOrder = WrittenOrder & { updated: UpdateUndo }
+type UpdatedOrder = WrittenOrder & { updateUndo: UpdateUndo }
 
 export const pickUpdated = (writtenOrders: readonly WrittenOrder[]): UpdatedOrder[] =>
-  writtenOrders.flatMap((one) => (one.undo?.updated ? [{ ...one, updated: one.undo.updated }] : []))
+  writtenOrders.flatMap((one) => (one.undo?.updated ? [{ ...one, updateUndo: one.undo.updated }] : []))
 
 export const pickCreated = (writtenOrders: readonly WrittenOrder[]): WrittenOrder[] =>
   writtenOrders.filter(({ undo }) => !undo?.updated)
@@ -49,8 +49,8 @@ interface RestoredPurchase {
   details: PurchaseDetails
 }
 
-export const listRestoredPurchases = ({ updated, purchases }: UpdatedOrder, now: number): RestoredPurchase[] =>
-  updated.purchases.flatMap(({ id, ...before }) => {
+export const listRestoredPurchases = ({ updateUndo, purchases }: UpdatedOrder, now: number): RestoredPurchase[] =>
+  updateUndo.purchases.flatMap(({ id, ...before }) => {
     const purchase = purchases.find((one) => one.id === id)
     if (!purchase) return []
     const status = decideStatusAfterUndo(purchase.status, before, now) as PurchaseStatus
@@ -60,7 +60,7 @@ export const listRestoredPurchases = ({ updated, purchases }: UpdatedOrder, now:
 
 function buildPurchaseRestorations(one: UpdatedOrder, now: number): Statement[] {
   const restoredPurchases = listRestoredPurchases(one, now)
-  const addedIds = one.updated.added_purchases
+  const addedIds = one.updateUndo.added_purchases
   const ids = restoredPurchases.map(({ purchase }) => purchase.id)
   return [
     ...(addedIds.length
@@ -76,12 +76,12 @@ function buildPurchaseRestorations(one: UpdatedOrder, now: number): Statement[] 
 
 /** Restores the values of an updated order. Its version increases, because the order changes. */
 function buildRestorations(organizationId: string, one: UpdatedOrder, now: number): Statement[] {
-  const { order, updated } = one
-  const { payment } = updated
+  const { order, updateUndo } = one
+  const { payment } = updateUndo
   return [
     ...updateVersion(orders, order, {
-      ...updated.order,
-      search_text: rebuildOrderText({ ...order, order_number: updated.order.order_number ?? null }),
+      ...updateUndo.order,
+      search_text: rebuildOrderText({ ...order, order_number: updateUndo.order.order_number ?? null }),
       modified_at: now,
     }),
     ...(payment && !isEmpty(payment.before)
@@ -102,11 +102,11 @@ function buildRestorations(organizationId: string, one: UpdatedOrder, now: numbe
 
 /** Records how the undo of an updated order changes versions. */
 export function listRestoredVersions(one: UpdatedOrder, now: number): RestoredVersions {
-  const { order, order_version, updated } = one
+  const { order, order_version, updateUndo } = one
   const changedIds = new Set(listRestoredPurchases(one, now).map(({ purchase }) => purchase.id))
-  const purchases = updated.purchases.flatMap(({ id, version, former_version = version }) => {
-    const current = one.purchases.find((purchase) => purchase.id === id)
-    const restoredVersion = (current?.version ?? version) + Number(changedIds.has(id))
+  const purchases = updateUndo.purchases.flatMap(({ id, version, former_version = version }) => {
+    const currentPurchase = one.purchases.find((purchase) => purchase.id === id)
+    const restoredVersion = (currentPurchase?.version ?? version) + Number(changedIds.has(id))
     return restoredVersion === former_version ? [] : [[id, [former_version, restoredVersion] as const] as const]
   })
   return { order: [order_version - 1, order.version + 1], purchases: Object.fromEntries(purchases) }

@@ -6,16 +6,16 @@ export const presentCheck = ({
   check,
   severity,
   message,
-  passed,
-  related,
+  hasPassed,
+  subjects,
 }: CheckResult): z.input<typeof EditionHealthCheck> => ({
   category: check.category,
   check_id: check.id,
   severity,
-  passed,
+  passed: hasPassed,
   message,
-  suggestion: passed ? '' : check.suggestion,
-  related_objects: related
+  suggestion: hasPassed ? '' : check.suggestion,
+  related_objects: subjects
     .filter(({ is_hidden }) => !is_hidden)
     .slice(0, maxRelatedObjects)
     .map(({ id, name }) => ({ id, name })),

@@ -46,7 +46,7 @@ export const listUses = (ctx: Ctx, message: MessageDetailRow): Promise<MessageRe
     ) order by type, id limit ${maxReferences}`)
 
 export const messageInUse = (
-  related: readonly MessageReference[],
+  references: readonly MessageReference[],
   detail: string,
   errors: readonly FieldError[] = [],
-): AppError => new AppError('email_message_in_use', detail, { errors, extra: { related_objects: related } })
+): AppError => new AppError('email_message_in_use', detail, { errors, extra: { related_objects: references } })

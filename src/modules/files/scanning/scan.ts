@@ -102,10 +102,10 @@ function parseVerdict(body: unknown): ScanResult {
 }
 
 /** Receives the verdict of a scanner at its callback URL. `read` is called only after the token was checked. */
-export async function receiveVerdict(job: JobCtx, token: string, read: () => Promise<unknown>): Promise<void> {
+export async function receiveVerdict(job: JobCtx, token: string, readBody: () => Promise<unknown>): Promise<void> {
   const fileId = openScanToken(job.config.linkReadingKeys, token, job.now())
   if (fileId === null) throw notFound()
-  const result = parseVerdict(await read())
+  const result = parseVerdict(await readBody())
   const scan = await job.db.first(sql`select 1 from file_scans where file_id = ${fileId}`)
   if (!scan) throw notFound()
   await recordVerdict(job, fileId, result)
@@ -124,6 +124,6 @@ export async function sweepScans(job: JobCtx): Promise<void> {
     results.push(
       ...(await Promise.allSettled(files.slice(start, start + concurrentScans).map((file) => scanFile(job, file)))),
     )
-  const failed = results.find(({ status }) => status === 'rejected')
-  if (failed?.status === 'rejected') throw failed.reason
+  const failure = results.find(({ status }) => status === 'rejected')
+  if (failure?.status === 'rejected') throw failure.reason
 }

@@ -59,11 +59,11 @@ async function findRepresentation(job: JobCtx, file: ServedFile, keepAlive: Keep
   if (variant === 'original') return describeOriginal(file, permanentCaching)
   if (!images) return describeOriginal(file, temporaryCaching)
   try {
-    const opened = await openVariant(job, { file, variant, images, keepAlive })
-    if (!opened) throw new Error('the variant was deleted')
+    const object = await openVariant(job, { file, variant, images, keepAlive })
+    if (!object) throw new Error('the variant was deleted')
     return {
       ...describeOriginal(file, permanentCaching),
-      ...opened,
+      ...object,
       key: buildDerivedKey(file.storage_key, variant),
       type: 'image/webp',
       name: file.name.replace(/(?:\.[^.]*)?$/, `-${variant}.webp`),
@@ -96,10 +96,10 @@ const notModified = (headers: Headers): Response => {
   })
 }
 
-function checkConditions(request: Request, headers: Headers, current: Validators): Response | null {
-  const failed = findFailedCondition(request.headers, current)
-  if (failed === 412) throw new AppError('precondition_failed', 'The file does not match the condition.')
-  return failed === 304 ? notModified(headers) : null
+function checkConditions(request: Request, headers: Headers, validators: Validators): Response | null {
+  const failedStatus = findFailedCondition(request.headers, validators)
+  if (failedStatus === 412) throw new AppError('precondition_failed', 'The file does not match the condition.')
+  return failedStatus === 304 ? notModified(headers) : null
 }
 
 const unsatisfiable = (size: number): AppError =>
@@ -114,11 +114,11 @@ const createLostBytesError = (key: string): AppError =>
 async function openBytes(job: JobCtx, representation: Representation, range?: { offset: number; length: number }) {
   if (!range && representation.body) return representation.body
   await representation.body?.cancel()
-  const opened = await job.files.open(representation.key, range)
+  const object = await job.files.open(representation.key, range)
   // Another request may have deleted the file since its row was read.
-  if (!opened && representation.readAt !== null) throw new LostRace(createLostBytesError(representation.key))
-  if (!opened) throw createLostBytesError(representation.key)
-  return opened.body
+  if (!object && representation.readAt !== null) throw new LostRace(createLostBytesError(representation.key))
+  if (!object) throw createLostBytesError(representation.key)
+  return object.body
 }
 
 async function respond(job: JobCtx, request: Request, representation: Representation): Promise<Response> {

@@ -74,8 +74,8 @@ class RecentFiles<Row extends RecentRow> {
 
   add(row: Row, readAt: number): void {
     this.forget(row.id)
-    const [oldest] = this.#files.keys()
-    if (this.#files.size >= maxRows && oldest !== undefined) this.forget(oldest)
+    const [oldestId] = this.#files.keys()
+    if (this.#files.size >= maxRows && oldestId !== undefined) this.forget(oldestId)
     this.#files.set(row.id, { row, readAt })
   }
 
@@ -116,16 +116,23 @@ export async function findServedFile(
     return null
   const now = job.now()
   const isRecentEnough = mayBeRecent && token === undefined && !canBecomeInfected(job)
-  const recent = isRecentEnough ? recentFiles.find(id, now) : undefined
-  if (!recent) recentFiles.forget(id)
-  const file = recent?.row ?? (await job.db.first(select(fields).from(files).where(eq(files.id, id))))
+  const recentFile = isRecentEnough ? recentFiles.find(id, now) : undefined
+  if (!recentFile) recentFiles.forget(id)
+  const file = recentFile?.row ?? (await job.db.first(select(fields).from(files).where(eq(files.id, id))))
   if (!file || !areTextsEqual(file.access_key, key) || file.storage_key === null) return null
   if (variant !== 'original' && (token !== undefined || !isImageType(file.mime_type))) return null
   if (!(await isAccessible(job, file, token))) return null
-  if (!recent && token === undefined) recentFiles.add(file, now)
-  const { id: _id, status: _status, purpose: _purpose, access_key: _key, ...served } = file
+  if (!recentFile && token === undefined) recentFiles.add(file, now)
+  const { id: _id, status: _status, purpose: _purpose, access_key: _key, ...servedFields } = file
   const { storage_key } = file
-  return { ...served, id, storage_key, variant, is_signed: token !== undefined, read_at: recent?.readAt ?? null }
+  return {
+    ...servedFields,
+    id,
+    storage_key,
+    variant,
+    is_signed: token !== undefined,
+    read_at: recentFile?.readAt ?? null,
+  }
 }
 
 /** Finds the file of a URL, or throws 404. */

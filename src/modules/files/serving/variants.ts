@@ -72,8 +72,8 @@ export interface VariantRequest {
 export async function openVariant(job: JobCtx, request: VariantRequest): Promise<OpenObject | null> {
   const { file, variant, images, keepAlive } = request
   const key = buildDerivedKey(file.storage_key, variant)
-  const stored = await job.files.open(key)
-  if (stored) return stored
+  const storedVariant = await job.files.open(key)
+  if (storedVariant) return storedVariant
   const otherWork = runningWork.get(key)
   if (!otherWork || !(await endsInTime(otherWork))) {
     const work = startWork(key, () => makeVariant(job, images, file, variant))
@@ -82,8 +82,8 @@ export async function openVariant(job: JobCtx, request: VariantRequest): Promise
       await work
     } catch (error) {
       // Another isolate may have stored the variant.
-      const storedByOther = await job.files.open(key)
-      if (storedByOther) return storedByOther
+      const otherVariant = await job.files.open(key)
+      if (otherVariant) return otherVariant
       throw error
     }
   }

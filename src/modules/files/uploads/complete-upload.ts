@@ -13,10 +13,10 @@ import { deleteUnusedBytes, storeContent, releaseKnownContent } from '../storage
 import { checkPurpose, insertFile, buildFile } from '../upload.ts'
 import type { UploadRow } from './upload-queries.ts'
 
-const createIncompleteError = (missing: readonly number[]): AppError =>
-  missing.length
-    ? new AppError('upload_incomplete', `Parts are missing: ${missing.slice(0, 20).join(', ')}.`, {
-        extra: { missing_parts: missing },
+const createIncompleteError = (missingNumbers: readonly number[]): AppError =>
+  missingNumbers.length
+    ? new AppError('upload_incomplete', `Parts are missing: ${missingNumbers.slice(0, 20).join(', ')}.`, {
+        extra: { missing_parts: missingNumbers },
       })
     : new AppError('upload_incomplete', 'The parts were lost. Send them again.', {
         extra: { missing_parts: [] },
@@ -24,10 +24,10 @@ const createIncompleteError = (missing: readonly number[]): AppError =>
 
 function checkParts({ size, parts }: UploadRow): void {
   const uploadedNumbers = new Set(parts.map(({ number }) => number))
-  const missing = Array.from({ length: countParts(size) }, (_, index) => index + 1).filter(
+  const missingNumbers = Array.from({ length: countParts(size) }, (_, index) => index + 1).filter(
     (number) => !uploadedNumbers.has(number),
   )
-  if (missing.length) throw createIncompleteError(missing)
+  if (missingNumbers.length) throw createIncompleteError(missingNumbers)
 }
 
 /** Joins the parts into one object and reads it. It can be repeated after a crash. */
@@ -39,21 +39,21 @@ async function joinParts(ctx: Ctx, row: UploadRow): Promise<ReceivedFile> {
   } catch (error) {
     throw error instanceof PartsRefused ? createIncompleteError([]) : error
   }
-  const stored = await ctx.files.read(storage_key, headBytes)
+  const storedBody = await ctx.files.read(storage_key, headBytes)
   // Another request has aborted the upload.
-  if (!stored) throw new LostRace(new Error('The object is gone.'))
-  return { ...stored, storage_key, name, declaredType: row.content_type }
+  if (!storedBody) throw new LostRace(new Error('The object is gone.'))
+  return { ...storedBody, storage_key, name, declaredType: row.content_type }
 }
 
 /** Creates the file of an upload. Its bytes were counted at the start, and are subtracted if they are not new. */
 export async function completeFileUpload(ctx: Ctx, row: UploadRow): Promise<FileRow> {
   if (row.file_id !== null) return commit(ctx, await findFile(ctx, row.file_id), openEditions(row.edition_id))
   checkParts(row)
-  const received = await joinParts(ctx, row)
-  const { mime_type } = checkContent(received, partsLimits)
+  const receivedFile = await joinParts(ctx, row)
+  const { mime_type } = checkContent(receivedFile, partsLimits)
   checkPurpose('import', mime_type)
   const { organization_id, edition_id, title, tags, metadata } = row
-  const file = buildFile(ctx, received, {
+  const file = buildFile(ctx, receivedFile, {
     organization_id,
     edition_id,
     name: cleanFileName(row.name, mime_type),
@@ -64,7 +64,7 @@ export async function completeFileUpload(ctx: Ctx, row: UploadRow): Promise<File
     purpose: 'import',
     mime_type,
   })
-  const content = { ...received, organization_id }
+  const content = { ...receivedFile, organization_id }
   const result = { ...file, is_used: false, used_by: [] }
   return commit(ctx, result, [
     ...openEditions(edition_id),
@@ -75,6 +75,6 @@ export async function completeFileUpload(ctx: Ctx, row: UploadRow): Promise<File
     releaseKnownContent(content),
     insertFile(file),
     ...scheduleScan(ctx, file.id),
-    deleteUnusedBytes(received.storage_key, ctx.now()),
+    deleteUnusedBytes(receivedFile.storage_key, ctx.now()),
   ])
 }

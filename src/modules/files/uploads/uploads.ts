@@ -89,18 +89,18 @@ export async function receivePart(ctx: Ctx, file: IncomingFile, { params, resour
   const createSizeError = () => invalid(fieldError([], 'part_size', `Part ${number} must have ${expectedSize} bytes.`))
   if (size !== null && size !== expectedSize) throw createSizeError()
   const { storage_key, store_upload_id: uploadId } = resource
-  const stored = await ctx.files
+  const storedPart = await ctx.files
     .putPart({ key: storage_key, uploadId, number }, body, expectedSize)
     .catch((error: unknown) => {
       const isWrongSize = error instanceof TooManyBytes || error instanceof TooFewBytes
       throw size === null && isWrongSize ? createSizeError() : toStoreError(error, expectedSize)
     })
-  if (stored.checksum_sha256 !== digest)
+  if (storedPart.checksum_sha256 !== digest)
     throw new AppError(
       'checksum_mismatch',
       'The bytes of the part do not match its Content-Digest. Send the part again.',
     )
-  return { ...stored, store_etag: stored.etag, storage_key, name: '', declaredType: null }
+  return { ...storedPart, store_etag: storedPart.etag, storage_key, name: '', declaredType: null }
 }
 
 /** Writes the row of a stored part. Other parts can arrive at the same time. */

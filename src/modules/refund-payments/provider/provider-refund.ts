@@ -136,7 +136,10 @@ export async function buildProviderRefund(
   if (!payment) return null
   const row = buildRefundRow(job, account, payment, refund)
   const countedMinor = row.approved_minor ?? 0
-  const move = state === 'completed' ? ({ refunded: 1, reserved: 0 } as const) : ({ refunded: 0, reserved: 1 } as const)
+  const move =
+    state === 'completed'
+      ? ({ refundedSign: 1, reservedSign: 0 } as const)
+      : ({ refundedSign: 0, reservedSign: 1 } as const)
   const after = { status: row.status, source: row.source, amount: toMajor(refund.amount_minor) }
   return {
     statements: [

@@ -28,7 +28,7 @@ export async function cancelRefundRequest(ctx: Ctx, refund: LoadedRefund): Promi
   return commit(ctx, { ...refund, ...changes, version: refund.version + 1 }, [
     ...openEditions(refund.edition_id),
     ...updateVersion(refundRequests, refund, changes),
-    ...moveAmounts(refund, { refunded: 0, reserved: -1 }, { now }),
+    ...moveAmounts(refund, { refundedSign: 0, reservedSign: -1 }, { now }),
   ])
 }
 

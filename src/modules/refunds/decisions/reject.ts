@@ -47,7 +47,7 @@ export async function rejectRefundRequest(
     ...openEditions(refund.edition_id),
     ...updateVersion(refundRequests, refund, changes),
     ...requireUnchangedPurchases(purchases),
-    ...moveAmounts(refund, { refunded: 0, reserved: -1 }, { now }),
+    ...moveAmounts(refund, { refundedSign: 0, reservedSign: -1 }, { now }),
     ...emailStatements,
     ...announceAll(ctx, events),
   ])

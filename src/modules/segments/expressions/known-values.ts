@@ -88,10 +88,10 @@ function selectNewestPeople(tenant: SegmentTenant): SQL {
   if (editions === null)
     return sql`select locale from users where organization_id = ${tenant.organization_id}
       order by created_at desc, seq desc limit ${maxRowsCounted}`
-  const latest = sql`edition_contact.seq = ${selectLatestSeq(sql`users.seq`, editions)}`
+  const isLatestContact = sql`edition_contact.seq = ${selectLatestSeq(sql`users.seq`, editions)}`
   return sql`select users.id, edition_contact.locale from edition_customers as edition_contact
     cross join users on users.seq = edition_contact.user_seq
-    where ${inEditions(sql`edition_contact.edition_id`, editions)} ${editions.length === 1 ? sql`` : sql`and ${latest}`}
+    where ${inEditions(sql`edition_contact.edition_id`, editions)} ${editions.length === 1 ? sql`` : sql`and ${isLatestContact}`}
     order by edition_contact.created_at desc, edition_contact.seq desc limit ${maxRowsCounted}`
 }
 
@@ -141,10 +141,10 @@ export async function findMissingValues(
   if (Object.hasOwn(fixedKinds, kind)) return [...values]
   const source = buildSources(tenant)[kind as Exclude<ValueKind, FixedKind>]
   const rows = await db.all(
-    sql<{ existing: string }>`${buildNewestRows(tenant)} select ${sql.raw(by)} as existing from (${source})
+    sql<{ existing_value: string }>`${buildNewestRows(tenant)} select ${sql.raw(by)} as existing_value from (${source})
       where ${inList(sql.raw(by), values)}`,
   )
-  return values.filter((value) => !rows.some(({ existing }) => existing === value))
+  return values.filter((value) => !rows.some(({ existing_value }) => existing_value === value))
 }
 
 export const loadKnownValues = async (ctx: Ctx, input: TenantInput): Promise<KnownValues> =>

@@ -56,14 +56,14 @@ function describeNoValue({ use: { path }, estimate: { count, isExtrapolated } }:
 
 export const presentCelValidation = ({
   source,
-  checked,
+  checkedExpression,
   warnings,
   noValueWarnings,
   estimate,
 }: Validation): z.input<typeof CelValidation> => ({
-  is_valid: checked.ok,
-  return_type: checked.ok ? 'bool' : null,
-  errors: checked.ok ? [] : checked.errors,
+  is_valid: checkedExpression.ok,
+  return_type: checkedExpression.ok ? 'bool' : null,
+  errors: checkedExpression.ok ? [] : checkedExpression.errors,
   warnings: [
     ...warnings.map((warning) => ({
       ...buildError(source, 'unknown_value', describeUnknownValue(warning), warning.literal),
@@ -89,11 +89,11 @@ export function presentExplanation({
   wasMember,
 }: SegmentExplanation): ExplanationWire {
   const holds = parts[0]?.value === true
-  const failing = conditions.find(({ reason }) => reason !== null)
+  const failingCondition = conditions.find(({ reason }) => reason !== null)
   return {
     user_id: userId,
-    is_member: holds && !failing,
-    excluded_for: holds ? (failing?.reason ?? null) : 'expression',
+    is_member: holds && !failingCondition,
+    excluded_for: holds ? (failingCondition?.reason ?? null) : 'expression',
     parts,
     conditions: conditions.map(({ name, reason }) => ({ name: name as ConditionName, value: reason === null, reason })),
     consents,

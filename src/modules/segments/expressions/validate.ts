@@ -56,7 +56,7 @@ export interface NoValueWarning {
 
 export interface Validation {
   source: string
-  checked: CheckedExpression
+  checkedExpression: CheckedExpression
   warnings: UnknownValueWarning[]
   noValueWarnings: NoValueWarning[]
   estimate: Estimate
@@ -177,10 +177,10 @@ export async function validateCel(ctx: Ctx, input: ValidateCelInput): Promise<Va
   const source = input.expression
   const checkResult = checkExpression(source)
   const uncountedPeople = { estimate: unknownEstimate, noValueWarnings: [] }
-  if (!checkResult.ok) return { source, checked: checkResult, warnings: [], ...uncountedPeople }
+  if (!checkResult.ok) return { source, checkedExpression: checkResult, warnings: [], ...uncountedPeople }
   return {
     source,
-    checked: checkResult,
+    checkedExpression: checkResult,
     warnings: await findWarnings(ctx, tenant, checkResult.literals),
     ...(await estimateMembers(ctx, tenant, input, checkResult.expression).catch((error: unknown) => {
       if (isStatementFailure(error)) return uncountedPeople
