@@ -128,7 +128,8 @@ const readRefusal = (error: unknown): AppError | undefined => {
 /**
  * Runs all statements in one transaction and returns `result`. The transaction also writes the audit entry, unless
  * there are no statements, and stores the response if the request has an Idempotency-Key. Throws LostRace for a failed
- * guard or a reference that is gone, and the error in `uniqueErrors` for a violated unique index, by the index's columns.
+ * guard or a reference that is gone, and the error in `uniqueErrors` for a violated unique index, by the columns of the
+ * index.
  */
 export async function commit<Result>(
   unit: UnitOfWork,

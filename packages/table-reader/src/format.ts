@@ -2,7 +2,7 @@ import type { Encoding } from './encoding/names.ts'
 import type { LinePosition } from './lines.ts'
 import type { Delimiter, Dialect } from './split.ts'
 
-/** What the caller knows of the file. The rest is detected. */
+/** The settings that the caller knows. The reader detects the others. */
 export interface FormatOptions {
   encoding?: Encoding
   delimiter?: Delimiter
@@ -36,7 +36,7 @@ export interface CsvFormat extends Table, Dialect {
   lineBreak: '\r\n' | '\n' | '\r'
   /** The length of the byte order mark. */
   markLength: number
-  /** Where the rows below the header begin. */
+  /** The position at which the rows below the header begin. */
   body: LinePosition
 }
 

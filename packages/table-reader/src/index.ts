@@ -10,7 +10,7 @@ export { readRows, type RowBatch, type RowPosition, type TableRow } from './read
 export type { RowKind } from './rows.ts'
 export { cleanCell } from './cells.ts'
 
-// What cannot be read: a file, or one of its rows.
+// Faults say why a file or a row cannot be read.
 export { maxColumns, type RowFault, TableError, type TableFaultCode } from './faults.ts'
 
 // Text in the encodings of files.

@@ -33,7 +33,7 @@ const integerOfText = `(select case
   from (select s, d, ltrim(d, '0') as n
     from (select substr(v, 1, length(v) - length(ltrim(v, '+-'))) as s, ltrim(v, '+-') as d)))`
 
-/** By source and target type. */
+/** Conversions have a key of their source and target type. */
 const conversions: Record<string, string> = {
   'double int': integerOfDouble,
   'string int': integerOfText,

@@ -66,7 +66,7 @@ interface CallVerdict {
   repeats: number[]
   /** Recipients who got no message, so that any later call may contain them. */
   freshRetries: number[]
-  /** When the retries may begin. */
+  /** The time at which the retries may begin. */
   notBefore: number
   fault: string | null
   haltReason: string | null

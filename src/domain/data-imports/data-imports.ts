@@ -151,7 +151,7 @@ export const rememberedOptions = [
 ] as const satisfies readonly (keyof ImportOptions)[]
 export type RememberedOption = (typeof rememberedOptions)[number]
 
-/** Where the name of a file's system comes from if the user did not set it. */
+/** The source of the name of a file's system, if the user did not set it. */
 export const sourceOrigins = ['memory', 'preset', 'headers'] as const
 
 /** Imports of external orders store fewer options. */

@@ -7,7 +7,7 @@ import type { Operation } from '../operations/operation.ts'
 import { parseJson, readBody } from './body.ts'
 import { hashOnly, readStreamed, type StreamedBody } from './streamed-body.ts'
 
-/** Where the file of a streamed body goes. */
+/** Stores the file of a streamed body. */
 export interface FileHandling<P, Resource> {
   /** Stores the bytes while they are received. */
   receive: (ctx: Ctx, file: IncomingFile, at: { params: P; resource: Resource }) => Promise<ReceivedFile>

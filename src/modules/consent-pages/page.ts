@@ -24,7 +24,7 @@ export interface PageConsent {
   /** The language of title and text. */
   language: Language
   status: PageStatus
-  /** When the answer got this status. */
+  /** The time at which the answer got this status. */
   since: number | null
   until: number | null
   /** True if the e-mail that asks to confirm the answer waits for the provider. */

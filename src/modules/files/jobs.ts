@@ -9,7 +9,7 @@ export { sweepUploads } from './uploads/uploads.ts'
 export { sweepScans } from './scanning/scan.ts'
 
 const objectsPerSweep = 100
-/** Far more than the variants that an object can have. */
+/** An object has far fewer variants. */
 const maxVariants = 100
 
 interface DueObject {

@@ -33,7 +33,7 @@ const pickContact = (person: Contact): Contact => ({
 interface ResolvedPerson {
   user: UserRow
   /** The stored row; null for a new person. */
-  stored: UserRow | null
+  storedUser: UserRow | null
 }
 
 /** Resolves the people of a group of orders. Each order fills in what the earlier ones left empty. */
@@ -50,7 +50,7 @@ export class PeopleResolver {
     this.#byEmail = new Map([...state.usersByEmail].map(([email, { id }]) => [email, id]))
     this.#byPhone = new Map([...state.usersByPhone].map(([phone, { id }]) => [phone, id]))
     const users = [...state.orderPeople, ...state.usersByPhone.values(), ...state.usersByEmail.values()]
-    this.#people = new Map(users.map((user) => [user.id, { user, stored: user }]))
+    this.#people = new Map(users.map((user) => [user.id, { user, storedUser: user }]))
   }
 
   get(id: string): UserRow {
@@ -76,7 +76,7 @@ export class PeopleResolver {
     // A dry run has not stored the customers of earlier orders.
     if (!person) return this.resolve(importedPerson)
     const { email, phone_number } = person.user
-    const current = {
+    const importedCustomer = {
       ...importedPerson,
       email: importedPerson.email === email ? email : null,
       phone_number:
@@ -84,12 +84,12 @@ export class PeopleResolver {
           ? null
           : importedPerson.phone_number,
     }
-    return this.#name({ ...person, user: fillEmptyFields(person.user, current) }, current)
+    return this.#name({ ...person, user: fillEmptyFields(person.user, importedCustomer) }, importedCustomer)
   }
 
-  #name({ user, stored }: ResolvedPerson, importedPerson: ImportedPerson): string {
+  #name({ user, storedUser }: ResolvedPerson, importedPerson: ImportedPerson): string {
     const edition_values = this.#mergeValues(user.edition_values, importedPerson)
-    this.#people.set(user.id, { stored, user: { ...user, edition_values } })
+    this.#people.set(user.id, { storedUser, user: { ...user, edition_values } })
     if (user.email !== null) this.#byEmail.set(user.email, user.id)
     if (user.phone_number !== null) this.#byPhone.set(user.phone_number, user.id)
     this.#namedIds.add(user.id)
@@ -101,7 +101,7 @@ export class PeopleResolver {
    * identifies, who may be somebody else in the same household or company.
    */
   findOtherName(id: string, importedPerson: ImportedPerson): { stored_name: string; by_phone: boolean } | null {
-    const storedUser = this.#people.get(id)?.stored
+    const storedUser = this.#people.get(id)?.storedUser
     // The caller sees only this edition's values of a customer who also belongs to other editions.
     const visibleValues = storedUser?.is_protected ? storedUser.edition_values : storedUser
     const stored_name = visibleValues ? formatFullName(visibleValues) : ''
@@ -145,7 +145,7 @@ export class PeopleResolver {
       is_protected: 0,
       edition_values: null,
     }
-    return { stored: null, user }
+    return { storedUser: null, user }
   }
 
   /** The last of several orders that have a value for a field wins. */
@@ -166,8 +166,8 @@ export class PeopleResolver {
   buildWrites(): Write[] {
     const { edition, now } = this.#context
     const people = [...this.#people.values()]
-    const newCustomers = people.flatMap(({ user: { id, edition_values }, stored }) =>
-      edition_values && !stored?.edition_values
+    const newCustomers = people.flatMap(({ user: { id, edition_values }, storedUser }) =>
+      edition_values && !storedUser?.edition_values
         ? [
             {
               edition_id: edition.id,
@@ -179,16 +179,16 @@ export class PeopleResolver {
           ]
         : [],
     )
-    const changes = people.flatMap(({ user, stored }) => {
-      const [before, after] = [stored?.edition_values, user.edition_values]
+    const changes = people.flatMap(({ user, storedUser }) => {
+      const [before, after] = [storedUser?.edition_values, user.edition_values]
       return before && after && !isSame(before, after) ? [{ user_id: user.id, before, after }] : []
     })
     return [
       ...buildInsert(
         'users',
-        people.flatMap(({ user, stored }) => (stored ? [] : [toUserRow(user)])),
+        people.flatMap(({ user, storedUser }) => (storedUser ? [] : [toUserRow(user)])),
       ),
-      ...people.flatMap(({ user, stored }) => (stored ? buildUserWrites(stored, user, now) : [])),
+      ...people.flatMap(({ user, storedUser }) => (storedUser ? buildUserWrites(storedUser, user, now) : [])),
       ...(changes.length ? [{ write: 'edition-customers' as const, changes }] : []),
       ...buildInsert('customers', newCustomers),
     ]
@@ -199,11 +199,11 @@ export class PeopleResolver {
     const person = this.#people.get(id)
     const after = person?.user.edition_values
     if (!person || !after || !this.#namedIds.has(id)) throw new Error(`No order of this group names the person ${id}.`)
-    const { user, stored } = person
-    if (!stored) return { id, is_new: true, filled_fields: {}, edition_values: null }
-    const names = contactFields.filter((name) => stored[name] !== user[name])
+    const { user, storedUser } = person
+    if (!storedUser) return { id, is_new: true, filled_fields: {}, edition_values: null }
+    const names = contactFields.filter((name) => storedUser[name] !== user[name])
     const filled_fields = Object.fromEntries(names.map((name) => [name, user[name]])) as Partial<Contact>
-    const before = stored.edition_values
+    const before = storedUser.edition_values
     const isUnchanged = before !== null && isSame(before, after)
     return names.length || !isUnchanged
       ? { id, is_new: false, filled_fields, edition_values: isUnchanged ? null : { before, after } }

@@ -48,7 +48,7 @@ export interface GroupDecision {
 
 interface AcceptedOrder {
   entry: OrderEntry
-  existing: OrderRow | undefined
+  existingOrder: OrderRow | undefined
   check: OrderCheck
 }
 
@@ -80,15 +80,15 @@ function resolveItem(
 
 /** Resolves an order to ids. Call the returned function once all orders of the group are resolved. */
 function resolveOrder(
-  { entry, existing, check }: AcceptedOrder,
+  { entry, existingOrder, check }: AcceptedOrder,
   people: PeopleResolver,
   catalogue: CatalogueResolver,
 ): () => ResolvedOrder {
   const { order } = entry
   const customer = toImportedCustomer(order)
   const customerId =
-    existing && hasImportedAddress(order, existing)
-      ? people.resolveCustomer(existing.user_id, customer)
+    existingOrder && hasImportedAddress(order, existingOrder)
+      ? people.resolveCustomer(existingOrder.user_id, customer)
       : people.resolve(customer)
   const items = order.items.map((item) => [item, resolveItem(order, item, people, catalogue)] as const)
   const countedItems = new Set(check.amounts.items)
@@ -97,13 +97,13 @@ function resolveOrder(
     user: people.get(customerId),
     getUser: (id) => people.get(id),
     items: items.map(([, item]) => item),
-    countedItems: items.flatMap(([external, item]) => (countedItems.has(external) ? [item] : [])),
+    countedItems: items.flatMap(([externalItem, item]) => (countedItems.has(externalItem) ? [item] : [])),
     totals: check.amounts.totals,
   })
 }
 
 interface AcceptedDecision extends OrderDecision {
-  accepted: AcceptedOrder
+  acceptedOrder: AcceptedOrder
   resolvedOrder: ResolvedOrder
 }
 
@@ -144,10 +144,10 @@ interface GroupParts {
 }
 
 /** An import never changes the name of a customer, and an update says so. */
-function warnAboutName({ resolvedOrder, accepted }: AcceptedDecision, people: PeopleResolver): FieldError[] {
-  const { entry, existing } = accepted
+function warnAboutName({ resolvedOrder, acceptedOrder }: AcceptedDecision, people: PeopleResolver): FieldError[] {
+  const { entry, existingOrder } = acceptedOrder
   const other = people.findOtherName(resolvedOrder.user.id, toImportedCustomer(entry.order))
-  if (!other || (!existing && !other.by_phone)) return []
+  if (!other || (!existingOrder && !other.by_phone)) return []
   const path = [...entry.path, 'customer', 'full_name']
   const customer = `"${other.stored_name}" (${resolvedOrder.user.id})`
   return other.by_phone
@@ -178,14 +178,14 @@ function buildOrderRecords(
   return decisions.map((decision, index) => {
     const outcome = outcomes[index] as OrderOutcome
     if (outcome.action === 'skipped') return { outcome, order_version: null, undo: null }
-    const { order, writes, accepted } = decision
+    const { order, writes, acceptedOrder } = decision
     const people = listChangedPeople(decision, parts.people).filter(({ id }) => !recordedIds.has(id))
     for (const { id } of people) recordedIds.add(id)
     return {
       outcome,
       order_version: order.version,
       undo: {
-        updated: accepted.existing ? recordUpdate(parts.state, accepted.existing, writes) : null,
+        updated: acceptedOrder.existingOrder ? recordUpdate(parts.state, acceptedOrder.existingOrder, writes) : null,
         people,
         catalogue: index === firstChange ? listAddedCatalogue(parts.catalogueWrites) : createEmptyCatalogue(),
       },
@@ -194,10 +194,10 @@ function buildOrderRecords(
 }
 
 function buildOutcome(decision: AcceptedDecision, isUnchanged: boolean, people: PeopleResolver): OrderOutcome {
-  const { order, accepted } = decision
-  const { entry, existing, check } = accepted
+  const { order, acceptedOrder } = decision
+  const { entry, existingOrder, check } = acceptedOrder
   const { external_id } = entry.order
-  const action = isUnchanged ? 'skipped' : existing ? 'updated' : 'created'
+  const action = isUnchanged ? 'skipped' : existingOrder ? 'updated' : 'created'
   const warnings = [...check.warnings, ...warnAboutName(decision, people)]
   return { index: entry.index, external_id, action, order_id: order.id, errors: [], warnings }
 }
@@ -213,7 +213,7 @@ interface GroupChecks {
 function checkEntry(
   { context, policy, state, products }: GroupChecks,
   entry: OrderEntry,
-): { refused: OrderOutcome } | { accepted: AcceptedOrder } {
+): { refusal: OrderOutcome } | { acceptedOrder: AcceptedOrder } {
   const { index, order } = entry
   const existingOrder = state.orders.get(order.external_id)
   const base = { index, external_id: order.external_id, order_id: existingOrder?.id ?? null, warnings: [] }
@@ -222,20 +222,20 @@ function checkEntry(
   const duplicate = existingOrder ? decideDuplicate(policy, entry, existingOrder) : null
   if (duplicate) {
     const warnings = differences ? [...differences.customer, ...differences.items] : []
-    return { refused: { ...base, ...duplicate, warnings } }
+    return { refusal: { ...base, ...duplicate, warnings } }
   }
   const payment = existingOrder && state.payments.get(existingOrder.id)
   const check = checkOrder(context.edition, entry, { order: existingOrder, payment })
   const lateDates = checkDate(entry, context.now)
   const errors = [...check.errors, ...(isFromFile(entry) ? [] : lateDates)]
-  if (errors.length) return { refused: { ...base, action: 'error', errors } }
+  if (errors.length) return { refusal: { ...base, action: 'error', errors } }
   const warnings = [
     ...check.warnings,
     ...(isFromFile(entry) ? lateDates : []),
     ...(differences ? differences.customer : []),
     ...products.list(entry),
   ]
-  return { accepted: { entry, existing: existingOrder, check: { ...check, warnings } } }
+  return { acceptedOrder: { entry, existingOrder, check: { ...check, warnings } } }
 }
 
 /** Decides on a group of orders without reading or writing. No external id may be in the group twice. */
@@ -250,18 +250,18 @@ export function decideOrderGroup(
   const checks = { context, policy, state, products: new ProductWarnings(context.edition, state) }
   for (const entry of group) {
     const checkResult = checkEntry(checks, entry)
-    if ('refused' in checkResult) refusedOutcomes.push(checkResult.refused)
-    else acceptedOrders.push(checkResult.accepted)
+    if ('refusal' in checkResult) refusedOutcomes.push(checkResult.refusal)
+    else acceptedOrders.push(checkResult.acceptedOrder)
   }
   const people = new PeopleResolver(context, state)
   const catalogue = new CatalogueResolver(context, state)
   // All orders are resolved before the first is decided, because later orders may fill in the people of earlier ones.
   const resolutions = acceptedOrders.map((acceptedOrder) => ({
-    accepted: acceptedOrder,
+    acceptedOrder,
     getResolvedOrder: resolveOrder(acceptedOrder, people, catalogue),
   }))
-  const decisions = resolutions.map(({ accepted, getResolvedOrder }) =>
-    decideOrder(context, state, accepted, getResolvedOrder()),
+  const decisions = resolutions.map(({ acceptedOrder, getResolvedOrder }) =>
+    decideOrder(context, state, acceptedOrder, getResolvedOrder()),
   )
   const unchangedDecisions = new Set(
     decisions.filter((decision) => decision.is_unchanged && listChangedPeople(decision, people).length === 0),
@@ -278,8 +278,8 @@ export function decideOrderGroup(
     writes: [...people.buildWrites(), ...parts.catalogueWrites, ...changedDecisions.flatMap(({ writes }) => writes)],
     changes: decisions.flatMap(({ changes }) => changes),
     catalogueNames: new Map([...state.names, ...catalogue.mapNames()]),
-    receipts: decisions.flatMap(({ accepted, order, resolvedOrder }) =>
-      accepted.existing ? [] : [buildReceipt(context.edition, order, resolvedOrder)],
+    receipts: decisions.flatMap(({ acceptedOrder, order, resolvedOrder }) =>
+      acceptedOrder.existingOrder ? [] : [buildReceipt(context.edition, order, resolvedOrder)],
     ),
     answers: decisions.flatMap((decision) => listAnswers(context, decision)),
     orders: changedDecisions.map(({ order }) => order),
@@ -292,13 +292,13 @@ function decideOrder(
   acceptedOrder: AcceptedOrder,
   resolvedOrder: ResolvedOrder,
 ): AcceptedDecision {
-  const { existing } = acceptedOrder
-  const decision = existing
+  const { existingOrder } = acceptedOrder
+  const decision = existingOrder
     ? decideUpdate(context, resolvedOrder, {
-        order: existing,
-        purchases: state.purchases.get(existing.id) ?? [],
-        payment: state.payments.get(existing.id),
+        order: existingOrder,
+        purchases: state.purchases.get(existingOrder.id) ?? [],
+        payment: state.payments.get(existingOrder.id),
       })
     : decideNewOrder(context, resolvedOrder)
-  return { ...decision, accepted: acceptedOrder, resolvedOrder }
+  return { ...decision, acceptedOrder, resolvedOrder }
 }

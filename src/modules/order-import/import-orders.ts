@@ -145,10 +145,10 @@ async function loadGroupState(ctx: JobCtx, run: ImportRun, group: readonly Order
 export function readGroupInTransaction(
   run: ImportRun,
   group: readonly OrderEntry[],
-  previous: Pick<ImportState, 'has_hashes'>,
+  previousState: Pick<ImportState, 'has_hashes'>,
 ): TransactionRead<ImportState> {
   const [scope, orders, reads] = buildStateQuery(run, group)
-  if (previous.has_hashes !== false) return readImportStateInTransaction(scope, orders, reads)
+  if (previousState.has_hashes !== false) return readImportStateInTransaction(scope, orders, reads)
   const { statements, rows } = readImportStateInTransaction(scope, orders, { ...reads, hashes: false })
   return { statements, rows: () => ({ ...rows(), has_hashes: false }) }
 }
@@ -223,7 +223,7 @@ export async function planGroup(
   const { decision, state } = decidedGroup
   const { outcomes, writes, answers: importedAnswers } = decision
   const plan = { outcomes, decision, has_hashes: state.has_hashes }
-  const answerImport = { edition, definitions, import_id, source, skipped: false_means_skipped }
+  const answerImport = { edition, definitions, import_id, source, false_means_skipped }
   const { answers, givenAnswers } = await decideImportedAnswers(ctx, answerImport, importedAnswers)
   const returns =
     run.receipt_message === null ? [] : await buildReturnStatements(ctx, edition.organization_id, givenAnswers)

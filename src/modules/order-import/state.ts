@@ -44,21 +44,21 @@ export interface ExtraReads {
 export interface ImportState {
   /** By external id, also orders of erased customers whose external id was replaced by its hash. */
   orders: ReadonlyMap<string, OrderRow>
-  /** By order id. */
+  /** The key is the id of the order. */
   purchases: ReadonlyMap<string, readonly PurchaseRow[]>
   payments: ReadonlyMap<string, TransactionRow>
   usersByEmail: ReadonlyMap<string, UserRow>
   usersByPhone: ReadonlyMap<string, UserRow>
   /** Customers and ticket holders of existing orders. */
   orderPeople: readonly UserRow[]
-  /** By folded name. */
+  /** The key is the folded name. */
   products: ReadonlyMap<string, ProductRow>
   locations: ReadonlyMap<string, LocationRow>
   /** Names of the edition's products; undefined when new products need no warning. */
   product_names?: readonly string[] | undefined
   /** Names of products and variants by id. */
   names: ReadonlyMap<string, string>
-  /** By `buildChildKey`. */
+  /** `buildChildKey` builds the keys. */
   variants: ReadonlyMap<string, VariantRow>
   options: ReadonlyMap<string, OptionRow>
   /** False when the organisation has no suppression that is stored by its hash alone. True when this was not read. */

@@ -28,10 +28,10 @@ export class ProductWarnings {
     return order.items.flatMap(({ product, position }) => {
       const key = fold(product)
       if (products.has(key) || this.#newNames.has(key)) return []
-      const similar = this.#findSimilar(product, product_names)
+      const similarName = this.#findSimilar(product, product_names)
       this.#newNames.set(key, product)
-      if (similar === null && this.#areFirst) return []
-      const hint = similar === null ? '' : ` The edition also has "${similar}": is it the same product?`
+      if (similarName === null && this.#areFirst) return []
+      const hint = similarName === null ? '' : ` The edition also has "${similarName}": is it the same product?`
       const detail = `The product "${product}" is new in this edition.${hint}`
       return [fieldError([...path, 'items', position, 'product'], 'product_created', detail)]
     })

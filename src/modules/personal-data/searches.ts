@@ -18,7 +18,7 @@ const campaignsPerStep = 20
 const eventsPerStep = 2000
 
 interface SearchStep {
-  /** Where to continue; null at the end. */
+  /** The position at which the next step continues. Null: the search has ended. */
   cursor: string | null
   /** True if something is still working with the person's data, so that the same step has to be tried later. */
   is_waiting?: boolean

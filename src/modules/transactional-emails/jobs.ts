@@ -122,7 +122,7 @@ export async function sendEmails(job: JobCtx): Promise<void> {
 /** Later e-mails are left to the sweep of each minute. */
 const maxDelayMs = 900_000
 
-/** When the e-mail is due and no consumer holds it. */
+/** The time at which the e-mail is due and no consumer holds it. */
 const claimableAt: SQL = sql`max(due_at, coalesce(claimed_until, 0))`
 
 const findNextDue = async (job: JobCtx): Promise<number | null> => {

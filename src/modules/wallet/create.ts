@@ -28,7 +28,7 @@ export interface IssuedPass {
 
 const serialBytes = 16
 
-const unavailable = (reason: string, detail: string, extra: Record<string, unknown> = {}) =>
+const createUnavailableError = (reason: string, detail: string, extra: Record<string, unknown> = {}) =>
   new AppError('wallet_pass_unavailable', detail, { extra: { reason, ...extra } })
 
 function checkPurchase(ctx: Ctx, purchase: PurchaseForPass): void {
@@ -36,15 +36,16 @@ function checkPurchase(ctx: Ctx, purchase: PurchaseForPass): void {
   if (purchase.is_archived) throw editionArchived()
   if (purchase.is_erased) throw new AppError('user_erased', 'This customer was erased.')
   if (status !== 'active')
-    throw unavailable('purchase_not_active', 'Only an active purchase can have a wallet pass.', {
+    throw createUnavailableError('purchase_not_active', 'Only an active purchase can have a wallet pass.', {
       current_status: status,
     })
   if (!is_wallet_enabled)
-    throw unavailable('product_not_for_wallet', 'The product of this purchase has no wallet passes.')
-  if (!has_pass_design) throw unavailable('no_pass_design', 'The edition has no pass design for this product.')
+    throw createUnavailableError('product_not_for_wallet', 'The product of this purchase has no wallet passes.')
+  if (!has_pass_design)
+    throw createUnavailableError('no_pass_design', 'The edition has no pass design for this product.')
   // With an empty key anyone could forge the tokens of passes.
   if (ctx.config.linkSigningKey === '')
-    throw unavailable('not_configured', 'LINK_SIGNING_KEY is not set, so this service cannot issue passes.')
+    throw createUnavailableError('not_configured', 'LINK_SIGNING_KEY is not set, so this service cannot issue passes.')
 }
 
 function chooseProvider(ctx: Ctx, platform: WalletPlatform): WalletProvider {

@@ -102,10 +102,10 @@ export const createCapturedKeys = ({ db }: Pick<JobCtx, 'db'>): CapturedKeys => 
 /** Whoever sets a key can sign callbacks, so this works only where no pass is real. */
 export async function setCapturedKeys(
   ctx: Pick<JobCtx, 'db' | 'config'>,
-  read: () => readonly RootKey[],
+  readKeys: () => readonly RootKey[],
 ): Promise<readonly RootKey[]> {
   if (!['development', 'test'].includes(ctx.config.environment)) throw notFound()
-  const rows = [...new Map(read().map((key) => [key.key_value, key])).values()]
+  const rows = [...new Map(readKeys().map((key) => [key.key_value, key])).values()]
   await ctx.db.batch([remove(capturedWalletKeys, sql`1`), ...insertAll(capturedWalletKeys, rows)])
   return createCapturedKeys(ctx).keys()
 }

@@ -69,7 +69,7 @@ function mountAppleService(routes: Hono<AppEnv>, open: (c: AppContext) => Wallet
   routes.get('/wallet/apple/v1/passes/:passType/:serial', async (c) => {
     const request = { ...readPhoneRequest(c), modifiedSince: c.req.header('if-modified-since') }
     const newer = await loadNewerPackage(open(c), request)
-    return newer ? respondPackage(c, newer.bytes, { 'last-modified': newer.modified }) : c.body(null, 304)
+    return newer ? respondPackage(c, newer.bytes, { 'last-modified': newer.lastModified }) : c.body(null, 304)
   })
 
   routes.post('/wallet/apple/v1/log', async (c) => {

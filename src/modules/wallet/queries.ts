@@ -75,7 +75,7 @@ export async function findPass(ctx: Ctx, purchaseId: string, id: string): Promis
   return { ...row, tenant: { organization_id: row.organization_id, editions: [row.edition_id] } }
 }
 
-const active: WalletPassStatus = 'active'
+const activeStatus: WalletPassStatus = 'active'
 
 /** The status is a literal, because SQLite does not use a partial index for a bound value. */
 export const selectActivePass = (purchaseId: string, platform: WalletPlatform) =>
@@ -85,7 +85,7 @@ export const selectActivePass = (purchaseId: string, platform: WalletPlatform) =
       and(
         eq(walletPasses.purchase_id, purchaseId),
         eq(walletPasses.platform, platform),
-        inWords(sql`${walletPasses.status}`, [active]),
+        inWords(sql`${walletPasses.status}`, [activeStatus]),
       ),
     )
 

@@ -11,7 +11,7 @@ export interface AlarmReasons {
   isRequested: boolean
   /** When the campaign is due, if it is scheduled. */
   scheduledAt: number | null
-  /** When the next chunk may be claimed or the next claim ends. */
+  /** The time at which the next chunk may be claimed or the next claim ends. */
   nextChunkAt: number | null
   /** True if a consumer holds a chunk, or would get one. */
   isBusy: boolean

@@ -5,7 +5,7 @@ const addCapitals = (letters: string): ReadonlySet<string> =>
 
 export interface Alphabet {
   letters: ReadonlySet<string>
-  /** What a letter of the alphabet adds to the score of a text. */
+  /** A letter of the alphabet adds this to the score of a text. */
   weight: number
 }
 

@@ -111,7 +111,7 @@ function scoreMark(letter: string, before: string, after: string): number {
   return currencies.has(letter) ? weight.currency : weight.mark
 }
 
-/** What a place adds to the score whatever the language is. Null for a letter. */
+/** Scores a place that counts the same in every language. Returns null for a letter. */
 function scoreOther({ letter, before, after }: Place): number | null {
   if (isControl(letter)) return weight.control
   if (marks.has(letter)) return scoreMark(letter, before, after)

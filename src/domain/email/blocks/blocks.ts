@@ -6,7 +6,7 @@ export const networks = ['facebook', 'instagram', 'x', 'linkedin', 'youtube', 't
 
 type Alignment = (typeof alignments)[number]
 export type Network = (typeof networks)[number]
-/** `#rrggbb` */
+/** A colour is written as `#rrggbb`. */
 type Colour = string
 
 export interface Padding {

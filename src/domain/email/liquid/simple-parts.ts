@@ -29,7 +29,7 @@ export function simplify(part: Template, reservedNames: ReadonlySet<string>): Te
       const value = readOwn(readOwn(context.environments, category), name)
       const item = index === undefined ? value : readOwn(value, index)
       if (typeof item !== 'string' || markup.test(item)) return part.render(context, emitter)
-      // As the filter that escapes values does.
+      // The filter that escapes values does the same.
       if (context.opts.outputEscape) context.memoryLimit.use(item.length)
       return item
     },

@@ -83,7 +83,7 @@ export interface ConfirmationMessage {
   language: Language
   organisation: string
   wording: ConsentWording
-  /** Where the button leads. */
+  /** The address to which the button leads. */
   url: string
 }
 

@@ -75,7 +75,7 @@ export interface AnswerImport {
   import_id: string | null
   source: string
   /** True if a false value means that the person was asked and did not agree. Otherwise it means nothing. */
-  skipped: boolean
+  false_means_skipped: boolean
 }
 
 interface Question {
@@ -85,11 +85,14 @@ interface Question {
 }
 
 /** Lists the answers that the import may record, sorted by time. */
-function listQuestions({ definitions, skipped }: AnswerImport, answers: readonly ImportedAnswers[]): Question[] {
+function listQuestions(
+  { definitions, false_means_skipped }: AnswerImport,
+  answers: readonly ImportedAnswers[],
+): Question[] {
   const questions = answers.flatMap((importedAnswers) =>
     Object.entries(importedAnswers.consents).flatMap(([key, isGiven]): Question[] => {
       const definition = definitions.get(key)
-      if (!definition || (!isGiven && !skipped)) return []
+      if (!definition || (!isGiven && !false_means_skipped)) return []
       // The organisation's consent counts in editions that the caller may not change, so this answer is left out.
       return definition.edition_id === null && importedAnswers.is_protected
         ? []

@@ -33,7 +33,7 @@ interface MarketingAnswer {
   definition: AnsweredDefinition & Pick<DefinitionRow, 'name' | 'title' | 'channels'>
   user: AnsweringUser
   before: RecordRow
-  /** When the consent before this answer would have expired. */
+  /** The time at which the consent before this answer would have expired. */
   previous_expires_at: number | null
 }
 

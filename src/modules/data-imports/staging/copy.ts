@@ -26,7 +26,7 @@ const copyMs = { csv: 8_000, xlsx: 20_000 }
 /** The bytes that a step has copied so far. */
 interface CopyState {
   file: FileSource
-  /** By column; null for a column whose cells were not counted yet. */
+  /** The statistics of each column. Null: its cells were not counted yet. */
   statistics: (ColumnStatistics | null)[]
   segments: readonly CopySegment[]
 }

@@ -53,12 +53,12 @@ const floorToSeconds = (at: number): number => Math.floor(at / 1000) * 1000
 export async function loadNewerPackage(
   job: JobCtx,
   request: PhoneRequest & { modifiedSince: string | undefined },
-): Promise<{ bytes: Uint8Array<ArrayBuffer>; modified: string } | null> {
+): Promise<{ bytes: Uint8Array<ArrayBuffer>; lastModified: string } | null> {
   checkPassType(job, request.passType)
   const { pass, token } = await authenticatePass(job, request)
   const modifiedSince = Date.parse(request.modifiedSince ?? '')
   if (modifiedSince >= floorToSeconds(pass.changed_at)) return null
-  return { bytes: await buildPackage(job, pass, token), modified: new Date(pass.changed_at).toUTCString() }
+  return { bytes: await buildPackage(job, pass, token), lastModified: new Date(pass.changed_at).toUTCString() }
 }
 
 const maxLines = 10

@@ -41,7 +41,7 @@ export interface PrepareInput {
   mappings: readonly TargetMapping[]
   /** The column of a total that nobody mapped. Its amounts are only compared. */
   unmapped_total?: TargetMapping | null
-  /** By index of the column; null for columns that were not counted. */
+  /** The index is that of the column. Null: its cells were not counted. */
   statistics: readonly (ColumnStatistics | null)[]
   consents: readonly KnownConsent[]
   group_by: Grouping

@@ -181,8 +181,8 @@ function checkMergedAmount(
 }
 
 /**
- * Reads the cells of a row. Each cell that cannot be read is an error, except that of an unmapped total. `filledColumns` are
- * the columns whose values come from a merged cell above them.
+ * Reads the cells of a row. Each cell that cannot be read is an error, except that of an unmapped total. `filledColumns`
+ * are the columns whose values come from a merged cell above them.
  */
 export function decideRow(
   readers: readonly TargetReader[],

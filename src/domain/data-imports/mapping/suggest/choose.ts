@@ -261,7 +261,7 @@ function areSingleTickets(choices: ChosenCandidates, columns: readonly ImportCol
  * Takes the vague amounts out of the choice: totals (`order.amount`), what was paid (`item.line_total`), and amounts of a
  * piece or of several (`item.unit_price`).
  */
-function takeVagueAmounts(choices: ChosenCandidates): [total?: Candidate, paid?: Candidate, amount?: Candidate] {
+function takeVagueAmounts(choices: ChosenCandidates): [total?: Candidate, paidAmount?: Candidate, amount?: Candidate] {
   return ['order.amount', 'item.line_total', 'item.unit_price'].map((target) => {
     const candidate = choices.get(target)
     if (candidate?.rank !== 'vague') return undefined
