@@ -38,8 +38,8 @@ create table editions (
   default_deposit_tax_rate real not null default 0,
   default_packaging_deposit_tax_rate real not null default 0,
   currency text not null,
-  fee_rule_id text,
-  merchant_account_id text,
+  fee_rule_id text references fee_rules (id),
+  merchant_account_id text references merchant_accounts (id),
   merchant_account_extra_parameters text not null default '{}',
   merchant_id text not null default '{}',
   metadata text not null default '{}',
@@ -62,17 +62,28 @@ create table editions (
 create index editions_by_created on editions (organization_id, is_archived, created_at, id);
 -- Finds editions that use an account before it is deleted.
 create index editions_of_merchant_account on editions (merchant_account_id) where merchant_account_id is not null;
+-- Finds editions that use a fee rule before it is deleted.
+create index editions_of_fee_rule on editions (fee_rule_id) where fee_rule_id is not null;
 -- Finds what uses a file before the file is deleted.
 create index editions_by_image on editions (meta_image_id) where meta_image_id is not null;
 
--- Fee rules an edition can refer to. The operator of the platform writes them.
+-- Fees that sales channels add to orders of the editions that refer to them.
 create table fee_rules (
   id text primary key,
   organization_id text not null references organizations (id),
   name text not null,
+  name_key text not null,
+  name_folded text not null,
   description text not null default '',
   currency text not null,
-  is_active integer not null default 1 check (is_active in (0, 1))
+  -- Per cent of the amount of an order.
+  rate real not null default 0 check (rate between 0 and 100),
+  -- In the currency of the rule, beside the rate.
+  fixed_amount_minor integer not null default 0 check (fixed_amount_minor >= 0),
+  is_active integer not null default 1 check (is_active in (0, 1)),
+  version integer not null default 1,
+  created_at integer not null,
+  modified_at integer not null
 ) strict, without rowid;
--- Finds the fee rules an edition may refer to.
-create index fee_rules_of_organization on fee_rules (organization_id);
+-- Serves the list of fee rules, and finds those an edition may refer to.
+create index fee_rules_of_organization on fee_rules (organization_id, created_at, id);

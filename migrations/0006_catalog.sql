@@ -6,13 +6,19 @@ create table categories (
   organization_id text not null references organizations (id),
   edition_id text not null references editions (id),
   name text not null,
+  name_key text not null,
+  name_folded text not null,
   name_translations text not null default '{}' check (json_valid(name_translations)),
   position integer not null default 0,
+  version integer not null default 1,
   created_at integer not null,
-  modified_at integer not null
+  modified_at integer not null,
+  unique (edition_id, name_folded)
 ) strict, without rowid;
 -- Serves the categories of an edition in their order.
 create index categories_of_edition on categories (edition_id, position, id);
+-- Serves the categories of an organization in their order.
+create index categories_of_organization on categories (organization_id, position, id);
 
 -- Products. Imports create products by name; their other fields are filled in later.
 create table products (
@@ -35,6 +41,9 @@ create table products (
   created_at integer not null,
   unique (edition_id, name_folded)
 ) strict, without rowid;
+
+-- Finds the products of a category before it is deleted.
+create index products_of_category on products (category_id) where category_id is not null;
 
 -- Images of products, one row per file id in `products.images`, so that a file in use is found by an index and not
 -- deleted.
@@ -75,11 +84,16 @@ create table locations (
   organization_id text not null references organizations (id),
   edition_id text not null references editions (id),
   name text not null,
+  name_key text not null,
   name_folded text not null,
   is_draft integer not null default 0 check (is_draft in (0, 1)),
+  version integer not null default 1,
   created_at integer not null,
+  modified_at integer not null,
   unique (edition_id, name_folded)
 ) strict, without rowid;
+-- Serves the locations of an organization.
+create index locations_of_organization on locations (organization_id, name_key, id);
 
 -- A product shows images of its own organization only.
 create trigger product_images_added after insert on products when new.images <> '[]'

@@ -34,6 +34,8 @@ create index purchases_of_order on purchases (order_id);
 create index purchases_of_user on purchases (user_id, product_id, status);
 -- Finds purchases that have ended, which a sweep marks as expired.
 create index purchases_due on purchases (valid_until) where status = 'active' and valid_until is not null;
+-- Finds the purchases of a location before it is deleted.
+create index purchases_of_location on purchases (location_id) where location_id is not null;
 -- Serves lists of an edition, or of all editions of an organization, by creation. It has the columns that the filters of
 -- the list compare, so that only the rows of the page are read.
 create index purchases_edition_created on purchases
@@ -56,3 +58,5 @@ create table purchase_uses (
 ) strict, without rowid;
 -- Serves the uses of a purchase in order.
 create index purchase_uses_of_purchase on purchase_uses (purchase_id, used_at, id);
+-- Finds the uses at a location before it is deleted.
+create index purchase_uses_of_location on purchase_uses (location_id) where location_id is not null;

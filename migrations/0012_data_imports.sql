@@ -270,6 +270,8 @@ create table import_products (
 ) strict, without rowid;
 -- A product of the file has one row.
 create unique index import_products_by_key on import_products (import_id, product_key);
+-- Finds the mappings to a location before it is deleted.
+create index import_products_of_location on import_products (location_id) where location_id is not null;
 
 -- The outcome that an import would have for its orders, counted in the background before it starts.
 create table import_previews (

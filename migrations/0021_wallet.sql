@@ -7,12 +7,24 @@ create table pass_designs (
   edition_id text not null references editions (id),
   product_id text references products (id),
   name text not null,
+  name_key text not null,
+  name_folded text not null,
+  -- Colours and texts as JSON.
   design text not null default '{}' check (json_valid(design)),
+  -- An image of the organization, which Google shows.
+  logo_image_id text references files (id),
+  version integer not null default 1,
   created_at integer not null,
   modified_at integer not null
 ) strict, without rowid;
 -- Finds the design for a product.
 create index pass_designs_of_edition on pass_designs (edition_id, product_id);
+-- Serves the list of designs of an organization.
+create index pass_designs_of_organization on pass_designs (organization_id, created_at, id);
+-- Finds the designs of a product before it is deleted.
+create index pass_designs_of_product on pass_designs (product_id) where product_id is not null;
+-- Finds what uses a file before the file is deleted.
+create index pass_designs_by_image on pass_designs (logo_image_id) where logo_image_id is not null;
 
 -- One row per pass.
 create table wallet_passes (
@@ -95,7 +107,7 @@ create index wallet_editions_waiting on wallet_editions (waiting_since) where wa
 create index wallet_editions_to_mark on wallet_editions (marked_at)
   where coalesce(apple_marked_to, google_marked_to) is not null;
 
--- Triggers note these changes, because operators also make them in the database, where designs are written.
+-- Triggers note these changes, whoever makes them: the API, an import or an operator in the database.
 create trigger wallet_edition_changed
   after update of full_name, start_at, end_at, timezone, default_language on editions
   when new.full_name <> old.full_name or new.start_at is not old.start_at or new.end_at is not old.end_at
@@ -114,11 +126,26 @@ begin
     where edition_id in (select id from editions where organization_id = new.id);
 end;
 
-create trigger wallet_design_changed after update of design on pass_designs when new.design <> old.design
+create trigger wallet_design_changed after update of design, logo_image_id, product_id on pass_designs
+  when new.design <> old.design or new.logo_image_id is not old.logo_image_id or new.product_id is not old.product_id
 begin
   update wallet_editions set change_number = change_number + 1, due_at = iif(has_google_passes, 0, null), attempts = 0,
       apple_marked_to = '', google_marked_to = ''
     where edition_id = new.edition_id;
+end;
+
+create trigger wallet_design_added after insert on pass_designs
+begin
+  update wallet_editions set change_number = change_number + 1, due_at = iif(has_google_passes, 0, null), attempts = 0,
+      apple_marked_to = '', google_marked_to = ''
+    where edition_id = new.edition_id;
+end;
+
+create trigger wallet_design_removed after delete on pass_designs
+begin
+  update wallet_editions set change_number = change_number + 1, due_at = iif(has_google_passes, 0, null), attempts = 0,
+      apple_marked_to = '', google_marked_to = ''
+    where edition_id = old.edition_id;
 end;
 
 create trigger wallet_product_renamed after update of name, name_translations on products

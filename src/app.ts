@@ -20,6 +20,7 @@ import { buildErrorResponse } from './http/problem.ts'
 import { auditLogRoutes } from './modules/audit-log/routes.ts'
 import { authRoutes } from './modules/auth/routes.ts'
 import { campaignRoutes } from './modules/campaigns/routes.ts'
+import { catalogueRoutes } from './modules/catalogue/routes.ts'
 import { buildConsentPageRoutes } from './modules/consent-pages/routes.ts'
 import { consentRoutes } from './modules/consents/routes.ts'
 import { importRoutes } from './modules/data-imports/routes.ts'
@@ -50,6 +51,7 @@ export const routers: readonly Router[] = [
   organizationRoutes,
   senderDomainRoutes,
   editionRoutes,
+  catalogueRoutes,
   orderRoutes,
   purchaseRoutes,
   refundRoutes,

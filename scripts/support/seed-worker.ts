@@ -46,8 +46,9 @@ rows.post(walletPath, async (c) => {
   const now = job.now()
   await job.db.batch([
     sql`update products set is_wallet_enabled = 1 where edition_id = ${edition_id}`,
-    sql`insert into pass_designs (id, organization_id, edition_id, name, design, created_at, modified_at)
-      values (${job.newId('pass_design')}, ${organization_id}, ${edition_id}, 'Night blue',
+    sql`insert into pass_designs (id, organization_id, edition_id, name, name_key, name_folded, design, created_at,
+        modified_at)
+      values (${job.newId('pass_design')}, ${organization_id}, ${edition_id}, 'Night blue', 'night blue', 'night blue',
         '{"background_color":"#102040","foreground_color":"#ffffff","label_color":"#c0d0ff"}', ${now}, ${now})`,
   ])
   return c.json({ id: edition_id })

@@ -1,4 +1,5 @@
 import { type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import { catalogueFull } from '../domain/catalogue.ts'
 import {
   type AppError,
   doesNotExist,
@@ -89,6 +90,7 @@ export const abortUnless = (condition: SQL): SQL => sql`select ${holdsOrAborts(c
 
 /** Errors that a condition inside the transaction can raise. */
 const refusals = {
+  catalogue_full: catalogueFull,
   edition_archived: editionArchived,
   import_limit: importLimit,
   shared_customer: sharedCustomer,

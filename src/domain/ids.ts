@@ -17,6 +17,7 @@ export const idPrefixes = {
   email_message: 'eml',
   erasure: 'ers',
   event: 'evt',
+  fee_rule: 'fee',
   file: 'fil',
   file_upload: 'upl',
   import_column: 'imc',

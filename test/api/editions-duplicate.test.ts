@@ -17,8 +17,9 @@ import {
   type Row,
 } from '../support/edition-copies.ts'
 import { codes, buildRefusal } from '../support/editions.ts'
+import { seedFeeRule } from '../support/seeding/catalogue.ts'
 import { seedEditionContents } from '../support/seeding/edition-contents.ts'
-import { seedFeeRule, type EditionRow, seedEdition } from '../support/seeding/editions.ts'
+import { type EditionRow, seedEdition } from '../support/seeding/editions.ts'
 import { seedFile } from '../support/seeding/files.ts'
 import { givenMember } from '../support/seeding/members.ts'
 import { givenEvent, givenOrganization } from '../support/seeding/organizations.ts'

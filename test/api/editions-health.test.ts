@@ -1,18 +1,18 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { campaigns } from '../../src/db/schema/campaigns.ts'
-import { categories, locations, products, variants } from '../../src/db/schema/catalog.ts'
+import { locations, products, variants } from '../../src/db/schema/catalog.ts'
 import { consents } from '../../src/db/schema/consents.ts'
 import { dataImports } from '../../src/db/schema/data-imports.ts'
 import { editions } from '../../src/db/schema/editions.ts'
 import { triggers } from '../../src/db/schema/transactional-emails.ts'
-import { passDesigns } from '../../src/db/schema/wallet.ts'
 import { insert, update } from '../../src/db/write.ts'
 import type { DataImportStatus } from '../../src/domain/data-imports/data-imports.ts'
 import { checks } from '../../src/domain/editions/health/index.ts'
 import { dayMs } from '../../src/domain/time/instants.ts'
 import { get, post } from '../support/api.ts'
-import { seedFeeRule, type EditionRow, seedEdition } from '../support/seeding/editions.ts'
+import { seedCategory, seedFeeRule, seedLocation, seedPassDesign } from '../support/seeding/catalogue.ts'
+import { type EditionRow, seedEdition } from '../support/seeding/editions.ts'
 import { seedFile } from '../support/seeding/files.ts'
 import { seedDataImports } from '../support/seeding/imports/data-imports.ts'
 import { givenMember } from '../support/seeding/members.ts'
@@ -23,7 +23,7 @@ import { seedVerified } from '../support/seeding/messaging/sender-domains.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
 import { freshId, write } from '../support/seeding/rows.ts'
 import { seedMerchantAccount } from '../support/seeding/sales/merchant-accounts.ts'
-import { seedProduct, seedLocation } from '../support/seeding/sales/trades.ts'
+import { seedProduct } from '../support/seeding/sales/trades.ts'
 import { seedDeliveries, seedEndpoint } from '../support/seeding/webhooks.ts'
 
 interface HealthCheck {
@@ -73,13 +73,12 @@ describe('getEditionHealthcheck', () => {
   })
 
   it('is healthy when everything is configured', async () => {
-    const { organisation, edition, tenant, place } = await seedPlace()
-    const category = { id: freshId('category'), ...tenant, name: 'Tickets', modified_at: 1 }
-    await write(insert(categories, category))
+    const { organisation, edition, place } = await seedPlace()
+    const category = await seedCategory(place)
     const product = await seedProduct(place, {
       name: 'Tent',
       name_folded: 'tent',
-      category_id: category.id,
+      category_id: category,
       name_translations: { da: 'Billet' },
       price_minor: 100,
       is_variant_required: true,
@@ -87,8 +86,8 @@ describe('getEditionHealthcheck', () => {
       is_wallet_enabled: true,
     })
     const variant = { id: freshId('variant'), product_id: product, name: 'A', name_folded: 'a', created_at: 1 }
-    const design = { id: freshId('pass_design'), ...tenant, product_id: product, name: 'Pass', modified_at: 1 }
-    await write(insert(variants, variant), insert(passDesigns, design))
+    await write(insert(variants, variant))
+    const design = await seedPassDesign(place, { product_id: product })
     const location = await seedLocation(place)
     await seedConsent(place, { type: 'terms' })
     const receipt = await seedReceiptMessage(organisation)
@@ -123,7 +122,7 @@ describe('getEditionHealthcheck', () => {
     await write(
       update(variants, { is_active: false }, sql`id = ${variant.id}`),
       update(locations, { is_draft: true }, sql`id = ${location}`),
-      sql`delete from pass_designs where id = ${design.id}`,
+      sql`delete from pass_designs where id = ${design}`,
     )
     await write(update(consents, { is_active: false }, sql`edition_id = ${edition.id}`))
     await write(update(products, { category_id: null, price_minor: null, name_translations: {} }, sql`id = ${product}`))
@@ -156,10 +155,10 @@ describe('getEditionHealthcheck', () => {
   })
 
   it('accepts a design without a product for all products', async () => {
-    const { edition, tenant, place } = await seedPlace()
+    const { edition, place } = await seedPlace()
     await seedProduct(place, { is_wallet_enabled: true })
     expect(failed(await readHealth(edition.id))).toContain('fulfilment.pass_design')
-    await write(insert(passDesigns, { id: freshId('pass_design'), ...tenant, name: 'All', modified_at: 1 }))
+    await seedPassDesign(place)
     expect(failed(await readHealth(edition.id))).not.toContain('fulfilment.pass_design')
   })
 

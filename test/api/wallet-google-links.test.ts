@@ -7,7 +7,9 @@ import { sweepPassUpdates } from '../../src/modules/wallet/jobs.ts'
 import { callWith, get, patch, post, remove, type Reply } from '../support/api.ts'
 import { type FakeGoogleWallet, type GoogleConduct, serveGoogleWallet } from '../support/fake-google-wallet.ts'
 import { describeRefusal } from '../support/refusals.ts'
+import { seedPassDesign } from '../support/seeding/catalogue.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
+import { seedFiles } from '../support/seeding/files.ts'
 import { db, write } from '../support/seeding/rows.ts'
 import { seedTrade } from '../support/seeding/sales/trades.ts'
 import { enableWallet, seedWalletPurchase } from '../support/seeding/sales/wallet-passes.ts'
@@ -137,16 +139,12 @@ describe('the link to save a pass at Google', () => {
 
   it('has a class with the logo of the edition, whichever product comes first', async () => {
     const { purchase, edition, organization } = await seedWalletPurchase()
-    await write(
-      sql`update pass_designs set design = '{"logo_url":"https://pictures.example/product.png"}'
-        where edition_id = ${edition}`,
-      sql`insert into pass_designs (id, organization_id, edition_id, name, design, created_at, modified_at)
-        values (${`psd_${crypto.randomUUID()}`}, ${organization}, ${edition}, 'Edition',
-          '{"logo_url":"https://pictures.example/edition.png"}', 0, 0)`,
-    )
+    const [productLogo = '', editionLogo = ''] = await seedFiles({ organization, edition: null }, 2)
+    await write(sql`update pass_designs set logo_image_id = ${productLogo} where edition_id = ${edition}`)
+    await seedPassDesign({ organization, edition }, { logo_image_id: editionLogo })
     await issue(purchase)
     expect(google.classes.get(`${google.issuerId}.${edition}`)).toMatchObject({
-      logo: { sourceUri: { uri: 'https://pictures.example/edition.png' } },
+      logo: { sourceUri: { uri: expect.stringContaining(`/files/${editionLogo}/`) } },
     })
   })
 

@@ -215,6 +215,7 @@ describe('other causes of an update', () => {
       sql`update products set is_wallet_enabled = 1 where id = ${bought?.product_id}`,
       sql`update pass_designs set product_id = null where edition_id = ${pass.edition}`,
     )
+    await sweepPassUpdates(createJobWith())
     const { body } = await post(`/v1/purchases/${bought?.id}/wallet-passes`, { platform: 'google' })
     expect(body.id).toMatch(/^wps_/)
     expect(

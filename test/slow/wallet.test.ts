@@ -40,7 +40,6 @@ const content = {
     foreground_color: null,
     label_color: null,
     logo_text: null,
-    logo_url: null,
     description: null,
   },
 }

@@ -1,7 +1,7 @@
 import { options, variants } from '../../src/db/schema/catalog.ts'
 import { insert } from '../../src/db/write.ts'
 import type { IdField } from './schema.ts'
-import { seedFeeRule } from './seeding/editions.ts'
+import { seedCategory, seedFeeRule, seedLocation, seedPassDesign } from './seeding/catalogue.ts'
 import { seedFile } from './seeding/files.ts'
 import { seedImport, seedImportColumns, seedImportProducts, seedTable } from './seeding/imports/data-imports.ts'
 import { seedAccount, seedMember } from './seeding/members.ts'
@@ -10,7 +10,7 @@ import { seedSegment } from './seeding/messaging/segments.ts'
 import { givenEvent } from './seeding/organizations.ts'
 import { freshId, next, type Place, seededAt, type WidePlace, write } from './seeding/rows.ts'
 import { seedMerchantAccount } from './seeding/sales/merchant-accounts.ts'
-import { seedLocation, seedProduct, seedTrade } from './seeding/sales/trades.ts'
+import { seedProduct, seedTrade } from './seeding/sales/trades.ts'
 
 /** Makes a resource and returns its id. */
 interface Maker<Where> {
@@ -45,6 +45,7 @@ const table = ofBoth((place) => seedTable(place))
 
 /** Makers by the prefix of their ids. */
 const makers: Readonly<Record<string, Maker<Place> | Maker<WidePlace>>> = {
+  cat: ofEdition((place) => seedCategory(place)),
   edt: ofEdition(async ({ edition }) => edition),
   eml: ofBoth((place) => seedMessage(place)),
   evt: ofOrganization(async (organization) => (await givenEvent(organization)).id),
@@ -52,12 +53,13 @@ const makers: Readonly<Record<string, Maker<Place> | Maker<WidePlace>>> = {
   fil: image,
   imc: ofEdition(async (place) => (await seedImportColumns(await seedImport(place), 1))[0] ?? ''),
   imd: ofEdition(async (place) => (await seedImportProducts(await seedImport(place), 1))[0] ?? ''),
-  loc: ofEdition(seedLocation),
+  loc: ofEdition((place) => seedLocation(place)),
   mac: ofOrganization((organization) => seedMerchantAccount(organization)),
   mem: ofOrganization(async ({ id }) => seedMember(await seedAccount(), { organization: id, role: 'viewer' })),
   opt: ofEdition(seedOption),
   ord: ofEdition(async (place) => (await seedTrade(place)).order),
   org: ofOrganization(async ({ id }) => id),
+  psd: ofEdition((place) => seedPassDesign(place)),
   prd: ofEdition((place) => seedProduct(place)),
   pur: ofEdition(async (place) => (await seedTrade(place)).purchase),
   seg: ofBoth(async (place) => (await seedSegment(place)).id),

@@ -34,7 +34,6 @@ const content: PassContent = {
     foreground_color: null,
     label_color: null,
     logo_text: null,
-    logo_url: null,
     description: null,
   },
 }

@@ -6,19 +6,26 @@ import { integer, primaryKey, sqliteTable, text, unique } from 'drizzle-orm/sqli
 import { types } from '../column-types.ts'
 
 /** Categories of products. */
-export const categories = sqliteTable('categories', {
-  id: text().primaryKey(),
-  organization_id: text().notNull(), // references organizations (id)
-  edition_id: text().notNull(), // references editions (id)
-  name: text().notNull(),
-  name_translations: text({ mode: 'json' })
-    .$type<typeof types.categories.name_translations.value>()
-    .notNull()
-    .default({}),
-  position: integer().notNull().default(0),
-  created_at: integer().notNull(),
-  modified_at: integer().notNull(),
-})
+export const categories = sqliteTable(
+  'categories',
+  {
+    id: text().primaryKey(),
+    organization_id: text().notNull(), // references organizations (id)
+    edition_id: text().notNull(), // references editions (id)
+    name: text().notNull(),
+    name_key: text().notNull(),
+    name_folded: text().notNull(),
+    name_translations: text({ mode: 'json' })
+      .$type<typeof types.categories.name_translations.value>()
+      .notNull()
+      .default({}),
+    position: integer().notNull().default(0),
+    version: integer().notNull().default(1),
+    created_at: integer().notNull(),
+    modified_at: integer().notNull(),
+  },
+  (table) => [unique().on(table.edition_id, table.name_folded)],
+)
 
 /** Products. Imports create products by name; their other fields are filled in later. */
 export const products = sqliteTable(
@@ -98,9 +105,12 @@ export const locations = sqliteTable(
     organization_id: text().notNull(), // references organizations (id)
     edition_id: text().notNull(), // references editions (id)
     name: text().notNull(),
+    name_key: text().notNull(),
     name_folded: text().notNull(),
     is_draft: integer({ mode: 'boolean' }).notNull().default(false),
+    version: integer().notNull().default(1),
     created_at: integer().notNull(),
+    modified_at: integer().notNull(),
   },
   (table) => [unique().on(table.edition_id, table.name_folded)],
 )

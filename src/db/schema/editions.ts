@@ -41,8 +41,8 @@ export const editions = sqliteTable(
     default_deposit_tax_rate: real().notNull().default(0),
     default_packaging_deposit_tax_rate: real().notNull().default(0),
     currency: text({ enum: types.editions.currency }).notNull(),
-    fee_rule_id: text(),
-    merchant_account_id: text(),
+    fee_rule_id: text(), // references fee_rules (id)
+    merchant_account_id: text(), // references merchant_accounts (id)
     merchant_account_extra_parameters: text({ mode: 'json' })
       .$type<typeof types.editions.merchant_account_extra_parameters.value>()
       .notNull()
@@ -69,12 +69,21 @@ export const editions = sqliteTable(
   (table) => [unique().on(table.organization_id, table.slug)],
 )
 
-/** Fee rules an edition can refer to. The operator of the platform writes them. */
+/** Fees that sales channels add to orders of the editions that refer to them. */
 export const feeRules = sqliteTable('fee_rules', {
   id: text().primaryKey(),
   organization_id: text().notNull(), // references organizations (id)
   name: text().notNull(),
+  name_key: text().notNull(),
+  name_folded: text().notNull(),
   description: text().notNull().default(''),
   currency: text({ enum: types.fee_rules.currency }).notNull(),
+  /** Per cent of the amount of an order. */
+  rate: real().notNull().default(0),
+  /** In the currency of the rule, beside the rate. */
+  fixed_amount_minor: integer().notNull().default(0),
   is_active: integer({ mode: 'boolean' }).notNull().default(true),
+  version: integer().notNull().default(1),
+  created_at: integer().notNull(),
+  modified_at: integer().notNull(),
 })

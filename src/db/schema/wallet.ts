@@ -12,7 +12,13 @@ export const passDesigns = sqliteTable('pass_designs', {
   edition_id: text().notNull(), // references editions (id)
   product_id: text(), // references products (id)
   name: text().notNull(),
+  name_key: text().notNull(),
+  name_folded: text().notNull(),
+  /** Colours and texts as JSON. */
   design: text({ mode: 'json' }).$type<typeof types.pass_designs.design.value>().notNull().default({}),
+  /** An image of the organization, which Google shows. */
+  logo_image_id: text(), // references files (id)
+  version: integer().notNull().default(1),
   created_at: integer().notNull(),
   modified_at: integer().notNull(),
 })

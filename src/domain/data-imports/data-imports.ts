@@ -248,6 +248,15 @@ export const endedStatuses = [
   'undone',
 ] as const satisfies DataImportStatus[]
 
+/** Statuses in which an import no longer uses its mapping. A failed import can continue with it. */
+export const finalStatuses = [
+  'completed',
+  'completed_with_errors',
+  'cancelled',
+  'undoing',
+  'undone',
+] as const satisfies DataImportStatus[]
+
 const canBeUndone = (status: DataImportStatus): boolean => dataImportLifecycle.allows(status, 'undoing')
 
 export const listImportActions = (row: ImportFacts, now: number): ImportActionName[] =>

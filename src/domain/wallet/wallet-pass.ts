@@ -34,20 +34,19 @@ export interface PassDesign {
   foreground_color: string | null
   label_color: string | null
   logo_text: string | null
-  logo_url: string | null
   description: string | null
 }
 
-const maxTextLength = 200
+export const maxPassTextLength = 200
+export const passColorPattern = /^#[0-9a-f]{6}$/
 
 const readText = (value: unknown): string | null =>
-  typeof value === 'string' && value.trim() !== '' ? value.trim().slice(0, maxTextLength) : null
+  typeof value === 'string' && value.trim() !== '' ? value.trim().slice(0, maxPassTextLength) : null
 
-const readColor = (value: unknown): string | null =>
-  typeof value === 'string' && /^#[0-9a-f]{6}$/i.test(value) ? value.toLowerCase() : null
-
-const readUrl = (value: unknown): string | null =>
-  typeof value === 'string' && value.startsWith('https://') && URL.canParse(value) ? value : null
+function readColor(value: unknown): string | null {
+  const color = typeof value === 'string' ? value.toLowerCase() : ''
+  return passColorPattern.test(color) ? color : null
+}
 
 /** Reads a stored design. Invalid values are left out. */
 export function readPassDesign(design: Readonly<Record<string, unknown>>): PassDesign {
@@ -56,7 +55,6 @@ export function readPassDesign(design: Readonly<Record<string, unknown>>): PassD
     foreground_color: readColor(design['foreground_color']),
     label_color: readColor(design['label_color']),
     logo_text: readText(design['logo_text']),
-    logo_url: readUrl(design['logo_url']),
     description: readText(design['description']),
   }
 }

@@ -8,6 +8,7 @@ export const tags = [
   'Auth',
   'Organizations',
   'Editions',
+  'Catalogue',
   'Orders',
   'Purchases',
   'User',

@@ -55,6 +55,15 @@ export const fileReferences: readonly FileReference[] = [
     visibility: buildVisibility(sql`products.organization_id`, sql`products.edition_id`),
   },
   {
+    table: 'pass_designs',
+    column: 'logo_image_id',
+    type: 'pass_design',
+    field: 'logo_image_id',
+    id: sql`pass_designs.id`,
+    name: sql`pass_designs.name`,
+    visibility: buildVisibility(sql`pass_designs.organization_id`, sql`pass_designs.edition_id`),
+  },
+  {
     table: 'email_message_images',
     column: 'file_id',
     type: 'email_message',
@@ -102,6 +111,16 @@ export const isUsed = (file: SQL): SQL =>
     sql` or `,
   )})`
 
+/** D1 allows this many terms in one compound select. */
+const maxCompoundTerms = 5
+
+/** Joins any number of selects by `union all`, in nested groups. */
+function unite(selects: readonly SQL[]): SQL {
+  const terms = sql.join(selects.slice(0, maxCompoundTerms - 1), sql` union all `)
+  const rest = selects.slice(maxCompoundTerms - 1)
+  return rest.length === 0 ? terms : sql`${terms} union all select * from (${unite(rest)})`
+}
+
 /** The uses of a file that the caller may see, as a JSON array. */
 export const listFileUses = (ctx: Ctx, file: SQL): SQL => {
   const parts = fileReferences.map(
@@ -112,5 +131,5 @@ export const listFileUses = (ctx: Ctx, file: SQL): SQL => {
         and ${isVisibleTo(ctx.caller, reference.visibility, reference.readers)}`,
   )
   return sql`(select json_group_array(json_object('type', type, 'id', id, 'name', name, 'field', field)) from
-    (select * from (${sql.join(parts, sql` union all `)}) order by type, id limit ${sql.raw(String(maxUses))}))`
+    (select * from (${unite(parts)}) order by type, id limit ${sql.raw(String(maxUses))}))`
 }

@@ -25,17 +25,13 @@ const listReferences = (ctx: Ctx, id: string): Promise<AccountReference[]> =>
       where merchant_account_id = ${id} limit ${maxReferencesPerType})
     order by type, id`)
 
-/**
- * Foreign keys keep payments and refunds from using a deleted account. Editions have none, so the statement checks
- * them.
- */
+/** Foreign keys keep editions, payments and refunds from using a deleted account. */
 export async function deleteMerchantAccount(ctx: Ctx, { id, version }: MerchantAccountRow): Promise<null> {
   const related_objects = await listReferences(ctx, id)
   if (related_objects.length)
     throw new AppError('merchant_account_in_use', 'This merchant account is in use.', { extra: { related_objects } })
   return commit(ctx, null, [
-    sql`delete from merchant_accounts where id = ${id} and version = ${version}
-      and not exists (select 1 from editions where merchant_account_id = ${id})`,
+    sql`delete from merchant_accounts where id = ${id} and version = ${version}`,
     requireOneChange(),
   ])
 }

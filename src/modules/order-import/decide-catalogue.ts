@@ -1,3 +1,4 @@
+import { buildNameColumns } from '../../domain/catalogue.ts'
 import type { ExternalItem } from '../../domain/orders/external-orders.ts'
 import type { ResolvedItem } from '../../domain/orders/reconcile-purchases.ts'
 import { fold } from '../../domain/text/fold.ts'
@@ -33,8 +34,6 @@ class CatalogueRows<Row> {
     return [...this.#rows.values()]
   }
 }
-
-const buildNameColumns = (name: string) => ({ name, name_folded: fold(name) })
 
 /** Resolves names of products, variants, locations and options. Unknown names are added to the edition's catalogue. */
 export class CatalogueResolver {
@@ -81,6 +80,8 @@ export class CatalogueResolver {
           id: newId('location'),
           ...editionColumns,
           ...buildNameColumns(location),
+          version: 1,
+          modified_at: now,
         })).id,
       options: item.options.map((name) => {
         const option = this.#options.getOrCreate(buildChildKey(product_id, name), () => ({

@@ -5,6 +5,7 @@ import { buildContactColumn } from '../../db/customers.ts'
 import { products } from '../../db/schema/catalog.ts'
 import { decodeAs, fromJson, buildSelectList } from '../../db/select.ts'
 import { formatFullName } from '../../domain/accounts/users.ts'
+import { buildFileAddress } from '../../domain/files/addresses.ts'
 import type { Language, TranslatedDict } from '../../domain/languages.ts'
 import type { PurchaseStatus } from '../../domain/orders/purchases.ts'
 import { type EditionContent, type PassContent, readPassDesign } from '../../domain/wallet/wallet-pass.ts'
@@ -95,17 +96,26 @@ export async function loadPassContent(job: Pick<JobCtx, 'db'>, pass: ContentSour
   return content
 }
 
-type EditionContentRow = Omit<EditionContent, 'logo_url'> & Pick<ContentRow, 'design'>
+interface LogoFile {
+  id: string
+  access_key: string
+}
 
-/** The design of the edition is used before one of its products, because all passes share the class. */
+type EditionContentRow = Omit<EditionContent, 'logo_url'> & { logo: LogoFile | null }
+
+/** The logo of the edition is used before one of its products, because all passes share the class. */
 const editionFields = {
-  design: fromJson<Readonly<Record<string, unknown>>>(sql`(select design from pass_designs
+  logo: fromJson<LogoFile | null>(sql`(select json_object('id', files.id, 'access_key', files.access_key)
+    from pass_designs join files on files.id = pass_designs.logo_image_id
     where pass_designs.edition_id = editions.id
     order by pass_designs.product_id is not null, pass_designs.id limit 1)`),
 }
 
 /** Loads what all passes of an edition show now. */
-export async function loadEditionContent({ db }: Pick<JobCtx, 'db'>, editionId: string): Promise<EditionContent> {
+export async function loadEditionContent(
+  { db, config }: Pick<JobCtx, 'db' | 'config'>,
+  editionId: string,
+): Promise<EditionContent> {
   const row = await db.first(
     decodeAs(
       editionFields,
@@ -117,6 +127,6 @@ export async function loadEditionContent({ db }: Pick<JobCtx, 'db'>, editionId: 
     ),
   )
   if (!row) throw new Error(`The edition ${editionId} is missing.`)
-  const { design, ...content } = row
-  return { ...content, logo_url: readPassDesign(design ?? {}).logo_url }
+  const { logo, ...content } = row
+  return { ...content, logo_url: logo && buildFileAddress(config.files.url, logo, 'original') }
 }

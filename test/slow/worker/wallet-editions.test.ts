@@ -5,11 +5,12 @@ import { sweepPassUpdates } from '../../../src/modules/wallet/jobs.ts'
 import { patch, post, remove } from '../../support/api.ts'
 import { createJob } from '../../support/campaigns.ts'
 import { readPassJson } from '../../support/pass-packages.ts'
+import { seedLocation } from '../../support/seeding/catalogue.ts'
 import { seedEdition } from '../../support/seeding/editions.ts'
+import { seedFile } from '../../support/seeding/files.ts'
 import { aRow } from '../../support/seeding/imports/staged-imports.ts'
 import { db, freshId, seededAt, write } from '../../support/seeding/rows.ts'
 import { anOrder, importOrders, seedShop, type Shop } from '../../support/seeding/sales/orders.ts'
-import { seedLocation } from '../../support/seeding/sales/trades.ts'
 import {
   enableWallet,
   givenPass,
@@ -194,8 +195,8 @@ describe('a name or a design that the operator changes', () => {
     ],
     [
       'of a pass',
-      async ({ edition }) => sql`update pass_designs set design = '{"background_color":"#ff0000",
-        "logo_url":"https://pictures.example/logo.png"}' where edition_id = ${edition}`,
+      async ({ edition }) => sql`update pass_designs set design = '{"background_color":"#ff0000"}'
+        where edition_id = ${edition}`,
       'rgb(255, 0, 0)',
       { hexBackgroundColor: '#ff0000' },
     ],
@@ -221,11 +222,11 @@ describe('a name or a design that the operator changes', () => {
 
   it('changes the logo of the class', async () => {
     const { apple } = await seedPair()
-    await write(sql`update pass_designs set design = '{"logo_url":"https://pictures.example/logo.png"}'
-      where edition_id = ${apple.edition}`)
+    const logo = await seedFile({ organization: apple.organization, edition: null })
+    await write(sql`update pass_designs set logo_image_id = ${logo} where edition_id = ${apple.edition}`)
     await sweep()
     expect(await classesOf(apple.edition)).toMatchObject([
-      { logo: { sourceUri: { uri: 'https://pictures.example/logo.png' } } },
+      { logo: { sourceUri: { uri: expect.stringContaining(`/files/${logo}/`) } } },
     ])
   })
 })

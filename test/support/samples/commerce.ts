@@ -3,9 +3,10 @@ import { dataImports } from '../../../src/db/schema/data-imports.ts'
 import { purchases } from '../../../src/db/schema/purchases.ts'
 import { update } from '../../../src/db/write.ts'
 import { buildNumberKey } from '../../../src/domain/orders/orders.ts'
+import { seedLocation } from '../seeding/catalogue.ts'
 import { seedDataImports } from '../seeding/imports/data-imports.ts'
 import { next, write } from '../seeding/rows.ts'
-import { seedLocation, seedTrade, seedTrades, seedUse } from '../seeding/sales/trades.ts'
+import { seedTrade, seedTrades, seedUse } from '../seeding/sales/trades.ts'
 import { makeOnce, buildPathId, buildQueryId, type SampleOf } from './sample.ts'
 
 const firstEdition = (world: { a: { id: string; editions: readonly [{ id: string }, unknown] } }) => ({

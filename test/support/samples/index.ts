@@ -1,6 +1,7 @@
 import { auditLogSamples } from './audit-log.ts'
 import { authSamples } from './auth.ts'
 import { campaignSamples } from './campaigns.ts'
+import { catalogueSamples } from './catalogue.ts'
 import { commerceSamples } from './commerce.ts'
 import { consentSamples } from './consents.ts'
 import { importSamples } from './data-imports.ts'
@@ -27,6 +28,7 @@ export const samples: Readonly<Record<string, SampleOf>> = {
   ...authSamples,
   ...organizationSamples,
   ...editionSamples,
+  ...catalogueSamples,
   ...commerceSamples,
   ...refundSamples,
   ...walletSamples,

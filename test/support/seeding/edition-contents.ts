@@ -6,9 +6,11 @@ import { emailMessages } from '../../../src/db/schema/email-messages.ts'
 import { triggers } from '../../../src/db/schema/transactional-emails.ts'
 import { passDesigns } from '../../../src/db/schema/wallet.ts'
 import { insertAll, update } from '../../../src/db/write.ts'
+import { buildNameColumns } from '../../../src/domain/catalogue.ts'
 import { createIdFactory } from '../../../src/domain/ids.ts'
 import type { EmailMessageScope, EmailMessageType } from '../../../src/domain/messaging/email-messages.ts'
 import { buildSortKey } from '../../../src/domain/text/fold.ts'
+import { seedFile } from './files.ts'
 import { next, type Place, seededAt, write } from './rows.ts'
 
 /** Fills every table whose rows an edition owns, with other values than the defaults. Messages exist at all levels. */
@@ -28,7 +30,7 @@ export async function seedEditionContents(place: Place, size = 2) {
     id: newId('category'),
     ...tenant,
     modified_at: seededAt,
-    name: `Category ${index}`,
+    ...buildNameColumns(`Category ${index}`),
     name_translations: { da: `Kategori ${index}` },
     position: index + 3,
   }))
@@ -63,7 +65,8 @@ export async function seedEditionContents(place: Place, size = 2) {
   const locationRows = makeRows((index) => ({
     id: newId('location'),
     ...tenant,
-    ...named('Location', index),
+    ...buildNameColumns(`Location ${index} ${next()}`),
+    modified_at: seededAt,
     is_draft: index % 2 === 1,
   }))
   const message = (
@@ -141,13 +144,15 @@ export async function seedEditionContents(place: Place, size = 2) {
       created_at: seededAt,
     })),
   )
+  const logo = await seedFile({ organization: organization_id, edition: null })
   const designRows = makeRows((index) => ({
     id: newId('pass_design'),
     ...tenant,
     modified_at: seededAt,
     product_id: index === 0 ? null : (productRows[index]?.id ?? null),
-    name: `Design ${index}`,
+    ...buildNameColumns(`Design ${index}`),
     design: { colour: '#fff' },
+    logo_image_id: logo,
   }))
   const used = { transaction_receipt_email_id: receipt.id, refund_confirmation_email_id: refund.id }
   await write(

@@ -1,5 +1,5 @@
 import { eq, getTableColumns } from 'drizzle-orm'
-import { editions, feeRules } from '../../../src/db/schema/editions.ts'
+import { editions } from '../../../src/db/schema/editions.ts'
 import { select } from '../../../src/db/select.ts'
 import { insert, insertAll } from '../../../src/db/write.ts'
 import { buildSearchText, buildSortKey } from '../../../src/domain/text/fold.ts'
@@ -69,24 +69,6 @@ export const seedEditions = (organization: { id: string; event: string }, count:
       }),
     ),
   )
-
-/** No operation creates rules for fees. */
-export async function seedFeeRule(
-  organization: { id: string },
-  columns: { name?: string; is_active?: boolean } = {},
-): Promise<string> {
-  const id = `fee_${freshId('request').slice(4)}`
-  const row = {
-    id,
-    organization_id: organization.id,
-    name: 'Standard',
-    currency: 'dkk' as const,
-    description: '3 %',
-    ...columns,
-  }
-  await write(insert(feeRules, row))
-  return id
-}
 
 /** Seeds the e-mail messages that an edition may use for receipts and refund confirmations. */
 export async function seedEditionMessages(organization: { id: string }) {

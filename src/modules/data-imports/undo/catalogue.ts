@@ -57,7 +57,12 @@ export function buildRemoval(row: ImportRow, { kind, id }: CatalogueEntry): Stat
           sql`exists (select 1 from pass_designs where edition_id = ${edition_id} and product_id = ${id})`,
         ]
       : []),
-    ...(kind === 'locations' ? [sql`exists (select 1 from purchase_uses where location_id = ${id})`] : []),
+    ...(kind === 'locations'
+      ? [
+          sql`exists (select 1 from purchase_uses where location_id = ${id})`,
+          sql`exists (select 1 from locations where id = ${id} and version > 1)`,
+        ]
+      : []),
   ]
   const isUnused = sql`not (${sql.join(isUsed, sql` or `)})`
   return [

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { insertEditionCustomers } from '../../../../src/db/customers.ts'
-import { products, locations } from '../../../../src/db/schema/catalog.ts'
+import { products } from '../../../../src/db/schema/catalog.ts'
 import { users } from '../../../../src/db/schema/customers.ts'
 import { orders, transactions } from '../../../../src/db/schema/orders.ts'
 import { purchases, purchaseUses } from '../../../../src/db/schema/purchases.ts'
@@ -147,14 +147,6 @@ export async function seedTrade(place: Place): Promise<Trade> {
   const [trade] = await seedTrades(place, 1)
   if (!trade) throw new Error('no trade was made')
   return trade
-}
-
-export async function seedLocation(place: Place): Promise<string> {
-  const id = freshId('location')
-  const name = `Gate ${next()}`
-  const where = { organization_id: place.organization, edition_id: place.edition }
-  await write(insert(locations, { id, ...where, name, name_folded: name.toLowerCase(), created_at: seededAt }))
-  return id
 }
 
 /** Seeds a ticket of one use that was used. */

@@ -1,13 +1,13 @@
 import { sql } from 'drizzle-orm'
-import { products } from '../../../../src/db/schema/catalog.ts'
 import { walletPasses } from '../../../../src/db/schema/wallet.ts'
-import { update, insertAll } from '../../../../src/db/write.ts'
+import { insertAll } from '../../../../src/db/write.ts'
 import type { WalletPlatform } from '../../../../src/domain/wallet/wallet.ts'
 import { create } from '../../api.ts'
 import { readToken } from '../../pass-packages.ts'
+import { seedPassDesign } from '../catalogue.ts'
 import { seedEdition } from '../editions.ts'
 import { givenOrganization } from '../organizations.ts'
-import { freshId, next, type Place, seededAt, write } from '../rows.ts'
+import { db, freshId, next, type Place, seededAt, write } from '../rows.ts'
 import { seedEndpoint } from '../webhooks.ts'
 import { type Trade, seedTrade } from './trades.ts'
 
@@ -16,12 +16,14 @@ export type PassRow = typeof walletPasses.$inferSelect
 /** Enables the wallet for the product of a purchase, with a design. */
 export async function enableWallet(place: Place, purchase: string): Promise<void> {
   const product = sql`(select product_id from purchases where id = ${purchase})`
-  await write(
-    update(products, { is_wallet_enabled: true }, sql`id = ${product}`),
-    sql`insert into pass_designs (id, organization_id, edition_id, product_id, name, design, created_at, modified_at)
-      values (${freshId('pass_design')}, ${place.organization}, ${place.edition}, ${product}, 'Night blue',
-        '{"background_color":"#102040","logo_text":"Nordlys"}', ${seededAt}, ${seededAt})`,
+  const enabledProducts = await db.all(
+    sql<{ id: string }>`update products set is_wallet_enabled = 1 where id = ${product} returning id`,
   )
+  await seedPassDesign(place, {
+    name: 'Night blue',
+    product_id: enabledProducts[0]?.id ?? null,
+    design: { background_color: '#102040', logo_text: 'Nordlys' },
+  })
 }
 
 /** Seeds a purchase whose product is for the wallet, in an edition with a design for it. */

@@ -1,0 +1,73 @@
+import { sql } from 'drizzle-orm'
+import type { Ctx } from '../../../context.ts'
+import { commit, requireOneChange } from '../../../db/commit.ts'
+import { inWords } from '../../../db/conditions.ts'
+import { locations } from '../../../db/schema/catalog.ts'
+import { isEmpty, pickChanges, updateVersion } from '../../../db/write.ts'
+import { buildNameColumns } from '../../../domain/catalogue.ts'
+import { finalStatuses } from '../../../domain/data-imports/data-imports.ts'
+import { AppError } from '../../../domain/errors.ts'
+import { openEditions } from '../../editions/index.ts'
+import { buildFirstVersion, createNameTaken, insertIntoEdition } from '../rows.ts'
+import type { CreateLocationInput, UpdateLocationInput } from './contract.ts'
+import type { LocationRow } from './queries.ts'
+
+const uniqueName = { 'locations.edition_id, locations.name_folded': createNameTaken('location') }
+
+export async function createLocation(ctx: Ctx, input: CreateLocationInput): Promise<LocationRow> {
+  const row: LocationRow = {
+    id: ctx.newId('location'),
+    ...input,
+    ...buildNameColumns(input.name),
+    ...buildFirstVersion(ctx.now()),
+  }
+  return commit(ctx, row, insertIntoEdition(locations, row), uniqueName)
+}
+
+export async function updateLocation(ctx: Ctx, row: LocationRow, input: UpdateLocationInput): Promise<LocationRow> {
+  const { name, ...others } = input
+  const requestedChanges = pickChanges<LocationRow>(row, { ...others, ...(name && buildNameColumns(name)) })
+  if (isEmpty(requestedChanges)) return commit(ctx, row, openEditions(row.edition_id))
+  const changes = { ...requestedChanges, modified_at: ctx.now() }
+  return commit(
+    ctx,
+    { ...row, ...changes, version: row.version + 1 },
+    [...openEditions(row.edition_id), ...updateVersion(locations, row, changes)],
+    uniqueName,
+  )
+}
+
+const isFinal = inWords(
+  sql`(select status from data_imports where data_imports.id = import_products.import_id)`,
+  finalStatuses,
+)
+
+interface LocationUses {
+  purchases: number
+  purchase_uses: number
+  data_imports: number
+}
+
+const countUses = (id: string) =>
+  sql<LocationUses>`select
+    (select count(*) from purchases where location_id = ${id}) as purchases,
+    (select count(*) from purchase_uses where location_id = ${id}) as purchase_uses,
+    (select count(distinct import_id) from import_products where location_id = ${id} and not ${isFinal}) as data_imports`
+
+/**
+ * The mappings of imports that no longer use them lose the location. Everything else that names it has a foreign key, so a use that is
+ * stored at the same time aborts the deletion as a lost race.
+ */
+export async function deleteLocation(ctx: Ctx, { id, edition_id, version }: LocationRow): Promise<null> {
+  const counts = await ctx.db.first(countUses(id))
+  if (counts && Object.values(counts).some((count) => count > 0))
+    throw new AppError('location_in_use', 'This location is in use. Set `is_draft` to true, or rename it.', {
+      extra: { counts },
+    })
+  return commit(ctx, null, [
+    ...openEditions(edition_id),
+    sql`update import_products set location_id = null where location_id = ${id} and ${isFinal}`,
+    sql`delete from locations where id = ${id} and version = ${version}`,
+    requireOneChange(),
+  ])
+}
