@@ -1,4 +1,4 @@
--- Records and answers of gateways instead of calling the outside world, in development and tests.
+-- What stands for the outside world in development and tests: records and answers of gateways, and a clock that moves.
 
 -- Calls that the capture gateways recorded instead of sending. A repeated call with the same key records nothing.
 create table captured_messages (
@@ -33,3 +33,10 @@ create table captured_wallet_keys (
   key_value text primary key,
   expires_at integer not null
 ) strict, without rowid;
+
+-- The clock in development: one row, once `POST /dev/clock` has moved it.
+create table dev_clock (
+  id integer primary key check (id = 1),
+  -- The clock is this much ahead of the machine's.
+  offset_ms integer not null check (offset_ms >= 0)
+) strict;

@@ -40,6 +40,7 @@ import { refundRoutes } from './modules/refunds/routes.ts'
 import { segmentRoutes } from './modules/segments/routes.ts'
 import { buildDevDnsRoutes, senderDomainRoutes } from './modules/sender-domains/routes.ts'
 import { suppressionRoutes } from './modules/suppressions/routes.ts'
+import { buildMetricsRoutes, systemRoutes } from './modules/system/routes.ts'
 import { userRoutes } from './modules/users/routes.ts'
 import { buildWalletRoutes, walletPassRoutes } from './modules/wallet/routes.ts'
 import { webhookRoutes } from './modules/webhooks/routes.ts'
@@ -70,6 +71,7 @@ export const routers: readonly Router[] = [
   personalDataRoutes,
   walletPassRoutes,
   merchantAccountRoutes,
+  systemRoutes,
 ]
 
 export const operations = routers.flatMap((router) => router.operations)
@@ -138,6 +140,7 @@ app.route('/', buildConsentPageRoutes(openPublic))
 app.route('/', buildDevDnsRoutes(openPublic))
 app.route('/', buildServedFileRoutes(openPublic))
 app.route('/', buildWalletRoutes(openPublic))
+app.route('/', buildMetricsRoutes(openPublic))
 
 app.use('/v1/*', async (c, next) => {
   c.set('afterCommit', [])

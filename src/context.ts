@@ -25,6 +25,8 @@ export interface Config {
   /** Requests per minute with one token. 0: no limits. */
   rateLimitPerMinute: number
   rootToken: string | null
+  /** The tokens that may read `/metrics`. Empty: there is no `/metrics`. */
+  metricsTokens: readonly string[]
   /** The public URL of this service, without a slash at the end. Links in messages begin with it. */
   publicUrl: string
   /** Signs the links in messages. */

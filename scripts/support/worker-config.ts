@@ -41,6 +41,8 @@ export const variables = [
   'WEBHOOK_RETRY_SCHEDULE',
   'WEBHOOK_KEPT_DAYS',
   'AUDIT_KEPT_DAYS',
+  'METRICS_TOKEN',
+  'METRICS_TOKEN_PREVIOUS',
   'CELL',
 ] as const
 

@@ -72,6 +72,7 @@ import { type BatchFilter, type BatchSums, refundBatchStatuses } from '../domain
 import type { RefundPolicy } from '../domain/refunds/refund-policy.ts'
 import { refundReasons, refundSources, refundStatuses, refundTargets } from '../domain/refunds/refunds.ts'
 import { communicationTypes, type ExclusionReason, exclusionReasons, segmentStatuses } from '../domain/segments.ts'
+import type { SweepRuns } from '../domain/system.ts'
 import { googleCallbackEvents, walletPassStatuses, walletPlatforms, walletProviders } from '../domain/wallet/wallet.ts'
 import {
   deliveryStatuses,
@@ -374,6 +375,9 @@ export const types = {
   captured_messages: {
     channel: capturedChannels,
     headers: json<Readonly<Record<string, string>>>(),
+  },
+  sweep_runs: {
+    sweeps: json<SweepRuns>(),
   },
   audit_log: {
     changes: json<readonly AuditChange[]>(),

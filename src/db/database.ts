@@ -54,6 +54,8 @@ export function renderStatement(statement: SQLWrapper): { text: string; values: 
 export class Database {
   readonly #client: Client
   readonly meter: Meter
+  /** The size of the database after the last statement. Null before the first one. */
+  sizeBytes: number | null = null
 
   constructor(client: Client, meter: Meter) {
     this.#client = client
@@ -110,5 +112,6 @@ export class Database {
     this.meter.queries++
     this.meter.rows_read += meta.rows_read
     this.meter.rows_written += meta.rows_written
+    this.sizeBytes = meta.size_after ?? this.sizeBytes
   }
 }

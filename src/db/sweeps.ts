@@ -1,7 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { firstIdAt } from '../domain/ids.ts'
-import { retentionDays, dayMs } from '../domain/time/instants.ts'
+import { mergeSweepRuns, type SweepOutcome, type SweepRuns } from '../domain/system.ts'
 import type { Database } from './database.ts'
+import { sweepRuns } from './schema/sweep-positions.ts'
+import { select } from './select.ts'
 
 /** The position of a sweep that reads a part of a table each time. */
 export interface SweepPosition {
@@ -22,9 +23,12 @@ export const storeSweepPosition = (name: string, { after, begun_at }: SweepPosit
   sql`insert into sweep_positions (name, after_key, begun_at) values (${name}, ${after}, ${begun_at})
     on conflict (name) do update set after_key = excluded.after_key, begun_at = excluded.begun_at`
 
-const messagesPerSweep = 500
+export const selectSweepRuns = () => select({ sweeps: sweepRuns.sweeps }).from(sweepRuns)
 
-/** Deletes expired messages of dead-letter queues, a few at a time. */
-export const deleteDeadMessages = (db: Database, now: number): Promise<unknown> =>
-  db.all(sql`delete from dead_messages where id in (select id from dead_messages
-    where id < ${firstIdAt('dead_message', now - retentionDays.deadMessages * dayMs)} order by id limit ${messagesPerSweep})`)
+/** Stores when each sweep ran and how it ended, in one row. */
+export async function recordSweepRuns(db: Database, outcomes: Readonly<Record<string, SweepOutcome>>): Promise<void> {
+  const row = await db.first(selectSweepRuns())
+  const runs: SweepRuns = mergeSweepRuns(row?.sweeps ?? {}, outcomes)
+  await db.all(sql`insert into sweep_runs (id, sweeps) values (1, ${JSON.stringify(runs)})
+    on conflict (id) do update set sweeps = excluded.sweeps`)
+}

@@ -58,6 +58,7 @@ export const errorStatus = {
   no_uses_left: 409,
   nothing_to_retry: 409,
   nothing_to_refund: 409,
+  queue_missing: 409,
   purchase_not_usable: 409,
   purchase_not_refundable: 409,
   segment_calculating: 409,

@@ -189,6 +189,9 @@ function buildConfig(env: Bindings): Config {
     environment,
     rateLimitPerMinute: Number(env.RATE_LIMIT_PER_MINUTE) || 0,
     rootToken: env.ROOT_TOKEN ?? null,
+    metricsTokens: env.METRICS_TOKEN
+      ? [env.METRICS_TOKEN, env.METRICS_TOKEN_PREVIOUS].flatMap((text) => text || [])
+      : [],
     publicUrl: readPublicUrl(env),
     linkSigningKey: env.LINK_SIGNING_KEY ?? '',
     linkReadingKeys,

@@ -1,7 +1,7 @@
 import { waitUntil } from 'cloudflare:workers'
 import type { JobCtx, PayRefundsMessage, QueueMessages, QueueName, WorkRefundBatchMessage } from '../context.ts'
-import { deadMessages } from '../db/schema/dead-messages.ts'
-import { insertAll } from '../db/write.ts'
+import { getSourceQueue, isDeadLetterQueue, isQueue, maxAttempts } from '../domain/queues.ts'
+import { describeError } from '../domain/text/error-text.ts'
 import type { Bindings } from '../http/env.ts'
 import { logError } from '../http/log.ts'
 import { isSendChunksMessage, sendCampaigns } from '../modules/campaigns/jobs.ts'
@@ -10,6 +10,7 @@ import { applyEvents, isEventsMessage } from '../modules/message-events/jobs.ts'
 import { isWorkRefundBatchMessage, workRefundBatches } from '../modules/refund-batches/jobs.ts'
 import { isPayRefundsMessage, payRefunds } from '../modules/refund-payments/jobs.ts'
 import { calculateSegments, isCalculateMessage } from '../modules/segments/jobs.ts'
+import { recordDeadMessages } from '../modules/system/jobs.ts'
 import { isEmailSendMessage, sendEmails } from '../modules/transactional-emails/jobs.ts'
 import { deliverDue, isDeliverMessage } from '../modules/webhooks/jobs.ts'
 import { openJob } from './job.ts'
@@ -45,22 +46,14 @@ const consumers: { [Name in QueueName]: Consumer<QueueMessages[Name]> } = {
   imports: { isOwnMessage: isImportMessage, handle: workOnImports },
 }
 
-/** Stores messages of a dead-letter queue for analysis. The work itself is still in the tables. */
-async function recordDeadMessages(job: JobCtx, queueName: string, messages: readonly Message[]): Promise<void> {
-  const rows = messages.map(({ body }) => ({
-    id: job.newId('dead_message'),
-    queue: queueName,
-    body: JSON.stringify(body) ?? 'undefined',
-    created_at: job.now(),
-  }))
-  if (rows.length) await job.db.batch(insertAll(deadMessages, rows))
-}
+const readBodies = (messages: readonly Message[]): unknown[] => messages.map(({ body }) => body)
 
 /** Records messages that no consumer knows. They are acknowledged, because retrying them cannot help. */
 async function dropUnknownMessages(job: JobCtx, queueName: string, messages: readonly Message[]): Promise<void> {
   if (messages.length === 0) return
-  logError(`queue:${queueName}`, new Error('unknown message'))
-  await recordDeadMessages(job, queueName, messages)
+  const error = new Error('unknown message')
+  logError(`queue:${queueName}`, error)
+  await recordDeadMessages(job, queueName, readBodies(messages), describeError(error))
   for (const message of messages) message.ack()
 }
 
@@ -76,10 +69,34 @@ async function consume<Body>(job: JobCtx, batch: MessageBatch, consumer: Consume
   for (const message of knownMessages) message.ack()
 }
 
+/** True if the queue would move the message to its dead-letter queue now. */
+const isLastAttempt = (queueName: string, { attempts }: Message): boolean =>
+  isQueue(queueName) && attempts >= maxAttempts[queueName]
+
+/**
+ * Retries messages after an error of their consumer. Those that were retried often enough are stored with the error. If
+ * that fails too, the platform moves them to the dead-letter queue, without it.
+ */
+async function retryOrRecord(job: JobCtx, batch: MessageBatch, error: unknown): Promise<void> {
+  logError(`queue:${batch.queue}`, error)
+  const retry = (messages: readonly Message[]) => {
+    for (const message of messages) message.retry({ delaySeconds: Math.min(60, 2 ** message.attempts) })
+  }
+  const lastAttempts = batch.messages.filter((message) => isLastAttempt(batch.queue, message))
+  retry(batch.messages.filter((message) => !lastAttempts.includes(message)))
+  try {
+    await recordDeadMessages(job, batch.queue, readBodies(lastAttempts), describeError(error))
+    for (const message of lastAttempts) message.ack()
+  } catch (recordError) {
+    logError(`queue:${batch.queue}`, recordError)
+    retry(lastAttempts)
+  }
+}
+
 /** Handles one batch of a queue. If its consumer throws, the messages are retried later. */
 export async function handleBatch(job: JobCtx, batch: MessageBatch): Promise<void> {
-  if (batch.queue.endsWith('-dead')) {
-    await recordDeadMessages(job, batch.queue, batch.messages)
+  if (isDeadLetterQueue(batch.queue)) {
+    await recordDeadMessages(job, getSourceQueue(batch.queue), readBodies(batch.messages), null)
     return batch.ackAll()
   }
   try {
@@ -87,9 +104,7 @@ export async function handleBatch(job: JobCtx, batch: MessageBatch): Promise<voi
     if (!consumer) throw new Error('no consumer for the messages of this queue')
     await consume(job, batch, consumer)
   } catch (error) {
-    logError(`queue:${batch.queue}`, error)
-    // This does not retry messages that were acknowledged already: the first decision on a message counts.
-    for (const message of batch.messages) message.retry({ delaySeconds: Math.min(60, 2 ** message.attempts) })
+    await retryOrRecord(job, batch, error)
   }
 }
 

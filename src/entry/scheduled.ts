@@ -1,6 +1,8 @@
 import type { JobCtx } from '../context.ts'
 import { deleteExpiredKeys } from '../db/idempotency.ts'
-import { deleteDeadMessages } from '../db/sweeps.ts'
+import { recordSweepRuns } from '../db/sweeps.ts'
+import type { SweepOutcome } from '../domain/system.ts'
+import { describeError } from '../domain/text/error-text.ts'
 import type { Bindings } from '../http/env.ts'
 import { logError, logWarning } from '../http/log.ts'
 import { sweepAuditLog } from '../modules/audit-log/jobs.ts'
@@ -16,8 +18,8 @@ import { sweepPurchases } from '../modules/purchases/jobs.ts'
 import { sweepRefundBatches } from '../modules/refund-batches/jobs.ts'
 import { sweepPaymentEvents, sweepRefunds } from '../modules/refund-payments/jobs.ts'
 import { sweepCalculations, sweepExports, sweepLeftovers } from '../modules/segments/jobs.ts'
-import { sweepOutages } from '../modules/service-outages/jobs.ts'
 import { sweepSoftBounces } from '../modules/suppressions/jobs.ts'
+import { sweepDeadMessages, sweepOutages } from '../modules/system/jobs.ts'
 import { sweepEmails } from '../modules/transactional-emails/jobs.ts'
 import { sweepCallbacks, sweepPassUpdates } from '../modules/wallet/jobs.ts'
 import { sweepDeliveries, sweepEvents } from '../modules/webhooks/jobs.ts'
@@ -34,7 +36,7 @@ async function logOutages(job: JobCtx): Promise<void> {
 
 const allSweeps: Sweeps = {
   'forget-expired-keys': ({ db, now }) => deleteExpiredKeys(db, now()),
-  'dead-messages': ({ db, now }) => deleteDeadMessages(db, now()),
+  'dead-messages': sweepDeadMessages,
   'webhook-deliveries': sweepDeliveries,
   'webhook-events': sweepEvents,
   campaigns: sweepCampaigns,
@@ -68,10 +70,23 @@ const allSweeps: Sweeps = {
 }
 
 /** Runs the sweeps one after the other. A failed sweep is logged and does not stop the others. */
-export async function runSweeps(job: JobCtx, sweeps: Sweeps): Promise<void> {
-  for (const [name, sweep] of Object.entries(sweeps))
-    await sweep(job).catch((error: unknown) => logError(`sweep:${name}`, error))
+export async function runSweeps(job: JobCtx, sweeps: Sweeps): Promise<Record<string, SweepOutcome>> {
+  const outcomes: Record<string, SweepOutcome> = {}
+  for (const [name, sweep] of Object.entries(sweeps)) {
+    const startedAt = performance.now()
+    const error = await sweep(job).then(
+      () => null,
+      (reason: unknown) => {
+        logError(`sweep:${name}`, reason)
+        return describeError(reason)
+      },
+    )
+    outcomes[name] = { last_run_at: job.now(), duration_ms: Math.round(performance.now() - startedAt), error }
+  }
+  return outcomes
 }
 
-export const scheduled = (controller: ScheduledController, env: Bindings): Promise<void> =>
-  runSweeps({ ...openJob(env), now: () => controller.scheduledTime }, allSweeps)
+export async function scheduled(controller: ScheduledController, env: Bindings): Promise<void> {
+  const job = { ...openJob(env), now: () => controller.scheduledTime }
+  await recordSweepRuns(job.db, await runSweeps(job, allSweeps))
+}

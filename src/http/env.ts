@@ -10,6 +10,10 @@ export type Bindings = Omit<Env, 'ROOT_TOKEN' | 'LINK_SIGNING_KEY'> & {
   LINK_SIGNING_KEY_PREVIOUS?: string
   /** LINK_SIGNING_KEY is used if it is not set. */
   IDEMPOTENCY_KEY?: string
+  /** Opens `/metrics`. */
+  METRICS_TOKEN?: string
+  /** The previous token during a rotation. */
+  METRICS_TOKEN_PREVIOUS?: string
   EMAIL_API_KEY?: string
   EMAIL_WEBHOOK_SECRET?: string
   /** Present when EMAIL_PROVIDER is `cloudflare`. */

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { sweepOutages } from '../../src/modules/service-outages/jobs.ts'
+import { sweepOutages } from '../../src/modules/system/jobs.ts'
 import { get } from '../support/api.ts'
 import { createContextAt } from '../support/context.ts'
 import { serveStripeToEachTest } from '../support/each-stripe.ts'

@@ -40,6 +40,7 @@ const ofNoEdition: readonly string[] = [
   'deleteSenderDomain',
   'duplicateEdition',
   'removeOrganizationMember',
+  'retryDeadMessage',
   'revokeAccessToken',
   'updateFeeRule',
   'updateMerchantAccount',

@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { isDeadLetterQueue, maxAttempts } from '../../src/domain/queues.ts'
 import contract from '../contract/operations.json' with { type: 'json' }
 
 it('each operation of the contract is described by its name in test/api', async () => {
@@ -15,6 +16,18 @@ it('each operation of the contract is described by its name in test/api', async 
 it('the platform keeps every line of the log, because the Worker chooses which requests it logs', async () => {
   const rates = [...(await readFile('wrangler.toml', 'utf8')).matchAll(/^head_sampling_rate = (.*)$/gm)]
   expect(new Set(rates.map(([, rate]) => rate))).toEqual(new Set(['1']))
+})
+
+it('the last attempt of a message is the one after which the platform gives it up', async () => {
+  const consumers = (await readFile('wrangler.toml', 'utf8')).split('[[queues.consumers]]').slice(1)
+  const retries = consumers.map((text) => [
+    /^queue = "(.*)"$/m.exec(text)?.[1],
+    /^max_retries = (\d+)$/m.exec(text)?.[1],
+  ])
+  const attempts = retries.flatMap(([queue = '', count]) =>
+    isDeadLetterQueue(queue) ? [] : [[queue, Number(count) + 1]],
+  )
+  expect(Object.fromEntries(attempts)).toEqual(maxAttempts)
 })
 
 async function readSources(folder: string): Promise<{ path: string; text: string }[]> {

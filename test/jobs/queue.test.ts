@@ -8,7 +8,7 @@ import { db } from '../support/seeding/rows.ts'
 import { seedOpenEndpoint } from '../support/seeding/webhooks.ts'
 import { loadDeliveries, happen } from '../support/webhooks.ts'
 
-const message = (body: unknown) => ({ id: crypto.randomUUID(), timestamp: new Date(), attempts: 1, body })
+const message = (body: unknown, attempts = 1) => ({ id: crypto.randomUUID(), timestamp: new Date(), attempts, body })
 
 async function take(name: string, bodies: unknown[]) {
   const batch = createMessageBatch(name, bodies.map(message))
@@ -19,9 +19,43 @@ async function take(name: string, bodies: unknown[]) {
 }
 
 const deadBodies = async (mark: string) =>
-  (await db.all(sql<{ body: string; queue: string }>`select body, queue from dead_messages`)).filter((row) =>
-    row.body.includes(mark),
-  )
+  (
+    await db.all(
+      sql<{ body: string; queue: string; error: string | null }>`select body, queue, error from dead_messages`,
+    )
+  ).filter((row) => row.body.includes(mark))
+
+/** A database that fails all statements whose text matches. */
+const failStatements = (pattern: RegExp): D1Database => {
+  const withSession = (constraint?: string) => {
+    const session = env.DB.withSession(constraint)
+    const texts = new WeakMap<object, string>()
+    return {
+      prepare: (text: string) => ({
+        bind: (...values: unknown[]) => {
+          const statement = session.prepare(text).bind(...values)
+          texts.set(statement, text)
+          if (pattern.test(text)) statement.all = () => Promise.reject(new Error('D1_ERROR: the disk is gone'))
+          return statement
+        },
+      }),
+      batch: (statements: D1PreparedStatement[]) =>
+        statements.some((statement) => pattern.test(texts.get(statement) ?? ''))
+          ? Promise.reject(new Error('D1_ERROR: the disk is gone'))
+          : session.batch(statements),
+      getBookmark: () => session.getBookmark(),
+    }
+  }
+  return { withSession } as unknown as D1Database
+}
+
+async function failAt(attempts: number, pattern: RegExp, mark: string) {
+  vi.spyOn(console, 'error').mockImplementation(() => undefined)
+  const batch = createMessageBatch('webhooks', [message({ type: 'webhook.deliver', endpoint_id: mark }, attempts)])
+  await queue(batch, { ...env, DB: failStatements(pattern) })
+  vi.restoreAllMocks()
+  return getQueueResult(batch, createExecutionContext())
+}
 
 describe('the queue consumer', () => {
   it('posts the deliveries of a message, and acknowledges it', async () => {
@@ -87,6 +121,29 @@ describe('the queue consumer', () => {
     const mark = crypto.randomUUID()
     const { result } = await take('webhooks-dead', [{ type: 'webhook.deliver', endpoint_id: mark }])
     expect(result.ackAll).toBe(true)
-    expect(await deadBodies(mark)).toMatchObject([{ queue: 'webhooks-dead' }])
+    expect(await deadBodies(mark)).toMatchObject([{ queue: 'webhooks', error: null }])
+  })
+
+  it('stores a message with the error of its consumer at the last attempt', async () => {
+    const mark = crypto.randomUUID()
+    const third = await failAt(3, /webhook_deliveries/, mark)
+    expect([third.explicitAcks.length, third.retryMessages.length]).toEqual([0, 1])
+    expect(await deadBodies(mark)).toEqual([])
+    const fourth = await failAt(4, /webhook_deliveries/, mark)
+    expect([fourth.explicitAcks.length, fourth.retryMessages.length]).toEqual([1, 0])
+    expect(await deadBodies(mark)).toEqual([
+      {
+        queue: 'webhooks',
+        body: JSON.stringify({ type: 'webhook.deliver', endpoint_id: mark }),
+        error: expect.stringContaining('the disk is gone'),
+      },
+    ])
+  })
+
+  it('leaves a message to the dead-letter queue when it cannot be stored', async () => {
+    const mark = crypto.randomUUID()
+    const fourth = await failAt(4, /webhook_deliveries|dead_messages/, mark)
+    expect([fourth.explicitAcks.length, fourth.retryMessages.length]).toEqual([0, 1])
+    expect(await deadBodies(mark)).toEqual([])
   })
 })

@@ -7,7 +7,6 @@ import { deleteExpiredKeys } from '../../src/db/idempotency.ts'
 import { auditLog } from '../../src/db/schema/audit-log.ts'
 import { deadMessages } from '../../src/db/schema/dead-messages.ts'
 import { segmentExports } from '../../src/db/schema/segments.ts'
-import { deleteDeadMessages } from '../../src/db/sweeps.ts'
 import { insertAll } from '../../src/db/write.ts'
 import { newId } from '../../src/domain/ids.ts'
 import { dayMs } from '../../src/domain/time/instants.ts'
@@ -19,6 +18,7 @@ import { sweepUploads } from '../../src/modules/files/jobs.ts'
 import { sweepPaymentEvents } from '../../src/modules/refund-payments/jobs.ts'
 import { sweepExports, sweepLeftovers } from '../../src/modules/segments/jobs.ts'
 import { sweepSoftBounces } from '../../src/modules/suppressions/jobs.ts'
+import { sweepDeadMessages } from '../../src/modules/system/jobs.ts'
 import { sweepCallbacks } from '../../src/modules/wallet/jobs.ts'
 import { sweepEvents } from '../../src/modules/webhooks/jobs.ts'
 import { createJob } from '../support/campaigns.ts'
@@ -45,7 +45,7 @@ const exportRow = ({ organization }: Place, segment_id: string, days: number) =>
 
 const deadRow = (days: number) => ({
   id: newId('dead_message', now - days * dayMs, Math.random),
-  queue: 'webhooks-dead',
+  queue: 'webhooks',
   body: `"${days}"`,
   created_at: now - days * dayMs,
 })
@@ -71,7 +71,7 @@ async function seedRows(place: Place): Promise<void> {
 describe('daily sweeps', () => {
   it('delete dead letters after 30 days', async () => {
     await write(...insertAll(deadMessages, [31, 31, 29].map(deadRow)))
-    await deleteDeadMessages(createContextAt(now).db, now)
+    await sweepDeadMessages(createContextAt(now))
     const remainingMessages = await createContextAt(now).db.all(sql<{ body: string }>`select body from dead_messages`)
     expect(remainingMessages).toEqual([{ body: '"29"' }])
   })
@@ -163,7 +163,7 @@ describe('a sweep with nothing due', () => {
   }
   const sweeps: Record<string, (job: JobCtx) => Promise<unknown>> = {
     events: sweepEvents,
-    'dead messages': ({ db }) => deleteDeadMessages(db, now),
+    'dead messages': sweepDeadMessages,
     exports: sweepExports,
     'idempotency keys': ({ db }) => deleteExpiredKeys(db, now),
     'callbacks of wallets': sweepCallbacks,

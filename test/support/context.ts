@@ -24,6 +24,7 @@ export const testConfig: Config = {
   environment: 'test',
   rateLimitPerMinute: 0,
   rootToken: null,
+  metricsTokens: [],
   publicUrl: 'https://api.example.test',
   linkSigningKey: 'link-signing-key-of-the-tests',
   linkReadingKeys: ['link-signing-key-of-the-tests'],

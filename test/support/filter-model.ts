@@ -20,6 +20,7 @@ const comparisons: Record<string, Comparison> = {
   created_before: ({ created }, value) => Date.parse(String(created)) < Date.parse(value),
   order_number: has('order_number'),
   customer_email: has('customer_email'),
+  is_retried: ({ retried_at }, value) => String(retried_at !== null) === value,
   has_errors: ({ errors }, value) => String((errors as unknown[]).length > 0) === value,
 }
 

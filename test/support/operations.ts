@@ -83,3 +83,10 @@ export const sendWith = (bindings: object, operation: Operation, sample: Sample,
 /** Returns the admin of organisation A, or the superuser when no role may call. */
 export const chooseCaller = (operation: Operation, world: World): Person =>
   operation.roles.includes('OA') ? world.people.OA : world.people.root
+
+/** The caller who reads a list by its address: an admin of organisation A, or the superuser when no role may call. */
+export function chooseReader(address: string, world: World): Person {
+  const { pathname } = new URL(address, 'https://api.example')
+  const operation = lists.find(({ path }) => path === pathname)
+  return operation ? chooseCaller(operation, world) : world.people.OA
+}

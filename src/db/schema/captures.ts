@@ -1,6 +1,6 @@
 // npm run schema makes this file from migrations/0022_captures.sql and src/db/column-types.ts.
 //
-// Records and answers of gateways instead of calling the outside world, in development and tests.
+// What stands for the outside world in development and tests: records and answers of gateways, and a clock that moves.
 
 import { integer, primaryKey, sqliteTable, text, unique } from 'drizzle-orm/sqlite-core'
 import { types } from '../column-types.ts'
@@ -45,4 +45,11 @@ export const capturedDnsRecords = sqliteTable(
 export const capturedWalletKeys = sqliteTable('captured_wallet_keys', {
   key_value: text().primaryKey(),
   expires_at: integer().notNull(),
+})
+
+/** The clock in development: one row, once `POST /dev/clock` has moved it. */
+export const devClock = sqliteTable('dev_clock', {
+  id: integer().primaryKey(),
+  /** The clock is this much ahead of the machine's. */
+  offset_ms: integer().notNull(),
 })

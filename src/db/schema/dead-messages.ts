@@ -11,5 +11,9 @@ export const deadMessages = sqliteTable('dead_messages', {
   id: text().primaryKey(),
   queue: text().notNull(),
   body: text().notNull(),
+  /** The error of the last attempt. Null when the consumer could not store the message, and the platform moved it. */
+  error: text(),
+  /** When the superuser put it back into its queue. */
+  retried_at: integer(),
   created_at: integer().notNull(),
 })

@@ -49,4 +49,6 @@ failed delivery is retried for days, always with the same \`webhook-id\`. The ev
 groups.`,
   'Audit Log': `Who changed what in an organisation. Each entry is written in the transaction of its change, and deleted
 after 400 days unless the deployment sets another time.`,
+  System: `The state of this deployment, for whoever operates it: work that waits, jobs of each minute, messages that
+failed, and services that do not answer. Only the superuser can call these operations.`,
 }

@@ -21,6 +21,7 @@ export const tags = [
   'Segments',
   'Webhooks',
   'Audit Log',
+  'System',
 ] as const
 
 type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'

@@ -170,15 +170,25 @@ async function authenticateIdentity(
 }
 
 /** Compares digests in constant time, so that the time reveals nothing about the secret. */
-const isRootToken = (digest: Uint8Array<ArrayBuffer>, rootToken: string | null): boolean =>
-  !!rootToken && crypto.subtle.timingSafeEqual(digest, sha256OfShort(rootToken))
+const isSecret = (digest: Uint8Array<ArrayBuffer>, secret: string | null): boolean =>
+  !!secret && crypto.subtle.timingSafeEqual(digest, sha256OfShort(secret))
+
+/** True if the token is one of the secrets. All are compared, so that the time does not reveal which one it is. */
+export function isOneOfSecrets(token: string, secrets: readonly string[]): boolean {
+  const digest = sha256OfShort(token)
+  return secrets.filter((secret) => isSecret(digest, secret)).length > 0
+}
+
+/** The token of an Authorization header, or null. */
+export const readBearerToken = (header: string | undefined): string | null =>
+  /^Bearer +([^\s]+) *$/i.exec(header ?? '')?.[1] ?? null
 
 /** Finds the caller of an Authorization header, or throws 401. */
 export async function authenticate(header: string | undefined, credentials: Credentials): Promise<Authenticated> {
-  const token = /^Bearer +([^\s]+) *$/i.exec(header ?? '')?.[1]
-  if (token === undefined) throw createRefusal(header ? 'malformed' : 'missing')
+  const token = readBearerToken(header)
+  if (token === null) throw createRefusal(header ? 'malformed' : 'missing')
   const digest = sha256OfShort(token)
-  if (isRootToken(digest, credentials.rootToken)) return { caller: superuser, touch: null }
+  if (isSecret(digest, credentials.rootToken)) return { caller: superuser, touch: null }
   if (credentials.identity && token.split('.').length === 3)
     return authenticateIdentity(token, credentials.identity, credentials)
   return authenticateToken(token, digest, credentials)

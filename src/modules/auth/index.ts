@@ -1,1 +1,1 @@
-export { authenticate, type RefusedUse } from './authenticate.ts'
+export { authenticate, isOneOfSecrets, readBearerToken, type RefusedUse } from './authenticate.ts'

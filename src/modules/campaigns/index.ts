@@ -1,4 +1,10 @@
 export { advanceAudience, type AudienceProgress } from './delivery/audience-steps.ts'
-export { type RequestedRun, startAndReadRequestedRun, selectCampaignWaits } from './delivery/due.ts'
+export {
+  type RequestedRun,
+  startAndReadRequestedRun,
+  selectCampaignWaits,
+  selectRunningWork,
+  selectScheduledWork,
+} from './delivery/due.ts'
 export { enqueueConsumers } from './delivery/enqueue.ts'
 export { projectEngagement, projectSnapshot } from './delivery/projection.ts'

@@ -2,8 +2,6 @@ import type { JobCtx, SendChunksMessage } from '../../context.ts'
 import { sendChunks } from './delivery/consumer.ts'
 import { listUnattended } from './delivery/due.ts'
 
-/** A Durable Object at work updates its campaign's row more often than this. */
-const quietMs = 90_000
 const campaignsPerSweep = 500
 
 export const isSendChunksMessage = (body: unknown): body is SendChunksMessage =>
@@ -17,7 +15,7 @@ export const sendCampaigns = (job: JobCtx, messages: readonly SendChunksMessage[
 
 /** Wakes the Durable Objects of campaigns that are due, and of running campaigns whose row is out of date. */
 export async function sweepCampaigns(job: JobCtx): Promise<number> {
-  const campaigns = await listUnattended(job, quietMs, campaignsPerSweep)
+  const campaigns = await listUnattended(job, campaignsPerSweep)
   await Promise.allSettled(campaigns.map(({ id }) => job.senders.get(id).wake(id)))
   return campaigns.length
 }

@@ -2,3 +2,4 @@ export { buildStoredResultsErasure, buildUndoDataErasure, eraseInImports } from 
 export { buildImportedRowsSection } from './retention/export-rows.ts'
 export { presentValues } from './reports/present-values.ts'
 export { eraseInMappings, mappingColumns } from './retention/erase-mappings.ts'
+export { selectImportWork } from './queries.ts'

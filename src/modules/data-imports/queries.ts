@@ -1,4 +1,4 @@
-import { and, eq, sql } from 'drizzle-orm'
+import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { dataImports } from '../../db/schema/data-imports.ts'
 import { editions } from '../../db/schema/editions.ts'
@@ -6,7 +6,9 @@ import { files } from '../../db/schema/files.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { type RowOf, select } from '../../db/select.ts'
 import { buildVisibility, isVisibleTo } from '../../db/visibility.ts'
+import { selectWork, type WorkCount } from '../../db/work-counts.ts'
 import { mayAt, type Tenant, managers } from '../../domain/accounts/access.ts'
+import { heartbeatLostMs } from '../../domain/data-imports/data-imports.ts'
 import { doesNotExist, notFound, AppError } from '../../domain/errors.ts'
 import { editionSummaryFields } from '../editions/index.ts'
 import { organizationSummaryFields } from '../organizations/index.ts'
@@ -80,3 +82,11 @@ export async function findImportTenant(ctx: Ctx, organizationId: string, edition
 }
 
 export const buildDeletedError = (detail: string): AppError => new AppError('import_data_deleted', detail)
+
+export const selectImportWork = (now: number): SQL<WorkCount> =>
+  selectWork(now - heartbeatLostMs, {
+    kind: 'data_imports',
+    from: sql`data_imports indexed by data_imports_working`,
+    where: sql`heartbeat_at is not null`,
+    dueAt: sql`heartbeat_at`,
+  })

@@ -1,3 +1,3 @@
-export { fileVisibility } from './queries.ts'
+export { fileVisibility, selectScanWork } from './queries.ts'
 export { fileReferences } from './references.ts'
 export { countBytes, releaseContent } from './storage.ts'

@@ -1,8 +1,9 @@
-import { and, eq, getTableColumns, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { files } from '../../db/schema/files.ts'
 import { fromJson, type RowOf, select } from '../../db/select.ts'
 import { buildVisibility, isVisibleTo } from '../../db/visibility.ts'
+import { selectWork, type WorkCount } from '../../db/work-counts.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type FileUse, isUsed, listFileUses } from './references.ts'
@@ -37,3 +38,11 @@ export async function findFile(ctx: Ctx, id: string): Promise<FileRow & { tenant
   const { organization_id, edition_id } = row
   return { ...toFileRow(row), tenant: { organization_id, editions: edition_id === null ? [] : [edition_id] } }
 }
+
+export const selectScanWork = (now: number): SQL<WorkCount> =>
+  selectWork(now, {
+    kind: 'file_scans',
+    from: sql`file_scans indexed by file_scans_due`,
+    where: sql`due_at is not null`,
+    dueAt: sql`due_at`,
+  })

@@ -1,7 +1,8 @@
-import { eq, getTableColumns, sql } from 'drizzle-orm'
+import { eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { erasures } from '../../db/schema/customers.ts'
 import { select } from '../../db/select.ts'
+import { selectWork, type WorkCount } from '../../db/work-counts.ts'
 import type { Channel } from '../../domain/messaging/messaging.ts'
 import type { ChannelAddress } from '../../domain/messaging/suppressions.ts'
 import type { LoadedUser } from '../users/index.ts'
@@ -22,3 +23,11 @@ export async function listAddresses({ db }: Pick<JobCtx, 'db'>, user: LoadedUser
     union select 'email', recipient from transactional_emails where user_id = ${user.id} and recipient <> ''`)
   return rows.map(({ channel, address }) => [channel, address])
 }
+
+export const selectErasureWork = (now: number): SQL<WorkCount> =>
+  selectWork(now, {
+    kind: 'erasures',
+    from: sql`erasures indexed by erasures_due`,
+    where: sql`due_at is not null`,
+    dueAt: sql`due_at`,
+  })

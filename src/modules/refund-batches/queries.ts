@@ -1,10 +1,11 @@
-import { and, eq, getTableColumns, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Ctx, JobCtx } from '../../context.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { refundBatches, type refundBatchTotals } from '../../db/schema/refunds.ts'
 import { fromJson, type RowOf, select } from '../../db/select.ts'
 import { editionVisibility, buildVisibility, isVisibleTo } from '../../db/visibility.ts'
+import { selectWork, type WorkCount } from '../../db/work-counts.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 
@@ -61,3 +62,11 @@ export async function findEditionForBatch(ctx: Ctx, id: string): Promise<Edition
   if (!row) throw notFound()
   return { ...row, tenant: { organization_id: row.organization_id, editions: [row.id] } }
 }
+
+export const selectBatchWork = (now: number): SQL<WorkCount> =>
+  selectWork(now, {
+    kind: 'refund_batches',
+    from: sql`refund_batches indexed by refund_batches_due`,
+    where: sql`due_at is not null`,
+    dueAt: sql`due_at`,
+  })

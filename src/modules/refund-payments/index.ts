@@ -8,4 +8,4 @@ export {
   type RefundedPurchase,
   untriedPaymentColumns,
 } from './refund.ts'
-export { refundVisibility, selectRefundWaits } from './settle.ts'
+export { refundVisibility, selectRefundWaits, selectRefundWork } from './settle.ts'

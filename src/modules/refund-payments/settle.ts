@@ -6,6 +6,7 @@ import type { RefundRow } from '../../db/rows.ts'
 import { refundRequests } from '../../db/schema/refunds.ts'
 import { select } from '../../db/select.ts'
 import { buildVisibility, isVisibleTo } from '../../db/visibility.ts'
+import { selectWork, type WorkCount } from '../../db/work-counts.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { AppError, notFound } from '../../domain/errors.ts'
 import { refundLifecycle } from '../../domain/refunds/refunds.ts'
@@ -64,3 +65,11 @@ export const selectRefundWaits: SQL<OutageRow> = sql`select 'payments' as servic
     due_at as next_attempt_at
   from refund_requests indexed by refund_requests_waiting where waiting_since is not null and due_at is not null
   group by merchant_account_id limit ${outagesAtOnce}`
+
+export const selectRefundWork = (now: number): SQL<WorkCount> =>
+  selectWork(now, {
+    kind: 'refund_requests',
+    from: sql`refund_requests indexed by refund_requests_due`,
+    where: sql`due_at is not null`,
+    dueAt: sql`due_at`,
+  })

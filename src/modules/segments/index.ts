@@ -3,3 +3,4 @@ export { buildCalculationStart, continueCalculation, findCalculation } from './c
 export { eraseInSegments } from './erase.ts'
 export { isInRunningAudience, isReadable, listSegmentMembers, removeFromSegments } from './calculation/members.ts'
 export { presentSegmentSummary, segmentSummaryFields } from './present.ts'
+export { selectCalculationWork } from './queries.ts'

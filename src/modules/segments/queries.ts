@@ -1,15 +1,16 @@
 import { and, eq, getTableColumns, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { inList } from '../../db/conditions.ts'
+import { inList, inWords } from '../../db/conditions.ts'
 import type { StoredSegmentRow } from '../../db/rows.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { segments } from '../../db/schema/segments.ts'
 import { select, type Nullable } from '../../db/select.ts'
 import { buildVisibility, isVisibleTo } from '../../db/visibility.ts'
+import { selectWork, type WorkCount } from '../../db/work-counts.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
-import { campaignStatusesInNeed } from '../../domain/segments.ts'
+import { campaignStatusesInNeed, quietAfterMs, type SegmentStatus } from '../../domain/segments.ts'
 import { type EditionSummaryRow, editionSummaryFields } from '../editions/index.ts'
 import { type OrganizationSummaryRow, organizationSummaryFields } from '../organizations/index.ts'
 
@@ -80,3 +81,11 @@ export interface RelatedCampaign {
 export const selectCampaignsUsing = (segmentId: string): SQL<RelatedCampaign> =>
   sql<RelatedCampaign>`select 'campaign' as type, id, name from campaigns where segment_id = ${segmentId}
     and ${inList(sql`status`, campaignStatusesInNeed)} order by created_at limit ${maxRelatedObjects}`
+
+export const selectCalculationWork = (now: number): SQL<WorkCount> =>
+  selectWork(now - quietAfterMs, {
+    kind: 'segment_calculations',
+    from: sql`segments indexed by segments_calculating`,
+    where: inWords(sql`status`, ['calculating'] satisfies SegmentStatus[]),
+    dueAt: sql`heartbeat_at`,
+  })

@@ -5,6 +5,7 @@ import { inList, inWords } from '../../db/conditions.ts'
 import type { OutageRow } from '../../db/outages.ts'
 import { transactionalEmails } from '../../db/schema/transactional-emails.ts'
 import { decodeAs } from '../../db/select.ts'
+import { selectWork, type WorkCount } from '../../db/work-counts.ts'
 import { update } from '../../db/write.ts'
 import type { SuppressionReason } from '../../domain/messaging/suppressions.ts'
 import {
@@ -157,3 +158,11 @@ export const recordLateSuccess = (id: string, providerId: string | null, at: num
 export const selectEmailWaits: SQL<OutageRow> = sql`select 'email' as service, '' as resource_id,
     waiting_reason as reason, waiting_since as since, due_at as next_attempt_at
   from transactional_emails where ${isPending} and waiting_since is not null order by waiting_since limit 1`
+
+export const selectEmailWork = (now: number): SQL<WorkCount> =>
+  selectWork(now, {
+    kind: 'transactional_emails',
+    from: sql`transactional_emails indexed by transactional_emails_due`,
+    where: isPending,
+    dueAt: sql`due_at`,
+  })

@@ -9,6 +9,7 @@ import { purchases } from '../../db/schema/purchases.ts'
 import { walletPasses } from '../../db/schema/wallet.ts'
 import { fromFlag, fromJson, type RowOf, select } from '../../db/select.ts'
 import { buildVisibilityByEdition, buildVisibility, isVisibleTo } from '../../db/visibility.ts'
+import { selectWork, type WorkCount } from '../../db/work-counts.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { WalletPassStatus, WalletPlatform } from '../../domain/wallet/wallet.ts'
@@ -98,3 +99,19 @@ export const selectPassWaits: SQL<OutageRow> = sql`${selectWaitingPass('apple')}
   union all ${selectWaitingPass('google')}
   union all select * from (select 'google', '', waiting_reason, waiting_since, due_at from wallet_editions
     where waiting_since is not null order by waiting_since limit 1)`
+
+export const selectPassWork = (now: number): SQL<WorkCount> =>
+  selectWork(now, {
+    kind: 'wallet_passes',
+    from: sql`wallet_passes indexed by wallet_passes_due`,
+    where: sql`due_at is not null`,
+    dueAt: sql`due_at`,
+  })
+
+export const selectEditionWork = (now: number): SQL<WorkCount> =>
+  selectWork(now, {
+    kind: 'wallet_editions',
+    from: sql`wallet_editions indexed by wallet_editions_due`,
+    where: sql`due_at is not null`,
+    dueAt: sql`due_at`,
+  })

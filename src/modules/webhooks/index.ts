@@ -1,3 +1,3 @@
 export { type Announcement, announce, announceAll, commitAnnounced } from './events/announce.ts'
 export { deliverClaims } from './delivery/deliver.ts'
-export { selectEndpointWaits } from './queries.ts'
+export { selectDeliveryWork, selectEndpointWaits } from './queries.ts'

@@ -4,10 +4,12 @@ import type { OutageRow } from '../../db/outages.ts'
 import { webhookDeliveries, webhookEndpoints, webhookEvents } from '../../db/schema/webhooks.ts'
 import { fromJson, jsonFlag, select } from '../../db/select.ts'
 import { buildVisibility, isVisibleIn, isVisibleTo } from '../../db/visibility.ts'
+import { selectWork, type WorkCount } from '../../db/work-counts.ts'
 import { mayAt, roleCodes, type Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { noWait, type Wait } from '../../domain/waiting.ts'
 import type { LoggedAttempt } from '../../domain/webhooks/webhooks.ts'
+import { isWaiting } from './delivery/claim.ts'
 import { maxListedAttempts } from './delivery/delivery-contract.ts'
 
 export type EndpointRow = typeof webhookEndpoints.$inferSelect
@@ -135,3 +137,11 @@ export const selectEndpointWaits: SQL<OutageRow> = sql`select 'webhook' as servi
   from webhook_endpoints indexed by webhook_endpoints_failing
   where failing_since is not null and breaker_until is not null and is_active = 1
   order by failing_since limit ${outagesAtOnce}`
+
+export const selectDeliveryWork = (now: number): SQL<WorkCount> =>
+  selectWork(now, {
+    kind: 'webhook_deliveries',
+    from: sql`webhook_deliveries indexed by webhook_deliveries_due`,
+    where: isWaiting,
+    dueAt: sql`next_retry_at`,
+  })

@@ -41,6 +41,7 @@ const withoutReader: readonly string[] = [
   'rejectRefundRequest',
   'removeOrganizationMember',
   'resetSegmentToDraft',
+  'retryDeadMessage',
   'retryFailedCampaignRecipients',
   'retryRefundRequest',
   'retryWebhookDelivery',

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import type { Operation } from '../../../src/http/operations/operation.ts'
 import { type ListedRow, matches, valuesOf } from '../../support/filter-model.ts'
 import { listIds, readAs, walkAs } from '../../support/lists.ts'
-import { lists, make, buildPath, getSample } from '../../support/operations.ts'
+import { chooseCaller, chooseReader, lists, make, buildPath, getSample } from '../../support/operations.ts'
 import type { Sample } from '../../support/samples/sample.ts'
 import { type DocumentedFilter, listFilters } from '../../support/schema.ts'
 import { buildWorld, type World } from '../../support/world.ts'
@@ -19,12 +19,12 @@ interface CachedList {
 let world: World
 const cachedLists = new Map<string, CachedList>()
 
-const read = (at: string) => readAs(world.people.OA.token, at)
+const read = (at: string) => readAs(chooseReader(at, world).token, at)
 
 beforeAll(async () => {
   world = await buildWorld()
   for (const operation of lists) {
-    const sample = await make(operation, world, world.people.OA)
+    const sample = await make(operation, world, chooseCaller(operation, world))
     const { body } = await read(buildPath(operation, sample))
     if (body.count < filled) await getSample(operation).fill?.(world, filled)
     cachedLists.set(operation.id, { operation, sample, rows: [] })
@@ -55,7 +55,10 @@ async function countWith(
   const ids = listIds(unfiltered)
   expect([...what, unfiltered.body.count]).toEqual([...what, ids.length])
   const half = Math.max(1, Math.ceil(ids.length / 2))
-  const { ids: walked, count } = await walkAs(world.people.OA.token, buildPathWith({ page_size: String(half) }))
+  const { ids: walked, count } = await walkAs(
+    chooseCaller(operation, world).token,
+    buildPathWith({ page_size: String(half) }),
+  )
   expect([...what, count, walked]).toEqual([...what, ids.length, ids])
   const judged = rows.map((row) => matches(operation.id, name)(row, value))
   if (!judged.includes(null)) {
@@ -91,8 +94,15 @@ describe.each(timeFilters)('%s with %s', (id, name, filter) => {
   })
 })
 
-it('five lists have filters of times', () => {
+it('six lists have filters of times', () => {
   expect(new Set(timeFilters.map(([id]) => id))).toEqual(
-    new Set(['listOrders', 'listPurchases', 'listRefundRequests', 'listAuditLog', 'listWebhookEvents']),
+    new Set([
+      'listOrders',
+      'listPurchases',
+      'listRefundRequests',
+      'listAuditLog',
+      'listWebhookEvents',
+      'listDeadMessages',
+    ]),
   )
 })

@@ -5,7 +5,7 @@ import type { Operation } from '../../../src/http/operations/operation.ts'
 import { defaultPageSize } from '../../../src/http/requests/list-query.ts'
 import type { Reply } from '../../support/api.ts'
 import { base, listIds, compareNullsLast, readAs, walkAs } from '../../support/lists.ts'
-import { lists, make, buildPath, getSample } from '../../support/operations.ts'
+import { chooseCaller, chooseReader, lists, make, buildPath, getSample } from '../../support/operations.ts'
 import type { Sample } from '../../support/samples/sample.ts'
 import { listFilters, listOrderings } from '../../support/schema.ts'
 import { buildWorld, type World } from '../../support/world.ts'
@@ -18,7 +18,7 @@ const requests: Record<string, Sample> = {}
 beforeAll(async () => {
   world = await buildWorld()
   for (const operation of lists) {
-    requests[operation.id] = await make(operation, world, world.people.OA)
+    requests[operation.id] = await make(operation, world, chooseCaller(operation, world))
     // A sale makes an order, a purchase and a customer together.
     const { body } = await ask(operation)
     if (body.count < filled) await getSample(operation).fill?.(world, filled)
@@ -40,8 +40,8 @@ function address(operation: Operation, { query: more = {} }: ListQuery = {}): st
   return buildPath(operation, { ...sample, query: { ...sample.query, ...more } })
 }
 
-const read = (at: string): Promise<Reply> => readAs(world.people.OA.token, at)
-const walk = (from: string) => walkAs(world.people.OA.token, from)
+const read = (at: string): Promise<Reply> => readAs(chooseReader(at, world).token, at)
+const walk = (from: string) => walkAs(chooseReader(from, world).token, from)
 
 /** Orderings by a field that may be null. */
 const nullableOrderings: Record<string, readonly string[]> = {
@@ -332,11 +332,11 @@ describe.each(pagedLists)('$id', (operation) => {
     )
     // The superuser has no access tokens.
     if (asRoot.body.next === null) return expect(operation.id).toBe('listAccessTokens')
-    const reply = await read(asRoot.body.next)
-    // A list of a resource answers 404 when the caller may not see the resource.
+    const reply = await readAs(world.people.OA.token, asRoot.body.next)
+    // A list of a resource answers 404 when the caller may not see the resource, and one of the superuser 403.
     expect([400, 403, 404]).toContain(reply.status)
     if (reply.status === 400) expect(readCursorStatus(reply)).toBe(400)
-    else expect(operation.path).toContain('{')
+    else if (operation.roles.length > 0) expect(operation.path).toContain('{')
   })
 })
 

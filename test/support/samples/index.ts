@@ -17,6 +17,7 @@ import { refundSamples } from './refunds.ts'
 import type { SampleOf } from './sample.ts'
 import { segmentSamples } from './segments.ts'
 import { suppressionSamples } from './suppressions.ts'
+import { systemSamples } from './system.ts'
 import { walletSamples } from './wallet.ts'
 import { webhookSamples } from './webhooks.ts'
 
@@ -45,4 +46,5 @@ export const samples: Readonly<Record<string, SampleOf>> = {
   ...webhookSamples,
   ...auditLogSamples,
   ...merchantAccountSamples,
+  ...systemSamples,
 }

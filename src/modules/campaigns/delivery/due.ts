@@ -4,6 +4,7 @@ import { inWords } from '../../../db/conditions.ts'
 import type { OutageRow } from '../../../db/outages.ts'
 import { campaigns } from '../../../db/schema/campaigns.ts'
 import { type RowOf, select } from '../../../db/select.ts'
+import { selectWork, type WorkCount } from '../../../db/work-counts.ts'
 import { update } from '../../../db/write.ts'
 import { type CampaignStatus, runningStatuses } from '../../../domain/campaigns/lifecycle.ts'
 import { lateAfterMs, missedSchedule } from '../../../domain/campaigns/schedule.ts'
@@ -57,8 +58,27 @@ async function startDueCampaign(job: JobCtx, id: string): Promise<void> {
 
 const isScheduled = inWords(sql`status`, ['scheduled'] satisfies CampaignStatus[])
 
+/** A Durable Object at work updates its campaign's row more often than this. */
+export const quietMs = 90_000
+
+export const selectScheduledWork = (now: number): SQL<WorkCount> =>
+  selectWork(now, {
+    kind: 'scheduled_campaigns',
+    from: sql`campaigns indexed by campaigns_due`,
+    where: isScheduled,
+    dueAt: sql`scheduled_at`,
+  })
+
+export const selectRunningWork = (now: number): SQL<WorkCount> =>
+  selectWork(now - quietMs, {
+    kind: 'running_campaigns',
+    from: sql`campaigns indexed by campaigns_running`,
+    where: inWords(sql`status`, runningStatuses),
+    dueAt: sql`heartbeat_at`,
+  })
+
 /** Lists campaigns that are due, and running ones whose row was not updated for `quietMs`. Each part uses an index. */
-export function listUnattended({ db, now }: JobCtx, quietMs: number, limit: number): Promise<{ id: string }[]> {
+export function listUnattended({ db, now }: JobCtx, limit: number): Promise<{ id: string }[]> {
   return db.all(
     sql<{ id: string }>`select id from campaigns where ${isScheduled} and scheduled_at <= ${now()}
       union all select id from campaigns where ${inWords(sql`status`, runningStatuses)}

@@ -1,0 +1,42 @@
+import { type SQL, sql } from 'drizzle-orm'
+import { firstIdAt, type IdKind } from '../domain/ids.ts'
+import { maxCounted, type WorkKind } from '../domain/system.ts'
+
+/** How much work of a kind waits. Both counts end at `maxCounted`. */
+export interface WorkCount {
+  kind: WorkKind
+  due: number
+  planned: number
+  /** Milliseconds UTC. Null: nothing is due. */
+  oldest_due_at: number | null
+}
+
+interface Work {
+  kind: WorkKind
+  /** The table with the index that has `dueAt` as its first column. */
+  from: SQL
+  dueAt: SQL
+  /** The condition of the index. */
+  where: SQL
+}
+
+/** Counts the rows of an index that are due at `now`, and those that are due later. */
+export const selectWork = (now: number, { kind, from, dueAt, where }: Work): SQL<WorkCount> =>
+  sql<WorkCount>`select ${kind} as kind,
+    (select count(*) from (select 1 from ${from} where ${where} and ${dueAt} <= ${now} limit ${maxCounted})) as due,
+    (select count(*) from (select 1 from ${from} where ${where} and ${dueAt} > ${now} limit ${maxCounted})) as planned,
+    (select ${dueAt} from ${from} where ${where} and ${dueAt} <= ${now} order by ${dueAt} limit 1) as oldest_due_at`
+
+/** How many rows were stored since a time, by their status now. */
+export interface RecentCount {
+  kind: string
+  status: string
+  count: number
+}
+
+/** Counts the newest rows of a table by the time in their ids, at most `maxCounted`. */
+export const countRecent = (since: number, table: string, idKind: IdKind): SQL<RecentCount> =>
+  sql<RecentCount>`select ${table} as kind, status, count(*) as count
+    from (select status from ${sql.identifier(table)} where id >= ${firstIdAt(idKind, since)}
+      order by id desc limit ${maxCounted})
+    group by status order by status`

@@ -1,0 +1,1 @@
+export { selectErasureWork } from './queries.ts'

@@ -1,0 +1,1 @@
+export { selectBatchWork } from './queries.ts'
