@@ -6,6 +6,7 @@ import { deleteLocation } from '../../src/modules/catalogue/locations/write.ts'
 import { get, patch, post, remove } from '../support/api.ts'
 import { listEntries } from '../support/audit.ts'
 import { createContextAt, interruptBefore } from '../support/context.ts'
+import { readCost } from '../support/cost.ts'
 import { buildRefusal, codes } from '../support/editions.ts'
 import { describeRefusal } from '../support/refusals.ts'
 import { seedLocation, seedLocations } from '../support/seeding/catalogue.ts'
@@ -14,7 +15,7 @@ import { seedImport, seedImportProducts } from '../support/seeding/imports/data-
 import { givenAdmin, givenMember } from '../support/seeding/members.ts'
 import { db, write } from '../support/seeding/rows.ts'
 import { anOrder, importOrders } from '../support/seeding/sales/orders.ts'
-import { seedTrade } from '../support/seeding/sales/trades.ts'
+import { seedTrade, seedTrades } from '../support/seeding/sales/trades.ts'
 import { undoToEnd } from '../support/undone-imports.ts'
 
 const path = '/v1/locations'
@@ -157,6 +158,16 @@ describe('deleteLocation', () => {
       ),
     ).rejects.toThrow(LostRace)
     expect(await loadLocations(place.edition)).toHaveLength(1)
+  })
+
+  it('reads none of the purchases of other locations', async () => {
+    const { token, place } = await seedPlace()
+    const [id, other = ''] = await seedLocations(place, 2)
+    await seedTrades(place, 300)
+    await write(sql`update purchases set location_id = ${other} where edition_id = ${place.edition}`)
+    const reply = await remove(`${path}/${id}`, token)
+    expect(reply.status).toBe(204)
+    expect(readCost(reply).rows_read).toBeLessThan(50)
   })
 
   it('takes the location out of mappings of finished imports', async () => {

@@ -20,11 +20,15 @@ const commonDescriptions: Readonly<Record<string, string>> = {
 
 const resources: Readonly<Record<string, string>> = {
   campaigns: 'campaign',
+  categories: 'category',
   editions: 'edition',
   'email-messages': 'e-mail message',
+  'fee-rules': 'fee rule',
   files: 'file',
+  locations: 'location',
   orders: 'order',
   organizations: 'organisation',
+  'pass-designs': 'pass design',
   purchases: 'purchase',
   segments: 'segment',
   tokens: 'access token',

@@ -11,7 +11,7 @@ import { isEmpty, pickChanges, updateVersion } from '../../../db/write.ts'
 import { buildNameColumns } from '../../../domain/catalogue.ts'
 import { doesNotExist, invalid } from '../../../domain/errors.ts'
 import { readPassDesign } from '../../../domain/wallet/wallet-pass.ts'
-import { openEditions } from '../../editions/index.ts'
+import { checkTenant, openEditions } from '../../editions/index.ts'
 import { buildFirstVersion, insertIntoEdition } from '../rows.ts'
 import type { CreatePassDesignInput, UpdatePassDesignInput } from './contract.ts'
 import type { PassDesignRow } from './queries.ts'
@@ -56,6 +56,7 @@ const guardLogo = (ctx: Ctx, row: PassDesignRow): Statement[] =>
 
 export async function createPassDesign(ctx: Ctx, input: CreatePassDesignInput): Promise<PassDesignRow> {
   const { organization_id, edition_id, product_id, logo_image_id, name, ...design } = input
+  await checkTenant(ctx, organization_id, edition_id)
   const logo_key = await checkReferences(ctx, input, input)
   const columns = {
     id: ctx.newId('pass_design'),
