@@ -27,7 +27,10 @@ create table products (
   edition_id text not null references editions (id),
   category_id text references categories (id),
   name text not null,
+  -- A product that was merged has its id here, so that others may take its name.
   name_folded text not null,
+  -- The sort key of `name`.
+  name_key text not null,
   name_translations text not null default '{}' check (json_valid(name_translations)),
   -- Null until a price is set: an import knows what was paid, not what it costs.
   price_minor integer check (price_minor >= 0),
@@ -38,12 +41,32 @@ create table products (
   -- File ids in the order in which they are shown.
   images text not null default '[]' check (json_type(images) = 'array'),
   is_draft integer not null default 0 check (is_draft in (0, 1)),
+  -- The product into which this one was merged. Its row stays, so that its id still leads to that product.
+  merged_into_id text references products (id),
+  version integer not null default 1,
   created_at integer not null,
+  modified_at integer not null,
   unique (edition_id, name_folded)
 ) strict, without rowid;
-
+-- Serves the list of an organization's products.
+create index products_of_organization on products (organization_id, created_at, id);
 -- Finds the products of a category before it is deleted.
 create index products_of_category on products (category_id) where category_id is not null;
+-- Finds the products that were merged into another one.
+create index products_merged on products (merged_into_id) where merged_into_id is not null;
+
+-- Other names by which imports find a product: its former names, those of products that were merged into it, and those
+-- that somebody added.
+create table product_aliases (
+  edition_id text not null references editions (id),
+  name_folded text not null,
+  product_id text not null references products (id) on delete cascade,
+  name text not null,
+  created_at integer not null,
+  primary key (edition_id, name_folded)
+) strict, without rowid;
+-- Finds the aliases of a product.
+create index product_aliases_of_product on product_aliases (product_id, created_at);
 
 -- Images of products, one row per file id in `products.images`, so that a file in use is found by an index and not
 -- deleted.
@@ -111,4 +134,25 @@ begin
     where files.organization_id is not new.organization_id or files.purpose is not 'image');
   delete from product_images where product_id = new.id;
   insert into product_images (product_id, file_id) select distinct new.id, value from json_each(new.images);
+end;
+
+-- A name leads to one product, whether it is the name of the product or one of its aliases. An import that has read the
+-- catalogue before another transaction took the name reads it again.
+create trigger product_named before insert on products
+  when exists (select 1 from product_aliases where edition_id = new.edition_id and name_folded = new.name_folded)
+begin
+  select raise(abort, 'FOREIGN KEY constraint failed');
+end;
+
+create trigger product_renamed before update of name_folded on products
+  when new.name_folded <> old.name_folded and exists (
+    select 1 from product_aliases where edition_id = new.edition_id and name_folded = new.name_folded)
+begin
+  select raise(abort, 'FOREIGN KEY constraint failed');
+end;
+
+create trigger product_alias_added before insert on product_aliases
+  when exists (select 1 from products where edition_id = new.edition_id and name_folded = new.name_folded)
+begin
+  select raise(abort, 'FOREIGN KEY constraint failed');
 end;

@@ -32,6 +32,8 @@ create table purchases (
 create index purchases_of_order on purchases (order_id);
 -- Serves segment conditions on what a person bought, and erasures.
 create index purchases_of_user on purchases (user_id, product_id, status);
+-- Finds the purchases of a variant before it is deleted. SQLite also checks the reference by it.
+create index purchases_of_variant on purchases (variant_id) where variant_id is not null;
 -- Finds purchases that have ended, which a sweep marks as expired.
 create index purchases_due on purchases (valid_until) where status = 'active' and valid_until is not null;
 -- Finds the purchases of a location before it is deleted.

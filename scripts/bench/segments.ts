@@ -98,8 +98,8 @@ async function seedPeople({ client }: Bench, place: Place): Promise<void> {
   await runSql(client, [
     {
       sql: `with recursive n (i) as (select 0 union all select i + 1 from n where i + 1 < ${productCount})
-        insert into products (id, organization_id, edition_id, name, name_folded, created_at)
-        select 'prd_bench_' || i, ?, ?, 'Ticket ' || i, 'ticket ' || i, 0 from n`,
+        insert into products (id, organization_id, edition_id, name, name_folded, name_key, created_at, modified_at)
+        select 'prd_bench_' || i, ?, ?, 'Ticket ' || i, 'ticket ' || i, 'ticket ' || i, 0, 0 from n`,
       params: [place.organization_id, place.edition_id],
     },
     {

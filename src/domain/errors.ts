@@ -39,6 +39,7 @@ export const errorStatus = {
   import_has_invalid_rows: 409,
   import_limit: 409,
   import_running: 409,
+  product_in_use: 409,
   product_mapping_incomplete: 409,
   storage_full: 409,
   upload_completed: 409,

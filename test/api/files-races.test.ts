@@ -24,8 +24,8 @@ const danglingImages = () =>
   )
 
 const addProduct = (edition: string, id: string, images: readonly string[]) =>
-  write(sql`insert into products (id, organization_id, edition_id, name, name_folded, created_at, images)
-    values (${id}, ${organization.id}, ${edition}, 'Day', ${id}, ${seededAt}, ${JSON.stringify(images)})`)
+  write(sql`insert into products (id, organization_id, edition_id, name, name_folded, name_key, created_at, modified_at, images)
+    values (${id}, ${organization.id}, ${edition}, 'Day', ${id}, ${id}, ${seededAt}, ${seededAt}, ${JSON.stringify(images)})`)
 
 const listImages = (edition: string) => queryRows('select images from products where edition_id = ?', edition)
 

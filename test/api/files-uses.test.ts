@@ -251,8 +251,8 @@ describe('images of products', () => {
   it('are in the stored order, and prevent the deletion of their files', async () => {
     const [one, two] = [await upload(), await upload()]
     const id = freshId('product')
-    await write(sql`insert into products (id, organization_id, edition_id, name, name_folded, created_at, images)
-      values (${id}, ${organization.id}, ${edition}, 'Day', ${id}, ${seededAt}, ${JSON.stringify([two.id, one.id])})`)
+    await write(sql`insert into products (id, organization_id, edition_id, name, name_folded, name_key, created_at, modified_at, images)
+      values (${id}, ${organization.id}, ${edition}, 'Day', ${id}, ${id}, ${seededAt}, ${seededAt}, ${JSON.stringify([two.id, one.id])})`)
     const use = { type: 'product', id, name: 'Day', field: 'images' }
     const refusal = await remove(`/v1/files/${one.id}`)
     expect([refusal.status, refusal.body.related_objects]).toEqual([409, [use]])
@@ -292,8 +292,8 @@ describe('images of products', () => {
     for (const [what, file] of Object.entries(await unshowable())) {
       if (what === 'quarantined') continue
       const writing =
-        write(sql`insert into products (id, organization_id, edition_id, name, name_folded, created_at, images)
-        values (${id}, ${organization.id}, ${edition}, 'Day', ${id}, ${seededAt}, ${JSON.stringify([file])})`)
+        write(sql`insert into products (id, organization_id, edition_id, name, name_folded, name_key, created_at, modified_at, images)
+        values (${id}, ${organization.id}, ${edition}, 'Day', ${id}, ${id}, ${seededAt}, ${seededAt}, ${JSON.stringify([file])})`)
       await expect(writing).rejects.toThrow('FOREIGN KEY')
     }
     expect(await db.all(sql`select 1 from products where id = ${id}`)).toEqual([])

@@ -24,6 +24,7 @@ const named: Record<string, { key: string; create: string; update?: string }> = 
   listMerchantAccounts: { key: 'name', create: 'createMerchantAccount', update: 'updateMerchantAccount' },
   listOrganizations: { key: 'name', create: 'createOrganization', update: 'updateOrganization' },
   listPassDesigns: { key: 'name', create: 'createPassDesign', update: 'updatePassDesign' },
+  listProducts: { key: 'name', create: 'createProduct', update: 'updateProduct' },
   listSegments: { key: 'name', create: 'createSegment', update: 'updateSegment' },
   listUserConsents: { key: 'name', create: 'createConsent', update: 'updateConsent' },
   listWebhooks: { key: 'name', create: 'createWebhook', update: 'updateWebhook' },

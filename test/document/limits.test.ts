@@ -67,6 +67,11 @@ const otherForm = new Map([
   ['scheduleCampaign.scheduled_at', 'Local time or an offset in, always an offset out.'],
   ['createSenderDomain.domain', 'White space and a dot at the end may come in.'],
   ['rejectRefundRequest.reason', 'Answered as rejection_reason: `reason` is why the refund was asked for.'],
+  ...['createProduct', 'updateProduct'].flatMap((id) =>
+    ['aliases', 'variants', 'options'].map(
+      (field) => [`${id}.${field}`, 'Imports and merges can add more than one body can hold.'] as const,
+    ),
+  ),
   ['createEmailMessage.scope', 'Nobody makes messages of the platform.'],
 ])
 

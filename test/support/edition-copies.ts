@@ -16,6 +16,8 @@ export async function loadContents(id: string): Promise<Record<string, Row[]>> {
   for (const table of ['categories', 'products', 'locations', 'triggers', 'consents', 'pass_designs', 'email_messages'])
     contents[table] = await whereEdition(table, id)
   for (const table of ['variants', 'options']) contents[table] = await listChildren(table, id)
+  contents['product_aliases'] = await db.all(sql<Row>`select * from product_aliases
+    where edition_id = ${id} order by name_folded`)
   contents['consent_versions'] = await db.all(sql<Row>`select consent_versions.* from consent_versions
     join consents on consents.id = consent_id where edition_id = ${id} order by consent_id, consent_versions.version`)
   return contents

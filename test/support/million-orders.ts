@@ -129,8 +129,8 @@ const setup = `
   insert into editions (id, organization_id, event_id, name, name_key, full_name, slug, timezone, default_country_code,
       default_language, enabled_languages, tax_type, currency, search, created_at, modified_at)
     values ${editionValues(editionId, 'large')}, ${editionValues(smallEditionId, 'small')};
-  insert into products (id, organization_id, edition_id, name, name_folded, created_at)
-    values ('prd_${suffix('F6')}', '${organizationId}', '${editionId}', 'Ticket', 'ticket', 1);
+  insert into products (id, organization_id, edition_id, name, name_folded, name_key, created_at, modified_at)
+    values ('prd_${suffix('F6')}', '${organizationId}', '${editionId}', 'Ticket', 'ticket', 'ticket', 1, 1);
   insert into webhook_endpoints (id, organization_id, name, name_key, url, events, secret, created_at, modified_at)
     values ('${endpointId}', '${organizationId}', 'Warehouse', 'warehouse', 'https://hooks.example.com/', '["purchase.action"]', 'whsec_',
       1, 1);`

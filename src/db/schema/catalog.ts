@@ -36,7 +36,10 @@ export const products = sqliteTable(
     edition_id: text().notNull(), // references editions (id)
     category_id: text(), // references categories (id)
     name: text().notNull(),
+    /** A product that was merged has its id here, so that others may take its name. */
     name_folded: text().notNull(),
+    /** The sort key of `name`. */
+    name_key: text().notNull(),
     name_translations: text({ mode: 'json' })
       .$type<typeof types.products.name_translations.value>()
       .notNull()
@@ -50,9 +53,29 @@ export const products = sqliteTable(
     /** File ids in the order in which they are shown. */
     images: text({ mode: 'json' }).$type<typeof types.products.images.value>().notNull().default([]),
     is_draft: integer({ mode: 'boolean' }).notNull().default(false),
+    /** The product into which this one was merged. Its row stays, so that its id still leads to that product. */
+    merged_into_id: text(), // references products (id)
+    version: integer().notNull().default(1),
     created_at: integer().notNull(),
+    modified_at: integer().notNull(),
   },
   (table) => [unique().on(table.edition_id, table.name_folded)],
+)
+
+/**
+ * Other names by which imports find a product: its former names, those of products that were merged into it, and
+ * those that somebody added.
+ */
+export const productAliases = sqliteTable(
+  'product_aliases',
+  {
+    edition_id: text().notNull(), // references editions (id)
+    name_folded: text().notNull(),
+    product_id: text().notNull(), // references products (id)
+    name: text().notNull(),
+    created_at: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.edition_id, table.name_folded] })],
 )
 
 /**

@@ -17,8 +17,9 @@ owns them. No organisation sees anything of another one.`,
   Editions: `An edition is one occurrence of an event, such as "Summer festival 2026", with its dates, time zone,
 languages and taxes. It begins as a draft. The health check lists what you must fix before you can publish it. An
 archived edition is read-only.`,
-  Catalogue: `What an edition sells and where it is picked up: categories, locations and the designs of wallet passes.
-Each belongs to one edition. Fee rules belong to the organisation; an edition names one in \`fee_rule_id\`.`,
+  Catalogue: `What an edition sells and where it is picked up: products with their variants and options, categories,
+locations and the designs of wallet passes. Each belongs to one edition. Imports find a product by its name or one of
+its aliases. Fee rules belong to the organisation; an edition names one in \`fee_rule_id\`.`,
   Orders: `What a customer has bought in an edition, with its cart and transactions. You can read orders here. Sales
 channels and imports create them. Amounts are numbers in major units of the currency of the order.`,
   Purchases: `One unit of an order, such as a single ticket. Each purchase is activated, used, refunded or cancelled on

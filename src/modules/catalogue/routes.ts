@@ -19,6 +19,13 @@ import { listPassDesigns } from './pass-designs/list.ts'
 import { presentPassDesign } from './pass-designs/present.ts'
 import { findPassDesign } from './pass-designs/queries.ts'
 import { createPassDesign, deletePassDesign, updatePassDesign } from './pass-designs/write.ts'
+import { createProduct } from './products/create.ts'
+import { deleteProduct } from './products/delete.ts'
+import { listProducts } from './products/list.ts'
+import { presentProduct, presentProductListItem } from './products/present.ts'
+import * as products from './products/product-contract.ts'
+import { findProduct } from './products/queries.ts'
+import { updateProduct } from './products/update.ts'
 
 export const catalogueRoutes = createRouter()
 
@@ -128,4 +135,34 @@ mount(catalogueRoutes, passDesigns.deletePassDesign, {
   load: (ctx, { id }) => findPassDesign(ctx, id),
   handle: (ctx, { resource }) => deletePassDesign(ctx, resource),
   represent: (resource, ctx) => presentPassDesign(resource, ctx),
+})
+
+mountList(catalogueRoutes, products.listProducts, {
+  list: listProducts,
+  present: presentProductListItem,
+})
+
+mount(catalogueRoutes, products.createProduct, {
+  target: (body) => body,
+  handle: (ctx, { body }) => createProduct(ctx, body),
+  present: presentProduct,
+  location: ({ id }) => `/v1/products/${id}`,
+})
+
+mount(catalogueRoutes, products.getProduct, {
+  load: (ctx, { id }) => findProduct(ctx, id),
+  handle: async (_, { resource }) => resource,
+  present: presentProduct,
+})
+
+mount(catalogueRoutes, products.updateProduct, {
+  load: (ctx, { id }) => findProduct(ctx, id),
+  handle: (ctx, { resource, body }) => updateProduct(ctx, resource, body),
+  present: presentProduct,
+})
+
+mount(catalogueRoutes, products.deleteProduct, {
+  load: (ctx, { id }) => findProduct(ctx, id),
+  handle: (ctx, { resource }) => deleteProduct(ctx, resource),
+  represent: (resource, ctx) => presentProduct(resource, ctx),
 })

@@ -63,6 +63,7 @@ export class CatalogueResolver {
       id: newId('product'),
       ...editionColumns,
       ...buildNameColumns(item.product),
+      modified_at: now,
     })).id
     const buildChildColumns = (name: string) => ({ product_id, ...buildNameColumns(name), created_at: now })
     const { variant, location } = item

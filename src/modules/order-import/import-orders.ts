@@ -133,7 +133,8 @@ async function loadGroupState(ctx: JobCtx, run: ImportRun, group: readonly Order
   )
   if (!createsProduct) return state
   const products = await ctx.db.all(
-    sql<{ name: string }>`select name from products where edition_id = ${run.edition.id} limit ${maxProducts}`,
+    sql<{ name: string }>`select name from products where edition_id = ${run.edition.id}
+      and merged_into_id is null limit ${maxProducts}`,
   )
   return { ...state, product_names: products.map(({ name }) => name) }
 }

@@ -15,6 +15,8 @@ import { fold } from '../../domain/text/fold.ts'
 import { hasSuppressionHashes } from '../suppressions/index.ts'
 
 export type ProductRow = typeof catalog.products.$inferInsert
+/** A product with the folded name that an order gives it: its own name, or an alias. */
+type NamedProductRow = typeof catalog.products.$inferSelect & { matched_name: string }
 export type VariantRow = typeof catalog.variants.$inferInsert
 export type OptionRow = typeof catalog.options.$inferSelect
 export type LocationRow = typeof catalog.locations.$inferSelect
@@ -51,7 +53,7 @@ export interface ImportState {
   usersByPhone: ReadonlyMap<string, UserRow>
   /** Customers and ticket holders of existing orders. */
   orderPeople: readonly UserRow[]
-  /** The key is the folded name. */
+  /** The key is the folded name, or an alias. */
   products: ReadonlyMap<string, ProductRow>
   locations: ReadonlyMap<string, LocationRow>
   /** Names of the edition's products; undefined when new products need no warning. */
@@ -148,7 +150,9 @@ function buildNameQueries(edition_id: string, group: readonly ExternalOrder[], {
   const names = listUnique(items.map((item) => fold(item.product)))
   const hasName = (values: readonly string[]) => inList(sql`name_folded`, values)
   const isInEdition = sql`edition_id = ${edition_id}`
-  const isOfProducts = sql`product_id in (select id from products where ${isInEdition} and ${hasName(names)})`
+  const namedProducts = sql`(select id, name_folded as matched_name from products where ${isInEdition} and ${hasName(names)}
+    union all select product_id, name_folded from product_aliases where ${isInEdition} and ${hasName(names)})`
+  const isOfProducts = sql`product_id in (select id from ${namedProducts})`
   return {
     byEmail: queryUnlessEmpty(listUnique(people.map(({ email }) => email)), (emails) =>
       queryUsers(inList(sql`email`, emails)),
@@ -157,9 +161,10 @@ function buildNameQueries(edition_id: string, group: readonly ExternalOrder[], {
       // Several customers may have a number. Those without an address come first, then the oldest.
       queryUsers(sql`${inList(sql`phone_number`, phones)} order by email is null desc, seq`),
     ),
-    products: selectAllColumns(
-      catalog.products,
-      sql`select * from products where ${isInEdition} and ${hasName(names)}`,
+    products: decodeAs(
+      getTableColumns(catalog.products),
+      sql<NamedProductRow>`select products.*, named.matched_name from ${namedProducts} as named
+        cross join products on products.id = named.id`,
     ),
     locations: queryUnlessEmpty(listUnique(items.map((item) => item.location && fold(item.location))), (foldedNames) =>
       selectAllColumns(
@@ -221,7 +226,7 @@ function buildState(rows: NamedRows<ReturnType<typeof buildStateQueries>>, group
     names: new Map(rows.namedRows?.map(({ id, name }) => [id, name])),
     usersByEmail: new Map(rows.byEmail?.map((row) => [row.email ?? '', row])),
     usersByPhone: new Map(rows.byPhone?.toReversed().map((row) => [row.phone_number ?? '', row])),
-    products: new Map(products.map((row) => [row.name_folded, row])),
+    products: new Map(products.map((row) => [row.matched_name, row])),
     locations: new Map(locations.map((row) => [row.name_folded, row])),
     variants: new Map(variants.map((row) => [buildChildKey(row.product_id, row.name), row])),
     options: new Map(options.map((row) => [buildChildKey(row.product_id, row.name), row])),

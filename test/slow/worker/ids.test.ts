@@ -30,6 +30,11 @@ const narrow: Readonly<Record<string, string>> = {
     ['giveConsent', 'skipConsent', 'withdrawConsent'].map((id) => [`${id} order_id`, 'The order is the customer’s.']),
   ),
   'updateColumnMappings mappings.0.id': 'The column is one of the import.',
+  ...Object.fromEntries(
+    ['createProduct', 'updateProduct'].flatMap((id) =>
+      ['variants', 'options'].map((field) => [`${id} ${field}.0.id`, 'It is one of the product.']),
+    ),
+  ),
   'updateProductMappings mappings.0.id': 'The product is one of the import.',
   'updateProductMappings mappings.0.option_ids.0': 'The option is one of the product beside it.',
   'updateProductMappings mappings.0.variant_id': 'The variant is one of the product beside it.',
@@ -77,8 +82,26 @@ const mapping = (field: string) => async (sample: Sample, id: unknown) => {
   return { ...sample, body: { mappings: [change] } }
 }
 
+/** The shared sample of a new product has a name that is taken once it was sent. */
+const product =
+  (fields: (id: unknown) => object): SampleChange =>
+  ({ body: { organization_id, edition_id } = {}, ...sample }, id) => {
+    const place = organization_id === undefined ? {} : { organization_id, edition_id }
+    return { ...sample, body: { ...place, name: `Product ${crypto.randomUUID()}`, ...fields(id) } }
+  }
+
+const productBodies = Object.fromEntries(
+  ['createProduct', 'updateProduct'].flatMap((operation) => [
+    [`${operation} category_id`, product((category_id) => ({ category_id }))],
+    [`${operation} image_ids.0`, product((id) => ({ image_ids: [id] }))],
+    [`${operation} variants.0.id`, product((id) => ({ variants: [{ id, name: 'Adult' }] }))],
+    [`${operation} options.0.id`, product((id) => ({ options: [{ id, name: 'Parking' }] }))],
+  ]),
+)
+
 /** Bodies around ids that are not in a sample. */
 const around: Readonly<Record<string, SampleChange>> = {
+  ...productBodies,
   'createRefundRequest purchase_id': withBody((purchase_id) => ({ purchase_id, reason: 'customer_request' })),
   'createRefundRequest transaction_id': withBody((transaction_id) => ({ transaction_id, reason: 'customer_request' })),
   'previewEmailMessage blocks.0.data.file_id': showing(imageBlock, { mode: 'html' }),

@@ -28,6 +28,7 @@ const tied: Record<string, readonly string[]> = {
   merchant_accounts: [],
   orders: ["number_key = '7'", "order_number = '7'", 'amount_minor = 100', "status = 'completed'", "type = 'imported'"],
   organizations: [],
+  products: [],
   purchases: [],
   refund_batches: [],
   refund_requests: ['requested_minor = 100'],

@@ -70,6 +70,7 @@ describe.each(implemented.filter((operation) => listParameters(operation).length
 })
 
 const prefixes: Record<string, string> = {
+  category_id: 'cat',
   customer_id: 'usr',
   edition_id: 'edt',
   event_id: 'evt',

@@ -11,6 +11,7 @@ import { fileSamples } from './files.ts'
 import { importRunSamples } from './import-runs.ts'
 import { merchantAccountSamples } from './merchant-accounts.ts'
 import { organizationSamples } from './organizations.ts'
+import { productSamples } from './products.ts'
 import { refundBatchSamples } from './refund-batches.ts'
 import { refundPaymentSamples } from './refund-payments.ts'
 import { refundSamples } from './refunds.ts'
@@ -30,6 +31,7 @@ export const samples: Readonly<Record<string, SampleOf>> = {
   ...organizationSamples,
   ...editionSamples,
   ...catalogueSamples,
+  ...productSamples,
   ...commerceSamples,
   ...refundSamples,
   ...walletSamples,

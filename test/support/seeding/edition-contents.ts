@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { categories, products, variants, options, locations } from '../../../src/db/schema/catalog.ts'
+import { categories, productAliases, products, variants, options, locations } from '../../../src/db/schema/catalog.ts'
 import { consents, consentVersions } from '../../../src/db/schema/consents.ts'
 import { editions } from '../../../src/db/schema/editions.ts'
 import { emailMessages } from '../../../src/db/schema/email-messages.ts'
@@ -37,7 +37,8 @@ export async function seedEditionContents(place: Place, size = 2) {
   const productRows = makeRows((index) => ({
     id: newId('product'),
     ...tenant,
-    ...named('Product', index),
+    modified_at: seededAt,
+    ...buildNameColumns(`Product ${index} ${next()}`),
     is_draft: index % 2 === 1,
     category_id: categoryRows[index]?.id ?? null,
     name_translations: { da: `Vare ${index}` },
@@ -46,6 +47,12 @@ export async function seedEditionContents(place: Place, size = 2) {
     is_variant_required: true,
     is_pickup_required: true,
     is_wallet_enabled: true,
+  }))
+  const aliasRows = makeRows((index) => ({
+    edition_id,
+    product_id: productRows[index]?.id ?? '',
+    ...named('Alias', index),
+    created_at: seededAt,
   }))
   // The first product has all options, so that a wrong parent shows.
   const buildChild = (index: number) => ({ product_id: productRows[index % 2]?.id ?? '', created_at: seededAt })
@@ -158,6 +165,7 @@ export async function seedEditionContents(place: Place, size = 2) {
   await write(
     ...insertAll(categories, categoryRows),
     ...insertAll(products, productRows),
+    ...insertAll(productAliases, aliasRows),
     ...insertAll(variants, variantRows),
     ...insertAll(options, optionRows),
     ...insertAll(locations, locationRows),

@@ -18,7 +18,8 @@ interface NamedProduct {
 
 async function loadCatalogue(job: JobCtx, editionId: string) {
   const [products, variants, locations] = await job.db.batch([
-    sql<NamedProduct>`select id, name from products where edition_id = ${editionId}`,
+    sql<NamedProduct>`select id, name from products where edition_id = ${editionId} and merged_into_id is null
+      union all select product_id, name from product_aliases where edition_id = ${editionId}`,
     sql<NamedProduct & { product_id: string }>`select variants.id, variants.name, product_id from products
       join variants on variants.product_id = products.id where edition_id = ${editionId}`,
     sql<NamedProduct>`select id, name from locations where edition_id = ${editionId}`,

@@ -38,7 +38,8 @@ async function findCatalogueIds(
     locations: listIds(mappings.map(({ location_id }) => location_id)),
   }
   const [products, variants, options, locations] = await ctx.db.batch([
-    sql<{ id: string }>`select id from products where edition_id = ${editionId} and ${inList(sql`id`, ids.products)}`,
+    sql<{ id: string }>`select id from products where edition_id = ${editionId} and merged_into_id is null
+      and ${inList(sql`id`, ids.products)}`,
     sql<{ id: string; product_id: string }>`select id, product_id from variants where ${inList(sql`id`, ids.variants)}`,
     sql<{ id: string; product_id: string }>`select id, product_id from options where ${inList(sql`id`, ids.options)}`,
     sql<{ id: string }>`select id from locations where edition_id = ${editionId} and ${inList(sql`id`, ids.locations)}`,

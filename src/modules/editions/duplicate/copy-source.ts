@@ -23,7 +23,12 @@ const selectOfEdition = (
 const selectOfProducts = (table: TableWith<'id' | 'product_id'>, editionId: string): SQL<SourceRow> =>
   sql<SourceRow>`select ${table.id} as id, ${table.product_id} as parent from ${products}
     join ${table} on ${table.product_id} = ${products.id}
-    where ${products.edition_id} = ${editionId} order by ${table.id}`
+    where ${products.edition_id} = ${editionId} and ${products.merged_into_id} is null order by ${table.id}`
+
+/** A product that was merged into another one stays in its edition. */
+const selectProducts = (editionId: string): SQL<SourceRow> =>
+  sql<SourceRow>`select ${products.id} as id, ${products.category_id} as parent from ${products}
+    where ${products.edition_id} = ${editionId} and ${products.merged_into_id} is null order by ${products.id}`
 
 /** The messages that the edition sends automatically. They may belong to any tenant. */
 const selectMessages = (edition: EditionRow, mode: EmailTemplateMode): SQL<SourceRow> =>
@@ -40,7 +45,7 @@ export const selectCopySource = (
   mode: EmailTemplateMode,
 ): { [Table in keyof CopySource]: SQL<SourceRow> } => ({
   categories: selectOfEdition(categories, noParent, edition.id),
-  products: selectOfEdition(products, products.category_id, edition.id),
+  products: selectProducts(edition.id),
   variants: selectOfProducts(variants, edition.id),
   options: selectOfProducts(options, edition.id),
   locations: selectOfEdition(locations, noParent, edition.id),

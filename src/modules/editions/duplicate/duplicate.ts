@@ -63,7 +63,15 @@ function requireUnchangedSource(source: EditionDetailRow, plan: CopyPlan): State
     and (select count(*) from email_messages where ${inList(sql`id`, messages)}) = ${messages.length}`)
 }
 
-function copyContents(edition: EditionDetailRow, { rows }: CopyPlan): Statement[] {
+/** The aliases belong to the copied products with the same names. */
+const copyAliases = (source: string, edition: EditionDetailRow): Statement =>
+  sql`insert into product_aliases (edition_id, name_folded, product_id, name, created_at)
+    select ${edition.id}, alias.name_folded, copied.id, alias.name, ${edition.created_at}
+    from product_aliases as alias cross join products as original on original.id = alias.product_id
+      cross join products as copied on copied.edition_id = ${edition.id} and copied.name_folded = original.name_folded
+    where alias.edition_id = ${source}`
+
+function copyContents(source: string, edition: EditionDetailRow, { rows }: CopyPlan): Statement[] {
   const now = edition.created_at
   const copyColumns = {
     edition_id: sql`${edition.id}`,
@@ -77,6 +85,7 @@ function copyContents(edition: EditionDetailRow, { rows }: CopyPlan): Statement[
   return [
     ...copyRows(categories, rows.categories, copyColumns),
     ...copyRows(products, rows.products, { ...copyColumns, category_id: copiedParent }),
+    copyAliases(source, edition),
     ...copyRows(variants, rows.variants, { ...copyColumns, product_id: copiedParent }),
     ...copyRows(options, rows.options, { ...copyColumns, product_id: copiedParent }),
     ...copyRows(locations, rows.locations, copyColumns),
@@ -119,7 +128,7 @@ export async function duplicateEdition(
   return commit(
     ctx,
     copy,
-    [requireUnchangedSource(source, plan), insert(editions, copy), ...copyContents(copy, plan)],
+    [requireUnchangedSource(source, plan), insert(editions, copy), ...copyContents(source.id, copy, plan)],
     {
       [uniqueSlug]: () =>
         input.slug === undefined ? new LostRace('another edition took the slug') : invalid(createSlugError()),

@@ -107,7 +107,10 @@ const productFields = {
 }
 
 export const selectProducts = ({ id }: EditionRow) =>
-  select(productFields).from(products).where(eq(products.edition_id, id)).orderBy(products.id)
+  select(productFields)
+    .from(products)
+    .where(and(eq(products.edition_id, id), isNull(products.merged_into_id)))
+    .orderBy(products.id)
 
 const messageFields = {
   id: emailMessages.id,

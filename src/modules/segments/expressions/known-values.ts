@@ -41,10 +41,10 @@ function buildSources(tenant: SegmentTenant): Record<Exclude<ValueKind, FixedKin
   const selectOfProducts = (table: string, counts: SQL) => sql`select ${sql.raw(table)}.id as value,
     products.name || ': ' || ${sql.raw(table)}.name as label, ${counts} as count
     from products join ${sql.raw(table)} on ${sql.raw(table)}.product_id = products.id
-    where products.edition_id in ${editions}`
+    where products.edition_id in ${editions} and products.merged_into_id is null`
   return {
     products: sql`select id as value, name as label, ${countPurchases(sql`products.id`, 'product_id')} as count
-      from products where edition_id in ${editions}`,
+      from products where edition_id in ${editions} and merged_into_id is null`,
     variants: selectOfProducts('variants', countPurchases(sql`variants.id`, 'variant_id')),
     locations: sql`select id as value, name as label, ${countPurchases(sql`locations.id`, 'location_id')} as count
       from locations where edition_id in ${editions}`,

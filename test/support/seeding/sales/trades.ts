@@ -6,6 +6,7 @@ import { orders, transactions } from '../../../../src/db/schema/orders.ts'
 import { purchases, purchaseUses } from '../../../../src/db/schema/purchases.ts'
 import { insert, insertAll, update } from '../../../../src/db/write.ts'
 import { buildSearchColumns } from '../../../../src/domain/accounts/users.ts'
+import { buildNameColumns } from '../../../../src/domain/catalogue.ts'
 import { buildNumberKey } from '../../../../src/domain/orders/orders.ts'
 import type { PaymentService } from '../../../../src/domain/refunds/merchant-accounts.ts'
 import { buildSearchText } from '../../../../src/domain/text/fold.ts'
@@ -109,10 +110,16 @@ function tradeRows(place: Place, product: string, index: number) {
 /** Only imports create products. Returns the product's id. */
 export async function seedProduct(place: Place, columns: Partial<typeof products.$inferInsert> = {}): Promise<string> {
   const id = freshId('product')
-  const name = `Day ticket ${next()}`
   const tenant = { organization_id: place.organization, edition_id: place.edition }
   await write(
-    insert(products, { id, ...tenant, name, name_folded: name.toLowerCase(), created_at: seededAt, ...columns }),
+    insert(products, {
+      id,
+      ...tenant,
+      ...buildNameColumns(columns.name ?? `Day ticket ${next()}`),
+      created_at: seededAt,
+      modified_at: seededAt,
+      ...columns,
+    }),
   )
   return id
 }

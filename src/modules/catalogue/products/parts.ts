@@ -1,0 +1,212 @@
+import { and, eq, type SQL, sql } from 'drizzle-orm'
+import type { Ctx } from '../../../context.ts'
+import { abortUnless, requireChanges } from '../../../db/commit.ts'
+import { inList } from '../../../db/conditions.ts'
+import type { Statement } from '../../../db/database.ts'
+import { options, variants } from '../../../db/schema/catalog.ts'
+import { insertAll, remove } from '../../../db/write.ts'
+import { type PartPlan, planParts } from '../../../domain/catalogue-parts.ts'
+import { buildNameColumns } from '../../../domain/catalogue.ts'
+import { type FieldError, fieldError, invalid } from '../../../domain/errors.ts'
+import type { OptionInput, VariantInput } from './product-contract.ts'
+import type { OptionRow, ProductRow, VariantRow } from './queries.ts'
+import { buildPurchasesOf, type CatalogueTarget, requireUnused, selectImports } from './usage.ts'
+
+type Owner = CatalogueTarget['product']
+
+interface PartsPlan<Row> {
+  /** The parts that the product is to have. */
+  rows: Row[]
+  added: Row[]
+  changed: Row[]
+  renamed: Row[]
+  removed: Row[]
+}
+
+const faultDetails = {
+  does_not_exist: 'The product has nothing with this id.',
+  duplicate: 'This entry stands for the same one as an earlier entry.',
+}
+
+function requireFaultless(field: string, { faults }: PartPlan<unknown, unknown>): void {
+  const errors = faults.map((fault): FieldError =>
+    fieldError([field, fault.index, fault.field], fault.code, faultDetails[fault.code]),
+  )
+  if (errors.length) throw invalid(...errors)
+}
+
+function comparePlan<Row extends VariantRow | OptionRow>(
+  removed: Row[],
+  pairs: readonly { stored: Row | null; row: Row }[],
+): PartsPlan<Row> {
+  const changedPairs = pairs.filter(({ stored, row }) => stored && JSON.stringify(stored) !== JSON.stringify(row))
+  return {
+    rows: pairs.map(({ row }) => row),
+    added: pairs.filter(({ stored }) => stored === null).map(({ row }) => row),
+    changed: changedPairs.map(({ row }) => row),
+    renamed: changedPairs.filter(({ stored, row }) => stored?.name !== row.name).map(({ row }) => row),
+    removed,
+  }
+}
+
+export function planVariants(
+  ctx: Ctx,
+  stored: readonly VariantRow[],
+  requested: readonly VariantInput[],
+): PartsPlan<VariantRow> {
+  const plan = planParts(stored, requested)
+  requireFaultless('variants', plan)
+  const pairs = plan.pairs.map(({ stored: variant, requested: input }) => ({
+    stored: variant,
+    row: {
+      id: variant?.id ?? ctx.newId('variant'),
+      name: input.name,
+      is_active: input.is_active ?? variant?.is_active ?? true,
+    },
+  }))
+  return comparePlan(plan.removed, pairs)
+}
+
+export function planOptions(
+  ctx: Ctx,
+  stored: readonly OptionRow[],
+  requested: readonly OptionInput[],
+): PartsPlan<OptionRow> {
+  const plan = planParts(stored, requested)
+  requireFaultless('options', plan)
+  const pairs = plan.pairs.map(({ stored: option, requested: input }) => ({
+    stored: option,
+    row: {
+      id: option?.id ?? ctx.newId('option'),
+      name: input.name,
+      price_mod_minor: input.price_mod ?? option?.price_mod_minor ?? 0,
+      deposit_mod_minor: input.deposit_mod ?? option?.deposit_mod_minor ?? 0,
+    },
+  }))
+  return comparePlan(plan.removed, pairs)
+}
+
+export interface RequestedParts {
+  variants: PartsPlan<VariantRow> | null
+  options: PartsPlan<OptionRow> | null
+}
+
+/** A field that the body leaves out changes nothing. */
+export const planRequestedParts = (
+  ctx: Ctx,
+  stored: Pick<ProductRow, 'variants' | 'options'>,
+  input: { variants?: VariantInput[] | undefined; options?: OptionInput[] | undefined },
+): RequestedParts => ({
+  variants: input.variants ? planVariants(ctx, stored.variants, input.variants) : null,
+  options: input.options ? planOptions(ctx, stored.options, input.options) : null,
+})
+
+const listIds = (rows: readonly { id: string }[]): string[] => rows.map(({ id }) => id)
+
+function describeParts(word: string, rows: readonly { name: string }[]): string {
+  const names = rows.map(({ name }) => `"${name}"`)
+  return names.length === 1 ? `The ${word} ${names[0]}` : `One of the ${word}s ${names.slice(0, 5).join(', ')}`
+}
+
+/** Throws `product_in_use` if something uses a variant or an option that is to be removed. */
+export async function requireRemovable(ctx: Ctx, product: Owner, parts: RequestedParts): Promise<void> {
+  for (const [kind, plan] of [
+    ['variant', parts.variants],
+    ['option', parts.options],
+  ] as const)
+    if (plan?.removed.length)
+      await requireUnused(ctx, { kind, ids: listIds(plan.removed), product }, describeParts(kind, plan.removed))
+}
+
+/**
+ * Changes rows by their ids. Names that are exchanged would be equal for a moment, so every new name first makes way for
+ * its id, which is no name.
+ */
+function buildChanges(
+  table: typeof variants | typeof options,
+  productId: string,
+  { changed, renamed }: { changed: readonly { id: string }[]; renamed: readonly { id: string }[] },
+  { values, assignments }: { values: readonly unknown[][]; assignments: SQL },
+): Statement[] {
+  if (changed.length === 0) return []
+  return [
+    sql`update ${table} set name_folded = id where ${inList(sql`id`, listIds(renamed))}`,
+    sql`update ${table} set ${assignments} from json_each(${JSON.stringify(values)}) as item
+      where ${table}.id = item.value ->> 0 and +${table}.product_id = ${productId}`,
+    requireChanges(changed.length),
+  ]
+}
+
+function buildVariantStatements(product: Owner, plan: PartsPlan<VariantRow>, now: number): Statement[] {
+  const removedIds = listIds(plan.removed)
+  const removal = [
+    sql`update import_products set variant_id = null
+      where import_id in ${selectImports(product.edition_id, { isFinal: true })} and ${inList(sql`variant_id`, removedIds)}`,
+    remove(variants, and(eq(variants.product_id, product.id), inList(sql`id`, removedIds))),
+    requireChanges(removedIds.length),
+  ]
+  return [
+    ...(removedIds.length ? removal : []),
+    ...buildChanges(variants, product.id, plan, {
+      values: plan.changed.map(({ id, name, is_active }) => [
+        id,
+        name,
+        buildNameColumns(name).name_folded,
+        is_active ? 1 : 0,
+      ]),
+      assignments: sql`name = item.value ->> 1, name_folded = item.value ->> 2, is_active = item.value ->> 3`,
+    }),
+    ...insertAll(
+      variants,
+      plan.added.map(({ id, name, is_active }) => ({
+        id,
+        product_id: product.id,
+        ...buildNameColumns(name),
+        is_active,
+        created_at: now,
+      })),
+    ),
+  ]
+}
+
+function buildOptionStatements(product: Owner, plan: PartsPlan<OptionRow>, now: number): Statement[] {
+  const ids = listIds(plan.removed)
+  const removal = [
+    abortUnless(sql`not exists (select 1 from ${buildPurchasesOf({ kind: 'option', ids, product })})`),
+    remove(options, and(eq(options.product_id, product.id), inList(sql`id`, ids))),
+    requireChanges(ids.length),
+  ]
+  return [
+    ...(ids.length ? removal : []),
+    ...buildChanges(options, product.id, plan, {
+      values: plan.changed.map(({ id, name, price_mod_minor, deposit_mod_minor }) => [
+        id,
+        name,
+        buildNameColumns(name).name_folded,
+        price_mod_minor,
+        deposit_mod_minor,
+      ]),
+      assignments: sql`name = item.value ->> 1, name_folded = item.value ->> 2, price_mod_minor = item.value ->> 3,
+        deposit_mod_minor = item.value ->> 4`,
+    }),
+    ...insertAll(
+      options,
+      plan.added.map(({ id, name, price_mod_minor, deposit_mod_minor }) => ({
+        id,
+        product_id: product.id,
+        ...buildNameColumns(name),
+        price_mod_minor,
+        deposit_mod_minor,
+        created_at: now,
+      })),
+    ),
+  ]
+}
+
+export const buildPartStatements = (product: Owner, parts: RequestedParts, now: number): Statement[] => [
+  ...(parts.variants ? buildVariantStatements(product, parts.variants, now) : []),
+  ...(parts.options ? buildOptionStatements(product, parts.options, now) : []),
+]
+
+export const changesParts = ({ variants: variantPlan, options: optionPlan }: RequestedParts): boolean =>
+  [variantPlan, optionPlan].some((plan) => plan && plan.added.length + plan.changed.length + plan.removed.length > 0)

@@ -1,0 +1,80 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { Ctx } from '../../../context.ts'
+import { inList, inWords } from '../../../db/conditions.ts'
+import { selectValues } from '../../../db/select.ts'
+import { finalStatuses } from '../../../domain/data-imports/data-imports.ts'
+import { AppError } from '../../../domain/errors.ts'
+
+/** Products, variants or options of one edition. */
+export interface CatalogueTarget {
+  kind: 'product' | 'variant' | 'option'
+  ids: readonly string[]
+  product: { id: string; organization_id: string; edition_id: string }
+}
+
+/** The number of rows that use a target. Carts are counted up to `maxCarts`. */
+export type Usage = Record<'purchases' | 'carts' | 'data_imports' | 'pass_designs' | 'segments', number>
+
+/** Carts have no index by product, and most of them have a purchase that is counted exactly. */
+const maxCarts = 1000
+
+/** The imports of an edition that still use their mapping, or that no longer do. */
+export const selectImports = (editionId: string, { isFinal }: { isFinal: boolean }): SQL =>
+  sql`(select id from data_imports where edition_id = ${editionId}
+    and ${isFinal ? sql`` : sql`not`} ${inWords(sql`status`, finalStatuses)})`
+
+const hasOption = (options: SQL, ids: readonly string[]): SQL =>
+  sql`exists (select 1 from json_each(${options}) as chosen where ${inList(sql`chosen.value ->> 'api_id'`, ids)})`
+
+/** The purchases that have the target, as the `from` of a query. */
+export function buildPurchasesOf({ kind, ids, product }: CatalogueTarget): SQL {
+  if (kind === 'variant') return sql`purchases where ${inList(sql`variant_id`, ids)}`
+  const ofProduct = sql`select id from purchases indexed by purchases_edition_created
+    where edition_id = ${product.edition_id} and product_id = ${product.id}`
+  if (kind === 'product') return sql`(${ofProduct})`
+  return sql`purchases where id in (${ofProduct}) and options <> '[]' and ${hasOption(sql`options`, ids)}`
+}
+
+const conditions: Record<CatalogueTarget['kind'], (ids: readonly string[]) => { line: SQL; mapping: SQL }> = {
+  product: (ids) => ({
+    line: inList(sql`line.value ->> 'product_id'`, ids),
+    mapping: inList(sql`product_id`, ids),
+  }),
+  variant: (ids) => ({
+    line: inList(sql`line.value ->> 'variant_id'`, ids),
+    mapping: inList(sql`variant_id`, ids),
+  }),
+  option: (ids) => ({
+    line: hasOption(sql`coalesce(line.value -> 'options', '[]')`, ids),
+    mapping: sql`exists (select 1 from json_each(option_ids) as chosen where ${inList(sql`chosen.value`, ids)})`,
+  }),
+}
+
+export async function countUsage(ctx: Ctx, target: CatalogueTarget): Promise<Usage> {
+  const { kind, ids, product } = target
+  const { line, mapping } = conditions[kind](ids)
+  const usage = await ctx.db.first(
+    selectValues({
+      purchases: sql<number>`(select count(*) from ${buildPurchasesOf(target)})`,
+      carts: sql<number>`(select count(*) from (select 1 from orders indexed by orders_edition_created
+        where edition_id = ${product.edition_id} and instr(cart, ${product.id})
+          and exists (select 1 from json_each(cart, '$.items') as line where ${line}) limit ${maxCarts}))`,
+      data_imports: sql<number>`(select count(distinct import_id) from import_products
+        where import_id in ${selectImports(product.edition_id, { isFinal: false })} and ${mapping})`,
+      pass_designs: sql<number>`(select count(*) from pass_designs where edition_id = ${product.edition_id}
+        and ${kind === 'product'} and ${inList(sql`product_id`, ids)})`,
+      segments: sql<number>`(select count(*) from segments where organization_id = ${product.organization_id}
+        and deleted_at is null
+        and exists (select 1 from json_each(${JSON.stringify(ids)}) as id where instr(expression, id.value)))`,
+    }),
+  )
+  if (!usage) throw new Error('a select without a table returns one row')
+  return usage
+}
+
+/** Throws `product_in_use` with the counts unless nothing uses the target. */
+export async function requireUnused(ctx: Ctx, target: CatalogueTarget, subject: string): Promise<void> {
+  const counts = await countUsage(ctx, target)
+  if (Object.values(counts).some((count) => count > 0))
+    throw new AppError('product_in_use', `${subject} is in use.`, { extra: { counts } })
+}
