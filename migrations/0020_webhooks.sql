@@ -48,11 +48,15 @@ create table webhook_events (
   resource_ids text not null default '',
   -- The place of the event in the order of the commits of its organization. Null: it tests an endpoint, and no list has it.
   seq integer,
+  -- What happened, where its source reports it more than once; null where the transaction of the change tells.
+  dedup_key text,
   created_at integer not null
 ) strict, without rowid;
 -- Serves the list and the streams of events, numbers new events, and finds events by a resource.
 create index webhook_events_by_commit on webhook_events
   (organization_id, seq, id, edition_id, kind, created_at, resource_ids) where seq is not null;
+-- Stores an event once, however often its source reports it.
+create unique index webhook_events_once on webhook_events (dedup_key) where dedup_key is not null;
 
 -- How far the events of an organization are deleted, so that a client that has not read them yet learns of it.
 create table webhook_event_expiries (

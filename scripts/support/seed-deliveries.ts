@@ -7,7 +7,7 @@ import { toIso } from '../../src/domain/time/instants.ts'
 import { listResourceIds } from '../../src/domain/webhooks/event-resources.ts'
 import { signHeaders } from '../../src/domain/webhooks/webhook-signature.ts'
 import { standardSchedule } from '../../src/domain/webhooks/webhooks.ts'
-import { insertEvents } from '../../src/modules/webhooks/events/announce.ts'
+import { insertEvents } from '../../src/modules/webhooks/events/event-rows.ts'
 import type { RowsRequest } from './seed-rows.ts'
 
 interface Sale {

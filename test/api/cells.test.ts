@@ -10,7 +10,7 @@ import { db, next } from '../support/seeding/rows.ts'
 import { anOrder } from '../support/seeding/sales/orders.ts'
 import { enableWallet } from '../support/seeding/sales/wallet-passes.ts'
 import { seedEndpoint } from '../support/seeding/webhooks.ts'
-import { loadDeliveries, listEvents } from '../support/webhook-rows.ts'
+import { loadDeliveries, listPurchaseEvents } from '../support/webhook-rows.ts'
 
 /** Runs the Worker with this mark over the database of the tests. */
 function deployment(CELL: string) {
@@ -76,7 +76,7 @@ describe.each([
       const rows = await db.all(sql`select * from ${sql.raw(table)} where ${sql.raw(column)} = ${place[column]}`)
       expect([table, new Set(listMarks(rows))]).toEqual([table, new Set([cell])])
     }
-    const events = await listEvents(organization_id)
+    const events = await listPurchaseEvents(organization_id)
     const deliveries = await loadDeliveries(endpoint.id)
     expect(deliveries.map(({ event_id }) => event_id).toSorted()).toEqual(events.map(({ id }) => id))
     expect(events.length).toBeGreaterThan(1)

@@ -5,7 +5,7 @@ import { interruptDatabase } from '../support/bindings.ts'
 import { db, write } from '../support/seeding/rows.ts'
 import { anOrder, seedShop, type Shop, givenOrder } from '../support/seeding/sales/orders.ts'
 import { seedEndpoint } from '../support/seeding/webhooks.ts'
-import { listEvents } from '../support/webhook-rows.ts'
+import { listPurchaseEvents } from '../support/webhook-rows.ts'
 
 const order = (change: Record<string, unknown> = {}) =>
   anOrder({
@@ -117,7 +117,7 @@ describe('an import that updates an order', () => {
       const reply = await importAround(shop, { status: 'cancelled' }, () => move(first, status))
       expect([reply.status, reply.body.updated_orders]).toEqual([201, 1])
       expect([await readStatus(first), await readStatus(second)]).toEqual([status, 'cancelled'])
-      const events = await listEvents(shop.organization_id)
+      const events = await listPurchaseEvents(shop.organization_id)
       expect(events.map(({ payload }) => JSON.parse(payload).data.purchase.id)).toEqual([second])
     },
   )

@@ -4,7 +4,7 @@ import { get } from '../support/api.ts'
 import { loadPurchase, scan } from '../support/purchases.ts'
 import { db, formatHourFromNow } from '../support/seeding/rows.ts'
 import { anOrder, seedShop, importOrders, type Shop, givenTicket } from '../support/seeding/sales/orders.ts'
-import { listEvents } from '../support/webhook-rows.ts'
+import { listPurchaseEvents } from '../support/webhook-rows.ts'
 
 let shop: Shop
 beforeAll(async () => {
@@ -30,10 +30,10 @@ describe('importExternalOrders', () => {
     const ticket = await givenTicket(shop)
     await ticket.again({ status: 'cancelled' })
     const { order_id } = await loadPurchase(ticket.id)
-    const before = (await listEvents(shop.organization_id)).length
+    const before = (await listPurchaseEvents(shop.organization_id)).length
     await ticket.again({ status: 'cancelled' })
     expect((await get(`/v1/orders/${order_id}`)).body.purchases).toMatchObject([{ id: ticket.id, status: 'cancelled' }])
-    expect(await listEvents(shop.organization_id)).toHaveLength(before)
+    expect(await listPurchaseEvents(shop.organization_id)).toHaveLength(before)
   })
 
   it('changes the validity of existing tickets', async () => {

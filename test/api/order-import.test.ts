@@ -7,7 +7,7 @@ import { db, write } from '../support/seeding/rows.ts'
 import { anOrder, seedShop, importOrders } from '../support/seeding/sales/orders.ts'
 import { seedEndpoint } from '../support/seeding/webhooks.ts'
 import { givenTwo, loadCustomer, stranger } from '../support/shared-customers.ts'
-import { listEvents } from '../support/webhook-rows.ts'
+import { listPurchaseEvents } from '../support/webhook-rows.ts'
 
 const listEmails = (purchases: readonly ShownPurchase[]) => purchases.map(({ user }) => user.email).toSorted()
 
@@ -79,7 +79,7 @@ describe('items with a holder', () => {
     await seedEndpoint({ organization: shop.organization_id, edition: shop.edition_id }, { breaker_until: null })
     await importOrder(shop, { items: [buildTicket({ user: { email: 'ida@example.dk' } })] }, { emit_webhooks: true })
     await importOrder(shop, { status: 'cancelled', items: [buildTicket()] }, { emit_webhooks: true })
-    const announced = (await listEvents(shop.organization_id)).map(({ payload }) => JSON.parse(payload).data)
+    const announced = (await listPurchaseEvents(shop.organization_id)).map(({ payload }) => JSON.parse(payload).data)
     expect(announced.map(({ action, user }) => [action, user.email])).toEqual([
       ['activated', 'ida@example.dk'],
       ['cancelled', 'ida@example.dk'],

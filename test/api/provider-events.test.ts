@@ -1,36 +1,17 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { formatReference } from '../../src/domain/campaigns/recipient-events.ts'
-import { fromBase64, toBase64, utf8 } from '../../src/domain/text/encoding.ts'
+import { toBase64, utf8 } from '../../src/domain/text/encoding.ts'
 import { applyEvents } from '../../src/modules/message-events/jobs.ts'
 import { sendEmails } from '../../src/modules/transactional-emails/jobs.ts'
 import { get, post } from '../support/api.ts'
 import { createJob, readStats, runUntil } from '../support/campaigns.ts'
+import { postEvent } from '../support/provider-events.ts'
 import { listReceipts, sell } from '../support/receipts.ts'
 import { seedCrowd, seedReady } from '../support/seeding/messaging/campaigns.ts'
 import { db } from '../support/seeding/rows.ts'
 import { aReceiptOrder, seedShopWithReceipts } from '../support/seeding/sales/orders.ts'
-import { secret, sendCampaign, visit } from '../support/visits.ts'
-
-async function postEvent(event: object, signedWith = secret) {
-  const body = JSON.stringify(event)
-  const [id, timestamp] = [crypto.randomUUID(), String(Math.floor(Date.now() / 1000))]
-  const key = await crypto.subtle.importKey(
-    'raw',
-    fromBase64(signedWith.slice(6)),
-    { name: 'HMAC', hash: 'SHA-256' },
-    false,
-    ['sign'],
-  )
-  const mac = toBase64(new Uint8Array(await crypto.subtle.sign('HMAC', key, utf8(`${id}.${timestamp}.${body}`))))
-  const headers = {
-    'content-type': 'application/json',
-    'svix-id': id,
-    'svix-timestamp': timestamp,
-    'svix-signature': `v1,${mac}`,
-  }
-  return visit('/provider-events/resend', { method: 'POST', body, headers }, null)
-}
+import { sendCampaign, visit } from '../support/visits.ts'
 
 describe('events of providers', () => {
   const buildEvent = (id: string, n: number, type: string, more: object = {}) => ({

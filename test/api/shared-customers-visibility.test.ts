@@ -12,7 +12,7 @@ import { write } from '../support/seeding/rows.ts'
 import { anOrder, importOrders } from '../support/seeding/sales/orders.ts'
 import { seedEndpoint } from '../support/seeding/webhooks.ts'
 import { attach, givenTwo, stranger } from '../support/shared-customers.ts'
-import { listEvents } from '../support/webhook-rows.ts'
+import { listEvents, listPurchaseEvents } from '../support/webhook-rows.ts'
 
 describe('what an edition imported about a customer', () => {
   it('is the latest value of each field, and survives an import with fewer fields', async () => {
@@ -95,7 +95,7 @@ describe('what an edition imported about a customer', () => {
       two.manager,
     )
     await importOrders(two.mine, [anOrder({ customer: phone })], announced, two.manager)
-    const emails = (await listEvents(two.mine.organization_id)).map(
+    const emails = (await listPurchaseEvents(two.mine.organization_id)).map(
       ({ payload }) => JSON.parse(payload).data.user.email,
     )
     const knownEmail = 'secret@example.dk'

@@ -5,7 +5,7 @@ import { seedEdition } from '../support/seeding/editions.ts'
 import { db } from '../support/seeding/rows.ts'
 import { anOrder, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 import { seedEndpoint } from '../support/seeding/webhooks.ts'
-import { loadDeliveries, listEvents, createQuietClient } from '../support/webhook-rows.ts'
+import { loadDeliveries, listPurchaseEvents, createQuietClient } from '../support/webhook-rows.ts'
 
 let shop: Shop
 let client: ReturnType<typeof createQuietClient>
@@ -25,7 +25,7 @@ const take = async (orders: unknown[], options: Record<string, unknown> = {}) =>
 }
 
 const announced = async () => {
-  const events = await listEvents(shop.organization_id)
+  const events = await listPurchaseEvents(shop.organization_id)
   return events.map((event) => payloadSchema('purchase.action').strict().parse(JSON.parse(event.payload)))
 }
 
@@ -138,7 +138,7 @@ describe('importExternalOrders with emit_webhooks', () => {
     const endpoint = await seedEndpoint(place(), open)
     const items = ['A', 'B', 'C', 'D', 'E'].map((product) => ({ product, quantity: 1000, unit_price: 1 }))
     await take([anOrder({ items }), anOrder()])
-    expect(await listEvents(shop.organization_id)).toHaveLength(5002)
+    expect(await announced()).toHaveLength(5002)
     expect(await loadDeliveries(endpoint.id)).toHaveLength(5002)
     expect(client.enqueued.every(({ endpoint_id }) => endpoint_id === endpoint.id)).toBe(true)
   })

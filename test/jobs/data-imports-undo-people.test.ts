@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { recordLastSeen } from '../../src/db/customers.ts'
-import { buildPeopleStatements, findPeople } from '../../src/modules/data-imports/undo/people.ts'
+import { buildPeopleChanges, findPeople } from '../../src/modules/data-imports/undo/people.ts'
 import { patch } from '../support/api.ts'
 import { answer, expectWhole, listRecords } from '../support/consents.ts'
 import { countContents } from '../support/orders.ts'
@@ -61,7 +61,7 @@ describe('customers of an import that is undone', () => {
     const people = await findPeople(db, row, [person?.id ?? ''], { changeable: null })
     expect(people).toMatchObject([{ is_used: 0 }])
     const change = { id: person?.id ?? '', is_new: true, filled_fields: {}, edition_values: null }
-    const statements = buildPeopleStatements(row, people, [change], { changeable: null, now: Date.now() })
+    const { statements } = buildPeopleChanges(row, people, [change], { changeable: null, now: Date.now() })
     await write(...recordLastSeen([{ user_id: person?.id ?? '', at: Date.now() }]))
     await expect(db.batch(statements)).rejects.toThrow('malformed JSON')
     expect(await countContents(shop)).toMatchObject({ users: 2 })

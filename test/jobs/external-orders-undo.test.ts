@@ -13,7 +13,7 @@ import { anOrder, importOrders, seedShop, type Shop } from '../support/seeding/s
 import { seedEndpoint } from '../support/seeding/webhooks.ts'
 import { givenTwo, loadCustomer } from '../support/shared-customers.ts'
 import { dumpBeside, listUndone, undoToEnd } from '../support/undone-imports.ts'
-import { listEvents } from '../support/webhook-rows.ts'
+import { listPurchaseEvents } from '../support/webhook-rows.ts'
 
 const dayMs = 86_400_000
 
@@ -122,7 +122,7 @@ describe('the undo of a call that imported orders', () => {
     ]
     await undoToEnd(loud.body.id)
     await undoToEnd(silent.body.id)
-    const events = await listEvents(shop.organization_id)
+    const events = await listPurchaseEvents(shop.organization_id)
     const actions = events.map(({ payload }) => JSON.parse(payload).data.action)
     expect(actions.toSorted()).toEqual(['activated', 'activated', 'cancelled', 'cancelled'])
   })

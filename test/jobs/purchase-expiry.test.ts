@@ -12,7 +12,7 @@ import { listAnnounced, loadPurchase, revert, scan } from '../support/purchases.
 import { db } from '../support/seeding/rows.ts'
 import { seedShop, type Shop, givenTicket } from '../support/seeding/sales/orders.ts'
 import { seedEndpoint } from '../support/seeding/webhooks.ts'
-import { loadDeliveries, listEvents } from '../support/webhook-rows.ts'
+import { loadDeliveries, listPurchaseEvents } from '../support/webhook-rows.ts'
 
 const over = '2026-02-01T00:00:00Z'
 
@@ -37,7 +37,7 @@ const countStatuses = async (shop: Shop): Promise<Record<string, number>> => {
 
 const expectExpiredOnce = async (shop: Shop, count: number) => {
   expect(await countStatuses(shop)).toEqual({ expired: count })
-  const announced = (await listEvents(shop.organization_id)).map(({ payload }) => JSON.parse(payload).data)
+  const announced = (await listPurchaseEvents(shop.organization_id)).map(({ payload }) => JSON.parse(payload).data)
   expect(announced.map(({ action }) => action)).toEqual(Array.from({ length: count }, () => 'expired'))
   expect(new Set(announced.map(({ purchase }) => purchase.id)).size).toBe(count)
 }
@@ -61,7 +61,7 @@ describe('the sweep of expired purchases', () => {
     for (const { id } of [due, later, used, pending, endless]) statuses.push((await loadPurchase(id)).status)
     expect(statuses).toEqual(['expired', 'active', 'used', 'pending', 'active'])
     expect(await listAnnounced(due)).toEqual(['expired:expired'])
-    const event = (await listEvents(shop.organization_id)).find(({ payload }) => payload.includes(due.id))
+    const event = (await listPurchaseEvents(shop.organization_id)).find(({ payload }) => payload.includes(due.id))
     expect(JSON.parse(event?.payload ?? '{}').data.occurred_at).toBe('2026-02-01T00:00:00.000Z')
     expect((await loadDeliveries(endpoint.id)).map(({ event_id }) => event_id)).toContain(event?.id)
     // A reverted use makes the purchase active again, so the next sweep takes it too.

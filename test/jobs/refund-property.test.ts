@@ -19,7 +19,7 @@ function expectPaidOnce({ fake, payment }: World): void {
   expect(new Set(requests).size).toBe(requests.length)
 }
 
-/** Checks that every transition was announced once for each purchase of its request, and recorded once. */
+/** Checks that every transition was announced once, also for each purchase of its request, and recorded once. */
 async function expectEdgesOnce(world: World): Promise<void> {
   const times = await countAnnouncements(world)
   for (const refund of await loadRefundRows(world.shop)) {
@@ -37,6 +37,8 @@ async function expectEdgesOnce(world: World): Promise<void> {
       refunded: completed,
       refund_failed: failed,
     }
+    const ends = ['refund.completed', 'refund.failed'].map((kind) => times.get(`${refund.id}  ${kind}`) ?? 0)
+    expect([refund.id, ...ends]).toEqual([refund.id, completed, failed])
     if (refund.source === 'provider') continue
     expect([refund.id, approved]).toEqual([refund.id, failed - takenBack + completed + (isOpen ? 1 : 0)])
     for (const { purchase_id } of await loadRefundItems(refund.id))

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { secretsOverlapMs } from '../../src/domain/webhooks/webhooks.ts'
-import { failOpenDeliveries } from '../../src/modules/webhooks/delivery/record.ts'
+import { failOpenDeliveries } from '../../src/modules/webhooks/delivery/switch-off.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
 import { db } from '../support/seeding/rows.ts'

@@ -4,7 +4,7 @@ import { type EventData, payloadSchema } from '../../src/modules/webhooks/events
 import { post, type Reply, type Request } from './api.ts'
 import { db } from './seeding/rows.ts'
 import type { Ticket } from './seeding/sales/orders.ts'
-import { listEvents } from './webhook-rows.ts'
+import { listPurchaseEvents } from './webhook-rows.ts'
 
 type PurchaseRow = typeof purchases.$inferSelect
 type UseRow = typeof purchaseUses.$inferSelect
@@ -26,7 +26,7 @@ export const listUses = (id: string): Promise<UseRow[]> =>
 
 /** Lists the announced actions of a purchase with the status after each, such as `used:active`. */
 export async function listAnnounced({ id, shop }: Pick<Ticket, 'id' | 'shop'>): Promise<string[]> {
-  const events = await listEvents(shop.organization_id)
+  const events = await listPurchaseEvents(shop.organization_id)
   const payload = payloadSchema('purchase.action').strict()
   return events
     .map((event) => payload.parse(JSON.parse(event.payload)).data as EventData<'purchase.action'>)

@@ -276,13 +276,13 @@ export async function heal(world: World): Promise<void> {
   throw new Error('a refund comes to no end')
 }
 
-/** Counts how often each action of each request was announced for each of its purchases. */
+/** Counts how often each end of each request was announced, and each action for each of its purchases. */
 export async function countAnnouncements({ shop }: World): Promise<Map<string, number>> {
   const times = new Map<string, number>()
-  for (const { payload } of await listEvents(shop.organization_id)) {
-    const { action, refund_request, purchase } = JSON.parse(payload).data
+  for (const { kind, payload } of await listEvents(shop.organization_id)) {
+    const { action = kind, refund_request, purchase } = JSON.parse(payload).data
     if (!refund_request) continue
-    const key = `${refund_request.id} ${purchase.id} ${action}`
+    const key = [refund_request.id, purchase?.id ?? '', action].join(' ')
     times.set(key, (times.get(key) ?? 0) + 1)
   }
   return times

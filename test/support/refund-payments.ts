@@ -62,7 +62,7 @@ export const loadRefundEmails = (refund: string): Promise<EmailRow[]> =>
 /** Lists the webhooks of an organisation's purchases: action, status of the refund, status of the purchase, amount. */
 export async function listAnnouncedActions(sale: { organization: string }): Promise<string[]> {
   const events = await db.all(sql<{ payload: string }>`select payload from webhook_events
-    where organization_id = ${sale.organization} order by created_at, id`)
+    where organization_id = ${sale.organization} and kind = 'purchase.action' order by created_at, id`)
   return events.map(({ payload }) => {
     const { action, refund_request, purchase } = JSON.parse(payload).data
     return `${action}:${refund_request.status}:${purchase.status}:${refund_request.amount}`

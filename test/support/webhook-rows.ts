@@ -46,4 +46,8 @@ export const loadDeliveries = (endpointId: string): Promise<DeliveryRow[]> =>
   db.all(sql<DeliveryRow>`select * from webhook_deliveries where endpoint_id = ${endpointId} order by id`)
 
 export const listEvents = (organizationId: string): Promise<EventRow[]> =>
-  db.all(sql<EventRow>`select * from webhook_events where organization_id = ${organizationId} order by id`)
+  db.all(sql<EventRow>`select * from webhook_events where organization_id = ${organizationId}
+    order by seq, id`)
+
+export const listPurchaseEvents = async (organizationId: string): Promise<EventRow[]> =>
+  (await listEvents(organizationId)).filter(({ kind }) => kind === 'purchase.action')

@@ -51,6 +51,8 @@ export const webhookEvents = sqliteTable('webhook_events', {
    * has it.
    */
   seq: integer(),
+  /** What happened, where its source reports it more than once; null where the transaction of the change tells. */
+  dedup_key: text(),
   created_at: integer().notNull(),
 })
 

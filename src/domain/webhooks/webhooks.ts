@@ -9,6 +9,17 @@ export const eventKinds = {
   'wallet.vendorA.pass-added': 'A wallet pass from the first wallet provider was added.',
   'wallet.vendorA.pass-removed': 'A wallet pass from the first wallet provider was removed.',
   'wallet.vendorB.pass-added': 'A wallet pass from the second wallet provider was added.',
+  'order.created': 'An import created an order.',
+  'order.updated': 'An import changed an order.',
+  'order.cancelled': 'An order was cancelled.',
+  'refund.completed': 'A refund was paid.',
+  'refund.failed': 'A refund failed, or its provider reversed it.',
+  'import.completed': 'An import ended.',
+  'campaign.sent': 'A campaign was sent.',
+  'message.bounced': 'A message could not be delivered.',
+  'message.complained': 'A customer reported a message as spam.',
+  'user.updated': 'Fields of a customer changed.',
+  'webhook.disabled': 'This service switched a webhook endpoint off.',
 } as const
 export type EventKind = keyof typeof eventKinds
 export const eventKindNames = Object.keys(eventKinds) as [EventKind, ...EventKind[]]
@@ -37,6 +48,9 @@ export const lostStatuses = deliveryLifecycle
 
 export const disabledReasons = ['manual', 'gone', 'failing'] as const
 export type DisabledReason = (typeof disabledReasons)[number]
+/** The reasons for which this service switches an endpoint off. */
+export const faultReasons = ['gone', 'failing'] as const satisfies DisabledReason[]
+export type FaultReason = (typeof faultReasons)[number]
 
 export const secretsOverlapMs = 86_400_000
 export const disableAfterMs = 5 * 86_400_000

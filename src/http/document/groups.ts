@@ -3,6 +3,13 @@ import type { tags } from '../operations/operation.ts'
 /** Groups of webhook events in the document. */
 export const eventGroups: Readonly<Record<string, string>> = {
   'Consent events': 'A consent was given, skipped or withdrawn, or it has expired.',
+  'Order events': 'An import has created, changed or cancelled an order, or was undone.',
+  'Refund events': 'A refund was paid or has failed. `purchase.action` announces every step.',
+  'Import events': 'An import has ended, with or without errors. Its counts say what became of the orders.',
+  'Campaign events': 'A campaign was sent. Its counts say how many recipients it reached.',
+  'Message events': 'A message could not be delivered, or its recipient has complained about it.',
+  'User events': 'Fields of a customer have changed. Only their names are announced.',
+  'Webhook events': 'This service has switched an endpoint off that failed for days or is gone.',
   'Purchase events': 'The state of a purchase has changed, or its refund has progressed. `action` says what happened.',
   'Wallet events': 'A pass was added to the wallet of a phone, or removed from it.',
 }

@@ -93,7 +93,7 @@ const OptionChanges = z
 
 const EmitWebhooks = z.boolean().openapi({
   description:
-    'Sends `purchase.action` for every purchase that becomes active or cancelled, and the events of consents. By default nothing is sent.',
+    'Sends `order.*` for every order that is created or changed, `purchase.action` for every purchase that becomes active or cancelled, `user.updated` for customers whose fields change, and the events of consents. By default nothing of this is sent.',
 })
 
 /** An older client may send the option, and a client that sends back an answer sends both. */

@@ -1,6 +1,12 @@
+import { eq } from 'drizzle-orm'
 import type { CampaignEventsMessage, JobCtx } from '../../context.ts'
+import { campaigns } from '../../db/schema/campaigns.ts'
+import { select } from '../../db/select.ts'
 import type { RecipientEvent } from '../../domain/campaigns/recipient-events.ts'
-import { suppressRecipients } from '../suppressions/index.ts'
+import type { AffectedRecipient } from '../../domain/campaigns/sender.ts'
+import { buildRecipientSuppressions } from '../suppressions/index.ts'
+import { commitAnnounced } from '../webhooks/index.ts'
+import { buildRecipientAnnouncements } from './announcements.ts'
 import { unsubscribeAndCount } from './subscription.ts'
 import { loadSubscriber } from './visits.ts'
 
@@ -26,10 +32,27 @@ export async function applyEvents(job: JobCtx, messages: readonly CampaignEvents
   if (failure) throw new Error('events could not be applied', { cause: failure.reason })
 }
 
+/** Suppresses the addresses of recipients who bounced or complained, and announces what happened to their messages. */
+async function recordAffected(
+  job: JobCtx,
+  campaignId: string,
+  recipients: readonly AffectedRecipient[],
+): Promise<void> {
+  const { id, organization_id, edition_id, channel, segment_snapshot } = campaigns
+  const campaign = await job.db.first(
+    select({ id, organization_id, edition_id, channel, segment_snapshot })
+      .from(campaigns)
+      .where(eq(campaigns.id, campaignId)),
+  )
+  if (!campaign) return
+  const suppressions = buildRecipientSuppressions(campaign, recipients)
+  await commitAnnounced(job, suppressions, buildRecipientAnnouncements(campaign, recipients))
+}
+
 async function applyToCampaign(job: JobCtx, campaignId: string, events: readonly RecipientEvent[]): Promise<void> {
   const sender = job.senders.get(campaignId)
   const affectedRecipients = await sender.applyEvents(events)
-  if (affectedRecipients.length) await suppressRecipients(job, campaignId, affectedRecipients)
+  if (affectedRecipients.length) await recordAffected(job, campaignId, affectedRecipients)
   // Providers report unsubscriptions from their own lists. Unsubscriptions from our links have no `provider_id` and were
   // applied when the person clicked.
   for (const { n, provider_id } of events.filter(({ type }) => type === 'unsubscribed')) {

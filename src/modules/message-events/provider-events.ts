@@ -12,6 +12,8 @@ import {
 } from '../../gateways/provider-events/provider-events.ts'
 import { countSoftBounce, suppress } from '../suppressions/index.ts'
 import { recordLateSuccess } from '../transactional-emails/index.ts'
+import { commitAnnounced } from '../webhooks/index.ts'
+import { buildEmailAnnouncements } from './announcements.ts'
 import { type CampaignEvents, enqueueCampaignEvents } from './enqueue.ts'
 
 const isTransactionalEmail = (reference: string | null): reference is string =>
@@ -36,8 +38,9 @@ function buildStatements({ reference, type, bounce, at, providerId }: ProviderEv
 
 /** Applies events of transactional e-mails. Bounces and complaints suppress the address, as for campaigns. */
 async function applyTransactionalEmailEvents(job: JobCtx, events: readonly ProviderEvent[]): Promise<void> {
-  const statements = events.flatMap(buildStatements)
-  if (statements.length) await job.db.batch(statements)
+  const emailEvents = events.filter(({ reference }) => isTransactionalEmail(reference))
+  const statements = emailEvents.flatMap(buildStatements)
+  await commitAnnounced(job, statements, await buildEmailAnnouncements(job, emailEvents))
 }
 
 /** Finds the events about messages of campaigns, which the campaigns' Durable Objects apply. */

@@ -3,6 +3,7 @@ import { type FieldError, fieldError } from '../../domain/errors.ts'
 import { parseLanguage } from '../../domain/languages.ts'
 import { isErasedOrderId } from '../../domain/orders/erased-order-ids.ts'
 import type { DuplicatePolicy, ExternalItem, ExternalOrder } from '../../domain/orders/external-orders.ts'
+import type { OrderStatus } from '../../domain/orders/orders.ts'
 import { type PurchaseStatus, purchaseStatusByOrderStatus } from '../../domain/orders/purchases.ts'
 import type { ResolvedItem } from '../../domain/orders/reconcile-purchases.ts'
 import type { ImportedAnswers } from '../consents/index.ts'
@@ -42,6 +43,8 @@ export interface GroupDecision {
   receipts: readonly ReceiptOrder[]
   answers: readonly ImportedAnswers[]
   orders: readonly OrderRow[]
+  /** The statuses of updated orders before the import, by id. */
+  formerStatuses: ReadonlyMap<string, OrderStatus>
   /** Builds the record of each outcome, with the data that an undo needs. */
   buildRecords: () => OrderRecord[]
 }
@@ -283,6 +286,11 @@ export function decideOrderGroup(
     ),
     answers: decisions.flatMap((decision) => listAnswers(context, decision)),
     orders: changedDecisions.map(({ order }) => order),
+    formerStatuses: new Map(
+      changedDecisions.flatMap(({ acceptedOrder: { existingOrder } }) =>
+        existingOrder ? [[existingOrder.id, existingOrder.status]] : [],
+      ),
+    ),
   }
 }
 

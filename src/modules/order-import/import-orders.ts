@@ -17,10 +17,10 @@ import {
   decideImportedAnswers,
   type ImportDefinitions,
 } from '../consents/index.ts'
-import { buildPurchaseEvent } from '../purchases/index.ts'
 import { hasSuppressionHashes, restoreSuppressions } from '../suppressions/index.ts'
 import { buildReceiptStatements } from '../transactional-emails/index.ts'
-import { announceAll, type Announcement } from '../webhooks/index.ts'
+import { announceAll } from '../webhooks/index.ts'
+import { buildImportAnnouncements } from './announcements.ts'
 import { isFromFile, type OrderEntry, type OrderOutcome } from './check.ts'
 import { decideOrderGroup, type GroupDecision } from './decide.ts'
 import {
@@ -186,15 +186,15 @@ function buildGroupStatements(
 ): Statement[] {
   const { edition, changeable, receipt_message } = run
   const scope = { organization_id: edition.organization_id, edition_id: edition.id, changeable, now: context.now }
-  const buildAnnouncements = () => [
-    ...buildPurchaseAnnouncements(context, decision),
+  const listAnnouncements = () => [
+    ...buildImportAnnouncements(context, decision),
     ...answers.flatMap(buildAnswerAnnouncements),
   ]
   return [
     ...buildImportStatements(scope, decision.writes),
     ...suppressions,
     ...buildAnswerStatements(answers),
-    ...(run.emit_webhooks ? announceAll(ctx, buildAnnouncements()) : []),
+    ...(run.emit_webhooks ? announceAll(ctx, listAnnouncements()) : []),
     ...(receipt_message === null ? [] : buildReceiptStatements(ctx, edition, receipt_message, decision.receipts)),
     ...returns,
   ]
@@ -306,27 +306,4 @@ export async function importOrders(
   recordGroup: RecordGroup,
 ): Promise<void> {
   for (const group of groupOrders(orders)) await importGroup(ctx, run, group, recordGroup)
-}
-
-function buildPurchaseAnnouncements(
-  { edition, now }: DecisionContext,
-  { changes, catalogueNames }: Pick<GroupDecision, 'changes' | 'catalogueNames'>,
-): Announcement[] {
-  const getName = (id: string | null): string => (id === null ? '' : (catalogueNames.get(id) ?? ''))
-  return changes.map(({ purchase, action, status, order, user }) =>
-    buildPurchaseEvent(
-      {
-        ...purchase,
-        organization_id: edition.organization_id,
-        edition_id: edition.id,
-        product_name: getName(purchase.product_id),
-        variant_name: getName(purchase.variant_id),
-        order_id: order.id,
-        order_number: order.order_number,
-        user_id: user.id,
-        user_email: user.email,
-      },
-      { action, status, occurredAt: now },
-    ),
-  )
 }

@@ -1,3 +1,4 @@
+export { type AnnouncedOrder, buildOrderEvent } from './announcements.ts'
 export type { AddedCatalogue, OrderRecord, PersonUndo, UndoData, UpdateUndo } from './undo-data.ts'
 export { parseUndoData } from './undo-data.ts'
 export type { GroupDecision } from './decide.ts'

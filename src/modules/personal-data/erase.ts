@@ -1,11 +1,32 @@
+import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import { erasures, users } from '../../db/schema/customers.ts'
 import { insert, updateVersion } from '../../db/write.ts'
-import type { LoadedUser } from '../users/index.ts'
+import { buildUserEvent, type LoadedUser, type UserField } from '../users/index.ts'
+import { announceAll, type Announcement } from '../webhooks/index.ts'
 import type { EraseUserInput } from './contract.ts'
 import { buildErasureStatements, type ErasureRow } from './places.ts'
 import { findErasure, listAddresses } from './queries.ts'
+
+const contactFields: UserField[] = ['email', 'phone_number', 'first_name', 'last_name', 'metadata']
+
+/** Whoever has copied the customer learns that the fields are empty now: the organisation, and each edition. */
+async function buildErasureAnnouncements(
+  { db }: Ctx,
+  { id: user_id, seq, organization_id }: LoadedUser,
+  now: number,
+): Promise<Announcement[]> {
+  const editions = await db.all(
+    sql<{ edition_id: string }>`select edition_id from edition_customers where user_seq = ${seq}`,
+  )
+  return [
+    ...buildUserEvent({ user_id, organization_id, edition_id: null }, [...contactFields, 'is_active'], now),
+    ...editions.flatMap(({ edition_id }) =>
+      buildUserEvent({ user_id, organization_id, edition_id }, contactFields, now),
+    ),
+  ]
+}
 
 /**
  * Erases the personal data of a customer in the database. A sweep erases it in campaign objects, webhook events and
@@ -43,5 +64,6 @@ export async function eraseUser(ctx: Ctx, user: LoadedUser, input: EraseUserInpu
     ...updateVersion(users, user, erasedColumns),
     insert(erasures, erasure),
     ...(await buildErasureStatements(ctx.db, erasure, now)),
+    ...announceAll(ctx, await buildErasureAnnouncements(ctx, user, now)),
   ])
 }

@@ -69,7 +69,7 @@ async function eraseInCampaigns(job: JobCtx, erasure: ErasureRow): Promise<Searc
 }
 
 /** Texts of orders that may contain an address within a longer word. */
-const orderTexts = ['order_number', 'vendor_code']
+const orderTexts = ['order_number', 'external_id', 'vendor_code']
 
 /**
  * Sets texts of an event to null: all texts except the id in an object that describes the person, and every text with

@@ -15,7 +15,13 @@ import { buildRefundEmailStatements } from '../transactional-emails/index.ts'
 import { markPassesChanged } from '../wallet/index.ts'
 import type { Announcement } from '../webhooks/index.ts'
 import { moveAmounts, requireUnchangedPurchases } from './amounts.ts'
-import { getAmount, loadPurchases, buildRefundAnnouncements, type RefundedPurchase } from './refund.ts'
+import {
+  getAmount,
+  loadPurchases,
+  buildRefundAnnouncements,
+  buildRefundEvent,
+  type RefundedPurchase,
+} from './refund.ts'
 
 export interface RefundChanges {
   statements: Statement[]
@@ -141,13 +147,22 @@ export async function buildCompletion(
         amount_minor,
       })),
     ],
-    announcements: buildRefundAnnouncements(refund, purchases, {
-      action: 'refunded',
-      status,
-      amount_minor,
-      occurredAt: now,
-      computeStatus: (purchase) => (isCancelled(purchase) ? cancelledStatus : purchase.status),
-    }),
+    announcements: [
+      ...buildRefundAnnouncements(refund, purchases, {
+        action: 'refunded',
+        status,
+        amount_minor,
+        occurredAt: now,
+        computeStatus: (purchase) => (isCancelled(purchase) ? cancelledStatus : purchase.status),
+      }),
+      buildRefundEvent(refund, {
+        status,
+        previous_status: refund.status,
+        amount_minor,
+        failure_code: null,
+        occurredAt: now,
+      }),
+    ],
   }
 }
 

@@ -7,12 +7,19 @@ import type { RefundRow } from '../../db/rows.ts'
 import { refundItems, refundRequests } from '../../db/schema/refunds.ts'
 import { update, updateVersion } from '../../db/write.ts'
 import type { PurchaseStatus } from '../../domain/orders/purchases.ts'
+import { hiddenFailure } from '../../domain/refunds/payment-checks.ts'
 import type { RefundOutcome } from '../../gateways/payments/payments.ts'
 import { buildRefundEmailStatements } from '../transactional-emails/index.ts'
 import { markPassesChanged } from '../wallet/index.ts'
 import { moveAmounts, requireUnchangedPurchases } from './amounts.ts'
 import { cancelTransaction, type RefundChanges } from './complete.ts'
-import { getAmount, loadPurchases, buildRefundAnnouncements, type RefundedPurchase } from './refund.ts'
+import {
+  getAmount,
+  loadPurchases,
+  buildRefundAnnouncements,
+  buildRefundEvent,
+  type RefundedPurchase,
+} from './refund.ts'
 
 type RefundFailure = Pick<
   Extract<RefundOutcome, { state: 'failed' }>,
@@ -42,17 +49,19 @@ const markFailed = (refund: RefundRow, failure: RefundFailure, now: number): Sta
 
 const buildFailureAnnouncements = (
   refund: RefundRow,
+  failure: RefundFailure,
   purchases: readonly RefundedPurchase[],
-  now: number,
-  computeStatus?: (purchase: RefundedPurchase) => PurchaseStatus,
-) =>
-  buildRefundAnnouncements(refund, purchases, {
-    action: 'refund_failed',
-    status,
-    amount_minor: getAmount(refund),
-    occurredAt: now,
-    ...(computeStatus && { computeStatus }),
-  })
+  change: { occurredAt: number; computeStatus?: (purchase: RefundedPurchase) => PurchaseStatus },
+) => {
+  const amount_minor = getAmount(refund)
+  const { occurredAt } = change
+  // Endpoints of an edition get the event, and roles of an edition do not see a hidden failure.
+  const failure_code = failure.is_hidden ? hiddenFailure.code : failure.code
+  return [
+    ...buildRefundAnnouncements(refund, purchases, { action: 'refund_failed', status, amount_minor, ...change }),
+    buildRefundEvent(refund, { status, previous_status: refund.status, amount_minor, failure_code, occurredAt }),
+  ]
+}
 
 /** Builds the statements that mark a refund as failed and release its reserved amounts. */
 export async function buildFailure(ctx: FailCtx, refund: RefundRow, failure: RefundFailure): Promise<RefundChanges> {
@@ -64,7 +73,7 @@ export async function buildFailure(ctx: FailCtx, refund: RefundRow, failure: Ref
       ...requireUnchangedPurchases(purchases),
       ...moveAmounts(refund, { refundedSign: 0, reservedSign: -1 }, { now }),
     ],
-    announcements: buildFailureAnnouncements(refund, purchases, now),
+    announcements: buildFailureAnnouncements(refund, failure, purchases, { occurredAt: now }),
   }
 }
 
@@ -147,8 +156,10 @@ export async function buildReversal(ctx: FailCtx, refund: RefundRow, failure: Re
         amount_minor: getAmount(refund),
       })),
     ],
-    announcements: buildFailureAnnouncements(refund, purchases, now, (purchase) =>
-      isRestored(purchase) ? (purchase.status_before ?? purchase.status) : purchase.status,
-    ),
+    announcements: buildFailureAnnouncements(refund, failure, purchases, {
+      occurredAt: now,
+      computeStatus: (purchase) =>
+        isRestored(purchase) ? (purchase.status_before ?? purchase.status) : purchase.status,
+    }),
   }
 }

@@ -9,6 +9,7 @@ import { listChanges, type Representation, systemActor } from '../../domain/audi
 import { toMajor } from '../../domain/money.ts'
 import type { PurchaseStatus } from '../../domain/orders/purchases.ts'
 import type { RefundStatus } from '../../domain/refunds/refunds.ts'
+import { toIso } from '../../domain/time/instants.ts'
 import { recordAudit } from '../audit-log/index.ts'
 import { purchaseEventFields, purchaseEventJoins, buildPurchaseEvent } from '../purchases/index.ts'
 import type { Announcement } from '../webhooks/index.ts'
@@ -83,6 +84,40 @@ export const buildRefundAnnouncements = (
     }
     return { ...event, data: { ...event.data, refund_request } }
   })
+
+interface RefundResult {
+  status: 'completed' | 'failed'
+  /** Null for a refund that was made at the provider. */
+  previous_status: RefundStatus | null
+  amount_minor: number
+  /** Null for a completed refund. */
+  failure_code: string | null
+  occurredAt: number
+}
+
+/** Builds the webhook event about the end of a refund. */
+export const buildRefundEvent = (
+  refund: Pick<RefundRow, 'id' | 'organization_id' | 'edition_id' | 'order_id' | 'user_id' | 'source' | 'currency'>,
+  { status, previous_status, amount_minor, failure_code, occurredAt }: RefundResult,
+): Announcement => ({
+  kind: `refund.${status}`,
+  organization_id: refund.organization_id,
+  edition_id: refund.edition_id,
+  data: {
+    refund_request: {
+      id: refund.id,
+      status,
+      source: refund.source,
+      amount: toMajor(amount_minor),
+      currency: refund.currency,
+      failure_code,
+    },
+    previous_status,
+    order: { id: refund.order_id },
+    user: { api_id: refund.user_id },
+    occurred_at: toIso(occurredAt),
+  },
+})
 
 type RefundAuditAction =
   | 'requestBatchRefund'

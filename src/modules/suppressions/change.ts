@@ -1,9 +1,6 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
-import type { JobCtx } from '../../context.ts'
 import type { Statement } from '../../db/database.ts'
-import { campaigns } from '../../db/schema/campaigns.ts'
 import { suppressions } from '../../db/schema/suppressions.ts'
-import { select } from '../../db/select.ts'
 import { remove } from '../../db/write.ts'
 import { formatReference } from '../../domain/campaigns/recipient-events.ts'
 import type { AffectedRecipient } from '../../domain/campaigns/sender.ts'
@@ -70,25 +67,16 @@ export const takeBackUnsubscription = ({ organization_id, channel, address }: Su
     ),
   )
 
-/** Suppresses the addresses of recipients who bounced or complained. */
-export async function suppressRecipients(
-  job: JobCtx,
-  campaignId: string,
+/** Builds the statements that suppress the addresses of recipients of a campaign who bounced or complained. */
+export const buildRecipientSuppressions = (
+  { id, organization_id, channel }: { id: string; organization_id: string; channel: Channel },
   recipients: readonly AffectedRecipient[],
-): Promise<void> {
-  const campaign = await job.db.first(
-    select({ organization_id: campaigns.organization_id, channel: sql<Channel>`${campaigns.channel}` })
-      .from(campaigns)
-      .where(eq(campaigns.id, campaignId)),
-  )
-  if (!campaign) return
-  const statements = recipients.flatMap(({ event, address }): Statement[] => {
-    const addresses = selectSuppressedAddress({ ...campaign, address })
-    const cause = { campaign_id: campaignId, at: event.at }
+): Statement[] =>
+  recipients.flatMap(({ event, address }): Statement[] => {
+    const addresses = selectSuppressedAddress({ organization_id, channel, address })
+    const cause = { campaign_id: id, at: event.at }
     if (event.type === 'complained') return [suppress(addresses, { ...cause, reason: 'complaint' })]
     if (event.bounce === 'hard') return [suppress(addresses, { ...cause, reason: 'hard_bounce' })]
     if (event.bounce !== 'soft') return []
-    return countSoftBounce(addresses, { ...cause, reference: formatReference(campaignId, event.n) })
+    return countSoftBounce(addresses, { ...cause, reference: formatReference(id, event.n) })
   })
-  if (statements.length) await job.db.batch(statements)
-}

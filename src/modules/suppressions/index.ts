@@ -1,8 +1,8 @@
 export {
+  buildRecipientSuppressions,
   countSoftBounce,
   selectSuppressedAddress,
   suppress,
-  suppressRecipients,
   takeBackUnsubscription,
 } from './change.ts'
 export {

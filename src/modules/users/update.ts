@@ -12,6 +12,8 @@ import type { ChannelAddress } from '../../domain/messaging/suppressions.ts'
 import { cleanKey } from '../../domain/text/invisible.ts'
 import { restoreSuppressions } from '../suppressions/index.ts'
 import { markHoldersChanged } from '../wallet/index.ts'
+import { announceAll, type Announcement } from '../webhooks/index.ts'
+import { buildUserEvent, compareContacts } from './announcement.ts'
 import type { UpdateUserInput } from './contract.ts'
 import { seesContact, type LoadedUser } from './queries.ts'
 
@@ -154,6 +156,23 @@ export interface UpdatedUser {
   storedValues: { before: Record<string, unknown>; after: Record<string, unknown> }
 }
 
+/** An edition learns of its own values alone, and the organisation of the values that it shows. */
+function buildUserAnnouncements(
+  { id: user_id, organization_id }: LoadedUser,
+  { before, after }: Record<'before' | 'after', StoredCustomer>,
+  edition_id: string | null,
+  now: number,
+): Announcement[] {
+  const listValues = ({ contact, msg_channel }: StoredCustomer) => ({ ...contact, msg_channel })
+  const fields = compareContacts(listValues(before), listValues(after))
+  const editionFields =
+    before.editionContact && after.editionContact ? compareContacts(before.editionContact, after.editionContact) : []
+  return [
+    ...buildUserEvent({ user_id, organization_id, edition_id: null }, fields, now),
+    ...buildUserEvent({ user_id, organization_id, edition_id }, editionFields, now),
+  ]
+}
+
 /** The organisation's stored values, and under `edition` those of the only edition where they change otherwise. */
 function compareStored(before: StoredCustomer, after: StoredCustomer): UpdatedUser['storedValues'] {
   const differs = ({ contact, editionContact }: StoredCustomer, name: keyof Contact) =>
@@ -195,18 +214,21 @@ export async function updateUser(ctx: Ctx, user: LoadedUser, input: UpdateUserIn
     msg_channel: chooseChannel(msg_channel, contact),
     modified_at: now,
   }
+  const storedAfter = { contact, msg_channel: changes.msg_channel, editionContact }
+  const stored = { before: storedBefore, after: storedAfter }
   const statements = [
     ...(onlyEdition ? [requireOnlyEdition(user, onlyEdition.edition_id, editionIds === null)] : []),
     ...editionStatements,
     ...updateVersion(users, user, changes),
     ...(await restoreSuppressions(user.organization_id, listAddedAddresses(before, contact))),
+    ...announceAll(ctx, buildUserAnnouncements(user, stored, onlyEdition?.edition_id ?? null, now)),
   ]
   const visibleContact = seesWholeCustomer
     ? { ...contact, msg_channel: changes.msg_channel }
     : buildEditionView(editionContact ?? contact)
   const updatedUser: UpdatedUser = {
     user: { ...user, ...visibleContact, version: user.version + 1 },
-    storedValues: compareStored(storedBefore, { contact, msg_channel: changes.msg_channel, editionContact }),
+    storedValues: compareStored(storedBefore, storedAfter),
   }
   try {
     return await commit(ctx, updatedUser, statements, {

@@ -4,7 +4,7 @@ import { Id, RequiredText, Timestamp, waitingFields } from '../../http/fields.ts
 
 const maxTimeoutSeconds = 2_147_483_647
 
-export const EventKindName = z.enum(eventKindNames)
+export const EventKindName = z.enum(eventKindNames).openapi('WebhookEventKind')
 
 const Url = z.string().trim().min(1).max(maxUrlLength).openapi({
   format: 'uri',

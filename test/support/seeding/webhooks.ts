@@ -7,7 +7,7 @@ import {
 import { insertAll } from '../../../src/db/write.ts'
 import { buildSortKey } from '../../../src/domain/text/fold.ts'
 import { mintSecret } from '../../../src/domain/webhooks/webhook-signature.ts'
-import { insertEvents } from '../../../src/modules/webhooks/events/announce.ts'
+import { insertEvents } from '../../../src/modules/webhooks/events/event-rows.ts'
 import { givenOrganization } from './organizations.ts'
 import { freshId, next, randomBytes, seededAt, type WidePlace, write } from './rows.ts'
 
@@ -159,6 +159,7 @@ export async function seedEvents(
       kind,
       payload: `{"id":"${id}","type":"${kind}","note":"Ægir & søn"}`,
       resource_ids: '',
+      dedup_key: null,
       created_at: seededAt + Math.floor(next() / 3) * 1000,
       ...columns,
     }

@@ -1,12 +1,16 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
+import { abortUnless, commitPart, retryLostRaces } from '../../../db/commit.ts'
 import { inList } from '../../../db/conditions.ts'
 import { recordLastSeen } from '../../../db/customers.ts'
 import type { Statement } from '../../../db/database.ts'
 import { campaigns } from '../../../db/schema/campaigns.ts'
+import { select } from '../../../db/select.ts'
 import { update } from '../../../db/write.ts'
 import { runningStatuses } from '../../../domain/campaigns/lifecycle.ts'
 import type { CampaignSnapshot, RecipientEngagement } from '../../../domain/campaigns/sender.ts'
+import { toIso } from '../../../domain/time/instants.ts'
+import { type Announcement, commitAnnounced } from '../../webhooks/index.ts'
 
 /** Sets a column only while the row is running, because the campaign may have been rescheduled or cancelled since. */
 const setWhileRunning = (column: SQL, value: string | number | null): SQL =>
@@ -25,9 +29,46 @@ export const buildProjection = (snapshot: CampaignSnapshot, now: number): SQL =>
       heartbeat_at = ${now}, version = version + 1, modified_at = ${now}
     where id = ${snapshot.campaign_id} and run = ${snapshot.run} and revision < ${snapshot.revision}`
 
-export const projectSnapshot = async (job: JobCtx, snapshot: CampaignSnapshot): Promise<void> => {
-  await job.db.batch([buildProjection(snapshot, job.now())])
+/** Holds for a running campaign that the snapshot ends. */
+const isEndedBy = ({ campaign_id, run, revision }: CampaignSnapshot): SQL =>
+  sql`id = ${campaign_id} and run = ${run} and revision < ${revision} and ${inList(sql`status`, runningStatuses)}`
+
+/**
+ * Builds the event of a campaign that the snapshot ends as sent. A retry ends it again and is not announced. Returns null
+ * when the row does not become `sent`.
+ */
+async function buildSentAnnouncement(job: JobCtx, snapshot: CampaignSnapshot): Promise<Announcement | null> {
+  if (snapshot.status !== 'sent') return null
+  const campaign = await job.db.first(
+    select({
+      organization_id: campaigns.organization_id,
+      edition_id: campaigns.edition_id,
+      channel: campaigns.channel,
+    })
+      .from(campaigns)
+      .where(isEndedBy(snapshot)),
+  )
+  if (!campaign) return null
+  const { campaign_id, total, sent, failed, skipped, completed_at } = snapshot
+  const { organization_id, edition_id, channel } = campaign
+  const counts = { total_recipients: total, sent_count: sent, failed_count: failed, skipped_count: skipped }
+  return {
+    kind: 'campaign.sent',
+    organization_id,
+    edition_id,
+    data: { campaign: { id: campaign_id, channel, ...counts }, occurred_at: toIso(completed_at ?? job.now()) },
+    dedup_key: `campaign.sent:${campaign_id}`,
+  }
 }
+
+export const projectSnapshot = (job: JobCtx, snapshot: CampaignSnapshot): Promise<void> =>
+  retryLostRaces(async () => {
+    const announcement = await buildSentAnnouncement(job, snapshot)
+    const projection = buildProjection(snapshot, job.now())
+    if (!announcement) return commitPart(job, [projection])
+    const isStillEnded = abortUnless(sql`exists (select 1 from campaigns where ${isEndedBy(snapshot)})`)
+    return commitAnnounced(job, [isStillEnded, projection], [announcement])
+  })
 
 /** Lists the latest open or click of each recipient. Machines have other columns. A provider's clock may be ahead. */
 const listVisits = (rows: readonly RecipientEngagement[], now: number): { user_id: string; at: number }[] =>

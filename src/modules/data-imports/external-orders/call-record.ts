@@ -10,6 +10,7 @@ import type { StoredResult } from '../../../domain/orders/external-orders.ts'
 import { dayMs } from '../../../domain/time/instants.ts'
 import type { GroupPlan, GroupRecord, OrderOutcome } from '../../order-import/index.ts'
 import { enqueueEmails } from '../../transactional-emails/index.ts'
+import { announceEnd } from '../announcement.ts'
 import { importExternalOrders } from './contract.ts'
 import { presentImport } from './present.ts'
 import { buildReport, type ImportReport, type ReportedCall } from './report.ts'
@@ -86,9 +87,12 @@ export class CallRecord {
   }
 
   async #buildStatements(outcomes: readonly OrderOutcome[], isLast: boolean): Promise<Statement[]> {
+    const { id, input } = this.#call
     const report = buildReport(this.#ctx, this.#call, outcomes)
+    const { row } = report
     return [
       ...this.#buildImportStatements(report, isLast),
+      ...(isLast && input.emit_webhooks ? announceEnd(this.#ctx, { ...row, id }, row.status) : []),
       ...(this.#version === null ? [this.#buildAuditEntry(report, isLast)] : []),
       ...(isLast ? await this.#ctx.recordWrite(report, false) : []),
     ]

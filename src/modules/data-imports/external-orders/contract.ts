@@ -81,7 +81,7 @@ const ImportExternalOrders = z.object({
   dry_run: z.boolean().default(false).openapi({ description: 'Shows the results without writing anything.' }),
   emit_webhooks: z.boolean().default(false).openapi({
     description:
-      'Sends `purchase.action` for every purchase that becomes active or cancelled, and the events of consents.',
+      'Sends `order.*` for every order that is created or changed, `purchase.action` for every purchase that becomes active or cancelled, `user.updated` for customers whose fields change, and the events of consents.',
   }),
   send_receipts: z
     .boolean()

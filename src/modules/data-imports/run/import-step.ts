@@ -6,6 +6,7 @@ import type { RunPosition } from '../../../domain/data-imports/import-position.t
 import { dayMs } from '../../../domain/time/instants.ts'
 import { type ImportRun, type ImportState, planGroup, races, readGroupInTransaction } from '../../order-import/index.ts'
 import { pickReceiptMessage, enqueueEmails } from '../../transactional-emails/index.ts'
+import { announceEnd } from '../announcement.ts'
 import {
   commitStep,
   endPhase,
@@ -94,8 +95,10 @@ function finishImport(job: JobCtx, row: ImportRow): Promise<null> {
     error_code: 'all_orders_failed',
     error_message: 'None of the orders could be imported. The rows show the reasons.',
   }
+  const status = isFailed ? 'failed' : hasFaults ? 'completed_with_errors' : 'completed'
   return endPhase(job, row, {
-    status: isFailed ? 'failed' : hasFaults ? 'completed_with_errors' : 'completed',
+    status,
+    statements: announceEnd(job, row, status),
     changes: {
       completed_at: now,
       undo_until: importedOrders > 0 ? now + undoDays * dayMs : null,

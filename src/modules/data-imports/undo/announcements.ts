@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import { inList } from '../../../db/conditions.ts'
 import type { Database } from '../../../db/database.ts'
 import type { PurchaseStatus } from '../../../domain/orders/purchases.ts'
+import { buildOrderEvent } from '../../order-import/index.ts'
 import {
   type PurchaseEventRow,
   purchaseEventColumns,
@@ -41,6 +42,21 @@ function listChanges(undoneOrders: readonly WrittenOrder[], now: number): Change
   ]
 }
 
+/** An order that the undo deletes is cancelled, and one that gets its former values back is updated. */
+function buildOrderAnnouncements(undoneOrders: readonly WrittenOrder[], now: number): Announcement[] {
+  const cancelledStatus = 'cancelled'
+  return [
+    ...pickCreated(undoneOrders).flatMap(({ order }) =>
+      order.status === cancelledStatus
+        ? []
+        : [buildOrderEvent({ ...order, status: cancelledStatus }, order.status, now)],
+    ),
+    ...pickUpdated(undoneOrders).map(({ order, updateUndo }) =>
+      buildOrderEvent({ ...order, ...updateUndo.order }, order.status, now),
+    ),
+  ]
+}
+
 export async function buildUndoAnnouncements(
   db: Database,
   undoneOrders: readonly WrittenOrder[],
@@ -53,8 +69,11 @@ export async function buildUndoAnnouncements(
         where ${inList(sql`purchases.id`, ids)}`,
   )
   const rowsById = new Map(rows.map((row) => [row.id, row]))
-  return changes.flatMap(({ id, action, status }) => {
-    const purchase = rowsById.get(id)
-    return purchase ? [buildPurchaseEvent(purchase, { action, status, occurredAt: now })] : []
-  })
+  return [
+    ...buildOrderAnnouncements(undoneOrders, now),
+    ...changes.flatMap(({ id, action, status }) => {
+      const purchase = rowsById.get(id)
+      return purchase ? [buildPurchaseEvent(purchase, { action, status, occurredAt: now })] : []
+    }),
+  ]
 }

@@ -9,7 +9,9 @@ import { buildSearchColumns, type Contact } from '../../../domain/accounts/users
 import { isSameJson } from '../../../domain/text/json.ts'
 import { buildEditionValues, type PersonUndo } from '../../order-import/index.ts'
 import { isInRunningAudience, removeFromSegments } from '../../segments/index.ts'
+import { buildUserEvent, compareContacts } from '../../users/index.ts'
 import { markHoldersChanged } from '../../wallet/index.ts'
+import type { Announcement } from '../../webhooks/index.ts'
 import type { ImportRow } from '../background/steps.ts'
 
 type User = Pick<
@@ -50,6 +52,13 @@ const isUsed = (editionId: string) => sql`(${hasOrder}
 const isKeptOrder = (importId: string) =>
   sql`in (select order_id from import_orders where import_orders.order_id = o.id and import_id = ${importId}
     and undo_outcome = 'kept')`
+
+interface PeopleChanges {
+  statements: readonly Statement[]
+  announcements: readonly Announcement[]
+}
+
+const noChanges: PeopleChanges = { statements: [], announcements: [] }
 
 /** Editions whose customers the undo may change; null for all of the organisation. */
 export interface UndoRights {
@@ -113,12 +122,13 @@ function decideClearing(person: PersonRow, filledFields: PersonUndo['filled_fiel
 
 /** Fails if the person has changed since the read, or now belongs to an edition that the undo may not change. */
 function buildClearing(
+  { organization_id }: ImportRow,
   person: PersonRow,
   { filled_fields }: PersonUndo,
   { now, changeable }: UndoRights & { now: number },
-): Statement[] {
+): PeopleChanges {
   const clearedFields = person.is_protected ? null : decideClearing(person, filled_fields)
-  if (clearedFields === null) return []
+  if (clearedFields === null) return noChanges
   const changes = {
     ...clearedFields,
     ...buildSearchColumns(clearedFields),
@@ -126,10 +136,14 @@ function buildClearing(
     version: person.version + 1,
   }
   const isAsRead = sql`id = ${person.id} and version = ${person.version}`
-  return [
-    update(users, changes, sql`${isAsRead} and not ${isProtected(sql`users`, { changeable })}`),
-    requireOneChange(),
-  ]
+  const changedUser = { user_id: person.id, organization_id, edition_id: null }
+  return {
+    statements: [
+      update(users, changes, sql`${isAsRead} and not ${isProtected(sql`users`, { changeable })}`),
+      requireOneChange(),
+    ],
+    announcements: buildUserEvent(changedUser, compareContacts(person, clearedFields), now),
+  }
 }
 
 function buildRestoration(
@@ -137,19 +151,27 @@ function buildRestoration(
   person: PersonRow,
   { is_new, edition_values }: PersonUndo,
   now: number,
-): Statement[] {
-  const isEditionCustomer = sql`edition_id = ${row.edition_id} and user_seq = ${person.seq}`
+): PeopleChanges {
+  const { organization_id, edition_id } = row
+  const isEditionCustomer = sql`edition_id = ${edition_id} and user_seq = ${person.seq}`
   if (is_new || edition_values?.before === null) {
     const staysInEdition = person.is_in_edition === 1 || (is_new && person.is_elsewhere === 0)
-    return staysInEdition ? [] : [sql`delete from edition_customers where ${isEditionCustomer}`]
+    return staysInEdition
+      ? noChanges
+      : { ...noChanges, statements: [sql`delete from edition_customers where ${isEditionCustomer}`] }
   }
   const { before, after } = edition_values ?? {}
-  if (!before || person.edition_values === null || !isSameJson(person.edition_values, JSON.stringify(after))) return []
-  const isRenamed = before.first_name !== after?.first_name || before.last_name !== after.last_name
-  return [
-    update(editionCustomers, { ...before, ...buildSearchColumns(before) }, isEditionCustomer),
-    ...(isRenamed ? [markHoldersChanged(row.edition_id, [person.id], now)] : []),
-  ]
+  if (!before || !after || person.edition_values === null) return noChanges
+  if (!isSameJson(person.edition_values, JSON.stringify(after))) return noChanges
+  const isRenamed = before.first_name !== after.first_name || before.last_name !== after.last_name
+  const changedUser = { user_id: person.id, organization_id, edition_id }
+  return {
+    statements: [
+      update(editionCustomers, { ...before, ...buildSearchColumns(before) }, isEditionCustomer),
+      ...(isRenamed ? [markHoldersChanged(edition_id, [person.id], now)] : []),
+    ],
+    announcements: buildUserEvent(changedUser, compareContacts(after, before), now),
+  }
 }
 
 /**
@@ -170,24 +192,26 @@ function mergePeople(changes: readonly PersonUndo[]): PersonUndo[] {
   return [...byId.values()]
 }
 
-export function buildPeopleStatements(
+export function buildPeopleChanges(
   row: ImportRow,
   people: readonly PersonRow[],
   changes: readonly PersonUndo[],
   rights: UndoRights & { now: number },
-): Statement[] {
+): PeopleChanges {
   const byId = new Map(mergePeople(changes).map((one) => [one.id, one]))
   const isDeleted = (person: PersonRow) => byId.get(person.id)?.is_new === true && !person.is_used
   const remainingPeople = people.filter((person) => !isDeleted(person) && !person.has_kept_order)
-  return [
-    ...buildDeletions(row, people.filter(isDeleted)),
-    ...remainingPeople.flatMap((person) => {
-      const change = byId.get(person.id)
-      return change
-        ? [...buildRestoration(row, person, change, rights.now), ...buildClearing(person, change, rights)]
-        : []
-    }),
-  ]
+  const peopleChanges = remainingPeople.flatMap((person) => {
+    const change = byId.get(person.id)
+    return change ? [buildRestoration(row, person, change, rights.now), buildClearing(row, person, change, rights)] : []
+  })
+  return {
+    statements: [
+      ...buildDeletions(row, people.filter(isDeleted)),
+      ...peopleChanges.flatMap(({ statements }) => statements),
+    ],
+    announcements: peopleChanges.flatMap(({ announcements }) => announcements),
+  }
 }
 
 /** Lists the ids of people who keep what the import filled in, because the undo may not change them. */

@@ -22,7 +22,7 @@ import { buildUndoAnnouncements } from './announcements.ts'
 import { undoAnswers } from './answers.ts'
 import { listEntries, buildRemoval } from './catalogue.ts'
 import { buildUndoStatements, listRestoredVersions, pickUpdated } from './order-statements.ts'
-import { buildPeopleStatements, findPeople, listProtectedPeople, type UndoRights } from './people.ts'
+import { buildPeopleChanges, findPeople, listProtectedPeople, type UndoRights } from './people.ts'
 import {
   extendCatalogueRange,
   findNextCatalogue,
@@ -61,7 +61,7 @@ function buildUndoOutcomes(
   ]
 }
 
-/** Undoes orders that have no reason to be kept. Their purchases are announced only if the import announced its own. */
+/** Undoes orders that have no reason to be kept. The undo is announced only if the import was. */
 async function commitOrders(
   job: JobCtx,
   row: ImportRow,
@@ -149,8 +149,9 @@ async function buildPeopleUndo(
   const people = await findPeople(job.db, row, [...new Set(changes.map(({ id }) => id))], rights)
   const protectedIds = new Set(listProtectedPeople(people, changes))
   const hasProtected = ({ undo }: OrderUndoData) => undo.people?.some(({ id }) => protectedIds.has(id)) === true
+  const { statements, announcements } = buildPeopleChanges(row, people, changes, { ...rights, now: job.now() })
   return {
-    statements: buildPeopleStatements(row, people, changes, { ...rights, now: job.now() }),
+    statements: [...statements, ...(row.options.emit_webhooks ? announceAll(job, announcements) : [])],
     protectedNumbers: orders.filter((one) => one.is_undone && hasProtected(one)).map(({ number }) => number),
   }
 }

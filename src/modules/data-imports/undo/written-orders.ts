@@ -9,14 +9,14 @@ import { findKeptReason, type KeptReason, type RestoredVersions } from '../../..
 import { maxUnitsPerOrder } from '../../../domain/orders/external-orders.ts'
 import { readJson } from '../../../domain/text/json.ts'
 import { isAnsweredLater } from '../../consents/index.ts'
-import { type UndoData, parseUndoData } from '../../order-import/index.ts'
+import { type AnnouncedOrder, type UndoData, parseUndoData } from '../../order-import/index.ts'
 import type { ImportRow } from '../background/steps.ts'
 
 type ImportOrder = Pick<
   typeof importOrders.$inferSelect,
   'number' | 'order_id' | 'order_version' | 'outcome' | 'undo_data'
 >
-type Order = Pick<typeof orders.$inferSelect, 'id' | 'external_id' | 'version' | 'user_id' | 'modified_at'>
+type Order = AnnouncedOrder & Pick<typeof orders.$inferSelect, 'version' | 'modified_at'>
 
 interface UndoRow extends ImportOrder, Order {
   /** The customer before the import; null when that customer no longer exists. */
@@ -77,7 +77,8 @@ const selectUndoRows = (importId: string, below: number | null, limit: number) =
         and number < ${below ?? Number.MAX_SAFE_INTEGER}
       order by number desc limit ${sql.raw(String(limit))})
     select written.*,
-      o.id, o.external_id, o.version, o.user_id, o.modified_at, former.id as former_id,
+      o.id, o.organization_id, o.edition_id, o.user_id, o.order_number, o.external_id, o.external_source, o.status,
+      o.amount_minor, o.currency, o.version, o.modified_at, former.id as former_id,
       exists (select 1 from refund_requests where order_id = o.id and ${isAfterImport}) as has_refund,
       exists (select 1 from purchase_uses where purchase_id in ${purchaseIds} and ${isAfterImport}) as has_use,
       exists (select 1 from wallet_passes where purchase_id in ${purchaseIds} and ${isAfterImport}) as has_pass,
@@ -120,7 +121,7 @@ function buildWrittenOrder(
   payments: readonly CurrentPayment[],
 ): WrittenOrder {
   const undo = row.undo_data === null ? null : parseUndoData(row.undo_data)
-  const { id, external_id, version, user_id, modified_at } = row
+  const { id, version } = row
   const reason = findKeptReason({
     is_missing: id === null || row.former_id === null || (row.outcome === 'updated' && !undo?.updated),
     has_erased_customer: row.has_erased_customer === 1,
@@ -136,8 +137,7 @@ function buildWrittenOrder(
     is_payment_changed: isPaymentChanged(undo, payments),
     restorations: readJson(row.restorations, isRestorations),
   })
-  const order = { id, external_id, version, user_id, modified_at }
-  return { number: row.number, order, undo, order_version: row.order_version ?? 0, purchases, reason }
+  return { number: row.number, order: row, undo, order_version: row.order_version ?? 0, purchases, reason }
 }
 
 const isRestorations = (value: unknown): value is RestoredVersions[] => Array.isArray(value)

@@ -14,7 +14,7 @@ import type { ProviderRefund } from '../../../gateways/payments/payments.ts'
 import type { DecryptedAccount } from '../../merchant-accounts/index.ts'
 import { movePayment } from '../amounts.ts'
 import { buildTransaction, type RefundChanges } from '../complete.ts'
-import { buildRefundAudit, untriedPaymentColumns } from '../refund.ts'
+import { buildRefundAudit, buildRefundEvent, untriedPaymentColumns } from '../refund.ts'
 
 const paymentFields = {
   id: transactions.id,
@@ -152,6 +152,17 @@ export async function buildProviderRefund(
       ...(state === 'completed' ? buildTransaction(job, row, refund.provider_reference) : []),
       buildRefundAudit(job, 'recordProviderRefund', row, { before: null, after }),
     ],
-    announcements: [],
+    announcements:
+      state === 'completed'
+        ? [
+            buildRefundEvent(row, {
+              status: state,
+              previous_status: null,
+              amount_minor: countedMinor,
+              failure_code: null,
+              occurredAt: row.created_at,
+            }),
+          ]
+        : [],
   }
 }

@@ -1,22 +1,13 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { addAfterCommit } from '../../../db/commit.ts'
-import { inList } from '../../../db/conditions.ts'
 import type { Statement } from '../../../db/database.ts'
 import { decodeAs, type Query } from '../../../db/select.ts'
 import type { DeliveryClaim } from '../../../domain/webhooks/webhook-sender.ts'
-import { deliveryLifecycle } from '../../../domain/webhooks/webhooks.ts'
-import { claimedPayload, claimFields, claimMs, countFreeSlots, sortClaims } from './claim.ts'
+import { claimedPayload, claimFields, countFreeSlots, sortClaims } from './claim.ts'
 import { deliverClaims } from './deliver.ts'
-import { enqueueEndpoints, enqueueEvents } from './enqueue.ts'
-
-/** Deliveries of events to some endpoints of their organisations. */
-interface NewDeliveries {
-  eventIds: readonly string[]
-  isRecipient: SQL
-  /** The id of a delivery. */
-  id: SQL
-}
+import { enqueueEndpoints } from './enqueue.ts'
+import { addToQueue, insertDeliveries, type NewDeliveries, selectRecipients } from './new-deliveries.ts'
 
 /** A request leaves more events than this to the consumers of the queue. */
 const maxEvents = 20
@@ -39,22 +30,6 @@ interface UnclaimedDelivery {
 type AddedDelivery = DeliveryClaim | UnclaimedDelivery
 
 const isClaim = (delivery: AddedDelivery): delivery is DeliveryClaim => delivery.claimed_until !== null
-
-/** Inserts what `rows` selects: an endpoint, an event, when it is due, and whether it is claimed. */
-const insertDeliveries = (now: number, id: SQL, rows: SQL): SQL => sql`
-  insert into webhook_deliveries (id, endpoint_id, event_id, edition_id, kind, status, next_retry_at, created_at,
-    modified_at, attempts, last_attempt_at, claimed_until)
-  select ${id}, endpoint_id, event_id, edition_id, kind, ${deliveryLifecycle.initial}, next_retry_at, ${now}, ${now},
-    is_claimed, iif(is_claimed, ${now}, null), iif(is_claimed, ${now + claimMs}, null)
-  from (${rows}) where true on conflict do nothing`
-
-/** The rows of new deliveries, with further columns. */
-const selectRecipients = (now: number, { eventIds, isRecipient }: NewDeliveries, columns: SQL): SQL => sql`
-  select webhook_endpoints.id as endpoint_id, events.id as event_id, events.edition_id, events.kind as kind,
-    max(${now}, coalesce(breaker_until, 0)) as next_retry_at, ${columns}
-  from webhook_events as events cross join webhook_endpoints
-    on webhook_endpoints.organization_id = events.organization_id
-  where ${inList(sql`events.id`, eventIds)} and is_active = 1 and ${isRecipient}`
 
 /** Claims deliveries to quick endpoints, as far as these may have more requests in flight. */
 function addAndClaim(now: number, deliveries: NewDeliveries): Query<AddedDelivery> {
@@ -91,13 +66,7 @@ export function addAndDeliver(job: JobCtx, deliveries: NewDeliveries, guards: re
   const { openJobAfterResponse } = job
   const { eventIds } = deliveries
   const now = job.now()
-  if (!openJobAfterResponse || eventIds.length > maxEvents) {
-    const rows = selectRecipients(now, deliveries, sql`0 as is_claimed`)
-    const addedDeliveries = addAfterCommit(insertDeliveries(now, deliveries.id, rows), () =>
-      enqueueEvents(job, eventIds),
-    )
-    return [addedDeliveries, ...guards]
-  }
+  if (!openJobAfterResponse || eventIds.length > maxEvents) return [addToQueue(job, deliveries), ...guards]
   const addedDeliveries = addAfterCommit(addAndClaim(now, deliveries), async (rows) => {
     const background = openJobAfterResponse()
     const works = [

@@ -21,8 +21,6 @@ export async function enqueueEvents(job: JobCtx, eventIds: readonly string[]): P
     where organization_id in (select organization_id from webhook_events where ${inList(sql`id`, eventIds)})
       and exists (select 1 from webhook_deliveries where endpoint_id = webhook_endpoints.id
         and ${inList(sql`event_id`, eventIds)} and next_retry_at <= ${now} and ${isClaimable(now)})`)
-  await enqueueEndpoints(
-    job,
-    endpoints.map(({ id }) => id),
-  )
+  const endpointIds = endpoints.map(({ id }) => id)
+  if (endpointIds.length > 0) await enqueueEndpoints(job, endpointIds)
 }

@@ -15,7 +15,8 @@ import {
   decideManualRetry,
   openDeliveryStatuses,
 } from '../../../domain/webhooks/webhooks.ts'
-import { type Announcement, announceTo } from '../events/announce.ts'
+import { announceTo } from '../events/announce.ts'
+import type { Announcement } from '../events/event-rows.ts'
 import { exampleData } from '../events/example-contract.ts'
 import {
   type DeliveryDetailRow,

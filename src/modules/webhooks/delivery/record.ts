@@ -1,10 +1,10 @@
-import { and, eq, type SQL, sql } from 'drizzle-orm'
+import { eq, type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { release } from '../../../db/claims.ts'
 import { inList } from '../../../db/conditions.ts'
 import type { Statement } from '../../../db/database.ts'
 import { prepare } from '../../../db/prepare.ts'
-import { webhookAttempts, webhookDeliveries, webhookEndpoints } from '../../../db/schema/webhooks.ts'
+import { webhookAttempts, webhookEndpoints } from '../../../db/schema/webhooks.ts'
 import { decodeAs, type Query } from '../../../db/select.ts'
 import { update } from '../../../db/write.ts'
 import { describeServiceFault, services } from '../../../domain/waiting.ts'
@@ -13,12 +13,13 @@ import {
   decideBreaker,
   type DeliveryStatus,
   disableAfterMs,
-  type DisabledReason,
+  type FaultReason,
   type LoggedAttempt,
 } from '../../../domain/webhooks/webhooks.ts'
 import { type Attempt, logAttempt } from './attempt.ts'
-import { claimStatement, isOpen, isWaiting, selectOpenDeliveries, sortClaims } from './claim.ts'
+import { claimStatement, isOpen, isWaiting, sortClaims } from './claim.ts'
 import { enqueueEndpoints } from './enqueue.ts'
+import { switchOff } from './switch-off.ts'
 
 /** Retries further ahead than this are left to the sweep of each minute. */
 const enqueueAheadMs = 900_000
@@ -64,6 +65,9 @@ export async function recordAttempts(
 
 interface Judgement {
   statements: Statement[]
+  /** Why the endpoint is switched off. */
+  fault?: FaultReason
+  endpoint: EndpointHealth
   /** When the endpoint's breaker, which opens now, lets a probe through. */
   probe?: { endpointId: string; at: number }
 }
@@ -72,18 +76,18 @@ interface Judgement {
 function judgeEndpoint(endpoint: EndpointHealth, attempts: readonly Attempt[], now: number): Judgement {
   const { id, failures_in_row, failing_since, breaker_until } = endpoint
   const ofEndpoint = attempts.filter(({ claim }) => claim.endpoint_id === id)
-  if (ofEndpoint.some(({ result }) => result?.status === 410)) return { statements: switchOff(id, 'gone', now) }
+  if (ofEndpoint.some(({ result }) => result?.status === 410)) return { endpoint, statements: [], fault: 'gone' }
   if (failures_in_row > 0 && failing_since !== null && now - failing_since >= disableAfterMs)
-    return { statements: switchOff(id, 'failing', now) }
+    return { endpoint, statements: [], fault: 'failing' }
   const isOpenBreaker = breaker_until !== null && breaker_until > now
   // A manual retry that fails does not extend an open breaker.
   if (isOpenBreaker && ofEndpoint.every(({ claim }) => claim.manual !== null)) {
     const ids = ofEndpoint.map(({ claim }) => claim.id)
-    return { statements: postponeUntilProbe(ids, breaker_until) }
+    return { endpoint, statements: postponeUntilProbe(ids, breaker_until) }
   }
   const until = decideBreaker(failures_in_row, now)
-  if (until === null) return { statements: [] }
-  return { statements: openBreaker(id, until), probe: { endpointId: id, at: until } }
+  if (until === null) return { endpoint, statements: [] }
+  return { endpoint, statements: openBreaker(id, until), probe: { endpointId: id, at: until } }
 }
 
 /** Runs the statements of the judgements and claims the deliveries that are due next at the endpoints. */
@@ -92,6 +96,7 @@ async function judgeAndClaim(
   judgements: readonly Judgement[],
   endpointIds: readonly string[],
 ): Promise<DeliveryClaim[]> {
+  for (const { endpoint, fault } of judgements) if (fault) await switchOff(job, endpoint, fault)
   const statements = judgements.flatMap((judgement) => judgement.statements)
   if (statements.length + endpointIds.length === 0) return []
   const claim = endpointIds.length > 0 ? claimStatement(job, endpointIds) : null
@@ -229,6 +234,8 @@ function findNextAttempt(failures: readonly Attempt[]): number | null {
 
 interface EndpointHealth {
   id: string
+  organization_id: string
+  edition_id: string | null
   failures_in_row: number
   failing_since: number | null
   breaker_until: number | null
@@ -248,7 +255,7 @@ export const updateEndpoints = prepare(
     from ${preparedRows} where webhook_endpoints.id = ${field('id')} and webhook_endpoints.url = ${field('url')}
       and (${field('failures')} > 0 or is_slow <> ${field('is_slow')} or failures_in_row > 0 or failing_since is not null
         or breaker_until is not null)
-    returning id, failures_in_row, failing_since, breaker_until`,
+    returning id, organization_id, edition_id, failures_in_row, failing_since, breaker_until`,
   ),
 )
 
@@ -325,28 +332,3 @@ export const endWaiting = (endpointIds: readonly string[], now: number): Stateme
     select webhook_deliveries.id from webhook_endpoints cross join webhook_deliveries
       on endpoint_id = webhook_endpoints.id and ${isWaiting} and next_retry_at = breaker_until
     where ${inList(sql`webhook_endpoints.id`, endpointIds)} and breaker_until > ${now})`
-
-/** Fails the open deliveries of endpoints that are switched off. They can be recovered. */
-export const failOpenDeliveries = (endpointIds: readonly string[], now: number): Statement =>
-  update(
-    webhookDeliveries,
-    { status: 'failed', next_retry_at: null, claimed_until: null, manual: null, modified_at: now },
-    sql`id in (${selectOpenDeliveries(inList(sql`endpoint_id`, endpointIds))})`,
-  )
-
-function switchOff(endpointId: string, reason: Exclude<DisabledReason, 'manual'>, now: number): Statement[] {
-  return [
-    update(
-      webhookEndpoints,
-      {
-        is_active: false,
-        disabled_at: now,
-        disabled_reason: reason,
-        version: sql`${webhookEndpoints.version} + 1`,
-        modified_at: now,
-      },
-      and(eq(webhookEndpoints.id, endpointId), eq(webhookEndpoints.is_active, true)),
-    ),
-    failOpenDeliveries([endpointId], now),
-  ]
-}

@@ -1,7 +1,12 @@
 import { z } from '@hono/zod-openapi'
+import { channels } from '../../../domain/messaging/messaging.ts'
+import { transactionalEmailKinds } from '../../../domain/messaging/transactional-emails.ts'
+import { currencies } from '../../../domain/money.ts'
+import { orderStatuses } from '../../../domain/orders/orders.ts'
+import { refundSources } from '../../../domain/refunds/refunds.ts'
 import { walletPlatforms } from '../../../domain/wallet/wallet.ts'
-import { type EventKind, eventKindNames } from '../../../domain/webhooks/webhooks.ts'
-import { Id, Timestamp } from '../../../http/fields.ts'
+import { type EventKind, eventKindNames, faultReasons } from '../../../domain/webhooks/webhooks.ts'
+import { Amount, Count, Id, orNull, Timestamp } from '../../../http/fields.ts'
 
 const EventCustomer = z
   .object({
@@ -77,6 +82,127 @@ const WalletEventData = z
   })
   .openapi('WalletEventData')
 
+/** Customers in these events have no other field, so an erasure has nothing to remove from them. */
+const CustomerReference = z.object({ api_id: Id('usr') })
+
+const OrderEventData = z
+  .object({
+    order: z.object({
+      id: Id('ord'),
+      order_number: z.string().nullable().openapi({ description: 'Null when the order has no number.' }),
+      external_id: z.string().nullable().openapi({
+        description: 'The id of the order in the system that it was imported from. Null when it was not imported.',
+        example: 'A-1001',
+      }),
+      source: z.string().nullable().openapi({
+        description: 'The system that the order was imported from. Null when it was not imported.',
+        example: 'ticketshop',
+      }),
+      status: z.enum(orderStatuses),
+      amount: Amount(),
+      currency: z.enum(currencies),
+    }),
+    previous_status: z
+      .enum(orderStatuses)
+      .nullable()
+      .openapi({ description: 'The status before the change. Null when the order is new.' }),
+    user: CustomerReference,
+    occurred_at: Timestamp,
+  })
+  .openapi('OrderEventData')
+
+const RefundEventData = z
+  .object({
+    refund_request: z.object({
+      id: Id('rfr'),
+      status: z.enum(['completed', 'failed']),
+      source: z.enum(refundSources),
+      amount: Amount(),
+      currency: z.enum(currencies),
+      failure_code: z.string().nullable().openapi({ description: 'Null when the refund is completed.' }),
+    }),
+    previous_status: z.string().nullable().openapi({
+      description:
+        'The status before the change: `completed` when the provider reversed the refund. Null when the refund was made at the provider.',
+      example: 'processing',
+    }),
+    order: z.object({ id: Id('ord') }),
+    user: CustomerReference,
+    occurred_at: Timestamp,
+  })
+  .openapi('RefundEventData')
+
+const ImportEventData = z
+  .object({
+    data_import: z.object({
+      id: Id('imp'),
+      source: z.string().openapi({ description: '`api` for external orders.', example: 'csv' }),
+      status: z.enum(['completed', 'completed_with_errors']),
+      total_rows: Count,
+      created_orders: Count,
+      updated_orders: Count,
+      skipped_orders: Count,
+      failed_orders: Count,
+    }),
+    occurred_at: Timestamp,
+  })
+  .openapi('ImportEventData')
+
+const CampaignEventData = z
+  .object({
+    campaign: z.object({
+      id: Id('cmp'),
+      channel: z.enum(channels),
+      total_recipients: Count,
+      sent_count: Count,
+      failed_count: Count,
+      skipped_count: Count,
+    }),
+    occurred_at: Timestamp,
+  })
+  .openapi('CampaignEventData')
+
+const messageReasons = ['hard', 'soft', 'block', 'undelivered', 'complaint'] as const
+
+const MessageEventData = z
+  .object({
+    message: z.object({
+      channel: z.enum(channels),
+      kind: z.enum(['campaign', ...transactionalEmailKinds]),
+    }),
+    campaign: orNull(z.object({ id: Id('cmp') })).openapi({ description: 'Null when no campaign sent the message.' }),
+    order: orNull(z.object({ id: Id('ord') })).openapi({ description: 'Null when the message is not a receipt.' }),
+    user: CustomerReference,
+    reason: z.enum(messageReasons).openapi({
+      description:
+        '`hard`: the address does not exist. `soft`: it may work later. `block`: the receiver refuses the message. `undelivered`: the provider gave up. `complaint`: the customer reported it as spam.',
+    }),
+    occurred_at: Timestamp.openapi({ description: 'The time that the provider reports.' }),
+  })
+  .openapi('MessageEventData')
+
+const UserEventData = z
+  .object({
+    user: CustomerReference,
+    fields: z.array(z.string()).openapi({
+      description:
+        'The names of the fields that changed. An event with an edition is about the values of that edition, and one without about those of the organisation.',
+      example: ['first_name', 'phone_number'],
+    }),
+    occurred_at: Timestamp,
+  })
+  .openapi('UserEventData')
+
+const EndpointEventData = z
+  .object({
+    webhook: z.object({ id: Id('whk') }),
+    reason: z
+      .enum(faultReasons)
+      .openapi({ description: '`gone`: it answered 410. `failing`: all attempts failed for five days.' }),
+    occurred_at: Timestamp,
+  })
+  .openapi('EndpointEventData')
+
 /** The `data` of every kind. */
 const eventData = {
   'consent.given': ConsentEventData,
@@ -87,6 +213,17 @@ const eventData = {
   'wallet.vendorA.pass-added': WalletEventData,
   'wallet.vendorA.pass-removed': WalletEventData,
   'wallet.vendorB.pass-added': WalletEventData,
+  'order.created': OrderEventData,
+  'order.updated': OrderEventData,
+  'order.cancelled': OrderEventData,
+  'refund.completed': RefundEventData,
+  'refund.failed': RefundEventData,
+  'import.completed': ImportEventData,
+  'campaign.sent': CampaignEventData,
+  'message.bounced': MessageEventData,
+  'message.complained': MessageEventData,
+  'user.updated': UserEventData,
+  'webhook.disabled': EndpointEventData,
 } as const satisfies Record<EventKind, z.ZodType>
 
 export type EventData<Kind extends EventKind> = z.output<(typeof eventData)[Kind]>
