@@ -154,8 +154,13 @@ describe('deleteCategory', () => {
     const reply = await remove(`${path}/${id}`, token)
     expect(reply.status).toBe(204)
     expect(await listEntries(reply)).toMatchObject([{ action: 'deleteCategory', resource_id: id }])
-    const rows = await db.all(sql<{ id: string; category_id: string | null }>`select id, category_id from products
-      where edition_id = ${place.edition}`)
+    const rows = await db.all(
+      sql<{ id: string; category_id: string | null; version: number }>`select id, category_id, version from products
+        where edition_id = ${place.edition}`,
+    )
+    expect(new Map(rows.map((row) => [row.id, row.version]))).toEqual(
+      new Map(products.map((product, index) => [product, index < 2 ? 2 : 1])),
+    )
     expect(new Map(rows.map((row) => [row.id, row.category_id]))).toEqual(
       new Map([
         [products[0], null],

@@ -13,6 +13,7 @@ import { seedLocation, seedLocations } from '../support/seeding/catalogue.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { seedImport, seedImportProducts } from '../support/seeding/imports/data-imports.ts'
 import { givenAdmin, givenMember } from '../support/seeding/members.ts'
+import { seedSegment } from '../support/seeding/messaging/segments.ts'
 import { db, write } from '../support/seeding/rows.ts'
 import { anOrder, importOrders } from '../support/seeding/sales/orders.ts'
 import { seedTrade, seedTrades } from '../support/seeding/sales/trades.ts'
@@ -131,7 +132,7 @@ describe('deleteLocation', () => {
     expect((await loadLocations(place.edition)).map((row) => row.id)).toEqual([other])
   })
 
-  it('is refused while purchases, their uses or unfinished imports name it, with their numbers', async () => {
+  it('is refused while purchases, their uses, segments or unfinished imports name it, with their numbers', async () => {
     const { token, place } = await seedPlace()
     const id = await seedLocation(place)
     const [purchase] = [await seedPurchaseAt(place, id), await seedPurchaseAt(place, id)]
@@ -139,10 +140,11 @@ describe('deleteLocation', () => {
     const importId = await seedImport(place, 'mapping_products')
     await seedImportProducts(importId, 2)
     await write(sql`update import_products set location_id = ${id} where import_id = ${importId}`)
+    await seedSegment(place, { expression: `purchases.exists(p, p.location == "${id}")` })
     const refusal = await remove(`${path}/${id}`, token)
     expect([describeRefusal(refusal), refusal.body.counts]).toEqual([
       '409 location_in_use',
-      { purchases: 2, purchase_uses: 1, data_imports: 1 },
+      { purchases: 2, purchase_uses: 1, data_imports: 1, segments: 1 },
     ])
     expect(await loadLocations(place.edition)).toHaveLength(1)
   })

@@ -100,6 +100,7 @@ describe('createPassDesign', () => {
     for (const product_id of [
       await seedProduct({ ...place, edition: other.id }),
       await seedProduct(stranger.place),
+      await seedProduct(place, { merged_into_id: await seedProduct(place) }),
       `prd_${'0'.repeat(26)}`,
     ])
       expect(codes(await create({ product_id }))).toEqual(buildRefusal('#/product_id does_not_exist'))

@@ -37,7 +37,11 @@ export async function updateCategory(ctx: Ctx, row: CategoryRow, input: UpdateCa
 export const deleteCategory = (ctx: Ctx, { id, edition_id, version }: CategoryRow): Promise<null> =>
   commit(ctx, null, [
     ...openEditions(edition_id),
-    update(products, { category_id: null }, eq(products.category_id, id)),
+    update(
+      products,
+      { category_id: null, version: sql`version + 1`, modified_at: ctx.now() },
+      eq(products.category_id, id),
+    ),
     sql`delete from categories where id = ${id} and version = ${version}`,
     requireOneChange(),
   ])

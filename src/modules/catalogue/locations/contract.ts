@@ -86,7 +86,7 @@ export const deleteLocation = operation({
   path: '/v1/locations/{id}',
   summary: 'Delete a location',
   description:
-    'A location that purchases, their uses or unfinished imports name cannot be deleted: 409 `location_in_use` with their `counts`.',
+    'A location that purchases, their uses, segments or unfinished imports name cannot be deleted: 409 `location_in_use` with their `counts`.',
   roles: managers,
   status: 204,
   params: IdParams('loc'),

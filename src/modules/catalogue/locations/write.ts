@@ -46,20 +46,24 @@ interface LocationUses {
   purchases: number
   purchase_uses: number
   data_imports: number
+  segments: number
 }
 
-const countUses = (id: string) =>
+const countUses = ({ id, organization_id }: LocationRow) =>
   sql<LocationUses>`select
     (select count(*) from purchases where location_id = ${id}) as purchases,
     (select count(*) from purchase_uses where location_id = ${id}) as purchase_uses,
-    (select count(distinct import_id) from import_products where location_id = ${id} and not ${isFinal}) as data_imports`
+    (select count(distinct import_id) from import_products where location_id = ${id} and not ${isFinal}) as data_imports,
+    (select count(*) from segments where organization_id = ${organization_id} and deleted_at is null
+      and instr(expression, ${id})) as segments`
 
 /**
- * The mappings of imports that no longer use them lose the location. Everything else that names it has a foreign key, so a use that is
- * stored at the same time aborts the deletion as a lost race.
+ * The mappings of imports that no longer use them lose the location. Purchases, uses and other mappings have a foreign
+ * key, so one that is stored at the same time aborts the deletion as a lost race.
  */
-export async function deleteLocation(ctx: Ctx, { id, edition_id, version }: LocationRow): Promise<null> {
-  const counts = await ctx.db.first(countUses(id))
+export async function deleteLocation(ctx: Ctx, row: LocationRow): Promise<null> {
+  const { id, edition_id, version } = row
+  const counts = await ctx.db.first(countUses(row))
   if (counts && Object.values(counts).some((count) => count > 0))
     throw new AppError('location_in_use', 'This location is in use. Set `is_draft` to true, or rename it.', {
       extra: { counts },

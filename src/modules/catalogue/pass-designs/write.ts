@@ -1,4 +1,4 @@
-import { and, eq, sql } from 'drizzle-orm'
+import { and, eq, isNull, sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import { commit, requireOneChange } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
@@ -36,6 +36,7 @@ async function checkReferences(
           eq(products.id, product_id ?? ''),
           eq(products.edition_id, owner.edition_id),
           eq(products.organization_id, owner.organization_id),
+          isNull(products.merged_into_id),
         ),
       ),
     select({ access_key: files.access_key })
