@@ -115,10 +115,11 @@ create index webhook_deliveries_due on webhook_deliveries (next_retry_at)
 -- Finds the next deliveries of an endpoint in the order of their events, whose ids sort by time.
 create index webhook_deliveries_open on webhook_deliveries (endpoint_id, event_id)
   where status in ('pending', 'retrying') and claimed_until is null;
--- Serves lists of an endpoint: newest first in its own order, other orderings sorted from what it holds. It runs downwards,
+-- Serves lists of an endpoint and, endpoint by endpoint, of an organization, and counts the successes of a day: newest
+-- first in its own order, other orderings sorted from what it holds. It runs downwards,
 -- because SQLite sorts the latest changes three times as fast when it meets them first.
 create index webhook_deliveries_of_endpoint on webhook_deliveries
-  (endpoint_id, created_at desc, id desc, status, edition_id, kind, modified_at);
+  (endpoint_id, created_at desc, id desc, status, edition_id, kind, modified_at, response_status_code);
 
 -- Attempts of a delivery before its last one, which stands in `webhook_deliveries.last_attempt`.
 create table webhook_attempts (

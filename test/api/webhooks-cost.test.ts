@@ -44,7 +44,7 @@ describe('the database', () => {
     await listWebhookDeliveries(ctx, page, { ordering: [], status: 'failed' }, await findEndpoint(ctx, mine.id))
     expect(ctx.db.meter.rows_read).toBeLessThan(30)
     const before = ctx.db.meter.rows_read
-    await recoverWebhookDeliveries(ctx, mine, { since: 0 })
+    await recoverWebhookDeliveries(ctx, mine, { since: 0, include_missed: false })
     expect(ctx.db.meter.rows_read - before).toBeLessThan(40)
   })
 

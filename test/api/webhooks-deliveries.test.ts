@@ -1,11 +1,15 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { newId } from '../../src/domain/ids.ts'
 import { get, post } from '../support/api.ts'
+import { readCost } from '../support/cost.ts'
 import { describeRefusal } from '../support/refusals.ts'
+import { seedPlace } from '../support/retention.ts'
 import { seedAccount, seedMember, seedToken } from '../support/seeding/members.ts'
 import { db, seededAt } from '../support/seeding/rows.ts'
 import {
   neverOpen,
+  seedDeliveries,
   seedDelivery,
   seedEndpoint,
   type EndpointRow,
@@ -29,7 +33,7 @@ const set = (id: string, columns: string) =>
   db.batch([sql`update webhook_deliveries set ${sql.raw(columns)} where id = ${id}`])
 
 describe('listWebhookDeliveries', () => {
-  it('returns exactly the fields of the specification', async () => {
+  it('returns the fields of the specification, the endpoint and the event', async () => {
     const { id } = await seedOwn()
     const row = await seedDelivery(place(), id, { kind: 'consent.given', next_retry_at: seededAt, status: 'retrying' })
     await set(row.id, `status = 'success'`)
@@ -37,6 +41,8 @@ describe('listWebhookDeliveries', () => {
     expect(body.results).toEqual([
       {
         id: row.id,
+        endpoint_id: id,
+        event_id: row.event_id,
         status: 'success',
         event: 'consent.given',
         attempts: 1,
@@ -110,6 +116,138 @@ describe('listWebhookDeliveries', () => {
       400,
       expect.objectContaining({ code: 'invalid_choice', attr: 'status' }),
     ])
+  })
+})
+
+/** A delivery with these columns for each case, and the filters that find it alone. */
+async function seedFilteredDeliveries(endpoint: string) {
+  const created_at = Date.parse('2026-04-01T00:00:00Z')
+  const others = await seedDeliveries(place(), endpoint, 4, {
+    kind: 'consent.given',
+    response_status_code: null,
+    created_at,
+  })
+  const one = await seedDelivery(place(), endpoint, {
+    kind: 'consent.skipped',
+    response_status_code: 503,
+    status: 'exhausted',
+    created_at: created_at + 1,
+  })
+  const order = newId('order', created_at, Math.random)
+  await db.batch([sql`update webhook_events set resource_ids = ${` ${order} `} where id = ${one.event_id}`])
+  return {
+    one,
+    all: [...others, one].map(({ id }) => id),
+    queries: [
+      'event=consent.skipped',
+      'response_status_code=503',
+      'status=exhausted',
+      'created_after=2026-04-01T00:00:00.001Z',
+      `resource_id=${order}`,
+      `resource_id=${order}&ordering=-modified&event=consent.skipped&response_status_code=503`,
+    ],
+    before: 'created_before=2026-04-01T00:00:00.001Z',
+  }
+}
+
+describe('listWebhookDeliveries with a filter', () => {
+  it('finds deliveries by event, status code, time and resource', async () => {
+    const { id } = await seedOwn()
+    const { one, all, queries, before } = await seedFilteredDeliveries(id)
+    const ids = async (query: string) =>
+      (await get(`/v1/webhooks/${id}/deliveries?${query}`, token('EM'))).body.results.map(
+        (item: { id: string }) => item.id,
+      )
+    for (const query of queries) expect([query, await ids(query)]).toEqual([query, [one.id]])
+    expect((await ids(before)).toSorted()).toEqual(all.filter((other) => other !== one.id).toSorted())
+    for (const query of ['response_status_code=99', 'response_status_code=5xx', 'event=order.lost'])
+      expect([query, (await get(`/v1/webhooks/${id}/deliveries?${query}`)).status]).toEqual([query, 400])
+    expect(await ids(`resource_id=${newId('order', 0, Math.random)}`)).toEqual([])
+  })
+})
+
+describe('listOrganizationWebhookDeliveries', () => {
+  const read = async (query: string, who: 'OA' | 'OM' | 'EA' | 'EM' = 'OM') => {
+    const { status, body } = await get(`/v1/webhooks/deliveries?${query}`, token(who))
+    expect([query, status]).toEqual([query, 200])
+    return (body.results as { id: string }[]).map(({ id }) => id)
+  }
+
+  it('lists the deliveries of all endpoints, newest first, and says whose they are', async () => {
+    const { organization, edition } = await seedPlace()
+    const endpoints = [
+      await seedEndpoint({ organization, edition }),
+      await seedEndpoint({ organization, edition: null }),
+    ]
+    const rows = []
+    for (const index of [0, 1, 2, 3, 4])
+      rows.push(
+        await seedDelivery({ organization, edition }, endpoints[index % 2]?.id ?? '', { created_at: seededAt + index }),
+      )
+    const path = `/v1/webhooks/deliveries?organization_id=${organization}`
+    const { body } = await get(path)
+    expect([
+      body.count,
+      body.results.map((item: { id: string; endpoint_id: string }) => [item.id, item.endpoint_id]),
+    ]).toEqual([5, rows.toReversed().map(({ id, endpoint_id }) => [id, endpoint_id])])
+    const { body: first } = await get(`${path}&page_size=2`)
+    const next = new URL(first.next)
+    const second = await get(next.pathname + next.search)
+    expect(second.body.results.map(({ id }: { id: string }) => id)).toEqual([rows[2]?.id, rows[1]?.id])
+  })
+
+  it('finds deliveries by each filter', async () => {
+    const { id } = await seedOwn()
+    const { one, all, queries, before } = await seedFilteredDeliveries(id)
+    await seedDelivery(place(), (await seedOwn()).id)
+    for (const query of queries) {
+      const filters = `${query}&organization_id=${world.a.id}&endpoint_id=${id}`
+      expect([query, await read(filters)]).toEqual([query, [one.id]])
+    }
+    const [byResource] = queries.filter((query) => query.startsWith('resource_id'))
+    expect(await read(byResource ?? '')).toEqual([one.id])
+    expect((await read(`endpoint_id=${id}&${before}`)).toSorted()).toEqual(
+      all.filter((other) => other !== one.id).toSorted(),
+    )
+    expect(await read(`endpoint_id=${id}&edition_id=${world.a.editions[1].id}`)).toEqual([])
+  })
+
+  it('shows a role of an edition deliveries of its events to endpoints that it sees', async () => {
+    const [one, two] = world.a.editions
+    const seed = async (endpointEdition: string | null, edition: string | null) => {
+      const endpoint = await seedEndpoint({ organization: world.a.id, edition: endpointEdition })
+      return (await seedDelivery({ organization: world.a.id, edition }, endpoint.id)).id
+    }
+    const mine = await seed(one.id, one.id)
+    const hidden = [
+      await seed(one.id, two.id),
+      await seed(one.id, null),
+      await seed(two.id, one.id),
+      await seed(null, one.id),
+      await seed(null, null),
+    ]
+    const query = `organization_id=${world.a.id}&page_size=500`
+    const seen = await read(query, 'EM')
+    expect([seen.includes(mine), hidden.filter((id) => seen.includes(id))]).toEqual([true, []])
+    expect(await read(query, 'OM')).toEqual(expect.arrayContaining([mine, ...hidden]))
+    expect(await read(`organization_id=${world.b.id}`, 'OA')).toEqual([])
+    expect(await read(`endpoint_id=${world.b.editions[0].webhook}`, 'OA')).toEqual([])
+    const foreign = `organization_id=${world.a.id}&endpoint_id=${world.a.editions[1].webhook}`
+    expect(await read(foreign, 'EA')).toEqual([])
+    const { status, body } = await get('/v1/webhooks/deliveries')
+    expect([status, body.errors[0]]).toMatchObject([400, { attr: 'organization_id', code: 'required' }])
+  })
+
+  it('reads only deliveries about a resource to find them', async () => {
+    const { organization, edition } = await seedPlace()
+    const endpoint = await seedEndpoint({ organization, edition })
+    await seedDeliveries({ organization, edition }, endpoint.id, 300)
+    const { body } = await get(`/v1/webhooks/events?organization_id=${organization}&page_size=1`)
+    await db.batch([sql`update webhook_events set resource_ids = ' ord_1 ' where id = ${body.results[0].id}`])
+    const reply = await get(`/v1/webhooks/deliveries?organization_id=${organization}&resource_id=ord_1`)
+    expect(reply.body.count).toBe(1)
+    // Both statements read the index of events once.
+    expect(readCost(reply).rows_read).toBeLessThan(2 * 300 + 50)
   })
 })
 

@@ -45,7 +45,13 @@ describe('recoverWebhookDeliveries', () => {
     const before = await Promise.all([...others, elsewhere.id].map(buildDeliveryRow))
     const window = { since: formatTime(seededAt), until: formatTime(seededAt + 1000) }
     const reply = await ask(`/v1/webhooks/${endpoint.id}/recover`, window, world.people.EA.token)
-    const healthy = { waiting_reason: null, waiting_since: null, next_attempt_at: null }
+    const healthy = {
+      missed: 0,
+      has_more_missed: false,
+      waiting_reason: null,
+      waiting_since: null,
+      next_attempt_at: null,
+    }
     expect([reply.status, reply.body]).toEqual([200, { recovered: 2, waiting: 2, ...healthy }])
     for (const id of [first, last]) {
       expect(await buildDeliveryRow(id)).toMatchObject({ status: 'retrying', step: 0, manual: null, attempts: 1 })
@@ -74,6 +80,8 @@ describe('recoverWebhookDeliveries', () => {
     await seedDelivery(place(), id, { status: 'success' })
     const before = await loadDeliveries(id)
     const wait = {
+      missed: 0,
+      has_more_missed: false,
       waiting_reason: 'The endpoint answers 500.',
       waiting_since: formatTime(seededAt),
       next_attempt_at: formatTime(neverOpen),

@@ -1,11 +1,14 @@
 import { Webhook } from 'standardwebhooks'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { signHeaders } from '../../src/domain/webhooks/webhook-signature.ts'
-import { eventKindNames } from '../../src/domain/webhooks/webhooks.ts'
+import { type DeliveryStatus, eventKindNames } from '../../src/domain/webhooks/webhooks.ts'
 import { callWith, get, patch, post, publicUrl } from '../support/api.ts'
+import { readCost } from '../support/cost.ts'
 import { describeRefusal } from '../support/refusals.ts'
+import { seedPlace } from '../support/retention.ts'
 import { seedToken } from '../support/seeding/members.ts'
-import { seedEndpoint } from '../support/seeding/webhooks.ts'
+import { seededAt } from '../support/seeding/rows.ts'
+import { seedDeliveries, seedEndpoint } from '../support/seeding/webhooks.ts'
 import { buildEndpointRow } from '../support/webhook-rows.ts'
 import { buildWorld, type World } from '../support/world.ts'
 
@@ -167,7 +170,7 @@ describe('listWebhooks', () => {
     expect((await get('/v1/webhooks?is_active=maybe')).body.errors[0]).toMatchObject({ attr: 'is_active' })
   })
 
-  it('returns exactly the fields of the specification', async () => {
+  it('returns the fields of the specification, and how the endpoint does', async () => {
     const { body } = await get(`/v1/webhooks?edition_id=${world.a.editions[0].id}`)
     expect(Object.keys(body.results[0])).toEqual([
       'id',
@@ -180,7 +183,50 @@ describe('listWebhooks', () => {
       'timeout_seconds',
       'created',
       'modified',
+      'disabled_at',
+      'failing_since',
+      'success_rate',
     ])
+  })
+
+  it('says since when an endpoint fails, when it was switched off, and how many deliveries succeed', async () => {
+    const { organization, edition } = await seedPlace()
+    const [failingSince, disabledAt] = [seededAt, seededAt + 5000]
+    const endpoint = await seedEndpoint(
+      { organization, edition: null },
+      { failing_since: failingSince, is_active: false, disabled_at: disabledAt, disabled_reason: 'failing' },
+    )
+    const readOnly = async () => (await get(`/v1/webhooks?organization_id=${organization}`)).body.results[0]
+    expect(await readOnly()).toMatchObject({
+      failing_since: new Date(failingSince).toISOString(),
+      disabled_at: new Date(disabledAt).toISOString(),
+      success_rate: null,
+    })
+    const hour = 3_600_000
+    const seed = (status: DeliveryStatus, hoursAgo = 1, count = 1) =>
+      seedDeliveries({ organization, edition }, endpoint.id, count, {
+        status,
+        created_at: Date.now() - hoursAgo * hour,
+      })
+    await seed('pending')
+    expect((await readOnly()).success_rate).toBe(null)
+    await seed('success', 1, 4)
+    await seed('success', 25, 10)
+    for (const status of ['retrying', 'failed', 'exhausted'] as const) await seed(status)
+    expect((await readOnly()).success_rate).toBe(0.5714)
+  })
+
+  it('rates the latest thousand deliveries, and those of the edition that an endpoint belongs to now', async () => {
+    const { organization, edition } = await seedPlace()
+    const endpoint = await seedEndpoint({ organization, edition })
+    const now = Date.now()
+    await seedDeliveries({ organization, edition }, endpoint.id, 1500, { created_at: now - 2000 })
+    await seedDeliveries({ organization, edition: null }, endpoint.id, 400, { created_at: now - 1000 })
+    await seedDeliveries({ organization, edition }, endpoint.id, 300, { status: 'success', created_at: now })
+    const path = `/v1/webhooks?organization_id=${organization}`
+    const reply = await get(path)
+    expect(reply.body.results[0].success_rate).toBe(0.5)
+    expect(readCost(reply).rows_read).toBeLessThan(1100)
   })
 })
 

@@ -56,6 +56,10 @@ export const secretsOverlapMs = 86_400_000
 export const disableAfterMs = 5 * 86_400_000
 /** Requests to one endpoint at a time. */
 export const maxInFlight = 4
+/** The success rate of an endpoint reads at most this many deliveries, so that a busy endpoint costs no more to list. */
+export const ratedDeliveries = 1000
+/** The events that one recovery adds deliveries for, so that its transaction stays short. */
+export const maxMissedEvents = 5000
 export const maxEndpointNameLength = 120
 export const maxUrlLength = 200
 

@@ -1,5 +1,11 @@
 import { z } from '@hono/zod-openapi'
-import { disabledReasons, eventKindNames, maxEndpointNameLength, maxUrlLength } from '../../domain/webhooks/webhooks.ts'
+import {
+  disabledReasons,
+  eventKindNames,
+  maxEndpointNameLength,
+  maxUrlLength,
+  ratedDeliveries,
+} from '../../domain/webhooks/webhooks.ts'
 import { Id, RequiredText, Timestamp, waitingFields } from '../../http/fields.ts'
 
 const maxTimeoutSeconds = 2_147_483_647
@@ -72,25 +78,36 @@ export const WebhookEndpoint = z
     timeout_seconds: TimeoutSeconds,
     created: Timestamp,
     modified: Timestamp,
+    disabled_at: Timestamp.nullable().openapi({ description: 'Null while the endpoint is switched on.' }),
+    failing_since: Timestamp.nullable().openapi({
+      description: 'Every attempt has failed since this time. Null when the latest attempt succeeded.',
+    }),
+    success_rate: z
+      .number()
+      .min(0)
+      .max(1)
+      .nullable()
+      .openapi({
+        description: `The share of deliveries that succeeded, from 0 to 1, among the latest ${ratedDeliveries} of the last 24 hours. Deliveries without a result do not count. Null when there is none with a result.`,
+        example: 0.9875,
+      }),
   })
   .openapi('WebhookEndpoint')
 
-export const WebhookEndpointDetail = WebhookEndpoint.extend({
-  secret: z.string().max(64).optional().openapi({
-    description:
-      '`whsec_` and the base64 of the key that signs requests, as in the Standard Webhooks specification. Only admins see it, with a token of the scope `write`.',
-    example: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
-  }),
-  previous_secret_expires_at: Timestamp.nullable().openapi({
-    description: 'Until this time requests are also signed with the previous secret. Null when there is none.',
-  }),
-  disabled_at: Timestamp.nullable().openapi({ description: 'Null while the endpoint is switched on.' }),
-  disabled_reason: z.enum(disabledReasons).nullable().openapi({
-    description:
-      '`manual`: someone switched the endpoint off. `gone`: it answered 410. `failing`: all attempts failed for five days. Null while the endpoint is switched on.',
-  }),
-  failing_since: Timestamp.nullable().openapi({
-    description: 'Every attempt has failed since this time. Null when the latest attempt succeeded.',
-  }),
-  ...waitingFields,
-}).openapi('WebhookEndpointDetail')
+export const WebhookEndpointDetail = WebhookEndpoint.omit({ success_rate: true })
+  .extend({
+    secret: z.string().max(64).optional().openapi({
+      description:
+        '`whsec_` and the base64 of the key that signs requests, as in the Standard Webhooks specification. Only admins see it, with a token of the scope `write`.',
+      example: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+    }),
+    previous_secret_expires_at: Timestamp.nullable().openapi({
+      description: 'Until this time requests are also signed with the previous secret. Null when there is none.',
+    }),
+    disabled_reason: z.enum(disabledReasons).nullable().openapi({
+      description:
+        '`manual`: someone switched the endpoint off. `gone`: it answered 410. `failing`: all attempts failed for five days. Null while the endpoint is switched on.',
+    }),
+    ...waitingFields,
+  })
+  .openapi('WebhookEndpointDetail')

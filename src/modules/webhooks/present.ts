@@ -9,6 +9,7 @@ import type { WebhookEndpoint, WebhookEndpointDetail } from './endpoint-contract
 import type { StoredEvent } from './events/feed-contract.ts'
 import { formatCursor } from './events/feed.ts'
 import type { EventRow } from './events/list.ts'
+import type { RatedEndpointRow } from './list.ts'
 import {
   type DeliveryDetailRow,
   type DeliveryRow,
@@ -17,7 +18,7 @@ import {
   getEndpointWait,
 } from './queries.ts'
 
-export const presentEndpointItem = (row: EndpointRow): z.input<typeof WebhookEndpoint> => ({
+const presentEndpointFields = (row: EndpointRow) => ({
   id: row.id,
   organization_id: row.organization_id,
   name: row.name,
@@ -28,10 +29,17 @@ export const presentEndpointItem = (row: EndpointRow): z.input<typeof WebhookEnd
   timeout_seconds: row.timeout_seconds,
   created: toIso(row.created_at),
   modified: toIso(row.modified_at),
+  disabled_at: toIsoOrNull(row.disabled_at),
+  failing_since: toIsoOrNull(row.failing_since),
+})
+
+export const presentEndpointItem = (row: RatedEndpointRow): z.input<typeof WebhookEndpoint> => ({
+  ...presentEndpointFields(row),
+  success_rate: row.success_rate,
 })
 
 export const presentEndpoint = (row: EndpointRow, ctx: Ctx): z.input<typeof WebhookEndpointDetail> => ({
-  ...presentEndpointItem(row),
+  ...presentEndpointFields(row),
   ...(ctx.caller.scopes.includes('write') && mayAt(ctx.caller, admins, getEndpointTenant(row))
     ? { secret: row.secret }
     : {}),
@@ -39,14 +47,14 @@ export const presentEndpoint = (row: EndpointRow, ctx: Ctx): z.input<typeof Webh
     row.previous_secret_until !== null && row.previous_secret_until > ctx.now()
       ? toIso(row.previous_secret_until)
       : null,
-  disabled_at: toIsoOrNull(row.disabled_at),
   disabled_reason: row.disabled_reason,
-  failing_since: toIsoOrNull(row.failing_since),
   ...presentWait(getEndpointWait(row)),
 })
 
 export const presentDeliveryItem = (row: DeliveryRow): z.input<typeof WebhookDelivery> => ({
   id: row.id,
+  endpoint_id: row.endpoint_id,
+  event_id: row.event_id,
   status: row.status,
   event: row.kind,
   attempts: row.attempts,
@@ -58,8 +66,6 @@ export const presentDeliveryItem = (row: DeliveryRow): z.input<typeof WebhookDel
 
 export const presentDelivery = (row: DeliveryDetailRow): z.input<typeof WebhookDeliveryDetail> => ({
   ...presentDeliveryItem(row),
-  endpoint_id: row.endpoint_id,
-  event_id: row.event_id,
   payload: row.payload,
   signature: row.signature ?? '',
   signed_at: toIsoOrNull(row.signed_at),
@@ -76,9 +82,17 @@ export const presentDelivery = (row: DeliveryDetailRow): z.input<typeof WebhookD
   })),
 })
 
-export const presentRecovery = ({ recovered, waiting, ...wait }: Recovery): z.input<typeof Recovered> => ({
+export const presentRecovery = ({
   recovered,
   waiting,
+  missed,
+  has_more_missed,
+  ...wait
+}: Recovery): z.input<typeof Recovered> => ({
+  recovered,
+  waiting,
+  missed,
+  has_more_missed,
   ...presentWait(wait),
 })
 

@@ -3,10 +3,10 @@ import type { Ctx } from '../../context.ts'
 import type { OutageRow } from '../../db/outages.ts'
 import { webhookDeliveries, webhookEndpoints, webhookEvents } from '../../db/schema/webhooks.ts'
 import { fromJson, jsonFlag, select } from '../../db/select.ts'
-import { buildVisibility, isVisibleIn, isVisibleTo } from '../../db/visibility.ts'
+import { buildVisibility, isVisibleIn, isVisibleTo, listReachedOrganizations } from '../../db/visibility.ts'
 import { selectWork, type WorkCount } from '../../db/work-counts.ts'
-import { mayAt, roleCodes, type Tenant } from '../../domain/accounts/access.ts'
-import { notFound } from '../../domain/errors.ts'
+import { type Caller, mayAt, roleCodes, type Tenant } from '../../domain/accounts/access.ts'
+import { invalid, notFound, parameterError } from '../../domain/errors.ts'
 import { noWait, type Wait } from '../../domain/waiting.ts'
 import type { LoggedAttempt } from '../../domain/webhooks/webhooks.ts'
 import { isWaiting } from './delivery/claim.ts'
@@ -57,6 +57,15 @@ export function getEndpointWait({
   return { waiting_reason: failing_reason, waiting_since: failing_since, next_attempt_at: attemptAt }
 }
 
+/** The organization in the request, or the only one of the caller. */
+export function chooseOrganization(caller: Caller, requestedId: string | undefined): string {
+  const [onlyId, ...others] = listReachedOrganizations(caller) ?? []
+  const organizationId = requestedId ?? (others.length === 0 ? onlyId : undefined)
+  if (organizationId === undefined)
+    throw invalid(parameterError('organization_id', 'required', 'This parameter is required.'))
+  return organizationId
+}
+
 export async function findEndpoint(ctx: Ctx, id: string): Promise<LoadedEndpoint> {
   const row = await ctx.db.first(
     select(endpointColumns)
@@ -74,7 +83,7 @@ export async function findEndpoint(ctx: Ctx, id: string): Promise<LoadedEndpoint
 export const matchEndpointDeliveries = (ctx: Ctx, endpoint: EndpointRow): SQL =>
   sql`endpoint_id = ${endpoint.id} and ${matchVisibleDeliveries(ctx, endpoint)}`
 
-export const matchVisibleDeliveries = (ctx: Ctx, { organization_id }: EndpointRow): SQL =>
+export const matchVisibleDeliveries = (ctx: Ctx, { organization_id }: Pick<EndpointRow, 'organization_id'>): SQL =>
   isVisibleIn(ctx.caller, buildVisibility(sql`${organization_id}`, sql`${webhookDeliveries.edition_id}`), {
     organization_id,
   })

@@ -2,7 +2,7 @@ import { mountStream } from '../../http/operations/mount-stream.ts'
 import { mount, mountList, createRouter } from '../../http/operations/mount.ts'
 import * as contract from './contract.ts'
 import * as deliveries from './delivery/delivery-contract.ts'
-import { listWebhookDeliveries } from './delivery/list.ts'
+import { listOrganizationWebhookDeliveries, listWebhookDeliveries } from './delivery/list.ts'
 import { recoverWebhookDeliveries, retryWebhookDelivery, testWebhook } from './delivery/manual-sends.ts'
 import { eventRequests, listWebhookEventKinds } from './events/event-contract.ts'
 import * as feed from './events/feed-contract.ts'
@@ -36,7 +36,7 @@ mount(webhookRoutes, contract.createWebhook, {
   location: ({ id }) => `/v1/webhooks/${id}`,
 })
 
-// The path of a single endpoint would take `event-kinds` and `events` for ids.
+// The path of a single endpoint would take `event-kinds`, `events` and `deliveries` for ids.
 mount(webhookRoutes, contract.listWebhookEventKinds, {
   handle: async () => listWebhookEventKinds(),
   present: (kinds) => kinds,
@@ -46,6 +46,11 @@ mount(webhookRoutes, contract.listWebhookEventKinds, {
 mountList(webhookRoutes, feed.listWebhookEvents, {
   list: listWebhookEvents,
   present: presentEvent,
+})
+
+mountList(webhookRoutes, deliveries.listOrganizationWebhookDeliveries, {
+  list: listOrganizationWebhookDeliveries,
+  present: presentDeliveryItem,
 })
 
 mountStream(webhookRoutes, feed.streamWebhookEvents, {

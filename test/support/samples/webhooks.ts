@@ -67,6 +67,19 @@ export const webhookSamples: Record<string, SampleOf> = {
 
   listWebhookEventKinds: { make: () => ({}) },
 
+  listOrganizationWebhookDeliveries: {
+    make: ({ a, b }) => ({
+      query: { organization_id: a.id },
+      references: [
+        buildQueryId('organization_id', b.id),
+        { ...buildQueryId('edition_id', b.editions[0].id, a.editions[1].id), narrows: true },
+        { ...buildQueryId('endpoint_id', b.editions[0].webhook, a.editions[1].webhook), narrows: true },
+      ],
+    }),
+    fill: (world, count) => seedDeliveries(getFirstPlace(world), world.a.editions[0].webhook, count),
+    sortValue: { name: (item) => item['event'], modified: (item) => item['last_attempt_at'] },
+  },
+
   listWebhookEvents: {
     make: ({ a, b }) => ({
       query: { organization_id: a.id },

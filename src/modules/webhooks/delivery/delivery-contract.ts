@@ -1,14 +1,17 @@
 import { z } from '@hono/zod-openapi'
 import { admins, managers } from '../../../domain/accounts/access.ts'
-import { deliveryStatuses } from '../../../domain/webhooks/webhooks.ts'
+import { deliveryStatuses, maxMissedEvents } from '../../../domain/webhooks/webhooks.ts'
 import { Count, Id, IdParams, Instant, Timestamp, waitingFields } from '../../../http/fields.ts'
 import { action, operation } from '../../../http/operations/operation.ts'
 import { type ListRequest, BooleanFilter, ListPage, IdFilter, listQuery } from '../../../http/requests/list-query.ts'
 import { EventKindName } from '../endpoint-contract.ts'
+import { CreatedAfter, CreatedBefore, OnlyOrganizationFilter, ResourceFilter } from '../events/feed-contract.ts'
 
 export const WebhookDelivery = z
   .object({
     id: Id('whd'),
+    endpoint_id: Id('whk'),
+    event_id: Id('evn').openapi({ description: 'The `webhook-id` header of every attempt.' }),
     status: z.enum(deliveryStatuses).openapi({
       description:
         '`exhausted`: every attempt of the schedule failed. `failed`: it ended earlier, because the endpoint answered 410 or was switched off, or its address is forbidden.',
@@ -52,8 +55,6 @@ const Attempt = z
   .openapi('WebhookAttempt')
 
 export const WebhookDeliveryDetail = WebhookDelivery.extend({
-  endpoint_id: Id('whk'),
-  event_id: Id('evn').openapi({ description: 'The `webhook-id` header of every attempt.' }),
   payload: z.string().openapi({ description: 'The request body, byte for byte.' }),
   signature: z.string().max(64).openapi({
     description:
@@ -78,6 +79,10 @@ const TestWebhook = z.object({ event: EventKindName })
 const RecoverDeliveries = z.object({
   since: Instant,
   until: Instant.optional().openapi({ description: 'The default is now.' }),
+  include_missed: z.boolean().default(false).openapi({
+    description:
+      '`true` also sends the events of this time that the endpoint subscribes to and has no delivery for, because it was switched off, did not exist or did not subscribe when they happened.',
+  }),
 })
 
 export const Recovered = z
@@ -91,6 +96,14 @@ export const Recovered = z
         'The number of deliveries of this time that are `pending` or `retrying`. They are sent without your doing and keep their schedule.',
       example: 3,
     }),
+    missed: Count.max(maxMissedEvents).openapi({
+      description: `The number of events without a delivery that are sent now: with \`include_missed\`, the oldest ${maxMissedEvents}.`,
+      example: 0,
+    }),
+    has_more_missed: z.boolean().openapi({
+      description: 'True when more events were missed. Send the request again until it is false.',
+      example: false,
+    }),
     ...waitingFields,
   })
   .openapi('WebhookRecovery')
@@ -99,17 +112,44 @@ export type RecoverDeliveriesInput = z.output<typeof RecoverDeliveries>
 
 const tag = 'Webhooks' as const
 
+const StatusCodeFilter = z
+  .string()
+  .regex(/^[1-5]\d\d$/, 'Must be an HTTP status, for example 500.')
+  .transform(Number)
+  .openapi({ type: 'integer', minimum: 100, maximum: 599 })
+
+const ordering = ['created', 'modified', 'name'] as const
+
+const deliveryFilters = {
+  status: z.enum(deliveryStatuses).optional(),
+  event: EventKindName.optional().openapi({ description: 'The kind of the event.' }),
+  response_status_code: StatusCodeFilter.optional().openapi({ description: 'The status of the latest answer.' }),
+  edition_id: IdFilter.optional().openapi({ description: 'The edition of the event.' }),
+  resource_id: ResourceFilter.optional(),
+  created_after: CreatedAfter.optional(),
+  created_before: CreatedBefore.optional(),
+}
+
 const listDeliveriesQuery = listQuery({
-  ordering: ['created', 'modified', 'name'],
+  ordering,
   filters: {
-    status: z.enum(deliveryStatuses).optional(),
-    edition_id: IdFilter.optional().openapi({ description: 'The edition of the event.' }),
+    ...deliveryFilters,
     organization_id: IdFilter.optional().openapi({ description: 'A filter on the endpoint.' }),
     is_active: BooleanFilter.optional().openapi({ description: 'A filter on the endpoint.' }),
   },
 })
 
+const listOrganizationDeliveriesQuery = listQuery({
+  ordering,
+  filters: {
+    ...deliveryFilters,
+    organization_id: OnlyOrganizationFilter.optional(),
+    endpoint_id: IdFilter.optional(),
+  },
+})
+
 export type DeliveryQuery = ListRequest<typeof listDeliveriesQuery>
+export type OrganizationDeliveryQuery = ListRequest<typeof listOrganizationDeliveriesQuery>
 
 export const listWebhookDeliveries = operation({
   id: 'listWebhookDeliveries',
@@ -121,6 +161,18 @@ export const listWebhookDeliveries = operation({
   roles: managers,
   params: IdParams('whk'),
   query: listDeliveriesQuery,
+  response: ListPage(WebhookDelivery),
+})
+
+export const listOrganizationWebhookDeliveries = operation({
+  id: 'listOrganizationWebhookDeliveries',
+  tag,
+  method: 'get',
+  path: '/v1/webhooks/deliveries',
+  summary: 'List deliveries of all endpoints',
+  description: 'Newest first. `name` sorts by the kind of the event.',
+  roles: managers,
+  query: listOrganizationDeliveriesQuery,
   response: ListPage(WebhookDelivery),
 })
 
@@ -171,7 +223,7 @@ export const recoverWebhookDeliveries = operation({
   ...action('/v1/webhooks', 'whk', 'recover'),
   summary: 'Send failed deliveries again',
   description:
-    'Starts the retry schedule again for `failed` and `exhausted` deliveries that were created from `since` to `until`. While the endpoint fails, the answer says what its deliveries wait for and when the next one is attempted. Events that happened while the endpoint was switched off have no deliveries and are not sent.',
+    'Starts the retry schedule again for `failed` and `exhausted` deliveries that were created from `since` to `until`. While the endpoint fails, the answer says what its deliveries wait for and when the next one is attempted. Events that happened while the endpoint was switched off have no deliveries: `include_missed` sends them too.',
   roles: admins,
   body: RecoverDeliveries,
   example: { since: '2026-06-01T00:00:00Z', until: '2026-06-02T00:00:00Z' },

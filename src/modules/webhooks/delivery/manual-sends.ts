@@ -27,6 +27,7 @@ import {
 } from '../queries.ts'
 import type { RecoverDeliveriesInput } from './delivery-contract.ts'
 import { enqueueEndpoints } from './enqueue.ts'
+import { addMissedDeliveries, findMissedEvents, noMissedEvents } from './missed-events.ts'
 
 const endpointInactive = (extra: Record<string, unknown> = {}): AppError =>
   new AppError('endpoint_inactive', 'This endpoint is switched off. Set its `is_active` to true first.', { extra })
@@ -62,12 +63,14 @@ export async function retryWebhookDelivery(ctx: Ctx, delivery: LoadedDelivery): 
 export interface Recovery extends Wait {
   recovered: number
   waiting: number
+  missed: number
+  has_more_missed: boolean
 }
 
 /**
- * Puts deliveries that ended without success back to the start of the schedule, and counts those that are sent anyway.
- * They are counted first, because the transaction also stores the response with these numbers. If another number of rows
- * changes, the race is lost.
+ * Puts deliveries that ended without success back to the start of the schedule, adds those of missed events, and counts
+ * what is sent anyway. All are counted first, because the transaction also stores the response with these numbers. If
+ * another number of rows changes, the race is lost.
  */
 export async function recoverWebhookDeliveries(
   ctx: Ctx,
@@ -75,7 +78,7 @@ export async function recoverWebhookDeliveries(
   input: RecoverDeliveriesInput,
 ): Promise<Recovery> {
   const now = ctx.now()
-  const { since, until = now } = input
+  const { since, until = now, include_missed } = input
   checkWindow(input, now)
   if (!endpoint.is_active) throw endpointInactive()
   const areInWindow = sql`${matchEndpointDeliveries(ctx, endpoint)} and created_at >= ${since} and created_at <= ${until}`
@@ -89,9 +92,12 @@ export async function recoverWebhookDeliveries(
       .from(webhookDeliveries)
       .where(areInWindow),
   )
+  const missedEvents = include_missed ? await findMissedEvents(ctx, endpoint, { since, until }) : noMissedEvents
   const { recovered, waiting } = counts ?? { recovered: 0, waiting: 0 }
+  const missed = missedEvents.ids.length
   const wait = getEndpointWait(endpoint)
-  if (recovered === 0) return commit(ctx, { recovered, waiting, ...wait }, [])
+  const recovery = { recovered, waiting, missed, has_more_missed: missedEvents.hasMore, ...wait }
+  if (recovered + missed === 0) return commit(ctx, recovery, [])
   const dueAt = Math.max(now, endpoint.breaker_until ?? 0)
   const changes = {
     status: 'retrying' as const,
@@ -102,7 +108,7 @@ export async function recoverWebhookDeliveries(
     modified_at: now,
   }
   const next_attempt_at = wait.waiting_since === null ? null : dueAt
-  const recovery = await commit(ctx, { recovered, waiting, ...wait, next_attempt_at }, [
+  await commit(ctx, { ...recovery, next_attempt_at }, [
     update(
       webhookDeliveries,
       changes,
@@ -110,9 +116,10 @@ export async function recoverWebhookDeliveries(
         and exists (select 1 from webhook_endpoints where id = ${endpoint.id} and is_active = 1)`,
     ),
     requireChanges(recovered),
+    ...addMissedDeliveries(ctx, endpoint, missedEvents),
   ])
-  ctx.afterCommit(() => enqueueEndpoints(ctx, [endpoint.id], dueAt - now))
-  return recovery
+  if (recovered > 0) ctx.afterCommit(() => enqueueEndpoints(ctx, [endpoint.id], dueAt - now))
+  return { ...recovery, next_attempt_at }
 }
 
 function checkWindow({ since, until }: RecoverDeliveriesInput, now: number): void {

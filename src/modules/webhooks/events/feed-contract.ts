@@ -28,16 +28,21 @@ export const StoredEvent = z
   })
   .openapi('StoredWebhookEvent')
 
+export const OnlyOrganizationFilter = IdFilter.openapi({
+  description: 'You can leave it out if you have roles in one organisation only.',
+})
+export const ResourceFilter = IdFilter.openapi({
+  description: 'The id of an order, purchase, customer or other resource that the event is about.',
+})
+export const CreatedAfter = InstantFilter.openapi({ description: 'Only those at or after this time.' })
+export const CreatedBefore = InstantFilter.openapi({ description: 'Only those before this time.' })
+
 const filters = {
-  organization_id: IdFilter.optional().openapi({
-    description: 'You can leave it out if you have roles in one organisation only.',
-  }),
+  organization_id: OnlyOrganizationFilter.optional(),
   edition_id: IdFilter.optional(),
   kind: ChoicesFilter(eventKindNames).optional(),
-  resource_id: IdFilter.optional().openapi({
-    description: 'The id of an order, purchase, customer or other resource that the event is about.',
-  }),
-  created_after: InstantFilter.optional().openapi({ description: 'Only events at or after this time.' }),
+  resource_id: ResourceFilter.optional(),
+  created_after: CreatedAfter.optional(),
   after: z.string().max(100).optional().openapi({ description: 'The `cursor` of the last event that you have.' }),
 }
 
@@ -45,7 +50,7 @@ const listEventsQuery = listQuery({
   ordering: ['cursor'],
   filters: {
     ...filters,
-    created_before: InstantFilter.optional().openapi({ description: 'Only events before this time.' }),
+    created_before: CreatedBefore.optional(),
   },
 })
 

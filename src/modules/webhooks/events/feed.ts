@@ -1,13 +1,15 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { webhookEvents } from '../../../db/schema/webhooks.ts'
-import { buildVisibility, listReachedOrganizations } from '../../../db/visibility.ts'
-import type { Caller } from '../../../domain/accounts/access.ts'
+import { buildVisibility } from '../../../db/visibility.ts'
 import { AppError, invalid, parameterError } from '../../../domain/errors.ts'
 
 /** The events of an organization in the order of their commits. */
 export const eventsInOrder = sql`webhook_events indexed by webhook_events_by_commit`
 
 export const eventVisibility = buildVisibility(sql`${webhookEvents.organization_id}`, sql`${webhookEvents.edition_id}`)
+
+/** True for events about the resource. */
+export const isAbout = (resourceId: string): SQL => sql`instr(webhook_events.resource_ids, ${` ${resourceId} `}) > 0`
 
 /** The largest `seq` of the organization's deleted events. */
 export const selectExpiredSeq = (organizationId: SQL): SQL<number> =>
@@ -25,15 +27,6 @@ export const selectLastSeq = (organizationId: SQL): SQL<number> => sql<number>`m
 export const isReadable = (organizationId: string, position: number): SQL =>
   sql`${webhookEvents.organization_id} = ${organizationId}
     and ${webhookEvents.seq} > max(${position}, ${selectExpiredSeq(sql`${organizationId}`)})`
-
-/** The organization in the request, or the only one of the caller. */
-export function chooseOrganization(caller: Caller, requestedId: string | undefined): string {
-  const [onlyId, ...others] = listReachedOrganizations(caller) ?? []
-  const organizationId = requestedId ?? (others.length === 0 ? onlyId : undefined)
-  if (organizationId === undefined)
-    throw invalid(parameterError('organization_id', 'required', 'This parameter is required.'))
-  return organizationId
-}
 
 /** A cursor names its organization, because the numbers of two organizations say nothing about each other. */
 export const formatCursor = (organizationId: string, seq: number): string => `${organizationId}:${seq}`

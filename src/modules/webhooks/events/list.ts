@@ -8,12 +8,13 @@ import { type RowOf, selectValues } from '../../../db/select.ts'
 import { isVisibleIn } from '../../../db/visibility.ts'
 import { admins, mayAt } from '../../../domain/accounts/access.ts'
 import type { Page, PageRequest } from '../../../domain/page.ts'
+import { chooseOrganization } from '../queries.ts'
 import type { EventQuery } from './feed-contract.ts'
 import {
-  chooseOrganization,
   eventsExpired,
   eventsInOrder,
   eventVisibility,
+  isAbout,
   isReadable,
   parseCursor,
   selectExpiredSeq,
@@ -36,7 +37,7 @@ export type EventRow = RowOf<typeof eventColumns>
 export const eventFilters: FilterTable<Omit<EventQuery, 'organization_id' | 'after' | 'created_before'>> = {
   edition_id: equals(webhookEvents.edition_id),
   kind: (kinds) => inList(sql`${webhookEvents.kind}`, kinds),
-  resource_id: (id) => sql`instr(${webhookEvents.resource_ids}, ${` ${id} `}) > 0`,
+  resource_id: isAbout,
   created_after: isFrom(webhookEvents.created_at),
 }
 

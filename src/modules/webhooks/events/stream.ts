@@ -8,9 +8,9 @@ import { isVisibleIn } from '../../../db/visibility.ts'
 import { actAs, admins, type Caller, mayAt, roleCodes, type Tenant } from '../../../domain/accounts/access.ts'
 import { AppError, doesNotExist } from '../../../domain/errors.ts'
 import { checkTenant } from '../../editions/index.ts'
+import { chooseOrganization } from '../queries.ts'
 import type { StreamRequest } from './feed-contract.ts'
 import {
-  chooseOrganization,
   eventsExpired,
   eventsInOrder,
   eventVisibility,
