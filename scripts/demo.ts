@@ -79,7 +79,7 @@ async function main(url: string, rootToken: string, { receiver, stripe }: Around
   title('Webhooks: signed, retried, recovered')
   await followWebhooks({ admin, receiver, tenant }, orders.slice(0, 10), print)
   title('Wallet passes: added, removed, announced')
-  await followWallet({ root: createClient(url, rootToken), admin, url, receiver, tenant }, print)
+  await followWallet({ admin, url, receiver, tenant }, print)
   title('Consents and uses: answered, ended, announced')
   const [old] = orders.filter(({ status }) => status === 'completed')
   if (!old) throw new Error('No order is completed.')

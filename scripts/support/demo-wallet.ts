@@ -4,7 +4,6 @@ import type { Client, Page } from './client.ts'
 import type { Print, Tenant } from './demo-import.ts'
 import { createGoogleKeys, signCallback, exportSpki } from './google-callbacks.ts'
 import type { Receiver } from './receiver.ts'
-import { walletPath } from './seed-rows.ts'
 
 interface Issued {
   id: string
@@ -13,7 +12,6 @@ interface Issued {
 }
 
 interface Options {
-  root: Client
   admin: Client
   url: string
   receiver: Receiver
@@ -70,8 +68,21 @@ async function saveAtGoogle(url: string, edition: string, pass: Issued): Promise
   await expectStatus(put('/wallet/google/callback', 'POST', forged), 401)
 }
 
+/** Gives the edition a pass design, and enables passes for the product of a purchase. */
+async function enableWallet(admin: Client, tenant: Tenant, purchaseId: string): Promise<void> {
+  const { product } = await admin.get<{ product: { api_id: string } }>(`/v1/purchases/${purchaseId}`)
+  await admin.patch(`/v1/products/${product.api_id}`, { is_wallet_enabled: true })
+  await admin.post('/v1/pass-designs', {
+    ...tenant,
+    name: 'Night blue',
+    background_color: '#102040',
+    foreground_color: '#ffffff',
+    label_color: '#c0d0ff',
+  })
+}
+
 /** Issues passes of a purchase on both platforms, and shows that all wallet events arrive at an endpoint. */
-export async function followWallet({ root, admin, url, receiver, tenant }: Options, print: Print): Promise<void> {
+export async function followWallet({ admin, url, receiver, tenant }: Options, print: Print): Promise<void> {
   const endpoint = await admin.post<{ secret: string }>('/v1/webhooks', {
     ...tenant,
     name: 'Wallets',
@@ -79,13 +90,13 @@ export async function followWallet({ root, admin, url, receiver, tenant }: Optio
     events: kinds,
   })
   receiver.trust(path, endpoint.secret)
-  await root.post(walletPath, tenant)
   const { results } = await admin.get<Page<{ id: string }>>(
     `/v1/orders?edition_id=${tenant.edition_id}&status=completed`,
   )
   const order = await admin.get<{ purchases: { id: string; status: string }[] }>(`/v1/orders/${results[0]?.id}`)
   const purchase = order.purchases.find(({ status }) => status === 'active')
   if (!purchase) throw new Error('No purchase is active.')
+  await enableWallet(admin, tenant, purchase.id)
   const issue = (platform: string) => admin.post<Issued>(`/v1/purchases/${purchase.id}/wallet-passes`, { platform })
   const apple = await issue('apple')
   const google = await issue('google')

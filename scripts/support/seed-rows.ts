@@ -19,8 +19,5 @@ export interface RowsRequest {
 
 export const dayMs = 86_400_000
 
-/** Enables wallet passes for the products of an edition, and gives them a pass design. */
-export const walletPath = '/demonstration/wallet'
-
 /** Reports opens and clicks to a campaign. Real visits within two seconds of sending would count as programs. */
 export const visitsPath = '/demonstration/visits'

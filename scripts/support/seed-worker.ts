@@ -7,7 +7,7 @@ import { openJob } from '../../src/entry/job.ts'
 import service, { CampaignSender, WebhookSender } from '../../src/index.ts'
 import { buildConsentRows } from './seed-consents.ts'
 import { buildDeliveryRows } from './seed-deliveries.ts'
-import { type DemoEdition, dayMs, type RowsRequest, rowsPath, visitsPath, walletPath } from './seed-rows.ts'
+import { dayMs, type RowsRequest, rowsPath, visitsPath } from './seed-rows.ts'
 
 /** Nine of ten customers were seen within the last three months, on different days. */
 const visitStatement = ({ organization_id, seeded_at }: RowsRequest): Statement =>
@@ -40,26 +40,12 @@ rows.post(visitsPath, async (c) => {
   return c.json({ id: message.campaign_id })
 })
 
-rows.post(walletPath, async (c) => {
-  const { organization_id, edition_id } = await c.req.json<DemoEdition>()
-  const job = openJob(c.env)
-  const now = job.now()
-  await job.db.batch([
-    sql`update products set is_wallet_enabled = 1 where edition_id = ${edition_id}`,
-    sql`insert into pass_designs (id, organization_id, edition_id, name, name_key, name_folded, design, created_at,
-        modified_at)
-      values (${job.newId('pass_design')}, ${organization_id}, ${edition_id}, 'Night blue', 'night blue', 'night blue',
-        '{"background_color":"#102040","foreground_color":"#ffffff","label_color":"#c0d0ff"}', ${now}, ${now})`,
-  ])
-  return c.json({ id: edition_id })
-})
-
 export { CampaignSender, WebhookSender }
 
 export default {
   ...service,
   fetch: (request: Request, env: Bindings, context: ExecutionContext) =>
-    [rowsPath, visitsPath, walletPath].includes(new URL(request.url).pathname)
+    [rowsPath, visitsPath].includes(new URL(request.url).pathname)
       ? rows.fetch(request, env, context)
       : service.fetch(request, env, context),
 } satisfies ExportedHandler<Bindings>
