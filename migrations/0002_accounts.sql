@@ -26,7 +26,8 @@ create index members_of_account on members (account_id);
 -- Serves the list of members of an organization.
 create index members_by_created on members (organization_id, created_at, id);
 
--- API tokens. A token ends with the token that created it and with the membership its creator acted by.
+-- API tokens and sessions. A token ends with the token that created it and with the membership its creator acted by.
+-- A token that was created in a session does not end with the session.
 create table access_tokens (
   id text primary key,
   account_id text not null references accounts (id),
@@ -45,7 +46,43 @@ create table access_tokens (
   last_used_at integer,
   -- When a use after its end was last recorded.
   refused_at integer,
+  -- When the person signed in. Only sessions have it.
+  signed_in_at integer,
   created_at integer not null
 ) strict, without rowid;
 -- Serves the list of tokens of an account.
 create index access_tokens_of_account on access_tokens (account_id, created_at, id);
+-- Finds the tokens of a token, which SQLite asks for before it deletes one.
+create index access_tokens_of_parent on access_tokens (parent_id) where parent_id is not null;
+-- Finds old sessions, which a sweep deletes.
+create index access_tokens_of_sessions on access_tokens (expires_at) where signed_in_at is not null;
+
+-- Codes to sign in with, which are sent by e-mail. An address that no member has gets a row too, so that all addresses
+-- are answered alike. A code follows from the key of the Worker, the id and the salt, and is not stored.
+create table sign_in_codes (
+  id text primary key,
+  -- Null if no member has the address.
+  account_id text references accounts (id),
+  -- Keyed hashes, which count the codes of an hour.
+  address_hash text not null,
+  network_hash text,
+  salt text not null,
+  tries integer not null default 0,
+  used_at integer,
+  expires_at integer not null,
+  created_at integer not null
+) strict, without rowid;
+-- Counts the codes of an address.
+create index sign_in_codes_of_address on sign_in_codes (address_hash, created_at);
+-- Counts the codes that a network has requested.
+create index sign_in_codes_of_network on sign_in_codes (network_hash, created_at) where network_hash is not null;
+
+-- Links that sign a member in once.
+create table sign_in_links (
+  id text primary key,
+  member_id text not null,
+  secret_hash text not null unique,
+  used_at integer,
+  expires_at integer not null,
+  created_at integer not null
+) strict, without rowid;

@@ -16,13 +16,14 @@ create table triggers (
 -- Finds what sends a message before the message is deleted.
 create index triggers_of_message on triggers (email_message_id) where email_message_id is not null;
 
--- One row per message that follows from an action: receipts, consent confirmations, refund confirmations.
+-- One row per message that follows from an action: receipts, consent confirmations, refund confirmations, and codes to
+-- sign in with, which belong to no organisation and no customer.
 create table transactional_emails (
   id text primary key,
-  organization_id text not null references organizations (id),
+  organization_id text references organizations (id),
   edition_id text references editions (id),
   order_id text references orders (id),
-  user_id text not null references users (id),
+  user_id text references users (id),
   kind text not null,
   email_message_id text,
   -- The answer that the message asks to confirm, by its id, and by its key with the wording that is shown.
@@ -33,6 +34,7 @@ create table transactional_emails (
   refund_attempt integer,
   -- The data of the refund in the message, as they were then.
   refund text check (json_valid(refund)),
+  sign_in_code_id text references sign_in_codes (id),
   language text not null,
   recipient text not null,
   status text not null,
@@ -55,13 +57,19 @@ create table transactional_emails (
   sent_at integer,
   created_at integer not null,
   modified_at integer not null,
+  check (case when kind = 'sign_in_code' then sign_in_code_id is not null
+    else organization_id is not null and user_id is not null end),
   check (case kind when 'receipt' then order_id is not null and email_message_id is not null and edition_id is not null
     when 'consent_confirmation' then consent_record_id is not null and confirmation is not null
+    when 'sign_in_code' then true
     else order_id is null and refund_request_id is not null and refund_attempt is not null and refund is not null end),
   unique (order_id, kind)
 ) strict, without rowid;
 -- Finds messages whose next attempt is due.
 create index transactional_emails_due on transactional_emails (due_at) where status = 'pending';
+-- Finds codes whose next attempt is due, which go before all other messages.
+create index transactional_emails_due_codes on transactional_emails (due_at)
+  where status = 'pending' and sign_in_code_id is not null;
 -- Finds the message that has waited longest.
 create index transactional_emails_waiting on transactional_emails (waiting_since)
   where status = 'pending' and waiting_since is not null;
@@ -76,3 +84,6 @@ create index transactional_emails_of_confirmed_address on transactional_emails (
 -- A refund attempt is reported once per kind of message.
 create unique index transactional_emails_of_refund on transactional_emails (refund_request_id, kind, refund_attempt)
   where refund_request_id is not null;
+-- Finds the message with a code, which is deleted with it.
+create unique index transactional_emails_of_sign_in_code on transactional_emails (sign_in_code_id)
+  where sign_in_code_id is not null;

@@ -11,13 +11,14 @@ import { importWasm } from './support/wasm.ts'
 importWasm()
 const { operations } = await import('../src/app.ts')
 
-const formatRoles = (roles: Operation['roles']): string => {
+const formatRoles = ({ roles, isPublic }: Operation): string => {
+  if (isPublic) return 'everybody'
   if (roles.length === 0) return 'superuser'
   return roles.length === 6 ? 'all roles' : roles.join(' ')
 }
 
-const formatOperation = ({ method, path, id, roles }: Operation): string =>
-  `- \`${method.toUpperCase()} ${path}\` \`${id}\`: ${formatRoles(roles)}`
+const formatOperation = (operation: Operation): string =>
+  `- \`${operation.method.toUpperCase()} ${operation.path}\` \`${operation.id}\`: ${formatRoles(operation)}`
 
 const operationLists = tags.flatMap((tag) => {
   const items = operations.filter((operation) => operation.tag === tag).map(formatOperation)

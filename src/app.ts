@@ -4,13 +4,13 @@ import { notFound } from './domain/errors.ts'
 import { readConfig } from './entry/config.ts'
 import { describeProviders } from './entry/gateways.ts'
 import { openJob } from './entry/job.ts'
-import { openRequest } from './entry/request.ts'
+import { openPublicRequest, openRequest } from './entry/request.ts'
 import type { AppContext, AppEnv, Bindings } from './http/env.ts'
 import { logError } from './http/log.ts'
 import { accessLog, requestId } from './http/middleware/access-log.ts'
 import { crossOrigin, filesHost } from './http/middleware/cors.ts'
-import { limitFailedSignIns } from './http/middleware/failed-sign-ins.ts'
-import { rateLimit } from './http/middleware/rate-limit.ts'
+import { limitFailedSessions, limitFailedSignIns } from './http/middleware/failed-sign-ins.ts'
+import { limitPublic, rateLimit } from './http/middleware/rate-limit.ts'
 import { openApiDocument } from './http/openapi.ts'
 import type { Router } from './http/operations/mount.ts'
 import { createMethodCheck, createRouteError } from './http/operations/unrouted.ts'
@@ -142,13 +142,22 @@ app.route('/', buildServedFileRoutes(openPublic))
 app.route('/', buildWalletRoutes(openPublic))
 app.route('/', buildMetricsRoutes(openPublic))
 
+/** The paths of public operations contain no ids. */
+const publicRoutes = new Set(
+  operations.filter(({ isPublic }) => isPublic).map(({ method, path }) => `${method.toUpperCase()} ${path}`),
+)
+
+const isPublicRequest = (c: AppContext): boolean =>
+  publicRoutes.has(`${c.req.method === 'HEAD' ? 'GET' : c.req.method} ${c.req.path.replace(/\/$/, '')}`)
+
 app.use('/v1/*', async (c, next) => {
   c.set('afterCommit', [])
-  c.set('ctx', await limitFailedSignIns(c, () => openRequest(c)))
+  c.set('ctx', isPublicRequest(c) ? openPublicRequest(c) : await limitFailedSignIns(c, () => openRequest(c)))
   await next()
   runAfterCommit(c)
 })
-app.use('/v1/*', rateLimit())
+app.use('/v1/*', (c, next) => (isPublicRequest(c) ? limitPublic(c, next) : rateLimit(c, next)))
+app.use('/v1/auth/sessions', limitFailedSessions())
 let checkMethod: ReturnType<typeof createMethodCheck> | undefined
 app.use('/v1/*', async (c, next) => {
   checkMethod ??= createMethodCheck(app.routes)

@@ -1,6 +1,7 @@
 import type { Database, Statement } from './db/database.ts'
 import type { IdempotencyKey, IdempotencyStore, StoredResponse } from './db/idempotency.ts'
 import type { Caller } from './domain/accounts/access.ts'
+import type { SignInMethod } from './domain/accounts/sign-in.ts'
 import type { NewAuditEntry } from './domain/audit.ts'
 import type { RecipientEvent } from './domain/campaigns/recipient-events.ts'
 import type { CampaignSenders } from './domain/campaigns/sender.ts'
@@ -12,6 +13,7 @@ import type { DnsGateway } from './gateways/dns/dns.ts'
 import type { EmailGateway } from './gateways/email/email.ts'
 import type { FileScanner } from './gateways/file-scan/file-scan.ts'
 import type { FileStore } from './gateways/files/files.ts'
+import type { IdentityProviders } from './gateways/identity/identity.ts'
 import type { ImagesGateway } from './gateways/images/images.ts'
 import type { PassesGateway } from './gateways/passes/passes.ts'
 import type { PaymentGateways } from './gateways/payments/payments.ts'
@@ -65,6 +67,14 @@ export interface Config {
     scan: { url: string; key: string } | null
   }
   oidc: { issuer: string; audience: string } | null
+  signIn: {
+    /** The ways to get a session that are configured and allowed. */
+    methods: readonly SignInMethod[]
+    /** The id with which the console signs in at the OpenID Connect issuer. */
+    clientId: string | null
+    /** Cloudflare Access, if it stands in front of this service. */
+    access: { teamDomain: string; audience: string } | null
+  }
   /** Two characters that name this deployment in ids and tokens, so that a router finds it. Empty: it has no name. */
   cell: string
   /** The milliseconds after which sweeps delete rows. */
@@ -212,6 +222,7 @@ export interface Ctx extends JobCtx {
    * ended.
    */
   authenticateAgain: () => Promise<Caller>
+  identity: IdentityProviders
   randomBytes: (length: number) => Uint8Array
   idempotency: IdempotencyStore
   /** The same for every repetition of a request with its Idempotency-Key, and otherwise for this request alone. */

@@ -40,7 +40,7 @@ export function insert<T extends Table>(table: T, row: NewRow<T>): SQL {
 }
 
 /** `insert` that writes the row only if the condition holds when the statement runs. */
-export function insertWhere<T extends Table>(table: T, row: InsertModel<T>, condition: SQL): SQL {
+export function insertWhere<T extends Table>(table: T, row: NewRow<T>, condition: SQL): SQL {
   const columns = listColumns(table, row)
   return sql`insert into ${table} (${listNames(columns)})
     select ${sql.join(listValues(columns, row), sql`, `)} where ${condition}`

@@ -24,6 +24,7 @@ export const refusedTokenIntervalMs = 3_600_000
 
 const secrets = [
   'add_url',
+  'sign_in_url',
   'token',
   'secret',
   'previous_secret',

@@ -39,6 +39,8 @@ export const idPrefixes = {
   segment: 'seg',
   segment_export: 'sxp',
   sender_domain: 'sdm',
+  sign_in_code: 'sic',
+  sign_in_link: 'sil',
   suppression: 'sup',
   transaction: 'trx',
   transactional_email: 'tem',

@@ -7,6 +7,7 @@ import { retentionDays, dayMs } from '../domain/time/instants.ts'
 import { type WalletPlatform, walletPlatforms } from '../domain/wallet/wallet.ts'
 import { standardSchedule } from '../domain/webhooks/webhooks.ts'
 import type { Bindings } from '../http/env.ts'
+import { readSignIn } from './sign-in-config.ts'
 
 const trimSlash = (url: string): string => url.replace(/(?<!\/)\/+$/, '')
 
@@ -185,6 +186,14 @@ function readEnvironment(env: Bindings): Config['environment'] {
 function buildConfig(env: Bindings): Config {
   const environment = readEnvironment(env)
   const linkReadingKeys = readLinkKeys(env)
+  const linkSigningKey = env.LINK_SIGNING_KEY ?? ''
+  const email = {
+    name: readMessageProvider('EMAIL_PROVIDER', env),
+    apiBase: trimSlash(env.EMAIL_API_BASE),
+    apiKey: env.EMAIL_API_KEY ?? '',
+    webhookSecret: env.EMAIL_WEBHOOK_SECRET ?? '',
+  }
+  const oidc = env.OIDC_ISSUER && env.OIDC_AUDIENCE ? { issuer: env.OIDC_ISSUER, audience: env.OIDC_AUDIENCE } : null
   return {
     environment,
     rateLimitPerMinute: Number(env.RATE_LIMIT_PER_MINUTE) || 0,
@@ -193,16 +202,11 @@ function buildConfig(env: Bindings): Config {
       ? [env.METRICS_TOKEN, env.METRICS_TOKEN_PREVIOUS].flatMap((text) => text || [])
       : [],
     publicUrl: readPublicUrl(env),
-    linkSigningKey: env.LINK_SIGNING_KEY ?? '',
+    linkSigningKey,
     linkReadingKeys,
     idempotencySecrets: [...(env.IDEMPOTENCY_KEY ? [env.IDEMPOTENCY_KEY] : []), ...linkReadingKeys],
     emailFrom: readSender(env),
-    email: {
-      name: readMessageProvider('EMAIL_PROVIDER', env),
-      apiBase: trimSlash(env.EMAIL_API_BASE),
-      apiKey: env.EMAIL_API_KEY ?? '',
-      webhookSecret: env.EMAIL_WEBHOOK_SECRET ?? '',
-    },
+    email,
     sms: {
       name: readMessageProvider('SMS_PROVIDER', env),
       apiBase: trimSlash(env.SMS_API_BASE),
@@ -223,7 +227,8 @@ function buildConfig(env: Bindings): Config {
       webhooks: readRetention('WEBHOOK_KEPT_DAYS', env.WEBHOOK_KEPT_DAYS || '', retentionDays.webhooks),
       auditLog: readRetention('AUDIT_KEPT_DAYS', env.AUDIT_KEPT_DAYS || '', retentionDays.auditLog),
     },
-    oidc: env.OIDC_ISSUER && env.OIDC_AUDIENCE ? { issuer: env.OIDC_ISSUER, audience: env.OIDC_AUDIENCE } : null,
+    oidc,
+    signIn: readSignIn(env, { oidc, email, linkSigningKey }),
   }
 }
 

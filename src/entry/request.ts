@@ -1,8 +1,9 @@
-import type { Ctx } from '../context.ts'
+import type { Config, Ctx } from '../context.ts'
 import { Database } from '../db/database.ts'
 import { IdempotencyStore } from '../db/idempotency.ts'
+import { anonymous, type Caller } from '../domain/accounts/access.ts'
 import { createIdFactory } from '../domain/ids.ts'
-import { createOidcProvider } from '../gateways/identity/oidc.ts'
+import { createIdentityProviders } from '../gateways/identity/oidc.ts'
 import { FetchPost } from '../gateways/webhook-post/fetch-post.ts'
 import type { AppContext } from '../http/env.ts'
 import { logError } from '../http/log.ts'
@@ -21,30 +22,53 @@ const bookmarkPattern = /^[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{32}$/
  */
 export async function openRequest(c: AppContext): Promise<Ctx> {
   const config = readConfig(c.env)
-  const { meter, requestId } = c.var
-  const primary = new Database(c.env.DB.withSession('first-primary'), meter)
-  const now = Date.now()
-  const identity = config.oidc && createOidcProvider(config.oidc)
-  const newId = createIdFactory(now, random, config.cell)
+  const parts = openParts(c, config)
+  const { db, requestId, now, newId, identity } = parts
   const recordRefused = (use: RefusedUse) =>
-    recordRefusedToken(primary, { ...use, request_id: requestId, at: now, newId }).catch((error: unknown) =>
+    recordRefusedToken(db, { ...use, request_id: requestId, at: now, newId }).catch((error: unknown) =>
       logError(requestId, error),
     )
-  const credentials = { db: primary, rootToken: config.rootToken, identity, now, recordRefused }
+  const credentials = { db, rootToken: config.rootToken, identity: identity.bearer, now, recordRefused }
   const authorization = c.req.header('authorization')
   const { caller, touch } = await authenticate(authorization, credentials)
   if (touch) c.executionCtx.waitUntil(touch().catch((error: unknown) => logError(requestId, error)))
   return {
-    caller,
-    db: isSafeRequest(c) ? new Database(c.env.DB.withSession(chooseReplica(c)), meter) : primary,
-    requestId,
+    ...createContext(c, config, parts, caller),
     authenticateAgain: async () =>
       // Nobody uses an ended token here: the service stops by itself.
       (await authenticate(authorization, { ...credentials, now: Date.now(), recordRefused: async () => undefined }))
         .caller,
+  }
+}
+
+/** Creates the context of a public operation, whatever token the request has. */
+export function openPublicRequest(c: AppContext): Ctx {
+  const config = readConfig(c.env)
+  return createContext(c, config, openParts(c, config), anonymous)
+}
+
+function openParts(c: AppContext, config: Config) {
+  const now = Date.now()
+  return {
+    db: new Database(c.env.DB.withSession('first-primary'), c.var.meter),
+    requestId: c.var.requestId,
+    now,
+    newId: createIdFactory(now, random, config.cell),
+    identity: createIdentityProviders(config),
+  }
+}
+
+function createContext(c: AppContext, config: Config, parts: ReturnType<typeof openParts>, caller: Caller): Ctx {
+  const { db: primary, requestId, now, newId, identity } = parts
+  return {
+    caller,
+    db: isSafeRequest(c) ? new Database(c.env.DB.withSession(chooseReplica(c)), c.var.meter) : primary,
+    requestId,
+    authenticateAgain: async () => caller,
     config,
     now: () => now,
     newId,
+    identity,
     randomBytes,
     idempotency: new IdempotencyStore(primary),
     resumeKey: newId('request'),

@@ -6,6 +6,7 @@ import { describeError } from '../domain/text/error-text.ts'
 import type { Bindings } from '../http/env.ts'
 import { logError, logWarning } from '../http/log.ts'
 import { sweepAuditLog } from '../modules/audit-log/jobs.ts'
+import { sweepSignIns } from '../modules/auth/jobs.ts'
 import { sweepCampaigns } from '../modules/campaigns/jobs.ts'
 import { sweepConsents, sweepLapsed } from '../modules/consents/jobs.ts'
 import { endInterruptedCalls, sweepImportData, sweepImports } from '../modules/data-imports/jobs.ts'
@@ -36,6 +37,7 @@ async function logOutages(job: JobCtx): Promise<void> {
 
 const allSweeps: Sweeps = {
   'forget-expired-keys': ({ db, now }) => deleteExpiredKeys(db, now()),
+  'sign-ins': sweepSignIns,
   'dead-messages': sweepDeadMessages,
   'webhook-deliveries': sweepDeliveries,
   'webhook-events': sweepEvents,

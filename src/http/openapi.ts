@@ -27,7 +27,8 @@ export function openApiDocument(routers: readonly Router[]) {
   all.openAPIRegistry.registerComponent('securitySchemes', 'bearer', {
     type: 'http',
     scheme: 'bearer',
-    description: 'An access token (`ecm_…`), or a token of the configured OpenID Connect issuer.',
+    description:
+      'An access token or the token of a session (`ecm_…`), or a token of the configured OpenID Connect issuer.',
   })
   for (const { hono, webhooks } of routers) {
     all.route('/', hono)

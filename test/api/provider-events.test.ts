@@ -9,8 +9,10 @@ import { createJob, readStats, runUntil } from '../support/campaigns.ts'
 import { postEvent } from '../support/provider-events.ts'
 import { listReceipts, sell } from '../support/receipts.ts'
 import { seedCrowd, seedReady } from '../support/seeding/messaging/campaigns.ts'
+import { givenOrganization } from '../support/seeding/organizations.ts'
 import { db } from '../support/seeding/rows.ts'
 import { aReceiptOrder, seedShopWithReceipts } from '../support/seeding/sales/orders.ts'
+import { requestCode, seedMemberWithEmail } from '../support/sign-in.ts'
 import { sendCampaign, visit } from '../support/visits.ts'
 
 describe('events of providers', () => {
@@ -110,6 +112,22 @@ describe('events of providers', () => {
     await postEvent(buildReceiptEvent(lost?.id ?? '', 'complained'))
     expect(await listSuppressions()).toContainEqual({ ...dead, reason: 'complaint', address: doubtful })
     expect((await postEvent(buildReceiptEvent('tem_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8', 'complained'))).status).toBe(200)
+  })
+
+  it('suppress no address for a code to sign in, which no organisation has sent', async () => {
+    const { email } = await seedMemberWithEmail((await givenOrganization()).id)
+    await requestCode(email)
+    const [row] = await db.all(sql<{ id: string }>`select id from transactional_emails where recipient = ${email}`)
+    for (const [type, more] of [
+      ['complained', {}],
+      ['bounced', { bounce: { type: 'Permanent', subType: 'General', message: 'no' } }],
+      ['bounced', { bounce: { type: 'Transient', subType: 'General', message: 'no' } }],
+    ] as const) {
+      const data = { email_id: 'm-7', tags: { reference: row?.id }, ...more }
+      const event = { type: `email.${type}`, created_at: new Date().toISOString(), data }
+      expect((await postEvent(event)).status).toBe(200)
+    }
+    expect(await db.all(sql`select 1 from suppressions where address = ${email}`)).toEqual([])
   })
 
   it('are refused without reading a body of unlimited length', async () => {

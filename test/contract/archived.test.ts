@@ -35,6 +35,7 @@ const ofNoEdition: readonly string[] = [
   'createMerchantAccount',
   'createOrganization',
   'createSenderDomain',
+  'createSignInLink',
   'deleteFeeRule',
   'deleteMerchantAccount',
   'deleteSenderDomain',

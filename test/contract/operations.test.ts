@@ -16,6 +16,7 @@ interface PromisedOperation {
   path: string
   success: number
   roles: string[]
+  is_public?: boolean
 }
 
 const promised = listing.operations as PromisedOperation[]
@@ -31,6 +32,7 @@ describe('the operations of the contract', () => {
       path: operation.path,
       success: operation.status,
       roles: operation.roles.toSorted(),
+      isPublic: operation.isPublic,
       tag: operation.tag,
     }).toEqual({
       id: promise?.operation_id,
@@ -38,6 +40,7 @@ describe('the operations of the contract', () => {
       path: promise?.path,
       success: promise?.success,
       roles: promise?.roles.toSorted(),
+      isPublic: promise?.is_public ?? false,
       tag: promise?.tag,
     })
   })

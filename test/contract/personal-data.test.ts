@@ -25,6 +25,8 @@ const keepReasons: Record<string, string> = {
   'members.first_name': staff,
   'members.last_name': staff,
   'access_tokens.account_id': staff,
+  'sign_in_codes.account_id': staff,
+  'sign_in_codes.address_hash': 'a keyed hash; deleted after a day',
   'data_imports.account_id': staff,
   'segment_exports.caller_id': staff,
   'idempotency_keys.caller_id': staff,

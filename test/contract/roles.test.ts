@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { RoleCode } from '../../src/domain/accounts/access.ts'
 import { call } from '../support/api.ts'
-import { implemented, make, buildPath, reads, replaceId, send, sharedSample, writes } from '../support/operations.ts'
+import { buildPath, guarded, make, reads, replaceId, send, sharedSample, writes } from '../support/operations.ts'
 import { describeRefusal } from '../support/refusals.ts'
 import { seedMember, seedToken } from '../support/seeding/members.ts'
 import { seedSegment } from '../support/seeding/messaging/segments.ts'
@@ -44,7 +44,7 @@ beforeAll(async () => {
 const isAllowed = (roles: readonly RoleCode[], who: Who): boolean =>
   who === 'root' || (who !== 'nobody' && roles.includes(who))
 
-describe.each(implemented)('$id', (operation) => {
+describe.each(guarded)('$id', (operation) => {
   it('refuses every request without a valid token, and tells no ended token from one that never was', async () => {
     const sample = await sharedSample(operation, world, world.people.OA)
     const details: Record<string, string> = {}
@@ -94,7 +94,7 @@ describe.each(writes)('$id', (operation) => {
 describe('a role in another place', () => {
   /** Operations that name a place where the caller's role is not enough. */
   const listClosedTo = (role: RoleCode) =>
-    implemented.filter(
+    guarded.filter(
       ({ roles, path, body, method }) => !roles.includes(role) && (path.includes('{') || (body && method === 'post')),
     )
 
@@ -126,7 +126,7 @@ describe('a segment of the whole organisation', () => {
     segmentId = (await seedSegment({ organization: world.a.id, edition: null })).id
   })
   const below = (path: string) =>
-    implemented
+    guarded
       .filter((operation) => operation.path.startsWith(path))
       .map((operation) => [operation.id, operation] as const)
 
@@ -170,7 +170,7 @@ it('a write-only token cannot read', async () => {
 })
 
 it('the role is checked before the body is read', async () => {
-  for (const operation of implemented.filter(({ body }) => body !== null)) {
+  for (const operation of guarded.filter(({ body }) => body !== null)) {
     const sample = await sharedSample(operation, world, world.people.OA)
     const reply = await call(buildPath(operation, sample), {
       method: operation.method.toUpperCase(),

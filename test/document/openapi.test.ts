@@ -7,6 +7,7 @@ import { resolveShared, type Schema, listSchemas } from '../support/document.ts'
 
 interface DocumentedOperation {
   operationId: string
+  security?: unknown
   summary: string
   description: string
   tags: string[]
@@ -73,9 +74,11 @@ describe('the OpenAPI document', () => {
     expect(valid).toBe(true)
   })
 
-  it('requires a token for every operation', () => {
+  it('requires a token for every operation that is not public', () => {
     expect(JSON.parse(text)).toMatchObject({ security: [{ bearer: [] }] })
-    expect(all.filter((operation) => 'security' in documented(operation))).toEqual([])
+    const isOpen = (operation: Operation) => JSON.stringify(documented(operation).security) === '[]'
+    expect(all.filter(isOpen)).toEqual(all.filter(({ isPublic }) => isPublic))
+    expect(all.filter((operation) => !isOpen(operation) && 'security' in documented(operation))).toEqual([])
   })
 
   it('is small enough to be loaded by a browser', () => {
@@ -103,7 +106,7 @@ describe.each(all)('$id', (operation) => {
     const { operationId, summary, description, tags } = documented(operation)
     expect(operationId).toBe(id)
     expect(summary.length).toBeGreaterThan(5)
-    expect(description).toMatch(/Roles: |superuser/)
+    expect(description).toMatch(operation.isPublic ? /Everybody/ : /Roles: |superuser/)
     expect(tags).toContain(operation.tag)
   })
 
@@ -111,9 +114,11 @@ describe.each(all)('$id', (operation) => {
     const { responses } = documented(operation)
     const isWrite = operation.scope === 'write'
     const named = operation.path.includes('{')
-    const expected = [operation.status, 400, 401, 403, 429, 500, 503]
+    const expected = [operation.status, 400, 429, 500, 503]
+    if (!operation.isPublic) expected.push(401, 403)
     if (named || isList(operation)) expected.push(404)
-    if (isWrite) expected.push(409, 422)
+    if (isWrite) expected.push(409)
+    if (isWrite && !operation.isPublic) expected.push(422)
     if (operation.body) expected.push(413, 415)
     if (isWrite && named && operation.status !== 201) expected.push(412)
     expect(Object.keys(responses)).toEqual(expect.arrayContaining(expected.map(String)))
@@ -121,8 +126,9 @@ describe.each(all)('$id', (operation) => {
       Object.values(responses)
         .map(({ description }) => description)
         .join() + documented(operation).description
-    for (const code of ['not_authenticated', 'validation_error', 'rate_limited', 'insufficient_scope'])
-      expect(codes).toContain(`\`${code}\``)
+    for (const code of ['validation_error', 'rate_limited']) expect(codes).toContain(`\`${code}\``)
+    for (const code of ['not_authenticated', 'insufficient_scope'])
+      expect(codes.includes(`\`${code}\``)).toBe(!operation.isPublic)
     expect(codes.includes('`invalid_page`')).toBe(isList(operation))
     expect(codes.includes('`write_conflict`')).toBe(isWrite)
     for (const declared of Object.values(operation.route.responses) as { description: string }[])

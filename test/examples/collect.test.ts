@@ -5,7 +5,10 @@ import { buildWorld } from '../support/world.ts'
 /** The example of a page has one result, other lists have two items, and secrets are replaced. */
 function shortened(value: unknown, key = ''): unknown {
   if (Array.isArray(value)) return value.slice(0, key === 'results' ? 1 : 2).map((item) => shortened(item))
-  if (typeof value === 'string') return value.replace(/^(ecm|whsec)_.{8,}$/, '$1_0123456789abcdef').slice(0, 2000)
+  if (typeof value === 'string')
+    return value
+      .replace(/^(ecm|whsec)_.{8,}$|(?<=#link=).+/, (_, kind?: string) => `${kind ? `${kind}_` : ''}0123456789abcdef`)
+      .slice(0, 2000)
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, shortened(one, name)]))
 }

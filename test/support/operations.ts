@@ -32,8 +32,10 @@ export async function sharedSample(operation: Operation, world: World, caller: P
   return sample
 }
 
-export const writes = implemented.filter((operation) => operation.scope === 'write')
-export const reads = implemented.filter((operation) => operation.scope === 'read')
+/** Operations that need a token, and take an Idempotency-Key if they write. */
+export const guarded = implemented.filter(({ isPublic }) => !isPublic)
+export const writes = guarded.filter((operation) => operation.scope === 'write')
+export const reads = guarded.filter((operation) => operation.scope === 'read')
 export const withBody = implemented.filter((operation) => operation.body !== null && operation.stream === null)
 
 /** A list is an operation whose answer is a list envelope. */

@@ -25,7 +25,10 @@ export const members = sqliteTable('members', {
   created_at: integer().notNull(),
 })
 
-/** API tokens. A token ends with the token that created it and with the membership its creator acted by. */
+/**
+ * API tokens and sessions. A token ends with the token that created it and with the membership its creator acted
+ * by. A token that was created in a session does not end with the session.
+ */
 export const accessTokens = sqliteTable('access_tokens', {
   id: text().primaryKey(),
   account_id: text().notNull(), // references accounts (id)
@@ -44,5 +47,35 @@ export const accessTokens = sqliteTable('access_tokens', {
   last_used_at: integer(),
   /** When a use after its end was last recorded. */
   refused_at: integer(),
+  /** When the person signed in. Only sessions have it. */
+  signed_in_at: integer(),
+  created_at: integer().notNull(),
+})
+
+/**
+ * Codes to sign in with, which are sent by e-mail. An address that no member has gets a row too, so that all
+ * addresses are answered alike. A code follows from the key of the Worker, the id and the salt, and is not stored.
+ */
+export const signInCodes = sqliteTable('sign_in_codes', {
+  id: text().primaryKey(),
+  /** Null if no member has the address. */
+  account_id: text(), // references accounts (id)
+  /** Keyed hashes, which count the codes of an hour. */
+  address_hash: text().notNull(),
+  network_hash: text(),
+  salt: text().notNull(),
+  tries: integer().notNull().default(0),
+  used_at: integer(),
+  expires_at: integer().notNull(),
+  created_at: integer().notNull(),
+})
+
+/** Links that sign a member in once. */
+export const signInLinks = sqliteTable('sign_in_links', {
+  id: text().primaryKey(),
+  member_id: text().notNull(),
+  secret_hash: text().notNull().unique(),
+  used_at: integer(),
+  expires_at: integer().notNull(),
   created_at: integer().notNull(),
 })

@@ -22,15 +22,18 @@ export const triggers = sqliteTable(
   (table) => [unique().on(table.edition_id, table.kind, table.channel)],
 )
 
-/** One row per message that follows from an action: receipts, consent confirmations, refund confirmations. */
+/**
+ * One row per message that follows from an action: receipts, consent confirmations, refund confirmations, and codes
+ * to sign in with, which belong to no organisation and no customer.
+ */
 export const transactionalEmails = sqliteTable(
   'transactional_emails',
   {
     id: text().primaryKey(),
-    organization_id: text().notNull(), // references organizations (id)
+    organization_id: text(), // references organizations (id)
     edition_id: text(), // references editions (id)
     order_id: text(), // references orders (id)
-    user_id: text().notNull(), // references users (id)
+    user_id: text(), // references users (id)
     kind: text({ enum: types.transactional_emails.kind }).notNull(),
     email_message_id: text(),
     /** The answer that the message asks to confirm, by its id, and by its key with the wording that is shown. */
@@ -41,6 +44,7 @@ export const transactionalEmails = sqliteTable(
     refund_attempt: integer(),
     /** The data of the refund in the message, as they were then. */
     refund: text({ mode: 'json' }).$type<typeof types.transactional_emails.refund.value>(),
+    sign_in_code_id: text(), // references sign_in_codes (id)
     language: text({ enum: types.transactional_emails.language }).notNull(),
     recipient: text().notNull(),
     status: text({ enum: types.transactional_emails.status }).notNull(),

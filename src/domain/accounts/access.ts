@@ -43,12 +43,16 @@ export interface Caller {
   acting_roles?: readonly RoleCode[]
   scopes: readonly TokenScope[]
   credential: {
-    kind: 'token' | 'oidc' | 'root'
+    kind: 'token' | 'session' | 'oidc' | 'root' | 'none'
     id: string | null
     /** The one organisation that the token is bound to, or null. */
     organization_id: string | null
   }
 }
+
+/** True for a person who has signed in, and false for a program with an access token. */
+export const hasSignedIn = ({ credential }: Caller): boolean =>
+  credential.kind === 'session' || credential.kind === 'oidc'
 
 /** The holder of the platform's root token. */
 export const superuser: Caller = {
@@ -58,6 +62,16 @@ export const superuser: Caller = {
   grants: [],
   scopes: ['read', 'write'],
   credential: { kind: 'root', id: null, organization_id: null },
+}
+
+/** The caller of a public operation. */
+export const anonymous: Caller = {
+  id: 'anonymous',
+  email: null,
+  is_superuser: false,
+  grants: [],
+  scopes: [],
+  credential: { kind: 'none', id: null, organization_id: null },
 }
 
 /**

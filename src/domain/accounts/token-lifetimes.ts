@@ -1,9 +1,9 @@
 import { dayMs } from '../time/instants.ts'
-import { type Caller, type MemberRole, mayAt, memberRoles } from './access.ts'
+import { type Caller, hasSignedIn, type MemberRole, mayAt, memberRoles } from './access.ts'
 
 const defaultLifetimeMs = 365 * dayMs
 
-/** The longest lifetime in days of a token that a session of the identity provider creates. */
+/** The longest lifetime in days of a token that a session creates, or a token of the identity provider. */
 const sessionDays: Readonly<Record<MemberRole, number>> = { admin: 90, manager: 180, viewer: 365 }
 
 /** Tokens can create tokens. Every use of a token reads the whole chain above it, so the chain is limited. */
@@ -31,7 +31,7 @@ export interface TokenGrant {
   caller: Caller
   /** The one organisation that the new token is bound to, or null. */
   organization_id: string | null
-  /** The expiry of the caller's own token. Null: it does not expire, or the caller has no token. */
+  /** The expiry of the caller's own token. Null: it does not expire, or the caller has none, as in a session. */
   parentExpiresAt: number | null
   now: number
 }
@@ -44,8 +44,9 @@ export type TokenEnd =
 /** Decides when a new token expires. `requested` is null for a token that does not expire. */
 export function decideTokenEnd(requestedEnd: number | null | undefined, grant: TokenGrant): TokenEnd {
   const { caller, organization_id, parentExpiresAt, now } = grant
-  const sessionEnd =
-    caller.credential.kind === 'oidc' ? now + sessionDays[findStrongestRole(caller, organization_id)] * dayMs : Infinity
+  const sessionEnd = hasSignedIn(caller)
+    ? now + sessionDays[findStrongestRole(caller, organization_id)] * dayMs
+    : Infinity
   const sessionBound = Math.min(parentExpiresAt ?? Infinity, sessionEnd)
   const latestEnd = isAdminOfAll(caller, organization_id)
     ? sessionBound

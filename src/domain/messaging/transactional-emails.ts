@@ -20,7 +20,10 @@ type TransactionalEmailStatus = (typeof transactionalEmailStatuses)[number]
 export const refundEmailKinds = ['refund_confirmation', 'refund_rejection', 'refund_correction'] as const
 export type RefundEmailKind = (typeof refundEmailKinds)[number]
 
-export const transactionalEmailKinds = ['receipt', 'consent_confirmation', ...refundEmailKinds] as const
+/** Messages to customers of an organisation. */
+export const customerEmailKinds = ['receipt', 'consent_confirmation', ...refundEmailKinds] as const
+export type CustomerEmailKind = (typeof customerEmailKinds)[number]
+export const transactionalEmailKinds = [...customerEmailKinds, 'sign_in_code'] as const
 type TransactionalEmailKind = (typeof transactionalEmailKinds)[number]
 
 /** An order shows this many of its mails. */

@@ -13,4 +13,8 @@ export const retentionDays = {
   auditLog: 400,
   /** Messages of dead-letter queues. */
   deadMessages: 30,
+  /** Codes and links to sign in with. */
+  signInSecrets: 1,
+  /** Sessions, after their end. */
+  sessions: 30,
 }

@@ -2,7 +2,7 @@ import { createRemoteJWKSet, customFetch, type JWTPayload, jwtVerify, type JWTVe
 import { normalizeAccountEmail } from '../../domain/accounts/users.ts'
 import { AppError } from '../../domain/errors.ts'
 import { fetchWithFailureCache, ProviderFailure } from './failure-cache-fetch.ts'
-import type { IdentityProvider } from './identity.ts'
+import type { IdentityProvider, IdentityProviders } from './identity.ts'
 
 const algorithms = ['RS256', 'ES256', 'EdDSA']
 const keyCacheMs = 600_000
@@ -16,21 +16,25 @@ const isDiscovery = (json: unknown): json is { jwks_uri: string } =>
 const isKeySet = (json: unknown): json is { keys: object[] } =>
   isObject(json) && Array.isArray(json['keys']) && json['keys'].every(isObject)
 
-/** Keys by issuer, in this isolate. An unknown key id is fetched at once. */
-const keysByIssuer = new Map<string, JWTVerifyGetKey>()
+/** Keys by their source, in this isolate. An unknown key id is fetched at once. */
+const keysBySource = new Map<string, JWTVerifyGetKey>()
 
-async function discover(issuer: string): Promise<JWTVerifyGetKey> {
-  const cachedKeys = keysByIssuer.get(issuer)
+async function loadKeys(source: string, findAddress: () => Promise<string>): Promise<JWTVerifyGetKey> {
+  const cachedKeys = keysBySource.get(source)
   if (cachedKeys) return cachedKeys
-  const address = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
-  const { jwks_uri } = await fetchWithFailureCache(address, isDiscovery)
-  const keys = createRemoteJWKSet(new URL(jwks_uri), {
+  const keys = createRemoteJWKSet(new URL(await findAddress()), {
     cacheMaxAge: keyCacheMs,
     [customFetch]: async (url) => Response.json(await fetchWithFailureCache(url, isKeySet)),
   })
-  keysByIssuer.set(issuer, keys)
+  keysBySource.set(source, keys)
   return keys
 }
+
+const discover = (issuer: string): Promise<JWTVerifyGetKey> =>
+  loadKeys(issuer, async () => {
+    const address = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
+    return (await fetchWithFailureCache(address, isDiscovery)).jwks_uri
+  })
 
 /** The header types of access tokens (RFC 9068) and ID tokens. */
 const headerTypes = new Set(['jwt', 'at+jwt', 'id+jwt'])
@@ -61,26 +65,79 @@ const buildUnavailableError = (cause: unknown) =>
     cause,
   })
 
-/** Verifies tokens of one OpenID Connect issuer for one audience. */
-export const createOidcProvider = (options: { issuer: string; audience: string }): IdentityProvider => ({
-  async verifyEmail(token, now) {
+type Claims = JWTPayload & Readonly<Record<string, unknown>>
+
+interface ProviderOptions {
+  issuer: string
+  audience: string | string[]
+  loadKeys: () => Promise<JWTVerifyGetKey>
+  /** The address that the claims prove. Null: they prove none. */
+  readEmail: (claims: Claims, header: { typ?: unknown }) => string | null
+}
+
+/** OpenID Connect has `auth_time`. Tokens without it are as old as the token. */
+function readAuthenticationTime({ auth_time, iat }: Claims): number | null {
+  const seconds = typeof auth_time === 'number' ? auth_time : iat
+  return seconds === undefined ? null : seconds * 1000
+}
+
+const createProvider = ({ loadKeys: load, readEmail, issuer, audience }: ProviderOptions): IdentityProvider => ({
+  async verify(token, now) {
     try {
-      const keys = await discover(options.issuer)
-      const { payload, protectedHeader } = await jwtVerify<{ email?: unknown; email_verified?: unknown }>(token, keys, {
-        ...options,
+      const { payload, protectedHeader } = await jwtVerify<Record<string, unknown>>(token, await load(), {
+        issuer,
+        audience,
         algorithms,
         clockTolerance: clockToleranceSeconds,
         currentDate: new Date(now),
         requiredClaims: ['sub', 'exp'],
       })
-      const isFromFuture = (payload.iat ?? 0) > now / 1000 + clockToleranceSeconds
-      if (isFromFuture || !isSignIn(protectedHeader, payload)) return null
-      return payload.email_verified === true && typeof payload.email === 'string'
-        ? normalizeAccountEmail(payload.email)
-        : null
+      if ((payload.iat ?? 0) > now / 1000 + clockToleranceSeconds) return null
+      const text = readEmail(payload, protectedHeader)
+      const email = text === null ? null : normalizeAccountEmail(text)
+      return email === null ? null : { email, authenticated_at: readAuthenticationTime(payload) }
     } catch (error) {
       if (isAboutToken(error)) return null
       throw buildUnavailableError(error)
     }
   },
+})
+
+/** Verifies tokens of an OpenID Connect issuer for one of these audiences. */
+const createOidcProvider = (issuer: string, audience: string[]): IdentityProvider =>
+  createProvider({
+    issuer,
+    audience,
+    loadKeys: () => discover(issuer),
+    readEmail: (claims, header) =>
+      isSignIn(header, claims) && claims['email_verified'] === true && typeof claims['email'] === 'string'
+        ? claims['email']
+        : null,
+  })
+
+/**
+ * Verifies the assertions of Cloudflare Access for one application. Access has authenticated the address itself. Tokens of
+ * services have no address.
+ */
+function createAccessProvider({ teamDomain, audience }: { teamDomain: string; audience: string }): IdentityProvider {
+  const issuer = `https://${teamDomain}`
+  const keysUrl = `${issuer}/cdn-cgi/access/certs`
+  return createProvider({
+    issuer,
+    audience,
+    loadKeys: () => loadKeys(keysUrl, async () => keysUrl),
+    readEmail: ({ type = 'app', email }) => (type === 'app' && typeof email === 'string' ? email : null),
+  })
+}
+
+interface IdentityConfig {
+  oidc: { issuer: string; audience: string } | null
+  signIn: { clientId: string | null; access: { teamDomain: string; audience: string } | null }
+}
+
+export const createIdentityProviders = ({ oidc, signIn }: IdentityConfig): IdentityProviders => ({
+  bearer: oidc && createOidcProvider(oidc.issuer, [oidc.audience]),
+  oidc:
+    oidc && createOidcProvider(oidc.issuer, [oidc.audience, ...(signIn.clientId === null ? [] : [signIn.clientId])]),
+  access: signIn.access && createAccessProvider(signIn.access),
 })

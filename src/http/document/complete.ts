@@ -46,8 +46,8 @@ export function completeDocument(generatedDocument: object, operations: readonly
   for (const operation of operations) {
     const documentedOperation = document.paths[operation.path]?.[operation.method]
     if (!documentedOperation) continue
-    // The document states `security` once for all operations.
-    delete documentedOperation.security
+    // The document states `security` once for all operations that need a token.
+    if (!operation.isPublic) delete documentedOperation.security
     completeParameters(operation, documentedOperation)
     addCommonResponses(operation, documentedOperation)
     addExample(operation, documentedOperation)

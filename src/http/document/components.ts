@@ -3,6 +3,8 @@ import type { Document, DocumentedResponse, Media, Parameter, Reference } from '
 interface SharingOperation {
   operationId?: string
   description?: string
+  /** Only public operations have it. */
+  security?: unknown
   parameters?: (Parameter | Reference)[]
   responses: Record<string, DocumentedResponse | Reference>
 }
@@ -41,8 +43,14 @@ interface Use {
   response: DocumentedResponse
 }
 
+/** Statuses with codes about the caller, which public operations lack. */
+const callerStatuses: readonly string[] = ['401', '403', '503']
+
+const buildGroupName = ({ operation, status, response }: Use): string =>
+  `${operation.security && callerStatuses.includes(status) ? 'Public' : ''}${isOfWrite(response) ? 'Write' : 'Read'}${status}`
+
 /**
- * Shares one response for each status of reads and one for each status of writes. It lists the codes that all of these
+ * Shares one response for each status of reads, of writes, and of public operations. It lists the codes that all of these
  * operations can return, and the description of an operation lists its other codes.
  */
 function shareStatuses(operations: readonly PathOperation[]): Record<string, DocumentedResponse> {
@@ -51,7 +59,7 @@ function shareStatuses(operations: readonly PathOperation[]): Record<string, Doc
       isShared(status) && !('$ref' in response) ? [{ operation, status, response }] : [],
     ),
   )
-  const groups = Map.groupBy(uses, ({ status, response }) => `${isOfWrite(response) ? 'Write' : 'Read'}${status}`)
+  const groups = Map.groupBy(uses, buildGroupName)
   const components: Record<string, DocumentedResponse> = {}
   const otherCodes = new Map<SharingOperation, string[]>()
   for (const [name, groupUses] of groups) {

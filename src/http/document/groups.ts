@@ -16,7 +16,7 @@ export const eventGroups: Readonly<Record<string, string>> = {
 
 /** Groups of operations in the document. */
 export const groups: Readonly<Record<(typeof tags)[number], string>> = {
-  Auth: `Access tokens, and who you are. A token has the scopes \`read\`, \`write\` or both, and can do what its member
+  Auth: `Signing in, access tokens, and who you are. A token has the scopes \`read\`, \`write\` or both, and can do what its member
 can do. You see a token only once, when you create it. A token for another member works in one organisation only.`,
   Organizations: `Organisations run events. Their members have a role in the whole organisation or in one of its
 editions. Sender domains are the domains that an organisation sends e-mails from, after it has proved by DNS that it

@@ -72,7 +72,7 @@ function listHeaderNames(operation: Operation, status: number): Name[] {
   const names: Name[] = ['Access-Control-Allow-Origin', 'X-Request-Id', 'RateLimit-Policy']
   if (status < 400) names.push(...listSuccessHeaders(operation, status))
   else names.push('X-D1-Bookmark')
-  if (operation.scope === 'write') names.push('Idempotency-Replayed')
+  if (operation.scope === 'write' && !operation.isPublic) names.push('Idempotency-Replayed')
   if (retryStatuses.has(status)) names.push('Retry-After')
   if (status === 401) names.push('WWW-Authenticate')
   if (status === 405) names.push('Allow')

@@ -1,6 +1,7 @@
+import type { MiddlewareHandler } from 'hono'
 import { AppError } from '../../domain/errors.ts'
 import { sha256OfShort, toHex } from '../../domain/text/encoding.ts'
-import type { AppContext } from '../env.ts'
+import type { AppContext, AppEnv } from '../env.ts'
 import { readNetwork, readLimit, formatPolicy, createRateLimitError } from './rate-limit.ts'
 
 /** It must equal `limit` in wrangler.toml. */
@@ -30,7 +31,10 @@ class ExpiringSet {
   }
 }
 
-/** Networks that failed too often, and digests of recently valid credentials, in this isolate. */
+/**
+ * Networks that failed too often, and digests of recently valid credentials, in this isolate. Codes and links are counted
+ * apart from access tokens, so that a forgotten script keeps nobody from signing in.
+ */
 const blockedNetworks = new ExpiringSet()
 const acceptedCredentials = new ExpiringSet()
 
@@ -70,4 +74,15 @@ export async function limitFailedSignIns<Result>(c: AppContext, signIn: () => Pr
     await countFailure(c, network)
     throw error
   }
+}
+
+/** Limits failed attempts to get a session by network, so that nobody can try many codes of many requests. */
+export const limitFailedSessions = (): MiddlewareHandler<AppEnv> => async (c, next) => {
+  const network = readNetwork(c)
+  if (network === null || readLimit(c) === 0) return next()
+  const key = `session ${network}`
+  const remainingMs = blockedNetworks.getRemainingMs(key)
+  if (remainingMs > 0) throw createRefusal(remainingMs)
+  await next()
+  if (c.res.status === 401) await countFailure(c, key)
 }

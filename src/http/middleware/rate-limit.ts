@@ -34,7 +34,7 @@ export const formatPolicy = (name: string, limit: number): string => `"${name}";
  * account's others, so that an organisation learns nothing about another. Cloudflare counts in each of its locations
  * separately, so the limits are not exact.
  */
-export const rateLimit = (): MiddlewareHandler<AppEnv> => async (c, next) => {
+export const rateLimit: MiddlewareHandler<AppEnv> = async (c, next) => {
   const { caller } = c.var.ctx
   const limit = readLimit(c)
   if (limit === 0) return next()
@@ -50,6 +50,18 @@ export const rateLimit = (): MiddlewareHandler<AppEnv> => async (c, next) => {
     )
   await next()
   c.res.headers.set('ratelimit-policy', policies)
+}
+
+/** Limits public operations, by network. */
+export const limitPublic: MiddlewareHandler<AppEnv> = async (c, next) => {
+  const network = readNetwork(c)
+  const limit = readLimit(c)
+  if (limit === 0 || network === null) return next()
+  const { success } = await c.env.RATE_LIMITER.limit({ key: `public ${network}` })
+  const policy = formatPolicy('public', limit)
+  if (!success) throw createRateLimitError(`More than ${limit} requests per minute from this network.`, policy)
+  await next()
+  c.res.headers.set('ratelimit-policy', policy)
 }
 
 /** Limits opening links in messages, by network. `limitConfirmations` limits the POST behind a link. */

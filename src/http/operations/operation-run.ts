@@ -24,6 +24,8 @@ interface VerbInput<P, Q, B, Resource> {
   resource: Resource
   /** The file of a streamed body. Its bytes are stored already. */
   file: ReceivedFile
+  /** Reads a header of the request. */
+  header: (name: string) => string | undefined
 }
 
 /**
@@ -99,7 +101,7 @@ export class OperationRun<
     const { file } = this.#handling
     const source = file ? createStreamedSource(c, ctx, this.#operation, file) : createJsonSource(c, this.#operation)
     const key = c.req.header('idempotency-key') ?? c.req.header('x-idempotency-key')
-    if (key === undefined || this.#operation.scope === 'read')
+    if (key === undefined || this.#operation.scope === 'read' || this.#operation.isPublic)
       return source.finish(await this.#respondWithRetries(c, ctx, source.read))
     return this.#respondOnce(c, ctx, key, source)
   }
@@ -175,8 +177,9 @@ export class OperationRun<
       presentResource: operation.method === 'patch' ? presentNow : undefined,
     }) as z.output<B>
     if (target) checkTarget(ctx, operation, target(body))
+    const header = (name: string) => c.req.header(name)
     // Only operations with a streamed body read `file`.
-    const input = { params, query, body, resource, file: file as ReceivedFile }
+    const input = { params, query, body, resource, file: file as ReceivedFile, header }
     const verbCtx = restrictToRoles(ctx, operation)
     if (operation.scope === 'read') return handle(verbCtx, input)
     const describeWrite = (result: Result) => this.#describeWrite(verbCtx, input, result)

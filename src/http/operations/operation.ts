@@ -40,8 +40,10 @@ export interface Operation<
   /** With placeholders as in OpenAPI: `/v1/editions/{id}`. */
   path: string
   summary: string
-  /** The roles that can call it. Empty: only the superuser of the platform. */
+  /** The roles that can call it. Empty: only the superuser of the platform, or everybody if it is public. */
   roles: readonly RoleCode[]
+  /** True if it is called without a token. Tokens are ignored, and so is an Idempotency-Key, which needs a caller. */
+  isPublic: boolean
   status: 200 | 201 | 204
   /** The scope that a token needs. */
   scope: TokenScope
@@ -97,6 +99,8 @@ interface Declaration<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodT
   summary: string
   description?: string
   roles: readonly RoleCode[]
+  /** Everybody can call it without a token. */
+  isPublic?: true
   status?: 200 | 201 | 204
   /** Set it to `read` for a POST that changes nothing. By default it follows from the method. */
   scope?: 'read'
@@ -114,27 +118,35 @@ interface Declaration<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodT
   errors?: readonly ErrorCode[]
 }
 
-const commonErrors: readonly ErrorCode[] = [
-  'malformed_request',
+const commonErrors: readonly ErrorCode[] = ['malformed_request', 'rate_limited', 'internal_error', 'overloaded']
+
+/** Errors of operations that need a token. */
+const callerErrors: readonly ErrorCode[] = [
   'not_authenticated',
-  'rate_limited',
-  'internal_error',
-  'overloaded',
   'identity_unavailable',
+  'permission_denied',
+  'insufficient_scope',
+]
+
+const idempotencyErrors: readonly ErrorCode[] = [
+  'idempotency_in_progress',
+  'idempotency_key_reused',
+  'idempotency_answer_lost',
+  'idempotency_unavailable',
 ]
 
 function listPossibleErrors(declaration: Declaration<z.ZodType, z.ZodType, z.ZodType, z.ZodType>): ErrorCode[] {
-  const { method, scope, params, query, body, stream, errors = [] } = declaration
+  const { method, scope, params, query, body, stream, isPublic, errors = [] } = declaration
   const changes = method !== 'get' && scope !== 'read'
-  const codes: ErrorCode[] = [...commonErrors, 'permission_denied', 'insufficient_scope', ...errors]
+  const codes: ErrorCode[] = [...commonErrors, ...(isPublic ? [] : callerErrors), ...errors]
   if (params) codes.push('not_found')
   if (query instanceof z.ZodObject && 'page' in query.shape) codes.push('invalid_page', 'page_too_deep')
   codes.push('validation_error')
   if (body || changes) codes.push('malformed_body', 'body_too_large', 'unsupported_media_type', 'request_timeout')
   if (stream) codes.push('file_too_large')
-  if (changes) codes.push('write_conflict', 'idempotency_in_progress', 'idempotency_key_reused')
+  if (changes) codes.push('write_conflict')
+  if (changes && !isPublic) codes.push(...idempotencyErrors)
   if (changes && params && declaration.status !== 201) codes.push('precondition_failed')
-  if (changes) codes.push('idempotency_answer_lost', 'idempotency_unavailable')
   return codes
 }
 
@@ -202,6 +214,11 @@ function buildBodyContent({
   return { required: true, description: stream.description, content }
 }
 
+function describeCallers({ roles, isPublic }: Pick<Operation, 'roles'> & { isPublic?: true }): string {
+  if (isPublic) return 'Everybody can call this operation, without a token.'
+  return roles.length ? `Roles: ${roles.join(', ')}.` : 'Only the superuser of the platform can call this operation.'
+}
+
 /** True for operations that change one existing resource, so that preconditions apply. */
 export const changesOne = ({ scope, status }: Pick<Operation, 'scope' | 'status'>): boolean =>
   scope === 'write' && status !== 201
@@ -220,16 +237,14 @@ export function operation<
   B extends z.ZodType = z.ZodNever,
   R extends z.ZodType = z.ZodNever,
 >(declaration: Declaration<P, Q, B, R>): Operation<P, Q, B, R> {
-  const { id, tag, method, path, summary, roles, status = 200, params, query, body, response, file } = declaration
+  const { id, tag, method, path, summary, roles, isPublic = false, status = 200 } = declaration
+  const { params, query, body, response, file } = declaration
   const scope = declaration.scope ?? (method === 'get' ? 'read' : 'write')
   const headers = {
-    ...(scope === 'read' ? {} : { 'idempotency-key': idempotencyHeader }),
+    ...(scope === 'read' || isPublic ? {} : { 'idempotency-key': idempotencyHeader }),
     ...(params && changesOne({ scope, status }) ? { 'if-match': ifMatchHeader } : {}),
     ...(file?.resumes ? { 'last-event-id': lastEventIdHeader } : {}),
   }
-  const callers = roles.length
-    ? `Roles: ${roles.join(', ')}.`
-    : 'Only the superuser of the platform can call this operation.'
   const success = buildSuccess(response, file)
   const content = buildBodyContent(declaration)
   const request = {
@@ -245,6 +260,7 @@ export function operation<
     path,
     summary,
     roles,
+    isPublic,
     status,
     scope,
     params: params ?? (NoParams as unknown as P),
@@ -259,8 +275,8 @@ export function operation<
       method,
       path,
       summary,
-      description: [declaration.description, callers].filter(Boolean).join('\n\n'),
-      security: [{ bearer: [] }],
+      description: [declaration.description, describeCallers(declaration)].filter(Boolean).join('\n\n'),
+      security: isPublic ? [] : [{ bearer: [] }],
       // createRoute cannot infer the type of a request that is assembled from optional parts.
       request: request as RouteConfig['request'] & object,
       responses: { [status]: success, ...buildErrorResponses(listPossibleErrors(declaration)) },

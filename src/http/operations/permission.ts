@@ -22,6 +22,7 @@ export const restrictToRoles = <Context extends Ctx>(ctx: Context, { roles }: Op
 /** Checks the token's scope, and that the caller has a required role in any tenant. */
 export function checkPermission(ctx: Ctx, operation: Operation): void {
   const { scope } = operation
+  if (operation.isPublic) return
   if (!ctx.caller.scopes.includes(scope))
     throw new AppError(
       'insufficient_scope',

@@ -1,3 +1,2 @@
 export { hideContacts } from './erase.ts'
-export { recordAudit } from './record.ts'
-export { recordRefusedToken } from './record.ts'
+export { recordAudit, recordForOrganizations, recordRefusedToken } from './record.ts'

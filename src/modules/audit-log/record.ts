@@ -1,9 +1,9 @@
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import type { Statement, Database } from '../../db/database.ts'
 import { auditLog } from '../../db/schema/audit-log.ts'
 import { insert } from '../../db/write.ts'
 import type { Caller } from '../../domain/accounts/access.ts'
-import { type NewAuditEntry, refusedTokenAction, refusedTokenIntervalMs } from '../../domain/audit.ts'
+import { type AuditChange, type NewAuditEntry, refusedTokenAction, refusedTokenIntervalMs } from '../../domain/audit.ts'
 import type { IdKind } from '../../domain/ids.ts'
 
 interface AuditedRequest {
@@ -26,6 +26,35 @@ export const recordAudit = (request: AuditedRequest, entry: NewAuditEntry): Stat
     created_at: request.now,
   })
 
+/** A change of an account that concerns all its organisations. */
+interface AccountChange {
+  /** The id of the entries, of which each organisation gets one. */
+  id: string
+  action: string
+  account_id: string
+  /** The token with which the change was made. */
+  token_id: string | null
+  /** The token or session that changed. */
+  resource_id: string
+  changes: readonly AuditChange[]
+  request_id: string
+  at: number
+}
+
+const insertForEach = (organizations: SQL, { id, action, ...change }: AccountChange): Statement =>
+  sql`insert into audit_log (organization_id, id, action, actor_id, token_id, resource_type, resource_id, changes,
+      request_id, created_at)
+    select organization_id, ${id}, ${action}, ${change.account_id}, ${change.token_id}, 'access_token',
+      ${change.resource_id}, ${JSON.stringify(change.changes)}, ${change.request_id}, ${change.at}
+    from (${organizations})`
+
+const selectOrganizations = (accountId: string): SQL =>
+  sql`select distinct organization_id from members where account_id = ${accountId}`
+
+/** Writes an entry for each organisation of the account, in the transaction of the change. */
+export const recordForOrganizations = (change: AccountChange): Statement =>
+  insertForEach(selectOrganizations(change.account_id), change)
+
 interface RefusedToken {
   token_id: string
   account_id: string
@@ -43,17 +72,17 @@ interface RefusedToken {
 export async function recordRefusedToken(db: Database, token: RefusedToken): Promise<void> {
   const { token_id, account_id, organization_id, reason, request_id, at, newId } = token
   const organizations =
-    organization_id === null
-      ? sql`select distinct organization_id from members where account_id = ${account_id}`
-      : sql`select ${organization_id} as organization_id`
+    organization_id === null ? selectOrganizations(account_id) : sql`select ${organization_id} as organization_id`
+  const use = { account_id, token_id, resource_id: token_id, request_id, at }
+  const changes = [{ field: 'refused_for', before: null, after: reason }]
   await db.batch([
     sql`update access_tokens set refused_at = ${at}
       where id = ${token_id} and coalesce(refused_at, 0) <= ${at - refusedTokenIntervalMs}`,
-    sql`insert into audit_log (organization_id, id, action, actor_id, token_id, resource_type, resource_id, changes,
-        request_id, created_at)
-      select organization_id, ${newId('audit_entry')}, ${refusedTokenAction}, ${account_id}, ${token_id},
-        'access_token', ${token_id}, ${JSON.stringify([{ field: 'refused_for', before: null, after: reason }])},
-        ${request_id}, ${at}
-      from (${organizations}) where changes() = 1`,
+    insertForEach(sql`select * from (${organizations}) where changes() = 1`, {
+      ...use,
+      id: newId('audit_entry'),
+      action: refusedTokenAction,
+      changes,
+    }),
   ])
 }

@@ -34,7 +34,7 @@ const refusals = {
   missing: 'Send an access token: `Authorization: Bearer <token>`.',
   malformed:
     'This is not an access token. Send the whole token as it was shown when it was created: `Authorization: Bearer ecm_…`.',
-  ended: 'This access token has expired, was revoked, or does not exist. Create another one.',
+  ended: 'This access token has expired, was revoked, or does not exist. Create another one, or sign in again.',
   unknown_identity:
     'This token of the identity provider is not valid here, or no member has its verified e-mail address.',
 } as const
@@ -80,6 +80,7 @@ const tokenFields = {
   last_used_at: accessTokens.last_used_at,
   expires_at: accessTokens.expires_at,
   revoked_at: accessTokens.revoked_at,
+  signed_in_at: accessTokens.signed_in_at,
   refused_at: accessTokens.refused_at,
   /** False if a token or a membership that created this token is no longer valid. */
   is_lineage_valid: fromFlag(isLineageValid(sql`request.now`)),
@@ -130,7 +131,11 @@ async function authenticateToken(token: string, digest: Uint8Array, credentials:
     is_superuser: false,
     grants: row.grants,
     scopes: parseScopes(row.scopes),
-    credential: { kind: 'token', id: row.id, organization_id: row.organization_id },
+    credential: {
+      kind: row.signed_in_at === null ? 'token' : 'session',
+      id: row.id,
+      organization_id: row.organization_id,
+    },
   }
   const touch = async () => {
     await db.batch([
@@ -146,15 +151,14 @@ async function authenticateIdentity(
   identity: IdentityProvider,
   { db, now }: Credentials,
 ): Promise<Authenticated> {
-  const email = await identity.verifyEmail(token, now)
-  const row =
-    email === null
-      ? undefined
-      : await db.first(
-          select({ account_id: accounts.id, email: accounts.email, grants: selectGrants(sql`null`) })
-            .from(accounts)
-            .where(eq(accounts.email, email)),
-        )
+  const person = await identity.verify(token, now)
+  const row = person
+    ? await db.first(
+        select({ account_id: accounts.id, email: accounts.email, grants: selectGrants(sql`null`) })
+          .from(accounts)
+          .where(eq(accounts.email, person.email)),
+      )
+    : undefined
   if (!row) throw createRefusal('unknown_identity')
   return {
     caller: {

@@ -3,14 +3,20 @@ import { commit } from '../../db/commit.ts'
 import { accessTokens } from '../../db/schema/accounts.ts'
 import { insert } from '../../db/write.ts'
 import { tokenScopes } from '../../domain/accounts/access.ts'
+import { recentSignInMs } from '../../domain/accounts/sign-in.ts'
 import { maxGeneration, type TokenGrant, decideTokenEnd } from '../../domain/accounts/token-lifetimes.ts'
-import { generateToken, tokenPreviewLength } from '../../domain/accounts/tokens.ts'
-import { doesNotExist, fieldError, invalid, parameterError, permissionDenied } from '../../domain/errors.ts'
-import { sha256, toHex } from '../../domain/text/encoding.ts'
-import { buildSortKey } from '../../domain/text/fold.ts'
+import { AppError, doesNotExist, fieldError, invalid, parameterError, permissionDenied } from '../../domain/errors.ts'
 import { toIso } from '../../domain/time/instants.ts'
 import type { CreateAccessTokenInput } from './contract.ts'
-import { type AccessTokenRow, adminRoles, canListMember, findCallingToken, findManagedMember } from './queries.ts'
+import { mintToken } from './mint-token.ts'
+import {
+  type AccessTokenRow,
+  adminRoles,
+  type CallingToken,
+  canListMember,
+  findCallingToken,
+  findManagedMember,
+} from './queries.ts'
 
 /** The owner of the new token: its account, its organisation, and the membership that allows the caller to create it. */
 async function findOwner(ctx: Ctx, memberId: string | undefined) {
@@ -57,6 +63,22 @@ function decideScopes({ caller }: Ctx, requestedScopes: CreateAccessTokenInput['
   return tokenScopes.filter((scope) => (requestedScopes ?? caller.scopes).includes(scope)).join(' ')
 }
 
+/** A stolen session must not become a token that outlives it. */
+function requireRecentSignIn({ signed_in_at }: CallingToken, now: number): void {
+  if (signed_in_at === null || signed_in_at > now - recentSignInMs) return
+  throw new AppError(
+    'recent_sign_in_required',
+    `You signed in more than ${recentSignInMs / 60_000} minutes ago. Sign in again to create an access token.`,
+  )
+}
+
+/** The token that the new one ends with. A new token outlives the session in which it is created. */
+async function findParent(ctx: Ctx): Promise<CallingToken | undefined> {
+  const callingToken = await findCallingToken(ctx)
+  if (callingToken) requireRecentSignIn(callingToken, ctx.now())
+  return ctx.caller.credential.kind === 'session' ? undefined : callingToken
+}
+
 export async function createAccessToken(
   ctx: Ctx,
   input: CreateAccessTokenInput,
@@ -64,7 +86,7 @@ export async function createAccessToken(
   const { caller } = ctx
   const now = ctx.now()
   const scopes = decideScopes(ctx, input.scopes)
-  const [owner, parent] = await Promise.all([findOwner(ctx, input.member_id), findCallingToken(ctx)])
+  const [owner, parent] = await Promise.all([findOwner(ctx, input.member_id), findParent(ctx)])
   const generation = parent ? parent.generation + 1 : 0
   if (generation > maxGeneration)
     throw invalid(
@@ -75,22 +97,14 @@ export async function createAccessToken(
       ),
     )
   const grant = { caller, organization_id: owner.organization_id, parentExpiresAt: parent?.expires_at ?? null, now }
-  const token = generateToken(ctx.randomBytes, ctx.config.cell)
-  const row: AccessTokenRow = {
-    id: ctx.newId('access_token'),
+  const { row, token } = await mintToken(ctx, {
     ...owner,
     name: input.name,
-    name_key: buildSortKey(input.name),
-    token_hash: toHex(await sha256(token)),
-    prefix: token.slice(0, tokenPreviewLength),
     scopes,
-    created_at: now,
     expires_at: decideEnd(input.expires_at, grant),
-    revoked_at: null,
-    last_used_at: null,
-    parent_id: caller.credential.id,
+    parent_id: parent ? caller.credential.id : null,
     generation,
-    refused_at: null,
-  }
+    signed_in_at: null,
+  })
   return commit(ctx, { ...row, token }, [insert(accessTokens, row)])
 }

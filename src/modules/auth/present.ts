@@ -4,11 +4,16 @@ import { parseScopes, pickStrongerRole } from '../../domain/accounts/access.ts'
 import { formatFullName } from '../../domain/accounts/users.ts'
 import { buildImageOrNull } from '../../domain/files/addresses.ts'
 import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
-import type { AccessToken, CreatedAccessToken, UserInfo } from './contract.ts'
+import type { AccessToken, CreatedAccessToken, CreatedSession, SignInCode, SignInLink, UserInfo } from './contract.ts'
+import type { NewSession } from './create-session.ts'
+import type { NewSignInLink } from './create-sign-in-link.ts'
 import type { AccessTokenRow, UserInfoRows } from './queries.ts'
+import type { RequestedCode } from './request-code.ts'
 
-const getTokenKind = (row: Pick<AccessTokenRow, 'organization_id'>) =>
-  row.organization_id === null ? ('personal' as const) : ('service' as const)
+function getTokenKind(row: Pick<AccessTokenRow, 'organization_id' | 'signed_in_at'>) {
+  if (row.signed_in_at !== null) return 'session' as const
+  return row.organization_id === null ? ('personal' as const) : ('service' as const)
+}
 
 export const presentToken = (row: AccessTokenRow): z.input<typeof AccessToken> => ({
   id: row.id,
@@ -20,6 +25,7 @@ export const presentToken = (row: AccessTokenRow): z.input<typeof AccessToken> =
   created: toIso(row.created_at),
   expires_at: toIsoOrNull(row.expires_at),
   last_used_at: toIsoOrNull(row.last_used_at),
+  signed_in_at: toIsoOrNull(row.signed_in_at),
 })
 
 export const presentCreatedToken = (row: AccessTokenRow & { token: string }): z.input<typeof CreatedAccessToken> => ({
@@ -27,15 +33,31 @@ export const presentCreatedToken = (row: AccessTokenRow & { token: string }): z.
   token: row.token,
 })
 
+export const presentSession = (session: NewSession): z.input<typeof CreatedSession> => ({
+  ...presentToken(session),
+  email: session.email,
+  token: session.token,
+})
+
+export const presentSignInCode = ({ id, expires_at }: RequestedCode): z.input<typeof SignInCode> => ({
+  request_id: id,
+  expires_at: toIso(expires_at),
+})
+
+export const presentSignInLink = (link: NewSignInLink): z.input<typeof SignInLink> => ({
+  id: link.id,
+  member_id: link.member_id,
+  organization_id: link.organization_id,
+  email: link.email,
+  sign_in_url: link.sign_in_url,
+  created: toIso(link.created_at),
+  expires_at: toIso(link.expires_at),
+})
+
 export function presentUserInfo(rows: UserInfoRows, ctx: Ctx): z.input<typeof UserInfo> {
   const { caller } = ctx
   const { account, token } = rows
-  const kind =
-    caller.credential.kind === 'token' && token
-      ? getTokenKind(token)
-      : caller.credential.kind === 'root'
-        ? 'root'
-        : 'oidc'
+  const kind = token ? getTokenKind(token) : caller.is_superuser ? 'root' : 'oidc'
   const roleIn = (organization: string, edition: string | null) =>
     caller.grants.find((grant) => grant.organization_id === organization && grant.edition_id === edition)?.role
   const names = { first_name: account?.first_name ?? '', last_name: account?.last_name ?? '' }
@@ -56,6 +78,7 @@ export function presentUserInfo(rows: UserInfoRows, ctx: Ctx): z.input<typeof Us
       created: toIsoOrNull(token?.created_at ?? null),
       expires_at: toIsoOrNull(token?.expires_at ?? null),
       last_used_at: toIsoOrNull(token?.last_used_at ?? null),
+      signed_in_at: toIsoOrNull(token?.signed_in_at ?? null),
     },
     organizations: rows.organizations.map(({ id, name, slug, avatar_id, avatar_key }) => ({
       id,

@@ -1,8 +1,7 @@
 import { and, eq, getTableColumns, or, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { selectAccessKey } from '../../db/images.ts'
-import { accessTokens } from '../../db/schema/accounts.ts'
-import { members } from '../../db/schema/accounts.ts'
+import { accessTokens, accounts, members } from '../../db/schema/accounts.ts'
 import { fromJson, select, selectValues } from '../../db/select.ts'
 import { buildVisibility, isVisibleTo } from '../../db/visibility.ts'
 import {
@@ -63,6 +62,15 @@ export const canListMember = async (ctx: Ctx, id: string): Promise<boolean> =>
       .where(isMember(ctx, id, organizationManagers)),
   )) !== undefined
 
+/** A member and their address, for the superuser. */
+export const findMember = (ctx: Ctx, id: string) =>
+  ctx.db.first(
+    select({ organization_id: members.organization_id, email: accounts.email })
+      .from(members)
+      .innerJoin(accounts, eq(accounts.id, members.account_id))
+      .where(isMember(ctx, id, [])),
+  )
+
 /** A member for whom the caller may create tokens. */
 export const findManagedMember = (ctx: Ctx, id: string) =>
   ctx.db.first(
@@ -76,17 +84,16 @@ export const findManagedMember = (ctx: Ctx, id: string) =>
       .where(isMember(ctx, id, adminRoles)),
   )
 
-/** The access token of the request, or undefined for other credentials. */
-export const findCallingToken = async (
-  ctx: Ctx,
-): Promise<Pick<AccessTokenRow, 'expires_at' | 'generation'> | undefined> =>
-  ctx.caller.credential.kind === 'token'
-    ? ctx.db.first(
-        select({ expires_at: accessTokens.expires_at, generation: accessTokens.generation })
-          .from(accessTokens)
-          .where(eq(accessTokens.id, ctx.caller.credential.id ?? '')),
-      )
-    : undefined
+export type CallingToken = Pick<AccessTokenRow, 'expires_at' | 'generation' | 'signed_in_at'>
+
+/** The access token or session of the request, or undefined for other credentials. */
+export const findCallingToken = async ({ caller, db }: Ctx): Promise<CallingToken | undefined> => {
+  const { expires_at, generation, signed_in_at, id } = accessTokens
+  if (caller.credential.id === null) return undefined
+  return db.first(
+    select({ expires_at, generation, signed_in_at }).from(accessTokens).where(eq(id, caller.credential.id)),
+  )
+}
 
 export interface UserInfoRows {
   account: {
@@ -98,7 +105,15 @@ export interface UserInfoRows {
   } | null
   token: Pick<
     AccessTokenRow,
-    'id' | 'name' | 'prefix' | 'scopes' | 'organization_id' | 'created_at' | 'expires_at' | 'last_used_at'
+    | 'id'
+    | 'name'
+    | 'prefix'
+    | 'scopes'
+    | 'organization_id'
+    | 'created_at'
+    | 'expires_at'
+    | 'last_used_at'
+    | 'signed_in_at'
   > | null
   organizations: { id: string; name: string; slug: string; avatar_id: string | null; avatar_key: string | null }[]
   editions: { id: string; full_name: string; slug: string; organization_id: string }[]
@@ -132,7 +147,7 @@ export async function readUserInfo(ctx: Ctx): Promise<UserInfoRows> {
     account: fromJson<UserInfoRows['account']>(selectAccount(caller)),
     token: fromJson<UserInfoRows['token']>(sql`(select json_object('id', id, 'name', name, 'prefix', prefix,
         'scopes', scopes, 'organization_id', organization_id, 'created_at', created_at, 'expires_at', expires_at,
-        'last_used_at', last_used_at)
+        'last_used_at', last_used_at, 'signed_in_at', signed_in_at)
       from access_tokens where id = ${caller.credential.id})`),
     organizations: fromJson<UserInfoRows['organizations']>(sql`(select json_group_array(json_object('id', id,
         'name', name, 'slug', slug, 'avatar_id', avatar_file_id, 'avatar_key', ${selectAccessKey(sql`avatar_file_id`)}))

@@ -1,10 +1,21 @@
 import { mount, mountList, createRouter } from '../../http/operations/mount.ts'
 import * as contract from './contract.ts'
+import { createSession } from './create-session.ts'
+import { createSignInLink } from './create-sign-in-link.ts'
 import { createAccessToken } from './create-token.ts'
 import { listAccessTokens } from './list.ts'
-import { presentCreatedToken, presentToken, presentUserInfo } from './present.ts'
+import {
+  presentCreatedToken,
+  presentSession,
+  presentSignInCode,
+  presentSignInLink,
+  presentToken,
+  presentUserInfo,
+} from './present.ts'
 import { findToken, readUserInfo } from './queries.ts'
+import { requestSignInCode } from './request-code.ts'
 import { revokeAccessToken } from './revoke-token.ts'
+import { listAuthMethods } from './sign-in-methods.ts'
 
 export const authRoutes = createRouter()
 
@@ -24,4 +35,21 @@ mount(authRoutes, contract.revokeAccessToken, {
   load: (ctx, { id }) => findToken(ctx, id),
   handle: (ctx, { resource }) => revokeAccessToken(ctx, resource),
   represent: (resource) => presentToken(resource),
+})
+
+mount(authRoutes, contract.listAuthMethods, { handle: (ctx) => listAuthMethods(ctx), present: (methods) => methods })
+
+mount(authRoutes, contract.requestSignInCode, {
+  handle: (ctx, { body, header }) => requestSignInCode(ctx, body, header('cf-connecting-ip')),
+  present: presentSignInCode,
+})
+
+mount(authRoutes, contract.createSession, {
+  handle: (ctx, { body, header }) => createSession(ctx, body, header('cf-access-jwt-assertion')),
+  present: presentSession,
+})
+
+mount(authRoutes, contract.createSignInLink, {
+  handle: (ctx, { body }) => createSignInLink(ctx, body.member_id),
+  present: presentSignInLink,
 })

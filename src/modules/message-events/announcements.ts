@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { and, isNotNull, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { inList } from '../../db/conditions.ts'
 import type { campaigns } from '../../db/schema/campaigns.ts'
@@ -7,6 +7,7 @@ import { select } from '../../db/select.ts'
 import { formatReference } from '../../domain/campaigns/recipient-events.ts'
 import type { AffectedRecipient } from '../../domain/campaigns/sender.ts'
 import type { ProviderEvent } from '../../domain/messaging/messaging.ts'
+import type { CustomerEmailKind } from '../../domain/messaging/transactional-emails.ts'
 import { toIso } from '../../domain/time/instants.ts'
 import type { Announcement } from '../webhooks/index.ts'
 
@@ -73,11 +74,19 @@ export async function buildEmailAnnouncements(
   const reports = events.filter(({ type }) => undeliveredTypes.includes(type))
   if (reports.length === 0) return []
   const references = reports.flatMap(({ reference }) => reference ?? [])
-  const { id, organization_id, edition_id, user_id, order_id, kind } = transactionalEmails
+  const { id, organization_id, edition_id, user_id, order_id } = transactionalEmails
+  const kind = sql<CustomerEmailKind>`${transactionalEmails.kind}`
   const emails = await db.all(
-    select({ id, organization_id, edition_id, user_id, order_id, kind })
+    select({
+      id,
+      edition_id,
+      order_id,
+      kind,
+      organization_id: sql<string>`${organization_id}`,
+      user_id: sql<string>`${user_id}`,
+    })
       .from(transactionalEmails)
-      .where(inList(sql`${id}`, references)),
+      .where(and(inList(sql`${id}`, references), isNotNull(user_id))),
   )
   const emailsById = new Map(emails.map((email) => [email.id, email]))
   return reports.flatMap(({ reference, type, bounce, at }) => {

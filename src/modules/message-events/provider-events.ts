@@ -1,4 +1,4 @@
-import { getTableColumns, sql } from 'drizzle-orm'
+import { getTableColumns, isNotNull, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import type { Statement } from '../../db/database.ts'
 import { transactionalEmails } from '../../db/schema/transactional-emails.ts'
@@ -27,7 +27,7 @@ const provingEvents: readonly ProviderEvent['type'][] = ['accepted', 'delivered'
 function buildStatements({ reference, type, bounce, at, providerId }: ProviderEvent): Statement[] {
   if (!isTransactionalEmail(reference)) return []
   const recipient = sql`select ${columns.organization_id}, 'email' as channel, ${columns.recipient} as address
-    from ${transactionalEmails} where ${columns.id} = ${reference}`
+    from ${transactionalEmails} where ${columns.id} = ${reference} and ${isNotNull(columns.organization_id)}`
   const cause = { campaign_id: null, at }
   const confirmations = provingEvents.includes(type) ? [recordLateSuccess(reference, providerId, at)] : []
   if (type === 'complained') return [...confirmations, suppress(recipient, { ...cause, reason: 'complaint' })]

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { roleCodes } from '../../domain/accounts/access.ts'
-import { maxOrderEmails, transactionalEmailKinds } from '../../domain/messaging/transactional-emails.ts'
+import { customerEmailKinds, maxOrderEmails } from '../../domain/messaging/transactional-emails.ts'
 import { currencies } from '../../domain/money.ts'
 import {
   maxCodeLength,
@@ -176,7 +176,7 @@ export const OrderDetail = z
     transactions: z.array(Transaction),
     purchases: z.array(Purchase),
     emails: z
-      .array(z.object({ kind: z.enum(transactionalEmailKinds), ...emailStateFields }))
+      .array(z.object({ kind: z.enum(customerEmailKinds), ...emailStateFields }))
       .max(maxOrderEmails)
       .openapi({ description: 'The receipt of the order and the e-mails about its refunds.' }),
     completed_transaction_id: Id('trx')

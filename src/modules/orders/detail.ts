@@ -14,7 +14,7 @@ import { decodeAs, fromJson, makeNullable, type RowOf, buildSelectList } from '.
 import { isVisibleTo } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
-import { maxOrderEmails } from '../../domain/messaging/transactional-emails.ts'
+import { type CustomerEmailKind, maxOrderEmails } from '../../domain/messaging/transactional-emails.ts'
 import { organizationSummaryFields } from '../organizations/index.ts'
 import {
   buildProductFields,
@@ -124,7 +124,7 @@ export const selectTransactions = prepare(
   ),
 )
 
-const emailFields = { kind: transactionalEmails.kind, ...emailStateColumns }
+const emailFields = { kind: sql<CustomerEmailKind>`${transactionalEmails.kind}`, ...emailStateColumns }
 
 export type OrderEmailRow = RowOf<typeof emailFields>
 

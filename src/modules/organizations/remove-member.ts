@@ -4,7 +4,10 @@ import { requireOneChange, commit } from '../../db/commit.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { MemberRow } from './queries.ts'
 
-/** Removing a person's last role in the organisation also revokes their tokens that are bound to it. */
+/**
+ * Removing a person's last role in the organisation also revokes their tokens that are bound to it. Removing the last role
+ * of all ends their sessions.
+ */
 export async function removeOrganizationMember(ctx: Ctx, member: MemberRow): Promise<null> {
   const { id, organization_id, account_id } = member
   const otherAdmins = sql`(select count(*) from members where organization_id = ${organization_id}
@@ -20,5 +23,8 @@ export async function removeOrganizationMember(ctx: Ctx, member: MemberRow): Pro
     sql`update access_tokens set revoked_at = ${ctx.now()} where account_id = ${account_id}
       and organization_id = ${organization_id} and revoked_at is null and not exists
       (select 1 from members where members.account_id = ${account_id} and members.organization_id = ${organization_id})`,
+    sql`update access_tokens set revoked_at = ${ctx.now()} where account_id = ${account_id}
+      and signed_in_at is not null and revoked_at is null and not exists
+      (select 1 from members where members.account_id = ${account_id})`,
   ])
 }

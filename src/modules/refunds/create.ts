@@ -10,6 +10,7 @@ import { insertWhere } from '../../db/write.ts'
 import {
   actAs,
   type Caller,
+  hasSignedIn,
   mayAt,
   pickOrganizationRoles,
   type RoleCode,
@@ -165,8 +166,7 @@ function buildDetailRow({ order, target }: RequestedRefund, refund: RefundRow): 
   }
 }
 
-export const getRefundSource = ({ credential }: Caller): RefundRow['source'] =>
-  credential.kind === 'oidc' ? 'admin' : 'api'
+export const getRefundSource = (caller: Caller): RefundRow['source'] => (hasSignedIn(caller) ? 'admin' : 'api')
 
 async function createRequest(ctx: Ctx, request: RequestedRefund): Promise<RefundDetailRow> {
   const { order, amount, shares } = request

@@ -24,6 +24,12 @@ type EmailRow = typeof transactionalEmails.$inferSelect
  */
 export type EmailClaim = EmailRow & { suppression: SuppressionReason | null; suppressed_at: number | null }
 
+/** A message to a customer. */
+export type CustomerClaim = EmailClaim & { organization_id: string; user_id: string }
+
+export const isCustomerClaim = (claim: EmailClaim): claim is CustomerClaim =>
+  claim.organization_id !== null && claim.user_id !== null
+
 const recipientAddress = {
   organization_id: sql`transactional_emails.organization_id`,
   channel: sql`'email'`,
@@ -40,14 +46,22 @@ export interface HoldReason {
   detail: string
 }
 
-/** Claims the e-mails that have been due longest. When the claim expires, another consumer may attempt them again. */
+/**
+ * Claims codes to sign in with, for which people wait, and then the e-mails that have been due longest. When the claim
+ * expires, another consumer may attempt them again.
+ */
 export const claimEmails = (job: JobCtx, count: number): Promise<EmailClaim[]> => {
   const now = job.now()
+  const selectDue = (
+    index: SQL,
+    kinds: SQL,
+  ) => sql`select id from (select id from transactional_emails indexed by ${index}
+    where ${isPending} and ${kinds} and due_at <= ${now} and ${isClaimable(now)} order by due_at limit ${count})`
+  const dueCodes = selectDue(sql`transactional_emails_due_codes`, sql`sign_in_code_id is not null`)
+  const otherEmails = selectDue(sql`transactional_emails_due`, sql`sign_in_code_id is null`)
   const claim = sql<EmailClaim>`update transactional_emails set attempts = attempts + 1,
       ${claimUntil(now, emailClaimMs)}, modified_at = ${now}
-    where id in (select id from transactional_emails indexed by transactional_emails_due
-      where ${isPending} and due_at <= ${now} and ${isClaimable(now)}
-      order by due_at limit ${count})
+    where id in (${dueCodes} union all ${otherEmails} limit ${count})
     returning *, ${selectSuppression('reason', recipientAddress)} as suppression,
       ${selectSuppression('created_at', recipientAddress)} as suppressed_at`
   return job.db.all(decodeAs(getTableColumns(transactionalEmails), claim))
@@ -58,7 +72,7 @@ const isSameAttempt = ({ id, attempts }: EmailClaim): SQL =>
   sql`id = ${id} and attempts = ${attempts} and status = ${pendingStatus}`
 
 /**
- * Records a call before it is made: if this consumer dies, the message is known to be doubtful. False when the claim has
+ * Records a call before it is made, with its content if it goes to a customer: codes to sign in with are not stored. If this consumer dies, the message is known to be doubtful. False when the claim has
  * expired or another consumer has claimed the message since.
  */
 export async function recordCall(job: JobCtx, claim: EmailClaim, content: OutboundEmail): Promise<boolean> {
@@ -66,7 +80,7 @@ export async function recordCall(job: JobCtx, claim: EmailClaim, content: Outbou
   const call = {
     is_doubtful: true,
     provider: job.email.name,
-    content: JSON.stringify(content),
+    content: isCustomerClaim(claim) ? JSON.stringify(content) : null,
     first_call_at: claim.first_call_at ?? now,
   }
   const isStillClaimed = sql`${isSameAttempt(claim)} and ${isClaimed(now)}`

@@ -10,7 +10,7 @@ import { createFailedVerdict, type SendVerdict } from '../../domain/messaging/tr
 import { isRecord, readJson } from '../../domain/text/json.ts'
 import type { OutboundEmail } from '../../gateways/email/email.ts'
 import { loadTemplate } from '../email-messages/index.ts'
-import type { EmailClaim } from './claim.ts'
+import { type CustomerClaim, type EmailClaim, isCustomerClaim } from './claim.ts'
 import { compileConfirmation, type Frame, loadFrame } from './confirmations.ts'
 import { loadOrder, buildOrderContext } from './order-context.ts'
 import {
@@ -20,6 +20,7 @@ import {
   loadPurchaseContext,
   type RefundClaim,
 } from './refunds.ts'
+import { compileSignInEmail } from './sign-in-codes.ts'
 
 type ComposedEmail = { email: OutboundEmail } | { verdict: SendVerdict }
 
@@ -29,14 +30,14 @@ interface EmailDraft {
   context: TemplateContext
 }
 
-async function buildLinks({ config }: JobCtx, claim: EmailClaim): Promise<TemplateContext['links']> {
+async function buildLinks({ config }: JobCtx, claim: CustomerClaim): Promise<TemplateContext['links']> {
   const { user_id, organization_id, recipient: address, created_at: made_at } = claim
   const link = { user_id, organization_id, channel: 'email' as const, address, made_at }
   const token = mintPreferencesToken(config.linkSigningKey, link)
   return { preferences: buildPreferencesUrl(config.publicUrl, token), portal: '' }
 }
 
-async function draftReceipt(job: JobCtx, claim: EmailClaim): Promise<EmailDraft | null> {
+async function draftReceipt(job: JobCtx, claim: CustomerClaim): Promise<EmailDraft | null> {
   if (claim.order_id === null || claim.email_message_id === null) return null
   const order = await loadOrder(job.db, claim.order_id)
   const template = await loadTemplate(job, claim.email_message_id, claim.language, claim.edition_id)
@@ -45,7 +46,7 @@ async function draftReceipt(job: JobCtx, claim: EmailClaim): Promise<EmailDraft 
   return { frame: order.head, template, context }
 }
 
-async function draftConfirmation(job: JobCtx, claim: EmailClaim): Promise<EmailDraft | null> {
+async function draftConfirmation(job: JobCtx, claim: CustomerClaim): Promise<EmailDraft | null> {
   const { confirmation } = claim
   const frame = await loadFrame(job, claim)
   if (!frame || confirmation === null) return null
@@ -69,10 +70,17 @@ async function draftRefund(job: JobCtx, claim: RefundClaim): Promise<EmailDraft 
   return { frame: order.head, template, context }
 }
 
-function draftEmail(job: JobCtx, claim: EmailClaim): Promise<EmailDraft | null> {
+function draftEmail(job: JobCtx, claim: CustomerClaim): Promise<EmailDraft | null> {
   if (isRefundClaim(claim)) return draftRefund(job, claim)
   return claim.kind === 'receipt' ? draftReceipt(job, claim) : draftConfirmation(job, claim)
 }
+
+/** Parts of a message that do not depend on its kind. */
+const buildEnvelope = (claim: EmailClaim, recipientName: string | null) => ({
+  to: { name: recipientName, address: claim.recipient },
+  headers: { 'Auto-Submitted': 'auto-generated' },
+  reference: claim.id,
+})
 
 function buildOutboundEmail(job: JobCtx, claim: EmailClaim, { frame, template, context }: EmailDraft): OutboundEmail {
   const sender = {
@@ -83,11 +91,16 @@ function buildOutboundEmail(job: JobCtx, claim: EmailClaim, { frame, template, c
   }
   return {
     ...chooseSender(sender, job.config.emailFrom),
-    to: { name: toDisplayName(formatFullName(frame)), address: claim.recipient },
+    ...buildEnvelope(claim, toDisplayName(formatFullName(frame))),
     ...personalise(template, context),
-    headers: { 'Auto-Submitted': 'auto-generated' },
-    reference: claim.id,
   }
+}
+
+async function composeSignInEmail(job: JobCtx, claim: EmailClaim): Promise<ComposedEmail> {
+  const template = await compileSignInEmail(job, claim)
+  if (!template) return { verdict: createFailedVerdict('code_ended', 'The code was used or has expired.') }
+  const sender = { from: job.config.emailFrom, replyTo: null }
+  return { email: { ...sender, ...buildEnvelope(claim, null), ...personalise(template, {}) } }
 }
 
 const isOutbound = (value: unknown): value is OutboundEmail =>
@@ -95,6 +108,7 @@ const isOutbound = (value: unknown): value is OutboundEmail =>
 
 /** A repeated call sends exactly the stored content, because the provider recognises repetitions by it. */
 export async function composeEmail(job: JobCtx, claim: EmailClaim): Promise<ComposedEmail> {
+  if (!isCustomerClaim(claim)) return composeSignInEmail(job, claim)
   if (claim.content !== null) return { email: readJson(claim.content, isOutbound) }
   const draft = await draftEmail(job, claim)
   if (!draft) return { verdict: createFailedVerdict('message_missing', 'The e-mail message or the order was deleted.') }

@@ -18,7 +18,7 @@ import type { Language } from '../../domain/languages.ts'
 import { confirmationIntervalMs, returnIntervalMs } from '../../domain/messaging/transactional-emails.ts'
 import { isVerifiedSender } from '../sender-domains/index.ts'
 import { selectUnsubscribedAt } from '../suppressions/index.ts'
-import { type EmailClaim, isPending } from './claim.ts'
+import { type CustomerClaim, isPending } from './claim.ts'
 import { buildNewEmail, emailStateColumns, type EmailStateRow } from './email-state.ts'
 
 /** An answer about a consent that the person has to confirm. */
@@ -141,7 +141,7 @@ export interface Frame {
   is_sender_verified: boolean
 }
 
-export const loadFrame = ({ db }: JobCtx, claim: EmailClaim): Promise<Frame | undefined> =>
+export const loadFrame = ({ db }: JobCtx, claim: CustomerClaim): Promise<Frame | undefined> =>
   db.first(
     select({
       organization_name: organizations.name,
@@ -161,7 +161,7 @@ export const loadFrame = ({ db }: JobCtx, claim: EmailClaim): Promise<Frame | un
 
 export async function compileConfirmation(
   { config }: JobCtx,
-  claim: EmailClaim & { confirmation: ConfirmationSnapshot },
+  claim: CustomerClaim & { confirmation: ConfirmationSnapshot },
   { organization_name, edition_name }: Frame,
 ): Promise<Compiled> {
   const { organization_id, user_id, recipient } = claim

@@ -10,6 +10,7 @@ export {
 } from './confirmations.ts'
 export { pickReceiptMessage, type ReceiptOrder, buildReceiptStatements } from './receipts.ts'
 export { buildRefundEmailStatements } from './refunds.ts'
+export { buildSignInCodeEmail, buildSignInEmailDeletion } from './sign-in-codes.ts'
 export { emailStateFields } from './contract.ts'
 export { describeNewEmail, emailStateColumns, type EmailStateRow, presentEmailState } from './email-state.ts'
 export { enqueueEmails } from './enqueue.ts'

@@ -20,7 +20,7 @@ import { type Language, parseLanguage } from '../../domain/languages.ts'
 import type { RefundEmailKind } from '../../domain/messaging/transactional-emails.ts'
 import { formatLocalMoney } from '../../domain/money.ts'
 import type { RefundReason, RefundStatus } from '../../domain/refunds/refunds.ts'
-import type { EmailClaim } from './claim.ts'
+import type { CustomerClaim } from './claim.ts'
 import { buildNewEmail } from './email-state.ts'
 import type { MessageOrder } from './order-context.ts'
 
@@ -104,9 +104,9 @@ export async function buildRefundEmailStatements(
   ])
 }
 
-export type RefundClaim = EmailClaim & { kind: RefundEmailKind; refund: RefundSnapshot }
+export type RefundClaim = CustomerClaim & { kind: RefundEmailKind; refund: RefundSnapshot }
 
-export const isRefundClaim = (claim: EmailClaim): claim is RefundClaim => claim.refund !== null
+export const isRefundClaim = (claim: CustomerClaim): claim is RefundClaim => claim.refund !== null
 
 /** Values of the `refund` variables. */
 export const buildRefundContext = (refund: RefundSnapshot, timezone: string, language: Language): TemplateContext => ({

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import type { Operation } from '../../../src/http/operations/operation.ts'
 import type { Reply } from '../../support/api.ts'
 import { hidden, hideCustomer, joinSegments, findMarks } from '../../support/hidden-customer.ts'
-import { implemented, lists, send, sharedSample } from '../../support/operations.ts'
+import { guarded, lists, send, sharedSample } from '../../support/operations.ts'
 import type { Sample } from '../../support/samples/sample.ts'
 import { listOrderings } from '../../support/schema.ts'
 import { buildWorld, type Person, type World } from '../../support/world.ts'
@@ -14,7 +14,7 @@ beforeAll(async () => {
   customer = await hideCustomer(world)
 })
 
-const reads = implemented.filter(({ method }) => method === 'get')
+const reads = guarded.filter(({ method }) => method === 'get')
 const roles = ['EA', 'EM', 'EV'] as const
 
 const joined = new WeakSet<Sample>()

@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { callWith, type Reply, type Request } from '../../support/api.ts'
 import { dump } from '../../support/dump.ts'
-import { chooseCaller, implemented, make, buildPath, withBody } from '../../support/operations.ts'
+import { chooseCaller, guarded, make, buildPath, withBody } from '../../support/operations.ts'
 import { buildWorld, type World } from '../../support/world.ts'
 
 let world: World
@@ -144,7 +144,7 @@ describe('a body is not read', () => {
   }
 
   it('when the caller is not authenticated', async () => {
-    for (const operation of implemented.filter(({ method }) => method !== 'get')) {
+    for (const operation of guarded.filter(({ method }) => method !== 'get')) {
       const sample = await make(operation, world, chooseCaller(operation, world))
       const path = buildPath(operation, { ...sample, query: {} })
       expect([operation.id, await unread(path, { method: operation.method.toUpperCase(), token: 'nobody' })]).toEqual([

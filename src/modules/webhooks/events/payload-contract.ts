@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { channels } from '../../../domain/messaging/messaging.ts'
-import { transactionalEmailKinds } from '../../../domain/messaging/transactional-emails.ts'
+import { customerEmailKinds } from '../../../domain/messaging/transactional-emails.ts'
 import { currencies } from '../../../domain/money.ts'
 import { orderStatuses } from '../../../domain/orders/orders.ts'
 import { refundSources } from '../../../domain/refunds/refunds.ts'
@@ -168,7 +168,7 @@ const MessageEventData = z
   .object({
     message: z.object({
       channel: z.enum(channels),
-      kind: z.enum(['campaign', ...transactionalEmailKinds]),
+      kind: z.enum(['campaign', ...customerEmailKinds]),
     }),
     campaign: orNull(z.object({ id: Id('cmp') })).openapi({ description: 'Null when no campaign sent the message.' }),
     order: orNull(z.object({ id: Id('ord') })).openapi({ description: 'Null when the message is not a receipt.' }),
