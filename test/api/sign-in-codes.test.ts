@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { callWith, get, post, remove, type Reply } from '../support/api.ts'
-import { createCountingLimiter } from '../support/bindings.ts'
+import { createCountingLimiter, createRefusingLimiter, watchDatabase } from '../support/bindings.ts'
 import { readCost } from '../support/cost.ts'
 import { createProvider, createReceiptEngine, sell } from '../support/receipts.ts'
 import { describeRefusal } from '../support/refusals.ts'
@@ -329,9 +329,31 @@ describe('a code', () => {
     )
     expect(describeRefusal(await createSession({ request_id }))).toBe('400 validation_error: required #/code')
     const both = { request_id, code: '12345678', link: 'x' }
-    expect(describeRefusal(await createSession(both))).toBe('400 validation_error: exactly_one_secret #/code')
+    expect(describeRefusal(await createSession(both))).toBe('400 validation_error: exactly_one_secret #/link')
     for (const code of ['1234567', '123456789', 'abcdefgh', '１２３４５６７８'])
       expect((await createSession({ request_id, code })).status).toBe(400)
+  })
+})
+
+describe('the limit of public operations', () => {
+  it('counts a network, before any query, and no token', async () => {
+    const { bindings, keys } = createRefusingLimiter()
+    const statements: string[] = []
+    const network = newNetwork()
+    const ask = (path: string, body?: object) =>
+      callWith({ ...bindings, ...watchDatabase((text) => statements.push(text)) }, path, {
+        token: world.people.OA.token,
+        headers: { 'cf-connecting-ip': network },
+        ...(body ? { body } : {}),
+      })
+    const replies = [
+      await ask('/v1/auth/methods'),
+      await ask('/v1/auth/sign-in-codes', { email: 'somebody@example.test' }),
+      await ask('/v1/auth/sessions/', { link: 'x' }),
+    ]
+    expect(replies.map(describeRefusal)).toEqual(replies.map(() => '429 rate_limited'))
+    expect(new Set(keys)).toEqual(new Set([`public ${network}`]))
+    expect(statements).toEqual([])
   })
 })
 

@@ -283,8 +283,9 @@ const CreateSession = z
       context.addIssue({ code: 'custom', path: [name], params: { code: errorCode }, message })
     if (code !== undefined && request_id === undefined) addError('request_id', 'required', 'This field is required.')
     if (request_id !== undefined && code === undefined) addError('code', 'required', 'This field is required.')
-    if ([code, link, identity_token].filter((secret) => secret !== undefined).length > 1)
-      addError('code', 'exactly_one_secret', 'Send only one of `code`, `link` and `identity_token`.')
+    const [, secondSecret] = Object.entries({ code, link, identity_token }).filter(([, secret]) => secret !== undefined)
+    if (secondSecret)
+      addError(secondSecret[0], 'exactly_one_secret', 'Send only one of `code`, `link` and `identity_token`.')
   })
 
 export type CreateSessionInput = z.output<typeof CreateSession>

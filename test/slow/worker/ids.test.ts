@@ -21,6 +21,7 @@ beforeAll(async () => {
 const foreignKeys: Readonly<Record<string, string>> = {
   'importExternalOrders orders.0.external_id': 'The shop chooses it.',
   'listOrders external_id': 'The shop chose it.',
+  'createSession request_id': 'It is worth nothing without its code, and every other id is refused alike.',
   'updateEdition merchant_id': 'It is an object that a provider of payments reads.',
 }
 
