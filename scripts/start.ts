@@ -48,6 +48,7 @@ async function introduce(server: Server, demo: DemoState): Promise<void> {
   console.log(`\nThe API:        ${server.url}/v1`)
   console.log(`Its reference:  ${server.url}/docs`)
   console.log(`Dev mailbox:    ${server.url}/dev/outbox`)
+  console.log(`Its clock:      ${server.url}/dev/clock`)
   console.log(`Superuser:      ${root}`)
   for (const { role, name, token } of demo.tokens) console.log(`${role}:             ${token}  ${name}`)
   // A token from the environment is not printed and not written to files.

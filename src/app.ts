@@ -1,7 +1,9 @@
 import { Hono } from 'hono'
 import { secureHeaders } from 'hono/secure-headers'
 import { notFound } from './domain/errors.ts'
+import { loadClock } from './entry/clock.ts'
 import { readConfig } from './entry/config.ts'
+import { buildDevClockRoutes } from './entry/dev-clock.ts'
 import { describeProviders } from './entry/gateways.ts'
 import { openJob } from './entry/job.ts'
 import { openPublicRequest, openRequest } from './entry/request.ts'
@@ -100,6 +102,10 @@ export const app = new Hono<AppEnv>({ strict: false })
 
 app.use(requestId(), accessLog(), secureHeaders({ crossOriginResourcePolicy: 'cross-origin' }), crossOrigin())
 app.use(filesHost())
+app.use(async (c, next) => {
+  await loadClock(c.env)
+  await next()
+})
 
 app.get('/healthz', async (c) => {
   const isReachable = await c.env.DB.prepare('select 1')
@@ -134,6 +140,7 @@ app.use('/dev/*', (c, next) =>
   readConfig(c.env).environment === 'production' ? Promise.resolve(refuse(c, notFound())) : next(),
 )
 app.route('/', buildDevMailboxRoutes(openPublic))
+app.route('/', buildDevClockRoutes())
 app.route('/', buildMessageEventRoutes(openPublic))
 app.route('/', buildPaymentEventRoutes(openPublic))
 app.route('/', buildConsentPageRoutes(openPublic))

@@ -190,6 +190,8 @@ export interface JobCtx {
   config: Config
   /** Milliseconds UTC. */
   now: () => number
+  /** The milliseconds by which `now` is ahead of other machines' clocks. Only development has it, whose clock moves. */
+  clockOffsetMs?: (() => number) | undefined
   newId: (kind: IdKind) => string
   jobQueue: JobQueue
   /** The Durable Objects of campaigns. */

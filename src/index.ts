@@ -1,7 +1,8 @@
 import { env } from 'cloudflare:workers'
 import { app, type Bindings } from './app.ts'
+import { loadClock, openStorage } from './entry/clock.ts'
 import { checkStart } from './entry/gateways.ts'
-import { openJob } from './entry/job.ts'
+import { openCurrentJob, openJob } from './entry/job.ts'
 import { continueInBackground, queue } from './entry/queue.ts'
 import { scheduled } from './entry/scheduled.ts'
 import { CampaignSenderObject } from './objects/campaign/campaign-sender.ts'
@@ -11,10 +12,15 @@ checkStart(env)
 
 export class CampaignSender extends CampaignSenderObject<Bindings> {
   constructor(state: DurableObjectState, bindings: Bindings) {
-    super(state, bindings, openJob(bindings))
+    super(state, bindings, openJob(bindings), openStorage(state, bindings))
+  }
+
+  override async alarm(): Promise<void> {
+    await loadClock(this.env)
+    return super.alarm()
   }
 }
 
-export class WebhookSender extends createWebhookSenderClass<Bindings>(openJob, continueInBackground) {}
+export class WebhookSender extends createWebhookSenderClass<Bindings>(openCurrentJob, continueInBackground) {}
 
 export default { fetch: app.fetch, queue, scheduled } satisfies ExportedHandler<Bindings>

@@ -7,7 +7,7 @@ export interface WorkCount {
   kind: WorkKind
   due: number
   planned: number
-  /** Milliseconds UTC. Null: nothing is due. */
+  /** Milliseconds UTC. Null: nothing is due, or only what is due at once, whose time is 0. */
   oldest_due_at: number | null
 }
 
@@ -25,7 +25,7 @@ export const selectWork = (now: number, { kind, from, dueAt, where }: Work): SQL
   sql<WorkCount>`select ${kind} as kind,
     (select count(*) from (select 1 from ${from} where ${where} and ${dueAt} <= ${now} limit ${maxCounted})) as due,
     (select count(*) from (select 1 from ${from} where ${where} and ${dueAt} > ${now} limit ${maxCounted})) as planned,
-    (select ${dueAt} from ${from} where ${where} and ${dueAt} <= ${now} order by ${dueAt} limit 1) as oldest_due_at`
+    (select nullif(${dueAt}, 0) from ${from} where ${where} and ${dueAt} <= ${now} order by ${dueAt} limit 1) as oldest_due_at`
 
 /** How many rows were stored since a time, by their status now. */
 export interface RecentCount {

@@ -1,5 +1,6 @@
 import type { Config, JobCtx } from '../context.ts'
 import { type Channel, channels, describeMissingProvider, noProvider } from '../domain/messaging/messaging.ts'
+import { readSharedTime } from '../domain/time/instants.ts'
 import { createEmailCapture, createSmsCapture } from '../gateways/capture/capture.ts'
 import { createDnsCapture, type DnsGateway } from '../gateways/dns/dns.ts'
 import { createDnsOverHttps } from '../gateways/dns/https.ts'
@@ -23,21 +24,21 @@ import { createCapturedRecords } from '../modules/sender-domains/index.ts'
 import { createCapturedKeys } from '../modules/wallet/index.ts'
 import { type ProviderName, readConfig } from './config.ts'
 
-type GatewayCtx = Pick<JobCtx, 'db' | 'config' | 'now' | 'newId'>
+type GatewayCtx = Pick<JobCtx, 'db' | 'config' | 'now' | 'clockOffsetMs' | 'newId'>
 type GatewayBindings = Pick<Bindings, 'EMAIL' | 'APPLE_PUSH' | 'FILES' | 'IMAGES'>
 type GatewayFactory<Gateway> = (parts: GatewayCtx, env: GatewayBindings) => Gateway
 
 const emailGateways: Record<ProviderName<'EMAIL_PROVIDER'> | typeof noProvider, GatewayFactory<EmailGateway>> = {
   none: createUnconfiguredEmail,
   capture: (parts) => createEmailCapture(createCaptureStore(parts)),
-  resend: ({ config, now }) => createResendGateway({ ...config.email, now }),
+  resend: (parts) => createResendGateway({ ...parts.config.email, now: () => readSharedTime(parts) }),
   cloudflare: (_, env) => createCloudflareGateway(env.EMAIL),
 }
 
 const smsGateways: Record<ProviderName<'SMS_PROVIDER'> | typeof noProvider, GatewayFactory<SmsGateway>> = {
   none: createUnconfiguredSms,
   capture: (parts) => createSmsCapture(createCaptureStore(parts)),
-  gatewayapi: ({ config, now }) => createGatewayApi({ ...config.sms, now }),
+  gatewayapi: (parts) => createGatewayApi({ ...parts.config.sms, now: () => readSharedTime(parts) }),
 }
 
 const dnsGateways: Record<ProviderName<'DNS_PROVIDER'>, GatewayFactory<DnsGateway>> = {
@@ -57,7 +58,8 @@ const passesGateways: Record<ProviderName<'WALLET_PROVIDER'>, GatewayFactory<Pas
       keys: createCapturedKeys(parts),
       ...buildWalletOptions(parts),
     }),
-  live: (parts, { APPLE_PUSH: push }) => createLivePasses({ ...buildWalletOptions(parts), push, now: parts.now }),
+  live: (parts, { APPLE_PUSH: push }) =>
+    createLivePasses({ ...buildWalletOptions(parts), push, now: () => readSharedTime(parts) }),
 }
 
 function choose<Gateway>(variable: string, gateways: Record<string, Gateway>, name: string): Gateway {

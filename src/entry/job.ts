@@ -6,6 +6,7 @@ import { newMeter } from '../domain/meter.ts'
 import type { WebhookSenders } from '../domain/webhooks/webhook-sender.ts'
 import { FetchPost } from '../gateways/webhook-post/fetch-post.ts'
 import type { Bindings } from '../http/env.ts'
+import { createClock, loadClock } from './clock.ts'
 import { readConfig } from './config.ts'
 import { createGateways } from './gateways.ts'
 import { random } from './random.ts'
@@ -16,11 +17,12 @@ import { random } from './random.ts'
  */
 export function openJob(env: Bindings, meter = newMeter()): JobCtx {
   const config = readConfig(env)
+  const clock = createClock(config)
   const parts = {
     db: new Database(env.DB.withSession('first-primary'), meter),
     config,
-    now: Date.now,
-    newId: (kind: IdKind) => newId(kind, Date.now(), random, config.cell),
+    ...clock,
+    newId: (kind: IdKind) => newId(kind, clock.now(), random, config.cell),
   }
   return {
     ...parts,
@@ -30,6 +32,12 @@ export function openJob(env: Bindings, meter = newMeter()): JobCtx {
     webhookPost: new FetchPost(),
     ...createGateways(env, parts),
   }
+}
+
+/** Creates the context of a queue's batch, of sweeps and of objects, once it is known how far the clock was moved. */
+export async function openCurrentJob(env: Bindings): Promise<JobCtx> {
+  await loadClock(env)
+  return openJob(env)
 }
 
 const messagesPerCall = 100

@@ -13,7 +13,7 @@ import { calculateSegments, isCalculateMessage } from '../modules/segments/jobs.
 import { recordDeadMessages } from '../modules/system/jobs.ts'
 import { isEmailSendMessage, sendEmails } from '../modules/transactional-emails/jobs.ts'
 import { deliverDue, isDeliverMessage } from '../modules/webhooks/jobs.ts'
-import { openJob } from './job.ts'
+import { openCurrentJob } from './job.ts'
 
 /** Continues work after its handler has returned. A fault is logged; a sweep finds the unfinished rows. */
 export const continueInBackground = (name: string, work: Promise<unknown>): void =>
@@ -108,4 +108,5 @@ export async function handleBatch(job: JobCtx, batch: MessageBatch): Promise<voi
   }
 }
 
-export const queue = (batch: MessageBatch, env: Bindings): Promise<void> => handleBatch(openJob(env), batch)
+export const queue = async (batch: MessageBatch, env: Bindings): Promise<void> =>
+  handleBatch(await openCurrentJob(env), batch)

@@ -9,6 +9,7 @@ import type { AppContext } from '../http/env.ts'
 import { logError } from '../http/log.ts'
 import { recordAudit, recordRefusedToken } from '../modules/audit-log/index.ts'
 import { authenticate, type RefusedUse } from '../modules/auth/index.ts'
+import { createClock } from './clock.ts'
 import { readConfig } from './config.ts'
 import { createGateways } from './gateways.ts'
 import { openJob, createJobQueue, createCampaignSenders, createWebhookSenders } from './job.ts'
@@ -22,13 +23,14 @@ const bookmarkPattern = /^[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{32}$/
  */
 export async function openRequest(c: AppContext): Promise<Ctx> {
   const config = readConfig(c.env)
-  const parts = openParts(c, config)
-  const { db, requestId, now, newId, identity } = parts
+  const clock = createClock(config)
+  const parts = openParts(c, config, clock)
+  const { db, requestId, now, newId, identity, clockOffsetMs } = parts
   const recordRefused = (use: RefusedUse) =>
     recordRefusedToken(db, { ...use, request_id: requestId, at: now, newId }).catch((error: unknown) =>
       logError(requestId, error),
     )
-  const credentials = { db, rootToken: config.rootToken, identity: identity.bearer, now, recordRefused }
+  const credentials = { db, rootToken: config.rootToken, identity: identity.bearer, now, clockOffsetMs, recordRefused }
   const authorization = c.req.header('authorization')
   const { caller, touch } = await authenticate(authorization, credentials)
   if (touch) c.executionCtx.waitUntil(touch().catch((error: unknown) => logError(requestId, error)))
@@ -36,7 +38,7 @@ export async function openRequest(c: AppContext): Promise<Ctx> {
     ...createContext(c, config, parts, caller),
     authenticateAgain: async () =>
       // Nobody uses an ended token here: the service stops by itself.
-      (await authenticate(authorization, { ...credentials, now: Date.now(), recordRefused: async () => undefined }))
+      (await authenticate(authorization, { ...credentials, now: clock.now(), recordRefused: async () => undefined }))
         .caller,
   }
 }
@@ -44,22 +46,23 @@ export async function openRequest(c: AppContext): Promise<Ctx> {
 /** Creates the context of a public operation, whatever token the request has. */
 export function openPublicRequest(c: AppContext): Ctx {
   const config = readConfig(c.env)
-  return createContext(c, config, openParts(c, config), anonymous)
+  return createContext(c, config, openParts(c, config, createClock(config)), anonymous)
 }
 
-function openParts(c: AppContext, config: Config) {
-  const now = Date.now()
+function openParts(c: AppContext, config: Config, { now: readNow, clockOffsetMs }: ReturnType<typeof createClock>) {
+  const now = readNow()
   return {
     db: new Database(c.env.DB.withSession('first-primary'), c.var.meter),
     requestId: c.var.requestId,
     now,
+    clockOffsetMs,
     newId: createIdFactory(now, random, config.cell),
     identity: createIdentityProviders(config),
   }
 }
 
 function createContext(c: AppContext, config: Config, parts: ReturnType<typeof openParts>, caller: Caller): Ctx {
-  const { db: primary, requestId, now, newId, identity } = parts
+  const { db: primary, requestId, now, clockOffsetMs, newId, identity } = parts
   return {
     caller,
     db: isSafeRequest(c) ? new Database(c.env.DB.withSession(chooseReplica(c)), c.var.meter) : primary,
@@ -67,6 +70,7 @@ function createContext(c: AppContext, config: Config, parts: ReturnType<typeof o
     authenticateAgain: async () => caller,
     config,
     now: () => now,
+    clockOffsetMs,
     newId,
     identity,
     randomBytes,
@@ -78,7 +82,7 @@ function createContext(c: AppContext, config: Config, parts: ReturnType<typeof o
     senders: createCampaignSenders(c.env),
     webhookSenders: createWebhookSenders(c.env),
     webhookPost: new FetchPost(),
-    ...createGateways(c.env, { db: primary, config, now: () => now, newId }),
+    ...createGateways(c.env, { db: primary, config, now: () => now, clockOffsetMs, newId }),
     afterCommit: (work) => c.var.afterCommit.push(work),
     openJobAfterResponse: () => openJob(c.env),
   }

@@ -24,7 +24,7 @@ import { sweepDeadMessages, sweepOutages } from '../modules/system/jobs.ts'
 import { sweepEmails } from '../modules/transactional-emails/jobs.ts'
 import { sweepCallbacks, sweepPassUpdates } from '../modules/wallet/jobs.ts'
 import { sweepDeliveries, sweepEvents } from '../modules/webhooks/jobs.ts'
-import { openJob } from './job.ts'
+import { openCurrentJob } from './job.ts'
 
 /** A sweep handles a limited number of due rows, so a missed minute loses nothing. */
 type Sweep = (job: JobCtx) => Promise<unknown>
@@ -88,7 +88,11 @@ export async function runSweeps(job: JobCtx, sweeps: Sweeps): Promise<Record<str
   return outcomes
 }
 
-export async function scheduled(controller: ScheduledController, env: Bindings): Promise<void> {
-  const job = { ...openJob(env), now: () => controller.scheduledTime }
-  await recordSweepRuns(job.db, await runSweeps(job, allSweeps))
+/** Runs all sweeps, and stores when they ran. */
+export const sweepAll = async (job: JobCtx): Promise<void> => recordSweepRuns(job.db, await runSweeps(job, allSweeps))
+
+export async function scheduled({ scheduledTime }: ScheduledController, env: Bindings): Promise<void> {
+  const job = await openCurrentJob(env)
+  const { clockOffsetMs } = job
+  await sweepAll({ ...job, now: () => scheduledTime + (clockOffsetMs?.() ?? 0) })
 }

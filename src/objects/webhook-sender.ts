@@ -5,11 +5,11 @@ import { deliverClaims } from '../modules/webhooks/index.ts'
 
 /** Creates the class of the objects that post webhooks. They store nothing: claims and results are in the database. */
 export const createWebhookSenderClass = <Bindings>(
-  openJob: (env: Bindings) => JobCtx,
+  openJob: (env: Bindings) => Promise<JobCtx>,
   continueInBackground: (name: string, work: Promise<unknown>) => void,
 ) =>
   class extends DurableObject<Bindings> implements WebhookSenderRpc {
     async deliver(claims: readonly DeliveryClaim[]): Promise<void> {
-      continueInBackground('object:webhook-sender', deliverClaims(openJob(this.env), claims))
+      continueInBackground('object:webhook-sender', deliverClaims(await openJob(this.env), claims))
     }
   }

@@ -18,3 +18,7 @@ export const retentionDays = {
   /** Sessions, after their end. */
   sessions: 30,
 }
+
+/** The time on the clocks of other services. Signatures that they and this service exchange carry it. */
+export const readSharedTime = (clock: { now: () => number; clockOffsetMs?: (() => number) | undefined }): number =>
+  clock.now() - (clock.clockOffsetMs?.() ?? 0)

@@ -32,13 +32,17 @@ interface Keys {
   previous_secret_until: number | null
 }
 
-/** The headers of one attempt. After a rotation the previous secret signs too, until `previous_secret_until`. */
+/**
+ * The headers of one attempt. After a rotation the previous secret signs too, until `previous_secret_until`. `signedAt` is
+ * the time on the receiver's clock.
+ */
 export async function signHeaders(
   keys: Keys,
   event: { id: string; payload: string },
   now: number,
+  signedAt = now,
 ): Promise<{ headers: Record<string, string>; primary: string }> {
-  const timestamp = Math.floor(now / 1000)
+  const timestamp = Math.floor(signedAt / 1000)
   const primary = await sign(keys.secret, event.id, timestamp, event.payload)
   const { previous_secret, previous_secret_until } = keys
   const signatures = [primary]

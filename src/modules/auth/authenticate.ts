@@ -9,6 +9,7 @@ import { isWellFormedToken } from '../../domain/accounts/tokens.ts'
 import { refusedTokenIntervalMs } from '../../domain/audit.ts'
 import { AppError } from '../../domain/errors.ts'
 import { sha256OfShort, toHex } from '../../domain/text/encoding.ts'
+import { readSharedTime } from '../../domain/time/instants.ts'
 import type { IdentityProvider } from '../../gateways/identity/identity.ts'
 
 /** `last_used_at` is written at most once in this time. */
@@ -20,6 +21,8 @@ interface Credentials {
   rootToken: string | null
   identity: IdentityProvider | null
   now: number
+  /** As in `JobCtx`. */
+  clockOffsetMs?: (() => number) | undefined
   /** Records the use of an expired or revoked token. */
   recordRefused: (use: RefusedUse) => Promise<void>
 }
@@ -149,9 +152,9 @@ async function authenticateToken(token: string, digest: Uint8Array, credentials:
 async function authenticateIdentity(
   token: string,
   identity: IdentityProvider,
-  { db, now }: Credentials,
+  { db, now, clockOffsetMs }: Credentials,
 ): Promise<Authenticated> {
-  const person = await identity.verify(token, now)
+  const person = await identity.verify(token, readSharedTime({ now: () => now, clockOffsetMs }))
   const row = person
     ? await db.first(
         select({ account_id: accounts.id, email: accounts.email, grants: selectGrants(sql`null`) })

@@ -8,6 +8,7 @@ import { tokenScopes } from '../../domain/accounts/access.ts'
 import { isSignInCode, maxCodeTries, sessionMs, type SignInMethod } from '../../domain/accounts/sign-in.ts'
 import { AppError } from '../../domain/errors.ts'
 import { sha256, toHex } from '../../domain/text/encoding.ts'
+import { readSharedTime } from '../../domain/time/instants.ts'
 import type { IdentityProvider } from '../../gateways/identity/identity.ts'
 import { recordForOrganizations } from '../audit-log/index.ts'
 import type { CreateSessionInput } from './contract.ts'
@@ -76,13 +77,14 @@ async function checkLink(ctx: Ctx, secret: string): Promise<SignIn | null> {
 
 /** The person signed in when the provider says so, not when the token was exchanged. */
 async function checkIdentity(ctx: Ctx, provider: IdentityProvider | null, token: string): Promise<SignIn | null> {
-  const now = ctx.now()
-  const person = (await provider?.verify(token, now)) ?? null
+  const providerNow = readSharedTime(ctx)
+  const person = (await provider?.verify(token, providerNow)) ?? null
   if (person?.authenticated_at == null) return null
   const account = await ctx.db.first(
     sql<Account>`select id, email from accounts where email = ${person.email} and ${isMember}`,
   )
-  return account ? { account, signed_in_at: Math.min(now, person.authenticated_at), statements: [] } : null
+  const age = Math.max(0, providerNow - person.authenticated_at)
+  return account ? { account, signed_in_at: ctx.now() - age, statements: [] } : null
 }
 
 type Proof = { method: 'code'; id: string; code: string } | { method: 'link' | 'oidc' | 'access'; secret: string }

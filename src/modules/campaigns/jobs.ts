@@ -1,4 +1,6 @@
 import type { JobCtx, SendChunksMessage } from '../../context.ts'
+export { startCampaignsUntil } from './delivery/due.ts'
+
 import { sendChunks } from './delivery/consumer.ts'
 import { listUnattended } from './delivery/due.ts'
 

@@ -5,6 +5,7 @@ import { transactionalEmails } from '../../db/schema/transactional-emails.ts'
 import { parseReference, toRecipientEvent } from '../../domain/campaigns/recipient-events.ts'
 import { AppError, notFound } from '../../domain/errors.ts'
 import type { ProviderEvent } from '../../domain/messaging/messaging.ts'
+import { readSharedTime } from '../../domain/time/instants.ts'
 import {
   type EventProvider,
   isEventProvider,
@@ -63,7 +64,7 @@ export async function receiveEvents(
   provider: EventProvider,
   request: { headers: Headers; body: string },
 ): Promise<void> {
-  const events = await readProviderEvents(job.config, provider, request, job.now())
+  const events = await readProviderEvents(job.config, provider, request, readSharedTime(job))
   if (events === null)
     throw new AppError('not_authenticated', 'The signature is missing, too old or does not match the body.')
   await applyTransactionalEmailEvents(job, events)

@@ -7,6 +7,7 @@ import { select, buildSelectList } from '../../db/select.ts'
 import { insert, insertAll, remove, updateVersion } from '../../db/write.ts'
 import { AppError, LostRace, notFound } from '../../domain/errors.ts'
 import { sha256, toHex } from '../../domain/text/encoding.ts'
+import { readSharedTime } from '../../domain/time/instants.ts'
 import {
   type GoogleCallback,
   parseCallback,
@@ -39,7 +40,12 @@ async function verifyBody(job: JobCtx, body: string): Promise<GoogleCallback> {
   if (!callback) throw createSignatureError()
   const { issuerId } = job.config.wallet.google
   for (const isFresh of [false, true]) {
-    const verifiedCallback = await verifyCallback(callback, await loadSenders(job, isFresh), issuerId, job.now())
+    const verifiedCallback = await verifyCallback(
+      callback,
+      await loadSenders(job, isFresh),
+      issuerId,
+      readSharedTime(job),
+    )
     if (verifiedCallback) return verifiedCallback
   }
   throw createSignatureError()

@@ -58,6 +58,18 @@ async function startDueCampaign(job: JobCtx, id: string): Promise<void> {
 
 const isScheduled = inWords(sql`status`, ['scheduled'] satisfies CampaignStatus[])
 
+/** Starts campaigns that are scheduled up to a time as if it had come, each at its own time. */
+export async function startCampaignsUntil(job: JobCtx, until: number): Promise<void> {
+  const scheduledCampaigns = await job.db.all(
+    sql<{ id: string; scheduled_at: number }>`select id, scheduled_at from campaigns
+      where ${isScheduled} and scheduled_at > ${job.now()} and scheduled_at <= ${until} order by scheduled_at`,
+  )
+  for (const { id, scheduled_at } of scheduledCampaigns) {
+    await startDueCampaign({ ...job, now: () => scheduled_at }, id)
+    await job.senders.get(id).wake(id)
+  }
+}
+
 /** A Durable Object at work updates its campaign's row more often than this. */
 export const quietMs = 90_000
 

@@ -8,6 +8,7 @@ import { select } from '../../../db/select.ts'
 import { insert } from '../../../db/write.ts'
 import { AppError, LostRace } from '../../../domain/errors.ts'
 import { parseRefundKey } from '../../../domain/refunds/refund-payments.ts'
+import { readSharedTime } from '../../../domain/time/instants.ts'
 import {
   type PaymentEvent,
   type PaymentGateway,
@@ -144,7 +145,7 @@ export async function receivePaymentEvent(
 ): Promise<void> {
   const account = await findWebhookAccount(job, accountId)
   if (account?.service !== 'stripe') throw buildSignatureError()
-  const event = await verifyEvent(job.payments.get(account), post, job.now())
+  const event = await verifyEvent(job.payments.get(account), post, readSharedTime(job))
   if (!event || (await hasEvent(job, account.id, event.id))) return
   const gateway = job.payments.get({ ...account, provider_account: event.provider_account ?? account.provider_account })
   const refund = await gateway.findRefund(event.provider_reference).catch((error: unknown) => {

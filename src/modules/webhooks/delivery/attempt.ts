@@ -1,4 +1,5 @@
 import type { JobCtx } from '../../../context.ts'
+import { readSharedTime } from '../../../domain/time/instants.ts'
 import { findDestinationFault } from '../../../domain/webhooks/webhook-destination.ts'
 import type { DeliveryClaim } from '../../../domain/webhooks/webhook-sender.ts'
 import { signHeaders } from '../../../domain/webhooks/webhook-signature.ts'
@@ -14,6 +15,8 @@ import type { PostResult } from '../../../gateways/webhook-post/webhook-post.ts'
 export interface Attempt {
   claim: DeliveryClaim
   startedAt: number
+  /** The time in the signature. */
+  signedAt: number
   endedAt: number
   /** Null when nothing was sent: the destination is forbidden, or the claim ends too soon and is released. */
   result: PostResult | null
@@ -29,19 +32,21 @@ const recordingMs = 10_000
 export async function makeAttempt(job: JobCtx, claim: DeliveryClaim): Promise<Attempt> {
   const { endpoint, event_id, payload, status, step } = claim
   const startedAt = job.now()
-  const unsentAttempt = { claim, startedAt, endedAt: startedAt, result: null, signature: null, isSlow: false }
+  const signedAt = readSharedTime(job)
+  const unsentAttempt = { claim, startedAt, signedAt, endedAt: startedAt, result: null, signature: null, isSlow: false }
   if (findDestinationFault(endpoint.url, job.config.webhooks) !== null)
     return { ...unsentAttempt, verdict: { status: 'failed', step, next: null } }
   const timeout = timeoutMs(endpoint.timeout_seconds)
   if (startedAt + timeout + recordingMs > claim.claimed_until)
     return { ...unsentAttempt, verdict: { status, step, next: { at: startedAt, reason: 'schedule' } } }
-  const { headers, primary } = await signHeaders(endpoint, { id: event_id, payload }, startedAt)
+  const { headers, primary } = await signHeaders(endpoint, { id: event_id, payload }, startedAt, signedAt)
   const result = await job.webhookPost.post({ url: endpoint.url, headers, body: payload, timeoutMs: timeout })
   const endedAt = job.now()
   const response = { ok: result.error === null, status: result.status, retryAfter: result.retryAfter }
   return {
     claim,
     startedAt,
+    signedAt,
     endedAt,
     result,
     signature: primary,

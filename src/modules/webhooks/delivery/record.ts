@@ -165,7 +165,7 @@ export const updateDeliveries = prepare(
 
 function storeResults(attempts: readonly Attempt[]): Query<{ id: string }> {
   const rows = attempts.map((attempt) => {
-    const { claim, result, verdict, signature, startedAt, endedAt } = attempt
+    const { claim, result, verdict, signature, signedAt, endedAt } = attempt
     return {
       ...identifyClaim(attempt),
       // A claim released without a post gives its number back.
@@ -173,7 +173,7 @@ function storeResults(attempts: readonly Attempt[]): Query<{ id: string }> {
       step: verdict.step,
       response_status_code: result?.status ?? null,
       signature,
-      signed_at: signature === null ? null : Math.floor(startedAt / 1000) * 1000,
+      signed_at: signature === null ? null : Math.floor(signedAt / 1000) * 1000,
       next_retry_at: verdict.next?.at ?? null,
       modified_at: endedAt,
       // A released claim stays a manual one.
