@@ -7,6 +7,7 @@ import {
   normalizeEmail,
 } from '../domain/accounts/users.ts'
 import { languages, type TranslatedDict } from '../domain/languages.ts'
+import { maxAmountMinor, toMajor, toMinor } from '../domain/money.ts'
 import { maxSegmentNameLength } from '../domain/segments.ts'
 import { utf8 } from '../domain/text/encoding.ts'
 import { cleanKey, cleanName } from '../domain/text/invisible.ts'
@@ -124,6 +125,17 @@ export const Count = z.int().min(0)
 
 /** An amount of a response, in major units. */
 export const Amount = (example = 250) => z.number().openapi({ format: 'double', description: 'Major units.', example })
+
+/** Parses a number with at most two decimals to hundredths: major units to minor units, or a percentage. */
+export function parseHundredths(value: number, context: z.core.$RefinementCtx): number {
+  const hundredths = toMinor(value)
+  if (hundredths !== null) return hundredths
+  context.addIssue({ code: 'custom', params: { code: 'max_decimal_places' }, message: 'At most 2 decimals.' })
+  return z.NEVER
+}
+
+/** An amount of a request in major units, parsed to minor units. */
+export const AmountInput = (min = 0) => z.number().min(min).max(toMajor(maxAmountMinor)).transform(parseHundredths)
 
 const maxJsonBytes = 16_384
 

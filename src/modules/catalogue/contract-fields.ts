@@ -1,6 +1,4 @@
-import { z } from '@hono/zod-openapi'
 import { maxCatalogueNameLength } from '../../domain/catalogue.ts'
-import { maxAmountMinor, toMajor, toMinor } from '../../domain/money.ts'
 import { Id, RequiredText, Timestamp, Translated } from '../../http/fields.ts'
 import { IdFilter, TextFilter } from '../../http/requests/list-query.ts'
 
@@ -12,22 +10,6 @@ export const NameTranslations = Translated(maxCatalogueNameLength).openapi({
   description: 'The name in other languages. `name` is in the default language of the edition.',
   example: { da: 'Billetter' },
 })
-
-/** The largest amount and the number of decimals are those of orders. */
-const amountLimits = { minimum: 0, maximum: toMajor(maxAmountMinor), multipleOf: 0.01 }
-
-/** An amount of a request in major units, parsed to minor units. */
-export const AmountInput = z
-  .number()
-  .min(0)
-  .max(toMajor(maxAmountMinor))
-  .transform((major, context) => {
-    const minor = toMinor(major)
-    if (minor !== null) return minor
-    context.addIssue({ code: 'custom', params: { code: 'max_decimal_places' }, message: 'At most 2 decimals.' })
-    return z.NEVER
-  })
-  .openapi(amountLimits)
 
 /** The owner of a row of the catalogue, in requests and in responses. */
 export const owner = { organization_id: Id('org'), edition_id: Id('edt') }

@@ -1,12 +1,12 @@
 import { z } from '@hono/zod-openapi'
 import { memberRoles, roleCodes, organizationManagers } from '../../domain/accounts/access.ts'
-import { maxAmountMinor, toMajor, toMinor } from '../../domain/money.ts'
 import {
   AccountEmail,
   FullName,
   Id,
   IdParams,
   KnownEmail,
+  AmountInput,
   Name,
   OrganizationSummary,
   PersonName,
@@ -16,15 +16,7 @@ import {
 import { operation } from '../../http/operations/operation.ts'
 import { type ListRequest, ListPage, IdFilter, listQuery, TextFilter } from '../../http/requests/list-query.ts'
 
-const PolicyAmount = z
-  .number()
-  .min(0)
-  .max(toMajor(maxAmountMinor))
-  .refine((major) => toMinor(major) !== null, {
-    params: { code: 'max_decimal_places' },
-    message: 'At most 2 decimals.',
-  })
-  .openapi({ example: 500 })
+const PolicyAmount = AmountInput().openapi({ example: 500 })
 
 const policyShape = {
   four_eyes: z

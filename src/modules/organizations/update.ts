@@ -7,7 +7,6 @@ import { organizations } from '../../db/schema/organizations.ts'
 import { select } from '../../db/select.ts'
 import { pickChanges, isEmpty, updateVersion } from '../../db/write.ts'
 import { AppError, doesNotExist, fieldError } from '../../domain/errors.ts'
-import { toMinor } from '../../domain/money.ts'
 import { readPolicy, type RefundPolicy } from '../../domain/refunds/refund-policy.ts'
 import { buildSearchText, buildSortKey } from '../../domain/text/fold.ts'
 import type { UpdateOrganizationInput } from './contract.ts'
@@ -24,8 +23,6 @@ function checkSlug(ctx: Ctx, row: OrganizationRow, slug: string | undefined): vo
   })
 }
 
-const toMinorOrNull = (major: number | null): number | null => (major === null ? null : toMinor(major))
-
 /** Fields that the request leaves out stay as they are. */
 function changePolicy(
   storedPolicy: OrganizationRow['refund_policy'],
@@ -36,9 +33,8 @@ function changePolicy(
   const { four_eyes = policy.four_eyes, manager_limit, auto_approve_below } = change
   const next: RefundPolicy = {
     four_eyes,
-    manager_limit: manager_limit === undefined ? policy.manager_limit : toMinorOrNull(manager_limit),
-    auto_approve_below:
-      auto_approve_below === undefined ? policy.auto_approve_below : toMinorOrNull(auto_approve_below),
+    manager_limit: manager_limit === undefined ? policy.manager_limit : manager_limit,
+    auto_approve_below: auto_approve_below === undefined ? policy.auto_approve_below : auto_approve_below,
   }
   return isEmpty(pickChanges(policy, next)) ? storedPolicy : next
 }

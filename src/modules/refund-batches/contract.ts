@@ -1,10 +1,10 @@
 import { z } from '@hono/zod-openapi'
 import { roleCodes, organizationManagersAndEditionAdmins } from '../../domain/accounts/access.ts'
-import { currencies, toMinor } from '../../domain/money.ts'
+import { currencies } from '../../domain/money.ts'
 import { heldStatuses } from '../../domain/orders/purchases.ts'
 import { leftOutReasons, refundBatchStatuses } from '../../domain/refunds/refund-batches.ts'
 import { refundReasons } from '../../domain/refunds/refunds.ts'
-import { Amount, Count, Id, IdParams, Instant, Timestamp } from '../../http/fields.ts'
+import { Amount, Count, Id, IdParams, Instant, parseHundredths, Timestamp } from '../../http/fields.ts'
 import { action, operation } from '../../http/operations/operation.ts'
 import { type ListRequest, ListPage, listQuery } from '../../http/requests/list-query.ts'
 
@@ -31,28 +31,13 @@ const CreateRefundBatch = z.object({
   amount: z
     .enum(['full', 'percent'])
     .openapi({ description: '`full` pays back everything that is left of each order, `percent` a part of it.' }),
-  percent: z
-    .number()
-    .min(percents.min)
-    .max(percents.max)
-    .transform((percent, context) => {
-      const hundredths = toMinor(percent)
-      if (hundredths !== null) return hundredths
-      context.addIssue({
-        code: 'custom',
-        params: { code: 'max_decimal_places' },
-        message: 'At most 2 decimals are allowed.',
-      })
-      return z.NEVER
-    })
-    .optional()
-    .openapi({
-      multipleOf: 0.01,
-      minimum: percents.min,
-      maximum: percents.max,
-      description: 'Only with `amount: percent`: the percentage of what is left, rounded half up to the cent.',
-      example: 50,
-    }),
+  percent: z.number().min(percents.min).max(percents.max).transform(parseHundredths).optional().openapi({
+    multipleOf: 0.01,
+    minimum: percents.min,
+    maximum: percents.max,
+    description: 'Only with `amount: percent`: the percentage of what is left, rounded half up to the cent.',
+    example: 50,
+  }),
   reason: z.enum(refundReasons),
   message: z.string().trim().max(maxMessageLength).optional().openapi({
     description:

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { roleCodes, managers } from '../../domain/accounts/access.ts'
-import { currencies, maxAmountMinor, toMajor, toMinor } from '../../domain/money.ts'
+import { currencies, maxAmountMinor, toMajor } from '../../domain/money.ts'
 import { paymentServices } from '../../domain/refunds/merchant-accounts.ts'
 import { refundReasons, refundSources, refundStatuses, refundTargets } from '../../domain/refunds/refunds.ts'
 import {
@@ -16,6 +16,7 @@ import {
   orNull,
   Timestamp,
   waitingFields,
+  parseHundredths,
 } from '../../http/fields.ts'
 import { action, operation } from '../../http/operations/operation.ts'
 import {
@@ -127,12 +128,7 @@ export const RefundRequest = z
 const RequestedAmount = z
   .number()
   .max(toMajor(maxAmountMinor))
-  .transform((major, context) => {
-    const minor = toMinor(major)
-    if (minor !== null) return minor
-    context.addIssue({ code: 'custom', params: { code: 'max_decimal_places' }, message: 'At most 2 decimals.' })
-    return z.NEVER
-  })
+  .transform(parseHundredths)
   .openapi({ minimum: 0, multipleOf: 0.01, example: 225 })
 
 const requestFields = {

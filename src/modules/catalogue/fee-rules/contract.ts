@@ -2,10 +2,10 @@ import { z } from '@hono/zod-openapi'
 import { organizationReaders } from '../../../domain/accounts/access.ts'
 import { maxCatalogueRows, maxFeeRuleDescriptionLength } from '../../../domain/catalogue.ts'
 import { currencies, maxAmountMinor, toMajor } from '../../../domain/money.ts'
-import { AnyCase, Id, IdParams } from '../../../http/fields.ts'
+import { AmountInput, AnyCase, Id, IdParams } from '../../../http/fields.ts'
 import { operation } from '../../../http/operations/operation.ts'
 import { BooleanFilter, IdFilter, ListPage, type ListRequest, listQuery } from '../../../http/requests/list-query.ts'
-import { AmountInput, CatalogueName, exampleOwner, NameFilter, tag, times } from '../contract-fields.ts'
+import { CatalogueName, exampleOwner, NameFilter, tag, times } from '../contract-fields.ts'
 
 const Description = z.string().trim().max(maxFeeRuleDescriptionLength)
 const Currency = z.enum(currencies)
@@ -13,7 +13,7 @@ const Rate = z.number().min(0).max(100).openapi({ description: 'Per cent of the 
 
 const fixedAmount = { description: 'An amount in major units beside the rate.', example: 5 }
 const FixedAmount = z.number().min(0).max(toMajor(maxAmountMinor)).multipleOf(0.01).openapi(fixedAmount)
-const FixedAmountInput = AmountInput.openapi(fixedAmount)
+const FixedAmountInput = AmountInput().openapi({ ...fixedAmount, multipleOf: 0.01 })
 
 export const FeeRule = z
   .object({

@@ -1,9 +1,9 @@
 import { z } from '@hono/zod-openapi'
 import { managers, roleCodes } from '../../../domain/accounts/access.ts'
 import { maxAliases, maxImages, maxParts } from '../../../domain/catalogue-parts.ts'
-import { maxAmountMinor, toMajor, toMinor } from '../../../domain/money.ts'
+import { maxAmountMinor, toMajor } from '../../../domain/money.ts'
 import { maxGoodNameLength } from '../../../domain/orders/external-orders.ts'
-import { Count, Id, IdParams, Image, RequiredText, Timestamp, Translated } from '../../../http/fields.ts'
+import { AmountInput, Count, Id, IdParams, Image, RequiredText, Timestamp, Translated } from '../../../http/fields.ts'
 import { operation } from '../../../http/operations/operation.ts'
 import {
   BooleanFilter,
@@ -27,19 +27,10 @@ const Modifier = AmountFrom(-toMajor(maxAmountMinor)).openapi({
   example: 50,
 })
 
-/** Takes major units and answers minor units. */
-const parseAmount = (major: number, context: z.core.$RefinementCtx): number => {
-  const minor = toMinor(major)
-  if (minor !== null) return minor
-  context.addIssue({ code: 'custom', params: { code: 'max_decimal_places' }, message: 'At most 2 decimals.' })
-  return z.NEVER
-}
-
-const PriceInput = AmountFrom(0)
-  .transform(parseAmount)
+const PriceInput = AmountInput()
   .nullable()
   .openapi({ type: ['number', 'null'], minimum: 0, maximum: toMajor(maxAmountMinor), example: 250 })
-const ModifierInput = AmountFrom(-toMajor(maxAmountMinor)).transform(parseAmount).openapi({ example: 50 })
+const ModifierInput = AmountInput(-toMajor(maxAmountMinor)).openapi({ example: 50 })
 
 const Variant = z.object({ id: Id('var'), name: Name, is_active: z.boolean() }).openapi('ProductVariant')
 const Option = z

@@ -4,7 +4,7 @@ import { maxConsentKeyLength } from '../../../domain/consents/consents.ts'
 import { splitLine } from '../../../domain/data-imports/imported-amounts.ts'
 import type { FieldError } from '../../../domain/errors.ts'
 import { type Language, parseLanguage } from '../../../domain/languages.ts'
-import { currencies, maxAmountMinor, toMajor, toMinor } from '../../../domain/money.ts'
+import { currencies } from '../../../domain/money.ts'
 import {
   type ExternalItem,
   type ExternalOrder,
@@ -22,22 +22,20 @@ import {
 import { orderStatuses, transactionServices } from '../../../domain/orders/orders.ts'
 import { maxUses } from '../../../domain/orders/purchases.ts'
 import { cleanKey, cleanName } from '../../../domain/text/invisible.ts'
-import { AnyCase, Code, Instant, InstantOrNull, JsonObject, PersonName, RequiredText } from '../../../http/fields.ts'
+import {
+  AmountInput,
+  AnyCase,
+  Code,
+  Instant,
+  InstantOrNull,
+  JsonObject,
+  PersonName,
+  RequiredText,
+} from '../../../http/fields.ts'
 import { findUnknownFields } from '../../../http/requests/unknown-fields.ts'
 import { listFieldErrors } from '../../../http/requests/validation.ts'
 
-/** Takes major units and answers minor units. */
-const AmountInput = z
-  .number()
-  .min(0)
-  .max(toMajor(maxAmountMinor))
-  .transform((major, context) => {
-    const minor = toMinor(major)
-    if (minor !== null) return minor
-    context.addIssue({ code: 'custom', params: { code: 'max_decimal_places' }, message: 'At most 2 decimals.' })
-    return z.NEVER
-  })
-  .openapi({ example: 225 })
+const OrderAmount = AmountInput().openapi({ example: 225 })
 
 const Name = RequiredText(maxGoodNameLength)
 
@@ -133,15 +131,15 @@ const itemShape = z.object({
   location: Name.nullish(),
   options: z.array(Name).max(maxOptionsPerItem).optional(),
   quantity: z.int().min(1).max(maxUnitsPerItem).openapi({ example: 2 }),
-  unit_price: AmountInput.optional().openapi({ description: 'Price of one unit. Give this or `line_total`.' }),
-  line_total: AmountInput.optional().openapi({
+  unit_price: OrderAmount.optional().openapi({ description: 'Price of one unit. Give this or `line_total`.' }),
+  line_total: OrderAmount.optional().openapi({
     description:
       'Price of all units together, without deposits and fees. It is split to the cent, and the first units cost a ' +
       'cent more if it cannot be divided.',
     example: 450,
   }),
-  deposit: AmountInput.optional(),
-  handling_fee: AmountInput.optional(),
+  deposit: OrderAmount.optional(),
+  handling_fee: OrderAmount.optional(),
   vendor_code: Code(maxCodeLength).min(1).nullish(),
   uses_limit: z.int().min(1).max(maxUses).optional().openapi({
     default: 1,
@@ -191,12 +189,12 @@ export const ExternalOrderSchema = z
     locale: Locale.nullish().openapi({
       description: 'Language of the customer, if `customer` has none that is supported.',
     }),
-    amount: AmountInput.optional().openapi({
+    amount: OrderAmount.optional().openapi({
       description:
         'Total in the other system. If items and fees add up to another total, that one counts and `warnings` ' +
         'shows both.',
     }),
-    refunded_amount: AmountInput.optional().openapi({
+    refunded_amount: OrderAmount.optional().openapi({
       description: 'Total refunded so far, by whatever way. It never decreases. Omit it if you do not know it.',
     }),
     payment: z
@@ -209,8 +207,8 @@ export const ExternalOrderSchema = z
           .openapi({ description: 'Id of the payment at the service.', example: 'pi_3QW8ZtLkdIwHu7ix' }),
       })
       .nullish(),
-    service_fee: AmountInput.optional(),
-    discount: AmountInput.optional().openapi({
+    service_fee: OrderAmount.optional(),
+    discount: OrderAmount.optional().openapi({
       description:
         'Spread over the purchases in proportion to their prices. What exceeds the prices lowers deposits, then handling fees, then the service fee.',
     }),
