@@ -58,7 +58,10 @@ export type IdKind = keyof typeof idPrefixes
 
 /** The prefix of ids in a field such as `edition_id`. Null: the name says no kind. */
 export function findIdPrefix(name: string): string | null {
-  const kind = name.replace(/_id$/, '').replace(/^customer$/, 'user')
+  const kind = name
+    .replace(/_id$/, '')
+    .replace(/^customer$/, 'user')
+    .replace(/^endpoint$/, 'webhook_endpoint')
   return name.endsWith('_id') && Object.hasOwn(idPrefixes, kind) ? idPrefixes[kind as IdKind] : null
 }
 

@@ -7,6 +7,7 @@ import type { Page } from '../../scripts/support/client.ts'
 import { findMemoryFolder } from '../../scripts/support/memory-folder.ts'
 import {
   addMember,
+  computeOrderId,
   copyPlainly,
   customerCount,
   editionIds,
@@ -50,12 +51,15 @@ const users = '/v1/user?'
 const purchases = `/v1/purchases?page_size=50&${ofLarge}`
 const refunds = '/v1/refund-requests?page_size=50'
 const deliveries = `/v1/webhooks/${endpointId}/deliveries?page_size=50`
+const organizationDeliveries = `/v1/webhooks/deliveries?page_size=50&${ofOrganization}`
+const events = `/v1/webhooks/events?page_size=50&${ofOrganization}`
 const auditLog = `/v1/audit-log?page_size=50&${ofOrganization}`
 const inLarge = `edition_id = '${large}'`
 const formatInstant = (ms: number): string => new Date(ms).toISOString()
 /** A third of the time in which there are orders. */
 const [rangeStart, rangeEnd] = [startMs + orderCount * 10_000, startMs + orderCount * 20_000]
 const rareNumber = String(1_000_000 + Math.floor(orderCount / 3) + 1)
+const rareOrder = computeOrderId(Math.floor(orderCount / 3) + 1)
 const rareCustomer = `customer-${Math.floor(customerCount / 2) + 1}@`
 const contains = (text: string) => `instr(text, '${text}')`
 /** Orders of the large edition that contain a text, or whose buyer does. */
@@ -325,6 +329,47 @@ const cases: readonly ListCase[] = [
     path: `${deliveries}&ordering=-modified`,
     plan: 'sort',
     rows: ['webhook_deliveries', '1', 'modified_at desc, id desc'],
+    design: 'under 400',
+  },
+  {
+    name: 'deliveries of an organisation',
+    path: organizationDeliveries,
+    plan: 'sort',
+    rows: ['webhook_deliveries', '1', 'created_at desc, id desc'],
+    design: 'under 400',
+  },
+  {
+    name: 'deliveries of an event kind in a range of time',
+    path: `${organizationDeliveries}&event=consent.given&created_after=${formatInstant(rangeStart)}&created_before=${formatInstant(rangeEnd)}`,
+    plan: 'sort',
+    rows: [
+      'webhook_deliveries',
+      `kind = 'consent.given' and created_at >= ${rangeStart} and created_at < ${rangeEnd}`,
+      'created_at desc, id desc',
+    ],
+    design: 'under 400',
+  },
+  {
+    name: 'webhook events',
+    path: events,
+    plan: 'index',
+    rows: ['webhook_events', '1', 'seq, id'],
+    design: 'under 80',
+    isDeep: true,
+  },
+  {
+    name: 'webhook events of an edition and two kinds',
+    path: `${events}&${ofLarge}&kind=consent.given,refund.failed&ordering=-cursor`,
+    member: 'edition',
+    plan: 'index',
+    rows: ['webhook_events', `${inLarge} and kind in ('consent.given', 'refund.failed')`, 'seq desc, id desc'],
+    design: 'under 400',
+  },
+  {
+    name: 'webhook events about an order',
+    path: `${events}&resource_id=${rareOrder}`,
+    plan: 'index',
+    rows: ['webhook_events', `instr(resource_ids, '${rareOrder}')`, 'seq, id'],
     design: 'under 400',
   },
   {

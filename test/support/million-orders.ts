@@ -26,6 +26,13 @@ export const startMs = Date.UTC(2024, 0, 1)
 const buildId = (prefix: string, i: string) =>
   `'${prefix}_' || printf('01%08d%08X%08X', ${i}, ${i} * 2654435761 & 4294967295, ${i} * 2246822519 & 4294967295)`
 
+/** The id that `buildId` makes for an order. */
+export function computeOrderId(i: number): string {
+  const scramble = (factor: bigint) =>
+    ((BigInt(i) * factor) & 4_294_967_295n).toString(16).toUpperCase().padStart(8, '0')
+  return `ord_01${String(i).padStart(8, '0')}${scramble(2_654_435_761n)}${scramble(2_246_822_519n)}`
+}
+
 /** The customer of order `i`. */
 const buyer = `iif(i <= ${customerCount}, i, i * 7919 % ${customerCount} + 1)`
 
@@ -102,9 +109,9 @@ const sales = `
 
 /** Each order has a delivery and an entry of the audit log. */
 const records = `
-  insert into webhook_events (id, organization_id, edition_id, kind, payload, created_at)
+  insert into webhook_events (id, organization_id, edition_id, kind, payload, resource_ids, seq, created_at)
     select 'evn_' || substr(id, 5), organization_id, iif(seq % 2, edition_id, null),
-      '["purchase.action","order.action","refund.action"]' ->> (seq % 3), '{}', created_at
+      '["purchase.action","consent.given","refund.failed"]' ->> (seq % 3), '{}', ' ' || id || ' ', seq, created_at
     from orders;
   insert into webhook_deliveries (id, endpoint_id, event_id, edition_id, kind, status, attempts, created_at, modified_at)
     select 'whd_' || substr(id, 5), '${endpointId}', id, edition_id, kind,
@@ -223,6 +230,8 @@ export function copyPlainly(file: string): DatabaseSync {
       from filled.refund_requests not indexed;
     create table webhook_deliveries as select id, edition_id, status, kind, created_at, modified_at
       from filled.webhook_deliveries not indexed;
+    create table webhook_events as select id, seq, edition_id, kind, created_at, resource_ids
+      from filled.webhook_events not indexed;
     create table audit_log as select id, action, actor_id, resource_type, resource_id, created_at
       from filled.audit_log not indexed;
     detach filled`)

@@ -38,11 +38,14 @@ export function listFilters(operation: Operation): DocumentedFilter[] {
   const parameters = document.paths[operation.path]?.[operation.method]?.parameters ?? []
   return parameters
     .filter((parameter) => parameter.in === 'query' && !pageNames.includes(parameter.name))
-    .map(({ name, schema, description = '' }) => ({
-      name,
-      description,
-      words: schema.type === 'boolean' ? ['true', 'false'] : (schema.enum ?? schema.items?.enum ?? []).map(String),
-    }))
+    .map(({ name, schema, description = '' }) => ({ name, description, words: listWords(resolve(schema)) }))
+}
+
+function listWords(schema: Schema): string[] {
+  if (schema.type === 'boolean') return ['true', 'false']
+  if (schema.type === 'integer') return [String(schema.minimum ?? 1), String(schema.maximum ?? 1)]
+  const [inherited] = alternatives(schema)
+  return (schema.enum ?? schema.items?.enum ?? (inherited ? resolve(inherited).enum : null) ?? []).map(String)
 }
 
 /** Lists the JSON types that a schema accepts, or none when it does not say. */

@@ -101,9 +101,10 @@ export function explain(database: DatabaseSync, { text, values }: Execution): Qu
     !detail.includes(' VIRTUAL TABLE ') &&
     detail !== 'SCAN CONSTANT ROW' &&
     !subqueries.has(detail.slice('SCAN '.length))
-  // Tables of a few rows that decide what the caller may see have no index except their key.
+  // Tables of a few rows have no index except their key, or one that a list of them needs.
   const isTableRead = ({ detail }: Step): boolean =>
-    detail.startsWith('SEARCH ') && !/ USING COVERING INDEX |^SEARCH (?:editions|order_counts) /.test(detail)
+    detail.startsWith('SEARCH ') &&
+    !/ USING COVERING INDEX |^SEARCH (?:editions|order_counts|webhook_endpoints|webhook_event_expiries) /.test(detail)
   return {
     scans: steps.filter(isScan).map(({ detail }) => detail),
     tableReads: keySteps.filter(isTableRead).map(({ detail }) => detail),

@@ -34,6 +34,7 @@ export function crossOrigin(): MiddlewareHandler<AppEnv> {
       'X-Idempotency-Key',
       'If-Match',
       'If-None-Match',
+      'Last-Event-ID',
       'X-D1-Bookmark',
       'X-Request-Id',
     ],

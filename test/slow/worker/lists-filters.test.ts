@@ -94,7 +94,7 @@ describe.each(timeFilters)('%s with %s', (id, name, filter) => {
   })
 })
 
-it('six lists have filters of times', () => {
+it('eight lists have filters of times', () => {
   expect(new Set(timeFilters.map(([id]) => id))).toEqual(
     new Set([
       'listOrders',
@@ -102,6 +102,8 @@ it('six lists have filters of times', () => {
       'listRefundRequests',
       'listAuditLog',
       'listWebhookEvents',
+      'listWebhookDeliveries',
+      'listOrganizationWebhookDeliveries',
       'listDeadMessages',
     ]),
   )

@@ -14,6 +14,8 @@ const listIds = [
   'listUsers',
   'listRefundRequests',
   'listWebhookDeliveries',
+  'listOrganizationWebhookDeliveries',
+  'listWebhookEvents',
   'listAuditLog',
   'listFiles',
   'listImportRows',

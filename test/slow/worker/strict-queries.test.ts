@@ -72,6 +72,7 @@ describe.each(implemented.filter((operation) => listParameters(operation).length
 const prefixes: Record<string, string> = {
   category_id: 'cat',
   customer_id: 'usr',
+  endpoint_id: 'whk',
   edition_id: 'edt',
   event_id: 'evt',
   order_id: 'ord',
@@ -93,7 +94,7 @@ describe.each(withIds)('$id', (operation) => {
     for (const name of listIdParameters(operation)) {
       const { [name]: __, ...others } = sample.query ?? {}
       const prefix = prefixes[name]
-      for (const value of ['whk_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8', 'x', prefix])
+      for (const value of ['tok_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8', 'x', prefix])
         expect(refusal(await ask(`${name}=${value}`, others))).toEqual(
           expectRefusal(name, 'invalid_id', `Must be an id that begins with \`${prefix}_\`.`),
         )

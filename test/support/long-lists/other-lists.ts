@@ -2,7 +2,7 @@ import { roleCodes } from '../../../src/domain/accounts/access.ts'
 import { engagements, failReasons, recipientStates, skipReasons } from '../../../src/domain/campaigns/sending-policy.ts'
 import { filePurposes } from '../../../src/domain/files/files.ts'
 import { buildSortKey } from '../../../src/domain/text/fold.ts'
-import { deliveryStatuses } from '../../../src/domain/webhooks/webhooks.ts'
+import { deliveryStatuses, eventKindNames } from '../../../src/domain/webhooks/webhooks.ts'
 import { containsText, createdRange, flag, matchExactly, matchOneOf } from './filters.ts'
 import type { LongList, Parent, Row, SeenRow } from './model.ts'
 
@@ -66,6 +66,50 @@ const findRows =
   (parent: Parent | null): readonly Row[] =>
     all.find((one) => one.parent.id === parent?.id)?.rows ?? []
 
+const deliveryFilters = {
+  status: matchOneOf(deliveryStatuses, ({ shown }) => shown.status),
+  event: matchOneOf(eventKindNames, ({ shown }) => shown.event),
+  response_status_code: matchOneOf(['200', '500', '404'], ({ shown: { response_status_code: code } }) =>
+    code === null ? null : String(code),
+  ),
+  resource_id: matchExactly(({ shown }) => shown.resource, 'ord_none'),
+  ...createdRange,
+}
+
+export const organizationDeliveriesList = (rows: readonly Row[]): LongList => ({
+  id: 'listOrganizationWebhookDeliveries',
+  path: () => '/v1/webhooks/deliveries',
+  roles: ['OA', 'OM', 'EA', 'EM'],
+  requires: ['organization_id'],
+  scopes: ['organization_id'],
+  defaultOrdering: '-created',
+  orderings: { created, modified, name: { by: ({ shown }) => shown.event } },
+  filters: {
+    ...deliveryFilters,
+    endpoint_id: matchExactly(({ shown }) => shown.endpoint_id, 'whk_none'),
+    edition_id: matchExactly(({ shown }) => shown.edition, 'edt_none'),
+  },
+  rows: () => rows,
+  seen: ({ shown }) => ({ status: shown.status, event: shown.event, endpoint_id: shown.endpoint_id }),
+})
+
+export const eventsList = (rows: readonly Row[]): LongList => ({
+  id: 'listWebhookEvents',
+  path: () => '/v1/webhooks/events',
+  roles: ['OA', 'EA'],
+  requires: ['organization_id'],
+  scopes: ['organization_id', 'edition_id'],
+  defaultOrdering: 'cursor',
+  orderings: { cursor: { by: ({ shown }) => Number(shown.cursor.split(':')[1]) } },
+  filters: {
+    kind: matchOneOf(eventKindNames, ({ shown }) => shown.kind),
+    resource_id: matchExactly(({ shown }) => shown.resource, 'ord_none'),
+    ...createdRange,
+  },
+  rows: () => rows,
+  seen: ({ shown }) => ({ kind: shown.kind, cursor: shown.cursor, payload: shown.payload }),
+})
+
 export const deliveriesList = (all: readonly RowsOfParent[]): LongList => ({
   id: 'listWebhookDeliveries',
   path: (parent) => `/v1/webhooks/${parent?.id}/deliveries`,
@@ -75,7 +119,7 @@ export const deliveriesList = (all: readonly RowsOfParent[]): LongList => ({
   defaultOrdering: '-created',
   orderings: { created, modified, name: { by: ({ shown }) => shown.event } },
   filters: {
-    status: matchOneOf(deliveryStatuses, ({ shown }) => shown.status),
+    ...deliveryFilters,
     is_active: flag(() => true),
   },
   rows: findRows(all),

@@ -99,8 +99,14 @@ export async function makeDeliveries({ a, b }: Places): Promise<RowsOfParent[]> 
       for (const edition of editions) {
         const place = { organization: parent.organization, edition }
         const next_retry_at = status === 'pending' || status === 'retrying' ? Date.UTC(2100, 0, 1) : null
-        const deliveries = await seedDeliveries(place, parent.id, 4 + index, { status, next_retry_at })
-        for (const { id, kind, created_at, modified_at } of deliveries)
+        const response_status_code = [200, 500, null][index % 3] ?? null
+        const columns = { status, next_retry_at, response_status_code }
+        const deliveries = await seedDeliveries(place, parent.id, 4 + index, columns)
+        const resource = `ord_${index % 2}`
+        const eventIds = JSON.stringify(deliveries.map(({ event_id }) => event_id))
+        await write(sql`update webhook_events set resource_ids = ${` pur_1  ${resource} `}
+          where id in (select value from json_each(${eventIds}))`)
+        for (const { id, event_id, kind, created_at, modified_at } of deliveries)
           rows.push({
             id,
             organization: parent.organization,
@@ -108,6 +114,11 @@ export async function makeDeliveries({ a, b }: Places): Promise<RowsOfParent[]> 
             shown: {
               status,
               event: kind,
+              endpoint_id: parent.id,
+              event_id,
+              response_status_code,
+              resource,
+              edition,
               created: new Date(created_at).toISOString(),
               modified: new Date(modified_at).toISOString(),
             },
@@ -116,6 +127,30 @@ export async function makeDeliveries({ a, b }: Places): Promise<RowsOfParent[]> 
     all.push({ parent, rows })
   }
   return all
+}
+
+/**
+ * The same deliveries as rows of the organisation's list. A role of an edition sees those of its events to endpoints of
+ * the edition.
+ */
+export const joinDeliveries = (all: readonly RowsOfParent[]): Row[] =>
+  all.flatMap(({ parent, rows }) =>
+    rows.map((row) => ({ ...row, editions: row.editions.filter((edition) => edition === parent.edition) })),
+  )
+
+/** The events of these deliveries. */
+export async function readEvents({ a, b }: Places, all: readonly RowsOfParent[]): Promise<Row[]> {
+  const resources = new Map(all.flatMap(({ rows }) => rows).map(({ shown }) => [shown.event_id, shown.resource]))
+  const events = [
+    ...(await readAll(`/v1/webhooks/events?organization_id=${a.id}`)),
+    ...(await readAll(`/v1/webhooks/events?organization_id=${b.id}`)),
+  ]
+  return events.map((event) => ({
+    id: event.id,
+    organization: event.organization_id,
+    editions: event.edition_id === null ? [] : [event.edition_id],
+    shown: { ...event, resource: resources.get(event.id) ?? null },
+  }))
 }
 
 /** Seeds an import of a file whose rows became orders, were known already, or could not be read. */

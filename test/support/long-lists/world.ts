@@ -2,8 +2,24 @@ import { type Caller, makeCallers } from './callers.ts'
 import type { Customers } from './customers.ts'
 import type { LongList } from './model.ts'
 import { type ImportedOrder, makeOrders } from './orders-world.ts'
-import { auditList, deliveriesList, filesList, importRowsList, recipientsList } from './other-lists.ts'
-import { makeAuditEntries, makeDeliveries, makeFiles, makeImportRows, makeRecipients } from './other-rows.ts'
+import {
+  auditList,
+  deliveriesList,
+  eventsList,
+  filesList,
+  importRowsList,
+  organizationDeliveriesList,
+  recipientsList,
+} from './other-lists.ts'
+import {
+  joinDeliveries,
+  makeAuditEntries,
+  makeDeliveries,
+  makeFiles,
+  makeImportRows,
+  makeRecipients,
+  readEvents,
+} from './other-rows.ts'
 import { makePlaces, type Places } from './places.ts'
 import { customersList, ordersList, purchasesList, refundsList } from './sales-lists.ts'
 
@@ -23,6 +39,7 @@ export async function buildListsWorld(): Promise<ListsWorld> {
   const ofB = await makeOrders(places.b, { prefix: 'kanaal', people: 24 })
   const customers = new Map([...ofA.customers, ...ofB.customers])
   const callers = await makeCallers(places)
+  const deliveries = await makeDeliveries(places)
   return {
     places,
     callers,
@@ -33,7 +50,9 @@ export async function buildListsWorld(): Promise<ListsWorld> {
       purchasesList([...ofA.purchases, ...ofB.purchases]),
       customersList([...customers.values()]),
       refundsList([...ofA.refunds, ...ofB.refunds]),
-      deliveriesList(await makeDeliveries(places)),
+      deliveriesList(deliveries),
+      organizationDeliveriesList(joinDeliveries(deliveries)),
+      eventsList(await readEvents(places, deliveries)),
       auditList(await makeAuditEntries(places)),
       filesList(await makeFiles(places)),
       importRowsList(imported),
