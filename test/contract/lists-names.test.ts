@@ -31,7 +31,7 @@ const named: Record<string, { key: string; create: string; update?: string }> = 
 }
 
 /** The products of an import have their own test, and deliveries are sorted by the kind of their event. */
-const others = ['listProductMappings', 'listWebhookDeliveries']
+const others = ['listOrganizationWebhookDeliveries', 'listProductMappings', 'listWebhookDeliveries']
 
 const operationOf = (id: string): Operation => implemented.find((one) => one.id === id) ?? expect.unreachable(id)
 

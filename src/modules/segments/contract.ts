@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { roleCodes, managers } from '../../domain/accounts/access.ts'
+import { answerStates } from '../../domain/consents/consents.ts'
 import { channels } from '../../domain/messaging/messaging.ts'
 import {
   communicationTypes,
@@ -27,6 +28,7 @@ import {
   listQuery,
   TextFilter,
 } from '../../http/requests/list-query.ts'
+import { User } from '../users/index.ts'
 
 const tag = 'Segments' as const
 
@@ -303,3 +305,33 @@ export const exportSegmentUsers = operation({
   },
   errors: ['segment_not_ready'],
 })
+
+export const SegmentUser = User.extend({
+  consent_status: z.enum(answerStates).openapi({
+    description: 'The best answer of the person to marketing through the channel of the segment.',
+  }),
+}).openapi('SegmentUser')
+
+export const listSegmentUsers = operation({
+  id: 'listSegmentUsers',
+  tag,
+  method: 'get',
+  path: '/v1/segments/{id}/users',
+  summary: 'List segment users',
+  description: 'Lists the members of the last calculation, the newest customers first.',
+  roles: managers,
+  params: IdParams('seg'),
+  query: listQuery({
+    ordering: ['date_joined'],
+    filters: {
+      search: TextFilter.optional().openapi({
+        description:
+          'Like `search` of `GET /v1/user`. Texts of one or two characters are searched in the newest 10,000 members only.',
+      }),
+    },
+  }),
+  response: ListPage(SegmentUser),
+  errors: ['segment_not_ready'],
+})
+
+export type SegmentUserQuery = ListRequest<typeof listSegmentUsers.query>

@@ -3,14 +3,13 @@ import type { Ctx } from '../../context.ts'
 import { viewCustomers } from '../../db/customers.ts'
 import { segmentExports } from '../../db/schema/segments.ts'
 import { insert } from '../../db/write.ts'
-import { AppError } from '../../domain/errors.ts'
 import { byteOrderMark, type CsvValue, formatCsvRecord } from '../../domain/text/csv.ts'
 import { slugify } from '../../domain/text/text.ts'
 import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
 import { selectConsentStatus } from './calculation/audience.ts'
 import type { SegmentMember } from './calculation/members.ts'
 import type { ExportColumn } from './contract.ts'
-import type { LoadedSegment } from './queries.ts'
+import { checkReady, type LoadedSegment } from './queries.ts'
 
 const rowsPerPage = 500
 
@@ -44,7 +43,7 @@ const personColumns = [
 
 function selectPage(ctx: Ctx, segment: LoadedSegment, columns: readonly ExportColumn[], after: number) {
   const view = viewCustomers(ctx.caller, sql`u`)
-  return sql<ExportRow>`select m.user_seq, u.id, ${view.columns(personColumns)}, ${columns.includes('consent_status') ? selectConsentStatus(segment, ctx.now()) : sql`''`} as consent_status
+  return sql<ExportRow>`select m.user_seq, u.id, ${view.columns(personColumns)}, ${columns.includes('consent_status') ? selectConsentStatus(segment, sql`u.id`, ctx.now()) : sql`''`} as consent_status
     from segment_members m cross join users u on u.seq = m.user_seq ${view.join}
     where m.segment_seq = ${segment.seq} and m.epoch = ${segment.members_epoch} and m.user_seq > ${after}
       and m.excluded_for is null
@@ -74,10 +73,7 @@ export function exportSegmentUsers(
   options: { columns: readonly ExportColumn[]; bom?: boolean | undefined },
 ) {
   const { columns, bom = true } = options
-  if (segment.status !== 'ready')
-    throw new AppError('segment_not_ready', 'You can only export a segment with the status `ready`.', {
-      extra: { current_status: segment.status },
-    })
+  checkReady(segment)
   const now = ctx.now()
   return {
     name: `segment-${slugify(segment.name, 'segment')}-${toIso(now).slice(0, 10)}.csv`,

@@ -1,14 +1,20 @@
-import { isNull, sql } from 'drizzle-orm'
+import { isNull, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
+import { inList } from '../../db/conditions.ts'
+import { viewCustomers } from '../../db/customers.ts'
 import { buildConditions, contains, equals, type FilterTable } from '../../db/filters.ts'
-import { buildOrderBy, paginate } from '../../db/paginate.ts'
+import { buildOrderBy, maxIndexedOffset, maxSortedOffset, paginate } from '../../db/paginate.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { segments } from '../../db/schema/segments.ts'
+import { containsTerms, isShortSearch, listCustomerTerms, maxNewest } from '../../db/search.ts'
+import type { RowOf } from '../../db/select.ts'
 import { isVisibleIn } from '../../db/visibility.ts'
 import type { Page, PageRequest } from '../../domain/page.ts'
-import type { SegmentQuery } from './contract.ts'
-import { segmentColumns, type SegmentRow, segmentVisibility } from './queries.ts'
+import { buildUserFields, findCustomerCandidates } from '../users/index.ts'
+import { selectConsentStatus } from './calculation/audience.ts'
+import type { SegmentQuery, SegmentUserQuery } from './contract.ts'
+import { checkReady, type LoadedSegment, segmentColumns, type SegmentRow, segmentVisibility } from './queries.ts'
 
 const filters: FilterTable<SegmentQuery> = {
   organization_id: equals(segments.organization_id),
@@ -42,3 +48,46 @@ export const listSegments = (ctx: Ctx, page: PageRequest, query: SegmentQuery): 
       join ${organizations} on ${organizations.id} = ${segments.organization_id}
       left join ${editions} on ${editions.id} = ${segments.edition_id}`,
   })
+
+const buildMemberColumns = (ctx: Ctx, segment: LoadedSegment) => ({
+  ...buildUserFields(viewCustomers(ctx.caller)),
+  consent_status: selectConsentStatus(segment, sql`users.id`, ctx.now()),
+})
+
+export type SegmentUserRow = RowOf<ReturnType<typeof buildMemberColumns>>
+
+/** Builds the conditions of a search among the members `m` with their `users`, in what the caller sees of them. */
+async function buildMemberSearch(ctx: Ctx, segment: LoadedSegment, search: string, isMember: SQL): Promise<SQL[]> {
+  const terms = listCustomerTerms(search)
+  const isMatch = containsTerms(viewCustomers(ctx.caller).column('search_text'), terms)
+  if (isShortSearch(terms)) {
+    const newest = sql`(select user_seq from segment_members m where ${isMember} order by user_seq desc limit ${maxNewest})`
+    return [sql`m.user_seq in ${newest}`, isMatch]
+  }
+  const candidates = await findCustomerCandidates(ctx, segment.organization_id, terms)
+  return [...(candidates ? [inList(sql`m.user_seq`, candidates)] : []), isMatch]
+}
+
+/** Lists the members as the last calculation found them, with what the caller sees of them now. */
+export async function listSegmentUsers(
+  ctx: Ctx,
+  page: PageRequest,
+  { search, ordering }: SegmentUserQuery,
+  segment: LoadedSegment,
+): Promise<Page<SegmentUserRow>> {
+  checkReady(segment)
+  const view = viewCustomers(ctx.caller)
+  const isMember = sql`m.segment_seq = ${segment.seq} and m.epoch = ${segment.members_epoch} and m.excluded_for is null`
+  const needsCustomers = search !== undefined || ordering.length > 0
+  return paginate(ctx.db, page, {
+    from: needsCustomers
+      ? sql`segment_members m cross join users on users.seq = m.user_seq ${view.join}`
+      : sql`segment_members m`,
+    where: [isMember, ...(search === undefined ? [] : await buildMemberSearch(ctx, segment, search, isMember))],
+    orderBy: ordering.map(({ desc }) => ({ column: view.column('created_at'), desc })),
+    id: sql`m.user_seq`,
+    columns: buildMemberColumns(ctx, segment),
+    joins: sql`join users on users.seq = page.id ${view.join}`,
+    maxOffset: needsCustomers ? maxSortedOffset : maxIndexedOffset,
+  })
+}

@@ -7,7 +7,9 @@ import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
 import type { SegmentSummary } from '../../http/fields.ts'
 import { presentEditionOrNull } from '../editions/index.ts'
 import { presentOrganizationSummary } from '../organizations/index.ts'
-import type { Segment } from './contract.ts'
+import { presentUser } from '../users/index.ts'
+import type { Segment, SegmentUser } from './contract.ts'
+import type { SegmentUserRow } from './list.ts'
 import type { SegmentRow } from './queries.ts'
 
 type SegmentWire = z.input<typeof Segment>
@@ -38,6 +40,11 @@ export const presentSegment = (row: SegmentRow, ctx: Ctx): SegmentWire => ({
   campaigns_count: row.campaigns_count,
   created: toIso(row.created_at),
   modified: toIso(row.modified_at),
+})
+
+export const presentSegmentUser = (row: SegmentUserRow): z.input<typeof SegmentUser> => ({
+  ...presentUser(row),
+  consent_status: row.consent_status,
 })
 
 /** The columns that the summary of a joined segment needs. Campaigns also show deleted segments. */

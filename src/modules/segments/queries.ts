@@ -9,7 +9,7 @@ import { select, type Nullable } from '../../db/select.ts'
 import { buildVisibility, isVisibleTo } from '../../db/visibility.ts'
 import { selectWork, type WorkCount } from '../../db/work-counts.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
-import { notFound } from '../../domain/errors.ts'
+import { AppError, notFound } from '../../domain/errors.ts'
 import { campaignStatusesInNeed, quietAfterMs, type SegmentStatus } from '../../domain/segments.ts'
 import { type EditionSummaryRow, editionSummaryFields } from '../editions/index.ts'
 import { type OrganizationSummaryRow, organizationSummaryFields } from '../organizations/index.ts'
@@ -52,6 +52,14 @@ export async function findSegment(ctx: Ctx, id: string): Promise<LoadedSegment> 
   )
   if (!row) throw notFound()
   return { ...row, tenant: buildTenant(row) }
+}
+
+/** Refuses to read the members of a segment that has none, or whose members are about to be replaced. */
+export function checkReady({ status }: LoadedSegment): void {
+  if (status === 'ready') return
+  throw new AppError('segment_not_ready', 'You can only read the members of a segment with the status `ready`.', {
+    extra: { current_status: status },
+  })
 }
 
 /** Loads what a response shows of the organisation and edition of a new or moved segment. */

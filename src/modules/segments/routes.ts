@@ -9,8 +9,8 @@ import { explainSegment } from './expressions/explain.ts'
 import { loadKnownValues } from './expressions/known-values.ts'
 import { presentContext, presentExplanation, presentCelValidation } from './expressions/present-cel.ts'
 import { validateCel } from './expressions/validate.ts'
-import { listSegments } from './list.ts'
-import { presentSegment } from './present.ts'
+import { listSegments, listSegmentUsers } from './list.ts'
+import { presentSegment, presentSegmentUser } from './present.ts'
 import { findSegment } from './queries.ts'
 import { updateSegment } from './update.ts'
 
@@ -68,6 +68,12 @@ mount(segmentRoutes, contract.resetSegmentToDraft, {
   load: (ctx, { id }) => findSegment(ctx, id),
   handle: (ctx, { resource }) => resetSegmentToDraft(ctx, resource),
   present: presentSegment,
+})
+
+mountList(segmentRoutes, contract.listSegmentUsers, {
+  load: (ctx, { id }) => findSegment(ctx, id),
+  list: listSegmentUsers,
+  present: presentSegmentUser,
 })
 
 mountFile(segmentRoutes, contract.exportSegmentUsers, {

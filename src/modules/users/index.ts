@@ -1,4 +1,5 @@
 export { buildUserEvent, compareContacts, type UserField } from './announcement.ts'
-export { findEditionCustomers } from './list.ts'
+export { User } from './contract.ts'
+export { findCustomerCandidates, findEditionCustomers } from './list.ts'
 export { presentUser } from './present.ts'
-export { findUser, type LoadedUser, userVisibility } from './queries.ts'
+export { buildUserFields, type CustomerRow, findUser, type LoadedUser, userVisibility } from './queries.ts'

@@ -23,6 +23,8 @@ type CustomerOrdering = UserQuery['ordering']
 interface CustomerTable {
   /** The name of a row in statements. */
   row: SQL
+  /** The `seq` of the row's customer in `users`. */
+  userSeq: SQL
   /** The table and the name of its rows. */
   table: SQL
   index: SQL
@@ -60,6 +62,7 @@ function buildUserTable(
   const sortKey = getFirstSortKey(ordering)
   return {
     row: sql`users`,
+    userSeq: sql`users.seq`,
     table: sql`users`,
     index:
       organizationIds === null
@@ -94,6 +97,7 @@ function buildEditionTable(editionIds: readonly string[], { edition_id, ordering
   const editions = [isWithin(sql`edition_contact.edition_id`)]
   return {
     row: sql`edition_contact`,
+    userSeq: sql`edition_contact.user_seq`,
     table: sql`edition_customers as edition_contact`,
     index: sql`indexed by edition_customers_by_joining`,
     scope: [
@@ -232,6 +236,28 @@ export async function listUsers(ctx: Ctx, page: PageRequest, query: UserQuery): 
     joins: sql`join users on users.seq = iif(page.id % 2 = 1,
       (select user_seq from edition_customers where edition_customers.seq = page.id / 2), page.id / 2) ${view.join}`,
   })
+}
+
+/**
+ * Finds the `seq` of customers of an organisation that may contain the terms, in what the caller sees of them. Null: too
+ * many match, or no term is indexed.
+ */
+export async function findCustomerCandidates(
+  ctx: Ctx,
+  organizationId: string,
+  terms: readonly SearchTerm[],
+): Promise<number[] | null> {
+  if (listIndexedTerms(terms).length === 0) return null
+  const tables = chooseTables(ctx, { organization_id: organizationId, ordering: [] }, viewCustomers(ctx.caller))
+  const candidates = await findCandidates(
+    ctx.db,
+    tables.map(
+      ({ table, row, userSeq, selectByTerms }) =>
+        sql<{ key: number }>`select ${userSeq} as key from (${selectByTerms(terms)}) as candidate
+          cross join ${table} on ${row}.seq = candidate.key`,
+    ),
+  )
+  return candidates?.flat() ?? null
 }
 
 /** The most customers of editions that a search in another list may match. */

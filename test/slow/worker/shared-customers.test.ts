@@ -77,6 +77,7 @@ const showing = [
   'listUsers',
   'getUser',
   'exportSegmentUsers',
+  'listSegmentUsers',
   'listCampaignRecipients',
 ]
 

@@ -1,5 +1,8 @@
+import { segmentMembers } from '../../../src/db/schema/segments.ts'
+import { insert } from '../../../src/db/write.ts'
+import { seedPeople } from '../seeding/customers.ts'
 import { type SegmentRow, seedSegment, seedSegments } from '../seeding/messaging/segments.ts'
-import { next } from '../seeding/rows.ts'
+import { next, write } from '../seeding/rows.ts'
 import type { World } from '../world.ts'
 import { buildPathId, buildQueryId, type SampleOf, getFirstPlace } from './sample.ts'
 
@@ -9,6 +12,16 @@ const makeSegment = async (world: World, columns: Partial<SegmentRow> = {}) => (
   path: { id: (await seedSegment(getFirstPlace(world), columns)).id },
   references: [referToSegment(world)],
 })
+
+const sharedSegments = new WeakMap<World, Promise<SegmentRow>>()
+
+/** A calculated segment of the world's first edition, to which members can be added. */
+function findSharedSegment(world: World): Promise<SegmentRow> {
+  const columns = { status: 'ready' as const, epoch: 1, members_epoch: 1 }
+  const segment = sharedSegments.get(world) ?? seedSegment(getFirstPlace(world), columns)
+  sharedSegments.set(world, segment)
+  return segment
+}
 
 export const segmentSamples: Record<string, SampleOf> = {
   listSegments: {
@@ -62,6 +75,23 @@ export const segmentSamples: Record<string, SampleOf> = {
   resetSegmentToDraft: { make: (world) => makeSegment(world, { status: 'failed', epoch: 1 }) },
 
   exportSegmentUsers: { make: (world) => makeSegment(world, { status: 'ready', epoch: 1, members_epoch: 1 }) },
+
+  listSegmentUsers: {
+    make: async (world) => ({
+      path: { id: (await findSharedSegment(world)).id },
+      references: [referToSegment(world)],
+    }),
+    fill: async (world, count) => {
+      const people = await seedPeople(
+        getFirstPlace(world),
+        Array.from({ length: count }, () => ({})),
+      )
+      const { seq } = await findSharedSegment(world)
+      await write(
+        ...people.map((person) => insert(segmentMembers, { segment_seq: seq, epoch: 1, user_seq: person.seq })),
+      )
+    },
+  },
 
   getCelContext: {
     make: ({ a, b }) => ({

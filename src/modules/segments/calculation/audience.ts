@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { ExpressionScope } from '../../../db/cel/index.ts'
 import { inEditions } from '../../../db/customers.ts'
+import type { AnswerState } from '../../../domain/consents/consents.ts'
 import type { Channel } from '../../../domain/messaging/messaging.ts'
 import type { CommunicationType } from '../../../domain/segments.ts'
 import {
@@ -67,9 +68,9 @@ export function countPeople(tenant: SegmentTenant): SQL<number> {
 /** The address of the person `u` for a channel. */
 export const selectAddress = (channel: Channel): SQL => (channel === 'email' ? sql`u.email` : sql`u.phone_number`)
 
-/** The best answer of the person `u` to marketing through the channel, or `none`. */
-export const selectConsentStatus = (audience: Audience, now: number): SQL =>
-  selectMarketingStatus(sql`u.id`, buildMarketingScope(audience), now)
+/** The best answer of a person to marketing through the channel, or `none`. */
+export const selectConsentStatus = (audience: Audience, userId: SQL, now: number): SQL<AnswerState> =>
+  sql`${selectMarketingStatus(userId, buildMarketingScope(audience), now)}`
 
 /** The answer that decides about marketing to the person `u`, as JSON. Null without an answer. */
 export const selectDecidingConsent = (audience: Audience, now: number): SQL =>
