@@ -97,6 +97,7 @@ const changedTables = new Set([
   'import_source_history',
   'order_counts',
   'sweep_positions',
+  'sweep_runs',
 ])
 const withoutKept = (counts: Record<string, number>) =>
   Object.fromEntries(Object.entries(counts).filter(([name]) => !changedTables.has(name)))
