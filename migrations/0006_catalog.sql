@@ -68,6 +68,28 @@ create table product_aliases (
 -- Finds the aliases of a product.
 create index product_aliases_of_product on product_aliases (product_id, created_at);
 
+-- Merges of one product into another. The row stays, so that the undo of an import finds what its products are today.
+create table product_merges (
+  -- The product that was merged.
+  id text primary key references products (id),
+  edition_id text not null references editions (id),
+  into_id text not null references products (id),
+  -- The ids of the product and of its variants and options that the other product has too, each with the id that
+  -- replaces it.
+  ids text not null check (json_valid(ids)),
+  -- The last order that was moved. Orders are walked by their creation.
+  orders_created_at integer not null default -1,
+  orders_seq integer not null default -1,
+  -- When the next orders are due; null when all orders are moved.
+  due_at integer,
+  claimed_until integer,
+  merged_at integer not null
+) strict, without rowid;
+-- Finds the merges of an edition.
+create index product_merges_of_edition on product_merges (edition_id);
+-- Finds merges whose orders are still being moved.
+create index product_merges_due on product_merges (due_at) where due_at is not null;
+
 -- Images of products, one row per file id in `products.images`, so that a file in use is found by an index and not
 -- deleted.
 create table product_images (

@@ -62,3 +62,31 @@ create table purchase_uses (
 create index purchase_uses_of_purchase on purchase_uses (purchase_id, used_at, id);
 -- Finds the uses at a location before it is deleted.
 create index purchase_uses_of_location on purchase_uses (location_id) where location_id is not null;
+
+-- A transaction that has read the catalogue before a product was merged must not sell it any more: it reads again.
+create trigger purchase_of_merged_product before insert on purchases
+  when exists (select 1 from products where id = new.product_id and merged_into_id is not null)
+begin
+  select raise(abort, 'FOREIGN KEY constraint failed');
+end;
+
+create trigger purchase_moved_to_merged_product before update of product_id on purchases
+  when new.product_id <> old.product_id and exists (
+    select 1 from products where id = new.product_id and merged_into_id is not null)
+begin
+  select raise(abort, 'FOREIGN KEY constraint failed');
+end;
+
+create trigger cart_of_merged_product before insert on orders
+  when exists (select 1 from product_merges where edition_id = new.edition_id and instr(new.cart, id))
+begin
+  select raise(abort, 'FOREIGN KEY constraint failed');
+end;
+
+-- A cart that has the merged product already is moved later.
+create trigger cart_changed_to_merged_product before update of cart on orders
+  when exists (select 1 from product_merges
+    where edition_id = new.edition_id and instr(new.cart, id) and not instr(old.cart, id))
+begin
+  select raise(abort, 'FOREIGN KEY constraint failed');
+end;

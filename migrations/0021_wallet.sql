@@ -148,8 +148,9 @@ begin
     where edition_id = old.edition_id;
 end;
 
+-- A product that is merged takes the other one's name. Its passes are marked when their purchases move.
 create trigger wallet_product_renamed after update of name, name_translations on products
-  when new.name <> old.name or new.name_translations <> old.name_translations
+  when (new.name <> old.name or new.name_translations <> old.name_translations) and new.merged_into_id is null
 begin
   update wallet_editions set change_number = change_number + 1, apple_marked_to = '', google_marked_to = ''
     where edition_id = new.edition_id;

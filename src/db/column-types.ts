@@ -129,6 +129,9 @@ export const types = {
   categories: {
     name_translations: json<TranslatedDict>(),
   },
+  product_merges: {
+    ids: json<Record<string, string>>(),
+  },
   products: {
     name_translations: json<TranslatedDict>(),
     images: json<readonly string[]>(),

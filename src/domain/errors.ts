@@ -43,6 +43,7 @@ export const errorStatus = {
   import_limit: 409,
   import_running: 409,
   product_in_use: 409,
+  product_merging: 409,
   product_mapping_incomplete: 409,
   storage_full: 409,
   upload_completed: 409,

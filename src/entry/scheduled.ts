@@ -8,6 +8,7 @@ import { logError, logWarning } from '../http/log.ts'
 import { sweepAuditLog } from '../modules/audit-log/jobs.ts'
 import { sweepSignIns } from '../modules/auth/jobs.ts'
 import { sweepCampaigns } from '../modules/campaigns/jobs.ts'
+import { sweepProductMerges } from '../modules/catalogue/jobs.ts'
 import { sweepConsents, sweepLapsed } from '../modules/consents/jobs.ts'
 import { endInterruptedCalls, sweepImportData, sweepImports } from '../modules/data-imports/jobs.ts'
 import { sweepCapturedMessages } from '../modules/dev-mailbox/jobs.ts'
@@ -50,6 +51,7 @@ const allSweeps: Sweeps = {
   'segment-leftovers': sweepLeftovers,
   'segment-exports': sweepExports,
   'soft-bounces': sweepSoftBounces,
+  'product-merges': sweepProductMerges,
   imports: sweepImports,
   'interrupted-imports': endInterruptedCalls,
   'import-data': sweepImportData,

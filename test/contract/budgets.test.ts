@@ -9,7 +9,7 @@ const maxRowsRead = 500
 /** D1 allows 1,000 queries for an invocation, and each one takes time. */
 const maxQueries = 30
 /** An erasure changes every place that can hold a person's text in one transaction. */
-const maxQueriesOf: Readonly<Record<string, number>> = { eraseUser: 40 }
+const maxQueriesOf: Readonly<Record<string, number>> = { eraseUser: 40, mergeProducts: 40 }
 
 let world: World
 beforeAll(async () => {

@@ -55,10 +55,14 @@ export const orderFields: Columns = {
   edition_id: readUnindexed('edition_id'),
 }
 
+/** Purchases have the ids of a product that was merged into another one until they are moved. */
+const findMergedId = (row: SQL, column: string, replacement: SQL): SQL =>
+  sql`coalesce((select ${replacement} from product_merges where id = ${row}.product_id), ${row}.${sql.raw(column)})`
+
 export const purchaseFields: Columns = {
-  product_id: readColumn('product_id'),
+  product_id: (row) => plainValue(findMergedId(row, 'product_id', sql`into_id`)),
   product_name: (row) => plainValue(sql`(select name from products where id = ${row}.product_id)`),
-  variant_id: readNullable('variant_id'),
+  variant_id: (row) => nullableValue(findMergedId(row, 'variant_id', sql`ids ->> ${row}.variant_id`)),
   location_id: readNullable('location_id'),
   status: readColumn('status'),
   price_paid_minor: readColumn('price_minor'),

@@ -79,6 +79,29 @@ export const productAliases = sqliteTable(
 )
 
 /**
+ * Merges of one product into another. The row stays, so that the undo of an import finds what its products are
+ * today.
+ */
+export const productMerges = sqliteTable('product_merges', {
+  /** The product that was merged. */
+  id: text().primaryKey(), // references products (id)
+  edition_id: text().notNull(), // references editions (id)
+  into_id: text().notNull(), // references products (id)
+  /**
+   * The ids of the product and of its variants and options that the other product has too, each with the id that
+   * replaces it.
+   */
+  ids: text({ mode: 'json' }).$type<typeof types.product_merges.ids.value>().notNull(),
+  /** The last order that was moved. Orders are walked by their creation. */
+  orders_created_at: integer().notNull().default(-1),
+  orders_seq: integer().notNull().default(-1),
+  /** When the next orders are due; null when all orders are moved. */
+  due_at: integer(),
+  claimed_until: integer(),
+  merged_at: integer().notNull(),
+})
+
+/**
  * Images of products, one row per file id in `products.images`, so that a file in use is found by an index and not
  * deleted.
  */

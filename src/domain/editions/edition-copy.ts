@@ -38,6 +38,7 @@ export const uncopiedTables: Readonly<Record<string, string>> = {
   wallet_editions: 'The copy has no passes yet.',
   refund_batches: 'They belong to orders of the source.',
   file_uploads: 'They become files of the source.',
+  product_merges: 'The copy has no orders to move.',
   product_images: 'Triggers write them for the copied products.',
   email_message_images: 'Triggers write them for the copied messages.',
   import_product_history: 'It names products of the source.',

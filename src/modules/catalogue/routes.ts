@@ -22,6 +22,7 @@ import { createPassDesign, deletePassDesign, updatePassDesign } from './pass-des
 import { createProduct } from './products/create.ts'
 import { deleteProduct } from './products/delete.ts'
 import { listProducts } from './products/list.ts'
+import { mergeProducts } from './products/merge.ts'
 import { presentProduct, presentProductListItem } from './products/present.ts'
 import * as products from './products/product-contract.ts'
 import { findProduct } from './products/queries.ts'
@@ -165,4 +166,10 @@ mount(catalogueRoutes, products.deleteProduct, {
   load: (ctx, { id }) => findProduct(ctx, id),
   handle: (ctx, { resource }) => deleteProduct(ctx, resource),
   represent: (resource, ctx) => presentProduct(resource, ctx),
+})
+
+mount(catalogueRoutes, products.mergeProducts, {
+  load: (ctx, { id }) => findProduct(ctx, id),
+  handle: (ctx, { resource, body }) => mergeProducts(ctx, resource, body),
+  present: presentProduct,
 })

@@ -62,7 +62,19 @@ export interface OrderRecord {
   undo: UndoData | null
 }
 
-export const parseUndoData = (text: string): UndoData => JSON.parse(text) as UndoData
+/** Keys of ids of products, variants and options, also inside carts. */
+const catalogueKeys: readonly string[] = ['product_id', 'variant_id', 'api_id']
+
+/** `replacedIds` has the ids of products, variants and options that were merged, each with the id that replaces it. */
+export function parseUndoData(text: string, replacedIds: ReadonlyMap<string, string>): UndoData {
+  const replaceId = (id: string): string => {
+    const other = replacedIds.get(id)
+    return other === undefined ? id : replaceId(other)
+  }
+  const revive = (key: string, value: unknown): unknown =>
+    typeof value === 'string' && catalogueKeys.includes(key) ? replaceId(value) : value
+  return JSON.parse(text, replacedIds.size > 0 ? revive : undefined) as UndoData
+}
 
 export const createEmptyCatalogue = (): AddedCatalogue => ({ products: [], locations: [], variants: [], options: [] })
 

@@ -3,6 +3,7 @@ import type { Ctx } from '../../context.ts'
 import { viewCustomers } from '../../db/customers.ts'
 import { buildConditions, equals, type FilterTable, isBefore, isFrom } from '../../db/filters.ts'
 import { buildOrderBy, maxIndexedOffset, maxSortedOffset, paginate } from '../../db/paginate.ts'
+import { isProduct } from '../../db/products.ts'
 import { purchases } from '../../db/schema/purchases.ts'
 import { editionVisibility, isVisibleIn, isVisibleTo } from '../../db/visibility.ts'
 import type { Caller } from '../../domain/accounts/access.ts'
@@ -16,7 +17,7 @@ const filters: FilterTable<Omit<PurchaseQuery, 'edition_id' | 'organization_id' 
   vendor_code: (code) => sql`purchases.vendor_code = ${code} collate nocase`,
   has_vendor_code: (hasCode) => sql`purchases.vendor_code is ${hasCode ? sql`not null` : sql`null`}`,
   status: equals(purchases.status),
-  product_id: equals(purchases.product_id),
+  product_id: (id) => isProduct(sql`purchases.product_id`, id),
   user_id: equals(purchases.user_id),
   is_used: (isUsed) => (isUsed ? gt(purchases.uses_count, 0) : eq(purchases.uses_count, 0)),
   created_after: isFrom(purchases.created_at),

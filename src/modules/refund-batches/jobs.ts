@@ -23,6 +23,10 @@ export const isWorkRefundBatchMessage = (body: unknown): body is WorkRefundBatch
   (body as Partial<WorkRefundBatchMessage>).type === 'refund-batch.work' &&
   typeof (body as Partial<WorkRefundBatchMessage>).batch_id === 'string'
 
+/** True while purchases of the edition move to another product. A batch that counts by product would leave them out. */
+const isMerging = sql`exists (select 1 from product_merges
+  where product_merges.edition_id = refund_batches.edition_id and product_merges.due_at is not null)`
+
 /** Claims a batch that is due. No other consumer gets it before the claim ends. */
 const claimBatch = ({ db, now }: JobCtx, id: string): Promise<BatchRow | undefined> => {
   const at = now()
@@ -30,7 +34,7 @@ const claimBatch = ({ db, now }: JobCtx, id: string): Promise<BatchRow | undefin
     decodeAs(
       getTableColumns(refundBatches),
       sql<BatchRow>`update refund_batches set ${claimUntil(at, claimMs)}
-        where id = ${id} and due_at <= ${at} and ${isClaimable(at)} returning *`,
+        where id = ${id} and due_at <= ${at} and ${isClaimable(at)} and not ${isMerging} returning *`,
     ),
   )
 }

@@ -25,6 +25,10 @@ export const buildChangeColumns = (now: number) => ({
 export const markPassesChanged = (purchaseIds: readonly string[], now: number): Statement =>
   update(walletPasses, buildChangeColumns(now), inList(sql`purchase_id`, purchaseIds))
 
+/** Marks the passes of the purchases whose ids the query selects as changed. */
+export const markPassesOf = (purchaseIds: SQL, now: number): Statement =>
+  update(walletPasses, buildChangeColumns(now), sql`purchase_id in (${purchaseIds})`)
+
 /**
  * Marks an edition's passes of these customers as changed. It belongs into every commit that changes their names there.
  */

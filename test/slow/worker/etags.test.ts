@@ -34,6 +34,7 @@ const withoutReader: readonly string[] = [
   'eraseUser',
   'giveConsent',
   'liftSuppression',
+  'mergeProducts',
   'processColumnMappings',
   'putFileUploadPart',
   'recalculateSegment',

@@ -69,4 +69,11 @@ export const productSamples: Record<string, SampleOf> = {
   updateProduct: { make: async (world) => ({ ...(await makeProduct(world)), body: buildBody() }) },
 
   deleteProduct: { make: makeProduct },
+
+  mergeProducts: {
+    make: async (world) => ({
+      ...(await makeProduct(world)),
+      body: { product_id: await seedProduct(getFirstPlace(world)) },
+    }),
+  },
 }

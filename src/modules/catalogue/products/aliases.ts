@@ -13,12 +13,11 @@ export const replaceAliases = (
   removal: remove(productAliases, eq(productAliases.product_id, id)),
   additions: insertAll(
     productAliases,
-    aliases.map((alias, index) => ({
+    aliases.map((alias) => ({
       edition_id,
       product_id: id,
       ...buildNameColumns(alias),
-      // They are shown in this order.
-      created_at: now + index,
+      created_at: now,
     })),
   ),
 })

@@ -50,6 +50,7 @@ export async function createProduct(ctx: Ctx, input: CreateProductInput): Promis
   const product: ProductRow = {
     ...row,
     aliases: [...aliases],
+    is_merging: false,
     image_ids,
     images: images ?? [],
     variants: parts.variants?.rows ?? [],

@@ -17,6 +17,7 @@ export async function deleteProduct(ctx: Ctx, product: LoadedProduct): Promise<n
     ...openEditions(edition_id),
     sql`update import_products set product_id = null, variant_id = null
       where import_id in ${selectImports(edition_id, { isFinal: true })} and product_id in ${removedIds}`,
+    sql`delete from product_merges where id in ${removedIds}`,
     remove(options, sql`product_id in ${removedIds}`),
     remove(variants, sql`product_id in ${removedIds}`),
     remove(products, eq(products.merged_into_id, id)),

@@ -1,6 +1,7 @@
 import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../../context.ts'
 import { toMajor } from '../../../domain/money.ts'
+import { fold } from '../../../domain/text/fold.ts'
 import { toIso } from '../../../domain/time/instants.ts'
 import { presentImages } from '../../purchases/index.ts'
 import type { Product, ProductListItem } from './product-contract.ts'
@@ -23,6 +24,9 @@ const presentSummary = (row: ProductSummaryRow) => ({
   is_draft: row.is_draft,
 })
 
+/** Ids sort by their creation. */
+const compareIds = (one: { id: string }, other: { id: string }): number => (one.id < other.id ? -1 : 1)
+
 const presentTimes = ({ created_at, modified_at }: ProductSummaryRow) => ({
   created: toIso(created_at),
   modified: toIso(modified_at),
@@ -39,15 +43,16 @@ export const presentProductListItem = (
 
 export const presentProduct = (row: ProductRow, ctx: Ctx): z.input<typeof Product> => ({
   ...presentSummary(row),
-  aliases: row.aliases,
+  aliases: row.aliases.toSorted((one, other) => (fold(one) < fold(other) ? -1 : 1)),
   image_ids: [...row.image_ids],
   images: presentImages(row.images, ctx),
-  variants: row.variants.map(({ id, name, is_active }) => ({ id, name, is_active })),
-  options: row.options.map(({ id, name, price_mod_minor, deposit_mod_minor }) => ({
+  variants: row.variants.toSorted(compareIds).map(({ id, name, is_active }) => ({ id, name, is_active })),
+  options: row.options.toSorted(compareIds).map(({ id, name, price_mod_minor, deposit_mod_minor }) => ({
     id,
     name,
     price_mod: toMajor(price_mod_minor),
     deposit_mod: toMajor(deposit_mod_minor),
   })),
+  is_merging: row.is_merging,
   ...presentTimes(row),
 })

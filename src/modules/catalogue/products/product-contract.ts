@@ -4,7 +4,7 @@ import { maxAliases, maxImages, maxParts } from '../../../domain/catalogue-parts
 import { maxAmountMinor, toMajor } from '../../../domain/money.ts'
 import { maxGoodNameLength } from '../../../domain/orders/external-orders.ts'
 import { AmountInput, Count, Id, IdParams, Image, RequiredText, Timestamp, Translated } from '../../../http/fields.ts'
-import { operation } from '../../../http/operations/operation.ts'
+import { action, operation } from '../../../http/operations/operation.ts'
 import {
   BooleanFilter,
   IdFilter,
@@ -66,6 +66,9 @@ export const Product = z
     images: z.array(Image),
     variants: z.array(Variant),
     options: z.array(Option),
+    is_merging: z.boolean().openapi({
+      description: 'True while orders of a product that was merged into this one are still being moved to it.',
+    }),
     ...times,
   })
   .openapi('Product')
@@ -199,4 +202,29 @@ export const deleteProduct = operation({
   status: 204,
   params: IdParams('prd'),
   errors: ['edition_archived', 'product_in_use'],
+})
+
+const MergeProducts = z.object({
+  product_id: Id('prd').openapi({
+    description: 'The product to merge into the one in the path. Both are of one edition.',
+  }),
+})
+
+export type MergeProductsInput = z.output<typeof MergeProducts>
+
+export const mergeProducts = operation({
+  id: 'mergeProducts',
+  tag,
+  ...action('/v1/products', 'prd', 'merge'),
+  summary: 'Merge a product into another',
+  description: `Two spellings become one product. The product in the path keeps its id and its name, and takes the orders and purchases of
+the other one, its pass designs if it has none, and the fields that it lacks. Variants and options with the same name
+become one; others move. The other name becomes an alias, so that imports with it find the product. Mappings of imports,
+refund batches and segments follow. The other id then answers 404, and still works as a filter of purchases.
+The orders of a large edition move in the background: \`is_merging\` is true until then.`,
+  roles: managers,
+  body: MergeProducts,
+  example: { product_id: 'prd_01KAJ3Z8Q2M4T6V8X0Z2B4D6F9' },
+  response: Product,
+  errors: ['edition_archived', 'product_merging'],
 })

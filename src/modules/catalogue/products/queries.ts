@@ -1,7 +1,7 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import { products } from '../../../db/schema/catalog.ts'
-import { fromJson, jsonFlag, type RowOf, select } from '../../../db/select.ts'
+import { fromFlag, fromJson, jsonFlag, type RowOf, select } from '../../../db/select.ts'
 import { buildVisibility, isVisibleTo } from '../../../db/visibility.ts'
 import type { Tenant } from '../../../domain/accounts/access.ts'
 import { notFound } from '../../../domain/errors.ts'
@@ -39,21 +39,28 @@ export const summaryColumns = {
 
 const selectParts = (table: 'variants' | 'options', fields: SQL): SQL =>
   sql`(select json_group_array(json_object('id', id, 'name', name, ${fields})) from
-    (select * from ${sql.raw(table)} where product_id = ${products.id} order by created_at, id))`
+    (select * from ${sql.raw(table)} where product_id = ${products.id}))`
 
+/** The columns of a row of `products` with its variants, options, aliases and images. */
 const detailColumns = {
   ...summaryColumns,
   version: products.version,
   merged_into_id: products.merged_into_id,
+  is_merging: fromFlag(sql`exists (select 1 from products as merged
+    join product_merges on product_merges.id = merged.id and due_at is not null
+    where merged.merged_into_id = ${products.id})`),
   image_ids: products.images,
   images: productImageList,
   aliases: fromJson<string[]>(sql`(select json_group_array(name) from
-    (select name from product_aliases where product_id = ${products.id} order by created_at, name_folded))`),
+    (select name from product_aliases where product_id = ${products.id}))`),
   variants: fromJson<VariantRow[]>(selectParts('variants', sql`'is_active', ${jsonFlag(sql`is_active`)}`)),
   options: fromJson<OptionRow[]>(
     selectParts('options', sql`'price_mod_minor', price_mod_minor, 'deposit_mod_minor', deposit_mod_minor`),
   ),
 }
+
+const { merged_into_id: _, ...selectProduct } = detailColumns
+export { selectProduct }
 
 export type ProductSummaryRow = RowOf<typeof summaryColumns>
 export type ProductRow = Omit<RowOf<typeof detailColumns>, 'merged_into_id'>

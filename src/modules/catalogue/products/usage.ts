@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import { inList, inWords } from '../../../db/conditions.ts'
+import { isProduct } from '../../../db/products.ts'
 import { selectValues } from '../../../db/select.ts'
 import { finalStatuses } from '../../../domain/data-imports/data-imports.ts'
 import { AppError } from '../../../domain/errors.ts'
@@ -30,7 +31,7 @@ const hasOption = (options: SQL, ids: readonly string[]): SQL =>
 export function buildPurchasesOf({ kind, ids, product }: CatalogueTarget): SQL {
   if (kind === 'variant') return sql`purchases where ${inList(sql`variant_id`, ids)}`
   const ofProduct = sql`select id from purchases indexed by purchases_edition_created
-    where edition_id = ${product.edition_id} and product_id = ${product.id}`
+    where edition_id = ${product.edition_id} and ${isProduct(sql`product_id`, product.id)}`
   if (kind === 'product') return sql`(${ofProduct})`
   return sql`purchases where id in (${ofProduct}) and options <> '[]' and ${hasOption(sql`options`, ids)}`
 }

@@ -52,6 +52,7 @@ export function buildRemoval(row: ImportRow, { kind, id }: CatalogueEntry): Stat
       where edition_id = ${edition_id}) and import_id <> ${importId} and ${sql.raw(column)} = ${id})`,
     ...(kind === 'products'
       ? [
+          sql`exists (select 1 from products where id = ${id} and version > 1)`,
           sql`exists (select 1 from variants where product_id = ${id})`,
           sql`exists (select 1 from options where product_id = ${id})`,
           sql`exists (select 1 from pass_designs where edition_id = ${edition_id} and product_id = ${id})`,

@@ -29,6 +29,8 @@ interface UndoRow extends ImportOrder, Order {
   has_erased_customer: number
   /** JSON list of what undos of later imports restored. */
   restorations: string
+  /** JSON list of the ids that merges of products replaced. */
+  merged_ids: string
 }
 
 const purchaseFields = {
@@ -86,7 +88,8 @@ const selectUndoRows = (importId: string, below: number | null, limit: number) =
       ${isAnsweredLater(sql`o.id`, sql`o.user_id`, importId)} as has_later_answer,
       exists (select 1 from erasures where user_id in ${affectedUserIds}) as has_erased_customer,
       (select json_group_array(json(restored_versions)) from import_orders as later
-        where later.order_id = written.order_id and restored_versions is not null) as restorations
+        where later.order_id = written.order_id and restored_versions is not null) as restorations,
+      (select json_group_array(json(ids)) from product_merges where edition_id = o.edition_id) as merged_ids
     from written left join orders o on o.id = written.order_id
     left join users former on former.id = coalesce(written.undo_data ->> '$.updated.order.user_id', o.user_id)
     order by written.number desc`
@@ -115,12 +118,17 @@ function isPaymentChanged(undo: UndoData | null, payments: readonly CurrentPayme
   )
 }
 
+const isListOfIds = (value: unknown): value is Record<string, string>[] => Array.isArray(value)
+
+const readMergedIds = ({ merged_ids }: UndoRow): Map<string, string> =>
+  new Map(readJson(merged_ids, isListOfIds).flatMap((ids) => Object.entries(ids)))
+
 function buildWrittenOrder(
   row: UndoRow,
   purchases: readonly CurrentPurchase[],
   payments: readonly CurrentPayment[],
 ): WrittenOrder {
-  const undo = row.undo_data === null ? null : parseUndoData(row.undo_data)
+  const undo = row.undo_data === null ? null : parseUndoData(row.undo_data, readMergedIds(row))
   const { id, version } = row
   const reason = findKeptReason({
     is_missing: id === null || row.former_id === null || (row.outcome === 'updated' && !undo?.updated),

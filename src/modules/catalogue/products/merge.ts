@@ -1,0 +1,222 @@
+import { and, eq, isNull, type SQL, sql } from 'drizzle-orm'
+import type { Ctx } from '../../../context.ts'
+import { abortUnless, commit, requireChanges } from '../../../db/commit.ts'
+import { inList } from '../../../db/conditions.ts'
+import type { Statement } from '../../../db/database.ts'
+import { productMerges, products } from '../../../db/schema/catalog.ts'
+import { select } from '../../../db/select.ts'
+import { insert, update, updateVersion } from '../../../db/write.ts'
+import { buildNameColumns } from '../../../domain/catalogue.ts'
+import { AppError, doesNotExist, fieldError, invalid } from '../../../domain/errors.ts'
+import { fold } from '../../../domain/text/fold.ts'
+import { openEditions } from '../../editions/index.ts'
+import { buildStep, findStepEnd, ordersPerStep, type ProductMerge } from './move-orders.ts'
+import type { MergeProductsInput } from './product-contract.ts'
+import { type LoadedProduct, type ProductRow, selectProduct } from './queries.ts'
+
+interface Part {
+  id: string
+  name: string
+}
+
+/** Pairs the parts of the merged product with the parts of the same name. Others move as they are. */
+function pairParts(merged: readonly Part[], own: readonly Part[]): { replaced: Record<string, string>; moved: Part[] } {
+  const ownIds = new Map(own.map(({ id, name }) => [fold(name), id]))
+  const pairs = merged.flatMap(({ id, name }) => {
+    const ownId = ownIds.get(fold(name))
+    return ownId === undefined ? [] : [[id, ownId] as const]
+  })
+  const replaced = Object.fromEntries(pairs)
+  return { replaced, moved: merged.filter(({ id }) => !(id in replaced)) }
+}
+
+interface Plan {
+  merge: ProductMerge
+  result: ProductRow
+  movedVariants: Part[]
+  movedOptions: Part[]
+}
+
+function planMerge(ctx: Ctx, product: LoadedProduct, merged: ProductRow): Plan {
+  const now = ctx.now()
+  const variants = pairParts(merged.variants, product.variants)
+  const options = pairParts(merged.options, product.options)
+  const movedIds = new Set([...variants.moved, ...options.moved].map(({ id }) => id))
+  const images = product.image_ids.length > 0 ? product : merged
+  return {
+    movedVariants: variants.moved,
+    movedOptions: options.moved,
+    merge: {
+      id: merged.id,
+      edition_id: product.edition_id,
+      into_id: product.id,
+      ids: { [merged.id]: product.id, ...variants.replaced, ...options.replaced },
+      orders_created_at: -1,
+      orders_seq: -1,
+      due_at: now,
+      claimed_until: null,
+      merged_at: now,
+    },
+    result: {
+      ...product,
+      category_id: product.category_id ?? merged.category_id,
+      name_translations: { ...merged.name_translations, ...product.name_translations },
+      price_minor: product.price_minor ?? merged.price_minor,
+      deposit_minor: product.deposit_minor ?? merged.deposit_minor,
+      image_ids: images.image_ids,
+      images: images.images,
+      aliases: [...product.aliases, ...merged.aliases, merged.name],
+      variants: [...product.variants, ...merged.variants.filter(({ id }) => movedIds.has(id))],
+      options: [...product.options, ...merged.options.filter(({ id }) => movedIds.has(id))],
+      version: product.version + 1,
+      modified_at: now,
+    },
+  }
+}
+
+/** Aborts the batch if a variant or an option was added or removed meanwhile, or the merged product has changed. */
+const requireSameParts = (product: ProductRow): Statement =>
+  abortUnless(sql`(select count(*) from variants where product_id = ${product.id}) = ${product.variants.length}
+    and (select count(*) from options where product_id = ${product.id}) = ${product.options.length}`)
+
+const moveParts = (table: 'variants' | 'options', parts: readonly Part[], intoId: string): Statement[] =>
+  parts.length === 0
+    ? []
+    : [
+        sql`update ${sql.raw(table)} set product_id = ${intoId}
+          where ${inList(
+            sql`id`,
+            parts.map(({ id }) => id),
+          )}`,
+        requireChanges(parts.length),
+      ]
+
+function buildProductStatements(product: ProductRow, merged: ProductRow, { result }: Plan): Statement[] {
+  const { id, edition_id } = product
+  const now = result.modified_at
+  return [
+    update(products, { merged_into_id: id }, eq(products.merged_into_id, merged.id)),
+    // It has the other name while orders have its id. Its own name becomes an alias, and its id stands in for it.
+    ...updateVersion(products, merged, {
+      ...buildNameColumns(product.name),
+      name_translations: result.name_translations,
+      name_folded: merged.id,
+      merged_into_id: id,
+      category_id: null,
+      images: [],
+      modified_at: now,
+    }),
+    ...updateVersion(products, product, {
+      category_id: result.category_id,
+      name_translations: result.name_translations,
+      price_minor: result.price_minor,
+      deposit_minor: result.deposit_minor,
+      images: result.image_ids,
+      modified_at: now,
+    }),
+    sql`update product_aliases set product_id = ${id} where product_id = ${merged.id}`,
+    sql`insert into product_aliases (edition_id, name_folded, product_id, name, created_at)
+      values (${edition_id}, ${fold(merged.name)}, ${id}, ${merged.name}, ${now})`,
+  ]
+}
+
+/** The designs of the merged product go to the other one, unless that one has its own. */
+const buildDesignStatements = ({ edition_id, id, into_id }: ProductMerge): Statement[] => {
+  const isOfMerged = sql`edition_id = ${edition_id} and product_id = ${id}`
+  return [
+    sql`delete from pass_designs where ${isOfMerged}
+      and exists (select 1 from pass_designs where edition_id = ${edition_id} and product_id = ${into_id})`,
+    sql`update pass_designs set product_id = ${into_id} where ${isOfMerged}`,
+  ]
+}
+
+/** Mappings of imports, what the edition remembers of them, and the filters of refund batches name the other product. */
+function buildReferenceStatements({ edition_id, id, into_id, ids: replacedIds }: ProductMerge): Statement[] {
+  const ids = JSON.stringify(replacedIds)
+  const replaceId = (column: SQL): SQL => sql`coalesce(${ids} ->> (${column}), ${column})`
+  const target = sql`product_id = ${into_id}, variant_id = ${replaceId(sql`variant_id`)},
+    option_ids = (select json_group_array(${replaceId(sql`value`)}) from json_each(option_ids))`
+  const isOfEdition = sql`import_id in (select id from data_imports where edition_id = ${edition_id})`
+  const isReplaced = (column: SQL): SQL => sql`${ids} ->> (${column}) is not null`
+  return [
+    sql`update import_products set ${target} where ${isOfEdition} and product_id = ${id}`,
+    sql`update import_products
+      set similar_product = json_set(similar_product, '$.id', ${ids} ->> (similar_product ->> 'id'))
+      where ${isOfEdition} and similar_product is not null and ${isReplaced(sql`similar_product ->> 'id'`)}`,
+    sql`update import_product_history set ${target} where edition_id = ${edition_id} and product_id = ${id}`,
+    ...['product_id', 'variant_id'].map(
+      (name) => sql`update refund_batches
+        set filter = json_set(filter, ${`$.${name}`}, ${ids} ->> (filter ->> ${name}))
+        where edition_id = ${edition_id} and ${isReplaced(sql`filter ->> ${name}`)}`,
+    ),
+  ]
+}
+
+interface NamingSegment {
+  id: string
+  expression: string
+}
+
+/** Replaces the ids in expressions of segments. An edit at the same time aborts the batch. */
+async function buildSegmentStatements(
+  ctx: Ctx,
+  { organization_id }: ProductRow,
+  ids: Record<string, string>,
+): Promise<Statement[]> {
+  const formerIds = Object.keys(ids)
+  const segments = await ctx.db.all(
+    sql<NamingSegment>`select id, expression from segments
+      where organization_id = ${organization_id} and deleted_at is null
+        and exists (select 1 from json_each(${JSON.stringify(formerIds)}) as former where instr(expression, former.value))`,
+  )
+  if (segments.length === 0) return []
+  const changes = segments.map(({ id, expression }) => [
+    id,
+    expression,
+    formerIds.reduce((text, former) => text.replaceAll(former, ids[former] ?? former), expression),
+  ])
+  return [
+    sql`update segments set expression = item.value ->> 2 from json_each(${JSON.stringify(changes)}) as item
+      where segments.id = item.value ->> 0 and segments.expression = item.value ->> 1`,
+    requireChanges(changes.length),
+  ]
+}
+
+async function findMerged(ctx: Ctx, product: LoadedProduct, id: string): Promise<ProductRow> {
+  if (id === product.id)
+    throw invalid(fieldError(['product_id'], 'invalid_choice', 'A product cannot be merged into itself.'))
+  const merged = await ctx.db.first(
+    select(selectProduct)
+      .from(products)
+      .where(and(eq(products.id, id), eq(products.edition_id, product.edition_id), isNull(products.merged_into_id))),
+  )
+  if (!merged) throw doesNotExist('product_id')
+  if (product.is_merging || merged.is_merging)
+    throw new AppError('product_merging', 'Orders are still being moved to this product.')
+  return merged
+}
+
+/**
+ * Merges another product of the edition into this one. The transaction moves the first orders too, which are all orders
+ * of most editions. A sweep moves the others.
+ */
+export async function mergeProducts(ctx: Ctx, product: LoadedProduct, input: MergeProductsInput): Promise<ProductRow> {
+  const merged = await findMerged(ctx, product, input.product_id)
+  const plan = planMerge(ctx, product, merged)
+  const { merge, movedVariants, movedOptions } = plan
+  const end = await findStepEnd(ctx.db, merge, ordersPerStep)
+  const segmentStatements = await buildSegmentStatements(ctx, product, merge.ids)
+  return commit(ctx, { ...plan.result, is_merging: end !== null }, [
+    ...openEditions(product.edition_id),
+    requireSameParts(product),
+    requireSameParts(merged),
+    ...buildProductStatements(product, merged, plan),
+    ...moveParts('variants', movedVariants, product.id),
+    ...moveParts('options', movedOptions, product.id),
+    insert(productMerges, merge),
+    ...buildDesignStatements(merge),
+    ...buildReferenceStatements(merge),
+    ...segmentStatements,
+    ...buildStep(merge, end, merge.merged_at),
+  ])
+}
