@@ -52,6 +52,9 @@ create table access_tokens (
 ) strict, without rowid;
 -- Serves the list of tokens of an account.
 create index access_tokens_of_account on access_tokens (account_id, created_at, id);
+-- Serves the list of the tokens that work in one organization only.
+create index access_tokens_of_organization on access_tokens (organization_id, created_at, id)
+  where organization_id is not null;
 -- Finds the tokens of a token, which SQLite asks for before it deletes one.
 create index access_tokens_of_parent on access_tokens (parent_id) where parent_id is not null;
 -- Finds old sessions, which a sweep deletes.

@@ -54,7 +54,7 @@ describe('the database', () => {
       default_language: 'en',
       tax_type: 'none',
     })
-    expect(ctx.db.meter).toMatchObject({ queries: 3, round_trips: 3 })
+    expect(ctx.db.meter).toMatchObject({ queries: 4, round_trips: 3 })
   })
 
   it('answers updateEdition in two round trips, and one more for all the ids in the body', async () => {
@@ -62,7 +62,7 @@ describe('the database', () => {
     const edition = await seedEdition(organisation)
     const ctx = createContextAt(Date.now())
     await updateEdition(ctx, await findEdition(ctx, edition.id), { name: 'Cheap' })
-    expect(ctx.db.meter).toMatchObject({ queries: 3, round_trips: 2 })
+    expect(ctx.db.meter).toMatchObject({ queries: 4, round_trips: 2 })
     const ids = {
       fee_rule_id: await seedFeeRule(organisation),
       meta_image_id: await seedFile({ organization: organisation.id, edition: null }),

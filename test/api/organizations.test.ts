@@ -4,7 +4,7 @@ import { get, patch, post, remove, readLinkPath } from '../support/api.ts'
 import { readCost } from '../support/cost.ts'
 import { describeRefusal } from '../support/refusals.ts'
 import { seedAccount, seedMember, seedToken } from '../support/seeding/members.ts'
-import { givenEvent } from '../support/seeding/organizations.ts'
+import { givenEvent, givenOrganization } from '../support/seeding/organizations.ts'
 import { next } from '../support/seeding/rows.ts'
 import { buildWorld, seedPerson, type World } from '../support/world.ts'
 
@@ -249,6 +249,73 @@ describe('removeOrganizationMember', () => {
   })
 })
 
+describe('updateOrganizationMember', () => {
+  const buildPath = (organization: string, member: string) => `/v1/organizations/${organization}/members/${member}`
+
+  it('changes what every token of the member may do at once', async () => {
+    const person = await seedPerson('OM', world.a)
+    const bound = await seedToken(person.account, { organization: world.a.id })
+    const create = async (token: string) =>
+      (await post('/v1/events', { organization_id: world.a.id, name: `Event ${next()}` }, token)).status
+    expect([await create(person.token), await create(bound.token)]).toEqual([201, 201])
+    const reply = await patch(buildPath(world.a.id, person.member), { role: 'viewer' }, world.people.OA.token)
+    expect([reply.status, reply.body]).toMatchObject([200, { id: person.member, role: 'viewer' }])
+    expect([await create(person.token), await create(bound.token)]).toEqual([403, 403])
+    await patch(buildPath(world.a.id, person.member), { role: 'manager' }, world.people.OA.token)
+    expect([await create(person.token), await create(bound.token)]).toEqual([201, 201])
+    const entries = await get(`/v1/audit-log?organization_id=${world.a.id}&resource_id=${person.member}`)
+    expect(entries.body.results.map(({ changes }: { changes: unknown }) => changes)).toMatchObject([
+      [{ field: 'role', before: 'viewer', after: 'manager' }],
+      [{ field: 'role', before: 'manager', after: 'viewer' }],
+    ])
+  })
+
+  it('ends the tokens that a demoted admin made for others, and keeps the own ones with the new role', async () => {
+    const admin = await seedPerson('OA', world.a)
+    const other = await seedPerson('OA', world.a)
+    const mint = async (member_id: string, token = admin.token) =>
+      (await post('/v1/auth/tokens', { name: 'minted', member_id }, token)).body.token
+    const [own, foreign] = [await mint(admin.member), await mint(other.member)]
+    const child = (await post('/v1/auth/tokens', { name: 'child' }, foreign)).body.token
+    const readMembers = async (token: string) => (await get(`/v1/organizations/${world.a.id}/members`, token)).status
+    expect([await readMembers(own), await readMembers(foreign), await readMembers(child)]).toEqual([200, 200, 200])
+    await patch(buildPath(world.a.id, admin.member), { role: 'viewer' }, world.people.OA.token)
+    expect([await readMembers(own), await readMembers(foreign), await readMembers(child)]).toEqual([403, 401, 401])
+    expect(await readMembers(other.token)).toBe(200)
+  })
+
+  it('keeps one admin, also when two take each other the role at once', async () => {
+    const { body } = await createOrganization({ name: 'Two admins' })
+    const members = await Promise.all(
+      [1, 2].map(async () => seedMember(await seedAccount(), { organization: body.id, role: 'admin' })),
+    )
+    await seedMember(await seedAccount(), { organization: body.id, edition: world.a.editions[0].id, role: 'admin' })
+    const replies = await Promise.all(members.map((member) => patch(buildPath(body.id, member), { role: 'manager' })))
+    expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 409])
+    expect(replies.find(({ status }) => status === 409)?.body.code).toBe('last_admin')
+    expect(await admins(body.id)).toBe(1)
+    const last = members[replies.findIndex(({ status }) => status === 409)] ?? ''
+    expect((await patch(buildPath(body.id, last), { first_name: 'Åse', role: 'admin' })).body).toMatchObject({
+      first_name: 'Åse',
+      role: 'admin',
+    })
+  })
+
+  it('changes a role in an edition, and finds no member of another organisation', async () => {
+    const person = await seedPerson('EM', world.a)
+    const path = buildPath(world.a.id, person.member)
+    expect((await patch(path, { role: 'viewer' }, world.people.OA.token)).body).toMatchObject({
+      role: 'viewer',
+      edition_id: world.a.editions[0].id,
+    })
+    expect((await patch(path, { role: 'owner' }, world.people.OA.token)).status).toBe(400)
+    for (const member of [world.b.member, 'mem_nothing'])
+      expect((await patch(buildPath(world.a.id, member), { role: 'viewer' }, world.people.OA.token)).status).toBe(404)
+    for (const who of ['OM', 'OV', 'EA'] as const)
+      expect((await patch(path, { role: 'admin' }, world.people[who].token)).status).toBeGreaterThanOrEqual(403)
+  })
+})
+
 describe('getOrganization', () => {
   it('returns the organisation to its members, with its refund policy', async () => {
     const { status, body } = await get(`/v1/organizations/${world.a.id}`, world.people.OV.token)
@@ -264,6 +331,76 @@ describe('createEvent', () => {
     expect(listIds(await get('/v1/events?search=NY', world.people.OV.token))).toEqual([reply.body.id])
     const unknown = await post('/v1/events', { organization_id: 'org_nothing', name: 'x' })
     expect(unknown.body.errors).toMatchObject([{ code: 'does_not_exist', pointer: '#/organization_id' }])
+  })
+})
+
+describe('updateEvent', () => {
+  const seedNamed = async () => {
+    const organization = await givenOrganization()
+    const event = await givenEvent(organization, 'Nordlys')
+    const create = async (name: string) =>
+      (await post('/v1/editions', { organization_id: organization.id, event_id: event.id, name })).body
+    return { organization, event, create, rename: (name: string) => patch(`/v1/events/${event.id}`, { name }) }
+  }
+  const readEdition = async (id: string) => (await get(`/v1/editions/${id}`)).body
+
+  it('renames the event and its editions, which the search finds by the new name', async () => {
+    const { organization, event, create, rename } = await seedNamed()
+    const [first, second] = [await create('2026'), await create('Nordlys 2027')]
+    expect([first.full_name, second.full_name]).toEqual(['Nordlys 2026', 'Nordlys 2027'])
+    const { etag } = { etag: (await get(`/v1/editions/${first.id}`)).headers.get('etag') }
+    const reply = await rename('Sommerlys')
+    expect([reply.status, reply.body]).toMatchObject([200, { id: event.id, name: 'Sommerlys' }])
+    expect(await readEdition(first.id)).toMatchObject({
+      full_name: 'Sommerlys 2026',
+      name: '2026',
+      slug: first.slug,
+      event: { id: event.id, name: 'Sommerlys' },
+    })
+    expect((await readEdition(second.id)).full_name).toBe('Sommerlys Nordlys 2027')
+    expect((await get(`/v1/editions/${first.id}`)).headers.get('etag')).not.toBe(etag)
+    const search = await get(`/v1/editions?organization_id=${organization.id}&search=sommerlys 2026`)
+    expect(listIds(search)).toEqual([first.id])
+    expect(listIds(await get(`/v1/events?organization_id=${organization.id}&search=sommer`))).toEqual([event.id])
+    expect((await rename('Sommerlys')).headers.get('etag')).toBe(reply.headers.get('etag'))
+  })
+
+  it('leaves archived editions alone, until they are active again', async () => {
+    const { create, rename } = await seedNamed()
+    const { id } = await create('2020')
+    await patch(`/v1/editions/${id}`, { is_archived: true })
+    await rename('Sommerlys')
+    expect((await readEdition(id)).full_name).toBe('Nordlys 2020')
+    await patch(`/v1/editions/${id}`, { is_archived: false })
+    expect((await readEdition(id)).full_name).toBe('Sommerlys 2020')
+  })
+
+  it('gives every edition the last name, also those that are created, copied or renamed at the same time', async () => {
+    const { organization, event, create, rename } = await seedNamed()
+    const { id } = await create('2026')
+    await Promise.all([
+      rename('Sommerlys'),
+      create('2027'),
+      patch(`/v1/editions/${id}`, { name: 'A' }),
+      post(`/v1/editions/${id}/duplicate`, { name: '2028' }),
+      create('2029'),
+    ])
+    const { name } = (await get(`/v1/events?organization_id=${organization.id}`)).body.results[0]
+    expect(name).toBe('Sommerlys')
+    const editions = (await get(`/v1/editions?organization_id=${organization.id}`)).body.results
+    for (const edition of editions) expect(edition.full_name).toBe(`Sommerlys ${(await readEdition(edition.id)).name}`)
+    expect(editions.length).toBeGreaterThan(3)
+    expect(event.id).toMatch(/^evt_/)
+  })
+
+  it('is for managers of the organisation, and finds no event of another one', async () => {
+    const event = await givenEvent({ id: world.a.id })
+    const path = `/v1/events/${event.id}`
+    expect((await patch(path, { name: 'Fest' }, world.people.OM.token)).status).toBe(200)
+    expect((await patch(path, { name: 'Fest 2' }, world.people.OV.token)).status).toBe(403)
+    expect((await patch(`/v1/events/${world.a.event}`, { name: 'Fest 2' }, world.people.EA.token)).status).toBe(403)
+    expect((await patch(path, { name: 'Fest 2' }, world.stranger.token)).status).toBe(404)
+    expect((await patch(path, { name: ' ' }, world.people.OM.token)).status).toBe(400)
   })
 })
 

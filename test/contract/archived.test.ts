@@ -43,9 +43,12 @@ const ofNoEdition: readonly string[] = [
   'removeOrganizationMember',
   'retryDeadMessage',
   'revokeAccessToken',
+  'revokeOrganizationToken',
+  'updateEvent',
   'updateFeeRule',
   'updateMerchantAccount',
   'updateOrganization',
+  'updateOrganizationMember',
   'verifySenderDomain',
 ]
 

@@ -17,7 +17,7 @@ const named: Record<string, { key: string; create: string; update?: string }> = 
   listDataImports: { key: 'name', create: 'createDataImport', update: 'updateDataImport' },
   listEditions: { key: 'name', create: 'createEdition', update: 'updateEdition' },
   listEmailMessages: { key: 'title', create: 'createEmailMessage', update: 'updateEmailMessage' },
-  listEvents: { key: 'name', create: 'createEvent' },
+  listEvents: { key: 'name', create: 'createEvent', update: 'updateEvent' },
   listFeeRules: { key: 'name', create: 'createFeeRule', update: 'updateFeeRule' },
   listFiles: { key: 'name', create: 'uploadFile', update: 'updateFile' },
   listLocations: { key: 'name', create: 'createLocation', update: 'updateLocation' },
@@ -30,8 +30,16 @@ const named: Record<string, { key: string; create: string; update?: string }> = 
   listWebhooks: { key: 'name', create: 'createWebhook', update: 'updateWebhook' },
 }
 
-/** The products of an import have their own test, and deliveries are sorted by the kind of their event. */
-const others = ['listOrganizationWebhookDeliveries', 'listProductMappings', 'listWebhookDeliveries']
+/**
+ * The products of an import have their own test, deliveries are sorted by the kind of their event, and the tokens of an
+ * organisation like those of a person.
+ */
+const others = [
+  'listOrganizationTokens',
+  'listOrganizationWebhookDeliveries',
+  'listProductMappings',
+  'listWebhookDeliveries',
+]
 
 const operationOf = (id: string): Operation => implemented.find((one) => one.id === id) ?? expect.unreachable(id)
 

@@ -65,6 +65,44 @@ describe('events about orders of a call that is interrupted', () => {
   })
 })
 
+describe('events about a customer whose update is interrupted', () => {
+  it('are stored once, with the change, for a crash at any point', async () => {
+    let hasCrashed = true
+    for (let number = 1; hasCrashed; number++) {
+      const shop = await seedShop()
+      await importOrders(shop, [anOrder()])
+      const [user] = await db.all(
+        sql<{ id: string }>`select id from users where organization_id = ${shop.organization_id}`,
+      )
+      const path = `/v1/user/${user?.id}`
+      const request = {
+        method: 'PATCH',
+        body: { last_name: 'Lund' },
+        headers: { 'idempotency-key': crypto.randomUUID() },
+      }
+      const crash = crashAt(number)
+      const expectOne = async () => {
+        const [row] = await db.all(sql<{ last_name: string }>`select last_name from users where id = ${user?.id}`)
+        const events = (await listAnnounced(shop.organization_id, 'user.')).map(({ edition_id, data }) => [
+          edition_id,
+          data['fields'],
+        ])
+        expect([number, events]).toEqual([
+          number,
+          row?.last_name === 'Lund' ? [null, shop.edition_id].map((edition) => [edition, ['last_name']]) : [],
+        ])
+        return row?.last_name
+      }
+      await callWith(crash.bindings, path, request)
+      await expectOne()
+      hasCrashed = crash.hasCrashed()
+      await write(sql`update idempotency_keys set claimed_until = 0 where status is null`)
+      expect((await call(path, { ...request, token: rootToken })).status).toBe(200)
+      expect(await expectOne()).toBe('Lund')
+    }
+  })
+})
+
 describe('events about the undo of an import', () => {
   it('say what happened to its orders and customers', async () => {
     const shop = await seedShop()

@@ -4,7 +4,7 @@ import { prepare } from '../../db/prepare.ts'
 import { accessTokens, accounts } from '../../db/schema/accounts.ts'
 import { decodeAs, fromFlag, fromJson, type RowOf, select, buildSelectList } from '../../db/select.ts'
 import { update } from '../../db/write.ts'
-import { type Caller, type Grant, parseScopes, superuser } from '../../domain/accounts/access.ts'
+import { type Caller, type Grant, type MemberRole, parseScopes, superuser } from '../../domain/accounts/access.ts'
 import { isWellFormedToken } from '../../domain/accounts/tokens.ts'
 import { refusedTokenIntervalMs } from '../../domain/audit.ts'
 import { AppError } from '../../domain/errors.ts'
@@ -51,21 +51,23 @@ const createRefusal = (reason: keyof typeof refusals) =>
   })
 
 /**
- * True for a row of `access_tokens` if all tokens above it in its chain are valid and the memberships that created them
- * still exist.
+ * True for a row of `access_tokens` if all tokens above it in its chain are valid and the admins who created them for
+ * others are still admins.
  * Every use of a token checks this, so revoking a token changes one row, however many tokens it has created.
  */
 export const isLineageValid = (now: number | SQL): SQL => sql`(
   (access_tokens.parent_id is null and access_tokens.minter_member_id is null) or not exists (
-    with recursive lineage (parent_id, minter_member_id, is_over) as (
-      select access_tokens.parent_id, access_tokens.minter_member_id, 0
+    with recursive lineage (parent_id, minter_member_id, account_id, is_over) as (
+      select access_tokens.parent_id, access_tokens.minter_member_id, access_tokens.account_id, 0
       union all
-      select parent.parent_id, parent.minter_member_id,
+      select parent.parent_id, parent.minter_member_id, parent.account_id,
         parent.revoked_at is not null or coalesce(parent.expires_at <= ${now}, 0)
       from lineage join access_tokens as parent on parent.id = lineage.parent_id
     )
     select 1 from lineage where is_over or (minter_member_id is not null
-      and not exists (select 1 from members where members.id = lineage.minter_member_id))))`
+      and not exists (select 1 from members where members.id = lineage.minter_member_id
+        and (members.account_id = lineage.account_id
+          or edition_id is null and role = ${'admin' satisfies MemberRole})))))`
 
 /** The grants of an account, in all organisations or in one. */
 const selectGrants = (organization: SQL) =>

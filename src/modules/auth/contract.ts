@@ -177,7 +177,7 @@ export const createAccessToken = operation({
   path: '/v1/auth/tokens',
   summary: 'Create an access token',
   description:
-    'Creates a token for yourself, or, as an organisation admin or the superuser, for a member. You see the token only once. It stops working with the token that created it, and a token for another member also with the membership of the admin who created it. A token that you create in a session outlives the session. Sign in at most 10 minutes before.',
+    'Creates a token for yourself, or, as an organisation admin or the superuser, for a member. You see the token only once. It stops working with the token that created it, and a token for another member also when the admin who created it is no admin any more. A token that you create in a session outlives the session. Sign in at most 10 minutes before.',
   roles: roleCodes,
   status: 201,
   errors: ['recent_sign_in_required'],

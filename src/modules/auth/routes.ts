@@ -4,6 +4,11 @@ import { createSession } from './create-session.ts'
 import { createSignInLink } from './create-sign-in-link.ts'
 import { createAccessToken } from './create-token.ts'
 import { listAccessTokens } from './list.ts'
+import * as organizationTokens from './organization-tokens/contract.ts'
+import { listOrganizationTokens } from './organization-tokens/list.ts'
+import { presentOrganizationToken } from './organization-tokens/present.ts'
+import { findOrganization, findOrganizationToken } from './organization-tokens/queries.ts'
+import { revokeOrganizationToken } from './organization-tokens/revoke.ts'
 import {
   presentCreatedToken,
   presentSession,
@@ -52,4 +57,16 @@ mount(authRoutes, contract.createSession, {
 mount(authRoutes, contract.createSignInLink, {
   handle: (ctx, { body }) => createSignInLink(ctx, body.member_id),
   present: presentSignInLink,
+})
+
+mountList(authRoutes, organizationTokens.listOrganizationTokens, {
+  load: (ctx, { id }) => findOrganization(ctx, id),
+  list: listOrganizationTokens,
+  present: presentOrganizationToken,
+})
+
+mount(authRoutes, organizationTokens.revokeOrganizationToken, {
+  load: (ctx, { id, token_id }) => findOrganizationToken(ctx, id, token_id),
+  handle: (ctx, { resource }) => revokeOrganizationToken(ctx, resource),
+  represent: (resource) => presentOrganizationToken(resource),
 })

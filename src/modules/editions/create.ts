@@ -1,6 +1,6 @@
-import { and, eq, gte, lt } from 'drizzle-orm'
+import { and, eq, gte, lt, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { commit } from '../../db/commit.ts'
+import { abortUnless, commit } from '../../db/commit.ts'
 import { editions, events } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { select } from '../../db/select.ts'
@@ -46,6 +46,10 @@ async function loadParents(ctx: Ctx, input: CreateEditionInput) {
   if (event_name === null) throw doesNotExist('event_id')
   return { organization, event_name }
 }
+
+/** Aborts the commit of a full name if the event was renamed since the read. */
+export const requireEventName = (id: string, name: string): SQL =>
+  abortUnless(sql`exists (select 1 from events where id = ${id} and name = ${name})`)
 
 async function findFreeSlug(ctx: Ctx, organizationId: string, base: string): Promise<string> {
   const rows = await ctx.db.all(selectSlugsFrom(organizationId, base))
@@ -102,7 +106,8 @@ export async function createEdition(ctx: Ctx, input: CreateEditionInput): Promis
     modified_at: now,
   }
   const result = { ...row, ...organization, event_name, image_key: null }
-  return commit(ctx, result, [insert(editions, row)], { [uniqueSlug]: createSlugRace })
+  const statements = [requireEventName(input.event_id, event_name), insert(editions, row)]
+  return commit(ctx, result, statements, { [uniqueSlug]: createSlugRace })
 }
 
 const { slug: column, organization_id } = editions

@@ -8,13 +8,16 @@ import { editionArchived } from '../../domain/errors.ts'
 import { editionFieldsByTrigger, triggerKinds } from '../../domain/messaging/email-messages.ts'
 import { buildSearchText, buildSortKey } from '../../domain/text/fold.ts'
 import type { UpdateEditionInput } from './contract.ts'
-import { checkLanguages, createPeriodError } from './create.ts'
+import { checkLanguages, createPeriodError, requireEventName } from './create.ts'
 import { writeTrigger } from './emails.ts'
 import { checkPublishable } from './health/health.ts'
 import type { EditionDetailRow, EditionRow } from './queries.ts'
 import { checkReferences } from './references.ts'
 
 type EditionChanges = Partial<EditionRow>
+
+/** True if the full name may change. The event may have got another name while the edition was archived. */
+const mayRename = ({ name, is_archived }: EditionChanges): boolean => name !== undefined || is_archived === false
 
 /** The columns that change. A field that the body leaves out is undefined. */
 function listChanges(row: EditionDetailRow, input: UpdateEditionInput, now: number): EditionChanges {
@@ -30,7 +33,7 @@ function listChanges(row: EditionDetailRow, input: UpdateEditionInput, now: numb
   const changes = pickChanges<EditionRow>(row, requestedChanges)
   if (isEmpty(changes)) return changes
   const { name = row.name } = changes
-  const full_name = changes.name === undefined ? row.full_name : formatEditionName(row.event_name, name)
+  const full_name = mayRename(changes) ? formatEditionName(row.event_name, name) : row.full_name
   const search = buildSearchText(full_name, row.slug)
   return { ...changes, name_key: buildSortKey(name), full_name, search, modified_at: now }
 }
@@ -59,6 +62,7 @@ export async function updateEdition(
   })
   return commit(ctx, result, [
     ...(changes.meta_image_id ? [requireShowable(ctx.caller, row, changes.meta_image_id)] : []),
+    ...(mayRename(changes) ? [requireEventName(row.event_id, row.event_name)] : []),
     ...updateVersion(editions, row, changes),
     ...triggerUpdates,
   ])

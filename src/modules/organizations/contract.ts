@@ -91,11 +91,21 @@ const AddMember = z.object({
   edition_id: Id('edt').nullable().optional().openapi({ description: 'Limits the role to this edition.' }),
 })
 
+const UpdateMember = z.object({
+  role: z.enum(memberRoles).optional(),
+  first_name: PersonName.optional(),
+  last_name: PersonName.optional(),
+})
+
 const CreateEvent = z.object({ organization_id: Id('org'), name: Name })
+
+const UpdateEvent = z.object({ name: Name.optional() })
 
 export type CreateOrganizationInput = z.output<typeof CreateOrganization>
 export type UpdateOrganizationInput = z.output<typeof UpdateOrganization>
 export type AddMemberInput = z.output<typeof AddMember>
+export type UpdateMemberInput = z.output<typeof UpdateMember>
+export type UpdateEventInput = z.output<typeof UpdateEvent>
 export type CreateEventInput = z.output<typeof CreateEvent>
 
 const tag = 'Organizations' as const
@@ -185,6 +195,26 @@ export const addOrganizationMember = operation({
   response: Member,
 })
 
+const MemberParams = IdParams('org').extend({
+  member_id: z.string().openapi({ param: { name: 'member_id', in: 'path' } }),
+})
+
+export const updateOrganizationMember = operation({
+  id: 'updateOrganizationMember',
+  tag,
+  method: 'patch',
+  path: '/v1/organizations/{id}/members/{member_id}',
+  summary: 'Update a member',
+  description:
+    'A new role applies at once, also to access tokens. You cannot take the role of the last admin of an organisation: 409 `last_admin`.',
+  roles: ['OA'],
+  params: MemberParams,
+  body: UpdateMember,
+  example: { role: 'viewer' },
+  response: Member,
+  errors: ['last_admin'],
+})
+
 export const removeOrganizationMember = operation({
   id: 'removeOrganizationMember',
   tag,
@@ -195,7 +225,7 @@ export const removeOrganizationMember = operation({
     'Removes a role at once, also for access tokens. You cannot remove the last admin of an organisation: 409 `last_admin`.',
   roles: ['OA'],
   status: 204,
-  params: IdParams('org').extend({ member_id: z.string().openapi({ param: { name: 'member_id', in: 'path' } }) }),
+  params: MemberParams,
   errors: ['last_admin'],
 })
 
@@ -226,5 +256,20 @@ export const createEvent = operation({
   status: 201,
   body: CreateEvent,
   example: { organization_id: 'org_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8', name: 'Nordlys Festival' },
+  response: Event,
+})
+
+export const updateEvent = operation({
+  id: 'updateEvent',
+  tag,
+  method: 'patch',
+  path: '/v1/events/{id}',
+  summary: 'Update an event',
+  description:
+    'A new name changes `full_name` of the editions of the event, also on passes. Archived editions keep theirs.',
+  roles: organizationManagers,
+  params: IdParams('evt'),
+  body: UpdateEvent,
+  example: { name: 'Nordlys Festival' },
   response: Event,
 })

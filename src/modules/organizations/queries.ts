@@ -66,3 +66,14 @@ export async function findMember(
   if (!row) throw notFound()
   return { ...row, tenant: { organization_id: row.organization_id, editions: [] } }
 }
+
+/** Roles of an edition see the event of their edition. Only roles of the organisation change it. */
+export async function findEvent(ctx: Ctx, id: string): Promise<EventRow & { tenant: Tenant }> {
+  const row = await ctx.db.first(
+    select(eventColumns)
+      .from(events)
+      .where(and(eq(events.id, id), isVisibleTo(ctx.caller, eventVisibility))),
+  )
+  if (!row) throw notFound()
+  return { ...row, tenant: { organization_id: row.organization_id, editions: [] } }
+}

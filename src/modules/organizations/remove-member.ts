@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { requireOneChange, commit } from '../../db/commit.ts'
-import { AppError } from '../../domain/errors.ts'
+import { hasOtherAdmin, requireOtherAdmin } from './last-admin.ts'
 import type { MemberRow } from './queries.ts'
 
 /**
@@ -10,15 +10,9 @@ import type { MemberRow } from './queries.ts'
  */
 export async function removeOrganizationMember(ctx: Ctx, member: MemberRow): Promise<null> {
   const { id, organization_id, account_id } = member
-  const otherAdmins = sql`(select count(*) from members where organization_id = ${organization_id}
-    and edition_id is null and role = 'admin' and id <> ${id})`
-  if (member.role === 'admin' && member.edition_id === null) {
-    const remainingAdmins = await ctx.db.first(sql<{ n: number }>`select ${otherAdmins} as n`)
-    if (!remainingAdmins?.n)
-      throw new AppError('last_admin', 'This is the last admin of the organisation. Add another admin first.')
-  }
+  await requireOtherAdmin(ctx, member)
   return commit(ctx, null, [
-    sql`delete from members where id = ${id} and (role <> 'admin' or edition_id is not null or ${otherAdmins} > 0)`,
+    sql`delete from members where id = ${id} and (role <> 'admin' or edition_id is not null or ${hasOtherAdmin(member)})`,
     requireOneChange(),
     sql`update access_tokens set revoked_at = ${ctx.now()} where account_id = ${account_id}
       and organization_id = ${organization_id} and revoked_at is null and not exists

@@ -5,8 +5,10 @@ import { createEvent } from './create-event.ts'
 import { createOrganization } from './create.ts'
 import { listEvents, listOrganizationMembers, listOrganizations } from './list.ts'
 import { presentEvent, presentMember, presentOrganization } from './present.ts'
-import { findMember, findOrganization } from './queries.ts'
+import { findEvent, findMember, findOrganization } from './queries.ts'
 import { removeOrganizationMember } from './remove-member.ts'
+import { updateEvent } from './update-event.ts'
+import { updateOrganizationMember } from './update-member.ts'
 import { updateOrganization } from './update.ts'
 
 export const organizationRoutes = createRouter()
@@ -46,6 +48,12 @@ mount(organizationRoutes, contract.addOrganizationMember, {
   present: presentMember,
 })
 
+mount(organizationRoutes, contract.updateOrganizationMember, {
+  load: (ctx, { id, member_id }) => findMember(ctx, id, member_id),
+  handle: (ctx, { resource, body }) => updateOrganizationMember(ctx, resource, body),
+  present: presentMember,
+})
+
 mount(organizationRoutes, contract.removeOrganizationMember, {
   load: (ctx, { id, member_id }) => findMember(ctx, id, member_id),
   handle: (ctx, { resource }) => removeOrganizationMember(ctx, resource),
@@ -60,5 +68,11 @@ mountList(organizationRoutes, contract.listEvents, {
 mount(organizationRoutes, contract.createEvent, {
   target: (body) => body,
   handle: (ctx, { body }) => createEvent(ctx, body),
+  present: presentEvent,
+})
+
+mount(organizationRoutes, contract.updateEvent, {
+  load: (ctx, { id }) => findEvent(ctx, id),
+  handle: (ctx, { resource, body }) => updateEvent(ctx, resource, body),
   present: presentEvent,
 })

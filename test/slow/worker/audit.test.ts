@@ -33,6 +33,7 @@ describe.each(recorded)('$id', (operation) => {
       operation.status === 201
         ? reply.body.id
         : (path?.member_id ??
+          path?.token_id ??
           path?.delivery_id ??
           path?.domain_id ??
           path?.use_id ??

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
-import { seedAccount, seedMember, seedMembers } from '../seeding/members.ts'
+import { seedAccount, seedMember, seedMembers, seedToken, seedTokens } from '../seeding/members.ts'
 import { dropSenderDomains, seedSenderDomain, seedSenderDomains } from '../seeding/messaging/sender-domains.ts'
-import { seedEvents, seedOrganizations } from '../seeding/organizations.ts'
+import { givenEvent, seedEvents, seedOrganizations } from '../seeding/organizations.ts'
 import { db, next } from '../seeding/rows.ts'
 import type { World } from '../world.ts'
 import { buildPathId, buildQueryId, type Sample, type SampleOf } from './sample.ts'
@@ -55,6 +55,17 @@ export const organizationSamples: Record<string, SampleOf> = {
     }),
   },
 
+  updateOrganizationMember: {
+    make: async ({ a, b }) => ({
+      path: {
+        id: a.id,
+        member_id: await seedMember(await seedAccount(), { organization: a.id, role: 'viewer' }),
+      },
+      body: { role: 'manager', first_name: 'Ingrid', last_name: `Berg ${next()}` },
+      references: [buildPathId('id', b.id), buildPathId('member_id', b.member)],
+    }),
+  },
+
   removeOrganizationMember: {
     make: async ({ a, b }) => ({
       path: {
@@ -95,6 +106,26 @@ export const organizationSamples: Record<string, SampleOf> = {
   createEvent: {
     make: ({ a }) => ({
       body: { organization_id: a.id, name: `Nordlys Festival ${next()}` },
+    }),
+  },
+
+  updateEvent: {
+    make: async ({ a, b }) => ({
+      path: { id: (await givenEvent(a)).id },
+      body: { name: `Nordlys Festival ${next()}` },
+      references: [buildPathId('id', b.event)],
+    }),
+  },
+
+  listOrganizationTokens: {
+    make: ({ a, b }) => ({ path: { id: a.id }, references: [buildPathId('id', b.id)] }),
+    fill: ({ a, people }, count) => seedTokens(people.OA.account, count, { organization: a.id }),
+  },
+
+  revokeOrganizationToken: {
+    make: async ({ a, b, people }) => ({
+      path: { id: a.id, token_id: (await seedToken(people.OA.account, { organization: a.id })).id },
+      references: [buildPathId('id', b.id), buildPathId('token_id', b.boundToken)],
     }),
   },
 }

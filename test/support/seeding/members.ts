@@ -122,10 +122,10 @@ export async function seedToken(account: string, options: TokenOptions = {}): Pr
 }
 
 /** Seeds tokens that cannot be used, for lists. */
-export const seedTokens = (account: string, count: number): Promise<void> =>
+export const seedTokens = (account: string, count: number, options: TokenOptions = {}): Promise<void> =>
   write(
     ...insertAll(
       accessTokens,
-      Array.from({ length: count }, () => tokenRow(account, freshId('request'), 'ecm_0000', {})),
+      Array.from({ length: count }, () => tokenRow(account, freshId('request'), 'ecm_0000', options)),
     ),
   )

@@ -17,7 +17,7 @@ import { formatEditionName } from '../../../domain/editions/editions.ts'
 import { doesNotExist, fieldError, invalid, LostRace } from '../../../domain/errors.ts'
 import { buildSearchText, buildSortKey } from '../../../domain/text/fold.ts'
 import { pickFreeSlug, slugify } from '../../../domain/text/text.ts'
-import { selectSlug, uniqueSlug, selectSlugsFrom } from '../create.ts'
+import { requireEventName, selectSlug, uniqueSlug, selectSlugsFrom } from '../create.ts'
 import type { EditionDetailRow } from '../queries.ts'
 import { selectCopySource } from './copy-source.ts'
 import type { DuplicateEditionInput } from './duplicate-contract.ts'
@@ -128,7 +128,12 @@ export async function duplicateEdition(
   return commit(
     ctx,
     copy,
-    [requireUnchangedSource(source, plan), insert(editions, copy), ...copyContents(source.id, copy, plan)],
+    [
+      requireUnchangedSource(source, plan),
+      requireEventName(event_id, event_name),
+      insert(editions, copy),
+      ...copyContents(source.id, copy, plan),
+    ],
     {
       [uniqueSlug]: () =>
         input.slug === undefined ? new LostRace('another edition took the slug') : invalid(createSlugError()),
