@@ -3,9 +3,10 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { get, patch, post, remove, readLinkPath } from '../support/api.ts'
 import { readCost } from '../support/cost.ts'
 import { describeRefusal } from '../support/refusals.ts'
-import { seedAccount, seedMember, seedToken } from '../support/seeding/members.ts'
+import { givenMember, seedAccount, seedMember, seedToken } from '../support/seeding/members.ts'
 import { givenEvent, givenOrganization } from '../support/seeding/organizations.ts'
 import { next } from '../support/seeding/rows.ts'
+import { givenSession } from '../support/sign-in.ts'
 import { buildWorld, seedPerson, type World } from '../support/world.ts'
 
 let world: World
@@ -268,6 +269,16 @@ describe('updateOrganizationMember', () => {
       [{ field: 'role', before: 'viewer', after: 'manager' }],
       [{ field: 'role', before: 'manager', after: 'viewer' }],
     ])
+  })
+
+  it('applies to a session that has begun', async () => {
+    const organization = await givenOrganization()
+    const [admin, member] = [await givenMember(organization, 'admin'), await givenMember(organization, 'admin')]
+    const session = await givenSession(member.email)
+    const path = `/v1/organizations/${organization.id}/members`
+    expect((await get(path, session.token)).status).toBe(200)
+    await patch(`${path}/${member.id}`, { role: 'viewer' }, admin.token)
+    expect((await get(path, session.token)).status).toBe(403)
   })
 
   it('ends the tokens that a demoted admin made for others, and keeps the own ones with the new role', async () => {
