@@ -1,5 +1,4 @@
 import { expect } from 'vitest'
-import type { EventKind } from '../../src/domain/webhooks/webhooks.ts'
 import { payloadSchema } from '../../src/modules/webhooks/events/payload-contract.ts'
 import { listEvents } from './webhook-rows.ts'
 
@@ -9,11 +8,10 @@ export async function listAnnounced(organizationId: string, prefix = '') {
   return events
     .filter(({ kind }) => kind.startsWith(prefix))
     .map(({ kind, payload, edition_id }) => {
-      const event = payloadSchema(kind as EventKind)
-        .strict()
-        .parse(JSON.parse(payload))
+      const event = payloadSchema(kind).strict().parse(JSON.parse(payload))
       expect([event.type, event.edition_id]).toEqual([kind, edition_id])
-      return { kind, edition_id, data: event.data as unknown as Record<string, unknown> }
+      const data: Record<string, unknown> = event.data
+      return { kind, edition_id, data }
     })
 }
 
