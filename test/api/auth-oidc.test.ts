@@ -1,9 +1,14 @@
+import { createExecutionContext } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
+import { sql } from 'drizzle-orm'
 import { exportJWK, exportSPKI, generateKeyPair, type JWTPayload, SignJWT, UnsecuredJWT } from 'jose'
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { callWith } from '../support/api.ts'
+import { app } from '../../src/app.ts'
+import { buildRequest, callWith } from '../support/api.ts'
 import { describeRefusal } from '../support/refusals.ts'
 import { seedAccount, seedMember } from '../support/seeding/members.ts'
-import { next } from '../support/seeding/rows.ts'
+import { next, write } from '../support/seeding/rows.ts'
+import { happen } from '../support/webhooks.ts'
 import { buildWorld, type World } from '../support/world.ts'
 
 type Keys = Awaited<ReturnType<typeof generateKeyPair>>
@@ -83,6 +88,32 @@ describe('a token of the identity provider', () => {
   ])('identifies nobody by an address with %s that looks like that of a member', async (_, lookAlike) => {
     expect((await ask(await sign({ email: lookAlike }))).status).toBe(401)
     expect((await ask(await sign({ email: 'OFFICE@Acme.Example' }))).status).toBe(200)
+  })
+
+  it('ends a stream of events with it, before the next event', async () => {
+    const organization = world.b.id
+    const admin = `admin-${next()}@example.test`
+    await seedMember(await seedAccount(admin), { organization, role: 'admin' })
+    const realNow = Date.now
+    let aheadMs = 0
+    vi.spyOn(Date, 'now').mockImplementation(() => realNow() + aheadMs)
+    const open = async (endsInSeconds: number) => {
+      const token = await sign({ email: admin, exp: seconds() + endsInSeconds })
+      const request = buildRequest(`/v1/webhooks/events/stream?organization_id=${organization}`, { token })
+      const bindings = { ...env, OIDC_ISSUER: issuer, OIDC_AUDIENCE: audience }
+      const reader = (await app.fetch(request, bindings, createExecutionContext())).body!.getReader()
+      await reader.read()
+      await reader.read()
+      return reader
+    }
+    const [short, long] = [await open(300), await open(3600)]
+    await write(sql`update webhook_streams set claimed_until = ${realNow() + 3_600_000}
+      where organization_id = ${organization}`)
+    aheadMs = 420_000
+    await happen({ organization_id: organization })
+    expect((await short.read()).done).toBe(true)
+    expect(new TextDecoder().decode((await long.read()).value)).toContain('data: {')
+    await long.cancel()
   })
 
   it('knows a member by the DNS form of the domain', async () => {

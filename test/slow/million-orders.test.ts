@@ -354,7 +354,7 @@ const cases: readonly ListCase[] = [
     path: events,
     plan: 'index',
     rows: ['webhook_events', '1', 'seq, id'],
-    design: 'under 80',
+    design: '0.5; count under 400',
     isDeep: true,
   },
   {

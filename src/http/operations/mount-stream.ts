@@ -83,12 +83,11 @@ async function* sendEvents({ poll, close }: EventStream, maxMs: number): AsyncGe
     const endsAt = sentAt + maxMs
     while (Date.now() < endsAt) {
       const { events, hasMore, isLast } = await poll()
-      const isSilent = events.length === 0 && Date.now() - sentAt < keepAliveMs
-      if (!isSilent) {
-        yield events.length > 0 ? events.map(formatEvent).join('') : ': still connected\n\n'
-        sentAt = Date.now()
-      }
+      if (events.length > 0) yield events.map(formatEvent).join('')
       if (isLast) return
+      const isSilent = events.length === 0 && Date.now() - sentAt >= keepAliveMs
+      if (isSilent) yield ': still connected\n\n'
+      if (isSilent || events.length > 0) sentAt = Date.now()
       if (!hasMore) await pause(pauseMs)
     }
   } finally {
