@@ -39,17 +39,17 @@ create index orders_of_user on orders (user_id, created_at, seq, status, amount_
 -- An external id is unique per edition and source; imports and the filter find orders by it.
 create unique index orders_by_external_id on orders (edition_id, external_id, external_source)
   where external_id is not null;
--- Serves lists of an edition by creation, and those by amount, status and type, which SQLite sorts from it. A list's
+-- Serves lists of an edition by creation, of one source, and those by amount, status and type, which SQLite sorts from it. A list's
 -- index has the columns that its filters and orderings compare, so that only the rows of the page are read.
 create index orders_edition_created on orders
-  (edition_id, created_at, seq, status, type, amount_minor, modified_at, number_key, user_id);
+  (edition_id, created_at, seq, status, type, amount_minor, modified_at, number_key, user_id, external_source);
 -- Serves lists of an edition by last change. Orders that an ordering does not tell apart follow their creation.
 create index orders_edition_modified on orders (edition_id, modified_at, created_at, seq, status, type);
 -- Serves lists of an edition by order number.
 create index orders_edition_number on orders (edition_id, number_key, created_at, seq, status, type);
 -- Serves lists of an organization by creation, and all its other orderings but the next, which SQLite sorts from it.
 create index orders_organization_created on orders
-  (organization_id, created_at, seq, status, type, amount_minor, modified_at, number_key, user_id);
+  (organization_id, created_at, seq, status, type, amount_minor, modified_at, number_key, user_id, external_source);
 -- Serves lists of an organization by last change.
 create index orders_organization_modified on orders (organization_id, modified_at, created_at, seq, status, type);
 

@@ -49,8 +49,8 @@ const isHidden = (field: string): boolean =>
 /** Longer values are left out, because the audit log is not a copy of the data. */
 const maxValueLength = 2000
 
-/** `modified` differs after every change and says nothing. */
-const isIgnored = (field: string): boolean => field === 'modified'
+/** `modified` differs after every change and says nothing, and allowed actions follow from other fields and the caller. */
+const isIgnored = (field: string): boolean => field === 'modified' || field === 'allowed_actions'
 
 const isEmpty = (value: unknown): boolean =>
   value === undefined || value === null || value === '' || (typeof value === 'object' && !Object.keys(value).length)

@@ -246,3 +246,35 @@ describe('a segment that moves while an edition role sends a request', () => {
     expect((await get(`/v1/email-messages/${message}`)).body.title).not.toBe('Mine')
   })
 })
+
+describe('allowed_actions', () => {
+  const readActions = async (id: string, token: string): Promise<string[]> => {
+    const detail = (await get(`/v1/campaigns/${id}`, token)).body
+    const list = await get(`/v1/campaigns?edition_id=${crowd.edition}&page_size=500`, token)
+    const item = list.body.results.find((campaign: { id: string }) => campaign.id === id)
+    expect(item.allowed_actions).toEqual(detail.allowed_actions)
+    return detail.allowed_actions
+  }
+
+  it('has nothing that a role for the segment is missing for, and nothing for viewers', async () => {
+    const viewer = await seedRoles(['viewer', crowd.edition])
+    const organizationManager = await seedRoles(['manager'])
+    const own = await seedCampaignTo(crowd.edition, 'draft')
+    const ofOrganization = await seedCampaignTo(null, 'draft')
+    const all = ['update', 'delete', 'schedule', 'send_now']
+    expect(await readActions(own, manager)).toEqual(all)
+    expect(await readActions(own, viewer)).toEqual([])
+    expect(await readActions(ofOrganization, manager)).toEqual([])
+    expect(await readActions(ofOrganization, organizationManager)).toEqual(all)
+  })
+
+  it('has nothing but cancelling in an archived edition', async () => {
+    const organizationManager = await seedRoles(['manager'])
+    const ids = [await seedCampaignTo(crowd.edition, 'scheduled'), await seedCampaignTo(crowd.edition, 'draft')]
+    await write(sql`update editions set is_archived = 1 where id = ${crowd.edition}`)
+    const actions = []
+    for (const id of ids) actions.push(await readActions(id, organizationManager))
+    await write(sql`update editions set is_archived = 0 where id = ${crowd.edition}`)
+    expect(actions).toEqual([['cancel'], []])
+  })
+})

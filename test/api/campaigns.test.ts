@@ -45,21 +45,28 @@ const verbs: Record<
   delete: { call: (id) => remove(`/v1/campaigns/${id}`), allowed: { draft: '', failed: '', cancelled: '' } },
 }
 
+const actionNames: Record<string, string> = { 'send-now': 'send_now', 'retry-failed': 'retry_failed', patch: 'update' }
+
 const table = Object.keys(verbs).flatMap((verb) => campaignLifecycle.states.map((status) => [verb, status] as const))
 
 describe('the status of a campaign', () => {
   it.each(table)('decides whether %s is allowed: %s', async (verb, status) => {
     const expectedVerb = verbs[verb]
-    const id = await seedCampaignInStatus(crowd, status)
+    const id = await seedCampaignInStatus(crowd, status, {
+      total_recipients: status === 'sent' ? 3 : 0,
+      sent_count: 0,
+    })
     const before = await loadCampaign(id)
+    const { allowed_actions } = (await get(`/v1/campaigns/${id}`)).body
     const reply = await expectedVerb?.call(id)
     const to = expectedVerb?.allowed[status]
+    // A retry has nothing to do because no recipient failed.
+    const isEmpty = verb === 'retry-failed' && status === 'failed'
+    expect(allowed_actions.includes(actionNames[verb] ?? verb)).toBe(to !== undefined)
     if (to !== undefined) {
       expect([reply?.status, reply?.body?.status ?? '']).toEqual([to === '' ? 204 : 200, to])
       return
     }
-    // A retry has nothing to do because no recipient failed.
-    const isEmpty = verb === 'retry-failed' && status === 'failed'
     expect([reply?.status, reply?.body?.code]).toEqual([409, isEmpty ? 'nothing_to_retry' : 'invalid_transition'])
     expect(reply?.body.current_status).toBe(status)
     if (!isEmpty) expect(reply?.body.allowed_transitions).toEqual(campaignLifecycle.targetsOf(status))

@@ -52,6 +52,10 @@ export const listPaymentStatusesBefore = (target: TransactionStatus): Transactio
 /** Statuses in which a payment can be refunded. */
 export const paidStatuses: readonly TransactionStatus[] = ['captured', 'partially_refunded']
 
+/** The actions on an order that clients may offer. */
+export const orderActions = ['refund'] as const
+export type OrderAction = (typeof orderActions)[number]
+
 export const isPaid = (status: string): boolean => (paidStatuses as readonly string[]).includes(status)
 
 export interface PricedItem {

@@ -10,7 +10,14 @@ import {
   listMissingTranslations,
   toFieldErrors,
 } from '../../domain/campaigns/content-faults.ts'
-import { campaignLifecycle, type CampaignStatus, isEditable } from '../../domain/campaigns/lifecycle.ts'
+import {
+  type CampaignAction,
+  campaignLifecycle,
+  type CampaignState,
+  type CampaignStatus,
+  isEditable,
+  listCampaignActions,
+} from '../../domain/campaigns/lifecycle.ts'
 import { findReadinessFaults } from '../../domain/campaigns/readiness.ts'
 import { AppError, type FieldError } from '../../domain/errors.ts'
 import { buildReadiness, type CampaignRow, loadTexts } from './delivery/campaign-row.ts'
@@ -64,11 +71,14 @@ const getSegmentTenant = ({ organization_id, segment_edition_id }: CampaignSegme
   editions: segment_edition_id === null ? [] : [segment_edition_id],
 })
 
+const hasSegmentRole = (ctx: Ctx, campaign: CampaignSegment): boolean =>
+  mayAt(ctx.caller, managers, getSegmentTenant(campaign))
+
 /**
  * A campaign reaches the people of its segment, so the caller needs a role in the segment's edition or organisation.
  */
 export function checkSegmentRole(ctx: Ctx, campaign: CampaignSegment): void {
-  if (mayAt(ctx.caller, managers, getSegmentTenant(campaign))) return
+  if (hasSegmentRole(ctx, campaign)) return
   const isOfOrganization = campaign.segment_edition_id === null
   throw new AppError(
     'permission_denied',
@@ -79,16 +89,34 @@ export function checkSegmentRole(ctx: Ctx, campaign: CampaignSegment): void {
   )
 }
 
-/**
- * Finds a campaign and checks that the caller has a role for its segment: for the segment that it was started with, and
- * for its current segment while it can still be changed.
- */
+type SegmentUse = CampaignSegment & Pick<CampaignRow, 'status' | 'segment_snapshot'>
+
+/** Lists the segment that a campaign was started with, and its current segment while it can still be changed. */
+function listUsedSegments(campaign: SegmentUse): CampaignSegment[] {
+  const snapshot = campaign.segment_snapshot
+  return [
+    ...(snapshot ? [{ ...campaign, segment_edition_id: snapshot.edition_id }] : []),
+    ...(!snapshot || isEditable(campaign.status) ? [campaign] : []),
+  ]
+}
+
+/** Finds a campaign and checks that the caller has a role for its segments. */
 export async function findAuthorizedCampaign(ctx: Ctx, id: string): Promise<LoadedCampaign> {
   const campaign = await findCampaign(ctx, id)
-  const snapshot = campaign.segment_snapshot
-  if (snapshot) checkSegmentRole(ctx, { ...campaign, segment_edition_id: snapshot.edition_id })
-  if (!snapshot || isEditable(campaign.status)) checkSegmentRole(ctx, campaign)
+  for (const segment of listUsedSegments(campaign)) checkSegmentRole(ctx, segment)
   return campaign
+}
+
+/** Lists the actions that the campaign and the roles of the caller allow. A start needs a role for the current segment. */
+export function listAllowedActions(
+  ctx: Ctx,
+  campaign: SegmentUse & CampaignState & { edition_id: string },
+): CampaignAction[] {
+  const { organization_id, edition_id } = campaign
+  const isManager = mayAt(ctx.caller, managers, { organization_id, editions: [edition_id] })
+  if (!isManager || !listUsedSegments(campaign).every((segment) => hasSegmentRole(ctx, segment))) return []
+  const mayStart = hasSegmentRole(ctx, campaign)
+  return listCampaignActions(campaign).filter((action) => mayStart || (action !== 'schedule' && action !== 'send_now'))
 }
 
 /** Builds a guard that aborts the commit when the segment moved to another edition since the role was checked. */

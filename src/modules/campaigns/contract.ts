@@ -1,7 +1,12 @@
 import { z } from '@hono/zod-openapi'
 import { roleCodes, managers } from '../../domain/accounts/access.ts'
 import { acceptableFaults } from '../../domain/campaigns/content-faults.ts'
-import { campaignLifecycle, maxCampaignNameLength, maxSmsBodyLength } from '../../domain/campaigns/lifecycle.ts'
+import {
+  campaignActions,
+  campaignLifecycle,
+  maxCampaignNameLength,
+  maxSmsBodyLength,
+} from '../../domain/campaigns/lifecycle.ts'
 import { schedulePattern } from '../../domain/campaigns/schedule.ts'
 import {
   engagements,
@@ -53,6 +58,10 @@ export const Campaign = z
     total_recipients: Int32Count,
     sent_count: Int32Count,
     failed_count: Int32Count,
+    allowed_actions: z.array(z.enum(campaignActions)).openapi({
+      description:
+        'The actions that the status and your role allow now. Content may still be missing, and a retry may find nobody to send to.',
+    }),
     created: Timestamp,
     modified: Timestamp,
   })

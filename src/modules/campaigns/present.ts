@@ -9,6 +9,7 @@ import { formatInZone } from '../../domain/time/time-zones.ts'
 import { presentWait } from '../../domain/waiting.ts'
 import type { SegmentSummary } from '../../http/fields.ts'
 import { presentSegmentSummary } from '../segments/index.ts'
+import { listAllowedActions } from './checks.ts'
 import type { Campaign, CampaignDetail, CampaignRecipient, CampaignStats } from './contract.ts'
 import type { CampaignRow } from './delivery/campaign-row.ts'
 import type { ListedRecipient } from './list.ts'
@@ -23,7 +24,7 @@ function presentSegment(row: CampaignListRow): z.input<typeof SegmentSummary> {
   return { id: row.segment_id, ...summary }
 }
 
-export const presentCampaignItem = (row: CampaignListRow): z.input<typeof Campaign> => ({
+export const presentCampaignItem = (row: CampaignListRow, ctx: Ctx): z.input<typeof Campaign> => ({
   id: row.id,
   name: row.name,
   organization_id: row.organization_id,
@@ -35,6 +36,7 @@ export const presentCampaignItem = (row: CampaignListRow): z.input<typeof Campai
   total_recipients: row.total_recipients,
   sent_count: row.sent_count,
   failed_count: row.failed_count,
+  allowed_actions: listAllowedActions(ctx, row),
   created: toIso(row.created_at),
   modified: toIso(row.modified_at),
 })
@@ -42,7 +44,7 @@ export const presentCampaignItem = (row: CampaignListRow): z.input<typeof Campai
 export function presentCampaign(row: CampaignRow, ctx: Ctx): z.input<typeof CampaignDetail> {
   const bodies = row.sms_body
   return {
-    ...presentCampaignItem(row),
+    ...presentCampaignItem(row, ctx),
     email_message_id: row.email_message_id ?? row.deleted_message_id,
     sms_body: bodies[row.edition_default_language] ?? '',
     sms_body_translations: bodies,

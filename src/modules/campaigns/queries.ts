@@ -22,7 +22,13 @@ import {
 export type LoadedCampaign = CampaignRow & { tenant: Tenant }
 
 const columns = getTableColumns(campaigns)
-export const campaignListColumns = { ...columns, ...segmentSummaryFields, edition_timezone: editions.timezone }
+export const campaignListColumns = {
+  ...columns,
+  ...segmentSummaryFields,
+  segment_edition_id: segments.edition_id,
+  edition_timezone: editions.timezone,
+  edition_is_archived: editions.is_archived,
+}
 
 export type CampaignListRow = RowOf<typeof campaignListColumns>
 

@@ -12,6 +12,7 @@ import {
 } from '../../domain/orders/external-orders.ts'
 import {
   cartStatuses,
+  orderActions,
   orderStatuses,
   orderTypes,
   transactionServices,
@@ -182,6 +183,10 @@ export const OrderDetail = z
     completed_transaction_id: Id('trx')
       .nullable()
       .openapi({ description: 'The payment that completed the order; null until there is one.' }),
+    allowed_actions: z.array(z.enum(orderActions)).openapi({
+      description:
+        'The actions that the order and your role allow now. `refund`: `POST /v1/refund-requests`, possibly with `include_fees`.',
+    }),
     metadata: JsonObject,
   })
   .openapi('OrderDetail')
@@ -210,6 +215,14 @@ export const listOrders = operation({
       external_id: Code(maxExternalIdLength)
         .optional()
         .openapi({ description: 'The exact id in the other system, from any source.' }),
+      source: Code(maxExternalSourceLength)
+        .optional()
+        .openapi({ description: 'The exact name of the system that the orders were imported from.' }),
+      data_import_id: IdFilter.optional().openapi({
+        description:
+          'Orders that the import created or updated and that were not undone. It finds nothing once the rows of the import are deleted, 30 days after its end.',
+      }),
+      product_id: IdFilter.optional().openapi({ description: 'Orders with a purchase of the product, in any status.' }),
       customer_name: TextFilter.optional().openapi({
         description:
           'Words of the customer’s name, in any order. Each may be a part of a name. Case and accents are ignored.',

@@ -34,6 +34,7 @@ const jsonObject = (column: SQL) => fromJson<Record<string, unknown>>(column)
 const buildHeadFields = (view: CustomerView) => ({
   ...buildOrderSummaryFields(view),
   ...organizationSummaryFields,
+  edition_is_archived: editions.is_archived,
   completed_transaction_id: orders.completed_transaction_id,
   metadata: orders.metadata,
   cart: orders.cart,
@@ -112,6 +113,9 @@ const transactionFields = {
   ...getTableColumns(transactions),
   remaining_minor: sql<number>`iif(${eq(transactions.type, 'payment')},
     ${buildOrderRemainder(sql`${transactions.order_id}`, sql`${transactions}`)}, 0)`,
+  /** The most that a request with `include_fees` can pay back. */
+  refundable_minor: sql<number>`iif(${eq(transactions.type, 'payment')},
+    ${buildOrderRemainder(sql`${transactions.order_id}`, sql`${transactions}`, sql`1`)}, 0)`,
 }
 
 export type OrderTransactionRow = RowOf<typeof transactionFields>

@@ -1,6 +1,6 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { inList } from '../../db/conditions.ts'
+import { inList, inWords } from '../../db/conditions.ts'
 import { buildContactFields, type CustomerView, viewCustomers } from '../../db/customers.ts'
 import { buildConditions, equals, type FilterTable, isBefore, isFrom } from '../../db/filters.ts'
 import {
@@ -74,11 +74,25 @@ const buildFilters = ({ organization_id }: OrderQuery): FilterTable<Omit<OrderQu
       ? sql`${eq(orders.external_id, id)}
           and ${orders.edition_id} in (select id from editions where organization_id = ${organization_id})`
       : eq(orders.external_id, id),
+  source: equals(orders.external_source),
+  data_import_id: (id) => sql`${orders.id} in (${selectImportedOrders(id)})`,
+  product_id: (id) => sql`exists (select 1 from purchases
+    where purchases.order_id = ${orders.id} and purchases.product_id = ${id})`,
   status: equals(orders.status),
   type: equals(orders.type),
   created_after: isFrom(orders.created_at),
   created_before: isBefore(orders.created_at),
 })
+
+/** Selects the ids of orders that an import wrote, as long as the service has its report. */
+const selectImportedOrders = (importId: string): SQL =>
+  sql`select distinct order_id from import_orders where import_id = ${importId} and order_id is not null
+    and ${inWords(sql`outcome`, ['created', 'updated'])} and undo_outcome is not 'undone'`
+
+/** Selects the ids of orders with a purchase of a product. All of them belong to the product's edition. */
+const selectOrdersOfProduct = (productId: string): SQL =>
+  sql`select distinct order_id from purchases indexed by purchases_edition_created
+    where edition_id = (select edition_id from products where id = ${productId}) and product_id = ${productId}`
 
 /** One page of the orders that the caller sees, newest first. */
 export async function listOrders(ctx: Ctx, page: PageRequest, query: OrderQuery): Promise<Page<OrderListRow>> {
@@ -94,13 +108,14 @@ export async function listOrders(ctx: Ctx, page: PageRequest, query: OrderQuery)
   const tickets = ticket_code && !isSelective ? await findOrdersByCode(ctx, scope, query) : null
   const candidates = isSelective ? null : (tickets?.candidates ?? (await findCandidates(ctx, scope, textFilters)))
   const index = chooseIndex(scope, query)
+  const otherFilters = index.filter && !candidates ? { ...query, [index.filter]: undefined } : query
   return paginate(ctx.db, page, {
     // `not indexed` makes SQLite look the candidates up by their rowid.
     from: candidates ? sql`orders not indexed` : index.from,
     where: [
       ...(candidates ? [candidates] : []),
       scope.condition,
-      ...buildConditions(buildFilters(query), query),
+      ...buildConditions(buildFilters(query), otherFilters),
       ...(ticket_code ? [tickets?.condition ?? hasTicketCode(sql`${orders.id}`, ticket_code)] : []),
       ...textFilters.map((filter) => filter.condition),
     ],
@@ -117,8 +132,8 @@ export async function listOrders(ctx: Ctx, page: PageRequest, query: OrderQuery)
 }
 
 /** Filters that leave so few orders that the text filters can compare each of them. */
-const hasSelectiveFilter = ({ customer_id, transaction_id, external_id }: OrderQuery): boolean =>
-  !!customer_id || transaction_id !== undefined || !!external_id
+const hasSelectiveFilter = ({ customer_id, transaction_id, external_id, data_import_id }: OrderQuery): boolean =>
+  !!customer_id || transaction_id !== undefined || !!external_id || !!data_import_id
 
 /** Finds the orders that may match the text filters. Returns null when there is no text, or too many orders match. */
 async function findCandidates(
@@ -141,19 +156,32 @@ interface ListIndex {
   from: SQL
   /** True if the index is sorted as the list is. Otherwise SQLite sorts the orders. */
   isSorted: boolean
+  /** The filter whose orders `from` selects. */
+  filter?: 'data_import_id' | 'product_id'
 }
+
+/** SQLite reads the left side of a cross join first, and finds each order by its id. */
+const readByIds = (ids: SQL, filter: NonNullable<ListIndex['filter']>): ListIndex => ({
+  from: sql`(${ids}) as matches cross join orders on orders.id = matches.order_id`,
+  isSorted: false,
+  filter,
+})
 
 /** Chooses the index that a list is read from, because SQLite does not know how many orders an edition has. */
 function chooseIndex(scope: OrderScope, query: OrderQuery): ListIndex {
-  const { edition_id, organization_id, customer_id, transaction_id, external_id, ordering } = query
+  const { edition_id, organization_id, customer_id, transaction_id, external_id, source, ordering } = query
+  const { data_import_id, product_id } = query
   if (transaction_id !== undefined) return { from: sql`orders`, isSorted: false }
   if (external_id && (edition_id || organization_id))
     return { from: sql`orders indexed by orders_by_external_id`, isSorted: false }
   if (customer_id) return { from: sql`orders indexed by orders_of_user`, isSorted: false }
+  if (data_import_id) return readByIds(selectImportedOrders(data_import_id), 'data_import_id')
+  if (product_id) return readByIds(selectOrdersOfProduct(product_id), 'product_id')
   const createdIndex = buildCreatedIndex(scope)
   const [first = { name: 'created' }, ...others] = ordering
-  if (others.length > 0 || (scope.editionIds && scope.editionIds.length > 1))
-    return { from: createdIndex, isSorted: false }
+  const needsSort = others.length > 0 || (scope.editionIds && scope.editionIds.length > 1)
+  // Only the wide indexes have the source.
+  if (needsSort || (source && first.name !== 'created')) return { from: createdIndex, isSorted: false }
   const modifiedIndex = scope.editionIds
     ? sql`orders indexed by orders_edition_modified`
     : sql`orders indexed by orders_organization_modified`

@@ -1,9 +1,10 @@
 import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../context.ts'
+import { managers, mayAt } from '../../domain/accounts/access.ts'
 import { formatFullName } from '../../domain/accounts/users.ts'
 import { toMajor } from '../../domain/money.ts'
 import { readCart } from '../../domain/orders/carts.ts'
-import { buildSummaryLines } from '../../domain/orders/orders.ts'
+import { buildSummaryLines, isPaid, type OrderAction } from '../../domain/orders/orders.ts'
 import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
 import { presentEditionSummary } from '../editions/index.ts'
 import { presentOrganizationSummary } from '../organizations/index.ts'
@@ -89,6 +90,12 @@ const presentTransaction = (row: OrderTransactionRow): Detail['transactions'][nu
 
 const presentEmail = (row: OrderEmailRow): Detail['emails'][number] => ({ kind: row.kind, ...presentEmailState(row) })
 
+function listAllowedActions({ tenant, head, transactions }: LoadedOrder, ctx: Ctx): OrderAction[] {
+  if (head.edition_is_archived || !mayAt(ctx.caller, managers, tenant)) return []
+  const isRefundable = transactions.some(({ status, refundable_minor }) => isPaid(status) && refundable_minor > 0)
+  return isRefundable ? ['refund'] : []
+}
+
 export function presentOrder(order: LoadedOrder, ctx: Ctx): Detail {
   const { head } = order
   const payment = order.transactions.find(({ type }) => type === 'payment')
@@ -112,6 +119,7 @@ export function presentOrder(order: LoadedOrder, ctx: Ctx): Detail {
     purchases: order.purchases.map((purchase) => presentPurchase(purchase, ctx)),
     emails: order.emails.map(presentEmail),
     completed_transaction_id: head.completed_transaction_id,
+    allowed_actions: listAllowedActions(order, ctx),
     metadata: head.metadata,
   }
 }

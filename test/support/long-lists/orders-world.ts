@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import { refundReasons, refundSources, refundStatuses } from '../../../src/domain/refunds/refunds.ts'
 import { get, post, type Reply } from '../api.ts'
 import { givenMember } from '../seeding/members.ts'
-import { write } from '../seeding/rows.ts'
+import { db, write } from '../seeding/rows.ts'
 import { importOrders, type Shop } from '../seeding/sales/orders.ts'
 import { seedRefundsOf } from '../seeding/sales/refunds.ts'
 import type { Trade } from '../seeding/sales/trades.ts'
@@ -166,9 +166,12 @@ export async function makeOrders(place: OrganizationPlace, plan: Plan): Promise<
   for (const edition of place.editions)
     for (const purchase of await readAll(`/v1/purchases?edition_id=${edition}`))
       shownPurchases.push({ edition, shown: purchase })
-  const codes = Map.groupBy(shownPurchases, ({ shown }) => shown.order.id as string)
+  const purchasesOf = Map.groupBy(shownPurchases, ({ shown }) => shown.order.id as string)
   const listCodes = (order: string): string[] =>
-    (codes.get(order) ?? []).flatMap(({ shown }) => (shown.vendor_code as string | null) ?? [])
+    (purchasesOf.get(order) ?? []).flatMap(({ shown }) => (shown.vendor_code as string | null) ?? [])
+  const importedOrders = await db.all(sql<{ order_id: string; import_id: string }>`select order_id, import_id
+    from import_orders where outcome in ('created', 'updated')`)
+  const imports = Map.groupBy(importedOrders, ({ order_id }) => order_id)
   const ofOrders = new Map(
     shownOrders.map(({ id, external_id }) => [id, { external_id, transaction_ids: transactions.get(id) ?? [] }]),
   )
@@ -188,7 +191,13 @@ export async function makeOrders(place: OrganizationPlace, plan: Plan): Promise<
       organization: place.id,
       editions: [shown.edition.id],
       customer: customersOf.get(shown.id) ?? '',
-      shown: { ...shown, transaction_ids: transactions.get(shown.id) ?? [], ticket_codes: listCodes(shown.id) },
+      shown: {
+        ...shown,
+        transaction_ids: transactions.get(shown.id) ?? [],
+        ticket_codes: listCodes(shown.id),
+        product_ids: (purchasesOf.get(shown.id) ?? []).map((one) => one.shown.product.api_id as string),
+        data_import_ids: (imports.get(shown.id) ?? []).map(({ import_id }) => import_id),
+      },
     })),
     purchases: shownPurchases.map(({ edition, shown }) => ({
       id: shown.id,

@@ -69,6 +69,17 @@ export const ordersList = (rows: readonly Row[]): LongList => ({
       matches: ({ shown }, value) => containsText([shown.order_number], value),
     },
     external_id: matchExactly(({ shown }) => shown.external_id, 'X-none'),
+    source: matchExactly(({ shown }) => shown.source, 'no-source'),
+    data_import_id: {
+      values: ({ shown }) => shown.data_import_ids,
+      others: ['imp_none'],
+      matches: ({ shown }, value) => shown.data_import_ids.includes(value),
+    },
+    product_id: {
+      values: ({ shown }) => shown.product_ids,
+      others: ['prd_none'],
+      matches: ({ shown }, value) => shown.product_ids.includes(value),
+    },
     customer_name: {
       isText: true,
       values: ({ contacts }) => listTypedNames(contacts),
