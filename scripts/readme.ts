@@ -27,8 +27,8 @@ const operationLists = tags.flatMap((tag) => {
 
 const checkList = checks
   .map(
-    ({ id, severity, isCritical, rule, suggestion }) =>
-      `- \`${id}\` (${severity}${isCritical ? ' or critical' : ''}): ${rule} To fix it: ${suggestion}`,
+    ({ id, severity, isCritical, rule, suggestion, fix }) =>
+      `- \`${id}\` (${severity}${isCritical ? ' or critical' : ''}): ${rule} To fix it: ${suggestion}${fix === null ? '' : ` (\`${fix}\`)`}`,
   )
   .join('\n')
 

@@ -54,6 +54,13 @@ export const product: ProductFacts = {
 export const free: ProductFacts = { ...product, id: 'prd_2', price_minor: 0, deposit_minor: 0 }
 
 const message = { ...visible, subject: { en: 'Thank you' }, has_blocks: true }
+export const account = {
+  id: 'mac_1',
+  name: 'Stripe',
+  ...visible,
+  supported_currencies: ['eur', 'dkk'],
+  is_ready: true,
+}
 export const receipt = { id: 'eml_1', name: 'Receipt', type: 'receipt', ...message }
 export const refund = { id: 'eml_2', name: 'Refund', type: 'refund_confirmation', ...message }
 const text = { en: 'I agree', da: 'Jeg accepterer' }
@@ -74,7 +81,7 @@ export const sound: EditionFacts = {
   now,
   edition,
   has_event: true,
-  merchant_account: { supported_currencies: ['eur', 'dkk'], is_ready: true },
+  merchant_account: account,
   fee_rule: { is_active: true, currency: 'dkk' },
   order_currencies: ['dkk'],
   has_pickup_point: true,

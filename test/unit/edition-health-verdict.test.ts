@@ -3,6 +3,8 @@ import { runChecks, listObstacles, getHealthStatus, countFailures } from '../../
 import { presentCheck } from '../../src/modules/editions/health/present-health.ts'
 import { combineChanges, type Change, endpoint, addSale, sound } from '../support/edition-facts.ts'
 
+const checkedEdition = { id: 'edt_1', organization_id: 'org_1', full_name: 'Nordlys 2026' }
+
 describe('the status of the healthcheck', () => {
   const verdict = (...changes: Change[]) => {
     const results = runChecks({ ...sound, ...combineChanges(...changes)(sound) })
@@ -36,7 +38,7 @@ describe('a check in the answer', () => {
   it('describes the passed state, or the fault and its remedy', () => {
     const answer = (change: Change) =>
       runChecks({ ...sound, ...change(sound) })
-        .map(presentCheck)
+        .map((result) => presentCheck(result, checkedEdition))
         .find(({ check_id }) => check_id === 'products.price_present')
     expect(answer(() => ({}))).toEqual({
       category: 'products',
@@ -51,7 +53,15 @@ describe('a check in the answer', () => {
       passed: false,
       message: 'A published product has no price.',
       suggestion: expect.stringContaining('Set a price'),
-      related_objects: [{ id: 'prd_1', name: 'Day ticket' }],
+      related_objects: [
+        {
+          id: 'prd_1',
+          name: 'Day ticket',
+          type: 'product',
+          operation: 'updateProduct',
+          path: '/v1/products/prd_1',
+        },
+      ],
     })
   })
 
@@ -63,13 +73,19 @@ describe('a check in the answer', () => {
       is_hidden: index % 2 === 0,
     }))
     const check = runChecks({ ...sound, endpoints })
-      .map(presentCheck)
+      .map((result) => presentCheck(result, checkedEdition))
       .find(({ check_id }) => check_id === 'integrations.webhooks_healthy')
     expect(check?.passed).toBe(false)
     expect(check?.related_objects).toHaveLength(20)
-    expect(check?.related_objects[0]).toEqual({ id: 'whk_1', name: 'Shop' })
+    expect(check?.related_objects[0]).toEqual({
+      id: 'whk_1',
+      name: 'Shop',
+      type: 'webhook_endpoint',
+      operation: 'recoverWebhookDeliveries',
+      path: '/v1/webhooks/whk_1/recover',
+    })
     const hidden = runChecks({ ...sound, endpoints: [{ ...endpoint, has_exhausted: true, is_hidden: true }] })
-      .map(presentCheck)
+      .map((result) => presentCheck(result, checkedEdition))
       .find(({ check_id }) => check_id === 'integrations.webhooks_healthy')
     expect(hidden).toMatchObject({ passed: false, related_objects: [] })
   })

@@ -4,6 +4,7 @@ import { dayMs } from '../../src/domain/time/instants.ts'
 import {
   combineChanges,
   type Change,
+  account,
   endpoint,
   free,
   addCondition,
@@ -82,17 +83,18 @@ const cases: Record<string, { fails: Change[]; names?: string[]; bears?: Change[
     ],
   },
   'payments.currency_supported': {
-    fails: [() => ({ merchant_account: { supported_currencies: ['eur'], is_ready: true } })],
+    fails: [() => ({ merchant_account: { ...account, supported_currencies: ['eur'] } })],
     bears: [combineChanges(() => ({ merchant_account: null }), addSale({ price_minor: 0, deposit_minor: 0 }))],
   },
   'payments.merchant_ready': {
-    fails: [() => ({ merchant_account: { supported_currencies: ['dkk'], is_ready: false } })],
+    fails: [() => ({ merchant_account: { ...account, is_ready: false } })],
+    names: ['mac_1'],
     bears: [combineChanges(() => ({ merchant_account: null }), addSale({ price_minor: 0, deposit_minor: 0 }))],
   },
   'payments.currency_set': {
     fails: ['', 'xyz'].map((currency) =>
       combineChanges(addCondition({ currency }), () => ({
-        merchant_account: { supported_currencies: [currency], is_ready: true },
+        merchant_account: { ...account, supported_currencies: [currency] },
         fee_rule: { is_active: true, currency },
         order_currencies: [currency],
       })),
@@ -147,6 +149,7 @@ const cases: Record<string, { fails: Change[]; names?: string[]; bears?: Change[
   'products.any_published': {
     fails: [addSale({ is_draft: true })],
     bears: [() => ({ products: [product, { ...product, is_draft: true }] })],
+    names: ['prd_1'],
   },
   'products.price_present': {
     fails: [addSale({ price_minor: null })],

@@ -1,11 +1,14 @@
 import type { Language, TranslatedDict } from '../../languages.ts'
 import type { EditionFacts, FactSubject } from './facts.ts'
+import type { FixOperation } from './fixes.ts'
 
 export const severities = ['critical', 'warning', 'info'] as const
 export type Severity = (typeof severities)[number]
 
 interface Rule {
   id: string
+  /** The operation that fixes what the check finds. Null: no operation does; `suggestion` says what to do. */
+  fix: FixOperation | null
   /** A failed critical check prevents publishing. */
   severity: Severity
   /** True if a failure is critical for this edition, whatever `severity` says. */

@@ -11,6 +11,7 @@ const longestMs = 60 * dayMs
 const basics = defineChecks('basics', [
   {
     id: 'name_present',
+    fix: 'updateEdition',
     severity: 'critical',
     rule: 'The edition has a name.',
     message: 'The name is blank.',
@@ -19,6 +20,7 @@ const basics = defineChecks('basics', [
   },
   {
     id: 'not_archived',
+    fix: 'updateEdition',
     severity: 'critical',
     rule: 'The edition is not archived.',
     message: 'The edition is archived.',
@@ -27,6 +29,7 @@ const basics = defineChecks('basics', [
   },
   {
     id: 'event_linked',
+    fix: 'duplicateEdition',
     severity: 'critical',
     rule: 'The edition belongs to an event of its organisation.',
     message: 'The event does not exist, or belongs to another organisation.',
@@ -38,6 +41,7 @@ const basics = defineChecks('basics', [
 const schedule = defineChecks('schedule', [
   {
     id: 'dates_ordered',
+    fix: 'updateEdition',
     severity: 'critical',
     rule: 'The end is not before the start.',
     message: 'The end is before the start.',
@@ -46,6 +50,7 @@ const schedule = defineChecks('schedule', [
   },
   {
     id: 'dates_set',
+    fix: 'updateEdition',
     severity: 'warning',
     rule: 'Start and end are set.',
     message: 'The start or the end is missing.',
@@ -54,6 +59,7 @@ const schedule = defineChecks('schedule', [
   },
   {
     id: 'not_in_past',
+    fix: 'updateEdition',
     severity: 'warning',
     rule: 'The dates of a draft are in the future.',
     message: 'The edition is a draft, but its dates are in the past.',
@@ -62,6 +68,7 @@ const schedule = defineChecks('schedule', [
   },
   {
     id: 'duration_plausible',
+    fix: 'updateEdition',
     severity: 'info',
     rule: 'The edition lasts at most 60 days.',
     message: 'The edition lasts more than 60 days.',
@@ -70,6 +77,7 @@ const schedule = defineChecks('schedule', [
   },
   {
     id: 'timezone_set',
+    fix: 'updateEdition',
     severity: 'info',
     rule: 'The time zone is local.',
     message: 'The time zone is UTC, which is not a time zone of this country.',
@@ -81,6 +89,7 @@ const schedule = defineChecks('schedule', [
 const localization = defineChecks('localization', [
   {
     id: 'default_enabled',
+    fix: 'updateEdition',
     severity: 'critical',
     rule: 'The default language is enabled.',
     message: 'The default language is not enabled.',
@@ -89,6 +98,7 @@ const localization = defineChecks('localization', [
   },
   {
     id: 'meta_translated',
+    fix: 'updateEdition',
     severity: 'warning',
     rule: 'The meta title and description are translated into every enabled language.',
     message: 'The meta title or description is missing in an enabled language.',
@@ -98,6 +108,7 @@ const localization = defineChecks('localization', [
   },
   {
     id: 'products_translated',
+    fix: 'updateProduct',
     severity: 'info',
     rule: 'Product names are translated into every enabled language.',
     message: 'Product names are missing in an enabled language.',
@@ -113,6 +124,7 @@ const localization = defineChecks('localization', [
 const consents = defineChecks('consents', [
   {
     id: 'terms',
+    fix: 'createConsent',
     severity: 'warning',
     rule: 'Customers are asked to accept terms or a privacy policy.',
     message: 'No active consent has the type terms or privacy.',
@@ -121,6 +133,7 @@ const consents = defineChecks('consents', [
   },
   {
     id: 'marketing',
+    fix: 'createConsent',
     severity: 'info',
     rule: 'Marketing segments have a marketing consent.',
     message: 'The edition has a marketing segment, but no consent of type marketing.',
@@ -129,6 +142,7 @@ const consents = defineChecks('consents', [
   },
   {
     id: 'translated',
+    fix: 'updateConsent',
     severity: 'warning',
     rule: 'Consents are translated into every enabled language.',
     message: 'The text of a consent is missing in an enabled language.',
@@ -144,6 +158,7 @@ const isNumbered = (slug: string, base: string): boolean =>
 const branding = defineChecks('branding', [
   {
     id: 'meta_image',
+    fix: 'updateEdition',
     severity: 'info',
     rule: 'The edition has a meta image.',
     message: 'The edition has no meta image.',
@@ -152,6 +167,7 @@ const branding = defineChecks('branding', [
   },
   {
     id: 'slug',
+    fix: 'duplicateEdition',
     severity: 'info',
     rule: 'The slug does not end in a number that was added to make it unique.',
     message: 'The slug ends in a number that was added to make it unique.',
@@ -168,6 +184,7 @@ const isKnownCurrency = (currency: string): boolean => (currencies as readonly s
 const payments = defineChecks('payments', [
   {
     id: 'merchant_for_paid',
+    fix: 'updateEdition',
     severity: 'critical',
     rule: 'Products with a price can be paid for.',
     message: 'A published product has a price, but the edition has no merchant account.',
@@ -176,6 +193,7 @@ const payments = defineChecks('payments', [
   },
   {
     id: 'currency_supported',
+    fix: 'updateEdition',
     severity: 'critical',
     rule: 'The merchant account supports the currency.',
     message: 'The merchant account does not support the currency.',
@@ -185,14 +203,16 @@ const payments = defineChecks('payments', [
   },
   {
     id: 'merchant_ready',
+    fix: 'updateMerchantAccount',
     severity: 'warning',
     rule: 'Payments can be refunded through the merchant account.',
     message: 'The merchant account has no API key or is inactive, so refunds wait.',
     suggestion: 'Enter the API key of the merchant account and activate it.',
-    fails: ({ merchant_account }) => merchant_account !== null && !merchant_account.is_ready,
+    fails: ({ merchant_account }) => (merchant_account && !merchant_account.is_ready ? [merchant_account] : false),
   },
   {
     id: 'currency_set',
+    fix: 'updateEdition',
     severity: 'critical',
     rule: 'Products with a price have a currency.',
     message: 'A published product has a price, but the currency is empty or unknown.',
@@ -201,6 +221,7 @@ const payments = defineChecks('payments', [
   },
   {
     id: 'fee_rule_valid',
+    fix: 'updateEdition',
     severity: 'warning',
     rule: 'The fee rule is active and has the currency of the edition.',
     message: 'The fee rule is inactive or has another currency.',
@@ -210,6 +231,7 @@ const payments = defineChecks('payments', [
   },
   {
     id: 'currency_locked',
+    fix: 'updateEdition',
     severity: 'info',
     rule: 'Orders are in the currency of the edition.',
     message: 'The edition has orders in another currency.',
@@ -218,6 +240,7 @@ const payments = defineChecks('payments', [
   },
   {
     id: 'refunds_settled',
+    fix: 'listRefundRequests',
     severity: 'warning',
     rule: 'Refunds complete and match their provider.',
     message: 'A refund has been open for a month, or differs from what the provider paid.',
@@ -226,6 +249,7 @@ const payments = defineChecks('payments', [
   },
   {
     id: 'refunds_proceed',
+    fix: 'listRefundRequests',
     severity: 'warning',
     rule: 'No refund waits for the payment provider.',
     message: 'Refunds wait for the payment provider.',
@@ -235,6 +259,7 @@ const payments = defineChecks('payments', [
   },
   {
     id: 'refund_batches_proceed',
+    fix: 'listRefundBatches',
     severity: 'warning',
     rule: 'Refund batches make progress.',
     message: 'A refund batch has made no progress for an hour.',
@@ -252,6 +277,7 @@ const listRates = ({ edition }: EditionFacts): number[] => [
 const tax = defineChecks('tax', [
   {
     id: 'rate_set',
+    fix: 'updateEdition',
     severity: 'warning',
     rule: 'Taxed prices have a tax rate.',
     message: 'Prices are taxed at a rate of 0.',
@@ -260,6 +286,7 @@ const tax = defineChecks('tax', [
   },
   {
     id: 'rate_without_type',
+    fix: 'updateEdition',
     severity: 'warning',
     rule: 'Tax rates have a tax type.',
     message: 'The edition has tax rates, but its tax type is none.',
@@ -268,6 +295,7 @@ const tax = defineChecks('tax', [
   },
   {
     id: 'rate_range',
+    fix: 'updateEdition',
     severity: 'critical',
     rule: 'Tax rates are from 0 to 100.',
     message: 'A tax rate is not from 0 to 100.',
@@ -276,6 +304,7 @@ const tax = defineChecks('tax', [
   },
   {
     id: 'deposit_rate_set',
+    fix: 'updateEdition',
     severity: 'info',
     rule: 'Taxed deposits have a tax rate.',
     message: 'Products have deposits, which are taxed at a rate of 0.',
@@ -290,6 +319,7 @@ const tax = defineChecks('tax', [
 const products = defineChecks('products', [
   {
     id: 'any',
+    fix: 'createProduct',
     severity: 'warning',
     rule: 'The edition has products.',
     message: 'The edition has no products.',
@@ -298,14 +328,16 @@ const products = defineChecks('products', [
   },
   {
     id: 'any_published',
+    fix: 'updateProduct',
     severity: 'warning',
     rule: 'At least one product is published.',
     message: 'All products are drafts.',
     suggestion: 'Publish a product.',
-    fails: (facts) => facts.products.length > 0 && facts.products.every(({ is_draft }) => is_draft),
+    fails: (facts) => (facts.products.some(({ is_draft }) => !is_draft) ? false : facts.products),
   },
   {
     id: 'price_present',
+    fix: 'updateProduct',
     severity: 'warning',
     rule: 'Published products have a price.',
     message: 'A published product has no price.',
@@ -314,6 +346,7 @@ const products = defineChecks('products', [
   },
   {
     id: 'category_assigned',
+    fix: 'updateProduct',
     severity: 'info',
     rule: 'Products have a category.',
     message: 'A product has no category.',
@@ -322,6 +355,7 @@ const products = defineChecks('products', [
   },
   {
     id: 'variant_complete',
+    fix: 'updateProduct',
     severity: 'warning',
     rule: 'Products that require a variant have an active one.',
     message: 'A product requires a variant, but has no active one.',
@@ -336,6 +370,7 @@ const products = defineChecks('products', [
 const fulfilment = defineChecks('fulfilment', [
   {
     id: 'pickup_points',
+    fix: 'createLocation',
     severity: 'warning',
     rule: 'Products that are picked up have a pickup point.',
     message: 'A product must be picked up, but no pickup point is published.',
@@ -345,6 +380,7 @@ const fulfilment = defineChecks('fulfilment', [
   },
   {
     id: 'passes_updated',
+    fix: null,
     severity: 'warning',
     rule: 'Wallet passes are updated.',
     message: 'Changes of wallet passes wait for their platform.',
@@ -354,6 +390,7 @@ const fulfilment = defineChecks('fulfilment', [
   },
   {
     id: 'pass_design',
+    fix: 'createPassDesign',
     severity: 'info',
     rule: 'Products with wallet passes have a pass design.',
     message: 'A product has wallet passes enabled, but no pass design.',
@@ -366,6 +403,7 @@ const fulfilment = defineChecks('fulfilment', [
 const integrations = defineChecks('integrations', [
   {
     id: 'webhooks_healthy',
+    fix: 'recoverWebhookDeliveries',
     severity: 'warning',
     rule: 'Webhook endpoints receive the events.',
     message: 'Deliveries to an active webhook endpoint were given up in the last 24 hours.',
@@ -374,6 +412,7 @@ const integrations = defineChecks('integrations', [
   },
   {
     id: 'webhooks_answer',
+    fix: 'updateWebhook',
     severity: 'warning',
     rule: 'Webhook endpoints answer.',
     message: 'Deliveries to a webhook endpoint wait, because it fails.',
@@ -386,6 +425,7 @@ const integrations = defineChecks('integrations', [
   },
   {
     id: 'webhooks_inactive',
+    fix: 'updateWebhook',
     severity: 'info',
     rule: 'No webhook endpoint was disabled after failures.',
     message: 'A webhook endpoint was disabled because it kept failing.',
@@ -398,6 +438,7 @@ const integrations = defineChecks('integrations', [
 const imports = defineChecks('imports', [
   {
     id: 'unfinished',
+    fix: 'cancelDataImport',
     severity: 'info',
     rule: 'No import has waited for its mapping for more than 7 days.',
     message: 'An import has waited for its mapping for more than 7 days.',

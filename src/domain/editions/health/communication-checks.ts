@@ -9,6 +9,7 @@ const usesMessage = ({ messages }: EditionFacts, id: string | null, types: reado
 export const communication = defineChecks('communication', [
   {
     id: 'receipt_email',
+    fix: 'updateEdition',
     severity: 'warning',
     rule: 'Buyers get a receipt.',
     message: 'The edition has no receipt e-mail, or the chosen message is not of that type.',
@@ -17,6 +18,7 @@ export const communication = defineChecks('communication', [
   },
   {
     id: 'refund_email',
+    fix: 'updateEdition',
     severity: 'warning',
     rule: 'Refunds are confirmed.',
     message: 'The edition has no refund confirmation e-mail, or the chosen message is not of that type.',
@@ -25,6 +27,7 @@ export const communication = defineChecks('communication', [
   },
   {
     id: 'templates_not_empty',
+    fix: 'updateEmailMessage',
     severity: 'warning',
     rule: 'E-mails that are sent have a subject and content.',
     message: 'An e-mail has no content, or no subject in the default language.',
@@ -34,6 +37,7 @@ export const communication = defineChecks('communication', [
   },
   {
     id: 'sender',
+    fix: 'updateEdition',
     severity: 'warning',
     rule: 'E-mails have a sender.',
     message: 'The name or the address of the sender is empty.',
@@ -42,6 +46,7 @@ export const communication = defineChecks('communication', [
   },
   {
     id: 'sender_domain',
+    fix: 'createSenderDomain',
     severity: 'warning',
     rule: "The domain of the sender's address is a verified sender domain of the organisation.",
     message: "The domain of the sender's address is not verified: e-mails come from the platform's address.",
@@ -50,6 +55,7 @@ export const communication = defineChecks('communication', [
   },
   {
     id: 'sender_name',
+    fix: 'updateEdition',
     severity: 'warning',
     rule: 'The name of the sender contains only a name.',
     message: 'The name of the sender contains an address or invisible characters, which e-mails do not show.',
@@ -58,6 +64,7 @@ export const communication = defineChecks('communication', [
   },
   {
     id: 'reply_to',
+    fix: 'updateEdition',
     severity: 'info',
     rule: 'Replies go to an address.',
     message: 'The edition has no reply address.',
@@ -66,6 +73,7 @@ export const communication = defineChecks('communication', [
   },
   {
     id: 'email_provider',
+    fix: null,
     severity: 'warning',
     isCritical: ({ edition, has_scheduled_campaign }) =>
       edition.transaction_receipt_email_id !== null ||
@@ -78,6 +86,7 @@ export const communication = defineChecks('communication', [
   },
   {
     id: 'sms_provider',
+    fix: null,
     severity: 'warning',
     isCritical: ({ has_scheduled_campaign }) => has_scheduled_campaign.sms,
     rule: 'The service has an SMS provider.',
@@ -87,6 +96,7 @@ export const communication = defineChecks('communication', [
   },
   {
     id: 'email_accepted',
+    fix: null,
     severity: 'warning',
     rule: 'The e-mail provider accepts e-mails.',
     message: 'E-mails wait, because the provider does not accept them.',
@@ -96,6 +106,7 @@ export const communication = defineChecks('communication', [
   },
   {
     id: 'sms_accepted',
+    fix: null,
     severity: 'warning',
     rule: 'The SMS provider accepts SMS.',
     message: 'SMS wait, because the provider does not accept them.',
@@ -105,6 +116,7 @@ export const communication = defineChecks('communication', [
   },
   {
     id: 'sms_sender',
+    fix: 'updateEdition',
     severity: 'warning',
     rule: 'Text messages have a sender.',
     message: 'The edition has a text message campaign, but no sender is set.',

@@ -74,11 +74,13 @@ export interface EditionFacts {
   }
   /** True if the event exists and belongs to the organisation. */
   has_event: boolean
-  merchant_account: {
-    supported_currencies: readonly string[]
-    /** True if refunds can be paid through it. */
-    is_ready: boolean
-  } | null
+  merchant_account:
+    | (FactSubject & {
+        supported_currencies: readonly string[]
+        /** True if refunds can be paid through it. */
+        is_ready: boolean
+      })
+    | null
   fee_rule: { is_active: boolean; currency: string } | null
   /** The currencies of the oldest and the newest orders. */
   order_currencies: readonly string[]

@@ -2,6 +2,7 @@ import { type Check, severities, type Severity } from './check.ts'
 import { checks } from './checks.ts'
 import type { EditionFacts, FactSubject } from './facts.ts'
 
+export { type CheckedEdition, type RelatedObject, relateFix } from './fixes.ts'
 export { checks, severities, type Severity }
 export type { EditionFacts }
 

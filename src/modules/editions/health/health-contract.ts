@@ -17,10 +17,26 @@ export const EditionHealthCheck = z
       .openapi({ description: 'What the check found: the rule if it passed, or the problem if it failed.' }),
     suggestion: z.string().openapi({ description: 'How to fix the problem. Empty when the check passed.' }),
     related_objects: z
-      .array(z.object({ id: z.string(), name: z.string() }))
+      .array(
+        z.object({
+          id: z.string(),
+          name: z.string(),
+          type: z.string().openapi({ description: 'The kind of the object.', example: 'product' }),
+          operation: z.string().nullable().openapi({
+            description:
+              'The operation that fixes the problem, or lists what you have to decide about. Null: no operation fixes it.',
+            example: 'updateProduct',
+          }),
+          path: z.string().nullable().openapi({
+            description: 'The path of that operation. Null without one.',
+            example: '/v1/products/prd_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8',
+          }),
+        }),
+      )
       .max(maxRelatedObjects)
       .openapi({
-        description: 'The objects that cause the problem, as far as you may see them.',
+        description:
+          'The objects that cause the problem, as far as you may see them; the edition when it is none of them. Empty when the check passed.',
       }),
   })
   .openapi('EditionHealthCheck')

@@ -19,6 +19,8 @@ import { isVerifiedSender } from '../../sender-domains/index.ts'
 import type { EditionRow } from '../queries.ts'
 
 export interface MerchantAccountFactRow {
+  id: string
+  name: string
   type: string
   is_active: boolean
   supported_currencies: string[]
@@ -53,7 +55,8 @@ function factFields({ id, organization_id, ...edition }: EditionRow, now: number
   return {
     has_event: fromFlag(sql`exists (select 1 from events
       where id = ${edition.event_id} and organization_id = ${organization_id})`),
-    merchant_account: fromJson<MerchantAccountFactRow | null>(sql`(select json_object('type', type,
+    merchant_account:
+      fromJson<MerchantAccountFactRow | null>(sql`(select json_object('id', id, 'name', name, 'type', type,
         'is_active', ${jsonFlag(sql`is_active`)}, 'supported_currencies', json(supported_currencies),
         'sealed_with', case when sealed_api_key is null then null else sealed_with end) from merchant_accounts
       where id = ${edition.merchant_account_id} and organization_id = ${organization_id})`),

@@ -1,5 +1,11 @@
 import type { Ctx } from '../../../context.ts'
-import { listRolesAt, type RoleCode, managers, roleCodes } from '../../../domain/accounts/access.ts'
+import {
+  listRolesAt,
+  type RoleCode,
+  managers,
+  organizationReaders,
+  roleCodes,
+} from '../../../domain/accounts/access.ts'
 import { fingerprintSecret } from '../../../domain/accounts/secret-seal.ts'
 import type { FactSubject } from '../../../domain/editions/health/facts.ts'
 import type { EditionFacts } from '../../../domain/editions/health/index.ts'
@@ -28,18 +34,20 @@ function createAccessChecks(ctx: Ctx, edition: EditionRow) {
   return {
     canRead: (editionId: string | null) => has(editionId, roleCodes),
     canManage: (editionId: string | null) => has(editionId, managers),
+    canReadAccounts: has(null, organizationReaders),
   }
 }
 
 async function checkMerchantAccount(
   { config }: Ctx,
   row: MerchantAccountFactRow | null,
+  isVisible: boolean,
 ): Promise<EditionFacts['merchant_account']> {
   if (row === null) return null
-  const { type, is_active, supported_currencies, sealed_with } = row
+  const { id, name, type, is_active, supported_currencies, sealed_with } = row
   const fingerprints = await Promise.all(config.payments.secrets.map(fingerprintSecret))
   const account = { type, is_active, has_usable_key: fingerprints.some((fingerprint) => fingerprint === sealed_with) }
-  return { supported_currencies, is_ready: isReady(account, config.environment) }
+  return { id, name, is_hidden: !isVisible, supported_currencies, is_ready: isReady(account, config.environment) }
 }
 
 const mapChannels = <Value>(getValue: (channel: Channel) => Value): Record<Channel, Value> => ({
@@ -76,7 +84,7 @@ export async function loadFacts(ctx: Ctx, edition: EditionRow): Promise<EditionF
       passes: has_passes ? (service_waits.apple ?? service_waits.google ?? null) : null,
     },
     has_provider: mapChannels((channel) => ctx.config[channel].name !== noProvider),
-    merchant_account: await checkMerchantAccount(ctx, facts.merchant_account),
+    merchant_account: await checkMerchantAccount(ctx, facts.merchant_account, access.canReadAccounts),
     products: products.map((row) => ({ ...row, is_hidden: false })),
     messages: messages.map((row) => ({
       // Everyone with a role in the organisation may see templates without an edition.

@@ -21,7 +21,7 @@ export async function checkPublishable(ctx: Ctx, edition: EditionRow): Promise<v
     'edition_not_publishable',
     `This edition cannot be published: ${count}. Fix what \`checks\` lists.`,
     {
-      extra: { checks: failedChecks.map(presentCheck) },
+      extra: { checks: failedChecks.map((result) => presentCheck(result, edition)) },
     },
   )
 }

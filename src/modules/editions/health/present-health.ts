@@ -1,28 +1,34 @@
 import type { z } from '@hono/zod-openapi'
-import { type CheckResult, getHealthStatus, countFailures } from '../../../domain/editions/health/index.ts'
+import {
+  type CheckedEdition,
+  type CheckResult,
+  getHealthStatus,
+  countFailures,
+  relateFix,
+} from '../../../domain/editions/health/index.ts'
 import { type EditionHealthCheck, type EditionHealthcheckResponse, maxRelatedObjects } from './health-contract.ts'
 
-export const presentCheck = ({
-  check,
-  severity,
-  message,
-  hasPassed,
-  subjects,
-}: CheckResult): z.input<typeof EditionHealthCheck> => ({
-  category: check.category,
-  check_id: check.id,
-  severity,
-  passed: hasPassed,
-  message,
-  suggestion: hasPassed ? '' : check.suggestion,
-  related_objects: subjects
-    .filter(({ is_hidden }) => !is_hidden)
-    .slice(0, maxRelatedObjects)
-    .map(({ id, name }) => ({ id, name })),
-})
+/** A check that finds fault with nothing in particular is about the edition. */
+const listFaulty = ({ hasPassed, subjects }: CheckResult, { id, full_name }: CheckedEdition) =>
+  hasPassed || subjects.length > 0
+    ? subjects.filter(({ is_hidden }) => !is_hidden).slice(0, maxRelatedObjects)
+    : [{ id, name: full_name, is_hidden: false }]
+
+export function presentCheck(result: CheckResult, edition: CheckedEdition): z.input<typeof EditionHealthCheck> {
+  const { check, severity, message, hasPassed } = result
+  return {
+    category: check.category,
+    check_id: check.id,
+    severity,
+    passed: hasPassed,
+    message,
+    suggestion: hasPassed ? '' : check.suggestion,
+    related_objects: listFaulty(result, edition).map((subject) => relateFix(subject, edition, check.fix)),
+  }
+}
 
 export function presentHealth(health: {
-  edition: { id: string; full_name: string }
+  edition: CheckedEdition
   results: readonly CheckResult[]
 }): z.input<typeof EditionHealthcheckResponse> {
   const summary = countFailures(health.results)
@@ -32,6 +38,6 @@ export function presentHealth(health: {
     status: getHealthStatus(summary),
     can_publish: summary.critical === 0,
     summary,
-    checks: health.results.map(presentCheck),
+    checks: health.results.map((result) => presentCheck(result, health.edition)),
   }
 }
