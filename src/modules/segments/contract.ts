@@ -22,6 +22,7 @@ import {
 import { action, operation } from '../../http/operations/operation.ts'
 import {
   BooleanFilter,
+  defaultPageSize,
   ListPage,
   type ListRequest,
   IdFilter,
@@ -335,3 +336,44 @@ export const listSegmentUsers = operation({
 })
 
 export type SegmentUserQuery = ListRequest<typeof listSegmentUsers.query>
+
+export const UserSegment = z
+  .object({
+    id: Id('seg'),
+    name: RequiredText(maxSegmentNameLength),
+    edition_id: Id('edt').nullable().openapi({ description: 'Null for a segment of the whole organisation.' }),
+    communication_type: CommunicationType,
+    communication_channel: CommunicationChannel,
+    status: z.enum(segmentStatuses),
+    is_member: z.boolean().openapi({ description: 'True when a calculation now would make the person a member.' }),
+    excluded_for: z.string().nullable().openapi({
+      description: 'The first condition that excludes the person. Null for a member.',
+      example: 'no_consent',
+    }),
+    was_member: z
+      .boolean()
+      .nullable()
+      .openapi({ description: 'Whether the person was a member at the last calculation. Null before the first one.' }),
+    created: Timestamp,
+  })
+  .openapi('UserSegment')
+
+export const listUserSegments = operation({
+  id: 'listUserSegments',
+  tag,
+  method: 'get',
+  path: '/v1/user/{id}/segments',
+  summary: 'List segments of a user',
+  description:
+    'Lists the segments that you see, 100 per page, and whether the person belongs to each, based on current data. `GET /v1/segments/{id}/explain` shows every condition.',
+  roles: managers,
+  params: IdParams('usr'),
+  query: listQuery({
+    ordering: ['created'],
+    filters: { edition_id: IdFilter.optional(), communication_channel: z.enum(channels).optional() },
+    fixedSize: true,
+  }),
+  response: ListPage(UserSegment, defaultPageSize),
+})
+
+export type UserSegmentQuery = ListRequest<typeof listUserSegments.query>

@@ -1,4 +1,4 @@
-import { isNull, type SQL, sql } from 'drizzle-orm'
+import { eq, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { inList } from '../../db/conditions.ts'
 import { viewCustomers } from '../../db/customers.ts'
@@ -11,9 +11,10 @@ import { containsTerms, isShortSearch, listCustomerTerms, maxNewest } from '../.
 import type { RowOf } from '../../db/select.ts'
 import { isVisibleIn } from '../../db/visibility.ts'
 import type { Page, PageRequest } from '../../domain/page.ts'
-import { buildUserFields, findCustomerCandidates } from '../users/index.ts'
+import { buildUserFields, findCustomerCandidates, type LoadedUser } from '../users/index.ts'
 import { selectConsentStatus } from './calculation/audience.ts'
-import type { SegmentQuery, SegmentUserQuery } from './contract.ts'
+import type { SegmentQuery, SegmentUserQuery, UserSegmentQuery } from './contract.ts'
+import { explainSegments, type SegmentExplanation } from './expressions/explain.ts'
 import { checkReady, type LoadedSegment, segmentColumns, type SegmentRow, segmentVisibility } from './queries.ts'
 
 const filters: FilterTable<SegmentQuery> = {
@@ -33,6 +34,10 @@ const sortColumns = {
   calculated_at: { nullable: sql`${segments.calculated_at}` },
 }
 
+const joins = sql`join ${segments} on ${segments.seq} = page.id
+  join ${organizations} on ${organizations.id} = ${segments.organization_id}
+  left join ${editions} on ${editions.id} = ${segments.edition_id}`
+
 export const listSegments = (ctx: Ctx, page: PageRequest, query: SegmentQuery): Promise<Page<SegmentRow>> =>
   paginate(ctx.db, page, {
     from: sql`${segments}`,
@@ -44,10 +49,47 @@ export const listSegments = (ctx: Ctx, page: PageRequest, query: SegmentQuery): 
     orderBy: buildOrderBy(query.ordering, '-created', sortColumns),
     id: sql`${segments.seq}`,
     columns: segmentColumns,
-    joins: sql`join ${segments} on ${segments.seq} = page.id
-      join ${organizations} on ${organizations.id} = ${segments.organization_id}
-      left join ${editions} on ${editions.id} = ${segments.edition_id}`,
+    joins,
   })
+
+export interface UserSegmentRow {
+  segment: SegmentRow
+  /** Null: the database cannot evaluate the expression. */
+  explanation: SegmentExplanation | null
+}
+
+const userSegmentFilters: FilterTable<UserSegmentQuery> = {
+  edition_id: equals(segments.edition_id),
+  communication_channel: equals(segments.communication_channel),
+}
+
+/** Lists the segments that the caller sees of a customer's organisation, with what decides about the customer in each. */
+export async function listUserSegments(
+  ctx: Ctx,
+  page: PageRequest,
+  { ordering, ...query }: UserSegmentQuery,
+  user: LoadedUser,
+): Promise<Page<UserSegmentRow>> {
+  const { organization_id } = user
+  const segmentPage = await paginate(ctx.db, page, {
+    from: sql`${segments}`,
+    where: [
+      isNull(segments.deleted_at),
+      eq(segments.organization_id, organization_id),
+      isVisibleIn(ctx.caller, segmentVisibility, { organization_id, edition_id: query.edition_id }),
+      ...buildConditions(userSegmentFilters, query),
+    ],
+    orderBy: buildOrderBy(ordering, '-created', { created: sortColumns.created }),
+    id: sql`${segments.seq}`,
+    columns: segmentColumns,
+    joins,
+  })
+  const explanations = await explainSegments(ctx, segmentPage.rows, user.id)
+  return {
+    ...segmentPage,
+    rows: segmentPage.rows.map((segment, index) => ({ segment, explanation: explanations[index] ?? null })),
+  }
+}
 
 const buildMemberColumns = (ctx: Ctx, segment: LoadedSegment) => ({
   ...buildUserFields(viewCustomers(ctx.caller)),

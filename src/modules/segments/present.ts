@@ -8,8 +8,9 @@ import type { SegmentSummary } from '../../http/fields.ts'
 import { presentEditionOrNull } from '../editions/index.ts'
 import { presentOrganizationSummary } from '../organizations/index.ts'
 import { presentUser } from '../users/index.ts'
-import type { Segment, SegmentUser } from './contract.ts'
-import type { SegmentUserRow } from './list.ts'
+import type { Segment, SegmentUser, UserSegment } from './contract.ts'
+import { decideMembership } from './expressions/present-cel.ts'
+import type { SegmentUserRow, UserSegmentRow } from './list.ts'
 import type { SegmentRow } from './queries.ts'
 
 type SegmentWire = z.input<typeof Segment>
@@ -45,6 +46,18 @@ export const presentSegment = (row: SegmentRow, ctx: Ctx): SegmentWire => ({
 export const presentSegmentUser = (row: SegmentUserRow): z.input<typeof SegmentUser> => ({
   ...presentUser(row),
   consent_status: row.consent_status,
+})
+
+export const presentUserSegment = ({ segment, explanation }: UserSegmentRow): z.input<typeof UserSegment> => ({
+  id: segment.id,
+  name: segment.name,
+  edition_id: segment.edition_id,
+  communication_type: segment.communication_type,
+  communication_channel: segment.communication_channel,
+  status: segment.status,
+  ...(explanation ? decideMembership(explanation) : { is_member: false, excluded_for: 'expression' }),
+  was_member: explanation?.wasMember ?? null,
+  created: toIso(segment.created_at),
 })
 
 /** The columns that the summary of a joined segment needs. Campaigns also show deleted segments. */

@@ -14,6 +14,8 @@ import { campaignStatusesInNeed, quietAfterMs, type SegmentStatus } from '../../
 import { type EditionSummaryRow, editionSummaryFields } from '../editions/index.ts'
 import { type OrganizationSummaryRow, organizationSummaryFields } from '../organizations/index.ts'
 
+export { findUser } from '../users/index.ts'
+
 type Summaries = Omit<OrganizationSummaryRow, 'organization_id'> & Omit<Nullable<EditionSummaryRow>, 'edition_id'>
 
 export interface SegmentRow extends StoredSegmentRow, Summaries {

@@ -9,9 +9,9 @@ import { explainSegment } from './expressions/explain.ts'
 import { loadKnownValues } from './expressions/known-values.ts'
 import { presentContext, presentExplanation, presentCelValidation } from './expressions/present-cel.ts'
 import { validateCel } from './expressions/validate.ts'
-import { listSegments, listSegmentUsers } from './list.ts'
-import { presentSegment, presentSegmentUser } from './present.ts'
-import { findSegment } from './queries.ts'
+import { listSegments, listSegmentUsers, listUserSegments } from './list.ts'
+import { presentSegment, presentSegmentUser, presentUserSegment } from './present.ts'
+import { findSegment, findUser } from './queries.ts'
 import { updateSegment } from './update.ts'
 
 export const segmentRoutes = createRouter()
@@ -74,6 +74,12 @@ mountList(segmentRoutes, contract.listSegmentUsers, {
   load: (ctx, { id }) => findSegment(ctx, id),
   list: listSegmentUsers,
   present: presentSegmentUser,
+})
+
+mountList(segmentRoutes, contract.listUserSegments, {
+  load: (ctx, { id }) => findUser(ctx, id),
+  list: listUserSegments,
+  present: presentUserSegment,
 })
 
 mountFile(segmentRoutes, contract.exportSegmentUsers, {

@@ -93,6 +93,17 @@ export const segmentSamples: Record<string, SampleOf> = {
     },
   },
 
+  listUserSegments: {
+    make: ({ a, b }) => ({
+      path: { id: a.editions[0].user },
+      references: [
+        buildPathId('id', b.editions[0].user, a.editions[1].user),
+        buildQueryId('edition_id', b.editions[0].id, a.editions[1].id),
+      ],
+    }),
+    fill: (world, count) => seedSegments(getFirstPlace(world), count),
+  },
+
   getCelContext: {
     make: ({ a, b }) => ({
       query: { edition_id: a.editions[0].id },

@@ -1,14 +1,15 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import { buildExplanation, type Explanation, type Truth } from '../../../db/cel/index.ts'
+import { isStatementFailure } from '../../../db/failures.ts'
 import { decodeAs, fromFlag, fromJson, type RowOf, buildSelectList } from '../../../db/select.ts'
 import { isVisibleTo } from '../../../db/visibility.ts'
 import { checkExpression } from '../../../domain/cel/index.ts'
-import { notFound } from '../../../domain/errors.ts'
+import { AppError, notFound } from '../../../domain/errors.ts'
 import { selectAnswersToKeys, type DecidingAnswer } from '../../consents/index.ts'
 import { userVisibility } from '../../users/index.ts'
 import { buildConditions, buildScope, selectDecidingConsent } from '../calculation/audience.ts'
-import type { LoadedSegment } from '../queries.ts'
+import type { SegmentRow } from '../queries.ts'
 
 interface ExplainedCondition {
   name: string
@@ -16,7 +17,7 @@ interface ExplainedCondition {
 }
 
 export interface SegmentExplanation {
-  segment: LoadedSegment
+  segment: SegmentRow
   userId: string
   parts: (Explanation['parts'][number] & { value: Truth })[]
   conditions: ExplainedCondition[]
@@ -38,7 +39,7 @@ const presentConsents = (
 ]
 
 /** Columns about the person `u`. */
-const buildFields = (segment: LoadedSegment, now: number, parts: { reasons: readonly SQL[]; keys: string[] }) => {
+const buildFields = (segment: SegmentRow, now: number, parts: { reasons: readonly SQL[]; keys: string[] }) => {
   const { organization_id, edition_id, seq, members_epoch, communication_type } = segment
   const reasons = sql.join([...parts.reasons], sql`, `)
   return {
@@ -54,8 +55,8 @@ const buildFields = (segment: LoadedSegment, now: number, parts: { reasons: read
   }
 }
 
-/** Evaluates the expression and the conditions of the audience for one person, on current data. */
-export async function explainSegment(ctx: Ctx, segment: LoadedSegment, userId: string): Promise<SegmentExplanation> {
+/** Builds the query that explains a segment for a person, and what reads its row. */
+function prepareExplanation(ctx: Ctx, segment: SegmentRow, userId: string) {
   const { organization_id, edition_id } = segment
   const checkResult = checkExpression(segment.expression)
   const now = ctx.now()
@@ -79,22 +80,54 @@ export async function explainSegment(ctx: Ctx, segment: LoadedSegment, userId: s
     ...buildFields(segment, now, { reasons: conditions.map(({ reason }) => reason), keys }),
     truths: sql<string | null>`(${explanation?.statement ?? sql`'[]'`})`,
   }
-  const row = await ctx.db.first(
-    decodeAs(
-      fields,
-      sql<RowOf<typeof fields>>`select ${buildSelectList(fields)}
-        from users u where u.id = ${userId} and u.organization_id = ${organization_id}
-          and u.seq in (select seq from users where id = ${userId} and ${isVisibleTo(ctx.caller, userVisibility)})`,
-    ),
+  const query = decodeAs(
+    fields,
+    sql<RowOf<typeof fields>>`select ${buildSelectList(fields)}
+      from users u where u.id = ${userId} and u.organization_id = ${organization_id}
+        and u.seq in (select seq from users where id = ${userId} and ${isVisibleTo(ctx.caller, userVisibility)})`,
   )
+  const readRow = (row: RowOf<typeof fields>): SegmentExplanation => {
+    const truths = explanation?.readTruths(row) ?? []
+    return {
+      segment,
+      userId,
+      parts: (explanation?.parts ?? []).map((part, index) => ({ ...part, value: truths[index] ?? null })),
+      conditions: conditions.map(({ name }, index) => ({ name, reason: row.reasons[index] ?? null })),
+      consents: presentConsents(row.named_answers, row.deciding_answer),
+      wasMember: segment.members_epoch === 0 ? null : row.was_member,
+    }
+  }
+  return { query, readRow }
+}
+
+/** Evaluates the expression and the conditions of the audience for one person, on current data. */
+export async function explainSegment(ctx: Ctx, segment: SegmentRow, userId: string): Promise<SegmentExplanation> {
+  const { query, readRow } = prepareExplanation(ctx, segment, userId)
+  const row = await ctx.db.first(query)
   if (!row) throw notFound()
-  const truths = explanation?.readTruths(row) ?? []
-  return {
-    segment,
-    userId,
-    parts: (explanation?.parts ?? []).map((part, index) => ({ ...part, value: truths[index] ?? null })),
-    conditions: conditions.map(({ name }, index) => ({ name, reason: row.reasons[index] ?? null })),
-    consents: presentConsents(row.named_answers, row.deciding_answer),
-    wasMember: segment.members_epoch === 0 ? null : row.was_member,
+  return readRow(row)
+}
+
+/** Explains several segments for one person in one batch. Null: the database cannot evaluate the expression. */
+export async function explainSegments(
+  ctx: Ctx,
+  segments: readonly SegmentRow[],
+  userId: string,
+): Promise<(SegmentExplanation | null)[]> {
+  if (segments.length === 0) return []
+  const explanations = segments.map((segment) => prepareExplanation(ctx, segment, userId))
+  try {
+    const results = await ctx.db.batch(explanations.map(({ query }) => query))
+    return explanations.map(({ readRow }, index) => {
+      const row = results[index]?.[0]
+      if (!row) throw notFound()
+      return readRow(row)
+    })
+  } catch (error) {
+    if (error instanceof AppError || !isStatementFailure(error)) throw error
+    if (segments.length === 1) return [null]
+    const middle = Math.ceil(segments.length / 2)
+    const first = await explainSegments(ctx, segments.slice(0, middle), userId)
+    return [...first, ...(await explainSegments(ctx, segments.slice(middle), userId))]
   }
 }

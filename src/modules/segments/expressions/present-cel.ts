@@ -80,24 +80,26 @@ export const presentCelValidation = ({
 
 type ConditionName = ExplanationWire['conditions'][number]['name']
 
-export function presentExplanation({
-  segment,
-  userId,
-  parts,
-  conditions,
-  consents,
-  wasMember,
-}: SegmentExplanation): ExplanationWire {
+/** Decides whether the person would be a member, and by which condition the person is excluded. */
+export function decideMembership({ parts, conditions }: SegmentExplanation) {
   const holds = parts[0]?.value === true
   const failingCondition = conditions.find(({ reason }) => reason !== null)
   return {
-    user_id: userId,
     is_member: holds && !failingCondition,
     excluded_for: holds ? (failingCondition?.reason ?? null) : 'expression',
-    parts,
-    conditions: conditions.map(({ name, reason }) => ({ name: name as ConditionName, value: reason === null, reason })),
-    consents,
-    segment_status: segment.status,
-    was_member: wasMember,
   }
 }
+
+export const presentExplanation = (explanation: SegmentExplanation): ExplanationWire => ({
+  user_id: explanation.userId,
+  ...decideMembership(explanation),
+  parts: explanation.parts,
+  conditions: explanation.conditions.map(({ name, reason }) => ({
+    name: name as ConditionName,
+    value: reason === null,
+    reason,
+  })),
+  consents: explanation.consents,
+  segment_status: explanation.segment.status,
+  was_member: explanation.wasMember,
+})
