@@ -250,6 +250,20 @@ describe('removeOrganizationMember', () => {
   })
 })
 
+describe('getOrganizationMember', () => {
+  it('shows a member to the admins and managers of the organisation', async () => {
+    const path = (member: string) => `/v1/organizations/${world.a.id}/members/${member}`
+    const { member } = world.people.EV
+    const reply = await get(path(member), world.people.OM.token)
+    expect([reply.status, reply.body]).toMatchObject([
+      200,
+      { id: member, role: 'viewer', edition_id: world.a.editions[0].id },
+    ])
+    expect((await get(path(member), world.people.OV.token)).status).toBe(403)
+    expect((await get(path(world.b.member), world.people.OM.token)).status).toBe(404)
+  })
+})
+
 describe('updateOrganizationMember', () => {
   const buildPath = (organization: string, member: string) => `/v1/organizations/${organization}/members/${member}`
 
@@ -342,6 +356,20 @@ describe('createEvent', () => {
     expect(listIds(await get('/v1/events?search=NY', world.people.OV.token))).toEqual([reply.body.id])
     const unknown = await post('/v1/events', { organization_id: 'org_nothing', name: 'x' })
     expect(unknown.body.errors).toMatchObject([{ code: 'does_not_exist', pointer: '#/organization_id' }])
+  })
+})
+
+describe('getEvent', () => {
+  it('shows an event to roles of its organisation and of its editions', async () => {
+    const other = await givenEvent({ id: world.a.id })
+    const read = async (id: string, token: string) => (await get(`/v1/events/${id}`, token)).status
+    expect((await get(`/v1/events/${world.a.event}`, world.people.EV.token)).body).toMatchObject({
+      id: world.a.event,
+      organization_id: world.a.id,
+    })
+    expect(await read(other.id, world.people.OV.token)).toBe(200)
+    expect(await read(other.id, world.people.EV.token)).toBe(404)
+    expect(await read(other.id, world.stranger.token)).toBe(404)
   })
 })
 

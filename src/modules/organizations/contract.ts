@@ -199,6 +199,17 @@ const MemberParams = IdParams('org').extend({
   member_id: z.string().openapi({ param: { name: 'member_id', in: 'path' } }),
 })
 
+export const getOrganizationMember = operation({
+  id: 'getOrganizationMember',
+  tag,
+  method: 'get',
+  path: '/v1/organizations/{id}/members/{member_id}',
+  summary: 'Retrieve a member',
+  roles: organizationManagers,
+  params: MemberParams,
+  response: Member,
+})
+
 export const updateOrganizationMember = operation({
   id: 'updateOrganizationMember',
   tag,
@@ -256,6 +267,17 @@ export const createEvent = operation({
   status: 201,
   body: CreateEvent,
   example: { organization_id: 'org_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8', name: 'Nordlys Festival' },
+  response: Event,
+})
+
+export const getEvent = operation({
+  id: 'getEvent',
+  tag,
+  method: 'get',
+  path: '/v1/events/{id}',
+  summary: 'Retrieve an event',
+  roles: roleCodes,
+  params: IdParams('evt'),
   response: Event,
 })
 

@@ -67,7 +67,7 @@ export async function findMember(
   return { ...row, tenant: { organization_id: row.organization_id, editions: [] } }
 }
 
-/** Roles of an edition see the event of their edition. Only roles of the organisation change it. */
+/** Roles of an edition see the event of their edition. */
 export async function findEvent(ctx: Ctx, id: string): Promise<EventRow & { tenant: Tenant }> {
   const row = await ctx.db.first(
     select(eventColumns)
@@ -75,5 +75,5 @@ export async function findEvent(ctx: Ctx, id: string): Promise<EventRow & { tena
       .where(and(eq(events.id, id), isVisibleTo(ctx.caller, eventVisibility))),
   )
   if (!row) throw notFound()
-  return { ...row, tenant: { organization_id: row.organization_id, editions: [] } }
+  return { ...row, tenant: { organization_id: row.organization_id, editions: 'any' } }
 }

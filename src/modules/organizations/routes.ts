@@ -48,6 +48,12 @@ mount(organizationRoutes, contract.addOrganizationMember, {
   present: presentMember,
 })
 
+mount(organizationRoutes, contract.getOrganizationMember, {
+  load: (ctx, { id, member_id }) => findMember(ctx, id, member_id),
+  handle: async (_, { resource }) => resource,
+  present: presentMember,
+})
+
 mount(organizationRoutes, contract.updateOrganizationMember, {
   load: (ctx, { id, member_id }) => findMember(ctx, id, member_id),
   handle: (ctx, { resource, body }) => updateOrganizationMember(ctx, resource, body),
@@ -68,6 +74,13 @@ mountList(organizationRoutes, contract.listEvents, {
 mount(organizationRoutes, contract.createEvent, {
   target: (body) => body,
   handle: (ctx, { body }) => createEvent(ctx, body),
+  present: presentEvent,
+  location: ({ id }) => `/v1/events/${id}`,
+})
+
+mount(organizationRoutes, contract.getEvent, {
+  load: (ctx, { id }) => findEvent(ctx, id),
+  handle: async (_, { resource }) => resource,
   present: presentEvent,
 })
 

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { seedAccount, seedMember, seedMembers, seedToken, seedTokens } from '../seeding/members.ts'
 import { dropSenderDomains, seedSenderDomain, seedSenderDomains } from '../seeding/messaging/sender-domains.ts'
-import { givenEvent, seedEvents, seedOrganizations } from '../seeding/organizations.ts'
+import { seedEvents, seedOrganizations } from '../seeding/organizations.ts'
 import { db, next } from '../seeding/rows.ts'
 import type { World } from '../world.ts'
 import { buildPathId, buildQueryId, type Sample, type SampleOf } from './sample.ts'
@@ -52,6 +52,13 @@ export const organizationSamples: Record<string, SampleOf> = {
         edition_id: a.editions[0].id,
       },
       references: [buildPathId('id', b.id)],
+    }),
+  },
+
+  getOrganizationMember: {
+    make: ({ a, b }) => ({
+      path: { id: a.id, member_id: a.member },
+      references: [buildPathId('id', b.id), buildPathId('member_id', b.member)],
     }),
   },
 
@@ -109,9 +116,13 @@ export const organizationSamples: Record<string, SampleOf> = {
     }),
   },
 
+  getEvent: {
+    make: ({ a, b }) => ({ path: { id: a.event }, references: [buildPathId('id', b.event)] }),
+  },
+
   updateEvent: {
     make: async ({ a, b }) => ({
-      path: { id: (await givenEvent(a)).id },
+      path: { id: (await seedEvents(a.id, 1))[0] ?? '' },
       body: { name: `Nordlys Festival ${next()}` },
       references: [buildPathId('id', b.event)],
     }),

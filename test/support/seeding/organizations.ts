@@ -47,23 +47,22 @@ export async function seedOrganizations(account: string, count: number): Promise
   await write(...insertAll(organizations, rows), ...insertAll(members, memberships))
 }
 
-export const seedEvents = (organization: string, count: number): Promise<void> =>
-  write(
-    ...insertAll(
-      events,
-      Array.from({ length: count }, () => {
-        const number = next()
-        const name = `Event ${Math.floor(number / 2)}`
-        const at = seededAt + Math.floor(number / 3) * 1000
-        return {
-          id: freshId('event'),
-          organization_id: organization,
-          name,
-          name_key: buildSortKey(name),
-          search: buildSearchText(name),
-          created_at: at,
-          modified_at: at,
-        }
-      }),
-    ),
-  )
+/** Seeds events of an organisation, and returns their ids. */
+export async function seedEvents(organization: string, count: number): Promise<string[]> {
+  const rows = Array.from({ length: count }, () => {
+    const number = next()
+    const name = `Event ${Math.floor(number / 2)}`
+    const at = seededAt + Math.floor(number / 3) * 1000
+    return {
+      id: freshId('event'),
+      organization_id: organization,
+      name,
+      name_key: buildSortKey(name),
+      search: buildSearchText(name),
+      created_at: at,
+      modified_at: at,
+    }
+  })
+  await write(...insertAll(events, rows))
+  return rows.map(({ id }) => id)
+}
