@@ -6,6 +6,7 @@ export const workKinds = [
   'running_campaigns',
   'refund_requests',
   'refund_batches',
+  'product_merges',
   'data_imports',
   'segment_calculations',
   'file_scans',

@@ -1,17 +1,20 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { sweepProductMerges } from '../../src/modules/catalogue/jobs.ts'
+import { workRefundBatches } from '../../src/modules/refund-batches/jobs.ts'
 import { get, patch, post, remove } from '../support/api.ts'
 import { listEntries } from '../support/audit.ts'
 import { createJob } from '../support/campaigns.ts'
 import { work } from '../support/data-imports.ts'
 import { buildRefusal, codes } from '../support/editions.ts'
+import { createQuietJob, workUntilDone } from '../support/refund-batches.ts'
 import { describeRefusal } from '../support/refusals.ts'
 import { seedPassDesign } from '../support/seeding/catalogue.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { givenMember } from '../support/seeding/members.ts'
 import { db, write } from '../support/seeding/rows.ts'
 import { anOrder, givenOrders, importOrders, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
+import { makeBatch } from '../support/seeding/sales/refund-batches.ts'
 import { seedProduct, seedTrades } from '../support/seeding/sales/trades.ts'
 
 const path = '/v1/products'
@@ -255,6 +258,11 @@ describe('mergeProducts in a large edition', () => {
       ),
     ).toBe('409 product_merging')
     expect(describeRefusal(await remove(`${path}/${right}`))).toBe('409 product_in_use')
+    for (const id of [right, wrong]) {
+      const expression = `purchases.exists(p, p.product_id == "${id}")`
+      const { body: validation } = await post('/v1/segments/validate-cel', { ...shop, expression })
+      expect(validation.estimated_user_count).toBe(id === right ? 2300 : 0)
+    }
     const { body } = await get(`/v1/purchases?edition_id=${shop.edition_id}&page_size=500`)
     expect(new Set(body.results.map((one: { product: { name: string } }) => one.product.name))).toEqual(
       new Set(['Right']),
@@ -263,5 +271,16 @@ describe('mergeProducts in a large edition', () => {
     expect([await countUnmoved(), await countIn('orders', wrong)]).toEqual([0, 0])
     expect((await get(`${path}/${right}`)).body.is_merging).toBe(false)
     expect(await countPurchases(shop, right)).toBe(2300)
+  })
+
+  it('keeps refund batches of the edition waiting until all purchases have moved', async () => {
+    const { shop, right, wrong } = await givenLargeEdition()
+    const { body: batch } = await makeBatch(shop, { filter: { product_id: wrong } })
+    await merge(right, wrong)
+    const readBatch = async () => (await get(`/v1/refund-batches/${batch.id}`)).body
+    await workRefundBatches(createQuietJob(), [{ type: 'refund-batch.work', batch_id: batch.id }])
+    expect(await readBatch()).toMatchObject({ status: 'counting', filter: { product_id: right } })
+    await sweepProductMerges(createJob())
+    expect(await workUntilDone(batch.id)).toMatchObject({ dry_run: { orders: expect.any(Number) } })
   })
 })

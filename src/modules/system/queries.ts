@@ -8,6 +8,7 @@ import { countRecent, type RecentCount, type WorkCount } from '../../db/work-cou
 import { notFound } from '../../domain/errors.ts'
 import { maxCounted, type SweepRuns } from '../../domain/system.ts'
 import { selectRunningWork, selectScheduledWork } from '../campaigns/index.ts'
+import { selectMergeWork } from '../catalogue/index.ts'
 import { selectImportWork } from '../data-imports/index.ts'
 import { selectScanWork } from '../files/index.ts'
 import { selectErasureWork } from '../personal-data/index.ts'
@@ -28,6 +29,7 @@ const workSelections: readonly ((now: number) => SQL<WorkCount>)[] = [
   selectRunningWork,
   selectRefundWork,
   selectBatchWork,
+  selectMergeWork,
   selectImportWork,
   selectCalculationWork,
   selectScanWork,

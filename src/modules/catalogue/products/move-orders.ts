@@ -3,11 +3,21 @@ import { release } from '../../../db/claims.ts'
 import { requireOneChange } from '../../../db/commit.ts'
 import type { Database, Statement } from '../../../db/database.ts'
 import { productMerges } from '../../../db/schema/catalog.ts'
+import { selectWork, type WorkCount } from '../../../db/work-counts.ts'
 import { markPassesOf } from '../../wallet/index.ts'
 
 export type ProductMerge = typeof productMerges.$inferSelect
 
 export const mergeColumns = getTableColumns(productMerges)
+
+/** Merges whose orders are still being moved. */
+export const selectMergeWork = (now: number): SQL<WorkCount> =>
+  selectWork(now, {
+    kind: 'product_merges',
+    from: sql`product_merges indexed by product_merges_due`,
+    where: sql`due_at is not null`,
+    dueAt: sql`due_at`,
+  })
 
 /** A step reads these orders with their purchases, and writes those that have the product. */
 export const ordersPerStep = 1000

@@ -1,0 +1,1 @@
+export { selectMergeWork } from './products/move-orders.ts'
