@@ -138,7 +138,8 @@ describe.each(patches)('$id', (operation) => {
       expect([name, reply.status === 200 || reply.text]).toEqual([name, true])
       expect([name, now.body[name]]).toEqual([name, value])
     }
-    expect(replies.filter(({ status }) => status === 200).length).toBeGreaterThan(1)
+    const successCount = replies.filter(({ status }) => status === 200).length
+    expect(successCount).toBeGreaterThanOrEqual(Math.min(2, fields.length))
   })
 })
 
