@@ -4,7 +4,7 @@ import { chooseCaller, implemented, make, send } from '../support/operations.ts'
 import { buildWorld, type World } from '../support/world.ts'
 
 /** An operation that reads more rows than this in the small world of the tests scans a table. */
-const maxRowsRead = 500
+const maxRowsRead = 600
 
 /** D1 allows 1,000 queries for an invocation, and each one takes time. */
 const maxQueries = 30

@@ -3,7 +3,7 @@ import { env } from 'cloudflare:workers'
 /** Rows that requests leave even when they change nothing. */
 export const notes: ReadonlySet<string> = new Set(['last_used_at', 'last_seen_at'])
 /** Tables that no dump shows. */
-export const leftTables: ReadonlySet<string> = new Set(['idempotency_keys', 'd1_migrations'])
+export const leftTables: ReadonlySet<string> = new Set(['idempotency_keys', 'd1_migrations', 'webhook_streams'])
 
 export interface Column {
   name: string

@@ -11,6 +11,7 @@ import { givenEvent } from './seeding/organizations.ts'
 import { freshId, next, type Place, seededAt, type WidePlace, write } from './seeding/rows.ts'
 import { seedMerchantAccount } from './seeding/sales/merchant-accounts.ts'
 import { seedProduct, seedTrade } from './seeding/sales/trades.ts'
+import { seedEndpoint } from './seeding/webhooks.ts'
 
 /** Makes a resource and returns its id. */
 interface Maker<Where> {
@@ -41,6 +42,7 @@ async function seedOption(place: Place): Promise<string> {
 }
 
 const image = ofBoth((place) => seedFile(place))
+const order = ofEdition(async (place) => (await seedTrade(place)).order)
 const table = ofBoth((place) => seedTable(place))
 
 /** Makers by the prefix of their ids. */
@@ -53,11 +55,12 @@ const makers: Readonly<Record<string, Maker<Place> | Maker<WidePlace>>> = {
   fil: image,
   imc: ofEdition(async (place) => (await seedImportColumns(await seedImport(place), 1))[0] ?? ''),
   imd: ofEdition(async (place) => (await seedImportProducts(await seedImport(place), 1))[0] ?? ''),
+  imp: ofEdition((place) => seedImport(place)),
   loc: ofEdition((place) => seedLocation(place)),
   mac: ofOrganization((organization) => seedMerchantAccount(organization)),
   mem: ofOrganization(async ({ id }) => seedMember(await seedAccount(), { organization: id, role: 'viewer' })),
   opt: ofEdition(seedOption),
-  ord: ofEdition(async (place) => (await seedTrade(place)).order),
+  ord: order,
   org: ofOrganization(async ({ id }) => id),
   psd: ofEdition((place) => seedPassDesign(place)),
   prd: ofEdition((place) => seedProduct(place)),
@@ -66,6 +69,7 @@ const makers: Readonly<Record<string, Maker<Place> | Maker<WidePlace>>> = {
   trx: ofEdition(async (place) => (await seedTrade(place)).transaction),
   usr: ofEdition(async (place) => (await seedTrade(place)).user),
   var: ofEdition(seedVariant),
+  whk: ofBoth(async (place) => (await seedEndpoint(place)).id),
 }
 
 const receipt = (type: 'receipt' | 'refund_confirmation') =>
@@ -80,6 +84,10 @@ const makersOfFields: Readonly<Record<string, Maker<Place> | Maker<WidePlace>>> 
     return account
   }),
   'listAuditLog resource_id': ofEdition(async ({ edition }) => edition),
+  'listOrganizationWebhookDeliveries resource_id': order,
+  'listWebhookDeliveries resource_id': order,
+  'listWebhookEvents resource_id': order,
+  'streamWebhookEvents resource_id': order,
   'updateDataImport file_id': table,
   'updateEdition refund_confirmation_email_id': receipt('refund_confirmation'),
   'updateEdition transaction_receipt_email_id': receipt('receipt'),

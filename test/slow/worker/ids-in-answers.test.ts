@@ -14,6 +14,7 @@ let world: World
 /** Ids in answers that lead the caller to no resource, with the reason. */
 const unreadable: Readonly<Record<string, string>> = {
   'getEdition mac': 'It is a field of the edition, which its managers choose.',
+  'getEditionMeta fee': 'Roles of an edition choose among the fee rules of their organisation.',
   'getEditionMeta mac': 'Roles of an edition choose among the merchant accounts of their organisation.',
   listWebhookEventKinds: 'The ids are those of examples.',
 }

@@ -5,7 +5,7 @@ import { joinConditions } from '../../../db/paginate.ts'
 import { webhookEvents } from '../../../db/schema/webhooks.ts'
 import { selectValues } from '../../../db/select.ts'
 import { isVisibleIn } from '../../../db/visibility.ts'
-import { actAs, admins, type Caller, mayAt, roleCodes, type Tenant } from '../../../domain/accounts/access.ts'
+import { actAs, admins, type Caller, mayAt, type Tenant } from '../../../domain/accounts/access.ts'
 import { AppError, doesNotExist } from '../../../domain/errors.ts'
 import { checkTenant } from '../../editions/index.ts'
 import { chooseOrganization } from '../queries.ts'
@@ -36,8 +36,8 @@ export async function findStreamScope(ctx: Ctx, query: StreamRequest): Promise<S
   const organizationId = chooseOrganization(actAs(ctx.caller, admins), query.organization_id)
   const everywhere: Tenant = { organization_id: organizationId, editions: 'any' }
   const tenant: Tenant = edition_id === undefined ? everywhere : { ...everywhere, editions: [edition_id] }
-  if (!mayAt(ctx.caller, roleCodes, everywhere)) throw doesNotExist('organization_id')
-  if (!mayAt(ctx.caller, roleCodes, tenant)) throw doesNotExist('edition_id')
+  if (!mayAt(ctx.caller, admins, everywhere)) throw doesNotExist('organization_id')
+  if (!mayAt(ctx.caller, admins, tenant)) throw doesNotExist('edition_id')
   await checkTenant(ctx, organizationId, edition_id ?? null)
   return { organizationId, tenant }
 }

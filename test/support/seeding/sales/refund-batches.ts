@@ -28,7 +28,7 @@ export async function seedRefundBatches(place: Place, count: number, columns: Co
       edition_id: place.edition,
       status: 'draft' as const,
       // The batch finds nothing when it is started.
-      filter: { product_id: 'prd_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8' },
+      filter: { created_before: 0 },
       percent_hundredths: 10_000,
       include_fees: false,
       cancel_purchases: false,
