@@ -226,7 +226,7 @@ describe('updateProduct', () => {
     for (const field of ['variants', 'options']) {
       const refusal = await patch(`${path}/${id}`, { [field]: [] })
       expect(describeRefusal(refusal)).toBe('409 product_in_use')
-      expect(readCounts(refusal)).toEqual({ purchases: 2, carts: 1, data_imports: 0, pass_designs: 0, segments: 0 })
+      expect(readCounts(refusal)).toEqual({ purchases: 2, orders: 1, data_imports: 0, pass_designs: 0, segments: 0 })
     }
     expect((await get(`${path}/${id}`)).body).toMatchObject({
       variants: [{ name: 'VIP' }],
@@ -297,7 +297,7 @@ describe('deleteProduct', () => {
     const [{ id }] = (await get(`${path}?edition_id=${shop.edition_id}`)).body.results
     const refusal = await remove(`${path}/${id}`)
     expect(describeRefusal(refusal)).toBe('409 product_in_use')
-    expect(readCounts(refusal)).toEqual({ purchases: 4, carts: 2, data_imports: 0, pass_designs: 0, segments: 0 })
+    expect(readCounts(refusal)).toEqual({ purchases: 4, orders: 2, data_imports: 0, pass_designs: 0, segments: 0 })
   })
 
   it('refuses a product that a segment or a pass design names', async () => {

@@ -13,11 +13,11 @@ export interface CatalogueTarget {
   product: { id: string; organization_id: string; edition_id: string }
 }
 
-/** The number of rows that use a target. Carts are counted up to `maxCarts`. */
-export type Usage = Record<'purchases' | 'carts' | 'data_imports' | 'pass_designs' | 'segments', number>
+/** The number of rows that use a target. Orders are counted up to `maxOrders`. */
+export type Usage = Record<'purchases' | 'orders' | 'data_imports' | 'pass_designs' | 'segments', number>
 
 /** Carts have no index by product, and most of them have a purchase that is counted exactly. */
-const maxCarts = 1000
+const maxOrders = 1000
 
 /** The imports of an edition that still use their mapping, or that no longer do. */
 export const selectImports = (editionId: string, { isFinal }: { isFinal: boolean }): SQL =>
@@ -57,9 +57,9 @@ export async function countUsage(ctx: Ctx, target: CatalogueTarget): Promise<Usa
   const usage = await ctx.db.first(
     selectValues({
       purchases: sql<number>`(select count(*) from ${buildPurchasesOf(target)})`,
-      carts: sql<number>`(select count(*) from (select 1 from orders indexed by orders_edition_created
+      orders: sql<number>`(select count(*) from (select 1 from orders indexed by orders_edition_created
         where edition_id = ${product.edition_id} and instr(cart, ${product.id})
-          and exists (select 1 from json_each(cart, '$.items') as line where ${line}) limit ${maxCarts}))`,
+          and exists (select 1 from json_each(cart, '$.items') as line where ${line}) limit ${maxOrders}))`,
       data_imports: sql<number>`(select count(distinct import_id) from import_products
         where import_id in ${selectImports(product.edition_id, { isFinal: false })} and ${mapping})`,
       pass_designs: sql<number>`(select count(*) from pass_designs where edition_id = ${product.edition_id}
