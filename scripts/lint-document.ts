@@ -20,6 +20,7 @@ const exceptions = {
   'owasp:api4:2023-integer-limit': 'The same.',
   'owasp:api4:2023-string-restricted': 'Names and texts are free.',
   'owasp:api4:2023-integer-format': 'The same test asks it of all but page_size, whose larger values are clamped.',
+  'owasp:api2:2023-no-credentials-in-url': 'It takes `token_id`, the id of a token, for the token.',
   'owasp:api4:2023-rate-limit': 'It does not know RateLimit-Policy, the present form; the same test asks for that.',
 } as const
 

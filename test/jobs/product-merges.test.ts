@@ -46,7 +46,7 @@ describe('sweepProductMerges', () => {
       const merged = await post(`${path}/${into}/merge`, { product_id: product })
       expect([merged.status, merged.body.is_merging]).toEqual([200, true])
       const { bindings, hasCrashed } = crashAt(at)
-      await sweepProductMerges({ ...openJob({ ...env, ...bindings } as never) }).catch(() => undefined)
+      await sweepProductMerges({ ...openJob({ ...env, ...bindings }) }).catch(() => undefined)
       isComplete = !hasCrashed()
       expect([at, await countTornOrders(shop.edition_id)]).toEqual([at, 0])
       expect([at, await countOf(shop.edition_id, into)]).toEqual([at, 2100])
