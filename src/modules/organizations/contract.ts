@@ -6,6 +6,7 @@ import {
   Id,
   IdParams,
   KnownEmail,
+  Amount,
   AmountInput,
   Name,
   OrganizationSummary,
@@ -16,24 +17,22 @@ import {
 import { operation } from '../../http/operations/operation.ts'
 import { type ListRequest, ListPage, IdFilter, listQuery, TextFilter } from '../../http/requests/list-query.ts'
 
-const PolicyAmount = AmountInput().openapi({ example: 500 })
-
-const policyShape = {
+const buildPolicyShape = <A extends z.ZodType<number>>(amount: A) => ({
   four_eyes: z
     .boolean()
     .openapi({ description: 'The person who requested a refund cannot approve it: 409 `four_eyes_required`.' }),
-  manager_limit: PolicyAmount.nullable().openapi({
+  manager_limit: amount.nullable().openapi({
     type: ['number', 'null'],
     description: 'The largest refund that a manager can approve. More is 403 `above_limit`. Null: no limit.',
   }),
-  auto_approve_below: PolicyAmount.nullable().openapi({
+  auto_approve_below: amount.nullable().openapi({
     type: ['number', 'null'],
     description:
       'A new request is approved at once if all requests for the payment together stay below this amount. Null: never.',
   }),
-}
+})
 
-const RefundPolicy = z.object(policyShape).openapi('RefundPolicy', {
+const RefundPolicy = z.object(buildPolicyShape(Amount(500).min(0))).openapi('RefundPolicy', {
   description:
     'The rules for approving refunds. Amounts are in major units of the currency of each request, the same number in every currency.',
 })
@@ -77,7 +76,7 @@ const UpdateOrganization = z.object({
     .optional()
     .openapi({ description: 'An image file of the organisation. Null removes the avatar.' }),
   refund_policy: z
-    .object(policyShape)
+    .object(buildPolicyShape(AmountInput().openapi({ example: 500 })))
     .partial()
     .optional()
     .openapi({ description: 'Fields that you leave out stay as they are.' }),

@@ -75,7 +75,7 @@ function decideFormats(mapping: TargetMapping, field: TargetField, input: Prepar
     const orderSetting = transform?.type === 'date' ? transform.order : undefined
     // No order is later than its file.
     const last = field.key === 'order.created' ? input.now + dayMs : null
-    const dateLimit = last === null ? {} : { latest: last }
+    const dateLimit: Pick<DateFormat, 'latest_day'> = last === null ? {} : { latest_day: last }
     if (orderSetting) return { ...formats, date: { order: orderSetting, ...dateLimit } }
     const decision = statistics ? decideDates(statistics.dates, last) : null
     if (decision?.status === 'decided') return { ...formats, date: { ...decision.format, ...dateLimit } }
