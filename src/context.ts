@@ -7,6 +7,7 @@ import type { RecipientEvent } from './domain/campaigns/recipient-events.ts'
 import type { CampaignSenders } from './domain/campaigns/sender.ts'
 import type { IdKind } from './domain/ids.ts'
 import type { Mailbox } from './domain/messaging/mailbox.ts'
+import type { Meter } from './domain/meter.ts'
 import type { WalletVendors } from './domain/wallet/wallet.ts'
 import type { WebhookSenders } from './domain/webhooks/webhook-sender.ts'
 import type { DnsGateway } from './gateways/dns/dns.ts'
@@ -209,8 +210,11 @@ export interface JobCtx {
   images: ImagesGateway | null
   /** Null: no scanner is configured. */
   scanner: FileScanner | null
-  /** Creates a context whose clock runs on, for work after the response. Only the context of a request has it. */
-  openJobAfterResponse?: () => JobCtx
+  /**
+   * Creates a context whose clock runs on, for work after the response. Its queries count in the meter. Only the context of
+   * a request has it.
+   */
+  openJobAfterResponse?: (meter?: Meter) => JobCtx
 }
 
 /** The context of a request. Time, ids and randomness come only from here. */

@@ -86,7 +86,7 @@ function splitByValues(rows: readonly (readonly unknown[])[]): { sharedIndexes: 
     const isShared = sharedIndexes.length < maxSharedColumns && rows.every((values) => values[index] === value)
     ;(isShared ? sharedIndexes : varyingIndexes).push(index)
   }
-  return { sharedIndexes: sharedIndexes, varyingIndexes: varyingIndexes }
+  return { sharedIndexes, varyingIndexes }
 }
 
 type LookUps<Name extends string> = Readonly<Record<Name, (text: SQL) => SQL>>

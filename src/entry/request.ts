@@ -84,7 +84,7 @@ function createContext(c: AppContext, config: Config, parts: ReturnType<typeof o
     webhookPost: new FetchPost(),
     ...createGateways(c.env, { db: primary, config, now: () => now, clockOffsetMs, newId }),
     afterCommit: (work) => c.var.afterCommit.push(work),
-    openJobAfterResponse: () => openJob(c.env),
+    openJobAfterResponse: (meter) => openJob(c.env, meter),
   }
 }
 

@@ -119,6 +119,21 @@ function moveClock() {
   return (ms: number) => (aheadMs += ms)
 }
 
+/** Lets each pause of a stream pass at once, with what happens during it, and returns the pauses. */
+function skipPauses(during: () => Promise<unknown> = async () => undefined) {
+  const move = moveClock()
+  const pauses: number[] = []
+  const realTimeout = setTimeout
+  vi.spyOn(globalThis, 'setTimeout').mockImplementation(((resolve: () => void, ms = 0) => {
+    if (ms < 1000 || ms > 5000) return realTimeout(resolve, ms)
+    pauses.push(ms)
+    move(ms)
+    void during().then(resolve)
+    return realTimeout(() => undefined, 0)
+  }) as typeof setTimeout)
+  return pauses
+}
+
 describe('streamWebhookEvents', () => {
   it('sends events while they happen, in the bytes that endpoints receive', async () => {
     const { organization } = await seedPlace()
@@ -246,6 +261,35 @@ describe('streamWebhookEvents', () => {
     expect(await stream.readToEnd()).toHaveLength(1)
     const next = await connect(organization, { lastEventId: stream.lastEventId() })
     expect(await next.readPayloads(1)).toEqual((await listStored(organization)).slice(1))
+  })
+
+  it('stays open for 15 minutes while nothing happens, and asks less often', async () => {
+    const { organization } = await seedPlace()
+    const { token } = await givenAdmin(organization)
+    const pauses = skipPauses()
+    const stream = await connect(organization, { token })
+    await stream.readToEnd()
+    expect(pauses.slice(0, 6)).toEqual([1000, 2000, 3000, 4000, 5000, 5000])
+    expect(pauses.reduce((sum, ms) => sum + ms, 0)).toBeGreaterThanOrEqual(15 * 60_000)
+    expect(await countStreams(organization)).toBe(0)
+  })
+
+  it('ends before the queries of its invocation are used up, and the next one goes on without a gap', async () => {
+    const { organization } = await seedPlace()
+    const { token } = await givenAdmin(organization)
+    const pauses = skipPauses(() => happen({ organization_id: organization }))
+    const stream = await connect(organization, { token })
+    const payloads = await stream.readToEnd()
+    // A poll with events takes at least four of 1,000 queries.
+    expect(payloads.length).toBeLessThan(250)
+    expect(payloads.length).toBeGreaterThan(100)
+    expect(new Set(pauses)).toEqual(new Set([1000]))
+    expect(await countStreams(organization)).toBe(0)
+    vi.restoreAllMocks()
+    await happen({ organization_id: organization })
+    const next = await connect(organization, { lastEventId: stream.lastEventId() })
+    const stored = await listStored(organization)
+    expect([...payloads, ...(await next.readPayloads(stored.length - payloads.length))]).toEqual(stored)
   })
 
   it('ends when its claim was lost, so that no more streams are open than the limit allows', async () => {

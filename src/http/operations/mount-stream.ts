@@ -1,12 +1,17 @@
 import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../context.ts'
+import type { Meter } from '../../domain/meter.ts'
 import { mountFile, type Router } from './mount.ts'
 import type { Operation } from './operation.ts'
 import type { Located } from './permission.ts'
 
 const pauseMs = 1000
-/** An idle connection gets a comment this often, so that proxies keep it open. */
+/** Each poll without events makes the pause a second longer, up to this one. */
+const maxPauseMs = 5000
+/** An idle connection gets a comment at the first poll after this time, so that proxies keep it open. */
 const keepAliveMs = 15_000
+/** D1 answers 1,000 queries of an invocation. A stream ends well before, so that its last poll and its end succeed. */
+const maxQueries = 800
 
 interface StreamedEvent {
   /** The client sends it as `Last-Event-ID` when it connects again. */
@@ -31,7 +36,7 @@ interface EventStream {
 }
 
 interface StreamHandle {
-  /** The service closes the connection after this time, and the client connects again. */
+  /** The service closes the connection after this time at the latest, and the client connects again. */
   maxMs: number
   /** Can refuse the request. HEAD does not call it. */
   open: () => Promise<EventStream>
@@ -48,13 +53,14 @@ export const mountStream = <P extends z.ZodType, Q extends z.ZodType, Resource e
 ): void =>
   mountFile(router, operation, {
     load: handling.load,
-    handle: (ctx, input) => {
-      const { maxMs, open } = handling.handle(ctx, input)
+    handle: (ctx, { query, resource, header }) => {
+      const lastEventId = header('last-event-id') || null
+      const { maxMs, open } = handling.handle(ctx, { query, resource, lastEventId })
       return {
         name: null,
         headers: { 'cache-control': 'private, no-store, no-transform', 'x-accel-buffering': 'no' },
         open: async () => {
-          const events = sendEvents(await open(), maxMs)
+          const events = sendEvents(ctx.db.meter, await open(), maxMs)
           // A generator that has not started runs no `finally`.
           await events.next()
           return events
@@ -75,20 +81,22 @@ const formatEvent = ({ id, name, data }: StreamedEvent): string => {
   return `${lines.join('')}\n`
 }
 
-async function* sendEvents({ poll, close }: EventStream, maxMs: number): AsyncGenerator<string, void> {
+async function* sendEvents(meter: Meter, { poll, close }: EventStream, maxMs: number): AsyncGenerator<string, void> {
   try {
     yield ''
     yield `retry: ${pauseMs}\n\n`
     let sentAt = Date.now()
     const endsAt = sentAt + maxMs
-    while (Date.now() < endsAt) {
+    let nextPauseMs = pauseMs
+    while (Date.now() < endsAt && meter.queries < maxQueries) {
       const { events, hasMore, isLast } = await poll()
       if (events.length > 0) yield events.map(formatEvent).join('')
       if (isLast) return
       const isSilent = events.length === 0 && Date.now() - sentAt >= keepAliveMs
       if (isSilent) yield ': still connected\n\n'
       if (isSilent || events.length > 0) sentAt = Date.now()
-      if (!hasMore) await pause(pauseMs)
+      nextPauseMs = events.length > 0 ? pauseMs : Math.min(nextPauseMs + pauseMs, maxPauseMs)
+      if (!hasMore) await pause(nextPauseMs)
     }
   } finally {
     await close?.()

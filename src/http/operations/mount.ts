@@ -108,7 +108,12 @@ export function mountFile<P extends z.ZodType, Q extends z.ZodType, Resource ext
     load: (ctx: Ctx, params: z.output<P>, query: z.output<Q>) => Promise<Resource>
     handle: (
       ctx: Ctx,
-      input: { query: z.output<Q>; resource: Resource; acceptsPage: boolean; lastEventId: string | null },
+      input: {
+        query: z.output<Q>
+        resource: Resource
+        acceptsPage: boolean
+        header: (name: string) => string | undefined
+      },
     ) => FileHandle | Promise<FileHandle>
   },
 ): void {
@@ -130,9 +135,9 @@ export function mountFile<P extends z.ZodType, Q extends z.ZodType, Resource ext
       headers: fileHeaders,
     } = await handling.handle(addWriteRecord(restrictToRoles(ctx, operation), operation, { describeWrite }), {
       query,
-      resource: resource,
+      resource,
       acceptsPage: acceptsPage(c),
-      lastEventId: c.req.header('last-event-id') || null,
+      header: (headerName) => c.req.header(headerName),
     })
     const headers = {
       'content-type': `${operation.file?.type ?? 'application/octet-stream'}; charset=utf-8`,

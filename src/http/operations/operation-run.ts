@@ -170,7 +170,7 @@ export class OperationRun<
       await checkPreconditions(c.req.raw.headers, presentNow ? () => computeEtag(JSON.stringify(presentNow())) : null)
     const query = parseQuery(c, operation.query)
     this.#ignoredFields ??= findIgnoredFields(this.#operations, operation)
-    const { fields, file } = await readBody({ params, resource: resource })
+    const { fields, file } = await readBody({ params, resource })
     const bodyInput = operation.stream ? { ...(query as object), ...fields } : fields
     const body = parseBody(operation.body ?? EmptyBody, bodyInput, {
       ignoredFields: this.#ignoredFields,

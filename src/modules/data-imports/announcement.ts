@@ -17,7 +17,10 @@ type EndedImport = Pick<
   | 'failed_orders'
 >
 
-/** Announces the end of an import, for the transaction that ends it. A failed one may go on, so its end is none. */
+/**
+ * Announces the end of an import, for the transaction that ends it. A failed import is not announced, because a client can
+ * continue it.
+ */
 export const announceEnd = (
   job: JobCtx,
   row: EndedImport,

@@ -103,8 +103,8 @@ async function buildMemberSearch(ctx: Ctx, segment: LoadedSegment, search: strin
   const terms = listCustomerTerms(search)
   const isMatch = containsTerms(viewCustomers(ctx.caller).column('search_text'), terms)
   if (isShortSearch(terms)) {
-    const newest = sql`(select user_seq from segment_members m where ${isMember} order by user_seq desc limit ${maxNewest})`
-    return [sql`m.user_seq in ${newest}`, isMatch]
+    const newestMembers = sql`(select user_seq from segment_members m where ${isMember} order by user_seq desc limit ${maxNewest})`
+    return [sql`m.user_seq in ${newestMembers}`, isMatch]
   }
   const candidates = await findCustomerCandidates(ctx, segment.organization_id, terms)
   return [...(candidates ? [inList(sql`m.user_seq`, candidates)] : []), isMatch]

@@ -15,7 +15,7 @@ const announcedFields = [
   'metadata',
 ] as const satisfies (keyof AnnouncedValues)[]
 
-export type UserField = (typeof announcedFields)[number] | 'is_active' | 'is_verified' | 'last_seen'
+export type UserField = (typeof announcedFields)[number] | 'is_active'
 
 /** Lists the fields, by their names in the API, in which two states of a customer differ. */
 export const compareContacts = (before: AnnouncedValues, after: AnnouncedValues): UserField[] =>

@@ -90,7 +90,7 @@ export const streamWebhookEvents = operation({
   path: '/v1/webhooks/events/stream',
   summary: 'Follow events',
   description:
-    'Sends the events of `listWebhookEvents` as server-sent events while they happen. It begins after `Last-Event-ID` or `after`, or with the events from `created_after` on, or else with the next event. The stream closes after 15 minutes and when the token ends. Connect again with `Last-Event-ID` to continue without a gap. A token has at most three streams at a time, and an organisation ten.',
+    'Sends the events of `listWebhookEvents` as server-sent events while they happen. It begins after `Last-Event-ID` or `after`, or with the events from `created_after` on, or else with the next event. The stream closes after 15 minutes, or earlier if there are many events, and when the token ends. Connect again with `Last-Event-ID` to continue without a gap. A token has at most three streams at a time, and an organisation ten.',
   roles: admins,
   query: StreamQuery,
   file: {

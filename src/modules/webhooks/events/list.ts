@@ -75,6 +75,6 @@ export async function listWebhookEvents(ctx: Ctx, page: PageRequest, query: Even
 /** Call it after reading events, because a sweep may delete some in between. Others' events never expire for a caller. */
 async function isExpired(ctx: Ctx, organizationId: string, position: number): Promise<boolean> {
   if (!mayAt(ctx.caller, admins, { organization_id: organizationId, editions: 'any' })) return false
-  const expired = await ctx.db.first(selectValues({ seq: selectExpiredSeq(sql`${organizationId}`) }))
-  return Math.max(0, position) < (expired?.seq ?? 0)
+  const expiry = await ctx.db.first(selectValues({ seq: selectExpiredSeq(sql`${organizationId}`) }))
+  return Math.max(0, position) < (expiry?.seq ?? 0)
 }

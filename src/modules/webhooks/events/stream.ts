@@ -49,13 +49,13 @@ async function findStart(
   { after, created_after, lastEventId }: StreamRequest & { lastEventId: string | null },
 ): Promise<number> {
   const id = sql`${organizationId}`
-  const row = await ctx.db.first(selectValues({ last: selectLastSeq(id), expired: selectExpiredSeq(id) }))
-  const { last = 0, expired = 0 } = row ?? {}
+  const row = await ctx.db.first(selectValues({ lastSeq: selectLastSeq(id), expiredSeq: selectExpiredSeq(id) }))
+  const { lastSeq = 0, expiredSeq = 0 } = row ?? {}
   const parameter = lastEventId === null ? 'after' : 'Last-Event-ID'
   const cursor = lastEventId ?? after
-  if (cursor === undefined) return created_after === undefined ? last : expired
+  if (cursor === undefined) return created_after === undefined ? lastSeq : expiredSeq
   const position = parseCursor(organizationId, cursor, parameter)
-  if (position < expired) throw eventsExpired()
+  if (position < expiredSeq) throw eventsExpired()
   return position
 }
 
@@ -146,13 +146,13 @@ class EventReader {
       isVisibleIn(this.#caller, eventVisibility, { ...this.#query, organization_id: organizationId }),
       ...buildConditions(eventFilters, this.#query),
     ])
-    const [rows, [expired]] = await this.#ctx.db.batch([
+    const [rows, [expiry]] = await this.#ctx.db.batch([
       sql<{ seq: number; payload: string }>`select page.seq, payload from (select id, seq from ${eventsInOrder}
           where ${isNext} order by seq limit ${eventsPerPoll}) as page
         cross join webhook_events on webhook_events.id = page.id order by page.seq`,
       selectValues({ seq: selectExpiredSeq(sql`${organizationId}`) }),
     ])
-    return this.#position < (expired?.seq ?? 0) ? null : rows
+    return this.#position < (expiry?.seq ?? 0) ? null : rows
   }
 }
 
@@ -165,7 +165,7 @@ export const streamWebhookEvents = (
     const { organizationId } = scope
     const start = await findStart(ctx, organizationId, { ...query, lastEventId })
     // The clock of a request stands still, and its reads may come from a replica.
-    const job = ctx.openJobAfterResponse?.() ?? ctx
+    const job = ctx.openJobAfterResponse?.(ctx.db.meter) ?? ctx
     const { caller } = ctx
     const claim = await claimStream(job, caller.credential.id ?? caller.id, organizationId)
     const reader = new EventReader(ctx, job, { query, scope, claim, start })
