@@ -1,3 +1,5 @@
+import { hourMs } from './time/instants.ts'
+
 /** The change of one field. A hidden field has no values. */
 export type AuditChange = { field: string; before: unknown; after: unknown } | { field: string; is_hidden: true }
 
@@ -20,7 +22,7 @@ export const systemActor = 'system'
 /** The action of an entry about the use of an expired or revoked token. */
 export const refusedTokenAction = 'rejectAccessToken'
 /** Uses of one expired token are recorded at most this often. */
-export const refusedTokenIntervalMs = 3_600_000
+export const refusedTokenIntervalMs = hourMs
 
 const secrets = [
   'add_url',

@@ -1,4 +1,5 @@
 import { toHex, utf8 } from '../text/encoding.ts'
+import { hourMs } from '../time/instants.ts'
 import { areEqual, computeMac } from './signed-tokens.ts'
 
 /** The ways to get a session: a code by e-mail, a link, a token of the OpenID Connect issuer, and Cloudflare Access. */
@@ -6,7 +7,6 @@ export const signInMethods = ['code', 'link', 'oidc', 'access'] as const
 export type SignInMethod = (typeof signInMethods)[number]
 
 const minuteMs = 60_000
-const hourMs = 60 * minuteMs
 
 export const sessionMs = 12 * hourMs
 /** A session can create tokens for this time after the sign-in. */

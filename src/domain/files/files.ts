@@ -1,5 +1,5 @@
 import { AppError, fieldError } from '../errors.ts'
-import { dayMs } from '../time/instants.ts'
+import { dayMs, hourMs } from '../time/instants.ts'
 import { isImageType, isTableType } from './types.ts'
 
 export const filePurposes = ['image', 'import', 'attachment', 'other'] as const
@@ -28,7 +28,7 @@ export const uploadLifetimeMs = dayMs
 /** Import files that nothing uses are deleted this long after their upload. */
 export const unusedImportLifetimeMs = 30 * dayMs
 /** Stored bytes without a row are deleted after this time. A running request has no row yet. */
-export const orphanedAfterMs = 6 * 3_600_000
+export const orphanedAfterMs = 6 * hourMs
 
 export const countParts = (size: number): number => Math.ceil(size / partBytes)
 

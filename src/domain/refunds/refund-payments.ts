@@ -1,8 +1,7 @@
 import { isId } from '../ids.ts'
-import { dayMs } from '../time/instants.ts'
+import { dayMs, hourMs } from '../time/instants.ts'
 
 const minuteMs = 60_000
-const hourMs = 60 * minuteMs
 
 /**
  * Longer than a call and the database work around it. A consumer that outlives its claim repeats a call with its key.

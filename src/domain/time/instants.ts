@@ -3,7 +3,8 @@ export const toIso = (at: number): string => new Date(at).toISOString()
 
 export const toIsoOrNull = (at: number | null): string | null => (at === null ? null : toIso(at))
 
-export const dayMs = 86_400_000
+export const hourMs = 3_600_000
+export const dayMs = 24 * hourMs
 
 /** The days after which rows are deleted. A deployment can change the first two. */
 export const retentionDays = {
@@ -19,6 +20,11 @@ export const retentionDays = {
   sessions: 30,
 }
 
+export interface Clock {
+  now: () => number
+  /** As in `JobCtx`. */
+  clockOffsetMs?: (() => number) | undefined
+}
+
 /** The time on the clocks of other services. Signatures that they and this service exchange carry it. */
-export const readSharedTime = (clock: { now: () => number; clockOffsetMs?: (() => number) | undefined }): number =>
-  clock.now() - (clock.clockOffsetMs?.() ?? 0)
+export const readSharedTime = (clock: Clock): number => clock.now() - (clock.clockOffsetMs?.() ?? 0)

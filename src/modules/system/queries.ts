@@ -7,6 +7,7 @@ import { selectSweepRuns } from '../../db/sweeps.ts'
 import { countRecent, type RecentCount, type WorkCount } from '../../db/work-counts.ts'
 import { notFound } from '../../domain/errors.ts'
 import { maxCounted, type SweepRuns } from '../../domain/system.ts'
+import { hourMs } from '../../domain/time/instants.ts'
 import { selectRunningWork, selectScheduledWork } from '../campaigns/index.ts'
 import { selectMergeWork } from '../catalogue/index.ts'
 import { selectImportWork } from '../data-imports/index.ts'
@@ -19,8 +20,6 @@ import { selectEmailWork } from '../transactional-emails/index.ts'
 import { selectEditionWork, selectPassWork } from '../wallet/index.ts'
 import { selectDeliveryWork } from '../webhooks/index.ts'
 import { maxBodyLength } from './contract.ts'
-
-const hourMs = 3_600_000
 
 const workSelections: readonly ((now: number) => SQL<WorkCount>)[] = [
   selectDeliveryWork,

@@ -1,10 +1,10 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { undoDays } from '../../../domain/data-imports/data-imports.ts'
-import { dayMs } from '../../../domain/time/instants.ts'
+import { dayMs, hourMs } from '../../../domain/time/instants.ts'
 
 /** A client that repeats a call does it before this time is over. */
-const resumeMs = 3_600_000
+const resumeMs = hourMs
 const callsPerSweep = 100
 
 const message =

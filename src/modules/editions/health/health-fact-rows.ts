@@ -13,7 +13,7 @@ import { runningStatuses } from '../../../domain/campaigns/lifecycle.ts'
 import type { DataImportStatus } from '../../../domain/data-imports/data-imports.ts'
 import type { Channel } from '../../../domain/messaging/messaging.ts'
 import { workingStatuses } from '../../../domain/refunds/refund-batches.ts'
-import { dayMs } from '../../../domain/time/instants.ts'
+import { dayMs, hourMs } from '../../../domain/time/instants.ts'
 import type { Service } from '../../../domain/waiting.ts'
 import { isVerifiedSender } from '../../sender-domains/index.ts'
 import type { EditionRow } from '../queries.ts'
@@ -43,7 +43,7 @@ const selectOrderSample = (
   where edition_id = ${editionId} order by created_at ${sql.raw(direction)} limit ${orderSampleSize})`
 
 /** A batch makes a step every few seconds, or at the next sweep a minute later. */
-const stalledBatchMs = 3_600_000
+const stalledBatchMs = hourMs
 
 function factFields({ id, organization_id, ...edition }: EditionRow, now: number) {
   const isOfEdition = and(eq(campaigns.organization_id, organization_id), eq(campaigns.edition_id, id))

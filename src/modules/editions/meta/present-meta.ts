@@ -12,11 +12,10 @@ import {
 } from '../../../domain/editions/editions.ts'
 import { toBcp47, languageLabels, languages } from '../../../domain/languages.ts'
 import { currencies, currencyLabels } from '../../../domain/money.ts'
+import { hourMs } from '../../../domain/time/instants.ts'
 import { type TimeZoneChoice, listTimeZoneChoices } from '../../../domain/time/time-zones.ts'
 import type { EditionMeta } from '../contract-resources.ts'
 import type { EditionChoices } from './meta.ts'
-
-const hourMs = 3_600_000
 
 let cachedZones: { hour: number; choices: TimeZoneChoice[] } | undefined
 

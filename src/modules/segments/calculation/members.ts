@@ -3,6 +3,7 @@ import { inList } from '../../../db/conditions.ts'
 import type { Database, Statement } from '../../../db/database.ts'
 import { runningStatuses } from '../../../domain/campaigns/lifecycle.ts'
 import type { ExclusionReason, SegmentStatus } from '../../../domain/segments.ts'
+import { hourMs } from '../../../domain/time/instants.ts'
 
 export interface SegmentMember {
   user_seq: number
@@ -17,7 +18,7 @@ export interface SegmentMember {
 }
 
 /** A set of members stays readable for this time after another one took its place. */
-export const leftoverAfterMs = 3_600_000
+export const leftoverAfterMs = hourMs
 
 export interface MemberSet {
   segmentSeq: number

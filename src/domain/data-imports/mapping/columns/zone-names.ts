@@ -1,12 +1,11 @@
 import { languages } from '../../../languages.ts'
 import { fold } from '../../../text/fold.ts'
+import { hourMs } from '../../../time/instants.ts'
 import { readWallClock } from '../../../time/time-zones.ts'
 import data from './date-words.json' with { type: 'json' }
 
 /** A zone is an offset in milliseconds ahead of UTC, or the name of a zone of IANA. */
 export type WrittenZone = { offset: number } | { name: string }
-
-const hourMs = 3_600_000
 
 /** Offsets from UTC in hours, by the short name of the zone. */
 const shortNames: Readonly<Record<string, number>> = data.zones
