@@ -117,6 +117,8 @@ describe('requestSignInCode', () => {
     ])
     expect(shapes[1]).toEqual(shapes[0])
     expect(shapes[2]).toEqual(shapes[0])
+    // The bookmark of the database would tell whose request has stored more.
+    for (const { headers } of replies) expect(headers.has('x-d1-bookmark')).toBe(false)
     expect(await Promise.all([email, roleless, unknown].map(countMails))).toEqual([1, 0, 0])
     const refusals = []
     for (const { body } of replies)
@@ -125,6 +127,7 @@ describe('requestSignInCode', () => {
           { request_id: body.request_id, code: '00000000' },
           { 'x-request-id': 'fixed' },
         )
+        expect(headers.has('x-d1-bookmark')).toBe(false)
         refusals.push(JSON.stringify([status, text, [...headers.keys()]]))
       }
     const absentId = `${replies[0]?.body.request_id.slice(0, -4)}0000`

@@ -60,7 +60,7 @@ const isList = ({ query }: Operation): boolean =>
 export const hasETag = (operation: Operation): boolean => operation.response !== null && !isList(operation)
 
 function listSuccessHeaders(operation: Operation, status: number): Name[] {
-  const names: Name[] = ['X-D1-Bookmark']
+  const names: Name[] = []
   if (hasETag(operation)) names.push('ETag')
   if (isList(operation)) names.push('Link')
   if (operation.file) names.push('Content-Disposition')
@@ -70,8 +70,8 @@ function listSuccessHeaders(operation: Operation, status: number): Name[] {
 
 function listHeaderNames(operation: Operation, status: number): Name[] {
   const names: Name[] = ['Access-Control-Allow-Origin', 'X-Request-Id', 'RateLimit-Policy']
+  if (!operation.isPublic) names.push('X-D1-Bookmark')
   if (status < 400) names.push(...listSuccessHeaders(operation, status))
-  else names.push('X-D1-Bookmark')
   if (operation.scope === 'write' && !operation.isPublic) names.push('Idempotency-Replayed')
   if (retryStatuses.has(status)) names.push('Retry-After')
   if (status === 401) names.push('WWW-Authenticate')

@@ -169,12 +169,13 @@ function register(
     } catch (error) {
       response = buildErrorResponse(c, explainForeignId(error, operation, c.req.param('id')))
     }
-    return respond(c, response)
+    return respond(c, operation, response)
   })
 }
 
-function respond(c: AppContext, response: StreamableResponse): Response {
-  const { bookmark } = c.var.ctx.db
+/** Responses of public operations have no bookmark, because it would tell how much a request has stored. */
+function respond(c: AppContext, { isPublic }: Operation, response: StreamableResponse): Response {
+  const bookmark = isPublic ? null : c.var.ctx.db.bookmark
   const headers = new Headers(response.headers)
   // A proxy that compresses the response would weaken its ETag, and If-Match refuses weak tags.
   if (!headers.has('cache-control'))
