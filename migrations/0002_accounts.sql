@@ -46,7 +46,8 @@ create table access_tokens (
   last_used_at integer,
   -- When a use after its end was last recorded.
   refused_at integer,
-  -- When the person signed in. Only sessions have it.
+  is_session integer not null default 0 check (is_session in (0, 1)),
+  -- When the person of a session signed in. Null if the identity provider does not say it.
   signed_in_at integer,
   created_at integer not null
 ) strict, without rowid;
@@ -58,7 +59,7 @@ create index access_tokens_of_organization on access_tokens (organization_id, cr
 -- Finds the tokens of a token, which SQLite asks for before it deletes one.
 create index access_tokens_of_parent on access_tokens (parent_id) where parent_id is not null;
 -- Finds old sessions, which a sweep deletes.
-create index access_tokens_of_sessions on access_tokens (expires_at) where signed_in_at is not null;
+create index access_tokens_of_sessions on access_tokens (expires_at) where is_session = 1;
 
 -- Codes to sign in with, which are sent by e-mail. An address that no member has gets a row too, so that all addresses
 -- are answered alike. A code follows from the key of the Worker, the id and the salt, and is not stored.

@@ -293,7 +293,7 @@ describe('a token that a session of the identity provider mints', () => {
   const days = 86_400_000
   const mint = async (person: string, body: object = {}) =>
     callWith({ OIDC_ISSUER: issuer, OIDC_AUDIENCE: audience }, '/v1/auth/tokens', {
-      token: await sign({ email: person }),
+      token: await sign({ email: person, auth_time: seconds() }),
       body: { name: 'minted', ...body },
     })
 

@@ -75,7 +75,9 @@ describe('a refused token', () => {
     const created = await post('/v1/auth/tokens', { name: 'Short' }, token)
     expect((await call(`/v1/auth/tokens/${created.body.id}`, { method: 'DELETE', token })).status).toBe(204)
     const { detail, challenge } = await ask(created.body.token)
-    expect(detail).toBe('This access token has expired, was revoked, or does not exist. Create another one.')
+    expect(detail).toBe(
+      'This access token has expired, was revoked, or does not exist. Create another one, or sign in again.',
+    )
     expect(challenge).toContain('error="invalid_token"')
   })
 })

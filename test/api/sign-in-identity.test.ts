@@ -1,12 +1,13 @@
+import { sql } from 'drizzle-orm'
 import { exportJWK, exportSPKI, generateKeyPair, type JWTPayload, SignJWT, UnsecuredJWT } from 'jose'
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { readConfig } from '../../src/entry/config.ts'
 import type { Bindings } from '../../src/http/env.ts'
-import { callWith, get } from '../support/api.ts'
+import { callWith, get, type Reply, remove } from '../support/api.ts'
 import { implemented } from '../support/operations.ts'
 import { describeRefusal } from '../support/refusals.ts'
 import { seedAccount } from '../support/seeding/members.ts'
-import { next } from '../support/seeding/rows.ts'
+import { db, next } from '../support/seeding/rows.ts'
 import { createSessionWith, seedMemberWithEmail } from '../support/sign-in.ts'
 import { buildWorld, type World } from '../support/world.ts'
 
@@ -79,6 +80,22 @@ const enter = (assertion: string, body: object = {}) =>
 
 const mint = (token: string) => callWith({}, '/v1/auth/tokens', { token, body: { name: 'minted' } })
 
+/** Expects a session that works, but of which nobody knows when the person signed in. */
+async function expectUnknownSignIn(session: Reply): Promise<void> {
+  expect(session.body, session.text).toMatchObject({ kind: 'session', signed_in_at: null })
+  const { token, id } = session.body as { token: string; id: string }
+  const refusal = await mint(token)
+  expect(describeRefusal(refusal)).toBe('403 recent_sign_in_required')
+  expect(refusal.body.detail).toContain('`auth_time`')
+  expect((await get('/v1/auth/user-info', token)).body.token).toMatchObject({ kind: 'session', signed_in_at: null })
+  expect((await get('/v1/auth/tokens', token)).body.results).toContainEqual(
+    expect.objectContaining({ id, kind: 'session', signed_in_at: null }),
+  )
+  expect((await remove(`/v1/auth/tokens/${id}`, token)).status).toBe(204)
+  const { body } = await get(`/v1/audit-log?organization_id=${world.a.id}&resource_id=${id}`)
+  expect(body.results).toMatchObject([{ action: 'revokeAccessToken' }, { action: 'createSession' }])
+}
+
 describe('a token of the OpenID Connect issuer', () => {
   it('is exchanged for a session, for the client of the console and for the audience of the API', async () => {
     for (const aud of ['console', 'event-commerce']) {
@@ -103,7 +120,6 @@ describe('a token of the OpenID Connect issuer', () => {
     ['that has expired', () => signOidc({ exp: seconds() - 120 })],
     ['with an unverified address', () => signOidc({ email_verified: false })],
     ['of an address that no member has', () => signOidc({ email: `nobody-${next()}@example.test` })],
-    ['that does not say when the person authenticated', () => signOidc({ iat: undefined as unknown as number })],
     ['to log out', () => signOidc({}, { typ: 'logout+jwt' })],
     ['of another key', async () => signOidc({}, {}, (await generateKeyPair('RS256')).privateKey)],
     [
@@ -135,14 +151,41 @@ describe('a token of the OpenID Connect issuer', () => {
 
   it('counts as a sign-in of the time at which the person authenticated, not of the exchange', async () => {
     const hourAgo = seconds() - 3600
-    for (const more of [{ auth_time: hourAgo }, { iat: hourAgo }]) {
-      const reply = await exchange(await signOidc(more))
-      expect(reply.body.signed_in_at).toBe(new Date(hourAgo * 1000).toISOString())
-      expect(describeRefusal(await mint(reply.body.token))).toBe('403 recent_sign_in_required')
-    }
+    const old = await exchange(await signOidc({ auth_time: hourAgo }))
+    expect(old.body.signed_in_at).toBe(new Date(hourAgo * 1000).toISOString())
+    expect(describeRefusal(await mint(old.body.token))).toBe('403 recent_sign_in_required')
     const fresh = await exchange(await signOidc({ auth_time: seconds() + 50, iat: hourAgo }))
     expect(Date.parse(fresh.body.signed_in_at)).toBeLessThanOrEqual(Date.now())
     expect((await mint(fresh.body.token)).status).toBe(201)
+    const precise = await exchange(await signOidc({ auth_time: seconds() - 0.123_456_7 }))
+    expect((await mint(precise.body.token)).status).toBe(201)
+  })
+
+  it.each<[string, JWTPayload]>([
+    ['has no auth_time', {}],
+    ['has neither auth_time nor iat', { iat: undefined }],
+    ['has an auth_time in words', { auth_time: 'now' }],
+    ['has an auth_time in the future, such as milliseconds', { auth_time: Date.now() }],
+    ['has an auth_time before all time', { auth_time: -9e15 }],
+  ])('that %s makes a session that creates no tokens', async (_, more) => {
+    const session = await exchange(await signOidc(more))
+    await expectUnknownSignIn(session)
+  })
+
+  it('creates access tokens itself only when it says that the person authenticated lately', async () => {
+    const mintWith = async (more: JWTPayload) =>
+      callWith(bindings, '/v1/auth/tokens', {
+        token: await signOidc({ aud: 'event-commerce', ...more }),
+        body: { name: 'minted' },
+      })
+    const listNames = async () =>
+      db.all(sql`select 1 from access_tokens where account_id = ${person.account} and name = 'minted'`)
+    const before = (await listNames()).length
+    for (const more of [{}, { auth_time: seconds() - 3600 }, { auth_time: Date.now() }])
+      expect(describeRefusal(await mintWith(more))).toBe('403 recent_sign_in_required')
+    expect(await listNames()).toHaveLength(before)
+    expect((await mintWith({ auth_time: seconds() - 60 })).status).toBe(201)
+    expect(await listNames()).toHaveLength(before + 1)
   })
 
   it('is answered with 503 when the issuer does not answer', async () => {
@@ -158,6 +201,10 @@ describe('the assertion of Cloudflare Access', () => {
     expect(reply.body, reply.text).toMatchObject({ kind: 'session', email: person.email })
     expect(requests).toEqual([`https://${bindings['CF_ACCESS_TEAM_DOMAIN']}/cdn-cgi/access/certs`])
     expect((await get('/v1/auth/user-info', reply.body.token)).body.id).toBe(person.account)
+  })
+
+  it('does not say when the person signed in, however new it is', async () => {
+    await expectUnknownSignIn(await enter(await signAccess()))
   })
 
   it('does not count where the body has another secret', async () => {

@@ -92,6 +92,17 @@ describe('createSession', () => {
       ])
   })
 
+  it('names the superuser as the one who ended it, if so', async () => {
+    const { email, account } = await seedMemberWithEmail(world.a.id)
+    const session = await givenSession(email)
+    expect((await remove(`/v1/auth/tokens/${session.id}`)).status).toBe(204)
+    expect(await readStatus(session.token)).toBe(401)
+    expect((await listEntries(world.a.id, session.id)).slice(1)).toMatchObject([
+      { action: 'revokeAccessToken', actor: { id: 'root' }, token_id: null },
+      { action: 'createSession', actor: { id: account } },
+    ])
+  })
+
   it('is refused without any way to sign in', async () => {
     expect(describeRefusal(await createSession({}))).toBe('403 sign_in_method_unavailable')
   })

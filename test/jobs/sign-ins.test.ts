@@ -52,7 +52,8 @@ const sessionRow = (account_id: string, created_at: number) => ({
   prefix: 'ecm_0000',
   scopes: 'read write',
   expires_at: created_at + 43_200_000,
-  signed_in_at: created_at,
+  is_session: true,
+  signed_in_at: null,
   created_at,
 })
 

@@ -169,7 +169,7 @@ describe('the access of a caller', () => {
     is_superuser,
     grants,
     scopes: [],
-    credential: { kind: 'token', id: null, organization_id: null },
+    credential: { kind: 'token', id: null, organization_id: null, signed_in_at: null },
   })
   const place = fc.record({
     organization_id: fc.constantFrom('o1', 'o2', 'o3'),

@@ -47,7 +47,8 @@ export const accessTokens = sqliteTable('access_tokens', {
   last_used_at: integer(),
   /** When a use after its end was last recorded. */
   refused_at: integer(),
-  /** When the person signed in. Only sessions have it. */
+  is_session: integer({ mode: 'boolean' }).notNull().default(false),
+  /** When the person of a session signed in. Null if the identity provider does not say it. */
   signed_in_at: integer(),
   created_at: integer().notNull(),
 })

@@ -47,6 +47,8 @@ export interface Caller {
     id: string | null
     /** The one organisation that the token is bound to, or null. */
     organization_id: string | null
+    /** When the person signed in. Null if that is unknown, and for programs. */
+    signed_in_at: number | null
   }
 }
 
@@ -61,7 +63,7 @@ export const superuser: Caller = {
   is_superuser: true,
   grants: [],
   scopes: ['read', 'write'],
-  credential: { kind: 'root', id: null, organization_id: null },
+  credential: { kind: 'root', id: null, organization_id: null, signed_in_at: null },
 }
 
 /** The caller of a public operation. */
@@ -71,7 +73,7 @@ export const anonymous: Caller = {
   is_superuser: false,
   grants: [],
   scopes: [],
-  credential: { kind: 'none', id: null, organization_id: null },
+  credential: { kind: 'none', id: null, organization_id: null, signed_in_at: null },
 }
 
 /**

@@ -75,10 +75,10 @@ interface ProviderOptions {
   readEmail: (claims: Claims, header: { typ?: unknown }) => string | null
 }
 
-/** OpenID Connect has `auth_time`. Tokens without it are as old as the token. */
-function readAuthenticationTime({ auth_time, iat }: Claims): number | null {
-  const seconds = typeof auth_time === 'number' ? auth_time : iat
-  return seconds === undefined ? null : seconds * 1000
+/** A provider renews tokens without a new sign-in, so `iat` does not say when the person authenticated. */
+function readAuthenticationTime({ auth_time }: Claims, now: number): number | null {
+  if (typeof auth_time !== 'number' || auth_time < 0 || auth_time > now / 1000 + clockToleranceSeconds) return null
+  return Math.floor(auth_time * 1000)
 }
 
 const createProvider = ({ loadKeys: load, readEmail, issuer, audience }: ProviderOptions): IdentityProvider => ({
@@ -95,7 +95,7 @@ const createProvider = ({ loadKeys: load, readEmail, issuer, audience }: Provide
       if ((payload.iat ?? 0) > now / 1000 + clockToleranceSeconds) return null
       const text = readEmail(payload, protectedHeader)
       const email = text === null ? null : normalizeAccountEmail(text)
-      return email === null ? null : { email, authenticated_at: readAuthenticationTime(payload) }
+      return email === null ? null : { email, authenticated_at: readAuthenticationTime(payload, now) }
     } catch (error) {
       if (isAboutToken(error)) return null
       throw buildUnavailableError(error)

@@ -32,6 +32,8 @@ interface AccountChange {
   id: string
   action: string
   account_id: string
+  /** Who made the change. */
+  actor_id: string
   /** The token with which the change was made. */
   token_id: string | null
   /** The token or session that changed. */
@@ -44,7 +46,7 @@ interface AccountChange {
 const insertForEach = (organizations: SQL, { id, action, ...change }: AccountChange): Statement =>
   sql`insert into audit_log (organization_id, id, action, actor_id, token_id, resource_type, resource_id, changes,
       request_id, created_at)
-    select organization_id, ${id}, ${action}, ${change.account_id}, ${change.token_id}, 'access_token',
+    select organization_id, ${id}, ${action}, ${change.actor_id}, ${change.token_id}, 'access_token',
       ${change.resource_id}, ${JSON.stringify(change.changes)}, ${change.request_id}, ${change.at}
     from (${organizations})`
 
@@ -73,7 +75,7 @@ export async function recordRefusedToken(db: Database, token: RefusedToken): Pro
   const { token_id, account_id, organization_id, reason, request_id, at, newId } = token
   const organizations =
     organization_id === null ? selectOrganizations(account_id) : sql`select ${organization_id} as organization_id`
-  const use = { account_id, token_id, resource_id: token_id, request_id, at }
+  const use = { account_id, actor_id: account_id, token_id, resource_id: token_id, request_id, at }
   const changes = [{ field: 'refused_for', before: null, after: reason }]
   await db.batch([
     sql`update access_tokens set refused_at = ${at}

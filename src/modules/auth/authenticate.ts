@@ -11,6 +11,7 @@ import { AppError } from '../../domain/errors.ts'
 import { sha256OfShort, toHex } from '../../domain/text/encoding.ts'
 import { readSharedTime } from '../../domain/time/instants.ts'
 import type { IdentityProvider } from '../../gateways/identity/identity.ts'
+import { computeSignInTime } from './sign-in-time.ts'
 
 /** `last_used_at` is written at most once in this time. */
 const touchIntervalMs = 300_000
@@ -85,6 +86,7 @@ const tokenFields = {
   last_used_at: accessTokens.last_used_at,
   expires_at: accessTokens.expires_at,
   revoked_at: accessTokens.revoked_at,
+  is_session: accessTokens.is_session,
   signed_in_at: accessTokens.signed_in_at,
   refused_at: accessTokens.refused_at,
   /** False if a token or a membership that created this token is no longer valid. */
@@ -137,9 +139,10 @@ async function authenticateToken(token: string, digest: Uint8Array, credentials:
     grants: row.grants,
     scopes: parseScopes(row.scopes),
     credential: {
-      kind: row.signed_in_at === null ? 'token' : 'session',
+      kind: row.is_session ? 'session' : 'token',
       id: row.id,
       organization_id: row.organization_id,
+      signed_in_at: row.signed_in_at,
     },
   }
   const touch = async () => {
@@ -156,7 +159,8 @@ async function authenticateIdentity(
   identity: IdentityProvider,
   { db, now, clockOffsetMs }: Credentials,
 ): Promise<Authenticated> {
-  const person = await identity.verify(token, readSharedTime({ now: () => now, clockOffsetMs }))
+  const ctx = { now: () => now, clockOffsetMs }
+  const person = await identity.verify(token, readSharedTime(ctx))
   const row = person
     ? await db.first(
         select({ account_id: accounts.id, email: accounts.email, grants: selectGrants(sql`null`) })
@@ -164,7 +168,7 @@ async function authenticateIdentity(
           .where(eq(accounts.email, person.email)),
       )
     : undefined
-  if (!row) throw createRefusal('unknown_identity')
+  if (!person || !row) throw createRefusal('unknown_identity')
   return {
     caller: {
       id: row.account_id,
@@ -172,7 +176,12 @@ async function authenticateIdentity(
       is_superuser: false,
       grants: row.grants,
       scopes: ['read', 'write'],
-      credential: { kind: 'oidc', id: null, organization_id: null },
+      credential: {
+        kind: 'oidc',
+        id: null,
+        organization_id: null,
+        signed_in_at: computeSignInTime(ctx, person),
+      },
     },
     touch: null,
   }

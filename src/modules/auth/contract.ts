@@ -2,7 +2,6 @@ import { z } from '@hono/zod-openapi'
 import { memberRoles, roleCodes, tokenScopes } from '../../domain/accounts/access.ts'
 import { signInCodeLength, signInMethods } from '../../domain/accounts/sign-in.ts'
 import { tokenPreviewLength } from '../../domain/accounts/tokens.ts'
-import { languages } from '../../domain/languages.ts'
 import {
   AccountEmail,
   Count,
@@ -12,6 +11,7 @@ import {
   Image,
   InstantOrNull,
   KnownEmail,
+  LanguageInput,
   Name,
   orNull,
   PersonName,
@@ -28,7 +28,8 @@ const Scopes = z.array(Scope).min(1).max(tokenScopes.length)
 const TokenName = RequiredText(100).openapi({ example: 'Box office' })
 
 const SignedInAt = Timestamp.nullable().openapi({
-  description: 'When the person of a session signed in. Null for other tokens.',
+  description:
+    'When the person of a session signed in. Null if the identity provider does not say it, and for other tokens.',
 })
 
 const tokenFields = {
@@ -177,7 +178,7 @@ export const createAccessToken = operation({
   path: '/v1/auth/tokens',
   summary: 'Create an access token',
   description:
-    'Creates a token for yourself, or, as an organisation admin or the superuser, for a member. You see the token only once. It stops working with the token that created it, and a token for another member also when the admin who created it is no admin any more. A token that you create in a session outlives the session. Sign in at most 10 minutes before.',
+    'Creates a token for yourself, or, as an organisation admin or the superuser, for a member. You see the token only once. It stops working with the token that created it, and a token for another member also when the admin who created it is no admin any more. A token that you create in a session outlives the session. Sign in at most 10 minutes before; a token of the identity provider must say so in `auth_time`.',
   roles: roleCodes,
   status: 201,
   errors: ['recent_sign_in_required'],
@@ -237,7 +238,7 @@ export const SignInCode = z
 
 const RequestSignInCode = z.object({
   email: AccountEmail.openapi({ example: 'ingrid@example.dk' }),
-  language: z.enum(languages).default('en').openapi({ description: 'The language of the e-mail.' }),
+  language: LanguageInput.default('en').openapi({ description: 'The language of the e-mail.' }),
 })
 
 export type RequestSignInCodeInput = z.output<typeof RequestSignInCode>

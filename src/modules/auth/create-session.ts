@@ -15,6 +15,7 @@ import type { CreateSessionInput } from './contract.ts'
 import { mintToken } from './mint-token.ts'
 import type { AccessTokenRow } from './queries.ts'
 import { requireMethod } from './sign-in-methods.ts'
+import { computeSignInTime } from './sign-in-time.ts'
 
 export type NewSession = AccessTokenRow & { token: string; email: string }
 
@@ -26,8 +27,9 @@ interface Account {
 /** What a sign-in has proved. */
 interface SignIn {
   account: Account
-  signed_in_at: number
-  /** Make the secret useless, in the transaction that creates the session. */
+  /** Null: the identity provider does not say it. */
+  signed_in_at: number | null
+  /** They make the secret useless, in the transaction that creates the session. */
   statements: Statement[]
 }
 
@@ -77,14 +79,12 @@ async function checkLink(ctx: Ctx, secret: string): Promise<SignIn | null> {
 
 /** The person signed in when the provider says so, not when the token was exchanged. */
 async function checkIdentity(ctx: Ctx, provider: IdentityProvider | null, token: string): Promise<SignIn | null> {
-  const providerNow = readSharedTime(ctx)
-  const person = (await provider?.verify(token, providerNow)) ?? null
-  if (person?.authenticated_at == null) return null
+  const person = (await provider?.verify(token, readSharedTime(ctx))) ?? null
+  if (person === null) return null
   const account = await ctx.db.first(
     sql<Account>`select id, email from accounts where email = ${person.email} and ${isMember}`,
   )
-  const age = Math.max(0, providerNow - person.authenticated_at)
-  return account ? { account, signed_in_at: ctx.now() - age, statements: [] } : null
+  return account ? { account, signed_in_at: computeSignInTime(ctx, person), statements: [] } : null
 }
 
 type Proof = { method: 'code'; id: string; code: string } | { method: 'link' | 'oidc' | 'access'; secret: string }
@@ -132,12 +132,14 @@ export async function createSession(
     name: input.name ?? 'Session',
     scopes: tokenScopes.join(' '),
     expires_at: ctx.now() + sessionMs,
+    is_session: true,
     signed_in_at,
   })
   const entry = recordForOrganizations({
     id: ctx.newId('audit_entry'),
     action: 'createSession',
     account_id: account.id,
+    actor_id: account.id,
     token_id: null,
     resource_id: row.id,
     changes: [{ field: 'method', before: null, after: proof.method }],

@@ -2,7 +2,7 @@ import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import { accessTokens } from '../../db/schema/accounts.ts'
 import { insert } from '../../db/write.ts'
-import { tokenScopes } from '../../domain/accounts/access.ts'
+import { hasSignedIn, tokenScopes } from '../../domain/accounts/access.ts'
 import { recentSignInMs } from '../../domain/accounts/sign-in.ts'
 import { maxGeneration, type TokenGrant, decideTokenEnd } from '../../domain/accounts/token-lifetimes.ts'
 import { AppError, doesNotExist, fieldError, invalid, parameterError, permissionDenied } from '../../domain/errors.ts'
@@ -64,25 +64,26 @@ function decideScopes({ caller }: Ctx, requestedScopes: CreateAccessTokenInput['
 }
 
 /** A stolen session must not become a token that outlives it. */
-function requireRecentSignIn({ signed_in_at }: CallingToken, now: number): void {
-  if (signed_in_at === null || signed_in_at > now - recentSignInMs) return
+function requireRecentSignIn({ caller, now }: Ctx): void {
+  const { signed_in_at } = caller.credential
+  if (!hasSignedIn(caller) || (signed_in_at !== null && signed_in_at > now() - recentSignInMs)) return
   throw new AppError(
     'recent_sign_in_required',
-    `You signed in more than ${recentSignInMs / 60_000} minutes ago. Sign in again to create an access token.`,
+    signed_in_at === null
+      ? 'Your identity provider does not say when you signed in. Sign in by a code or a link to create an access token, or let the provider send `auth_time`.'
+      : `You signed in more than ${recentSignInMs / 60_000} minutes ago. Sign in again to create an access token.`,
   )
 }
 
 /** The token that the new one ends with. A new token outlives the session in which it is created. */
-async function findParent(ctx: Ctx): Promise<CallingToken | undefined> {
-  const callingToken = await findCallingToken(ctx)
-  if (callingToken) requireRecentSignIn(callingToken, ctx.now())
-  return ctx.caller.credential.kind === 'session' ? undefined : callingToken
-}
+const findParent = async (ctx: Ctx): Promise<CallingToken | undefined> =>
+  ctx.caller.credential.kind === 'session' ? undefined : findCallingToken(ctx)
 
 export async function createAccessToken(
   ctx: Ctx,
   input: CreateAccessTokenInput,
 ): Promise<AccessTokenRow & { token: string }> {
+  requireRecentSignIn(ctx)
   const { caller } = ctx
   const now = ctx.now()
   const scopes = decideScopes(ctx, input.scopes)
@@ -104,6 +105,7 @@ export async function createAccessToken(
     expires_at: decideEnd(input.expires_at, grant),
     parent_id: parent ? caller.credential.id : null,
     generation,
+    is_session: false,
     signed_in_at: null,
   })
   return commit(ctx, { ...row, token }, [insert(accessTokens, row)])

@@ -16,7 +16,7 @@ export async function sweepSignIns({ db, now }: Pick<JobCtx, 'db' | 'now'>): Pro
   const oldCodes = sql`select id from sign_in_codes where id < ${bounds.codes} order by id limit ${rowsPerSweep}`
   const oldLinks = sql`select id from sign_in_links where id < ${bounds.links} order by id limit ${rowsPerSweep}`
   const oldSessions = sql`select id from access_tokens indexed by access_tokens_of_sessions
-    where signed_in_at is not null and expires_at < ${bounds.sessions} order by expires_at limit ${rowsPerSweep}`
+    where is_session = 1 and expires_at < ${bounds.sessions} order by expires_at limit ${rowsPerSweep}`
   await db.batch([
     buildSignInEmailDeletion(oldCodes),
     sql`delete from sign_in_codes where id in (${oldCodes})`,

@@ -10,8 +10,8 @@ import type { NewSignInLink } from './create-sign-in-link.ts'
 import type { AccessTokenRow, UserInfoRows } from './queries.ts'
 import type { RequestedCode } from './request-code.ts'
 
-function getTokenKind(row: Pick<AccessTokenRow, 'organization_id' | 'signed_in_at'>) {
-  if (row.signed_in_at !== null) return 'session' as const
+function getTokenKind(row: Pick<AccessTokenRow, 'organization_id' | 'is_session'>) {
+  if (row.is_session) return 'session' as const
   return row.organization_id === null ? ('personal' as const) : ('service' as const)
 }
 

@@ -2,7 +2,7 @@ import { and, eq, getTableColumns, or, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { selectAccessKey } from '../../db/images.ts'
 import { accessTokens, accounts, members } from '../../db/schema/accounts.ts'
-import { fromJson, select, selectValues } from '../../db/select.ts'
+import { fromJson, jsonFlag, select, selectValues } from '../../db/select.ts'
 import { buildVisibility, isVisibleTo } from '../../db/visibility.ts'
 import {
   type Caller,
@@ -49,8 +49,6 @@ const selectCreatorMembership = (caller: Caller): SQL<string | null> =>
     where creators.organization_id = ${members.organization_id} and creators.account_id = ${caller.id}
       and creators.edition_id is null and creators.role = ${'admin' satisfies MemberRole})`
 
-/** The roles that list the members of an organisation. */
-
 const isMember = (ctx: Ctx, id: string, roles: readonly RoleCode[]) =>
   and(eq(members.id, id), isVisibleTo(ctx.caller, buildVisibility(sql`${members.organization_id}`, sql`null`), roles))
 
@@ -84,15 +82,13 @@ export const findManagedMember = (ctx: Ctx, id: string) =>
       .where(isMember(ctx, id, adminRoles)),
   )
 
-export type CallingToken = Pick<AccessTokenRow, 'expires_at' | 'generation' | 'signed_in_at'>
+export type CallingToken = Pick<AccessTokenRow, 'expires_at' | 'generation'>
 
 /** The access token or session of the request, or undefined for other credentials. */
 export const findCallingToken = async ({ caller, db }: Ctx): Promise<CallingToken | undefined> => {
-  const { expires_at, generation, signed_in_at, id } = accessTokens
+  const { expires_at, generation, id } = accessTokens
   if (caller.credential.id === null) return undefined
-  return db.first(
-    select({ expires_at, generation, signed_in_at }).from(accessTokens).where(eq(id, caller.credential.id)),
-  )
+  return db.first(select({ expires_at, generation }).from(accessTokens).where(eq(id, caller.credential.id)))
 }
 
 export interface UserInfoRows {
@@ -114,6 +110,7 @@ export interface UserInfoRows {
     | 'expires_at'
     | 'last_used_at'
     | 'signed_in_at'
+    | 'is_session'
   > | null
   organizations: { id: string; name: string; slug: string; avatar_id: string | null; avatar_key: string | null }[]
   editions: { id: string; full_name: string; slug: string; organization_id: string }[]
@@ -147,7 +144,7 @@ export async function readUserInfo(ctx: Ctx): Promise<UserInfoRows> {
     account: fromJson<UserInfoRows['account']>(selectAccount(caller)),
     token: fromJson<UserInfoRows['token']>(sql`(select json_object('id', id, 'name', name, 'prefix', prefix,
         'scopes', scopes, 'organization_id', organization_id, 'created_at', created_at, 'expires_at', expires_at,
-        'last_used_at', last_used_at, 'signed_in_at', signed_in_at)
+        'last_used_at', last_used_at, 'signed_in_at', signed_in_at, 'is_session', ${jsonFlag(sql`is_session`)})
       from access_tokens where id = ${caller.credential.id})`),
     organizations: fromJson<UserInfoRows['organizations']>(sql`(select json_group_array(json_object('id', id,
         'name', name, 'slug', slug, 'avatar_id', avatar_file_id, 'avatar_key', ${selectAccessKey(sql`avatar_file_id`)}))

@@ -9,11 +9,12 @@ import type { AccessTokenRow } from './queries.ts'
 
 /** Every organisation in which a session was seen to begin sees its end. */
 function recordSignOut(ctx: Ctx, session: AccessTokenRow): Statement[] {
-  if (session.signed_in_at === null) return []
+  if (!session.is_session) return []
   const entry = recordForOrganizations({
     id: ctx.newId('audit_entry'),
     action: 'revokeAccessToken',
     account_id: session.account_id,
+    actor_id: ctx.caller.id,
     token_id: ctx.caller.credential.id,
     resource_id: session.id,
     changes: [],

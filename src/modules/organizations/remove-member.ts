@@ -18,7 +18,7 @@ export async function removeOrganizationMember(ctx: Ctx, member: MemberRow): Pro
       and organization_id = ${organization_id} and revoked_at is null and not exists
       (select 1 from members where members.account_id = ${account_id} and members.organization_id = ${organization_id})`,
     sql`update access_tokens set revoked_at = ${ctx.now()} where account_id = ${account_id}
-      and signed_in_at is not null and revoked_at is null and not exists
+      and is_session = 1 and revoked_at is null and not exists
       (select 1 from members where members.account_id = ${account_id})`,
   ])
 }
