@@ -140,6 +140,8 @@ create table locations (
 -- Serves the locations of an organization.
 create index locations_of_organization on locations (organization_id, name_key, id);
 
+-- src/db/failures.ts takes the text of these triggers for a lost race, like a reference that is gone.
+
 -- A product shows images of its own organization only.
 create trigger product_images_added after insert on products when new.images <> '[]'
 begin

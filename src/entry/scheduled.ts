@@ -36,6 +36,11 @@ async function logOutages(job: JobCtx): Promise<void> {
   for (const { message, details } of await sweepOutages(job)) logWarning('sweep:service-outages', message, details)
 }
 
+async function moveMergedOrders(job: JobCtx): Promise<void> {
+  for (const id of await sweepProductMerges(job))
+    logWarning('sweep:product-merges', 'A merge of products lost a race. It is tried again in a minute.', { id })
+}
+
 const allSweeps: Sweeps = {
   'forget-expired-keys': ({ db, now }) => deleteExpiredKeys(db, now()),
   'sign-ins': sweepSignIns,
@@ -51,7 +56,6 @@ const allSweeps: Sweeps = {
   'segment-leftovers': sweepLeftovers,
   'segment-exports': sweepExports,
   'soft-bounces': sweepSoftBounces,
-  'product-merges': sweepProductMerges,
   imports: sweepImports,
   'interrupted-imports': endInterruptedCalls,
   'import-data': sweepImportData,
@@ -70,6 +74,8 @@ const allSweeps: Sweeps = {
   'merchant-account-secrets': resealMerchantAccounts,
   'wallet-callbacks': sweepCallbacks,
   'wallet-pass-updates': sweepPassUpdates,
+  // A step of a merge takes many queries, so the other sweeps take theirs first.
+  'product-merges': moveMergedOrders,
   'service-outages': logOutages,
 }
 

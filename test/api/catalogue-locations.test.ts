@@ -149,6 +149,23 @@ describe('deleteLocation', () => {
     expect(await loadLocations(place.edition)).toHaveLength(1)
   })
 
+  it('counts only segments that the caller sees, and says that others use it', async () => {
+    const { admin, token, place } = await seedPlace()
+    const id = await seedLocation(place)
+    const manager = await givenMember(admin, 'manager', place.edition)
+    await seedSegment(
+      { organization: admin.id, edition: null },
+      { expression: `purchases.exists(p, p.location == "${id}")` },
+    )
+    const refusal = await remove(`${path}/${id}`, manager.token)
+    expect([describeRefusal(refusal), refusal.body.counts]).toEqual([
+      '409 location_in_use',
+      { purchases: 0, purchase_uses: 0, data_imports: 0, segments: 0 },
+    ])
+    expect(refusal.body.detail).toContain('Something outside your editions uses it.')
+    expect((await remove(`${path}/${id}`, token)).body.counts.segments).toBe(1)
+  })
+
   it('is lost to a purchase that gets the location at the same time', async () => {
     const { place } = await seedPlace()
     const id = await seedLocation(place)

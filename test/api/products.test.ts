@@ -6,6 +6,7 @@ import { describeRefusal } from '../support/refusals.ts'
 import { seedCategory } from '../support/seeding/catalogue.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { givenMember } from '../support/seeding/members.ts'
+import { seedSegment } from '../support/seeding/messaging/segments.ts'
 import { db, freshId, write } from '../support/seeding/rows.ts'
 import { anOrder, givenOrders, importOrders, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 
@@ -313,5 +314,34 @@ describe('deleteProduct', () => {
     await write(sql`insert into pass_designs (id, organization_id, edition_id, product_id, name, name_key, name_folded, created_at, modified_at)
       values (${freshId('pass_design')}, ${shop.organization_id}, ${shop.edition_id}, ${id}, 'Dark', 'dark', 'dark', 1, 1)`)
     expect(readCounts(await remove(`${path}/${id}`))).toMatchObject({ pass_designs: 1, segments: 1 })
+  })
+
+  it('counts only segments that the caller sees, and says that others use it', async () => {
+    const shop = await seedShop()
+    const organization = { id: shop.organization_id }
+    const { token } = await givenMember(organization, 'manager', shop.edition_id)
+    const { id } = await givenProduct(shop, { variants: [{ name: 'Adult' }] })
+    const variant = (await get(`${path}/${id}`)).body.variants[0].id
+    const expression = `purchases.exists(p, p.product_id == "${id}" && p.variant_id == "${variant}")`
+    const other = await seedEdition(organization)
+    await seedSegment({ organization: organization.id, edition: null }, { expression })
+    await seedSegment({ organization: organization.id, edition: other.id }, { expression })
+    const none = { purchases: 0, orders: 0, data_imports: 0, pass_designs: 0 }
+    for (const send of [
+      (as?: string) => remove(`${path}/${id}`, as),
+      (as?: string) => patch(`${path}/${id}`, { variants: [] }, as),
+    ]) {
+      const refusal = await send(token)
+      expect([describeRefusal(refusal), refusal.body.counts, refusal.body.counted_up_to]).toEqual([
+        '409 product_in_use',
+        { ...none, segments: 0 },
+        1000,
+      ])
+      expect(refusal.body.detail).toMatch(/ is in use\. Something outside your editions uses it\.$/)
+      const full = (await send()).body
+      expect([full.counts, full.detail.includes('outside')]).toEqual([{ ...none, segments: 2 }, false])
+    }
+    await seedSegment({ organization: organization.id, edition: shop.edition_id }, { expression })
+    expect(readCounts(await remove(`${path}/${id}`, token))).toEqual({ ...none, segments: 1 })
   })
 })

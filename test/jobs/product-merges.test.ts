@@ -1,14 +1,22 @@
 import { env } from 'cloudflare:workers'
 import { sql } from 'drizzle-orm'
 import * as fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
+import { LostRace } from '../../src/domain/errors.ts'
 import { openJob } from '../../src/entry/job.ts'
+import { sweepAll } from '../../src/entry/scheduled.ts'
 import { sweepProductMerges } from '../../src/modules/catalogue/jobs.ts'
+import { findProduct } from '../../src/modules/catalogue/products/queries.ts'
+import { updateProduct } from '../../src/modules/catalogue/products/update.ts'
+import type { ImportRow } from '../../src/modules/data-imports/background/steps.ts'
+import { buildRemoval } from '../../src/modules/data-imports/undo/catalogue.ts'
 import { get, patch, post, remove } from '../support/api.ts'
 import { createJob } from '../support/campaigns.ts'
+import { createContextAt, interruptBefore } from '../support/context.ts'
 import { crashAt } from '../support/crashes.ts'
 import { dearRuns } from '../support/property-runs.ts'
-import { db, type Place } from '../support/seeding/rows.ts'
+import { describeRefusal } from '../support/refusals.ts'
+import { db, type Place, write } from '../support/seeding/rows.ts'
 import { anOrder, importOrders, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 import { seedProduct, seedTrades } from '../support/seeding/sales/trades.ts'
 
@@ -74,6 +82,122 @@ describe('sweepProductMerges', () => {
     for (const minutes of [0, 1]) await sweepProductMerges(createJob({ now: () => Date.now() + minutes * 60_000 }))
     expect(await db.all(sql`select 1 from purchases where product_id = ${product}`)).toEqual([])
     expect(await countTornOrders(shop.edition_id)).toBe(0)
+  })
+})
+
+/** Merges a product of 1,500 orders, of which the last one has the variant "Adult", into one whose "Adult" is unsold. */
+async function givenRunningMerge() {
+  const shop = await seedShop()
+  const place = { organization: shop.organization_id, edition: shop.edition_id }
+  const from = await seedCarts(place, 1500)
+  const variants = [{ name: 'Adult' }]
+  const { body: source } = await patch(`${path}/${from}`, { variants, options: [{ name: 'Meal' }] })
+  await db.all(sql`update purchases set variant_id = ${source.variants[0].id}, options = json_array(json_object(
+    'api_id', ${source.options[0].id}, 'name', 'Meal')) where id = (
+    select purchases.id from purchases join orders on orders.id = order_id where orders.edition_id = ${shop.edition_id}
+    order by orders.created_at desc, orders.seq desc limit 1)`)
+  const { body: target } = await post(path, { ...shop, name: 'Target', variants, options: [{ name: 'Meal' }] })
+  const { body } = await post(`${path}/${target.id}/merge`, { product_id: from })
+  expect(body.is_merging).toBe(true)
+  return {
+    shop,
+    from,
+    target: target.id as string,
+    variant: target.variants[0].id as string,
+    option: target.options[0].id as string,
+  }
+}
+
+/** A merge of a product without orders whose step is due. */
+async function seedDueMerge(): Promise<string> {
+  const shop = await seedShop()
+  const place = { organization: shop.organization_id, edition: shop.edition_id }
+  const [from, into] = [await seedProduct(place), await seedProduct(place)]
+  await post(`${path}/${into}/merge`, { product_id: from })
+  await db.all(sql`update product_merges set due_at = 1 where id = ${from}`)
+  return from
+}
+
+const loadMerge = (id: string) =>
+  db.first(sql<{ due_at: number | null; claimed_until: number | null }>`select due_at, claimed_until from product_merges
+    where id = ${id}`)
+
+describe('a running merge', () => {
+  it('keeps the variants and options that it gives to later orders', async () => {
+    const { shop, from, target, variant, option } = await givenRunningMerge()
+    for (const field of ['variants', 'options'])
+      expect(describeRefusal(await patch(`${path}/${target}`, { [field]: [] }))).toBe('409 product_merging')
+    const { status } = await patch(`${path}/${target}`, {
+      name: 'Renamed',
+      variants: [{ id: variant, name: 'Grown-up' }, { name: 'Child' }],
+    })
+    expect(status).toBe(200)
+    await sweepProductMerges(createJob())
+    expect(await loadMerge(from)).toEqual({ due_at: null, claimed_until: null })
+    expect(
+      await db.all(sql`select variant_id, options ->> '$[0].api_id' as option_id from purchases
+        where edition_id = ${shop.edition_id} and variant_id is not null`),
+    ).toEqual([{ variant_id: variant, option_id: option }])
+    expect(describeRefusal(await patch(`${path}/${target}`, { variants: [] }))).toBe('409 product_in_use')
+  })
+
+  it('begins at the same time as the removal of a variant, and one of them loses', async () => {
+    const shop = await seedShop()
+    const place = { organization: shop.organization_id, edition: shop.edition_id }
+    const from = await seedCarts(place, 1100)
+    const { body: target } = await post(path, { ...shop, name: 'Target', variants: [{ name: 'Adult' }] })
+    const product = await findProduct(createContextAt(Date.now()), target.id)
+    const merge = () => post(`${path}/${target.id}/merge`, { product_id: from })
+    await expect(updateProduct(interruptBefore(merge), product, { variants: [] })).rejects.toThrow(LostRace)
+    expect((await get(`${path}/${target.id}`)).body).toMatchObject({ is_merging: true, variants: [{ name: 'Adult' }] })
+  })
+
+  it('outlives the undo of the import that added its variant and option', async () => {
+    const { shop, from, variant, option } = await givenRunningMerge()
+    const row = { id: 'imp_other', edition_id: shop.edition_id, kept_orders: 0 } as ImportRow
+    for (const entry of [
+      { kind: 'options' as const, id: option },
+      { kind: 'variants' as const, id: variant },
+    ])
+      await write(...buildRemoval(row, entry))
+    await sweepProductMerges(createJob())
+    expect(await loadMerge(from)).toEqual({ due_at: null, claimed_until: null })
+  })
+
+  it('waits when it loses a race, while others go on, and says so in the log', async () => {
+    const [broken, sound] = [await givenRunningMerge(), await givenRunningMerge()]
+    await db.all(sql`update product_merges set due_at = 1 where id = ${broken.from}`)
+    const variant = await db.first(sql<{ name: string }>`delete from variants where id = ${broken.variant} returning *`)
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined)
+    await sweepAll(createJob())
+    expect(await loadMerge(sound.from)).toEqual({ due_at: null, claimed_until: null })
+    expect(await loadMerge(broken.from)).toEqual({ due_at: expect.any(Number), claimed_until: null })
+    expect(warn.mock.calls.join(' ')).toContain(broken.from)
+    warn.mockRestore()
+    const columns = Object.keys(variant ?? {})
+    await write(sql`insert into variants (${sql.raw(columns.join(', '))})
+      values (${sql.join(
+        Object.values(variant ?? {}).map((value) => sql`${value}`),
+        sql`, `,
+      )})`)
+    await sweepProductMerges(createJob({ now: () => Date.now() + 120_000 }))
+    expect(await loadMerge(broken.from)).toEqual({ due_at: null, claimed_until: null })
+  })
+
+  it('takes at most 50 steps of a minute, so that other sweeps have their queries', async () => {
+    const job = createJob()
+    let batches = 0
+    const batch = job.db.batch.bind(job.db)
+    job.db.batch = async (statements) => {
+      batches++
+      return batch(statements)
+    }
+    const merges = []
+    for (let index = 0; index < 55; index++) merges.push(await seedDueMerge())
+    await sweepProductMerges(job)
+    expect(batches).toBe(50)
+    await sweepProductMerges(createJob())
+    for (const id of merges) expect(await loadMerge(id)).toEqual({ due_at: null, claimed_until: null })
   })
 })
 

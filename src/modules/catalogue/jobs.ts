@@ -9,8 +9,9 @@ import { LostRace } from '../../domain/errors.ts'
 import { buildStep, findStepEnd, mergeColumns, ordersPerStep, type ProductMerge } from './products/move-orders.ts'
 
 const claimMs = 300_000
-/** A step takes three queries of the thousand that D1 allows an invocation. */
-const stepsPerSweep = 200
+const retryMs = 60_000
+/** All sweeps share the thousand queries that D1 allows an invocation, and a step takes up to eight. */
+const stepsPerSweep = 50
 
 const claimMerge = (job: JobCtx): Promise<ProductMerge | undefined> => {
   const now = job.now()
@@ -32,22 +33,32 @@ async function moveNextOrders(job: JobCtx, merge: ProductMerge): Promise<Product
   return end && { ...merge, orders_created_at: end.created_at, orders_seq: end.seq }
 }
 
+/** Ends the claim, unless another sweep has the merge by now. */
+const releaseMerge = (job: JobCtx, { id, claimed_until }: ProductMerge, due_at: number | null) =>
+  job.db.all(
+    update(productMerges, { claimed_until: null, due_at }, sql`id = ${id} and claimed_until = ${claimed_until}`),
+  )
+
 /**
  * Moves orders of merged products to the products into which they were merged. A crash loses nothing, because orders and
- * position are written together.
+ * position are written together. A merge that loses a race to another sweep or to an import waits, so that others go on.
+ * Returns the ids of merges that lost.
  */
-export async function sweepProductMerges(job: JobCtx): Promise<void> {
+export async function sweepProductMerges(job: JobCtx): Promise<string[]> {
+  const losers: string[] = []
+  const moveOrPostpone = async (merge: ProductMerge): Promise<ProductMerge | null> => {
+    try {
+      return await moveNextOrders(job, merge)
+    } catch (error) {
+      if (!(error instanceof LostRace)) throw error
+      losers.push(merge.id)
+      await releaseMerge(job, merge, job.now() + retryMs)
+      return null
+    }
+  }
   let merge = await claimMerge(job)
   for (let step = 0; step < stepsPerSweep && merge; step++)
-    try {
-      merge = (await moveNextOrders(job, merge)) ?? (await claimMerge(job))
-    } catch (error) {
-      // Another sweep has moved these orders, or an import has changed them.
-      if (!(error instanceof LostRace)) throw error
-      return
-    }
-  if (merge)
-    await job.db.all(
-      update(productMerges, { claimed_until: null }, sql`id = ${merge.id} and claimed_until = ${merge.claimed_until}`),
-    )
+    merge = (await moveOrPostpone(merge)) ?? (await claimMerge(job))
+  if (merge) await releaseMerge(job, merge, merge.due_at)
+  return losers
 }

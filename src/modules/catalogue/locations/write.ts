@@ -1,14 +1,13 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import { commit, requireOneChange } from '../../../db/commit.ts'
-import { inWords } from '../../../db/conditions.ts'
 import { locations } from '../../../db/schema/catalog.ts'
+import { selectValues } from '../../../db/select.ts'
 import { isEmpty, pickChanges, updateVersion } from '../../../db/write.ts'
 import { buildNameColumns } from '../../../domain/catalogue.ts'
-import { finalStatuses } from '../../../domain/data-imports/data-imports.ts'
-import { AppError } from '../../../domain/errors.ts'
 import { openEditions } from '../../editions/index.ts'
 import { buildFirstVersion, createNameTaken, insertIntoEdition } from '../rows.ts'
+import { countSegments, requireNoUses, selectImports } from '../uses.ts'
 import type { CreateLocationInput, UpdateLocationInput } from './contract.ts'
 import type { LocationRow } from './queries.ts'
 
@@ -37,25 +36,14 @@ export async function updateLocation(ctx: Ctx, row: LocationRow, input: UpdateLo
   )
 }
 
-const isFinal = inWords(
-  sql`(select status from data_imports where data_imports.id = import_products.import_id)`,
-  finalStatuses,
-)
-
-interface LocationUses {
-  purchases: number
-  purchase_uses: number
-  data_imports: number
-  segments: number
-}
-
-const countUses = ({ id, organization_id }: LocationRow) =>
-  sql<LocationUses>`select
-    (select count(*) from purchases where location_id = ${id}) as purchases,
-    (select count(*) from purchase_uses where location_id = ${id}) as purchase_uses,
-    (select count(distinct import_id) from import_products where location_id = ${id} and not ${isFinal}) as data_imports,
-    (select count(*) from segments where organization_id = ${organization_id} and deleted_at is null
-      and instr(expression, ${id})) as segments`
+const countUses = (ctx: Ctx, { id, organization_id, edition_id }: LocationRow) =>
+  selectValues({
+    purchases: sql<number>`(select count(*) from purchases where location_id = ${id})`,
+    purchase_uses: sql<number>`(select count(*) from purchase_uses where location_id = ${id})`,
+    data_imports: sql<number>`(select count(distinct import_id) from import_products where location_id = ${id}
+      and import_id in ${selectImports(edition_id, { isFinal: false })})`,
+    ...countSegments(ctx.caller, organization_id, [id]),
+  })
 
 /**
  * The mappings of imports that no longer use them lose the location. Purchases, uses and other mappings have a foreign
@@ -63,14 +51,16 @@ const countUses = ({ id, organization_id }: LocationRow) =>
  */
 export async function deleteLocation(ctx: Ctx, row: LocationRow): Promise<null> {
   const { id, edition_id, version } = row
-  const counts = await ctx.db.first(countUses(row))
-  if (counts && Object.values(counts).some((count) => count > 0))
-    throw new AppError('location_in_use', 'This location is in use. Set `is_draft` to true, or rename it.', {
-      extra: { counts },
-    })
+  const counts = await ctx.db.first(countUses(ctx, row))
+  if (counts)
+    requireNoUses(
+      { code: 'location_in_use', detail: 'This location is in use. Set `is_draft` to true, or rename it.' },
+      counts,
+    )
   return commit(ctx, null, [
     ...openEditions(edition_id),
-    sql`update import_products set location_id = null where location_id = ${id} and ${isFinal}`,
+    sql`update import_products set location_id = null where location_id = ${id}
+      and import_id in ${selectImports(edition_id, { isFinal: true })}`,
     sql`delete from locations where id = ${id} and version = ${version}`,
     requireOneChange(),
   ])

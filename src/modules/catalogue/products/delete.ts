@@ -4,8 +4,9 @@ import { commit, requireOneChange } from '../../../db/commit.ts'
 import { options, products, variants } from '../../../db/schema/catalog.ts'
 import { remove } from '../../../db/write.ts'
 import { openEditions } from '../../editions/index.ts'
+import { selectImports } from '../uses.ts'
 import type { LoadedProduct } from './queries.ts'
-import { requireUnused, selectImports } from './usage.ts'
+import { requireUnused } from './usage.ts'
 
 /** A purchase or a mapping that is added at the same time aborts the deletion, because it refers to the product. */
 export async function deleteProduct(ctx: Ctx, product: LoadedProduct): Promise<null> {

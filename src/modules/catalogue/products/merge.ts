@@ -7,10 +7,10 @@ import { productMerges, products } from '../../../db/schema/catalog.ts'
 import { select } from '../../../db/select.ts'
 import { insert, update, updateVersion } from '../../../db/write.ts'
 import { buildNameColumns } from '../../../domain/catalogue.ts'
-import { AppError, doesNotExist, fieldError, invalid } from '../../../domain/errors.ts'
+import { doesNotExist, fieldError, invalid } from '../../../domain/errors.ts'
 import { fold } from '../../../domain/text/fold.ts'
 import { openEditions } from '../../editions/index.ts'
-import { buildStep, findStepEnd, ordersPerStep, type ProductMerge } from './move-orders.ts'
+import { buildStep, findStepEnd, ordersPerStep, type ProductMerge, productMerging, replaceId } from './move-orders.ts'
 import type { MergeProductsInput } from './product-contract.ts'
 import { type LoadedProduct, type ProductRow, selectProduct } from './queries.ts'
 
@@ -19,38 +19,41 @@ interface Part {
   name: string
 }
 
-/** Pairs the parts of the merged product with the parts of the same name. Others move as they are. */
-function pairParts(merged: readonly Part[], own: readonly Part[]): { replaced: Record<string, string>; moved: Part[] } {
-  const ownIds = new Map(own.map(({ id, name }) => [fold(name), id]))
-  const pairs = merged.flatMap(({ id, name }) => {
+/** Pairs the parts of the source product with the parts of the same name. Others move as they are. */
+function pairParts(
+  sourceParts: readonly Part[],
+  ownParts: readonly Part[],
+): { replacements: Record<string, string>; unpairedParts: Part[] } {
+  const ownIds = new Map(ownParts.map(({ id, name }) => [fold(name), id]))
+  const pairs = sourceParts.flatMap(({ id, name }) => {
     const ownId = ownIds.get(fold(name))
     return ownId === undefined ? [] : [[id, ownId] as const]
   })
-  const replaced = Object.fromEntries(pairs)
-  return { replaced, moved: merged.filter(({ id }) => !(id in replaced)) }
+  const replacements = Object.fromEntries(pairs)
+  return { replacements, unpairedParts: sourceParts.filter(({ id }) => !(id in replacements)) }
 }
 
 interface Plan {
   merge: ProductMerge
   result: ProductRow
-  movedVariants: Part[]
-  movedOptions: Part[]
+  unpairedVariants: Part[]
+  unpairedOptions: Part[]
 }
 
-function planMerge(ctx: Ctx, product: LoadedProduct, merged: ProductRow): Plan {
+function planMerge(ctx: Ctx, product: LoadedProduct, source: ProductRow): Plan {
   const now = ctx.now()
-  const variants = pairParts(merged.variants, product.variants)
-  const options = pairParts(merged.options, product.options)
-  const movedIds = new Set([...variants.moved, ...options.moved].map(({ id }) => id))
-  const images = product.image_ids.length > 0 ? product : merged
+  const variants = pairParts(source.variants, product.variants)
+  const options = pairParts(source.options, product.options)
+  const unpairedIds = new Set([...variants.unpairedParts, ...options.unpairedParts].map(({ id }) => id))
+  const images = product.image_ids.length > 0 ? product : source
   return {
-    movedVariants: variants.moved,
-    movedOptions: options.moved,
+    unpairedVariants: variants.unpairedParts,
+    unpairedOptions: options.unpairedParts,
     merge: {
-      id: merged.id,
+      id: source.id,
       edition_id: product.edition_id,
       into_id: product.id,
-      ids: { [merged.id]: product.id, ...variants.replaced, ...options.replaced },
+      ids: { [source.id]: product.id, ...variants.replacements, ...options.replacements },
       orders_created_at: -1,
       orders_seq: -1,
       due_at: now,
@@ -59,22 +62,22 @@ function planMerge(ctx: Ctx, product: LoadedProduct, merged: ProductRow): Plan {
     },
     result: {
       ...product,
-      category_id: product.category_id ?? merged.category_id,
-      name_translations: { ...merged.name_translations, ...product.name_translations },
-      price_minor: product.price_minor ?? merged.price_minor,
-      deposit_minor: product.deposit_minor ?? merged.deposit_minor,
+      category_id: product.category_id ?? source.category_id,
+      name_translations: { ...source.name_translations, ...product.name_translations },
+      price_minor: product.price_minor ?? source.price_minor,
+      deposit_minor: product.deposit_minor ?? source.deposit_minor,
       image_ids: images.image_ids,
       images: images.images,
-      aliases: [...product.aliases, ...merged.aliases, merged.name],
-      variants: [...product.variants, ...merged.variants.filter(({ id }) => movedIds.has(id))],
-      options: [...product.options, ...merged.options.filter(({ id }) => movedIds.has(id))],
+      aliases: [...product.aliases, ...source.aliases, source.name],
+      variants: [...product.variants, ...source.variants.filter(({ id }) => unpairedIds.has(id))],
+      options: [...product.options, ...source.options.filter(({ id }) => unpairedIds.has(id))],
       version: product.version + 1,
       modified_at: now,
     },
   }
 }
 
-/** Aborts the batch if a variant or an option was added or removed meanwhile, or the merged product has changed. */
+/** Aborts the batch if a variant or an option was added or removed meanwhile, or the source product has changed. */
 const requireSameParts = (product: ProductRow): Statement =>
   abortUnless(sql`(select count(*) from variants where product_id = ${product.id}) = ${product.variants.length}
     and (select count(*) from options where product_id = ${product.id}) = ${product.options.length}`)
@@ -91,16 +94,16 @@ const moveParts = (table: 'variants' | 'options', parts: readonly Part[], intoId
         requireChanges(parts.length),
       ]
 
-function buildProductStatements(product: ProductRow, merged: ProductRow, { result }: Plan): Statement[] {
+function buildProductStatements(product: ProductRow, source: ProductRow, { result }: Plan): Statement[] {
   const { id, edition_id } = product
   const now = result.modified_at
   return [
-    update(products, { merged_into_id: id }, eq(products.merged_into_id, merged.id)),
-    // It has the other name while orders have its id. Its own name becomes an alias, and its id stands in for it.
-    ...updateVersion(products, merged, {
+    update(products, { merged_into_id: id }, eq(products.merged_into_id, source.id)),
+    // The source has the other name while orders have its id. Its own name becomes an alias, and its id stands in for it.
+    ...updateVersion(products, source, {
       ...buildNameColumns(product.name),
       name_translations: result.name_translations,
-      name_folded: merged.id,
+      name_folded: source.id,
       merged_into_id: id,
       category_id: null,
       images: [],
@@ -114,40 +117,39 @@ function buildProductStatements(product: ProductRow, merged: ProductRow, { resul
       images: result.image_ids,
       modified_at: now,
     }),
-    sql`update product_aliases set product_id = ${id} where product_id = ${merged.id}`,
+    sql`update product_aliases set product_id = ${id} where product_id = ${source.id}`,
     sql`insert into product_aliases (edition_id, name_folded, product_id, name, created_at)
-      values (${edition_id}, ${fold(merged.name)}, ${id}, ${merged.name}, ${now})`,
+      values (${edition_id}, ${fold(source.name)}, ${id}, ${source.name}, ${now})`,
   ]
 }
 
-/** The designs of the merged product go to the other one, unless that one has its own. */
+/** The designs of the source product go to the other one, unless that one has its own. */
 const buildDesignStatements = ({ edition_id, id, into_id }: ProductMerge): Statement[] => {
-  const isOfMerged = sql`edition_id = ${edition_id} and product_id = ${id}`
+  const isOfSource = sql`edition_id = ${edition_id} and product_id = ${id}`
   return [
-    sql`delete from pass_designs where ${isOfMerged}
+    sql`delete from pass_designs where ${isOfSource}
       and exists (select 1 from pass_designs where edition_id = ${edition_id} and product_id = ${into_id})`,
-    sql`update pass_designs set product_id = ${into_id} where ${isOfMerged}`,
+    sql`update pass_designs set product_id = ${into_id} where ${isOfSource}`,
   ]
 }
 
 /** Mappings of imports, what the edition remembers of them, and the filters of refund batches name the other product. */
-function buildReferenceStatements({ edition_id, id, into_id, ids: replacedIds }: ProductMerge): Statement[] {
-  const ids = JSON.stringify(replacedIds)
-  const replaceId = (column: SQL): SQL => sql`coalesce(${ids} ->> (${column}), ${column})`
-  const target = sql`product_id = ${into_id}, variant_id = ${replaceId(sql`variant_id`)},
-    option_ids = (select json_group_array(${replaceId(sql`value`)}) from json_each(option_ids))`
+function buildReferenceStatements({ edition_id, id, into_id, ids: replacements }: ProductMerge): Statement[] {
+  const ids = JSON.stringify(replacements)
+  const target = sql`product_id = ${into_id}, variant_id = ${replaceId(ids, sql`variant_id`)},
+    option_ids = (select json_group_array(${replaceId(ids, sql`value`)}) from json_each(option_ids))`
   const isOfEdition = sql`import_id in (select id from data_imports where edition_id = ${edition_id})`
-  const isReplaced = (column: SQL): SQL => sql`${ids} ->> (${column}) is not null`
+  const hasReplacement = (column: SQL): SQL => sql`${ids} ->> (${column}) is not null`
   return [
     sql`update import_products set ${target} where ${isOfEdition} and product_id = ${id}`,
     sql`update import_products
       set similar_product = json_set(similar_product, '$.id', ${ids} ->> (similar_product ->> 'id'))
-      where ${isOfEdition} and similar_product is not null and ${isReplaced(sql`similar_product ->> 'id'`)}`,
+      where ${isOfEdition} and similar_product is not null and ${hasReplacement(sql`similar_product ->> 'id'`)}`,
     sql`update import_product_history set ${target} where edition_id = ${edition_id} and product_id = ${id}`,
     ...['product_id', 'variant_id'].map(
       (name) => sql`update refund_batches
         set filter = json_set(filter, ${`$.${name}`}, ${ids} ->> (filter ->> ${name}))
-        where edition_id = ${edition_id} and ${isReplaced(sql`filter ->> ${name}`)}`,
+        where edition_id = ${edition_id} and ${hasReplacement(sql`filter ->> ${name}`)}`,
     ),
   ]
 }
@@ -182,18 +184,17 @@ async function buildSegmentStatements(
   ]
 }
 
-async function findMerged(ctx: Ctx, product: LoadedProduct, id: string): Promise<ProductRow> {
+async function findSource(ctx: Ctx, product: LoadedProduct, id: string): Promise<ProductRow> {
   if (id === product.id)
     throw invalid(fieldError(['product_id'], 'invalid_choice', 'A product cannot be merged into itself.'))
-  const merged = await ctx.db.first(
+  const source = await ctx.db.first(
     select(selectProduct)
       .from(products)
       .where(and(eq(products.id, id), eq(products.edition_id, product.edition_id), isNull(products.merged_into_id))),
   )
-  if (!merged) throw doesNotExist('product_id')
-  if (product.is_merging || merged.is_merging)
-    throw new AppError('product_merging', 'Orders are still being moved to this product.')
-  return merged
+  if (!source) throw doesNotExist('product_id')
+  if (product.is_merging || source.is_merging) throw productMerging()
+  return source
 }
 
 /**
@@ -201,18 +202,18 @@ async function findMerged(ctx: Ctx, product: LoadedProduct, id: string): Promise
  * of most editions. A sweep moves the others.
  */
 export async function mergeProducts(ctx: Ctx, product: LoadedProduct, input: MergeProductsInput): Promise<ProductRow> {
-  const merged = await findMerged(ctx, product, input.product_id)
-  const plan = planMerge(ctx, product, merged)
-  const { merge, movedVariants, movedOptions } = plan
+  const source = await findSource(ctx, product, input.product_id)
+  const plan = planMerge(ctx, product, source)
+  const { merge, unpairedVariants, unpairedOptions } = plan
   const end = await findStepEnd(ctx.db, merge, ordersPerStep)
   const segmentStatements = await buildSegmentStatements(ctx, product, merge.ids)
   return commit(ctx, { ...plan.result, is_merging: end !== null }, [
     ...openEditions(product.edition_id),
     requireSameParts(product),
-    requireSameParts(merged),
-    ...buildProductStatements(product, merged, plan),
-    ...moveParts('variants', movedVariants, product.id),
-    ...moveParts('options', movedOptions, product.id),
+    requireSameParts(source),
+    ...buildProductStatements(product, source, plan),
+    ...moveParts('variants', unpairedVariants, product.id),
+    ...moveParts('options', unpairedOptions, product.id),
     insert(productMerges, merge),
     ...buildDesignStatements(merge),
     ...buildReferenceStatements(merge),

@@ -4,7 +4,12 @@ import { requireOneChange } from '../../../db/commit.ts'
 import type { Database, Statement } from '../../../db/database.ts'
 import { productMerges } from '../../../db/schema/catalog.ts'
 import { selectWork, type WorkCount } from '../../../db/work-counts.ts'
+import { AppError } from '../../../domain/errors.ts'
 import { markPassesOf } from '../../wallet/index.ts'
+
+/** A running merge needs the variants and the options that it gives to orders. */
+export const productMerging = (): AppError =>
+  new AppError('product_merging', 'Orders are still being moved to this product.')
 
 export type ProductMerge = typeof productMerges.$inferSelect
 
@@ -40,7 +45,7 @@ export async function findStepEnd(
 }
 
 /** The id that replaces the one in the expression, or the same. */
-const replaceId = (ids: string, id: SQL): SQL => sql`coalesce(${ids} ->> (${id}), ${id})`
+export const replaceId = (ids: string, id: SQL): SQL => sql`coalesce(${ids} ->> (${id}), ${id})`
 
 const replaceOptions = (ids: string, options: SQL): SQL =>
   sql`(select json_group_array(json(chosen)) from (

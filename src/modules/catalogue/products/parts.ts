@@ -8,19 +8,20 @@ import { insertAll, remove } from '../../../db/write.ts'
 import { type PartPlan, planParts } from '../../../domain/catalogue-parts.ts'
 import { buildNameColumns } from '../../../domain/catalogue.ts'
 import { type FieldError, fieldError, invalid } from '../../../domain/errors.ts'
+import { selectImports } from '../uses.ts'
 import type { OptionInput, VariantInput } from './product-contract.ts'
 import type { OptionRow, ProductRow, VariantRow } from './queries.ts'
-import { buildPurchasesOf, type CatalogueTarget, requireUnused, selectImports } from './usage.ts'
+import { buildPurchasesOf, type CatalogueTarget, requireUnused } from './usage.ts'
 
 type Owner = CatalogueTarget['product']
 
 interface PartsPlan<Row> {
   /** The parts that the product is to have. */
   rows: Row[]
-  added: Row[]
-  changed: Row[]
-  renamed: Row[]
-  removed: Row[]
+  additions: Row[]
+  changes: Row[]
+  renames: Row[]
+  removals: Row[]
 }
 
 const faultDetails = {
@@ -36,54 +37,54 @@ function requireFaultless(field: string, { faults }: PartPlan<unknown, unknown>)
 }
 
 function comparePlan<Row extends VariantRow | OptionRow>(
-  removed: Row[],
-  pairs: readonly { stored: Row | null; row: Row }[],
+  removals: Row[],
+  pairs: readonly { part: Row | null; row: Row }[],
 ): PartsPlan<Row> {
-  const changedPairs = pairs.filter(({ stored, row }) => stored && JSON.stringify(stored) !== JSON.stringify(row))
+  const changes = pairs.filter(({ part, row }) => part && JSON.stringify(part) !== JSON.stringify(row))
   return {
     rows: pairs.map(({ row }) => row),
-    added: pairs.filter(({ stored }) => stored === null).map(({ row }) => row),
-    changed: changedPairs.map(({ row }) => row),
-    renamed: changedPairs.filter(({ stored, row }) => stored?.name !== row.name).map(({ row }) => row),
-    removed,
+    additions: pairs.filter(({ part }) => part === null).map(({ row }) => row),
+    changes: changes.map(({ row }) => row),
+    renames: changes.filter(({ part, row }) => part?.name !== row.name).map(({ row }) => row),
+    removals,
   }
 }
 
 export function planVariants(
   ctx: Ctx,
-  stored: readonly VariantRow[],
-  requested: readonly VariantInput[],
+  rows: readonly VariantRow[],
+  inputs: readonly VariantInput[],
 ): PartsPlan<VariantRow> {
-  const plan = planParts(stored, requested)
+  const plan = planParts(rows, inputs)
   requireFaultless('variants', plan)
-  const pairs = plan.pairs.map(({ stored: variant, requested: input }) => ({
-    stored: variant,
+  const pairs = plan.pairs.map(({ part, input }) => ({
+    part,
     row: {
-      id: variant?.id ?? ctx.newId('variant'),
+      id: part?.id ?? ctx.newId('variant'),
       name: input.name,
-      is_active: input.is_active ?? variant?.is_active ?? true,
+      is_active: input.is_active ?? part?.is_active ?? true,
     },
   }))
-  return comparePlan(plan.removed, pairs)
+  return comparePlan(plan.removals, pairs)
 }
 
 export function planOptions(
   ctx: Ctx,
-  stored: readonly OptionRow[],
-  requested: readonly OptionInput[],
+  rows: readonly OptionRow[],
+  inputs: readonly OptionInput[],
 ): PartsPlan<OptionRow> {
-  const plan = planParts(stored, requested)
+  const plan = planParts(rows, inputs)
   requireFaultless('options', plan)
-  const pairs = plan.pairs.map(({ stored: option, requested: input }) => ({
-    stored: option,
+  const pairs = plan.pairs.map(({ part, input }) => ({
+    part,
     row: {
-      id: option?.id ?? ctx.newId('option'),
+      id: part?.id ?? ctx.newId('option'),
       name: input.name,
-      price_mod_minor: input.price_mod ?? option?.price_mod_minor ?? 0,
-      deposit_mod_minor: input.deposit_mod ?? option?.deposit_mod_minor ?? 0,
+      price_mod_minor: input.price_mod ?? part?.price_mod_minor ?? 0,
+      deposit_mod_minor: input.deposit_mod ?? part?.deposit_mod_minor ?? 0,
     },
   }))
-  return comparePlan(plan.removed, pairs)
+  return comparePlan(plan.removals, pairs)
 }
 
 export interface RequestedParts {
@@ -94,11 +95,11 @@ export interface RequestedParts {
 /** A field that the body leaves out changes nothing. */
 export const planRequestedParts = (
   ctx: Ctx,
-  stored: Pick<ProductRow, 'variants' | 'options'>,
+  product: Pick<ProductRow, 'variants' | 'options'>,
   input: { variants?: VariantInput[] | undefined; options?: OptionInput[] | undefined },
 ): RequestedParts => ({
-  variants: input.variants ? planVariants(ctx, stored.variants, input.variants) : null,
-  options: input.options ? planOptions(ctx, stored.options, input.options) : null,
+  variants: input.variants ? planVariants(ctx, product.variants, input.variants) : null,
+  options: input.options ? planOptions(ctx, product.options, input.options) : null,
 })
 
 const listIds = (rows: readonly { id: string }[]): string[] => rows.map(({ id }) => id)
@@ -114,8 +115,8 @@ export async function requireRemovable(ctx: Ctx, product: Owner, parts: Requeste
     ['variant', parts.variants],
     ['option', parts.options],
   ] as const)
-    if (plan?.removed.length)
-      await requireUnused(ctx, { kind, ids: listIds(plan.removed), product }, describeParts(kind, plan.removed))
+    if (plan?.removals.length)
+      await requireUnused(ctx, { kind, ids: listIds(plan.removals), product }, describeParts(kind, plan.removals))
 }
 
 /**
@@ -125,30 +126,30 @@ export async function requireRemovable(ctx: Ctx, product: Owner, parts: Requeste
 function buildChanges(
   table: typeof variants | typeof options,
   productId: string,
-  { changed, renamed }: { changed: readonly { id: string }[]; renamed: readonly { id: string }[] },
+  { changes, renames }: { changes: readonly { id: string }[]; renames: readonly { id: string }[] },
   { values, assignments }: { values: readonly unknown[][]; assignments: SQL },
 ): Statement[] {
-  if (changed.length === 0) return []
+  if (changes.length === 0) return []
   return [
-    sql`update ${table} set name_folded = id where ${inList(sql`id`, listIds(renamed))}`,
+    sql`update ${table} set name_folded = id where ${inList(sql`id`, listIds(renames))}`,
     sql`update ${table} set ${assignments} from json_each(${JSON.stringify(values)}) as item
       where ${table}.id = item.value ->> 0 and +${table}.product_id = ${productId}`,
-    requireChanges(changed.length),
+    requireChanges(changes.length),
   ]
 }
 
 function buildVariantStatements(product: Owner, plan: PartsPlan<VariantRow>, now: number): Statement[] {
-  const removedIds = listIds(plan.removed)
+  const removalIds = listIds(plan.removals)
   const removal = [
     sql`update import_products set variant_id = null
-      where import_id in ${selectImports(product.edition_id, { isFinal: true })} and ${inList(sql`variant_id`, removedIds)}`,
-    remove(variants, and(eq(variants.product_id, product.id), inList(sql`id`, removedIds))),
-    requireChanges(removedIds.length),
+      where import_id in ${selectImports(product.edition_id, { isFinal: true })} and ${inList(sql`variant_id`, removalIds)}`,
+    remove(variants, and(eq(variants.product_id, product.id), inList(sql`id`, removalIds))),
+    requireChanges(removalIds.length),
   ]
   return [
-    ...(removedIds.length ? removal : []),
+    ...(removalIds.length ? removal : []),
     ...buildChanges(variants, product.id, plan, {
-      values: plan.changed.map(({ id, name, is_active }) => [
+      values: plan.changes.map(({ id, name, is_active }) => [
         id,
         name,
         buildNameColumns(name).name_folded,
@@ -158,7 +159,7 @@ function buildVariantStatements(product: Owner, plan: PartsPlan<VariantRow>, now
     }),
     ...insertAll(
       variants,
-      plan.added.map(({ id, name, is_active }) => ({
+      plan.additions.map(({ id, name, is_active }) => ({
         id,
         product_id: product.id,
         ...buildNameColumns(name),
@@ -170,7 +171,7 @@ function buildVariantStatements(product: Owner, plan: PartsPlan<VariantRow>, now
 }
 
 function buildOptionStatements(product: Owner, plan: PartsPlan<OptionRow>, now: number): Statement[] {
-  const ids = listIds(plan.removed)
+  const ids = listIds(plan.removals)
   const removal = [
     abortUnless(sql`not exists (select 1 from ${buildPurchasesOf({ kind: 'option', ids, product })})`),
     remove(options, and(eq(options.product_id, product.id), inList(sql`id`, ids))),
@@ -179,7 +180,7 @@ function buildOptionStatements(product: Owner, plan: PartsPlan<OptionRow>, now: 
   return [
     ...(ids.length ? removal : []),
     ...buildChanges(options, product.id, plan, {
-      values: plan.changed.map(({ id, name, price_mod_minor, deposit_mod_minor }) => [
+      values: plan.changes.map(({ id, name, price_mod_minor, deposit_mod_minor }) => [
         id,
         name,
         buildNameColumns(name).name_folded,
@@ -191,7 +192,7 @@ function buildOptionStatements(product: Owner, plan: PartsPlan<OptionRow>, now: 
     }),
     ...insertAll(
       options,
-      plan.added.map(({ id, name, price_mod_minor, deposit_mod_minor }) => ({
+      plan.additions.map(({ id, name, price_mod_minor, deposit_mod_minor }) => ({
         id,
         product_id: product.id,
         ...buildNameColumns(name),
@@ -208,5 +209,10 @@ export const buildPartStatements = (product: Owner, parts: RequestedParts, now: 
   ...(parts.options ? buildOptionStatements(product, parts.options, now) : []),
 ]
 
+export const removesParts = ({ variants: variantPlan, options: optionPlan }: RequestedParts): boolean =>
+  [variantPlan, optionPlan].some((plan) => plan && plan.removals.length > 0)
+
 export const changesParts = ({ variants: variantPlan, options: optionPlan }: RequestedParts): boolean =>
-  [variantPlan, optionPlan].some((plan) => plan && plan.added.length + plan.changed.length + plan.removed.length > 0)
+  [variantPlan, optionPlan].some(
+    (plan) => plan && plan.additions.length + plan.changes.length + plan.removals.length > 0,
+  )

@@ -180,14 +180,14 @@ export const updateProduct = operation({
   summary: 'Update a product',
   description: `Fields that you leave out stay as they are. \`aliases\`, \`image_ids\`, \`variants\` and \`options\` replace the whole list: an entry
 with an \`id\` changes that variant or option, one without is added, and what you leave out is deleted, unless it is in
-use (409 \`product_in_use\`). When a product that was sold gets a new \`name\`, the former one becomes an alias, so that imports
+use (409 \`product_in_use\`) or orders are still being moved to the product (409 \`product_merging\`). When a product that was sold gets a new \`name\`, the former one becomes an alias, so that imports
 with it find the product, unless you send \`aliases\` too. Passes in wallets follow.`,
   roles: managers,
   params: IdParams('prd'),
   body: ProductFields,
   example: { name: 'Weekend ticket', price: 250 },
   response: Product,
-  errors: ['edition_archived', 'product_in_use'],
+  errors: ['edition_archived', 'product_in_use', 'product_merging'],
 })
 
 export const deleteProduct = operation({

@@ -46,9 +46,9 @@ const detailColumns = {
   ...summaryColumns,
   version: products.version,
   merged_into_id: products.merged_into_id,
-  is_merging: fromFlag(sql`exists (select 1 from products as merged
-    join product_merges on product_merges.id = merged.id and due_at is not null
-    where merged.merged_into_id = ${products.id})`),
+  is_merging: fromFlag(sql`exists (select 1 from products as source
+    join product_merges on product_merges.id = source.id and due_at is not null
+    where source.merged_into_id = ${products.id})`),
   image_ids: products.images,
   images: productImageList,
   aliases: fromJson<string[]>(sql`(select json_group_array(name) from

@@ -25,34 +25,34 @@ interface Place {
 }
 
 /** Reads the names of other products, including their aliases. */
-const selectTakenNames = ({ id, edition_id }: Place, names: readonly string[]) =>
+const selectNamesakes = ({ id, edition_id }: Place, names: readonly string[]) =>
   sql<{ name_folded: string }>`select name_folded from products
       where edition_id = ${edition_id} and ${inList(sql`name_folded`, names)} and id is not ${id}
     union select name_folded from product_aliases
       where edition_id = ${edition_id} and ${inList(sql`name_folded`, names)} and product_id is not ${id}`
 
-const describeTaken = (path: readonly (string | number)[]): FieldError =>
+const describeNamesake = (path: readonly (string | number)[]): FieldError =>
   fieldError([...path], 'unique', 'Another product of the edition has this name or alias.')
 
 function listNameFaults(
   { name, aliases = [] }: ProductReferences,
   ownName: string,
-  takenNames: ReadonlySet<string>,
+  otherNames: ReadonlySet<string>,
 ): FieldError[] {
   const usedNames = new Set([fold(ownName)])
-  const faults = name !== undefined && takenNames.has(fold(name)) ? [describeTaken(['name'])] : []
+  const faults = name !== undefined && otherNames.has(fold(name)) ? [describeNamesake(['name'])] : []
   for (const [index, alias] of aliases.entries()) {
     const key = fold(alias)
     if (usedNames.has(key))
       faults.push(fieldError(['aliases', index], 'duplicate', 'The product has this name already.'))
-    else if (takenNames.has(key)) faults.push(describeTaken(['aliases', index]))
+    else if (otherNames.has(key)) faults.push(describeNamesake(['aliases', index]))
     usedNames.add(key)
   }
   return faults
 }
 
 /** True if the product was sold, so that imports may know its name. */
-const selectSold = ({ id, edition_id }: Place) =>
+const selectSale = ({ id, edition_id }: Place) =>
   selectValues({
     is_sold: fromFlag(sql`exists (select 1 from purchases indexed by purchases_edition_created
       where edition_id = ${edition_id} and product_id = ${id})`),
@@ -71,13 +71,13 @@ export async function checkReferences(
   const { name, aliases = [], category_id, image_ids } = references
   const names = [...(name === undefined ? [] : [name]), ...aliases].map(fold)
   const {
-    sold: [sold] = [],
-    taken = [],
+    sales: [sale] = [],
+    namesakes = [],
     category = [],
     images = [],
   } = await ctx.db.batchNamed({
-    ...(name === undefined ? {} : { sold: selectSold(place) }),
-    taken: selectTakenNames(place, names),
+    ...(name === undefined ? {} : { sales: selectSale(place) }),
+    namesakes: selectNamesakes(place, names),
     category: select({ id: categories.id })
       .from(categories)
       .where(and(eq(categories.id, category_id ?? ''), eq(categories.edition_id, place.edition_id))),
@@ -90,13 +90,13 @@ export async function checkReferences(
     imagesById.has(id) ? [] : doesNotExist('image_ids', String(index)).errors,
   )
   const faults = [
-    ...listNameFaults(references, ownName, new Set(taken.map(({ name_folded }) => name_folded))),
+    ...listNameFaults(references, ownName, new Set(namesakes.map(({ name_folded }) => name_folded))),
     ...(category_id && category.length === 0 ? doesNotExist('category_id').errors : []),
     ...missingImages,
   ]
   if (faults.length) throw invalid(...faults)
   return {
     images: image_ids ? image_ids.flatMap((id) => imagesById.get(id) ?? []) : null,
-    is_sold: sold?.is_sold ?? false,
+    is_sold: sale?.is_sold ?? false,
   }
 }

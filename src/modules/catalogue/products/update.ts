@@ -10,7 +10,8 @@ import { isSameJson } from '../../../domain/text/json.ts'
 import { openEditions } from '../../editions/index.ts'
 import { replaceAliases } from './aliases.ts'
 import { nameRaces } from './create.ts'
-import { buildPartStatements, changesParts, planRequestedParts, requireRemovable } from './parts.ts'
+import { productMerging } from './move-orders.ts'
+import { buildPartStatements, changesParts, planRequestedParts, removesParts, requireRemovable } from './parts.ts'
 import type { ProductInput } from './product-contract.ts'
 import type { LoadedProduct, ProductRow } from './queries.ts'
 import { checkReferences } from './references.ts'
@@ -60,6 +61,8 @@ export async function updateProduct(ctx: Ctx, product: LoadedProduct, input: Pro
     !changesParts(parts) &&
     isSameJson(JSON.stringify(aliases), JSON.stringify(product.aliases))
   if (isSame) return commit(ctx, product, [])
+  // A merge that begins meanwhile changes the version of the product.
+  if (product.is_merging && removesParts(parts)) throw productMerging()
   await requireRemovable(ctx, product, parts)
   const now = ctx.now()
   const updatedProduct: ProductRow = {

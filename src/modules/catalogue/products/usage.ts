@@ -1,10 +1,9 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
-import { inList, inWords } from '../../../db/conditions.ts'
+import { inList } from '../../../db/conditions.ts'
 import { isProduct } from '../../../db/products.ts'
 import { selectValues } from '../../../db/select.ts'
-import { finalStatuses } from '../../../domain/data-imports/data-imports.ts'
-import { AppError } from '../../../domain/errors.ts'
+import { countSegments, requireNoUses, selectImports } from '../uses.ts'
 
 /** Products, variants or options of one edition. */
 export interface CatalogueTarget {
@@ -13,16 +12,8 @@ export interface CatalogueTarget {
   product: { id: string; organization_id: string; edition_id: string }
 }
 
-/** The number of rows that use a target. Orders are counted up to `maxOrders`. */
-export type Usage = Record<'purchases' | 'orders' | 'data_imports' | 'pass_designs' | 'segments', number>
-
 /** Carts have no index by product, and most of them have a purchase that is counted exactly. */
 const maxOrders = 1000
-
-/** The imports of an edition that still use their mapping, or that no longer do. */
-export const selectImports = (editionId: string, { isFinal }: { isFinal: boolean }): SQL =>
-  sql`(select id from data_imports where edition_id = ${editionId}
-    and ${isFinal ? sql`` : sql`not`} ${inWords(sql`status`, finalStatuses)})`
 
 const hasOption = (options: SQL, ids: readonly string[]): SQL =>
   sql`exists (select 1 from json_each(${options}) as chosen where ${inList(sql`chosen.value ->> 'api_id'`, ids)})`
@@ -51,7 +42,8 @@ const conditions: Record<CatalogueTarget['kind'], (ids: readonly string[]) => { 
   }),
 }
 
-export async function countUsage(ctx: Ctx, target: CatalogueTarget): Promise<Usage> {
+/** Counts the rows that use a target. Orders are counted up to `maxOrders`. */
+async function countUsage(ctx: Ctx, target: CatalogueTarget) {
   const { kind, ids, product } = target
   const { line, mapping } = conditions[kind](ids)
   const usage = await ctx.db.first(
@@ -64,9 +56,7 @@ export async function countUsage(ctx: Ctx, target: CatalogueTarget): Promise<Usa
         where import_id in ${selectImports(product.edition_id, { isFinal: false })} and ${mapping})`,
       pass_designs: sql<number>`(select count(*) from pass_designs where edition_id = ${product.edition_id}
         and ${kind === 'product'} and ${inList(sql`product_id`, ids)})`,
-      segments: sql<number>`(select count(*) from segments where organization_id = ${product.organization_id}
-        and deleted_at is null
-        and exists (select 1 from json_each(${JSON.stringify(ids)}) as id where instr(expression, id.value)))`,
+      ...countSegments(ctx.caller, product.organization_id, ids),
     }),
   )
   if (!usage) throw new Error('a select without a table returns one row')
@@ -75,7 +65,8 @@ export async function countUsage(ctx: Ctx, target: CatalogueTarget): Promise<Usa
 
 /** Throws `product_in_use` with the counts unless nothing uses the target. */
 export async function requireUnused(ctx: Ctx, target: CatalogueTarget, subject: string): Promise<void> {
-  const counts = await countUsage(ctx, target)
-  if (Object.values(counts).some((count) => count > 0))
-    throw new AppError('product_in_use', `${subject} is in use.`, { extra: { counts } })
+  requireNoUses(
+    { code: 'product_in_use', detail: `${subject} is in use.`, extra: { counted_up_to: maxOrders } },
+    await countUsage(ctx, target),
+  )
 }

@@ -29,6 +29,13 @@ const isBoughtOption = (
 ) => sql`exists (select 1 from purchases, json_each(purchases.options)
   where purchases.edition_id = ${editionId} and purchases.options <> '[]' and json_each.value ->> 'api_id' = ${id})`
 
+/** True if a running merge of products gives the entry to orders that it has yet to move. */
+const isMergeTarget = (
+  editionId: string,
+  id: string,
+) => sql`exists (select 1 from product_merges, json_each(product_merges.ids)
+  where product_merges.edition_id = ${editionId} and product_merges.due_at is not null and json_each.value = ${id})`
+
 /** True if the undo of a later import gives the entry back to an order that this undo kept. */
 const isRestoredLater = (importId: string, id: string) => sql`exists (select 1 from import_orders kept
   join import_orders later on later.order_id = kept.order_id
@@ -37,7 +44,8 @@ const isRestoredLater = (importId: string, id: string) => sql`exists (select 1 f
 
 export function buildRemoval(row: ImportRow, { kind, id }: CatalogueEntry): Statement[] {
   const { id: importId, edition_id } = row
-  const isNeeded = row.kept_orders > 0 ? isRestoredLater(importId, id) : sql`0`
+  const isRestored = row.kept_orders > 0 ? isRestoredLater(importId, id) : sql`0`
+  const isNeeded = sql`(${isRestored} or ${isMergeTarget(edition_id, id)})`
   if (kind === 'options')
     return [
       sql`delete from options where id = ${id} and not ${isNeeded} and not ${isBoughtOption(edition_id, id)} and not exists (select 1
