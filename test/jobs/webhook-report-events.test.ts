@@ -26,13 +26,14 @@ describe('events about messages', () => {
     data: { email_id: 'm-1', tags: { reference }, ...more },
   })
 
-  it('say once that a message of a campaign bounced or was reported, without an address', async () => {
+  it('say once for each reason that a message of a campaign bounced, and once that it was reported, without an address', async () => {
     const { id, crowd } = await sendCampaign(3)
     const [hard, soft, angry] = crowd.people.map(({ seq }) => formatReference(id, seq))
     const replies = []
     for (const event of [
       buildEvent(hard ?? '', 'bounced', bounce('Permanent')),
       buildEvent(hard ?? '', 'bounced', bounce('Permanent')),
+      buildEvent(soft ?? '', 'bounced', bounce('Transient')),
       buildEvent(soft ?? '', 'bounced', bounce('Transient')),
       buildEvent(soft ?? '', 'bounced', bounce('Permanent')),
       buildEvent(angry ?? '', 'complained'),
@@ -55,11 +56,12 @@ describe('events about messages', () => {
         occurred_at: '2026-06-01T08:00:00.000Z',
       },
     })
-    expect(events).toHaveLength(3)
+    expect(events).toHaveLength(4)
     expect(events).toEqual(
       expect.arrayContaining([
         event('message.bounced', 0, 'hard'),
         event('message.bounced', 1, 'soft'),
+        event('message.bounced', 1, 'hard'),
         event('message.complained', 2, 'complaint'),
       ]),
     )
@@ -115,6 +117,7 @@ describe('events about messages', () => {
     for (const event of [
       buildEvent(receipt?.id ?? '', 'failed'),
       buildEvent(receipt?.id ?? '', 'bounced', bounce('Permanent')),
+      buildEvent(receipt?.id ?? '', 'bounced', bounce('Permanent')),
       buildEvent(receipt?.id ?? '', 'complained'),
       buildEvent(receipt?.id ?? '', 'complained'),
       buildEvent('tem_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8', 'complained'),
@@ -130,9 +133,11 @@ describe('events about messages', () => {
     }
     expect(await listAnnounced(shop.organization_id, 'message.')).toEqual([
       { kind: 'message.bounced', edition_id: shop.edition_id, data: { ...state, reason: 'undelivered' } },
+      { kind: 'message.bounced', edition_id: shop.edition_id, data: { ...state, reason: 'hard' } },
       { kind: 'message.complained', edition_id: shop.edition_id, data: { ...state, reason: 'complaint' } },
     ])
     expect((await loadDeliveries(endpoint.id)).map(({ kind }) => kind)).toEqual([
+      'message.bounced',
       'message.bounced',
       'message.complained',
     ])

@@ -14,7 +14,7 @@ import type { Announcement } from '../webhooks/index.ts'
 type MessageAnnouncement = Extract<Announcement, { kind: `message.${string}` }>
 
 interface Report {
-  /** Our reference of the message, of which each kind is announced once. */
+  /** Our reference of the message. */
   reference: string
   isComplaint: boolean
   bounce: ProviderEvent['bounce'] | undefined
@@ -24,7 +24,10 @@ interface Report {
 type ReportedMessage = Pick<MessageAnnouncement, 'organization_id' | 'edition_id'> &
   Pick<MessageAnnouncement['data'], 'message' | 'campaign' | 'order'> & { user_id: string }
 
-/** Providers repeat their reports, and a message that bounces softly may bounce again. */
+/**
+ * Providers repeat their reports, so each kind is announced once for a message. A message that bounced softly, or for a
+ * reason that the provider does not say, may bounce hard later. That is announced too, because it ends the address.
+ */
 function buildMessageEvent(
   { organization_id, edition_id, user_id, ...message }: ReportedMessage,
   { reference, isComplaint, bounce, at }: Report,
@@ -32,7 +35,8 @@ function buildMessageEvent(
   const kind = isComplaint ? 'message.complained' : 'message.bounced'
   const reason = isComplaint ? 'complaint' : (bounce ?? 'undelivered')
   const data = { ...message, user: { api_id: user_id }, reason, occurred_at: toIso(at) } as const
-  return { kind, organization_id, edition_id, data, dedup_key: `${kind}:${reference}` }
+  const dedup_key = bounce === 'hard' ? `${kind}:${reference}:hard` : `${kind}:${reference}`
+  return { kind, organization_id, edition_id, data, dedup_key }
 }
 
 export type ReportedCampaign = Pick<
