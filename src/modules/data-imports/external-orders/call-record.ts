@@ -119,7 +119,8 @@ export class CallRecord {
       const isFirst = abortUnless(sql`not exists (select 1 from data_imports where resume_key = ${resumeKey})`)
       return [isFirst, withEmails(insert(dataImports, { ...columns, version: 1 }))]
     }
-    const { created_at: _, ...changes } = columns
+    // A change of `id` would make SQLite read all rows of the import, even if the value stays.
+    const { id: _id, created_at: _createdAt, ...changes } = columns
     const [change, ...guards] = updateVersion(dataImports, { id, version: this.#version }, changes)
     return [withEmails(change), ...guards]
   }
