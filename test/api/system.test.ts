@@ -54,6 +54,7 @@ describe('getSystemStatus', () => {
     const place = { organization: shop.organization_id, edition: shop.edition_id }
     const { id: endpoint } = await seedEndpoint(place)
     const { id, event_id } = await seedDelivery(place, endpoint, { status: 'retrying', next_retry_at: 1 })
+    const before = readCost(await get('/v1/system/status')).rows_read
     await write(
       sql`insert into webhook_events (id, organization_id, kind, payload, created_at)
         with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 12000)
@@ -66,7 +67,8 @@ describe('getSystemStatus', () => {
     const reply = await get('/v1/system/status')
     expect(findWork(reply.body, 'webhook_deliveries').due).toBe(maxCounted)
     expect(reply.body.counted_up_to).toBe(maxCounted)
-    expect(readCost(reply).rows_read).toBeLessThan(4 * maxCounted)
+    // Due deliveries are read once. The newest ones are read once more, and then sorted by their status.
+    expect(readCost(reply).rows_read - before).toBeLessThan(3 * maxCounted + 1000)
     await write(
       sql`delete from webhook_deliveries where id glob 'whd_many_*'`,
       sql`delete from webhook_events where id glob 'evn_many_*'`,

@@ -31,8 +31,8 @@ describe('the declared tables', () => {
         type: column.getSQLType(),
         isKey: column.primary || keys.includes(column.name),
         notNull: column.notNull,
-        // SQLite numbers rows itself, without a declared default.
-        hasDefault: column.hasDefault && column.name !== 'seq',
+        // SQLite numbers the rows of an integer key itself, without a declared default.
+        hasDefault: column.hasDefault && !(column.primary && column.getSQLType() === 'integer'),
       }),
     )
     const migrated = (await listColumns(name)).map((column) =>
