@@ -1,20 +1,32 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-import { dayMs } from '../../src/domain/time/instants.ts'
-import { listAnnounced, listAnnouncedKinds } from '../support/announcements.ts'
-import { call, callWith, post, rootToken } from '../support/api.ts'
-import { withEngine } from '../support/campaign-engine.ts'
-import { createJob, loadCampaign, runUntil } from '../support/campaigns.ts'
-import { crashAt } from '../support/crashes.ts'
-import { approveAgain, buildRefusal, clearDueRefunds, loadRefundRow, seedDueSale } from '../support/refund-payments.ts'
-import { aBadRow, buildRows, seedStarted } from '../support/seeding/imports/staged-imports.ts'
-import { seedCrowd, seedReady } from '../support/seeding/messaging/campaigns.ts'
-import { db, write } from '../support/seeding/rows.ts'
-import { seedMerchantAccount } from '../support/seeding/sales/merchant-accounts.ts'
-import { anOrder, givenTicket, importOrders, seedShop, seedShopWithReceipts } from '../support/seeding/sales/orders.ts'
-import { buildMessage, createImporter, loadImport, runToEnd } from '../support/staged-imports.ts'
-import { importFile, undoToEnd } from '../support/undone-imports.ts'
-import { sendCampaign } from '../support/visits.ts'
+import { dayMs } from '../../../src/domain/time/instants.ts'
+import { listAnnounced, listAnnouncedKinds } from '../../support/announcements.ts'
+import { call, callWith, post, rootToken } from '../../support/api.ts'
+import { withEngine } from '../../support/campaign-engine.ts'
+import { createJob, loadCampaign, runUntil } from '../../support/campaigns.ts'
+import { crashAt } from '../../support/crashes.ts'
+import {
+  approveAgain,
+  buildRefusal,
+  clearDueRefunds,
+  loadRefundRow,
+  seedDueSale,
+} from '../../support/refund-payments.ts'
+import { aBadRow, buildRows, seedStarted } from '../../support/seeding/imports/staged-imports.ts'
+import { seedCrowd, seedReady } from '../../support/seeding/messaging/campaigns.ts'
+import { db, write } from '../../support/seeding/rows.ts'
+import { seedMerchantAccount } from '../../support/seeding/sales/merchant-accounts.ts'
+import {
+  anOrder,
+  givenTicket,
+  importOrders,
+  seedShop,
+  seedShopWithReceipts,
+} from '../../support/seeding/sales/orders.ts'
+import { buildMessage, createImporter, loadImport, runToEnd } from '../../support/staged-imports.ts'
+import { importFile, undoToEnd } from '../../support/undone-imports.ts'
+import { sendCampaign } from '../../support/visits.ts'
 
 describe('events about orders of a call that is interrupted', () => {
   it('are stored once, with their orders, for a crash at any point', async () => {
@@ -291,7 +303,7 @@ describe('the event about a sent campaign', () => {
     const { id, crowd } = await sendCampaign(2)
     expect(await listAnnouncedKinds(crowd.organization, 'campaign.')).toEqual(['campaign.sent'])
     await write(sql`update campaigns set status = 'sending', run = run + 1 where id = ${id}`)
-    const { projectSnapshot } = await import('../../src/modules/campaigns/index.ts')
+    const { projectSnapshot } = await import('../../../src/modules/campaigns/index.ts')
     const { run, revision } = await loadCampaign(id)
     const snapshot = {
       campaign_id: id,

@@ -1,21 +1,21 @@
 import { sql } from 'drizzle-orm'
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { AppError } from '../../src/domain/errors.ts'
+import { AppError } from '../../../src/domain/errors.ts'
 import {
   buildOwnershipRecord,
   senderDomainLifecycle,
   type SenderDomainStatus,
-} from '../../src/domain/messaging/sender-domains.ts'
-import type { TxtLookup } from '../../src/gateways/dns/dns.ts'
-import { createSenderDomain } from '../../src/modules/sender-domains/create.ts'
-import { deleteSenderDomain } from '../../src/modules/sender-domains/delete.ts'
-import { isVerifiedSender } from '../../src/modules/sender-domains/index.ts'
-import type { SenderDomainRow } from '../../src/modules/sender-domains/queries.ts'
-import { verifySenderDomain } from '../../src/modules/sender-domains/verify.ts'
-import { createContextAt } from '../support/context.ts'
-import { givenOrganization } from '../support/seeding/organizations.ts'
-import { db, next } from '../support/seeding/rows.ts'
+} from '../../../src/domain/messaging/sender-domains.ts'
+import type { TxtLookup } from '../../../src/gateways/dns/dns.ts'
+import { createSenderDomain } from '../../../src/modules/sender-domains/create.ts'
+import { deleteSenderDomain } from '../../../src/modules/sender-domains/delete.ts'
+import { isVerifiedSender } from '../../../src/modules/sender-domains/index.ts'
+import type { SenderDomainRow } from '../../../src/modules/sender-domains/queries.ts'
+import { verifySenderDomain } from '../../../src/modules/sender-domains/verify.ts'
+import { createContextAt } from '../../support/context.ts'
+import { givenOrganization } from '../../support/seeding/organizations.ts'
+import { db, next } from '../../support/seeding/rows.ts'
 
 /** Three organisations and one domain. */
 const organisations = [0, 1, 2] as const

@@ -1,14 +1,14 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { get, type Reply } from '../support/api.ts'
+import { get, type Reply } from '../../support/api.ts'
 import {
   actOnRefund,
   requestRefund,
   expectCountersToBeSums,
   payDueRefunds,
   loadRefundRows,
-} from '../support/refunds.ts'
-import { seedShopWithAccount, type BoughtOrder, givenOrder } from '../support/seeding/sales/orders.ts'
+} from '../../support/refunds.ts'
+import { seedShopWithAccount, type BoughtOrder, givenOrder } from '../../support/seeding/sales/orders.ts'
 
 type Amount = 'all' | 'half' | 'a cent too much' | number
 

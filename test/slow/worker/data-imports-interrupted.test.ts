@@ -1,12 +1,12 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { heartbeatLostMs, maxStalls } from '../../src/domain/data-imports/data-imports.ts'
-import { sweepImports } from '../../src/modules/data-imports/jobs.ts'
-import { get } from '../support/api.ts'
-import { countContents } from '../support/orders.ts'
-import { aBadRow, buildRows, seedStarted } from '../support/seeding/imports/staged-imports.ts'
-import { write } from '../support/seeding/rows.ts'
-import { seedShop, type Shop } from '../support/seeding/sales/orders.ts'
+import { heartbeatLostMs, maxStalls } from '../../../src/domain/data-imports/data-imports.ts'
+import { sweepImports } from '../../../src/modules/data-imports/jobs.ts'
+import { get } from '../../support/api.ts'
+import { countContents } from '../../support/orders.ts'
+import { aBadRow, buildRows, seedStarted } from '../../support/seeding/imports/staged-imports.ts'
+import { write } from '../../support/seeding/rows.ts'
+import { seedShop, type Shop } from '../../support/seeding/sales/orders.ts'
 import {
   expectExact,
   createImporter,
@@ -14,7 +14,7 @@ import {
   buildMessage,
   loadImportOrders,
   runToEnd,
-} from '../support/staged-imports.ts'
+} from '../../support/staged-imports.ts'
 
 let shop: Shop
 beforeEach(async () => {

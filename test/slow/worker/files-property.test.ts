@@ -1,14 +1,14 @@
 import { env } from 'cloudflare:workers'
 import * as fc from 'fast-check'
 import { expect, it, vi } from 'vitest'
-import type { JobCtx } from '../../src/context.ts'
-import { openJob } from '../../src/entry/job.ts'
-import { compareStorage, sweepObjects } from '../../src/modules/files/jobs.ts'
-import { callWith } from '../support/api.ts'
-import { crashAt } from '../support/crashes.ts'
-import { checkAccount, makeFreshPng, queryRows, listStoredKeys, uploadRaw, loadUsedBytes } from '../support/files.ts'
-import { givenOrganization } from '../support/seeding/organizations.ts'
-import { fakeImages, fetchFile } from '../support/served-files.ts'
+import type { JobCtx } from '../../../src/context.ts'
+import { openJob } from '../../../src/entry/job.ts'
+import { compareStorage, sweepObjects } from '../../../src/modules/files/jobs.ts'
+import { callWith } from '../../support/api.ts'
+import { crashAt } from '../../support/crashes.ts'
+import { checkAccount, makeFreshPng, queryRows, listStoredKeys, uploadRaw, loadUsedBytes } from '../../support/files.ts'
+import { givenOrganization } from '../../support/seeding/organizations.ts'
+import { fakeImages, fetchFile } from '../../support/served-files.ts'
 
 const dayMs = 86_400_000
 

@@ -1,12 +1,12 @@
 import { sql } from 'drizzle-orm'
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { fold, listPhoneDigits, parsePhoneNeedles } from '../../src/domain/text/fold.ts'
-import { rootToken } from '../support/api.ts'
-import { walkAs } from '../support/lists.ts'
-import { act, change, make, person, type SearchedPeople, text } from '../support/searched-people.ts'
-import { givenMember } from '../support/seeding/members.ts'
-import { db } from '../support/seeding/rows.ts'
+import { fold, listPhoneDigits, parsePhoneNeedles } from '../../../src/domain/text/fold.ts'
+import { rootToken } from '../../support/api.ts'
+import { walkAs } from '../../support/lists.ts'
+import { act, change, make, person, type SearchedPeople, text } from '../../support/searched-people.ts'
+import { givenMember } from '../../support/seeding/members.ts'
+import { db } from '../../support/seeding/rows.ts'
 
 const sortIds = (rows: readonly { id: string }[]) => rows.map(({ id }) => id).toSorted()
 const either = (column: string, needles: readonly string[]) =>

@@ -1,12 +1,12 @@
 import { sql } from 'drizzle-orm'
 import * as fc from 'fast-check'
 import { afterEach, expect, it, vi } from 'vitest'
-import { deriveSignInCode } from '../../src/domain/accounts/sign-in.ts'
-import { get, remove } from '../support/api.ts'
-import { seedMember } from '../support/seeding/members.ts'
-import { givenOrganization } from '../support/seeding/organizations.ts'
-import { db } from '../support/seeding/rows.ts'
-import { createSession, requestCode, seedMemberWithEmail } from '../support/sign-in.ts'
+import { deriveSignInCode } from '../../../src/domain/accounts/sign-in.ts'
+import { get, remove } from '../../support/api.ts'
+import { seedMember } from '../../support/seeding/members.ts'
+import { givenOrganization } from '../../support/seeding/organizations.ts'
+import { db } from '../../support/seeding/rows.ts'
+import { createSession, requestCode, seedMemberWithEmail } from '../../support/sign-in.ts'
 
 const minute = 60_000
 const key = 'link-signing-key-of-the-tests'
