@@ -124,13 +124,13 @@ function skipPauses(during: () => Promise<unknown> = async () => undefined) {
   const move = moveClock()
   const pauses: number[] = []
   const realTimeout = setTimeout
-  vi.spyOn(globalThis, 'setTimeout').mockImplementation(((resolve: () => void, ms = 0) => {
+  vi.spyOn(globalThis, 'setTimeout').mockImplementation((resolve: () => void, ms = 0) => {
     if (ms < 1000 || ms > 5000) return realTimeout(resolve, ms)
     pauses.push(ms)
     move(ms)
     void during().then(resolve)
     return realTimeout(() => undefined, 0)
-  }) as typeof setTimeout)
+  })
   return pauses
 }
 
