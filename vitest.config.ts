@@ -91,6 +91,7 @@ const apart = [
   'test/api/limits.test.ts',
   'test/api/missing-providers.test.ts',
   'test/api/receipts.test.ts',
+  'test/api/system.test.ts',
   'test/unit/cel-explain.test.ts',
   'test/unit/cel-scope-cost.test.ts',
   'test/unit/cel-tenants.test.ts',

@@ -4,9 +4,10 @@ import { expect, it } from 'vitest'
 import { isDeadLetterQueue, maxAttempts } from '../../src/domain/queues.ts'
 import contract from '../contract/operations.json' with { type: 'json' }
 
-it('each operation of the contract is described by its name in test/api', async () => {
-  const files = (await readdir('test/api')).filter((name) => name.endsWith('.test.ts'))
-  const texts = await Promise.all(files.map((name) => readFile(`test/api/${name}`, 'utf8')))
+it('each operation of the contract is described by its name in test/api, or among the slow tests', async () => {
+  const listFiles = async (folder: string) => (await readdir(folder)).map((name) => join(folder, name))
+  const files = [...(await listFiles('test/api')), ...(await listFiles('test/slow/worker'))]
+  const texts = await Promise.all(files.map((file) => readFile(file, 'utf8')))
   const titles = new Set(texts.flatMap((text) => [...text.matchAll(/^describe\('(\w+)'/gm)].map(([, title]) => title)))
   const operations = contract.operations.map(({ operation_id }) => operation_id)
   expect(operations.filter((operation) => !titles.has(operation))).toEqual([])

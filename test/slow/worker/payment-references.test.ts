@@ -7,11 +7,11 @@ import {
   isPaymentOfOtherEdition,
   mayBePaymentOfOtherEdition,
   selectRecordingEdition,
-} from '../../src/db/refunds.ts'
-import { get, patch, post } from '../support/api.ts'
-import { createContextAt } from '../support/context.ts'
-import { serveStripeToEachTest } from '../support/each-stripe.ts'
-import type { FakeStripe, serveStripe } from '../support/fake-stripe.ts'
+} from '../../../src/db/refunds.ts'
+import { get, patch, post } from '../../support/api.ts'
+import { createContextAt } from '../../support/context.ts'
+import { serveStripeToEachTest } from '../../support/each-stripe.ts'
+import type { FakeStripe, serveStripe } from '../../support/fake-stripe.ts'
 import {
   changeReference,
   givenEditionMember,
@@ -22,14 +22,14 @@ import {
   seedSibling,
   seedStripeAccount,
   seedStripeShop,
-} from '../support/payment-references.ts'
-import { actOnBatch, workUntilDone } from '../support/refund-batches.ts'
-import { listAuditActions, createRefundEngine, loadRefundRow } from '../support/refund-payments.ts'
-import { actOnRefund, requestRefund, loadRefundRows } from '../support/refunds.ts'
-import { aRow } from '../support/seeding/imports/staged-imports.ts'
-import { db } from '../support/seeding/rows.ts'
-import { deliverEvent } from '../support/stripe-refunds.ts'
-import { importFile, listUndone, undoToEnd } from '../support/undone-imports.ts'
+} from '../../support/payment-references.ts'
+import { actOnBatch, workUntilDone } from '../../support/refund-batches.ts'
+import { listAuditActions, createRefundEngine, loadRefundRow } from '../../support/refund-payments.ts'
+import { actOnRefund, requestRefund, loadRefundRows } from '../../support/refunds.ts'
+import { aRow } from '../../support/seeding/imports/staged-imports.ts'
+import { db } from '../../support/seeding/rows.ts'
+import { deliverEvent } from '../../support/stripe-refunds.ts'
+import { importFile, listUndone, undoToEnd } from '../../support/undone-imports.ts'
 
 let fake: FakeStripe
 let network: ReturnType<typeof serveStripe>

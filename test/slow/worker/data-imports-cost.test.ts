@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { buildRows, seedStarted } from '../support/seeding/imports/staged-imports.ts'
-import { seedShop } from '../support/seeding/sales/orders.ts'
-import { createImporter, loadImport, buildMessage } from '../support/staged-imports.ts'
-import { beginUndo } from '../support/undone-imports.ts'
+import { buildRows, seedStarted } from '../../support/seeding/imports/staged-imports.ts'
+import { seedShop } from '../../support/seeding/sales/orders.ts'
+import { createImporter, loadImport, buildMessage } from '../../support/staged-imports.ts'
+import { beginUndo } from '../../support/undone-imports.ts'
 
 /** A tick longer than a message may take, so that each message does one step. */
 const aStepMs = 10_000

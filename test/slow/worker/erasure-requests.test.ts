@@ -1,13 +1,13 @@
 import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
-import { call, get, patch, post } from '../support/api.ts'
-import { countEntries } from '../support/audit.ts'
-import { dump } from '../support/dump.ts'
-import { findCellsWith, finishErasures, givenKnown, type KnownPerson } from '../support/personal-data.ts'
-import { describeRefusal } from '../support/refusals.ts'
-import { seedPeople, seedSuppression } from '../support/seeding/customers.ts'
-import { seedEdition } from '../support/seeding/editions.ts'
-import { importOrders } from '../support/seeding/sales/orders.ts'
+import { call, get, patch, post } from '../../support/api.ts'
+import { countEntries } from '../../support/audit.ts'
+import { dump } from '../../support/dump.ts'
+import { findCellsWith, finishErasures, givenKnown, type KnownPerson } from '../../support/personal-data.ts'
+import { describeRefusal } from '../../support/refusals.ts'
+import { seedPeople, seedSuppression } from '../../support/seeding/customers.ts'
+import { seedEdition } from '../../support/seeding/editions.ts'
+import { importOrders } from '../../support/seeding/sales/orders.ts'
 
 const listSuppressions = async ({ organization_id }: KnownPerson): Promise<unknown[]> =>
   (

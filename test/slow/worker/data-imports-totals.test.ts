@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { post } from '../support/api.ts'
-import { readColumns, encodeCsv, mapColumns, pathOf } from '../support/data-imports.ts'
-import { summariseOrders, previewOrders, startImport } from '../support/imported-tables.ts'
-import { givenImport } from '../support/seeding/imports/data-imports.ts'
-import { seedShop } from '../support/seeding/sales/orders.ts'
+import { post } from '../../support/api.ts'
+import { readColumns, encodeCsv, mapColumns, pathOf } from '../../support/data-imports.ts'
+import { summariseOrders, previewOrders, startImport } from '../../support/imported-tables.ts'
+import { givenImport } from '../../support/seeding/imports/data-imports.ts'
+import { seedShop } from '../../support/seeding/sales/orders.ts'
 
 const tableOf = (rows: readonly string[]) => encodeCsv(rows.map((row) => `${row}\r\n`).join(''))
 const header = 'Order ID;Email;Order date;Ticket type;Unit price;Gebyrsum;Order total'

@@ -2,12 +2,20 @@ import { createMessageBatch } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { sql } from 'drizzle-orm'
 import { describe, expect, it, vi } from 'vitest'
-import { openJob } from '../../src/entry/job.ts'
-import { handleBatch } from '../../src/entry/queue.ts'
-import { givenOrganization } from '../support/seeding/organizations.ts'
-import { db } from '../support/seeding/rows.ts'
-import { seedOpenEndpoint } from '../support/seeding/webhooks.ts'
-import { answers, listAttempts, loadDeliveries, loadEndpoint, engine, happen, timesOut } from '../support/webhooks.ts'
+import { openJob } from '../../../src/entry/job.ts'
+import { handleBatch } from '../../../src/entry/queue.ts'
+import { givenOrganization } from '../../support/seeding/organizations.ts'
+import { db } from '../../support/seeding/rows.ts'
+import { seedOpenEndpoint } from '../../support/seeding/webhooks.ts'
+import {
+  answers,
+  listAttempts,
+  loadDeliveries,
+  loadEndpoint,
+  engine,
+  happen,
+  timesOut,
+} from '../../support/webhooks.ts'
 
 /** Time passes with queries to the database, without any timer. */
 async function passBy(questions: number): Promise<void> {

@@ -1,20 +1,27 @@
 import { sql } from 'drizzle-orm'
 import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core'
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { Statement } from '../../src/db/database.ts'
-import { workOnImport } from '../../src/modules/data-imports/background/work.ts'
-import { get, post } from '../support/api.ts'
-import { countContents } from '../support/orders.ts'
-import { scan } from '../support/purchases.ts'
-import { aRow } from '../support/seeding/imports/staged-imports.ts'
-import { seedMessage } from '../support/seeding/messaging/email-messages.ts'
-import { db, write, freshId, unknownId } from '../support/seeding/rows.ts'
-import { seedShop, type Shop, importOrders, anOrder } from '../support/seeding/sales/orders.ts'
-import { enableWallet } from '../support/seeding/sales/wallet-passes.ts'
-import { seedEndpoint } from '../support/seeding/webhooks.ts'
-import { createImporter, loadImport, buildMessage } from '../support/staged-imports.ts'
-import { beginUndo, importFile, buildManyRows, dumpBeside, listUndone, undoToEnd } from '../support/undone-imports.ts'
-import { listPurchaseEvents } from '../support/webhook-rows.ts'
+import type { Statement } from '../../../src/db/database.ts'
+import { workOnImport } from '../../../src/modules/data-imports/background/work.ts'
+import { get, post } from '../../support/api.ts'
+import { countContents } from '../../support/orders.ts'
+import { scan } from '../../support/purchases.ts'
+import { aRow } from '../../support/seeding/imports/staged-imports.ts'
+import { seedMessage } from '../../support/seeding/messaging/email-messages.ts'
+import { db, write, freshId, unknownId } from '../../support/seeding/rows.ts'
+import { seedShop, type Shop, importOrders, anOrder } from '../../support/seeding/sales/orders.ts'
+import { enableWallet } from '../../support/seeding/sales/wallet-passes.ts'
+import { seedEndpoint } from '../../support/seeding/webhooks.ts'
+import { createImporter, loadImport, buildMessage } from '../../support/staged-imports.ts'
+import {
+  beginUndo,
+  importFile,
+  buildManyRows,
+  dumpBeside,
+  listUndone,
+  undoToEnd,
+} from '../../support/undone-imports.ts'
+import { listPurchaseEvents } from '../../support/webhook-rows.ts'
 
 const renderText = (statement: Statement): string => new SQLiteSyncDialect().sqlToQuery(statement.getSQL()).sql
 

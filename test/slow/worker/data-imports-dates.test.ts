@@ -1,14 +1,14 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-import { get, post } from '../support/api.ts'
-import { answer, listRecords } from '../support/consents.ts'
-import { readColumns, encodeCsv, mapColumns, pathOf, process } from '../support/data-imports.ts'
-import { summariseOrders, previewOrders, startImport } from '../support/imported-tables.ts'
-import { describeRefusal } from '../support/refusals.ts'
-import { givenImport } from '../support/seeding/imports/data-imports.ts'
-import { givenConsent } from '../support/seeding/messaging/consents.ts'
-import { db } from '../support/seeding/rows.ts'
-import { seedShop, type Shop } from '../support/seeding/sales/orders.ts'
+import { get, post } from '../../support/api.ts'
+import { answer, listRecords } from '../../support/consents.ts'
+import { readColumns, encodeCsv, mapColumns, pathOf, process } from '../../support/data-imports.ts'
+import { summariseOrders, previewOrders, startImport } from '../../support/imported-tables.ts'
+import { describeRefusal } from '../../support/refusals.ts'
+import { givenImport } from '../../support/seeding/imports/data-imports.ts'
+import { givenConsent } from '../../support/seeding/messaging/consents.ts'
+import { db } from '../../support/seeding/rows.ts'
+import { seedShop, type Shop } from '../../support/seeding/sales/orders.ts'
 
 const tableOf = (rows: readonly string[]) => encodeCsv(rows.map((row) => `${row}\r\n`).join(''))
 const undated = ['Order ID;Email;Ticket type;Price', 'A;ane@example.dk;Partout;100,00']
