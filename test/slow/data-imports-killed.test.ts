@@ -89,7 +89,7 @@ const tableCounts = (): Record<string, number> =>
     )
   })
 
-/** Tables that a start and an undo change: audit entries, mappings, ranges of orders, and sweeps. */
+/** Tables that a start and an undo change: audit entries, mappings, ranges of orders, sweeps, and the import's event. */
 const changedTables = new Set([
   'audit_log',
   'import_header_history',
@@ -98,6 +98,7 @@ const changedTables = new Set([
   'order_counts',
   'sweep_positions',
   'sweep_runs',
+  'webhook_events',
 ])
 const withoutKept = (counts: Record<string, number>) =>
   Object.fromEntries(Object.entries(counts).filter(([name]) => !changedTables.has(name)))

@@ -270,7 +270,7 @@ const CreateSession = z
       .string()
       .max(40)
       .overwrite((text) => text.replaceAll(/\s/g, ''))
-      .regex(new RegExp(`^\\d{${signInCodeLength}}$`), `Must have ${signInCodeLength} digits.`)
+      .regex(/^\d{8}$/, `Must have ${signInCodeLength} digits.`)
       .optional()
       .openapi({ description: 'The code of the e-mail. Requires `request_id`.', example: '20481632' }),
     link: SignInSecret.optional().openapi({ description: 'What follows `#link=` in the address of a sign-in link.' }),

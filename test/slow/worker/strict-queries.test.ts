@@ -72,6 +72,7 @@ describe.each(implemented.filter((operation) => listParameters(operation).length
 const prefixes: Record<string, string> = {
   category_id: 'cat',
   customer_id: 'usr',
+  data_import_id: 'imp',
   endpoint_id: 'whk',
   edition_id: 'edt',
   event_id: 'evt',
@@ -108,7 +109,8 @@ describe.each(lists)('$id', (operation) => {
     for (const size of ['abc', '0', '-1', '1.5', '10x']) {
       const reply = await ask(`page_size=${size}`)
       if (!listParameters(operation).includes('page_size')) {
-        expect([operation.id, reply.status]).toEqual(['listUsers', 200])
+        expect(['listUsers', 'listUserSegments']).toContain(operation.id)
+        expect(reply.status).toBe(200)
         continue
       }
       expect(refusal(reply)).toEqual(expectRefusal('page_size', 'invalid', 'Must be a whole number from 1.'))
