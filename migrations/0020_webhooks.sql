@@ -58,7 +58,7 @@ create index webhook_events_by_commit on webhook_events
 -- Stores an event once, however often its source reports it.
 create unique index webhook_events_once on webhook_events (dedup_key) where dedup_key is not null;
 
--- How far the events of an organization are deleted, so that a client that has not read them yet learns of it.
+-- Clients learn from it that events were deleted before they read them.
 create table webhook_event_expiries (
   organization_id text primary key references organizations (id),
   -- The largest `seq` of its deleted events.

@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import { firstIdAt, type IdKind } from '../domain/ids.ts'
 import { maxCounted, type WorkKind } from '../domain/system.ts'
 
-/** How much work of a kind waits. Both counts end at `maxCounted`. */
+/** Work of a kind that waits. Both counts end at `maxCounted`. */
 export interface WorkCount {
   kind: WorkKind
   due: number
@@ -27,7 +27,7 @@ export const selectWork = (now: number, { kind, from, dueAt, where }: Work): SQL
     (select count(*) from (select 1 from ${from} where ${where} and ${dueAt} > ${now} limit ${maxCounted})) as planned,
     (select nullif(${dueAt}, 0) from ${from} where ${where} and ${dueAt} <= ${now} order by ${dueAt} limit 1) as oldest_due_at`
 
-/** How many rows were stored since a time, by their status now. */
+/** The number of rows of one status that were stored since a time. */
 export interface RecentCount {
   kind: string
   status: string

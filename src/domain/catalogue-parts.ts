@@ -21,7 +21,7 @@ interface PartFault {
   code: 'does_not_exist' | 'duplicate'
 }
 
-export interface PartPlan<P, Input> {
+interface PartPlan<P, Input> {
   /** The entries, each with the part that it changes; null for a new one. */
   pairs: { part: P | null; input: Input }[]
   removals: P[]

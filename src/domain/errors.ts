@@ -3,6 +3,9 @@ import type { FieldCode, FieldError } from './field-error.ts'
 
 export type { FieldError }
 
+/** The most related objects that a refusal or a healthcheck names. */
+export const maxRelatedObjects = 20
+
 /** The HTTP status of every error code of the API. */
 export const errorStatus = {
   validation_error: 400,

@@ -1,6 +1,6 @@
 /**
- * How often a queue hands a message to its consumer: once, and `max_retries` of wrangler.toml. After the last attempt the
- * consumer stores the message with its error.
+ * A queue hands a message to its consumer at most this often: once, and `max_retries` of wrangler.toml. After the last
+ * attempt the consumer stores the message with its error.
  */
 export const maxAttempts = {
   webhooks: 4,

@@ -28,7 +28,7 @@ const ClockChange = z.object({
 
 const readOffset = ({ clockOffsetMs }: JobCtx): number => clockOffsetMs?.() ?? 0
 
-/** How far the clock is ahead of the machine's after the change. Throws where the change would move it back. */
+/** Computes by how many milliseconds the change sets the clock ahead of the machine's. Throws if it would move back. */
 function computeOffset({ advance_seconds, now }: z.output<typeof ClockChange>, job: JobCtx): number {
   if ((advance_seconds === undefined) === (now === undefined))
     throw invalid(fieldError([], 'required', 'Send either `advance_seconds` or `now`.'))

@@ -4,24 +4,13 @@ import { get, patch, post, remove } from '../support/api.ts'
 import { listEntries } from '../support/audit.ts'
 import { buildRefusal, codes } from '../support/editions.ts'
 import { describeRefusal } from '../support/refusals.ts'
-import { seedCategories, seedCategory } from '../support/seeding/catalogue.ts'
+import { seedCategories, seedCategory, seedOwner } from '../support/seeding/catalogue.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
-import { givenAdmin, givenMember } from '../support/seeding/members.ts'
+import { givenMember } from '../support/seeding/members.ts'
 import { db } from '../support/seeding/rows.ts'
 import { seedProduct } from '../support/seeding/sales/trades.ts'
 
 const path = '/v1/categories'
-
-async function seedPlace() {
-  const admin = await givenAdmin()
-  const edition = await seedEdition(admin)
-  return {
-    token: admin.token,
-    admin,
-    place: { organization: admin.id, edition: edition.id },
-    owner: { organization_id: admin.id, edition_id: edition.id },
-  }
-}
 
 const listNames = async (query: string, token: string) =>
   (await get(`${path}?${query}`, token)).body.results.map(({ name }: { name: string }) => name)
@@ -31,7 +20,7 @@ const loadCategories = (edition: string) =>
 
 describe('listCategories', () => {
   it('lists categories by their position, and finds them without regard to case and accents', async () => {
-    const { token, place, owner } = await seedPlace()
+    const { token, place, owner } = await seedOwner()
     for (const [name, position] of [
       ['Mad', 3],
       ['Øl', 2],
@@ -48,7 +37,7 @@ describe('listCategories', () => {
 
 describe('createCategory', () => {
   it('creates a category of the edition, with an audit entry', async () => {
-    const { token, owner } = await seedPlace()
+    const { token, owner } = await seedOwner()
     const body = { ...owner, name: ' Tickets ', name_translations: { DA: 'Billetter' }, position: 4 }
     const reply = await post(path, body, token)
     expect([reply.status, reply.body]).toMatchObject([
@@ -70,13 +59,13 @@ describe('createCategory', () => {
     [{ position: 1.5 }, '#/position invalid_type'],
     [{ colour: 'red' }, '#/colour unknown_field'],
   ])('refuses an invalid field: %o', async (more, error) => {
-    const { token, owner } = await seedPlace()
+    const { token, owner } = await seedOwner()
     expect(codes(await post(path, { ...owner, name: 'Tickets', ...more }, token))).toEqual(buildRefusal(error))
     expect(await loadCategories(owner.edition_id)).toEqual([])
   })
 
   it('refuses a name that the edition has in another spelling, and takes it in another edition', async () => {
-    const { token, owner, admin } = await seedPlace()
+    const { token, owner, admin } = await seedOwner()
     expect((await post(path, { ...owner, name: 'Øl & Vin' }, token)).status).toBe(201)
     expect(codes(await post(path, { ...owner, name: 'OL & VIN' }, token))).toEqual(buildRefusal('#/name unique'))
     const other = await seedEdition(admin)
@@ -84,7 +73,7 @@ describe('createCategory', () => {
   })
 
   it('refuses an edition of another organisation as one that does not exist', async () => {
-    const [mine, other] = [await seedPlace(), await seedPlace()]
+    const [mine, other] = [await seedOwner(), await seedOwner()]
     const body = { organization_id: mine.owner.organization_id, name: 'Tickets' }
     const refusals = await Promise.all(
       [other.owner.edition_id, `edt_${'0'.repeat(26)}`].map((edition_id) =>
@@ -100,7 +89,7 @@ describe('createCategory', () => {
   })
 
   it('is refused in an edition that has 500 categories, until one is deleted', async () => {
-    const { token, place, owner } = await seedPlace()
+    const { token, place, owner } = await seedOwner()
     const [first] = await seedCategories(place, 500)
     const create = () => post(path, { ...owner, name: 'One more' }, token)
     expect(describeRefusal(await create())).toBe('409 catalogue_full')
@@ -111,7 +100,7 @@ describe('createCategory', () => {
 
 describe('getCategory', () => {
   it('shows a category to viewers of its edition alone', async () => {
-    const { admin, place, owner } = await seedPlace()
+    const { admin, place, owner } = await seedOwner()
     const id = await seedCategory(place)
     const other = await seedEdition(admin)
     const [viewer, stranger] = [
@@ -125,7 +114,7 @@ describe('getCategory', () => {
 
 describe('updateCategory', () => {
   it('changes what the body has, and the ETag', async () => {
-    const { token, owner } = await seedPlace()
+    const { token, owner } = await seedOwner()
     const created = (await post(path, { ...owner, name: 'Tickets', name_translations: { da: 'Billetter' } }, token))
       .body
     const reply = await patch(`${path}/${created.id}`, { name: 'TICKETS', position: 9 }, token)
@@ -135,7 +124,7 @@ describe('updateCategory', () => {
   })
 
   it('refuses the name of another category', async () => {
-    const { token, place, owner } = await seedPlace()
+    const { token, place, owner } = await seedOwner()
     const [id] = [await seedCategory(place, { name: 'Tickets' }), await seedCategory(place, { name: 'Food' })]
     expect(codes(await patch(`${path}/${id}`, { name: 'food' }, token))).toEqual(buildRefusal('#/name unique'))
     expect((await loadCategories(owner.edition_id)).map(({ name }) => name).toSorted()).toEqual(['Food', 'Tickets'])
@@ -144,7 +133,7 @@ describe('updateCategory', () => {
 
 describe('deleteCategory', () => {
   it('leaves its products without a category, and those of others alone', async () => {
-    const { token, place } = await seedPlace()
+    const { token, place } = await seedOwner()
     const [id = '', other = ''] = await seedCategories(place, 2)
     const products = [
       await seedProduct(place, { category_id: id }),

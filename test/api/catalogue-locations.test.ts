@@ -9,10 +9,10 @@ import { createContextAt, interruptBefore } from '../support/context.ts'
 import { readCost } from '../support/cost.ts'
 import { buildRefusal, codes } from '../support/editions.ts'
 import { describeRefusal } from '../support/refusals.ts'
-import { seedLocation, seedLocations } from '../support/seeding/catalogue.ts'
+import { seedLocation, seedLocations, seedOwner } from '../support/seeding/catalogue.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { seedImport, seedImportProducts } from '../support/seeding/imports/data-imports.ts'
-import { givenAdmin, givenMember } from '../support/seeding/members.ts'
+import { givenMember } from '../support/seeding/members.ts'
 import { seedSegment } from '../support/seeding/messaging/segments.ts'
 import { db, write } from '../support/seeding/rows.ts'
 import { anOrder, importOrders } from '../support/seeding/sales/orders.ts'
@@ -20,17 +20,6 @@ import { seedTrade, seedTrades } from '../support/seeding/sales/trades.ts'
 import { undoToEnd } from '../support/undone-imports.ts'
 
 const path = '/v1/locations'
-
-async function seedPlace() {
-  const admin = await givenAdmin()
-  const edition = await seedEdition(admin)
-  return {
-    token: admin.token,
-    admin,
-    place: { organization: admin.id, edition: edition.id },
-    owner: { organization_id: admin.id, edition_id: edition.id },
-  }
-}
 
 const loadLocations = (edition: string) =>
   db.all(sql<{ id: string; name: string }>`select id, name from locations where edition_id = ${edition}`)
@@ -43,7 +32,7 @@ const seedPurchaseAt = async (place: { organization: string; edition: string }, 
 
 describe('listLocations', () => {
   it('lists locations by their name, with numbers as numbers', async () => {
-    const { token, place } = await seedPlace()
+    const { token, place } = await seedOwner()
     for (const name of ['Gate 10', 'gate 9', 'Åben port'])
       await seedLocation(place, { name, is_draft: name === 'gate 9' })
     const listNames = async (query: string) =>
@@ -58,7 +47,7 @@ describe('listLocations', () => {
 
 describe('createLocation', () => {
   it('makes a pickup point, which the health check then finds', async () => {
-    const { token, owner, place } = await seedPlace()
+    const { token, owner, place } = await seedOwner()
     await seedTrade(place)
     await write(sql`update products set is_pickup_required = 1 where edition_id = ${place.edition}`)
     const hasPassed = async () =>
@@ -72,7 +61,7 @@ describe('createLocation', () => {
   })
 
   it('is found by imports in any spelling of its name', async () => {
-    const { token, owner, place } = await seedPlace()
+    const { token, owner, place } = await seedOwner()
     const { body } = await post(path, { ...owner, name: 'Østporten' }, token)
     const item = { product: 'Day ticket', location: 'OSTPORTEN', quantity: 1, unit_price: 10 }
     await importOrders(owner, [anOrder({ items: [item] })])
@@ -81,7 +70,7 @@ describe('createLocation', () => {
   })
 
   it('is refused in an edition that has 500 locations', async () => {
-    const { token, place, owner } = await seedPlace()
+    const { token, place, owner } = await seedOwner()
     await seedLocations(place, 500)
     expect(describeRefusal(await post(path, { ...owner, name: 'One more' }, token))).toBe('409 catalogue_full')
   })
@@ -89,7 +78,7 @@ describe('createLocation', () => {
 
 describe('getLocation', () => {
   it('shows a location that an import has added', async () => {
-    const { token, owner, place } = await seedPlace()
+    const { token, owner, place } = await seedOwner()
     const item = { product: 'Day ticket', location: 'Harbour', quantity: 1, unit_price: 10 }
     await importOrders(owner, [anOrder({ items: [item] })])
     const [location] = await loadLocations(place.edition)
@@ -101,7 +90,7 @@ describe('getLocation', () => {
 
 describe('updateLocation', () => {
   it('renames the location in what shows it', async () => {
-    const { token, place } = await seedPlace()
+    const { token, place } = await seedOwner()
     const id = await seedLocation(place, { name: 'Gate A' })
     const purchase = await seedPurchaseAt(place, id)
     const reply = await patch(`${path}/${id}`, { name: '<b>Gate "B"</b>' }, token)
@@ -110,7 +99,7 @@ describe('updateLocation', () => {
   })
 
   it('is refused to viewers, and to managers of another edition', async () => {
-    const { admin, place } = await seedPlace()
+    const { admin, place } = await seedOwner()
     const id = await seedLocation(place, { name: 'Gate A' })
     const other = await seedEdition(admin)
     const viewer = await givenMember(admin, 'viewer', place.edition)
@@ -124,7 +113,7 @@ describe('updateLocation', () => {
 
 describe('deleteLocation', () => {
   it('deletes a location that nothing names', async () => {
-    const { token, place } = await seedPlace()
+    const { token, place } = await seedOwner()
     const [id, other] = await seedLocations(place, 2)
     const reply = await remove(`${path}/${id}`, token)
     expect(reply.status).toBe(204)
@@ -133,7 +122,7 @@ describe('deleteLocation', () => {
   })
 
   it('is refused while purchases, their uses, segments or unfinished imports name it, with their numbers', async () => {
-    const { token, place } = await seedPlace()
+    const { token, place } = await seedOwner()
     const id = await seedLocation(place)
     const [purchase] = [await seedPurchaseAt(place, id), await seedPurchaseAt(place, id)]
     expect((await post(`/v1/purchases/${purchase}/uses`, { location_id: id }, token)).status).toBe(201)
@@ -150,7 +139,7 @@ describe('deleteLocation', () => {
   })
 
   it('counts only segments that the caller sees, and says that others use it', async () => {
-    const { admin, token, place } = await seedPlace()
+    const { admin, token, place } = await seedOwner()
     const id = await seedLocation(place)
     const manager = await givenMember(admin, 'manager', place.edition)
     await seedSegment(
@@ -167,7 +156,7 @@ describe('deleteLocation', () => {
   })
 
   it('is lost to a purchase that gets the location at the same time', async () => {
-    const { place } = await seedPlace()
+    const { place } = await seedOwner()
     const id = await seedLocation(place)
     const row = await findLocation(createContextAt(Date.now()), id)
     await expect(
@@ -180,7 +169,7 @@ describe('deleteLocation', () => {
   })
 
   it('reads none of the purchases of other locations', async () => {
-    const { token, place } = await seedPlace()
+    const { token, place } = await seedOwner()
     const [id, other = ''] = await seedLocations(place, 2)
     await seedTrades(place, 300)
     await write(sql`update purchases set location_id = ${other} where edition_id = ${place.edition}`)
@@ -190,7 +179,7 @@ describe('deleteLocation', () => {
   })
 
   it('takes the location out of mappings of finished imports', async () => {
-    const { token, place } = await seedPlace()
+    const { token, place } = await seedOwner()
     const id = await seedLocation(place)
     const importId = await seedImport(place, 'completed')
     await seedImportProducts(importId, 1)
@@ -202,7 +191,7 @@ describe('deleteLocation', () => {
   })
 
   it('leaves a location to you that the undo of its import would delete, once you have changed it', async () => {
-    const { token, owner, place } = await seedPlace()
+    const { token, owner, place } = await seedOwner()
     const items = ['Gate A', 'Gate B'].map((location) => ({ product: 'Pass', location, quantity: 1, unit_price: 10 }))
     const { body } = await importOrders(owner, [anOrder({ items })])
     const [changed] = await loadLocations(place.edition)

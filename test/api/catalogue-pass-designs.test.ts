@@ -6,27 +6,16 @@ import { listEntries } from '../support/audit.ts'
 import { createJob } from '../support/campaigns.ts'
 import { buildRefusal, codes } from '../support/editions.ts'
 import { describeRefusal } from '../support/refusals.ts'
-import { seedPassDesign, seedPassDesigns } from '../support/seeding/catalogue.ts'
+import { seedPassDesign, seedPassDesigns, seedOwner } from '../support/seeding/catalogue.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { seedFile } from '../support/seeding/files.ts'
-import { givenAdmin, givenMember } from '../support/seeding/members.ts'
+import { givenMember } from '../support/seeding/members.ts'
 import { db, write } from '../support/seeding/rows.ts'
 import { seedProduct } from '../support/seeding/sales/trades.ts'
 import { givenPass } from '../support/seeding/sales/wallet-passes.ts'
 import { listCaptured } from '../support/wallet.ts'
 
 const path = '/v1/pass-designs'
-
-async function seedPlace() {
-  const admin = await givenAdmin()
-  const edition = await seedEdition(admin)
-  return {
-    token: admin.token,
-    admin,
-    place: { organization: admin.id, edition: edition.id },
-    owner: { organization_id: admin.id, edition_id: edition.id },
-  }
-}
 
 const loadDesigns = (edition: string) =>
   db.all(sql<{ id: string; product_id: string | null }>`select id, product_id from pass_designs
@@ -41,7 +30,7 @@ async function sweepColors(pass: { id: string }): Promise<string[]> {
 
 describe('listPassDesigns', () => {
   it('lists the designs of an edition and of a product', async () => {
-    const { token, place } = await seedPlace()
+    const { token, place } = await seedOwner()
     const product = await seedProduct(place)
     const first = await seedPassDesign(place, { name: 'Night blue', created_at: 1 })
     const second = await seedPassDesign(place, { name: 'Day yellow', product_id: product, created_at: 2 })
@@ -55,7 +44,7 @@ describe('listPassDesigns', () => {
 
 describe('createPassDesign', () => {
   it('stores colours, texts and a logo, and makes the health check of its product pass', async () => {
-    const { token, owner, place } = await seedPlace()
+    const { token, owner, place } = await seedOwner()
     const product = await seedProduct(place, { is_wallet_enabled: true })
     const logo = await seedFile(place)
     const hasPassed = async () =>
@@ -87,15 +76,15 @@ describe('createPassDesign', () => {
     [{ description: 'x'.repeat(201) }, '#/description max_length'],
     [{ logo_url: 'https://pictures.example/logo.png' }, '#/logo_url unknown_field'],
   ])('refuses an invalid field: %o', async (more, error) => {
-    const { token, owner } = await seedPlace()
+    const { token, owner } = await seedOwner()
     expect(codes(await post(path, { ...owner, name: 'Night blue', ...more }, token))).toEqual(buildRefusal(error))
     expect(await loadDesigns(owner.edition_id)).toEqual([])
   })
 
   it('refuses products of another edition, and files that are no image of the organisation', async () => {
-    const { token, admin, owner, place } = await seedPlace()
+    const { token, admin, owner, place } = await seedOwner()
     const other = await seedEdition(admin)
-    const stranger = await seedPlace()
+    const stranger = await seedOwner()
     const create = (fields: object) => post(path, { ...owner, name: 'Night blue', ...fields }, token)
     for (const product_id of [
       await seedProduct({ ...place, edition: other.id }),
@@ -120,7 +109,7 @@ describe('createPassDesign', () => {
   })
 
   it('does not tell whether a product of another organisation exists', async () => {
-    const [mine, stranger] = [await seedPlace(), await seedPlace()]
+    const [mine, stranger] = [await seedOwner(), await seedOwner()]
     const product = await seedProduct(stranger.place)
     const owner = { ...mine.owner, edition_id: stranger.owner.edition_id }
     const refusals = await Promise.all(
@@ -132,7 +121,7 @@ describe('createPassDesign', () => {
   })
 
   it('is refused in an edition that has 500 designs', async () => {
-    const { token, owner, place } = await seedPlace()
+    const { token, owner, place } = await seedOwner()
     await seedPassDesigns(place, 500)
     expect(describeRefusal(await post(path, { ...owner, name: 'One more' }, token))).toBe('409 catalogue_full')
   })
@@ -140,7 +129,7 @@ describe('createPassDesign', () => {
 
 describe('getPassDesign', () => {
   it('leaves out what an operator stored in a wrong form', async () => {
-    const { token, place } = await seedPlace()
+    const { token, place } = await seedOwner()
     const id = await seedPassDesign(place, {
       design: { background_color: 'blue', label_color: '#FFFFFF', logo_text: 7 },
     })
@@ -155,7 +144,7 @@ describe('getPassDesign', () => {
 
 describe('updatePassDesign', () => {
   it('changes what the body has, and takes the logo away', async () => {
-    const { token, place } = await seedPlace()
+    const { token, place } = await seedOwner()
     const logo = await seedFile(place)
     const id = await seedPassDesign(place, { name: 'Night blue', logo_image_id: logo })
     const recoloured = await patch(`${path}/${id}`, { label_color: '#c0d0ff' }, token)

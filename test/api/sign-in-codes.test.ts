@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { callWith, get, post, remove, type Reply } from '../support/api.ts'
 import { createCountingLimiter, createRefusingLimiter, watchDatabase } from '../support/bindings.ts'
 import { readCost } from '../support/cost.ts'
+import { later } from '../support/later.ts'
 import { createProvider, createReceiptEngine, sell } from '../support/receipts.ts'
 import { describeRefusal } from '../support/refusals.ts'
 import { seedAccount } from '../support/seeding/members.ts'
@@ -37,16 +38,6 @@ const countMails = async (address: string): Promise<number> => {
     sql<{ n: number }>`select count(*) as n from transactional_emails where recipient = ${address}`,
   )
   return row?.n ?? 0
-}
-
-/** Runs `work` as if this much time had passed. */
-async function later<Result>(ms: number, work: () => Promise<Result>): Promise<Result> {
-  const spy = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + ms)
-  try {
-    return await work()
-  } finally {
-    spy.mockRestore()
-  }
 }
 
 /** Another code of eight digits. */

@@ -1,7 +1,8 @@
 import { sql } from 'drizzle-orm'
-import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { dayMs } from '../../src/domain/time/instants.ts'
 import { callWith, get, post, publicUrl, remove } from '../support/api.ts'
+import { later } from '../support/later.ts'
 import { describeRefusal } from '../support/refusals.ts'
 import { seedMember, seedToken } from '../support/seeding/members.ts'
 import { db } from '../support/seeding/rows.ts'
@@ -15,16 +16,6 @@ beforeAll(async () => {
 
 const minute = 60_000
 const hour = 60 * minute
-
-/** Runs `work` as if this much time had passed. */
-async function later<Result>(ms: number, work: () => Promise<Result>): Promise<Result> {
-  const spy = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + ms)
-  try {
-    return await work()
-  } finally {
-    spy.mockRestore()
-  }
-}
 
 const readStatus = async (token: string) => (await get('/v1/auth/user-info', token)).status
 

@@ -56,7 +56,7 @@ export const webhookEvents = sqliteTable('webhook_events', {
   created_at: integer().notNull(),
 })
 
-/** How far the events of an organization are deleted, so that a client that has not read them yet learns of it. */
+/** Clients learn from it that events were deleted before they read them. */
 export const webhookEventExpiries = sqliteTable('webhook_event_expiries', {
   organization_id: text().primaryKey(), // references organizations (id)
   /** The largest `seq` of its deleted events. */

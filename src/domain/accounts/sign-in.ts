@@ -1,12 +1,10 @@
 import { toHex, utf8 } from '../text/encoding.ts'
-import { hourMs } from '../time/instants.ts'
+import { hourMs, minuteMs } from '../time/instants.ts'
 import { areEqual, computeMac } from './signed-tokens.ts'
 
 /** The ways to get a session: a code by e-mail, a link, a token of the OpenID Connect issuer, and Cloudflare Access. */
 export const signInMethods = ['code', 'link', 'oidc', 'access'] as const
 export type SignInMethod = (typeof signInMethods)[number]
-
-const minuteMs = 60_000
 
 export const sessionMs = 12 * hourMs
 /** A session can create tokens for this time after the sign-in. */

@@ -1,10 +1,8 @@
 import { lifecycle } from '../lifecycle.ts'
 import type { OrderStatus } from '../orders/orders.ts'
-import { dayMs, hourMs } from '../time/instants.ts'
+import { dayMs, hourMs, minuteMs } from '../time/instants.ts'
 import type { SendFailure, SendResult } from './messaging.ts'
 import { isDeadAddress, type SuppressionReason } from './suppressions.ts'
-
-const minuteMs = 60_000
 
 /** A message that failed because no answer came may still have been sent. */
 export const transactionalEmailLifecycle = lifecycle('pending', {

@@ -1,7 +1,5 @@
 import { isId } from '../ids.ts'
-import { dayMs, hourMs } from '../time/instants.ts'
-
-const minuteMs = 60_000
+import { dayMs, hourMs, minuteMs } from '../time/instants.ts'
 
 /**
  * Longer than a call and the database work around it. A consumer that outlives its claim repeats a call with its key.

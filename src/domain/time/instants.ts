@@ -3,7 +3,8 @@ export const toIso = (at: number): string => new Date(at).toISOString()
 
 export const toIsoOrNull = (at: number | null): string | null => (at === null ? null : toIso(at))
 
-export const hourMs = 3_600_000
+export const minuteMs = 60_000
+export const hourMs = 60 * minuteMs
 export const dayMs = 24 * hourMs
 
 /** The days after which rows are deleted. A deployment can change the first two. */

@@ -1,6 +1,4 @@
-import { dayMs } from './instants.ts'
-
-const minuteMs = 60_000
+import { dayMs, minuteMs } from './instants.ts'
 
 let offeredZones: ReadonlySet<string> | undefined
 

@@ -1,11 +1,10 @@
 import { toAsciiAddress, type Mailbox } from '../../domain/messaging/mailbox.ts'
 import { createFailure, type SendFailure, type SendResult } from '../../domain/messaging/messaging.ts'
 import { isRecord } from '../../domain/text/json.ts'
+import { minuteMs } from '../../domain/time/instants.ts'
 import { findEmailFault, sendValid } from '../message-checks/message-checks.ts'
 import { readText } from '../provider-api/call-api.ts'
 import type { EmailGateway, OutboundEmail } from './email.ts'
-
-const minuteMs = 60_000
 
 /** The kind of failure for each pattern of the binding's error code. A code that matches none is `unknown`. */
 const failureKinds: readonly [pattern: RegExp, kind: SendFailure, retryAfterMs: number | null][] = [

@@ -79,8 +79,17 @@ export const TextFilter = z
   .max(254)
   .transform((text) => text || undefined)
 
-/** One or more words, separated by commas, of which a row has one. */
-export const ChoicesFilter = <const Words extends readonly [string, ...string[]]>(words: Words) =>
+/** A parameter of `Choices` in the OpenAPI document. */
+export const describeChoices = (words: readonly [string, ...string[]]) => ({
+  type: 'array' as const,
+  minItems: 1,
+  maxItems: words.length,
+  items: { type: 'string' as const, enum: [...words] },
+  param: { style: 'form' as const, explode: false },
+})
+
+/** One or more words, separated by commas. */
+export const Choices = <const Words extends readonly [string, ...string[]]>(words: Words) =>
   z
     .string()
     .transform((text, context): readonly Words[number][] => {
@@ -94,14 +103,7 @@ export const ChoicesFilter = <const Words extends readonly [string, ...string[]]
       })
       return z.NEVER
     })
-    .openapi({
-      type: 'array',
-      minItems: 1,
-      maxItems: words.length,
-      items: { type: 'string', enum: [...words] },
-      param: { style: 'form', explode: false },
-      example: [words[0]],
-    })
+    .openapi({ ...describeChoices(words), example: [words[0]] })
 
 /** Names the unknown sort keys, and the keys that the list has. */
 function buildOrderingError(unknownNames: readonly string[], choices: readonly string[]): string {

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
+import { minuteMs } from '../../domain/time/instants.ts'
 
-const minuteMs = 60_000
 const recountHour = 3
 
 /**

@@ -28,6 +28,8 @@ import {
   IdFilter,
   listQuery,
   TextFilter,
+  Choices,
+  describeChoices,
 } from '../../http/requests/list-query.ts'
 import { User } from '../users/index.ts'
 
@@ -254,29 +256,11 @@ const exportColumnNames = [
 ] as const
 export type ExportColumn = (typeof exportColumnNames)[number]
 
-const isExportColumn = (name: string): name is ExportColumn => (exportColumnNames as readonly string[]).includes(name)
-
-const exportColumns = z
-  .string()
+const exportColumns = Choices(exportColumnNames)
   .optional()
-  .transform((text, context): readonly ExportColumn[] => {
-    if (text === undefined) return exportColumnNames
-    const names = [...new Set(text.split(',').map((part) => part.trim()))].filter((part) => part !== '')
-    const columns = names.filter(isExportColumn)
-    if (columns.length === names.length && columns.length) return columns
-    context.addIssue({
-      code: 'custom',
-      params: { code: 'invalid_choice' },
-      message: `Use one or more of ${exportColumnNames.join(', ')}.`,
-    })
-    return z.NEVER
-  })
+  .transform((columns): readonly ExportColumn[] => columns ?? exportColumnNames)
   .openapi({
-    type: 'array',
-    items: { type: 'string', enum: [...exportColumnNames] },
-    maxItems: exportColumnNames.length,
-    minItems: 1,
-    param: { style: 'form', explode: false },
+    ...describeChoices(exportColumnNames),
     description: `Columns in the order of the file, separated by commas. Default: ${exportColumnNames.join(', ')}.`,
     example: ['id', 'email', 'consent_status'],
   })

@@ -9,7 +9,7 @@ import { select, type Nullable } from '../../db/select.ts'
 import { buildVisibility, isVisibleTo } from '../../db/visibility.ts'
 import { selectWork, type WorkCount } from '../../db/work-counts.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
-import { AppError, notFound } from '../../domain/errors.ts'
+import { AppError, maxRelatedObjects, notFound } from '../../domain/errors.ts'
 import { campaignStatusesInNeed, quietAfterMs, type SegmentStatus } from '../../domain/segments.ts'
 import { type EditionSummaryRow, editionSummaryFields } from '../editions/index.ts'
 import { type OrganizationSummaryRow, organizationSummaryFields } from '../organizations/index.ts'
@@ -79,8 +79,6 @@ export async function loadSummaries(
   const { organization_id: _organization, edition_id: _edition, ...summaries } = row
   return summaries
 }
-
-const maxRelatedObjects = 20
 
 export interface RelatedCampaign {
   type: 'campaign'

@@ -72,8 +72,9 @@ const isSameAttempt = ({ id, attempts }: EmailClaim): SQL =>
   sql`id = ${id} and attempts = ${attempts} and status = ${pendingStatus}`
 
 /**
- * Records a call before it is made, with its content if it goes to a customer: codes to sign in with are not stored. If this consumer dies, the message is known to be doubtful. False when the claim has
- * expired or another consumer has claimed the message since.
+ * Records a call before it is made, with its content if it goes to a customer: codes to sign in with are not stored. If
+ * this consumer dies, the message is known to be doubtful. Returns false if the claim has expired or another consumer
+ * has claimed the message since.
  */
 export async function recordCall(job: JobCtx, claim: EmailClaim, content: OutboundEmail): Promise<boolean> {
   const now = job.now()

@@ -1,5 +1,5 @@
 export { createCapturedKeys } from './google-callback.ts'
 export { WalletPassSummary } from './contract.ts'
-export { eraseWallet, markHoldersChanged, markPassesChanged, markPassesOf } from './pass-changed.ts'
+export { eraseWallet, markHoldersChanged, markPassesChanged, markSelectedPassesChanged } from './pass-changed.ts'
 export { presentWalletPassSummary } from './present.ts'
 export { selectEditionWork, selectPassWaits, selectPassWork, selectWalletPasses } from './queries.ts'

@@ -26,7 +26,7 @@ export const markPassesChanged = (purchaseIds: readonly string[], now: number): 
   update(walletPasses, buildChangeColumns(now), inList(sql`purchase_id`, purchaseIds))
 
 /** Marks the passes of the purchases whose ids the query selects as changed. */
-export const markPassesOf = (purchaseIds: SQL, now: number): Statement =>
+export const markSelectedPassesChanged = (purchaseIds: SQL, now: number): Statement =>
   update(walletPasses, buildChangeColumns(now), sql`purchase_id in (${purchaseIds})`)
 
 /**

@@ -3,7 +3,21 @@ import { feeRules } from '../../../src/db/schema/editions.ts'
 import { passDesigns } from '../../../src/db/schema/wallet.ts'
 import { insertAll } from '../../../src/db/write.ts'
 import { buildNameColumns } from '../../../src/domain/catalogue.ts'
+import { seedEdition } from './editions.ts'
+import { givenAdmin } from './members.ts'
 import { freshId, next, type Place, seededTimes, write } from './rows.ts'
+
+/** Seeds an edition with an admin of its organisation. `owner` is its place in requests. */
+export async function seedOwner() {
+  const admin = await givenAdmin()
+  const edition = await seedEdition(admin)
+  return {
+    token: admin.token,
+    admin,
+    place: { organization: admin.id, edition: edition.id },
+    owner: { organization_id: admin.id, edition_id: edition.id },
+  }
+}
 
 const makeRows = <Row>(count: number, make: (number: number) => Row): Row[] =>
   Array.from({ length: count }, () => make(next()))

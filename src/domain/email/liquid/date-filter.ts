@@ -1,10 +1,10 @@
 import { type Context, filters } from 'liquidjs/dist/liquid.browser.mjs'
 import { type Language, languages, toBcp47 } from '../../languages.ts'
 import { isRecord } from '../../text/json.ts'
+import { minuteMs } from '../../time/instants.ts'
 import { isTimeZone, readWallClock } from '../../time/time-zones.ts'
 import { LocalDate } from './local-date.ts'
 
-const minuteMs = 60_000
 const quarterMs = 15 * minuteMs
 
 /** Finding the offset of a zone takes as long as composing a message. Offsets change at full quarters of an hour. */

@@ -4,7 +4,7 @@ import { commit, requireOneChange } from '../../../db/commit.ts'
 import { feeRules } from '../../../db/schema/editions.ts'
 import { insert, isEmpty, pickChanges, updateVersion } from '../../../db/write.ts'
 import { buildNameColumns } from '../../../domain/catalogue.ts'
-import { AppError } from '../../../domain/errors.ts'
+import { AppError, maxRelatedObjects } from '../../../domain/errors.ts'
 import { requireTenant } from '../../editions/index.ts'
 import { buildFirstVersion, requireRoom } from '../rows.ts'
 import type { CreateFeeRuleInput, UpdateFeeRuleInput } from './contract.ts'
@@ -37,8 +37,6 @@ export async function updateFeeRule(ctx: Ctx, row: FeeRuleRow, input: UpdateFeeR
   const changes = { ...requestedChanges, modified_at: ctx.now() }
   return commit(ctx, { ...row, ...changes, version: row.version + 1 }, updateVersion(feeRules, row, changes))
 }
-
-const maxRelatedObjects = 20
 
 interface EditionReference {
   type: 'edition'

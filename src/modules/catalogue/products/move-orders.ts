@@ -5,7 +5,7 @@ import type { Database, Statement } from '../../../db/database.ts'
 import { productMerges } from '../../../db/schema/catalog.ts'
 import { selectWork, type WorkCount } from '../../../db/work-counts.ts'
 import { AppError } from '../../../domain/errors.ts'
-import { markPassesOf } from '../../wallet/index.ts'
+import { markSelectedPassesChanged } from '../../wallet/index.ts'
 
 /** A running merge needs the variants and the options that it gives to orders. */
 export const productMerging = (): AppError =>
@@ -79,7 +79,7 @@ export function buildStep(merge: ProductMerge, end: OrderPosition | null, now: n
     : sql`orders_created_at = -1, orders_seq = -1, due_at = iif(${hasMore}, ${now}, null),
         ${release}`
   return [
-    markPassesOf(sql`select id from purchases where ${isMoved}`, now),
+    markSelectedPassesChanged(sql`select id from purchases where ${isMoved}`, now),
     sql`update purchases set product_id = ${into_id}, variant_id = ${replaceId(ids, sql`variant_id`)},
         options = iif(options = '[]', options, ${replaceOptions(ids, sql`options`)})
       where ${isMoved}`,

@@ -5,13 +5,13 @@ import { inList } from '../../../db/conditions.ts'
 import type { Statement } from '../../../db/database.ts'
 import { options, variants } from '../../../db/schema/catalog.ts'
 import { insertAll, remove } from '../../../db/write.ts'
-import { type PartPlan, planParts } from '../../../domain/catalogue-parts.ts'
+import { planParts } from '../../../domain/catalogue-parts.ts'
 import { buildNameColumns } from '../../../domain/catalogue.ts'
 import { type FieldError, fieldError, invalid } from '../../../domain/errors.ts'
 import { selectImports } from '../uses.ts'
 import type { OptionInput, VariantInput } from './product-contract.ts'
 import type { OptionRow, ProductRow, VariantRow } from './queries.ts'
-import { buildPurchasesOf, type CatalogueTarget, requireUnused } from './usage.ts'
+import { selectPurchases, type CatalogueTarget, requireUnused } from './usage.ts'
 
 type Owner = CatalogueTarget['product']
 
@@ -29,17 +29,19 @@ const faultDetails = {
   duplicate: 'This entry stands for the same one as an earlier entry.',
 }
 
-function requireFaultless(field: string, { faults }: PartPlan<unknown, unknown>): void {
+/** Plans the rows that the entries of a field stand for. `build` makes a row of an entry and the part that it changes. */
+function planRows<Row extends VariantRow | OptionRow, Input extends VariantInput | OptionInput>(
+  field: string,
+  parts: readonly Row[],
+  inputs: readonly Input[],
+  build: (part: Row | null, input: Input) => Row,
+): PartsPlan<Row> {
+  const { faults, removals, ...plan } = planParts(parts, inputs)
   const errors = faults.map((fault): FieldError =>
     fieldError([field, fault.index, fault.field], fault.code, faultDetails[fault.code]),
   )
   if (errors.length) throw invalid(...errors)
-}
-
-function comparePlan<Row extends VariantRow | OptionRow>(
-  removals: Row[],
-  pairs: readonly { part: Row | null; row: Row }[],
-): PartsPlan<Row> {
+  const pairs = plan.pairs.map(({ part, input }) => ({ part, row: build(part, input) }))
   const changes = pairs.filter(({ part, row }) => part && JSON.stringify(part) !== JSON.stringify(row))
   return {
     rows: pairs.map(({ row }) => row),
@@ -50,42 +52,28 @@ function comparePlan<Row extends VariantRow | OptionRow>(
   }
 }
 
-export function planVariants(
+export const planVariants = (
   ctx: Ctx,
-  rows: readonly VariantRow[],
+  variantRows: readonly VariantRow[],
   inputs: readonly VariantInput[],
-): PartsPlan<VariantRow> {
-  const plan = planParts(rows, inputs)
-  requireFaultless('variants', plan)
-  const pairs = plan.pairs.map(({ part, input }) => ({
-    part,
-    row: {
-      id: part?.id ?? ctx.newId('variant'),
-      name: input.name,
-      is_active: input.is_active ?? part?.is_active ?? true,
-    },
+): PartsPlan<VariantRow> =>
+  planRows('variants', variantRows, inputs, (part, input) => ({
+    id: part?.id ?? ctx.newId('variant'),
+    name: input.name,
+    is_active: input.is_active ?? part?.is_active ?? true,
   }))
-  return comparePlan(plan.removals, pairs)
-}
 
-export function planOptions(
+export const planOptions = (
   ctx: Ctx,
-  rows: readonly OptionRow[],
+  optionRows: readonly OptionRow[],
   inputs: readonly OptionInput[],
-): PartsPlan<OptionRow> {
-  const plan = planParts(rows, inputs)
-  requireFaultless('options', plan)
-  const pairs = plan.pairs.map(({ part, input }) => ({
-    part,
-    row: {
-      id: part?.id ?? ctx.newId('option'),
-      name: input.name,
-      price_mod_minor: input.price_mod ?? part?.price_mod_minor ?? 0,
-      deposit_mod_minor: input.deposit_mod ?? part?.deposit_mod_minor ?? 0,
-    },
+): PartsPlan<OptionRow> =>
+  planRows('options', optionRows, inputs, (part, input) => ({
+    id: part?.id ?? ctx.newId('option'),
+    name: input.name,
+    price_mod_minor: input.price_mod ?? part?.price_mod_minor ?? 0,
+    deposit_mod_minor: input.deposit_mod ?? part?.deposit_mod_minor ?? 0,
   }))
-  return comparePlan(plan.removals, pairs)
-}
 
 export interface RequestedParts {
   variants: PartsPlan<VariantRow> | null
@@ -173,7 +161,7 @@ function buildVariantStatements(product: Owner, plan: PartsPlan<VariantRow>, now
 function buildOptionStatements(product: Owner, plan: PartsPlan<OptionRow>, now: number): Statement[] {
   const ids = listIds(plan.removals)
   const removal = [
-    abortUnless(sql`not exists (select 1 from ${buildPurchasesOf({ kind: 'option', ids, product })})`),
+    abortUnless(sql`not exists (select 1 from ${selectPurchases({ kind: 'option', ids, product })})`),
     remove(options, and(eq(options.product_id, product.id), inList(sql`id`, ids))),
     requireChanges(ids.length),
   ]

@@ -19,7 +19,7 @@ const hasOption = (options: SQL, ids: readonly string[]): SQL =>
   sql`exists (select 1 from json_each(${options}) as chosen where ${inList(sql`chosen.value ->> 'api_id'`, ids)})`
 
 /** The purchases that have the target, as the `from` of a query. */
-export function buildPurchasesOf({ kind, ids, product }: CatalogueTarget): SQL {
+export function selectPurchases({ kind, ids, product }: CatalogueTarget): SQL {
   if (kind === 'variant') return sql`purchases where ${inList(sql`variant_id`, ids)}`
   const ofProduct = sql`select id from purchases indexed by purchases_edition_created
     where edition_id = ${product.edition_id} and ${isProduct(sql`product_id`, product.id)}`
@@ -48,7 +48,7 @@ async function countUsage(ctx: Ctx, target: CatalogueTarget) {
   const { line, mapping } = conditions[kind](ids)
   const usage = await ctx.db.first(
     selectValues({
-      purchases: sql<number>`(select count(*) from ${buildPurchasesOf(target)})`,
+      purchases: sql<number>`(select count(*) from ${selectPurchases(target)})`,
       orders: sql<number>`(select count(*) from (select 1 from orders indexed by orders_edition_created
         where edition_id = ${product.edition_id} and instr(cart, ${product.id})
           and exists (select 1 from json_each(cart, '$.items') as line where ${line}) limit ${maxOrders}))`,

@@ -1,10 +1,9 @@
 import { z } from '@hono/zod-openapi'
 import { roleCodes } from '../../../domain/accounts/access.ts'
 import { checks, healthStatuses, severities } from '../../../domain/editions/health/index.ts'
+import { maxRelatedObjects } from '../../../domain/errors.ts'
 import { Id } from '../../../http/fields.ts'
 import { operation } from '../../../http/operations/operation.ts'
-
-export const maxRelatedObjects = 20
 
 export const EditionHealthCheck = z
   .object({

@@ -6,7 +6,8 @@ import {
   countFailures,
   relateFix,
 } from '../../../domain/editions/health/index.ts'
-import { type EditionHealthCheck, type EditionHealthcheckResponse, maxRelatedObjects } from './health-contract.ts'
+import { maxRelatedObjects } from '../../../domain/errors.ts'
+import { type EditionHealthCheck, type EditionHealthcheckResponse } from './health-contract.ts'
 
 /** A check that finds fault with nothing in particular is about the edition. */
 const listFaulty = ({ hasPassed, subjects }: CheckResult, { id, full_name }: CheckedEdition) =>

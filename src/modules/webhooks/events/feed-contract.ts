@@ -4,7 +4,7 @@ import { eventKindNames } from '../../../domain/webhooks/webhooks.ts'
 import { Id, Timestamp } from '../../../http/fields.ts'
 import { operation } from '../../../http/operations/operation.ts'
 import {
-  ChoicesFilter,
+  Choices,
   IdFilter,
   InstantFilter,
   ListPage,
@@ -40,7 +40,7 @@ export const CreatedBefore = InstantFilter.openapi({ description: 'Only those be
 const filters = {
   organization_id: OnlyOrganizationFilter.optional(),
   edition_id: IdFilter.optional(),
-  kind: ChoicesFilter(eventKindNames).optional(),
+  kind: Choices(eventKindNames).optional(),
   resource_id: ResourceFilter.optional(),
   created_after: CreatedAfter.optional(),
   after: z.string().max(100).optional().openapi({ description: 'The `cursor` of the last event that you have.' }),
