@@ -1,14 +1,14 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-import { get, post } from '../support/api.ts'
-import { listRecords } from '../support/consents.ts'
-import { readColumns, mapColumns, pathOf, joinCsvLines } from '../support/data-imports.ts'
-import { previewOrders, startImport, readSuggestions } from '../support/imported-tables.ts'
-import { seedEdition } from '../support/seeding/editions.ts'
-import { givenImport } from '../support/seeding/imports/data-imports.ts'
-import { givenConsent } from '../support/seeding/messaging/consents.ts'
-import { db, write } from '../support/seeding/rows.ts'
-import { type Shop, seedShop } from '../support/seeding/sales/orders.ts'
+import { get, post } from '../../support/api.ts'
+import { listRecords } from '../../support/consents.ts'
+import { readColumns, mapColumns, pathOf, joinCsvLines } from '../../support/data-imports.ts'
+import { previewOrders, startImport, readSuggestions } from '../../support/imported-tables.ts'
+import { seedEdition } from '../../support/seeding/editions.ts'
+import { givenImport } from '../../support/seeding/imports/data-imports.ts'
+import { givenConsent } from '../../support/seeding/messaging/consents.ts'
+import { db, write } from '../../support/seeding/rows.ts'
+import { type Shop, seedShop } from '../../support/seeding/sales/orders.ts'
 
 /** Seeds a definition that is older than the orders. */
 async function givenOldConsent(

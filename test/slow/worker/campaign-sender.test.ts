@@ -2,9 +2,9 @@ import { evictDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-import { createFailure } from '../../src/domain/messaging/messaging.ts'
-import { get, post } from '../support/api.ts'
-import { type Conduct, type Engine, withEngine } from '../support/campaign-engine.ts'
+import { createFailure } from '../../../src/domain/messaging/messaging.ts'
+import { get, post } from '../../support/api.ts'
+import { type Conduct, type Engine, withEngine } from '../../support/campaign-engine.ts'
 import {
   runAlarm,
   listCaptured,
@@ -14,10 +14,10 @@ import {
   readStats,
   runUntil,
   getCampaignObject,
-} from '../support/campaigns.ts'
-import { type Crowd, seedCrowd, seedReady } from '../support/seeding/messaging/campaigns.ts'
-import { aBlock } from '../support/seeding/messaging/email-messages.ts'
-import { db, write } from '../support/seeding/rows.ts'
+} from '../../support/campaigns.ts'
+import { type Crowd, seedCrowd, seedReady } from '../../support/seeding/messaging/campaigns.ts'
+import { aBlock } from '../../support/seeding/messaging/email-messages.ts'
+import { db, write } from '../../support/seeding/rows.ts'
 
 const startRow = (campaignId: string, now: number) =>
   env.DB.prepare(

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { buildTextRow, buildWorkbook, type WorkbookDraft } from '../../packages/table-reader/test/support/xlsx.ts'
-import { get, patch, post } from '../support/api.ts'
-import { encodeCsv, mapColumns, pathOf, process, readColumns, work } from '../support/data-imports.ts'
-import { previewOrders, startImport } from '../support/imported-tables.ts'
-import { givenImport } from '../support/seeding/imports/data-imports.ts'
-import { givenMember } from '../support/seeding/members.ts'
-import { anOrder, givenOrders, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
+import { buildTextRow, buildWorkbook, type WorkbookDraft } from '../../../packages/table-reader/test/support/xlsx.ts'
+import { get, patch, post } from '../../support/api.ts'
+import { encodeCsv, mapColumns, pathOf, process, readColumns, work } from '../../support/data-imports.ts'
+import { previewOrders, startImport } from '../../support/imported-tables.ts'
+import { givenImport } from '../../support/seeding/imports/data-imports.ts'
+import { givenMember } from '../../support/seeding/members.ts'
+import { anOrder, givenOrders, seedShop, type Shop } from '../../support/seeding/sales/orders.ts'
 
 const joinLines = (lines: readonly string[]) => encodeCsv(lines.map((line) => `${line}\r\n`).join(''))
 const upload = { name: 'orders.xlsx', type: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet' }

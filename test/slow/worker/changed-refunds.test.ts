@@ -1,13 +1,13 @@
 import { sql } from 'drizzle-orm'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { get } from '../support/api.ts'
-import { describeRefusal } from '../support/imported-orders.ts'
-import { actOnBatch, workUntilDone } from '../support/refund-batches.ts'
-import { actOnRefund, requestRefund } from '../support/refunds.ts'
-import { db } from '../support/seeding/rows.ts'
-import { anOrder, givenOrder, importOrders, seedShop, seedShopWithAccount } from '../support/seeding/sales/orders.ts'
-import { makeBatch } from '../support/seeding/sales/refund-batches.ts'
+import { get } from '../../support/api.ts'
+import { describeRefusal } from '../../support/imported-orders.ts'
+import { actOnBatch, workUntilDone } from '../../support/refund-batches.ts'
+import { actOnRefund, requestRefund } from '../../support/refunds.ts'
+import { db } from '../../support/seeding/rows.ts'
+import { anOrder, givenOrder, importOrders, seedShop, seedShopWithAccount } from '../../support/seeding/sales/orders.ts'
+import { makeBatch } from '../../support/seeding/sales/refund-batches.ts'
 
 const toMinor = (amount: number) => Math.round(amount * 100)
 

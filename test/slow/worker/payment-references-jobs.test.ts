@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { PaymentProviderUnavailable } from '../../src/gateways/payments/payments.ts'
-import { createContextAt } from '../support/context.ts'
-import { serveStripeToEachTest } from '../support/each-stripe.ts'
-import type { FakeStripe } from '../support/fake-stripe.ts'
+import { PaymentProviderUnavailable } from '../../../src/gateways/payments/payments.ts'
+import { createContextAt } from '../../support/context.ts'
+import { serveStripeToEachTest } from '../../support/each-stripe.ts'
+import type { FakeStripe } from '../../support/fake-stripe.ts'
 import {
   changeReference,
   givenEditionMember,
@@ -11,9 +11,9 @@ import {
   payWith,
   seedSibling,
   seedStripeShop,
-} from '../support/payment-references.ts'
-import { createRefundEngine, loadRefundRow, seedDueSale } from '../support/refund-payments.ts'
-import { actOnRefund, requestRefund } from '../support/refunds.ts'
+} from '../../support/payment-references.ts'
+import { createRefundEngine, loadRefundRow, seedDueSale } from '../../support/refund-payments.ts'
+import { actOnRefund, requestRefund } from '../../support/refunds.ts'
 
 let fake: FakeStripe
 serveStripeToEachTest((stripe) => {

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-import { sweepEmails } from '../../src/modules/transactional-emails/jobs.ts'
-import { choose, dumpState, give, listAllRecords, listEvents, pageOf } from '../support/consent-pages.ts'
+import { sweepEmails } from '../../../src/modules/transactional-emails/jobs.ts'
+import { choose, dumpState, give, listAllRecords, listEvents, pageOf } from '../../support/consent-pages.ts'
 import {
   request,
   ask,
@@ -10,15 +10,15 @@ import {
   readLink,
   requestConfirmation,
   readStatus,
-} from '../support/double-opt-in.ts'
-import { createProvider, createReceiptEngine } from '../support/receipts.ts'
-import { describeRefusal } from '../support/refusals.ts'
-import { type Scene, seedScene } from '../support/seeding/customers.ts'
-import { givenConsent } from '../support/seeding/messaging/consents.ts'
-import { seedReceiptMessage } from '../support/seeding/messaging/email-messages.ts'
-import { write, db } from '../support/seeding/rows.ts'
-import { anOrder, importOrders } from '../support/seeding/sales/orders.ts'
-import { visit } from '../support/visits.ts'
+} from '../../support/double-opt-in.ts'
+import { createProvider, createReceiptEngine } from '../../support/receipts.ts'
+import { describeRefusal } from '../../support/refusals.ts'
+import { type Scene, seedScene } from '../../support/seeding/customers.ts'
+import { givenConsent } from '../../support/seeding/messaging/consents.ts'
+import { seedReceiptMessage } from '../../support/seeding/messaging/email-messages.ts'
+import { write, db } from '../../support/seeding/rows.ts'
+import { anOrder, importOrders } from '../../support/seeding/sales/orders.ts'
+import { visit } from '../../support/visits.ts'
 
 const minute = 60_000
 

@@ -1,14 +1,14 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { maxCandidates, maxNewest } from '../../src/db/search.ts'
-import { maxUnitsPerItem } from '../../src/domain/orders/external-orders.ts'
-import { get, rootToken } from '../support/api.ts'
-import { listIds, readAs, walkAs } from '../support/lists.ts'
-import { seedEdition } from '../support/seeding/editions.ts'
-import { givenMember } from '../support/seeding/members.ts'
-import { db, write } from '../support/seeding/rows.ts'
-import { anOrder, givenOrders, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
-import { seedSearchedOrders } from '../support/seeding/searched-orders.ts'
+import { maxCandidates, maxNewest } from '../../../src/db/search.ts'
+import { maxUnitsPerItem } from '../../../src/domain/orders/external-orders.ts'
+import { get, rootToken } from '../../support/api.ts'
+import { listIds, readAs, walkAs } from '../../support/lists.ts'
+import { seedEdition } from '../../support/seeding/editions.ts'
+import { givenMember } from '../../support/seeding/members.ts'
+import { db, write } from '../../support/seeding/rows.ts'
+import { anOrder, givenOrders, seedShop, type Shop } from '../../support/seeding/sales/orders.ts'
+import { seedSearchedOrders } from '../../support/seeding/searched-orders.ts'
 
 /** Tells whether an order, or the address of its customer, contains a text. */
 const hasText = (text: string) =>
