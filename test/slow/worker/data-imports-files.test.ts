@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { get, patch, post, remove } from '../support/api.ts'
+import { get, patch, post, remove } from '../../support/api.ts'
 import {
   buildBody,
   readColumns,
@@ -13,12 +13,12 @@ import {
   readTargets,
   work,
   joinCsvLines,
-} from '../support/data-imports.ts'
-import { queryRows, listStoredKeys } from '../support/files.ts'
-import pretix from '../support/import-mapping/pretix-german.json'
-import shopify from '../support/import-mapping/shopify.json'
-import { givenImport, givenTable } from '../support/seeding/imports/data-imports.ts'
-import { seedShop } from '../support/seeding/sales/orders.ts'
+} from '../../support/data-imports.ts'
+import { queryRows, listStoredKeys } from '../../support/files.ts'
+import pretix from '../../support/import-mapping/pretix-german.json'
+import shopify from '../../support/import-mapping/shopify.json'
+import { givenImport, givenTable } from '../../support/seeding/imports/data-imports.ts'
+import { seedShop } from '../../support/seeding/sales/orders.ts'
 
 const buildTable = (rows: readonly string[]) => joinCsvLines(['Order ID;E-mail;Product;Quantity;Price', ...rows])
 const twoOrders = buildTable(['A-1;ana@example.dk;Day ticket;2;225,00', 'A-2;bo@example.dk;Day ticket;1;225,00'])

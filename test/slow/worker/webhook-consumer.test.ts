@@ -1,9 +1,17 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it, vi } from 'vitest'
-import { givenOrganization } from '../support/seeding/organizations.ts'
-import { db } from '../support/seeding/rows.ts'
-import { seedOpenEndpoint } from '../support/seeding/webhooks.ts'
-import { answers, listAttempts, loadDeliveries, loadEndpoint, engine, happen, timesOut } from '../support/webhooks.ts'
+import { givenOrganization } from '../../support/seeding/organizations.ts'
+import { db } from '../../support/seeding/rows.ts'
+import { seedOpenEndpoint } from '../../support/seeding/webhooks.ts'
+import {
+  answers,
+  listAttempts,
+  loadDeliveries,
+  loadEndpoint,
+  engine,
+  happen,
+  timesOut,
+} from '../../support/webhooks.ts'
 
 describe('a consumer of deliveries', () => {
   it('has at most five posts under way, so that none waits for a connection during its time limit', async () => {

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { JobCtx } from '../../src/context.ts'
-import { heartbeatLostMs, maxStalls } from '../../src/domain/data-imports/data-imports.ts'
-import { sweepImports, workOnImport, workOnImports } from '../../src/modules/data-imports/jobs.ts'
-import { get, patch, post } from '../support/api.ts'
+import type { JobCtx } from '../../../src/context.ts'
+import { heartbeatLostMs, maxStalls } from '../../../src/domain/data-imports/data-imports.ts'
+import { sweepImports, workOnImport, workOnImports } from '../../../src/modules/data-imports/jobs.ts'
+import { get, patch, post } from '../../support/api.ts'
 import {
   buildBody,
   encodeCsv,
@@ -14,10 +14,10 @@ import {
   loadStagedRows,
   loadImport,
   work,
-} from '../support/data-imports.ts'
-import { queryRows } from '../support/files.ts'
-import { givenTable, givenImport } from '../support/seeding/imports/data-imports.ts'
-import { type Shop, seedShop } from '../support/seeding/sales/orders.ts'
+} from '../../support/data-imports.ts'
+import { queryRows } from '../../support/files.ts'
+import { givenTable, givenImport } from '../../support/seeding/imports/data-imports.ts'
+import { type Shop, seedShop } from '../../support/seeding/sales/orders.ts'
 
 const table = encodeCsv(
   [

@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-import { get, patch, post } from '../support/api.ts'
-import { givenConsent } from '../support/seeding/messaging/consents.ts'
-import { db } from '../support/seeding/rows.ts'
-import { anOrder, givenOrders, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
+import { get, patch, post } from '../../support/api.ts'
+import { givenConsent } from '../../support/seeding/messaging/consents.ts'
+import { db } from '../../support/seeding/rows.ts'
+import { anOrder, givenOrders, seedShop, type Shop } from '../../support/seeding/sales/orders.ts'
 
 /** Characters that exports, chats, spreadsheets and attackers leave around and inside texts. */
 const blankLetters = '\u034F\u115F\u1160\u17B4\u180E\u206A\u206F\u2800\u3164\uFFA0'

@@ -1,11 +1,11 @@
 import { env } from 'cloudflare:workers'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { utf8 } from '../../src/domain/text/encoding.ts'
-import { sweepObjects, sweepUploads } from '../../src/modules/files/jobs.ts'
-import { completeFileUpload } from '../../src/modules/files/uploads/complete-upload.ts'
-import { findUpload } from '../../src/modules/files/uploads/upload-queries.ts'
-import { get, post, remove } from '../support/api.ts'
-import { createContextAt } from '../support/context.ts'
+import { utf8 } from '../../../src/domain/text/encoding.ts'
+import { sweepObjects, sweepUploads } from '../../../src/modules/files/jobs.ts'
+import { completeFileUpload } from '../../../src/modules/files/uploads/complete-upload.ts'
+import { findUpload } from '../../../src/modules/files/uploads/upload-queries.ts'
+import { get, post, remove } from '../../support/api.ts'
+import { createContextAt } from '../../support/context.ts'
 import {
   completeParts,
   computeDigest,
@@ -15,14 +15,14 @@ import {
   putPart,
   startUpload,
   makeTable,
-} from '../support/file-uploads.ts'
-import { checkAccount, makeFreshPng, sha256Hex, listStoredKeys, uploadRaw, loadUsedBytes } from '../support/files.ts'
-import { describeRefusal } from '../support/refusals.ts'
-import { seedEdition } from '../support/seeding/editions.ts'
-import { seedUpload } from '../support/seeding/files.ts'
-import { givenAdmin } from '../support/seeding/members.ts'
-import { givenOrganization } from '../support/seeding/organizations.ts'
-import { next } from '../support/seeding/rows.ts'
+} from '../../support/file-uploads.ts'
+import { checkAccount, makeFreshPng, sha256Hex, listStoredKeys, uploadRaw, loadUsedBytes } from '../../support/files.ts'
+import { describeRefusal } from '../../support/refusals.ts'
+import { seedEdition } from '../../support/seeding/editions.ts'
+import { seedUpload } from '../../support/seeding/files.ts'
+import { givenAdmin } from '../../support/seeding/members.ts'
+import { givenOrganization } from '../../support/seeding/organizations.ts'
+import { next } from '../../support/seeding/rows.ts'
 
 let here: { id: string }
 beforeEach(async () => {
