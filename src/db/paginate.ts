@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import { AppError, invalidCursor } from '../domain/errors.ts'
 import type { KeyValue, OrderBy, Page, PageRequest } from '../domain/page.ts'
 import type { Database } from './database.ts'
-import { decodeAs, type Fields, type RowOf, buildSelectList } from './select.ts'
+import { decodeAs, type Fields, type Query, type RowOf, buildSelectList } from './select.ts'
 
 /** A sort key. Rows without a value come last in both directions. */
 export interface SortKey {
@@ -47,12 +47,62 @@ export async function paginate<F extends Fields>(
   request: PageRequest,
   list: List<F>,
 ): Promise<Page<RowOf<F>>> {
-  const keys = [...list.orderBy, { column: list.id, desc: list.orderBy.at(-1)?.desc ?? true }]
+  const keys = buildKeys(list)
   const { after } = request
   if (after && after.length !== keys.length) throw invalidCursor()
   const offset = after ? 0 : (request.page - 1) * request.size
   const maxOffset = list.maxOffset ?? maxSortedOffset
-  const isTooDeep = offset > maxOffset
+  const limit = offset > maxOffset ? 0 : request.size + 1
+  const [rows, [total]] = await db.batch([
+    selectRows(list, { after, limit, offset }),
+    list.count ?? sql<{ n: number }>`select count(*) as n from ${list.from} where ${joinConditions(list.where)}`,
+  ])
+  return buildPage<RowOf<F>>(request, { rows, count: total?.n ?? 0, keyCount: keys.length, maxOffset })
+}
+
+/** Reads a whole list in pages, each after the last row of the one before. `after` has the sort keys of an earlier row. */
+export async function* readPages<F extends Fields>(
+  db: Database,
+  list: Omit<List<F>, 'count' | 'maxOffset'>,
+  { size, after }: { size: number; after: readonly KeyValue[] | null },
+): AsyncGenerator<RowOf<F>[], void> {
+  const keyCount = buildKeys(list).length
+  const readAfter = (position: readonly KeyValue[] | null) =>
+    db.all(selectRows(list, { after: position, limit: size, offset: 0 }))
+  const first = await readAfter(after)
+  if (first.length > 0) yield first
+  yield* readFurtherPages(first, size, (last) => readAfter(readKeys(last, keyCount)))
+}
+
+/** Reads the pages that follow the first one. Each begins after the last row of the one before. */
+export async function* readFurtherPages<Row>(
+  first: readonly Row[],
+  size: number,
+  readAfter: (last: Row) => Promise<Row[]>,
+): AsyncGenerator<Row[], void> {
+  for (let rows = first; ;) {
+    const last = rows.at(-1)
+    if (!last || rows.length < size) return
+    const next = await readAfter(last)
+    if (next.length > 0) yield next
+    rows = next
+  }
+}
+
+const buildKeys = ({ orderBy, id }: Pick<List<Fields>, 'orderBy' | 'id'>): SortKey[] => [
+  ...orderBy,
+  { column: id, desc: orderBy.at(-1)?.desc ?? true },
+]
+
+const readKeys = (row: Record<string, KeyValue>, keyCount: number): KeyValue[] =>
+  Array.from({ length: keyCount }, (_, index) => row[`k${index}`] ?? null)
+
+/** Selects rows of a list with their sort keys. */
+function selectRows<F extends Fields>(
+  list: Omit<List<F>, 'count' | 'maxOffset'>,
+  { after, limit, offset }: { after: readonly KeyValue[] | null; limit: number; offset: number },
+): Query<PageRow<RowOf<F>>> {
+  const keys = buildKeys(list)
   const where = joinConditions(list.where)
   // The cursor comes first, because SQLite seeks by the first of two bounds on one column.
   const pageWhere = after ? sql`${buildIsAfter(keys, after)} and ${where}` : where
@@ -61,24 +111,20 @@ export async function paginate<F extends Fields>(
   const pageOrder = keys.map((key, index) => buildDirection({ ...key, column: sql`page.${keyName(index)}` }))
 
   // `cross join` stops SQLite from reading the joined table first: it cannot know how short a page is.
-  const [rows, [total]] = await db.batch([
-    decodeAs(
-      list.columns,
-      sql<PageRow<RowOf<F>>>`
-        with page as (
-          select ${keyColumns}, ${list.id} as id
-          from ${list.from}
-          where ${pageWhere}
-          order by ${joinList(keys.map(buildDirection))}
-          limit ${isTooDeep ? 0 : request.size + 1} offset ${offset}
-        )
-        select ${joinList(pageKeys)}, ${buildSelectList(list.columns)}
-        from page cross ${list.joins}
-        order by ${joinList(pageOrder)}`,
-    ),
-    list.count ?? sql<{ n: number }>`select count(*) as n from ${list.from} where ${where}`,
-  ])
-  return buildPage<RowOf<F>>(request, { rows, count: total?.n ?? 0, keyCount: keys.length, maxOffset })
+  return decodeAs(
+    list.columns,
+    sql<PageRow<RowOf<F>>>`
+      with page as (
+        select ${keyColumns}, ${list.id} as id
+        from ${list.from}
+        where ${pageWhere}
+        order by ${joinList(keys.map(buildDirection))}
+        limit ${limit} offset ${offset}
+      )
+      select ${joinList(pageKeys)}, ${buildSelectList(list.columns)}
+      from page cross ${list.joins}
+      order by ${joinList(pageOrder)}`,
+  )
 }
 
 /**
@@ -108,7 +154,7 @@ export function buildPage<Row>(
     count,
     page,
     size,
-    after: last ? Array.from({ length: keyCount }, (_, index) => last[`k${index}`] ?? null) : null,
+    after: last ? readKeys(last, keyCount) : null,
     hasPrevious: page > 1 && (page - 2) * size <= maxOffset,
   }
 }

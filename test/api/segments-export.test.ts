@@ -112,7 +112,7 @@ describe('exportSegmentUsers', () => {
   })
 
   it('exports any number of members', async () => {
-    const { id, path } = await seedCalculatedSegment(Array.from({ length: 1203 }, () => ({})))
+    const { id, path } = await seedCalculatedSegment(Array.from({ length: 4003 }, () => ({})))
     await calculate(id)
     const statements: string[] = []
     const reply = await callWith(
@@ -120,12 +120,12 @@ describe('exportSegmentUsers', () => {
       `${path}?columns=id`,
     )
     const ids = read(reply.text).slice(1)
-    expect([ids.length, new Set(ids.map(([one]) => one)).size]).toEqual([1203, 1203])
+    expect([ids.length, new Set(ids.map(([one]) => one)).size]).toEqual([4003, 4003])
     expect(statements.filter((text) => text.includes('from segment_members'))).toHaveLength(3)
   })
 
   it('finishes with the members of its start when a calculation replaces them at the same time', async () => {
-    const { id, path, rows } = await seedCalculatedSegment(Array.from({ length: 700 }, () => ({})))
+    const { id, path, rows } = await seedCalculatedSegment(Array.from({ length: 2100 }, () => ({})))
     await calculate(id)
     const response = await exports.default.fetch(buildRequest(`${path}?columns=id`))
     const reader = response.body?.getReader()
@@ -140,7 +140,7 @@ describe('exportSegmentUsers', () => {
     await db.batch([sql`update users set email = null where organization_id = ${rows[0]?.organization_id}`])
     expect((await calculate(id)).user_count).toBe(0)
     while (await next());
-    expect(read(text)).toHaveLength(701)
+    expect(read(text)).toHaveLength(2101)
   })
 
   it('is refused before the segment is ready, and records nothing', async () => {

@@ -138,6 +138,7 @@ describe.each(all)('$id', (operation) => {
       else
         expect(Object.keys(content ?? {})).toEqual([
           Number(status) < 400 ? expect.any(String) : 'application/problem+json',
+          ...(Number(status) < 300 && operation.file?.ndjsonExample ? ['application/x-ndjson'] : []),
           ...(Number(status) < 300 && operation.file?.hasPage ? ['text/html'] : []),
         ])
     }

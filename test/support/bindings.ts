@@ -139,3 +139,17 @@ export function recordStatements({ DB }: { DB: D1Database }): { DB: D1Database; 
   const recorded = { withSession: (constraint?: string) => record(DB.withSession(constraint)) }
   return { DB: recorded as unknown as D1Database, statements }
 }
+
+/** Wraps the database. Statements that `matches` selects work this many times, and then the database is gone. */
+export function failStatements(matches: (sql: string) => boolean, successes: number): { DB: D1Database } {
+  let count = 0
+  const broken = { bind: () => ({ all: () => Promise.reject(new Error('The database is gone.')) }) }
+  const watch = (session: D1DatabaseSession) => ({
+    prepare: (sql: string) =>
+      matches(sql) && count++ >= successes ? (broken as unknown as D1PreparedStatement) : session.prepare(sql),
+    batch: (statements: D1PreparedStatement[]) => session.batch(statements),
+    getBookmark: () => session.getBookmark(),
+  })
+  const DB = { withSession: (constraint?: string) => watch(env.DB.withSession(constraint)) }
+  return { DB: DB as unknown as D1Database }
+}

@@ -83,6 +83,8 @@ interface FileResponse {
   type: 'text/csv' | 'application/json' | 'text/event-stream'
   description: string
   example: string
+  /** An example of the file in the format that the query can ask for instead. */
+  ndjsonExample?: string
   /** The schema of a JSON file, or of one event of a stream. `example` is JSON then. */
   schema?: z.ZodType
   /** The operation can also return a page for people. */
@@ -177,10 +179,12 @@ const ifMatchHeader = z.string().optional().openapi({
 
 function buildSuccess(response: z.ZodType | undefined, file: FileResponse | undefined) {
   if (file) {
-    const { type, description, example, schema, hasPage } = file
+    const { type, description, example, ndjsonExample, schema, hasPage } = file
     const exampleValue = schema ? (JSON.parse(example) as unknown) : example
     const page = hasPage ? { 'text/html': { schema: z.string() } } : {}
-    return { description, content: { [type]: { schema: schema ?? z.string(), example: exampleValue }, ...page } }
+    const lines = ndjsonExample ? { 'application/x-ndjson': { schema: z.string(), example: ndjsonExample } } : {}
+    const content = { [type]: { schema: schema ?? z.string(), example: exampleValue }, ...lines, ...page }
+    return { description, content }
   }
   return response
     ? { description: 'Success', content: { 'application/json': { schema: response } } }

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { roleCodes } from '../../domain/accounts/access.ts'
+import { managers, roleCodes } from '../../domain/accounts/access.ts'
 import { customerEmailKinds, maxOrderEmails } from '../../domain/messaging/transactional-emails.ts'
 import { currencies } from '../../domain/money.ts'
 import {
@@ -35,6 +35,7 @@ import {
   Timestamp,
 } from '../../http/fields.ts'
 import { operation } from '../../http/operations/operation.ts'
+import { exportDescription, exportQuery } from '../../http/requests/export-query.ts'
 import {
   ListPage,
   type ListRequest,
@@ -193,6 +194,44 @@ export const OrderDetail = z
 
 const partialMatch = 'A part of the value. Case and accents are ignored.'
 
+const orderFilters = {
+  edition_id: IdFilter.optional(),
+  organization_id: IdFilter.optional().openapi({ description: 'Orders of all editions of the organisation.' }),
+  customer_id: IdFilter.optional().openapi({
+    description: 'Orders of the customer in all editions that you have access to.',
+  }),
+  transaction_id: IdFilter.optional(),
+  order_number: TextFilter.optional().openapi({ description: partialMatch }),
+  external_id: Code(maxExternalIdLength)
+    .optional()
+    .openapi({ description: 'The exact id in the other system, from any source.' }),
+  source: Code(maxExternalSourceLength)
+    .optional()
+    .openapi({ description: 'The exact name of the system that the orders were imported from.' }),
+  data_import_id: IdFilter.optional().openapi({
+    description:
+      'Orders that the import created or updated and that were not undone. It finds nothing once the rows of the import are deleted, 30 days after its end.',
+  }),
+  product_id: IdFilter.optional().openapi({ description: 'Orders with a purchase of the product, in any status.' }),
+  customer_name: TextFilter.optional().openapi({
+    description:
+      'Words of the customer’s name, in any order. Each may be a part of a name. Case and accents are ignored.',
+  }),
+  customer_email: TextFilter.optional().openapi({ description: partialMatch }),
+  customer_phone: TextFilter.optional().openapi({ description: 'A part of the number. Only digits are compared.' }),
+  ticket_code: TextFilter.optional().openapi({
+    description: 'The exact `vendor_code` of a purchase of the order. The case of A to Z is ignored.',
+  }),
+  search: TextFilter.optional().openapi({
+    description:
+      'A part of the order number, order id, external id, customer e-mail, customer phone number or transaction id. Texts of one or two characters are searched in the newest 10,000 orders only.',
+  }),
+  status: z.enum(orderStatuses).optional(),
+  type: z.enum(orderTypes).optional(),
+  created_after: InstantFilter.optional(),
+  created_before: InstantFilter.optional(),
+}
+
 export const listOrders = operation({
   id: 'listOrders',
   tag: 'Orders',
@@ -204,43 +243,7 @@ export const listOrders = operation({
   roles: roleCodes,
   query: listQuery({
     ordering: ['created', 'modified', 'order_number', 'status', 'type', 'amount'],
-    filters: {
-      edition_id: IdFilter.optional(),
-      organization_id: IdFilter.optional().openapi({ description: 'Orders of all editions of the organisation.' }),
-      customer_id: IdFilter.optional().openapi({
-        description: 'Orders of the customer in all editions that you have access to.',
-      }),
-      transaction_id: IdFilter.optional(),
-      order_number: TextFilter.optional().openapi({ description: partialMatch }),
-      external_id: Code(maxExternalIdLength)
-        .optional()
-        .openapi({ description: 'The exact id in the other system, from any source.' }),
-      source: Code(maxExternalSourceLength)
-        .optional()
-        .openapi({ description: 'The exact name of the system that the orders were imported from.' }),
-      data_import_id: IdFilter.optional().openapi({
-        description:
-          'Orders that the import created or updated and that were not undone. It finds nothing once the rows of the import are deleted, 30 days after its end.',
-      }),
-      product_id: IdFilter.optional().openapi({ description: 'Orders with a purchase of the product, in any status.' }),
-      customer_name: TextFilter.optional().openapi({
-        description:
-          'Words of the customer’s name, in any order. Each may be a part of a name. Case and accents are ignored.',
-      }),
-      customer_email: TextFilter.optional().openapi({ description: partialMatch }),
-      customer_phone: TextFilter.optional().openapi({ description: 'A part of the number. Only digits are compared.' }),
-      ticket_code: TextFilter.optional().openapi({
-        description: 'The exact `vendor_code` of a purchase of the order. The case of A to Z is ignored.',
-      }),
-      search: TextFilter.optional().openapi({
-        description:
-          'A part of the order number, order id, external id, customer e-mail, customer phone number or transaction id. Texts of one or two characters are searched in the newest 10,000 orders only.',
-      }),
-      status: z.enum(orderStatuses).optional(),
-      type: z.enum(orderTypes).optional(),
-      created_after: InstantFilter.optional(),
-      created_before: InstantFilter.optional(),
-    },
+    filters: orderFilters,
   }),
   response: ListPage(OrderListItem),
 })
@@ -258,3 +261,51 @@ export const getOrder = operation({
   params: IdParams('ord'),
   response: OrderDetail,
 })
+
+export const orderColumns = [
+  'id',
+  'order_number',
+  'external_id',
+  'source',
+  'type',
+  'status',
+  'edition_id',
+  'amount',
+  'currency',
+  'refunded_amount',
+  'items_count',
+  'has_payment',
+  'payment_service',
+  'payment_reference',
+  'coupon_code',
+  'service_fee',
+  'discount',
+  'tax',
+  'customer_id',
+  'customer_name',
+  'customer_email',
+  'customer_phone',
+  'created',
+  'modified',
+] as const
+export type OrderColumn = (typeof orderColumns)[number]
+
+export const exportOrders = operation({
+  id: 'exportOrders',
+  tag: 'Orders',
+  method: 'get',
+  path: '/v1/orders/export',
+  summary: 'Export orders',
+  description: `Exports the orders that \`GET /v1/orders\` lists with the same filters. \`edition_id\` or \`organization_id\` is required. ${exportDescription}`,
+  roles: managers,
+  query: exportQuery({ columns: orderColumns, filters: orderFilters }),
+  file: {
+    type: 'text/csv',
+    description: 'CSV (RFC 4180) with a header row, or one JSON object a line. UTF-8.',
+    example: 'id,amount,currency\r\nord_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8,250,dkk\r\n',
+    ndjsonExample: '{"id":"ord_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8","amount":250,"currency":"dkk"}\n',
+  },
+  errors: ['not_found'],
+})
+
+export type OrderExportQuery = z.output<typeof exportOrders.query>

@@ -44,14 +44,14 @@ export const buildOrderSummaryFields = (view: CustomerView) => ({
   ...editionSummaryFields,
 })
 
-const buildListFields = (view: CustomerView) => ({
+export const buildOrderListFields = (view: CustomerView) => ({
   ...buildOrderSummaryFields(view),
   items_count: orders.items_count,
   has_payment: orders.has_payment,
 })
 
 export type OrderSummaryRow = RowOf<ReturnType<typeof buildOrderSummaryFields>>
-export type OrderListRow = RowOf<ReturnType<typeof buildListFields>>
+export type OrderListRow = RowOf<ReturnType<typeof buildOrderListFields>>
 
 const sortColumns = {
   created: sql`${orders.created_at}`,
@@ -75,7 +75,8 @@ const buildFilters = ({ organization_id }: OrderQuery): FilterTable<Omit<OrderQu
           and ${orders.edition_id} in (select id from editions where organization_id = ${organization_id})`
       : eq(orders.external_id, id),
   source: equals(orders.external_source),
-  data_import_id: (id) => sql`${orders.id} in (${selectImportedOrders(id)})`,
+  data_import_id: (id) => sql`exists (select 1 from import_orders
+    where order_id = ${orders.id} and import_id = ${id} and ${isWrittenByImport})`,
   product_id: (id) => sql`exists (select 1 from purchases
     where purchases.order_id = ${orders.id} and purchases.product_id = ${id})`,
   status: equals(orders.status),
@@ -84,10 +85,12 @@ const buildFilters = ({ organization_id }: OrderQuery): FilterTable<Omit<OrderQu
   created_before: isBefore(orders.created_at),
 })
 
+const isWrittenByImport = sql`${inWords(sql`outcome`, ['created', 'updated'])} and undo_outcome is not 'undone'`
+
 /** Selects the ids of orders that an import wrote, as long as the service has its report. */
 const selectImportedOrders = (importId: string): SQL =>
   sql`select distinct order_id from import_orders where import_id = ${importId} and order_id is not null
-    and ${inWords(sql`outcome`, ['created', 'updated'])} and undo_outcome is not 'undone'`
+    and ${isWrittenByImport}`
 
 /** Selects the ids of orders with a purchase of a product. All of them belong to the product's edition. */
 const selectOrdersOfProduct = (productId: string): SQL =>
@@ -96,39 +99,53 @@ const selectOrdersOfProduct = (productId: string): SQL =>
 
 /** One page of the orders that the caller sees, newest first. */
 export async function listOrders(ctx: Ctx, page: PageRequest, query: OrderQuery): Promise<Page<OrderListRow>> {
-  const { edition_id, organization_id, customer_id, ticket_code } = query
+  const { edition_id, organization_id, customer_id } = query
   if (!edition_id && !organization_id && !customer_id)
     throw invalid(
       parameterError(null, 'required_filter', 'Add at least one of edition_id, organization_id and customer_id.'),
     )
   const view = viewCustomers(ctx.caller)
+  const { list, scope } = await buildOrderList(ctx, query, { view, isWalk: false })
+  return paginate(ctx.db, page, { ...list, columns: buildOrderListFields(view), count: buildStoredCount(scope, query) })
+}
+
+/**
+ * Builds the list of the orders that the caller sees. With `isWalk` all pages are read one after another. No page may
+ * then read again what an earlier one has read, so the filters are compared with each order of the index.
+ */
+export async function buildOrderList(
+  ctx: Ctx,
+  query: OrderQuery,
+  { view, isWalk }: { view: CustomerView; isWalk: boolean },
+) {
+  const { ticket_code } = query
   const scope = chooseOrderScope(ctx.caller, query)
   const textFilters = buildTextFilters(view, query)
   const isSelective = hasSelectiveFilter(query)
   const tickets = ticket_code && !isSelective ? await findOrdersByCode(ctx, scope, query) : null
   const candidates = isSelective ? null : (tickets?.candidates ?? (await findCandidates(ctx, scope, textFilters)))
-  const index = chooseIndex(scope, query)
+  const index = chooseIndex(scope, query, isWalk)
   const otherFilters = index.filter && !candidates ? { ...query, [index.filter]: undefined } : query
-  return paginate(ctx.db, page, {
+  const hasCode = isWalk ? null : tickets?.condition
+  const list = {
     // `not indexed` makes SQLite look the candidates up by their rowid.
     from: candidates ? sql`orders not indexed` : index.from,
     where: [
       ...(candidates ? [candidates] : []),
       scope.condition,
       ...buildConditions(buildFilters(query), otherFilters),
-      ...(ticket_code ? [tickets?.condition ?? hasTicketCode(sql`${orders.id}`, ticket_code)] : []),
+      ...(ticket_code ? [hasCode ?? hasTicketCode(sql`${orders.id}`, ticket_code)] : []),
       ...textFilters.map((filter) => filter.condition),
     ],
     orderBy: buildOrderBy(addCreatedKey(query.ordering), '-created', sortColumns),
     id: sql`${orders.seq}`,
-    columns: buildListFields(view),
     joins: sql`
       join orders on orders.seq = page.id
       join users on users.id = orders.user_id ${view.join}
       join editions on editions.id = orders.edition_id`,
     maxOffset: index.isSorted && !candidates ? maxIndexedOffset : maxSortedOffset,
-    count: buildStoredCount(scope, query),
-  })
+  }
+  return { list, scope }
 }
 
 /** Filters that leave so few orders that the text filters can compare each of them. */
@@ -168,15 +185,15 @@ const readByIds = (ids: SQL, filter: NonNullable<ListIndex['filter']>): ListInde
 })
 
 /** Chooses the index that a list is read from, because SQLite does not know how many orders an edition has. */
-function chooseIndex(scope: OrderScope, query: OrderQuery): ListIndex {
+function chooseIndex(scope: OrderScope, query: OrderQuery, isWalk: boolean): ListIndex {
   const { edition_id, organization_id, customer_id, transaction_id, external_id, source, ordering } = query
   const { data_import_id, product_id } = query
   if (transaction_id !== undefined) return { from: sql`orders`, isSorted: false }
   if (external_id && (edition_id || organization_id))
     return { from: sql`orders indexed by orders_by_external_id`, isSorted: false }
   if (customer_id) return { from: sql`orders indexed by orders_of_user`, isSorted: false }
-  if (data_import_id) return readByIds(selectImportedOrders(data_import_id), 'data_import_id')
-  if (product_id) return readByIds(selectOrdersOfProduct(product_id), 'product_id')
+  if (data_import_id && !isWalk) return readByIds(selectImportedOrders(data_import_id), 'data_import_id')
+  if (product_id && !isWalk) return readByIds(selectOrdersOfProduct(product_id), 'product_id')
   const createdIndex = buildCreatedIndex(scope)
   const [first = { name: 'created' }, ...others] = ordering
   const needsSort = others.length > 0 || (scope.editionIds && scope.editionIds.length > 1)

@@ -1,6 +1,7 @@
-import { mount, mountList, createRouter } from '../../http/operations/mount.ts'
+import { mount, mountFile, mountList, createRouter } from '../../http/operations/mount.ts'
 import * as contract from './contract.ts'
 import { findOrder } from './detail.ts'
+import { exportOrders, findExportTarget } from './export.ts'
 import { listOrders } from './list.ts'
 import { presentOrder, presentOrderListItem } from './present.ts'
 
@@ -9,6 +10,12 @@ export const orderRoutes = createRouter()
 mountList(orderRoutes, contract.listOrders, {
   list: listOrders,
   present: presentOrderListItem,
+})
+
+// This path comes before `/v1/orders/{id}`, which would match it.
+mountFile(orderRoutes, contract.exportOrders, {
+  load: (ctx, _, query) => findExportTarget(ctx, query),
+  handle: (ctx, { resource, query }) => exportOrders(ctx, resource, query),
 })
 
 mount(orderRoutes, contract.getOrder, {

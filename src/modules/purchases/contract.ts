@@ -24,6 +24,7 @@ import {
   Timestamp,
 } from '../../http/fields.ts'
 import { operation } from '../../http/operations/operation.ts'
+import { exportDescription, exportQuery } from '../../http/requests/export-query.ts'
 import {
   BooleanFilter,
   IdFilter,
@@ -151,6 +152,26 @@ export const PurchaseListItem = Purchase.extend({
   }),
 }).openapi('PurchaseListItem')
 
+const purchaseFilters = {
+  edition_id: IdFilter.optional(),
+  organization_id: IdFilter.optional().openapi({
+    description: 'Purchases of all editions of the organisation that you have access to.',
+  }),
+  product_id: IdFilter.optional(),
+  user_id: IdFilter.optional().openapi({ description: 'The holder, in all editions that you have access to.' }),
+  vendor_code: TextFilter.optional().openapi({ description: 'The exact code. The case of A to Z is ignored.' }),
+  has_vendor_code: BooleanFilter.optional(),
+  is_used: BooleanFilter.optional().openapi({
+    description: 'True: purchases with a use that is not reverted. False: all others.',
+  }),
+  status: z.enum(purchaseStatuses).optional(),
+  created_after: InstantFilter.optional(),
+  created_before: InstantFilter.optional(),
+  search: TextFilter.optional().openapi({
+    description: 'The beginning of the code, or an exact order number, order id or purchase id.',
+  }),
+}
+
 export const listPurchases = operation({
   id: 'listPurchases',
   tag: 'Purchases',
@@ -161,30 +182,61 @@ export const listPurchases = operation({
   roles: roleCodes,
   query: listQuery({
     ordering: ['created'],
-    filters: {
-      edition_id: IdFilter.optional(),
-      organization_id: IdFilter.optional().openapi({
-        description: 'Purchases of all editions of the organisation that you have access to.',
-      }),
-      product_id: IdFilter.optional(),
-      user_id: IdFilter.optional().openapi({ description: 'The holder, in all editions that you have access to.' }),
-      vendor_code: TextFilter.optional().openapi({ description: 'The exact code. The case of A to Z is ignored.' }),
-      has_vendor_code: BooleanFilter.optional(),
-      is_used: BooleanFilter.optional().openapi({
-        description: 'True: purchases with a use that is not reverted. False: all others.',
-      }),
-      status: z.enum(purchaseStatuses).optional(),
-      created_after: InstantFilter.optional(),
-      created_before: InstantFilter.optional(),
-      search: TextFilter.optional().openapi({
-        description: 'The beginning of the code, or an exact order number, order id or purchase id.',
-      }),
-    },
+    filters: purchaseFilters,
   }),
   response: ListPage(PurchaseListItem),
 })
 
 export type PurchaseQuery = ListRequest<typeof listPurchases.query>
+
+export const purchaseColumns = [
+  'id',
+  'vendor_code',
+  'status',
+  'edition_id',
+  'order_id',
+  'order_number',
+  'product_id',
+  'product_name',
+  'variant_name',
+  'location_name',
+  'options',
+  'user_id',
+  'user_name',
+  'user_email',
+  'price_paid',
+  'deposit_paid',
+  'handling_fee_paid',
+  'refunded_amount',
+  'currency',
+  'available_uses',
+  'is_unlimited_use',
+  'is_used',
+  'valid_until',
+  'created',
+  'modified',
+] as const
+export type PurchaseColumn = (typeof purchaseColumns)[number]
+
+export const exportPurchases = operation({
+  id: 'exportPurchases',
+  tag: 'Purchases',
+  method: 'get',
+  path: '/v1/purchases/export',
+  summary: 'Export purchases',
+  description: `Exports the purchases that \`GET /v1/purchases\` lists with the same filters. \`edition_id\` or \`organization_id\` is required. ${exportDescription}`,
+  roles: managers,
+  query: exportQuery({ columns: purchaseColumns, filters: purchaseFilters }),
+  file: {
+    type: 'text/csv',
+    description: 'CSV (RFC 4180) with a header row, or one JSON object a line. UTF-8.',
+    example: 'id,status,price_paid,currency\r\npur_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8,active,250,dkk\r\n',
+    ndjsonExample: '{"id":"pur_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8","status":"active","price_paid":250,"currency":"dkk"}\n',
+  },
+  errors: ['not_found'],
+})
+
+export type PurchaseExportQuery = z.output<typeof exportPurchases.query>
 
 export const PurchaseUseResult = PurchaseUse.extend({
   purchase: z.object({

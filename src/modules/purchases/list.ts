@@ -28,23 +28,39 @@ const sortColumns = { created: sql`${purchases.created_at}` }
 
 /** One page of the purchases that the caller sees, newest first. */
 export async function listPurchases(ctx: Ctx, page: PageRequest, query: PurchaseQuery): Promise<Page<PurchaseListRow>> {
-  const { edition_id, organization_id, user_id, search } = query
+  const { edition_id, organization_id, user_id } = query
   if (!edition_id && !organization_id && !user_id)
     throw invalid(
       parameterError(null, 'required_filter', 'Add at least one of edition_id, organization_id and user_id.'),
     )
   const view = viewCustomers(ctx.caller)
-  const buildPart = (column: SQL): SQL => buildScope(ctx.caller, query, column)
-  const isSorted = edition_id !== undefined && !search && !user_id
+  const joins = sql`join ${purchases} on ${purchases.id} = page.id ${buildPurchaseJoins(view)}`
   return paginate(ctx.db, page, {
-    from: chooseSource(query, buildPart),
-    where: [buildPart(sql`purchases.edition_id`), ...buildConditions(filters, query)],
+    ...buildPurchaseList(ctx.caller, query, { isWalk: false }),
+    columns: buildPurchaseListFields(view),
+    joins,
+  })
+}
+
+/**
+ * Builds the list of the purchases that the caller sees. With `isWalk` all pages are read one after another. No page may
+ * then read again what an earlier one has read, so the filters are compared with each purchase of the index.
+ */
+export function buildPurchaseList(caller: Caller, query: PurchaseQuery, { isWalk }: { isWalk: boolean }) {
+  const { edition_id, user_id, search } = query
+  const buildPart = (column: SQL): SQL => buildScope(caller, query, column)
+  const isSorted = edition_id !== undefined && !search && !user_id
+  return {
+    from: isWalk ? chooseWalk(query) : chooseSource(query, buildPart),
+    where: [
+      buildPart(sql`purchases.edition_id`),
+      ...buildConditions(filters, query),
+      ...(isWalk && search ? [containsText(search, buildPart)] : []),
+    ],
     orderBy: buildOrderBy(query.ordering, '-created', sortColumns),
     id: sql`${purchases.id}`,
-    columns: buildPurchaseListFields(view),
-    joins: sql`join ${purchases} on ${purchases.id} = page.id ${buildPurchaseJoins(view)}`,
     maxOffset: isSorted ? maxIndexedOffset : maxSortedOffset,
-  })
+  }
 }
 
 /** A condition on the edition of a purchase or an order: the list covers an edition, an organisation or a holder. */
@@ -68,20 +84,32 @@ function chooseSource({ user_id, vendor_code, search }: PurchaseQuery, buildPart
   return sql`purchases indexed by purchases_edition_created`
 }
 
+/** Each of these indexes has the purchases of an edition in the order of their creation, for one code or for all. */
+const chooseWalk = ({ vendor_code }: PurchaseQuery): SQL =>
+  vendor_code ? sql`purchases indexed by purchases_edition_code` : sql`purchases indexed by purchases_edition_created`
+
+const beginsWithText = (text: string): SQL => sql`purchases.vendor_code >= ${text} collate nocase
+    and purchases.vendor_code < ${`${text}\u{10FFFF}`} collate nocase`
+
+/** Selects orders by their exact number or id. */
+const selectOrdersByText = (text: string, buildPart: (column: SQL) => SQL): SQL => sql`select id from orders
+      where ${buildPart(sql`orders.edition_id`)} and number_key = ${buildNumberKey(text)}
+    union select id from orders where id = ${text}`
+
+/** True for the purchases that `selectByText` selects. */
+const containsText = (text: string, buildPart: (column: SQL) => SQL): SQL =>
+  sql`(${beginsWithText(text)} or purchases.id = ${text}
+    or purchases.order_id in (${selectOrdersByText(text, buildPart)}))`
+
 /** Selects purchases whose code begins with a text, and purchases with this id, order id or order number, each once. */
 function selectByText(text: string, buildPart: (column: SQL) => SQL): SQL {
   const columns = sql`purchases.id, purchases.edition_id, purchases.vendor_code, purchases.status, purchases.created_at,
     purchases.product_id, purchases.user_id, purchases.uses_count`
-  const beginsWithText = sql`purchases.vendor_code >= ${text} collate nocase
-    and purchases.vendor_code < ${`${text}\u{10FFFF}`} collate nocase`
-  const ordersByText = sql`select id from orders
-      where ${buildPart(sql`orders.edition_id`)} and number_key = ${buildNumberKey(text)}
-    union select id from orders where id = ${text}`
   return sql`select ${columns} from purchases indexed by purchases_edition_code
-      where ${buildPart(sql`purchases.edition_id`)} and ${beginsWithText}
+      where ${buildPart(sql`purchases.edition_id`)} and ${beginsWithText(text)}
     union all
     select ${columns} from (select id from purchases where id = ${text}
-        union select id from purchases where order_id in (${ordersByText})) as matches
+        union select id from purchases where order_id in (${selectOrdersByText(text, buildPart)})) as matches
       cross join purchases on purchases.id = matches.id
-      where coalesce(not (${beginsWithText}), 1)`
+      where coalesce(not (${beginsWithText(text)}), 1)`
 }

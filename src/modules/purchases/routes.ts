@@ -1,5 +1,6 @@
-import { mount, mountList, createRouter } from '../../http/operations/mount.ts'
+import { mount, mountFile, mountList, createRouter } from '../../http/operations/mount.ts'
 import * as contract from './contract.ts'
+import { exportPurchases, findExportTarget } from './export.ts'
 import { listPurchases } from './list.ts'
 import { presentPurchaseDetail, presentPurchaseListItem, presentUseResult } from './present.ts'
 import { findPurchase } from './queries.ts'
@@ -12,6 +13,12 @@ export const purchaseRoutes = createRouter()
 mountList(purchaseRoutes, contract.listPurchases, {
   list: listPurchases,
   present: presentPurchaseListItem,
+})
+
+// This path comes before `/v1/purchases/{id}`, which would match it.
+mountFile(purchaseRoutes, contract.exportPurchases, {
+  load: (ctx, _, query) => findExportTarget(ctx, query),
+  handle: (ctx, { resource, query }) => exportPurchases(ctx, resource, query),
 })
 
 mount(purchaseRoutes, contract.getPurchase, {

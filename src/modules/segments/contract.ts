@@ -20,16 +20,14 @@ import {
   Timestamp,
 } from '../../http/fields.ts'
 import { action, operation } from '../../http/operations/operation.ts'
+import { ByteOrderMark, ExportColumns } from '../../http/requests/export-query.ts'
 import {
-  BooleanFilter,
   defaultPageSize,
   ListPage,
   type ListRequest,
   IdFilter,
   listQuery,
   TextFilter,
-  Choices,
-  describeChoices,
 } from '../../http/requests/list-query.ts'
 import { User } from '../users/index.ts'
 
@@ -256,15 +254,6 @@ const exportColumnNames = [
 ] as const
 export type ExportColumn = (typeof exportColumnNames)[number]
 
-const exportColumns = Choices(exportColumnNames)
-  .optional()
-  .transform((columns): readonly ExportColumn[] => columns ?? exportColumnNames)
-  .openapi({
-    ...describeChoices(exportColumnNames),
-    description: `Columns in the order of the file, separated by commas. Default: ${exportColumnNames.join(', ')}.`,
-    example: ['id', 'email', 'consent_status'],
-  })
-
 export const exportSegmentUsers = operation({
   id: 'exportSegmentUsers',
   tag,
@@ -277,11 +266,8 @@ export const exportSegmentUsers = operation({
   roles: managers,
   params: IdParams('seg'),
   query: z.object({
-    columns: exportColumns,
-    bom: BooleanFilter.optional().openapi({
-      description:
-        'Whether the file starts with a byte order mark, which spreadsheets need. Default: true. Programs send `false`.',
-    }),
+    columns: ExportColumns(exportColumnNames).openapi({ example: ['id', 'email', 'consent_status'] }),
+    bom: ByteOrderMark,
   }),
   file: {
     type: 'text/csv',

@@ -1,9 +1,10 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { viewCustomers } from '../../db/customers.ts'
+import { readFurtherPages } from '../../db/paginate.ts'
 import { segmentExports } from '../../db/schema/segments.ts'
 import { insert } from '../../db/write.ts'
-import { byteOrderMark, type CsvValue, formatCsvRecord } from '../../domain/text/csv.ts'
+import { rowsPerPage, streamTable, type Table } from '../../domain/text/table-file.ts'
 import { slugify } from '../../domain/text/text.ts'
 import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
 import { selectConsentStatus } from './calculation/audience.ts'
@@ -11,15 +12,13 @@ import type { SegmentMember } from './calculation/members.ts'
 import type { ExportColumn } from './contract.ts'
 import { checkReady, type LoadedSegment } from './queries.ts'
 
-const rowsPerPage = 500
-
 interface ExportRow extends Omit<SegmentMember, 'excluded_for'> {
   created_at: number
   last_seen_at: number | null
   consent_status: string
 }
 
-const cells: Record<ExportColumn, (row: ExportRow) => CsvValue> = {
+const cells: Table<ExportColumn, ExportRow>['cells'] = {
   id: (row) => row.id,
   email: (row) => row.email,
   phone_number: (row) => row.phone_number,
@@ -50,22 +49,6 @@ function selectPage(ctx: Ctx, segment: LoadedSegment, columns: readonly ExportCo
     order by m.user_seq limit ${rowsPerPage}`
 }
 
-/** Streams the set of members that was current when the export started. */
-async function* streamRecords(
-  ctx: Ctx,
-  segment: LoadedSegment,
-  columns: readonly ExportColumn[],
-  first: { rows: ExportRow[]; bom: boolean },
-): AsyncGenerator<string> {
-  yield (first.bom ? byteOrderMark : '') + formatCsvRecord(columns)
-  for (let rows = first.rows; rows.length;) {
-    yield rows.map((row) => formatCsvRecord(columns.map((column) => cells[column](row)))).join('')
-    const last = rows.at(-1)
-    if (!last || rows.length < rowsPerPage) return
-    rows = await ctx.db.all(selectPage(ctx, segment, columns, last.user_seq))
-  }
-}
-
 /** Builds the CSV file of a segment's members. The export is recorded before the first row is sent. */
 export function exportSegmentUsers(
   ctx: Ctx,
@@ -92,7 +75,11 @@ export function exportSegmentUsers(
         selectPage(ctx, segment, columns, 0),
         ...(await ctx.recordWrite({ columns, user_count: segment.user_count }, true)),
       ])
-      return streamRecords(ctx, segment, columns, { rows, bom })
+      // All pages have the members that were current when the export started.
+      const others = readFurtherPages(rows, rowsPerPage, ({ user_seq }) =>
+        ctx.db.all(selectPage(ctx, segment, columns, user_seq)),
+      )
+      return streamTable({ format: 'csv', columns, bom, cells }, rows, others)
     },
   }
 }

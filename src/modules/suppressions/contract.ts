@@ -5,14 +5,8 @@ import { channels } from '../../domain/messaging/messaging.ts'
 import { maxSuppressionDetailLength, suppressionReasons } from '../../domain/messaging/suppressions.ts'
 import { Id, IdParams, Instant, RequiredText, Timestamp } from '../../http/fields.ts'
 import { action, operation } from '../../http/operations/operation.ts'
-import {
-  BooleanFilter,
-  IdFilter,
-  ListPage,
-  type ListRequest,
-  listQuery,
-  TextFilter,
-} from '../../http/requests/list-query.ts'
+import { ByteOrderMark } from '../../http/requests/export-query.ts'
+import { IdFilter, ListPage, type ListRequest, listQuery, TextFilter } from '../../http/requests/list-query.ts'
 
 const Channel = z.enum(channels)
 const Reason = z.enum(suppressionReasons).openapi({
@@ -166,10 +160,7 @@ export const exportSuppressions = operation({
   roles: organizationManagers,
   query: z.object({
     organization_id: IdFilter,
-    bom: BooleanFilter.optional().openapi({
-      description:
-        'Whether the file starts with a byte order mark, which spreadsheets need. Default: true. Programs send `false`.',
-    }),
+    bom: ByteOrderMark,
   }),
   file: {
     type: 'text/csv',

@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 
 /** Reads that write an audit entry because people's data leaves the service. */
-const exports = ['exportSegmentUsers', 'exportSuppressions', 'exportUser']
+const exports = ['exportOrders', 'exportPurchases', 'exportSegmentUsers', 'exportSuppressions', 'exportUser']
 
 const recorded = guarded.filter(({ id, scope }) => scope === 'write' || exports.includes(id))
 
@@ -40,6 +40,7 @@ describe.each(recorded)('$id', (operation) => {
           path?.pass_id ??
           path?.id ??
           sample.query?.organization_id ??
+          sample.query?.edition_id ??
           null)
     expect(entries).toMatchObject([
       {
@@ -68,7 +69,7 @@ describe.each(recorded)('$id', (operation) => {
     const changing = batches.filter((statements) => statements.some(isChange))
     expect(batches.flat().filter(isEntry)).toHaveLength(1)
     // A request that only reads changes nothing else.
-    if (id !== 'exportUser' && id !== 'exportSuppressions') expect(changing.at(-1)?.filter(isEntry)).toHaveLength(1)
+    if (!exports.includes(id) || id === 'exportSegmentUsers') expect(changing.at(-1)?.filter(isEntry)).toHaveLength(1)
   })
 
   it('writes no entry when it is refused', async () => {

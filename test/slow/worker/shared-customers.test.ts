@@ -76,6 +76,8 @@ const showing = [
   'listPurchases',
   'listUsers',
   'getUser',
+  'exportOrders',
+  'exportPurchases',
   'exportSegmentUsers',
   'listSegmentUsers',
   'listCampaignRecipients',

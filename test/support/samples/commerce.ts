@@ -53,10 +53,30 @@ export const commerceSamples: Record<string, SampleOf> = {
     sortValue: { order_number: (item) => buildNumberKey(item['order_number'] as string | null) },
   },
 
+  exportOrders: {
+    make: ({ a, b }) => ({
+      query: { edition_id: a.editions[0].id },
+      references: [
+        { ...buildQueryId('edition_id', b.editions[0].id, a.editions[1].id), refuses: true },
+        { ...buildQueryId('after', b.editions[0].order, a.editions[1].order), refuses: true },
+      ],
+    }),
+  },
+
   getOrder: {
     make: ({ a, b }) => ({
       path: { id: a.editions[0].order },
       references: [buildPathId('id', b.editions[0].order, a.editions[1].order)],
+    }),
+  },
+
+  exportPurchases: {
+    make: ({ a, b }) => ({
+      query: { edition_id: a.editions[0].id },
+      references: [
+        { ...buildQueryId('edition_id', b.editions[0].id, a.editions[1].id), refuses: true },
+        { ...buildQueryId('after', b.editions[0].purchase, a.editions[1].purchase), refuses: true },
+      ],
     }),
   },
 
