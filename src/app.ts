@@ -32,6 +32,7 @@ import { emailMessageRoutes } from './modules/email-messages/routes.ts'
 import { fileRoutes, buildServedFileRoutes } from './modules/files/routes.ts'
 import { merchantAccountRoutes } from './modules/merchant-accounts/routes.ts'
 import { buildMessageEventRoutes } from './modules/message-events/routes.ts'
+import { orderActionRoutes } from './modules/order-actions/routes.ts'
 import { orderRoutes } from './modules/orders/routes.ts'
 import { organizationRoutes } from './modules/organizations/routes.ts'
 import { personalDataRoutes } from './modules/personal-data/routes.ts'
@@ -56,6 +57,7 @@ export const routers: readonly Router[] = [
   editionRoutes,
   catalogueRoutes,
   orderRoutes,
+  orderActionRoutes,
   purchaseRoutes,
   refundRoutes,
   refundPaymentRoutes,

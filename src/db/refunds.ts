@@ -11,12 +11,17 @@ export const buildPaymentRemainder = (payment: SQL): SQL =>
   sql`iif(${inWords(sql`${payment}.status`, paidStatuses)},
     max(0, ${payment}.amount_minor - ${payment}.refunded_minor - ${payment}.reserved_minor), 0)`
 
+/** 1 for a purchase that its customer holds, and for one that is cancelled together with its order. */
+export const isRefundable = (purchase: SQL): SQL =>
+  sql`(${inWords(sql`${purchase}.status`, heldStatuses)} or (${purchase}.status = 'cancelled' and exists (select 1
+    from orders as own_order where own_order.id = ${purchase}.order_id and own_order.status = 'cancelled')))`
+
 /**
  * The amount paid for a purchase that is neither refunded nor reserved, without looking at its payment. 0 unless the
- * customer holds the purchase. It includes the handling fee if `fees` is 1.
+ * purchase is refundable. It includes the handling fee if `fees` is 1.
  */
 export const buildPurchaseShare = (purchase: SQL, fees: SQL): SQL =>
-  sql`iif(${inWords(sql`${purchase}.status`, heldStatuses)}, max(0, ${purchase}.price_minor + ${purchase}.deposit_minor
+  sql`iif(${isRefundable(purchase)}, max(0, ${purchase}.price_minor + ${purchase}.deposit_minor
     + ${purchase}.handling_fee_minor * ${fees} - ${purchase}.refunded_minor - ${purchase}.reserved_minor), 0)`
 
 /** The most that can be refunded for a purchase. Responses and guards use this and `buildOrderRemainder`. */

@@ -64,6 +64,7 @@ export const errorStatus = {
   merchant_account_in_use: 409,
   merchant_not_ready: 409,
   no_uses_left: 409,
+  order_has_uses: 409,
   nothing_to_retry: 409,
   nothing_to_refund: 409,
   queue_missing: 409,

@@ -1,3 +1,4 @@
+import { AppError, maxRelatedObjects } from '../errors.ts'
 import { lifecycle } from '../lifecycle.ts'
 import { formatMoney } from '../money.ts'
 import { buildSearchText, buildSortKey } from '../text/fold.ts'
@@ -53,8 +54,37 @@ export const listPaymentStatusesBefore = (target: TransactionStatus): Transactio
 export const paidStatuses: readonly TransactionStatus[] = ['captured', 'partially_refunded']
 
 /** The actions on an order that clients may offer. */
-export const orderActions = ['refund'] as const
+export const orderActions = ['refund', 'cancel', 'resend_receipt'] as const
 export type OrderAction = (typeof orderActions)[number]
+
+/** What a caller may accept when an order is cancelled. */
+export const acceptableUses = ['used'] as const
+type AcceptableUse = (typeof acceptableUses)[number]
+
+/** Throws `invalid_transition` unless the order can be cancelled. */
+export function checkCancellable(status: OrderStatus): void {
+  if (orderLifecycle.allows(status, 'cancelled')) return
+  throw new AppError('invalid_transition', `Order in status '${status}' cannot be cancelled.`, {
+    extra: { current_status: status, allowed_transitions: orderLifecycle.targetsOf(status) },
+  })
+}
+
+/** Throws `order_has_uses` if purchases were used, unless the caller accepts that. Reverted uses do not count. */
+export function checkOrderUses(
+  purchases: readonly { id: string; status: string; uses_count: number }[],
+  accept: readonly AcceptableUse[],
+): void {
+  const usedPurchases = purchases.filter(({ status, uses_count }) => status === 'used' || uses_count > 0)
+  if (usedPurchases.length === 0 || accept.includes('used')) return
+  const count = usedPurchases.length === 1 ? 'A purchase' : `${usedPurchases.length} purchases`
+  const detail = `${count} of this order ${usedPurchases.length === 1 ? 'was' : 'were'} used. Send \`accept: ["used"]\` to cancel it anyway.`
+  throw new AppError('order_has_uses', detail, {
+    extra: {
+      used_purchases_count: usedPurchases.length,
+      used_purchases: usedPurchases.slice(0, maxRelatedObjects).map(({ id }) => id),
+    },
+  })
+}
 
 export const isPaid = (status: string): boolean => (paidStatuses as readonly string[]).includes(status)
 

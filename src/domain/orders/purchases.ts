@@ -5,7 +5,8 @@ import type { OrderStatus } from './orders.ts'
 export const purchaseLifecycle = lifecycle('pending', {
   pending: ['active', 'cancelled'],
   active: ['used', 'refunded', 'expired', 'cancelled'],
-  used: ['active', 'refunded'],
+  // A use is reverted; the purchase of a cancelled order becomes cancelled by that.
+  used: ['active', 'refunded', 'cancelled'],
   refunded: [],
   expired: [],
   cancelled: [],
@@ -51,6 +52,10 @@ export function countAvailableUses(purchase: UseCounts): number {
   if (purchase.is_unlimited_use) return purchase.uses_limit
   return Math.max(0, purchase.uses_limit - purchase.uses_count)
 }
+
+/** Computes the status of a purchase that is no longer used or refunded: one of a cancelled order is not valid again. */
+export const computeRestoredStatus = (status: PurchaseStatus, orderStatus: OrderStatus): PurchaseStatus =>
+  orderStatus === 'cancelled' && status === 'active' ? 'cancelled' : status
 
 /** The most uses of one request, and of one purchase that has a limit. */
 export const maxUses = 10_000

@@ -1,6 +1,6 @@
 import { AppError, describeErrors, fieldError, invalid } from '../errors.ts'
 import { type Currency, toMajor } from '../money.ts'
-import { isPaid } from '../orders/orders.ts'
+import { capturedStatuses, isPaid } from '../orders/orders.ts'
 import { heldStatuses, isHeld, type PurchaseStatus } from '../orders/purchases.ts'
 import { refundLifecycle, type RefundStatus } from './refunds.ts'
 
@@ -25,8 +25,8 @@ export function checkPositive(amount: number, isCancelling: boolean): void {
 }
 
 interface RefundLimits {
-  /** The status of the purchase; null for an order or a payment. */
-  purchase_status: PurchaseStatus | null
+  /** The purchase that is refunded; null for an order or a payment. */
+  purchase: { status: PurchaseStatus; is_refundable: boolean } | null
   /** Null for an order without a payment. */
   payment_status: string | null
   /** The most that can be paid back. */
@@ -35,15 +35,14 @@ interface RefundLimits {
 }
 
 /** Throws `purchase_not_refundable`, `transaction_not_captured` or `nothing_to_refund`. */
-function checkRefundable({ purchase_status, payment_status }: RefundLimits): void {
-  if (purchase_status === 'refunded') throw nothingToRefund()
-  if (purchase_status !== null && !isHeld(purchase_status))
+function checkRefundable({ purchase, payment_status }: RefundLimits): void {
+  if (purchase?.status === 'refunded') throw nothingToRefund()
+  const isVoid = payment_status === null || !capturedStatuses.some((status) => status === payment_status)
+  if (purchase && (!purchase.is_refundable || (!isHeld(purchase.status) && isVoid)))
     throw new AppError(
       'purchase_not_refundable',
-      `Only purchases that are ${heldStatuses.join(' or ')} can be refunded.`,
-      {
-        extra: { current_status: purchase_status },
-      },
+      `Only purchases that are ${heldStatuses.join(' or ')}, or cancelled with their order, can be refunded.`,
+      { extra: { current_status: purchase.status } },
     )
   if (payment_status === 'refunded') throw nothingToRefund()
   if (payment_status === null || !isPaid(payment_status))

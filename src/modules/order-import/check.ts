@@ -188,6 +188,13 @@ export function checkOrder(edition: ImportEdition, entry: OrderEntry, existingOr
   return { errors, amounts, warnings }
 }
 
+/** Warns about a skipped order that is cancelled here and not in its source. An update of it is refused. */
+export function warnAboutCancelled({ order, path }: OrderEntry, existingOrder: OrderRow): FieldError[] {
+  if (existingOrder.status !== 'cancelled' || order.status === 'cancelled') return []
+  const detail = `The order ${existingOrder.id} is cancelled and stays so, although it is ${order.status} in the source.`
+  return [fieldError([...path, 'status'], 'order_cancelled', detail)]
+}
+
 /** The customers of orders and the products of the edition, as they were read. */
 type StoredNames = Pick<ImportState, 'usersByEmail' | 'usersByPhone' | 'products'>
 

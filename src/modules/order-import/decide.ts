@@ -15,6 +15,7 @@ import {
   decideDuplicate,
   hasImportedAddress,
   isFromFile,
+  warnAboutCancelled,
   type OrderEntry,
   type OrderCheck,
   type OrderOutcome,
@@ -224,7 +225,10 @@ function checkEntry(
   const differences = existingOrder && !isErased && compareWithStored(context.edition, entry, existingOrder, state)
   const duplicate = existingOrder ? decideDuplicate(policy, entry, existingOrder) : null
   if (duplicate) {
-    const warnings = differences ? [...differences.customer, ...differences.items] : []
+    const warnings = [
+      ...(differences ? [...differences.customer, ...differences.items] : []),
+      ...(duplicate.action === 'skipped' && existingOrder && !isErased ? warnAboutCancelled(entry, existingOrder) : []),
+    ]
     return { refusal: { ...base, ...duplicate, warnings } }
   }
   const payment = existingOrder && state.payments.get(existingOrder.id)

@@ -186,7 +186,7 @@ export const OrderDetail = z
       .openapi({ description: 'The payment that completed the order; null until there is one.' }),
     allowed_actions: z.array(z.enum(orderActions)).openapi({
       description:
-        'The actions that the order and your role allow now. `refund`: `POST /v1/refund-requests`, possibly with `include_fees`.',
+        'The actions that the order and your role allow now. `refund`: `POST /v1/refund-requests`, possibly with `include_fees`. `cancel` may need `accept`.',
     }),
     metadata: JsonObject,
   })

@@ -35,6 +35,7 @@ const buildHeadFields = (view: CustomerView) => ({
   ...buildOrderSummaryFields(view),
   ...organizationSummaryFields,
   edition_is_archived: editions.is_archived,
+  version: orders.version,
   completed_transaction_id: orders.completed_transaction_id,
   metadata: orders.metadata,
   cart: orders.cart,
@@ -146,6 +147,7 @@ export const selectEmails = prepare(
 )
 
 export interface LoadedOrder {
+  id: string
   tenant: Tenant
   head: OrderHeadRow
   items: CartItemRow[]
@@ -167,6 +169,7 @@ export async function findOrder(ctx: Ctx, id: string): Promise<LoadedOrder> {
   if (!head) throw notFound()
   const customer = { user_id: head.user_id, first_name: head.first_name, last_name: head.last_name, email: head.email }
   return {
+    id,
     tenant: { organization_id: head.organization_id, editions: [head.edition_id] },
     head,
     items,

@@ -1,2 +1,5 @@
+export { OrderDetail } from './contract.ts'
+export { findOrder, type LoadedOrder } from './detail.ts'
+export { presentOrder } from './present.ts'
 export { chooseOrderScope, type OrderScope, orderVisibility } from './scope.ts'
 export { buildTextCondition, findOrdersByText } from './search.ts'

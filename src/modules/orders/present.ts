@@ -2,9 +2,10 @@ import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../context.ts'
 import { managers, mayAt } from '../../domain/accounts/access.ts'
 import { formatFullName } from '../../domain/accounts/users.ts'
+import { receiptStatuses } from '../../domain/messaging/transactional-emails.ts'
 import { toMajor } from '../../domain/money.ts'
 import { readCart } from '../../domain/orders/carts.ts'
-import { buildSummaryLines, isPaid, type OrderAction } from '../../domain/orders/orders.ts'
+import { buildSummaryLines, isPaid, type OrderAction, orderLifecycle } from '../../domain/orders/orders.ts'
 import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
 import { presentEditionSummary } from '../editions/index.ts'
 import { presentOrganizationSummary } from '../organizations/index.ts'
@@ -93,7 +94,11 @@ const presentEmail = (row: OrderEmailRow): Detail['emails'][number] => ({ kind: 
 function listAllowedActions({ tenant, head, transactions }: LoadedOrder, ctx: Ctx): OrderAction[] {
   if (head.edition_is_archived || !mayAt(ctx.caller, managers, tenant)) return []
   const isRefundable = transactions.some(({ status, refundable_minor }) => isPaid(status) && refundable_minor > 0)
-  return isRefundable ? ['refund'] : []
+  return [
+    ...(isRefundable ? (['refund'] as const) : []),
+    ...(orderLifecycle.allows(head.status, 'cancelled') ? (['cancel'] as const) : []),
+    ...(receiptStatuses.includes(head.status) && head.email !== null ? (['resend_receipt'] as const) : []),
+  ]
 }
 
 export function presentOrder(order: LoadedOrder, ctx: Ctx): Detail {

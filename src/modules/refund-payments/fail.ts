@@ -6,7 +6,7 @@ import type { Statement } from '../../db/database.ts'
 import type { RefundRow } from '../../db/rows.ts'
 import { refundItems, refundRequests } from '../../db/schema/refunds.ts'
 import { update, updateVersion } from '../../db/write.ts'
-import type { PurchaseStatus } from '../../domain/orders/purchases.ts'
+import { computeRestoredStatus, type PurchaseStatus } from '../../domain/orders/purchases.ts'
 import { hiddenFailure } from '../../domain/refunds/payment-checks.ts'
 import type { RefundOutcome } from '../../gateways/payments/payments.ts'
 import { buildRefundEmailStatements } from '../transactional-emails/index.ts'
@@ -119,9 +119,16 @@ function moveCancellations(refund: RefundRow, others: readonly OtherCancellation
   ]
 }
 
+/** Aborts the batch when the status of the order has changed since the read, because it decides that of its purchases. */
+const requireUnchangedOrder = ({ order_id }: RefundRow, [purchase]: readonly RefundedPurchase[]): Statement[] =>
+  purchase
+    ? [abortUnless(sql`exists (select 1 from orders where id = ${order_id} and status = ${purchase.order_status})`)]
+    : []
+
 /**
  * Builds the statements for a completed refund that the provider reversed: they subtract its amounts and restore the
- * status of purchases that it cancelled. The lifecycle of purchases has no such transition, because this undoes one.
+ * status of purchases that it cancelled, unless their order is cancelled. The lifecycle of purchases has no such
+ * transition, because this undoes one.
  */
 export async function buildReversal(ctx: FailCtx, refund: RefundRow, failure: RefundFailure): Promise<RefundChanges> {
   const now = ctx.now()
@@ -133,11 +140,18 @@ export async function buildReversal(ctx: FailCtx, refund: RefundRow, failure: Re
     purchase.status === cancelledStatus &&
     purchase.status_before !== null &&
     others.every(({ purchase_id }) => purchase_id !== purchase.id)
-  const restoredIds = purchases.filter(isRestored).map(({ id }) => id)
+  const computeStatus = (purchase: RefundedPurchase) =>
+    isRestored(purchase)
+      ? computeRestoredStatus(purchase.status_before ?? purchase.status, purchase.order_status)
+      : purchase.status
+  const restoredPurchases = purchases.filter(isRestored)
+  const restoredIds = restoredPurchases.map(({ id }) => id)
+  const activeStatus = computeRestoredStatus('active', restoredPurchases[0]?.order_status ?? 'completed')
   return {
     statements: [
       ...markFailed(refund, failure, now),
       ...requireUnchangedPurchases(purchases),
+      ...requireUnchangedOrder(refund, restoredPurchases),
       ...moveCancellations(refund, others),
       ...moveAmounts(
         refund,
@@ -145,7 +159,7 @@ export async function buildReversal(ctx: FailCtx, refund: RefundRow, failure: Re
         {
           now,
           status: sql`iif(purchases.status = ${cancelledStatus} and items.status_before is not null,
-            items.status_before, purchases.status)`,
+            iif(items.status_before = 'active', ${activeStatus}, items.status_before), purchases.status)`,
         },
       ),
       cancelTransaction(refund.id),
@@ -158,8 +172,7 @@ export async function buildReversal(ctx: FailCtx, refund: RefundRow, failure: Re
     ],
     announcements: buildFailureAnnouncements(refund, failure, purchases, {
       occurredAt: now,
-      computeStatus: (purchase) =>
-        isRestored(purchase) ? (purchase.status_before ?? purchase.status) : purchase.status,
+      computeStatus,
     }),
   }
 }

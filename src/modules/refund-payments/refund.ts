@@ -2,6 +2,7 @@ import { eq, getTableColumns, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import type { Statement } from '../../db/database.ts'
 import type { RefundRow } from '../../db/rows.ts'
+import { orders } from '../../db/schema/orders.ts'
 import { purchases } from '../../db/schema/purchases.ts'
 import { refundItems, refundRequests } from '../../db/schema/refunds.ts'
 import { type RowOf, select, buildSelectList } from '../../db/select.ts'
@@ -19,6 +20,7 @@ const refundedFields = {
   status: purchases.status,
   /** The status before this refund cancelled the purchase; null when it did not. */
   status_before: refundItems.status_before,
+  order_status: orders.status,
 }
 
 /** A purchase of a refund with the fields of its webhook event. */

@@ -16,13 +16,20 @@ import {
   type RoleCode,
   roleCodes,
 } from '../../domain/accounts/access.ts'
-import { doesNotExist, editionArchived, fieldError, invalid, notFound, permissionDenied } from '../../domain/errors.ts'
-import { isHeld } from '../../domain/orders/purchases.ts'
+import {
+  doesNotExist,
+  editionArchived,
+  fieldError,
+  invalid,
+  LostRace,
+  notFound,
+  permissionDenied,
+} from '../../domain/errors.ts'
 import { chooseAmount } from '../../domain/refunds/refund-amounts.ts'
 import { isApprovedAutomatically, readPolicy } from '../../domain/refunds/refund-policy.ts'
 import { type RefundShares, shareAmount, sumParts } from '../../domain/refunds/refund-shares.ts'
 import { buildRefundAnnouncements, untriedPaymentColumns } from '../refund-payments/index.ts'
-import { announceAll } from '../webhooks/index.ts'
+import { type Announcement, announceAll } from '../webhooks/index.ts'
 import * as contract from './contract.ts'
 import { buildApproval, buildApprovedColumns, choosePayout, type Payout } from './decisions/approval.ts'
 import type { RefundDetailRow } from './queries.ts'
@@ -58,14 +65,14 @@ function prepareRequest(order: RefundableOrder, target: RefundTarget, input: con
   const { currency } = order
   if (input.currency !== undefined && input.currency !== currency) throw buildCurrencyError(currency)
   const limits = {
-    purchase_status: target.kind === 'purchase' ? (order.purchases[0]?.status ?? null) : null,
+    purchase: target.kind === 'purchase' ? (order.purchases[0] ?? null) : null,
     payment_status: order.transaction_status,
     max_minor: computeMaxAmount(order, target.kind),
     currency,
   }
   const amount = chooseAmount(limits, input.amount, input.cancel_purchase ?? false)
-  const heldPurchases = order.purchases.filter(({ status }) => isHeld(status))
-  const shares = shareAmount(amount, heldPurchases.map(splitRemaining))
+  const refundablePurchases = order.purchases.filter(({ is_refundable }) => is_refundable)
+  const shares = shareAmount(amount, refundablePurchases.map(splitRemaining))
   // `chooseAmount` refuses an order without a payment.
   return { order: { ...order, transaction_id: order.transaction_id ?? '' }, target, input, amount, shares }
 }
@@ -168,7 +175,16 @@ function buildDetailRow({ order, target }: RequestedRefund, refund: RefundRow): 
 
 export const getRefundSource = (caller: Caller): RefundRow['source'] => (hasSignedIn(caller) ? 'admin' : 'api')
 
-async function createRequest(ctx: Ctx, request: RequestedRefund): Promise<RefundDetailRow> {
+/** A request that is not stored yet, and what has to be written and announced with it. */
+interface PlannedRefund {
+  row: RefundDetailRow
+  statements: Statement[]
+  announcements: Announcement[]
+  /** Sends the queue messages after the commit. */
+  enqueue: (job: JobCtx) => Promise<void>
+}
+
+async function planRequest(ctx: Ctx, request: RequestedRefund): Promise<PlannedRefund> {
   const { order, amount, shares } = request
   const pendingRefund = buildRefundRow(ctx, request, {
     source: getRefundSource(ctx.caller),
@@ -191,13 +207,30 @@ async function createRequest(ctx: Ctx, request: RequestedRefund): Promise<Refund
     occurredAt: refund.created_at,
   })
   const approval = payout && (await buildApproval(ctx, refund, payout, purchases))
-  const row = await commit(ctx, buildDetailRow(request, approval?.refund ?? refund), [
-    ...buildCreateStatements({ refund, shares, purchases }),
-    ...(approval ? [requirePolicy(order), ...approval.statements] : []),
-    ...announceAll(ctx, [...requestAnnouncements, ...(approval?.announcements ?? [])]),
-  ])
-  if (approval) ctx.afterCommit(() => approval.enqueue(ctx))
+  return {
+    row: buildDetailRow(request, approval?.refund ?? refund),
+    statements: [
+      ...buildCreateStatements({ refund, shares, purchases }),
+      ...(approval ? [requirePolicy(order), ...approval.statements] : []),
+    ],
+    announcements: [...requestAnnouncements, ...(approval?.announcements ?? [])],
+    enqueue: approval?.enqueue ?? (async () => undefined),
+  }
+}
+
+async function createRequest(ctx: Ctx, request: RequestedRefund): Promise<RefundDetailRow> {
+  const { row, statements, announcements, enqueue } = await planRequest(ctx, request)
+  await commit(ctx, row, [...statements, ...announceAll(ctx, announcements)])
+  ctx.afterCommit(() => enqueue(ctx))
   return row
+}
+
+/** Plans a request for what is left of an order, for the transaction that cancels the order. */
+export async function planOrderRefund(ctx: Ctx, orderId: string, input: contract.CreateInput): Promise<PlannedRefund> {
+  const target = { kind: 'order', id: orderId } as const
+  const order = await loadRefundableOrder(ctx, target, input.include_fees ?? false)
+  if (!order) throw new LostRace('the order is gone')
+  return planRequest(ctx, prepareRequest(order, target, input))
 }
 
 export const createPurchaseRefundRequest = (

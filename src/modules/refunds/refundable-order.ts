@@ -9,6 +9,7 @@ import {
   buildReferenceTotal,
   buildSharedRemainder,
   isPaymentOfOtherEdition,
+  isRefundable,
 } from '../../db/refunds.ts'
 import { products } from '../../db/schema/catalog.ts'
 import { users } from '../../db/schema/customers.ts'
@@ -117,6 +118,8 @@ const buildPurchaseFields = (fees: SQL) => ({
   refunded_minor: purchases.refunded_minor,
   reserved_minor: purchases.reserved_minor,
   status_before: sql<null>`null`,
+  order_status: orders.status,
+  is_refundable: fromFlag(isRefundable(sql`${purchases}`)),
   /** The amount that is left of the purchase; `remaining_minor` is at most what is left of its payment. */
   share_minor: sql<number>`${buildPurchaseShare(sql`${purchases}`, fees)}`,
   remaining_minor: sql<number>`${buildPurchaseRemainder(sql`${purchases}`, payment, fees)}`,

@@ -1,12 +1,10 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { abortUnless } from '../../db/commit.ts'
-import { inList } from '../../db/conditions.ts'
 import type { Statement } from '../../db/database.ts'
-import { buildPaymentRemainder, buildPurchaseShare, buildSharedRemainder } from '../../db/refunds.ts'
+import { buildPaymentRemainder, buildPurchaseShare, buildSharedRemainder, isRefundable } from '../../db/refunds.ts'
 import type { RefundRow } from '../../db/rows.ts'
 import { transactions } from '../../db/schema/orders.ts'
 import { update } from '../../db/write.ts'
-import { heldStatuses } from '../../domain/orders/purchases.ts'
 import type { Share, RefundShares } from '../../domain/refunds/refund-shares.ts'
 import type { RefundablePurchase } from './refundable-order.ts'
 
@@ -35,7 +33,7 @@ export function buildReserveStatements({ refund, shares, purchases }: Reservatio
         version = version + 1
       from json_each(${items}) as item
       where purchases.id = item.value ->> 0 and purchases.status = item.value ->> 3
-        and ${inList(sql`purchases.status`, heldStatuses)}
+        and ${isRefundable(sql`purchases`)}
         and purchases.refunded_minor + purchases.reserved_minor = item.value ->> 2
         and ${buildPurchaseShare(sql`purchases`, fees)} >= item.value ->> 1`,
     update(

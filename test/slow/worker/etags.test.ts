@@ -29,6 +29,7 @@ const withoutReader: readonly string[] = [
   'approveRefundRequest',
   'cancelCampaign',
   'cancelDataImport',
+  'cancelOrder',
   'cancelRefundBatch',
   'cancelRefundRequest',
   'eraseUser',

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { dataImports } from '../../../src/db/schema/data-imports.ts'
+import { orders } from '../../../src/db/schema/orders.ts'
 import { purchases } from '../../../src/db/schema/purchases.ts'
 import { update } from '../../../src/db/write.ts'
 import { buildNumberKey } from '../../../src/domain/orders/orders.ts'
@@ -27,6 +28,12 @@ const usesOfOthers = makeOnce(async (world) => {
   const sibling = await seedUse({ organization: world.a.id, edition: world.a.editions[1].id })
   return [buildPathId('id', foreign.purchase, sibling.purchase), buildPathId('use_id', foreign.use, sibling.use)]
 })
+
+async function seedCompletedOrder(place: Parameters<typeof seedTrade>[0]): Promise<string> {
+  const { order } = await seedTrade(place)
+  await write(update(orders, { status: 'completed' }, sql`id = ${order}`))
+  return order
+}
 
 /** An import that has ended, in an organisation without running imports. */
 async function undoable(place: Parameters<typeof seedDataImports>[0]): Promise<string> {
@@ -77,6 +84,21 @@ export const commerceSamples: Record<string, SampleOf> = {
         { ...buildQueryId('edition_id', b.editions[0].id, a.editions[1].id), refuses: true },
         { ...buildQueryId('after', b.editions[0].purchase, a.editions[1].purchase), refuses: true },
       ],
+    }),
+  },
+
+  cancelOrder: {
+    make: async (world) => ({
+      path: { id: await seedCompletedOrder(firstEdition(world)) },
+      body: {
+        accept: ['used'],
+        refund: true,
+        reason: 'customer_request',
+        comment: 'Is ill',
+        include_fees: true,
+        notify_customer: true,
+      },
+      references: [buildPathId('id', world.b.editions[0].order, world.a.editions[1].order)],
     }),
   },
 

@@ -1,6 +1,7 @@
 import { and, eq, sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import { locations } from '../../../db/schema/catalog.ts'
+import { orders } from '../../../db/schema/orders.ts'
 import { purchases, purchaseUses } from '../../../db/schema/purchases.ts'
 import { decodeAs, type RowOf, select, buildSelectList } from '../../../db/select.ts'
 import { isVisibleTo } from '../../../db/visibility.ts'
@@ -18,6 +19,7 @@ const usableFields = {
   is_unlimited_use: purchases.is_unlimited_use,
   valid_until: purchases.valid_until,
   created_at: purchases.created_at,
+  order_status: orders.status,
 }
 
 type UsableRow = RowOf<typeof usableFields>

@@ -8,7 +8,6 @@ import { insertAll, remove, updateVersion } from '../../../db/write.ts'
 import { mayAt, pickOrganizationRoles, admins } from '../../../domain/accounts/access.ts'
 import { AppError, editionArchived, LostRace } from '../../../domain/errors.ts'
 import { capturedStatuses, wasCaptured } from '../../../domain/orders/orders.ts'
-import { isHeld } from '../../../domain/orders/purchases.ts'
 import {
   chooseAmount,
   checkPositive,
@@ -114,17 +113,17 @@ async function computePendingAmounts(
 
 /**
  * A failed request of a batch is retried for its own purchases, any other request for all purchases that are still
- * held.
+ * refundable.
  */
 async function listRetriedPurchases(
   ctx: Ctx,
   refund: LoadedRefund,
   order: RefundableOrder,
 ): Promise<RefundablePurchase[]> {
-  const heldPurchases = order.purchases.filter(({ status }) => isHeld(status))
-  if (refund.batch_id === null) return heldPurchases
+  const refundablePurchases = order.purchases.filter(({ is_refundable }) => is_refundable)
+  if (refund.batch_id === null) return refundablePurchases
   const ownIds = new Set((await loadRefundItems(ctx, refund.id)).map(({ purchase_id }) => purchase_id))
-  return heldPurchases.filter(({ id }) => ownIds.has(id))
+  return refundablePurchases.filter(({ id }) => ownIds.has(id))
 }
 
 /** Computes the amounts of a failed request, which has released them, and reserves them again. */
@@ -137,7 +136,7 @@ async function computeRetriedAmounts(
   const { kind } = getTarget(refund)
   const purchases = await listRetriedPurchases(ctx, refund, order)
   const limits = {
-    purchase_status: kind === 'purchase' ? (order.purchases[0]?.status ?? null) : null,
+    purchase: kind === 'purchase' ? (order.purchases[0] ?? null) : null,
     payment_status: order.transaction_status,
     max_minor:
       refund.batch_id === null

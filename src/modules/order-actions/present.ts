@@ -1,0 +1,21 @@
+import type { z } from '@hono/zod-openapi'
+import type { Ctx } from '../../context.ts'
+import { toIso } from '../../domain/time/instants.ts'
+import { presentRefund } from '../refunds/index.ts'
+import type { CancelledOrder } from './cancel.ts'
+import type { OrderCancellation } from './contract.ts'
+
+export const presentCancellation = (
+  { head, cancelled_purchases, used_purchases, refund }: CancelledOrder,
+  ctx: Ctx,
+): z.input<typeof OrderCancellation> => ({
+  order: {
+    id: head.id,
+    order_number: head.order_number,
+    status: head.status,
+    modified: toIso(head.modified_at),
+  },
+  cancelled_purchases,
+  used_purchases,
+  refund_request: refund && presentRefund(refund, ctx),
+})

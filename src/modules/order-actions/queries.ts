@@ -1,0 +1,1 @@
+export { findOrder, presentOrder } from '../orders/index.ts'

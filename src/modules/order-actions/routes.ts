@@ -1,0 +1,18 @@
+import { createRouter, mount } from '../../http/operations/mount.ts'
+import { cancelOrder } from './cancel.ts'
+import * as contract from './contract.ts'
+import { presentCancellation } from './present.ts'
+import { findOrder, presentOrder } from './queries.ts'
+
+export const orderActionRoutes = createRouter()
+
+mount(orderActionRoutes, contract.cancelOrder, {
+  load: (ctx, { id }) => findOrder(ctx, id),
+  handle: (ctx, { resource, body }) => cancelOrder(ctx, resource, body),
+  represent: (resource, ctx) => presentOrder(resource, ctx),
+  present: presentCancellation,
+  audit: ({ head, former_status, refund }) => ({
+    before: { status: former_status },
+    after: { status: head.status, ...(refund ? { refund_request_id: refund.id } : {}) },
+  }),
+})

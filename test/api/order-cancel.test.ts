@@ -1,0 +1,384 @@
+import { sql } from 'drizzle-orm'
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { Ctx } from '../../src/context.ts'
+import { LostRace } from '../../src/domain/errors.ts'
+import { cancelOrder } from '../../src/modules/order-actions/cancel.ts'
+import { findOrder } from '../../src/modules/orders/index.ts'
+import { listAnnounced as listEventsOf } from '../support/announcements.ts'
+import { call, get, post } from '../support/api.ts'
+import { listEntries } from '../support/audit.ts'
+import { createContextAt } from '../support/context.ts'
+import { readPassJson } from '../support/pass-packages.ts'
+import { listAnnounced, loadPurchase, revert, scan, tally } from '../support/purchases.ts'
+import { createProvider, createRefundEngine, clearDueRefunds } from '../support/refund-payments.ts'
+import {
+  actOnRefund,
+  expectCountersToBeSums,
+  loadRefundRows,
+  loadTransaction,
+  oneTicket,
+  requestPurchaseRefund,
+  requestRefund,
+  threePurchases,
+} from '../support/refunds.ts'
+import { seedEdition } from '../support/seeding/editions.ts'
+import { givenMember } from '../support/seeding/members.ts'
+import { write } from '../support/seeding/rows.ts'
+import {
+  anOrder,
+  givenOrder,
+  givenOrders,
+  givenTicket,
+  importOrders,
+  seedShop,
+  seedShopWithAccount,
+  type Shop,
+} from '../support/seeding/sales/orders.ts'
+import { seedDueRefund } from '../support/seeding/sales/refunds.ts'
+import { seedSale } from '../support/seeding/sales/trades.ts'
+import { enableWallet, givenPassOf } from '../support/seeding/sales/wallet-passes.ts'
+import { latest } from '../support/wallet.ts'
+
+let shop: Shop
+beforeAll(async () => {
+  shop = await seedShopWithAccount('manual')
+})
+
+const cancel = (order: string, body: Record<string, unknown> = {}, token?: string) =>
+  post(`/v1/orders/${order}/cancel`, body, token)
+const readOrder = async (id: string) => (await get(`/v1/orders/${id}`)).body
+const listStatuses = async (ids: readonly string[]) =>
+  (await Promise.all(ids.map((id) => loadPurchase(id)))).map(({ status }) => status)
+const orderOf = async (purchase: string): Promise<string> => (await loadPurchase(purchase)).order_id
+
+/** Takes the request to its commit, lets something else happen first, and then commits. */
+async function cancelAfter(order: string, happen: () => Promise<unknown>, body: object = {}) {
+  const ctx: Ctx = createContextAt(Date.now())
+  const batch = ctx.db.batch.bind(ctx.db)
+  const loadedOrder = await findOrder(ctx, order)
+  let commits = 0
+  ctx.db.batch = async (statements) => {
+    if (statements.length > 5 && ++commits === 1) await happen()
+    return batch(statements)
+  }
+  return cancelOrder(ctx, loadedOrder, body)
+}
+
+describe('cancelOrder', () => {
+  it('cancels the order and its purchases, and announces it', async () => {
+    const { order, purchases } = await givenOrder(shop, { order_number: '4711' })
+    const reply = await cancel(order)
+    expect([reply.status, reply.body]).toEqual([
+      200,
+      {
+        order: { id: order, order_number: '4711', status: 'cancelled', modified: expect.any(String) },
+        cancelled_purchases: 2,
+        used_purchases: 0,
+        refund_request: null,
+      },
+    ])
+    expect(await readOrder(order)).toMatchObject({
+      status: 'cancelled',
+      modified: reply.body.order.modified,
+      transactions: [{ status: 'captured', refunded_amount: 0, pending_refund_amount: 0 }],
+      allowed_actions: ['refund'],
+    })
+    expect(await listStatuses(purchases)).toEqual(['cancelled', 'cancelled'])
+    for (const id of purchases) {
+      expect(await listAnnounced({ id, shop })).toEqual(['cancelled:cancelled'])
+      expect(await scan(id)).toMatchObject({ status: 409, body: { current_status: 'cancelled' } })
+    }
+    const events = await listEventsOf(shop.organization_id, 'order.')
+    expect(events.filter(({ data }) => (data as { order: { id: string } }).order.id === order)).toMatchObject([
+      { kind: 'order.cancelled', data: { previous_status: 'completed', order: { status: 'cancelled' } } },
+    ])
+    expect(await listEntries(reply)).toMatchObject([
+      {
+        action: 'cancelOrder',
+        edition_id: shop.edition_id,
+        resource_type: 'order',
+        resource_id: order,
+        changes: JSON.stringify([{ field: 'status', before: 'completed', after: 'cancelled' }]),
+      },
+    ])
+  })
+
+  it('voids the wallet passes of its purchases', async () => {
+    const sale = await seedSale('manual')
+    await write(sql`update orders set status = 'completed' where id = ${sale.order}`)
+    await enableWallet(sale, sale.purchase)
+    const pass = await givenPassOf(sale, 'apple')
+    const isVoided = async () =>
+      readPassJson(new Uint8Array(await (await latest(pass)).arrayBuffer()))['voided'] === true
+    expect(await isVoided()).toBe(false)
+    expect((await cancel(sale.order)).status).toBe(200)
+    expect(await isVoided()).toBe(true)
+  })
+
+  it('is offered while the order can be cancelled, and refused with its status the second time', async () => {
+    const { order } = await givenOrder(shop)
+    expect((await readOrder(order)).allowed_actions).toEqual(['refund', 'cancel', 'resend_receipt'])
+    const replies = await Promise.all([cancel(order), cancel(order), cancel(order)])
+    expect(tally(replies)).toEqual({ 200: 1, '409 invalid_transition': 2 })
+    expect((await cancel(order)).body).toMatchObject({ current_status: 'cancelled', allowed_transitions: [] })
+  })
+
+  it('cancels a payment that was never captured', async () => {
+    const { order, payment, purchases } = await givenOrder(shop, { status: 'pending' })
+    expect((await cancel(order, { refund: true })).body).toMatchObject({ code: 'transaction_not_captured' })
+    expect([(await readOrder(order)).status, await listStatuses(purchases)]).toEqual([
+      'pending',
+      ['pending', 'pending'],
+    ])
+    expect((await cancel(order)).status).toBe(200)
+    expect(await loadTransaction(payment)).toMatchObject({ status: 'cancelled' })
+  })
+
+  it('refuses an order after a use unless that is accepted, and used purchases stay used', async () => {
+    const { order, purchases } = await givenOrder(shop)
+    const [first = '', second = ''] = purchases
+    const { body: use } = await scan(first)
+    const refusal = await cancel(order)
+    expect([refusal.status, refusal.body]).toMatchObject([
+      409,
+      { code: 'order_has_uses', used_purchases_count: 1, used_purchases: [first] },
+    ])
+    expect([(await readOrder(order)).status, (await loadPurchase(second)).status]).toEqual(['completed', 'active'])
+    expect(await cancel(order, { accept: ['used'] })).toMatchObject({
+      status: 200,
+      body: { cancelled_purchases: 1, used_purchases: 1 },
+    })
+    expect(await listStatuses([first, second])).toEqual(['used', 'cancelled'])
+    expect((await revert(first, use.id)).body).toMatchObject({ purchase: { status: 'cancelled' } })
+    expect((await scan(first)).status).toBe(409)
+    expect(await listAnnounced({ id: first, shop })).toEqual(['used:used', 'use_reverted:cancelled'])
+  })
+
+  it('does not count a reverted use', async () => {
+    const { order, purchases } = await givenOrder(shop)
+    const [id = ''] = purchases
+    const { body } = await scan(id)
+    await revert(id, body.id)
+    expect((await cancel(order)).status).toBe(200)
+  })
+
+  it('compares If-Match with the order, and repeats its answer for the same Idempotency-Key', async () => {
+    const { order, purchases } = await givenOrder(shop)
+    const { headers } = await get(`/v1/orders/${order}`)
+    const etag = headers.get('etag') ?? ''
+    await scan(purchases[0] ?? '')
+    const send = (sent: Record<string, string>) =>
+      call(`/v1/orders/${order}/cancel`, { method: 'POST', body: { accept: ['used'] }, headers: sent })
+    expect((await send({ 'if-match': etag })).status).toBe(412)
+    const now = (await get(`/v1/orders/${order}`)).headers.get('etag') ?? ''
+    const key = { 'idempotency-key': crypto.randomUUID(), 'if-match': now }
+    const reply = await send(key)
+    expect(reply.status).toBe(200)
+    expect((await send(key)).text).toBe(reply.text)
+  })
+
+  it('is not for viewers, other editions or other organisations, and not for archived editions', async () => {
+    const { order } = await givenOrder(shop)
+    const organization = { id: shop.organization_id }
+    const other = await seedEdition(organization)
+    const strangers = await seedShop()
+    const expected = [
+      [await givenMember(organization, 'viewer'), 403],
+      [await givenMember(organization, 'admin', other.id), 404],
+      [await givenMember({ id: strangers.organization_id }, 'admin'), 404],
+      [await givenMember(organization, 'manager', shop.edition_id), 200],
+    ] as const
+    for (const [{ token }, status] of expected) expect((await cancel(order, {}, token)).status).toBe(status)
+    const archived = await seedShop()
+    const [id = ''] = await givenOrders(archived, [anOrder()])
+    await write(sql`update editions set is_archived = 1 where id = ${archived.edition_id}`)
+    expect((await cancel(id)).body.code).toBe('edition_archived')
+  })
+
+  it.each([
+    { accept: ['refunded'] },
+    { accept: ['used', 'used'] },
+    { refund: 'yes' },
+    { reason: 'bored' },
+    { amount: 1 },
+  ])('refuses %j and changes nothing', async (body) => {
+    const { order } = await givenOrder(shop)
+    expect((await cancel(order, body)).status).toBe(400)
+    expect((await readOrder(order)).status).toBe('completed')
+  })
+})
+
+describe('an order that is cancelled with a refund', () => {
+  it('requests everything that is left, and the refund completes for cancelled purchases', async () => {
+    const { order, payment, purchases } = await givenOrder(shop, threePurchases)
+    const { status, body } = await cancel(order, { refund: true, comment: 'Is ill', reason: 'customer_request' })
+    expect([status, body]).toMatchObject([
+      200,
+      {
+        cancelled_purchases: 3,
+        refund_request: { status: 'pending', target: 'order', requested_amount: 273.33, comment: 'Is ill' },
+      },
+    ])
+    expect(await listStatuses(purchases)).toEqual(['cancelled', 'cancelled', 'cancelled'])
+    expect(await readOrder(order)).toMatchObject({ pending_refund_amount: 273.33, max_available_refund_amount: 0 })
+    await actOnRefund(body.refund_request.id, 'approve')
+    expect(await loadTransaction(payment)).toMatchObject({ refunded_minor: 27_333, reserved_minor: 0 })
+    expect(await listStatuses(purchases)).toEqual(['cancelled', 'cancelled', 'cancelled'])
+    await expectCountersToBeSums(shop)
+  })
+
+  it('pays back the fees only if that is asked for', async () => {
+    const { order } = await givenOrder(shop, threePurchases)
+    const { body } = await cancel(order, { refund: true, include_fees: true })
+    expect(body.refund_request).toMatchObject({ requested_amount: 295.83, reason: 'other', include_fees: true })
+  })
+
+  it('requests only the rest of what was refunded or requested before, and says so when nothing is left', async () => {
+    const { order, purchases } = await givenOrder(shop)
+    await requestPurchaseRefund(purchases[0] ?? '', {})
+    expect((await cancel(order, { refund: true })).body.refund_request).toMatchObject({ requested_amount: 225 })
+    const other = await givenOrder(shop)
+    const { body } = await requestRefund({ order_id: other.order })
+    const refusal = await cancel(other.order, { refund: true })
+    expect([refusal.status, refusal.body.code]).toEqual([409, 'nothing_to_refund'])
+    expect((await readOrder(other.order)).status).toBe('completed')
+    expect((await cancel(other.order)).status).toBe(200)
+    // The open request is not lost with the order.
+    expect((await actOnRefund(body.id, 'approve')).status).toBe(200)
+    expect(await loadTransaction(other.payment)).toMatchObject({ status: 'refunded', refunded_minor: 45_000 })
+    await expectCountersToBeSums(shop)
+  })
+
+  it('is approved by the policy as any other request', async () => {
+    const small = await seedShopWithAccount('manual')
+    await write(
+      sql`update organizations set refund_policy = '{"auto_approve_below":100000}' where id = ${small.organization_id}`,
+      sql`update merchant_accounts set settle_manually = 0 where organization_id = ${small.organization_id}`,
+    )
+    const { order, payment, purchases } = await givenOrder(small, oneTicket)
+    const { body } = await cancel(order, { refund: true, include_fees: true })
+    expect(body.refund_request).toMatchObject({ status: 'completed', refunded_amount: 240, reviewed_by: null })
+    expect(await loadTransaction(payment)).toMatchObject({ status: 'refunded', refunded_minor: 24_000 })
+    expect(await listStatuses(purchases)).toEqual(['cancelled'])
+    await expectCountersToBeSums(small)
+  })
+
+  it('can be refunded later, for the order or a purchase, and again after a failure', async () => {
+    const { order, purchases } = await givenOrder(shop)
+    await cancel(order)
+    expect(await readOrder(order)).toMatchObject({ max_available_refund_amount: 450, allowed_actions: ['refund'] })
+    const single = await requestPurchaseRefund(purchases[0] ?? '')
+    expect(single).toMatchObject({ status: 201, body: { requested_amount: 225 } })
+    await actOnRefund(single.body.id, 'reject')
+    const whole = await requestRefund({ order_id: order })
+    expect(whole).toMatchObject({ status: 201, body: { requested_amount: 450 } })
+    await write(
+      sql`update refund_requests set status = 'failed' where id = ${whole.body.id}`,
+      sql`update purchases set reserved_minor = 0 where order_id = ${order}`,
+      sql`update transactions set reserved_minor = 0 where order_id = ${order}`,
+    )
+    expect((await actOnRefund(whole.body.id, 'retry')).body).toMatchObject({
+      status: 'completed',
+      approved_amount: 450,
+    })
+    await expectCountersToBeSums(shop)
+  })
+
+  it('stays cancelled when a refund that cancelled its purchase fails late', async () => {
+    await clearDueRefunds()
+    const sale = await seedSale('test')
+    await write(sql`update orders set status = 'completed' where id = ${sale.order}`)
+    await seedDueRefund(sale, { cancel_purchase: true })
+    const provider = createProvider()
+    const engine = createRefundEngine(provider)
+    await engine.run()
+    expect((await loadPurchase(sale.purchase)).status).toBe('refunded')
+    expect((await cancel(sale.order)).body).toMatchObject({ cancelled_purchases: 0 })
+    provider.decide(`re_1_pi_${sale.transaction}`, false)
+    engine.advance(86_400_000)
+    await engine.run()
+    expect(await loadPurchase(sale.purchase)).toMatchObject({ status: 'cancelled', refunded_minor: 0 })
+    expect((await scan(sale.purchase)).status).toBe(409)
+  })
+})
+
+describe('a cancelled order', () => {
+  it('is not revived by an import, whose row says so', async () => {
+    const order = anOrder({ external_id: `C-${crypto.randomUUID()}` })
+    const [id = ''] = await givenOrders(shop, [order])
+    await cancel(id)
+    const skipped = await importOrders(shop, [order])
+    expect(skipped.body.results).toMatchObject([
+      {
+        action: 'skipped',
+        order_id: id,
+        errors: [],
+        warnings: [{ code: 'order_cancelled', pointer: '#/orders/0/status' }],
+      },
+    ])
+    const refused = await importOrders(shop, [order, anOrder()], { on_duplicate: 'update' })
+    expect(refused.body.results).toMatchObject([
+      { action: 'error', order_id: id, errors: [{ code: 'invalid_transition' }] },
+      { action: 'created' },
+    ])
+    const same = await importOrders(shop, [{ ...order, status: 'cancelled' }], { on_duplicate: 'update' })
+    expect(same.status).toBe(201)
+    expect(await readOrder(id)).toMatchObject({
+      status: 'cancelled',
+      purchases: [{ status: 'cancelled' }, { status: 'cancelled' }],
+    })
+  })
+
+  it('is kept by the undo of the import that made it', async () => {
+    const { body } = await importOrders(shop, [anOrder()])
+    const [{ order_id }] = body.results
+    await cancel(order_id)
+    await post(`/v1/data-imports/${body.id ?? body.data_import.id}/undo`, {})
+    expect((await readOrder(order_id)).status).toBe('cancelled')
+  })
+})
+
+describe('a request to cancel an order', () => {
+  it.each([
+    ['a use', async ({ purchases }: Awaited<ReturnType<typeof givenOrder>>) => scan(purchases[0] ?? '')],
+    ['an import', ({ again }: Awaited<ReturnType<typeof givenOrder>>) => again({ order_number: '1' })],
+    ['a refund', ({ order }: Awaited<ReturnType<typeof givenOrder>>) => requestRefund({ order_id: order })],
+    ['another one', ({ order }: Awaited<ReturnType<typeof givenOrder>>) => cancel(order)],
+  ])('loses the race against %s, and stores nothing', async (_, happen) => {
+    const bought = await givenOrder(shop)
+    let between: unknown
+    const look = async () => [await readOrder(bought.order), (await loadRefundRows(shop)).length]
+    const run = cancelAfter(
+      bought.order,
+      async () => {
+        await happen(bought)
+        between = await look()
+      },
+      { refund: true },
+    )
+    await expect(run).rejects.toThrow(LostRace)
+    expect(await look()).toEqual(between)
+    await expectCountersToBeSums(shop)
+  })
+
+  it('ends as used or as cancelled when a ticket is scanned at the same moment, never as both', async () => {
+    for (let round = 0; round < 4; round++) {
+      const ticket = await givenTicket(shop)
+      const order = await orderOf(ticket.id)
+      const [use, cancellation] = await Promise.all([scan(ticket.id), cancel(order)])
+      const outcome = [use.status, cancellation.status].toSorted()
+      expect(outcome).toEqual(use.status === 201 ? [201, 409] : [200, 409])
+      expect((await loadPurchase(ticket.id)).status).toBe(use.status === 201 ? 'used' : 'cancelled')
+    }
+  })
+
+  it('never leaves a live purchase when an import adds one at the same moment', async () => {
+    for (let round = 0; round < 4; round++) {
+      const { order, again } = await givenOrder(shop)
+      await Promise.all([cancel(order), again({ items: [{ product: 'Day ticket', quantity: 3, unit_price: 225 }] })])
+      const body = await readOrder(order)
+      expect(body.status).toBe('cancelled')
+      expect(new Set(body.purchases.map(({ status }: { status: string }) => status))).toEqual(new Set(['cancelled']))
+    }
+  })
+})
