@@ -26,7 +26,7 @@ const tolerance = 2 ** -45
 export function toMinor(major: number): number | null {
   const exactMinor = major * 100
   const minor = Math.round(exactMinor)
-  return Math.abs(exactMinor - minor) <= tolerance * Math.max(1, Math.abs(exactMinor)) ? minor : null
+  return Math.abs(exactMinor - minor) <= tolerance * Math.abs(exactMinor) ? minor : null
 }
 
 /** Formats an amount for programs: `1150.00 DKK`. */

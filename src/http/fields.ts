@@ -135,7 +135,8 @@ export function parseHundredths(value: number, context: z.core.$RefinementCtx): 
 }
 
 /** An amount of a request in major units, parsed to minor units. */
-export const AmountInput = (min = 0) => z.number().min(min).max(toMajor(maxAmountMinor)).transform(parseHundredths)
+export const AmountInput = (min = 0) =>
+  z.number().min(min).max(toMajor(maxAmountMinor)).transform(parseHundredths).openapi({ multipleOf: 0.01 })
 
 const maxJsonBytes = 16_384
 

@@ -76,6 +76,7 @@ describe('createProduct', () => {
     [{ name: ' ' }, '#/name blank'],
     [{ price: -1 }, '#/price min_value'],
     [{ price: 1.005 }, '#/price max_decimal_places'],
+    [{ price: 2.5e-42 }, '#/price max_decimal_places'],
     [{ name_translations: { xx: 'x' } }, '#/name_translations/xx unknown_language'],
     [{ variants: [{ name: 'A' }, { name: 'á' }] }, '#/variants/1/name duplicate'],
     [{ variants: [{ id: 'var_none', name: 'A' }] }, '#/variants/0/id does_not_exist'],

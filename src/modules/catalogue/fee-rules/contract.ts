@@ -13,7 +13,7 @@ const Rate = z.number().min(0).max(100).openapi({ description: 'Per cent of the 
 
 const fixedAmount = { description: 'An amount in major units beside the rate.', example: 5 }
 const FixedAmount = z.number().min(0).max(toMajor(maxAmountMinor)).multipleOf(0.01).openapi(fixedAmount)
-const FixedAmountInput = AmountInput().openapi({ ...fixedAmount, multipleOf: 0.01 })
+const FixedAmountInput = AmountInput().openapi(fixedAmount)
 
 export const FeeRule = z
   .object({

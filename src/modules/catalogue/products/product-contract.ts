@@ -29,7 +29,7 @@ const Modifier = AmountFrom(-toMajor(maxAmountMinor)).openapi({
 
 const PriceInput = AmountInput()
   .nullable()
-  .openapi({ type: ['number', 'null'], minimum: 0, maximum: toMajor(maxAmountMinor), example: 250 })
+  .openapi({ type: ['number', 'null'], minimum: 0, maximum: toMajor(maxAmountMinor), multipleOf: 0.01, example: 250 })
 const ModifierInput = AmountInput(-toMajor(maxAmountMinor)).openapi({ example: 50 })
 
 const Variant = z.object({ id: Id('var'), name: Name, is_active: z.boolean() }).openapi('ProductVariant')
@@ -99,7 +99,8 @@ const ProductFields = z
       .refine((ids) => new Set(ids).size === ids.length, {
         params: { code: 'repeated' },
         message: 'Each image may appear once.',
-      }),
+      })
+      .openapi({ uniqueItems: true }),
     variants: z.array(VariantInput).max(maxParts),
     options: z.array(OptionInput).max(maxParts),
   })
