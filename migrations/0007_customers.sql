@@ -17,6 +17,8 @@ create table users (
   metadata text not null default '{}' check (json_valid(metadata)),
   last_seen_at integer,
   erased_at integer,
+  -- True if the organization added the customer without an edition. Roles of editions do not change such a customer.
+  is_of_organization integer not null default 0 check (is_of_organization in (0, 1)),
   version integer not null default 1,
   created_at integer not null,
   modified_at integer not null,

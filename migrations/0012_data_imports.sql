@@ -9,6 +9,8 @@ create table data_imports (
   account_id text,
   name text not null,
   name_key text not null,
+  -- orders or customers. The counts of orders are counts of customers in an import of customers.
+  kind text not null default 'orders',
   source text not null,
   external_source text,
   -- Where external_source comes from: memory, preset, headers; null if the user set it or it is open.
@@ -223,6 +225,8 @@ create table import_orders (
   -- created, updated, skipped, error, ignored, cancelled; null until it is decided.
   outcome text,
   order_id text,
+  -- The customer, in an import of customers.
+  user_id text,
   -- The version of the order after the import wrote it, and what an undo restores.
   order_version integer,
   undo_data text check (undo_data is null or json_valid(undo_data)),
@@ -240,6 +244,8 @@ create table import_orders (
 create unique index import_orders_by_key on import_orders (import_id, group_key) where group_key is not null;
 -- Finds the imports that changed an order.
 create index import_orders_of_order on import_orders (order_id) where order_id is not null;
+-- Finds what imports of customers stored of a customer, for an erasure and for undos.
+create index import_orders_of_customer on import_orders (user_id) where user_id is not null;
 -- Finds orders that an import gave to another customer, for the erasure of the former one.
 create index import_orders_of_former_customer on import_orders (undo_data ->> '$.updated.order.user_id')
   where undo_data ->> '$.updated.order.user_id' is not null;

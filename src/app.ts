@@ -44,6 +44,7 @@ import { segmentRoutes } from './modules/segments/routes.ts'
 import { buildDevDnsRoutes, senderDomainRoutes } from './modules/sender-domains/routes.ts'
 import { suppressionRoutes } from './modules/suppressions/routes.ts'
 import { buildMetricsRoutes, systemRoutes } from './modules/system/routes.ts'
+import { userImportRoutes } from './modules/user-import/routes.ts'
 import { userRoutes } from './modules/users/routes.ts'
 import { buildWalletRoutes, walletPassRoutes } from './modules/wallet/routes.ts'
 import { webhookRoutes } from './modules/webhooks/routes.ts'
@@ -63,6 +64,7 @@ export const routers: readonly Router[] = [
   refundPaymentRoutes,
   refundBatchRoutes,
   userRoutes,
+  userImportRoutes,
   fileRoutes,
   importRoutes,
   segmentRoutes,

@@ -15,6 +15,7 @@ import {
 import {
   type ColumnSummary,
   dataImportStatuses,
+  importKinds,
   importPhases,
   type PreviewTotals,
   type ProductSummary,
@@ -208,6 +209,7 @@ export const types = {
     state: scanStates.states,
   },
   data_imports: {
+    kind: importKinds,
     source: ['csv', 'xlsx', 'api'],
     source_suggested_by: sourceOrigins,
     status: dataImportStatuses,

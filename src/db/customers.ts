@@ -69,9 +69,9 @@ const selectOtherEditions = (user: SQL, editionIds: readonly string[]): SQL =>
   sql`select 1 from edition_customers as other where other.user_seq = ${user}.seq
     and not (${inEditions(sql`other.edition_id`, editionIds)})`
 
-/** True for a row of `users` that also belongs to an edition outside `editionIds`. */
+/** True for a row of `users` that also belongs to an edition outside `editionIds`, or to the organisation itself. */
 export const isSharedOutside = (user: SQL, editionIds: readonly string[]): SQL =>
-  sql`exists (${selectOtherEditions(user, editionIds)})`
+  sql`(${user}.is_of_organization or exists (${selectOtherEditions(user, editionIds)}))`
 
 /**
  * A contact column as roles of the edition in `editionId` see it. If `editionId` is null, it is the

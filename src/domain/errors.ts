@@ -91,6 +91,7 @@ export const errorStatus = {
   range_not_satisfiable: 416,
   idempotency_key_reused: 422,
   orders_refused: 422,
+  users_refused: 422,
   rate_limited: 429,
   too_many_streams: 429,
   client_closed_request: 499,

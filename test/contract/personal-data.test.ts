@@ -38,6 +38,7 @@ const keepReasons: Record<string, string> = {
   'consent_records.user_id': reference,
   'transactional_emails.user_id': reference,
   'campaign_receipts.user_id': reference,
+  'import_orders.user_id': reference,
   'erasures.user_id': reference,
   'erasures.user_seq': reference,
   'erasures.user_created_at': 'a time',

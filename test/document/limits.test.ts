@@ -72,6 +72,7 @@ const otherForm = new Map([
       (field) => [`${id}.${field}`, 'Imports and merges can add more than one body can hold.'] as const,
     ),
   ),
+  ['createUser.locale', 'The specification has any text out.'],
   ['createEmailMessage.scope', 'Nobody makes messages of the platform.'],
 ])
 

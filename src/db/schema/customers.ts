@@ -24,6 +24,10 @@ export const users = sqliteTable('users', {
   metadata: text({ mode: 'json' }).$type<typeof types.users.metadata.value>().notNull().default({}),
   last_seen_at: integer(),
   erased_at: integer(),
+  /**
+   * True if the organization added the customer without an edition. Roles of editions do not change such a customer.
+   */
+  is_of_organization: integer({ mode: 'boolean' }).notNull().default(false),
   version: integer().notNull().default(1),
   created_at: integer().notNull(),
   modified_at: integer().notNull(),

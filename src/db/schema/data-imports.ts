@@ -14,6 +14,8 @@ export const dataImports = sqliteTable('data_imports', {
   account_id: text(),
   name: text().notNull(),
   name_key: text().notNull(),
+  /** orders or customers. The counts of orders are counts of customers in an import of customers. */
+  kind: text({ enum: types.data_imports.kind }).notNull().default('orders'),
   source: text({ enum: types.data_imports.source }).notNull(),
   external_source: text(),
   /** Where external_source comes from: memory, preset, headers; null if the user set it or it is open. */
@@ -225,6 +227,8 @@ export const importOrders = sqliteTable(
     /** created, updated, skipped, error, ignored, cancelled; null until it is decided. */
     outcome: text({ enum: types.import_orders.outcome }),
     order_id: text(),
+    /** The customer, in an import of customers. */
+    user_id: text(),
     /** The version of the order after the import wrote it, and what an undo restores. */
     order_version: integer(),
     undo_data: text(),

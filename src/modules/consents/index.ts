@@ -13,6 +13,7 @@ export {
   selectDecidingAnswer,
   type DecidingAnswer,
   eraseEvidence,
+  hasReturned,
   countGivenAmong,
   countGiven,
   type MarketingScope,
@@ -32,5 +33,7 @@ export {
   type ImportDefinitions,
   decideImportedAnswers,
   type ImportedAnswers,
+  type ImportedStatus,
+  listMarketingDefinitions,
 } from './answers/import.ts'
 export { isAnsweredLater, loadImportedChains, type ImportedRecord, takeBackAnswers } from './answers/take-back.ts'

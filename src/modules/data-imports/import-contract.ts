@@ -8,6 +8,7 @@ import {
   importActionNames,
   importDelimiters,
   importEncodings,
+  importKinds,
   importRetentionDays,
   quoteOptions,
   rememberedOptions,
@@ -151,6 +152,9 @@ export const DataImport = z
     source: z
       .enum(sources)
       .openapi({ description: '`xlsx` for a workbook, `csv` for other files, `api` for external orders.' }),
+    kind: z.enum(importKinds).openapi({
+      description: 'What the rows are. The numbers of orders are numbers of customers in an import of customers.',
+    }),
     external_source: ExternalSource.nullable().openapi({
       description:
         'The other system. Orders with the same id in the same system are the same order. Null until you set it or ' +

@@ -111,6 +111,7 @@ export function presentDataImport(row: ImportDetailRow, ctx: Ctx): z.input<typeo
     id: row.id,
     name: row.name,
     source: row.source,
+    kind: row.kind,
     external_source: row.external_source,
     source_suggested_by: row.source_suggested_by,
     detected_source: row.detected_source,

@@ -29,6 +29,8 @@ import { presentImportRow, presentPreviewOrder } from './run/present-run.ts'
 import * as runs from './run/run-contract.ts'
 import { startDataImport } from './run/start.ts'
 import { updateDataImport } from './update.ts'
+import * as users from './users/contract.ts'
+import { buildUsersRefusal, importUsers, presentUsersImport } from './users/import-users.ts'
 
 export const importRoutes = createRouter()
 
@@ -40,6 +42,15 @@ mount(importRoutes, calls.importExternalOrders, {
   handle: (ctx, { body }) => importExternalOrders(ctx, body),
   refuse: buildOrdersRefusal,
   present: presentImport,
+})
+
+importRoutes.hono.openAPIRegistry.register('ImportedUser', users.ImportedUserSchema)
+
+mount(importRoutes, users.importUsers, {
+  target: (body) => body,
+  handle: (ctx, { body }) => importUsers(ctx, body),
+  refuse: buildUsersRefusal,
+  present: presentUsersImport,
 })
 
 mountList(importRoutes, contract.listDataImports, {

@@ -5,6 +5,7 @@ import { toIso } from '../../domain/time/instants.ts'
 import { buildPurchaseEvent } from '../purchases/index.ts'
 import { buildUserEvent, compareContacts } from '../users/index.ts'
 import type { Announcement } from '../webhooks/index.ts'
+import type { PeopleContext } from './decide-people.ts'
 import type { GroupDecision } from './decide.ts'
 import type { DecisionContext } from './writes.ts'
 
@@ -79,8 +80,8 @@ export const buildOrderEvent = (
 })
 
 /** An import only adds to the organisation's data of a customer, and replaces those of its edition. */
-function buildUserAnnouncements(
-  { edition, now }: DecisionContext,
+export function buildUserAnnouncements(
+  { edition, now }: Pick<PeopleContext, 'edition' | 'now'>,
   { writes }: Pick<GroupDecision, 'writes'>,
 ): Announcement[] {
   const { organization_id } = edition

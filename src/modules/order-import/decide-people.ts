@@ -3,7 +3,7 @@ import type { Language } from '../../domain/languages.ts'
 import type { ExternalOrder } from '../../domain/orders/external-orders.ts'
 import { fold } from '../../domain/text/fold.ts'
 import { isSameJson } from '../../domain/text/json.ts'
-import type { EditionValues, ImportState, UserRow } from './state.ts'
+import type { EditionValues, PeopleState, UserRow } from './state.ts'
 import type { PersonUndo } from './undo-data.ts'
 import { type DecisionContext, buildInsert, type NewRows, type Write } from './writes.ts'
 
@@ -12,6 +12,16 @@ type Customer = ExternalOrder['customer']
 export interface ImportedPerson extends Customer {
   /** The language of a new person whose own language the source does not say. */
   language: Language | null
+}
+
+/**
+ * `replace`: the edition's values of a person become those of the import, as an order says who its customer is now.
+ * `complete`: the import fills in what is missing, and overwrites nothing.
+ */
+type ValuePolicy = 'replace' | 'complete'
+
+export interface PeopleContext extends Pick<DecisionContext, 'now' | 'newId'> {
+  edition: Pick<DecisionContext['edition'], 'id' | 'organization_id' | 'default_language'>
 }
 
 export const toImportedCustomer = ({ customer }: ExternalOrder): ImportedPerson => ({ ...customer, language: null })
@@ -38,15 +48,17 @@ interface ResolvedPerson {
 
 /** Resolves the people of a group of orders. Each order fills in what the earlier ones left empty. */
 export class PeopleResolver {
-  readonly #context: DecisionContext
+  readonly #context: PeopleContext
+  readonly #policy: ValuePolicy
   readonly #byEmail: Map<string, string>
   readonly #byPhone: Map<string, string>
   readonly #people: Map<string, ResolvedPerson>
   /** People whom the orders of this group name. */
   readonly #namedIds = new Set<string>()
 
-  constructor(context: DecisionContext, state: ImportState) {
+  constructor(context: PeopleContext, state: PeopleState, policy: ValuePolicy = 'replace') {
     this.#context = context
+    this.#policy = policy
     this.#byEmail = new Map([...state.usersByEmail].map(([email, { id }]) => [email, id]))
     this.#byPhone = new Map([...state.usersByPhone].map(([phone, { id }]) => [phone, id]))
     const users = [...state.orderPeople, ...state.usersByPhone.values(), ...state.usersByEmail.values()]
@@ -64,7 +76,7 @@ export class PeopleResolver {
     const existingUser = this.#find(importedPerson)
     return this.#name(
       existingUser
-        ? { ...existingUser, user: fillEmptyFields(existingUser.user, importedPerson) }
+        ? { ...existingUser, user: this.#fill(existingUser.user, importedPerson) }
         : this.#create(importedPerson),
       importedPerson,
     )
@@ -85,6 +97,13 @@ export class PeopleResolver {
           : importedPerson.phone_number,
     }
     return this.#name({ ...person, user: fillEmptyFields(person.user, importedCustomer) }, importedCustomer)
+  }
+
+  #fill(user: UserRow, importedPerson: ImportedPerson): UserRow {
+    const filledUser = fillEmptyFields(user, importedPerson)
+    return this.#policy === 'replace' || user.is_protected
+      ? filledUser
+      : { ...filledUser, metadata: { ...importedPerson.metadata, ...user.metadata } }
   }
 
   #name({ user, storedUser }: ResolvedPerson, importedPerson: ImportedPerson): string {
@@ -139,6 +158,7 @@ export class PeopleResolver {
       metadata: importedPerson.metadata,
       last_seen_at: null,
       erased_at: null,
+      is_of_organization: false,
       version: 1,
       created_at: now,
       modified_at: now,
@@ -148,8 +168,9 @@ export class PeopleResolver {
     return { storedUser: null, user }
   }
 
-  /** The last of several orders that have a value for a field wins. */
+  /** With the policy `replace`, the last of several orders that have a value for a field wins. */
   #mergeValues(before: EditionValues | null, importedPerson: ImportedPerson): EditionValues {
+    if (before && this.#policy === 'complete') return completeValues(before, importedPerson)
     const nameSource =
       importedPerson.first_name + importedPerson.last_name === '' ? (before ?? importedPerson) : importedPerson
     return {
@@ -203,12 +224,34 @@ export class PeopleResolver {
     if (!storedUser) return { id, is_new: true, filled_fields: {}, edition_values: null }
     const names = contactFields.filter((name) => storedUser[name] !== user[name])
     const filled_fields = Object.fromEntries(names.map((name) => [name, user[name]])) as Partial<Contact>
+    const filled_metadata = listAddedMetadata(storedUser, user)
     const before = storedUser.edition_values
     const isUnchanged = before !== null && isSame(before, after)
-    return names.length || !isUnchanged
-      ? { id, is_new: false, filled_fields, edition_values: isUnchanged ? null : { before, after } }
+    return names.length || filled_metadata || !isUnchanged
+      ? {
+          id,
+          is_new: false,
+          filled_fields,
+          ...(filled_metadata ? { filled_metadata } : {}),
+          edition_values: isUnchanged ? null : { before, after },
+        }
       : null
   }
+}
+
+const completeValues = (before: EditionValues, importedPerson: ImportedPerson): EditionValues => ({
+  email: before.email ?? importedPerson.email,
+  phone_number: before.phone_number ?? importedPerson.phone_number,
+  first_name: before.first_name || importedPerson.first_name,
+  last_name: before.last_name || importedPerson.last_name,
+  locale: before.locale,
+  metadata: { ...importedPerson.metadata, ...before.metadata },
+})
+
+/** Finds the metadata that an import has added to a person; undefined when there are none. */
+function listAddedMetadata(storedUser: UserRow, user: UserRow): Record<string, unknown> | undefined {
+  const entries = Object.entries(user.metadata).filter(([key]) => !Object.hasOwn(storedUser.metadata, key))
+  return entries.length > 0 ? Object.fromEntries(entries) : undefined
 }
 
 const isSame = (one: EditionValues, other: EditionValues): boolean =>
@@ -228,8 +271,10 @@ function fillEmptyFields(user: UserRow, importedPerson: ImportedPerson): UserRow
 }
 
 function buildUserWrites(storedUser: UserRow, user: UserRow, now: number): Write[] {
-  if (contactFields.every((name) => storedUser[name] === user[name])) return []
+  const hasNewMetadata = listAddedMetadata(storedUser, user) !== undefined
+  if (!hasNewMetadata && contactFields.every((name) => storedUser[name] === user[name])) return []
   const contact = pickContact(user)
-  const changes = { ...contact, ...buildSearchColumns(contact), modified_at: now }
+  const metadata = hasNewMetadata ? { metadata: user.metadata } : {}
+  const changes = { ...contact, ...metadata, ...buildSearchColumns(contact), modified_at: now }
   return [{ write: 'user', user: storedUser, changes }]
 }

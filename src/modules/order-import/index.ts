@@ -1,4 +1,5 @@
-export { type AnnouncedOrder, buildOrderEvent } from './announcements.ts'
+export { type AnnouncedOrder, buildOrderEvent, buildUserAnnouncements } from './announcements.ts'
+export { PeopleResolver } from './decide-people.ts'
 export type { AddedCatalogue, OrderRecord, PersonUndo, UndoData, UpdateUndo } from './undo-data.ts'
 export { parseUndoData } from './undo-data.ts'
 export type { GroupDecision } from './decide.ts'
@@ -14,6 +15,6 @@ export {
   races,
   readGroupInTransaction,
 } from './import-orders.ts'
-export { buildEditionValues, type ImportState } from './state.ts'
-export { buildDetailStatements } from './statements.ts'
-export { listInsertedRows, type PurchaseDetails } from './writes.ts'
+export { buildEditionValues, type ImportState, loadPeopleState, type UserRow } from './state.ts'
+export { buildDetailStatements, buildImportStatements } from './statements.ts'
+export { listInsertedRows, type PurchaseDetails, type Write } from './writes.ts'

@@ -94,10 +94,11 @@ export const buildEditionValues = (row: SQL): SQL =>
   sql`json_object('email', ${row}.email, 'phone_number', ${row}.phone_number, 'first_name', ${row}.first_name,
     'last_name', ${row}.last_name, 'locale', ${row}.locale, 'metadata', json(${row}.metadata))`
 
-const { is_verified, is_active, metadata } = userTable
+const { is_verified, is_active, is_of_organization, metadata } = userTable
 const userFields: Fields = {
   is_verified,
   is_active,
+  is_of_organization,
   metadata,
   edition_values: fromJson<EditionValues>(sql`edition_values`),
 }
@@ -120,19 +121,52 @@ const buildGroup = (scope: LoadScope, orders: readonly ExternalOrder[]): OrderGr
   erasedIds: mapErasedIds(scope, orders),
 })
 
-function buildSources({ organization_id, edition_id, source, changeable }: LoadScope, group: OrderGroup) {
-  const ids = [...group.orders.map((order) => order.external_id), ...group.erasedIds.keys()]
-  const existingOrders = sql`select * from orders where edition_id = ${edition_id} and external_source = ${source}
-    and ${inList(sql`external_id`, ids)}`
+type PeopleScope = Pick<LoadScope, 'organization_id' | 'edition_id' | 'changeable'>
+
+function queryCustomers({ organization_id, edition_id, changeable }: PeopleScope, condition: SQL): Query<UserRow> {
   const users = sql`select users.*,
     ${changeable === null ? sql`0` : isSharedOutside(sql`users`, changeable)} as is_protected,
     (select ${buildEditionValues(sql`edition_contact`)} from edition_customers as edition_contact
       where edition_contact.edition_id = ${edition_id} and edition_contact.user_seq = users.seq) as edition_values
     from users where organization_id = ${organization_id}`
-  const queryUsers = (condition: SQL) => decodeAs(userFields, sql<UserRow>`${users} and ${condition}`)
+  return decodeAs(userFields, sql<UserRow>`${users} and ${condition}`)
+}
+
+/** Several customers may have a number. Those without an address come first, then the oldest. */
+const isAmongPhones = (phones: readonly string[]): SQL =>
+  sql`${inList(sql`phone_number`, phones)} order by email is null desc, seq`
+
+const mapByEmail = (rows: readonly UserRow[] = []) => new Map(rows.map((row) => [row.email ?? '', row]))
+const mapByPhone = (rows: readonly UserRow[] = []) =>
+  new Map(rows.toReversed().map((row) => [row.phone_number ?? '', row]))
+
+export type PeopleState = Pick<ImportState, 'usersByEmail' | 'usersByPhone' | 'orderPeople'>
+
+/** Loads the customers who have one of these addresses or numbers. */
+export async function loadPeopleState(
+  db: Database,
+  scope: PeopleScope,
+  people: readonly { email: string | null; phone_number: string | null }[],
+): Promise<PeopleState> {
+  const rows = await db.batchNamed({
+    byEmail: queryUnlessEmpty(listUnique(people.map(({ email }) => email)), (emails) =>
+      queryCustomers(scope, inList(sql`email`, emails)),
+    ),
+    byPhone: queryUnlessEmpty(listUnique(people.map(({ phone_number }) => phone_number)), (phones) =>
+      queryCustomers(scope, isAmongPhones(phones)),
+    ),
+  })
+  return { usersByEmail: mapByEmail(rows.byEmail), usersByPhone: mapByPhone(rows.byPhone), orderPeople: [] }
+}
+
+function buildSources(scope: LoadScope, group: OrderGroup) {
+  const { edition_id, source } = scope
+  const ids = [...group.orders.map((order) => order.external_id), ...group.erasedIds.keys()]
+  const existingOrders = sql`select * from orders where edition_id = ${edition_id} and external_source = ${source}
+    and ${inList(sql`external_id`, ids)}`
   return {
     existingOrders,
-    queryUsers,
+    queryUsers: (condition: SQL) => queryCustomers(scope, condition),
     existingPurchases: sql`purchases where order_id in (select id from (${existingOrders}))`,
   }
 }
@@ -158,8 +192,7 @@ function buildNameQueries(edition_id: string, group: readonly ExternalOrder[], {
       queryUsers(inList(sql`email`, emails)),
     ),
     byPhone: queryUnlessEmpty(listUnique(group.map((order) => order.customer.phone_number)), (phones) =>
-      // Several customers may have a number. Those without an address come first, then the oldest.
-      queryUsers(sql`${inList(sql`phone_number`, phones)} order by email is null desc, seq`),
+      queryUsers(isAmongPhones(phones)),
     ),
     products: decodeAs(
       getTableColumns(catalog.products),
@@ -224,8 +257,8 @@ function buildState(rows: NamedRows<ReturnType<typeof buildStateQueries>>, group
     payments: new Map(rows.payments?.map((row) => [row.order_id, row])),
     orderPeople: rows.orderPeople ?? [],
     names: new Map(rows.namedRows?.map(({ id, name }) => [id, name])),
-    usersByEmail: new Map(rows.byEmail?.map((row) => [row.email ?? '', row])),
-    usersByPhone: new Map(rows.byPhone?.toReversed().map((row) => [row.phone_number ?? '', row])),
+    usersByEmail: mapByEmail(rows.byEmail),
+    usersByPhone: mapByPhone(rows.byPhone),
     products: new Map(products.map((row) => [row.matched_name, row])),
     locations: new Map(locations.map((row) => [row.name_folded, row])),
     variants: new Map(variants.map((row) => [buildChildKey(row.product_id, row.name), row])),

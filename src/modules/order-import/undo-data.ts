@@ -11,6 +11,8 @@ export interface PersonUndo {
   is_new: boolean
   /** Fields that were empty, with their new values. */
   filled_fields: Partial<Contact>
+  /** Metadata that were added. */
+  filled_metadata?: Record<string, unknown>
   /**
    * The person's values in the edition. `before` is null for a person who joined the edition. All of it is null for a
    * new person, and when these values did not change.

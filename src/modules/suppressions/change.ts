@@ -1,7 +1,7 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { Statement } from '../../db/database.ts'
 import { suppressions } from '../../db/schema/suppressions.ts'
-import { remove } from '../../db/write.ts'
+import { remove, splitIntoParameters } from '../../db/write.ts'
 import { formatReference } from '../../domain/campaigns/recipient-events.ts'
 import type { AffectedRecipient } from '../../domain/campaigns/sender.ts'
 import type { Channel } from '../../domain/messaging/messaging.ts'
@@ -25,7 +25,7 @@ export const selectSuppressedAddress = ({ organization_id, channel, address }: S
   sql`select ${organization_id} as organization_id, ${channel} as channel, ${address} as address`
 
 /** A dead address replaces any other reason. A complaint replaces `unsubscribed`, because nobody can take it back. */
-export const replaceWeakerReason = sql`on conflict (organization_id, channel, address) do update
+const replaceWeakerReason = sql`on conflict (organization_id, channel, address) do update
   set reason = excluded.reason, detail = excluded.detail, campaign_id = excluded.campaign_id
   where (excluded.reason in (${deadReasons}) and suppressions.reason not in (${deadReasons}))
     or (excluded.reason = 'complaint' and suppressions.reason = 'unsubscribed')`
@@ -35,6 +35,30 @@ export const suppress = (addresses: SQL, { reason, detail = '', campaign_id, at 
   sql`insert into suppressions (organization_id, channel, address, reason, detail, campaign_id, created_at)
     select organization_id, channel, address, ${reason}, ${detail}, ${campaign_id}, ${at} from (${addresses}) where true
     ${replaceWeakerReason}`
+
+/** A row of a list of another system. */
+export interface ListedSuppression {
+  id: string
+  address: string
+  reason: SuppressionReason
+  detail: string
+  created_at: number
+}
+
+/** Selects the rows of these lists as `listed.value`. */
+const selectListed = (part: readonly string[]): SQL => sql`json_each(${`[${part.join(',')}]`}) as listed`
+
+/** Suppresses the addresses of a list, but not those whose row `isLeftOut` selects. */
+export const suppressListed = (
+  { organization_id, channel }: Pick<SuppressedAddress, 'organization_id' | 'channel'>,
+  rows: readonly ListedSuppression[],
+  isLeftOut: SQL = sql`0`,
+): Statement[] =>
+  splitIntoParameters(rows.map((row) => JSON.stringify(row))).map(
+    (part) => sql`insert into suppressions (id, organization_id, channel, address, reason, detail, created_at)
+      select value ->> 'id', ${organization_id}, ${channel}, value ->> 'address', value ->> 'reason', value ->> 'detail',
+        value ->> 'created_at' from ${selectListed(part)} where not ${isLeftOut} ${replaceWeakerReason}`,
+  )
 
 interface SoftBounce {
   /** The reference of the message. Several bounces of one message count once. */

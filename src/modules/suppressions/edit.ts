@@ -7,7 +7,7 @@ import { fieldError, invalid } from '../../domain/errors.ts'
 import { parseSuppressionList } from '../../domain/messaging/suppression-list.ts'
 import { normalizeAddress } from '../../domain/messaging/suppressions.ts'
 import { checkTenant } from '../editions/index.ts'
-import { replaceWeakerReason } from './change.ts'
+import { suppressListed } from './change.ts'
 import type { AddSuppressionInput, ImportSuppressionsInput } from './contract.ts'
 import type { SuppressionRow } from './queries.ts'
 
@@ -45,11 +45,12 @@ export async function importSuppressions(ctx: Ctx, input: ImportSuppressionsInpu
   const { organization_id, channel } = input
   const { rows, problems, ...counts } = parseSuppressionList(input.csv, channel, ctx.now())
   await checkTenant(ctx, organization_id, null)
-  const parts = splitIntoParameters(rows.map((row) => JSON.stringify({ ...row, id: ctx.newId('suppression') })))
+  const listedRows = rows.map((row) => ({ ...row, id: ctx.newId('suppression') }))
+  const parts = splitIntoParameters(rows.map(({ address }) => JSON.stringify(address)))
   const countStatements = parts.map(
     (part) => sql<{ n: number }>`select count(*) as n from json_each(${`[${part.join(',')}]`}) as listed
       cross join suppressions on suppressions.organization_id = ${organization_id} and suppressions.channel = ${channel}
-        and suppressions.address = listed.value ->> 'address'`,
+        and suppressions.address = listed.value`,
   )
   const existingRows = countStatements.length > 0 ? await ctx.db.batch(countStatements) : []
   const existingCount = existingRows.flat().reduce((sum, { n }) => sum + n, 0)
@@ -61,11 +62,7 @@ export async function importSuppressions(ctx: Ctx, input: ImportSuppressionsInpu
     existing: counts.total_rows - counts.subscribed - counts.invalid - rows.length + existingCount,
     problems: problems.slice(0, maxProblems),
   }
-  const statements = parts.map(
-    (part) => sql`insert into suppressions (id, organization_id, channel, address, reason, detail, created_at)
-      select value ->> 'id', ${organization_id}, ${channel}, value ->> 'address', value ->> 'reason', value ->> 'detail',
-        value ->> 'created_at' from json_each(${`[${part.join(',')}]`}) where true ${replaceWeakerReason}`,
-  )
+  const statements = suppressListed(input, listedRows)
   return commit(ctx, result, statements)
 }
 

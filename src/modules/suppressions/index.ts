@@ -3,6 +3,7 @@ export {
   countSoftBounce,
   selectSuppressedAddress,
   suppress,
+  suppressListed,
   takeBackUnsubscription,
 } from './change.ts'
 export {

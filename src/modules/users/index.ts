@@ -1,5 +1,5 @@
 export { buildUserEvent, compareContacts, type UserField } from './announcement.ts'
 export { User } from './contract.ts'
 export { findCustomerCandidates, findEditionCustomers } from './list.ts'
-export { presentUser } from './present.ts'
+export { type PresentedUser, presentUser } from './present.ts'
 export { buildUserFields, type CustomerRow, findUser, type LoadedUser, userVisibility } from './queries.ts'

@@ -1,9 +1,13 @@
 import type { z } from '@hono/zod-openapi'
+import type { CustomerColumn } from '../../db/customers.ts'
 import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
 import type { User } from './contract.ts'
 import type { CustomerRow } from './queries.ts'
 
-export const presentUser = (row: CustomerRow): z.input<typeof User> => ({
+/** The columns of a customer that answers show. */
+export type PresentedUser = Pick<CustomerRow, 'id' | CustomerColumn>
+
+export const presentUser = (row: PresentedUser): z.input<typeof User> => ({
   id: row.id,
   email: row.email,
   locale: row.locale,

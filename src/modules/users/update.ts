@@ -69,6 +69,7 @@ interface EditionContact {
 
 const storedFields = {
   msg_channel: users.msg_channel,
+  is_of_organization: users.is_of_organization,
   contact: fromJson<StoredContact>(buildContactJson(sql`users`)),
   /** The contact data of the customer in each of their editions. */
   editions: fromJson<EditionContact[]>(sql`(
@@ -86,8 +87,8 @@ async function loadStored({ db }: Ctx, user: LoadedUser) {
     ),
   )
   if (!row) throw notFound()
-  const { editions, ...storedUser } = row
-  const [onlyEdition = null] = editions.length === 1 ? editions : []
+  const { editions, is_of_organization, ...storedUser } = row
+  const [onlyEdition = null] = editions.length === 1 && !is_of_organization ? editions : []
   return { ...storedUser, onlyEdition }
 }
 

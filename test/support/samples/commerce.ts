@@ -209,6 +209,32 @@ export const commerceSamples: Record<string, SampleOf> = {
     },
   },
 
+  createUser: {
+    make: ({ a }) => ({
+      body: {
+        organization_id: a.id,
+        edition_id: a.editions[0].id,
+        email: `reader-${next()}@example.test`,
+        first_name: 'Ægir',
+        last_name: 'Holm',
+      },
+    }),
+  },
+
+  importUsers: {
+    itemwise: ['users'],
+    make: ({ a }) => ({
+      body: {
+        organization_id: a.id,
+        edition_id: a.editions[0].id,
+        source: 'mailchimp',
+        dry_run: false,
+        emit_webhooks: false,
+        users: [{ email: `reader-${next()}@example.test`, first_name: 'Ægir', last_name: 'Holm' }],
+      },
+    }),
+  },
+
   importExternalOrders: {
     itemwise: ['orders'],
     make: ({ a }) => ({

@@ -6,6 +6,7 @@ import { consents, consentVersions } from '../../../db/schema/consents.ts'
 import { type RowOf, select } from '../../../db/select.ts'
 import { chooseLanguage } from '../../../domain/consents/consents.ts'
 import type { Language } from '../../../domain/languages.ts'
+import type { Channel } from '../../../domain/messaging/messaging.ts'
 import type { DefinitionRow } from '../queries.ts'
 import type { GivenAnswer } from './double-opt-in.ts'
 import {
@@ -54,6 +55,9 @@ export async function loadImportDefinitions(
   return new Map(rows.map((row) => [row.key, { ...row, versions: versionsByConsent.get(row.id) ?? [] }]))
 }
 
+/** `declined`: withdrawn if the consent was given before, and otherwise skipped. */
+export type ImportedStatus = 'given' | 'skipped' | 'withdrawn' | 'declined'
+
 /** The answers in one imported order or row. */
 export interface ImportedAnswers {
   user: AnsweringUser
@@ -61,11 +65,14 @@ export interface ImportedAnswers {
   address: string | null
   /** The person also belongs to editions whose customers the importing caller may not change. */
   is_protected: boolean
-  order_id: string
+  order_id: string | null
   /** Milliseconds since 1970, UTC. */
   at: number
   language: Language | null
-  consents: Readonly<Record<string, boolean>>
+  /** By key of the definition. */
+  consents: Readonly<Record<string, boolean | ImportedStatus>>
+  /** Definitions whose consents are withdrawn if they were given. */
+  withdrawn_definitions?: readonly DefinitionRow[]
   evidence: Readonly<Record<string, unknown>>
 }
 
@@ -80,8 +87,15 @@ export interface AnswerImport {
 
 interface Question {
   definition: ImportDefinitions extends ReadonlyMap<string, infer Definition> ? Definition : never
-  isGiven: boolean
+  status: ImportedStatus
   importedAnswers: ImportedAnswers
+}
+
+/** Null for a false value that means nothing. */
+function readStatus(value: boolean | ImportedStatus, falseMeansSkipped: boolean): ImportedStatus | null {
+  if (typeof value === 'string') return value
+  if (value) return 'given'
+  return falseMeansSkipped ? 'skipped' : null
 }
 
 /** Lists the answers that the import may record, sorted by time. */
@@ -89,29 +103,35 @@ function listQuestions(
   { definitions, false_means_skipped }: AnswerImport,
   answers: readonly ImportedAnswers[],
 ): Question[] {
-  const questions = answers.flatMap((importedAnswers) =>
-    Object.entries(importedAnswers.consents).flatMap(([key, isGiven]): Question[] => {
+  const questions = answers.flatMap((importedAnswers): Question[] => {
+    const { consents: values, withdrawn_definitions = [], is_protected } = importedAnswers
+    const named = Object.entries(values).flatMap(([key, value]): Question[] => {
       const definition = definitions.get(key)
-      if (!definition || (!isGiven && !false_means_skipped)) return []
-      // The organisation's consent counts in editions that the caller may not change, so this answer is left out.
-      return definition.edition_id === null && importedAnswers.is_protected
-        ? []
-        : [{ definition, isGiven, importedAnswers }]
-    }),
-  )
+      const status = readStatus(value, false_means_skipped)
+      return definition && status ? [{ definition, status, importedAnswers }] : []
+    })
+    const withdrawals = withdrawn_definitions.map((definition): Question => ({
+      definition: { ...definition, versions: [] },
+      status: 'withdrawn',
+      importedAnswers,
+    }))
+    // The organisation's consent counts in editions that the caller may not change, so this answer is left out.
+    return [...named, ...withdrawals].filter(({ definition }) => definition.edition_id !== null || !is_protected)
+  })
   return questions.toSorted((one, other) => one.importedAnswers.at - other.importedAnswers.at)
 }
 
 function buildAnswerRequest(
   answerImport: AnswerImport,
-  { definition, isGiven, importedAnswers }: Question,
+  { definition, status, importedAnswers }: Question,
+  before: RecordRow | null,
 ): AnswerRequest & { wording: Version | null } {
   const wording =
     definition.versions.find((candidate) => candidate.created_at <= importedAnswers.at) ?? definition.versions.at(-1)
   const texts = wording?.text ?? definition.text
   const fallback = answerImport.edition.default_language
   return {
-    status: isGiven ? 'given' : 'skipped',
+    status: status === 'declined' ? (before === null ? 'skipped' : 'withdrawn') : status,
     at: importedAnswers.at,
     method: 'import',
     source: 'import',
@@ -123,6 +143,10 @@ function buildAnswerRequest(
     wording: wording ?? null,
   }
 }
+
+/** A withdrawal also counts at the time of the consent that it ends. */
+const isLater = ({ status, importedAnswers: { at } }: Question, { occurred_at }: RecordRow): boolean =>
+  at > occurred_at || (at === occurred_at && (status === 'withdrawn' || status === 'declined'))
 
 const buildChainKey = (userId: string, consentId: string): string => `${userId} ${consentId}`
 
@@ -162,13 +186,13 @@ export async function decideImportedAnswers(
     const key = buildChainKey(importedAnswers.user.id, definition.id)
     const chain = chains.get(key)
     const before = chain ? getLatestRecord(chain) : (storedRecords.get(key) ?? null)
-    if (before !== null && importedAnswers.at <= before.occurred_at) continue
-    const { wording, ...answer } = buildAnswerRequest(answerImport, question)
+    if (before !== null && !isLater(question, before)) continue
+    const { wording, ...answer } = buildAnswerRequest(answerImport, question, before)
     const answeredVersion = wording && { wording_version: wording.version, content_hash: wording.content_hash }
     const subject = { definition: { ...definition, ...answeredVersion }, user: importedAnswers.user, before }
     const outcome = await decideAnswerRecords(ctx, subject, answer)
     const record = getLatestRecord(outcome)
-    if (record?.status === 'given' && question.isGiven)
+    if (record?.status === 'given' && question.status === 'given')
       givenAnswers.set(key, { definition, address: importedAnswers.address, record, at: importedAnswers.at })
     if (outcome.records.length === 0) continue
     const records = [...(chain?.records ?? []), ...outcome.records]
@@ -176,6 +200,21 @@ export async function decideImportedAnswers(
   }
   return { answers: [...chains.values()], givenAnswers: [...givenAnswers.values()] }
 }
+
+/**
+ * Lists the consents to marketing through a channel that an edition has, and with `organization` also those of its
+ * organisation.
+ */
+export const listMarketingDefinitions = (
+  db: Database,
+  edition: Pick<AnswerEdition, 'id' | 'organization_id'>,
+  scope: { channel: Channel; organization: boolean },
+): Promise<DefinitionRow[]> =>
+  db.all(
+    select(getTableColumns(consents)).from(consents).where(sql`organization_id = ${edition.organization_id}
+      and (edition_id = ${edition.id}${scope.organization ? sql` or edition_id is null` : sql``}) and type = 'marketing'
+      and exists (select 1 from json_each(channels) where value = ${scope.channel})`),
+  )
 
 /**
  * Lists the active consents of an edition. The edition's own definition replaces the organisation's of the same key.

@@ -83,6 +83,14 @@ export const selectMarketingRefusal = (user: SQL, scope: MarketingScope, now: nu
   sql`case when exists (select 1 ${fromAnswers(user, scope)} and ${isGiven(now)}) then null
     when exists (select 1 ${fromAnswers(user, scope)} and ${hasStatus(sql`r`, 'withdrawn')}) then 'unsubscribed' else 'no_consent' end`
 
+/** Holds for an e-mail address whose owner has agreed to marketing after a time, by an act of their own. */
+export const hasReturned = (organizationId: string, address: SQL, since: SQL): SQL =>
+  sql`exists (select 1 from users join consent_records r on r.user_id = users.id and r.is_latest = 1
+      join consents c on c.id = r.consent_id
+    where users.organization_id = ${organizationId} and users.email = ${address}
+      and r.status = 'given' and r.occurred_at > ${since} and c.type = 'marketing'
+      and r.method in ('checkbox', 'double_opt_in', 'preference_center', 'one_click_resubscribe'))`
+
 /** Counts the people who have given a consent. */
 export const countGiven = (definition: SQL): SQL =>
   sql`(select given from consent_stats where consent_id = ${definition}.id)`

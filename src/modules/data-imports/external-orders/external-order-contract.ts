@@ -1,9 +1,7 @@
 import { z } from '@hono/zod-openapi'
-import { maxEmailLength, maxPersonNameLength, normalizeEmail, splitFullName } from '../../../domain/accounts/users.ts'
 import { maxConsentKeyLength } from '../../../domain/consents/consents.ts'
 import { splitLine } from '../../../domain/data-imports/imported-amounts.ts'
 import type { FieldError } from '../../../domain/errors.ts'
-import { type Language, parseLanguage } from '../../../domain/languages.ts'
 import { currencies } from '../../../domain/money.ts'
 import {
   type ExternalItem,
@@ -21,17 +19,17 @@ import {
 } from '../../../domain/orders/external-orders.ts'
 import { orderStatuses, transactionServices } from '../../../domain/orders/orders.ts'
 import { maxUses } from '../../../domain/orders/purchases.ts'
-import { cleanKey, cleanName } from '../../../domain/text/invisible.ts'
+import { cleanKey } from '../../../domain/text/invisible.ts'
+import { AmountInput, AnyCase, Code, Instant, InstantOrNull, JsonObject, RequiredText } from '../../../http/fields.ts'
 import {
-  AmountInput,
-  AnyCase,
-  Code,
-  Instant,
-  InstantOrNull,
-  JsonObject,
-  PersonName,
-  RequiredText,
-} from '../../../http/fields.ts'
+  listUnsupported,
+  Locale,
+  maxPhoneText,
+  mergeNames,
+  nameFields,
+  OptionalEmail,
+  pickLanguage,
+} from '../../../http/imported-people.ts'
 import { findUnknownFields } from '../../../http/requests/unknown-fields.ts'
 import { listFieldErrors } from '../../../http/requests/validation.ts'
 
@@ -39,65 +37,7 @@ const OrderAmount = AmountInput().openapi({ example: 225 })
 
 const Name = RequiredText(maxGoodNameLength)
 
-const OptionalEmail = z
-  .string()
-  .max(maxEmailLength)
-  .transform((text, context) => {
-    if (cleanKey(text) === '') return null
-    const email = normalizeEmail(text)
-    if (email !== null) return email
-    context.addIssue({ code: 'custom', params: { code: 'invalid_email' }, message: 'This is not an e-mail address.' })
-    return z.NEVER
-  })
-  .openapi({ format: 'email', example: 'aegir@example.dk' })
-
-/** Longer than any language tag, because orders with other texts are imported without a language. */
-const maxLanguageText = 1000
-
-/** The edition's language replaces one that is not supported, as in files. */
-const Locale = z
-  .string()
-  .max(maxLanguageText)
-  .transform((tag) => {
-    const text = cleanKey(tag)
-    return parseLanguage(text) ?? { unsupported: text }
-  })
-  .openapi({
-    description:
-      'A language tag. The language of the edition replaces one other than en, da, se, nl and pl, and `warnings` says so.',
-    example: 'da',
-  })
-
-/** Longer than any phone number, because other texts are imported without a number. */
-const maxPhoneText = 1000
-
-const OptionalName = PersonName.nullish()
-
-const OptionalFullName = z
-  .string()
-  .overwrite(cleanName)
-  .max(2 * maxPersonNameLength + 1)
-  .transform((text, context) => {
-    const name = splitFullName(text)
-    const isShort = [name.first_name, name.last_name].every((part) => part.length <= maxPersonNameLength)
-    if (isShort) return name
-    const message = `The first and the last name have at most ${maxPersonNameLength} characters each.`
-    context.addIssue({ code: 'custom', params: { code: 'max_length' }, message })
-    return z.NEVER
-  })
-  .nullish()
-  .openapi({
-    type: 'string',
-    maxLength: 2 * maxPersonNameLength + 1,
-    description:
-      'Replaces a missing `first_name` or `last_name`. The last name is the part before a comma, or else the last ' +
-      'word with the lower-case words directly before it.',
-    example: 'Ægir Holm',
-  })
-
-const names = { first_name: OptionalName, last_name: OptionalName, full_name: OptionalFullName }
-
-const Holder = z.object({ email: OptionalEmail.nullish(), ...names }).openapi({
+const Holder = z.object({ email: OptionalEmail.nullish(), ...nameFields }).openapi({
   description:
     'The holder of the units, if it is not the customer. Found or created by the e-mail address; without one, the ' +
     'customer holds the units. An update without `user` does not change the holders.',
@@ -116,7 +56,7 @@ const Customer = z
           'it, with the warning `phone_not_taken`.',
         example: '+45 32 12 34 56',
       }),
-    ...names,
+    ...nameFields,
     locale: Locale.nullish(),
     metadata: JsonObject.optional(),
   })
@@ -220,17 +160,6 @@ export const ExternalOrderSchema = z
 
 type ExternalOrderWire = z.output<typeof ExternalOrderSchema>
 
-interface NamesInput {
-  first_name?: string | null | undefined
-  last_name?: string | null | undefined
-  full_name?: { first_name: string; last_name: string } | null | undefined
-}
-
-const mergeNames = ({ first_name, last_name, full_name }: NamesInput) => ({
-  first_name: first_name || (full_name?.first_name ?? ''),
-  last_name: last_name || (full_name?.last_name ?? ''),
-})
-
 function toItems(item: ExternalOrderWire['items'][number], position: number): ExternalItem[] {
   const { quantity, unit_price, line_total, user } = item
   const parts =
@@ -252,13 +181,6 @@ function toItems(item: ExternalOrderWire['items'][number], position: number): Ex
     status: item.status ?? null,
   }))
 }
-
-type WireLocale = z.output<typeof Locale> | null | undefined
-
-const pickLanguage = (locale: WireLocale): Language | null => (typeof locale === 'string' ? locale : null)
-
-const listUnsupported = (path: readonly string[], locale: WireLocale) =>
-  typeof locale === 'object' && locale !== null ? [{ path, text: locale.unsupported }] : []
 
 const toExternalOrder = (wire: ExternalOrderWire): ExternalOrder => ({
   external_id: wire.external_id,

@@ -51,7 +51,7 @@ export interface ReportedCall {
   begun_at: number
 }
 
-function decideStatus(failedCount: number, total: number): ReportedRow['status'] {
+export function decideStatus(failedCount: number, total: number): ReportedRow['status'] {
   if (failedCount === total) return 'failed'
   return failedCount > 0 ? 'completed_with_errors' : 'completed'
 }

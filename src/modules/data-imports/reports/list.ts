@@ -93,6 +93,7 @@ async function listCallRows(
     warnings: [],
     outcome,
     order_id: order.order_id,
+    user_id: order.user_id,
     undo_outcome: order.undo_outcome,
     undo_reason: order.undo_reason,
     headers: new Map<number, string>(),

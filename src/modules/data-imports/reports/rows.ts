@@ -19,6 +19,7 @@ export const listedFields = {
   ...getTableColumns(r),
   outcome: sql<RowOutcome | null>`coalesce(r.outcome, o.outcome)`,
   order_id: makeNullable(o.order_id),
+  user_id: makeNullable(o.user_id),
   undo_outcome: makeNullable(o.undo_outcome),
   undo_reason: makeNullable(o.undo_reason),
 }

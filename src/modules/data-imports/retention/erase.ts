@@ -96,7 +96,12 @@ export function buildUndoDataErasure(userId: string): Statement[] {
       where undo_data is not null and order_id in ${orderIds}`
   const formerOrders = sql`(select order_id from import_orders
     where undo_data ->> '$.updated.order.user_id' = ${userId})`
-  return [eraseOf(formerOrders), eraseOf(selectOrdersOfPerson(userId))]
+  return [
+    eraseOf(formerOrders),
+    eraseOf(selectOrdersOfPerson(userId)),
+    sql`update import_orders set undo_data = json_remove(undo_data, '$.people', '$.updated')
+      where undo_data is not null and user_id = ${userId}`,
+  ]
 }
 
 /** A later import may have given the tickets of the person to somebody else. The undo data still have the person. */

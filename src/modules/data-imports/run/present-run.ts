@@ -7,13 +7,26 @@ import { type ListedRow, addColumnNames, toProblems } from '../reports/rows.ts'
 import type { ImportedRow, PreviewOrder } from './run-contract.ts'
 
 export function presentImportRow(row: ListedRow): z.input<typeof ImportedRow> {
-  const { row_number, file_line, outcome, order_id, data, errors, warnings, headers, undo_outcome, undo_reason } = row
+  const {
+    row_number,
+    file_line,
+    outcome,
+    order_id,
+    user_id,
+    data,
+    errors,
+    warnings,
+    headers,
+    undo_outcome,
+    undo_reason,
+  } = row
   return {
     id: String(row_number),
     row_number,
     row: file_line,
     outcome,
     order_id,
+    user_id,
     undo_outcome,
     undo_reason,
     values: presentValues(data.values),

@@ -142,6 +142,7 @@ export const ImportedRow = z
     row: Line,
     outcome: z.enum(rowOutcomes).nullable().openapi({ description: 'Null until the row is processed.' }),
     order_id: Id('ord').nullable().openapi({ description: 'Null if the row has no order.' }),
+    user_id: Id('usr').nullable().openapi({ description: 'The customer, in an import of customers. Otherwise null.' }),
     undo_outcome: z.enum(['undone', 'kept']).nullable().openapi({
       description: 'Whether an undo removed or kept the order of the row. Null without an undo.',
     }),

@@ -18,7 +18,11 @@ const listValues = (values: Iterable<string>) =>
   sql`(select value from json_each(${JSON.stringify([...new Set(values)])}))`
 
 /** People who got a campaign since the import keep their answers as its proof. */
-async function findMailedPeople({ db, now }: JobCtx, row: ImportRow, userIds: readonly string[]): Promise<Set<string>> {
+export async function findMailedPeople(
+  { db, now }: JobCtx,
+  row: ImportRow,
+  userIds: readonly string[],
+): Promise<Set<string>> {
   const people = await db.all(
     sql<{ user_id: string }>`select distinct user_id from campaign_receipts
       where user_id in ${listValues(userIds)} and coalesce(received_at, ${now()}) >= ${row.started_at ?? row.created_at}`,
@@ -26,7 +30,7 @@ async function findMailedPeople({ db, now }: JobCtx, row: ImportRow, userIds: re
   return new Set(people.map(({ user_id }) => user_id))
 }
 
-async function findProtectedPeople({ db }: JobCtx, rights: UndoRights, userIds: readonly string[]) {
+export async function findProtectedPeople({ db }: JobCtx, rights: UndoRights, userIds: readonly string[]) {
   if (rights.changeable === null) return new Set<string>()
   const people = await db.all(
     sql<{
@@ -37,7 +41,7 @@ async function findProtectedPeople({ db }: JobCtx, rights: UndoRights, userIds: 
 }
 
 /** Aborts the transaction when a customer has joined an edition that the undo may not change. */
-function guardPeople(rights: UndoRights, userIds: ReadonlySet<string>): Statement[] {
+export function guardPeople(rights: UndoRights, userIds: ReadonlySet<string>): Statement[] {
   if (rights.changeable === null || userIds.size === 0) return []
   return [
     abortUnless(sql`not exists (select 1 from users u where u.id in ${listValues(userIds)}

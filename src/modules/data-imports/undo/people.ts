@@ -6,7 +6,7 @@ import type { Database, Statement } from '../../../db/database.ts'
 import { editionCustomers, users } from '../../../db/schema/customers.ts'
 import { update } from '../../../db/write.ts'
 import { buildSearchColumns, type Contact } from '../../../domain/accounts/users.ts'
-import { isSameJson } from '../../../domain/text/json.ts'
+import { isRecord, isSameJson, readJson } from '../../../domain/text/json.ts'
 import { buildEditionValues, type PersonUndo } from '../../order-import/index.ts'
 import { isInRunningAudience, removeFromSegments } from '../../segments/index.ts'
 import { buildUserEvent, compareContacts } from '../../users/index.ts'
@@ -20,6 +20,8 @@ type User = Pick<
 >
 
 interface PersonRow extends User {
+  /** JSON of the organisation's metadata of the person. */
+  metadata: string
   /** True if a row refers to the person, in this edition or elsewhere. */
   is_used: number
   is_in_edition: number
@@ -33,6 +35,11 @@ interface PersonRow extends User {
   /** The person's values in the edition, as JSON; null when the person is not in the edition. */
   edition_values: string | null
 }
+
+/** True if another import of customers, which is not undone, has the person in this edition. */
+const hasOtherImport = ({ id, edition_id }: ImportRow) => sql`exists (select 1 from import_orders other
+  join data_imports on data_imports.id = other.import_id where other.user_id = u.id and other.import_id <> ${id}
+    and other.undo_outcome is null and data_imports.edition_id = ${edition_id})`
 
 const hasOrder = sql`exists (select 1 from orders where user_id = u.id)
   or exists (select 1 from purchases where user_id = u.id)`
@@ -75,10 +82,11 @@ export const findPeople = (
   ids: readonly string[],
   rights: UndoRights,
 ): Promise<PersonRow[]> =>
-  db.all(sql<PersonRow>`select u.id, u.seq, u.email, u.phone_number, u.first_name, u.last_name, u.version,
-      ${isUsed(row.edition_id)} as is_used,
+  db.all(sql<PersonRow>`select u.id, u.seq, u.metadata, u.email, u.phone_number, u.first_name, u.last_name, u.version,
+      (${isUsed(row.edition_id)} or ${hasOtherImport(row)}) as is_used,
       (exists (select 1 from orders where user_id = u.id and edition_id = ${row.edition_id})
-        or exists (select 1 from purchases where user_id = u.id and edition_id = ${row.edition_id})) as is_in_edition,
+        or exists (select 1 from purchases where user_id = u.id and edition_id = ${row.edition_id})
+        or ${hasOtherImport(row)}) as is_in_edition,
       exists (select 1 from edition_customers where user_seq = u.seq and edition_id <> ${row.edition_id}) as is_elsewhere,
       (exists (select 1 from orders o where o.user_id = u.id and o.id ${isKeptOrder(row.id)})
         or exists (select 1 from purchases p join orders o on o.id = p.order_id
@@ -120,17 +128,32 @@ function decideClearing(person: PersonRow, filledFields: PersonUndo['filled_fiel
   return JSON.stringify(after) === JSON.stringify(contact) ? null : after
 }
 
+/** Removes the metadata that the import added and that still have its values. Returns null when there are none. */
+function decideMetadata(person: PersonRow, filledMetadata: Record<string, unknown>): Record<string, unknown> | null {
+  const metadata = readJson(person.metadata, isRecord)
+  const isImported = ([key, value]: [string, unknown]) =>
+    Object.hasOwn(filledMetadata, key) && isSameJson(JSON.stringify(value), JSON.stringify(filledMetadata[key]))
+  const entries = Object.entries(metadata)
+  const remainingEntries = entries.filter((entry) => !isImported(entry))
+  return remainingEntries.length === entries.length ? null : Object.fromEntries(remainingEntries)
+}
+
 /** Fails if the person has changed since the read, or now belongs to an edition that the undo may not change. */
 function buildClearing(
   { organization_id }: ImportRow,
   person: PersonRow,
-  { filled_fields }: PersonUndo,
+  { filled_fields, filled_metadata = {} }: PersonUndo,
   { now, changeable }: UndoRights & { now: number },
 ): PeopleChanges {
-  const clearedFields = person.is_protected ? null : decideClearing(person, filled_fields)
-  if (clearedFields === null) return noChanges
+  if (person.is_protected) return noChanges
+  const clearedContact = decideClearing(person, filled_fields)
+  const metadata = decideMetadata(person, filled_metadata)
+  if (clearedContact === null && metadata === null) return noChanges
+  const { email, phone_number, first_name, last_name } = clearedContact ?? person
+  const clearedFields = { email, phone_number, first_name, last_name }
   const changes = {
     ...clearedFields,
+    ...(metadata ? { metadata } : {}),
     ...buildSearchColumns(clearedFields),
     modified_at: now,
     version: person.version + 1,
@@ -186,8 +209,13 @@ function mergePeople(changes: readonly PersonUndo[]): PersonUndo[] {
       later?.edition_values && change.edition_values
         ? { before: change.edition_values.before, after: later.edition_values.after }
         : (change.edition_values ?? later?.edition_values)
-    const filled_fields = { ...later?.filled_fields, ...change.filled_fields }
-    byId.set(change.id, { id: change.id, is_new: change.is_new, filled_fields, edition_values: editionValues ?? null })
+    byId.set(change.id, {
+      id: change.id,
+      is_new: change.is_new,
+      filled_fields: { ...later?.filled_fields, ...change.filled_fields },
+      filled_metadata: { ...later?.filled_metadata, ...change.filled_metadata },
+      edition_values: editionValues ?? null,
+    })
   }
   return [...byId.values()]
 }
@@ -221,4 +249,15 @@ export function listProtectedPeople(people: readonly PersonRow[], changes: reado
     .filter((person) => person.is_protected && !person.has_kept_order)
     .filter((person) => decideClearing(person, byId.get(person.id)?.filled_fields ?? {}) !== null)
     .map(({ id }) => id)
+}
+
+/** Lists the ids of people who stay in the edition, although the import brought them there. */
+export function listRemainingPeople(people: readonly PersonRow[], changes: readonly PersonUndo[]): string[] {
+  const byId = new Map(mergePeople(changes).map((one) => [one.id, one]))
+  const remains = ({ id, is_used, is_in_edition, is_elsewhere }: PersonRow): boolean => {
+    const change = byId.get(id)
+    if (change?.is_new) return is_used === 1 && (is_in_edition === 1 || is_elsewhere === 0)
+    return change?.edition_values?.before === null && is_in_edition === 1
+  }
+  return people.filter(remains).map(({ id }) => id)
 }

@@ -21,8 +21,9 @@ import {
 import { buildUndoAnnouncements } from './announcements.ts'
 import { undoAnswers } from './answers.ts'
 import { listEntries, buildRemoval } from './catalogue.ts'
+import { loadWrittenCustomers, undoCustomerAnswers } from './customers.ts'
 import { buildUndoStatements, listRestoredVersions, pickUpdated } from './order-statements.ts'
-import { buildPeopleChanges, findPeople, listProtectedPeople, type UndoRights } from './people.ts'
+import { buildPeopleChanges, findPeople, listProtectedPeople, listRemainingPeople, type UndoRights } from './people.ts'
 import {
   extendCatalogueRange,
   findNextCatalogue,
@@ -38,6 +39,7 @@ const entriesPerStep = 10
 /** Each try undoes this many orders. Orders that others change at the same time are undone one by one. */
 const ordersPerTry = [100, 100, 1, 1]
 const sharedCustomer: UndoReason = 'shared_customer'
+const stillReferenced: KeptReason = 'still_referenced'
 
 /** Stores whether each order was undone or kept. Its undo data stay until the people and the catalogue are undone. */
 function buildUndoOutcomes(
@@ -94,6 +96,7 @@ const keepAll = (orders: readonly WrittenOrder[], reason: KeptReason): WrittenOr
 
 /** Undoes the next orders. Orders that change meanwhile are read again, and one that still cannot be undone is kept. */
 async function undoOrders(job: JobCtx, row: ImportRow, position: OrdersStagePosition): Promise<ImportRow | null> {
+  if (row.kind === 'customers') return undoCustomers(job, row, position)
   const { below, changeable } = position
   for (const size of ordersPerTry) {
     const orders = await loadWrittenOrders(job.db, row, below, size)
@@ -102,21 +105,45 @@ async function undoOrders(job: JobCtx, row: ImportRow, position: OrdersStagePosi
     const next = await commitOrders(job, row, orders, position)
     if (next || !(await holdsPosition(job, row))) return next
   }
-  const lastOrders = keepAll(await loadWrittenOrders(job.db, row, below, 1), 'still_referenced')
+  const lastOrders = keepAll(await loadWrittenOrders(job.db, row, below, 1), stillReferenced)
   return commitOrders(job, row, lastOrders, position)
+}
+
+/** Takes back what customers of an import answered. The next stage deletes the customers. */
+async function undoCustomers(job: JobCtx, row: ImportRow, position: OrdersStagePosition): Promise<ImportRow | null> {
+  const { below, changeable } = position
+  for (const size of ordersPerTry) {
+    const customers = await loadWrittenCustomers(job, row, below, size)
+    if (customers.length === 0)
+      return commitStep(job, row, { position: { stage: 'people', below: null, catalogue: null, changeable } })
+    const { statements, undone, kept, shared } = await undoCustomerAnswers(job, row, customers, { changeable })
+    const next = await commitStep(job, row, {
+      position: { stage: 'orders', below: customers.at(-1)?.number ?? 0, changeable },
+      changes: {
+        undone_orders: row.undone_orders + undone,
+        kept_orders: row.kept_orders + kept,
+        shared_customer_orders: row.shared_customer_orders + shared,
+      },
+      statements,
+    })
+    if (next || !(await holdsPosition(job, row))) return next
+  }
+  throw new Error(`The undo of ${row.id} lost the race against other requests ${ordersPerTry.length} times.`)
 }
 
 interface PeopleUndo {
   statements: readonly Statement[]
   /** Numbers of undone orders whose people keep something. */
   protectedNumbers: readonly number[]
+  /** Numbers of customers who stay in the edition, because something refers to them. */
+  remainingNumbers: readonly number[]
 }
 
 function commitPeople(
   job: JobCtx,
   row: ImportRow,
   { catalogue, changeable }: PeopleStagePosition,
-  { orders, statements, protectedNumbers }: PeopleUndo & { orders: readonly OrderUndoData[] },
+  { orders, statements, protectedNumbers, remainingNumbers }: PeopleUndo & { orders: readonly OrderUndoData[] },
 ): Promise<ImportRow | null> {
   return commitStep(job, row, {
     position: {
@@ -125,13 +152,23 @@ function commitPeople(
       catalogue: extendCatalogueRange(catalogue, orders),
       changeable,
     },
-    changes: { shared_customer_orders: row.shared_customer_orders + protectedNumbers.length },
+    changes: {
+      shared_customer_orders: row.shared_customer_orders + protectedNumbers.length,
+      undone_orders: row.undone_orders - remainingNumbers.length,
+      kept_orders: row.kept_orders + remainingNumbers.length,
+    },
     statements: [
       ...statements,
       ...(protectedNumbers.length > 0
         ? [
             sql`update import_orders set undo_reason = ${sharedCustomer}
               where import_id = ${row.id} and ${inList(sql`number`, protectedNumbers)}`,
+          ]
+        : []),
+      ...(remainingNumbers.length > 0
+        ? [
+            sql`update import_orders set undo_outcome = 'kept', undo_reason = ${stillReferenced}
+              where import_id = ${row.id} and ${inList(sql`number`, remainingNumbers)}`,
           ]
         : []),
       ...deletePeopleUndoData(row, orders),
@@ -150,9 +187,13 @@ async function buildPeopleUndo(
   const protectedIds = new Set(listProtectedPeople(people, changes))
   const hasProtected = ({ undo }: OrderUndoData) => undo.people?.some(({ id }) => protectedIds.has(id)) === true
   const { statements, announcements } = buildPeopleChanges(row, people, changes, { ...rights, now: job.now() })
+  const remainingIds = new Set(row.kind === 'customers' ? listRemainingPeople(people, changes) : [])
+  const isRemaining = ({ undo }: OrderUndoData) => undo.people?.some(({ id }) => remainingIds.has(id)) === true
+  const undoneOrders = orders.filter(({ is_undone }) => is_undone)
   return {
     statements: [...statements, ...(row.options.emit_webhooks ? announceAll(job, announcements) : [])],
-    protectedNumbers: orders.filter((one) => one.is_undone && hasProtected(one)).map(({ number }) => number),
+    protectedNumbers: undoneOrders.filter((one) => hasProtected(one) && !isRemaining(one)).map(({ number }) => number),
+    remainingNumbers: undoneOrders.filter(isRemaining).map(({ number }) => number),
   }
 }
 
@@ -169,7 +210,7 @@ async function undoPeople(job: JobCtx, row: ImportRow, position: PeopleStagePosi
     if (next || !(await holdsPosition(job, row))) return next
   }
   const orders = await loadUndoData(job.db, row, below, 1)
-  return commitPeople(job, row, position, { orders, statements: [], protectedNumbers: [] })
+  return commitPeople(job, row, position, { orders, statements: [], protectedNumbers: [], remainingNumbers: [] })
 }
 
 async function undoCatalogue(job: JobCtx, row: ImportRow, position: CatalogueStagePosition) {

@@ -1,0 +1,13 @@
+import { createRouter, mount } from '../../http/operations/mount.ts'
+import { presentUser } from '../users/index.ts'
+import * as contract from './contract.ts'
+import { createUser } from './create.ts'
+
+export const userImportRoutes = createRouter()
+
+mount(userImportRoutes, contract.createUser, {
+  target: (body) => body,
+  handle: (ctx, { body }) => createUser(ctx, body),
+  present: presentUser,
+  location: ({ id }) => `/v1/user/${id}`,
+})
