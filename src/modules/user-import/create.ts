@@ -15,6 +15,8 @@ import { planUsers, type UserEdition, type UserRun } from './plan.ts'
 
 const { id, organization_id, default_language, default_country_code, is_archived } = getTableColumns(editions)
 
+export { presentUser } from '../users/index.ts'
+
 /** Customers of the organisation alone have the language of the service when none is given. */
 const organizationDefaults = { id: null, default_language: 'en', default_country_code: null } as const
 

@@ -1,7 +1,6 @@
 import { createRouter, mount } from '../../http/operations/mount.ts'
-import { presentUser } from '../users/index.ts'
 import * as contract from './contract.ts'
-import { createUser } from './create.ts'
+import { createUser, presentUser } from './create.ts'
 
 export const userImportRoutes = createRouter()
 
