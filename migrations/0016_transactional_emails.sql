@@ -25,6 +25,8 @@ create table transactional_emails (
   order_id text references orders (id),
   user_id text references users (id),
   kind text not null,
+  -- 0 for the first receipt of an order. One that is sent again has the next number.
+  resend_number integer not null default 0,
   email_message_id text,
   -- The answer that the message asks to confirm, by its id, and by its key with the wording that is shown.
   consent_record_id text,
@@ -63,7 +65,7 @@ create table transactional_emails (
     when 'consent_confirmation' then consent_record_id is not null and confirmation is not null
     when 'sign_in_code' then true
     else order_id is null and refund_request_id is not null and refund_attempt is not null and refund is not null end),
-  unique (order_id, kind)
+  unique (order_id, kind, resend_number)
 ) strict, without rowid;
 -- Finds messages whose next attempt is due.
 create index transactional_emails_due on transactional_emails (due_at) where status = 'pending';

@@ -68,6 +68,8 @@ export const errorStatus = {
   nothing_to_retry: 409,
   nothing_to_refund: 409,
   queue_missing: 409,
+  receipt_sent_recently: 409,
+  receipt_unavailable: 409,
   purchase_not_usable: 409,
   purchase_not_refundable: 409,
   segment_calculating: 409,

@@ -35,6 +35,8 @@ export const transactionalEmails = sqliteTable(
     order_id: text(), // references orders (id)
     user_id: text(), // references users (id)
     kind: text({ enum: types.transactional_emails.kind }).notNull(),
+    /** 0 for the first receipt of an order. One that is sent again has the next number. */
+    resend_number: integer().notNull().default(0),
     email_message_id: text(),
     /** The answer that the message asks to confirm, by its id, and by its key with the wording that is shown. */
     consent_record_id: text(),
@@ -70,5 +72,5 @@ export const transactionalEmails = sqliteTable(
     created_at: integer().notNull(),
     modified_at: integer().notNull(),
   },
-  (table) => [unique().on(table.order_id, table.kind)],
+  (table) => [unique().on(table.order_id, table.kind, table.resend_number)],
 )

@@ -1,3 +1,4 @@
+import { AppError } from '../errors.ts'
 import { lifecycle } from '../lifecycle.ts'
 import type { OrderStatus } from '../orders/orders.ts'
 import { dayMs, hourMs, minuteMs } from '../time/instants.ts'
@@ -50,6 +51,45 @@ export const returnIntervalMs = 30 * dayMs
 
 /** Customers get a receipt for orders with these statuses. */
 export const receiptStatuses: readonly OrderStatus[] = ['confirmed', 'completed']
+
+/** The receipt of an order is sent again after this time at the earliest. */
+export const receiptIntervalMs = 5 * minuteMs
+
+export interface ReceiptState {
+  order_status: OrderStatus
+  /** The present address of the customer. */
+  email: string | null
+  suppression: SuppressionReason | null
+  /** Null for an edition that sends no receipts. */
+  message_id: string | null
+  /** When the latest receipt of the order was made; null before the first one. */
+  latest_at: number | null
+}
+
+export type SendableReceipt = ReceiptState & { email: string; message_id: string }
+
+/** Throws the reason why the receipt of an order cannot be sent now. */
+export function checkReceipt(state: ReceiptState, now: number): asserts state is SendableReceipt {
+  const { order_status, email, suppression, message_id, latest_at } = state
+  if (!receiptStatuses.includes(order_status))
+    throw new AppError('receipt_unavailable', `There is no receipt for an order that is ${order_status}.`, {
+      extra: { reason: 'order_status', current_status: order_status },
+    })
+  if (message_id === null)
+    throw new AppError('receipt_unavailable', 'The edition has no message for receipts.', {
+      extra: { reason: 'no_message' },
+    })
+  if (email === null) throw new AppError('email_missing', 'This customer has no e-mail address.')
+  if (suppression !== null && isDeadAddress(suppression))
+    throw new AppError('address_suppressed', 'This e-mail address is suppressed.', { extra: { reason: suppression } })
+  const waitMs = latest_at === null ? 0 : latest_at + receiptIntervalMs - now
+  if (waitMs <= 0) return
+  const retry_after = Math.ceil(waitMs / 1000)
+  throw new AppError('receipt_sent_recently', 'The receipt of this order was sent less than five minutes ago.', {
+    extra: { retry_after },
+    headers: { 'retry-after': String(retry_after) },
+  })
+}
 
 /** Longer than a call may take together with what comes before and after it. */
 export const emailClaimMs = 120_000

@@ -3,11 +3,18 @@ import { managers } from '../../domain/accounts/access.ts'
 import { maxOrderNumberLength } from '../../domain/orders/external-orders.ts'
 import { acceptableUses, orderStatuses } from '../../domain/orders/orders.ts'
 import { refundReasons } from '../../domain/refunds/refunds.ts'
-import { Count, Id, orNull, Timestamp } from '../../http/fields.ts'
+import { Count, Id, KnownEmail, LanguageCode, orNull, Timestamp } from '../../http/fields.ts'
 import { action, operation } from '../../http/operations/operation.ts'
 import { RefundRequest } from '../refunds/index.ts'
+import { emailStateFields } from '../transactional-emails/index.ts'
 
 const maxCommentLength = 2000
+
+const OrderNumber = z
+  .string()
+  .max(maxOrderNumberLength)
+  .nullable()
+  .openapi({ description: 'Null for an order without a number.' })
 
 const CancelOrder = z.object({
   accept: z
@@ -33,11 +40,7 @@ export const OrderCancellation = z
   .object({
     order: z.object({
       id: Id('ord'),
-      order_number: z
-        .string()
-        .max(maxOrderNumberLength)
-        .nullable()
-        .openapi({ description: 'Null for an order without a number.' }),
+      order_number: OrderNumber,
       status: z.enum(orderStatuses),
       modified: Timestamp,
     }),
@@ -61,4 +64,27 @@ export const cancelOrder = operation({
   example: { refund: true, reason: 'customer_request' },
   response: OrderCancellation,
   errors: ['invalid_transition', 'order_has_uses', 'edition_archived', 'nothing_to_refund', 'transaction_not_captured'],
+})
+
+export const ResentReceipt = z
+  .object({
+    order: z.object({ id: Id('ord'), order_number: OrderNumber }),
+    recipient: KnownEmail.nullable().openapi({
+      description: 'The present address of the customer. Null if your edition does not know it.',
+    }),
+    language: LanguageCode,
+    ...emailStateFields,
+  })
+  .openapi('ResentReceipt')
+
+export const resendReceipt = operation({
+  id: 'resendReceipt',
+  tag: 'Orders',
+  ...action('/v1/orders', 'ord', 'resend-receipt'),
+  summary: 'Send the receipt of an order again',
+  description:
+    'Sends the receipt to the present address of the customer, in their language, at most once in five minutes. A receipt of the order that still waits to be sent gives way to it. `emails` of the order shows what became of each.',
+  roles: managers,
+  response: ResentReceipt,
+  errors: ['address_suppressed', 'edition_archived', 'email_missing', 'receipt_sent_recently', 'receipt_unavailable'],
 })

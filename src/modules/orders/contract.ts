@@ -180,7 +180,7 @@ export const OrderDetail = z
     emails: z
       .array(z.object({ kind: z.enum(customerEmailKinds), ...emailStateFields }))
       .max(maxOrderEmails)
-      .openapi({ description: 'The receipt of the order and the e-mails about its refunds.' }),
+      .openapi({ description: 'The latest receipts of the order and e-mails about its refunds.' }),
     completed_transaction_id: Id('trx')
       .nullable()
       .openapi({ description: 'The payment that completed the order; null until there is one.' }),

@@ -133,16 +133,16 @@ const emailFields = { kind: sql<CustomerEmailKind>`${transactionalEmails.kind}`,
 
 export type OrderEmailRow = RowOf<typeof emailFields>
 
-/** The receipt of an order and the mails about its refunds. */
+/** The latest receipts of an order and mails about its refunds, from the oldest to the newest. */
 export const selectEmails = prepare(
   decodeAs(
     emailFields,
-    sql<OrderEmailRow>`select ${buildSelectList(emailFields)} from ${transactionalEmails}
+    sql<OrderEmailRow>`select * from (select ${buildSelectList(emailFields)} from ${transactionalEmails}
         where ${transactionalEmails.order_id} = ${orderId}
       union all select ${buildSelectList(emailFields)} from refund_requests
         cross join ${transactionalEmails} on ${transactionalEmails.refund_request_id} = refund_requests.id
         where refund_requests.order_id = ${orderId}
-      order by created_at limit ${maxOrderEmails}`,
+      order by created_at desc limit ${maxOrderEmails}) order by created_at`,
   ),
 )
 

@@ -46,6 +46,10 @@ export interface HoldReason {
   detail: string
 }
 
+/** A receipt goes to the address that the customer has now, unless an earlier call may have sent it already. */
+const presentRecipient = sql`iif(kind = 'receipt' and first_call_at is null,
+  coalesce((select email from users where users.id = transactional_emails.user_id), ''), recipient)`
+
 /**
  * Claims codes to sign in with, for which people wait, and then the e-mails that have been due longest. When the claim
  * expires, another consumer may attempt them again.
@@ -59,7 +63,7 @@ export const claimEmails = (job: JobCtx, count: number): Promise<EmailClaim[]> =
     where ${isPending} and ${kinds} and due_at <= ${now} and ${isClaimable(now)} order by due_at limit ${count})`
   const dueCodes = selectDue(sql`transactional_emails_due_codes`, sql`sign_in_code_id is not null`)
   const otherEmails = selectDue(sql`transactional_emails_due`, sql`sign_in_code_id is null`)
-  const claim = sql<EmailClaim>`update transactional_emails set attempts = attempts + 1,
+  const claim = sql<EmailClaim>`update transactional_emails set attempts = attempts + 1, recipient = ${presentRecipient},
       ${claimUntil(now, emailClaimMs)}, modified_at = ${now}
     where id in (${dueCodes} union all ${otherEmails} limit ${count})
     returning *, ${selectSuppression('reason', recipientAddress)} as suppression,

@@ -110,6 +110,8 @@ const isOutbound = (value: unknown): value is OutboundEmail =>
 export async function composeEmail(job: JobCtx, claim: EmailClaim): Promise<ComposedEmail> {
   if (!isCustomerClaim(claim)) return composeSignInEmail(job, claim)
   if (claim.content !== null) return { email: readJson(claim.content, isOutbound) }
+  if (claim.recipient === '')
+    return { verdict: createFailedVerdict('email_missing', 'The customer has no e-mail address.') }
   const draft = await draftEmail(job, claim)
   if (!draft) return { verdict: createFailedVerdict('message_missing', 'The e-mail message or the order was deleted.') }
   try {

@@ -8,7 +8,14 @@ export {
   listReturning,
   selectConfirmationEmail,
 } from './confirmations.ts'
-export { pickReceiptMessage, type ReceiptOrder, buildReceiptStatements } from './receipts.ts'
+export {
+  buildReceiptStatements,
+  loadReceiptState,
+  pickReceiptMessage,
+  planReceipt,
+  type ReceiptOrder,
+  receiptRaces,
+} from './receipts.ts'
 export { buildRefundEmailStatements } from './refunds.ts'
 export { buildSignInCodeEmail, buildSignInEmailDeletion } from './sign-in-codes.ts'
 export { emailStateFields } from './contract.ts'

@@ -41,6 +41,7 @@ const withoutReader: readonly string[] = [
   'recalculateSegment',
   'recoverWebhookDeliveries',
   'rejectRefundRequest',
+  'resendReceipt',
   'resetSegmentToDraft',
   'retryDeadMessage',
   'retryFailedCampaignRecipients',

@@ -1,11 +1,13 @@
 import { sql } from 'drizzle-orm'
 import { dataImports } from '../../../src/db/schema/data-imports.ts'
+import { editions } from '../../../src/db/schema/editions.ts'
 import { orders } from '../../../src/db/schema/orders.ts'
 import { purchases } from '../../../src/db/schema/purchases.ts'
 import { update } from '../../../src/db/write.ts'
 import { buildNumberKey } from '../../../src/domain/orders/orders.ts'
 import { seedLocation } from '../seeding/catalogue.ts'
 import { seedDataImports } from '../seeding/imports/data-imports.ts'
+import { seedReceiptMessage } from '../seeding/messaging/email-messages.ts'
 import { next, write } from '../seeding/rows.ts'
 import { seedTrade, seedTrades, seedUse } from '../seeding/sales/trades.ts'
 import { makeOnce, buildPathId, buildQueryId, type SampleOf } from './sample.ts'
@@ -34,6 +36,12 @@ async function seedCompletedOrder(place: Parameters<typeof seedTrade>[0]): Promi
   await write(update(orders, { status: 'completed' }, sql`id = ${order}`))
   return order
 }
+
+/** The message for receipts of the first edition. */
+const receiptMessageOf = makeOnce(async (world) => {
+  const message = await seedReceiptMessage({ id: world.a.id })
+  await write(update(editions, { transaction_receipt_email_id: message }, sql`id = ${world.a.editions[0].id}`))
+})
 
 /** An import that has ended, in an organisation without running imports. */
 async function undoable(place: Parameters<typeof seedDataImports>[0]): Promise<string> {
@@ -100,6 +108,17 @@ export const commerceSamples: Record<string, SampleOf> = {
       },
       references: [buildPathId('id', world.b.editions[0].order, world.a.editions[1].order)],
     }),
+  },
+
+  resendReceipt: {
+    make: async (world) => {
+      const order = await seedCompletedOrder(firstEdition(world))
+      await receiptMessageOf(world)
+      return {
+        path: { id: order },
+        references: [buildPathId('id', world.b.editions[0].order, world.a.editions[1].order)],
+      }
+    },
   },
 
   getPurchase: {

@@ -1,0 +1,166 @@
+import { sql } from 'drizzle-orm'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { checkReceipt } from '../../src/domain/messaging/transactional-emails.ts'
+import { sendEmails } from '../../src/modules/transactional-emails/jobs.ts'
+import { get, patch, post } from '../support/api.ts'
+import { createContextAt } from '../support/context.ts'
+import { tally } from '../support/purchases.ts'
+import { createProvider, createReceiptEngine, listReceipts, sell } from '../support/receipts.ts'
+import { seedEdition } from '../support/seeding/editions.ts'
+import { givenMember } from '../support/seeding/members.ts'
+import { seedSuppressions } from '../support/seeding/messaging/suppressions.ts'
+import { db, write } from '../support/seeding/rows.ts'
+import {
+  aReceiptOrder,
+  givenOrders,
+  seedShop,
+  seedShopWithReceipts,
+  type Shop,
+} from '../support/seeding/sales/orders.ts'
+
+const minute = 60_000
+
+beforeEach(() => db.all(sql`delete from transactional_emails`))
+
+const resend = (order: string, token?: string) => post(`/v1/orders/${order}/resend-receipt`, undefined, token)
+
+/** Sells an order with a receipt that was sent ten minutes ago. */
+async function givenSent(shop: Shop, change: Record<string, unknown> = {}) {
+  const order = aReceiptOrder(change)
+  const { body } = await sell(shop, [order])
+  await sendEmails(createContextAt(Date.now() + 1000))
+  await db.all(sql`update transactional_emails set created_at = created_at - ${10 * minute}`)
+  const id: string = body.results[0].order_id
+  const user: string = (await get(`/v1/orders/${id}`)).body.customer.api_id
+  return { id, user, email: order.customer.email }
+}
+
+const listRecipients = async (shop: Shop) =>
+  (await listReceipts(shop)).map(({ recipient, status }) => [recipient, status])
+
+describe('resendReceipt', () => {
+  it('sends the receipt again in the language of the customer, and the order shows both', async () => {
+    const shop = await seedShopWithReceipts()
+    const order = await givenSent(shop)
+    await write(sql`update users set locale = 'da' where id = ${order.user}`)
+    const reply = await resend(order.id)
+    expect([reply.status, reply.body]).toMatchObject([
+      200,
+      { order: { id: order.id }, recipient: order.email, language: 'da', status: 'pending', sent_at: null },
+    ])
+    await sendEmails(createContextAt(Date.now() + 1000))
+    expect(await listReceipts(shop)).toMatchObject([
+      { resend_number: 0, language: 'en', status: 'sent' },
+      { resend_number: 1, language: 'da', status: 'sent', recipient: order.email },
+    ])
+    expect((await get(`/v1/orders/${order.id}`)).body.emails).toMatchObject([
+      { kind: 'receipt', status: 'sent' },
+      { kind: 'receipt', status: 'sent' },
+    ])
+  })
+
+  it('sends a first receipt for an order that was imported without one', async () => {
+    const shop = await seedShopWithReceipts()
+    const [id = ''] = await givenOrders(shop, [aReceiptOrder()])
+    expect((await resend(id)).status).toBe(200)
+    expect(await listReceipts(shop)).toMatchObject([{ resend_number: 0 }])
+  })
+
+  it('is refused for five minutes, also when several requests come at once', async () => {
+    const shop = await seedShopWithReceipts()
+    const order = await givenSent(shop)
+    const replies = await Promise.all([1, 2, 3, 4].map(() => resend(order.id)))
+    expect(tally(replies)).toEqual({ 200: 1, '409 receipt_sent_recently': 3 })
+    const refusal = replies.find(({ status }) => status === 409)
+    expect(refusal?.headers.get('retry-after')).toBe(String(refusal?.body.retry_after))
+    expect(refusal?.body.retry_after).toBeGreaterThan(290)
+    expect(refusal?.body.retry_after).toBeLessThanOrEqual(300)
+    expect(await listReceipts(shop)).toHaveLength(2)
+    await db.all(sql`update transactional_emails set created_at = created_at - ${5 * minute}`)
+    expect((await resend(order.id)).status).toBe(200)
+  })
+
+  it('goes to the present address, also when that changes before the receipt is sent', async () => {
+    const shop = await seedShopWithReceipts()
+    const order = await givenSent(shop)
+    await patch(`/v1/user/${order.user}`, { email: 'second@example.dk' })
+    expect((await resend(order.id)).body.recipient).toBe('second@example.dk')
+    await patch(`/v1/user/${order.user}`, { email: 'third@example.dk' })
+    const provider = createProvider({ deduplicates: true })
+    await createReceiptEngine(provider.gateway).run()
+    expect([...provider.accepted.keys()]).toEqual(['third@example.dk'])
+    expect(await listRecipients(shop)).toEqual([
+      [order.email, 'sent'],
+      ['third@example.dk', 'sent'],
+    ])
+  })
+
+  it('replaces a receipt that still waits, so that only one is sent', async () => {
+    const shop = await seedShopWithReceipts()
+    const order = aReceiptOrder()
+    const { body } = await sell(shop, [order])
+    const id: string = body.results[0].order_id
+    await db.all(sql`update transactional_emails set created_at = created_at - ${10 * minute}`)
+    expect((await resend(id)).status).toBe(200)
+    const provider = createProvider({ deduplicates: true })
+    await createReceiptEngine(provider.gateway).run()
+    expect(provider.calls).toHaveLength(1)
+    expect(await listReceipts(shop)).toMatchObject([
+      { status: 'failed', error_code: 'superseded' },
+      { status: 'sent', error_code: null },
+    ])
+  })
+
+  it('fails without a call when the address was removed before the receipt is sent', async () => {
+    const shop = await seedShopWithReceipts()
+    const order = await givenSent(shop)
+    await resend(order.id)
+    await write(sql`update users set email = null, phone_number = '+4520999001' where id = ${order.user}`)
+    const provider = createProvider({ deduplicates: true })
+    await createReceiptEngine(provider.gateway).run()
+    expect(provider.calls).toEqual([])
+    expect((await listReceipts(shop)).at(-1)).toMatchObject({ status: 'failed', error_code: 'email_missing' })
+  })
+
+  it('says why there is no receipt', async () => {
+    const shop = await seedShopWithReceipts()
+    const [pending = '', byPhone = ''] = await givenOrders(shop, [
+      aReceiptOrder({ status: 'pending' }),
+      aReceiptOrder({ customer: { phone_number: '+4520100777' } }),
+    ])
+    expect((await resend(pending)).body).toMatchObject({
+      code: 'receipt_unavailable',
+      reason: 'order_status',
+      current_status: 'pending',
+    })
+    expect((await resend(byPhone)).body.code).toBe('email_missing')
+    const order = await givenSent(shop)
+    await seedSuppressions(shop.organization_id, 1, { address: order.email, reason: 'unsubscribed' })
+    expect((await resend(order.id)).status).toBe(200)
+    const bounced = await givenSent(shop)
+    await seedSuppressions(shop.organization_id, 1, { address: bounced.email, reason: 'hard_bounce' })
+    expect((await resend(bounced.id)).body).toMatchObject({ code: 'address_suppressed', reason: 'hard_bounce' })
+    await post(`/v1/orders/${order.id}/cancel`, {})
+    expect((await resend(order.id)).body).toMatchObject({ code: 'receipt_unavailable', current_status: 'cancelled' })
+    const state = { order_status: 'completed', email: 'a@example.dk', suppression: null, latest_at: null } as const
+    expect(() => checkReceipt({ ...state, message_id: null }, 0)).toThrow('The edition has no message for receipts.')
+  })
+
+  it('is not for viewers and other editions, and hides an address that the edition does not know', async () => {
+    const shop = await seedShopWithReceipts()
+    const order = await givenSent(shop)
+    const organization = { id: shop.organization_id }
+    const stranger = await givenMember(organization, 'admin', (await seedEdition(organization)).id)
+    expect((await resend(order.id, stranger.token)).status).toBe(404)
+    expect((await resend(order.id, (await givenMember(organization, 'viewer')).token)).status).toBe(403)
+    await write(sql`update users set email = 'known-to-others@example.dk' where id = ${order.user}`)
+    const manager = await givenMember(organization, 'manager', shop.edition_id)
+    const reply = await resend(order.id, manager.token)
+    expect([reply.status, reply.body.recipient]).toEqual([200, null])
+    expect(reply.text).not.toContain('known-to-others')
+    expect((await listReceipts(shop)).at(-1)?.recipient).toBe('known-to-others@example.dk')
+    expect(
+      (await resend((await givenOrders(await seedShop(), [aReceiptOrder()]))[0] ?? '', manager.token)).status,
+    ).toBe(404)
+  })
+})
