@@ -72,7 +72,7 @@ export function buildReceiptStatements(
       : [],
   )
   return insertAll(transactionalEmails, rows).map(
-    (insert) => sql`${insert} on conflict (order_id, kind, resend_number) do nothing`,
+    (statement) => sql`${statement} on conflict (order_id, kind, resend_number) do nothing`,
   )
 }
 
