@@ -52,9 +52,9 @@ export function buildReceiptStatements(
   ctx: Pick<JobCtx, 'config' | 'newId' | 'now'>,
   edition: ReceiptEdition,
   messageId: string,
-  orders: readonly ReceiptOrder[],
+  receiptOrders: readonly ReceiptOrder[],
 ): SQL[] {
-  const rows = orders.flatMap(({ order_id, user_id, status, email, language }) =>
+  const rows = receiptOrders.flatMap(({ order_id, user_id, status, email, language }) =>
     email !== null && receiptStatuses.includes(status)
       ? [
           {
