@@ -16,8 +16,8 @@ create table triggers (
 -- Finds what sends a message before the message is deleted.
 create index triggers_of_message on triggers (email_message_id) where email_message_id is not null;
 
--- One row per message that follows from an action: receipts, consent confirmations, refund confirmations, and codes to
--- sign in with, which belong to no organisation and no customer.
+-- One row per message that follows from an action: receipts, consent confirmations, refund confirmations, confirmations
+-- of sign-ups, which belong to no customer, and codes to sign in with, which belong to no organisation either.
 create table transactional_emails (
   id text primary key,
   organization_id text references organizations (id),
@@ -37,6 +37,8 @@ create table transactional_emails (
   -- The data of the refund in the message, as they were then.
   refund text check (json_valid(refund)),
   sign_in_code_id text references sign_in_codes (id),
+  -- The sign-up that the message asks to confirm. The message may outlive it.
+  signup_request_id text,
   language text not null,
   recipient text not null,
   status text not null,
@@ -59,11 +61,13 @@ create table transactional_emails (
   sent_at integer,
   created_at integer not null,
   modified_at integer not null,
-  check (case when kind = 'sign_in_code' then sign_in_code_id is not null
+  check (case kind when 'sign_in_code' then sign_in_code_id is not null
+    when 'signup_confirmation' then organization_id is not null and signup_request_id is not null
     else organization_id is not null and user_id is not null end),
   check (case kind when 'receipt' then order_id is not null and email_message_id is not null and edition_id is not null
     when 'consent_confirmation' then consent_record_id is not null and confirmation is not null
     when 'sign_in_code' then true
+    when 'signup_confirmation' then true
     else order_id is null and refund_request_id is not null and refund_attempt is not null and refund is not null end),
   unique (order_id, kind, resend_number)
 ) strict, without rowid;
@@ -80,9 +84,14 @@ create index transactional_emails_of_user on transactional_emails (user_id);
 -- Finds the confirmation that was sent for an answer.
 create index transactional_emails_of_consent_record on transactional_emails (consent_record_id, created_at)
   where consent_record_id is not null;
--- Finds the confirmation that an unsubscribed address was asked for.
+-- Finds the confirmations that an address was asked for.
 create index transactional_emails_of_confirmed_address on transactional_emails (organization_id, recipient, created_at)
-  where kind = 'consent_confirmation';
+  where kind in ('consent_confirmation', 'signup_confirmation');
+-- Finds the message of a sign-up, which is deleted with it.
+create index transactional_emails_of_signup_request on transactional_emails (signup_request_id)
+  where signup_request_id is not null;
+-- Finds the oldest messages of sign-ups.
+create index transactional_emails_of_signups on transactional_emails (created_at) where kind = 'signup_confirmation';
 -- A refund attempt is reported once per kind of message.
 create unique index transactional_emails_of_refund on transactional_emails (refund_request_id, kind, refund_attempt)
   where refund_request_id is not null;

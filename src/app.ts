@@ -42,6 +42,7 @@ import { buildPaymentEventRoutes, refundPaymentRoutes } from './modules/refund-p
 import { refundRoutes } from './modules/refunds/routes.ts'
 import { segmentRoutes } from './modules/segments/routes.ts'
 import { buildDevDnsRoutes, senderDomainRoutes } from './modules/sender-domains/routes.ts'
+import { buildSignupPageRoutes, signupFormRoutes } from './modules/signup-forms/routes.ts'
 import { suppressionRoutes } from './modules/suppressions/routes.ts'
 import { buildMetricsRoutes, systemRoutes } from './modules/system/routes.ts'
 import { userImportRoutes } from './modules/user-import/routes.ts'
@@ -71,6 +72,7 @@ export const routers: readonly Router[] = [
   emailMessageRoutes,
   campaignRoutes,
   consentRoutes,
+  signupFormRoutes,
   suppressionRoutes,
   webhookRoutes,
   auditLogRoutes,
@@ -148,6 +150,7 @@ app.route('/', buildDevClockRoutes())
 app.route('/', buildMessageEventRoutes(openPublic))
 app.route('/', buildPaymentEventRoutes(openPublic))
 app.route('/', buildConsentPageRoutes(openPublic))
+app.route('/', buildSignupPageRoutes(openPublic))
 app.route('/', buildDevDnsRoutes(openPublic))
 app.route('/', buildServedFileRoutes(openPublic))
 app.route('/', buildWalletRoutes(openPublic))

@@ -12,6 +12,7 @@ import {
   legalBases,
   effectiveStatuses,
 } from '../domain/consents/consents.ts'
+import type { ShownConsent } from '../domain/consents/signups.ts'
 import {
   type ColumnSummary,
   dataImportStatuses,
@@ -319,6 +320,18 @@ export const types = {
     refund: json<RefundSnapshot>(),
     language: languages,
     status: transactionalEmailStatuses,
+  },
+  signup_forms: {
+    title: json<TranslatedDict>(),
+    text: json<TranslatedDict>(),
+    languages: json<readonly Language[]>(),
+    consent_ids: json<readonly string[]>(),
+    allowed_sites: json<readonly string[]>(),
+  },
+  signup_requests: {
+    language: languages,
+    consents: json<readonly ShownConsent[]>(),
+    evidence: json<Readonly<Record<string, string>>>(),
   },
   sender_domains: {
     status: senderDomainStatuses,

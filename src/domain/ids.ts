@@ -41,6 +41,8 @@ export const idPrefixes = {
   sender_domain: 'sdm',
   sign_in_code: 'sic',
   sign_in_link: 'sil',
+  signup_form: 'sgf',
+  signup_request: 'sgr',
   suppression: 'sup',
   transaction: 'trx',
   transactional_email: 'tem',

@@ -20,6 +20,7 @@ import { sweepPurchases } from '../modules/purchases/jobs.ts'
 import { sweepRefundBatches } from '../modules/refund-batches/jobs.ts'
 import { sweepPaymentEvents, sweepRefunds } from '../modules/refund-payments/jobs.ts'
 import { sweepCalculations, sweepExports, sweepLeftovers } from '../modules/segments/jobs.ts'
+import { sweepSignups } from '../modules/signup-forms/jobs.ts'
 import { sweepSoftBounces } from '../modules/suppressions/jobs.ts'
 import { sweepDeadMessages, sweepOutages } from '../modules/system/jobs.ts'
 import { sweepEmails } from '../modules/transactional-emails/jobs.ts'
@@ -51,6 +52,7 @@ const allSweeps: Sweeps = {
   'transactional-emails': sweepEmails,
   'consent-confirmations': sweepLapsed,
   consents: (job) => sweepConsents(job),
+  signups: sweepSignups,
   'captured-messages': sweepCapturedMessages,
   'segment-calculations': sweepCalculations,
   'segment-leftovers': sweepLeftovers,

@@ -14,6 +14,7 @@ const named: Record<string, { key: string; create: string; update?: string }> = 
   listCampaigns: { key: 'name', create: 'createCampaign', update: 'updateCampaign' },
   listCategories: { key: 'name', create: 'createCategory', update: 'updateCategory' },
   listConsents: { key: 'name', create: 'createConsent', update: 'updateConsent' },
+  listSignupForms: { key: 'name', create: 'createSignupForm', update: 'updateSignupForm' },
   listDataImports: { key: 'name', create: 'createDataImport', update: 'updateDataImport' },
   listEditions: { key: 'name', create: 'createEdition', update: 'updateEdition' },
   listEmailMessages: { key: 'title', create: 'createEmailMessage', update: 'updateEmailMessage' },

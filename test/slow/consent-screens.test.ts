@@ -92,7 +92,7 @@ describe.each([320, 360, 800])('the page of a person’s consents on a screen of
       const page = renderConfirmationPage({
         language,
         organization_name: base.organization_name,
-        consent: consent('newsletter'),
+        consents: [consent('newsletter')],
         is_confirmed,
         preferences: '../x',
       })

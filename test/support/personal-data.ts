@@ -54,6 +54,10 @@ async function fillUp(person: KnownPerson, mark: string): Promise<void> {
         (${organization_id}, 'sms', ${phone}, 'unsubscribed', '', 1)`,
     sql`insert into soft_bounces (organization_id, channel, address, reference, bounced_at)
       values (${organization_id}, 'email', ${email}, ${freshId('request')}, 1)`,
+    sql`insert into signup_requests (id, form_id, organization_id, address, mailbox_hash, language, consents, evidence,
+        expires_at, created_at)
+      values (${freshId('signup_request')}, 'sgf_1', ${organization_id}, ${email}, 'hash', 'en', '[]',
+        ${JSON.stringify({ user_agent: `agent${mark}` })}, ${Date.now() + 86_400_000}, 1)`,
     sql`insert into wallet_passes (id, organization_id, edition_id, purchase_id, platform, provider, serial_number,
         token_hash, status, registrations_count, change_number, changed_at, created_at, modified_at)
       select ${pass}, ${organization_id}, edition_id, id, 'apple', 'vendorA', ${freshId('request')}, 'hash', 'active', 1, 1,

@@ -23,8 +23,9 @@ export const triggers = sqliteTable(
 )
 
 /**
- * One row per message that follows from an action: receipts, consent confirmations, refund confirmations, and codes
- * to sign in with, which belong to no organisation and no customer.
+ * One row per message that follows from an action: receipts, consent confirmations, refund confirmations,
+ * confirmations of sign-ups, which belong to no customer, and codes to sign in with, which belong to no
+ * organisation either.
  */
 export const transactionalEmails = sqliteTable(
   'transactional_emails',
@@ -47,6 +48,8 @@ export const transactionalEmails = sqliteTable(
     /** The data of the refund in the message, as they were then. */
     refund: text({ mode: 'json' }).$type<typeof types.transactional_emails.refund.value>(),
     sign_in_code_id: text(), // references sign_in_codes (id)
+    /** The sign-up that the message asks to confirm. The message may outlive it. */
+    signup_request_id: text(),
     language: text({ enum: types.transactional_emails.language }).notNull(),
     recipient: text().notNull(),
     status: text({ enum: types.transactional_emails.status }).notNull(),

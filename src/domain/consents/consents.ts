@@ -178,3 +178,28 @@ export const chooseLanguage = (
   const preferredLanguage = [personLanguage, defaultLanguage].find((language) => availableLanguages.includes(language))
   return preferredLanguage ?? availableLanguages[0] ?? defaultLanguage
 }
+
+/** A wording in one language. */
+export interface LocalWording {
+  title: string
+  text: string
+  link_url: string
+  /** The language of the text. */
+  language: Language
+}
+
+/** Chooses the language by the text. Title and link fall back to another language when they lack it. */
+export function chooseWording(
+  row: { title: TranslatedDict; text: TranslatedDict; link_url: TranslatedDict; name: string },
+  personLanguage: Language,
+  defaultLanguage: Language,
+): LocalWording {
+  const language = chooseLanguage(row.text, personLanguage, defaultLanguage)
+  const getText = (texts: TranslatedDict): string => texts[language] ?? texts[listLanguages(texts)[0] ?? language] ?? ''
+  return {
+    language,
+    title: getText(row.title) || row.name,
+    text: row.text[language] ?? '',
+    link_url: getText(row.link_url),
+  }
+}

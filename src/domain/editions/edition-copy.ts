@@ -48,6 +48,8 @@ export const uncopiedTables: Readonly<Record<string, string>> = {
   webhook_endpoints: 'No endpoint has subscribed to the events of the copy.',
   webhook_events: 'They happened in the source.',
   consent_records: 'People consented only for the source.',
+  signup_forms: 'Sites embed the forms of the source by their ids.',
+  signup_requests: 'People signed up with forms of the source.',
   segments: 'They select customers of the source.',
   campaigns: 'They were sent for the source.',
 }

@@ -21,8 +21,15 @@ export type RefundEmailKind = (typeof refundEmailKinds)[number]
 /** Messages to customers of an organisation. */
 export const customerEmailKinds = ['receipt', 'consent_confirmation', ...refundEmailKinds] as const
 export type CustomerEmailKind = (typeof customerEmailKinds)[number]
-export const transactionalEmailKinds = [...customerEmailKinds, 'sign_in_code'] as const
+export const transactionalEmailKinds = [...customerEmailKinds, 'signup_confirmation', 'sign_in_code'] as const
 type TransactionalEmailKind = (typeof transactionalEmailKinds)[number]
+
+/** Messages that ask an address to confirm a consent. */
+export const confirmationKinds = [
+  'consent_confirmation',
+  'signup_confirmation',
+] as const satisfies readonly TransactionalEmailKind[]
+const isConfirmation = (kind: TransactionalEmailKind): boolean => confirmationKinds.some((other) => other === kind)
 
 /** An order shows this many of its mails. */
 export const maxOrderEmails = 50
@@ -40,7 +47,7 @@ interface AddressedEmail {
  * unsubscribed are asked to confirm what they agreed to afterwards.
  */
 export const isBlockedBySuppression = ({ kind, created_at, suppression, suppressed_at }: AddressedEmail): boolean => {
-  if (kind !== 'consent_confirmation') return isDeadAddress(suppression)
+  if (!isConfirmation(kind)) return isDeadAddress(suppression)
   return suppression !== 'unsubscribed' || suppressed_at > created_at
 }
 

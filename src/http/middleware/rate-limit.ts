@@ -127,3 +127,15 @@ export async function limitConfirmations(c: AppContext, token: string): Promise<
     formatPolicy('link', confirmationsPerLink),
   )
 }
+
+/** Limits sign-ups by network, before the database counts those of an hour. */
+export async function limitSignups(c: AppContext): Promise<void> {
+  const network = readNetwork(c)
+  if (readLimit(c) === 0 || network === null) return
+  const { success } = await c.env.CONFIRMATION_RATE_LIMITER.limit({ key: `signup ${network}` })
+  if (success) return
+  throw createRateLimitError(
+    `More than ${confirmationsPerLink} requests per minute from this network.`,
+    formatPolicy('signup', confirmationsPerLink),
+  )
+}

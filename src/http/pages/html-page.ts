@@ -47,15 +47,22 @@ export async function framePage(page: { language: string; title: string }): Prom
   return { start, end }
 }
 
+interface PageSites {
+  /** Where forms may be sent and what their answers may redirect to. */
+  formAction: readonly string[]
+  /** The origins that may embed the page. */
+  frameAncestors?: readonly string[]
+}
+
 /** A content security policy that allows only this style. */
-async function contentPolicy(style: string, formAction: "'self'" | "'none'"): Promise<string> {
+async function contentPolicy(style: string, { formAction, frameAncestors = [] }: PageSites): Promise<string> {
   return [
     "default-src 'none'",
     `style-src 'sha256-${toBase64(await sha256(style))}'`,
     'img-src data:',
-    `form-action ${formAction}`,
+    `form-action ${formAction.join(' ') || "'none'"}`,
     "base-uri 'none'",
-    "frame-ancestors 'none'",
+    `frame-ancestors ${frameAncestors.join(' ') || "'none'"}`,
   ].join('; ')
 }
 
@@ -92,7 +99,7 @@ pre { margin: .4rem 0; padding: .75rem 1rem; white-space: pre-wrap; background: 
 let pagePolicyText: Promise<string> | undefined
 
 /** The content security policy of pages without a form. */
-export const pagePolicy = (): Promise<string> => (pagePolicyText ??= contentPolicy(pageStyle, "'none'"))
+export const pagePolicy = (): Promise<string> => (pagePolicyText ??= contentPolicy(pageStyle, { formAction: [] }))
 
 /** The style of pages with a form: one column, with buttons that are large enough for a thumb. */
 const formStyle = `${pageStyle}
@@ -104,6 +111,10 @@ h2 { overflow-wrap: anywhere; margin: 0 }
   min-height: 2.75rem; cursor: pointer }
 .choice strong { font-size: 1.05rem }
 input[type=checkbox] { width: 1.5rem; height: 1.5rem; margin: .1rem 0 0; accent-color: #1f4fd8 }
+label.field { display: block; font-weight: 600; margin: 1rem 0 }
+input[type=email] { display: block; width: 100%; font: inherit; min-height: 2.75rem; margin: .4rem 0; padding: .5rem .75rem;
+  color: inherit; background: var(--card); border: 1px solid var(--soft); border-radius: .5rem }
+.trap { position: absolute; left: -100vw; width: 1px; height: 1px; overflow: hidden }
 summary { padding: .5rem 0; cursor: pointer; color: var(--link) }
 .notice { margin: 1rem 0; padding: .75rem 1rem; border-radius: .75rem; border: 1px solid var(--line); background: var(--card);
   border-left: .4rem solid var(--link) }
@@ -118,21 +129,34 @@ small { font-size: .9em }
 let formPolicyText: Promise<string> | undefined
 
 /** The content security policy of pages with a form, which can post only to this service. */
-export const formPolicy = (): Promise<string> => (formPolicyText ??= contentPolicy(formStyle, "'self'"))
+export const formPolicy = (): Promise<string> =>
+  (formPolicyText ??= contentPolicy(formStyle, { formAction: ["'self'"] }))
+
+/** The content security policy of a page with a form that other sites embed, and whose answer redirects to one of them. */
+export const embeddedFormPolicy = (sites: { redirectSite: string | null; frameAncestors: readonly string[] }) =>
+  contentPolicy(formStyle, {
+    formAction: ["'self'", ...(sites.redirectSite === null ? [] : [sites.redirectSite])],
+    frameAncestors: sites.frameAncestors,
+  })
 
 interface FormPage {
   /** BCP 47. */
   language: string
   title: string
   content: Markup
+  /** True if the server has to know which site sends the form. Browsers hide it by default. */
+  sendsOrigin?: boolean
 }
 
-export const formPage = ({ language, title, content }: FormPage): Markup =>
+export const formPage = ({ language, title, content, sendsOrigin = false }: FormPage): Markup =>
   htmlPage({
     language,
     title,
     style: formStyle,
-    head: html`<meta name="robots" content="noindex" />`,
+    head: html`<meta
+        name="robots"
+        content="noindex"
+      />${sendsOrigin ? html`<meta name="referrer" content="same-origin" />` : ''}`,
     body: html`<main>${content}</main>`,
   })
 

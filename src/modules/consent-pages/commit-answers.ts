@@ -4,6 +4,7 @@ import { abortUnless } from '../../db/commit.ts'
 import { recordLastSeen } from '../../db/customers.ts'
 import type { Statement } from '../../db/database.ts'
 import { listChanges } from '../../domain/audit.ts'
+import { LostRace } from '../../domain/errors.ts'
 import { recordAudit } from '../audit-log/index.ts'
 import {
   answerRaces,
@@ -107,14 +108,23 @@ const buildGuards = (person: LinkedPerson, decisions: readonly DecidedAnswer[]):
   ),
 ]
 
-/** Commits all answers with their events. Throws LostRace when one of the consents was answered meanwhile. */
+const races = {
+  ...answerRaces,
+  'users.organization_id, users.email': () => new LostRace('another request created the customer'),
+}
+
+/**
+ * Commits all answers with their events. `preparation` comes first, such as what creates the person. Throws LostRace when
+ * one of the consents was answered meanwhile.
+ */
 export async function commitAnswers(
   job: JobCtx,
-  { person, visit }: { person: LinkedPerson; visit: Visit },
+  { person, visit, preparation = [] }: { person: LinkedPerson; visit: Visit; preparation?: readonly Statement[] },
   answers: readonly PersonAnswer[],
   decisions: readonly DecidedAnswer[],
 ): Promise<void> {
   const statements = [
+    ...preparation,
     ...buildGuards(person, decisions),
     ...buildAnswerStatements(decisions),
     ...liftSuppression(person, answers, decisions),
@@ -122,5 +132,5 @@ export async function commitAnswers(
     ...buildAuditEntries(job, person, decisions, visit),
     ...recordLastSeen([{ user_id: person.id, at: job.now() }]),
   ]
-  await commitAnnounced(job, statements, decisions.flatMap(buildAnswerAnnouncements), answerRaces)
+  await commitAnnounced(job, statements, decisions.flatMap(buildAnswerAnnouncements), races)
 }

@@ -1,12 +1,11 @@
 import type { JobCtx } from '../../context.ts'
 import { retryLostRaces } from '../../db/commit.ts'
 import { mintPreferencesToken, readConfirmationToken } from '../../domain/consents/consent-tokens.ts'
-import { getAnswerState } from '../../domain/consents/consents.ts'
+import { chooseWording, getAnswerState } from '../../domain/consents/consents.ts'
 import type { Language } from '../../domain/languages.ts'
 import { findVersion, type PersonAnswer, listPersonAnswers } from '../consents/index.ts'
 import { findSuppressionReason } from '../suppressions/index.ts'
 import { commitAnswers, decidePersonAnswer, type Visit } from './commit-answers.ts'
-import { chooseWording } from './page-consent.ts'
 import type { ConfirmationContent } from './page.ts'
 import { findPerson, type LinkedPerson } from './person.ts'
 
@@ -62,7 +61,7 @@ async function buildConfirmation(
   return {
     language,
     organization_name: person.organization_name,
-    consent: wording,
+    consents: [wording],
     is_confirmed,
     preferences: `../${token}`,
   }

@@ -1,33 +1,11 @@
-import {
-  isCurrentAnswer,
-  listLanguages,
-  type LatestAnswer,
-  chooseLanguage,
-  getAnswerState,
-} from '../../domain/consents/consents.ts'
-import type { Language, TranslatedDict } from '../../domain/languages.ts'
+import { isCurrentAnswer, type LatestAnswer, chooseWording, getAnswerState } from '../../domain/consents/consents.ts'
+import type { Language } from '../../domain/languages.ts'
 import type { PersonAnswer } from '../consents/index.ts'
 import type { PageConsent } from './page.ts'
 import type { PageStatus } from './words.ts'
 
 /** Legal bases on which the person may change the answer. */
 const changeableBases: readonly string[] = ['consent', 'legitimate_interest']
-
-/** Chooses the language by the text. Title and link fall back to another language when they lack it. */
-export function chooseWording(
-  row: { title: TranslatedDict; text: TranslatedDict; link_url: TranslatedDict; name: string },
-  personLanguage: Language,
-  defaultLanguage: Language,
-): Pick<PageConsent, 'title' | 'text' | 'link_url' | 'language'> {
-  const language = chooseLanguage(row.text, personLanguage, defaultLanguage)
-  const getText = (texts: TranslatedDict): string => texts[language] ?? texts[listLanguages(texts)[0] ?? language] ?? ''
-  return {
-    language,
-    title: getText(row.title) || row.name,
-    text: row.text[language] ?? '',
-    link_url: getText(row.link_url),
-  }
-}
 
 /** A request that was not confirmed in time counts as skipped. */
 function getPageStatus(latestAnswer: LatestAnswer | null, isCurrent: boolean, now: number): PageStatus {

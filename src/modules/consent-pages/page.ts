@@ -1,4 +1,5 @@
 import { html } from 'hono/html'
+import type { LocalWording } from '../../domain/consents/consents.ts'
 import { isSafeAddress } from '../../domain/email/blocks/urls.ts'
 import { formatDate } from '../../domain/email/messages/phrases.ts'
 import { toBcp47, type Language, languageNames, languages } from '../../domain/languages.ts'
@@ -13,16 +14,11 @@ export interface LinkPage {
 }
 
 /** A consent as the page shows it to the person. */
-export interface PageConsent {
+export interface PageConsent extends LocalWording {
   id: string
   /** Null for a consent of the whole organisation. */
   edition_name: string | null
   wording_version: number
-  title: string
-  text: string
-  link_url: string
-  /** The language of title and text. */
-  language: Language
   status: PageStatus
   /** The time at which the answer got this status. */
   since: number | null
@@ -76,10 +72,7 @@ const renderLines = (text: string) =>
 /** Longer texts are collapsed, so that a page with many consents stays readable. */
 const maxOpenLength = 600
 
-function renderWording(
-  { text, link_url, language: textLanguage }: Pick<PageConsent, 'text' | 'link_url' | 'language'>,
-  language: Language,
-) {
+export function renderWording({ text, link_url, language: textLanguage }: LocalWording, language: Language) {
   const words = pageWords[language]
   const link = isSafeAddress(link_url)
     ? html`<p><a href="${link_url}" rel="noopener noreferrer nofollow">${words.more}</a></p>`
@@ -122,9 +115,9 @@ function renderConsent(consent: PageConsent, index: number, language: Language) 
   </section>`
 }
 
-const renderLanguageLinks = (language: Language) =>
+export const renderLanguageLinks = (language: Language, offeredLanguages: readonly Language[] = languages) =>
   html`<nav class="languages" aria-label="${pageWords[language].languages}">
-    ${languages.map((one) =>
+    ${offeredLanguages.map((one) =>
       one === language
         ? html`<span aria-current="true" lang="${toBcp47(one)}">${languageNames[one]}</span>`
         : html`<a href="?language=${one}" lang="${toBcp47(one)}" hreflang="${toBcp47(one)}">${languageNames[one]}</a>`,
@@ -162,17 +155,17 @@ export function renderPreferencesPage(preferences: Preferences, outcome?: FormOu
 export interface ConfirmationContent {
   language: Language
   organization_name: string
-  consent: Pick<PageConsent, 'title' | 'text' | 'link_url' | 'language'>
+  consents: readonly LocalWording[]
   is_confirmed: boolean
-  /** The link to the page with all consents. */
-  preferences: string
+  /** The link to the page with all consents. Null: the person has no such page yet. */
+  preferences: string | null
 }
 
-/** Renders the page on which the person confirms one answer. */
+/** Renders the page on which the person confirms answers. */
 export function renderConfirmationPage({
   language,
   organization_name,
-  consent,
+  consents,
   is_confirmed,
   preferences,
 }: ConfirmationContent): LinkPage {
@@ -183,12 +176,15 @@ export function renderConfirmationPage({
         ? html`<p class="notice" role="status">${words.confirmedNotice(organization_name)}</p>`
         : html`<p>${words.confirmIntro(organization_name)}</p>`
     }
-    <section class="card">
-      <h2 lang="${toBcp47(consent.language)}">${consent.title}</h2>
-      ${renderWording(consent, language)}
-    </section>
+    ${consents.map(
+      (consent) =>
+        html`<section class="card">
+          <h2 lang="${toBcp47(consent.language)}">${consent.title}</h2>
+          ${renderWording(consent, language)}
+        </section>`,
+    )}
     ${is_confirmed ? '' : html`<form method="post"><button name="confirm" value="1">${words.confirm}</button></form>`}
-    <p><a href="${preferences}">${words.allConsents}</a></p>
+    ${preferences === null ? '' : html`<p><a href="${preferences}">${words.allConsents}</a></p>`}
     ${renderLanguageLinks(language)}`
   return { language: toBcp47(language), title: words.confirmTitle, content }
 }

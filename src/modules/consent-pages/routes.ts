@@ -1,9 +1,9 @@
 import { Hono } from 'hono'
 import type { AppContext, AppEnv } from '../../http/env.ts'
-import { readNetworkPrefix, limitConfirmations, limitLinks } from '../../http/middleware/rate-limit.ts'
+import { limitConfirmations, limitLinks } from '../../http/middleware/rate-limit.ts'
 import { formPage, formPolicy, linkHeaders } from '../../http/pages/html-page.ts'
 import { readBody } from '../../http/requests/body.ts'
-import type { Visit } from './commit-answers.ts'
+import { readVisit } from '../../http/requests/visit.ts'
 import { confirmAnswer, loadConfirmation } from './confirmation.ts'
 import { renderConfirmationPage, type LinkPage, renderPreferencesPage, renderInvalidLinkPage } from './page.ts'
 import { findLinkedPerson, loadPreferences, savePreferences, type SentForm } from './preferences.ts'
@@ -14,19 +14,9 @@ type Status = 200 | 404 | 409
 
 /** A page has many consents, and its form has a checkbox for each. */
 const maxFormBytes = 65_536
-const maxAgentLength = 200
 
 async function respond(c: AppContext, page: LinkPage, status: Status = 200): Promise<Response> {
   return c.html(formPage(page), status, { 'content-security-policy': await formPolicy() })
-}
-
-const readVisit = (c: AppContext): Visit => {
-  const ip_prefix = readNetworkPrefix(c)
-  const agent = c.req.header('user-agent')
-  return {
-    request_id: c.var.requestId,
-    evidence: { ...(ip_prefix && { ip_prefix }), ...(agent && { user_agent: agent.slice(0, maxAgentLength) }) },
-  }
 }
 
 async function readForm(c: AppContext): Promise<SentForm> {

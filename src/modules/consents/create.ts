@@ -33,7 +33,12 @@ export function findTextFaults(text: TranslatedDict, defaultLanguage: Language |
 const keyTaken = () =>
   invalid(fieldError(['key'], 'unique', 'Another consent of this organisation or edition has this key.'))
 
-async function loadTenant(ctx: Ctx, organizationId: string, editionId: string | null): Promise<TenantSummary> {
+/** Loads the organisation and the edition of a new definition or form. */
+export async function loadConsentTenant(
+  ctx: Ctx,
+  organizationId: string,
+  editionId: string | null,
+): Promise<TenantSummary> {
   const tenant = await findConsentTenant(ctx, organizationId, editionId)
   if (!tenant) throw doesNotExist('organization_id')
   if (editionId !== null && tenant.edition_id === null) throw doesNotExist('edition_id')
@@ -56,7 +61,7 @@ export const buildVersionRow = (row: DefinitionRow) => ({
 
 export async function createConsent(ctx: Ctx, input: CreateConsentInput): Promise<ConsentRow> {
   const { organization_id, edition_id = null, title, text, link_url, legal_basis, ...rest } = input
-  const tenant = await loadTenant(ctx, organization_id, edition_id)
+  const tenant = await loadConsentTenant(ctx, organization_id, edition_id)
   const faults = findTextFaults(text, tenant.default_language)
   if (faults.length) throw invalid(...faults)
   const now = ctx.now()

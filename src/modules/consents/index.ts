@@ -1,3 +1,5 @@
+export { loadConsentTenant } from './create.ts'
+export { listForeignConsents } from './queries.ts'
 export {
   buildAnswerAnnouncements,
   type DecidedAnswer,
@@ -7,7 +9,7 @@ export {
   type AnswerRequest,
 } from './answers/records.ts'
 export { buildReturnStatements } from './answers/double-opt-in.ts'
-export { listPersonAnswers, findVersion, type PersonAnswer } from './answers/person-answers.ts'
+export { listAddressAnswers, listPersonAnswers, findVersion, type PersonAnswer } from './answers/person-answers.ts'
 export {
   selectAnswersToKeys,
   selectDecidingAnswer,

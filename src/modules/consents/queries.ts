@@ -79,3 +79,16 @@ export const findConsentTenant = (
       .leftJoin(editions, and(eq(editions.id, editionId ?? ''), eq(editions.organization_id, organizations.id)))
       .where(eq(organizations.id, organizationId)),
   )
+
+/** Lists which of these ids are no definitions of exactly this organisation or edition. */
+export async function listForeignConsents(
+  { db }: Pick<Ctx, 'db'>,
+  { organization_id, edition_id }: { organization_id: string; edition_id: string | null },
+  ids: readonly string[],
+): Promise<string[]> {
+  const rows = await db.all(sql<{ id: string }>`select value as id from json_each(${JSON.stringify(ids)})
+    where not exists (select 1 from consents where consents.id = value
+      and consents.organization_id = ${organization_id} and consents.edition_id is ${edition_id})
+    order by key`)
+  return rows.map(({ id }) => id)
+}

@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { buildImportedRowsSection } from '../data-imports/index.ts'
+import { buildSignupSection } from '../signup-forms/index.ts'
 import { buildSuppressionSections } from '../suppressions/index.ts'
 import type { LoadedUser } from '../users/index.ts'
 
@@ -18,6 +19,7 @@ export type SectionName =
   | 'suppressions'
   | 'bounces'
   | 'emails'
+  | 'signups'
   | 'campaigns'
   | 'import_rows'
   | 'changes'
@@ -54,6 +56,10 @@ const buildAddressCondition = ({ id, seq }: LoadedUser): SQL => sql`(channel, ad
   select 'email', email from users where id = ${id} union select 'sms', phone_number from users where id = ${id}
   union select 'email', email from edition_customers where user_seq = ${seq}
   union select 'sms', phone_number from edition_customers where user_seq = ${seq})`
+
+/** A condition on `address`: it is an e-mail address of the customer. */
+const isOwnEmail = ({ id, seq }: LoadedUser): SQL => sql`address in (
+  select email from users where id = ${id} union select email from edition_customers where user_seq = ${seq})`
 
 const listSalesSections = (user: LoadedUser): ExportSection[] => {
   const { id } = user
@@ -143,6 +149,7 @@ const listMessagingSections = (user: LoadedUser): ExportSection[] => {
       where: sql`user_id = ${id}`,
       key: sql`id`,
     },
+    buildSignupSection(organization_id, isOwnEmail(user)),
     {
       name: 'campaigns',
       columns: sql`campaign_id, campaigns.name, received_at, opened_at, clicked_at`,

@@ -14,6 +14,7 @@ import type { ChannelAddress } from '../../domain/messaging/suppressions.ts'
 import { emailClaimMs, transactionalEmailLifecycle } from '../../domain/messaging/transactional-emails.ts'
 import { eraseEvidence } from '../consents/index.ts'
 import { buildStoredResultsErasure, buildUndoDataErasure } from '../data-imports/index.ts'
+import { eraseSignups } from '../signup-forms/index.ts'
 import { hashSuppressions } from '../suppressions/index.ts'
 import { eraseWallet } from '../wallet/index.ts'
 import { buildOrderErasure, orderColumns } from './orders.ts'
@@ -123,6 +124,10 @@ export const ownPlaces: readonly OwnPlace[] = [
   {
     columns: ['recipient', 'content', 'error_detail', 'refund'].map((column) => `transactional_emails.${column}`),
     erase: (erasure, { now }) => eraseEmails(erasure, now),
+  },
+  {
+    columns: ['signup_requests.address', 'signup_requests.evidence'],
+    erase: (erasure) => eraseSignups(erasure.organization_id, readContacts(erasure).emails),
   },
   {
     columns: ['wallet_registrations.device_id', 'wallet_registrations.push_token'],

@@ -16,6 +16,8 @@ export {
   selectBulkSuppressionExclusion,
   selectSuppressionExclusion,
   selectChannelBlock,
+  type HashedAddress,
+  selectHashedSuppression,
   selectSuppression,
   selectUnsubscribedAt,
   findSuppressionReason,

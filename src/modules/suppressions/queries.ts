@@ -67,9 +67,33 @@ export const selectSuppression = (
     and suppressions.channel = ${channel} and suppressions.address = ${address})`
 
 /** Selects since when an e-mail address is unsubscribed. It is null for any other address. */
-export const selectUnsubscribedAt = (organizationId: string, address: string | SQL): SQL =>
+export const selectUnsubscribedAt = (organizationId: string | SQL, address: string | SQL): SQL =>
   sql`(select suppressions.created_at from suppressions where suppressions.organization_id = ${organizationId}
     and suppressions.channel = 'email' and suppressions.address = ${address} and suppressions.reason = 'unsubscribed')`
+
+/** An e-mail address, with its hash among the suppressed addresses of erased customers. */
+export interface HashedAddress {
+  organization_id: string
+  address: string
+  address_hash: string
+}
+
+/**
+ * Selects why an e-mail address is suppressed, or since when, also if the customer who had it was erased. It is null for an
+ * address that is not suppressed.
+ */
+export const selectHashedSuppression = (
+  column: 'reason' | 'created_at',
+  { organization_id, address, address_hash }: HashedAddress,
+): SQL => {
+  const storedValue = selectSuppression(column, {
+    organization_id: sql`${organization_id}`,
+    channel: sql`'email'`,
+    address: sql`${address}`,
+  })
+  return sql`coalesce(${storedValue}, (select ${sql.raw(column)} from suppression_hashes
+    where organization_id = ${organization_id} and channel = 'email' and address_hash = ${address_hash}))`
+}
 
 interface MessageKind {
   organization_id: string

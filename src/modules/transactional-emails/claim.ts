@@ -24,11 +24,15 @@ type EmailRow = typeof transactionalEmails.$inferSelect
  */
 export type EmailClaim = EmailRow & { suppression: SuppressionReason | null; suppressed_at: number | null }
 
-/** A message to a customer. */
-export type CustomerClaim = EmailClaim & { organization_id: string; user_id: string }
+/** A message of an organisation. */
+export type OrganizationClaim = EmailClaim & { organization_id: string }
 
-export const isCustomerClaim = (claim: EmailClaim): claim is CustomerClaim =>
-  claim.organization_id !== null && claim.user_id !== null
+export const isOrganizationClaim = (claim: EmailClaim): claim is OrganizationClaim => claim.organization_id !== null
+
+/** A message to a customer. */
+export type CustomerClaim = OrganizationClaim & { user_id: string }
+
+export const isCustomerClaim = (claim: OrganizationClaim): claim is CustomerClaim => claim.user_id !== null
 
 const recipientAddress = {
   organization_id: sql`transactional_emails.organization_id`,
@@ -76,7 +80,7 @@ const isSameAttempt = ({ id, attempts }: EmailClaim): SQL =>
   sql`id = ${id} and attempts = ${attempts} and status = ${pendingStatus}`
 
 /**
- * Records a call before it is made, with its content if it goes to a customer: codes to sign in with are not stored. If
+ * Records a call before it is made, with its content if an organisation sends it: codes to sign in with are not stored. If
  * this consumer dies, the message is known to be doubtful. Returns false if the claim has expired or another consumer
  * has claimed the message since.
  */
@@ -85,7 +89,7 @@ export async function recordCall(job: JobCtx, claim: EmailClaim, content: Outbou
   const call = {
     is_doubtful: true,
     provider: job.email.name,
-    content: isCustomerClaim(claim) ? JSON.stringify(content) : null,
+    content: isOrganizationClaim(claim) ? JSON.stringify(content) : null,
     first_call_at: claim.first_call_at ?? now,
   }
   const isStillClaimed = sql`${isSameAttempt(claim)} and ${isClaimed(now)}`

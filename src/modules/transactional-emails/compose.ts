@@ -10,7 +10,13 @@ import { createFailedVerdict, type SendVerdict } from '../../domain/messaging/tr
 import { isRecord, readJson } from '../../domain/text/json.ts'
 import type { OutboundEmail } from '../../gateways/email/email.ts'
 import { loadTemplate } from '../email-messages/index.ts'
-import { type CustomerClaim, type EmailClaim, isCustomerClaim } from './claim.ts'
+import {
+  type CustomerClaim,
+  type EmailClaim,
+  isCustomerClaim,
+  isOrganizationClaim,
+  type OrganizationClaim,
+} from './claim.ts'
 import { compileConfirmation, type Frame, loadFrame } from './confirmations.ts'
 import { loadOrder, buildOrderContext } from './order-context.ts'
 import {
@@ -21,6 +27,7 @@ import {
   type RefundClaim,
 } from './refunds.ts'
 import { compileSignInEmail } from './sign-in-codes.ts'
+import { compileSignupEmail } from './signups.ts'
 
 type ComposedEmail = { email: OutboundEmail } | { verdict: SendVerdict }
 
@@ -70,7 +77,15 @@ async function draftRefund(job: JobCtx, claim: RefundClaim): Promise<EmailDraft 
   return { frame: order.head, template, context }
 }
 
-function draftEmail(job: JobCtx, claim: CustomerClaim): Promise<EmailDraft | null> {
+/** Null: the request was deleted with its form, or has expired. */
+async function draftSignup(job: JobCtx, claim: OrganizationClaim): Promise<EmailDraft | null> {
+  const frame = await loadFrame(job, claim)
+  const template = frame && (await compileSignupEmail(job, claim, frame))
+  return frame && template ? { frame, template, context: {} } : null
+}
+
+function draftEmail(job: JobCtx, claim: OrganizationClaim): Promise<EmailDraft | null> {
+  if (!isCustomerClaim(claim)) return draftSignup(job, claim)
   if (isRefundClaim(claim)) return draftRefund(job, claim)
   return claim.kind === 'receipt' ? draftReceipt(job, claim) : draftConfirmation(job, claim)
 }
@@ -108,12 +123,15 @@ const isOutbound = (value: unknown): value is OutboundEmail =>
 
 /** A repeated call sends exactly the stored content, because the provider recognises repetitions by it. */
 export async function composeEmail(job: JobCtx, claim: EmailClaim): Promise<ComposedEmail> {
-  if (!isCustomerClaim(claim)) return composeSignInEmail(job, claim)
+  if (!isOrganizationClaim(claim)) return composeSignInEmail(job, claim)
   if (claim.content !== null) return { email: readJson(claim.content, isOutbound) }
   if (claim.recipient === '')
     return { verdict: createFailedVerdict('email_missing', 'The customer has no e-mail address.') }
   const draft = await draftEmail(job, claim)
-  if (!draft) return { verdict: createFailedVerdict('message_missing', 'The e-mail message or the order was deleted.') }
+  if (!draft)
+    return {
+      verdict: createFailedVerdict('message_missing', 'The e-mail message, the order or the sign-up form was deleted.'),
+    }
   try {
     return { email: buildOutboundEmail(job, claim, draft) }
   } catch (error) {

@@ -1,5 +1,6 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
 import type { Ctx, JobCtx } from '../../context.ts'
+import { inWords } from '../../db/conditions.ts'
 import type { Statement } from '../../db/database.ts'
 import { users } from '../../db/schema/customers.ts'
 import { editions } from '../../db/schema/editions.ts'
@@ -15,10 +16,14 @@ import {
   type ConfirmationSnapshot,
 } from '../../domain/email/messages/consent-confirmation.ts'
 import type { Language } from '../../domain/languages.ts'
-import { confirmationIntervalMs, returnIntervalMs } from '../../domain/messaging/transactional-emails.ts'
+import {
+  confirmationIntervalMs,
+  confirmationKinds,
+  returnIntervalMs,
+} from '../../domain/messaging/transactional-emails.ts'
 import { isVerifiedSender } from '../sender-domains/index.ts'
 import { selectUnsubscribedAt } from '../suppressions/index.ts'
-import { type CustomerClaim, isPending } from './claim.ts'
+import { type CustomerClaim, isPending, type OrganizationClaim } from './claim.ts'
 import { buildNewEmail, emailStateColumns, type EmailStateRow } from './email-state.ts'
 
 /** An answer about a consent that the person has to confirm. */
@@ -40,20 +45,28 @@ const wasRequestedRecently = (recordId: string, now: number): SQL =>
   sql`exists (select 1 from transactional_emails as earlier where earlier.consent_record_id = ${recordId}
     and earlier.created_at > ${now - confirmationIntervalMs})`
 
-const returnRequest = (organizationId: string, recipient: string | SQL, now: number): SQL =>
+/** Messages that asked an address since it unsubscribed, of which there is one within `returnIntervalMs`. */
+export const returnRequest = (
+  organizationId: string,
+  recipient: string | SQL,
+  now: number,
+  unsubscribedAt = selectUnsubscribedAt(organizationId, recipient),
+): SQL =>
   sql`from transactional_emails as earlier indexed by transactional_emails_of_confirmed_address
     where earlier.organization_id = ${organizationId} and earlier.recipient = ${recipient}
-      and earlier.kind = 'consent_confirmation' and earlier.status <> 'failed'
-      and earlier.created_at > ${now - returnIntervalMs}
-      and earlier.created_at >= ${selectUnsubscribedAt(organizationId, recipient)}`
+      and ${inWords(sql`earlier.kind`, confirmationKinds)} and earlier.status <> 'failed'
+      and earlier.created_at > ${now - returnIntervalMs} and earlier.created_at >= ${unsubscribedAt}`
 
 /** Finds the message that asked an unsubscribed address to confirm an answer, for which it is not asked again. */
 export const findReturnRequest = (
   { db, now }: Pick<Ctx, 'db' | 'now'>,
   organizationId: string,
   recipient: string,
-): Promise<{ consent_record_id: string; created_at: number } | undefined> =>
-  db.first(sql<{ consent_record_id: string; created_at: number }>`select earlier.consent_record_id, earlier.created_at
+): Promise<{ consent_record_id: string | null; created_at: number } | undefined> =>
+  db.first(sql<{
+    consent_record_id: string | null
+    created_at: number
+  }>`select earlier.consent_record_id, earlier.created_at
     ${returnRequest(organizationId, recipient, now())} order by earlier.created_at desc limit 1`)
 
 /** Holds for an address that unsubscribed before `answeredAt` and was not asked since. */
@@ -129,7 +142,7 @@ export const isConfirmationWaiting = (recordId: SQL): SQL =>
   sql`exists (select 1 from transactional_emails letter indexed by transactional_emails_of_consent_record
     where letter.consent_record_id = ${recordId} and ${isPending} and letter.waiting_since is not null)`
 
-/** Facts about sender and recipient that every e-mail needs. */
+/** Facts about sender and recipient that every e-mail needs. An address without a customer has no name. */
 export interface Frame {
   first_name: string
   last_name: string
@@ -141,7 +154,10 @@ export interface Frame {
   is_sender_verified: boolean
 }
 
-export const loadFrame = ({ db }: JobCtx, claim: CustomerClaim): Promise<Frame | undefined> =>
+export const loadFrame = (
+  { db }: JobCtx,
+  claim: Pick<OrganizationClaim, 'organization_id' | 'edition_id' | 'user_id'>,
+): Promise<Frame | undefined> =>
   db.first(
     select({
       organization_name: organizations.name,
@@ -149,12 +165,12 @@ export const loadFrame = ({ db }: JobCtx, claim: CustomerClaim): Promise<Frame |
       email_sender_name: editions.email_sender_name,
       email_sender_address: editions.email_sender_address,
       email_reply_to: editions.email_reply_to,
-      first_name: users.first_name,
-      last_name: users.last_name,
+      first_name: sql<string>`coalesce(${users.first_name}, '')`,
+      last_name: sql<string>`coalesce(${users.last_name}, '')`,
       is_sender_verified: fromFlag(isVerifiedSender(sql`${organizations.id}`, sql`${editions.email_sender_address}`)),
     })
       .from(organizations)
-      .innerJoin(users, eq(users.id, claim.user_id))
+      .leftJoin(users, eq(users.id, claim.user_id ?? ''))
       .leftJoin(editions, eq(editions.id, claim.edition_id ?? ''))
       .where(eq(organizations.id, claim.organization_id)),
   )
@@ -172,7 +188,7 @@ export async function compileConfirmation(
   const message = buildConsentConfirmation({
     language,
     organisation: organization_name,
-    wording,
+    wordings: [wording],
     url: buildConfirmationUrl(config.publicUrl, token),
   })
   return compile(message, language, {

@@ -18,6 +18,7 @@ export {
 } from './receipts.ts'
 export { buildRefundEmailStatements } from './refunds.ts'
 export { buildSignInCodeEmail, buildSignInEmailDeletion } from './sign-in-codes.ts'
+export { buildSignupEmail, canAskAddress, deleteSignupEmails, deleteOldSignupEmails } from './signups.ts'
 export { emailStateFields } from './contract.ts'
 export { describeNewEmail, emailStateColumns, type EmailStateRow, presentEmailState } from './email-state.ts'
 export { enqueueEmails } from './enqueue.ts'

@@ -17,6 +17,7 @@ import { refundPaymentSamples } from './refund-payments.ts'
 import { refundSamples } from './refunds.ts'
 import type { SampleOf } from './sample.ts'
 import { segmentSamples } from './segments.ts'
+import { signupFormSamples } from './signup-forms.ts'
 import { suppressionSamples } from './suppressions.ts'
 import { systemSamples } from './system.ts'
 import { walletSamples } from './wallet.ts'
@@ -41,6 +42,7 @@ export const samples: Readonly<Record<string, SampleOf>> = {
   ...emailSamples,
   ...campaignSamples,
   ...consentSamples,
+  ...signupFormSamples,
   ...suppressionSamples,
   ...fileSamples,
   ...importSamples,

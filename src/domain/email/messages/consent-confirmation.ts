@@ -82,7 +82,7 @@ export interface ConfirmationSnapshot {
 export interface ConfirmationMessage {
   language: Language
   organisation: string
-  wording: ConsentWording
+  wordings: readonly ConsentWording[]
   /** The address to which the button leads. */
   url: string
 }
@@ -94,13 +94,18 @@ const toParagraphs = (text: string): string =>
     .map((line) => `<p>${escapeHtml(line)}</p>`)
     .join('')
 
+function formatWording({ title, text, link_url }: ConsentWording, linkText: string): string {
+  const link = link_url === null ? '' : `<p><a href="${escapeHtml(link_url)}">${escapeHtml(linkText)}</a></p>`
+  return `<p><strong>${escapeHtml(title)}</strong></p>${toParagraphs(text)}${link}`
+}
+
 /** Liquid and HTML in the texts of an organisation are shown as plain text. */
-export function buildConsentConfirmation({ language, organisation, wording, url }: ConfirmationMessage): Message {
+export function buildConsentConfirmation({ language, organisation, wordings, url }: ConfirmationMessage): Message {
   const phrases = texts[language]
   const translate = (text: string): TranslatedDict => ({ [language]: text })
-  const { title, text, link_url } = wording
-  const link = link_url === null ? '' : `<p><a href="${escapeHtml(link_url)}">${escapeHtml(phrases.link)}</a></p>`
-  const html = `<p><strong>${escapeHtml(title)}</strong></p>${toParagraphs(text)}${link}`
+  const html = wordings.map((wording) => formatWording(wording, phrases.link)).join('')
+  const [first, ...others] = wordings
+  const subject = first && others.length === 0 ? first.title : organisation
   const blocks: Block[] = [
     { id: 'heading', type: 'heading', data: { text: translate(phrases.heading), level: 2 } },
     { id: 'intro', type: 'rich_text', data: { text: translate(toParagraphs(phrases.intro(organisation))) } },
@@ -109,5 +114,5 @@ export function buildConsentConfirmation({ language, organisation, wording, url 
     { id: 'expiry', type: 'rich_text', data: { text: translate(toParagraphs(phrases.expiry)), font_size: 14 } },
     { id: 'footer', type: 'footer', data: { text: {}, show_unsubscribe: false } },
   ]
-  return { subject: translate(`${phrases.subject}: ${escapeLiquid(title)}`), blocks, template: 'modern' }
+  return { subject: translate(`${phrases.subject}: ${escapeLiquid(subject)}`), blocks, template: 'modern' }
 }

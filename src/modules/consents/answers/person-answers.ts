@@ -65,30 +65,44 @@ export async function listPersonAnswers(
       and (consents.is_active = 1 or r.user_id is not null)
       ${consentIds ? sql`and ${inList(sql`consents.id`, consentIds)}` : sql``}
     order by r.user_id is null, consents.position, consents.id limit ${maxAnswers}`
-  const rows = await db.all(decodeAs(fields, applicable))
-  const answers = rows.map(
-    ({
-      edition_name,
-      default_language,
-      is_archived,
-      person_email,
-      address,
-      record,
-      email_waits,
-      ...definition
-    }): PersonAnswer => ({
-      definition,
-      edition:
-        edition_name === null
-          ? null
-          : { name: edition_name, default_language: default_language ?? 'en', is_archived: is_archived ?? false },
-      email: person_email,
-      address,
-      before: record,
-      email_waits,
-    }),
-  )
+  const answers = (await db.all(decodeAs(fields, applicable))).map(toPersonAnswer)
   return answers.toSorted((one, other) => one.definition.position - other.definition.position)
+}
+
+function toPersonAnswer(row: RowOf<typeof fields>): PersonAnswer {
+  const { edition_name, default_language, is_archived, person_email, address, record, email_waits, ...definition } = row
+  const edition =
+    edition_name === null
+      ? null
+      : { name: edition_name, default_language: default_language ?? 'en', is_archived: is_archived ?? false }
+  return { definition, edition, email: person_email, address, before: record, email_waits }
+}
+
+/**
+ * Lists these consents with the latest answers of the customer who has the address. Without such a customer, `user_id` is
+ * null and the consents have no answers.
+ */
+export async function listAddressAnswers(
+  { db }: Pick<JobCtx, 'db'>,
+  { organization_id, address }: { organization_id: string; address: string },
+  consentIds: readonly string[],
+): Promise<{ user_id: string | null; answers: PersonAnswer[] }> {
+  const addressFields = { ...fields, user_id: makeNullable(users.id) }
+  const rows = await db.all(
+    decodeAs(
+      addressFields,
+      sql<RowOf<typeof addressFields>>`select ${buildSelectList(addressFields)}
+        from consents
+          left join users on users.organization_id = consents.organization_id and users.email = ${address}
+          left join editions on editions.id = consents.edition_id
+          left join consent_records r indexed by consent_records_latest on r.user_id = users.id and r.consent_id = consents.id and r.is_latest = 1
+        where ${inList(sql`consents.id`, consentIds)} and consents.organization_id = ${organization_id}`,
+    ),
+  )
+  return {
+    user_id: rows[0]?.user_id ?? null,
+    answers: rows.map(({ user_id: _, ...row }) => ({ ...toPersonAnswer(row), email: address, address })),
+  }
 }
 
 type AnsweredWording = Pick<RecordRow, 'consent_id' | 'consent_version'>

@@ -1,0 +1,1 @@
+export { buildSignupSection, eraseSignups } from './personal-data.ts'

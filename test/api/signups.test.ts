@@ -1,0 +1,495 @@
+import { sql } from 'drizzle-orm'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { languages, toBcp47 } from '../../src/domain/languages.ts'
+import { dayMs, hourMs } from '../../src/domain/time/instants.ts'
+import { type SignupFault, signupWords } from '../../src/modules/signup-forms/public/words.ts'
+import { get, patch, remove } from '../support/api.ts'
+import { later } from '../support/later.ts'
+import { seedPeople, seedSibling } from '../support/seeding/customers.ts'
+import { givenConsent } from '../support/seeding/messaging/consents.ts'
+import { givenForm, site } from '../support/seeding/messaging/signup-forms.ts'
+import { db, write } from '../support/seeding/rows.ts'
+import { seedBuyer, type Buyer } from '../support/seeding/sales/trades.ts'
+import { deliverTo, newNetwork } from '../support/sign-in.ts'
+import {
+  confirm,
+  findCustomer,
+  freshAddress,
+  listAnswers,
+  listEditionCustomers,
+  listMailsTo,
+  listRequests,
+  pageSite,
+  requestLink,
+  type Sent,
+  signUp,
+  signUpByScript,
+} from '../support/signups.ts'
+import { visit } from '../support/visits.ts'
+
+let shop: Buyer
+beforeAll(async () => {
+  shop = await seedBuyer()
+})
+
+const suppress = (address: string, reason: string, organization = shop.organization) =>
+  write(sql`insert into suppressions (organization_id, channel, address, reason, created_at)
+    values (${organization}, 'email', ${address}, ${reason}, ${Date.now() - 1000})`)
+
+describe('the public page', () => {
+  it.each(languages)('shows the form without scripts, in %s', async (language) => {
+    const { form, consent, path } = await givenForm(shop, {
+      languages: [language],
+      title: { [language]: `Title ${language}` },
+    })
+    const { status, text, headers } = await visit(path)
+    expect(status).toBe(200)
+    expect(text).toContain(`<html lang="${toBcp47(language)}">`)
+    expect(text).toContain(`Title ${language}`)
+    expect(text).toContain(`value="${consent.id}"`)
+    expect(text).toContain(language === 'da' ? 'Skriv til mig.' : 'Write to me.')
+    expect(text).not.toContain('<script')
+    expect(headers.get('cache-control')).toBe('no-store')
+    const policy = headers.get('content-security-policy') ?? ''
+    expect(policy).toContain("default-src 'none'")
+    expect(policy).toContain(`frame-ancestors ${site}`)
+    expect(policy).toContain("form-action 'self';")
+    expect(form.languages).toEqual([language])
+  })
+
+  it('chooses a language of the form: the requested one, the browser’s, or its first', async () => {
+    const { path } = await givenForm(shop, { languages: ['da', 'nl', 'en'] })
+    const readLanguage = async (query: string, accepted = '') =>
+      /<html lang="(\w+)"/.exec((await visit(path + query, { headers: { 'accept-language': accepted } })).text)?.[1]
+    expect(await readLanguage('?language=nl', 'en')).toBe('nl')
+    expect(await readLanguage('?language=pl', 'sv, en-GB;q=0.9, nl;q=0.8')).toBe('en')
+    expect(await readLanguage('?language=pl', 'sv')).toBe('da')
+  })
+
+  it('is closed while the form is not active, or asks for nothing that is active, and unknown when it is deleted', async () => {
+    const { form, consent, path } = await givenForm(shop)
+    await patch(`/v1/signup-forms/${form.id}`, { is_active: false })
+    expect((await visit(path)).status).toBe(404)
+    expect((await signUp(path, { consent: consent.id })).status).toBe(409)
+    await patch(`/v1/signup-forms/${form.id}`, { is_active: true })
+    expect((await visit(path)).status).toBe(200)
+    await patch(`/v1/consents/${consent.id}`, { is_active: false })
+    const closed = await visit(path)
+    expect([closed.status, closed.text.includes('This form is closed.')]).toEqual([404, true])
+    await remove(`/v1/signup-forms/${form.id}`)
+    expect((await visit(path)).status).toBe(404)
+    expect((await signUp(path, { consent: consent.id })).status).toBe(404)
+    expect(await listRequests(form.id)).toEqual([])
+  })
+
+  it('shows hostile texts of the organiser and of the visitor as text', async () => {
+    const hostile = '"><script>alert(1)</script>{{ 7 | times: 7 }}'
+    const { path } = await givenForm(
+      shop,
+      { title: { en: hostile }, text: { en: hostile } },
+      { title: { en: hostile } },
+    )
+    expect((await visit(path)).text).not.toContain('<script')
+    const refused = await signUp(path, { email: hostile })
+    expect(refused.status).toBe(400)
+    expect(refused.text).not.toContain('<script')
+    expect(refused.text).toContain('&lt;script&gt;')
+  })
+})
+
+describe('a sign-up', () => {
+  it('stores nothing but a pending request, and sends a link in the visitor’s language', async () => {
+    const { form, consent, path } = await givenForm(shop)
+    const email = freshAddress()
+    const reply = await signUp(path, {
+      email: ` ${email.toUpperCase()} `,
+      consent: consent.id,
+      fields: { language: 'da' },
+    })
+    expect(reply.status).toBe(200)
+    expect(reply.text).toContain('Se i din indbakke')
+    expect(reply.text).not.toContain(email)
+    expect(await findCustomer(shop.organization, email)).toBeUndefined()
+    expect(await listRequests(form.id)).toMatchObject([{ address: email, confirmed_at: null }])
+    const [mail] = await deliverTo(email)
+    expect(mail?.subject).toBe('Bekræft venligst: Nyhedsbrev')
+    expect(mail?.to).toEqual({ name: null, address: email })
+    expect(mail?.text).toContain('Skriv til mig.')
+    expect(mail?.html).not.toContain(email)
+    expect((await get(`/v1/consents/${consent.id}`)).body.has_records).toBe(false)
+  })
+
+  it('creates the customer on confirmation, in the edition of the form, with proof of both steps', async () => {
+    const { form, consent, path } = await givenForm(shop)
+    const email = freshAddress()
+    const { link } = await requestLink(path, {
+      email,
+      consent: consent.id,
+      headers: { 'cf-connecting-ip': '198.51.100.9' },
+    })
+    const page = await visit(link)
+    expect([page.status, page.text.includes('Yes, I agree')]).toEqual([200, true])
+    expect(await findCustomer(shop.organization, email)).toBeUndefined()
+    const confirmed = await confirm(link)
+    expect(confirmed.text).toContain('has your consent.')
+    const customer = await findCustomer(shop.organization, email)
+    expect(customer).toMatchObject({ first_name: '', last_name: '', locale: 'en' })
+    expect(await listEditionCustomers(customer?.seq ?? 0)).toEqual([
+      { edition_id: shop.edition, email, first_name: '', locale: 'en' },
+    ])
+    const [answer, ...others] = await listAnswers(customer?.id ?? '')
+    expect(others).toEqual([])
+    expect(answer).toMatchObject({
+      consent_id: consent.id,
+      status: 'given',
+      method: 'double_opt_in',
+      source: `signup_form:${form.id}`,
+      consent_version: 1,
+      language: 'en',
+    })
+    expect(JSON.parse(answer?.evidence ?? '')).toMatchObject({
+      ip_prefix: '203.0.113.0/24',
+      request: { ip_prefix: '198.51.100.0/24', site: pageSite },
+    })
+    const preferences = /href="\.\.\/\.\.(\/consents\/[\w-]+)"/.exec(confirmed.text)?.[1] ?? ''
+    expect((await visit(preferences)).text).toContain('You agreed on')
+    const entries = await db.all(
+      sql`select action, actor_id, edition_id from audit_log where resource_id = ${customer?.id}`,
+    )
+    expect(entries).toEqual([{ action: 'giveConsent', actor_id: customer?.id, edition_id: shop.edition }])
+  })
+
+  it('gives nothing twice, however often and at once the link is confirmed', async () => {
+    const { consent, path } = await givenForm(shop)
+    const email = freshAddress()
+    const { link } = await requestLink(path, { email, consent: consent.id })
+    const replies = await Promise.all([confirm(link), confirm(link), confirm(link)])
+    expect(replies.map(({ status }) => status)).toEqual([200, 200, 200])
+    const customer = await findCustomer(shop.organization, email)
+    expect(await listAnswers(customer?.id ?? '')).toHaveLength(1)
+    await write(sql`update consent_records set is_latest = 1 where user_id = ${customer?.id}`)
+    expect((await confirm(link)).text).toContain('has your consent.')
+    expect(await listAnswers(customer?.id ?? '')).toHaveLength(1)
+  })
+
+  it('adds the consent to a customer who exists, and changes nothing else of them', async () => {
+    const { consent, path } = await givenForm(shop)
+    const [person] = await seedPeople({ organization: shop.organization, edition: shop.edition }, [{ locale: 'da' }])
+    const email = person?.email ?? ''
+    const load = () =>
+      db.all(sql`select users.first_name, users.last_name, users.locale, users.phone_number, users.version,
+      edition_customers.* from users join edition_customers on user_seq = users.seq where users.id = ${person?.id}`)
+    const before = await load()
+    const { link } = await requestLink(path, { email, consent: consent.id })
+    await confirm(link)
+    expect(await load()).toEqual(before)
+    expect(await listAnswers(person?.id ?? '')).toMatchObject([{ consent_id: consent.id, status: 'given' }])
+    const again = await later(2 * hourMs, async () => {
+      await signUp(path, { email, consent: consent.id })
+      const provider = await deliverTo(email)
+      return provider[0]
+    })
+    expect(again).toBeDefined()
+    expect(await listAnswers(person?.id ?? '')).toHaveLength(1)
+  })
+
+  it('adds a customer of another edition with what they told this form, and nothing that the other edition knows', async () => {
+    const sibling = await seedSibling(shop)
+    const [person] = await seedPeople({ organization: shop.organization, edition: sibling }, [{ locale: 'pl' }])
+    const { consent, path } = await givenForm(shop)
+    const { link } = await requestLink(path, { email: person?.email ?? '', consent: consent.id })
+    await confirm(link)
+    const memberships = await listEditionCustomers(person?.seq ?? 0)
+    expect(memberships).toMatchObject([
+      { edition_id: sibling, first_name: 'Ægir', locale: 'pl' },
+      { edition_id: shop.edition, email: person?.email, first_name: '', locale: 'en' },
+    ])
+  })
+
+  it('belongs to no edition with a form of the organisation', async () => {
+    const { consent, path } = await givenForm({ organization: shop.organization, edition: null })
+    const email = freshAddress()
+    const { link } = await requestLink(path, { email, consent: consent.id })
+    await confirm(link)
+    const customer = await findCustomer(shop.organization, email)
+    expect(await listEditionCustomers(customer?.seq ?? 0)).toEqual([])
+    expect(await listAnswers(customer?.id ?? '')).toHaveLength(1)
+  })
+
+  it('gives the chosen consents alone, to the wordings that the visitor saw', async () => {
+    const { form, consent, path } = await givenForm(shop)
+    const other = await givenConsent(shop.organization, { edition_id: shop.edition, title: { en: 'Photos' } })
+    const third = await givenConsent(shop.organization, { edition_id: shop.edition })
+    await patch(`/v1/signup-forms/${form.id}`, { consent_ids: [third.id, consent.id, other.id] })
+    const email = freshAddress()
+    await signUp(path, { email, consent: [consent.id, other.id] })
+    await patch(`/v1/consents/${consent.id}`, { text: { en: 'Sell my address.' } })
+    const [mail] = await deliverTo(email)
+    expect(mail?.text).not.toContain('Sell my address.')
+    const link = /(\/signup\/confirm\/[\w-]+)/.exec(mail?.text ?? '')?.[1] ?? ''
+    expect((await visit(link)).text).not.toContain('Sell my address.')
+    await confirm(link)
+    const answers = await listAnswers((await findCustomer(shop.organization, email))?.id ?? '')
+    expect(new Map(answers.map(({ consent_id, consent_version }) => [consent_id, consent_version]))).toEqual(
+      new Map([
+        [consent.id, 1],
+        [other.id, 1],
+      ]),
+    )
+  })
+
+  it('is gone after 7 days, with its mail, and its link works no more', async () => {
+    const { form, consent, path } = await givenForm(shop)
+    const email = freshAddress()
+    const { link } = await requestLink(path, { email, consent: consent.id })
+    expect(form.id).toBeTruthy()
+    await later(7 * dayMs, async () => {
+      expect((await visit(link)).status).toBe(404)
+      expect((await confirm(link)).status).toBe(404)
+    })
+    expect(await findCustomer(shop.organization, email)).toBeUndefined()
+  })
+
+  it('cannot be confirmed once its form is deleted, its edition archived, or its consent inactive', async () => {
+    for (const end of ['form', 'edition', 'consent']) {
+      const place = await seedBuyer()
+      const { form, consent, path } = await givenForm(place)
+      const email = freshAddress()
+      const { link } = await requestLink(path, { email, consent: consent.id })
+      if (end === 'form') await remove(`/v1/signup-forms/${form.id}`)
+      if (end === 'edition') await write(sql`update editions set is_archived = 1 where id = ${place.edition}`)
+      if (end === 'consent') await patch(`/v1/consents/${consent.id}`, { is_active: false })
+      expect((await visit(link)).status, end).toBe(404)
+      expect((await confirm(link)).status, end).toBe(404)
+      expect(await findCustomer(place.organization, email), end).toBeUndefined()
+    }
+  })
+
+  it.each<[string, Sent, SignupFault]>([
+    ['no address', { email: '' }, 'email_invalid'],
+    ['a line break in the address', { email: 'a@example.test\r\nBcc: b@example.test' }, 'email_invalid'],
+    ['two addresses', { email: 'a@example.test, b@example.test' }, 'email_invalid'],
+    ['a NUL', { email: 'a\0@example.test' }, 'email_invalid'],
+    ['no consent', { consent: [] }, 'consent_missing'],
+    ['a consent of another form', { consent: ['con_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8'] }, 'consent_unknown'],
+  ])('is refused with %s', async (_, fields, fault) => {
+    const { form, consent, path } = await givenForm(shop)
+    const reply = await signUpByScript(path, { consent: consent.id, ...fields })
+    expect(reply.status).toBe(400)
+    expect(JSON.parse(reply.text)).toMatchObject({ code: 'validation_error' })
+    const page = await signUp(path, { consent: consent.id, ...fields })
+    expect(page.status).toBe(400)
+    expect(page.text).toContain(signupWords.en.faults[fault])
+    expect(await listRequests(form.id)).toEqual([])
+  })
+
+  it('needs every required consent', async () => {
+    const { form, consent, path } = await givenForm(shop, {}, { is_required: true })
+    const other = await givenConsent(shop.organization, { edition_id: shop.edition })
+    await patch(`/v1/signup-forms/${form.id}`, { consent_ids: [consent.id, other.id] })
+    expect((await signUp(path, { consent: other.id })).status).toBe(400)
+    expect((await signUp(path, { consent: consent.id })).status).toBe(200)
+  })
+
+  it('stores nothing of a robot, which gets the same answer', async () => {
+    const { form, consent, path } = await givenForm(shop)
+    const robot = await signUp(path, { consent: consent.id, fields: { homepage: 'https://spam.example' } })
+    expect(await listRequests(form.id)).toEqual([])
+    const person = await signUp(path, { consent: consent.id })
+    expect([robot.status, robot.text]).toEqual([person.status, person.text])
+  })
+})
+
+describe('the sites of a form', () => {
+  it('post to it, and nobody else does', async () => {
+    const { form, consent, path } = await givenForm(shop)
+    const send = (headers: Record<string, string>) => signUp(path, { consent: consent.id, headers })
+    const refused: Record<string, string>[] = [
+      { origin: 'https://evil.example' },
+      { origin: 'null' },
+      { origin: 'http://www.festival.example' },
+      { origin: `${site}.evil.example` },
+      { origin: `${site}:8443` },
+      { origin: 'null', referer: `${site}/page` },
+    ]
+    for (const headers of refused) {
+      const reply = await send(headers)
+      expect([reply.status, JSON.parse(reply.text).code], JSON.stringify(headers)).toEqual([403, 'site_not_allowed'])
+      expect(reply.headers.get('access-control-allow-origin')).toBeNull()
+    }
+    const unnamed = await visit(path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: `email=${freshAddress()}&consent=${consent.id}`,
+    })
+    expect(unnamed.status).toBe(403)
+    expect(await listRequests(form.id)).toEqual([])
+    const allowed = await send({ origin: site })
+    expect([allowed.status, allowed.headers.get('access-control-allow-origin')]).toEqual([200, site])
+    expect((await send({ origin: pageSite })).headers.get('access-control-allow-origin')).toBeNull()
+    expect(await listRequests(form.id)).toHaveLength(2)
+  })
+
+  it('get JSON where a script asks for it, also from FormData', async () => {
+    const { form, consent, path } = await givenForm(shop, { redirect_url: `${site}/thanks` })
+    const reply = await signUpByScript(path, { consent: consent.id })
+    expect(reply.status).toBe(200)
+    expect(JSON.parse(reply.text)).toEqual({ status: 'confirmation_required', redirect_url: `${site}/thanks` })
+    const data = new FormData()
+    data.append('email', freshAddress())
+    data.append('consent', consent.id)
+    data.append('consent', new Blob(['x']), 'x')
+    const headers = { origin: site, accept: 'application/json' }
+    expect((await visit(path, { method: 'POST', headers, body: data })).status).toBe(200)
+    expect(await listRequests(form.id)).toHaveLength(2)
+    for (const [type, body, status] of [
+      ['application/json', '{}', 415],
+      ['multipart/form-data', 'x', 400],
+      ['application/x-www-form-urlencoded', 'x'.repeat(20_000), 413],
+    ] as const)
+      expect((await visit(path, { method: 'POST', headers: { ...headers, 'content-type': type }, body })).status).toBe(
+        status,
+      )
+  })
+
+  it('get the visitor back by the redirect of the form alone', async () => {
+    const { consent, path } = await givenForm(shop, { redirect_url: `${site}/tak?æ=1` })
+    const evil = { redirect: 'https://evil.example', redirect_url: 'https://evil.example', next: '//evil.example' }
+    const reply = await signUp(`${path}?redirect_url=https://evil.example`, { consent: consent.id, fields: evil })
+    expect([reply.status, reply.headers.get('location')]).toEqual([303, `${site}/tak?%C3%A6=1`])
+    expect((await visit(path)).headers.get('content-security-policy')).toContain(`form-action 'self' ${site};`)
+  })
+})
+
+describe('the answer to a sign-up', () => {
+  const describeReply = ({ status, text, headers }: Awaited<ReturnType<typeof signUp>>) => {
+    const names = [...headers].map(([name, value]) =>
+      name.startsWith('x-') || name === 'server-timing' ? name : `${name}: ${value}`,
+    )
+    return { status, text, names, queries: /queries[^;]*;[^,]*/.exec(headers.get('server-timing') ?? '')?.[0] }
+  }
+
+  it('is the same for every address', async () => {
+    const { consent, path } = await givenForm(shop)
+    const [customer] = await seedPeople({ organization: shop.organization, edition: shop.edition }, [{}])
+    const sibling = await seedSibling(shop)
+    const [elsewhere] = await seedPeople({ organization: shop.organization, edition: sibling }, [{}])
+    const addresses = [freshAddress(), customer?.email ?? '', elsewhere?.email ?? '']
+    for (const reason of ['unsubscribed', 'complaint', 'hard_bounce', 'invalid']) {
+      const address = freshAddress()
+      await suppress(address, reason)
+      addresses.push(address)
+    }
+    const replies = []
+    for (const email of [...addresses, ...addresses])
+      replies.push(describeReply(await signUp(path, { email, consent: consent.id })))
+    const [first] = replies
+    for (const reply of replies) expect(reply).toEqual(first)
+    const counts = await Promise.all(addresses.map(async (address) => (await listMailsTo(address)).length))
+    expect(counts).toEqual([1, 1, 1, 1, 0, 0, 0])
+  })
+})
+
+describe('the limits of sign-ups', () => {
+  it('let one mail an hour go to a mailbox of an organisation, in whatever spelling and by whatever form', async () => {
+    const { form, consent, path } = await givenForm(shop)
+    const second = await givenForm({ organization: shop.organization, edition: null })
+    const name = `anna.holm.${crypto.randomUUID().slice(0, 8)}`
+    const spellings = [
+      `${name}@gmail.com`,
+      `${name.toUpperCase()}@GMAIL.com`,
+      `${name}+one@gmail.com`,
+      `${name.replaceAll('.', '')}@googlemail.com`,
+      `"${name}"@gmail.com`,
+    ]
+    for (const email of spellings) expect((await signUp(path, { email, consent: consent.id })).status).toBe(200)
+    await signUp(second.path, { email: `${name}+two@gmail.com`, consent: second.consent.id })
+    const addresses = (await listRequests(form.id)).map(({ address }) => address)
+    expect(addresses).toEqual([`${name}@gmail.com`, null, null, null, null])
+    expect((await listRequests(second.form.id)).map(({ address, evidence }) => [address, evidence])).toEqual([
+      [null, null],
+    ])
+    expect(await listMailsTo(`${name}@gmail.com`)).toHaveLength(1)
+    await later(hourMs + 1000, () => signUp(path, { email: `${name}@gmail.com`, consent: consent.id }))
+    expect(await listMailsTo(`${name}@gmail.com`)).toHaveLength(2)
+  })
+
+  it('do not let another organisation notice', async () => {
+    const one = await givenForm(shop)
+    const other = await givenForm(await seedBuyer())
+    const email = freshAddress()
+    await signUp(one.path, { email, consent: one.consent.id })
+    await signUp(other.path, { email, consent: other.consent.id })
+    expect(await listMailsTo(email)).toHaveLength(2)
+  })
+
+  it('let a form accept what it says in an hour, whoever asks and whatever the addresses', async () => {
+    const { form, consent, path } = await givenForm(shop, { mails_per_hour: 3 })
+    const bounced = freshAddress()
+    await suppress(bounced, 'hard_bounce')
+    for (const email of [bounced, bounced, freshAddress()])
+      expect((await signUp(path, { email, consent: consent.id })).status).toBe(200)
+    const page = await signUp(path, { consent: consent.id })
+    expect([page.status, page.text.includes('try again in an hour')]).toEqual([429, true])
+    const script = await signUpByScript(path, { consent: consent.id })
+    expect([script.status, JSON.parse(script.text).code, script.headers.get('retry-after')]).toEqual([
+      429,
+      'rate_limited',
+      '3600',
+    ])
+    expect(script.headers.get('access-control-allow-origin')).toBe(site)
+    expect(await listRequests(form.id)).toHaveLength(3)
+    await later(hourMs + 1000, async () => expect((await signUp(path, { consent: consent.id })).status).toBe(200))
+  })
+
+  it('let a network ask ten times in an hour, by whatever forms', async () => {
+    const one = await givenForm(shop)
+    const other = await givenForm(await seedBuyer())
+    const network = newNetwork()
+    const send = ({ path, consent }: typeof one) =>
+      signUp(path, { consent: consent.id, headers: { 'cf-connecting-ip': network } })
+    for (let count = 0; count < 5; count++)
+      expect([(await send(one)).status, (await send(other)).status]).toEqual([200, 200])
+    expect([(await send(one)).status, (await send(other)).status]).toEqual([429, 429])
+    expect((await signUp(one.path, { consent: one.consent.id })).status).toBe(200)
+  })
+})
+
+describe('a suppressed address', () => {
+  it('gets no mail after a bounce or a complaint', async () => {
+    const { form, consent, path } = await givenForm(shop)
+    for (const reason of ['hard_bounce', 'complaint', 'invalid']) {
+      const email = freshAddress()
+      await suppress(email, reason)
+      await signUp(path, { email, consent: consent.id })
+      expect(await listMailsTo(email)).toEqual([])
+    }
+    expect((await listRequests(form.id)).map(({ address }) => address)).toEqual([null, null, null])
+  })
+
+  it('comes back by confirming after it unsubscribed, and is asked once in 30 days', async () => {
+    const { consent, path } = await givenForm(shop)
+    const email = freshAddress()
+    await suppress(email, 'unsubscribed')
+    const { link } = await requestLink(path, { email, consent: consent.id })
+    await later(2 * dayMs, () => signUp(path, { email, consent: consent.id }))
+    await later(29 * dayMs, () => signUp(path, { email, consent: consent.id }))
+    expect(await listMailsTo(email)).toHaveLength(1)
+    await later(31 * dayMs, () => signUp(path, { email, consent: consent.id }))
+    expect(await listMailsTo(email)).toHaveLength(2)
+    await confirm(link)
+    expect(await db.all(sql`select * from suppressions where address = ${email}`)).toEqual([])
+    expect(await listAnswers((await findCustomer(shop.organization, email))?.id ?? '')).toHaveLength(1)
+  })
+
+  it('stays suppressed for marketing when it confirms something else', async () => {
+    const { consent, path } = await givenForm(shop, {}, { type: 'photo', channels: [] })
+    const email = freshAddress()
+    await suppress(email, 'unsubscribed')
+    const { link } = await requestLink(path, { email, consent: consent.id })
+    await confirm(link)
+    expect(await db.all(sql`select reason from suppressions where address = ${email}`)).toEqual([
+      { reason: 'unsubscribed' },
+    ])
+  })
+})
