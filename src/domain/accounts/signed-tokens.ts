@@ -121,15 +121,16 @@ export function areEqual(one: Uint8Array, other: Uint8Array): boolean {
 }
 
 export function signToken(secret: string, signer: TokenSigner, content: ArrayLike<number>): string {
-  const bytes = new Uint8Array(content.length + signer.macBytes)
-  bytes.set(content)
-  return signStart(secret, signer, bytes, content.length)
+  const bytes = Uint8Array.from(content)
+  return toToken(bytes, computeReusedMac(secret, signer, bytes))
 }
 
-/** Signs the first `length` bytes and writes the MAC behind them. */
-export function signStart(secret: string, signer: TokenSigner, bytes: Uint8Array, length: number): string {
-  bytes.set(computeReusedMac(secret, signer, bytes.subarray(0, length)), length)
-  return toBase64Url(bytes.subarray(0, length + signer.macBytes))
+/** The token of a content and its MAC. */
+export function toToken(content: Uint8Array, mac: Uint8Array): string {
+  const bytes = new Uint8Array(content.length + mac.length)
+  bytes.set(content)
+  bytes.set(mac, content.length)
+  return toBase64Url(bytes)
 }
 
 const maxTokenLength = 120
@@ -152,13 +153,24 @@ export function readCellOfSignedToken(token: string): string | null {
   return bytes && readCellAt(bytes, 0)
 }
 
+/** The content and the MAC of a token, unchecked. Null: the text is not a token. */
+export function splitToken(token: string, macBytes: number): { content: Uint8Array; mac: Uint8Array } | null {
+  const bytes = decodeToken(token)
+  if (!bytes || bytes.length <= macBytes) return null
+  return { content: bytes.slice(0, -macBytes), mac: bytes.slice(-macBytes) }
+}
+
+/** True if one of the secrets makes this MAC. With an empty secret anyone could forge tokens. */
+export const isSigned = (
+  secrets: readonly string[],
+  mac: Uint8Array,
+  compute: (secret: string) => Uint8Array,
+): boolean => secrets.some((secret) => secret !== '' && areEqual(compute(secret), mac))
+
 /** The content of a token. Null: it was not signed with one of these secrets for this purpose. */
 export function openToken(secrets: readonly string[], signer: TokenSigner, token: string): Uint8Array | null {
-  const bytes = decodeToken(token)
-  if (!bytes || bytes.length <= signer.macBytes) return null
-  const content = bytes.slice(0, -signer.macBytes)
-  const mac = bytes.slice(-signer.macBytes)
-  // With an empty key anyone could forge tokens.
-  const isOurs = secrets.some((secret) => secret !== '' && areEqual(computeMac(secret, signer, content), mac))
-  return isOurs ? content : null
+  const parts = splitToken(token, signer.macBytes)
+  if (!parts) return null
+  const { content, mac } = parts
+  return isSigned(secrets, mac, (secret) => computeMac(secret, signer, content)) ? content : null
 }

@@ -83,7 +83,7 @@ export class CampaignSenderObject<Bindings> extends DurableObject<Bindings> impl
   }
 
   async findRecipient(n: number): Promise<RecipientRow | null> {
-    return this.#store.listRecipients([n])[0] ?? null
+    return this.#store.findRecipient(n)
   }
 
   async erase(n: number): Promise<ErasedRecipient> {

@@ -149,7 +149,7 @@ export class ChunkDispatcher {
 
   /** Lists the members without a result. */
   #listPending(chunk: Chunk): number[] {
-    const recipients = this.#store.listRecipients(readMembers(chunk))
+    const recipients = this.#store.listRecipients(readMembers(chunk), ['n', 'state'])
     return recipients.filter(({ state }) => state === 'pending').map(({ n }) => n)
   }
 
@@ -165,12 +165,14 @@ export class ChunkDispatcher {
     if (readyChunk) this.#chunks.claim(readyChunk.number, newClaim)
     const chunk = readyChunk ?? this.#addChunk(record, newClaim)
     if (!chunk) return { next: null, has_more: false }
-    const recipients = this.#store.listRecipients(readMembers(chunk)).map((row) => ({
-      n: row.n,
-      address: row.address ?? '',
-      language: row.language,
-      person: readPerson(row),
-    }))
+    const recipients = this.#store
+      .listRecipients(readMembers(chunk), ['n', 'address', 'language', 'person'])
+      .map((row) => ({
+        n: row.n,
+        address: row.address ?? '',
+        language: row.language,
+        person: readPerson(row),
+      }))
     const { campaign_id } = record
     const { number, content_run } = chunk
     const is_repeat = chunk.is_repeat === 1

@@ -1,7 +1,12 @@
 import { buildSearchColumns } from '../../domain/accounts/users.ts'
 import type { RecipientOutcome } from '../../domain/campaigns/chunk-report.ts'
 import type { Counters } from '../../domain/campaigns/counters.ts'
-import { type RecipientEvent, computeStampChanges, type Stamps } from '../../domain/campaigns/recipient-events.ts'
+import {
+  type RecipientEvent,
+  computeStampChanges,
+  stampNames,
+  type Stamps,
+} from '../../domain/campaigns/recipient-events.ts'
 import {
   type AffectedRecipient,
   type ErasedRecipient,
@@ -119,7 +124,12 @@ export class RecipientStore {
         .toArray()
         .map(({ address }) => address),
     )
-    const knownNumbers = new Set(this.listRecipients(people.map(({ n }) => n)).map(({ n }) => n))
+    const knownNumbers = new Set(
+      this.listRecipients(
+        people.map(({ n }) => n),
+        ['n'],
+      ).map(({ n }) => n),
+    )
     return people.map((person) => {
       // A known recipient keeps the address of an earlier run, so this address is not taken.
       if (person.reason !== null || knownNumbers.has(person.n)) return person
@@ -157,11 +167,22 @@ export class RecipientStore {
     this.#changeCounters(counterChanges)
   }
 
-  /** Lists recipients in the order of their numbers. */
-  listRecipients(numbers: readonly number[]): RecipientRow[] {
+  findRecipient(n: number): RecipientRow | null {
+    const [row] = this.#sql.exec('select * from recipients where n = ?', n).toArray() as unknown as RecipientRow[]
+    return row ?? null
+  }
+
+  /** Lists columns of recipients in the order of their numbers. */
+  listRecipients<Name extends keyof RecipientRow>(
+    numbers: readonly number[],
+    columns: readonly Name[],
+  ): Pick<RecipientRow, Name>[] {
     return this.#sql
-      .exec('select * from recipients where n in (select value from json_each(?)) order by n', JSON.stringify(numbers))
-      .toArray() as unknown as RecipientRow[]
+      .exec(
+        `select ${columns.join(', ')} from recipients where n in (select value from json_each(?)) order by n`,
+        JSON.stringify(numbers),
+      )
+      .toArray() as unknown as Pick<RecipientRow, Name>[]
   }
 
   /**
@@ -191,7 +212,10 @@ export class RecipientStore {
     const counterChanges: CounterChanges = new Map()
     const sentOutcomes: SentOutcome[] = []
     const unsentOutcomes: UnsentOutcome[] = []
-    for (const { n, state, delivered_at } of this.listRecipients([...outcomes.keys()])) {
+    for (const { n, state, delivered_at } of this.listRecipients(
+      [...outcomes.keys()],
+      ['n', 'state', 'delivered_at'],
+    )) {
       const outcome = outcomes.get(n)
       if (!outcome || state === 'sent' || (outcome.to !== 'sent' && state === 'skipped')) continue
       if (outcome.to === 'sent') {
@@ -232,7 +256,12 @@ export class RecipientStore {
   stampEvents(events: readonly RecipientEvent[]): AffectedRecipient[] {
     const counterChanges: CounterChanges = new Map()
     const numbers = new Set(events.map(({ n }) => n))
-    const rows = new Map(this.listRecipients([...numbers]).map((row) => [row.n, row]))
+    const rows = new Map(
+      this.listRecipients([...numbers], ['n', 'user_id', 'address', 'sent_at', ...stampNames]).map((row) => [
+        row.n,
+        row,
+      ]),
+    )
     const affectedRecipients: AffectedRecipient[] = []
     const engagedNumbers = new Set<number>()
     for (const event of events) {
@@ -283,7 +312,7 @@ export class RecipientStore {
    */
   erase(n: number): ErasedRecipient {
     return this.transaction(() => {
-      const [row] = this.listRecipients([n])
+      const row = this.findRecipient(n)
       if (!row) return { is_done: true, address: null }
       const { address } = row
       const emptyPerson = { id: row.user_id, email: null, phone_number: null, first_name: '', last_name: '' }
