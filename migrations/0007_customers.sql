@@ -1,9 +1,9 @@
 -- Customers of organizations, and what each edition was told about them.
 
 -- A customer of one organization, as roles of the organization see them. `seq` is the order of creation and the rowid in
--- the search index.
+-- the search index. It is never used again, because campaigns know a customer who was merged by it.
 create table users (
-  seq integer primary key,
+  seq integer primary key autoincrement,
   id text not null unique,
   organization_id text not null references organizations (id),
   email text,
@@ -104,6 +104,38 @@ create table erasures (
 ) strict, without rowid;
 -- Finds erasures whose next step is due.
 create index erasures_due on erasures (due_at) where due_at is not null;
+
+-- Customers who were merged into another one. Their rows in `users` are gone, and campaigns, links and records of consents
+-- still name them.
+create table user_merges (
+  -- The customer who was merged.
+  id text primary key,
+  -- Their `users.seq`.
+  seq integer not null unique,
+  organization_id text not null references organizations (id),
+  -- The customer who took their place. A later merge of that customer replaces it.
+  into_id text not null references users (id),
+  -- The editions that the customer was in (JSON list of ids). Their roles may see who took the place.
+  edition_ids text not null check (json_type(edition_ids) = 'array'),
+  merged_at integer not null
+) strict, without rowid;
+-- Finds who was merged into a customer.
+create index user_merges_of_user on user_merges (into_id);
+-- Finds the merges of an organization.
+create index user_merges_of_organization on user_merges (organization_id);
+
+-- Addresses that a customer has from customers who were merged into them. Imports find the customer by them, and links
+-- that were sent to them still work. Nothing is sent to them.
+create table earlier_addresses (
+  user_id text not null references users (id),
+  channel text not null,
+  address text not null,
+  organization_id text not null references organizations (id),
+  created_at integer not null,
+  primary key (user_id, channel, address)
+) strict, without rowid;
+-- Finds the customer of an address.
+create index earlier_addresses_by_address on earlier_addresses (organization_id, channel, address, created_at);
 
 create trigger users_search_insert after insert on users begin
   insert into customer_search (rowid, organization, text) values (

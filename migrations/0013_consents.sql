@@ -52,12 +52,13 @@ create table consent_versions (
 
 -- Answers, which are only ever added. They are numbered from 1 per person and definition: the key makes one of two
 -- racing answers fail, and reads a history in order. `consents` is referenced by triggers, because a foreign key would
--- read every answer when a definition is deleted.
+-- read every answer when a definition is deleted. So is `users`, because the answers of a customer who was merged keep
+-- the id that their hashes cover. None of them is the latest: the answers that count are in the chains of the other.
 create table consent_records (
   id text not null,
   organization_id text not null references organizations (id),
   consent_id text not null,
-  user_id text not null references users (id),
+  user_id text not null,
   number integer not null default 1,
   consent_version integer not null,
   content_hash text not null,
@@ -122,6 +123,20 @@ end;
 -- Stands in for the foreign key to `consents`, as does `consents_kept`.
 create trigger consent_records_defined before insert on consent_records
   when not exists (select 1 from consents where id = new.consent_id)
+begin
+  select raise(abort, 'FOREIGN KEY constraint failed');
+end;
+
+-- These two stand in for the foreign key to `users`.
+create trigger consent_records_of_user before insert on consent_records
+  when not exists (select 1 from users where id = new.user_id)
+begin
+  select raise(abort, 'FOREIGN KEY constraint failed');
+end;
+
+create trigger users_with_records before delete on users
+  when exists (select 1 from consent_records where user_id = old.id)
+    and not exists (select 1 from user_merges where id = old.id)
 begin
   select raise(abort, 'FOREIGN KEY constraint failed');
 end;

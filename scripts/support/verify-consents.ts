@@ -21,6 +21,11 @@ export interface Verdict {
   fault: string | null
 }
 
+interface MergedRecord extends StoredRecord {
+  /** 1 if the customer was merged into another one. */
+  is_merged: number
+}
+
 const recordsAPage = 5000
 const quote = (text: string): string => `'${text.replaceAll("'", "''")}'`
 
@@ -39,8 +44,8 @@ async function hashWordings(query: Query): Promise<{ hashes: Map<string, string>
   return { hashes, fault: null }
 }
 
-async function findFault(chain: readonly StoredRecord[], hashes: ReadonlyMap<string, string>): Promise<string | null> {
-  const chainFault = await findChainFault(chain)
+async function findFault(chain: readonly MergedRecord[], hashes: ReadonlyMap<string, string>): Promise<string | null> {
+  const chainFault = await findChainFault(chain, chain[0]?.is_merged === 1)
   const about = ({ id, user_id, consent_id, number }: StoredRecord, what: string) =>
     `Record ${id} (${number} of ${user_id} to ${consent_id}) does not fit: ${what}.`
   if (chainFault) return about(chainFault.record, chainFault.fault)
@@ -54,7 +59,7 @@ async function findFault(chain: readonly StoredRecord[], hashes: ReadonlyMap<str
 export async function verifyConsents(query: Query): Promise<Verdict> {
   const { hashes, fault } = await hashWordings(query)
   const verdict: Verdict = { records: 0, chains: 0, fault }
-  let open: StoredRecord[] = []
+  let open: MergedRecord[] = []
   const close = async () => {
     if (open.length === 0) return
     verdict.chains++
@@ -66,8 +71,8 @@ export async function verifyConsents(query: Query): Promise<Verdict> {
     const after = last
       ? `where (user_id, consent_id, number) > (${quote(last.user_id)}, ${quote(last.consent_id)}, ${last.number})`
       : ''
-    const page = await query<StoredRecord>(
-      `select * from consent_records ${after} order by user_id, consent_id, number limit ${recordsAPage}`,
+    const page = await query<MergedRecord>(
+      `select *, exists (select 1 from user_merges where user_merges.id = user_id) as is_merged from consent_records ${after} order by user_id, consent_id, number limit ${recordsAPage}`,
     )
     for (const record of page) {
       const before = open.at(-1)

@@ -148,6 +148,12 @@ export const types = {
   erasures: {
     addresses: json<[Channel, string][]>(),
   },
+  user_merges: {
+    edition_ids: json<string[]>(),
+  },
+  earlier_addresses: {
+    channel: channels,
+  },
   orders: {
     type: orderTypes,
     status: orderStatuses,

@@ -171,6 +171,14 @@ type ContactValues = Record<'email' | 'phone_number', string | null> & Record<'f
 export const buildContactFields = <Name extends ContactColumn>(view: CustomerView, names: readonly Name[]) =>
   Object.fromEntries(names.map((name) => [name, view.column(name)])) as { [Key in Name]: SQL<ContactValues[Key]> }
 
+/** The id of the customer today, for an id that was written down before that customer was merged into another one. */
+export const selectPresentId = (id: SQL): SQL =>
+  sql`coalesce((select into_id from user_merges where user_merges.id = ${id}), ${id})`
+
+/** The ids that a customer has in what was written down: their own, and those of customers who were merged into them. */
+export const selectFormerIds = (id: SQL | string): SQL =>
+  sql`(select ${id} as value union all select user_merges.id from user_merges where into_id = ${id})`
+
 /**
  * Records when customers were last seen, at most once a day (UTC) for each of them, because `last_seen_at` is in an index.
  * Erased customers are left out.
@@ -180,7 +188,7 @@ export function recordLastSeen(visits: readonly { user_id: string; at: number }[
   const values = visits.map(({ user_id, at }) => [user_id, at, at - (at % dayMs)])
   return [
     sql`update users set last_seen_at = visit.value ->> 1 from json_each(${JSON.stringify(values)}) as visit
-      where users.id = visit.value ->> 0 and users.erased_at is null
+      where users.id = ${selectPresentId(sql`visit.value ->> 0`)} and users.erased_at is null
         and coalesce(users.last_seen_at, -1) < visit.value ->> 2`,
   ]
 }

@@ -82,6 +82,7 @@ export const errorStatus = {
   too_many_merchant_accounts: 409,
   too_many_sender_domains: 409,
   transaction_not_captured: 409,
+  user_busy: 409,
   user_erased: 409,
   wallet_pass_unavailable: 409,
   write_conflict: 409,

@@ -11,6 +11,7 @@ const open: Readonly<Record<string, string>> = {
   updateUser: 'Customers are the organisation’s.',
   withdrawConsent: 'A consent can always be withdrawn.',
   eraseUser: 'Customers are the organisation’s.',
+  mergeUsers: 'Customers are the organisation’s.',
   addOrganizationMember: 'Who may look at an edition is no part of it.',
   deleteWebhook: 'What hangs on an archived edition may be taken away.',
   rotateWebhookSecret: 'A secret that leaked does not wait.',

@@ -12,7 +12,12 @@ const maxQueries = 30
  * An erasure changes every place that can hold a person's text in one transaction. A page of segments evaluates the
  * expression of each.
  */
-const maxQueriesOf: Readonly<Record<string, number>> = { eraseUser: 40, listUserSegments: 110, mergeProducts: 40 }
+const maxQueriesOf: Readonly<Record<string, number>> = {
+  eraseUser: 40,
+  listUserSegments: 110,
+  mergeProducts: 40,
+  mergeUsers: 70,
+}
 
 let world: World
 beforeAll(async () => {

@@ -39,6 +39,7 @@ const keepReasons: Record<string, string> = {
   'transactional_emails.user_id': reference,
   'campaign_receipts.user_id': reference,
   'import_orders.user_id': reference,
+  'earlier_addresses.user_id': reference,
   'erasures.user_id': reference,
   'erasures.user_seq': reference,
   'erasures.user_created_at': 'a time',

@@ -79,7 +79,7 @@ const tableCounts = (): Record<string, number> =>
   onDisk((database) => {
     const tables = database.prepare(
       `select name from sqlite_schema where type = 'table' and name not like '%\\_cf\\_%' escape '\\'
-        and name not like '%\\_search%' escape '\\'`,
+        and name not like '%\\_search%' escape '\\' and name <> 'sqlite_sequence'`,
     )
     return Object.fromEntries(
       tables.all().map(({ name }) => {

@@ -52,6 +52,8 @@ async function fillUp(person: KnownPerson, mark: string): Promise<void> {
     sql`insert into suppressions (organization_id, channel, address, reason, detail, created_at)
       values (${organization_id}, 'email', ${email}, 'complaint', ${`detail${mark}`}, 1),
         (${organization_id}, 'sms', ${phone}, 'unsubscribed', '', 1)`,
+    sql`insert into earlier_addresses (user_id, channel, address, organization_id, created_at)
+      values (${id}, 'email', ${`earlier-${email}`}, ${organization_id}, 1)`,
     sql`insert into soft_bounces (organization_id, channel, address, reference, bounced_at)
       values (${organization_id}, 'email', ${email}, ${freshId('request')}, 1)`,
     sql`insert into signup_requests (id, form_id, organization_id, address, mailbox_hash, language, consents, evidence,

@@ -33,7 +33,9 @@ export function createDatabase(statements: readonly string[]): DatabaseSync {
 /** Lists the declarations of a database, in the order of their creation. */
 export const listDeclarations = (database: DatabaseSync) =>
   database
-    .prepare(`select type, name, tbl_name, sql from sqlite_master where sql is not null order by rowid`)
+    .prepare(
+      `select type, name, tbl_name, sql from sqlite_master where sql is not null and name <> 'sqlite_sequence' order by rowid`,
+    )
     .all()
     .map(({ type, name, tbl_name, sql }) => ({
       type: String(type),

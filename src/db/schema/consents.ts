@@ -55,7 +55,9 @@ export const consentVersions = sqliteTable(
 /**
  * Answers, which are only ever added. They are numbered from 1 per person and definition: the key makes one of two
  * racing answers fail, and reads a history in order. `consents` is referenced by triggers, because a foreign key
- * would read every answer when a definition is deleted.
+ * would read every answer when a definition is deleted. So is `users`, because the answers of a customer who was
+ * merged keep the id that their hashes cover. None of them is the latest: the answers that count are in the chains
+ * of the other.
  */
 export const consentRecords = sqliteTable(
   'consent_records',
@@ -63,7 +65,7 @@ export const consentRecords = sqliteTable(
     id: text().notNull(),
     organization_id: text().notNull(), // references organizations (id)
     consent_id: text().notNull(),
-    user_id: text().notNull(), // references users (id)
+    user_id: text().notNull(),
     number: integer().notNull().default(1),
     consent_version: integer().notNull(),
     content_hash: text().notNull(),

@@ -2,12 +2,12 @@
 //
 // Customers of organizations, and what each edition was told about them.
 
-import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { types } from '../column-types.ts'
 
 /**
  * A customer of one organization, as roles of the organization see them. `seq` is the order of creation and the
- * rowid in the search index.
+ * rowid in the search index. It is never used again, because campaigns know a customer who was merged by it.
  */
 export const users = sqliteTable('users', {
   seq: integer().primaryKey(),
@@ -83,3 +83,36 @@ export const erasures = sqliteTable('erasures', {
   completed_at: integer(),
   created_at: integer().notNull(),
 })
+
+/**
+ * Customers who were merged into another one. Their rows in `users` are gone, and campaigns, links and records of
+ * consents still name them.
+ */
+export const userMerges = sqliteTable('user_merges', {
+  /** The customer who was merged. */
+  id: text().primaryKey(),
+  /** Their `users.seq`. */
+  seq: integer().notNull().unique(),
+  organization_id: text().notNull(), // references organizations (id)
+  /** The customer who took their place. A later merge of that customer replaces it. */
+  into_id: text().notNull(), // references users (id)
+  /** The editions that the customer was in (JSON list of ids). Their roles may see who took the place. */
+  edition_ids: text({ mode: 'json' }).$type<typeof types.user_merges.edition_ids.value>().notNull(),
+  merged_at: integer().notNull(),
+})
+
+/**
+ * Addresses that a customer has from customers who were merged into them. Imports find the customer by them, and
+ * links that were sent to them still work. Nothing is sent to them.
+ */
+export const earlierAddresses = sqliteTable(
+  'earlier_addresses',
+  {
+    user_id: text().notNull(), // references users (id)
+    channel: text({ enum: types.earlier_addresses.channel }).notNull(),
+    address: text().notNull(),
+    organization_id: text().notNull(), // references organizations (id)
+    created_at: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.user_id, table.channel, table.address] })],
+)

@@ -93,12 +93,16 @@ export async function findRecordFault(record: StoredRecord, before: StoredRecord
     : 'it does not have its hash'
 }
 
-/** Finds the first faulty record of a chain, which has the oldest record first. */
+/**
+ * Finds the first faulty record of a chain, which has the oldest record first. No record of a closed chain is the latest:
+ * its customer was merged into another one.
+ */
 export async function findChainFault(
   chain: readonly StoredRecord[],
+  isClosed = false,
 ): Promise<{ record: StoredRecord; fault: string } | null> {
   for (const [index, record] of chain.entries()) {
-    const isLast = index === chain.length - 1
+    const isLast = !isClosed && index === chain.length - 1
     const fault =
       (await findRecordFault(record, chain[index - 1] ?? null)) ??
       ((record.is_latest === 1) === isLast ? null : isLast ? 'it is not the latest' : 'it is not the last')

@@ -19,6 +19,7 @@ export const eventKinds = {
   'message.bounced': 'A message could not be delivered.',
   'message.complained': 'A customer reported a message as spam.',
   'user.updated': 'Fields of a customer changed.',
+  'user.merged': 'A customer was merged into another one.',
   'webhook.disabled': 'This service switched a webhook endpoint off.',
 } as const
 export type EventKind = keyof typeof eventKinds

@@ -7,4 +7,4 @@ export {
   selectScheduledWork,
 } from './delivery/due.ts'
 export { enqueueConsumers } from './delivery/enqueue.ts'
-export { projectEngagement, projectSnapshot } from './delivery/projection.ts'
+export { combineEngagement, projectEngagement, projectSnapshot } from './delivery/projection.ts'

@@ -1,6 +1,11 @@
+import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { retryLostRaces } from '../../db/commit.ts'
-import { mintPreferencesToken, readConfirmationToken } from '../../domain/consents/consent-tokens.ts'
+import {
+  type ConfirmationTarget,
+  mintPreferencesToken,
+  readConfirmationToken,
+} from '../../domain/consents/consent-tokens.ts'
 import { chooseWording, getAnswerState } from '../../domain/consents/consents.ts'
 import type { Language } from '../../domain/languages.ts'
 import { findVersion, type PersonAnswer, listPersonAnswers } from '../consents/index.ts'
@@ -21,6 +26,22 @@ interface ConfirmableAnswer {
   is_confirmed: boolean
 }
 
+/** Finds the number of the linked answer in the person's own chain, which repeats it after a merge. */
+async function findRepeatedNumber(
+  { db }: JobCtx,
+  { id }: LinkedPerson,
+  { user_id, consent_id, number }: ConfirmationTarget,
+): Promise<number> {
+  const copy = await db.first(
+    sql<{ number: number }>`select number from consent_records where user_id = ${id} and consent_id = ${consent_id}
+      and evidence ->> '$.merged_from.record_id' = (select id from consent_records
+        where user_id = ${user_id} and consent_id = ${consent_id} and number = ${number})
+      order by number desc limit 1`,
+  )
+  if (copy) return copy.number
+  return user_id === id ? number : 0
+}
+
 /** Returns null for a link that is forged or expired, or whose consent is inactive or was answered otherwise since. */
 async function findConfirmableAnswer(job: JobCtx, token: string): Promise<ConfirmableAnswer | null> {
   const target = readConfirmationToken(job.config.linkReadingKeys, token)
@@ -31,10 +52,11 @@ async function findConfirmableAnswer(job: JobCtx, token: string): Promise<Confir
   if (!answer || !before) return null
   const { definition, edition } = answer
   const state = getAnswerState(before, job.now())
-  const isLatest = before.number === target.number
+  const number = await findRepeatedNumber(job, person, target)
+  const isLatest = before.number === number
   const isReturn = state === 'given' && isLatest
   const isBlocked = isReturn && (await findSuppressionReason(job, person)) === 'unsubscribed'
-  const isFollowed = before.number === target.number + 1 && before.method === 'double_opt_in'
+  const isFollowed = before.number === number + 1 && before.method === 'double_opt_in'
   const is_confirmed = (state === 'given' && isFollowed) || (isReturn && !isBlocked)
   const isWaiting = (state === 'pending' && isLatest) || isBlocked
   const isOpen = definition.is_active && !edition?.is_archived

@@ -168,6 +168,12 @@ export const ConsentProof = z
     is_intact: z
       .boolean()
       .openapi({ description: 'Whether the hashes of the wording and of all records in `chain` are correct.' }),
+    merged_chains: z
+      .array(z.object({ user_id: Id('usr'), chain: z.array(ProofLink), is_intact: z.boolean() }))
+      .openapi({
+        description:
+          'The chains of customers who were merged into this one, the last 20 of them. Their records have the id of that customer, which their hashes cover. `chain` repeats the answers of them that count.',
+      }),
   })
   .openapi('ConsentProof')
 

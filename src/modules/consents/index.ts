@@ -39,3 +39,10 @@ export {
   listMarketingDefinitions,
 } from './answers/import.ts'
 export { isAnsweredLater, loadImportedChains, type ImportedRecord, takeBackAnswers } from './answers/take-back.ts'
+export {
+  buildConsentMerge,
+  buildConsentMergeAnnouncements,
+  type ConsentMerge,
+  listConsentCollisions,
+  planConsentMerge,
+} from './answers/merge.ts'

@@ -1,5 +1,6 @@
-import { eq } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import type { CampaignEventsMessage, JobCtx } from '../../context.ts'
+import { selectPresentId } from '../../db/customers.ts'
 import { campaigns } from '../../db/schema/campaigns.ts'
 import { select } from '../../db/select.ts'
 import type { RecipientEvent } from '../../domain/campaigns/recipient-events.ts'
@@ -39,14 +40,22 @@ async function recordAffected(
   recipients: readonly AffectedRecipient[],
 ): Promise<void> {
   const { id, organization_id, edition_id, channel, segment_snapshot } = campaigns
-  const campaign = await job.db.first(
+  const userIds = JSON.stringify(recipients.map(({ user_id }) => user_id))
+  const [[campaign], people] = await job.db.batch([
     select({ id, organization_id, edition_id, channel, segment_snapshot })
       .from(campaigns)
       .where(eq(campaigns.id, campaignId)),
-  )
+    sql<{ id: string; present_id: string }>`select value as id, ${selectPresentId(sql`value`)} as present_id
+      from json_each(${userIds})`,
+  ])
   if (!campaign) return
-  const suppressions = buildRecipientSuppressions(campaign, recipients)
-  await commitAnnounced(job, suppressions, buildRecipientAnnouncements(campaign, recipients))
+  const presentIds = new Map(people.map((person) => [person.id, person.present_id]))
+  const affectedRecipients = recipients.map((recipient) => ({
+    ...recipient,
+    user_id: presentIds.get(recipient.user_id) ?? recipient.user_id,
+  }))
+  const suppressions = buildRecipientSuppressions(campaign, affectedRecipients)
+  await commitAnnounced(job, suppressions, buildRecipientAnnouncements(campaign, affectedRecipients))
 }
 
 async function applyToCampaign(job: JobCtx, campaignId: string, events: readonly RecipientEvent[]): Promise<void> {

@@ -1,4 +1,4 @@
-import { and, eq, isNull } from 'drizzle-orm'
+import { and, eq, isNull, or, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { users } from '../../db/schema/customers.ts'
 import { select } from '../../db/select.ts'
@@ -32,10 +32,12 @@ export interface Subscription {
 async function createPreferencesToken(job: JobCtx, subscriber: Subscriber): Promise<string | null> {
   const { user_id, organization_id, channel, address } = subscriber
   const column = channel === 'email' ? users.email : users.phone_number
+  const hadAddress = sql`exists (select 1 from earlier_addresses
+    where user_id = ${user_id} and channel = ${channel} and address = ${address})`
   const person = await job.db.first(
     select({ id: users.id })
       .from(users)
-      .where(and(eq(users.id, user_id), isNull(users.erased_at), eq(column, address))),
+      .where(and(eq(users.id, user_id), isNull(users.erased_at), or(eq(column, address), hadAddress))),
   )
   const link = { user_id, organization_id, channel, address, made_at: job.now() }
   return person ? mintPreferencesToken(job.config.linkSigningKey, link) : null

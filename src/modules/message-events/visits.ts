@@ -1,5 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
+import { selectPresentId } from '../../db/customers.ts'
 import { campaignLinks, campaigns } from '../../db/schema/campaigns.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { select } from '../../db/select.ts'
@@ -57,13 +58,14 @@ export async function loadSubscriber(
       organization_id: campaigns.organization_id,
       edition_id: campaigns.edition_id,
       channel: sql<Channel>`${campaigns.channel}`,
+      user_id: sql<string>`${selectPresentId(sql`${user_id}`)}`,
       organization_name: organizations.name,
     })
       .from(campaigns)
       .innerJoin(organizations, eq(organizations.id, campaigns.organization_id))
       .where(eq(campaigns.id, campaignId)),
   )
-  return campaign ? { ...campaign, campaign_id: campaignId, n, user_id, address, language } : null
+  return campaign ? { ...campaign, campaign_id: campaignId, n, address, language } : null
 }
 
 /** Finds the recipient whom a link unsubscribes or subscribes again. */

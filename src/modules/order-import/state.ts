@@ -5,10 +5,11 @@ import { isSharedOutside } from '../../db/customers.ts'
 import type { Database, NamedRows } from '../../db/database.ts'
 import type { OrderRow } from '../../db/rows.ts'
 import * as catalog from '../../db/schema/catalog.ts'
-import { type editionCustomers, users as userTable } from '../../db/schema/customers.ts'
+import { earlierAddresses, type editionCustomers, users as userTable } from '../../db/schema/customers.ts'
 import { orders as orderTable, type transactions } from '../../db/schema/orders.ts'
 import { purchases } from '../../db/schema/purchases.ts'
 import { decodeAs, type Fields, fromJson, type Query } from '../../db/select.ts'
+import type { Channel } from '../../domain/messaging/messaging.ts'
 import { hashOrderId, mayContainAddress } from '../../domain/orders/erased-order-ids.ts'
 import type { ExternalOrder } from '../../domain/orders/external-orders.ts'
 import { fold } from '../../domain/text/fold.ts'
@@ -49,6 +50,7 @@ export interface ImportState {
   /** The key is the id of the order. */
   purchases: ReadonlyMap<string, readonly PurchaseRow[]>
   payments: ReadonlyMap<string, TransactionRow>
+  /** By their address, or an earlier one. */
   usersByEmail: ReadonlyMap<string, UserRow>
   usersByPhone: ReadonlyMap<string, UserRow>
   /** Customers and ticket holders of existing orders. */
@@ -65,6 +67,11 @@ export interface ImportState {
   options: ReadonlyMap<string, OptionRow>
   /** False when the organisation has no suppression that is stored by its hash alone. True when this was not read. */
   has_hashes?: boolean | undefined
+}
+
+interface EarlierUserRow extends UserRow {
+  /** The address by which the customer was found. */
+  earlier_address: string
 }
 
 interface NamedRow {
@@ -136,9 +143,38 @@ function queryCustomers({ organization_id, edition_id, changeable }: PeopleScope
 const isAmongPhones = (phones: readonly string[]): SQL =>
   sql`${inList(sql`phone_number`, phones)} order by email is null desc, seq`
 
-const mapByEmail = (rows: readonly UserRow[] = []) => new Map(rows.map((row) => [row.email ?? '', row]))
-const mapByPhone = (rows: readonly UserRow[] = []) =>
-  new Map(rows.toReversed().map((row) => [row.phone_number ?? '', row]))
+type EarlierAddresses = readonly (readonly [Channel, string])[]
+
+const listEarlier = (emails: readonly (string | null)[], phones: readonly (string | null)[]): EarlierAddresses => [
+  ...listUnique(emails).map((email) => ['email', email] as const),
+  ...listUnique(phones).map((phone) => ['sms', phone] as const),
+]
+
+/** Finds customers by addresses that they had. The customer of the latest merge comes first. */
+function queryEarlierCustomers(scope: PeopleScope, addresses: EarlierAddresses) {
+  const isAmongAddresses = sql`earlier.organization_id = ${scope.organization_id}
+    and (earlier.channel, earlier.address) in (
+      select value ->> 0, value ->> 1 from json_each(${JSON.stringify(addresses)}))`
+  const people = queryCustomers(
+    scope,
+    sql`users.id in (select user_id from earlier_addresses as earlier where ${isAmongAddresses})`,
+  )
+  return decodeAs(
+    { ...userFields, earlier_address: earlierAddresses.address },
+    sql<EarlierUserRow>`select person.*, earlier.address as earlier_address from (${people}) as person
+      cross join earlier_addresses as earlier on earlier.user_id = person.id
+      where ${isAmongAddresses} order by earlier.created_at desc, person.seq`,
+  )
+}
+
+const listByEarlier = (rows: readonly EarlierUserRow[]) =>
+  rows.toReversed().map(({ earlier_address, ...user }) => [earlier_address, user] as const)
+
+/** A customer who has an address comes before one who had it. */
+const mapByEmail = (rows: readonly UserRow[] = [], earlier: readonly EarlierUserRow[] = []) =>
+  new Map([...listByEarlier(earlier), ...rows.map((row) => [row.email ?? '', row] as const)])
+const mapByPhone = (rows: readonly UserRow[] = [], earlier: readonly EarlierUserRow[] = []) =>
+  new Map([...listByEarlier(earlier), ...rows.toReversed().map((row) => [row.phone_number ?? '', row] as const)])
 
 export type PeopleState = Pick<ImportState, 'usersByEmail' | 'usersByPhone' | 'orderPeople'>
 
@@ -155,8 +191,19 @@ export async function loadPeopleState(
     byPhone: queryUnlessEmpty(listUnique(people.map(({ phone_number }) => phone_number)), (phones) =>
       queryCustomers(scope, isAmongPhones(phones)),
     ),
+    byEarlier: queryUnlessEmpty(
+      listEarlier(
+        people.map(({ email }) => email),
+        people.map(({ phone_number }) => phone_number),
+      ),
+      (addresses) => queryEarlierCustomers(scope, addresses),
+    ),
   })
-  return { usersByEmail: mapByEmail(rows.byEmail), usersByPhone: mapByPhone(rows.byPhone), orderPeople: [] }
+  return {
+    usersByEmail: mapByEmail(rows.byEmail, rows.byEarlier),
+    usersByPhone: mapByPhone(rows.byPhone, rows.byEarlier),
+    orderPeople: [],
+  }
 }
 
 function buildSources(scope: LoadScope, group: OrderGroup) {
@@ -167,6 +214,7 @@ function buildSources(scope: LoadScope, group: OrderGroup) {
   return {
     existingOrders,
     queryUsers: (condition: SQL) => queryCustomers(scope, condition),
+    queryUsersByEarlier: (addresses: EarlierAddresses) => queryEarlierCustomers(scope, addresses),
     existingPurchases: sql`purchases where order_id in (select id from (${existingOrders}))`,
   }
 }
@@ -178,7 +226,8 @@ const queryUnlessEmpty = <Value, Statement>(
   query: (values: readonly Value[]) => Statement,
 ): Statement | null => (values.length === 0 ? null : query(values))
 
-function buildNameQueries(edition_id: string, group: readonly ExternalOrder[], { queryUsers }: Sources) {
+function buildNameQueries(edition_id: string, group: readonly ExternalOrder[], sources: Sources) {
+  const { queryUsers, queryUsersByEarlier } = sources
   const people = group.flatMap((order) => [order.customer, ...order.items.flatMap((item) => item.holder ?? [])])
   const items = group.flatMap((order) => order.items)
   const names = listUnique(items.map((item) => fold(item.product)))
@@ -193,6 +242,13 @@ function buildNameQueries(edition_id: string, group: readonly ExternalOrder[], {
     ),
     byPhone: queryUnlessEmpty(listUnique(group.map((order) => order.customer.phone_number)), (phones) =>
       queryUsers(isAmongPhones(phones)),
+    ),
+    byEarlier: queryUnlessEmpty(
+      listEarlier(
+        people.map(({ email }) => email),
+        group.map((order) => order.customer.phone_number),
+      ),
+      queryUsersByEarlier,
     ),
     products: decodeAs(
       getTableColumns(catalog.products),
@@ -257,8 +313,8 @@ function buildState(rows: NamedRows<ReturnType<typeof buildStateQueries>>, group
     payments: new Map(rows.payments?.map((row) => [row.order_id, row])),
     orderPeople: rows.orderPeople ?? [],
     names: new Map(rows.namedRows?.map(({ id, name }) => [id, name])),
-    usersByEmail: mapByEmail(rows.byEmail),
-    usersByPhone: mapByPhone(rows.byPhone),
+    usersByEmail: mapByEmail(rows.byEmail, rows.byEarlier),
+    usersByPhone: mapByPhone(rows.byPhone, rows.byEarlier),
     products: new Map(products.map((row) => [row.matched_name, row])),
     locations: new Map(locations.map((row) => [row.name_folded, row])),
     variants: new Map(variants.map((row) => [buildChildKey(row.product_id, row.name), row])),

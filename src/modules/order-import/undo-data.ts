@@ -64,17 +64,22 @@ export interface OrderRecord {
   undo: UndoData | null
 }
 
-/** Keys of ids of products, variants and options, also inside carts. */
-const catalogueKeys: readonly string[] = ['product_id', 'variant_id', 'api_id']
+/** Keys of ids of products, variants and options, also inside carts, and of customers. */
+const replacedKeys: readonly string[] = ['product_id', 'variant_id', 'api_id', 'user_id']
 
-/** `replacedIds` has the ids of products, variants and options that were merged, each with the id that replaces it. */
+/**
+ * `replacedIds` has the ids of products, variants, options and customers that were merged, each with the id that replaces
+ * it. What the import wrote to a customer who was merged since stays.
+ */
 export function parseUndoData(text: string, replacedIds: ReadonlyMap<string, string>): UndoData {
   const replaceId = (id: string): string => {
     const other = replacedIds.get(id)
     return other === undefined ? id : replaceId(other)
   }
-  const revive = (key: string, value: unknown): unknown =>
-    typeof value === 'string' && catalogueKeys.includes(key) ? replaceId(value) : value
+  const revive = (key: string, value: unknown): unknown => {
+    if (key === 'people') return (value as PersonUndo[]).filter(({ id }) => !replacedIds.has(id))
+    return typeof value === 'string' && replacedKeys.includes(key) ? replaceId(value) : value
+  }
   return JSON.parse(text, replacedIds.size > 0 ? revive : undefined) as UndoData
 }
 

@@ -1,4 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
+import { selectFormerIds } from '../../db/customers.ts'
 import { buildImportedRowsSection } from '../data-imports/index.ts'
 import { buildSignupSection } from '../signup-forms/index.ts'
 import { buildSuppressionSections } from '../suppressions/index.ts'
@@ -8,6 +9,8 @@ import type { LoadedUser } from '../users/index.ts'
 export type SectionName =
   | 'user'
   | 'editions'
+  | 'earlier_addresses'
+  | 'merges'
   | 'orders'
   | 'transactions'
   | 'purchases'
@@ -55,7 +58,8 @@ const purchaseColumns = sql`purchases.id, purchases.edition_id, order_id, produc
 const buildAddressCondition = ({ id, seq }: LoadedUser): SQL => sql`(channel, address) in (
   select 'email', email from users where id = ${id} union select 'sms', phone_number from users where id = ${id}
   union select 'email', email from edition_customers where user_seq = ${seq}
-  union select 'sms', phone_number from edition_customers where user_seq = ${seq})`
+  union select 'sms', phone_number from edition_customers where user_seq = ${seq}
+  union select channel, address from earlier_addresses where user_id = ${id})`
 
 /** A condition on `address`: it is an e-mail address of the customer. */
 const isOwnEmail = ({ id, seq }: LoadedUser): SQL => sql`address in (
@@ -133,11 +137,11 @@ const listMessagingSections = (user: LoadedUser): ExportSection[] => {
   return [
     {
       name: 'consents',
-      columns: sql`consent_records.id, consents.key, consent_records.edition_id, order_id, import_id, number,
+      columns: sql`consent_records.id, user_id, consents.key, consent_records.edition_id, order_id, import_id, number,
         status, method, source, language, consent_version, consent_records.content_hash, evidence as evidence_json,
         occurred_at, expires_at, record_hash, is_latest`,
       from: sql`consent_records join consents on consents.id = consent_id`,
-      where: sql`user_id = ${id}`,
+      where: sql`user_id in ${selectFormerIds(id)}`,
       key: sql`consent_records.id`,
     },
     ...buildSuppressionSections(organization_id, buildAddressCondition(user)),
@@ -180,6 +184,20 @@ export const listExportSections = (user: LoadedUser): ExportSection[] => {
       where: sql`contact.user_seq = ${seq}`,
       key: sql`editions.id`,
     },
+    {
+      name: 'earlier_addresses',
+      columns: sql`channel, address, created_at`,
+      from: sql`earlier_addresses`,
+      where: sql`user_id = ${id}`,
+      key: sql`channel || ' ' || address`,
+    },
+    {
+      name: 'merges',
+      columns: sql`id as user_id, merged_at`,
+      from: sql`user_merges`,
+      where: sql`into_id = ${id}`,
+      key: sql`id`,
+    },
     ...listSalesSections(user),
     buildRefundSection(user),
     ...listWalletSections(user),
@@ -189,7 +207,7 @@ export const listExportSections = (user: LoadedUser): ExportSection[] => {
       name: 'changes',
       columns: sql`id, action, changes as changes_json, created_at`,
       from: sql`audit_log`,
-      where: sql`organization_id = ${organization_id} and resource_id = ${id}`,
+      where: sql`organization_id = ${organization_id} and resource_id in ${selectFormerIds(id)}`,
       key: sql`id`,
     },
     {

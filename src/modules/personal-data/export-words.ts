@@ -49,6 +49,8 @@ const en: PageWords = {
   sections: {
     user: 'You',
     editions: 'Events you are a customer of',
+    earlier_addresses: 'Your earlier addresses',
+    merges: 'Customers who were merged with you',
     orders: 'Orders',
     transactions: 'Payments',
     purchases: 'Tickets and other purchases',
@@ -104,6 +106,8 @@ const da: PageWords = {
   sections: {
     user: 'Dig',
     editions: 'Arrangementer, du er kunde hos',
+    earlier_addresses: 'Dine tidligere adresser',
+    merges: 'Kunder, der er lagt sammen med dig',
     orders: 'Ordrer',
     transactions: 'Betalinger',
     purchases: 'Billetter og andre køb',
@@ -159,6 +163,8 @@ const se: PageWords = {
   sections: {
     user: 'Du',
     editions: 'Evenemang där du är kund',
+    earlier_addresses: 'Dina tidigare adresser',
+    merges: 'Kunder som har slagits ihop med dig',
     orders: 'Ordrar',
     transactions: 'Betalningar',
     purchases: 'Biljetter och andra köp',
@@ -214,6 +220,8 @@ const nl: PageWords = {
   sections: {
     user: 'Jij',
     editions: 'Evenementen waarvan je klant bent',
+    earlier_addresses: 'Je eerdere adressen',
+    merges: 'Klanten die met jou zijn samengevoegd',
     orders: 'Bestellingen',
     transactions: 'Betalingen',
     purchases: 'Tickets en andere aankopen',
@@ -269,6 +277,8 @@ const pl: PageWords = {
   sections: {
     user: 'Ty',
     editions: 'Wydarzenia, których jesteś klientem',
+    earlier_addresses: 'Twoje wcześniejsze adresy',
+    merges: 'Klienci połączeni z Tobą',
     orders: 'Zamówienia',
     transactions: 'Płatności',
     purchases: 'Bilety i inne zakupy',

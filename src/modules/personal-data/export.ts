@@ -6,7 +6,7 @@ import type { Language } from '../../domain/languages.ts'
 import { isRecord } from '../../domain/text/json.ts'
 import { toIso } from '../../domain/time/instants.ts'
 import { presentValues } from '../data-imports/index.ts'
-import type { LoadedUser } from '../users/index.ts'
+import { listCampaignNumbers, type LoadedUser } from '../users/index.ts'
 import { formatPage } from './export-page.ts'
 import { type ExportSection, listExportSections, type SectionName } from './export-sections.ts'
 import { type ExportedRow, presentExportedRow } from './public-row.ts'
@@ -39,8 +39,9 @@ async function* readRows(ctx: Ctx, section: ExportSection): AsyncGenerator<Expor
   }
 }
 
-/** Reads the customer from the Durable Objects of campaigns, which know customers by `users.seq`. */
+/** Reads the customer from the Durable Objects of campaigns, also as those who were merged into them. */
 async function* readRecipients(ctx: Ctx, user: LoadedUser): AsyncGenerator<ExportedRow> {
+  const numbers = await listCampaignNumbers(ctx, user)
   let after = 0
   for (;;) {
     const startedCampaigns = await ctx.db.all(
@@ -51,10 +52,9 @@ async function* readRecipients(ctx: Ctx, user: LoadedUser): AsyncGenerator<Expor
         .limit(campaignsPerPage),
     )
     const recipients = await Promise.all(
-      startedCampaigns.map(async ({ id }) => ({
-        campaign_id: id,
-        row: await ctx.senders.get(id).findRecipient(user.seq),
-      })),
+      startedCampaigns.flatMap(({ id }) =>
+        numbers.map(async (n) => ({ campaign_id: id, row: await ctx.senders.get(id).findRecipient(n) })),
+      ),
     )
     for (const { campaign_id, row } of recipients) {
       if (!row) continue

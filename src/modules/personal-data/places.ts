@@ -1,5 +1,6 @@
 import { eq, sql } from 'drizzle-orm'
 import { isClaimable } from '../../db/claims.ts'
+import { selectFormerIds } from '../../db/customers.ts'
 import type { Database, Statement } from '../../db/database.ts'
 import { capturedMessages } from '../../db/schema/captures.ts'
 import { erasures, editionCustomers, users } from '../../db/schema/customers.ts'
@@ -69,7 +70,9 @@ const eraseCapturedMessages = ({ organization_id, user_id, user_seq }: ErasureRo
     capturedMessages,
     { recipient: '', subject: '', html: '', body: '', headers: {} },
     sql`reference in (select id from transactional_emails where user_id = ${user_id}
-      union all select id || ${`-${user_seq}`} from campaigns where organization_id = ${organization_id}
+      union all select campaigns.id || '-' || cast(person.seq as integer) from campaigns
+        join (select ${user_seq} as seq union all select seq from user_merges where into_id = ${user_id}) as person
+        where campaigns.organization_id = ${organization_id}
       union all select id from wallet_passes
         where purchase_id in (select id from purchases where user_id = ${user_id}))`,
   )
@@ -86,7 +89,7 @@ const hideAuditedValues = ({ organization_id, user_id }: ErasureRow): Statement 
   sql`update audit_log indexed by audit_log_by_time
     set changes = (select json_group_array(json_object('field', value ->> 'field', 'is_hidden', json('true')))
       from json_each(changes))
-    where organization_id = ${organization_id} and resource_id in (select ${user_id}
+    where organization_id = ${organization_id} and resource_id in (select value from ${selectFormerIds(user_id)}
         union all select id from refund_requests where user_id = ${user_id})
       and exists (select 1 from json_each(changes) where value ->> 'is_hidden' is null)
       and action <> 'eraseUser'`
@@ -102,6 +105,10 @@ export const ownPlaces: readonly OwnPlace[] = [
     erase: ({ user_id }) => [
       update(editionCustomers, erasedEditionContact, sql`user_seq = (select seq from users where id = ${user_id})`),
     ],
+  },
+  {
+    columns: ['earlier_addresses.address'],
+    erase: ({ user_id }) => [sql`delete from earlier_addresses where user_id = ${user_id}`],
   },
   {
     columns: orderColumns,

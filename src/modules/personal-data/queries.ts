@@ -13,13 +13,15 @@ export { findUser } from '../users/index.ts'
 export const findErasure = ({ db }: Pick<JobCtx, 'db'>, userId: string): Promise<ErasureRow | undefined> =>
   db.first(select(getTableColumns(erasures)).from(erasures).where(eq(erasures.user_id, userId)))
 
-/** Lists all addresses of a customer: of the organisation, of editions, and of e-mails that were sent. */
+/** Lists all addresses of a customer: of the organisation, of editions, earlier ones, and of e-mails that were sent. */
 export async function listAddresses({ db }: Pick<JobCtx, 'db'>, user: LoadedUser): Promise<[Channel, string][]> {
   const rows = await db.all(sql<ChannelAddress>`
-    select 'email' as channel, email as address from users where id = ${user.id} and email is not null
-    union select 'sms', phone_number from users where id = ${user.id} and phone_number is not null
+    select value ->> 0 as channel, value ->> 1 as address from users
+      join json_each(json_array(json_array('email', email), json_array('sms', phone_number)))
+      where users.id = ${user.id} and value ->> 1 is not null
     union select 'email', email from edition_customers where user_seq = ${user.seq} and email is not null
     union select 'sms', phone_number from edition_customers where user_seq = ${user.seq} and phone_number is not null
+    union select channel, address from earlier_addresses where user_id = ${user.id}
     union select 'email', recipient from transactional_emails where user_id = ${user.id} and recipient <> ''`)
   return rows.map(({ channel, address }) => [channel, address])
 }

@@ -4,7 +4,8 @@ import * as contract from './contract.ts'
 import { eraseUser } from './erase.ts'
 import { chooseExportPage } from './export-page.ts'
 import { exportUser, exportUserAsPage } from './export.ts'
-import { presentErasure, presentUser } from './present.ts'
+import { mergeUsers } from './merge/merge.ts'
+import { presentErasure, presentUser, presentUserMerge } from './present.ts'
 import { findUser } from './queries.ts'
 
 export const personalDataRoutes = createRouter()
@@ -14,6 +15,14 @@ mount(personalDataRoutes, contract.eraseUser, {
   handle: (ctx, { resource, body }) => eraseUser(ctx, resource, body),
   present: presentErasure,
   represent: (resource) => presentUser(resource),
+})
+
+mount(personalDataRoutes, contract.mergeUsers, {
+  load: (ctx, { id }) => findUser(ctx, id),
+  handle: (ctx, { resource, body }) => mergeUsers(ctx, resource, body),
+  present: presentUserMerge,
+  represent: (resource) => presentUser(resource),
+  audit: ({ storedValues }) => storedValues,
 })
 
 mountFile(personalDataRoutes, contract.exportUser, {

@@ -1,5 +1,6 @@
 import { and, eq, gt, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
+import { selectFormerIds } from '../../db/customers.ts'
 import { campaigns } from '../../db/schema/campaigns.ts'
 import { select } from '../../db/select.ts'
 import { containsContact, containsContactInWord, type ErasedContacts, listSpellings } from '../../domain/erasure.ts'
@@ -8,6 +9,7 @@ import type { Channel } from '../../domain/messaging/messaging.ts'
 import { hideContacts } from '../audit-log/index.ts'
 import { eraseInImports, eraseInMappings, mappingColumns } from '../data-imports/index.ts'
 import { eraseInSegments } from '../segments/index.ts'
+import { listCampaignNumbers } from '../users/index.ts'
 import { type ErasureRow, readContacts } from './places.ts'
 
 /** Ids contain the clock of the Worker that created them. Clocks differ by less than this. */
@@ -51,12 +53,11 @@ async function eraseInCampaigns(job: JobCtx, erasure: ErasureRow): Promise<Searc
   )
   const last = startedCampaigns.at(-1)
   if (!last) return { cursor: null }
+  const numbers = await listCampaignNumbers(job, { id: erasure.user_id, seq: erasure.user_seq })
   const results = await Promise.all(
-    startedCampaigns.map(async ({ seq, id, channel }) => ({
-      seq,
-      channel,
-      ...(await job.senders.get(id).erase(erasure.user_seq)),
-    })),
+    startedCampaigns.flatMap(({ seq, id, channel }) =>
+      numbers.map(async (n) => ({ seq, channel, ...(await job.senders.get(id).erase(n)) })),
+    ),
   )
   const addresses = [...erasure.addresses]
   for (const { channel, address } of results)
@@ -75,19 +76,22 @@ const orderTexts = ['order_number', 'external_id', 'vendor_code']
  * Sets texts of an event to null: all texts except the id in an object that describes the person, and every text with
  * an address of the person.
  */
-function removePerson(value: unknown, userId: string, contacts: ErasedContacts, field = ''): unknown {
-  if (Array.isArray(value)) return value.map((item) => removePerson(item, userId, contacts))
+function removePerson(value: unknown, userIds: readonly string[], contacts: ErasedContacts, field = ''): unknown {
+  if (Array.isArray(value)) return value.map((item) => removePerson(item, userIds, contacts))
   if (typeof value === 'string') {
     const isTheirs = orderTexts.includes(field) ? containsContactInWord : containsContact
     return isTheirs(value, contacts) ? null : value
   }
   if (typeof value !== 'object' || value === null) return value
   const fields = Object.entries(value)
-  const isPerson = fields.some(([name, member]) => (name === 'api_id' || name === 'id') && member === userId)
+  const isTheirId = (text: unknown) => typeof text === 'string' && userIds.includes(text)
+  const isPerson = fields.some(([name, member]) => (name === 'api_id' || name === 'id') && isTheirId(member))
   return Object.fromEntries(
     fields.map(([name, member]) => [
       name,
-      isPerson && typeof member === 'string' && member !== userId ? null : removePerson(member, userId, contacts, name),
+      isPerson && typeof member === 'string' && !isTheirId(member)
+        ? null
+        : removePerson(member, userIds, contacts, name),
     ]),
   )
 }
@@ -97,11 +101,12 @@ async function eraseInEvents({ db }: JobCtx, erasure: ErasureRow): Promise<Searc
   const { cursor, organization_id, user_id } = erasure
   const contacts = readContacts(erasure)
   const spellings = JSON.stringify(listSpellings(contacts))
-  const [events, [range]] = await db.batch([
+  const [ids, events, [range]] = await db.batch([
+    sql<{ id: string }>`select value as id from ${selectFormerIds(user_id)}`,
     sql<{ id: string; payload: string }>`select id, payload
       from (select id, organization_id, payload from webhook_events where id > ${cursor}
         order by id limit ${eventsPerStep})
-      where organization_id = ${organization_id} and (instr(payload, ${user_id}) > 0
+      where organization_id = ${organization_id} and (exists (select 1 from ${selectFormerIds(user_id)} where instr(payload, value) > 0)
         or exists (select 1 from json_each(${spellings}) where instr(lower(payload), value) > 0))`,
     sql<{
       last: string
@@ -109,13 +114,14 @@ async function eraseInEvents({ db }: JobCtx, erasure: ErasureRow): Promise<Searc
     }>`select max(id) as last, count(*) as count from (select id from webhook_events where id > ${cursor}
       order by id limit ${eventsPerStep})`,
   ])
+  const userIds = ids.map((one) => one.id)
   const erasedEvents = events.map(({ id, payload }) => [
     id,
-    JSON.stringify(removePerson(JSON.parse(payload), user_id, contacts)),
+    JSON.stringify(removePerson(JSON.parse(payload), userIds, contacts)),
   ])
   if (erasedEvents.length > 0) {
-    const ids = JSON.stringify(events.map(({ id }) => id))
-    const isOfEvents = sql`event_id in (select value from json_each(${ids}))`
+    const eventIds = JSON.stringify(events.map(({ id }) => id))
+    const isOfEvents = sql`event_id in (select value from json_each(${eventIds}))`
     await db.batch([
       sql`update webhook_events set payload = erased.value ->> 1
         from json_each(${JSON.stringify(erasedEvents)}) as erased

@@ -6,6 +6,7 @@ export {
   suppressListed,
   takeBackUnsubscription,
 } from './change.ts'
+export { type ReplacedAddress, suppressNewAddress } from './merge.ts'
 export {
   hashSuppressions,
   hasSuppressionHashes,

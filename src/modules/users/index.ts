@@ -2,4 +2,12 @@ export { buildUserEvent, compareContacts, type UserField } from './announcement.
 export { User } from './contract.ts'
 export { findCustomerCandidates, findEditionCustomers } from './list.ts'
 export { type PresentedUser, presentUser } from './present.ts'
-export { buildUserFields, type CustomerRow, findUser, type LoadedUser, userVisibility } from './queries.ts'
+export {
+  buildUserFields,
+  type CustomerRow,
+  describeMissingUser,
+  findUser,
+  listCampaignNumbers,
+  type LoadedUser,
+  userVisibility,
+} from './queries.ts'

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import type { Ctx } from '../../context.ts'
+import type { Ctx, JobCtx } from '../../context.ts'
 import { inList } from '../../db/conditions.ts'
 import {
   customerColumns,
@@ -14,7 +14,7 @@ import { users } from '../../db/schema/customers.ts'
 import { decodeAs, type RowOf, buildSelectList } from '../../db/select.ts'
 import { isVisibleTo } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
-import { notFound } from '../../domain/errors.ts'
+import { AppError, notFound } from '../../domain/errors.ts'
 
 /** Roles of an edition see the customers of their edition. */
 export const userVisibility = {
@@ -53,6 +53,33 @@ export interface LoadedUser extends CustomerRow {
   country_code: string | null
 }
 
+/** Roles of the editions that the customer was in see into whom the customer was merged. */
+const mergeVisibility = {
+  inOrganizations: (ids: readonly string[]) => inList(sql`user_merges.organization_id`, ids),
+  inEditions: (ids: readonly string[]) =>
+    sql`exists (select 1 from json_each(user_merges.edition_ids) where ${inEditions(sql`value`, ids)})`,
+}
+
+/** The error for a customer whom nobody finds. It names the one into whom they were merged, if the caller may know. */
+export async function describeMissingUser(ctx: Ctx, id: string): Promise<AppError> {
+  const merge = await ctx.db.first(
+    sql<{ into_id: string }>`select into_id from user_merges
+      where id = ${id} and ${isVisibleTo(ctx.caller, mergeVisibility)}`,
+  )
+  if (!merge) return notFound()
+  const { into_id: merged_into } = merge
+  return new AppError('not_found', `This customer was merged into ${merged_into}.`, { extra: { merged_into } })
+}
+
+/** The `seq` of the customer and of those who were merged into them. Campaigns know people by it. */
+export async function listCampaignNumbers(
+  { db }: Pick<JobCtx, 'db'>,
+  { id, seq }: { id: string; seq: number },
+): Promise<number[]> {
+  const merges = await db.all(sql<{ seq: number }>`select seq from user_merges where into_id = ${id} order by seq`)
+  return [seq, ...merges.map((merge) => merge.seq)]
+}
+
 export async function findUser(ctx: Ctx, id: string): Promise<LoadedUser> {
   const view = viewCustomers(ctx.caller)
   const fields = {
@@ -69,7 +96,7 @@ export async function findUser(ctx: Ctx, id: string): Promise<LoadedUser> {
         where ${users.id} = ${id} and ${isVisibleTo(ctx.caller, userVisibility)}`,
     ),
   )
-  if (!row) throw notFound()
+  if (!row) throw await describeMissingUser(ctx, id)
   const { editions, ...user } = row
   return { ...user, tenant: { organization_id: row.organization_id, editions } }
 }

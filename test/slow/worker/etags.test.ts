@@ -36,6 +36,7 @@ const withoutReader: readonly string[] = [
   'giveConsent',
   'liftSuppression',
   'mergeProducts',
+  'mergeUsers',
   'processColumnMappings',
   'putFileUploadPart',
   'recalculateSegment',

@@ -193,6 +193,18 @@ export const commerceSamples: Record<string, SampleOf> = {
     }),
   },
 
+  // Campaigns of the first edition may be under way, and refuse the merge of its customers.
+  mergeUsers: {
+    make: async ({ a, b }) => {
+      const place = { organization: a.id, edition: a.editions[1].id }
+      return {
+        path: { id: (await seedTrade(place)).user },
+        body: { user_id: (await seedTrade(place)).user },
+        references: [buildPathId('id', b.editions[0].user)],
+      }
+    },
+  },
+
   exportUser: {
     make: ({ a, b }) => ({
       path: { id: a.editions[0].user },

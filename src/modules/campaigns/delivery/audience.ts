@@ -93,6 +93,15 @@ const findAddress = (
   return person.phone_number === null ? null : parseStoredPhone(person.phone_number, row.edition_default_country_code)
 }
 
+/** Members who got the campaign as another customer, who was merged into them since. */
+async function findReached(job: JobCtx, { id }: CampaignRow, members: readonly { id: string }[]): Promise<Set<string>> {
+  const rows = await job.db.all(sql<{ user_id: string }>`select user_id
+    from json_each(${JSON.stringify(members.map((member) => member.id))}) as member
+    cross join campaign_receipts on user_id = member.value and campaign_id = ${id}
+    where exists (select 1 from user_merges where into_id = user_id)`)
+  return new Set(rows.map(({ user_id }) => user_id))
+}
+
 /** Lists the next members of the segment; those who are excluded have a reason. Returns null when they were deleted. */
 export async function listAudience(
   job: JobCtx,
@@ -103,6 +112,7 @@ export async function listAudience(
   const members = await listSegmentMembers(job.db, memberSet, after, limit)
   if (!(await isReadable(job.db, memberSet, job.now()))) return null
   const { languages, fallback } = await loadContentLanguages(job, row)
+  const reachedIds = await findReached(job, row, members)
   const last = members.at(-1)
   const people = members.map((member): NewRecipient => {
     const address = findAddress(row, member)
@@ -120,7 +130,9 @@ export async function listAudience(
       address,
       language: language && languages.has(language) ? language : fallback,
       person: JSON.stringify(person),
-      reason: member.excluded_for ?? (address === null ? 'no_address' : null),
+      reason:
+        member.excluded_for ??
+        (address === null ? 'no_address' : reachedIds.has(member.id) ? 'duplicate_address' : null),
     }
   })
   return { people, after: last && members.length === limit ? last.user_seq : null }
@@ -138,6 +150,8 @@ export function selectExcluded(
   const suppressionReason = sql`coalesce(${selectSuppressionExclusion(audience, selectAddress(audience.communication_channel))},
     ${selectSuppressionExclusion(audience, sql`p.value ->> 1`)})`
   const chunk = JSON.stringify(people.map(({ n, address }) => [n, address]))
+  // A retry finds recipients who were merged into other customers since. The campaign may have reached those already.
   return sql<ExcludedRecipient>`select n, reason from (select u.seq as n, ${buildExclusion(audience, now, suppressionReason)} as reason
-    from json_each(${chunk}) p cross join users u on u.seq = p.value ->> 0) where reason is not null`
+    from json_each(${chunk}) p cross join users u on u.seq = p.value ->> 0) where reason is not null
+    union all select seq, 'duplicate_address' from json_each(${chunk}) p cross join user_merges on seq = p.value ->> 0`
 }

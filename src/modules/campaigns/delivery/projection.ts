@@ -2,7 +2,7 @@ import { eq, type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { abortUnless, commitPart, retryLostRaces } from '../../../db/commit.ts'
 import { inList } from '../../../db/conditions.ts'
-import { recordLastSeen } from '../../../db/customers.ts'
+import { recordLastSeen, selectPresentId } from '../../../db/customers.ts'
 import type { Statement } from '../../../db/database.ts'
 import { campaigns } from '../../../db/schema/campaigns.ts'
 import { select } from '../../../db/select.ts'
@@ -77,6 +77,15 @@ const listVisits = (rows: readonly RecipientEngagement[], now: number): { user_i
     return latestVisit === 0 ? [] : [{ user_id, at: Math.min(latestVisit, now) }]
   })
 
+/** A customer into whom another recipient of the campaign was merged has the first times of both. */
+export const combineEngagement = sql.join(
+  ['received_at', 'opened_at', 'clicked_at'].map((name) => {
+    const [before, after] = [sql.raw(`campaign_receipts.${name}`), sql.raw(`excluded.${name}`)]
+    return sql`${sql.raw(name)} = coalesce(min(${before}, ${after}), ${before}, ${after})`
+  }),
+  sql`, `,
+)
+
 /** Stores who received, opened and clicked a campaign, for the conditions of segments, and when people were last seen. */
 export async function projectEngagement(
   job: JobCtx,
@@ -89,9 +98,10 @@ export async function projectEngagement(
   await job.db.batch([
     sql`insert into campaign_receipts (organization_id, user_id, campaign_id, received_at, opened_at, clicked_at)
       select campaigns.organization_id, users.id, campaigns.id, value ->> 1, value ->> 2, value ->> 3
-      from campaigns cross join json_each(${JSON.stringify(values)}) cross join users on users.id = value ->> 0
+      from campaigns cross join json_each(${JSON.stringify(values)}) cross join users
+        on users.id = ${selectPresentId(sql`value ->> 0`)}
       where campaigns.id = ${campaignId}
-      on conflict (user_id, campaign_id) do update set opened_at = excluded.opened_at, clicked_at = excluded.clicked_at`,
+      on conflict (user_id, campaign_id) do update set ${combineEngagement}`,
     ...recordLastSeen(listVisits(sentRows, job.now())),
   ])
 }

@@ -12,7 +12,7 @@ import type { Language } from '../../../domain/languages.ts'
 import type { SuppressionReason } from '../../../domain/messaging/suppressions.ts'
 import { selectChannelBlock } from '../../suppressions/index.ts'
 import { type EmailStateRow, selectConfirmationEmail } from '../../transactional-emails/index.ts'
-import { type LoadedUser, userVisibility } from '../../users/index.ts'
+import { describeMissingUser, type LoadedUser, userVisibility } from '../../users/index.ts'
 import type { DefinitionRow } from '../queries.ts'
 import { recordColumns, type RecordRow, createRowReader } from './records.ts'
 
@@ -130,7 +130,7 @@ export async function findAnswerSubject(ctx: Ctx, userId: string, consentId: str
     left join editions on editions.id = consents.edition_id
     where users.id = ${userId} and ${isVisibleTo(ctx.caller, userVisibility)}`
   const row = await ctx.db.first(decodeAs(fields, applicable))
-  if (!row) throw notFound()
+  if (!row) throw await describeMissingUser(ctx, userId)
   const { erased_at, email, address, default_language, editions: personEditions, ...answer } = row
   const { edition_id, organization_id } = answer
   if (edition_id !== null && !personEditions.includes(edition_id)) throw notFound()

@@ -1,6 +1,7 @@
-import { and, eq, isNotNull, type SQL, sql } from 'drizzle-orm'
+import { and, isNotNull, type SQL, sql } from 'drizzle-orm'
 import { inList } from '../../../db/conditions.ts'
 import { type ConsentScope, selectDefinitionId, hasStatus, isCurrentConsent, isShadowed } from '../../../db/consents.ts'
+import { selectFormerIds } from '../../../db/customers.ts'
 import type { Statement } from '../../../db/database.ts'
 import { consentRecords } from '../../../db/schema/consents.ts'
 import { update } from '../../../db/write.ts'
@@ -106,5 +107,5 @@ export const eraseEvidence = (userId: string): Statement =>
   update(
     consentRecords,
     { evidence: null },
-    and(eq(consentRecords.user_id, userId), isNotNull(consentRecords.evidence)),
+    and(sql`${consentRecords.user_id} in ${selectFormerIds(userId)}`, isNotNull(consentRecords.evidence)),
   )

@@ -83,6 +83,7 @@ export function presentProof({
   default_language,
   chain,
   is_intact,
+  merged_chains,
 }: Proof): z.input<typeof ConsentProof> {
   const fallback = default_language ?? 'en'
   const language = chooseLanguage(version.text, record.is_hidden ? fallback : record.language, fallback)
@@ -101,5 +102,10 @@ export function presentProof({
     },
     chain: chain.map(presentLink),
     is_intact,
+    merged_chains: merged_chains.map((merged) => ({
+      user_id: merged.user_id,
+      chain: merged.chain.map(presentLink),
+      is_intact: merged.is_intact,
+    })),
   }
 }

@@ -1,4 +1,4 @@
-import { and, desc, eq, getTableColumns } from 'drizzle-orm'
+import { and, desc, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import type { ConsentVersionRow } from '../../../db/rows.ts'
 import { consentRecords } from '../../../db/schema/consents.ts'
@@ -17,9 +17,19 @@ export interface Proof {
   /** The records of the chain, newest first. */
   chain: readonly RecordRow[]
   is_intact: boolean
+  /** The chains of customers who were merged into this one. */
+  merged_chains: readonly MergedChain[]
+}
+
+interface MergedChain {
+  user_id: string
+  /** The records of the chain, newest first. */
+  chain: readonly RecordRow[]
+  is_intact: boolean
 }
 
 const maxProofRecords = 100
+const maxMergedChains = 20
 
 /** True if each record fits the one before it. `chain` has the newest record first. */
 async function isChainIntact(chain: readonly StoredRecord[]): Promise<boolean> {
@@ -28,18 +38,36 @@ async function isChainIntact(chain: readonly StoredRecord[]): Promise<boolean> {
   return faults.every((fault) => fault === null)
 }
 
+/** The newest records of a chain. */
+const selectChain = (userId: string, consentId: string) =>
+  select(getTableColumns(consentRecords))
+    .from(consentRecords)
+    .where(and(eq(consentRecords.user_id, userId), eq(consentRecords.consent_id, consentId)))
+    .orderBy(desc(consentRecords.number))
+    .limit(maxProofRecords + 1)
+
+async function findMergedChains(ctx: Ctx, { answer }: AnswerSubject): Promise<MergedChain[]> {
+  const merges = await ctx.db.all(
+    sql<{ id: string }>`select id from user_merges where into_id = ${answer.user_id}
+      and exists (select 1 from consent_records where user_id = user_merges.id and consent_id = ${answer.id})
+      order by merged_at desc, id limit ${maxMergedChains}`,
+  )
+  if (merges.length === 0) return []
+  const chains = await ctx.db.batch(merges.map(({ id }) => selectChain(id, answer.id)))
+  return Promise.all(
+    merges.map(async ({ id }, index) => {
+      const chain = chains[index] ?? []
+      return { user_id: id, chain: chain.slice(0, maxProofRecords), is_intact: await isChainIntact(chain) }
+    }),
+  )
+}
+
 /** Finds the proof of the latest answer: its record, the wording that was answered, and the earlier records. */
-export async function findProof(ctx: Ctx, { answer, default_language }: AnswerSubject): Promise<Proof> {
+export async function findProof(ctx: Ctx, subject: AnswerSubject): Promise<Proof> {
+  const { answer, default_language } = subject
   const { record } = answer
   if (record === null) throw notFound()
-  const [[version], chain] = await ctx.db.batch([
-    selectVersion(record),
-    select(getTableColumns(consentRecords))
-      .from(consentRecords)
-      .where(and(eq(consentRecords.user_id, answer.user_id), eq(consentRecords.consent_id, answer.id)))
-      .orderBy(desc(consentRecords.number))
-      .limit(maxProofRecords + 1),
-  ])
+  const [[version], chain] = await ctx.db.batch([selectVersion(record), selectChain(answer.user_id, answer.id)])
   if (!version) throw notFound()
   const hash = await hashWording(version)
   const hasWordingHash = hash === version.content_hash && hash === record.content_hash
@@ -49,5 +77,6 @@ export async function findProof(ctx: Ctx, { answer, default_language }: AnswerSu
     default_language,
     chain: chain.slice(0, maxProofRecords),
     is_intact: hasWordingHash && (await isChainIntact(chain)),
+    merged_chains: await findMergedChains(ctx, subject),
   }
 }

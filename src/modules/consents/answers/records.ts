@@ -131,11 +131,11 @@ function describeAnswer({ definition, user, before }: AnsweredSubject, request: 
   }
 }
 
-const getEffectiveStatus = ({ status, previous_status }: RecordRow): EffectiveStatus | null =>
+export const getEffectiveStatus = ({ status, previous_status }: RecordRow): EffectiveStatus | null =>
   isEffective(status) ? status : previous_status
 
 /** Builds the next record of a chain. */
-async function appendRecord(
+export async function appendRecord(
   ctx: Pick<JobCtx, 'newId'>,
   before: RecordRow | null,
   content: RecordContent,

@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { inList } from '../../../db/conditions.ts'
+import { selectFormerIds } from '../../../db/customers.ts'
 import type { Statement } from '../../../db/database.ts'
 import { decodeAs } from '../../../db/select.ts'
 import { normalizeEmail, normalizePhone } from '../../../domain/accounts/users.ts'
@@ -95,7 +96,7 @@ export function buildUndoDataErasure(userId: string): Statement[] {
     sql`update import_orders set undo_data = json_remove(undo_data, '$.people', '$.updated')
       where undo_data is not null and order_id in ${orderIds}`
   const formerOrders = sql`(select order_id from import_orders
-    where undo_data ->> '$.updated.order.user_id' = ${userId})`
+    where undo_data ->> '$.updated.order.user_id' in ${selectFormerIds(userId)})`
   return [
     eraseOf(formerOrders),
     eraseOf(selectOrdersOfPerson(userId)),
@@ -108,7 +109,8 @@ export function buildUndoDataErasure(userId: string): Statement[] {
 const eraseFormerHolder = (job: JobCtx, importIds: readonly string[], { user_id }: ErasedPerson) =>
   job.db.batch([
     sql`update import_orders set undo_data = json_remove(undo_data, '$.people', '$.updated')
-      where ${inList(sql`import_id`, importIds)} and instr(undo_data, ${user_id}) > 0`,
+      where ${inList(sql`import_id`, importIds)}
+        and exists (select 1 from ${selectFormerIds(user_id)} where instr(undo_data, value) > 0)`,
   ])
 
 /** Searches the next calls. Returns the position after them, which is that of the first file when there are none left. */

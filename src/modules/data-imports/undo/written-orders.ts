@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { inList } from '../../../db/conditions.ts'
+import { selectPresentId } from '../../../db/customers.ts'
 import type { Database } from '../../../db/database.ts'
 import type { importOrders } from '../../../db/schema/data-imports.ts'
 import type { orders, transactions } from '../../../db/schema/orders.ts'
@@ -29,7 +30,7 @@ interface UndoRow extends ImportOrder, Order {
   has_erased_customer: number
   /** JSON list of what undos of later imports restored. */
   restorations: string
-  /** JSON list of the ids that merges of products replaced. */
+  /** JSON list of the ids that merges of products and customers replaced. */
   merged_ids: string
 }
 
@@ -89,9 +90,12 @@ const selectUndoRows = (importId: string, below: number | null, limit: number) =
       exists (select 1 from erasures where user_id in ${affectedUserIds}) as has_erased_customer,
       (select json_group_array(json(restored_versions)) from import_orders as later
         where later.order_id = written.order_id and restored_versions is not null) as restorations,
-      (select json_group_array(json(ids)) from product_merges where edition_id = o.edition_id) as merged_ids
+      (select json_group_array(json(ids)) from (
+        select ids from product_merges where edition_id = o.edition_id
+        union all select json_object(id, into_id) from user_merges
+          where organization_id = o.organization_id and instr(written.undo_data, id))) as merged_ids
     from written left join orders o on o.id = written.order_id
-    left join users former on former.id = coalesce(written.undo_data ->> '$.updated.order.user_id', o.user_id)
+    left join users former on former.id = coalesce(${selectPresentId(sql`written.undo_data ->> '$.updated.order.user_id'`)}, o.user_id)
     order by written.number desc`
 
 type CurrentPayment = Pick<

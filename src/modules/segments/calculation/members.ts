@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { inList } from '../../../db/conditions.ts'
 import type { Database, Statement } from '../../../db/database.ts'
-import { runningStatuses } from '../../../domain/campaigns/lifecycle.ts'
+import { type CampaignStatus, runningStatuses } from '../../../domain/campaigns/lifecycle.ts'
 import type { ExclusionReason, SegmentStatus } from '../../../domain/segments.ts'
 import { hourMs } from '../../../domain/time/instants.ts'
 
@@ -53,7 +53,9 @@ const currentEpochs = sql`(s.members_epoch, s.epoch)`
 export const isInRunningAudience = (user: ReturnType<typeof sql>) =>
   sql`exists (select 1 from campaigns c join segments s on s.id = c.segment_id
     where c.organization_id = ${user}.organization_id and ${inList(sql`c.status`, runningStatuses)}
-      and (s.status = ${'calculating' satisfies SegmentStatus} or exists (select 1 from segment_members m where m.segment_seq = s.seq
+      and ((${'calculating' satisfies CampaignStatus & SegmentStatus} in (c.status, s.status) and (s.edition_id is null
+          or exists (select 1 from edition_customers where edition_id = s.edition_id and user_seq = ${user}.seq)))
+        or exists (select 1 from segment_members m where m.segment_seq = s.seq
         and m.user_seq = ${user}.seq and (m.epoch in ${currentEpochs}
           or m.epoch in (select l.epoch from segment_leftovers l where l.segment_seq = s.seq)))))`
 

@@ -114,6 +114,7 @@ export const exampleData: { [Kind in EventKind]: EventData<Kind> } = {
   'message.bounced': { ...messageReport, reason: 'hard' },
   'message.complained': { ...messageReport, reason: 'complaint' },
   'user.updated': { user: customer, fields: ['first_name', 'phone_number'], occurred_at: at },
+  'user.merged': { user: { api_id: 'usr_01KAJ3Z8Q2M4T6V8X0Z2B4D6F9' }, merged_into: customer, occurred_at: at },
   'webhook.disabled': { webhook: { id: exampleId('whk') }, reason: 'failing', occurred_at: at },
 }
 

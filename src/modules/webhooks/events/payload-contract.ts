@@ -193,6 +193,10 @@ const UserEventData = z
   })
   .openapi('UserEventData')
 
+const UserMergeEventData = z
+  .object({ user: CustomerReference, merged_into: CustomerReference, occurred_at: Timestamp })
+  .openapi('UserMergeEventData')
+
 const EndpointEventData = z
   .object({
     webhook: z.object({ id: Id('whk') }),
@@ -223,6 +227,7 @@ const eventData = {
   'message.bounced': MessageEventData,
   'message.complained': MessageEventData,
   'user.updated': UserEventData,
+  'user.merged': UserMergeEventData,
   'webhook.disabled': EndpointEventData,
 } as const satisfies Record<EventKind, z.ZodType>
 

@@ -1,0 +1,325 @@
+import { sql } from 'drizzle-orm'
+import { describe, expect, it } from 'vitest'
+import { get, post } from '../support/api.ts'
+import { listEntries } from '../support/audit.ts'
+import { listCaptured, runUntil } from '../support/campaigns.ts'
+import { give, pageOf } from '../support/consent-pages.ts'
+import { expectWhole, listRecords } from '../support/consents.ts'
+import { dump } from '../support/dump.ts'
+import { givenReadyImport, start, work } from '../support/imported-files.ts'
+import { finishErasures } from '../support/personal-data.ts'
+import { describeRefusal } from '../support/refusals.ts'
+import { seedEdition } from '../support/seeding/editions.ts'
+import { givenMember } from '../support/seeding/members.ts'
+import { marketingTo, seedCrowd, seedReady } from '../support/seeding/messaging/campaigns.ts'
+import { givenConsent } from '../support/seeding/messaging/consents.ts'
+import { givenOrganization } from '../support/seeding/organizations.ts'
+import { db, next, write } from '../support/seeding/rows.ts'
+import { anOrder, givenOrders, importOrders, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
+import { listPaths, visit } from '../support/visits.ts'
+
+const merge = (id: string, user_id: string, body: object = {}, token?: string) =>
+  post(`/v1/user/${id}/merge`, { user_id, ...body }, token)
+
+const findByEmail = async ({ organization_id }: Shop, email: string): Promise<string> => {
+  const row = await db.first(
+    sql<{ id: string }>`select id from users where organization_id = ${organization_id} and email = ${email}`,
+  )
+  return row?.id ?? ''
+}
+
+interface Pair {
+  shop: Shop
+  own: string
+  other: string
+  ownEmail: string
+  otherEmail: string
+  orders: string[]
+}
+
+/** Imports an order of each of two customers of an edition. */
+async function givenPair(shop?: Shop, customer: { own?: object; other?: object } = {}): Promise<Pair> {
+  const place = shop ?? (await seedShop())
+  const [ownEmail, otherEmail] = [`own-${next()}@example.dk`, `other-${next()}@example.dk`]
+  const orders = await givenOrders(place, [
+    anOrder({ customer: { email: ownEmail, first_name: 'Anna', last_name: 'Holm', ...customer.own } }),
+    anOrder({ customer: { email: otherEmail, first_name: 'A.', last_name: 'Holm', ...customer.other } }),
+  ])
+  const [own, other] = [await findByEmail(place, ownEmail), await findByEmail(place, otherEmail)]
+  return { shop: place, own, other, ownEmail, otherEmail, orders }
+}
+
+const suppressAddress = ({ organization_id }: Shop, address: string) =>
+  write(sql`insert into suppressions (organization_id, channel, address, reason, created_at)
+    values (${organization_id}, 'email', ${address}, 'unsubscribed', ${Date.now()})`)
+
+const countOrders = async (userId: string) => (await db.all(sql`select 1 from orders where user_id = ${userId}`)).length
+
+describe('mergeUsers', () => {
+  it('moves orders, purchases and values, and answers 404 for the other id', async () => {
+    const pair = await givenPair(undefined, { other: { phone_number: '+4520304050', metadata: { size: 'L' } } })
+    const { own, other, ownEmail, otherEmail, shop } = pair
+    const planned = await merge(own, other, { dry_run: true })
+    const before = await dump()
+    const reply = await merge(own, other)
+    expect(reply.status, reply.text).toBe(200)
+    expect(reply.body).toMatchObject({
+      merged_user_id: other,
+      dry_run: false,
+      user: { id: own, email: ownEmail, phone_number: '+4520304050', first_name: 'Anna', metadata: { size: 'L' } },
+      moved: { orders: 1, purchases: 2, refunds: 0, wallet_passes: 0, consent_records: 0, emails: 0, editions: 1 },
+      earlier_addresses: [{ channel: 'email', address: otherEmail }],
+      collisions: [
+        { type: 'field', name: 'email', kept: ownEmail, dropped: otherEmail },
+        { type: 'field', name: 'first_name', kept: 'Anna', dropped: 'A.' },
+        { type: 'edition', name: shop.edition_id, kept: null, dropped: null },
+      ],
+    })
+    expect({ ...planned.body, dry_run: false }).toEqual(reply.body)
+    expect(before).not.toEqual(await dump())
+    expect((await get(`/v1/user/${own}`)).body).toEqual(reply.body.user)
+    expect(await countOrders(own)).toBe(pair.orders.length)
+    for (const path of ['', '/consents', '/export']) {
+      const missing = await get(`/v1/user/${other}${path}`)
+      expect(describeRefusal(missing)).toBe('404 not_found')
+      expect(missing.body.merged_into).toBe(own)
+    }
+    expect(
+      await db.all(sql`select user_seq from edition_customers where edition_id = ${shop.edition_id}`),
+    ).toHaveLength(1)
+  })
+
+  it('changes nothing in a dry run', async () => {
+    const { own, other } = await givenPair()
+    const before = await dump()
+    expect((await merge(own, other, { dry_run: true })).status).toBe(200)
+    expect(await dump()).toEqual(before)
+  })
+
+  it('shows where the other customer went only to those who saw them', async () => {
+    const { shop, own, other } = await givenPair()
+    const organization = { id: shop.organization_id }
+    const second = await seedEdition(organization)
+    await givenOrders({ ...shop, edition_id: second.id }, [
+      anOrder({ customer: { email: (await get(`/v1/user/${own}`)).body.email } }),
+    ])
+    const stranger = await givenMember(await givenOrganization(), 'admin')
+    const sibling = await givenMember(organization, 'admin', second.id)
+    const colleague = await givenMember(organization, 'viewer', shop.edition_id)
+    await merge(own, other)
+    const read = async (token: string) => {
+      const { status, body } = await get(`/v1/user/${other}`, token)
+      return [status, body.merged_into]
+    }
+    expect(await read(stranger.token)).toEqual([404, undefined])
+    expect(await read(sibling.token)).toEqual([404, undefined])
+    expect(await read(colleague.token)).toEqual([404, own])
+    expect((await get(`/v1/user/${own}`, colleague.token)).status).toBe(200)
+  })
+
+  it('refuses a customer of another organisation, the same customer, and one that was merged already', async () => {
+    const { shop, own, other } = await givenPair()
+    const { own: foreign } = await givenPair()
+    const { own: third } = await givenPair(shop)
+    for (const user_id of [foreign, own, 'usr_00000000000000000000000000'])
+      expect(describeRefusal(await merge(own, user_id))).toMatch(/^400 validation_error/)
+    await merge(own, other)
+    expect(describeRefusal(await merge(third, other))).toMatch(/^400 validation_error/)
+    const { status, body } = await merge(other, third)
+    expect([status, body.merged_into]).toEqual([404, own])
+  })
+
+  it('follows a chain of merges', async () => {
+    const first = await givenPair()
+    const { own: last } = await givenPair(first.shop)
+    await merge(first.own, first.other)
+    expect((await merge(last, first.own)).status).toBe(200)
+    for (const id of [first.own, first.other]) expect((await get(`/v1/user/${id}`)).body.merged_into).toBe(last)
+    expect(await countOrders(last)).toBe(3)
+    const again = await importOrders(first.shop, [anOrder({ customer: { email: first.otherEmail } })])
+    expect(again.body).toMatchObject({ created_orders: 1 })
+    expect(await countOrders(last)).toBe(4)
+  })
+
+  it('merges one of two requests in opposite directions', async () => {
+    const { shop, own, other } = await givenPair()
+    const replies = await Promise.all([merge(own, other), merge(other, own)])
+    expect(replies.map(({ status }) => status).toSorted()).toSatisfy(
+      ([first, second]) => first === 200 && (second === 404 || second === 400),
+    )
+    const rows = await db.all(sql`select id from users where organization_id = ${shop.organization_id}`)
+    expect(rows).toHaveLength(1)
+  })
+
+  it('leads later imports with an earlier address or number to the customer', async () => {
+    const shop = await seedShop()
+    const pair = await givenPair(shop, { own: { phone_number: '+4520111111' }, other: { phone_number: '+4520222222' } })
+    await merge(pair.own, pair.other)
+    await importOrders(shop, [
+      anOrder({ customer: { email: pair.otherEmail.toUpperCase() } }),
+      anOrder({ customer: { phone_number: '+4520222222' } }),
+    ])
+    expect(await countOrders(pair.own)).toBe(4)
+    expect(await db.all(sql`select id from users where organization_id = ${shop.organization_id}`)).toHaveLength(1)
+    expect((await get(`/v1/user/${pair.own}`)).body.email).toBe(pair.ownEmail)
+  })
+
+  it('never gives the place of the other customer to a new one', async () => {
+    const { shop, own, other } = await givenPair()
+    const [{ seq } = { seq: 0 }] = await db.all(sql<{ seq: number }>`select seq from users where id = ${other}`)
+    await merge(own, other)
+    await givenOrders(shop, [anOrder()])
+    const [newest] = await db.all(sql<{ seq: number }>`select max(seq) as seq from users`)
+    expect(newest?.seq).toBeGreaterThan(seq)
+  })
+
+  it('writes an audit entry for both customers and announces the merge to each edition of the other', async () => {
+    const { shop, own, other } = await givenPair()
+    const entries = await listEntries(await merge(own, other))
+    expect(entries.map(({ action }) => action)).toEqual(['mergeUsers', 'mergeUsers'])
+    expect(entries.map(({ resource_id }) => resource_id).toSorted()).toEqual([own, other].toSorted())
+    const events = await db.all(
+      sql<{ edition_id: string | null; payload: string }>`select edition_id, payload from webhook_events
+        where organization_id = ${shop.organization_id} and kind = 'user.merged' order by edition_id`,
+    )
+    expect(events.map(({ edition_id }) => edition_id)).toEqual([null, shop.edition_id])
+    for (const { payload } of events)
+      expect(JSON.parse(payload).data).toMatchObject({ user: { api_id: other }, merged_into: { api_id: own } })
+  })
+
+  it('is refused while one of the two is being imported, sent to or erased', async () => {
+    const { shop, own, other, otherEmail } = await givenPair()
+    const rows = ['E-mail;Product;Unit price', `${otherEmail};Day ticket;225,00`]
+    const id = await givenReadyImport(shop, rows.join('\r\n'), { group_by: 'email' })
+    await start(id)
+    const refusal = await merge(own, other)
+    expect(describeRefusal(refusal)).toBe('409 user_busy')
+    expect(refusal.body).toMatchObject({ reason: 'import', user_id: other })
+    const { own: third, other: fourth } = await givenPair(shop)
+    expect((await merge(third, fourth)).status).toBe(200)
+    expect((await work(id)).status).toBe('completed')
+    expect((await merge(own, other, { dry_run: true })).status).toBe(200)
+    await post(`/v1/user/${other}/erase`, {})
+    expect(describeRefusal(await merge(own, other))).toBe('409 user_erased')
+    expect(describeRefusal(await merge(other, own))).toBe('409 user_erased')
+  })
+})
+
+describe('consents of merged customers', () => {
+  it('keep both chains, and the later answer counts', async () => {
+    const { shop, own, other } = await givenPair()
+    const consent = await givenConsent(shop.organization_id)
+    await give({ id: own }, consent.id)
+    await give({ id: other }, consent.id)
+    await give({ id: other }, consent.id, {}, 'withdraw')
+    const otherRecords = await listRecords(other, consent.id)
+    const reply = await merge(own, other)
+    expect(reply.body.moved.consent_records).toBe(2)
+    expect(reply.body.collisions).toContainEqual({
+      type: 'consent',
+      name: consent.key,
+      kept: 'withdrawn',
+      dropped: 'given',
+    })
+    expect((await get(`/v1/user/${own}/consents`)).body.results[0].status).toBe('withdrawn')
+    const { body } = await get(`/v1/user/${own}/consents/${consent.id}/proof`)
+    expect(body).toMatchObject({ is_intact: true, record: { status: 'withdrawn' } })
+    expect(body.merged_chains).toMatchObject([{ user_id: other, is_intact: true }])
+    expect(body.merged_chains[0].chain.map(({ record_id }: { record_id: string }) => record_id)).toEqual(
+      otherRecords.map(({ id }) => id).toReversed(),
+    )
+    expect(await listRecords(other, consent.id)).toEqual(otherRecords.map((record) => ({ ...record, is_latest: 0 })))
+    const [stats] = await db.all(
+      sql`select records, given, withdrawn from consent_stats where consent_id = ${consent.id}`,
+    )
+    expect(stats).toEqual({ records: 4, given: 0, withdrawn: 1 })
+  })
+
+  it('leaves the customer’s own later answer as it is', async () => {
+    const { shop, own, other } = await givenPair()
+    const consent = await givenConsent(shop.organization_id)
+    await give({ id: other }, consent.id)
+    await give({ id: other }, consent.id, {}, 'withdraw')
+    await give({ id: own }, consent.id)
+    const before = await listRecords(own, consent.id)
+    await merge(own, other)
+    expect(await listRecords(own, consent.id)).toEqual(before)
+    await expectWhole(shop.organization_id)
+  })
+})
+
+describe('addresses of merged customers', () => {
+  it('stay suppressed, and an unsubscription holds at the new address too', async () => {
+    const { shop, own, other, ownEmail, otherEmail } = await givenPair()
+    await suppressAddress(shop, otherEmail)
+    await merge(own, other)
+    const rows = await db.all(sql`select address, reason from suppressions
+      where organization_id = ${shop.organization_id} order by address`)
+    expect(rows).toEqual(
+      [
+        { address: otherEmail, reason: 'unsubscribed' },
+        { address: ownEmail, reason: 'unsubscribed' },
+      ].toSorted((one, another) => (one.address < another.address ? -1 : 1)),
+    )
+  })
+
+  it('still work in links that were sent to them', async () => {
+    const { shop, own, other, otherEmail } = await givenPair()
+    const page = await pageOf({ organization: shop.organization_id }, { id: other, email: otherEmail })
+    await merge(own, other)
+    const shown = await visit(page)
+    expect([shown.status, shown.text.includes(otherEmail)]).toEqual([200, true])
+  })
+
+  it('still unsubscribe by links of campaigns', async () => {
+    const crowd = await seedCrowd(2)
+    const { campaign } = await seedReady(crowd)
+    await marketingTo(crowd, campaign.segment_id)
+    await post(`/v1/campaigns/${campaign.id}/send-now`, {})
+    const [own, other] = crowd.people
+    expect(describeRefusal(await merge(own?.id ?? '', other?.id ?? ''))).toBe('409 user_busy')
+    await runUntil(campaign.id, ['sent'])
+    expect((await merge(own?.id ?? '', other?.id ?? '')).status).toBe(200)
+    const message = (await listCaptured(campaign.id)).find(({ recipient }) => recipient.includes(other?.email ?? '?'))
+    const [path = ''] = listPaths(message, 'u')
+    expect((await visit(path, { method: 'POST' })).status).toBe(200)
+    const [row] = await db.all(sql`select reason from suppressions where address = ${other?.email}`)
+    expect(row).toEqual({ reason: 'unsubscribed' })
+    const statuses = (await get(`/v1/user/${own?.id}/consents`)).body.results.map(
+      ({ status }: { status: string }) => status,
+    )
+    expect(statuses).toEqual(['withdrawn'])
+  })
+
+  it('are erased and exported with the customer', async () => {
+    const { own, other, otherEmail } = await givenPair()
+    await merge(own, other)
+    const { body } = await get(`/v1/user/${own}/export`)
+    expect(body.earlier_addresses).toMatchObject([{ channel: 'email', address: otherEmail }])
+    expect(body.merges).toMatchObject([{ user_id: other }])
+    await post(`/v1/user/${own}/erase`, {})
+    await finishErasures()
+    const tables = JSON.stringify(await dump())
+    expect(tables.includes(otherEmail)).toBe(false)
+  })
+})
+
+describe('the undo of an import after a merge', () => {
+  it.each(['own', 'other'] as const)(
+    'takes back the orders of the %s customer and keeps the customer',
+    async (which) => {
+      const shop = await seedShop()
+      const emails = { own: `own-${next()}@example.dk`, other: `other-${next()}@example.dk` }
+      const first = await importOrders(shop, [anOrder({ customer: { email: emails.own } })])
+      const second = await importOrders(shop, [anOrder({ customer: { email: emails.other } })])
+      const [own, other] = [await findByEmail(shop, emails.own), await findByEmail(shop, emails.other)]
+      await merge(own, other)
+      const undone = which === 'own' ? first : second
+      const reply = await post(`/v1/data-imports/${undone.body.id}/undo`, {})
+      expect(reply.status, reply.text).toBe(200)
+      await work(undone.body.id)
+      expect(await countOrders(own)).toBe(1)
+      expect((await get(`/v1/user/${own}`)).status).toBe(200)
+    },
+  )
+})
