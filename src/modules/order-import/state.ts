@@ -94,7 +94,9 @@ export interface LoadScope {
 const selectAllColumns = <T extends Table>(table: T, statement: SQL): Query<InferSelectModel<T>> =>
   decodeAs<InferSelectModel<T>>(getTableColumns(table), statement as SQL<InferSelectModel<T>>)
 
-const listUnique = (values: (string | null)[]): string[] => [...new Set(values.filter((value) => value !== null))]
+const listUnique = (values: readonly (string | null)[]): string[] => [
+  ...new Set(values.filter((value) => value !== null)),
+]
 
 /** Builds the edition's values of a customer as JSON, with the keys in the order of `EditionValues`. */
 export const buildEditionValues = (row: SQL): SQL =>

@@ -25,7 +25,7 @@ export const selectSuppressedAddress = ({ organization_id, channel, address }: S
   sql`select ${organization_id} as organization_id, ${channel} as channel, ${address} as address`
 
 /** A dead address replaces any other reason. A complaint replaces `unsubscribed`, because nobody can take it back. */
-const replaceWeakerReason = sql`on conflict (organization_id, channel, address) do update
+export const replaceWeakerReason = sql`on conflict (organization_id, channel, address) do update
   set reason = excluded.reason, detail = excluded.detail, campaign_id = excluded.campaign_id
   where (excluded.reason in (${deadReasons}) and suppressions.reason not in (${deadReasons}))
     or (excluded.reason = 'complaint' and suppressions.reason = 'unsubscribed')`
