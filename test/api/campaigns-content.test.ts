@@ -208,6 +208,15 @@ describe('a campaign with missing translations', () => {
     ])
   })
 
+  const threeBlocks = [...(halfDanish.blocks ?? []), aText({ en: 'Another' }, 'blk_3')]
+
+  async function givenAccepted() {
+    const crowd = await seedCrowd(2)
+    const content = await seedContent(crowd, halfDanish)
+    expect((await schedule(content.path, { accept: ['missing_translations'] })).status).toBe(200)
+    return { ...content, crowd }
+  }
+
   it.each([['unknown_variables'], [['unknown_variables']], [['missing_translations', 'x']], [[1]], [{}]])(
     'accepts nothing but missing translations: %j',
     async (accept) => {
@@ -217,15 +226,15 @@ describe('a campaign with missing translations', () => {
     },
   )
 
-  it('is accepted for the texts of that moment alone, and not for another time without asking', async () => {
-    const crowd = await seedCrowd(2)
-    const { path, message, id } = await seedContent(crowd, halfDanish)
-    expect((await schedule(path, { accept: ['missing_translations'] })).status).toBe(200)
+  it('is asked for again when the campaign is scheduled again, even after a change of the name alone', async () => {
+    const { path } = await givenAccepted()
     expect((await patch(path, { name: 'Renamed' })).status).toBe(200)
     expect((await schedule(path)).body.errors).toMatchObject([missing])
-    // A change of the message that brings another missing text is refused, as any that stops a scheduled campaign.
-    const blocks = [...(halfDanish.blocks ?? []), aText({ en: 'Another' }, 'blk_3')]
-    const refusal = await patch(`/v1/email-messages/${message}`, { blocks })
+  })
+
+  it('lets no change of the message bring another missing text, as any that stops a scheduled campaign', async () => {
+    const { message, id } = await givenAccepted()
+    const refusal = await patch(`/v1/email-messages/${message}`, { blocks: threeBlocks })
     expect(refusal).toMatchObject({
       status: 409,
       body: {
@@ -234,14 +243,25 @@ describe('a campaign with missing translations', () => {
       },
     })
     expect(refusal.body.related_objects).toMatchObject([{ id }])
-    const moved = [blocks[1], blocks[0]]
-    expect((await patch(`/v1/email-messages/${message}`, { blocks: moved })).status).toBe(200)
-    expect((await patch(`/v1/email-messages/${message}`, { blocks: [aText(inBoth('{{ nam }}'))] })).body).toMatchObject(
-      {
-        code: 'email_message_in_use',
-        errors: [{ code: 'unknown_variable' }, { code: 'unknown_variable' }],
-      },
-    )
+  })
+
+  it('is not asked for again when the blocks of the message change their order', async () => {
+    const { message } = await givenAccepted()
+    const blocks = [threeBlocks[1], threeBlocks[0]]
+    expect((await patch(`/v1/email-messages/${message}`, { blocks })).status).toBe(200)
+  })
+
+  it('lets no change of the message bring an unknown variable', async () => {
+    const { message } = await givenAccepted()
+    const blocks = [aText(inBoth('{{ nam }}'))]
+    expect((await patch(`/v1/email-messages/${message}`, { blocks })).body).toMatchObject({
+      code: 'email_message_in_use',
+      errors: [{ code: 'unknown_variable' }, { code: 'unknown_variable' }],
+    })
+  })
+
+  it('is asked for again when the campaign gets another message', async () => {
+    const { path, crowd } = await givenAccepted()
     const other = await seedMessage(crowd, { type: 'campaign', ...halfDanish })
     expect((await patch(path, { email_message_id: other })).body.errors).toMatchObject([missing])
     const changed = await patch(path, { email_message_id: other, accept: ['missing_translations'] })

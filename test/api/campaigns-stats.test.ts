@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import type { RecipientEvent } from '../../src/domain/campaigns/recipient-events.ts'
 import { engagements } from '../../src/domain/campaigns/sending-policy.ts'
 import { createFailure, type SendResult } from '../../src/domain/messaging/messaging.ts'
@@ -51,6 +51,40 @@ async function seedStartedCampaign(people: number): Promise<{ id: string; crowd:
   return { id: campaign.id, crowd }
 }
 
+const reportEvents = (type: RecipientEvent['type'], whom: (number | undefined)[]) =>
+  whom.map((n): RecipientEvent => ({
+    n: n ?? 0,
+    type,
+    at: Date.now() + 60_000,
+    bounce: type === 'bounced' ? 'block' : null,
+  }))
+
+/** Sends a campaign to five people, of whom the provider refuses the last, and makes events about the others. */
+async function seedPartlyRefused() {
+  const { id, crowd } = await seedStartedCampaign(5)
+  const seqs = crowd.people.map(({ seq }) => seq)
+  const [a, b, c, d] = seqs
+  const dead = crowd.people[4]?.email
+  await runUntil(
+    id,
+    ['sent', 'failed'],
+    answerWith((message) =>
+      message.to.address === dead ? createFailure('permanent', 'invalid', 'no such box') : acceptMessage(message),
+    ),
+  )
+  const events = [
+    ...reportEvents('opened', [a, b, a]),
+    ...reportEvents('clicked', [c, c]),
+    ...reportEvents('machine_opened', [a, d]),
+    ...reportEvents('bounced', [d]),
+    ...reportEvents('complained', [b]),
+    ...reportEvents('unsubscribed', [c]),
+    // No recipient of this campaign has this number.
+    ...reportEvents('opened', [2_000_000_000]),
+  ]
+  return { id, crowd, seqs, dead, events }
+}
+
 describe('getCampaignStats', () => {
   it.each(['draft', 'scheduled', 'calculating', 'sending', 'failed', 'cancelled'] as const)(
     'returns zeros for a campaign that is %s and has reached nobody',
@@ -76,17 +110,8 @@ describe('getCampaignStats', () => {
     expect([body.count, body.results.map(({ state }: { state: string }) => state)]).toEqual([2, ['sent', 'sent']])
   })
 
-  it('counts each person once, however often events are reported', async () => {
-    const { id, crowd } = await seedStartedCampaign(5)
-    const [a, b, c, d, e] = crowd.people.map(({ seq }) => seq)
-    const dead = crowd.people[4]?.email
-    await runUntil(
-      id,
-      ['sent', 'failed'],
-      answerWith((message) =>
-        message.to.address === dead ? createFailure('permanent', 'invalid', 'no such box') : acceptMessage(message),
-      ),
-    )
+  it('counts a refused message as failed, and lists its recipient with the reason', async () => {
+    const { id, dead } = await seedPartlyRefused()
     expect(await readStats(id)).toEqual({
       ...zeros,
       total_recipients: 5,
@@ -95,8 +120,8 @@ describe('getCampaignStats', () => {
       delivered: 4,
       delivery_rate: 1,
     })
-    const { body: failed } = await get(`/v1/campaigns/${id}/recipients?state=failed`)
-    expect(failed.results).toMatchObject([
+    const { body } = await get(`/v1/campaigns/${id}/recipients?state=failed`)
+    expect(body.results).toMatchObject([
       {
         address: dead,
         reason: 'rejected',
@@ -106,23 +131,14 @@ describe('getCampaignStats', () => {
         sent_at: null,
       },
     ])
-    const at = Date.now() + 60_000
-    const reported = (type: RecipientEvent['type'], ...whom: (number | undefined)[]) =>
-      whom.map((n): RecipientEvent => ({ n: n ?? 0, type, at, bounce: type === 'bounced' ? 'block' : null }))
-    const events = [
-      ...reported('opened', a, b, a),
-      ...reported('clicked', c, c),
-      ...reported('machine_opened', a, d),
-      ...reported('bounced', d),
-      ...reported('complained', b),
-      ...reported('unsubscribed', c),
-      // No recipient of this campaign has this number.
-      ...reported('opened', 2_000_000_000),
-    ]
+  })
+
+  it('counts each person once, however often and in whichever order events are reported', async () => {
+    const { id, events } = await seedPartlyRefused()
     const message = { type: 'campaign.events' as const, campaign_id: id, events }
     await applyEvents(createJob(), [message, message])
     await applyEvents(createJob(), [{ ...message, events: events.toReversed() }])
-    const expected = {
+    expect(await readStats(id)).toEqual({
       total_recipients: 5,
       sent: 4,
       failed: 1,
@@ -140,19 +156,42 @@ describe('getCampaignStats', () => {
       skipped: 0,
       complained: 1,
       machine_opened: 2,
-    }
-    expect(await readStats(id)).toEqual(expected)
-    const withEngagement = async (engagement: string) => {
-      const { body } = await get(`/v1/campaigns/${id}/recipients?engagement=${engagement}&page_size=2`)
+    })
+  })
+
+  it('counts a refused recipient as delivered when the message arrived after all', async () => {
+    const { id, seqs, events } = await seedPartlyRefused()
+    const late = reportEvents('delivered', [seqs[4]])
+    for (const reported of [events, late])
+      await applyEvents(createJob(), [{ type: 'campaign.events', campaign_id: id, events: reported }])
+    expect(await readStats(id)).toMatchObject({ sent: 5, failed: 0, delivered: 5, open_rate: 0.6 })
+    await runAlarm(id)
+    const { body } = await get(`/v1/campaigns/${id}`)
+    expect(body).toMatchObject({ status: 'sent', total_recipients: 5, sent_count: 5, failed_count: 0, user_count: 5 })
+  })
+})
+
+describe('listCampaignRecipients', () => {
+  let scene: Awaited<ReturnType<typeof seedPartlyRefused>>
+  beforeAll(async () => {
+    scene = await seedPartlyRefused()
+    await applyEvents(createJob(), [{ type: 'campaign.events', campaign_id: scene.id, events: scene.events }])
+  })
+
+  const list = (query: string) => get(`/v1/campaigns/${scene.id}/recipients?${query}`)
+
+  it('lists the people of each engagement, on two pages', async () => {
+    const listPeople = async (engagement: string) => {
+      const { body } = await list(`engagement=${engagement}&page_size=2`)
       const second = body.next ? await get(body.next.replace(publicUrl, '')) : null
       const people = [...body.results, ...(second?.body.results ?? [])].map((row: { id: string }) =>
-        crowd.people.findIndex((person) => person.id === row.id),
+        scene.crowd.people.findIndex((person) => person.id === row.id),
       )
       expect([engagement, body.count]).toEqual([engagement, people.length])
       return people
     }
     const engaged = Object.fromEntries(
-      await Promise.all(engagements.map(async (engagement) => [engagement, await withEngagement(engagement)] as const)),
+      await Promise.all(engagements.map(async (engagement) => [engagement, await listPeople(engagement)] as const)),
     )
     expect(engaged).toEqual({
       delivered: [0, 1, 2, 3],
@@ -164,16 +203,14 @@ describe('getCampaignStats', () => {
       complained: [1],
       unsubscribed: [2],
     })
-    expect((await get(`/v1/campaigns/${id}/recipients?engagement=opened&state=failed`)).body.count).toBe(0)
-    expect((await get(`/v1/campaigns/${id}/recipients?engagement=liked`)).body.errors).toMatchObject([
-      { code: 'invalid_choice', attr: 'engagement' },
-    ])
-    // The provider had refused this recipient, who then received the message.
-    await applyEvents(createJob(), [{ ...message, events: reported('delivered', e) }])
-    expect(await readStats(id)).toMatchObject({ sent: 5, failed: 0, delivered: 5, open_rate: 0.6 })
-    await runAlarm(id)
-    const { body } = await get(`/v1/campaigns/${id}`)
-    expect(body).toMatchObject({ status: 'sent', total_recipients: 5, sent_count: 5, failed_count: 0, user_count: 5 })
+  })
+
+  it('finds nobody who opened a message that failed', async () => {
+    expect((await list('engagement=opened&state=failed')).body.count).toBe(0)
+  })
+
+  it('refuses an unknown engagement', async () => {
+    expect((await list('engagement=liked')).body.errors).toMatchObject([{ code: 'invalid_choice', attr: 'engagement' }])
   })
 })
 

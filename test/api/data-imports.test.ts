@@ -9,6 +9,13 @@ interface Refusal {
   pointer: string
 }
 
+async function givenSameOrder() {
+  const shop = await seedShop()
+  const order = anOrder({ external_id: 'same', status: 'confirmed' })
+  const [id] = await givenOrders(shop, [order])
+  return { shop, order, id, before: await get(`/v1/orders/${id}`) }
+}
+
 describe('importExternalOrders', () => {
   it('makes the order with its customer, products, cart and payment, and one purchase for each unit', async () => {
     const shop = await seedShop({ tax_type: 'vat', default_price_tax_rate: 25 })
@@ -243,20 +250,26 @@ describe('importExternalOrders', () => {
     expect(actions(real)).toEqual(actions(dry))
   })
 
-  it('skips, refuses or updates an order that exists, as the options say', async () => {
-    const shop = await seedShop()
-    const order = anOrder({ external_id: 'same', status: 'confirmed' })
-    const [id] = await givenOrders(shop, [order])
-    const before = await get(`/v1/orders/${id}`)
+  it('skips an order that exists', async () => {
+    const { shop, order, id, before } = await givenSameOrder()
     const skipped = await importOrders(shop, [{ ...order, order_number: '7' }])
     expect(skipped.body.results[0]).toMatchObject({ action: 'skipped', order_id: id })
-    const refusal = await importOrders(shop, [order], { on_duplicate: 'error' })
+    expect((await get(`/v1/orders/${id}`)).text).toBe(before.text)
+  })
+
+  it('refuses an order that exists where you ask for that', async () => {
+    const { shop, order, id, before } = await givenSameOrder()
+    const refusal = await importOrders(shop, [{ ...order, order_number: '7' }], { on_duplicate: 'error' })
     expect(refusal.body.results[0]).toMatchObject({
       action: 'error',
       order_id: id,
       errors: [{ code: 'duplicate_in_edition' }],
     })
     expect((await get(`/v1/orders/${id}`)).text).toBe(before.text)
+  })
+
+  it('updates an order that exists where you ask for that, with its payment and its purchases', async () => {
+    const { shop, order, id, before } = await givenSameOrder()
     const items = [
       { product: 'Day ticket', quantity: 1, unit_price: 225 },
       { product: 'Poster', quantity: 1, unit_price: 50 },
@@ -283,11 +296,16 @@ describe('importExternalOrders', () => {
     ])
     const purchaseIds = new Set(before.body.purchases.map((purchase: { id: string }) => purchase.id))
     expect(after.body.purchases.filter((purchase: { id: string }) => purchaseIds.has(purchase.id))).toHaveLength(2)
+  })
+
+  it('does not update an order that exists to an earlier status', async () => {
+    const { shop, order, id, before } = await givenSameOrder()
     const back = await importOrders(shop, [{ ...order, status: 'pending' }], { on_duplicate: 'update' })
     expect(back.body.results[0]).toMatchObject({
       action: 'error',
       errors: [{ code: 'invalid_transition', pointer: '#/orders/0/status' }],
     })
+    expect((await get(`/v1/orders/${id}`)).text).toBe(before.text)
   })
 
   it('identifies orders by source and edition, and treats a repeated id in one call as an existing order', async () => {

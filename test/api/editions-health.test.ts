@@ -19,7 +19,7 @@ import { givenMember } from '../support/seeding/members.ts'
 import { seedConsent } from '../support/seeding/messaging/consents.ts'
 import { seedReceiptMessage } from '../support/seeding/messaging/email-messages.ts'
 import { seedSegment } from '../support/seeding/messaging/segments.ts'
-import { seedVerified } from '../support/seeding/messaging/sender-domains.ts'
+import { aDomain, seedVerified } from '../support/seeding/messaging/sender-domains.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
 import { freshId, write } from '../support/seeding/rows.ts'
 import { seedMerchantAccount } from '../support/seeding/sales/merchant-accounts.ts'
@@ -47,6 +47,53 @@ const related = (health: { checks: HealthCheck[] }, id: string) =>
 
 const change = (id: string, columns: Partial<EditionRow>) => write(update(editions, columns, sql`id = ${id}`))
 
+const marketingSms = { communication_type: 'marketing', communication_channel: 'sms' } as const
+
+/** Seeds an edition of which every check passes, except that nobody has verified the domain of its sender. */
+async function seedConfigured() {
+  const { organisation, edition, place } = await seedPlace()
+  const domain = aDomain()
+  const category = await seedCategory(place)
+  const product = await seedProduct(place, {
+    name: 'Tent',
+    name_folded: 'tent',
+    category_id: category,
+    name_translations: { da: 'Billet' },
+    price_minor: 100,
+    is_variant_required: true,
+    is_pickup_required: true,
+    is_wallet_enabled: true,
+  })
+  const variant = { id: freshId('variant'), product_id: product, name: 'A', name_folded: 'a', created_at: 1 }
+  await write(insert(variants, variant))
+  const design = await seedPassDesign(place, { product_id: product })
+  const location = await seedLocation(place)
+  await seedConsent(place, { type: 'terms' })
+  const receipt = await seedReceiptMessage(organisation)
+  const refund = await seedReceiptMessage(null, { type: 'refund_confirmation' })
+  await write(
+    sql`update email_messages set subject = '{"en":"Thanks"}', blocks = '[{}]' where id in (${receipt}, ${refund})`,
+  )
+  await change(edition.id, {
+    start_at: Date.now() + dayMs,
+    end_at: Date.now() + 2 * dayMs,
+    enabled_languages: ['en', 'da'],
+    meta_title: { en: 'a', da: 'b' },
+    meta_description: { en: 'a', da: 'b' },
+    meta_image_id: await seedFile({ organization: organisation.id, edition: null }),
+    merchant_account_id: await seedMerchantAccount(organisation),
+    fee_rule_id: await seedFeeRule(organisation),
+    tax_type: 'vat',
+    default_price_tax_rate: 25,
+    email_sender_name: 'Nordlys',
+    email_sender_address: `a@${domain}`,
+    email_reply_to: 'b@example.dk',
+    transaction_receipt_email_id: receipt,
+    refund_confirmation_email_id: refund,
+  })
+  return { organisation, edition, product, variant, design, location, receipt, domain }
+}
+
 describe('getEditionHealthcheck', () => {
   it('returns all checks of a new edition in their order, and says that it can be published', async () => {
     const { edition } = await seedPlace()
@@ -72,68 +119,34 @@ describe('getEditionHealthcheck', () => {
     ])
   })
 
-  it('is healthy when everything is configured', async () => {
-    const { organisation, edition, place } = await seedPlace()
-    const category = await seedCategory(place)
-    const product = await seedProduct(place, {
-      name: 'Tent',
-      name_folded: 'tent',
-      category_id: category,
-      name_translations: { da: 'Billet' },
-      price_minor: 100,
-      is_variant_required: true,
-      is_pickup_required: true,
-      is_wallet_enabled: true,
-    })
-    const variant = { id: freshId('variant'), product_id: product, name: 'A', name_folded: 'a', created_at: 1 }
-    await write(insert(variants, variant))
-    const design = await seedPassDesign(place, { product_id: product })
-    const location = await seedLocation(place)
-    await seedConsent(place, { type: 'terms' })
-    const receipt = await seedReceiptMessage(organisation)
-    const refund = await seedReceiptMessage(null, { type: 'refund_confirmation' })
-    await write(
-      sql`update email_messages set subject = '{"en":"Thanks"}', blocks = '[{}]' where id in (${receipt}, ${refund})`,
-    )
-    await change(edition.id, {
-      start_at: Date.now() + dayMs,
-      end_at: Date.now() + 2 * dayMs,
-      enabled_languages: ['en', 'da'],
-      meta_title: { en: 'a', da: 'b' },
-      meta_description: { en: 'a', da: 'b' },
-      meta_image_id: await seedFile({ organization: organisation.id, edition: null }),
-      merchant_account_id: await seedMerchantAccount(organisation),
-      fee_rule_id: await seedFeeRule(organisation),
-      tax_type: 'vat',
-      default_price_tax_rate: 25,
-      email_sender_name: 'Nordlys',
-      email_sender_address: 'a@example.dk',
-      email_reply_to: 'b@example.dk',
-      transaction_receipt_email_id: receipt,
-      refund_confirmation_email_id: refund,
-    })
+  it('is healthy when everything is configured and the organisation has verified the domain of the sender', async () => {
+    const { organisation, edition, domain } = await seedConfigured()
     expect(failed(await readHealth(edition.id))).toEqual(['communication.sender_domain'])
-    await seedVerified((await givenOrganization()).id, 'example.dk')
+    await seedVerified((await givenOrganization()).id, domain)
     expect(failed(await readHealth(edition.id))).toEqual(['communication.sender_domain'])
-    await seedVerified(organisation.id, 'example.dk')
+    await seedVerified(organisation.id, domain)
     const health = await readHealth(edition.id)
     expect([failed(health), health.status]).toEqual([[], 'healthy'])
-    // Removing any of them fails a check.
+  })
+
+  it('fails the check of everything that is removed, and names what it concerns', async () => {
+    const { organisation, edition, product, variant, design, location, receipt, domain } = await seedConfigured()
+    await seedVerified(organisation.id, domain)
     await write(
       update(variants, { is_active: false }, sql`id = ${variant.id}`),
       update(locations, { is_draft: true }, sql`id = ${location}`),
       sql`delete from pass_designs where id = ${design}`,
+      update(consents, { is_active: false }, sql`edition_id = ${edition.id}`),
+      update(products, { category_id: null, price_minor: null, name_translations: {} }, sql`id = ${product}`),
+      sql`update email_messages set blocks = '[]' where id = ${receipt}`,
     )
-    await write(update(consents, { is_active: false }, sql`edition_id = ${edition.id}`))
-    await write(update(products, { category_id: null, price_minor: null, name_translations: {} }, sql`id = ${product}`))
     const other = await givenOrganization()
     await change(edition.id, {
       merchant_account_id: await seedMerchantAccount(other),
       fee_rule_id: await seedFeeRule(other),
     })
-    await write(sql`update email_messages set blocks = '[]' where id = ${receipt}`)
-    const worse = await readHealth(edition.id)
-    expect(failed(worse)).toEqual([
+    const health = await readHealth(edition.id)
+    expect(failed(health)).toEqual([
       'localization.products_translated',
       'payments.fee_rule_valid',
       'products.price_present',
@@ -144,9 +157,13 @@ describe('getEditionHealthcheck', () => {
       'communication.templates_not_empty',
       'consents.terms',
     ])
-    expect(related(worse, 'products.variant_complete')).toMatchObject([{ id: product, name: 'Tent' }])
-    expect(related(worse, 'communication.templates_not_empty')).toMatchObject([{ id: receipt, name: 'Receipt' }])
-    await write(update(products, { price_minor: 100 }, sql`id = ${product}`))
+    expect(related(health, 'products.variant_complete')).toMatchObject([{ id: product, name: 'Tent' }])
+    expect(related(health, 'communication.templates_not_empty')).toMatchObject([{ id: receipt, name: 'Receipt' }])
+  })
+
+  it('prevents the publication of an edition that is paid through an account of another organisation', async () => {
+    const { edition } = await seedConfigured()
+    await change(edition.id, { merchant_account_id: await seedMerchantAccount(await givenOrganization()) })
     expect(await readHealth(edition.id)).toMatchObject({
       status: 'critical',
       can_publish: false,
@@ -180,8 +197,8 @@ describe('getEditionHealthcheck', () => {
     expect(failed(await readHealth(edition.id))).not.toContain('payments.currency_locked')
   })
 
-  it('checks messages of active triggers, campaigns and segments', async () => {
-    const { organisation, edition, tenant, place } = await seedPlace()
+  it('checks the messages of active triggers alone', async () => {
+    const { organisation, edition, tenant } = await seedPlace()
     const reminder = await seedReceiptMessage(organisation, { type: 'reminder', title: 'Reminder', blocks: [] })
     const trigger = {
       id: freshId('trigger'),
@@ -196,9 +213,11 @@ describe('getEditionHealthcheck', () => {
     ])
     await write(update(triggers, { is_active: false }, sql`id = ${trigger.id}`))
     expect(failed(await readHealth(edition.id))).not.toContain('communication.templates_not_empty')
+  })
 
-    const sms = { communication_type: 'marketing', communication_channel: 'sms' } as const
-    const segment = await seedSegment({ ...place, edition: null }, sms)
+  it('checks a segment of the organisation once a campaign of the edition uses it', async () => {
+    const { edition, tenant, place } = await seedPlace()
+    const segment = await seedSegment({ ...place, edition: null }, marketingSms)
     const quiet = failed(await readHealth(edition.id))
     expect(quiet).not.toContain('consents.marketing')
     expect(quiet).not.toContain('communication.sms_sender')
@@ -215,15 +234,21 @@ describe('getEditionHealthcheck', () => {
     expect(failed(await readHealth(edition.id))).toEqual(
       expect.arrayContaining(['consents.marketing', 'communication.sms_sender']),
     )
-    const elsewhere = await seedPlace()
-    await seedSegment(elsewhere.place, sms)
-    expect(failed(await readHealth(elsewhere.edition.id))).toContain('consents.marketing')
-    await write(sql`update segments set deleted_at = 1 where edition_id = ${elsewhere.edition.id}`)
-    expect(failed(await readHealth(elsewhere.edition.id))).not.toContain('consents.marketing')
-    await write(sql`update segments set deleted_at = null where edition_id = ${elsewhere.edition.id}`)
-    // A consent of the organisation is asked for in all its editions.
-    await seedConsent({ ...elsewhere.place, edition: null }, { text: { da: 'Ja' } })
-    const failedChecks = failed(await readHealth(elsewhere.edition.id))
+  })
+
+  it('checks the segments of the edition until they are deleted', async () => {
+    const { edition, place } = await seedPlace()
+    await seedSegment(place, marketingSms)
+    expect(failed(await readHealth(edition.id))).toContain('consents.marketing')
+    await write(sql`update segments set deleted_at = 1 where edition_id = ${edition.id}`)
+    expect(failed(await readHealth(edition.id))).not.toContain('consents.marketing')
+  })
+
+  it('counts a consent of the organisation, because it is asked for in all editions', async () => {
+    const { edition, place } = await seedPlace()
+    await seedSegment(place, marketingSms)
+    await seedConsent({ ...place, edition: null }, { text: { da: 'Ja' } })
+    const failedChecks = failed(await readHealth(edition.id))
     expect(failedChecks).not.toContain('consents.marketing')
     expect(failedChecks).toContain('consents.translated')
   })
