@@ -20,6 +20,25 @@ describe('the e-mail that asks to confirm an answer', () => {
     return body.results.find(({ id }: { id: string }) => id === consent)
   }
 
+  /** Asks a customer of two editions for a consent of the organisation and one of their edition, in vain. */
+  async function givenAsked() {
+    const two = await givenTwo()
+    await attach(two, { email: stranger.email })
+    const { body: orders } = await get(`/v1/orders?edition_id=${two.theirs.edition_id}`, two.organizationManager)
+    const shared = await givenConsent(two.mine.organization_id)
+    const own = await givenConsent(two.mine.organization_id, { edition_id: two.theirs.edition_id })
+    const answer = { language: 'en', ...request, order_id: orders.results[0].id }
+    for (const { id } of [shared, own]) {
+      const path = `/v1/user/${two.user}/consents/${id}/give`
+      const reply = await call(path, { body: answer, token: two.organizationManager })
+      expect(reply.body).toMatchObject({ status: 'pending', confirmation_email: { status: 'pending' } })
+    }
+    const provider = createProvider({ deduplicates: true })
+    provider.play([fault, fault])
+    await createReceiptEngine(provider.gateway, Date.now() + 1000).run()
+    return { two, shared, own, answer }
+  }
+
   it('says what it waits for while the provider fails, and belongs to the latest answer alone', async () => {
     const scene = await seedScene()
     const consent = await givenConsent(scene.organization)
@@ -39,26 +58,16 @@ describe('the e-mail that asks to confirm an answer', () => {
     expect((await readStatus(scene, consent.id)).confirmation_email).toBeNull()
   })
 
-  it('is hidden from roles of other editions, and from other organisations', async () => {
-    const two = await givenTwo()
-    await attach(two, { email: stranger.email })
-    const { body: orders } = await get(`/v1/orders?edition_id=${two.theirs.edition_id}`, two.organizationManager)
-    const shared = await givenConsent(two.mine.organization_id)
-    const own = await givenConsent(two.mine.organization_id, { edition_id: two.theirs.edition_id })
-    const answer = { language: 'en', ...request, order_id: orders.results[0].id }
-    for (const { id } of [shared, own]) {
-      const path = `/v1/user/${two.user}/consents/${id}/give`
-      const reply = await call(path, { body: answer, token: two.organizationManager })
-      expect(reply.body).toMatchObject({ status: 'pending', confirmation_email: { status: 'pending' } })
-    }
-    const provider = createProvider({ deduplicates: true })
-    provider.play([fault, fault])
-    await createReceiptEngine(provider.gateway, Date.now() + 1000).run()
-
+  it('is shown to roles of the organisation and of the edition that asked', async () => {
+    const { two, shared, own } = await givenAsked()
     const theirManager = await givenMember({ id: two.mine.organization_id }, 'manager', two.theirs.edition_id)
     for (const token of [two.organizationViewer, theirManager.token])
       for (const { id } of [shared, own])
         expect((await readAnswer(two.user, id, token)).confirmation_email).toMatchObject({ waiting_reason: reason })
+  })
+
+  it('is hidden from roles of other editions, who cannot find the answer to a question of that edition', async () => {
+    const { two, shared, own, answer } = await givenAsked()
     for (const token of [two.manager, two.viewer]) {
       const hiddenAnswer = await readAnswer(two.user, shared.id, token)
       expect(hiddenAnswer).toMatchObject({ status: 'pending', record: { language: null }, confirmation_email: null })
@@ -66,6 +75,10 @@ describe('the e-mail that asks to confirm an answer', () => {
     }
     const repetition = await call(`/v1/user/${two.user}/consents/${own.id}/give`, { body: answer, token: two.manager })
     expect(repetition.status).toBe(404)
+  })
+
+  it('is hidden from other organisations', async () => {
+    const { two } = await givenAsked()
     const { organizationManager: foreigner } = await givenTwo()
     expect((await get(`/v1/user/${two.user}/consents`, foreigner)).status).toBe(404)
   })

@@ -25,6 +25,21 @@ const listTriggers = (edition: string) =>
     where edition_id = ${edition} order by kind`)
 const loadEdition = async (id: string) => (await get(`/v1/editions/${id}`)).body
 
+const sentTypes = [
+  ['receipt', 'transaction_receipt_email_id', 'receipt'],
+  ['receipt_online', 'transaction_receipt_email_id', 'receipt'],
+  ['refund_confirmation', 'refund_confirmation_email_id', 'refund_confirmation'],
+] as const
+
+async function givenAdoptedTwice(type: (typeof sentTypes)[number][0]) {
+  const edition = (await seedEdition(world.a)).id
+  const adopt = `${path(await template({ type }), '/adopt')}`
+  const first = await post(adopt, { edition_id: edition, title: 'First' }, token('OM'))
+  const field = sentTypes.find(([name]) => name === type)?.[1] ?? ''
+  expect((await loadEdition(edition))[field]).toBe(first.body.id)
+  return { edition, first, second: await post(adopt, { edition_id: edition }, token('OM')) }
+}
+
 describe('adoptEmailMessage', () => {
   it('copies a template into the edition with all its blocks', async () => {
     const [edition] = world.a.editions
@@ -50,20 +65,17 @@ describe('adoptEmailMessage', () => {
     expect((await get(path(id))).body.blocks).toEqual(source.blocks)
   })
 
-  it.each([
-    ['receipt', 'transaction_receipt_email_id', 'receipt'],
-    ['receipt_online', 'transaction_receipt_email_id', 'receipt'],
-    ['refund_confirmation', 'refund_confirmation_email_id', 'refund_confirmation'],
-  ] as const)('makes a %s the message that the edition sends', async (type, field, kind) => {
-    const edition = (await seedEdition(world.a)).id
-    const id = await template({ type })
-    const first = await post(path(id, '/adopt'), { edition_id: edition, title: 'First' }, token('OM'))
-    expect([first.body.title, (await loadEdition(edition))[field]]).toEqual(['First', first.body.id])
-    const second = await post(path(id, '/adopt'), { edition_id: edition }, token('OM'))
+  it.each(sentTypes)('makes a %s the message that the edition sends', async (type, field, kind) => {
+    const { edition, first, second } = await givenAdoptedTwice(type)
+    expect(first.body.title).toBe('First')
     expect((await loadEdition(edition))[field]).toBe(second.body.id)
     expect(await listTriggers(edition)).toEqual([
       { kind, channel: 'email', email_message_id: second.body.id, is_active: 1 },
     ])
+  })
+
+  it.each(sentTypes)('lets the edition send no %s, or an earlier one again', async (type, field, kind) => {
+    const { edition, first } = await givenAdoptedTwice(type)
     await patch(`/v1/editions/${edition}`, { [field]: null })
     expect(await listTriggers(edition)).toEqual([{ kind, channel: 'email', email_message_id: null, is_active: 0 }])
     await patch(`/v1/editions/${edition}`, { [field]: first.body.id })
@@ -169,31 +181,38 @@ describe('duplicateEmailMessage', () => {
 })
 
 describe('the compiled form of a message', () => {
-  it('is made once for each language, and again after a change', async () => {
+  const ctx = createContextAt(seededAt)
+  const listRenditions = (id: string) =>
+    db.all(sql<{ language: string; content_hash: string }>`select language, content_hash from email_renditions
+      where message_id = ${id} order by language`)
+  it('is made for each language', async () => {
     const id = await seedMessage({ organization: world.a.id, edition: world.a.editions[0].id })
-    const ctx = createContextAt(seededAt)
-    const renditions = () =>
-      db.all(sql<{ language: string; content_hash: string }>`select language, content_hash from email_renditions
-        where message_id = ${id} order by language`)
     const english = await loadTemplate(ctx, id, 'en')
     expect(english?.subject).toBe('Hello {{ customer.first_name }}')
     expect(english?.html).toContain('<p>Welcome</p>')
     await loadTemplate(ctx, id, 'da')
-    const [danish, first] = await renditions()
-    expect([danish?.language, first?.language]).toEqual(['da', 'en'])
+    expect((await listRenditions(id)).map(({ language }) => language)).toEqual(['da', 'en'])
+  })
+
+  it('is stored, and made again after a change of the message alone', async () => {
+    const id = await seedMessage({ organization: world.a.id, edition: world.a.editions[0].id })
+    await loadTemplate(ctx, id, 'en')
+    const [first] = await listRenditions(id)
     // The stored form is returned, because nothing is compiled without a change.
     await write(sql`update email_renditions set html = 'stored' where message_id = ${id} and language = 'en'`)
     expect((await loadTemplate(ctx, id, 'en'))?.html).toBe('stored')
     await patch(path(id), { blocks: [aBlock('Changed')] })
     expect((await loadTemplate(ctx, id, 'en'))?.html).toContain('<p>Changed</p>')
-    const after = await renditions()
-    expect(after).toHaveLength(2)
-    expect(after[1]?.content_hash).not.toBe(first?.content_hash)
+    const [second, ...more] = await listRenditions(id)
+    expect([second?.language, more]).toEqual(['en', []])
+    expect(second?.content_hash).not.toBe(first?.content_hash)
+  })
+
+  it('is not made for an unknown message', async () => {
     expect(await loadTemplate(ctx, 'eml_nothing', 'en')).toBeNull()
   })
 
   it('names the sending edition in the frame of a template', async () => {
-    const ctx = createContextAt(seededAt)
     const id = await seedMessage({ organization: null, edition: null })
     const [one, two] = [(await seedEdition(world.a)).id, (await seedEdition(world.b)).id]
     await write(sql`update editions set full_name = 'Nordlys & co', default_language = 'da' where id = ${one}`)

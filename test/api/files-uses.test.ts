@@ -40,6 +40,13 @@ const imageBlock = (data: object) => ({ id: 'poster', type: 'image', data: { alt
 const show = (id: string, ...data: object[]) =>
   patch(messagePath(id), { blocks: data.map((one, at) => ({ ...imageBlock(one), id: `image-${at}` })) })
 
+async function givenShown() {
+  const [one, two] = [await upload(), await upload()]
+  const id = await message()
+  const reply = await show(id, { file_id: one.id }, { url: two.image.large }, { url: 'https://example.com/a.png' })
+  return { id, one, two, reply }
+}
+
 /** Files that the organisation may not show, by the reason. */
 async function unshowable() {
   const foreign = (await uploadRaw((await givenOrganization()).id, makeFreshPng())).body as UploadedImage
@@ -120,9 +127,7 @@ describe('the avatar of an organisation', () => {
 
 describe('an image of an e-mail', () => {
   it('is accepted by id or by any of its addresses, and both are returned', async () => {
-    const [one, two] = [await upload(), await upload()]
-    const id = await message()
-    const reply = await show(id, { file_id: one.id }, { url: two.image.large }, { url: 'https://example.com/a.png' })
+    const { one, two, reply } = await givenShown()
     expect(reply.status === 200 || reply.text).toBe(true)
     const data = reply.body.blocks.map((block: { data: object }) => block.data)
     expect(data).toMatchObject([
@@ -131,8 +136,16 @@ describe('an image of an e-mail', () => {
       { url: 'https://example.com/a.png' },
     ])
     expect(data[2]).not.toHaveProperty('file_id')
+  })
+
+  it('stays the same when the returned blocks are sent back', async () => {
+    const { id, reply } = await givenShown()
     const secondReply = await patch(messagePath(id), { blocks: reply.body.blocks })
     expect(secondReply.body).toEqual(reply.body)
+  })
+
+  it('is shown in the message and in its preview', async () => {
+    const { id, one, two } = await givenShown()
     const html = (await loadTemplate(createContextAt(seededAt), id, 'en'))?.html ?? ''
     for (const address of [one.image.original, two.image.large]) expect(html).toContain(new URL(address).pathname)
     expect((await post(`${messagePath(id)}/preview`, { mode: 'html' })).text).toContain(one.image.original)

@@ -71,14 +71,17 @@ describe('a body with a repeated field', () => {
   })
 })
 
-describe('HEAD of an export', () => {
-  it('records nothing, and is refused when the export is', async () => {
-    const organisation = await givenOrganization()
-    await seedPeople({ organization: organisation.id }, [{}])
-    const segment = await givenSegment({ organization_id: organisation.id })
-    const path = `/v1/segments/${segment.id}/export`
-    expect((await call(path, { method: 'HEAD' })).status).toBe(409)
-    await calculate(segment.id as string)
+async function givenExport() {
+  const organisation = await givenOrganization()
+  await seedPeople({ organization: organisation.id }, [{}])
+  const { id } = await givenSegment({ organization_id: organisation.id })
+  return { segment: id as string, path: `/v1/segments/${id}/export` }
+}
+
+describe('HEAD', () => {
+  it('of an export has the headers of the GET, and records nothing', async () => {
+    const { segment, path } = await givenExport()
+    await calculate(segment)
     const before = await dump()
     const head = await call(path, { method: 'HEAD' })
     expect(await dump()).toEqual(before)
@@ -90,9 +93,15 @@ describe('HEAD of an export', () => {
       names.map((name) => getReply.headers.get(name)),
     ])
     const count = await env.DB.prepare('select count(*) as n from segment_exports where segment_id = ?')
-      .bind(segment.id)
+      .bind(segment)
       .first<{ n: number }>()
     expect(count?.n).toBe(1)
+  })
+
+  it('of an export is refused when the export is', async () => {
+    const { segment, path } = await givenExport()
+    expect((await call(path, { method: 'HEAD' })).status).toBe(409)
+    await calculate(segment)
     expect((await call(`${path}?columns=x`, { method: 'HEAD' })).status).toBe(400)
   })
 })

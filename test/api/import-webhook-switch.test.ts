@@ -15,17 +15,23 @@ describe('emit_webhooks', () => {
     }
   })
 
-  it('is sent and answered at the top level of an import of a file, and in its options', async () => {
-    const shop = await seedShop()
-    expect(await create('/v1/data-imports', shop)).toMatchObject({ emit_webhooks: false })
-    const created = await create('/v1/data-imports', { ...shop, emit_webhooks: true })
+  it('is off in an import of a file where nobody sends it', async () => {
+    expect(await create('/v1/data-imports', await seedShop())).toMatchObject({ emit_webhooks: false })
+  })
+
+  it('is answered at the top level of an import of a file, and in its options, wherever it is sent', async () => {
+    const created = await create('/v1/data-imports', { ...(await seedShop()), emit_webhooks: true })
     expect(created).toMatchObject({ emit_webhooks: true, options: { emit_webhooks: true } })
     const path = `/v1/data-imports/${created.id}`
     const changed = await patch(path, { emit_webhooks: false })
     expect(changed.body).toMatchObject({ emit_webhooks: false, options: { emit_webhooks: false } })
     const byOption = await patch(path, { options: { emit_webhooks: true } })
     expect(byOption.body).toMatchObject({ emit_webhooks: true, options: { emit_webhooks: true } })
-    expect((await patch(path, { name: 'Other name' })).body).toMatchObject({ emit_webhooks: true })
+  })
+
+  it('stays when something else of the import changes', async () => {
+    const { id } = await create('/v1/data-imports', { ...(await seedShop()), emit_webhooks: true })
+    expect((await patch(`/v1/data-imports/${id}`, { name: 'Other name' })).body).toMatchObject({ emit_webhooks: true })
   })
 
   it('is refused with two values', async () => {

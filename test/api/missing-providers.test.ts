@@ -70,14 +70,18 @@ describe('a campaign in production without a provider', () => {
 })
 
 describe('a receipt in production without a provider', () => {
-  it('waits with the reason, is sent once a provider is configured, and fails after a week', async () => {
+  const wait = { error_code: 'provider_not_configured', error_detail: expect.stringContaining('EMAIL_PROVIDER') }
+
+  async function givenWaiting() {
     const shop = await seedShopWithReceipts()
-    await sell(shop, [aReceiptOrder(), aReceiptOrder()])
+    await sell(shop, [aReceiptOrder()])
     await sendEmails(openProductionJob())
-    const reason = { error_code: 'provider_not_configured', error_detail: expect.stringContaining('EMAIL_PROVIDER') }
-    const pending = { status: 'pending', sent_at: null, attempts: 0, provider: null, ...reason }
-    expect(await listReceipts(shop)).toMatchObject([pending, pending])
+    return { shop }
+  }
+  it('waits with the reason, which its order shows', async () => {
+    const { shop } = await givenWaiting()
     const [receipt] = await listReceipts(shop)
+    expect(receipt).toMatchObject({ status: 'pending', sent_at: null, attempts: 0, provider: null, ...wait })
     const { emails } = (await get(`/v1/orders/${receipt?.order_id}`)).body
     expect(emails).toMatchObject([
       {
@@ -93,16 +97,28 @@ describe('a receipt in production without a provider', () => {
       await db.all(sql`select 1 from captured_messages where recipient in
       (select recipient from transactional_emails)`),
     ).toEqual([])
+  })
 
-    const [first] = await listReceipts(shop)
-    await write(sql`update transactional_emails set created_at = created_at - 7 * 86400000 where id = ${first?.id}`)
+  it('fails after a week', async () => {
+    const { shop } = await givenWaiting()
+    await write(sql`update transactional_emails set created_at = created_at - 7 * 86400000
+      where organization_id = ${shop.organization_id}`)
     await sendEmails(openProductionJob(Date.now() + 700_000))
-    expect(await listReceipts(shop)).toMatchObject([{ status: 'failed', due_at: null, ...reason }, pending])
-
+    expect(await listReceipts(shop)).toMatchObject([{ status: 'failed', due_at: null, ...wait }])
     const provider = createProvider({ deduplicates: true })
     await sendEmails({ ...openProductionJob(Date.now() + 1_400_000), email: provider.gateway })
-    expect(await listReceipts(shop)).toMatchObject([{ status: 'failed' }, { status: 'sent', error_code: null }])
-    expect(provider.calls).toHaveLength(1)
+    expect(await listReceipts(shop)).toMatchObject([{ status: 'failed' }])
+  })
+
+  it('is sent once a provider is configured', async () => {
+    const { shop } = await givenWaiting()
+    await sendEmails(openProductionJob(Date.now() + 700_000))
+    expect(await listReceipts(shop)).toMatchObject([{ status: 'pending', ...wait }])
+    const provider = createProvider({ deduplicates: true })
+    await sendEmails({ ...openProductionJob(Date.now() + 1_400_000), email: provider.gateway })
+    const [receipt, ...others] = await listReceipts(shop)
+    expect([receipt, others]).toMatchObject([{ status: 'sent', error_code: null }, []])
+    expect(provider.calls.filter(({ email }) => email.to.address === receipt?.recipient)).toHaveLength(1)
   })
 })
 
@@ -118,20 +134,32 @@ describe('a confirmation in production without a provider', () => {
     sent_at: null,
   }
 
-  it('is shown as not sent, in the answer and in the list of consents, and goes out once there is a provider', async () => {
+  async function givenUnsent() {
     const scene = await seedScene()
     const { id } = await givenConsent(scene.organization)
-    const path = `/v1/user/${scene.person.id}/consents`
-    const headers = { 'idempotency-key': `confirm-${scene.person.id}` }
-    const give = () => callWith(production, `${path}/${id}/give`, { body: request, headers })
-    const reply = await give()
+    const path = `/v1/user/${scene.person.id}/consents/${id}/give`
+    const give = (headers: Record<string, string> = { 'idempotency-key': `confirm-${scene.person.id}` }) =>
+      callWith(production, path, { body: request, headers })
+    return { scene, id, give, reply: await give() }
+  }
+
+  it('is shown as not sent in the answer, in the list of consents and on the page of the person', async () => {
+    const { scene, id, reply } = await givenUnsent()
     expect(reply.body).toMatchObject({ status: 'pending', confirmation_email: wait })
     expect(await readStatus(scene, id)).toEqual(reply.body)
-    expect((await give()).body).toEqual(reply.body)
-    expect((await callWith(production, `${path}/${id}/give`, { body: request })).body).toEqual(reply.body)
-    const page = await pageOf(scene, scene.person)
-    expect((await visit(page)).text).toContain('The e-mail with the link has not been sent yet.')
+    expect((await visit(await pageOf(scene, scene.person))).text).toContain(
+      'The e-mail with the link has not been sent yet.',
+    )
+  })
 
+  it('is shown alike when the request is repeated, with its key or without one', async () => {
+    const { give, reply } = await givenUnsent()
+    expect((await give()).body).toEqual(reply.body)
+    expect((await give({})).body).toEqual(reply.body)
+  })
+
+  it('waits since its first attempt, and goes out once there is a provider', async () => {
+    const { scene, id, reply } = await givenUnsent()
     await sendEmails(openProductionJob(Date.now() + 1000))
     const { confirmation_email } = await readStatus(scene, id)
     expect(confirmation_email).toMatchObject({ ...wait, waiting_since: reply.body.confirmation_email.waiting_since })
@@ -146,7 +174,7 @@ describe('a confirmation in production without a provider', () => {
       next_attempt_at: null,
       sent_at: expect.any(String),
     })
-    expect((await visit(page)).text).not.toContain('has not been sent yet')
+    expect((await visit(await pageOf(scene, scene.person))).text).not.toContain('has not been sent yet')
   })
 
   it('that asks an unsubscribed address to come back is shown too, and only where one is written', async () => {

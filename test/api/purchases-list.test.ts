@@ -146,8 +146,8 @@ describe('filters of listPurchases', () => {
   }
 
   it.each<[string, (scene: Scene) => Record<string, string>, TicketName[]]>([
-    ['product', (scene) => ({ ...scene.edition, product_id: scene.product_id }), ['foreign', 'day']],
-    ['holder in an edition', (scene) => ({ ...scene.edition, user_id: scene.user_id }), ['camp', 'day']],
+    ['product', ({ edition, product_id }) => ({ ...edition, product_id }), ['foreign', 'day']],
+    ['holder in an edition', ({ edition, user_id }) => ({ ...edition, user_id }), ['camp', 'day']],
     ['holder in all editions', ({ user_id }) => ({ user_id }), ['later', 'camp', 'day']],
     ['holder and beginning of the code', ({ user_id }) => ({ user_id, search: 'd-' }), ['later', 'day']],
     ['holder and code', ({ user_id }) => ({ user_id, vendor_code: 'd-2' }), ['later']],

@@ -16,6 +16,13 @@ async function loadImport(shop: Shop) {
   return body.results[0]
 }
 
+async function givenConfirmed() {
+  const shop = await seedShop()
+  const order = anOrder({ status: 'confirmed' })
+  await importOrders(shop, [order])
+  return { shop, order }
+}
+
 describe('importExternalOrders', () => {
   it('answers 422 when every order is refused, with errors at the orders and the import as in a 201', async () => {
     const shop = await seedShop()
@@ -55,17 +62,23 @@ describe('importExternalOrders', () => {
     expect(reply.body.errors).toMatchObject([{ code: 'duplicate_in_edition', pointer: '#/orders/0/external_id' }])
   })
 
-  it('answers 201 when an order is stored, updated or skipped beside refused ones', async () => {
-    const shop = await seedShop()
-    const order = anOrder({ status: 'confirmed' })
-    const created = await importOrders(shop, [refused(), order])
+  it('answers 201 when an order is stored beside a refused one', async () => {
+    const created = await importOrders(await seedShop(), [refused(), anOrder()])
     expect([created.status, created.body.status]).toEqual([201, 'completed_with_errors'])
+  })
+
+  it('answers 201 when an order that exists is skipped, beside a refused one or alone', async () => {
+    const { shop, order } = await givenConfirmed()
     const skipped = await importOrders(shop, [order, refused()])
     expect([skipped.status, skipped.body.status]).toEqual([201, 'completed_with_errors'])
-    const updated = await importOrders(shop, [{ ...order, status: 'completed' }, refused()], { on_duplicate: 'update' })
-    expect([updated.status, listActions(updated)]).toEqual([201, ['updated', 'error']])
     const allSkipped = await importOrders(shop, [order])
     expect([allSkipped.status, allSkipped.body.status]).toEqual([201, 'completed'])
+  })
+
+  it('answers 201 when an order that exists is updated beside a refused one', async () => {
+    const { shop, order } = await givenConfirmed()
+    const updated = await importOrders(shop, [{ ...order, status: 'completed' }, refused()], { on_duplicate: 'update' })
+    expect([updated.status, listActions(updated)]).toEqual([201, ['updated', 'error']])
   })
 
   it('points at every one of a hundred refused orders, with a hundred errors', async () => {

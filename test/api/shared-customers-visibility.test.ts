@@ -14,6 +14,14 @@ import { seedEndpoint } from '../support/seeding/webhooks.ts'
 import { attach, givenTwo, stranger } from '../support/shared-customers.ts'
 import { listEvents, listPurchaseEvents } from '../support/webhook-rows.ts'
 
+/** Makes a customer whose address only another edition knows, with an order in this one. */
+async function givenAttached() {
+  const two = await givenTwo()
+  await importOrders(two.theirs, [anOrder({ customer: { email: 'secret@example.dk', phone_number: '+4520111111' } })])
+  const attached = await attach(two, { phone_number: '+4520111111', first_name: 'Anna' })
+  return { two, order_id: attached.body.results[0].order_id as string }
+}
+
 describe('what an edition imported about a customer', () => {
   it('is the latest value of each field, and survives an import with fewer fields', async () => {
     const two = await givenTwo()
@@ -53,10 +61,7 @@ describe('what an edition imported about a customer', () => {
   })
 
   it('is found by searches of orders, and hidden values are not', async () => {
-    const two = await givenTwo()
-    await importOrders(two.theirs, [anOrder({ customer: { email: 'secret@example.dk', phone_number: '+4520111111' } })])
-    const attached = await attach(two, { phone_number: '+4520111111', first_name: 'Anna' })
-    const [{ order_id }] = attached.body.results
+    const { two, order_id } = await givenAttached()
     const orders = async (query: string) =>
       (await get(`/v1/orders?edition_id=${two.mine.edition_id}&${query}`, two.viewer)).body.results.map(
         ({ id }: { id: string }) => id,
@@ -65,11 +70,16 @@ describe('what an edition imported about a customer', () => {
       expect([query, await orders(query)]).toEqual([query, [order_id]])
     for (const query of ['customer_email=secret', 'search=secret', 'customer_email=@'])
       expect([query, await orders(query)]).toEqual([query, []])
-    const organizationReply = await get(
-      `/v1/orders?edition_id=${two.mine.edition_id}&search=secret`,
-      two.organizationViewer,
-    )
-    expect(organizationReply.body.count).toBe(1)
+  })
+
+  it('hides no values of other editions from searches by a role of the organisation', async () => {
+    const { two } = await givenAttached()
+    const reply = await get(`/v1/orders?edition_id=${two.mine.edition_id}&search=secret`, two.organizationViewer)
+    expect(reply.body.count).toBe(1)
+  })
+
+  it('is all that an order and a purchase show of the customer', async () => {
+    const { two, order_id } = await givenAttached()
     const { body } = await get(`/v1/orders/${order_id}`, two.viewer)
     expect(body.customer).toMatchObject({ full_name: 'Anna', email: null, phone_number: '+4520111111', metadata: {} })
     expect(body.purchases[0].user).toMatchObject({ full_name: 'Anna', email: null })

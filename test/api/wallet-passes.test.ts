@@ -224,7 +224,7 @@ describe('the package of a pass', () => {
 })
 
 describe('voidWalletPass', () => {
-  it('voids a pass once; a later request makes another pass', async () => {
+  it('voids a pass once', async () => {
     const pass = await givenPass()
     const path = `${buildPath(pass.purchase)}/${pass.id}`
     expect((await remove(path)).status).toBe(204)
@@ -232,6 +232,11 @@ describe('voidWalletPass', () => {
     expect(first).toMatchObject({ status: 'voided', voided_at: expect.any(Number) })
     expect((await remove(path)).status).toBe(204)
     expect(await loadPass(pass.id)).toEqual(first)
+  })
+
+  it('lets a later request make another pass', async () => {
+    const pass = await givenPass()
+    await remove(`${buildPath(pass.purchase)}/${pass.id}`)
     const nextPass = await givenPassOf({ ...pass, order: '', transaction: '' }, 'apple')
     expect(nextPass.id).not.toBe(pass.id)
     const { body } = await get(buildPath(pass.purchase))

@@ -52,19 +52,12 @@ describe('updateWebhook', () => {
     expect(await buildEndpointRow(id)).toMatchObject({ version: 1 })
   })
 
-  it('fails waiting deliveries when the endpoint is disabled, and resets its state when it is enabled', async () => {
-    const endpoint = await seedEndpoint(inEdition(), { failures_in_row: 3, failing_since: 1 })
-    const waiting = await seedDelivery(inEdition(), endpoint.id, {
-      status: 'retrying',
-      next_retry_at: 5,
-      manual: 'extra',
-    })
-    const claimed = await seedDelivery(inEdition(), endpoint.id, {
-      status: 'pending',
-      next_retry_at: 5,
-      claimed_until: 9,
-    })
-    const succeeded = await seedDelivery(inEdition(), endpoint.id, { status: 'success' })
+  it('fails waiting deliveries when the endpoint is disabled, once', async () => {
+    const endpoint = await seedEndpoint(inEdition())
+    const seed = (columns: Parameters<typeof seedDelivery>[2]) => seedDelivery(inEdition(), endpoint.id, columns)
+    const waiting = await seed({ status: 'retrying', next_retry_at: 5, manual: 'extra' })
+    const claimed = await seed({ status: 'pending', next_retry_at: 5, claimed_until: 9 })
+    const succeeded = await seed({ status: 'success' })
     const path = `/v1/webhooks/${endpoint.id}`
     const off = await patch(path, { is_active: false })
     expect(off.body).toMatchObject({ is_active: false, disabled_reason: 'manual', disabled_at: off.body.modified })
@@ -74,6 +67,13 @@ describe('updateWebhook', () => {
     expect(await buildDeliveryRow(succeeded.id)).toMatchObject({ status: 'success' })
     const secondReply = await patch(path, { is_active: false, name: 'Still off' })
     expect(secondReply.body.disabled_at).toBe(off.body.disabled_at)
+  })
+
+  it('resets the state of an endpoint that is enabled again, and its failed deliveries stay failed', async () => {
+    const endpoint = await seedEndpoint(inEdition(), { failures_in_row: 3, failing_since: 1 })
+    const waiting = await seedDelivery(inEdition(), endpoint.id, { status: 'retrying', next_retry_at: 5 })
+    const path = `/v1/webhooks/${endpoint.id}`
+    await patch(path, { is_active: false })
     const on = await patch(path, { is_active: true })
     expect(on.body).toMatchObject({ is_active: true, disabled_at: null, disabled_reason: null, failing_since: null })
     expect(await buildEndpointRow(endpoint.id)).toMatchObject({

@@ -214,8 +214,13 @@ describe('eraseUser', () => {
   it('keeps the orders and their sums', async () => {
     const { body } = await get(`/v1/orders?customer_id=${person.id}&ordering=created`)
     expect(body.results).toMatchObject([{ amount: 225 }, { amount: 450 }])
-    const user = await get(`/v1/user/${person.id}`)
-    expect(user.body).toMatchObject({
+    const order = await get(`/v1/orders/${body.results[0].id}`)
+    expect(order.body.customer).toMatchObject({ email: null, phone_number: null, full_name: '', metadata: {} })
+  })
+
+  it('shows a customer without anything personal', async () => {
+    const { body } = await get(`/v1/user/${person.id}`)
+    expect(body).toMatchObject({
       email: null,
       phone_number: null,
       first_name: '',
@@ -223,11 +228,10 @@ describe('eraseUser', () => {
       is_active: false,
       metadata: {},
     })
-    const order = await get(`/v1/orders/${body.results[0].id}`)
-    expect(order.body.customer).toMatchObject({ email: null, phone_number: null, full_name: '', metadata: {} })
-    const recipients = await get(`/v1/campaigns/${person.campaign}/recipients`)
-    expect(recipients.body.results).toMatchObject([
-      { address: '', state: 'sent', user: { email: null, full_name: '' } },
-    ])
+  })
+
+  it('keeps the recipient of a campaign without address and name', async () => {
+    const { body } = await get(`/v1/campaigns/${person.campaign}/recipients`)
+    expect(body.results).toMatchObject([{ address: '', state: 'sent', user: { email: null, full_name: '' } }])
   })
 })
