@@ -75,7 +75,7 @@ const maxOpenLength = 600
 export function renderWording({ text, link_url, language: textLanguage }: LocalWording, language: Language) {
   const words = pageWords[language]
   const link = isSafeAddress(link_url)
-    ? html`<p><a href="${link_url}" rel="noopener noreferrer nofollow">${words.more}</a></p>`
+    ? html`<p><a href="${link_url}" target="_blank" rel="noopener noreferrer nofollow">${words.more}</a></p>`
     : ''
   const fullText = html`<div lang="${toBcp47(textLanguage)}">${renderLines(text)}</div>`
   const collapsedText = html`<details>

@@ -11,7 +11,6 @@ import { type Language, parseLanguage } from '../../../domain/languages.ts'
 const formFields = {
   ...getTableColumns(signupForms),
   organization_name: organizations.name,
-  edition_name: makeNullable(editions.full_name),
   is_archived: makeNullable(editions.is_archived),
 }
 
@@ -32,8 +31,6 @@ export interface PublicForm extends RowOf<typeof formFields> {
   /** The consents that it asks for now. */
   consents: readonly FormConsent[]
   is_open: boolean
-  /** Who asks: the edition, or else the organisation. */
-  asker: string
 }
 
 /** Loads a form by the id in its public address. Everybody may open it, so no role limits it. */
@@ -61,7 +58,6 @@ export async function loadPublicForm(
     consents: formConsents,
     // Without a key this service cannot make the links that confirm.
     is_open: form.is_active && !form.is_archived && formConsents.length > 0 && config.linkSigningKey !== '',
-    asker: form.edition_name ?? form.organization_name,
   }
 }
 

@@ -61,7 +61,7 @@ export function renderSignupPage(form: PublicForm, language: Language, { entries
           maxlength="254"
           required
       /></label>
-      <p>${words.intro(form.asker)}</p>
+      <p>${words.intro(form.organization_name)}</p>
       ${form.consents.map((consent) => renderConsent(form, consent, language, entries))}
       <div class="trap" aria-hidden="true">
         <label>${words.trap}<input name="${trapField}" tabindex="-1" autocomplete="off" /></label>

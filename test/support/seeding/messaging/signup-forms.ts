@@ -50,6 +50,7 @@ export async function seedForms(
     name_key: buildSortKey(`Form ${index % 3}`),
     languages: ['en' as const],
     consent_ids: [consent],
+    allowed_sites: [site],
     mails_per_hour: 60,
     is_active: index % 2 === 0,
     created_at: seededAt + (index % 5),
