@@ -165,6 +165,9 @@ export const types = {
     status: orderStatuses,
     type: orderTypes,
   },
+  sales_series: {
+    kind: ['order', 'purchase', 'use', 'refund'],
+  },
   transactions: {
     type: transactionTypes,
     status: transactionStatuses,

@@ -15,6 +15,8 @@ const rowsAnOrder = {
   /** This includes the indexes of the lists of an edition, an organisation and a customer. */
   order: 9,
   count: 1,
+  /** The numbers of the statistics, of the order and of each purchase. */
+  statistics: 1 + 2,
   payment: 2,
   purchases: 2 * 4,
   customer: 4,

@@ -96,6 +96,7 @@ const changedTables = new Set([
   'import_product_history',
   'import_source_history',
   'order_counts',
+  'sales_series',
   'sweep_positions',
   'sweep_runs',
   'webhook_events',

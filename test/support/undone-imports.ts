@@ -48,6 +48,8 @@ const ofImports = new Set([
   'import_constants',
   // Ranges of orders stay, and count their changes.
   'order_counts',
+  // A series stays when nothing of it is left.
+  'sales_series',
   'audit_log',
   // The end of an import is announced.
   'webhook_events',

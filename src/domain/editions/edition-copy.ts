@@ -29,6 +29,7 @@ export const uncopiedTables: Readonly<Record<string, string>> = {
   order_counts: 'Sales are not copied.',
   purchases: 'Sales are not copied.',
   purchase_uses: 'Sales are not copied.',
+  sales_series: 'Sales are not copied.',
   audit_log: 'Its entries are about the source.',
   edition_customers: 'The copy has no customers yet.',
   email_renditions: 'They are compiled from the copied messages.',

@@ -10,6 +10,7 @@ const maxErrors = 100
 
 const formatCodes: Readonly<Record<string, string>> = {
   email: 'invalid_email',
+  date: 'invalid_date',
   datetime: 'invalid_date',
   starts_with: 'invalid_id',
 }

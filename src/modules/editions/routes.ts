@@ -11,6 +11,9 @@ import { readEditionChoices } from './meta/meta.ts'
 import { presentEditionMeta } from './meta/present-meta.ts'
 import { presentEdition, presentEditionListItem } from './present.ts'
 import { findEdition } from './queries.ts'
+import { presentEditionStats } from './stats/present-stats.ts'
+import { getEditionStats } from './stats/stats-contract.ts'
+import { loadEditionStats } from './stats/stats.ts'
 import { updateEdition } from './update.ts'
 
 export const editionRoutes = createRouter()
@@ -57,4 +60,10 @@ mount(editionRoutes, getEditionHealthcheck, {
   load: (ctx, { edition_id }) => findEdition(ctx, edition_id),
   handle: (ctx, { resource }) => examineEdition(ctx, resource),
   present: presentHealth,
+})
+
+mount(editionRoutes, getEditionStats, {
+  load: (ctx, { id }) => findEdition(ctx, id),
+  handle: (ctx, { resource, query }) => loadEditionStats(ctx, resource, query),
+  present: presentEditionStats,
 })

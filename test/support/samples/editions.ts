@@ -83,4 +83,11 @@ export const editionSamples: Record<string, SampleOf> = {
       references: [buildPathId('edition_id', b.editions[0].id, a.editions[1].id)],
     }),
   },
+
+  getEditionStats: {
+    make: ({ a, b }) => ({
+      path: { id: a.editions[0].id },
+      references: [buildPathId('id', b.editions[0].id, a.editions[1].id)],
+    }),
+  },
 }
