@@ -175,6 +175,12 @@ export const buildContactFields = <Name extends ContactColumn>(view: CustomerVie
 export const selectPresentId = (id: SQL): SQL =>
   sql`coalesce((select into_id from user_merges where user_merges.id = ${id}), ${id})`
 
+/** The id of the customer who has an e-mail address, or else of the one who has it from a customer merged into them. */
+export const selectIdOfAddress = (organizationId: string, address: string): SQL =>
+  sql`coalesce((select id from users as holder where holder.organization_id = ${organizationId} and holder.email = ${address}),
+    (select user_id from earlier_addresses where organization_id = ${organizationId} and channel = 'email'
+      and address = ${address} order by created_at desc limit 1))`
+
 /** The ids that a customer has in what was written down: their own, and those of customers who were merged into them. */
 export const selectFormerIds = (id: SQL | string): SQL =>
   sql`(select ${id} as value union all select user_merges.id from user_merges where into_id = ${id})`

@@ -5,10 +5,12 @@ import { listEntries } from '../support/audit.ts'
 import { listCaptured, runUntil } from '../support/campaigns.ts'
 import { give, pageOf } from '../support/consent-pages.ts'
 import { expectWhole, listRecords } from '../support/consents.ts'
+import { ask, deliver, readLink, readStatus, requestConfirmation } from '../support/double-opt-in.ts'
 import { dump } from '../support/dump.ts'
 import { givenReadyImport, start, work } from '../support/imported-files.ts'
 import { finishErasures } from '../support/personal-data.ts'
 import { describeRefusal } from '../support/refusals.ts'
+import { seedScene } from '../support/seeding/customers.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { givenMember } from '../support/seeding/members.ts'
 import { marketingTo, seedCrowd, seedReady } from '../support/seeding/messaging/campaigns.ts'
@@ -269,6 +271,24 @@ describe('addresses of merged customers', () => {
     await merge(own, other)
     const shown = await visit(page)
     expect([shown.status, shown.text.includes(otherEmail)]).toEqual([200, true])
+  })
+
+  it('still confirm a consent, whether the message was sent before the merge or after it', async () => {
+    const sent = await requestConfirmation()
+    await merge(sent.scene.other.id, sent.scene.person.id)
+    expect((await visit(sent.path, { method: 'POST' })).status).toBe(200)
+    expect((await readStatus({ ...sent.scene, person: sent.scene.other }, sent.consent.id)).status).toBe('given')
+    await expectWhole(sent.scene.organization)
+
+    const unsent = await seedScene()
+    const consent = await givenConsent(unsent.organization)
+    await give(unsent.other, consent.id)
+    await give(unsent.other, consent.id, {}, 'withdraw')
+    await ask(unsent, consent.id)
+    await merge(unsent.other.id, unsent.person.id)
+    const [mail] = await deliver(unsent)
+    expect((await visit(readLink(mail ?? { text: '' }), { method: 'POST' })).status).toBe(200)
+    expect((await readStatus({ ...unsent, person: unsent.other }, consent.id)).status).toBe('given')
   })
 
   it('still unsubscribe by links of campaigns', async () => {

@@ -63,7 +63,8 @@ const buildAddressCondition = ({ id, seq }: LoadedUser): SQL => sql`(channel, ad
 
 /** A condition on `address`: it is an e-mail address of the customer. */
 const isOwnEmail = ({ id, seq }: LoadedUser): SQL => sql`address in (
-  select email from users where id = ${id} union select email from edition_customers where user_seq = ${seq})`
+  select email from users where id = ${id} union select email from edition_customers where user_seq = ${seq}
+  union select address from earlier_addresses where user_id = ${id})`
 
 const listSalesSections = (user: LoadedUser): ExportSection[] => {
   const { id } = user

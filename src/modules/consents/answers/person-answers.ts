@@ -1,7 +1,7 @@
 import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { inList } from '../../../db/conditions.ts'
-import { buildContactColumn } from '../../../db/customers.ts'
+import { buildContactColumn, selectIdOfAddress } from '../../../db/customers.ts'
 import type { ConsentVersionRow } from '../../../db/rows.ts'
 import { consents, consentVersions } from '../../../db/schema/consents.ts'
 import { users } from '../../../db/schema/customers.ts'
@@ -79,7 +79,7 @@ function toPersonAnswer(row: RowOf<typeof fields>): PersonAnswer {
 }
 
 /**
- * Lists these consents with the latest answers of the customer who has the address. Without such a customer, `user_id` is
+ * Lists these consents with the latest answers of the customer who has the address, or had it before a merge. Without such a customer, `user_id` is
  * null and the consents have no answers.
  */
 export async function listAddressAnswers(
@@ -93,7 +93,7 @@ export async function listAddressAnswers(
       addressFields,
       sql<RowOf<typeof addressFields>>`select ${buildSelectList(addressFields)}
         from consents
-          left join users on users.organization_id = consents.organization_id and users.email = ${address}
+          left join users on users.id = ${selectIdOfAddress(organization_id, address)}
           left join editions on editions.id = consents.edition_id
           left join consent_records r indexed by consent_records_latest on r.user_id = users.id and r.consent_id = consents.id and r.is_latest = 1
         where ${inList(sql`consents.id`, consentIds)} and consents.organization_id = ${organization_id}`,

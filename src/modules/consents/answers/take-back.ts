@@ -112,10 +112,14 @@ export function takeBackAnswers(
   ]
 }
 
-/** Holds when somebody has answered a consent again since an import answered it with this order. */
+/**
+ * Holds when somebody has answered a consent again since an import answered it with this order. A merge of customers adds
+ * earlier answers behind it.
+ */
 export const isAnsweredLater = (orderId: ReturnType<typeof sql>, userId: ReturnType<typeof sql>, importId: string) =>
   sql`exists (select 1 from consent_records imported join consent_records later on later.user_id = imported.user_id
     and later.consent_id = imported.consent_id and later.number > imported.number
+    and later.occurred_at >= imported.occurred_at
     where imported.user_id = ${userId} and imported.order_id = ${orderId} and imported.import_id = ${importId}
       and later.method <> 'expiry' and later.import_id is not ${importId})`
 
