@@ -139,6 +139,8 @@ create table import_constants (
 create table import_header_history (
   owner_id text not null,
   organization_id text not null references organizations (id),
+  -- orders or customers.
+  kind text not null default 'orders',
   external_source text not null,
   header_key text not null,
   -- Null for a column that was not mapped, and empty for one that was ignored.
@@ -148,7 +150,7 @@ create table import_header_history (
   transform text not null check (json_valid(transform)),
   value_map text check (value_map is null or json_valid(value_map)),
   used_at integer not null,
-  primary key (owner_id, external_source, header_key)
+  primary key (owner_id, kind, external_source, header_key)
 ) strict, without rowid;
 
 -- Finds what the imports of an organization remember of a person who is erased.
@@ -158,11 +160,13 @@ create index import_header_history_of_organization on import_header_history (org
 create table import_source_history (
   owner_id text not null,
   organization_id text not null references organizations (id),
+  -- orders or customers.
+  kind text not null default 'orders',
   external_source text not null,
   constants text not null check (json_valid(constants)),
   options text not null check (json_valid(options)),
   used_at integer not null,
-  primary key (owner_id, external_source)
+  primary key (owner_id, kind, external_source)
 ) strict, without rowid;
 -- Finds what the imports of an organization remember of a person who is erased.
 create index import_source_history_of_organization on import_source_history (organization_id);

@@ -16,7 +16,6 @@ import type { ShownConsent } from '../domain/consents/signups.ts'
 import {
   type ColumnSummary,
   dataImportStatuses,
-  importKinds,
   importPhases,
   type PreviewTotals,
   type ProductSummary,
@@ -28,6 +27,7 @@ import {
   type StoredSource,
 } from '../domain/data-imports/data-imports.ts'
 import type { StoredFormat } from '../domain/data-imports/files/format.ts'
+import { importKinds } from '../domain/data-imports/import-kinds.ts'
 import type { ImportPosition } from '../domain/data-imports/import-position.ts'
 import { type RestoredVersions, undoReasons } from '../domain/data-imports/import-undo.ts'
 import {
@@ -246,10 +246,12 @@ export const types = {
     suggested_by: suggestionOrigins,
   },
   import_header_history: {
+    kind: importKinds,
     transform: json<Transform>(),
     value_map: json<ValueMap>(),
   },
   import_source_history: {
+    kind: importKinds,
     constants: json<Readonly<Record<string, string>>>(),
     options: json<StoredOptions>(),
   },

@@ -146,6 +146,8 @@ export const importHeaderHistory = sqliteTable(
   {
     owner_id: text().notNull(),
     organization_id: text().notNull(), // references organizations (id)
+    /** orders or customers. */
+    kind: text({ enum: types.import_header_history.kind }).notNull().default('orders'),
     external_source: text().notNull(),
     header_key: text().notNull(),
     /** Null for a column that was not mapped, and empty for one that was ignored. */
@@ -156,7 +158,7 @@ export const importHeaderHistory = sqliteTable(
     value_map: text({ mode: 'json' }).$type<typeof types.import_header_history.value_map.value>(),
     used_at: integer().notNull(),
   },
-  (table) => [primaryKey({ columns: [table.owner_id, table.external_source, table.header_key] })],
+  (table) => [primaryKey({ columns: [table.owner_id, table.kind, table.external_source, table.header_key] })],
 )
 
 /** The constants and options of the last import of a source, by the edition or organization that remembers them. */
@@ -165,12 +167,14 @@ export const importSourceHistory = sqliteTable(
   {
     owner_id: text().notNull(),
     organization_id: text().notNull(), // references organizations (id)
+    /** orders or customers. */
+    kind: text({ enum: types.import_source_history.kind }).notNull().default('orders'),
     external_source: text().notNull(),
     constants: text({ mode: 'json' }).$type<typeof types.import_source_history.constants.value>().notNull(),
     options: text({ mode: 'json' }).$type<typeof types.import_source_history.options.value>().notNull(),
     used_at: integer().notNull(),
   },
-  (table) => [primaryKey({ columns: [table.owner_id, table.external_source] })],
+  (table) => [primaryKey({ columns: [table.owner_id, table.kind, table.external_source] })],
 )
 
 /** The last decision of an edition's users about a product of a file. Ids of the catalogue may be deleted since. */

@@ -45,9 +45,6 @@ const stagedStatuses = [
   'undone',
 ] as const satisfies DataImportStatus[]
 
-export const importKinds = ['orders', 'customers'] as const
-export type ImportKind = (typeof importKinds)[number]
-
 export const importPhases = ['parse', 'stage', 'import', 'undo'] as const
 export type ImportPhase = (typeof importPhases)[number]
 

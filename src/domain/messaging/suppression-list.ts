@@ -1,8 +1,10 @@
 import { delimiters, parseCsv } from '@ecms/table-reader'
+import { subscriptionStatuses, type SubscriptionStatus } from '../accounts/imported-users.ts'
 import { readBoolean } from '../data-imports/mapping/values/words.ts'
 import { removeFormulaGuard } from '../text/csv.ts'
 import { fold } from '../text/fold.ts'
 import { cleanKey } from '../text/invisible.ts'
+import { findWord } from '../text/text.ts'
 import type { Channel } from './messaging.ts'
 import {
   maxSuppressionDetailLength,
@@ -70,6 +72,31 @@ const subscribedWords = buildWords(
   'subscribed | active | enabled | confirmed | opted in | opted-in | opt-in | single opt-in | double opt-in | ' +
     'tilmeldt | angemeldet | anmäld | registrerad | aangemeld | ingeschreven | zapisany | zapisana',
 )
+
+/** Words for people who are listed, but have not agreed. */
+const unconfirmedWords = buildWords(
+  'unconfirmed | not confirmed | pending | waiting | non-subscribed | nonsubscribed | non subscribed | transactional | ' +
+    'archived | opt-in pending | afventer | ausstehend | väntar | in afwachting | oczekuje',
+)
+const cleanedWords = buildWords('unreachable | undeliverable | invalid | dead')
+
+const statusByReason = {
+  unsubscribed: 'unsubscribed',
+  complaint: 'complained',
+  hard_bounce: 'cleaned',
+  invalid: 'cleaned',
+} as const satisfies Record<SuppressionReason, SubscriptionStatus>
+
+/** Reads the status of a person in a mailing list, or one of our own. Null: the word is unknown. */
+export function readSubscriptionStatus(text: string): SubscriptionStatus | null {
+  const word = toWord(text)
+  if (unconfirmedWords.has(word)) return 'unconfirmed'
+  if (cleanedWords.has(word)) return 'cleaned'
+  if (subscribedWords.has(word)) return 'subscribed'
+  if (unsubscribedWords.has(word)) return 'unsubscribed'
+  const reason = reasonWords.get(word)
+  return reason ? statusByReason[reason] : (findWord(subscriptionStatuses, word) ?? null)
+}
 
 const isoDate = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/
 

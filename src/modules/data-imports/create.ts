@@ -113,7 +113,7 @@ export async function createDataImport(ctx: Ctx, input: CreateDataImportInput): 
     search: buildSearchText(name),
     source: getFileSource(file),
     external_source: external_source ?? null,
-    kind: 'orders' as const,
+    kind: input.kind,
     source_suggested_by: null,
     uses_organization_memory: hasOrganizationRole(ctx, input),
     remembered_options: null,

@@ -8,12 +8,12 @@ import {
   importActionNames,
   importDelimiters,
   importEncodings,
-  importKinds,
   importRetentionDays,
   quoteOptions,
   rememberedOptions,
   sourceOrigins,
 } from '../../domain/data-imports/data-imports.ts'
+import { importKinds } from '../../domain/data-imports/import-kinds.ts'
 import { groupings } from '../../domain/data-imports/mapping/index.ts'
 import { maxNameLength } from '../../domain/files/names.ts'
 import { currencies } from '../../domain/money.ts'
@@ -251,6 +251,9 @@ const CreateDataImport = z
   .object({
     organization_id: Id('org'),
     edition_id: Id('edt'),
+    kind: z.enum(importKinds).default('orders').openapi({
+      description: '`customers`: the rows are people, for example the export of a mailing list.',
+    }),
     file_id: Id('fil').nullable().optional().openapi({ description: 'A file with the purpose `import`.' }),
     name: ImportName.optional().openapi({ description: 'Defaults to the name of the file.' }),
     external_source: ExternalSource.nullable()

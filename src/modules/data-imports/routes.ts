@@ -67,8 +67,8 @@ mount(importRoutes, contract.createDataImport, {
 
 // This path has to precede that of a single import, which would take it for an id.
 mount(importRoutes, columns.listImportTargetFields, {
-  handle: (ctx, { query }) => loadConsentTargets(ctx, query.edition_id),
-  present: (consents) => ({ results: presentTargetFields(consents) }),
+  handle: async (ctx, { query }) => ({ kind: query.kind, consents: await loadConsentTargets(ctx, query.edition_id) }),
+  present: ({ kind, consents }) => ({ results: presentTargetFields(consents, kind) }),
 })
 
 mount(importRoutes, contract.getDataImport, {

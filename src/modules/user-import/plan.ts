@@ -65,8 +65,17 @@ export interface UserOutcome {
   warnings: readonly FieldError[]
 }
 
+/** A field of a customer before and after an import. */
+export interface UserChange {
+  field: string
+  before: string | null
+  after: string | null
+}
+
 interface UserRecord {
   outcome: UserOutcome
+  /** What the import changes of a customer whom the caller knew before. */
+  changes: readonly UserChange[]
   /** What an undo needs; null when nothing was written. */
   person: PersonUndo | null
 }
@@ -109,8 +118,8 @@ async function loadEndedDefinitions(
   { edition, changeable }: UserRun,
   resolvedEntries: readonly ResolvedEntry[],
 ): Promise<ReadonlyMap<string, Definitions>> {
-  const ended = resolvedEntries.filter(({ subscription }) => subscription.ends_at !== null)
-  const channels = [...new Set(ended.map(({ entry }) => getAddress(entry.user).channel))]
+  const endedEntries = resolvedEntries.filter(({ subscription }) => subscription.ends_at !== null)
+  const channels = [...new Set(endedEntries.map(({ entry }) => getAddress(entry.user).channel))]
   const place = { id: edition.id ?? '', organization_id: edition.organization_id }
   const lists = channels.map(
     async (channel) =>
@@ -223,6 +232,25 @@ interface PlanParts {
   suppressions: Suppressions
 }
 
+const contactNames = ['email', 'phone_number', 'first_name', 'last_name', 'locale'] as const
+
+/** Lists the contact fields of the edition that an import changes, and metadata as JSON. */
+function listContactChanges(person: PersonUndo | null): UserChange[] {
+  const { before, after } = person?.edition_values ?? {}
+  if (!before || !after) return []
+  const describe = (values: typeof after) => ({ ...values, metadata: JSON.stringify(values.metadata) })
+  const [oldValues, newValues] = [describe(before), describe(after)]
+  return [...contactNames, 'metadata' as const].flatMap((field) =>
+    oldValues[field] === newValues[field] ? [] : [{ field, before: oldValues[field], after: newValues[field] }],
+  )
+}
+
+const listConsentChanges = (answers: readonly DecidedAnswer[]): UserChange[] =>
+  answers.flatMap(({ definition, before, records }) => {
+    const last = records.at(-1)
+    return last ? [{ field: `consents.${definition.key}`, before: before?.status ?? null, after: last.status }] : []
+  })
+
 /** The first row of a person has the outcome. A later one completes it, and says so. */
 function buildRecords(resolvedEntries: readonly ResolvedEntry[], parts: PlanParts): UserRecord[] {
   const { people, storedIds, answers, suppressions } = parts
@@ -234,16 +262,20 @@ function buildRecords(resolvedEntries: readonly ResolvedEntry[], parts: PlanPart
     const base = { index, user_id: userId, errors: [] }
     if (first) {
       const warning = fieldError(path, 'repeated_customer', 'An earlier row has the same customer.')
-      return { outcome: { ...base, action: 'skipped', warnings: [...warnings, warning] }, person: null }
+      return { outcome: { ...base, action: 'skipped', warnings: [...warnings, warning] }, person: null, changes: [] }
     }
     firstEntries.set(userId, entry)
     const person = people.recordChange(userId)
-    const isChanged =
-      person !== null ||
-      answeringIds.has(userId) ||
-      suppressions.newAddresses.has(buildAddressKey(getAddress(entry.user)))
+    const addressKey = buildAddressKey(getAddress(entry.user))
+    const isChanged = person !== null || answeringIds.has(userId) || suppressions.newAddresses.has(addressKey)
     const action = storedIds.has(userId) ? (isChanged ? 'updated' : 'skipped') : 'created'
-    return { outcome: { ...base, action, warnings }, person }
+    const isSuppressed = suppressions.newAddresses.has(addressKey)
+    const changes = [
+      ...listContactChanges(person),
+      ...listConsentChanges(answers.filter(({ user }) => user.id === userId)),
+      ...(isSuppressed ? [{ field: 'suppression', before: null, after: entry.user.status }] : []),
+    ]
+    return { outcome: { ...base, action, warnings }, person, changes: action === 'updated' ? changes : [] }
   })
 }
 

@@ -1,11 +1,15 @@
+export { mapCustomer, type MappedCustomer } from './customers/customer.ts'
+export { detectListSource, suggestCustomers } from './customers/list-exports.ts'
 export { ColumnCounter, mergeStatistics, countCells, type ColumnStatistics } from './columns/statistics.ts'
 export {
   columnQuestions,
   groupings,
+  leastConfidence,
   suggestionOrigins,
   toOrigin,
   transformTypes,
   type Grouping,
+  type RowGrouping,
   type SuggestedMapping,
   type TargetMapping,
   type Transform,
@@ -37,4 +41,4 @@ export {
   type StoredWarning,
 } from './rows/row.ts'
 export { buildHeaderKey, buildHeaderKeys, isIdKey, isTotalHeader, listAliasTexts } from './targets/aliases.ts'
-export { findTargetField, buildTargetFields } from './targets/fields.ts'
+export { findTargetField, findTargetOfKind, buildTargetFields, listFixedFields } from './targets/fields.ts'

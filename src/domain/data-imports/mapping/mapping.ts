@@ -31,6 +31,8 @@ export interface TargetMapping {
 
 export const groupings = ['external_id', 'row', 'email'] as const
 export type Grouping = (typeof groupings)[number]
+/** `contact`: rows of customers with the same e-mail address, or else the same phone number. */
+export type RowGrouping = Grouping | 'contact'
 
 export const suggestionOrigins = ['memory', 'preset', 'header', 'values'] as const
 export type SuggestionOrigin = (typeof suggestionOrigins)[number]

@@ -105,7 +105,7 @@ function listQuestions(
 ): Question[] {
   const questions = answers.flatMap((importedAnswers): Question[] => {
     const { consents: values, withdrawn_definitions = [], is_protected } = importedAnswers
-    const named = Object.entries(values).flatMap(([key, value]): Question[] => {
+    const namedQuestions = Object.entries(values).flatMap(([key, value]): Question[] => {
       const definition = definitions.get(key)
       const status = readStatus(value, false_means_skipped)
       return definition && status ? [{ definition, status, importedAnswers }] : []
@@ -116,7 +116,9 @@ function listQuestions(
       importedAnswers,
     }))
     // The organisation's consent counts in editions that the caller may not change, so this answer is left out.
-    return [...named, ...withdrawals].filter(({ definition }) => definition.edition_id !== null || !is_protected)
+    return [...namedQuestions, ...withdrawals].filter(
+      ({ definition }) => definition.edition_id !== null || !is_protected,
+    )
   })
   return questions.toSorted((one, other) => one.importedAnswers.at - other.importedAnswers.at)
 }
@@ -222,9 +224,15 @@ export const listMarketingDefinitions = (
 export async function listConsentsInEdition(
   db: Database,
   edition: Pick<AnswerEdition, 'id' | 'organization_id'>,
-): Promise<Pick<DefinitionRow, 'key' | 'name' | 'type'>[]> {
+): Promise<Pick<DefinitionRow, 'key' | 'name' | 'type' | 'edition_id'>[]> {
   const rows = await db.all(
-    select({ key: consents.key, name: consents.name, type: consents.type, is_active: consents.is_active })
+    select({
+      key: consents.key,
+      name: consents.name,
+      type: consents.type,
+      edition_id: consents.edition_id,
+      is_active: consents.is_active,
+    })
       .from(consents)
       .where(sql`organization_id = ${edition.organization_id} and coalesce(edition_id, '') in ('', ${edition.id})`)
       .orderBy(sql`edition_id is not null`),

@@ -1,6 +1,7 @@
 import { maxColumns } from '@ecms/table-reader'
 import { z } from '@hono/zod-openapi'
 import { managers } from '../../../domain/accounts/access.ts'
+import { importKinds } from '../../../domain/data-imports/import-kinds.ts'
 import { dateOrders } from '../../../domain/data-imports/mapping/columns/date-shape.ts'
 import { suggestionOrigins, transformTypes } from '../../../domain/data-imports/mapping/index.ts'
 import { targetGroups, targetTypes } from '../../../domain/data-imports/mapping/targets/fields.ts'
@@ -279,6 +280,7 @@ const TargetFieldsQuery = z.object({
     pattern: '^edt_',
     description: 'Includes the consents of this edition.',
   }),
+  kind: z.enum(importKinds).default('orders'),
 })
 
 export const listImportTargetFields = operation({

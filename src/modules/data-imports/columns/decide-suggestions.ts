@@ -2,9 +2,11 @@ import type { ImportOptions } from '../../../domain/data-imports/data-imports.ts
 import {
   buildHeaderKey,
   findQuestions,
-  findTargetField,
+  findTargetOfKind,
+  leastConfidence,
   recallMappings,
   type SuggestedMapping,
+  suggestCustomers,
   suggestImport,
   toOrigin,
 } from '../../../domain/data-imports/mapping/index.ts'
@@ -22,6 +24,8 @@ export interface SuggestionInput {
   earlierTargets: ReadonlyMap<string, string | null>
   /** True if the file is the export of a system whose format is described in `presets.json`. */
   isKnownExport: boolean
+  /** True if the user may import answers to consents of the organisation. */
+  isOfOrganization: boolean
   now: number
 }
 
@@ -75,7 +79,7 @@ function listConstants(
         : [{ import_id, target_field: target, value: constant, suggested_by: toOrigin(reason) }],
     ),
     ...Object.entries(earlierConstants).flatMap(([target_field, value]): ConstantRow[] =>
-      userTargets.has(target_field) || !findTargetField(target_field, state.consents)
+      userTargets.has(target_field) || !findTargetOfKind(state.place.kind, target_field, state.consents)
         ? []
         : [{ import_id, target_field, value, suggested_by: 'memory' }],
     ),
@@ -84,10 +88,11 @@ function listConstants(
 
 /** Adds questions to columns. The statuses of a known export raise none. */
 function addQuestions(
-  { columns, constants }: MappingState,
+  { columns, constants, place }: MappingState,
   { earlierTargets, isKnownExport }: SuggestionInput,
   id_columns: readonly number[],
 ): ColumnRow[] {
+  if (place.kind === 'customers') return columns.map((column) => ({ ...column, question: null }))
   const questions = findQuestions({
     columns: columns.map((column) => ({
       header: column.source_column,
@@ -106,8 +111,27 @@ function addQuestions(
 
 /** Chooses how rows become orders. It stays open without an id, because the user may still map a column to the id. */
 function chooseGrouping(state: MappingState, suggestedGrouping: ImportOptions['group_by']): ImportOptions['group_by'] {
+  if (state.place.kind === 'customers') return state.options.group_by
   const hasId = decideGrouping(state) === 'external_id'
   return state.options.group_by ?? suggestedGrouping ?? (hasId ? 'external_id' : null)
+}
+
+/** Everybody in the export of a mailing list agreed to it once. Only one consent can be meant. */
+function suggestConsent({ state, isOfOrganization }: SuggestionInput): SuggestedMapping[] {
+  const [consent, ...others] = state.consents.filter(
+    ({ type, edition_id }) => type === 'marketing' && (isOfOrganization || edition_id !== null),
+  )
+  if (!consent || others.length > 0) return []
+  const target = `consent.${consent.key}`
+  return [{ target, columns: [], constant: 'true', confidence: leastConfidence, reason: 'preset' }]
+}
+
+function suggestList(input: SuggestionInput, columns: Parameters<typeof suggestCustomers>[0]) {
+  const { mappings, isKnownExport } = suggestCustomers(columns)
+  const hasConsent = mappings.some(({ target }) => target.startsWith('consent.'))
+  const hasEarlierConsent = Object.keys(input.memory?.constants ?? {}).some((target) => target.startsWith('consent.'))
+  const consent = isKnownExport && !hasConsent && !hasEarlierConsent && !input.memory ? suggestConsent(input) : []
+  return { mappings: [...mappings, ...consent], group_by: null, id_columns: [] }
 }
 
 /** Suggests a mapping for the columns that the user has not decided on. */
@@ -115,7 +139,10 @@ export function decideSuggestions(input: SuggestionInput): MappingSuggestions {
   const { state, memory, earlierTargets, now } = input
   const { consents } = state
   const columns = state.columns.map((column) => ({ header: column.source_column, statistics: getStatistics(column) }))
-  const { mappings, group_by, id_columns } = suggestImport({ columns, consents, earlierTargets, now })
+  const { mappings, group_by, id_columns } =
+    state.place.kind === 'customers'
+      ? suggestList(input, { columns, consents, earlierTargets, now })
+      : suggestImport({ columns, consents, earlierTargets, now })
   const rememberedMappings = recallMappings(memory?.columns ?? [], { columns, consents })
   const openMappings = pickOpenMappings(state, [...rememberedMappings, ...mappings])
   const columnChanges = new Map(

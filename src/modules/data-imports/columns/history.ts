@@ -16,6 +16,7 @@ import {
   type RememberedOption,
   type StoredOptions,
 } from '../../../domain/data-imports/data-imports.ts'
+import type { ImportKind } from '../../../domain/data-imports/import-kinds.ts'
 import { buildHeaderKeys, isIdKey, type RememberedColumn } from '../../../domain/data-imports/mapping/index.ts'
 import type { ImportRow } from '../background/steps.ts'
 import { getImportSource } from '../run/setting.ts'
@@ -33,12 +34,20 @@ const paymentTarget = 'order.payment_reference'
  * Owners of the memory that an import may use: its edition, and the organisation if a role of the organisation began
  * the reading. The first one that remembers something wins.
  */
-export const listMemoryOwners = ({
+const listMemoryOwners = ({
   edition_id,
   organization_id,
   uses_organization_memory,
 }: Pick<ImportRow, 'edition_id' | 'organization_id' | 'uses_organization_memory'>): string[] =>
   uses_organization_memory ? [edition_id, organization_id] : [edition_id]
+
+/** Imports of orders and of customers remember nothing for each other. */
+interface Memory {
+  owners: readonly string[]
+  kind: ImportKind
+}
+
+export const getMemory = (row: ImportRow): Memory => ({ owners: listMemoryOwners(row), kind: row.kind })
 
 /** Decisions of an owner in its last import of a source. */
 export interface SourceMemory {
@@ -65,7 +74,12 @@ export const listSourceHeaders = (names: readonly string[]): string[] =>
   buildHeaderKeys(names.filter((name) => !reportHeader.test(name)))
 
 /** Finds the source of the owner's last import whose file had about the same headers. */
-async function findSourceOfOwner(db: Database, owner: string, headers: readonly string[]): Promise<string | null> {
+async function findSourceOfOwner(
+  db: Database,
+  owner: string,
+  kind: ImportKind,
+  headers: readonly string[],
+): Promise<string | null> {
   const sources = await db.all(
     sql<{
       external_source: string
@@ -75,9 +89,9 @@ async function findSourceOfOwner(db: Database, owner: string, headers: readonly 
     }>`select external_source,
         count(*) as stored_count, sum(${inList(sql`header_key`, headers)}) as shared_count,
         max(coalesce(target_field, '') = 'order.external_id') or exists (select 1 from import_source_history as source
-          where source.owner_id = ${owner} and source.external_source = columns.external_source
+          where source.owner_id = ${owner} and source.kind = ${kind} and source.external_source = columns.external_source
             and source.options ->> 'group_by' = 'email') as has_ids
-      from import_header_history as columns where owner_id = ${owner}
+      from import_header_history as columns where owner_id = ${owner} and kind = ${kind}
       group by external_source having shared_count > 0 order by max(used_at) desc`,
   )
   const ratedSources = sources.map((one) => ({
@@ -105,18 +119,21 @@ async function findFirst<Result>(
 
 export const findSourceByHeaders = (
   db: Database,
-  owners: readonly string[],
+  { owners, kind }: Memory,
   headers: readonly string[],
-): Promise<string | null> => findFirst(owners, (owner) => findSourceOfOwner(db, owner, headers))
+): Promise<string | null> => findFirst(owners, (owner) => findSourceOfOwner(db, owner, kind, headers))
 
-async function loadMemoryOfOwner(db: Database, owner: string, source: string): Promise<SourceMemory | null> {
+async function loadMemoryOfOwner(
+  db: Database,
+  owner: string,
+  kind: ImportKind,
+  source: string,
+): Promise<SourceMemory | null> {
+  const isOfSource = (table: typeof importHeaderHistory | typeof importSourceHistory) =>
+    and(eq(table.owner_id, owner), eq(table.kind, kind), eq(table.external_source, source))
   const [headers, [sourceHistory]] = await db.batch([
-    select(getTableColumns(importHeaderHistory))
-      .from(importHeaderHistory)
-      .where(and(eq(importHeaderHistory.owner_id, owner), eq(importHeaderHistory.external_source, source))),
-    select(getTableColumns(importSourceHistory))
-      .from(importSourceHistory)
-      .where(and(eq(importSourceHistory.owner_id, owner), eq(importSourceHistory.external_source, source))),
+    select(getTableColumns(importHeaderHistory)).from(importHeaderHistory).where(isOfSource(importHeaderHistory)),
+    select(getTableColumns(importSourceHistory)).from(importSourceHistory).where(isOfSource(importSourceHistory)),
   ])
   if (!sourceHistory) return null
   return {
@@ -129,9 +146,9 @@ async function loadMemoryOfOwner(db: Database, owner: string, source: string): P
 
 export const loadSourceMemory = (
   db: Database,
-  owners: readonly string[],
+  { owners, kind }: Memory,
   source: string,
-): Promise<SourceMemory | null> => findFirst(owners, (owner) => loadMemoryOfOwner(db, owner, source))
+): Promise<SourceMemory | null> => findFirst(owners, (owner) => loadMemoryOfOwner(db, owner, kind, source))
 
 /**
  * Loads the last target of each header in any source of the owners, for files of a source that is new. Null for headers
@@ -139,12 +156,12 @@ export const loadSourceMemory = (
  */
 export async function loadHeaderHistory(
   db: Database,
-  owners: readonly string[],
+  { owners, kind }: Memory,
   headers: readonly string[],
 ): Promise<Map<string, string | null>> {
   const rows = await db.all(
     sql<{ header_key: string; target_field: string }>`select header_key, target_field from import_header_history
-      where ${inList(sql`owner_id`, owners)} and target_field is not null
+      where ${inList(sql`owner_id`, owners)} and kind = ${kind} and target_field is not null
         and ${inList(sql`header_key`, headers.filter(Boolean))} order by owner_id = ${owners[0] ?? ''}, used_at`,
   )
   return new Map(
@@ -183,6 +200,7 @@ const canRepeatValue = (target: string | null, isOrganization: boolean): boolean
   !(isOrganization && target?.startsWith('consent.'))
 
 function buildMemoryStatements(row: ImportRow, owner: string, now: number, { columns, constants }: Decisions) {
+  const { kind } = row
   const source = getImportSource(row)
   const isOrganization = owner === row.organization_id
   const keys = buildHeaderKeys(columns.map(({ source_column }) => source_column))
@@ -204,18 +222,20 @@ function buildMemoryStatements(row: ImportRow, owner: string, now: number, { col
     ),
   )
   return [
-    sql`delete from import_header_history where owner_id = ${owner} and external_source = ${source}`,
+    sql`delete from import_header_history where owner_id = ${owner} and kind = ${kind}
+      and external_source = ${source}`,
     ...splitIntoParameters(decisions).map(
-      (part) => sql`insert into import_header_history (owner_id, organization_id, external_source, header_key,
-          target_field, target_position, default_value, transform, value_map, used_at)
-        select ${owner}, ${row.organization_id}, ${source}, value ->> 0, value ->> 1, value ->> 2, value ->> 3,
+      (part) => sql`insert into import_header_history (owner_id, organization_id, kind, external_source,
+          header_key, target_field, target_position, default_value, transform, value_map, used_at)
+        select ${owner}, ${row.organization_id}, ${kind}, ${source}, value ->> 0, value ->> 1, value ->> 2, value ->> 3,
           value ->> 4, value ->> 5, ${now}
         from json_each(${`[${part.join(',')}]`})`,
     ),
-    sql`insert into import_source_history (owner_id, organization_id, external_source, constants, options, used_at)
-      values (${owner}, ${row.organization_id}, ${source}, ${JSON.stringify(constantValues)},
+    sql`insert into import_source_history (owner_id, organization_id, kind, external_source, constants, options,
+        used_at)
+      values (${owner}, ${row.organization_id}, ${kind}, ${source}, ${JSON.stringify(constantValues)},
         ${JSON.stringify(pickRemembered(row.options))}, ${now})
-      on conflict (owner_id, external_source) do update set constants = excluded.constants,
+      on conflict (owner_id, kind, external_source) do update set constants = excluded.constants,
         options = excluded.options, used_at = excluded.used_at`,
   ]
 }

@@ -1,5 +1,6 @@
 import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../../context.ts'
+import type { ImportKind } from '../../../domain/data-imports/import-kinds.ts'
 import { listAliasTexts, buildTargetFields } from '../../../domain/data-imports/mapping/index.ts'
 import { type EditionConsent, getStatistics } from '../mapping/state.ts'
 import type { ColumnMapping, ColumnMappings, TargetFieldShape } from './column-contract.ts'
@@ -20,8 +21,11 @@ function getAliases(target: string): readonly string[] {
   return aliases
 }
 
-export const presentTargetFields = (consents: readonly EditionConsent[]): z.input<typeof TargetFieldShape>[] =>
-  buildTargetFields(consents).map(({ key, label, type, is_required, one_of, group }) => ({
+export const presentTargetFields = (
+  consents: readonly EditionConsent[],
+  kind: ImportKind = 'orders',
+): z.input<typeof TargetFieldShape>[] =>
+  buildTargetFields(consents, kind).map(({ key, label, type, is_required, one_of, group }) => ({
     key,
     label,
     type,
@@ -59,7 +63,7 @@ export async function loadColumnExtras(ctx: Ctx, { row, state }: ColumnView) {
   const rows = await readFirstDataRows(ctx, row, sampleRows)
   return {
     constants: state.constants.map(({ target_field, value, suggested_by }) => ({ target_field, value, suggested_by })),
-    target_fields: presentTargetFields(state.consents),
+    target_fields: presentTargetFields(state.consents, state.place.kind),
     sample_rows: rows.map(({ line, cells }) => ({ line, cells: cells.map((cell) => cell.slice(0, sampleLength)) })),
   }
 }

@@ -4,7 +4,7 @@ import type { Statement } from '../../../db/database.ts'
 import { importColumns, importConstants } from '../../../db/schema/data-imports.ts'
 import { insert, update } from '../../../db/write.ts'
 import type { StoredSource } from '../../../domain/data-imports/data-imports.ts'
-import { buildHeaderKey, detectSource } from '../../../domain/data-imports/mapping/index.ts'
+import { buildHeaderKey, detectListSource, detectSource } from '../../../domain/data-imports/mapping/index.ts'
 import { sha256OfShort, toHex } from '../../../domain/text/encoding.ts'
 import { endPhase, type ImportRow } from '../background/steps.ts'
 import { getFormat } from '../mapping/source.ts'
@@ -13,7 +13,7 @@ import { deleteParts } from '../retention/files.ts'
 import { decideSuggestions, type MappingSuggestions } from './decide-suggestions.ts'
 import {
   findSourceByHeaders,
-  listMemoryOwners,
+  getMemory,
   listSourceHeaders,
   loadHeaderHistory,
   loadSourceMemory,
@@ -32,7 +32,7 @@ async function decideSource(
   const { external_source, source_suggested_by } = row
   if (external_source !== null && source_suggested_by === null) return { external_source, source_suggested_by }
   const headers = listSourceHeaders(names)
-  const earlierSource = await findSourceByHeaders(job.db, listMemoryOwners(row), headers)
+  const earlierSource = await findSourceByHeaders(job.db, getMemory(row), headers)
   if (earlierSource !== null) return { external_source: earlierSource, source_suggested_by: 'memory' }
   if (detectedSource) return { external_source: detectedSource.source, source_suggested_by: 'preset' }
   const fingerprint = toHex(sha256OfShort(JSON.stringify(headers.toSorted()))).slice(0, 8)
@@ -41,11 +41,11 @@ async function decideSource(
 
 /** Loads what earlier imports decided: those of the same source or, for a new source, those of any. */
 async function loadEarlierDecisions(job: JobCtx, row: ImportRow, external_source: string, names: readonly string[]) {
-  const owners = listMemoryOwners(row)
-  const memory = await loadSourceMemory(job.db, owners, external_source)
+  const memoryOwners = getMemory(row)
+  const memory = await loadSourceMemory(job.db, memoryOwners, external_source)
   const earlierTargets = memory
     ? new Map([...memory.left_out].map((key) => [key, null] as const))
-    : await loadHeaderHistory(job.db, owners, names.map(buildHeaderKey))
+    : await loadHeaderHistory(job.db, memoryOwners, names.map(buildHeaderKey))
   return { memory, earlierTargets }
 }
 
@@ -78,7 +78,7 @@ const deleteOrphans = (job: JobCtx, row: ImportRow): Promise<Statement[]> =>
 export async function suggestMapping(job: JobCtx, row: ImportRow): Promise<null> {
   const { names } = getFormat(row)
   const place = await loadReadingPlace(job.db, row)
-  const detectedSource = detectSource(names)
+  const detectedSource = row.kind === 'customers' ? detectListSource(names) : detectSource(names)
   const source = await decideSource(job, row, names, detectedSource)
   const decisions = await loadEarlierDecisions(job, row, source.external_source, names)
   const recalledOptions = recallOptions(row.options, row.remembered_options === null ? decisions.memory : null)
@@ -90,6 +90,7 @@ export async function suggestMapping(job: JobCtx, row: ImportRow): Promise<null>
     import_id: row.id,
     state: { ...mapping, constants: userConstants },
     isKnownExport: detectedSource !== null,
+    isOfOrganization: row.uses_organization_memory,
     now: job.now(),
   })
   const { state } = suggestions

@@ -7,9 +7,10 @@ import {
   decideRow,
   prepareMappings,
   findTargetField,
+  findTargetOfKind,
+  listFixedFields,
   type Transform,
 } from '../../../domain/data-imports/mapping/index.ts'
-import { fixedTargetFields } from '../../../domain/data-imports/mapping/targets/fields.ts'
 import { suggestValueMap } from '../../../domain/data-imports/mapping/values/value-maps.ts'
 import { type FieldError, fieldError, invalid } from '../../../domain/errors.ts'
 import { findNearestName } from '../../../domain/text/nearest.ts'
@@ -28,10 +29,10 @@ import { loadColumnExtras, type ColumnsWithExtras } from './present-columns.ts'
 
 type ColumnPath = readonly (string | number)[]
 
-function buildUnknownTargetError(path: ColumnPath, target: string): FieldError {
+function buildUnknownTargetError({ place }: MappingState, path: ColumnPath, target: string): FieldError {
   const nearest = findNearestName(
     target,
-    fixedTargetFields.map(({ key }) => key),
+    listFixedFields(place.kind).map(({ key }) => key),
   )
   const hint =
     nearest === null ? 'This target does not exist.' : `This target does not exist. Did you mean \`${nearest}\`?`
@@ -98,8 +99,8 @@ function changeColumns(state: MappingState, { mappings }: UpdateColumnMappingsIn
   for (const [index, change] of mappings.entries()) {
     const path = ['mappings', index]
     const { target_field } = change
-    if (target_field && !findTargetField(target_field, state.consents))
-      errors.push(buildUnknownTargetError([...path, 'target_field'], target_field))
+    if (target_field && !findTargetOfKind(state.place.kind, target_field, state.consents))
+      errors.push(buildUnknownTargetError(state, [...path, 'target_field'], target_field))
     const column = findColumn(state, change, path)
     if (!('source_index' in column)) errors.push(column)
     else if (changedColumns.has(column.source_index)) errors.push(fieldError(path, 'repeated', twiceMapped))
@@ -140,6 +141,7 @@ function findConstantProblem(ctx: Ctx, state: MappingState, target: string, valu
     mappings: [{ target, columns: [], constant: value }],
     statistics: [],
     consents: state.consents,
+    kind: state.place.kind,
     group_by: decideGrouping(state),
     time_zone: state.options.timezone ?? state.place.edition_timezone,
     country_code: state.place.edition_country_code,
@@ -153,9 +155,9 @@ function changeConstants(ctx: Ctx, state: MappingState, id: string, input: Updat
   const next = new Map(state.constants.map((one) => [one.target_field, one]))
   for (const [index, { target_field, value }] of input.constants.entries()) {
     const path = ['constants', index]
-    if (!findTargetField(target_field, state.consents)) {
+    if (!findTargetOfKind(state.place.kind, target_field, state.consents)) {
       if (value !== null || !next.has(target_field))
-        errors.push(buildUnknownTargetError([...path, 'target_field'], target_field))
+        errors.push(buildUnknownTargetError(state, [...path, 'target_field'], target_field))
       else next.delete(target_field)
       continue
     }

@@ -5,13 +5,14 @@ import { importColumns, importConstants } from '../../../db/schema/data-imports.
 import { editions } from '../../../db/schema/editions.ts'
 import { select } from '../../../db/select.ts'
 import { type ColumnSummary, type ImportOptions, noProducts } from '../../../domain/data-imports/data-imports.ts'
+import type { ImportKind } from '../../../domain/data-imports/import-kinds.ts'
 import {
   type ColumnStatistics,
   isTotalHeader,
-  type Grouping,
   prepareMappings,
   type PreparedMappings,
   findTargetField,
+  type RowGrouping,
   type TargetMapping,
   type Transform,
 } from '../../../domain/data-imports/mapping/index.ts'
@@ -22,7 +23,7 @@ import type { LoadedImport } from '../queries.ts'
 export type ColumnRow = typeof importColumns.$inferSelect
 export const columnFields = getTableColumns(importColumns)
 export type ConstantRow = typeof importConstants.$inferSelect
-export type EditionConsent = Parameters<typeof prepareMappings>[0]['consents'][number]
+export type EditionConsent = Awaited<ReturnType<typeof listConsentsInEdition>>[number]
 
 export interface ReadingPlace {
   organization_id: string
@@ -30,6 +31,7 @@ export interface ReadingPlace {
   edition_timezone: string
   edition_country_code: string
   edition_language: string
+  kind: ImportKind
 }
 
 export interface MappingState {
@@ -40,7 +42,10 @@ export interface MappingState {
   place: ReadingPlace
 }
 
-export const loadReadingPlace = async (db: Database, row: Pick<ImportRow, 'edition_id'>): Promise<ReadingPlace> => {
+export const loadReadingPlace = async (
+  db: Database,
+  row: Pick<ImportRow, 'edition_id' | 'kind'>,
+): Promise<ReadingPlace> => {
   const place = await db.first(
     select({
       organization_id: editions.organization_id,
@@ -53,7 +58,7 @@ export const loadReadingPlace = async (db: Database, row: Pick<ImportRow, 'editi
       .where(eq(editions.id, row.edition_id)),
   )
   if (!place) throw new Error('The edition of an import is missing.')
-  return place
+  return { ...place, kind: row.kind }
 }
 
 export async function loadMapping(
@@ -141,7 +146,8 @@ function buildUnmappedTotal(state: MappingState): TargetMapping | null {
 }
 
 /** The user's choice wins. Otherwise orders have an id if a column or a constant has it. */
-export const decideGrouping = ({ options, columns, constants }: MappingState): Grouping => {
+export const decideGrouping = ({ options, columns, constants, place }: MappingState): RowGrouping => {
+  if (place.kind === 'customers') return 'contact'
   if (options.group_by !== null) return options.group_by
   const hasId = [...columns, ...constants].some(({ target_field }) => target_field === 'order.external_id')
   return hasId ? 'external_id' : 'row'
@@ -153,9 +159,10 @@ export const getStatistics = ({ statistics }: Pick<ColumnRow, 'statistics'>): Co
 export const prepareState = (state: MappingState, now: number): PreparedMappings =>
   prepareMappings({
     mappings: buildTargetMappings(state),
-    unmapped_total: buildUnmappedTotal(state),
+    unmapped_total: state.place.kind === 'orders' ? buildUnmappedTotal(state) : null,
     statistics: state.columns.map(getStatistics),
     consents: state.consents,
+    kind: state.place.kind,
     group_by: decideGrouping(state),
     time_zone: state.options.timezone ?? state.place.edition_timezone,
     country_code: state.place.edition_country_code,

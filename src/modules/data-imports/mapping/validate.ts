@@ -1,4 +1,5 @@
 import type { Ctx } from '../../../context.ts'
+import { listChangeableEditions } from '../../../db/customers.ts'
 import { canonicalRangeLength, type IndexedRow } from '../../../domain/data-imports/files/canonical.ts'
 import { decideRow, getGroupKey, type PlacedRow } from '../../../domain/data-imports/mapping/index.ts'
 import type { FieldError } from '../../../domain/errors.ts'
@@ -6,6 +7,7 @@ import { checkOrder } from '../../order-import/index.ts'
 import { checkAction } from '../begin.ts'
 import { type ColumnView, readFirstDataRows } from '../columns/columns.ts'
 import { type ImportProblem, toProblem } from '../run/problems.ts'
+import { readCustomer } from '../run/read-customers.ts'
 import { mapRows } from '../run/read-orders.ts'
 import { loadSetting, type RunSetting } from '../run/setting.ts'
 import { placeRow, stageRow } from '../staging/stage-rows.ts'
@@ -76,7 +78,12 @@ const listRowErrors = (rows: readonly KeyedRow[]): ImportProblem[] =>
   rows.flatMap(({ row: { errors, line } }) => errors.map((error) => ({ ...error, row: line })))
 
 /** Maps the rows of an order and checks it like a new one, as the preview does. */
-function checkRows(setting: RunSetting, rows: readonly PlacedRow[], key: string): RowProblems {
+function checkRows(ctx: Ctx, setting: RunSetting, rows: readonly PlacedRow[], key: string): RowProblems {
+  if (setting.row.kind === 'customers') {
+    const changeable = listChangeableEditions(ctx.caller, setting.row.organization_id)
+    const { problems, warnings } = readCustomer(setting, rows, { changeable, now: ctx.now() })
+    return { errors: problems, warnings }
+  }
   const { mappedOrder, order, problems, warnings } = mapRows(setting, rows, { row_key: key })
   if (!mappedOrder || !order) return { errors: problems, warnings }
   const check = checkOrder(setting.edition, { index: 0, path: [], order }, { order: undefined, payment: undefined })
@@ -98,6 +105,7 @@ async function checkFirstRows(ctx: Ctx, view: ColumnView): Promise<RowProblems &
   const isWhole = ({ key }: KeyedRow) => key !== null && key !== lastKey
   const orders = [...Map.groupBy(rows.filter(isWhole), ({ key }) => key ?? '')].map(([key, members]) =>
     checkRows(
+      ctx,
       setting,
       members.map((one) => one.row),
       key,

@@ -1,5 +1,6 @@
 import type { JobCtx } from '../../../context.ts'
 import type { OrderRow } from '../../../db/rows.ts'
+import type { Contact } from '../../../domain/accounts/users.ts'
 import { ordersPerChunk, type PreviewAction } from '../../../domain/data-imports/data-imports.ts'
 import { toMajor } from '../../../domain/money.ts'
 import { type ImportRun, previewGroup, type OrderRecord, listInsertedRows } from '../../order-import/index.ts'
@@ -8,6 +9,7 @@ import { type Headers, loadHeaders } from '../reports/rows.ts'
 import { takeGroup, type PlannedGroup, type PlannedOrder, planOrders } from '../run/plan-orders.ts'
 import { loadOrders, selectOrdersAfter, mapStagedOrders } from '../run/read-orders.ts'
 import { loadSetting, type RunSetting, getImportSource } from '../run/setting.ts'
+import { previewCustomers } from './preview-customers.ts'
 
 interface FieldChange {
   field: string
@@ -19,6 +21,8 @@ export interface PreviewedOrder {
   plannedOrder: PlannedOrder
   /** Null for a new customer and for an order that is not written. */
   customer_id: string | null
+  /** The customer to show in an import of customers; null for one with an error. */
+  customer?: Contact | null
   amount_minor: number | null
   changes: readonly FieldChange[]
   headers: Headers
@@ -116,6 +120,7 @@ export async function previewOrders(
   { setting, run, headers }: PreviewSetting,
   range: { after: number; limit: number },
 ): Promise<PreviewedOrder[]> {
+  if (setting.row.kind === 'customers') return previewCustomers(ctx, { setting, run, headers }, range)
   const { id } = setting.row
   const previews: PreviewedOrder[] = []
   let { after } = range

@@ -46,13 +46,13 @@ const tables: readonly MappingTable[] = [
   },
   {
     name: 'import_header_history',
-    key: sql`owner_id || ' ' || external_source || ' ' || header_key`,
+    key: sql`owner_id || ' ' || kind || ' ' || external_source || ' ' || header_key`,
     isOfOrganization,
     columns: { header_key: 'remove_row', default_value: 'clear', value_map: 'remove_entries' },
   },
   {
     name: 'import_source_history',
-    key: sql`owner_id || ' ' || external_source`,
+    key: sql`owner_id || ' ' || kind || ' ' || external_source`,
     isOfOrganization,
     columns: { constants: 'remove_entries' },
   },

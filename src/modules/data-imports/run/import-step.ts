@@ -1,37 +1,18 @@
-import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import type { Statement } from '../../../db/database.ts'
-import { ordersPerChunk, undoDays } from '../../../domain/data-imports/data-imports.ts'
+import { ordersPerChunk } from '../../../domain/data-imports/data-imports.ts'
 import type { RunPosition } from '../../../domain/data-imports/import-position.ts'
-import { dayMs } from '../../../domain/time/instants.ts'
 import { type ImportRun, type ImportState, planGroup, races, readGroupInTransaction } from '../../order-import/index.ts'
 import { pickReceiptMessage, enqueueEmails } from '../../transactional-emails/index.ts'
-import { announceEnd } from '../announcement.ts'
-import {
-  commitStep,
-  endPhase,
-  type ImportRow,
-  holdsPosition,
-  buildPositionError,
-  type PhaseStep,
-} from '../background/steps.ts'
+import { commitStep, type ImportRow, holdsPosition, type PhaseStep } from '../background/steps.ts'
 import { cancelStep } from './cancel-step.ts'
+import { importCustomers } from './import-customers.ts'
 import { OrderWindow } from './order-window.ts'
 import { buildCounters, buildOutcomeStatements } from './outcomes.ts'
 import { takeGroup, numberOrders, planOrders } from './plan-orders.ts'
 import { type FileOrder, mapStagedOrders } from './read-orders.ts'
+import { computeProgress, finishImport, getRunPosition, maxTries, resumeImport } from './run-position.ts'
 import { loadSetting, type RunSetting, getImportSource } from './setting.ts'
-
-function getRunPosition(row: ImportRow): RunPosition {
-  if (row.position.stage === undefined && 'changeable' in row.position) return row.position
-  throw buildPositionError(row)
-}
-
-const maxTries = 5
-
-/** Computes the progress from 0 to 1, rounded down to hundredths. */
-const computeProgress = ({ total_rows }: ImportRow, processedRows: number): number =>
-  total_rows === 0 ? 1 : Math.floor((100 * processedRows) / total_rows) / 100
 
 /** The orders of one transaction. `state` is set when the transaction before has already read it. */
 interface Chunk {
@@ -71,40 +52,6 @@ async function loadRun(job: JobCtx, row: ImportRow, { changeable }: RunPosition)
   const loadedRun = { epoch: row.epoch, run, setting, window: new OrderWindow(job.db, row.id), prefetchedChunk: null }
   runs.set(job, loadedRun)
   return loadedRun
-}
-
-/** Continues before the first order without an outcome. */
-async function resumeImport(job: JobCtx, row: ImportRow): Promise<ImportRow | null> {
-  const undecidedRow = await job.db.first(
-    sql<{ number: number | null; rows: number }>`select min(number) as number, coalesce(sum(rows_count), 0) as rows
-      from import_orders where import_id = ${row.id} and outcome is null`,
-  )
-  const { changeable } = getRunPosition(row)
-  const after = undecidedRow?.number ? undecidedRow.number - 1 : row.total_rows
-  const processed_rows = row.total_rows - (undecidedRow?.rows ?? 0)
-  const position = { after, changeable, progress: computeProgress(row, processed_rows) }
-  return commitStep(job, row, { position, changes: { processed_rows } })
-}
-
-function finishImport(job: JobCtx, row: ImportRow): Promise<null> {
-  const hasFaults = row.failed_orders > 0 || row.invalid_rows > 0
-  const importedOrders = row.created_orders + row.updated_orders
-  const isFailed = hasFaults && importedOrders + row.skipped_orders === 0
-  const now = job.now()
-  const failure = {
-    error_code: 'all_orders_failed',
-    error_message: 'None of the orders could be imported. The rows show the reasons.',
-  }
-  const status = isFailed ? 'failed' : hasFaults ? 'completed_with_errors' : 'completed'
-  return endPhase(job, row, {
-    status,
-    statements: announceEnd(job, row, status),
-    changes: {
-      completed_at: now,
-      undo_until: importedOrders > 0 ? now + undoDays * dayMs : null,
-      ...(isFailed ? failure : {}),
-    },
-  })
 }
 
 /** Takes the prefetched chunk, or reads the next one. A chunk that loses a race is read again. */
@@ -171,6 +118,7 @@ export const importStep: PhaseStep = async (job, row) => {
   if (row.status === 'cancelling') return cancelStep(job, row)
   const { after } = getRunPosition(row)
   if (after === undefined) return resumeImport(job, row)
+  if (row.kind === 'customers') return importCustomers(job, row)
   for (const limit of [ordersPerChunk, 1])
     for (let tries = 1; tries <= maxTries; tries++) {
       const next = await importChunk(job, row, limit)

@@ -7,10 +7,16 @@ import { selectRowNumbers } from '../background/staged.ts'
 import type { ImportChanges, ImportRow } from '../background/steps.ts'
 import type { PlannedOrder } from './plan-orders.ts'
 import { maxProblems, type ImportProblem, buildImportProblem } from './problems.ts'
-import { maxRowsPerOrder } from './read-orders.ts'
+import { type FileOrder, maxRowsPerOrder } from './read-orders.ts'
+
+/** An order or a customer of the file, and what became of it. */
+type PlannedUnit = Pick<PlannedOrder, 'outcome' | 'order_id' | 'problems' | 'warnings'> & {
+  fileOrder: Pick<FileOrder, 'stagedOrder' | 'rowNumbers' | 'lines' | 'ignoredRowNumbers'>
+  user_id?: string | null
+}
 
 /** Assigns problems to the rows of their lines. Every other row of a refused order gets a reason, too. */
-function assignProblems({ fileOrder, outcome, problems, warnings }: PlannedOrder) {
+function assignProblems({ fileOrder, outcome, problems, warnings }: PlannedUnit) {
   const pickLine = (all: readonly ImportProblem[], line: number) =>
     all.filter(({ row }) => row === line).slice(0, maxProblems)
   const [first] = problems
@@ -31,7 +37,7 @@ const toJsonOrNull = (problems: readonly ImportProblem[]): string | null =>
  * Writes the outcome and the problems of rows. Rows of a created order without warnings are left out, because they have
  * the outcome of their order. Each value contains the import's id, so that SQLite looks rows up by their key.
  */
-function buildRowStatements(importId: string, orders: readonly PlannedOrder[]): Statement[] {
+function buildRowStatements(importId: string, orders: readonly PlannedUnit[]): Statement[] {
   const rows = orders.flatMap((order) => [
     ...assignProblems(order).flatMap(({ number, outcome, errors, warnings }) =>
       outcome === 'created' && warnings.length === 0
@@ -58,11 +64,11 @@ function buildRowStatements(importId: string, orders: readonly PlannedOrder[]): 
 
 export function buildOutcomeStatements(
   importId: string,
-  orders: readonly PlannedOrder[],
-  records: readonly OrderRecord[],
+  orders: readonly PlannedUnit[],
+  records: readonly (Omit<OrderRecord, 'outcome'> & { outcome: { index: number } })[],
 ): Statement[] {
   const recordsByIndex = new Map(records.map((one) => [one.outcome.index, one]))
-  const outcomes = orders.map(({ fileOrder, outcome, order_id, problems, warnings }, index) => {
+  const outcomes = orders.map(({ fileOrder, outcome, order_id, user_id = null, problems, warnings }, index) => {
     const record = recordsByIndex.get(index)
     return JSON.stringify([
       importId,
@@ -73,6 +79,7 @@ export function buildOutcomeStatements(
       record?.undo ? JSON.stringify(record.undo) : null,
       JSON.stringify(problems.slice(0, maxProblems)),
       JSON.stringify(warnings.slice(0, maxProblems)),
+      user_id,
     ])
   })
   return [
@@ -81,7 +88,7 @@ export function buildOutcomeStatements(
         part,
       ): Statement => sql`update import_orders set outcome = processed.value ->> 2, order_id = processed.value ->> 3,
         order_version = processed.value ->> 4, undo_data = processed.value ->> 5,
-        errors = processed.value ->> 6, warnings = processed.value ->> 7
+        errors = processed.value ->> 6, warnings = processed.value ->> 7, user_id = processed.value ->> 8
         from json_each(${`[${part.join(',')}]`}) as processed
         where import_orders.import_id = processed.value ->> 0 and import_orders.number = processed.value ->> 1`,
     ),
@@ -90,7 +97,7 @@ export function buildOutcomeStatements(
 }
 
 /** Counts rows by the outcome that `buildRowStatements` writes. */
-function countRowsByOutcome(orders: readonly PlannedOrder[]): RowCounts {
+function countRowsByOutcome(orders: readonly PlannedUnit[]): RowCounts {
   const counts: RowCounts = {}
   const add = (outcome: RowOutcome, rows: number) => (counts[outcome] = (counts[outcome] ?? 0) + rows)
   for (const { fileOrder, outcome } of orders) {
@@ -101,8 +108,8 @@ function countRowsByOutcome(orders: readonly PlannedOrder[]): RowCounts {
   return counts
 }
 
-export function buildCounters(row: ImportRow, orders: readonly PlannedOrder[]) {
-  const count = (outcome: PlannedOrder['outcome']) => orders.filter((order) => order.outcome === outcome).length
+export function buildCounters(row: ImportRow, orders: readonly PlannedUnit[]) {
+  const count = (outcome: PlannedUnit['outcome']) => orders.filter((order) => order.outcome === outcome).length
   return {
     created_orders: row.created_orders + count('created'),
     updated_orders: row.updated_orders + count('updated'),

@@ -41,6 +41,7 @@ export function presentPreviewOrder(one: PreviewedOrder): z.input<typeof Preview
   const { plannedOrder, headers, customer_id, amount_minor, changes } = one
   const { fileOrder, outcome, order_id, problems, warnings } = plannedOrder
   const { stagedOrder, mappedOrder, order } = fileOrder
+  const customer = one.customer ?? order?.customer
   return {
     id: String(stagedOrder.number),
     row_numbers: [...fileOrder.lines],
@@ -51,13 +52,15 @@ export function presentPreviewOrder(one: PreviewedOrder): z.input<typeof Preview
     status: mappedOrder?.status ?? null,
     amount: amount_minor === null ? null : toMajor(amount_minor),
     currency: mappedOrder?.currency ?? null,
-    customer: order && {
-      id: customer_id,
-      is_new: outcome === 'created' && customer_id === null,
-      email: order.customer.email,
-      phone_number: order.customer.phone_number,
-      full_name: formatFullName(order.customer),
-    },
+    customer: customer
+      ? {
+          id: customer_id,
+          is_new: outcome === 'created' && customer_id === null,
+          email: customer.email,
+          phone_number: customer.phone_number,
+          full_name: formatFullName(customer),
+        }
+      : null,
     items: (order?.items ?? []).map((item) => ({
       product: { name: item.product },
       variant: presentName(item.variant),

@@ -28,7 +28,7 @@ export const buildImportProblem = (
   value: null,
 })
 
-const parsePointer = (pointer: string): string[] =>
+export const parsePointer = (pointer: string): string[] =>
   pointer
     .split('/')
     .slice(1)

@@ -19,7 +19,7 @@ import {
   type DecidedRow,
   getGroupKey,
   isLeftOut,
-  type Grouping,
+  type RowGrouping,
   numberRow,
   type PreparedMappings,
   readOccurrence,
@@ -42,7 +42,7 @@ interface Staged {
 
 interface Reading {
   preparedMappings: PreparedMappings
-  group_by: Grouping
+  group_by: RowGrouping
 }
 
 export const placeRow = (row: CanonicalRow, id: string, number: number) => ({
@@ -66,17 +66,25 @@ const toError = (fault: RowFault): StoredError => ({
   value: null,
 })
 
-const keyTarget: Record<Grouping, string> = {
+const keyTarget: Record<RowGrouping, string> = {
   external_id: 'order.external_id',
   email: 'customer.email',
   row: 'order.external_id',
+  contact: 'customer.email',
 }
 
-const buildMissingKeyError = (group_by: Grouping): StoredError => ({
+const missingKeys: Record<RowGrouping, string> = {
+  external_id: 'The row has no order id.',
+  email: 'The row has no e-mail address.',
+  row: 'The row has no order id.',
+  contact: 'The row has neither an e-mail address nor a phone number.',
+}
+
+const buildMissingKeyError = (group_by: RowGrouping): StoredError => ({
   column: null,
   target_field: keyTarget[group_by],
   code: 'missing_required',
-  message: group_by === 'email' ? 'The row has no e-mail address.' : 'The row has no order id.',
+  message: missingKeys[group_by],
   value: null,
 })
 
@@ -88,7 +96,7 @@ interface KeyedRow {
   key: string | null
 }
 
-export function stageRow({ row, place, mappedRow, key }: KeyedRow, group_by: Grouping): Staged {
+export function stageRow({ row, place, mappedRow, key }: KeyedRow, group_by: RowGrouping): Staged {
   if (row.kind === 'header') return ignoreRow(place, { code: 'header_row', message: 'This row repeats the header.' })
   if (row.kind === 'total') return ignoreRow(place, { code: 'total_row', message: 'This row contains totals.' })
   if (row.kind === 'note') return ignoreRow(place, { code: 'note_row', message: 'This row is a note below the table.' })

@@ -29,7 +29,7 @@ import {
 import { announceEnd } from '../announcement.ts'
 import { decideStatus } from '../external-orders/report.ts'
 import type { ImportUsersInput, UsersImport } from './contract.ts'
-import { buildUndoData } from './undo-data.ts'
+import { createUndoData } from './undo-data.ts'
 
 const editionFields = {
   ...organizationSummaryFields,
@@ -165,7 +165,7 @@ function buildImportStatements(ctx: Ctx, report: UsersReport & { id: string }, p
             rows_count: 1,
             outcome: action,
             user_id,
-            undo_data: buildUndoData(record),
+            undo_data: JSON.stringify(createUndoData(record)),
           },
         ]
       : []

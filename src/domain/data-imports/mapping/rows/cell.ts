@@ -1,6 +1,7 @@
 import { showUndecodable, undecodable } from '@ecms/table-reader'
 import { normalizeEmail, normalizePhone, splitFullName } from '../../../accounts/users.ts'
 import { parseMailbox } from '../../../messaging/mailbox.ts'
+import { readSubscriptionStatus } from '../../../messaging/suppression-list.ts'
 import { maxUnitsPerItem, itemStatuses } from '../../../orders/external-orders.ts'
 import { orderStatuses } from '../../../orders/orders.ts'
 import { cleanKey, cleanName, dropInvisible } from '../../../text/invisible.ts'
@@ -229,6 +230,13 @@ function readBooleanCell(text: string): CellResult {
     : { value }
 }
 
+function readSubscriptionCell(text: string): CellResult {
+  const value = readSubscriptionStatus(text)
+  return value === null
+    ? fail('invalid_value', `${quote(text)} is not a known status of a mailing list. Map it in the value_map.`)
+    : { value }
+}
+
 export function parseCell(texts: readonly string[], format: CellFormat): CellResult {
   if (texts.some((text) => text.includes(undecodable)))
     return fail(
@@ -261,6 +269,8 @@ export function parseCell(texts: readonly string[], format: CellFormat): CellRes
       return readCurrency(text)
     case 'language':
       return readLanguageCell(text)
+    case 'subscription':
+      return readSubscriptionCell(text)
     case 'order_status':
     case 'item_status':
       return readStatusCell(text, type)

@@ -2,7 +2,7 @@ import { type Language, languages } from '../../../languages.ts'
 import type { Currency } from '../../../money.ts'
 import { type OrderStatus, orderStatuses } from '../../../orders/orders.ts'
 import { findWord } from '../../../text/text.ts'
-import type { Grouping } from '../mapping.ts'
+import type { Grouping, RowGrouping } from '../mapping.ts'
 import { isCurrency, allowsCurrency, toPlainWord } from '../values/words.ts'
 import { decideItems, type DecidedItem } from './items.ts'
 import { mergeRows, type OrderValues } from './merge-rows.ts'
@@ -65,8 +65,13 @@ export interface OrderOptions {
 }
 
 /** Null for a row without a key. */
-export function getGroupKey({ values }: Pick<DecidedRow, 'values'>, group_by: Exclude<Grouping, 'row'>): string | null {
-  const value = values[group_by === 'email' ? 'customer.email' : 'order.external_id']
+export function getGroupKey(
+  { values }: Pick<DecidedRow, 'values'>,
+  group_by: Exclude<RowGrouping, 'row'>,
+): string | null {
+  const email = values['customer.email']
+  if (group_by === 'contact' && email === undefined) return getText(values, 'customer.phone_number')
+  const value = group_by === 'external_id' ? values['order.external_id'] : email
   return typeof value === 'string' ? value : null
 }
 

@@ -1,10 +1,17 @@
 import { dayMs } from '../../../time/instants.ts'
+import type { ImportKind } from '../../import-kinds.ts'
 import { decideDates, type DateFormat } from '../columns/date-format.ts'
 import { createLocalTimeReader } from '../columns/local-times.ts'
 import { decideNumbers, type FormatDecision, type NumberFormat } from '../columns/number-format.ts'
 import type { ColumnStatistics } from '../columns/statistics.ts'
-import type { Grouping, MappedValue, TargetMapping } from '../mapping.ts'
-import { fixedTargetFields, findTargetField, type KnownConsent, type TargetField } from '../targets/fields.ts'
+import type { MappedValue, RowGrouping, TargetMapping } from '../mapping.ts'
+import {
+  findTargetField,
+  findTargetOfKind,
+  type KnownConsent,
+  listFixedFields,
+  type TargetField,
+} from '../targets/fields.ts'
 import { listUnmappedValues } from '../values/value-maps.ts'
 import { toPlainWord } from '../values/words.ts'
 import type { CellFormat } from './cell.ts'
@@ -44,7 +51,9 @@ export interface PrepareInput {
   /** The index is that of the column. Null: its cells were not counted. */
   statistics: readonly (ColumnStatistics | null)[]
   consents: readonly KnownConsent[]
-  group_by: Grouping
+  /** Absent for orders. */
+  kind?: ImportKind
+  group_by: RowGrouping
   /** The time zone of the edition, or the user's choice. */
   time_zone: string
   country_code: string | null
@@ -57,6 +66,9 @@ const readsNumbers = ({ field, mapping }: Pick<TargetReader, 'field' | 'mapping'
   field.type === 'money' || field.type === 'quantity' || mapping.transform?.type === 'number'
 const readsDates = ({ field, mapping }: Pick<TargetReader, 'field' | 'mapping'>): boolean =>
   field.type === 'instant' || mapping.transform?.type === 'date'
+
+/** No order and no consent is later than its file. */
+const isPast = (target: string): boolean => target === 'order.created' || target.startsWith('customer.')
 
 function decideFormats(mapping: TargetMapping, field: TargetField, input: PrepareInput): DecidedFormats {
   const formats: DecidedFormats = { number: { decimal: 'each' }, date: { order: 'each' }, ambiguous: null }
@@ -73,8 +85,7 @@ function decideFormats(mapping: TargetMapping, field: TargetField, input: Prepar
   }
   if (readsDates({ field, mapping })) {
     const orderSetting = transform?.type === 'date' ? transform.order : undefined
-    // No order is later than its file.
-    const last = field.key === 'order.created' ? input.now + dayMs : null
+    const last = isPast(field.key) ? input.now + dayMs : null
     const dateLimit: Pick<DateFormat, 'latest_day'> = last === null ? {} : { latest_day: last }
     if (orderSetting) return { ...formats, date: { order: orderSetting, ...dateLimit } }
     const decision = statistics ? decideDates(statistics.dates, last) : null
@@ -84,13 +95,17 @@ function decideFormats(mapping: TargetMapping, field: TargetField, input: Prepar
   return formats
 }
 
-function findMissingTargets(mappedTargets: ReadonlySet<string>, group_by: Grouping): string[] {
-  const missingFields = fixedTargetFields.filter(
+function findMissingTargets(
+  mappedTargets: ReadonlySet<string>,
+  { kind = 'orders', group_by }: Pick<PrepareInput, 'kind' | 'group_by'>,
+): string[] {
+  const fields = listFixedFields(kind)
+  const missingFields = fields.filter(
     ({ key, is_required }) =>
       is_required && !mappedTargets.has(key) && !(key === 'order.external_id' && group_by !== 'external_id'),
   )
   const missingGroups = (['contact', 'price'] as const).flatMap((name) => {
-    const ofGroup = fixedTargetFields.filter(({ one_of }) => one_of === name)
+    const ofGroup = fields.filter(({ one_of }) => one_of === name)
     return ofGroup.some(({ key }) => mappedTargets.has(key)) ? [] : ofGroup.slice(0, 1)
   })
   const email = group_by === 'email' && !mappedTargets.has('customer.email') ? ['customer.email'] : []
@@ -140,9 +155,9 @@ export function prepareMappings(input: PrepareInput): PreparedMappings {
     readers,
     total_reader:
       total && totalField && totalFormats?.ambiguous === null ? buildReader(total, totalField, totalFormats) : null,
-    unknown_targets: targets.filter((target) => !findTargetField(target, input.consents)),
+    unknown_targets: targets.filter((target) => !findTargetOfKind(input.kind ?? 'orders', target, input.consents)),
     duplicate_targets: findRepeated(targets),
-    missing_required: findMissingTargets(new Set(readers.map(({ field }) => field.key)), input.group_by),
+    missing_required: findMissingTargets(new Set(readers.map(({ field }) => field.key)), input),
     ambiguous,
     unmapped_values: unmappedValues,
   }

@@ -1,3 +1,5 @@
+import type { ImportKind } from '../../import-kinds.ts'
+
 export const targetTypes = [
   'text',
   'name',
@@ -13,6 +15,7 @@ export const targetTypes = [
   'language',
   'order_status',
   'item_status',
+  'subscription',
   'texts',
 ] as const
 export type TargetType = (typeof targetTypes)[number]
@@ -95,6 +98,26 @@ export const fixedTargetFields: readonly TargetField[] = [
   buildField('item.user.full_name', 'Ticket holder: full name', { type: 'full_name', max: 161 }),
 ]
 
+/** Targets of customers who have no order. */
+const listTargetFields: readonly TargetField[] = [
+  buildField('customer.status', 'Mailing list: status', { type: 'subscription' }),
+  buildField('customer.status_at', 'Mailing list: since when the status holds', { type: 'instant' }),
+  buildField('customer.subscribed_at', 'Mailing list: time of the consent', { type: 'instant' }),
+  buildField('customer.unsubscribed_at', 'Mailing list: time of unsubscribing', { type: 'instant' }),
+  buildField('customer.cleaned_at', 'Mailing list: since when the address bounces', { type: 'instant' }),
+  buildField('customer.consent_place', 'Mailing list: where the consent was given', { max: 500 }),
+  buildField('customer.metadata', 'Customer: metadata as a JSON object', { max: 16_000 }),
+]
+
+const customerTargetFields: readonly TargetField[] = [
+  ...fixedTargetFields.filter(({ group }) => group === 'customer'),
+  ...listTargetFields,
+]
+
+/** Lists the targets of an import that every edition has. */
+export const listFixedFields = (kind: ImportKind): readonly TargetField[] =>
+  kind === 'customers' ? customerTargetFields : fixedTargetFields
+
 export interface KnownConsent {
   key: string
   name: string
@@ -113,11 +136,14 @@ function buildMetadataField(key: string): TargetField | null {
   return { ...buildField(key, name, { max: 1000 }), group: 'metadata' }
 }
 
-const fixedByKey: ReadonlyMap<string, TargetField> = new Map(fixedTargetFields.map((one) => [one.key, one]))
+const fixedByKey: ReadonlyMap<string, TargetField> = new Map(
+  [...fixedTargetFields, ...listTargetFields].map((one) => [one.key, one]),
+)
+const listKeys: ReadonlySet<string> = new Set(listTargetFields.map(({ key }) => key))
 
 /** Lists all targets of an edition, except metadata of orders and customers, which take any key. */
-export const buildTargetFields = (consents: readonly KnownConsent[]): TargetField[] => [
-  ...fixedTargetFields,
+export const buildTargetFields = (consents: readonly KnownConsent[], kind: ImportKind = 'orders'): TargetField[] => [
+  ...listFixedFields(kind),
   ...consents.map(({ key, name }): TargetField => ({
     ...buildField(buildConsentTarget(key), name, { type: 'boolean' }),
     group: 'consent',
@@ -130,3 +156,19 @@ export const findTargetField = (key: string, consents: readonly KnownConsent[] =
   buildMetadataField(key) ??
   buildTargetFields(consents).find((one) => one.key === key && one.group === 'consent') ??
   null
+
+/** True if an import of this kind takes the target. */
+export const takesTarget = (kind: ImportKind, { key, group }: TargetField): boolean =>
+  kind === 'orders'
+    ? !listKeys.has(key)
+    : group === 'customer' || group === 'consent' || key.startsWith('customer.metadata.')
+
+/** Finds a target of an import of this kind by its key. */
+export function findTargetOfKind(
+  kind: ImportKind,
+  key: string,
+  consents: readonly KnownConsent[] = [],
+): TargetField | null {
+  const field = findTargetField(key, consents)
+  return field && takesTarget(kind, field) ? field : null
+}
