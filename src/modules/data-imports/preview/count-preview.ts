@@ -8,7 +8,8 @@ import { insert, update } from '../../../db/write.ts'
 import type { PreviewTotals } from '../../../domain/data-imports/data-imports.ts'
 import { importFields, type ImportRow } from '../background/steps.ts'
 import { enqueuePreview } from '../enqueue.ts'
-import { previewOrders, getAction, loadPreviewSetting, type PreviewedOrder } from './preview.ts'
+import { previewOrders, getAction, loadPreviewSetting } from './preview.ts'
+import type { PreviewedOrder } from './previewed-order.ts'
 
 /** Orders are counted while the import waits for its start. */
 export const countedStatuses = ['mapping_products', 'ready'] as const

@@ -16,7 +16,8 @@ import {
   noTotals,
   type PreviewCount,
 } from './count-preview.ts'
-import { previewOrders, getAction, loadPreviewSetting, type PreviewedOrder, type PreviewSetting } from './preview.ts'
+import { previewOrders, getAction, loadPreviewSetting } from './preview.ts'
+import type { PreviewedOrder, PreviewSetting } from './previewed-order.ts'
 
 const loadSettingFor = (ctx: Ctx, row: LoadedImport): Promise<PreviewSetting> =>
   loadPreviewSetting(ctx, row, listChangeableEditions(ctx.caller, row.organization_id))

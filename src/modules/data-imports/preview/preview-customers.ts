@@ -4,7 +4,7 @@ import { customersPerChunk } from '../run/import-customers.ts'
 import { buildUserRun, planCustomers } from '../run/plan-customers.ts'
 import { mapStagedCustomers } from '../run/read-customers.ts'
 import { loadOrders, selectOrdersAfter } from '../run/read-orders.ts'
-import type { PreviewedOrder, PreviewSetting } from './preview.ts'
+import type { PreviewedOrder, PreviewSetting } from './previewed-order.ts'
 
 const noChanges: readonly UserChange[] = []
 

@@ -1,6 +1,5 @@
 import type { JobCtx } from '../../../context.ts'
 import type { OrderRow } from '../../../db/rows.ts'
-import type { Contact } from '../../../domain/accounts/users.ts'
 import { ordersPerChunk, type PreviewAction } from '../../../domain/data-imports/data-imports.ts'
 import { toMajor } from '../../../domain/money.ts'
 import { type ImportRun, previewGroup, type OrderRecord, listInsertedRows } from '../../order-import/index.ts'
@@ -10,29 +9,7 @@ import { takeGroup, type PlannedGroup, type PlannedOrder, planOrders } from '../
 import { loadOrders, selectOrdersAfter, mapStagedOrders } from '../run/read-orders.ts'
 import { loadSetting, type RunSetting, getImportSource } from '../run/setting.ts'
 import { previewCustomers } from './preview-customers.ts'
-
-interface FieldChange {
-  field: string
-  before: string | number | null
-  after: string | number | null
-}
-
-export interface PreviewedOrder {
-  plannedOrder: PlannedOrder
-  /** Null for a new customer and for an order that is not written. */
-  customer_id: string | null
-  /** The customer to show in an import of customers; null for one with an error. */
-  customer?: Contact | null
-  amount_minor: number | null
-  changes: readonly FieldChange[]
-  headers: Headers
-}
-
-export interface PreviewSetting {
-  setting: RunSetting
-  run: ImportRun
-  headers: Headers
-}
+import type { FieldChange, PreviewedOrder, PreviewSetting } from './previewed-order.ts'
 
 export async function loadPreviewSetting(
   ctx: JobCtx,
