@@ -111,7 +111,9 @@ export async function countPreview(job: JobCtx, { import_id }: ImportPreviewMess
   const row = await findWaitingImport(job.db, import_id)
   let count = row ? await openCount(job, row) : null
   if (!row || !count) return
-  const setting = await loadPreviewSetting(job, row, null)
+  // Whoever had the file read counts as the one who will start the import.
+  const changeable = row.uses_organization_memory ? null : [row.edition_id]
+  const setting = await loadPreviewSetting(job, row, changeable)
   while (count) {
     const orders = await previewOrders(job, setting, { after: count.last_number, limit: ordersPerStep })
     if (orders.length === 0) return

@@ -7,7 +7,7 @@ import type { ImportRow } from '../background/steps.ts'
 import { type Headers, loadHeaders } from '../reports/rows.ts'
 import { takeGroup, type PlannedGroup, type PlannedOrder, planOrders } from '../run/plan-orders.ts'
 import { loadOrders, selectOrdersAfter, mapStagedOrders } from '../run/read-orders.ts'
-import { loadSetting, type RunSetting, getImportSource } from '../run/setting.ts'
+import { loadSetting, getImportSource } from '../run/setting.ts'
 import { previewCustomers } from './preview-customers.ts'
 import type { FieldChange, PreviewedOrder, PreviewSetting } from './previewed-order.ts'
 
