@@ -104,43 +104,62 @@ describe('createAccessToken', () => {
     expect([nameless.status, nameless.body.errors[0].pointer]).toEqual([400, '#/member_id'])
   })
 
-  it('makes a token that works in its own organisation only, although the owner is an admin elsewhere', async () => {
-    const person = await seedPerson('OV', world.a)
-    await seedMember(person.account, { organization: world.b.id, role: 'admin' })
-    await seedMember(person.account, { organization: world.b.id, edition: world.b.editions[0].id, role: 'admin' })
-    const { token } = (await create({ name: 'Bound', member_id: person.member }, world.people.OA.token)).body
-    const info = await get('/v1/auth/user-info', token)
-    expect(info.body.organizations.map((organization: { id: string }) => organization.id)).toEqual([world.a.id])
-    expect(info.text).not.toContain(world.b.id)
-    for (const path of [
-      `/v1/organizations/${world.b.id}`,
-      `/v1/organizations/${world.b.id}/members`,
-      `/v1/editions/${world.b.editions[0].id}`,
-      `/v1/orders/${world.b.editions[0].order}`,
-      `/v1/user/${world.b.editions[0].user}`,
-    ])
-      expect([path, [403, 404].includes(await readStatus(token, path))]).toEqual([path, true])
-    for (const path of [
-      '/v1/organizations',
-      '/v1/events',
-      '/v1/editions',
-      '/v1/user',
-      `/v1/orders?organization_id=${world.b.id}`,
-      '/v1/auth/tokens',
-    ]) {
-      const reply = await get(path, token)
-      for (const id of [world.b.id, world.b.event, world.b.editions[0].id, world.b.editions[0].user])
-        expect([path, reply.text.includes(id)]).toEqual([path, false])
-    }
-    const written = await post('/v1/events', { organization_id: world.b.id, name: 'x' }, token)
-    expect(written.status).toBeGreaterThanOrEqual(400)
-    const strangers = await create({ name: 'x', member_id: world.b.member }, token)
-    expect(strangers.status).toBeGreaterThanOrEqual(400)
-    const personal = await seedToken(person.account)
-    expect(await readStatus(personal.token, `/v1/organizations/${world.b.id}`)).toBe(200)
-    const listReply = await get('/v1/auth/tokens', token)
-    expect(listReply.text).not.toContain(personal.id)
-    expect((await remove(`/v1/auth/tokens/${personal.id}`, token)).status).toBe(404)
+  describe('for a member who is an admin elsewhere', () => {
+    let account: string
+    let token: string
+    beforeAll(async () => {
+      const person = await seedPerson('OV', world.a)
+      await seedMember(person.account, { organization: world.b.id, role: 'admin' })
+      await seedMember(person.account, { organization: world.b.id, edition: world.b.editions[0].id, role: 'admin' })
+      account = person.account
+      token = (await create({ name: 'Bound', member_id: person.member }, world.people.OA.token)).body.token
+    })
+
+    it('makes a token that shows its own organisation alone', async () => {
+      const info = await get('/v1/auth/user-info', token)
+      expect(info.body.organizations.map((organization: { id: string }) => organization.id)).toEqual([world.a.id])
+      expect(info.text).not.toContain(world.b.id)
+    })
+
+    it('makes a token that reads nothing elsewhere', async () => {
+      for (const path of [
+        `/v1/organizations/${world.b.id}`,
+        `/v1/organizations/${world.b.id}/members`,
+        `/v1/editions/${world.b.editions[0].id}`,
+        `/v1/orders/${world.b.editions[0].order}`,
+        `/v1/user/${world.b.editions[0].user}`,
+      ])
+        expect([path, [403, 404].includes(await readStatus(token, path))]).toEqual([path, true])
+    })
+
+    it('makes a token that lists nothing from elsewhere', async () => {
+      for (const path of [
+        '/v1/organizations',
+        '/v1/events',
+        '/v1/editions',
+        '/v1/user',
+        `/v1/orders?organization_id=${world.b.id}`,
+        '/v1/auth/tokens',
+      ]) {
+        const reply = await get(path, token)
+        for (const id of [world.b.id, world.b.event, world.b.editions[0].id, world.b.editions[0].user])
+          expect([path, reply.text.includes(id)]).toEqual([path, false])
+      }
+    })
+
+    it('makes a token that writes nothing elsewhere', async () => {
+      const written = await post('/v1/events', { organization_id: world.b.id, name: 'x' }, token)
+      expect(written.status).toBeGreaterThanOrEqual(400)
+      const strangers = await create({ name: 'x', member_id: world.b.member }, token)
+      expect(strangers.status).toBeGreaterThanOrEqual(400)
+    })
+
+    it('makes a token that neither lists nor revokes the personal tokens of the member', async () => {
+      const personal = await seedToken(account)
+      expect(await readStatus(personal.token, `/v1/organizations/${world.b.id}`)).toBe(200)
+      expect((await get('/v1/auth/tokens', token)).text).not.toContain(personal.id)
+      expect((await remove(`/v1/auth/tokens/${personal.id}`, token)).status).toBe(404)
+    })
   })
 })
 

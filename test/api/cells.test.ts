@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers'
 import { sql } from 'drizzle-orm'
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { readCell } from '../../src/domain/cells.ts'
 import { readConfig } from '../../src/entry/config.ts'
 import { callWith, readLinkPath, type Request } from '../support/api.ts'
@@ -45,14 +45,14 @@ function listMarks(value: unknown): string[] {
 }
 
 /** Each table of an import has the column that finds its rows. */
-const importTables = {
-  orders: 'edition_id',
-  purchases: 'edition_id',
-  edition_customers: 'edition_id',
-  data_imports: 'edition_id',
-  users: 'organization_id',
-  products: 'organization_id',
-} as const
+const importTables = [
+  ['orders', 'edition_id'],
+  ['purchases', 'edition_id'],
+  ['edition_customers', 'edition_id'],
+  ['data_imports', 'edition_id'],
+  ['users', 'organization_id'],
+  ['products', 'organization_id'],
+] as const
 
 describe.each([
   ['with a mark', 'k7'],
@@ -60,34 +60,43 @@ describe.each([
 ])('a deployment %s', (_, cell) => {
   const there = deployment(cell)
 
-  it('has its mark in the ids of what an import makes, of its events and deliveries, and the audit log', async () => {
-    const { organization_id, edition_id } = await givenEdition(there)
-    const endpoint = await seedEndpoint({ organization: organization_id, edition: null })
-    const reply = await there.post('/v1/data-imports/external-orders', {
-      organization_id,
-      edition_id,
-      source: 'webshop',
-      emit_webhooks: true,
-      orders: [anOrder({ external_id: 'A' }), anOrder({ external_id: 'B' })],
+  describe('has, after an import, its mark in the ids', () => {
+    let place: { organization_id: string; edition_id: string }
+    let endpoint: string
+    beforeAll(async () => {
+      const { organization_id, edition_id } = await givenEdition(there)
+      place = { organization_id, edition_id }
+      endpoint = (await seedEndpoint({ organization: organization_id, edition: null })).id
+      const orders = [anOrder({ external_id: 'A' }), anOrder({ external_id: 'B' })]
+      const body = { ...place, source: 'webshop', emit_webhooks: true, orders }
+      expect((await there.post('/v1/data-imports/external-orders', body)).created_orders).toBe(2)
     })
-    expect(reply.created_orders).toBe(2)
-    const place = { organization_id, edition_id }
-    for (const [table, column] of Object.entries(importTables)) {
+
+    it.each(importTables)('of %s', async (table, column) => {
       const rows = await db.all(sql`select * from ${sql.raw(table)} where ${sql.raw(column)} = ${place[column]}`)
-      expect([table, new Set(listMarks(rows))]).toEqual([table, new Set([cell])])
-    }
-    const events = await listPurchaseEvents(organization_id)
-    const deliveries = await loadDeliveries(endpoint.id)
-    expect(deliveries.map(({ event_id }) => event_id).toSorted()).toEqual(events.map(({ id }) => id))
-    expect(events.length).toBeGreaterThan(1)
-    for (const { id } of [...events, ...deliveries]) expect([id, readCell(id)]).toEqual([id, cell])
-    const audited = await db.all<{ id: string }>(
-      sql`select id from audit_log where organization_id = ${organization_id}`,
-    )
-    expect(new Set(audited.map(({ id }) => readCell(id)))).toEqual(new Set([cell]))
-    const [order] = await db.all<{ id: string }>(sql`select id from orders where edition_id = ${edition_id}`)
-    const readReply = await there.send(`/v1/orders/${order?.id}`)
-    expect([readReply.status, readCell(readReply.headers.get('x-request-id') ?? '')]).toEqual([200, cell])
+      expect(new Set(listMarks(rows))).toEqual(new Set([cell]))
+    })
+
+    it('of events and deliveries', async () => {
+      const events = await listPurchaseEvents(place.organization_id)
+      const deliveries = await loadDeliveries(endpoint)
+      expect(deliveries.map(({ event_id }) => event_id).toSorted()).toEqual(events.map(({ id }) => id))
+      expect(events.length).toBeGreaterThan(1)
+      for (const { id } of [...events, ...deliveries]) expect([id, readCell(id)]).toEqual([id, cell])
+    })
+
+    it('of the audit log', async () => {
+      const audited = await db.all<{ id: string }>(
+        sql`select id from audit_log where organization_id = ${place.organization_id}`,
+      )
+      expect(new Set(audited.map(({ id }) => readCell(id)))).toEqual(new Set([cell]))
+    })
+
+    it('of requests', async () => {
+      const [order] = await db.all<{ id: string }>(sql`select id from orders where edition_id = ${place.edition_id}`)
+      const reply = await there.send(`/v1/orders/${order?.id}`)
+      expect([reply.status, readCell(reply.headers.get('x-request-id') ?? '')]).toEqual([200, cell])
+    })
   })
 
   it('has its mark in access tokens, and accepts them', async () => {

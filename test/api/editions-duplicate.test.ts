@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm'
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { copiedTables, derivedTables } from '../../src/domain/editions/edition-copy.ts'
 import { LostRace } from '../../src/domain/errors.ts'
 import { duplicateEdition } from '../../src/modules/editions/duplicate/duplicate.ts'
 import { findEdition } from '../../src/modules/editions/queries.ts'
-import { get, patch, post, publicUrl } from '../support/api.ts'
+import { get, patch, post, publicUrl, type Reply } from '../support/api.ts'
 import { createContextAt } from '../support/context.ts'
 import { readCost } from '../support/cost.ts'
 import { dump } from '../support/dump.ts'
@@ -98,24 +98,36 @@ describe('duplicateEdition', () => {
     expect(copy).toMatchObject({ version: 1, name_key: '042027', search: expect.stringContaining('vinterlys 2027') })
   })
 
-  it('copies everything that the edition owns, and the copies refer to each other', async () => {
-    const { edition, path, messages } = await givenFull()
-    const before = await loadContents(edition.id)
-    const reply = await post(path, { name: 'Nordlys 2027' })
-    const copied = await loadContents(reply.body.id)
-    expect(await loadContents(edition.id)).toEqual(before)
+  describe('of an edition with contents of every kind', () => {
+    let source: Awaited<ReturnType<typeof givenFull>>
+    let before: Record<string, Row[]>
+    let reply: Reply
+    let copied: Record<string, Row[]>
+    let sources: Record<string, Row[]>
+    let copies: Record<string, Row[]>
+    beforeAll(async () => {
+      source = await givenFull()
+      before = await loadContents(source.edition.id)
+      reply = await post(source.path, { name: 'Nordlys 2027' })
+      copied = await loadContents(reply.body.id)
+      const { receipt, refund, reminder } = source.messages
+      // The messages that the source sends are copied at every level, and the unused message is not.
+      const sent = await Promise.all(
+        [receipt, refund, reminder].map((id) => db.first(sql<Row>`select * from email_messages where id = ${id}`)),
+      )
+      sources = nameIds({ ...before, email_messages: sent as Row[] })
+      copies = nameIds(copied)
+    })
 
-    // The messages that the source sends are copied at every level, and the unused message is not.
-    const [receipt, refund, reminder] = await Promise.all(
-      [messages.receipt, messages.refund, messages.reminder].map((id) =>
-        db.first(sql<Row>`select * from email_messages where id = ${id}`),
-      ),
-    )
-    const sent = [receipt, refund, reminder] as Row[]
-    const sources = nameIds({ ...before, email_messages: sent })
-    const copies = nameIds(copied)
-    expect(Object.keys(copies).toSorted()).toEqual([...Object.keys(copiedTables), ...derivedTables].toSorted())
-    for (const table of [
+    it('changes nothing of the source', async () => {
+      expect(await loadContents(source.edition.id)).toEqual(before)
+    })
+
+    it('copies every table that the edition owns', () => {
+      expect(Object.keys(copies).toSorted()).toEqual([...Object.keys(copiedTables), ...derivedTables].toSorted())
+    })
+
+    it.each([
       'categories',
       'products',
       'product_aliases',
@@ -124,40 +136,48 @@ describe('duplicateEdition', () => {
       'locations',
       'triggers',
       'pass_designs',
-    ]) {
+    ])('copies all columns of its %s', (table) => {
       expect(sources[table]?.length).toBeGreaterThan(1)
-      expect([table, omitOwnColumns(copies[table])]).toEqual([table, omitOwnColumns(sources[table])])
-    }
-    const level = ['organization_id', 'scope', 'is_locked']
-    expect(omitOwnColumns(copies['email_messages'], level)).toEqual(omitOwnColumns(sources['email_messages'], level))
-    for (const row of copied['email_messages'] ?? [])
-      expect(row).toMatchObject({
-        organization_id: reply.body.organization.id,
-        scope: 'edition',
-        is_locked: 0,
-        version: 1,
-      })
-    const consent = ['origin_id', 'wording_version']
-    expect(omitOwnColumns(copies['consents'], consent)).toEqual(omitOwnColumns(sources['consents'], consent))
-    expect(copied['consents']).toMatchObject(
-      (before['consents'] ?? []).map(({ id }) => ({ origin_id: id, wording_version: 1, version: 1 })),
-    )
-    const current = (sources['consent_versions'] ?? []).filter(({ version }) => version === 3)
-    expect(omitOwnColumns(copies['consent_versions'])).toEqual(omitOwnColumns(current))
-    expect(copied['consent_versions']?.map(({ version }) => version)).toEqual([1, 1])
-    expect(reply.body).toMatchObject({
-      transaction_receipt_email_id: copied['email_messages']?.[0]?.['id'],
-      refund_confirmation_email_id: copied['email_messages']?.[1]?.['id'],
+      expect(omitOwnColumns(copies[table])).toEqual(omitOwnColumns(sources[table]))
     })
 
-    const old = new Set(Object.values(before).flatMap((rows) => rows.map(({ id }) => id)))
-    for (const rows of Object.values(copied))
-      for (const row of rows) {
-        expect(old.has(row['id'] ?? 'none')).toBe(false)
-        for (const [name, value] of Object.entries(row))
-          if (name !== 'origin_id' && name !== 'id')
-            expect([name, value !== null && old.has(value)]).toEqual([name, false])
-      }
+    it('copies the messages that it sends from every level into the new edition, which sends them', () => {
+      const level = ['organization_id', 'scope', 'is_locked']
+      expect(omitOwnColumns(copies['email_messages'], level)).toEqual(omitOwnColumns(sources['email_messages'], level))
+      for (const row of copied['email_messages'] ?? [])
+        expect(row).toMatchObject({
+          organization_id: reply.body.organization.id,
+          scope: 'edition',
+          is_locked: 0,
+          version: 1,
+        })
+      expect(reply.body).toMatchObject({
+        transaction_receipt_email_id: copied['email_messages']?.[0]?.['id'],
+        refund_confirmation_email_id: copied['email_messages']?.[1]?.['id'],
+      })
+    })
+
+    it('copies its consents with their current wording as the first version', () => {
+      const consent = ['origin_id', 'wording_version']
+      expect(omitOwnColumns(copies['consents'], consent)).toEqual(omitOwnColumns(sources['consents'], consent))
+      expect(copied['consents']).toMatchObject(
+        (before['consents'] ?? []).map(({ id }) => ({ origin_id: id, wording_version: 1, version: 1 })),
+      )
+      const current = (sources['consent_versions'] ?? []).filter(({ version }) => version === 3)
+      expect(omitOwnColumns(copies['consent_versions'])).toEqual(omitOwnColumns(current))
+      expect(copied['consent_versions']?.map(({ version }) => version)).toEqual([1, 1])
+    })
+
+    it('makes copies that refer to each other, and to nothing of the source but where a consent comes from', () => {
+      const old = new Set(Object.values(before).flatMap((rows) => rows.map(({ id }) => id)))
+      for (const rows of Object.values(copied))
+        for (const row of rows) {
+          expect(old.has(row['id'] ?? 'none')).toBe(false)
+          for (const [name, value] of Object.entries(row))
+            if (name !== 'origin_id' && name !== 'id')
+              expect([name, value !== null && old.has(value)]).toEqual([name, false])
+        }
+    })
   })
 
   it('keeps e-mails of the organisation that the source uses', async () => {

@@ -22,7 +22,8 @@ describe('events of providers', () => {
     data: { email_id: 'm-1', tags: { reference: formatReference(id, n) }, ...more },
   })
 
-  it('count once, in any order, and exclude dead addresses from the next campaign', async () => {
+  /** Sends a campaign to three people, of whom one bounces, one complains, and one reads the message. */
+  async function givenReported() {
     const { id, crowd } = await sendCampaign(3)
     const [bounced, complaining, happy] = crowd.people
     const replies = [
@@ -40,7 +41,17 @@ describe('events of providers', () => {
     const messages = replies.flatMap(({ enqueued }) => enqueued)
     await applyEvents(createJob(), messages)
     await applyEvents(createJob(), messages.toReversed())
+    return { id, crowd }
+  }
+
+  it('count once, in any order', async () => {
+    const { id } = await givenReported()
     expect(await readStats(id)).toMatchObject({ sent: 3, bounced: 1, complained: 1, opened: 1, clicked: 1 })
+  })
+
+  it('exclude addresses that bounced or complained from the next campaign', async () => {
+    const { crowd } = await givenReported()
+    const [bounced, complaining] = crowd.people
     expect(
       await db.all(sql<{ address: string; reason: string }>`select address, reason from suppressions
         where organization_id = ${crowd.organization} order by reason desc`),
@@ -75,43 +86,62 @@ describe('events of providers', () => {
     }
   })
 
-  it('affect later messages to the same address when they are about receipts', async () => {
-    await db.all(sql`delete from transactional_emails`)
-    const shop = await seedShopWithReceipts()
-    const orders = Array.from({ length: 4 }, () => aReceiptOrder())
-    const [hard, soft, doubtful] = orders.map(({ customer }) => customer.email)
-    const thrice = [1, 2].map(() => aReceiptOrder({ customer: { email: soft } }))
-    await sell(shop, [...orders, ...thrice])
-    const ids = new Map((await listReceipts(shop)).map((row) => [row.order_id, row]))
-    await sendEmails(createJob({ now: () => Date.now() + 1000 }))
-    const findMessages = (email: string | undefined) => [...ids.values()].filter(({ recipient }) => recipient === email)
+  describe('about receipts', () => {
+    const dead = { reason: 'hard_bounce', channel: 'email', campaign_id: null }
+    const bounce = (type: string) => ({ bounce: { type, subType: 'General', message: 'no' } })
     const buildReceiptEvent = (id: string, type: string, more: object = {}) => ({
       type: `email.${type}`,
       created_at: new Date().toISOString(),
       data: { email_id: 'm-9', tags: { reference: id }, ...more },
     })
-    const bounce = (type: string) => ({ bounce: { type, subType: 'General', message: 'no' } })
-    const listSuppressions = () =>
-      db.all(sql`select address, reason, channel, campaign_id from suppressions
-        where organization_id = ${shop.organization_id} order by reason, address`)
-    await postEvent(buildReceiptEvent(findMessages(hard)[0]?.id ?? '', 'bounced', bounce('Permanent')))
-    const softly = findMessages(soft).map(({ id }) => buildReceiptEvent(id, 'bounced', bounce('Transient')))
-    for (const event of [softly[0], softly[1], softly[1]]) await postEvent(event ?? {})
-    const dead = { reason: 'hard_bounce', channel: 'email', campaign_id: null }
-    expect(await listSuppressions()).toEqual([{ ...dead, address: hard }])
-    await postEvent(softly[2] ?? {})
-    expect(await listSuppressions()).toEqual([hard, soft].toSorted().map((address) => ({ ...dead, address })))
 
-    // The service gave up without an answer, and the message was sent after all.
-    const [lost] = findMessages(doubtful)
-    const status = async () => (await listReceipts(shop)).find(({ id }) => id === lost?.id)
-    await db.all(sql`update transactional_emails set status = 'failed', error_code = 'unknown', sent_at = null
-      where id = ${lost?.id}`)
-    await postEvent(buildReceiptEvent(lost?.id ?? '', 'delivered'))
-    expect(await status()).toMatchObject({ status: 'sent', error_code: null, provider_id: 'm-9' })
-    await postEvent(buildReceiptEvent(lost?.id ?? '', 'complained'))
-    expect(await listSuppressions()).toContainEqual({ ...dead, reason: 'complaint', address: doubtful })
-    expect((await postEvent(buildReceiptEvent('tem_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8', 'complained'))).status).toBe(200)
+    /** Sells so many orders to one person, and sends the receipts. */
+    async function givenSent(count: number) {
+      await db.all(sql`delete from transactional_emails`)
+      const shop = await seedShopWithReceipts()
+      const first = aReceiptOrder()
+      const more = Array.from({ length: count - 1 }, () => aReceiptOrder({ customer: { email: first.customer.email } }))
+      await sell(shop, [first, ...more])
+      await sendEmails(createJob({ now: () => Date.now() + 1000 }))
+      const listSuppressions = () =>
+        db.all(sql`select address, reason, channel, campaign_id from suppressions
+          where organization_id = ${shop.organization_id} order by reason, address`)
+      const address = first.customer.email
+      return { shop, address, ids: (await listReceipts(shop)).map(({ id }) => id), listSuppressions }
+    }
+
+    it('suppress an address after a hard bounce', async () => {
+      const { address, ids, listSuppressions } = await givenSent(1)
+      await postEvent(buildReceiptEvent(ids[0] ?? '', 'bounced', bounce('Permanent')))
+      expect(await listSuppressions()).toEqual([{ ...dead, address }])
+    })
+
+    it('suppress an address after soft bounces of three messages, each of which counts once', async () => {
+      const { address, ids, listSuppressions } = await givenSent(3)
+      const softly = ids.map((id) => buildReceiptEvent(id, 'bounced', bounce('Transient')))
+      for (const event of [softly[0], softly[1], softly[1]]) await postEvent(event ?? {})
+      expect(await listSuppressions()).toEqual([])
+      await postEvent(softly[2] ?? {})
+      expect(await listSuppressions()).toEqual([{ ...dead, address }])
+    })
+
+    it('tell that a message was sent after all, for which the service had given up without an answer', async () => {
+      const { shop, ids } = await givenSent(1)
+      await db.all(sql`update transactional_emails set status = 'failed', error_code = 'unknown', sent_at = null
+        where id = ${ids[0]}`)
+      await postEvent(buildReceiptEvent(ids[0] ?? '', 'delivered'))
+      expect(await listReceipts(shop)).toMatchObject([{ status: 'sent', error_code: null, provider_id: 'm-9' }])
+    })
+
+    it('suppress an address after a complaint', async () => {
+      const { address, ids, listSuppressions } = await givenSent(1)
+      await postEvent(buildReceiptEvent(ids[0] ?? '', 'complained'))
+      expect(await listSuppressions()).toEqual([{ ...dead, reason: 'complaint', address }])
+    })
+
+    it('are accepted when there is no such message', async () => {
+      expect((await postEvent(buildReceiptEvent('tem_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8', 'complained'))).status).toBe(200)
+    })
   })
 
   it('suppress no address for a code to sign in, which no organisation has sent', async () => {

@@ -69,39 +69,64 @@ describe('a refund that a provider pays back', () => {
   })
 })
 
+/** Makes a refund that the provider refuses, as the test provider does with this amount. */
+async function givenFailed() {
+  const shop = await seedShopWithAccount('test')
+  const { purchases } = await givenOrder(shop)
+  const [purchase = ''] = purchases
+  const { body } = await requestPurchaseRefund(purchase, { amount: 100.01 })
+  await actOnRefund(body.id, 'approve')
+  expect(await payUntil(body.id, ({ status }) => status === 'failed')).toMatchObject({ attempts: 1 })
+  return { shop, purchase, refund: body.id as string }
+}
+
+const listActions = async (ticket: Parameters<typeof listAnnounced>[0]) =>
+  (await listAnnounced(ticket)).map((event) => event.split(':')[0])
+
 describe('retryRefundRequest', () => {
-  it('reserves the amount again, and is paid as a new refund at the provider', async () => {
+  it('is refused for a refund that has not failed', async () => {
     const shop = await seedShopWithAccount('test')
     const { purchases } = await givenOrder(shop)
-    const [id = ''] = purchases
-    const { body } = await requestPurchaseRefund(id, { amount: 100.01 })
+    const { body } = await requestPurchaseRefund(purchases[0] ?? '', { amount: 100.01 })
     expect((await actOnRefund(body.id, 'retry')).body).toMatchObject({
       code: 'invalid_transition',
       current_status: 'pending',
     })
-    await actOnRefund(body.id, 'approve')
-    expect(await payUntil(body.id, ({ status }) => status === 'failed')).toMatchObject({ attempts: 1 })
-    expect((await get(`/v1/purchases/${id}`)).body).toMatchObject({
+  })
+
+  it('reserves the amount that the failure released, and is a new refund at the provider', async () => {
+    const { purchase, refund, shop } = await givenFailed()
+    expect((await get(`/v1/purchases/${purchase}`)).body).toMatchObject({
       max_available_refund_amount: 225,
       pending_refund_amount: 0,
     })
-    expect((await get(`/v1/refund-requests/${body.id}`)).body.allowed_actions).toEqual(['approve', 'retry'])
-    expect(await actOnRefund(body.id, 'retry')).toMatchObject({
+    expect((await get(`/v1/refund-requests/${refund}`)).body.allowed_actions).toEqual(['approve', 'retry'])
+    expect(await actOnRefund(refund, 'retry')).toMatchObject({
       status: 200,
       body: { status: 'approved', failure_code: null },
     })
-    const secondAttempt = await payUntil(body.id, ({ status, attempts }) => status === 'failed' && attempts === 2)
-    expect(secondAttempt.provider_key).toBe(`${body.id}:2`)
-    // A smaller amount is accepted, up to the available amount.
-    await requestPurchaseRefund(id, { amount: 200 })
-    expect((await actOnRefund(body.id, 'retry')).body).toMatchObject({ max_available_refund_amount: 25 })
-    expect((await actOnRefund(body.id, 'approve', { amount: 25 })).status).toBe(200)
-    await payUntil(body.id, ({ status }) => status === 'completed')
-    expect(await loadPurchase(id)).toMatchObject({ refunded_minor: 2_500, reserved_minor: 20_000 })
-    expect((await listAnnounced({ id, shop })).map((event) => event.split(':')[0])).toEqual([
+    expect(await loadPurchase(purchase)).toMatchObject({ reserved_minor: 10_001 })
+    const secondAttempt = await payUntil(refund, ({ status, attempts }) => status === 'failed' && attempts === 2)
+    expect(secondAttempt.provider_key).toBe(`${refund}:2`)
+    expect(await listActions({ id: purchase, shop })).toEqual([
       'refund_requested',
       'refund_approved',
       'refund_failed',
+      'refund_approved',
+      'refund_failed',
+    ])
+    await expectCountersToBeSums(shop)
+  })
+
+  it('is refused beyond the available amount, of which a smaller amount is approved and paid', async () => {
+    const { purchase, refund, shop } = await givenFailed()
+    await requestPurchaseRefund(purchase, { amount: 200 })
+    expect((await actOnRefund(refund, 'retry')).body).toMatchObject({ max_available_refund_amount: 25 })
+    expect((await actOnRefund(refund, 'approve', { amount: 25 })).status).toBe(200)
+    await payUntil(refund, ({ status }) => status === 'completed')
+    expect(await loadPurchase(purchase)).toMatchObject({ refunded_minor: 2_500, reserved_minor: 20_000 })
+    expect(await listActions({ id: purchase, shop })).toEqual([
+      'refund_requested',
       'refund_approved',
       'refund_failed',
       'refund_requested',

@@ -11,6 +11,34 @@ import { outcome, prove, setTexts, loadDomain, verify } from '../support/sender-
 
 afterEach(() => vi.restoreAllMocks())
 
+/** Makes one domain of two organisations, and verifies it for the first. */
+async function givenVerifiedElsewhere() {
+  const [owner, other] = [await givenDomains(), await givenDomains()]
+  const name = aDomain()
+  const [mine, theirs] = [await givenSenderDomain(owner, name), await givenSenderDomain(other, name)]
+  await prove(mine)
+  expect(outcome(await verify(owner, mine))).toEqual([200, 'verified', 'verified'])
+  return { name, owner, other, mine, theirs }
+}
+
+/** Makes a domain, and stands in for an e-mail provider that has it in a state. */
+async function givenDomainAtResend() {
+  const owner = await givenDomains()
+  const domain = await givenSenderDomain(owner)
+  const provider = { calls: [] as string[], state: 'pending' }
+  vi.spyOn(globalThis, 'fetch').mockImplementation(async (url, init) => {
+    const { calls, state: status } = provider
+    calls.push(`${init?.method} ${new URL(url as string).pathname}`)
+    const records = [{ record: 'DKIM', type: 'TXT', name: 'resend._domainkey', value: 'p=abc', status }]
+    if (status === 'restricted') return Response.json({ name: 'restricted_api_key' }, { status: 401 })
+    return Response.json({ id: 'd1', name: domain.domain, status, records }, { status: 200 })
+  })
+  const resend = { EMAIL_PROVIDER: 'resend', EMAIL_API_KEY: 're_key', EMAIL_API_BASE: 'https://mail.example' }
+  const ask = () =>
+    callWith(resend, `${owner.path}/${domain.id}/verify`, { method: 'POST', body: {}, token: owner.token })
+  return { provider, domain, ask }
+}
+
 describe('verifySenderDomain', () => {
   it('verifies a domain whose record exists beside other records', async () => {
     const owner = await givenDomains()
@@ -73,20 +101,23 @@ describe('verifySenderDomain', () => {
     expect(outcome(await verify(owner, domain))).toEqual([200, 'verified', 'record_missing'])
   })
 
-  it('verifies a domain for one organisation only, and for another once the first record is gone', async () => {
-    const [owner, other] = [await givenDomains(), await givenDomains()]
-    const name = aDomain()
-    const [mine, theirs] = [await givenSenderDomain(owner, name), await givenSenderDomain(other, name)]
-    await prove(mine)
-    expect(outcome(await verify(owner, mine))).toEqual([200, 'verified', 'verified'])
-    // Without a proof the answer reveals nothing about the owner.
+  it('tells an organisation without the proof nothing about another that has verified the domain', async () => {
+    const { other, theirs } = await givenVerifiedElsewhere()
     expect(outcome(await verify(other, theirs))).toEqual([200, 'pending', 'record_mismatch'])
+  })
+
+  it('refuses a domain that another organisation has verified, with a proof and by hand', async () => {
+    const { owner, mine, other, theirs } = await givenVerifiedElsewhere()
     await prove(mine, theirs)
     const refusal = await verify(other, theirs)
     expect(describeRefusal(refusal)).toBe('409 sender_domain_taken')
     expect(refusal.text).not.toContain(owner.id)
     const byHand = await post(`${other.path}/${theirs.id}/verify`, { by_hand: true })
     expect(describeRefusal(byHand)).toBe('409 sender_domain_taken')
+  })
+
+  it('verifies a domain for another organisation once the record of the first is gone', async () => {
+    const { name, mine, other, theirs } = await givenVerifiedElsewhere()
     await prove(theirs)
     expect(outcome(await verify(other, theirs))).toEqual([200, 'verified', 'verified'])
     expect(await loadDomain(mine.id)).toMatchObject({ status: 'pending', verified_by: null, verified_at: null })
@@ -145,39 +176,32 @@ describe('verifySenderDomain', () => {
   })
 
   it('stays pending until the e-mail provider has seen its own records, which the domain lists', async () => {
-    const owner = await givenDomains()
-    const domain = await givenSenderDomain(owner)
-    const calls: string[] = []
-    let state = 'pending'
-    vi.spyOn(globalThis, 'fetch').mockImplementation(async (url, init) => {
-      const { pathname } = new URL(url as string)
-      calls.push(`${init?.method} ${pathname}`)
-      const records = [{ record: 'DKIM', type: 'TXT', name: 'resend._domainkey', value: 'p=abc', status: state }]
-      if (state === 'restricted') return Response.json({ name: 'restricted_api_key' }, { status: 401 })
-      return Response.json({ id: 'd1', name: domain.domain, status: state, records }, { status: 200 })
-    })
-    const resend = { EMAIL_PROVIDER: 'resend', EMAIL_API_KEY: 're_key', EMAIL_API_BASE: 'https://mail.example' }
-    const ask = () =>
-      callWith(resend, `${owner.path}/${domain.id}/verify`, { method: 'POST', body: {}, token: owner.token })
+    const { provider, domain, ask } = await givenDomainAtResend()
     expect(outcome(await ask())).toEqual([200, 'pending', 'record_missing'])
     // Nothing is added to the account before the proof.
-    expect(calls).toEqual([])
+    expect(provider.calls).toEqual([])
     await prove(domain)
-    state = 'restricted'
+    provider.state = 'restricted'
     expect(outcome(await ask())).toEqual([200, 'pending', 'provider_unavailable'])
-    state = 'pending'
+    provider.state = 'pending'
     const waiting = await ask()
     expect(outcome(waiting)).toEqual([200, 'pending', 'provider_pending'])
     expect(waiting.body.records).toEqual([
       domain.records[0],
       { purpose: 'dkim', type: 'TXT', name: 'resend._domainkey', value: 'p=abc', priority: null },
     ])
-    calls.length = 0
-    state = 'verified'
+    provider.calls.length = 0
+    provider.state = 'verified'
     expect(outcome(await ask())).toEqual([200, 'verified', 'verified'])
-    expect(calls).toEqual(['GET /domains/d1'])
-    // A fault that the provider sees later does not change the status, because only the proof counts.
-    state = 'temporary_failure'
+    expect(provider.calls).toEqual(['GET /domains/d1'])
+  })
+
+  it('stays verified when the provider sees a fault later, because only the proof counts', async () => {
+    const { provider, domain, ask } = await givenDomainAtResend()
+    await prove(domain)
+    provider.state = 'verified'
+    expect(outcome(await ask())).toEqual([200, 'verified', 'verified'])
+    provider.state = 'temporary_failure'
     expect(outcome(await ask())).toEqual([200, 'verified', 'provider_pending'])
   })
 })

@@ -23,6 +23,32 @@ beforeEach(async () => {
   shop = await seedShop()
 })
 
+const findUser = async (place: Shop, row: FileRow) =>
+  (
+    await db.first(sql<{ id: string }>`select id from users where organization_id = ${place.organization_id}
+      and email = ${row.values['customer.email']}`)
+  )?.id ?? ''
+
+/** Makes an old consent that rows may give, and which the constant of their import does not. */
+async function givenConsentTarget(place: Shop) {
+  const { id: consent, key } = await givenConsent(place.organization_id)
+  const target = `consent.${key}`
+  await write(
+    sql`update consents set created_at = 0 where id = ${consent}`,
+    sql`update consent_versions set created_at = 0 where consent_id = ${consent}`,
+  )
+  const importRows = async (rows: FileRow[], options = {}) => {
+    const id = await seedStarted(place, rows, { options })
+    await write(sql`insert into import_constants (import_id, target_field, value) values (${id}, ${target}, 'no')`)
+    await runToEnd(id)
+    await expectExact(place, id)
+    return id
+  }
+  const listStatuses = async (row: FileRow) =>
+    (await listRecords(await findUser(place, row), consent)).map(({ status }) => status)
+  return { consent, target, importRows, listStatuses }
+}
+
 describe('the import of a file', () => {
   it('creates one order from the rows with one key, adjacent or not, and stores the outcome of every row', async () => {
     const [one, other] = [freshOrderId(), freshOrderId()]
@@ -182,41 +208,33 @@ describe('the import of a file', () => {
     expect(machine.meter.rows_written).toBeLessThanOrEqual(direct.rows_written + 2 * file.length)
   })
 
-  it('gives and skips consents from the file, and never undoes a later withdrawal', async () => {
-    const { id: consent, key } = await givenConsent(shop.organization_id)
-    const target = `consent.${key}`
-    await write(
-      sql`update consents set created_at = 0 where id = ${consent}`,
-      sql`update consent_versions set created_at = 0 where consent_id = ${consent}`,
-    )
-    const addConsent = (id: string) =>
-      write(sql`insert into import_constants (import_id, target_field, value) values (${id}, ${target}, 'no')`)
+  it('gives the consents that the file says', async () => {
+    const { consent, target, importRows, listStatuses } = await givenConsentTarget(shop)
     const [yes, no] = [aRow({ [target]: true }), aRow({ [target]: false })]
-    const findUser = async (row: FileRow) =>
-      (
-        await db.first(sql<{ id: string }>`select id from users where organization_id = ${shop.organization_id}
-          and email = ${row.values['customer.email']}`)
-      )?.id ?? ''
-    const statuses = async (row: FileRow) =>
-      (await listRecords(await findUser(row), consent)).map(({ status }) => status)
-    const importIt = async (rows: FileRow[], options = {}) => {
-      const id = await seedStarted(shop, rows, { options })
-      await addConsent(id)
-      await runToEnd(id)
-      await expectExact(shop, id)
-      return id
-    }
-    const first = await importIt([yes, no])
-    expect([await statuses(yes), await statuses(no)]).toEqual([['given'], []])
-    const [record] = await listRecords(await findUser(yes), consent)
-    expect(record).toMatchObject({ import_id: first, method: 'import' })
-    await answer('withdraw', { user: await findUser(yes), consent }, { occurred_at: '2026-01-20T00:00:00Z' })
+    const id = await importRows([yes, no])
+    expect([await listStatuses(yes), await listStatuses(no)]).toEqual([['given'], []])
+    const [record] = await listRecords(await findUser(shop, yes), consent)
+    expect(record).toMatchObject({ import_id: id, method: 'import' })
+    await expectWhole(shop.organization_id)
+  })
+
+  it('never undoes a later withdrawal', async () => {
+    const { consent, target, importRows, listStatuses } = await givenConsentTarget(shop)
+    const row = aRow({ [target]: true })
+    await importRows([row])
+    const user = await findUser(shop, row)
+    await answer('withdraw', { user, consent }, { occurred_at: '2026-01-20T00:00:00Z' })
     const later = { 'order.external_id': freshOrderId(), 'order.created': Date.UTC(2026, 0, 10) }
-    await importIt([{ values: { ...yes.values, ...later } }])
-    expect(await statuses(yes)).toEqual(['given', 'withdrawn'])
-    const askedRow = aRow({ [target]: false })
-    await importIt([askedRow], { skipped: true })
-    expect(await statuses(askedRow)).toEqual(['skipped'])
+    await importRows([{ values: { ...row.values, ...later } }])
+    expect(await listStatuses(row)).toEqual(['given', 'withdrawn'])
+    await expectWhole(shop.organization_id)
+  })
+
+  it('records skipped consents where you ask for that', async () => {
+    const { target, importRows, listStatuses } = await givenConsentTarget(shop)
+    const row = aRow({ [target]: false })
+    await importRows([row], { skipped: true })
+    expect(await listStatuses(row)).toEqual(['skipped'])
     await expectWhole(shop.organization_id)
   })
 

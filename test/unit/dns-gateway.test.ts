@@ -87,7 +87,7 @@ describe('a DNS resolver over HTTPS', () => {
     }
   })
 
-  it('may return malformed records, which are ignored, and only a limited number is read', async () => {
+  it('may return malformed records, which are ignored', async () => {
     const malformedRecords = [
       null,
       1,
@@ -101,10 +101,19 @@ describe('a DNS resolver over HTTPS', () => {
       { ...txt('"x"'), name: 1 },
     ]
     expect(await texts(...malformedRecords, txt('"one"'))).toEqual(buildResult('one'))
+  })
+
+  it('fails when its answer is no list', async () => {
     mockAnswer({ Status: 0, Answer: { length: 5 } })
     expect(await dns.lookUpTxt(name)).toEqual(failure)
+  })
+
+  it('is read up to 200 records', async () => {
     const many = await texts(...Array.from({ length: 5000 }, () => txt('"x"')))
     expect(many.ok && many.texts.length).toBe(200)
+  })
+
+  it('is read up to 4096 characters of a record', async () => {
     const long = await texts(txt(`"${'x'.repeat(100_000)}"`), txt(`"${'\\"'.repeat(40_000)}`))
     expect(long.ok && long.texts.every((text) => text.length <= 4096)).toBe(true)
   })

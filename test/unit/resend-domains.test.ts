@@ -88,21 +88,29 @@ describe('the domains at Resend', () => {
     ])
   })
 
-  it('are unknown after a failed answer', async () => {
+  it('are unknown when the key may not read them', async () => {
     mockAnswers({ 'POST /domains': () => [401, { name: 'restricted_api_key' }], 'GET /domains': () => [401, {}] })
     expect(await domains.check(name, null)).toBeNull()
-    // The service ignores a foreign domain under that id.
+  })
+
+  it('are unknown when another domain has their id', async () => {
     mockAnswers({
       'POST /domains': () => [201, { id: 'd1' }],
       'GET /domains/d1': () => [200, { id: 'd1', name: 'other.dk', status: 'verified' }],
     })
     expect(await domains.check(name, null)).toBeNull()
+  })
+
+  it('are unknown when no answer comes', async () => {
     vi.spyOn(globalThis, 'fetch').mockRejectedValue(new TypeError('refused'))
     expect(await domains.check(name, 'd1')).toBeNull()
-    const endless = mockAnswers({
+  })
+
+  it('are unknown after ten pages without them', async () => {
+    const requests = mockAnswers({
       'GET /domains': (n) => [200, { has_more: true, data: [{ id: `o${n}`, name: 'other.dk' }] }],
     })
     expect(await domains.check(name, null)).toBeNull()
-    expect(endless).toHaveLength(11)
+    expect(requests).toHaveLength(11)
   })
 })

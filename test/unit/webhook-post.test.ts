@@ -58,19 +58,25 @@ describe('the stored text of an answer', () => {
 })
 
 describe('a webhook post', () => {
-  it('keeps the beginning of the answer', async () => {
-    const result = await postTo(
+  it.each<[string, () => Response, object]>([
+    [
+      'a short answer',
       () => new Response('unknown topic', { status: 422, headers: { 'content-length': '13' } }),
-    )
-    expect(result).toMatchObject({ status: 422, error: 'http_error', text: 'unknown topic' })
-    const long = await postTo(
+      { status: 422, error: 'http_error', text: 'unknown topic' },
+    ],
+    [
+      'the beginning of a long answer',
       () => new Response(streamed(Array.from({ length: 900 }, () => utf8('æøå'))), { status: 200 }),
-    )
-    expect(long).toMatchObject({ status: 200, error: null, text: `${'æøå'.repeat(170)}æø` })
-    const empty = await postTo(() => new Response(null, { status: 204 }))
-    expect(empty).toMatchObject({ status: 204, error: null, text: '' })
-    const redirect = await postTo(() => new Response('', { status: 302, headers: { location: 'http://10.0.0.1/' } }))
-    expect(redirect).toMatchObject({ status: 302, error: 'redirect', text: '' })
+      { status: 200, error: null, text: `${'æøå'.repeat(170)}æø` },
+    ],
+    ['an empty answer', () => new Response(null, { status: 204 }), { status: 204, error: null, text: '' }],
+    [
+      'a redirect that it does not follow',
+      () => new Response('', { status: 302, headers: { location: 'http://10.0.0.1/' } }),
+      { status: 302, error: 'redirect', text: '' },
+    ],
+  ])('keeps %s', async (_, answer, expected) => {
+    expect(await postTo(answer)).toMatchObject(expected)
   })
 
   it('reads an endless answer only up to a limit', async () => {
