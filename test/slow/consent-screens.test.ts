@@ -9,7 +9,10 @@ import {
   type PageConsent,
   renderInvalidLinkPage,
 } from '../../src/modules/consent-pages/page.ts'
+import { renderClosedPage, renderSentPage, renderSignupPage } from '../../src/modules/signup-forms/public/page.ts'
+import { signupWords } from '../../src/modules/signup-forms/public/words.ts'
 import { type Browser, openBrowser } from '../support/browser.ts'
+import { aPublicForm } from '../support/public-form.ts'
 import { look } from '../support/screens.ts'
 
 let browser: Browser
@@ -103,5 +106,27 @@ describe.each([320, 360, 800])('the page of a person’s consents on a screen of
   it('fits when its link is invalid', async () => {
     for (const scheme of ['light', 'dark'])
       await expectReadable(renderInvalidLinkPage(), width, scheme, `unknown-${width}-${scheme}`)
+  })
+})
+
+describe.each([320, 360, 800])('the pages of a sign-up form on a screen of %i pixels', (width) => {
+  it.each(languages)('fit and are readable, in %s, in light and in dark mode', async (language) => {
+    const entries = { email: base.address, consentIds: ['con_1'] }
+    const notice = signupWords[language].faults.consent_required
+    for (const scheme of ['light', 'dark']) {
+      const page = renderSignupPage(aPublicForm, language, scheme === 'light' ? {} : { entries, notice })
+      const view = await expectReadable(page, width, scheme, `signup-${width}-${language}-${scheme}`)
+      expect(view.page).toContain(aPublicForm.organization_name)
+      const fields = await browser.evaluate<{ name: string; height: number }[]>(controls)
+      expect(fields).toHaveLength(3)
+      for (const { name, height } of fields) expect([name.length > 2, height >= 44]).toEqual([true, true])
+      const isTrapSeen = await browser.evaluate<boolean>(
+        `document.querySelector('input[name=homepage]').getBoundingClientRect().right > 0`,
+      )
+      expect(isTrapSeen).toBe(false)
+      await expectReadable(renderSentPage(language), width, scheme, `signup-sent-${width}-${language}-${scheme}`)
+      const closed = renderClosedPage(aPublicForm, language)
+      await expectReadable(closed, width, scheme, `signup-closed-${width}-${language}-${scheme}`)
+    }
   })
 })

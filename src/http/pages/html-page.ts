@@ -103,7 +103,7 @@ export const pagePolicy = (): Promise<string> => (pagePolicyText ??= contentPoli
 
 /** The style of pages with a form: one column, with buttons that are large enough for a thumb. */
 const formStyle = `${pageStyle}
-main { max-width: 38rem }
+main { max-width: 38rem; overflow-wrap: anywhere }
 h2 { overflow-wrap: anywhere; margin: 0 }
 .card { margin: 1rem 0; padding: 1rem; background: var(--card); border: 1px solid var(--line); border-radius: .75rem;
   overflow-wrap: anywhere }

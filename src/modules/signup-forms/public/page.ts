@@ -64,7 +64,7 @@ export function renderSignupPage(form: PublicForm, language: Language, { entries
       <p>${words.intro(form.organization_name)}</p>
       ${form.consents.map((consent) => renderConsent(form, consent, language, entries))}
       <div class="trap" aria-hidden="true">
-        <label>${words.trap}<input name="${trapField}" tabindex="-1" autocomplete="off" /></label>
+        <input name="${trapField}" aria-label="${words.trap}" tabindex="-1" autocomplete="off" />
       </div>
       <p class="soft"><small>${words.next}</small></p>
       <button>${words.send}</button>
