@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { expect } from 'vitest'
+import { afterAll, expect } from 'vitest'
 import { db } from './seeding/rows.ts'
 
 const columns = sql`edition_id, kind, product_id, status, currency, quarter, items, amount_minor, deposit_minor,
@@ -30,3 +30,6 @@ export async function expectSalesCounts(): Promise<void> {
     from (${countAnew}) group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4, 5, 6`)
   expect(storedRows).toEqual(countedRows)
 }
+
+/** Compares the numbers at the end of a file of tests. */
+export const checkSalesCounts = (): void => afterAll(expectSalesCounts)

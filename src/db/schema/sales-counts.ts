@@ -1,4 +1,4 @@
-// npm run schema makes this file from migrations/0027_sales_counts.sql and src/db/column-types.ts.
+// npm run schema makes this file from migrations/0028_sales_counts.sql and src/db/column-types.ts.
 //
 // The numbers of what was sold in each edition, for its statistics. Triggers count every order, purchase, use and refund
 // request in the transaction that changes it, so the numbers are those of the lists at any time.

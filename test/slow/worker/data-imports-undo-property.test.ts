@@ -1,12 +1,15 @@
 import { sql } from 'drizzle-orm'
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { checkSalesCounts } from '../../support/sales-counts.ts'
 import { aRow, seedStarted } from '../../support/seeding/imports/staged-imports.ts'
 import { givenConsent } from '../../support/seeding/messaging/consents.ts'
 import { db, write } from '../../support/seeding/rows.ts'
 import { seedShop, importOrders, type Shop } from '../../support/seeding/sales/orders.ts'
 import { loadImport, loadImportOrders, runToEnd } from '../../support/staged-imports.ts'
 import { dumpBeside, listUndone, undoToEnd } from '../../support/undone-imports.ts'
+
+checkSalesCounts()
 
 const people = ['ida', 'bo', 'eva', 'nis']
 const phones: Record<string, string> = { ida: '+4520304050', bo: '+4520304051', eva: '+4520304052', nis: '+4520304053' }

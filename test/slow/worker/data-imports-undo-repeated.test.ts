@@ -3,11 +3,14 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { post } from '../../support/api.ts'
 import { countContents } from '../../support/orders.ts'
 import { scan } from '../../support/purchases.ts'
+import { checkSalesCounts } from '../../support/sales-counts.ts'
 import { aRow, type FileRow } from '../../support/seeding/imports/staged-imports.ts'
 import { db, write } from '../../support/seeding/rows.ts'
 import { seedShop, type Shop } from '../../support/seeding/sales/orders.ts'
 import { enableWallet } from '../../support/seeding/sales/wallet-passes.ts'
 import { importFile, listUndone, undoToEnd } from '../../support/undone-imports.ts'
+
+checkSalesCounts()
 
 let shop: Shop
 beforeEach(async () => {

@@ -19,8 +19,11 @@ import {
   getCampaignObject,
 } from '../../support/campaigns.ts'
 import { findCellsWith, finishErasures, givenKnown } from '../../support/personal-data.ts'
+import { checkSalesCounts } from '../../support/sales-counts.ts'
 import { seedCrowd, seedReady, inRecipientStore } from '../../support/seeding/messaging/campaigns.ts'
 import { freshId, write } from '../../support/seeding/rows.ts'
+
+checkSalesCounts()
 
 async function sending(count: number) {
   const crowd = await seedCrowd(count)

@@ -7,6 +7,7 @@ import { expectWhole, listRecords } from '../../support/consents.ts'
 import { countContents } from '../../support/orders.ts'
 import { finishErasures } from '../../support/personal-data.ts'
 import { scan } from '../../support/purchases.ts'
+import { checkSalesCounts } from '../../support/sales-counts.ts'
 import { givenConsent } from '../../support/seeding/messaging/consents.ts'
 import { db, write } from '../../support/seeding/rows.ts'
 import { anOrder, importOrders, seedShop, type Shop } from '../../support/seeding/sales/orders.ts'
@@ -14,6 +15,8 @@ import { seedEndpoint } from '../../support/seeding/webhooks.ts'
 import { givenTwo, loadCustomer } from '../../support/shared-customers.ts'
 import { dumpBeside, listUndone, undoToEnd } from '../../support/undone-imports.ts'
 import { listPurchaseEvents } from '../../support/webhook-rows.ts'
+
+checkSalesCounts()
 
 const dayMs = 86_400_000
 

@@ -16,9 +16,12 @@ import { createContextAt, interruptBefore } from '../../support/context.ts'
 import { crashAt } from '../../support/crashes.ts'
 import { dearRuns } from '../../support/property-runs.ts'
 import { describeRefusal } from '../../support/refusals.ts'
+import { checkSalesCounts } from '../../support/sales-counts.ts'
 import { db, type Place, write } from '../../support/seeding/rows.ts'
 import { anOrder, importOrders, seedShop, type Shop } from '../../support/seeding/sales/orders.ts'
 import { seedProduct, seedTrades } from '../../support/seeding/sales/trades.ts'
+
+checkSalesCounts()
 
 const path = '/v1/products'
 

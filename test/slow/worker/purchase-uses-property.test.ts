@@ -11,8 +11,11 @@ import type { Reply } from '../../support/api.ts'
 import { createJob } from '../../support/campaigns.ts'
 import { createContextAt } from '../../support/context.ts'
 import { listAnnounced, loadPurchase, revert, scan, listUses } from '../../support/purchases.ts'
+import { checkSalesCounts } from '../../support/sales-counts.ts'
 import { db } from '../../support/seeding/rows.ts'
 import { anOrder, seedShop, importOrders, type Shop } from '../../support/seeding/sales/orders.ts'
+
+checkSalesCounts()
 
 type Operation =
   | { do: 'scan'; quantity: number }

@@ -18,7 +18,10 @@ import {
   pendingState,
   unrefundedState,
 } from '../../support/refund-payments.ts'
+import { checkSalesCounts } from '../../support/sales-counts.ts'
 import { seedDueRefund } from '../../support/seeding/sales/refunds.ts'
+
+checkSalesCounts()
 
 const minute = 60_000
 const hour = 60 * minute

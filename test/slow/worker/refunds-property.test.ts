@@ -8,7 +8,10 @@ import {
   payDueRefunds,
   loadRefundRows,
 } from '../../support/refunds.ts'
+import { checkSalesCounts } from '../../support/sales-counts.ts'
 import { seedShopWithAccount, type BoughtOrder, givenOrder } from '../../support/seeding/sales/orders.ts'
+
+checkSalesCounts()
 
 type Amount = 'all' | 'half' | 'a cent too much' | number
 

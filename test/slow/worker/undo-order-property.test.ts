@@ -2,10 +2,13 @@ import { sql } from 'drizzle-orm'
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { dearRuns } from '../../support/property-runs.ts'
+import { checkSalesCounts } from '../../support/sales-counts.ts'
 import { aRow } from '../../support/seeding/imports/staged-imports.ts'
 import { db } from '../../support/seeding/rows.ts'
 import { anOrder, importOrders, seedShop, type Shop } from '../../support/seeding/sales/orders.ts'
 import { importFile, listUndone, undoToEnd } from '../../support/undone-imports.ts'
+
+checkSalesCounts()
 
 const orderIds: readonly string[] = ['1', '2', '3']
 const customers = ['ida@example.dk', 'bo@example.dk', 'eva@example.dk']

@@ -13,7 +13,9 @@ export type StatsGroup = (typeof statsGroups)[number]
 
 export const maxStatsGroups = 10_000
 
-const Day = z.iso.date('Must be a date such as 2026-06-01.').max(10).openapi({ format: 'date', example: '2026-06-01' })
+const Day = z.iso
+  .date('Must be a date such as 2026-06-01.')
+  .openapi({ format: 'date', maxLength: 10, example: '2026-06-01' })
 
 const GroupDate = z.iso.date().nullable().openapi({
   example: '2026-06-01',
