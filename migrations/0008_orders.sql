@@ -28,6 +28,9 @@ create table orders (
   -- The e-mail address of the customer in the last import of the order, or else the number. The same order keeps its
   -- customer when it comes again with it, although the customer may have another address by now.
   imported_address text,
+  -- When the order was cancelled in this service, and the account that did it. An import that cancels it sets neither.
+  cancelled_at integer,
+  cancelled_by text,
   version integer not null default 1,
   created_at integer not null,
   modified_at integer not null,
@@ -36,6 +39,8 @@ create table orders (
 ) strict;
 -- Serves a customer's orders. Segments read status and amount from the index alone.
 create index orders_of_user on orders (user_id, created_at, seq, status, amount_minor);
+-- Finds the cancelled orders of a customer, for their activity.
+create index orders_cancelled_of_user on orders (user_id, cancelled_at) where cancelled_at is not null;
 -- An external id is unique per edition and source; imports and the filter find orders by it.
 create unique index orders_by_external_id on orders (edition_id, external_id, external_source)
   where external_id is not null;

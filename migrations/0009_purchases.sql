@@ -56,6 +56,9 @@ create table purchase_uses (
   location_id text references locations (id),
   used_at integer not null,
   reverted_at integer,
+  -- The accounts that recorded and reverted the use.
+  created_by text,
+  reverted_by text,
   created_at integer not null
 ) strict, without rowid;
 -- Serves the uses of a purchase in order.

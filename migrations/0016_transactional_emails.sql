@@ -27,6 +27,8 @@ create table transactional_emails (
   kind text not null,
   -- 0 for the first receipt of an order. One that is sent again has the next number.
   resend_number integer not null default 0,
+  -- The account that asked for the receipt; null for a message that the service sends by itself.
+  requested_by text,
   email_message_id text,
   -- The answer that the message asks to confirm, by its id, and by its key with the wording that is shown.
   consent_record_id text,

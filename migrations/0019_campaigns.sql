@@ -85,15 +85,24 @@ create table campaign_links (
   primary key (campaign_id, position)
 ) strict, without rowid;
 
--- The times at which a person received, opened and clicked a campaign, for the conditions of segments. `campaign_id` is not
+-- What became of a campaign for a person, and the times at which the person received, opened and clicked it, for the
+-- conditions of segments and the messages of a person. Pending recipients have no row. `campaign_id` is not
 -- a foreign key: a campaign that sent messages cannot be deleted, and the check would need an index that every message
 -- writes to.
 create table campaign_receipts (
   organization_id text not null references organizations (id),
   user_id text not null references users (id),
   campaign_id text not null,
+  state text not null default 'sent',
+  -- The reason why the person was skipped or the message failed.
+  reason text,
+  -- When the campaign reported that nothing was sent; null for a sent message.
+  missed_at integer,
   received_at integer,
   opened_at integer,
   clicked_at integer,
+  bounced_at integer,
+  complained_at integer,
+  unsubscribed_at integer,
   primary key (user_id, campaign_id)
 ) strict, without rowid;

@@ -60,6 +60,9 @@ create table wallet_passes (
   -- When Google stored its copy. Null until then, and for Apple.
   stored_at integer,
   voided_at integer,
+  -- The accounts that issued and voided the pass.
+  created_by text,
+  voided_by text,
   version integer not null default 1,
   created_at integer not null,
   modified_at integer not null

@@ -19,6 +19,7 @@ import { createMethodCheck, createRouteError } from './http/operations/unrouted.
 import { docsPage, docsScript } from './http/pages/docs.ts'
 import { buildReferenceRoutes } from './http/pages/reference.ts'
 import { buildErrorResponse } from './http/problem.ts'
+import { activityRoutes } from './modules/activity/routes.ts'
 import { auditLogRoutes } from './modules/audit-log/routes.ts'
 import { authRoutes } from './modules/auth/routes.ts'
 import { campaignRoutes } from './modules/campaigns/routes.ts'
@@ -65,6 +66,7 @@ export const routers: readonly Router[] = [
   refundPaymentRoutes,
   refundBatchRoutes,
   userRoutes,
+  activityRoutes,
   userImportRoutes,
   fileRoutes,
   importRoutes,

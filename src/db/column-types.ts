@@ -3,6 +3,7 @@ import { messageChannels } from '../domain/accounts/users.ts'
 import type { AuditChange } from '../domain/audit.ts'
 import type { AcceptedTranslation } from '../domain/campaigns/content-faults.ts'
 import { campaignLifecycle } from '../domain/campaigns/lifecycle.ts'
+import { recipientStates } from '../domain/campaigns/sending-policy.ts'
 import type { ContentContext, SegmentSnapshot } from '../domain/campaigns/snapshots.ts'
 import {
   answerMethods,
@@ -368,6 +369,9 @@ export const types = {
     accepted_translations: json<readonly AcceptedTranslation[]>(),
     status: campaignLifecycle.states,
     segment_snapshot: json<SegmentSnapshot>(),
+  },
+  campaign_receipts: {
+    state: recipientStates,
   },
   campaign_contents: {
     language: languages,

@@ -97,6 +97,7 @@ const keepReasons: Record<string, string> = {
   'payment_events.merchant_account_id': organizer,
   'refund_requests.user_id': reference,
   'refund_requests.requested_by': staff,
+  'transactional_emails.requested_by': staff,
   'refund_requests.reviewed_by': staff,
   'refund_requests.notify_customer': 'a flag',
   'files.metadata': organizer,

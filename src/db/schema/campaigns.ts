@@ -91,9 +91,10 @@ export const campaignLinks = sqliteTable(
 )
 
 /**
- * The times at which a person received, opened and clicked a campaign, for the conditions of segments.
- * `campaign_id` is not a foreign key: a campaign that sent messages cannot be deleted, and the check would need an
- * index that every message writes to.
+ * What became of a campaign for a person, and the times at which the person received, opened and clicked it, for
+ * the conditions of segments and the messages of a person. Pending recipients have no row. `campaign_id` is not a
+ * foreign key: a campaign that sent messages cannot be deleted, and the check would need an index that every
+ * message writes to.
  */
 export const campaignReceipts = sqliteTable(
   'campaign_receipts',
@@ -101,9 +102,17 @@ export const campaignReceipts = sqliteTable(
     organization_id: text().notNull(), // references organizations (id)
     user_id: text().notNull(), // references users (id)
     campaign_id: text().notNull(),
+    state: text({ enum: types.campaign_receipts.state }).notNull().default('sent'),
+    /** The reason why the person was skipped or the message failed. */
+    reason: text(),
+    /** When the campaign reported that nothing was sent; null for a sent message. */
+    missed_at: integer(),
     received_at: integer(),
     opened_at: integer(),
     clicked_at: integer(),
+    bounced_at: integer(),
+    complained_at: integer(),
+    unsubscribed_at: integer(),
   },
   (table) => [primaryKey({ columns: [table.user_id, table.campaign_id] })],
 )

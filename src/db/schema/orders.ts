@@ -37,6 +37,12 @@ export const orders = sqliteTable('orders', {
    * customer when it comes again with it, although the customer may have another address by now.
    */
   imported_address: text(),
+  /**
+   * When the order was cancelled in this service, and the account that did it. An import that cancels it sets
+   * neither.
+   */
+  cancelled_at: integer(),
+  cancelled_by: text(),
   version: integer().notNull().default(1),
   created_at: integer().notNull(),
   modified_at: integer().notNull(),

@@ -42,5 +42,8 @@ export const purchaseUses = sqliteTable('purchase_uses', {
   location_id: text(), // references locations (id)
   used_at: integer().notNull(),
   reverted_at: integer(),
+  /** The accounts that recorded and reverted the use. */
+  created_by: text(),
+  reverted_by: text(),
   created_at: integer().notNull(),
 })

@@ -59,6 +59,9 @@ export const walletPasses = sqliteTable('wallet_passes', {
   /** When Google stored its copy. Null until then, and for Apple. */
   stored_at: integer(),
   voided_at: integer(),
+  /** The accounts that issued and voided the pass. */
+  created_by: text(),
+  voided_by: text(),
   version: integer().notNull().default(1),
   created_at: integer().notNull(),
   modified_at: integer().notNull(),

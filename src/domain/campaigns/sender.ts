@@ -59,7 +59,18 @@ export interface RecipientRow extends Stamps {
 }
 
 /** The columns of a recipient that `campaign_receipts` stores. */
-export type RecipientEngagement = Pick<RecipientRow, 'user_id' | 'state' | 'sent_at' | 'opened_at' | 'clicked_at'>
+export type RecipientEngagement = Pick<
+  RecipientRow,
+  | 'user_id'
+  | 'state'
+  | 'reason'
+  | 'sent_at'
+  | 'opened_at'
+  | 'clicked_at'
+  | 'bounced_at'
+  | 'complained_at'
+  | 'unsubscribed_at'
+>
 
 const isPerson = (value: unknown): value is RecipientPerson => isRecord(value) && 'email' in value
 

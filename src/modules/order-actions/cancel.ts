@@ -106,7 +106,7 @@ export async function cancelOrder(ctx: Ctx, order: LoadedOrder, input: CancelOrd
   }
   await commit(ctx, cancelledOrder, [
     ...openEditions(edition_id),
-    ...updateVersion(orders, head, { status, modified_at: now }),
+    ...updateVersion(orders, head, { status, cancelled_at: now, cancelled_by: ctx.caller.id, modified_at: now }),
     requireUnchangedPurchases(head.id, rows),
     ...(refund?.statements ?? []),
     ...voidPurchases(head.id, cancelledRows, now),

@@ -65,7 +65,7 @@ export function decideNewOrder(context: DecisionContext, resolvedOrder: Resolved
   const units = expandItems(items, countedItems, totals.discount_minor)
   const purchases = buildPurchaseRows(context, { order: row, user }, units)
   return {
-    order: { ...row, seq: 0 },
+    order: { ...row, seq: 0, cancelled_at: null, cancelled_by: null },
     is_unchanged: false,
     writes: [
       ...buildInsert('orders', [row]),

@@ -157,7 +157,8 @@ const listMessagingSections = (user: LoadedUser): ExportSection[] => {
     buildSignupSection(organization_id, isOwnEmail(user)),
     {
       name: 'campaigns',
-      columns: sql`campaign_id, campaigns.name, received_at, opened_at, clicked_at`,
+      columns: sql`campaign_id, campaigns.name, state, reason, received_at, opened_at, clicked_at, bounced_at,
+        complained_at, unsubscribed_at`,
       from: sql`campaign_receipts join campaigns on campaigns.id = campaign_id`,
       where: sql`user_id = ${id}`,
       key: sql`campaign_id`,

@@ -152,7 +152,7 @@ export const receiptRaces = {
 
 /** Builds the statements that send a receipt again, to the address that the customer has when they run. */
 export function planReceipt(
-  ctx: Pick<JobCtx, 'config' | 'newId' | 'now'>,
+  ctx: Pick<Ctx, 'config' | 'newId' | 'now' | 'caller'>,
   orderId: string,
   state: ReceiptRow & SendableReceipt,
 ): { receipt: EmailStateRow; statements: Statement[] } {
@@ -165,6 +165,7 @@ export function planReceipt(
     user_id,
     kind: 'receipt' as const,
     resend_number: (latest_number ?? -1) + 1,
+    requested_by: ctx.caller.id,
     email_message_id: message_id,
     language,
     recipient: email,

@@ -82,6 +82,8 @@ async function buildPass(ctx: Ctx, purchase: PurchaseForPass, platform: WalletPl
     waiting_since: null,
     stored_at: null,
     voided_at: null,
+    created_by: ctx.caller.id,
+    voided_by: null,
     version: 1,
     created_at: now,
     modified_at: now,
@@ -93,9 +95,9 @@ const insertPass = (row: PassRow, { id, status }: PurchaseForPass): Statement[] 
   ...openEditions(row.edition_id),
   abortUnless(sql`exists (select 1 from purchases where id = ${id} and status = ${status})`),
   sql`insert into wallet_passes (id, organization_id, edition_id, purchase_id, platform, provider, serial_number,
-      token_hash, status, change_number, changed_at, created_at, modified_at)
+      token_hash, status, change_number, changed_at, created_by, created_at, modified_at)
     values (${row.id}, ${row.organization_id}, ${row.edition_id}, ${row.purchase_id}, ${row.platform}, ${row.provider},
-      ${row.serial_number}, ${row.token_hash}, ${row.status}, ${nextChangeNumber}, ${row.changed_at}, ${row.created_at},
+      ${row.serial_number}, ${row.token_hash}, ${row.status}, ${nextChangeNumber}, ${row.changed_at}, ${row.created_by}, ${row.created_at},
       ${row.modified_at})`,
   requireOneChange(),
   sql`insert into wallet_editions (edition_id, has_google_passes)

@@ -22,6 +22,7 @@ export async function voidWalletPass(ctx: Ctx, pass: PassRow): Promise<null> {
         ...buildChangeColumns(now),
         status: target,
         voided_at: now,
+        voided_by: ctx.caller.id,
         modified_at: now,
         version: sql`${walletPasses.version} + 1`,
       },

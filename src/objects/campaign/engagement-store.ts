@@ -4,10 +4,17 @@ import { readMembers } from './chunk-store.ts'
 const columns = [
   'user_id',
   'state',
+  'reason',
   'sent_at',
   'opened_at',
   'clicked_at',
+  'bounced_at',
+  'complained_at',
+  'unsubscribed_at',
 ] as const satisfies (keyof RecipientEngagement)[]
+
+/** The alarm writes the recipients of several changes with one statement, so a change has as many as a chunk. */
+const changeSize = 100
 
 /** Remembers recipients whose row in `campaign_receipts` is out of date. */
 export class EngagementStore {
@@ -18,7 +25,11 @@ export class EngagementStore {
   }
 
   mark(numbers: readonly number[]): void {
-    if (numbers.length) this.#sql.exec('insert into engagement_changes (members) values (?)', JSON.stringify(numbers))
+    for (let start = 0; start < numbers.length; start += changeSize)
+      this.#sql.exec(
+        'insert into engagement_changes (members) values (?)',
+        JSON.stringify(numbers.slice(start, start + changeSize)),
+      )
   }
 
   hasChanged(): boolean {

@@ -43,6 +43,15 @@ const counterByStamp: Partial<Record<keyof Stamps, keyof Counters>> = {
   unsubscribed_at: 'unsubscribed',
 }
 
+/** The stamps that `campaign_receipts` stores. */
+const projectedStamps: readonly (keyof Stamps)[] = [
+  'opened_at',
+  'clicked_at',
+  'bounced_at',
+  'complained_at',
+  'unsubscribed_at',
+]
+
 function addToCounters(changes: CounterChanges, names: readonly (keyof Counters)[], by: number): void {
   for (const name of names) changes.set(name, (changes.get(name) ?? 0) + by)
 }
@@ -98,18 +107,21 @@ export class RecipientStore {
       ...recipient,
       search_text: buildSearchColumns(readPerson(recipient)).search_text,
     }))
-    const addedRows = this.#sql.exec<{ state: RecipientState }>(
-      `insert into recipients (n, user_id, address, language, person, search_text, state, reason)
+    const addedRows = this.#sql
+      .exec<{ n: number; state: RecipientState }>(
+        `insert into recipients (n, user_id, address, language, person, search_text, state, reason)
        select value ->> 'n', value ->> 'user_id', value ->> 'address', value ->> 'language', value ->> 'person',
         value ->> 'search_text',
         iif(value ->> 'reason' is null, ${quoteRecipientState('pending')}, ${quoteRecipientState('skipped')}),
         value ->> 'reason'
-       from json_each(?) where true on conflict (n) do nothing returning state`,
-      JSON.stringify(recipients),
-    )
+       from json_each(?) where true on conflict (n) do nothing returning n, state`,
+        JSON.stringify(recipients),
+      )
+      .toArray()
     const counterChanges: CounterChanges = new Map()
     for (const { state } of addedRows) addToCounters(counterChanges, countersByState[state], 1)
     this.#changeCounters(counterChanges)
+    this.engagement.mark(addedRows.filter(({ state }) => state === 'skipped').map(({ n }) => n))
   }
 
   /** Several people may share a phone number, which gets one SMS. */
@@ -228,7 +240,7 @@ export class RecipientStore {
     if (sentOutcomes.length) this.#recordSent(sentOutcomes, isDelivered)
     if (unsentOutcomes.length) this.#recordUnsent(unsentOutcomes)
     this.#changeCounters(counterChanges)
-    this.engagement.mark(sentOutcomes.map(({ n }) => n))
+    this.engagement.mark([...sentOutcomes, ...unsentOutcomes].map(({ n }) => n))
   }
 
   #recordSent(outcomes: readonly SentOutcome[], isDelivered: boolean): void {
@@ -275,7 +287,7 @@ export class RecipientStore {
       for (const name of names) {
         const counter = counterByStamp[name]
         if (row[name] === null && counter) addToCounters(counterChanges, [counter], 1)
-        if (name === 'opened_at' || name === 'clicked_at') engagedNumbers.add(row.n)
+        if (projectedStamps.includes(name)) engagedNumbers.add(row.n)
       }
       this.#sql.exec(
         `update recipients set ${names.map((name) => `${name} = ?`).join(', ')} where n = ?`,

@@ -8,8 +8,9 @@ import { buildNumberKey } from '../../../src/domain/orders/orders.ts'
 import { seedLocation } from '../seeding/catalogue.ts'
 import { seedDataImports } from '../seeding/imports/data-imports.ts'
 import { seedReceiptMessage } from '../seeding/messaging/email-messages.ts'
+import { seedEmailsTo } from '../seeding/messaging/transactional-emails.ts'
 import { next, write } from '../seeding/rows.ts'
-import { seedTrade, seedTrades, seedUse } from '../seeding/sales/trades.ts'
+import { seedTrade, seedTrades, seedUse, seedUsesOf } from '../seeding/sales/trades.ts'
 import { makeOnce, buildPathId, buildQueryId, type SampleOf } from './sample.ts'
 
 const firstEdition = (world: { a: { id: string; editions: readonly [{ id: string }, unknown] } }) => ({
@@ -210,6 +211,30 @@ export const commerceSamples: Record<string, SampleOf> = {
       path: { id: a.editions[0].user },
       references: [buildPathId('id', b.editions[0].user, a.editions[1].user)],
     }),
+  },
+
+  listOrderActivity: {
+    make: ({ a, b }) => ({
+      path: { id: a.editions[0].order },
+      references: [buildPathId('id', b.editions[0].order, a.editions[1].order)],
+    }),
+    fill: ({ a }, count) => seedUsesOf(a.editions[0].purchase, count),
+  },
+
+  listUserActivity: {
+    make: ({ a, b }) => ({
+      path: { id: a.editions[0].user },
+      references: [buildPathId('id', b.editions[0].user, a.editions[1].user)],
+    }),
+    fill: ({ a }, count) => seedUsesOf(a.editions[0].purchase, count),
+  },
+
+  listUserMessages: {
+    make: ({ a, b }) => ({
+      path: { id: a.editions[0].user },
+      references: [buildPathId('id', b.editions[0].user, a.editions[1].user)],
+    }),
+    fill: (world, count) => seedEmailsTo(firstEdition(world), world.a.editions[0].user, count),
   },
 
   listDataImports: {

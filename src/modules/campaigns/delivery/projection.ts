@@ -77,32 +77,59 @@ const listVisits = (rows: readonly RecipientEngagement[], now: number): { user_i
     return latestVisit === 0 ? [] : [{ user_id, at: Math.min(latestVisit, now) }]
   })
 
-/** A customer into whom another recipient of the campaign was merged has the first times of both. */
+/**
+ * A customer into whom another recipient of the campaign was merged has the first times of both, and got the message if
+ * one of them did.
+ */
 export const combineEngagement = sql.join(
-  ['received_at', 'opened_at', 'clicked_at'].map((name) => {
-    const [before, after] = [sql.raw(`campaign_receipts.${name}`), sql.raw(`excluded.${name}`)]
-    return sql`${sql.raw(name)} = coalesce(min(${before}, ${after}), ${before}, ${after})`
-  }),
+  [
+    ...['received_at', 'opened_at', 'clicked_at', 'bounced_at', 'complained_at', 'unsubscribed_at'].map((name) => {
+      const [before, after] = [sql.raw(`campaign_receipts.${name}`), sql.raw(`excluded.${name}`)]
+      return sql`${sql.raw(name)} = coalesce(min(${before}, ${after}), ${before}, ${after})`
+    }),
+    sql`state = iif(campaign_receipts.state = 'sent', 'sent', excluded.state)`,
+    sql`reason = iif(campaign_receipts.state = 'sent', null, excluded.reason)`,
+    sql`missed_at = iif('sent' in (campaign_receipts.state, excluded.state), null,
+      coalesce(campaign_receipts.missed_at, excluded.missed_at))`,
+  ],
   sql`, `,
 )
 
-/** Stores who received, opened and clicked a campaign, for the conditions of segments, and when people were last seen. */
+/**
+ * Stores what became of a campaign for each recipient, for the conditions of segments and the messages of people, and
+ * when people were last seen. Recipients who are pending again keep their earlier row.
+ */
 export async function projectEngagement(
   job: JobCtx,
   campaignId: string,
   rows: readonly RecipientEngagement[],
 ): Promise<void> {
-  const sentRows = rows.filter(({ state }) => state === 'sent')
-  if (sentRows.length === 0) return
-  const values = sentRows.map((row) => [row.user_id, row.sent_at, row.opened_at, row.clicked_at])
+  const endedRows = rows.filter(({ state }) => state !== 'pending')
+  if (endedRows.length === 0) return
+  const now = job.now()
+  const sentRows = endedRows.filter(({ state }) => state === 'sent')
+  const values = endedRows.map((row) => [
+    row.user_id,
+    row.state,
+    row.reason,
+    row.state === 'sent' ? null : now,
+    row.state === 'sent' ? row.sent_at : null,
+    row.opened_at,
+    row.clicked_at,
+    row.bounced_at,
+    row.complained_at,
+    row.unsubscribed_at,
+  ])
   await job.db.batch([
-    sql`insert into campaign_receipts (organization_id, user_id, campaign_id, received_at, opened_at, clicked_at)
-      select campaigns.organization_id, users.id, campaigns.id, value ->> 1, value ->> 2, value ->> 3
+    sql`insert into campaign_receipts (organization_id, user_id, campaign_id, state, reason, missed_at, received_at,
+        opened_at, clicked_at, bounced_at, complained_at, unsubscribed_at)
+      select campaigns.organization_id, users.id, campaigns.id, value ->> 1, value ->> 2, value ->> 3, value ->> 4,
+        value ->> 5, value ->> 6, value ->> 7, value ->> 8, value ->> 9
       from campaigns cross join json_each(${JSON.stringify(values)}) cross join users
         on users.id = ${selectPresentId(sql`value ->> 0`)}
       where campaigns.id = ${campaignId}
       on conflict (user_id, campaign_id) do update set ${combineEngagement}`,
-    ...recordLastSeen(listVisits(sentRows, job.now())),
+    ...recordLastSeen(listVisits(sentRows, now)),
   ])
 }
 

@@ -25,7 +25,7 @@ export async function findMailedPeople(
 ): Promise<Set<string>> {
   const people = await db.all(
     sql<{ user_id: string }>`select distinct user_id from campaign_receipts
-      where user_id in ${listValues(userIds)} and coalesce(received_at, ${now()}) >= ${row.started_at ?? row.created_at}`,
+      where user_id in ${listValues(userIds)} and state = 'sent' and coalesce(received_at, ${now()}) >= ${row.started_at ?? row.created_at}`,
   )
   return new Set(people.map(({ user_id }) => user_id))
 }

@@ -60,7 +60,7 @@ export async function createPurchaseUse(ctx: Ctx, purchase: UsablePurchase, inpu
     countUses(purchase, quantity, status, now),
     requireOneChange(),
     ...openEditions(purchase.edition_id),
-    insert(purchaseUses, { ...row, purchase_id: purchase.id }),
+    insert(purchaseUses, { ...row, purchase_id: purchase.id, created_by: ctx.caller.id }),
     ...recordLastSeen([{ user_id: purchase.user_id, at: used_at }]),
     ...(status === purchase.status ? [] : [markPassesChanged([purchase.id], now)]),
     ...announce(ctx, buildPurchaseEvent(purchase, { action: 'used', status, occurredAt: used_at })),

@@ -24,7 +24,11 @@ export async function revertPurchaseUse(ctx: Ctx, use: LoadedUse): Promise<Loade
   const statusChange = status === purchase.status ? {} : { status }
   const revertedUse: LoadedUse = { ...use, reverted_at: now, purchase: { ...purchase, status } }
   return commit(ctx, revertedUse, [
-    update(purchaseUses, { reverted_at: now }, and(eq(purchaseUses.id, use.id), isNull(purchaseUses.reverted_at))),
+    update(
+      purchaseUses,
+      { reverted_at: now, reverted_by: ctx.caller.id },
+      and(eq(purchaseUses.id, use.id), isNull(purchaseUses.reverted_at)),
+    ),
     requireOneChange(),
     update(
       purchases,

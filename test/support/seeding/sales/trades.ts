@@ -165,6 +165,19 @@ export async function seedUse(place: Place): Promise<{ purchase: string; use: st
   return { purchase, use }
 }
 
+/** Seeds reverted uses of a purchase, some at the same time. */
+export async function seedUsesOf(purchase: string, count: number): Promise<void> {
+  const rows = Array.from({ length: count }, (_, index) => ({
+    id: freshId('purchase_use'),
+    purchase_id: purchase,
+    quantity: 1,
+    used_at: seededAt + Math.floor(index / 2) * 1000,
+    reverted_at: seededAt + 1_000_000,
+    created_at: seededAt,
+  }))
+  await write(...insertAll(purchaseUses, rows))
+}
+
 /** Seeds one more purchase like another, in the same order. */
 export async function seedPurchaseLike(purchase: string): Promise<string> {
   const id = freshId('purchase')

@@ -1,0 +1,2 @@
+export { findOrder } from '../orders/index.ts'
+export { findUser } from '../users/index.ts'
