@@ -74,16 +74,17 @@ describe('the Resend gateway at a provider with faults', () => {
     expect((await createResendGateway(options()).send(mails, 'k5')).map(({ ok }) => ok)).toEqual([true, false, true])
   })
 
-  it('waits as the provider asks, and distinguishes faults of the account from faults of a message', async () => {
-    provider.respondWith({ status: 429, name: 'rate_limit_exceeded', headers: { 'retry-after': '2' } })
-    const gateway = createResendGateway(options())
-    expect(await gateway.send(emails(1), 'k6')).toMatchObject([{ kind: 'rate_limited', retryAfterMs: 2000 }])
-    provider.respondWith({ status: 403, name: 'invalid_api_key' })
-    expect(await gateway.send(emails(1), 'k6')).toMatchObject([{ kind: 'configuration' }])
-    provider.respondWith({ status: 503 })
-    expect(await gateway.send(emails(1), 'k6')).toMatchObject([{ kind: 'transient' }])
-    provider.respondWith('cut')
-    expect(await gateway.send(emails(1), 'k6')).toMatchObject([{ kind: 'unknown' }])
+  it.each([
+    [
+      { status: 429, name: 'rate_limit_exceeded', headers: { 'retry-after': '2' } },
+      { kind: 'rate_limited', retryAfterMs: 2000 },
+    ],
+    [{ status: 403, name: 'invalid_api_key' }, { kind: 'configuration' }],
+    [{ status: 503 }, { kind: 'transient' }],
+    ['cut', { kind: 'unknown' }],
+  ] as const)('says what kind of fault it is when the provider answers %j', async (answer, expected) => {
+    provider.respondWith(answer)
+    expect(await createResendGateway(options()).send(emails(1), 'k6')).toMatchObject([expected])
     expect(provider.accepted()).toEqual([])
   })
 })

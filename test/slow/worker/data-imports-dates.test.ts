@@ -16,6 +16,16 @@ const dateOf = (value: string) => [{ target_field: 'order.created', value }]
 const createdAt = async (shop: Shop) =>
   (await summariseOrders(shop)).map((order) => (order as { created: string }).created)
 
+/** Uploads a file with a blank date. */
+async function givenUndated() {
+  const shop = await seedShop({ timezone: 'UTC' })
+  const table = tableOf(['Order ID;Email;Ticket type;Price;Order date', 'A;ane@example.dk;Partout;100,00;'])
+  const { id } = await givenImport(shop, table)
+  const setForAll = (value: string) =>
+    mapColumns(id, [{ source_column: 'Order date', is_ignored: true }], dateOf(value))
+  return { shop, id: id as string, setForAll }
+}
+
 describe('a file whose orders have no date', () => {
   it('needs a date before its rows are read', async () => {
     const shop = await seedShop()
@@ -190,25 +200,28 @@ describe('the year of an order', () => {
     expect(body.results).toMatchObject([{ errors: [{ code: 'invalid_date' }], warnings: [] }])
   })
 
-  it('is in the past where one date is set for all orders, or for blank cells', async () => {
-    const shop = await seedShop({ timezone: 'UTC' })
-    const table = tableOf(['Order ID;Email;Ticket type;Price;Order date', 'A;ane@example.dk;Partout;100,00;'])
-    const { id } = await givenImport(shop, table)
-    const setForBlank = (default_value: string) =>
-      mapColumns(id, [{ source_column: 'Order date', target_field: 'order.created', default_value }])
-    const setForAll = (value: string) =>
-      mapColumns(id, [{ source_column: 'Order date', is_ignored: true }], dateOf(value))
-    const blank = await setForBlank('26-Jun-69')
-    expect(blank.status, blank.text).toBe(200)
+  it('is never in the future where it is set for blank cells', async () => {
+    const { id } = await givenUndated()
+    const default_value = '26-Jun-69'
+    const reply = await mapColumns(id, [{ source_column: 'Order date', target_field: 'order.created', default_value }])
+    expect(reply.status, reply.text).toBe(200)
     await process(id)
     expect((await get(pathOf(id, '/rows'))).body.results).toMatchObject([{ errors: [{ code: 'invalid_date' }] }])
+  })
+
+  it('is never in the future where it is set for all orders', async () => {
+    const { setForAll } = await givenUndated()
     const refusal = await setForAll('26-Jun-69')
     expect([refusal.status, refusal.body.errors]).toMatchObject([
       400,
       [{ detail: '"26-Jun-69" is not between 1970 and 2100.' }],
     ])
-    const all = await setForAll('26-Jun-98')
-    expect(all.status, all.text).toBe(200)
+  })
+
+  it('is in the past where it is set for all orders', async () => {
+    const { id, shop, setForAll } = await givenUndated()
+    const reply = await setForAll('26-Jun-98')
+    expect(reply.status, reply.text).toBe(200)
     await process(id)
     await startImport(id)
     expect(await createdAt(shop)).toEqual(['1998-06-26T00:00:00.000Z'])

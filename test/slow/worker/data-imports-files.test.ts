@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { get, patch, post, remove } from '../../support/api.ts'
 import {
   buildBody,
@@ -22,6 +22,11 @@ import { seedShop } from '../../support/seeding/sales/orders.ts'
 
 const buildTable = (rows: readonly string[]) => joinCsvLines(['Order ID;E-mail;Product;Quantity;Price', ...rows])
 const twoOrders = buildTable(['A-1;ana@example.dk;Day ticket;2;225,00', 'A-2;bo@example.dk;Day ticket;1;225,00'])
+
+async function givenAmbiguous(): Promise<string> {
+  const table = encodeCsv('Order ID;E-mail;Product;Price;Created at\r\nA-1;a@b.dk;Ticket;1.234;03/04/2026\r\n')
+  return (await givenImport(await seedShop(), table)).id
+}
 
 describe('createDataImport', () => {
   it('reads an uploaded file, suggests its mapping and counts its rows', async () => {
@@ -178,70 +183,84 @@ describe('updateDataImport', () => {
 })
 
 describe('processColumnMappings', () => {
-  it('reads every row and groups rows with the same id into orders, adjacent or not', async () => {
-    const tenant = await seedShop()
-    const rows = [
-      'A-1;ana@example.dk;Day ticket;2;225,00',
-      'A-2;bo@example.dk;Camping;1;150,00',
-      'A-1;;T-shirt;1;99,00',
-    ]
-    const { id } = await givenImport(
-      tenant,
-      buildTable([
-        ...rows,
+  describe('of a file with errors and rows of one order that are not adjacent', () => {
+    let id: string
+    let processed: Awaited<ReturnType<typeof process>>
+    let staged: Awaited<ReturnType<typeof loadStagedRows>>
+    beforeAll(async () => {
+      const table = buildTable([
+        'A-1;ana@example.dk;Day ticket;2;225,00',
+        'A-2;bo@example.dk;Camping;1;150,00',
+        'A-1;;T-shirt;1;99,00',
         'A-3;not an address;Day ticket;1;10,00',
         ';x@y.dk;Day ticket;1;10',
         ';;;;',
         'Total;;;4;474,00',
-      ]),
-    )
-    const actionReply = await process(id)
-    expect(actionReply).toMatchObject({
-      status: 'ready',
-      total_rows: 6,
-      valid_rows: 3,
-      invalid_rows: 2,
-      total_orders: 3,
-      product_summary: { total: 3, mapped: 3, ignored: 0, unmapped: 0 },
+      ])
+      id = (await givenImport(await seedShop(), table)).id
+      processed = await process(id)
+      staged = await loadStagedRows(id)
     })
-    const staged = await loadStagedRows(id)
-    expect(staged.map(({ file_line, group_key, outcome }) => [file_line, group_key, outcome])).toEqual([
-      [2, 'A-1', null],
-      [3, 'A-2', null],
-      [4, 'A-1', null],
-      [5, 'A-3', null],
-      [6, null, 'error'],
-      [8, null, 'ignored'],
-    ])
-    expect(JSON.parse(staged[0]?.data ?? '')).toMatchObject({
-      values: { 'order.external_id': 'A-1', 'item.quantity': 2, 'item.unit_price': 22500 },
+
+    it('counts rows, orders and products', () => {
+      expect(processed).toMatchObject({
+        status: 'ready',
+        total_rows: 6,
+        valid_rows: 3,
+        invalid_rows: 2,
+        total_orders: 3,
+        product_summary: { total: 3, mapped: 3, ignored: 0, unmapped: 0 },
+      })
     })
-    const { body } = await get(`/v1/data-imports/${id}/rows`)
-    expect(body.results[0].values).toMatchObject({
-      'item.unit_price': 225,
-      'order.created': expect.stringMatching(/^2026-.*Z$/),
+
+    it('groups rows with the same id into orders', async () => {
+      expect(staged.map(({ file_line, group_key, outcome }) => [file_line, group_key, outcome])).toEqual([
+        [2, 'A-1', null],
+        [3, 'A-2', null],
+        [4, 'A-1', null],
+        [5, 'A-3', null],
+        [6, null, 'error'],
+        [8, null, 'ignored'],
+      ])
+      expect(
+        await queryRows(
+          'select number, group_key, rows_count from import_orders where import_id = ? order by number',
+          id,
+        ),
+      ).toEqual([
+        { number: 1, group_key: 'A-1', rows_count: 2 },
+        { number: 2, group_key: 'A-2', rows_count: 1 },
+        { number: 4, group_key: 'A-3', rows_count: 1 },
+      ])
     })
-    expect(JSON.parse(staged[3]?.errors ?? '')).toMatchObject([
-      { code: 'invalid_email', target_field: 'customer.email' },
-    ])
-    expect(JSON.parse(staged[4]?.errors ?? '')).toMatchObject([{ code: 'missing_required' }])
-    expect(JSON.parse(staged[5]?.warnings ?? '')).toMatchObject([{ code: 'total_row' }])
-    expect(
-      await queryRows(
-        'select number, group_key, rows_count from import_orders where import_id = ? order by number',
-        id,
-      ),
-    ).toEqual([
-      { number: 1, group_key: 'A-1', rows_count: 2 },
-      { number: 2, group_key: 'A-2', rows_count: 1 },
-      { number: 4, group_key: 'A-3', rows_count: 1 },
-    ])
-    const products = await get(pathOf(id, '/product-mappings'))
-    expect(products.body.results).toMatchObject([
-      { product: 'Day ticket', rows_count: 2, action: 'create', is_mapped: true, is_suggested: true },
-      { product: 'Camping', rows_count: 1 },
-      { product: 'T-shirt', rows_count: 1 },
-    ])
+
+    it('reads the values of each row', async () => {
+      expect(JSON.parse(staged[0]?.data ?? '')).toMatchObject({
+        values: { 'order.external_id': 'A-1', 'item.quantity': 2, 'item.unit_price': 22500 },
+      })
+      const { body } = await get(`/v1/data-imports/${id}/rows`)
+      expect(body.results[0].values).toMatchObject({
+        'item.unit_price': 225,
+        'order.created': expect.stringMatching(/^2026-.*Z$/),
+      })
+    })
+
+    it('says what is wrong with a row', () => {
+      expect(JSON.parse(staged[3]?.errors ?? '')).toMatchObject([
+        { code: 'invalid_email', target_field: 'customer.email' },
+      ])
+      expect(JSON.parse(staged[4]?.errors ?? '')).toMatchObject([{ code: 'missing_required' }])
+      expect(JSON.parse(staged[5]?.warnings ?? '')).toMatchObject([{ code: 'total_row' }])
+    })
+
+    it('lists its products', async () => {
+      const products = await get(pathOf(id, '/product-mappings'))
+      expect(products.body.results).toMatchObject([
+        { product: 'Day ticket', rows_count: 2, action: 'create', is_mapped: true, is_suggested: true },
+        { product: 'Camping', rows_count: 1 },
+        { product: 'T-shirt', rows_count: 1 },
+      ])
+    })
   })
 
   it.each([
@@ -255,14 +274,16 @@ describe('processColumnMappings', () => {
   })
 
   it('refuses columns that can be read in two ways, and names both readings', async () => {
-    const tenant = await seedShop()
-    const table = encodeCsv('Order ID;E-mail;Product;Price;Created at\r\nA-1;a@b.dk;Ticket;1.234;03/04/2026\r\n')
-    const { id } = await givenImport(tenant, table)
+    const id = await givenAmbiguous()
     const refusal = await post(pathOf(id, '/column-mappings/process'), {})
     expect(refusal.body).toMatchObject({ code: 'column_mapping_incomplete' })
     const details = refusal.body.errors.map((error: { detail: string }) => error.detail).join('\n')
     expect(details).toContain('"1.234" is 1234 (decimal comma) or 1.234 (decimal point)')
     expect(details).toContain('"03/04/2026" is 2026-04-03 (dmy) or 2026-03-04 (mdy)')
+  })
+
+  it('reads such columns as you decide', async () => {
+    const id = await givenAmbiguous()
     const decided = await mapColumns(id, [
       { source_column: 'Price', transform: { type: 'number', args: { decimal: ',' } } },
       { source_index: 4, transform: { type: 'date', args: { order: 'dmy' } } },

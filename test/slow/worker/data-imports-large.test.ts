@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import * as fc from 'fast-check'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { get, patch } from '../../support/api.ts'
 import { readCost } from '../../support/cost.ts'
 import { preview, start, work } from '../../support/imported-files.ts'
@@ -51,49 +51,81 @@ async function walkPreview(id: string, query: string): Promise<number[]> {
   return numbers
 }
 
+const largePreview = {
+  totals: { create: 1, update: 3, skip: 0, error: 2, ignore: 1094 },
+  totals_state: 'exact',
+  previewed_orders: 1100,
+}
+
+/** Makes an import of 1100 orders, of which the rows 1041 and 1100 have errors and 1042 to 1044 are changed. */
+async function seedLarge(place: Shop): Promise<string> {
+  const existingRows = Array.from({ length: 3 }, () => aRow())
+  await runToEnd(await seedStarted(place, existingRows))
+  const shipping = (length: number) => Array.from({ length }, () => aRow({ 'item.product': 'Shipping' }))
+  const changed = existingRows.map(({ values }) => ({ values: { ...values, 'item.unit_price': 30_000 } }))
+  const rows = [...shipping(1040), aBadRow(), ...changed, aRow(), ...shipping(54), aBadRow()]
+  const products = { Shipping: { action: 'ignore' as const } }
+  return seedStaged(place, rows, { products, options: { on_duplicate: 'update' } })
+}
+
+const buildThousandRows = () => Array.from({ length: 1001 }, () => aRow())
+
 describe('previewImportOrders', () => {
-  it('counts the orders of a large import by what the import will do, and lists those of each action', async () => {
-    const existingRows = Array.from({ length: 3 }, () => aRow())
-    await runToEnd(await seedStarted(shop, existingRows))
-    const shipping = (length: number) => Array.from({ length }, () => aRow({ 'item.product': 'Shipping' }))
-    const changed = existingRows.map(({ values }) => ({ values: { ...values, 'item.unit_price': 30_000 } }))
-    const rows = [...shipping(1040), aBadRow(), ...changed, aRow(), ...shipping(54), aBadRow()]
-    const products = { Shipping: { action: 'ignore' as const } }
-    const id = await seedStaged(shop, rows, { products, options: { on_duplicate: 'update' } })
-    const first = await preview(id)
-    expect(first).toMatchObject({ count: 1100, total_orders: 1100, totals: null, totals_state: 'counting' })
+  it('counts the orders of a large import by what the import will do, and the import then does that', async () => {
+    const id = await seedLarge(shop)
+    expect(await preview(id)).toMatchObject({ count: 1100, total_orders: 1100, totals: null, totals_state: 'counting' })
     const message = { type: 'import.preview' as const, import_id: id }
     // A queue may deliver a message twice, to one consumer or to two.
     await createImporter().take(message, message)
     await Promise.all([createImporter().take(message), createImporter().take(message)])
-    const totals = { create: 1, update: 3, skip: 0, error: 2, ignore: 1094 }
-    const counted = { totals, totals_state: 'exact', previewed_orders: 1100 }
-    expect(await preview(id)).toMatchObject({ count: 1100, ...counted })
-    expect(await preview(id, '?action=error')).toMatchObject({ count: 2, ...counted })
-    expect(await walkPreview(id, '?action=error')).toEqual([1041, 1100])
-    expect(await walkPreview(id, '?action=error&ordering=-row')).toEqual([1100, 1041])
-    expect(await walkPreview(id, '?action=error&page_size=1')).toEqual([1041, 1100])
-    expect(await walkPreview(id, '?action=update&page_size=2')).toEqual([1042, 1043, 1044])
-    const ignored = [...Array(1040).keys(), ...Array.from({ length: 54 }, (_, index) => 1045 + index)]
-    expect(await walkPreview(id, '?action=ignore&page_size=500')).toEqual(ignored.map((index) => index + 1))
-    const deep = await get(`/v1/data-imports/${id}/preview?action=ignore&page=2`)
-    expect(describeRefusal(deep)).toBe('400 page_too_deep')
-    const page = await get(`/v1/data-imports/${id}/preview?page=11&page_size=100`)
-    expect(page.body.results).toHaveLength(100)
-    expect(page.body.results[0].id).toBe('1001')
-    expect(readCost(page)).toMatchObject({ rows_written: 0 })
+    expect(await preview(id)).toMatchObject({ count: 1100, ...largePreview })
     expect((await start(id, { skip_invalid_rows: true })).status).toBe(200)
     await work(id)
     const { created_orders, updated_orders, skipped_orders, failed_orders, row_counts } = await loadImport(id)
+    const { create, update, skip, error } = largePreview.totals
     expect({ create: created_orders, update: updated_orders, skip: skipped_orders, error: failed_orders }).toEqual({
-      create: totals.create,
-      update: totals.update,
-      skip: totals.skip,
-      error: totals.error,
+      create,
+      update,
+      skip,
+      error,
     })
     expect(row_counts).toEqual({ created: 1, updated: 3, error: 2, ignored: 1094 })
-    const after = await preview(id)
-    expect(after).toMatchObject({ totals: null, totals_state: 'none' })
+    expect(await preview(id)).toMatchObject({ totals: null, totals_state: 'none' })
+  })
+
+  describe('of a large import that is counted', () => {
+    let id: string
+    beforeAll(async () => {
+      id = await seedLarge(await seedShop())
+      await createImporter().take({ type: 'import.preview', import_id: id })
+    })
+
+    it('keeps all totals when it lists one action', async () => {
+      expect(await preview(id, '?action=error')).toMatchObject({ count: 2, ...largePreview })
+    })
+
+    const ignored = [...Array(1040).keys(), ...Array.from({ length: 54 }, (_, index) => 1045 + index)]
+    it.each([
+      ['action=error', [1041, 1100]],
+      ['action=error&ordering=-row', [1100, 1041]],
+      ['action=error&page_size=1', [1041, 1100]],
+      ['action=update&page_size=2', [1042, 1043, 1044]],
+      ['action=ignore&page_size=500', ignored.map((index) => index + 1)],
+    ])('lists the orders of an action on all pages: %s', async (query, expected) => {
+      expect(await walkPreview(id, `?${query}`)).toEqual(expected)
+    })
+
+    it('has no page numbers among the orders of an action', async () => {
+      const deep = await get(`/v1/data-imports/${id}/preview?action=ignore&page=2`)
+      expect(describeRefusal(deep)).toBe('400 page_too_deep')
+    })
+
+    it('has page numbers among all orders, and writes nothing', async () => {
+      const page = await get(`/v1/data-imports/${id}/preview?page=11&page_size=100`)
+      expect(page.body.results).toHaveLength(100)
+      expect(page.body.results[0].id).toBe('1001')
+      expect(readCost(page)).toMatchObject({ rows_written: 0 })
+    })
   })
 
   it('warns that most rows of a large import look like orders that exist, once all are counted', async () => {
@@ -111,23 +143,27 @@ describe('previewImportOrders', () => {
     expect(counted.warnings[0].message).toContain('601 of 1191')
   })
 
-  it('counts again after the import changes, and after counting was interrupted', async () => {
-    const id = await seedStaged(
-      shop,
-      Array.from({ length: 1001 }, () => aRow()),
-    )
+  it('goes on counting after an interruption, without counting orders again', async () => {
+    const id = await seedStaged(shop, buildThousandRows())
     const message = { type: 'import.preview' as const, import_id: id }
     const patient = createImporter({ tick: 20_000 })
     await patient.take(message)
     // This consumer had no time left after its first thousand orders.
     expect(patient.enqueued).toEqual([message])
     expect((await preview(id)).totals_state).toBe('counting')
-    await write(sql`update import_previews set totals = json_set(totals, '$.skip', 7, '$.create', 993)`)
+    await write(sql`update import_previews set totals = json_set(totals, '$.skip', 7, '$.create', 993)
+      where import_id = ${id}`)
     await createImporter().take(message)
-    // Orders that were counted before are not counted again.
     expect((await preview(id)).totals).toMatchObject({ create: 994, skip: 7 })
-    const renamed = await patch(`/v1/data-imports/${id}`, { options: { create_users: false } })
-    expect([renamed.status, renamed.body.status]).toEqual([200, 'ready'])
+  })
+
+  it('counts again after the import changes', async () => {
+    const id = await seedStaged(shop, buildThousandRows())
+    const message = { type: 'import.preview' as const, import_id: id }
+    await createImporter().take(message)
+    expect((await preview(id)).totals).toMatchObject({ create: 1001, error: 0 })
+    const changeReply = await patch(`/v1/data-imports/${id}`, { options: { create_users: false } })
+    expect([changeReply.status, changeReply.body.status]).toEqual([200, 'ready'])
     expect((await preview(id)).totals).toBeNull()
     await createImporter().take(message)
     expect((await preview(id)).totals).toMatchObject({ create: 0, error: 1001 })

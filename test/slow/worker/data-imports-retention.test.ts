@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers'
 import { sql } from 'drizzle-orm'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { ImportRow } from '../../../src/modules/data-imports/background/steps.ts'
 import { sweepImportData } from '../../../src/modules/data-imports/jobs.ts'
 import { importStep } from '../../../src/modules/data-imports/run/import-step.ts'
@@ -9,6 +9,7 @@ import { createJob } from '../../support/campaigns.ts'
 import { givenReadyImport, work } from '../../support/imported-files.ts'
 import { countContents } from '../../support/orders.ts'
 import { finishErasures } from '../../support/personal-data.ts'
+import { describeRefusal } from '../../support/refusals.ts'
 import { db } from '../../support/seeding/rows.ts'
 import { seedShop, type Shop } from '../../support/seeding/sales/orders.ts'
 import { loadImport, loadImportOrders, loadRows } from '../../support/staged-imports.ts'
@@ -65,7 +66,7 @@ const dumpImport = async (id: string): Promise<string> => {
 const sweepAfter = (days: number) => sweepImportData(createJob({ now: () => Date.now() + days * dayMs + 1000 }))
 
 describe('an import that has ended', () => {
-  it('keeps its file and rows for 30 days, and then deletes them with the lists that read them', async () => {
+  it('keeps its file and rows for 30 days, and then deletes them once', async () => {
     const mark = freshMark()
     const id = await importTable(mark)
     await sweepAfter(29)
@@ -76,28 +77,48 @@ describe('an import that has ended', () => {
     expect(await kept(id)).toEqual({ copies: 0, original: false })
     expect(await dumpImport(id)).not.toContain(mark)
     const { body } = await get(`/v1/data-imports/${id}`)
-    expect(body).toMatchObject({
-      status: 'completed_with_errors',
-      created_orders: 2,
-      failed_orders: 2,
-      files_deleted_at: expect.any(String),
-      rows_deleted_at: expect.any(String),
-      error_report_url: null,
-      allowed_actions: [],
-    })
-    for (const path of ['rows', 'error-report'])
-      expect(await get(`/v1/data-imports/${id}/${path}`)).toMatchObject({
-        status: 410,
-        body: { code: 'import_data_deleted' },
-      })
-    for (const verb of ['undo', 'start', 'cancel'])
-      expect(await post(`/v1/data-imports/${id}/${verb}`, {})).toMatchObject({ body: { code: 'invalid_transition' } })
-    expect((await get(`/v1/data-imports/${id}/preview`)).body.code).toBe('invalid_transition')
-    expect(await countContents(shop)).toMatchObject({ orders: 2, users: 2 })
-    const secondReply = await post('/v1/data-imports', { ...shop, file_id: body.file.id })
-    expect(secondReply).toMatchObject({ status: 400, body: { errors: [{ attr: 'file_id', code: 'invalid_choice' }] } })
+    expect(body).toMatchObject({ files_deleted_at: expect.any(String), rows_deleted_at: expect.any(String) })
     await sweepAfter(31)
     expect((await get(`/v1/data-imports/${id}`)).body.rows_deleted_at).toBe(body.rows_deleted_at)
+  })
+
+  describe('after 30 days', () => {
+    let place: Shop
+    let id: string
+    beforeAll(async () => {
+      place = await seedShop()
+      id = await importTable(freshMark(), place)
+      await sweepAfter(30)
+    })
+
+    it('keeps its counts and orders', async () => {
+      expect((await get(`/v1/data-imports/${id}`)).body).toMatchObject({
+        status: 'completed_with_errors',
+        created_orders: 2,
+        failed_orders: 2,
+        error_report_url: null,
+        allowed_actions: [],
+      })
+      expect(await countContents(place)).toMatchObject({ orders: 2, users: 2 })
+    })
+
+    it.each(['rows', 'error-report'])('answers 410 instead of its %s', async (path) => {
+      expect(describeRefusal(await get(`/v1/data-imports/${id}/${path}`))).toBe('410 import_data_deleted')
+    })
+
+    it.each(['undo', 'start', 'cancel'])('refuses %s', async (verb) => {
+      expect((await post(`/v1/data-imports/${id}/${verb}`, {})).body.code).toBe('invalid_transition')
+    })
+
+    it('has no preview', async () => {
+      expect((await get(`/v1/data-imports/${id}/preview`)).body.code).toBe('invalid_transition')
+    })
+
+    it('leaves no file that another import could read', async () => {
+      const { body } = await get(`/v1/data-imports/${id}`)
+      const reply = await post('/v1/data-imports', { ...place, file_id: body.file.id })
+      expect(describeRefusal(reply)).toBe('400 validation_error: invalid_choice #/file_id')
+    })
   })
 
   it('keeps the bytes of its file while another import uses them, and imports that wait keep everything', async () => {
@@ -116,37 +137,59 @@ describe('an import that has ended', () => {
 })
 
 describe('eraseUser', () => {
-  it('blanks all rows of the person and deletes the file; other rows stay', async () => {
+  describe('of a person in a file', () => {
     const mark = freshMark()
-    const [id, elsewhere] = [await importTable(mark), await importTable(mark, await seedShop())]
-    const others = await dumpImport(elsewhere)
-    const before = await loadRows(id)
-    const user = await findUser(`ane-${mark}@example.dk`)
-    const mine = (await loadImportOrders(id))[0]?.order_id ?? ''
-    const owner = await db.first(sql<{ user_id: string }>`select user_id from orders where id = ${mine}`)
-    expect((await post(`/v1/user/${owner?.user_id ?? user}/erase`, {})).status).toBe(200)
-    await finishErasures()
-    expect((await post(`/v1/user/${owner?.user_id ?? user}/erase`, {})).body.status).toBe('completed')
-    const text = await dumpImport(id)
-    expect(text.toLowerCase()).not.toContain(`ane-${mark}`)
-    expect(text).not.toContain(`Ane${mark}`)
-    const forUndo = (await loadImportOrders(id)).slice(0, 2).map((order) => JSON.parse(order.undo_data ?? '{}'))
-    expect(forUndo).toMatchObject([{ catalogue: { products: [expect.any(String)] } }, { people: [{ is_new: true }] }])
-    expect(forUndo[0]).not.toHaveProperty('people')
-    const after = await loadRows(id)
-    expect(after.map(({ outcome }) => outcome)).toEqual(before.map(({ outcome }) => outcome))
-    expect([after[1], after[3]]).toEqual([before[1], before[3]])
-    const { body } = await get(`/v1/data-imports/${id}/rows`)
-    expect(body.results[0]).toMatchObject({ outcome: 'created', order_id: mine, values: {}, errors: [] })
-    expect(body.results[2]).toMatchObject({ outcome: 'error', values: {}, errors: [{ code: 'person_erased' }] })
-    expect(await kept(id)).toEqual({ copies: 0, original: false })
-    expect(await get(`/v1/data-imports/${id}/error-report`)).toMatchObject({
-      status: 410,
-      body: { code: 'import_data_deleted' },
+    let id: string
+    let elsewhere: string
+    let order: string
+    let before: Awaited<ReturnType<typeof loadRows>>
+    let others: string
+    beforeAll(async () => {
+      id = await importTable(mark, await seedShop())
+      elsewhere = await importTable(mark, await seedShop())
+      others = await dumpImport(elsewhere)
+      before = await loadRows(id)
+      order = (await loadImportOrders(id))[0]?.order_id ?? ''
+      const owner = await db.first(sql<{ user_id: string }>`select user_id from orders where id = ${order}`)
+      expect((await post(`/v1/user/${owner?.user_id}/erase`, {})).status).toBe(200)
+      await finishErasures()
+      expect((await post(`/v1/user/${owner?.user_id}/erase`, {})).body.status).toBe('completed')
     })
-    expect(await dumpImport(elsewhere)).toBe(others)
-    expect(await kept(elsewhere)).toEqual({ copies: 1, original: true })
-    expect((await get(`/v1/data-imports/${elsewhere}/error-report`)).status).toBe(200)
+
+    it('blanks all rows of the person', async () => {
+      const text = await dumpImport(id)
+      expect(text.toLowerCase()).not.toContain(`ane-${mark}`)
+      expect(text).not.toContain(`Ane${mark}`)
+      const { body } = await get(`/v1/data-imports/${id}/rows`)
+      expect(body.results[0]).toMatchObject({ outcome: 'created', order_id: order, values: {}, errors: [] })
+      expect(body.results[2]).toMatchObject({ outcome: 'error', values: {}, errors: [{ code: 'person_erased' }] })
+    })
+
+    it('keeps what the undo of the import needs, without the person', async () => {
+      const undoData = (await loadImportOrders(id)).slice(0, 2).map(({ undo_data }) => JSON.parse(undo_data ?? '{}'))
+      expect(undoData).toMatchObject([
+        { catalogue: { products: [expect.any(String)] } },
+        { people: [{ is_new: true }] },
+      ])
+      expect(undoData[0]).not.toHaveProperty('people')
+    })
+
+    it('keeps the rows of others, and the outcome of all', async () => {
+      const after = await loadRows(id)
+      expect(after.map(({ outcome }) => outcome)).toEqual(before.map(({ outcome }) => outcome))
+      expect([after[1], after[3]]).toEqual([before[1], before[3]])
+    })
+
+    it('deletes the file and its report', async () => {
+      expect(await kept(id)).toEqual({ copies: 0, original: false })
+      expect(describeRefusal(await get(`/v1/data-imports/${id}/error-report`))).toBe('410 import_data_deleted')
+    })
+
+    it('changes no import of another organisation with the same addresses', async () => {
+      expect(await dumpImport(elsewhere)).toBe(others)
+      expect(await kept(elsewhere)).toEqual({ copies: 1, original: true })
+      expect((await get(`/v1/data-imports/${elsewhere}/error-report`)).status).toBe(200)
+    })
   })
 
   it('lets a waiting import start without the person, and prevents reading its file again', async () => {

@@ -7,6 +7,7 @@ import { get, post, buildRequest } from '../../support/api.ts'
 import { dump } from '../../support/dump.ts'
 import { givenReadyImport, preview, start, work } from '../../support/imported-files.ts'
 import { countContents } from '../../support/orders.ts'
+import { describeRefusal } from '../../support/refusals.ts'
 import { aBadRow, aRow, type FileRow, seedStaged, seedStarted } from '../../support/seeding/imports/staged-imports.ts'
 import { write } from '../../support/seeding/rows.ts'
 import { anOrder, seedShop, importOrders, type Shop } from '../../support/seeding/sales/orders.ts'
@@ -142,11 +143,15 @@ const csv = [
 ].join('\r\n')
 
 describe('startDataImport', () => {
-  it('imports an uploaded file without the rows with errors, and accepts the corrected report', async () => {
+  it('refuses a file that has rows with errors', async () => {
     const id = await givenReadyImport(shop, csv)
     const refusal = await start(id)
     expect(refusal).toMatchObject({ status: 409, body: { code: 'import_has_invalid_rows', invalid_rows: 1 } })
     expect(await loadImport(id)).toMatchObject({ status: 'ready', phase: null })
+  })
+
+  it('imports the file without them where you ask for that, and refuses a second start', async () => {
+    const id = await givenReadyImport(shop, csv)
     const started = await start(id, { skip_invalid_rows: true })
     expect([started.status, started.body]).toMatchObject([200, { status: 'importing' }])
     expect(await start(id)).toMatchObject({
@@ -161,6 +166,12 @@ describe('startDataImport', () => {
       failed_orders: 1,
       processed_rows: 4,
     })
+  })
+
+  it('imports the corrected report of rows with errors', async () => {
+    const id = await givenReadyImport(shop, csv)
+    await start(id, { skip_invalid_rows: true })
+    await work(id)
     const report = await get(`/v1/data-imports/${id}/error-report`)
     expect(report.headers.get('content-type')).toBe('text/csv; charset=utf-8')
     const lines = report.text.split('\r\n')
@@ -197,21 +208,33 @@ describe('startDataImport', () => {
     expect(await work(id)).toMatchObject({ status: 'completed', created_orders: 30 })
   })
 
-  it('is refused before the columns are processed, in an archived edition, and beside two other imports', async () => {
-    const id = await seedStaged(shop, [aRow()])
+  it('is refused before the columns are processed', async () => {
     const draft = await post('/v1/data-imports', { ...shop })
-    expect(await start(draft.body.id)).toMatchObject({ status: 409, body: { code: 'invalid_transition' } })
+    expect(describeRefusal(await start(draft.body.id))).toBe('409 invalid_transition')
+  })
+
+  it('is refused before all products are mapped', async () => {
+    const id = await seedStaged(shop, [aRow()])
     await write(
       sql`update data_imports set status = 'mapping_products', product_summary = '{"total":3,"mapped":1,"ignored":0,"unmapped":2}'
         where id = ${id}`,
     )
     expect(await start(id)).toMatchObject({ status: 409, body: { code: 'product_mapping_incomplete', unmapped: 2 } })
-    await write(sql`update data_imports set status = 'ready' where id = ${id}`)
+    expect(await loadImport(id)).toMatchObject({ status: 'mapping_products', epoch: 0 })
+  })
+
+  it('is refused beside two other imports', async () => {
+    const id = await seedStaged(shop, [aRow()])
     const running = [await seedStarted(shop, [aRow()]), await seedStarted(shop, [aRow()])]
-    expect(await start(id)).toMatchObject({ status: 409, body: { code: 'import_limit' } })
+    expect(describeRefusal(await start(id))).toBe('409 import_limit')
+    expect(await loadImport(id)).toMatchObject({ status: 'ready', epoch: 0 })
     for (const importId of running) await runToEnd(importId)
+  })
+
+  it('is refused in an archived edition', async () => {
+    const id = await seedStaged(shop, [aRow()])
     await write(sql`update editions set is_archived = 1 where id = ${shop.edition_id}`)
-    expect(await start(id)).toMatchObject({ status: 409, body: { code: 'edition_archived' } })
+    expect(describeRefusal(await start(id))).toBe('409 edition_archived')
     expect(await loadImport(id)).toMatchObject({ status: 'ready', epoch: 0 })
   })
 })

@@ -32,19 +32,20 @@ async function buy({ organization, edition, person }: Scene, consents: object, o
 }
 
 describe('giveConsent for a consent that is confirmed by e-mail', () => {
-  it.each([
+  describe.each([
     ['en', 'Please confirm: Day &', 'Yes, I agree'],
     ['da', 'Bekræft venligst: Day &', 'Ja, jeg giver samtykke'],
     ['se', 'Bekräfta: Day &', 'Ja, jag samtycker'],
     ['nl', 'Bevestig alstublieft: Day &', 'Ja, ik stem in'],
     ['pl', 'Prosimy o potwierdzenie: Day &', 'Tak, zgadzam się'],
-  ])(
-    'sends a message in %s with the wording as text, and counts only after the confirmation',
-    async (language, subject, button) => {
-      const texts = Object.fromEntries(
-        ['en', 'da', 'se', 'nl', 'pl'].map((code) => [code, `Day & <b>{{ customer.email }}</b> ${code}`]),
-      )
-      const { scene, consent, mail, path } = await requestConfirmation({ title: texts, text: texts }, { language })
+  ])('in %s', (language, subject, button) => {
+    const texts = Object.fromEntries(
+      ['en', 'da', 'se', 'nl', 'pl'].map((code) => [code, `Day & <b>{{ customer.email }}</b> ${code}`]),
+    )
+    const requestInLanguage = () => requestConfirmation({ title: texts, text: texts }, { language })
+
+    it('sends a message with the wording as text, and waits for the confirmation', async () => {
+      const { scene, consent, mail } = await requestInLanguage()
       expect(mail.subject).toContain(subject)
       expect(mail.subject).toContain('{{ customer.email }}')
       expect(mail.html).toContain(`Day &amp; &lt;b&gt;&#123;&#123; customer.email }}&lt;/b&gt; ${language}`)
@@ -54,7 +55,10 @@ describe('giveConsent for a consent that is confirmed by e-mail', () => {
       ])
       expect(await readStatus(scene, consent.id)).toMatchObject({ status: 'pending', is_current: false })
       expect(await listEvents(scene.organization)).toEqual([])
+    })
 
+    it('shows a page with the wording as text, and changes nothing before its button is pressed', async () => {
+      const { scene, path } = await requestInLanguage()
       const before = await dumpState(scene)
       for (const method of ['GET', 'HEAD', 'GET']) expect((await visit(path, { method })).status).toBe(200)
       const page = await visit(path)
@@ -65,7 +69,10 @@ describe('giveConsent for a consent that is confirmed by e-mail', () => {
       ])
         expect(page.text).toContain(text)
       expect(await dumpState(scene)).toEqual(before)
+    })
 
+    it('gives the consent after the confirmation, whose answer leads to the page of the person', async () => {
+      const { scene, consent, path } = await requestInLanguage()
       const actionReply = await visit(path, { method: 'POST' })
       expect([actionReply.status, actionReply.text.includes('<form')]).toEqual([200, false])
       const [, record] = await listAllRecords(scene.person)
@@ -85,11 +92,10 @@ describe('giveConsent for a consent that is confirmed by e-mail', () => {
       expect(audit.map(({ changes }) => JSON.parse(changes))).toEqual([
         [{ field: `consents.${consent.key}`, before: 'pending', after: 'given' }],
       ])
-      // The link leads to the person's own page.
       const all = /href="\.\.(\/[\w-]+)"/.exec(actionReply.text)?.[1]
       expect((await visit(`/consents${all}`)).status).toBe(200)
-    },
-  )
+    })
+  })
 
   it('gives the consent once when the link is opened many times, at once and later', async () => {
     const { scene, path } = await requestConfirmation()
@@ -103,7 +109,7 @@ describe('giveConsent for a consent that is confirmed by e-mail', () => {
     expect((await listEvents(scene.organization)).map(({ kind }) => kind)).toEqual(['consent.given'])
   })
 
-  it('sends one message for many simultaneous requests, and one more after an hour', async () => {
+  it('sends one message for many simultaneous and repeated requests', async () => {
     const scene = await seedScene()
     const consent = await givenConsent(scene.organization)
     const replies = await Promise.all(Array.from({ length: 5 }, () => ask(scene, consent.id)))
@@ -112,6 +118,13 @@ describe('giveConsent for a consent that is confirmed by e-mail', () => {
     const record = replies[0]?.body.record.id
     expect((await ask(scene, consent.id)).body.record.id).toBe(record)
     expect(await listMails(scene)).toHaveLength(1)
+    expect(await listAllRecords(scene.person)).toMatchObject([{ id: record, status: 'pending' }])
+  })
+
+  it('sends one more message with the same link after an hour', async () => {
+    const scene = await seedScene()
+    const consent = await givenConsent(scene.organization)
+    const record = (await ask(scene, consent.id)).body.record.id
     await write(
       sql`update transactional_emails set created_at = created_at - ${61 * minute} where organization_id = ${scene.organization}`,
     )
@@ -119,11 +132,15 @@ describe('giveConsent for a consent that is confirmed by e-mail', () => {
     expect(await listMails(scene)).toHaveLength(2)
     expect(await listAllRecords(scene.person)).toMatchObject([{ id: record, status: 'pending' }])
     const mails = await deliver(scene)
+    expect(mails).toHaveLength(2)
     expect(new Set(mails.map(readLink)).size).toBe(1)
-    await visit(readLink(mails[0] ?? { text: '' }), { method: 'POST' })
-    // The service does not ask again for a consent that was given.
+  })
+
+  it('sends nothing for a consent that was given', async () => {
+    const { scene, consent, path } = await requestConfirmation()
+    await visit(path, { method: 'POST' })
     expect((await ask(scene, consent.id)).body.status).toBe('given')
-    expect(await listMails(scene)).toHaveLength(2)
+    expect(await listMails(scene)).toHaveLength(1)
   })
 
   it('sends the message exactly once when sending is interrupted', async () => {

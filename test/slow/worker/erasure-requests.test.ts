@@ -37,6 +37,29 @@ const buildOrder = (email: string, phone_number: string) => ({
   items: [{ product: 'Day ticket', quantity: 1, unit_price: 10 }],
 })
 
+/** Imports orders of a person, of which four have ids with the address or number, and erases the person. */
+async function givenErasedIds() {
+  const person = await givenKnown()
+  const { email, phone } = person
+  const ids = [
+    `2026-${email}`,
+    `${email.toUpperCase()}/2`,
+    `${phone.slice(1)}-3`,
+    `${phone.slice(3, 7)} ${phone.slice(7)}`,
+    'A-1001',
+  ]
+  const orders = ids.map((external_id) => ({ ...buildOrder(email, phone), external_id }))
+  const source = `shop-${crypto.randomUUID()}`
+  expect((await importOrders(person, orders, { source })).body.created_orders).toBe(5)
+  await erase(person)
+  const { results } = await env.DB.prepare('select id, external_id from orders where external_source = ? order by seq')
+    .bind(source)
+    .all<{ id: string; external_id: string }>()
+  const hashes = results.map(({ external_id }) => external_id)
+  expect(hashes).toEqual([...Array.from({ length: 4 }, () => expect.stringMatching(/^erased_[0-9a-f]{32}$/)), 'A-1001'])
+  return { person, again: orders.slice(0, 4), source, hashes, orderIds: results.map(({ id }) => id) }
+}
+
 describe('eraseUser', () => {
   it('changes nothing when it is repeated', async () => {
     const person = await givenKnown()
@@ -126,48 +149,34 @@ describe('eraseUser', () => {
   it.each(['skip', 'update'])(
     'skips an order whose id contained the address when its file comes again (%s)',
     async (on_duplicate) => {
-      const person = await givenKnown()
-      const { email, phone } = person
-      const ids = [
-        `2026-${email}`,
-        `${email.toUpperCase()}/2`,
-        `${phone.slice(1)}-3`,
-        `${phone.slice(3, 7)} ${phone.slice(7)}`,
-        'A-1001',
-      ]
-      const orders = ids.map((external_id) => ({ ...buildOrder(email, phone), external_id }))
-      const source = `shop-${crypto.randomUUID()}`
-      expect((await importOrders(person, orders, { source })).body.created_orders).toBe(5)
-      await erase(person)
-      const stored = await env.DB.prepare('select id, external_id from orders where external_source = ? order by seq')
-        .bind(source)
-        .all<{ id: string; external_id: string }>()
-      const hashes = stored.results.map(({ external_id }) => external_id)
-      expect(hashes).toEqual([
-        ...Array.from({ length: 4 }, () => expect.stringMatching(/^erased_[0-9a-f]{32}$/)),
-        'A-1001',
-      ])
-      const again = orders.slice(0, 4)
+      const { person, again, source, orderIds } = await givenErasedIds()
       for (const dry_run of [true, false]) {
         const reply = await importOrders(person, again, { source, on_duplicate, dry_run })
         expect(reply.body).toMatchObject({ created_orders: 0, updated_orders: 0, skipped_orders: 4 })
         expect(reply.body.results).toMatchObject(
-          again.map(({ external_id }, index) => ({ external_id, order_id: stored.results[index]?.id, warnings: [] })),
+          again.map(({ external_id }, index) => ({ external_id, order_id: orderIds[index], warnings: [] })),
         )
       }
-      expect(await listCustomers(person)).not.toContainEqual(expect.objectContaining({ email }))
-      await finishErasures()
-      const after = await importOrders(person, again, { source, on_duplicate: 'error' })
-      expect(JSON.stringify(after.body)).toContain('duplicate_in_edition')
-      const found = await get(`/v1/orders?edition_id=${person.edition_id}&external_id=${hashes[0]}`)
-      expect(found.body.results).toMatchObject([{ id: stored.results[0]?.id }])
-      for (const filter of [`search=${email}`, `external_id=2026-${email}`, `search=${phone.slice(3)}`])
-        expect([filter, (await get(`/v1/orders?edition_id=${person.edition_id}&${filter}`)).body.count]).toEqual([
-          filter,
-          0,
-        ])
+      expect(await listCustomers(person)).not.toContainEqual(expect.objectContaining({ email: person.email }))
     },
   )
+
+  it('refuses such an order when its file comes again and duplicates are errors', async () => {
+    const { person, again, source } = await givenErasedIds()
+    await finishErasures()
+    const reply = await importOrders(person, again, { source, on_duplicate: 'error' })
+    expect(JSON.stringify(reply.body)).toContain('duplicate_in_edition')
+  })
+
+  it('finds such an order by its new id, and not by the address', async () => {
+    const { person, hashes, orderIds } = await givenErasedIds()
+    await finishErasures()
+    const { email, phone } = person
+    const orders = async (filter: string) => (await get(`/v1/orders?edition_id=${person.edition_id}&${filter}`)).body
+    expect((await orders(`external_id=${hashes[0]}`)).results).toMatchObject([{ id: orderIds[0] }])
+    for (const filter of [`search=${email}`, `external_id=2026-${email}`, `search=${phone.slice(3)}`])
+      expect([filter, (await orders(filter)).count]).toEqual([filter, 0])
+  })
 
   it('recognises the order by a hash of its own edition and organisation', async () => {
     const person = await givenKnown()

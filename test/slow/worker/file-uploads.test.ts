@@ -112,16 +112,13 @@ describe('abortFileUpload', () => {
 })
 
 describe('completeFileUpload', () => {
-  it('makes one file of parts that came in any order, and names missing parts', async () => {
+  it('makes one file of parts that came in any order', async () => {
     const upload = await startUpload(here, big)
     expect(upload).toMatchObject({ part_size: partSize, part_count: 2, parts: [], file_id: null })
     expect(await loadUsedBytes(here.id)).toBe(big.length)
     const second = await putPart(upload.id, 2, slicePart(big, 2))
     expect(second.status === 200 || second.text).toBe(true)
     expect(second.body.parts).toEqual([{ number: 2, size: 1000, checksum_sha256: await sha256Hex(slicePart(big, 2)) }])
-    const early = await completeParts(upload.id)
-    expect(describeRefusal(early)).toBe('409 upload_incomplete')
-    expect(early.body.missing_parts).toEqual([1])
     await putPart(upload.id, 1, slicePart(big, 1))
     const there = (await get(`/v1/files/uploads/${upload.id}`)).body
     expect(there.parts.map(({ number }: { number: number }) => number)).toEqual([1, 2])
@@ -134,10 +131,26 @@ describe('completeFileUpload', () => {
       size: big.length,
       checksum_sha256: await sha256Hex(big),
     })
+    expect(await checkAccount(here.id)).toEqual({ objects: 1, references: [1], ...isWhole })
+  })
+
+  it('names missing parts', async () => {
+    const upload = await startUpload(here, big)
+    await putPart(upload.id, 2, slicePart(big, 2))
+    const early = await completeParts(upload.id)
+    expect(describeRefusal(early)).toBe('409 upload_incomplete')
+    expect(early.body.missing_parts).toEqual([1])
+  })
+
+  it('answers with the same file again, and ends the upload', async () => {
+    const small = makeTable(2000)
+    const upload = await startUpload(here, small)
+    await putPart(upload.id, 1, small)
+    const file = await completeParts(upload.id)
     const secondReply = await completeParts(upload.id)
     expect([secondReply.status, secondReply.body.id]).toEqual([201, file.body.id])
     expect((await get(`/v1/files/uploads/${upload.id}`)).body.file_id).toBe(file.body.id)
-    expect((await putPart(upload.id, 1, slicePart(big, 1))).body.code).toBe('upload_completed')
+    expect((await putPart(upload.id, 1, small)).body.code).toBe('upload_completed')
     expect((await remove(`/v1/files/uploads/${upload.id}`)).body.code).toBe('upload_completed')
     expect(await checkAccount(here.id)).toEqual({ objects: 1, references: [1], ...isWhole })
   })

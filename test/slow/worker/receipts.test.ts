@@ -138,23 +138,25 @@ describe('the consumer of receipts', () => {
     expect(provider.calls.at(-1)?.email.from.address).toBe('mended@nordlys.example')
   })
 
-  it('repeats a call without an answer when the provider deduplicates, and gives up otherwise', async () => {
-    const keyed = await seedReceipts()
-    keyed.provider.play(['accept and lose the answer'])
-    await keyed.engine.run()
-    expect(await loadOnlyReceipt(keyed.shop)).toMatchObject({ status: 'pending', is_doubtful: true })
-    keyed.engine.advance(minute)
-    await keyed.engine.run()
-    expect(await loadOnlyReceipt(keyed.shop)).toMatchObject({ status: 'sent', attempts: 2 })
-    expect([...keyed.provider.accepted.values()]).toEqual([1])
+  it('repeats a call without an answer when the provider deduplicates', async () => {
+    const { shop, provider, engine } = await seedReceipts()
+    provider.play(['accept and lose the answer'])
+    await engine.run()
+    expect(await loadOnlyReceipt(shop)).toMatchObject({ status: 'pending', is_doubtful: true })
+    engine.advance(minute)
+    await engine.run()
+    expect(await loadOnlyReceipt(shop)).toMatchObject({ status: 'sent', attempts: 2 })
+    expect([...provider.accepted.values()]).toEqual([1])
+  })
 
-    const keyless = await seedReceipts(1, { deduplicates: false })
-    keyless.provider.play(['accept and lose the answer'])
-    await keyless.engine.run()
-    expect(await loadOnlyReceipt(keyless.shop)).toMatchObject({ status: 'failed', error_code: 'unknown' })
-    keyless.engine.advance(hour)
-    await keyless.engine.run()
-    expect([...keyless.provider.accepted.values()]).toEqual([1])
+  it('gives up after a call without an answer when the provider does not deduplicate', async () => {
+    const { shop, provider, engine } = await seedReceipts(1, { deduplicates: false })
+    provider.play(['accept and lose the answer'])
+    await engine.run()
+    expect(await loadOnlyReceipt(shop)).toMatchObject({ status: 'failed', error_code: 'unknown' })
+    engine.advance(hour)
+    await engine.run()
+    expect([...provider.accepted.values()]).toEqual([1])
   })
 
   it('never repeats a call with another provider', async () => {

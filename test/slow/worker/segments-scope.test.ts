@@ -188,54 +188,60 @@ describe('an expression of an edition role', () => {
 })
 
 describe('an expression about an organisation', () => {
-  it('covers the editions in which the caller has roles, taken together', async () => {
-    const third = await seedEdition(organisation, { name: 'Third' })
-    const { account_id, token } = await givenMember(organisation, 'manager', mine.id)
-    const email = (await db.first(sql<{ email: string }>`select email from accounts where id = ${account_id}`))?.email
-    expectSuccess(
-      await post(`/v1/organizations/${organisation.id}/members`, { email, role: 'viewer', edition_id: third.id }),
-    )
-    await importOrders(shop(third), [
-      {
-        external_id: 'x',
+  describe('in two of whose editions the caller has roles', () => {
+    let token: string
+    beforeAll(async () => {
+      const third = await seedEdition(organisation, { name: 'Third' })
+      const member = await givenMember(organisation, 'manager', mine.id)
+      token = member.token
+      const account = await db.first(sql<{ email: string }>`select email from accounts where id = ${member.account_id}`)
+      const role = { email: account?.email, role: 'viewer', edition_id: third.id }
+      expectSuccess(await post(`/v1/organizations/${organisation.id}/members`, role))
+      const order = (external_id: string, email: string) => ({
+        external_id,
         currency: 'sek',
-        customer: { email: 'shared@example.dk' },
+        customer: { email },
         items: [{ product: 'Third', quantity: 1, unit_price: 1 }],
-      },
-      {
-        external_id: 'y',
-        currency: 'sek',
-        customer: { email: 'third@example.dk' },
-        items: [{ product: 'Third', quantity: 1, unit_price: 1 }],
-      },
-    ])
-    const estimate = (expression: string) => countEstimated({ organization_id: organisation.id, expression }, token)
-    expect(await estimate(probe('size(orders) == 2 && stats.order_count == 2'))).toBe(1)
-    expect(await estimate(probe('orders.exists(o, o.currency == "eur")'))).toBe(0)
-    expect(await estimate('orders.exists(o, o.currency == "sek")')).toBe(2)
-    expect(await estimate('edition.id == "" || edition.id != ""')).toBe(0)
-    const marketing = { communication_type: 'transactional', communication_channel: 'email' }
-    expect(
-      await countEstimated({ organization_id: organisation.id, expression: 'size(orders) > 0', ...marketing }, token),
-    ).toBe(3)
-    const values = expectSuccess(
-      await get(`/v1/segments/cel-context?organization_id=${organisation.id}`, token),
-    ).dynamic_values
-    const listValues = (kind: string) =>
-      values[kind].map(({ label, count }: { label: string; count: number }) => [label, count])
-    expect(listValues('products')).toEqual([
-      ['Day ticket', 2],
-      ['Third', 2],
-    ])
-    expect(listValues('currencies')).toEqual([
-      ['dkk', 2],
-      ['sek', 2],
-    ])
-    expect(listValues('locales').reduce((sum: number, [, count]: [string, number]) => sum + count, 0)).toBe(3)
-    expect(listValues('editions').toSorted()).toEqual([
-      ['Summer', 2],
-      ['Third', 2],
-    ])
+      })
+      await importOrders(shop(third), [order('x', 'shared@example.dk'), order('y', 'third@example.dk')])
+    })
+
+    it.each([
+      ['takes the orders of both together', () => probe('size(orders) == 2 && stats.order_count == 2'), 1],
+      ['does not see orders of other editions', () => probe('orders.exists(o, o.currency == "eur")'), 0],
+      ['finds the orders of either', () => 'orders.exists(o, o.currency == "sek")', 2],
+      ['has no edition of its own', () => 'edition.id == "" || edition.id != ""', 0],
+    ])('%s', async (_, buildExpression, expected) => {
+      const body = { organization_id: organisation.id, expression: buildExpression() }
+      expect(await countEstimated(body, token)).toBe(expected)
+    })
+
+    it('finds everyone for messages about orders', async () => {
+      const channel = { communication_type: 'transactional', communication_channel: 'email' }
+      const body = { organization_id: organisation.id, expression: 'size(orders) > 0', ...channel }
+      expect(await countEstimated(body, token)).toBe(3)
+    })
+
+    it('offers the values of both', async () => {
+      const { dynamic_values: values } = expectSuccess(
+        await get(`/v1/segments/cel-context?organization_id=${organisation.id}`, token),
+      )
+      const listValues = (kind: string) =>
+        values[kind].map(({ label, count }: { label: string; count: number }) => [label, count])
+      expect(listValues('products')).toEqual([
+        ['Day ticket', 2],
+        ['Third', 2],
+      ])
+      expect(listValues('currencies')).toEqual([
+        ['dkk', 2],
+        ['sek', 2],
+      ])
+      expect(listValues('locales').reduce((sum: number, [, count]: [string, number]) => sum + count, 0)).toBe(3)
+      expect(listValues('editions').toSorted()).toEqual([
+        ['Summer', 2],
+        ['Third', 2],
+      ])
+    })
   })
 
   it('ignores consents to other editions', async () => {

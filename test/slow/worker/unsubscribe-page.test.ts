@@ -36,6 +36,18 @@ const listSuppressions = (organization: string) =>
 const findMail = (captured: Captured[], email: string | null | undefined) =>
   captured.find(({ recipient }) => recipient.includes(email ?? '?'))
 
+/** Sends a campaign to two people, of whom the first leaves, and returns the link by which that person comes back. */
+async function givenLeft() {
+  const { id, crowd, consent } = await sendCampaign(2)
+  const [person, other] = crowd.people
+  const [path = ''] = listPaths(findMail(await listCaptured(id), person?.email), 'u')
+  const reply = await leave(path)
+  await applyEvents(createJob(), reply.enqueued)
+  const back = readAction(path, reply.text)
+  expect(back).toMatch(/^\/t\/s\/[\w-]+$/)
+  return { id, crowd, consent, person, other, path, back }
+}
+
 describe('the page of a link to unsubscribe', () => {
   it.each([
     ['en', 'news and offers by e-mail', 'Subscribe again'],
@@ -84,27 +96,26 @@ describe('the page of a link to unsubscribe', () => {
     },
   )
 
-  it('ends the suppression, gives the withdrawn consents again and sends the webhook', async () => {
-    const { id, crowd, consent } = await sendCampaign(2)
-    const [person, other] = crowd.people
-    const expires = Date.now() + 86_400_000_000
-    await write(sql`update consent_records set expires_at = ${expires} where user_id = ${person?.id ?? ''}`)
-    await seedEndpoint(
-      { organization: crowd.organization, edition: crowd.edition },
-      { events: ['consent.given'], edition_id: null },
-    )
-    const [path = ''] = listPaths(findMail(await listCaptured(id), person?.email), 'u')
-    const leaveReply = await leave(path)
-    await applyEvents(createJob(), leaveReply.enqueued)
-    const back = readAction(path, leaveReply.text)
-    expect(back).toMatch(/^\/t\/s\/[\w-]+$/)
+  it('changes nothing when it is only read', async () => {
+    const { crowd, person, back } = await givenLeft()
     const before = await listRecords(person?.id ?? '')
     for (const method of ['GET', 'HEAD']) expect((await visit(back, { method })).status).toBe(200)
     expect(await listRecords(person?.id ?? '')).toEqual(before)
     expect(await listSuppressions(crowd.organization)).toMatchObject([
       { address: person?.email, reason: 'unsubscribed' },
     ])
+  })
 
+  it('ends the suppression, gives the withdrawn consents again and sends the webhook', async () => {
+    const { id, crowd, consent, person, other, back } = await givenLeft()
+    const expires = Date.now() + 86_400_000_000
+    await write(sql`update consent_records set expires_at = ${expires}
+      where user_id = ${person?.id ?? ''} and status = 'given'`)
+    await seedEndpoint(
+      { organization: crowd.organization, edition: crowd.edition },
+      { events: ['consent.given'], edition_id: null },
+    )
+    const before = await listRecords(person?.id ?? '')
     const actionReply = await visit(back, { method: 'POST' })
     expect([actionReply.status, actionReply.headers.get('cache-control'), actionReply.enqueued]).toEqual([
       200,
@@ -139,6 +150,11 @@ describe('the page of a link to unsubscribe', () => {
     })
     // The campaign's number of unsubscriptions stays.
     expect(await readStats(id)).toMatchObject({ unsubscribed: 1 })
+  })
+
+  it('lets the person leave again', async () => {
+    const { crowd, path, back } = await givenLeft()
+    await visit(back, { method: 'POST' })
     expect((await leave(path)).status).toBe(200)
     expect(await listSuppressions(crowd.organization)).toMatchObject([{ reason: 'unsubscribed' }])
   })
