@@ -175,11 +175,15 @@ describe('mergeUsers', () => {
     expect(newest?.seq).toBeGreaterThan(seq)
   })
 
-  it('writes an audit entry for both customers and announces the merge to each edition of the other', async () => {
+  it('writes an audit entry that names both customers, and announces the merge to each edition of the other', async () => {
     const { shop, own, other } = await givenPair()
     const entries = await listEntries(await merge(own, other))
-    expect(entries.map(({ action }) => action)).toEqual(['mergeUsers', 'mergeUsers'])
-    expect(entries.map(({ resource_id }) => resource_id).toSorted()).toEqual([own, other].toSorted())
+    expect(entries).toMatchObject([{ action: 'mergeUsers', resource_id: own }])
+    expect(JSON.parse(entries[0]?.changes ?? '[]')).toContainEqual({
+      field: 'merged_user_id',
+      before: null,
+      after: other,
+    })
     const events = await db.all(
       sql<{ edition_id: string | null; payload: string }>`select edition_id, payload from webhook_events
         where organization_id = ${shop.organization_id} and kind = 'user.merged' order by edition_id`,

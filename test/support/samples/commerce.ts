@@ -201,7 +201,7 @@ export const commerceSamples: Record<string, SampleOf> = {
       return {
         path: { id: (await seedTrade(place)).user },
         body: { user_id: (await seedTrade(place)).user },
-        references: [buildPathId('id', b.editions[0].user)],
+        references: [buildPathId('id', b.editions[0].user, a.editions[1].user)],
       }
     },
   },

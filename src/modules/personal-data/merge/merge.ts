@@ -3,7 +3,6 @@ import { commit } from '../../../db/commit.ts'
 import { mergeUserValues, listValueCollisions, type MergeCollision } from '../../../domain/accounts/merged-users.ts'
 import { AppError, doesNotExist, fieldError, invalid } from '../../../domain/errors.ts'
 import { toIso } from '../../../domain/time/instants.ts'
-import { recordAudit } from '../../audit-log/index.ts'
 import {
   answerRaces,
   buildConsentMergeAnnouncements,
@@ -95,20 +94,6 @@ async function planMerge(ctx: Ctx, pair: UserPair): Promise<MergePlan> {
   }
 }
 
-/** The entry in the history of the other customer. The request itself has the one of the customer. */
-const recordOther = (ctx: Ctx, { own, other }: UserPair, now: number) =>
-  recordAudit(
-    { caller: ctx.caller, requestId: ctx.requestId, now, id: ctx.newId('audit_entry') },
-    {
-      action: 'mergeUsers',
-      organization_id: own.organization_id,
-      edition_id: null,
-      resource_type: 'user',
-      resource_id: other.id,
-      changes: [{ field: 'merged_into', before: null, after: own.id }],
-    },
-  )
-
 /**
  * Merges another customer of the organisation into this one, in one transaction. Nothing of the other customer is lost
  * to a request at the same time: what refers to them makes the request or the merge start again.
@@ -134,10 +119,6 @@ export async function mergeUsers(ctx: Ctx, own: LoadedUser, input: MergeUsersInp
     },
   }
   if (dry_run) return commit(ctx, result, [])
-  const statements = [
-    ...buildMergeStatements(plan, now),
-    recordOther(ctx, plan, now),
-    ...announceAll(ctx, buildAnnouncements(plan, now)),
-  ]
+  const statements = [...buildMergeStatements(plan, now), ...announceAll(ctx, buildAnnouncements(plan, now))]
   return commit(ctx, result, statements, answerRaces)
 }
