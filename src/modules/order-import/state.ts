@@ -132,14 +132,18 @@ const buildGroup = (scope: LoadScope, orders: readonly ExternalOrder[]): OrderGr
 
 type PeopleScope = Pick<LoadScope, 'organization_id' | 'edition_id' | 'changeable'>
 
-function queryCustomers({ organization_id, edition_id, changeable }: PeopleScope, condition: SQL): Query<UserRow> {
-  const users = sql`select users.*,
-    ${changeable === null ? sql`0` : isSharedOutside(sql`users`, changeable)} as is_protected,
-    (select ${buildEditionValues(sql`edition_contact`)} from edition_customers as edition_contact
-      where edition_contact.edition_id = ${edition_id} and edition_contact.user_seq = users.seq) as edition_values
-    from users where organization_id = ${organization_id}`
-  return decodeAs(userFields, sql<UserRow>`${users} and ${condition}`)
-}
+/** The columns of `UserRow`, in a query that reads `users`. */
+const selectUserColumns = ({ edition_id, changeable }: PeopleScope): SQL => sql`users.*,
+  ${changeable === null ? sql`0` : isSharedOutside(sql`users`, changeable)} as is_protected,
+  (select ${buildEditionValues(sql`edition_contact`)} from edition_customers as edition_contact
+    where edition_contact.edition_id = ${edition_id} and edition_contact.user_seq = users.seq) as edition_values`
+
+const queryCustomers = (scope: PeopleScope, condition: SQL): Query<UserRow> =>
+  decodeAs(
+    userFields,
+    sql<UserRow>`select ${selectUserColumns(scope)} from users
+      where organization_id = ${scope.organization_id} and ${condition}`,
+  )
 
 /** Several customers may have a number. Those without an address come first, then the oldest. */
 const isAmongPhones = (phones: readonly string[]): SQL =>
@@ -154,18 +158,17 @@ const listEarlier = (emails: readonly (string | null)[], phones: readonly (strin
 
 /** Finds customers by addresses that they had. The customer of the latest merge comes first. */
 function queryEarlierCustomers(scope: PeopleScope, addresses: EarlierAddresses) {
-  const isAmongAddresses = sql`earlier.organization_id = ${scope.organization_id}
-    and (earlier.channel, earlier.address) in (
-      select value ->> 0, value ->> 1 from json_each(${JSON.stringify(addresses)}))`
-  const people = queryCustomers(
-    scope,
-    sql`users.id in (select user_id from earlier_addresses as earlier where ${isAmongAddresses})`,
-  )
+  const { organization_id } = scope
+  // Most organisations have merged nobody, and read nothing.
+  const values = sql`iif(exists (select 1 from earlier_addresses where organization_id = ${organization_id}),
+    ${JSON.stringify(addresses)}, '[]')`
   return decodeAs(
     { ...userFields, earlier_address: earlierAddresses.address },
-    sql<EarlierUserRow>`select person.*, earlier.address as earlier_address from (${people}) as person
-      cross join earlier_addresses as earlier on earlier.user_id = person.id
-      where ${isAmongAddresses} order by earlier.created_at desc, person.seq`,
+    sql<EarlierUserRow>`select ${selectUserColumns(scope)}, earlier.address as earlier_address
+      from earlier_addresses as earlier cross join users on users.id = earlier.user_id
+      where earlier.organization_id = ${organization_id}
+        and (earlier.channel, earlier.address) in (select value ->> 0, value ->> 1 from json_each(${values}))
+      order by earlier.created_at desc, users.seq`,
   )
 }
 

@@ -94,9 +94,15 @@ const findAddress = (
 }
 
 /** Members who got the campaign as another customer, who was merged into them since. */
-async function findReached(job: JobCtx, { id }: CampaignRow, members: readonly { id: string }[]): Promise<Set<string>> {
+async function findReached(
+  job: JobCtx,
+  { id, organization_id }: CampaignRow,
+  members: readonly { id: string }[],
+): Promise<Set<string>> {
+  const ids = JSON.stringify(members.map((member) => member.id))
+  const hasMerges = sql`exists (select 1 from user_merges where organization_id = ${organization_id})`
   const rows = await job.db.all(sql<{ user_id: string }>`select user_id
-    from json_each(${JSON.stringify(members.map((member) => member.id))}) as member
+    from json_each(iif(${hasMerges}, ${ids}, '[]')) as member
     cross join campaign_receipts on user_id = member.value and campaign_id = ${id}
     where exists (select 1 from user_merges where into_id = user_id)`)
   return new Set(rows.map(({ user_id }) => user_id))
@@ -151,7 +157,7 @@ export function selectExcluded(
     ${selectSuppressionExclusion(audience, sql`p.value ->> 1`)})`
   const chunk = JSON.stringify(people.map(({ n, address }) => [n, address]))
   // A retry finds recipients who were merged into other customers since. The campaign may have reached those already.
-  return sql<ExcludedRecipient>`select n, reason from (select u.seq as n, ${buildExclusion(audience, now, suppressionReason)} as reason
-    from json_each(${chunk}) p cross join users u on u.seq = p.value ->> 0) where reason is not null
-    union all select seq, 'duplicate_address' from json_each(${chunk}) p cross join user_merges on seq = p.value ->> 0`
+  return sql<ExcludedRecipient>`select n, reason from (select p.value ->> 0 as n,
+      iif(u.seq is null, 'duplicate_address', ${buildExclusion(audience, now, suppressionReason)}) as reason
+    from json_each(${chunk}) p left join users u on u.seq = p.value ->> 0) where reason is not null`
 }
