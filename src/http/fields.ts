@@ -11,6 +11,7 @@ import { maxAmountMinor, toMajor, toMinor } from '../domain/money.ts'
 import { maxSegmentNameLength } from '../domain/segments.ts'
 import { utf8 } from '../domain/text/encoding.ts'
 import { cleanKey, cleanName } from '../domain/text/invisible.ts'
+import { maxJsonBytes } from '../domain/text/json.ts'
 import { maxSlugLength, slugPattern } from '../domain/text/text.ts'
 import { isTimeZone } from '../domain/time/time-zones.ts'
 
@@ -137,8 +138,6 @@ export function parseHundredths(value: number, context: z.core.$RefinementCtx): 
 /** An amount of a request in major units, parsed to minor units. */
 export const AmountInput = (min = 0) =>
   z.number().min(min).max(toMajor(maxAmountMinor)).transform(parseHundredths).openapi({ multipleOf: 0.01 })
-
-const maxJsonBytes = 16_384
 
 /** A JSON object with any content. */
 export const JsonObject = z

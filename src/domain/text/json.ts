@@ -21,3 +21,6 @@ const sortKeys = (_: string, value: unknown): unknown =>
 /** Compares two JSON texts. The order of keys does not matter. */
 export const isSameJson = (a: string, b: string): boolean =>
   a === b || JSON.stringify(JSON.parse(a), sortKeys) === JSON.stringify(JSON.parse(b), sortKeys)
+
+/** The size of a JSON object that a client may store. */
+export const maxJsonBytes = 16_384

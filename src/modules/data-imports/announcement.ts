@@ -10,6 +10,7 @@ type EndedImport = Pick<
   | 'organization_id'
   | 'edition_id'
   | 'source'
+  | 'kind'
   | 'total_rows'
   | 'created_orders'
   | 'updated_orders'
@@ -27,13 +28,13 @@ export const announceEnd = (
   status: 'completed' | 'completed_with_errors' | 'failed',
 ): Statement[] => {
   if (status === 'failed') return []
-  const { id, organization_id, edition_id, source, total_rows, created_orders } = row
+  const { id, organization_id, edition_id, source, kind, total_rows, created_orders } = row
   const { updated_orders, skipped_orders, failed_orders } = row
   const counts = { total_rows, created_orders, updated_orders, skipped_orders, failed_orders }
   return announce(job, {
     kind: 'import.completed',
     organization_id,
     edition_id,
-    data: { data_import: { id, source, status, ...counts }, occurred_at: toIso(job.now()) },
+    data: { data_import: { id, source, kind, status, ...counts }, occurred_at: toIso(job.now()) },
   })
 }

@@ -1,8 +1,9 @@
 import { buildSearchColumns, type Contact, formatFullName } from '../../domain/accounts/users.ts'
 import type { Language } from '../../domain/languages.ts'
 import type { ExternalOrder } from '../../domain/orders/external-orders.ts'
+import { utf8 } from '../../domain/text/encoding.ts'
 import { fold } from '../../domain/text/fold.ts'
-import { isSameJson } from '../../domain/text/json.ts'
+import { isSameJson, maxJsonBytes } from '../../domain/text/json.ts'
 import type { EditionValues, PeopleState, UserRow } from './state.ts'
 import type { PersonUndo } from './undo-data.ts'
 import { type DecisionContext, buildInsert, type NewRows, type Write } from './writes.ts'
@@ -103,7 +104,7 @@ export class PeopleResolver {
     const filledUser = fillEmptyFields(user, importedPerson)
     return this.#policy === 'replace' || user.is_protected
       ? filledUser
-      : { ...filledUser, metadata: { ...importedPerson.metadata, ...user.metadata } }
+      : { ...filledUser, metadata: addMetadata(user.metadata, importedPerson.metadata) }
   }
 
   #name({ user, storedUser }: ResolvedPerson, importedPerson: ImportedPerson): string {
@@ -239,13 +240,21 @@ export class PeopleResolver {
   }
 }
 
+type Metadata = Readonly<Record<string, unknown>>
+
+/** Adds the keys that are missing, unless the metadata would become too large. */
+function addMetadata(before: Metadata, added: Metadata): Record<string, unknown> {
+  const metadata = { ...added, ...before }
+  return utf8(JSON.stringify(metadata)).length <= maxJsonBytes ? metadata : before
+}
+
 const completeValues = (before: EditionValues, importedPerson: ImportedPerson): EditionValues => ({
   email: before.email ?? importedPerson.email,
   phone_number: before.phone_number ?? importedPerson.phone_number,
   first_name: before.first_name || importedPerson.first_name,
   last_name: before.last_name || importedPerson.last_name,
   locale: before.locale,
-  metadata: { ...importedPerson.metadata, ...before.metadata },
+  metadata: addMetadata(before.metadata, importedPerson.metadata),
 })
 
 /** Finds the metadata that an import has added to a person; undefined when there are none. */

@@ -4,7 +4,7 @@ import { commit } from '../../db/commit.ts'
 import { listChangeableEditions, seesFullCustomers } from '../../db/customers.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { select } from '../../db/select.ts'
-import { editionArchived, invalid } from '../../domain/errors.ts'
+import { editionArchived, fieldError, invalid } from '../../domain/errors.ts'
 import { loadImportDefinitions } from '../consents/index.ts'
 import { checkTenant, openEditions } from '../editions/index.ts'
 import { races, type UserRow } from '../order-import/index.ts'
@@ -56,7 +56,11 @@ async function viewUser(ctx: Ctx, editionId: string | null, user: UserRow): Prom
 export async function createUser(ctx: Ctx, input: CreateUserInput): Promise<PresentedUser> {
   const edition = await findEdition(ctx, input)
   const changeable = listChangeableEditions(ctx.caller, input.organization_id)
-  const { user, errors: phoneErrors } = normalizeUserPhone(toCreatedUser(input), edition.default_country_code, [])
+  const {
+    user,
+    errors: phoneErrors,
+    warnings: phoneWarnings,
+  } = normalizeUserPhone(toCreatedUser(input), edition.default_country_code, [])
   const definitions = await loadImportDefinitions(
     ctx.db,
     { ...edition, id: edition.id ?? '' },
@@ -64,6 +68,7 @@ export async function createUser(ctx: Ctx, input: CreateUserInput): Promise<Pres
   )
   const errors = [
     ...phoneErrors,
+    ...phoneWarnings.map(() => fieldError(['phone_number'], 'invalid_phone', 'This is not a phone number.')),
     ...checkUser({ definitions, is_of_organization: changeable === null, now: ctx.now() }, user, []),
   ]
   if (errors.length) throw invalid(...errors)
@@ -78,6 +83,8 @@ export async function createUser(ctx: Ctx, input: CreateUserInput): Promise<Pres
   const plan = await planUsers(ctx, run, [{ index: 0, path: [], user, warnings: [] }])
   const [record] = plan.records
   if (!record?.outcome.user_id) throw new Error('The plan of a customer has no customer.')
+  const { warnings } = record.outcome
+  if (warnings.length) throw invalid(...warnings)
   const createdUser = await viewUser(ctx, edition.id, plan.getUser(record.outcome.user_id))
   return commit(ctx, createdUser, [...openEditions(edition.id), ...plan.statements], races)
 }

@@ -9,6 +9,7 @@ import {
 import { type FieldError, fieldError } from '../../domain/errors.ts'
 import type { Language } from '../../domain/languages.ts'
 import type { ChannelAddress, SuppressionReason } from '../../domain/messaging/suppressions.ts'
+import { maxJsonBytes } from '../../domain/text/json.ts'
 import {
   buildAnswerAnnouncements,
   buildAnswerStatements,
@@ -251,13 +252,21 @@ const listConsentChanges = (answers: readonly DecidedAnswer[]): UserChange[] =>
     return last ? [{ field: `consents.${definition.key}`, before: before?.status ?? null, after: last.status }] : []
   })
 
+function warnAboutMetadata({ user, path }: UserEntry, { edition_values }: UserRow): FieldError[] {
+  const storedMetadata = edition_values?.metadata ?? {}
+  if (Object.keys(user.metadata).every((key) => Object.hasOwn(storedMetadata, key))) return []
+  const detail = `The metadata of this customer would have more than ${maxJsonBytes} bytes, so those of this row are left out.`
+  return [fieldError([...path, 'metadata'], 'max_length', detail)]
+}
+
 /** The first row of a person has the outcome. A later one completes it, and says so. */
 function buildRecords(resolvedEntries: readonly ResolvedEntry[], parts: PlanParts): UserRecord[] {
   const { people, storedIds, answers, suppressions } = parts
   const answeringIds = new Set(answers.filter(({ records }) => records.length > 0).map(({ user }) => user.id))
   const firstEntries = new Map<string, UserEntry>()
   return resolvedEntries.map(({ entry, userId }): UserRecord => {
-    const { index, path, warnings } = entry
+    const { index, path } = entry
+    const warnings = [...entry.warnings, ...warnAboutMetadata(entry, people.get(userId))]
     const first = firstEntries.get(userId)
     const base = { index, user_id: userId, errors: [] }
     if (first) {

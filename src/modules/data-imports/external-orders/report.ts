@@ -31,6 +31,7 @@ type ReportedRow = Pick<
 > & {
   id: string | null
   source: 'api'
+  kind: 'orders'
   status: (typeof importStatuses)[number]
   options: Pick<ImportOptions, 'on_duplicate' | 'emit_webhooks' | 'send_receipts' | 'skipped'>
 }
@@ -71,6 +72,7 @@ export function buildReport(ctx: Ctx, call: ReportedCall, outcomes: readonly Ord
     name_key: buildSortKey(name),
     search: buildSearchText(name),
     source: 'api',
+    kind: 'orders',
     external_source: source,
     status: decideStatus(failedCount, outcomes.length),
     options: { on_duplicate, emit_webhooks, send_receipts, skipped },

@@ -91,6 +91,7 @@ export const exampleData: { [Kind in EventKind]: EventData<Kind> } = {
     data_import: {
       id: exampleId('imp'),
       source: 'csv',
+      kind: 'orders',
       status: 'completed',
       total_rows: 1200,
       created_orders: 480,

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { importKinds } from '../../../domain/data-imports/import-kinds.ts'
 import { channels } from '../../../domain/messaging/messaging.ts'
 import { customerEmailKinds } from '../../../domain/messaging/transactional-emails.ts'
 import { currencies } from '../../../domain/money.ts'
@@ -137,6 +138,9 @@ const ImportEventData = z
     data_import: z.object({
       id: Id('imp'),
       source: z.string().openapi({ description: '`api` for external orders.', example: 'csv' }),
+      kind: z
+        .enum(importKinds)
+        .openapi({ description: '`customers`: the numbers of orders are numbers of customers.' }),
       status: z.enum(['completed', 'completed_with_errors']),
       total_rows: Count,
       created_orders: Count,
