@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { dayMs } from '../../src/domain/time/instants.ts'
 import { get, post, remove } from '../support/api.ts'
 import { readCost } from '../support/cost.ts'
+import { describeRefusal } from '../support/refusals.ts'
 import { seedAccount, seedMember, seedToken } from '../support/seeding/members.ts'
 import { buildWorld, seedPerson, type World } from '../support/world.ts'
 
@@ -31,7 +32,7 @@ describe('a minted token', () => {
     expect((await mint({ expires_at: new Date(end - dayMs).toISOString() }, minter.token)).status).toBe(201)
     for (const expires_at of [new Date(end + 1).toISOString(), '2090-01-01T00:00:00Z', null]) {
       const reply = await mint({ expires_at }, minter.token)
-      expect([reply.status, reply.body.errors]).toMatchObject([400, [{ code: 'too_late', pointer: '#/expires_at' }]])
+      expect(describeRefusal(reply)).toBe('400 validation_error: too_late #/expires_at')
     }
     const member = await seedPerson('OV', world.a)
     const forMember = await mint({ member_id: member.member }, minter.token)

@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { post } from '../support/api.ts'
 import { countContents } from '../support/orders.ts'
+import { describeRefusal } from '../support/refusals.ts'
 import { seedStarted } from '../support/seeding/imports/staged-imports.ts'
 import { db, write } from '../support/seeding/rows.ts'
 import { anOrder, importOrders, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
@@ -12,25 +13,33 @@ beforeEach(async () => {
   shop = await seedShop()
 })
 
+const undo = (id: string) => post(`/v1/data-imports/${id}/undo`, undefined)
+
 describe('undoDataImport', () => {
-  it('is refused a second time, after its time limit, for a call that stored nothing, and before the import ends', async () => {
-    const undo = async (id: string) => {
-      const { status, body } = await post(`/v1/data-imports/${id}/undo`, undefined)
-      return [status, body.code]
-    }
+  it('is refused a second time', async () => {
     const { id } = await importFile(shop, buildManyRows(1))
     await undoToEnd(id)
-    expect(await undo(id)).toEqual([409, 'invalid_transition'])
-    const oldImport = await importFile(shop, buildManyRows(1))
-    await write(sql`update data_imports set undo_until = ${Date.now() - 1} where id = ${oldImport.id}`)
-    expect(await undo(oldImport.id)).toEqual([409, 'invalid_transition'])
+    expect(describeRefusal(await undo(id))).toBe('409 invalid_transition')
+  })
+
+  it('is refused after its time limit', async () => {
+    const { id } = await importFile(shop, buildManyRows(1))
+    await write(sql`update data_imports set undo_until = ${Date.now() - 1} where id = ${id}`)
+    expect(describeRefusal(await undo(id))).toBe('409 invalid_transition')
+    expect(await countContents(shop)).toMatchObject({ orders: 1 })
+  })
+
+  it('is refused for a call that stored nothing', async () => {
     const order = anOrder()
     await importOrders(shop, [order])
     const { body } = await importOrders(shop, [order])
     expect(body).toMatchObject({ skipped_orders: 1 })
-    expect(await undo(body.id)).toEqual([409, 'invalid_transition'])
-    expect(await undo(await seedStarted(shop, buildManyRows(1)))).toEqual([409, 'import_running'])
-    expect(await countContents(shop)).toMatchObject({ orders: 2 })
+    expect(describeRefusal(await undo(body.id))).toBe('409 invalid_transition')
+    expect(await countContents(shop)).toMatchObject({ orders: 1 })
+  })
+
+  it('is refused before the import ends', async () => {
+    expect(describeRefusal(await undo(await seedStarted(shop, buildManyRows(1))))).toBe('409 import_running')
   })
 
   it('writes an audit entry, and is refused in an archived edition', async () => {

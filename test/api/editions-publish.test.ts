@@ -76,15 +76,19 @@ describe('publishing an edition', () => {
     expect(describeChecks(await patch(path, { is_draft: false, merchant_account_id: null })).status).toBe(200)
   })
 
-  it('needs no merchant account when products are free, drafts, or without a price', async () => {
+  it.each([
+    ['are free', { price_minor: 0 }],
+    ['are drafts', { price_minor: 100, is_draft: true }],
+    ['have no price', { price_minor: null }],
+  ])('needs no merchant account when products %s', async (_, columns) => {
     const { edition, path } = await seedDraft()
-    await sell(edition, 0)
+    await seedProduct({ organization: edition.organization_id, edition: edition.id }, columns)
     expect((await patch(path, { is_draft: false })).status).toBe(200)
-    await patch(path, { is_draft: true })
-    await write(sql`update products set price_minor = 100, is_draft = 1 where edition_id = ${edition.id}`)
-    expect((await patch(path, { is_draft: false })).status).toBe(200)
-    await patch(path, { is_draft: true })
-    await write(sql`update products set is_draft = 0 where edition_id = ${edition.id}`)
+  })
+
+  it('needs a merchant account once products have a price, and not for other changes', async () => {
+    const { edition, path } = await seedDraft()
+    await sell(edition, 100)
     expect((await patch(path, { is_draft: false })).status).toBe(409)
     expect((await patch(path, { name: 'Still a draft' })).status).toBe(200)
   })

@@ -83,7 +83,7 @@ describe('uploadFile with a form', () => {
       ['metadata', '{"a":{"k":1,"k":2}}'],
       ['file', makePng('twice'), 'a.png', 'image/png'],
     ])
-    expect([reply.status, reply.body.errors]).toMatchObject([400, [{ code: 'repeated', pointer: '#/metadata/a/k' }]])
+    expect(describeRefusal(reply)).toBe('400 validation_error: repeated #/metadata/a/k')
   })
 
   it('accepts tags as one part each, in their order, or as one JSON part', async () => {

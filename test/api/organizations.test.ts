@@ -44,7 +44,7 @@ describe('createOrganization', () => {
   it('refuses a slug that is taken', async () => {
     await createOrganization({ name: 'One', slug: 'Taken_1' })
     const secondReply = await post('/v1/organizations', { name: 'Two', slug: 'Taken_1' })
-    expect([secondReply.status, secondReply.body.errors]).toMatchObject([400, [{ code: 'unique', pointer: '#/slug' }]])
+    expect(describeRefusal(secondReply)).toBe('400 validation_error: unique #/slug')
     for (const slug of ['', 'a b', 'é', 'a/b', 'a.b', 'x'.repeat(201)])
       expect([slug, (await post('/v1/organizations', { name: 'Odd', slug })).status]).toEqual([slug, 400])
   })
@@ -117,27 +117,31 @@ describe('listOrganizations', () => {
 describe('addOrganizationMember', () => {
   const path = () => `/v1/organizations/${world.a.id}/members`
 
-  it('gives a role in the organisation, or in one edition', async () => {
-    const email = `Kåre-${next()}@Example.test`.replace('å', 'a')
-    const reply = await post(
-      path(),
-      { email, role: 'viewer', first_name: 'Kåre', last_name: 'Berg' },
-      world.people.OA.token,
-    )
-    expect(reply.body).toMatchObject({
+  it('gives a role in the organisation', async () => {
+    const email = `Kaare-${next()}@Example.test`
+    const member = { email, role: 'viewer', first_name: 'Kåre', last_name: 'Berg' }
+    const { body } = await post(path(), member, world.people.OA.token)
+    expect(body).toMatchObject({
       email: email.toLowerCase(),
       role: 'viewer',
       full_name: 'Kåre Berg',
       edition_id: null,
     })
+  })
+
+  it('gives a role in one edition to somebody who has another in the organisation', async () => {
+    const email = `kaare-${next()}@example.test`
+    await post(path(), { email, role: 'viewer' }, world.people.OA.token)
     const edition_id = world.a.editions[0].id
-    const edition = await post(path(), { email, role: 'admin', edition_id }, world.people.OA.token)
-    expect(edition.body).toMatchObject({ email: email.toLowerCase(), edition_id, role: 'admin' })
+    const { body } = await post(path(), { email, role: 'admin', edition_id }, world.people.OA.token)
+    expect(body).toMatchObject({ email, edition_id, role: 'admin' })
+  })
+
+  it('gives nobody a second role in the same place', async () => {
+    const email = `kaare-${next()}@example.test`
+    await post(path(), { email, role: 'viewer' }, world.people.OA.token)
     const secondReply = await post(path(), { email: email.toUpperCase(), role: 'admin' }, world.people.OA.token)
-    expect([secondReply.status, secondReply.body.errors?.[0]]).toMatchObject([
-      400,
-      { code: 'unique', pointer: '#/email' },
-    ])
+    expect(describeRefusal(secondReply)).toBe('400 validation_error: unique #/email')
   })
 
   it.each(['oﬃce@acme.example', 'ｏｆｆｉｃｅ@acme.example', 'off\u200bice@acme.example', '"office"@acme.example'])(
@@ -190,16 +194,21 @@ describe('addOrganizationMember for a person with an account in another organisa
 })
 
 describe('listOrganizationMembers', () => {
-  it('filters by role and by edition', async () => {
-    const path = `/v1/organizations/${world.a.id}/members`
-    const { token } = world.people.OM
-    const viewers = await get(`${path}?role=viewer`, token)
+  it('filters by role', async () => {
+    const viewers = await get(`/v1/organizations/${world.a.id}/members?role=viewer`, world.people.OM.token)
     expect(listIds(viewers)).toContain(world.people.EV.member)
     expect(new Set(viewers.body.results.map((item: { role: string }) => item.role))).toEqual(new Set(['viewer']))
-    const inEdition = await get(`${path}?edition_id=${world.a.editions[0].id}&role=admin`, token)
-    expect(listIds(inEdition)).toContain(world.people.EA.member)
-    expect(listIds(inEdition)).not.toContain(world.people.OA.member)
-    const refusal = await get(`${path}?role=owner`, token)
+  })
+
+  it('filters by edition', async () => {
+    const query = `edition_id=${world.a.editions[0].id}&role=admin`
+    const reply = await get(`/v1/organizations/${world.a.id}/members?${query}`, world.people.OM.token)
+    expect(listIds(reply)).toContain(world.people.EA.member)
+    expect(listIds(reply)).not.toContain(world.people.OA.member)
+  })
+
+  it('refuses an unknown role', async () => {
+    const refusal = await get(`/v1/organizations/${world.a.id}/members?role=owner`, world.people.OM.token)
     expect([refusal.status, refusal.body.errors]).toMatchObject([
       400,
       [{ code: 'invalid_choice', attr: 'role', pointer: null }],

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { maxNestedRows } from '../../src/db/cel/lowering.ts'
 import { chooseStepSize } from '../../src/modules/segments/calculation/calculation.ts'
 import { get, post } from '../support/api.ts'
@@ -25,25 +25,43 @@ const findUser = async (shop: Shop, email: string): Promise<string> => {
 }
 
 describe('a list inside another list', () => {
-  it('works for people with up to 200 purchases, and is an error for others', async () => {
-    const shop = await seedShop()
-    await importPurchases(shop, 'few@example.dk', maxNestedRows)
-    await importPurchases(shop, 'many@example.dk', maxNestedRows + 1)
-    const [few, many] = [await findUser(shop, 'few@example.dk'), await findUser(shop, 'many@example.dk')]
-    const { id } = await givenSegment({ organization_id: shop.organization_id, expression: nested })
-    expect(await calculate(id as string)).toMatchObject({ status: 'ready', user_count: 1 })
-    expect(await listMembers(id as string)).toEqual([few])
-    const { body } = await post('/v1/segments/validate-cel', {
-      organization_id: shop.organization_id,
-      expression: nested,
+  describe('for somebody with 200 purchases and somebody with more', () => {
+    let shop: Shop
+    let few: string
+    let many: string
+    let segment: string
+    beforeAll(async () => {
+      shop = await seedShop()
+      await importPurchases(shop, 'few@example.dk', maxNestedRows)
+      await importPurchases(shop, 'many@example.dk', maxNestedRows + 1)
+      few = await findUser(shop, 'few@example.dk')
+      many = await findUser(shop, 'many@example.dk')
+      const { id } = await givenSegment({ organization_id: shop.organization_id, expression: nested })
+      segment = id as string
     })
-    expect(body).toMatchObject({ is_valid: true, estimated_user_count: 1, is_estimate: false })
-    const explain = async (user: string) => (await get(`/v1/segments/${id as string}/explain?user_id=${user}`)).body
-    expect(await explain(few)).toMatchObject({ is_member: true, parts: [{ value: true }] })
-    expect(await explain(many)).toMatchObject({
-      is_member: false,
-      excluded_for: 'expression',
-      parts: [{ value: null }],
+
+    it('makes only the first a member', async () => {
+      expect(await calculate(segment)).toMatchObject({ status: 'ready', user_count: 1 })
+      expect(await listMembers(segment)).toEqual([few])
+    })
+
+    it('counts only the first in an estimate', async () => {
+      const body = { organization_id: shop.organization_id, expression: nested }
+      expect((await post('/v1/segments/validate-cel', body)).body).toMatchObject({
+        is_valid: true,
+        estimated_user_count: 1,
+        is_estimate: false,
+      })
+    })
+
+    it('explains that it has no value for the second', async () => {
+      const explain = async (user: string) => (await get(`/v1/segments/${segment}/explain?user_id=${user}`)).body
+      expect(await explain(few)).toMatchObject({ is_member: true, parts: [{ value: true }] })
+      expect(await explain(many)).toMatchObject({
+        is_member: false,
+        excluded_for: 'expression',
+        parts: [{ value: null }],
+      })
     })
   })
 

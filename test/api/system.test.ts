@@ -8,6 +8,7 @@ import { retryDeadMessage } from '../../src/modules/system/retry.ts'
 import { callWith, get, post, type Reply } from '../support/api.ts'
 import { interruptBefore } from '../support/context.ts'
 import { readCost } from '../support/cost.ts'
+import { describeRefusal } from '../support/refusals.ts'
 import { seedDeadMessages } from '../support/seeding/dead-messages.ts'
 import { seedAccount, seedMember, seedToken } from '../support/seeding/members.ts'
 import { db, next, write } from '../support/seeding/rows.ts'
@@ -202,7 +203,7 @@ describe('GET /metrics', () => {
     for (const token of ['the-token', 'the-previous']) expect((await ask(token, bindings)).status).toBe(200)
     for (const token of [null, 'the-tokem', 'root-token-of-the-tests', 'undefined']) {
       const reply = await ask(token, bindings)
-      expect([reply.status, reply.body.code]).toEqual([401, 'not_authenticated'])
+      expect(describeRefusal(reply)).toBe('401 not_authenticated')
       expect(reply.headers.get('www-authenticate')).toContain('Bearer')
     }
   })

@@ -155,15 +155,18 @@ describe('recoverWebhookDeliveries', () => {
     expect((await ask(`/v1/webhooks/${id}/recover`, { since: formatTime(0) })).body).toMatchObject({ recovered: 4 })
   })
 
-  it('refuses a window that ends before it starts, and a disabled endpoint', async () => {
-    const on = await seedOwn()
-    const off = await seedOwn({ is_active: false })
-    const row = await seedDelivery(place(), off.id)
-    const turned = await post(`/v1/webhooks/${on.id}/recover`, { since: formatTime(2), until: formatTime(1) })
+  it('refuses a window that ends before it starts', async () => {
+    const { id } = await seedOwn()
+    const turned = await post(`/v1/webhooks/${id}/recover`, { since: formatTime(2), until: formatTime(1) })
     expect([turned.status, turned.body.errors[0].pointer]).toEqual([400, '#/until'])
-    const future = await post(`/v1/webhooks/${on.id}/recover`, { since: formatTime(neverOpen) })
+    const future = await post(`/v1/webhooks/${id}/recover`, { since: formatTime(neverOpen) })
     expect([future.status, future.body.errors[0].pointer]).toEqual([400, '#/since'])
-    const refusal = await post(`/v1/webhooks/${off.id}/recover`, { since: formatTime(0) })
+  })
+
+  it('refuses a disabled endpoint, and changes none of its deliveries', async () => {
+    const { id } = await seedOwn({ is_active: false })
+    const row = await seedDelivery(place(), id)
+    const refusal = await post(`/v1/webhooks/${id}/recover`, { since: formatTime(0) })
     expect(describeRefusal(refusal)).toBe('409 endpoint_inactive')
     expect(await buildDeliveryRow(row.id)).toEqual(row)
   })

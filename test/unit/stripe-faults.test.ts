@@ -52,15 +52,13 @@ describe('the result of a refund at Stripe', () => {
     await expect(createGateway().findRefund('re_1')).rejects.toThrow(PaymentProviderUnavailable)
   })
 
-  it('is unknown when the list does not end, or cannot be read', async () => {
+  it.each([
+    ['does not end', { object: 'list', data: [buildStripeRefund({ metadata: {} })], has_more: true }],
+    ['has refunds that cannot be read', { object: 'list', data: [{ id: 're_2' }], has_more: false }],
+    ['does not say whether it ends', { object: 'list', data: [] }],
+  ])('is unknown when the list %s', async (_, answer) => {
+    mockAnswer(200, answer)
     const call = { key: 'rfr_1:1', payment: 'pi_1', provider_reference: null }
-    mockAnswer(200, { object: 'list', data: [buildStripeRefund({ metadata: {} })], has_more: true })
-    expect(await createGateway().lookUp(call)).toMatchObject({ state: 'unknown' })
-    vi.restoreAllMocks()
-    mockAnswer(200, { object: 'list', data: [{ id: 're_2' }], has_more: false })
-    expect(await createGateway().lookUp(call)).toMatchObject({ state: 'unknown' })
-    vi.restoreAllMocks()
-    mockAnswer(200, { object: 'list', data: [] })
     expect(await createGateway().lookUp(call)).toMatchObject({ state: 'unknown' })
   })
 })

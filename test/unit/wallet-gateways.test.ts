@@ -222,12 +222,18 @@ describe('an update at Google', () => {
     expect(await createLivePasses(options()).updateGoogle(content, 1)).toMatchObject({ ok: false, kind })
   })
 
-  it('reports an invalid account, a refusal, and a missing answer', async () => {
+  it('reports an invalid account', async () => {
     const broken = options()
     broken.google.serviceAccount = ''
     expect(await createLivePasses(broken).updateGoogle(content, 1)).toMatchObject({ kind: 'configuration' })
+  })
+
+  it('reports a refusal', async () => {
     mockAnswer(200, 400)
     expect(await createLivePasses(options()).updateGoogle(content, 1)).toMatchObject({ kind: 'configuration' })
+  })
+
+  it('reports a missing answer', async () => {
     vi.spyOn(globalThis, 'fetch').mockRejectedValue(new TypeError('no route'))
     expect(await createLivePasses(options()).updateGoogle(content, 1)).toMatchObject({ kind: 'transient' })
   })
