@@ -91,8 +91,8 @@ function reverted(model: Model, index: number): string {
   if (use.isReverted) return '200'
   if (!['active', 'used'].includes(model.status)) return '409 purchase_not_usable'
   use.isReverted = true
-  model.status = 'active'
-  model.events.push('use_reverted:active')
+  model.status = model.order === 'cancelled' ? 'cancelled' : 'active'
+  model.events.push(`use_reverted:${model.status}`)
   return '200'
 }
 
