@@ -3,13 +3,18 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { languages, toBcp47 } from '../../src/domain/languages.ts'
 import { dayMs, hourMs } from '../../src/domain/time/instants.ts'
 import { type SignupFault, signupWords } from '../../src/modules/signup-forms/public/words.ts'
-import { get, patch, remove } from '../support/api.ts'
+import { callWith, get, patch, remove, type Reply } from '../support/api.ts'
+import { createCountingLimiter } from '../support/bindings.ts'
+import { listEvents } from '../support/consent-pages.ts'
+import { readCost } from '../support/cost.ts'
 import { later } from '../support/later.ts'
 import { seedPeople, seedSibling } from '../support/seeding/customers.ts'
 import { givenConsent } from '../support/seeding/messaging/consents.ts'
 import { givenForm, site } from '../support/seeding/messaging/signup-forms.ts'
 import { db, write } from '../support/seeding/rows.ts'
+import { importOrders } from '../support/seeding/sales/orders.ts'
 import { seedBuyer, type Buyer } from '../support/seeding/sales/trades.ts'
+import { seedEndpoint } from '../support/seeding/webhooks.ts'
 import { deliverTo, newNetwork } from '../support/sign-in.ts'
 import {
   confirm,
@@ -120,7 +125,9 @@ describe('a sign-up', () => {
   })
 
   it('creates the customer on confirmation, in the edition of the form, with proof of both steps', async () => {
-    const { form, consent, path } = await givenForm(shop)
+    const place = await seedBuyer()
+    await seedEndpoint(place, { events: ['consent.given'] })
+    const { form, consent, path } = await givenForm(place)
     const email = freshAddress()
     const { link } = await requestLink(path, {
       email,
@@ -129,13 +136,13 @@ describe('a sign-up', () => {
     })
     const page = await visit(link)
     expect([page.status, page.text.includes('Yes, I agree')]).toEqual([200, true])
-    expect(await findCustomer(shop.organization, email)).toBeUndefined()
+    expect(await findCustomer(place.organization, email)).toBeUndefined()
     const confirmed = await confirm(link)
     expect(confirmed.text).toContain('has your consent.')
-    const customer = await findCustomer(shop.organization, email)
+    const customer = await findCustomer(place.organization, email)
     expect(customer).toMatchObject({ first_name: '', last_name: '', locale: 'en' })
     expect(await listEditionCustomers(customer?.seq ?? 0)).toEqual([
-      { edition_id: shop.edition, email, first_name: '', locale: 'en' },
+      { edition_id: place.edition, email, first_name: '', locale: 'en' },
     ])
     const [answer, ...others] = await listAnswers(customer?.id ?? '')
     expect(others).toEqual([])
@@ -156,7 +163,9 @@ describe('a sign-up', () => {
     const entries = await db.all(
       sql`select action, actor_id, edition_id from audit_log where resource_id = ${customer?.id}`,
     )
-    expect(entries).toEqual([{ action: 'giveConsent', actor_id: customer?.id, edition_id: shop.edition }])
+    const events = await listEvents(place.organization)
+    expect(events.map(({ kind, payload }) => [kind, payload.includes(email)])).toEqual([['consent.given', true]])
+    expect(entries).toEqual([{ action: 'giveConsent', actor_id: customer?.id, edition_id: place.edition }])
   })
 
   it('gives nothing twice, however often and at once the link is confirmed', async () => {
@@ -170,6 +179,29 @@ describe('a sign-up', () => {
     await write(sql`update consent_records set is_latest = 1 where user_id = ${customer?.id}`)
     expect((await confirm(link)).text).toContain('has your consent.')
     expect(await listAnswers(customer?.id ?? '')).toHaveLength(1)
+  })
+
+  it('makes one customer when an order of the same person comes at the same time', async () => {
+    const { consent, path } = await givenForm(shop)
+    for (let round = 0; round < 4; round++) {
+      const email = freshAddress()
+      const { link } = await requestLink(path, { email, consent: consent.id })
+      const order = {
+        external_id: `order of ${email}`,
+        currency: 'dkk',
+        customer: { email, first_name: 'Anna' },
+        items: [{ product: 'Ticket', quantity: 1, unit_price: 10 }],
+      }
+      const [confirmed, imported] = await Promise.all([
+        confirm(link),
+        importOrders({ organization_id: shop.organization, edition_id: shop.edition }, [order]),
+      ])
+      expect([confirmed.status, imported.status]).toEqual([200, 201])
+      const customer = await findCustomer(shop.organization, email)
+      expect(customer?.first_name).toBe('Anna')
+      expect(await listAnswers(customer?.id ?? '')).toHaveLength(1)
+      expect(await listEditionCustomers(customer?.seq ?? 0)).toMatchObject([{ email, first_name: 'Anna' }])
+    }
   })
 
   it('adds the consent to a customer who exists, and changes nothing else of them', async () => {
@@ -366,7 +398,8 @@ describe('the answer to a sign-up', () => {
     const names = [...headers].map(([name, value]) =>
       name.startsWith('x-') || name === 'server-timing' ? name : `${name}: ${value}`,
     )
-    return { status, text, names, queries: /queries[^;]*;[^,]*/.exec(headers.get('server-timing') ?? '')?.[0] }
+    const { queries, round_trips } = readCost({ headers } as Reply)
+    return { status, text, names, queries, round_trips }
   }
 
   it('is the same for every address', async () => {
@@ -385,6 +418,7 @@ describe('the answer to a sign-up', () => {
       replies.push(describeReply(await signUp(path, { email, consent: consent.id })))
     const [first] = replies
     for (const reply of replies) expect(reply).toEqual(first)
+    expect([first?.queries, first?.round_trips]).toEqual([5, 2])
     const counts = await Promise.all(addresses.map(async (address) => (await listMailsTo(address)).length))
     expect(counts).toEqual([1, 1, 1, 1, 0, 0, 0])
   })
@@ -440,6 +474,27 @@ describe('the limits of sign-ups', () => {
     expect(script.headers.get('access-control-allow-origin')).toBe(site)
     expect(await listRequests(form.id)).toHaveLength(3)
     await later(hourMs + 1000, async () => expect((await signUp(path, { consent: consent.id })).status).toBe(200))
+  })
+
+  it('refuse a network that asks too often in a minute before the database is read', async () => {
+    const { form, consent, path } = await givenForm(shop)
+    const limiter = createCountingLimiter(1)
+    const network = newNetwork()
+    const send = () =>
+      callWith({ CONFIRMATION_RATE_LIMITER: limiter, RATE_LIMIT_PER_MINUTE: '600' }, path, {
+        token: null,
+        raw: new URLSearchParams({ email: freshAddress(), consent: consent.id }).toString(),
+        headers: {
+          'content-type': 'application/x-www-form-urlencoded',
+          'cf-connecting-ip': network,
+          origin: site,
+        },
+      })
+    expect((await send()).status).toBe(200)
+    const refused = await send()
+    expect([refused.status, readCost(refused).queries]).toEqual([429, 0])
+    expect(limiter.keys).toEqual([`signup ${network}`, `signup ${network}`])
+    expect(await listRequests(form.id)).toHaveLength(1)
   })
 
   it('let a network ask ten times in an hour, by whatever forms', async () => {

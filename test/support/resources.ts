@@ -5,6 +5,7 @@ import { seedCategory, seedFeeRule, seedLocation, seedPassDesign } from './seedi
 import { seedFile } from './seeding/files.ts'
 import { seedImport, seedImportColumns, seedImportProducts, seedTable } from './seeding/imports/data-imports.ts'
 import { seedAccount, seedMember } from './seeding/members.ts'
+import { seedConsent } from './seeding/messaging/consents.ts'
 import { seedMessage, seedReceiptMessage } from './seeding/messaging/email-messages.ts'
 import { seedSegment } from './seeding/messaging/segments.ts'
 import { givenEvent } from './seeding/organizations.ts'
@@ -48,6 +49,7 @@ const table = ofBoth((place) => seedTable(place))
 /** Makers by the prefix of their ids. */
 const makers: Readonly<Record<string, Maker<Place> | Maker<WidePlace>>> = {
   cat: ofEdition((place) => seedCategory(place)),
+  con: ofBoth((place) => seedConsent(place)),
   edt: ofEdition(async ({ edition }) => edition),
   eml: ofBoth((place) => seedMessage(place)),
   evt: ofOrganization(async (organization) => (await givenEvent(organization)).id),

@@ -112,7 +112,7 @@ h2 { overflow-wrap: anywhere; margin: 0 }
 .choice strong { font-size: 1.05rem }
 input[type=checkbox] { width: 1.5rem; height: 1.5rem; margin: .1rem 0 0; accent-color: #1f4fd8 }
 label.field { display: block; font-weight: 600; margin: 1rem 0 }
-input[type=email] { display: block; width: 100%; font: inherit; min-height: 2.75rem; margin: .4rem 0; padding: .5rem .75rem;
+input[type=email] { display: block; width: 100%; font: inherit; font-weight: 400; min-height: 2.75rem; margin: .4rem 0; padding: .5rem .75rem;
   color: inherit; background: var(--card); border: 1px solid var(--soft); border-radius: .5rem }
 .trap { position: absolute; left: -100vw; width: 1px; height: 1px; overflow: hidden }
 summary { padding: .5rem 0; cursor: pointer; color: var(--link) }
