@@ -6,6 +6,7 @@ import { sweepSignups } from '../../src/modules/signup-forms/jobs.ts'
 import { get, post } from '../support/api.ts'
 import { createContextAt } from '../support/context.ts'
 import { later } from '../support/later.ts'
+import { postEvent } from '../support/provider-events.ts'
 import { createProvider, createReceiptEngine } from '../support/receipts.ts'
 import { seedPeople } from '../support/seeding/customers.ts'
 import { givenForm } from '../support/seeding/messaging/signup-forms.ts'
@@ -120,6 +121,29 @@ describe('the mail of a sign-up', () => {
       await createReceiptEngine(provider.gateway, Date.now() + 1000).run()
       expect(provider.calls.filter((call) => call.email.to.address === email)).toEqual([])
       expect((await listMailsTo(email)).map(({ status }) => status)).toEqual(['failed'])
+    }
+  })
+})
+
+describe('a bounce or a complaint about the mail', () => {
+  it('suppresses the address, which then gets no other mail', async () => {
+    const shop = await seedBuyer()
+    const { consent, path } = await givenForm(shop)
+    for (const [type, more, reason] of [
+      ['bounced', { bounce: { type: 'Permanent', subType: 'General', message: 'gone' } }, 'hard_bounce'],
+      ['complained', {}, 'complaint'],
+    ] as const) {
+      const email = freshAddress()
+      await requestLink(path, { email, consent: consent.id })
+      const [mail] = await listMailsTo(email)
+      const data = { email_id: 'm-1', tags: { reference: mail?.id }, ...more }
+      const reply = await postEvent({ type: `email.${type}`, created_at: new Date().toISOString(), data })
+      expect(reply.status).toBe(200)
+      expect(await db.all(sql`select organization_id, reason from suppressions where address = ${email}`)).toEqual([
+        { organization_id: shop.organization, reason },
+      ])
+      await later(2 * hourMs, () => signUp(path, { email, consent: consent.id }))
+      expect(await listMailsTo(email)).toHaveLength(1)
     }
   })
 })
