@@ -15,9 +15,11 @@ import { seedEdition } from '../support/seeding/editions.ts'
 import { givenMember } from '../support/seeding/members.ts'
 import { marketingTo, seedCrowd, seedReady } from '../support/seeding/messaging/campaigns.ts'
 import { givenConsent } from '../support/seeding/messaging/consents.ts'
+import { givenForm } from '../support/seeding/messaging/signup-forms.ts'
 import { givenOrganization } from '../support/seeding/organizations.ts'
 import { db, next, write } from '../support/seeding/rows.ts'
 import { anOrder, givenOrders, importOrders, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
+import { confirm, requestLink } from '../support/signups.ts'
 import { listPaths, visit } from '../support/visits.ts'
 
 const merge = (id: string, user_id: string, body: object = {}, token?: string) =>
@@ -164,6 +166,19 @@ describe('mergeUsers', () => {
     expect(await countOrders(pair.own)).toBe(4)
     expect(await db.all(sql`select id from users where organization_id = ${shop.organization_id}`)).toHaveLength(1)
     expect((await get(`/v1/user/${pair.own}`)).body.email).toBe(pair.ownEmail)
+  })
+
+  it('leads customers that are created or sign up with an earlier address to the customer', async () => {
+    const { shop, own, other, otherEmail } = await givenPair()
+    await merge(own, other)
+    const reply = await post('/v1/user', { ...shop, email: otherEmail })
+    expect([reply.status, reply.body.id]).toEqual([201, own])
+    const { consent, path } = await givenForm({ organization: shop.organization_id, edition: shop.edition_id })
+    const { link } = await requestLink(path, { email: otherEmail, consent: consent.id })
+    expect((await confirm(link)).status).toBe(200)
+    const answers = (await get(`/v1/user/${own}/consents`)).body.results
+    expect(answers.find(({ id }: { id: string }) => id === consent.id).status).toBe('given')
+    expect(await db.all(sql`select id from users where organization_id = ${shop.organization_id}`)).toHaveLength(1)
   })
 
   it('never gives the place of the other customer to a new one', async () => {

@@ -46,7 +46,20 @@ export const listCampaigns = (ctx: Ctx, page: PageRequest, query: CampaignQuery)
       join ${editions} on ${editions.id} = ${campaigns.edition_id}`,
   })
 
-export type ListedRecipient = RecipientRow & { is_cancelled: boolean }
+/** A recipient with the id of the customer today, into whom the recipient may have been merged. */
+type PresentRecipient = RecipientRow & { present_id: string }
+
+export type ListedRecipient = PresentRecipient & { is_cancelled: boolean }
+
+async function findPresentIds(ctx: Ctx, rows: readonly RecipientRow[]): Promise<PresentRecipient[]> {
+  if (rows.length === 0) return []
+  const ids = rows.map(({ user_id }) => user_id)
+  const merges = await ctx.db.all(
+    sql<{ id: string; into_id: string }>`select id, into_id from user_merges where ${inList(sql`id`, ids)}`,
+  )
+  const presentIds = new Map(merges.map(({ id, into_id }) => [id, into_id]))
+  return rows.map((row) => ({ ...row, present_id: presentIds.get(row.user_id) ?? row.user_id }))
+}
 
 const emptyContact = { email: null, phone_number: null, first_name: '', last_name: '' }
 
@@ -57,17 +70,17 @@ const emptyContact = { email: null, phone_number: null, first_name: '', last_nam
 async function replaceContacts(
   ctx: Ctx,
   campaign: CampaignRow,
-  rows: readonly RecipientRow[],
-): Promise<RecipientRow[]> {
+  rows: readonly PresentRecipient[],
+): Promise<PresentRecipient[]> {
   if (seesOrganization(ctx.caller, campaign.organization_id) || rows.length === 0) return [...rows]
   const customers = viewCustomers(ctx.caller)
-  const ids = rows.map(({ user_id }) => user_id)
+  const ids = rows.map(({ present_id }) => present_id)
   const people = await ctx.db.all(sql<RecipientPerson>`select users.id,
       ${customers.columns(['email', 'phone_number', 'first_name', 'last_name'])}
     from users ${customers.join} where ${inList(sql`users.id`, ids)}`)
   const peopleById = new Map(people.map((person) => [person.id, person]))
   return rows.map((row) => {
-    const person = peopleById.get(row.user_id) ?? { ...emptyContact, id: row.user_id }
+    const person = peopleById.get(row.present_id) ?? { ...emptyContact, id: row.present_id }
     const address = campaign.channel === 'email' ? person.email : person.phone_number
     const detail = address === row.address ? row.detail : ''
     return { ...row, address, person: JSON.stringify(person), detail }
@@ -119,7 +132,7 @@ export async function listCampaignRecipients(
           page,
         })
   const recipients = buildPage<RecipientRow>(page, { ...selectedFields, keyCount })
-  const visibleRows = await replaceContacts(ctx, campaign, recipients.rows)
+  const visibleRows = await replaceContacts(ctx, campaign, await findPresentIds(ctx, recipients.rows))
   const rows = visibleRows.map((row) => ({ ...row, is_cancelled: isCancelled && row.state === 'pending' }))
   return { ...recipients, rows }
 }

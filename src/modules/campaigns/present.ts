@@ -80,7 +80,7 @@ export function presentRecipient(row: ListedRecipient): z.input<typeof CampaignR
   const person = readPerson(row)
   return {
     id: row.user_id,
-    user: { api_id: row.user_id, full_name: formatFullName(person), email: person.email },
+    user: { api_id: row.present_id, full_name: formatFullName(person), email: person.email },
     address: row.address ?? '',
     language: row.language,
     state: row.is_cancelled ? 'cancelled' : row.state,

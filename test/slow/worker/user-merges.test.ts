@@ -147,7 +147,7 @@ describe('a campaign that both customers are in', () => {
     await runUntil(campaign.id, ['sent'])
     expect((await listCaptured(campaign.id)).length).toBe(before)
     const { body } = await get(`/v1/campaigns/${campaign.id}/recipients?state=skipped`)
-    expect(body.results).toMatchObject([{ reason: 'duplicate_address' }])
+    expect(body.results).toMatchObject([{ id: other.id, reason: 'duplicate_address', user: { api_id: own.id } }])
   })
 })
 
