@@ -105,37 +105,55 @@ describe('createSegment', () => {
 })
 
 describe('listSegments', () => {
-  it('filters, searches and sorts', async () => {
-    const newOrganization = await givenOrganization()
-    const at = await seedEdition(newOrganization)
-    const one = await givenSegment({
-      organization_id: newOrganization.id,
-      name: 'Ærlige',
-      communication_type: 'marketing',
+  describe('of two segments', () => {
+    let organization_id: string
+    let edition_id: string
+    let names: Map<string, string>
+    beforeAll(async () => {
+      const newOrganization = await givenOrganization()
+      organization_id = newOrganization.id
+      edition_id = (await seedEdition(newOrganization)).id
+      const one = await givenSegment({ organization_id, name: 'Ærlige', communication_type: 'marketing' })
+      const two = await givenSegment({
+        organization_id,
+        edition_id,
+        name: 'Billigst',
+        description: 'søde folk',
+        communication_channel: 'sms',
+      })
+      names = new Map([
+        [one.id, 'one'],
+        [two.id, 'two'],
+      ])
+      await seedPeople({ organization: organization_id }, [{}, {}])
+      await seedConsent({ organization: organization_id, edition: null })
+      await calculate(one.id)
     })
-    const two = await givenSegment({
-      organization_id: newOrganization.id,
-      edition_id: at.id,
-      name: 'Billigst',
-      description: 'søde folk',
-      communication_channel: 'sms',
-    })
-    await seedPeople({ organization: newOrganization.id }, [{}, {}])
-    await seedConsent({ organization: newOrganization.id, edition: null })
-    await calculate(one.id)
-    const ids = async (query: string) =>
-      (await get(`/v1/segments?organization_id=${newOrganization.id}&${query}`)).body.results.map(
-        (item: { id: string }) => item.id,
+
+    const listNames = async (query: string) =>
+      (await get(`/v1/segments?organization_id=${organization_id}&${query}`)).body.results.map(
+        ({ id }: { id: string }) => names.get(id) ?? id,
       )
-    expect(await ids('')).toEqual([two.id, one.id])
-    expect(await ids('ordering=created')).toEqual([one.id, two.id])
-    expect(await ids('ordering=-calculated_at')).toEqual([one.id, two.id])
-    expect(await ids(`edition_id=${at.id}`)).toEqual([two.id])
-    expect(await ids('status=ready')).toEqual([one.id])
-    expect(await ids('communication_type=marketing')).toEqual([one.id])
-    expect(await ids('communication_channel=sms')).toEqual([two.id])
-    expect(await ids('search=AERLIG')).toEqual([one.id])
-    expect(await ids('search=sode')).toEqual([two.id])
+
+    it.each([
+      ['', ['two', 'one']],
+      ['ordering=created', ['one', 'two']],
+      ['ordering=-calculated_at', ['one', 'two']],
+      ['status=ready', ['one']],
+      ['communication_type=marketing', ['one']],
+      ['communication_channel=sms', ['two']],
+      ['search=AERLIG', ['one']],
+      ['search=sode', ['two']],
+    ])('finds and sorts by "%s"', async (query, expected) => {
+      expect(await listNames(query)).toEqual(expected)
+    })
+
+    it('finds those of an edition', async () => {
+      expect(await listNames(`edition_id=${edition_id}`)).toEqual(['two'])
+    })
+  })
+
+  it('refuses an unknown status', async () => {
     expect((await get('/v1/segments?status=strange')).body.errors[0].code).toBe('invalid_choice')
   })
 
