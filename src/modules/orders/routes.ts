@@ -1,4 +1,5 @@
 import { mount, mountFile, mountList, createRouter } from '../../http/operations/mount.ts'
+import { restrictToRoles } from '../../http/operations/permission.ts'
 import * as contract from './contract.ts'
 import { findOrder } from './detail.ts'
 import { exportOrders, findExportTarget } from './export.ts'
@@ -14,7 +15,7 @@ mountList(orderRoutes, contract.listOrders, {
 
 // This path comes before `/v1/orders/{id}`, which would match it.
 mountFile(orderRoutes, contract.exportOrders, {
-  load: (ctx, _, query) => findExportTarget(ctx, query),
+  load: (ctx, _, query) => findExportTarget(restrictToRoles(ctx, contract.exportOrders), query),
   handle: (ctx, { resource, query }) => exportOrders(ctx, resource, query),
 })
 

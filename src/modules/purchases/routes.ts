@@ -1,4 +1,5 @@
 import { mount, mountFile, mountList, createRouter } from '../../http/operations/mount.ts'
+import { restrictToRoles } from '../../http/operations/permission.ts'
 import * as contract from './contract.ts'
 import { exportPurchases, findExportTarget } from './export.ts'
 import { listPurchases } from './list.ts'
@@ -17,7 +18,7 @@ mountList(purchaseRoutes, contract.listPurchases, {
 
 // This path comes before `/v1/purchases/{id}`, which would match it.
 mountFile(purchaseRoutes, contract.exportPurchases, {
-  load: (ctx, _, query) => findExportTarget(ctx, query),
+  load: (ctx, _, query) => findExportTarget(restrictToRoles(ctx, contract.exportPurchases), query),
   handle: (ctx, { resource, query }) => exportPurchases(ctx, resource, query),
 })
 
