@@ -209,7 +209,7 @@ describe('listUserActivity', () => {
       )
   })
 
-  it('reads a bounded number of rows for a page beside the count', async () => {
+  it('counts hundreds of entries exactly, and pages through them', async () => {
     const shop = await seedShop()
     const place = { organization: shop.organization_id, edition: shop.edition_id }
     const [trade] = await seedTrades(place, 1)

@@ -111,6 +111,16 @@ describe('resendReceipt', () => {
     ])
   })
 
+  it('is not sent any more when the order is cancelled before', async () => {
+    const shop = await seedShopWithReceipts()
+    const { body } = await sell(shop, [aReceiptOrder()])
+    expect((await post(`/v1/orders/${body.results[0].order_id}/cancel`, {})).status).toBe(200)
+    const provider = createProvider({ deduplicates: true })
+    await createReceiptEngine(provider.gateway).run()
+    expect(provider.calls).toEqual([])
+    expect(await listReceipts(shop)).toMatchObject([{ status: 'failed', error_code: 'order_cancelled' }])
+  })
+
   it('fails without a call when the address was removed before the receipt is sent', async () => {
     const shop = await seedShopWithReceipts()
     const order = await givenSent(shop)

@@ -15,6 +15,7 @@ import { buildOrderEvent } from '../order-import/index.ts'
 import type { LoadedOrder } from '../orders/index.ts'
 import { buildPurchaseEvent, purchaseEventFields, purchaseEventJoins } from '../purchases/index.ts'
 import { planOrderRefund, type RefundDetailRow } from '../refunds/index.ts'
+import { withholdReceipts } from '../transactional-emails/index.ts'
 import { markPassesChanged } from '../wallet/index.ts'
 import { announceAll } from '../webhooks/index.ts'
 import type { CancelOrderInput } from './contract.ts'
@@ -115,6 +116,7 @@ export async function cancelOrder(ctx: Ctx, order: LoadedOrder, input: CancelOrd
       { status },
       sql`order_id = ${head.id} and type = 'payment' and ${inList(sql`status`, unpaidStatuses)}`,
     ),
+    withholdReceipts(head.id, 'order_cancelled', now),
     ...announceAll(ctx, [
       ...(refund?.announcements ?? []),
       buildOrderEvent({ ...head, organization_id, status }, head.status, now),

@@ -15,6 +15,7 @@ export {
   planReceipt,
   type ReceiptOrder,
   receiptRaces,
+  withholdReceipts,
 } from './receipts.ts'
 export { buildRefundEmailStatements } from './refunds.ts'
 export { buildSignInCodeEmail, buildSignInEmailDeletion } from './sign-in-codes.ts'

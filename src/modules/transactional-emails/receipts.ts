@@ -127,14 +127,20 @@ export async function loadReceiptState(
   }
 }
 
-/** A receipt that waits gives way to the one that replaces it, unless a consumer is about to send it. */
-const supersedeReceipts = (orderId: string, now: number): SQL =>
+/** Why a receipt that waits is not sent any more. */
+const withholdingReasons = {
+  superseded: 'The receipt was sent again.',
+  order_cancelled: 'The order was cancelled.',
+} as const
+
+/** Ends the receipts of an order that wait, unless a consumer is about to send them. */
+export const withholdReceipts = (orderId: string, code: keyof typeof withholdingReasons, now: number): Statement =>
   update(
     transactionalEmails,
     {
       status: 'failed',
-      error_code: 'superseded',
-      error_detail: 'The receipt was sent again.',
+      error_code: code,
+      error_detail: withholdingReasons[code],
       due_at: null,
       content: null,
       waiting_reason: null,
@@ -175,7 +181,7 @@ export function planReceipt(
     statements: [
       abortUnless(sql`exists (select 1 from orders join users on users.id = orders.user_id
         where orders.id = ${orderId} and orders.status = ${state.order_status} and users.email = ${email})`),
-      supersedeReceipts(orderId, ctx.now()),
+      withholdReceipts(orderId, 'superseded', ctx.now()),
       insert(transactionalEmails, receipt),
     ],
   }

@@ -19,29 +19,32 @@ type Step =
   | { do: 'cancel'; refund: boolean; accepts: boolean }
 
 const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('scan', 'revert'), purchase: fc.nat({ max: 2 }) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constantFrom('scan' as const, 'revert' as const), purchase: fc.nat({ max: 2 }) }),
+  },
   {
     weight: 2,
     arbitrary: fc.record({
-      do: fc.constant('refund'),
+      do: fc.constant('refund' as const),
       amount: fc.constantFrom(undefined, 0, 10, 100),
       cancels: fc.boolean(),
     }),
   },
-  { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('approve', 'reject') }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('approve' as const, 'reject' as const) }) },
   {
     weight: 1,
     arbitrary: fc.record({
-      do: fc.constant('import'),
-      status: fc.constantFrom('completed', 'completed', 'cancelled'),
+      do: fc.constant('import' as const),
+      status: fc.constantFrom('completed' as const, 'completed' as const, 'cancelled' as const),
       units: fc.integer({ min: 1, max: 3 }),
     }),
   },
   {
     weight: 3,
-    arbitrary: fc.record({ do: fc.constant('cancel'), refund: fc.boolean(), accepts: fc.boolean() }),
+    arbitrary: fc.record({ do: fc.constant('cancel' as const), refund: fc.boolean(), accepts: fc.boolean() }),
   },
-) as fc.Arbitrary<Step>
+)
 
 interface World {
   bought: Awaited<ReturnType<typeof givenOrder>>
