@@ -23,7 +23,7 @@ import {
   listRequests,
   pageSite,
   requestLink,
-  type Sent,
+  type SignupFields,
   signUp,
   signUpByScript,
 } from '../support/signups.ts'
@@ -290,7 +290,7 @@ describe('a sign-up', () => {
     }
   })
 
-  it.each<[string, Sent, SignupFault]>([
+  it.each<[string, SignupFields, SignupFault]>([
     ['no address', { email: '' }, 'email_invalid'],
     ['a line break in the address', { email: 'a@example.test\r\nBcc: b@example.test' }, 'email_invalid'],
     ['two addresses', { email: 'a@example.test, b@example.test' }, 'email_invalid'],

@@ -9,7 +9,7 @@ export const pageSite = 'https://events.example.test'
 
 export const freshAddress = (): string => `visitor-${unique()}@example.test`
 
-export interface Sent {
+export interface SignupFields {
   email?: string
   consent?: string | readonly string[]
   fields?: Record<string, string>
@@ -17,7 +17,10 @@ export interface Sent {
 }
 
 /** Sends the form as its own page does, from a network of its own. */
-export function signUp(path: string, { email = freshAddress(), consent = [], fields = {}, headers = {} }: Sent) {
+export function signUp(
+  path: string,
+  { email = freshAddress(), consent = [], fields = {}, headers = {} }: SignupFields,
+) {
   const body = new URLSearchParams({ email, ...fields })
   for (const id of [consent].flat()) body.append('consent', id)
   return visit(path, {
@@ -33,14 +36,14 @@ export function signUp(path: string, { email = freshAddress(), consent = [], fie
 }
 
 /** Sends the form as a script of an allowed site does. */
-export const signUpByScript = (path: string, { headers, ...sent }: Sent) =>
-  signUp(path, { ...sent, headers: { origin: site, accept: 'application/json', ...headers } })
+export const signUpByScript = (path: string, { headers, ...signup }: SignupFields) =>
+  signUp(path, { ...signup, headers: { origin: site, accept: 'application/json', ...headers } })
 
 export const readSignupLink = ({ text }: Pick<OutboundEmail, 'text'>): string =>
   /https:\/\/[^\s/]+(\/signup\/confirm\/[\w-]+)/.exec(text)?.[1] ?? ''
 
 /** Signs up, delivers the mail, and returns it with the path of its link. */
-export async function requestLink(path: string, sent: Sent & { email: string }) {
+export async function requestLink(path: string, sent: SignupFields & { email: string }) {
   const reply = await signUp(path, sent)
   if (reply.status !== 200) throw new Error(reply.text)
   const [mail, ...others] = await deliverTo(sent.email)

@@ -188,10 +188,10 @@ export function buildSignupPageRoutes(open: (c: AppContext) => PageJob): Hono<Ap
     const { requestedLanguage, ...fields } = readSentForm(await readFields(c))
     const acceptedLanguages = c.req.header('accept-language')
     const language = chooseFormLanguage(form, requestedLanguage ?? c.req.query('language'), acceptedLanguages)
-    const sent = { ...fields, language }
+    const sentForm = { ...fields, language }
     const visitor = { network: readNetwork(c), evidence: { ...readVisit(c).evidence, site } }
-    const outcome = await submitSignup(job, form, sent, visitor)
-    return outcome === 'accepted' ? respondAccepted(c, form, sent) : respondRefused(c, form, sent, outcome)
+    const outcome = await submitSignup(job, form, sentForm, visitor)
+    return outcome === 'accepted' ? respondAccepted(c, form, sentForm) : respondRefused(c, form, sentForm, outcome)
   })
 
   return routes

@@ -89,12 +89,14 @@ it('a sign-up gives its consents exactly when its link is confirmed, and mails k
         if (action.kind === 'sign up') {
           const { form, consent, path } = forms[action.form] as (typeof forms)[number]
           const isAsked = mayAsk()
-          const known = new Set((await listRequests(form.id)).map(({ id }) => id))
+          const earlierIds = new Set((await listRequests(form.id)).map(({ id }) => id))
           const replies = await Promise.all(
             Array.from({ length: action.times }, () => signUp(path, { email, consent: consent.id })),
           )
           expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 200))
-          const added = (await listRequests(form.id)).filter(({ id, address }) => !known.has(id) && address !== null)
+          const added = (await listRequests(form.id)).filter(
+            ({ id, address }) => !earlierIds.has(id) && address !== null,
+          )
           expect(added).toHaveLength(isAsked ? 1 : 0)
           if (isAsked) mailTimes.push(now)
           for (const { id } of added) requests.push({ id, form: action.form, at: now, isConfirmed: false })

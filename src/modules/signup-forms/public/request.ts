@@ -87,13 +87,13 @@ export async function requestSignup(
     created_at: now,
   }
   const email = { request_id: row.id, organization_id, edition_id, recipient: address, language }
-  const stored = readInTransaction({
+  const requestRead = readInTransaction({
     requests: sql<{ id: string }>`select id from signup_requests where id = ${row.id}`,
   })
   await commitPart(job, [
     insertWhere(signupRequests, row, isWithinLimits),
     addAfterCommit(buildSignupEmail(job, email), () => enqueueEmails(job)),
-    ...stored.statements,
+    ...requestRead.statements,
   ])
-  return stored.rows().requests?.length === 1
+  return requestRead.rows().requests?.length === 1
 }

@@ -58,10 +58,10 @@ export async function submitSignup(
   visitor: Parameters<typeof requestSignup>[3],
 ): Promise<SignupOutcome> {
   if (!form.is_open) return 'closed'
-  const parsed = parseSignup(form, entries, language)
-  if (parsed.fault !== null) return parsed.fault
+  const parsedSignup = parseSignup(form, entries, language)
+  if (parsedSignup.fault !== null) return parsedSignup.fault
   if (trap !== '') return 'accepted'
-  return (await requestSignup(job, form, parsed.signup, visitor)) ? 'accepted' : 'too_many'
+  return (await requestSignup(job, form, parsedSignup.signup, visitor)) ? 'accepted' : 'too_many'
 }
 
 export function describeOutcome(outcome: Exclude<SignupOutcome, 'accepted'>, language: Language): string {
