@@ -33,7 +33,7 @@ const sentTypes = [
 
 async function givenAdoptedTwice(type: (typeof sentTypes)[number][0]) {
   const edition = (await seedEdition(world.a)).id
-  const adopt = `${path(await template({ type }), '/adopt')}`
+  const adopt = path(await template({ type }), '/adopt')
   const first = await post(adopt, { edition_id: edition, title: 'First' }, token('OM'))
   const field = sentTypes.find(([name]) => name === type)?.[1] ?? ''
   expect((await loadEdition(edition))[field]).toBe(first.body.id)

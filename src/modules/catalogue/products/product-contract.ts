@@ -62,7 +62,7 @@ export const Product = z
   .object({
     ...summaryFields,
     aliases: z.array(Name).openapi({ description: 'Other names by which imports find the product.' }),
-    image_ids: z.array(Id('fil')).max(maxImages),
+    image_ids: z.array(Id('fil')).max(maxImages).openapi({ uniqueItems: true }),
     images: z.array(Image),
     variants: z.array(Variant),
     options: z.array(Option),
