@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi'
 import { managers } from '../../../domain/accounts/access.ts'
 import { maxUsersPerCall } from '../../../domain/accounts/imported-users.ts'
 import { importActions, importStatuses, maxExternalSourceLength } from '../../../domain/orders/external-orders.ts'
-import { Code, EditionSummary, Id, OrganizationSummary, Timestamp } from '../../../http/fields.ts'
+import { Code, Id } from '../../../http/fields.ts'
 import { operation } from '../../../http/operations/operation.ts'
 import { FieldProblem } from '../../../http/problem.ts'
 
@@ -32,21 +32,14 @@ const Result = z
 export const UsersImport = z
   .object({
     id: Id('imp').nullable().openapi({ description: 'Null for a dry run.' }),
-    name: z.string(),
-    external_source: Source,
     status: z.enum(importStatuses),
-    organization: OrganizationSummary,
-    edition: EditionSummary,
     dry_run: z.boolean(),
-    emit_webhooks: z.boolean(),
     total_rows: Users,
     created_users: Users,
     updated_users: Users,
     skipped_users: Users,
     failed_users: Users,
     results: z.array(Result).max(maxUsersPerCall),
-    created: Timestamp,
-    modified: Timestamp,
   })
   .openapi('UsersImport')
 

@@ -6,7 +6,6 @@ import { listChangeableEditions } from '../../../db/customers.ts'
 import type { Statement } from '../../../db/database.ts'
 import { dataImports, importOrders } from '../../../db/schema/data-imports.ts'
 import { editions } from '../../../db/schema/editions.ts'
-import { organizations } from '../../../db/schema/organizations.ts'
 import { type RowOf, select } from '../../../db/select.ts'
 import { insert, insertAll } from '../../../db/write.ts'
 import { undoDays } from '../../../domain/data-imports/data-imports.ts'
@@ -14,9 +13,8 @@ import { AppError, editionArchived, fieldError } from '../../../domain/errors.ts
 import { buildSearchText, buildSortKey } from '../../../domain/text/fold.ts'
 import { dayMs, toIso } from '../../../domain/time/instants.ts'
 import { loadImportDefinitions } from '../../consents/index.ts'
-import { checkTenant, editionSummaryFields, openEditions, presentEditionSummary } from '../../editions/index.ts'
+import { checkTenant, openEditions } from '../../editions/index.ts'
 import { races } from '../../order-import/index.ts'
-import { organizationSummaryFields, presentOrganizationSummary } from '../../organizations/index.ts'
 import {
   checkUser,
   normalizeUserPhone,
@@ -32,9 +30,8 @@ import type { ImportUsersInput, UsersImport } from './contract.ts'
 import { createUndoData } from './undo-data.ts'
 
 const editionFields = {
-  ...organizationSummaryFields,
-  ...editionSummaryFields,
   id: editions.id,
+  organization_id: editions.organization_id,
   default_language: editions.default_language,
   default_country_code: editions.default_country_code,
   is_archived: editions.is_archived,
@@ -47,7 +44,6 @@ async function findEdition(ctx: Ctx, { organization_id, edition_id }: ImportUser
   const edition = await ctx.db.first(
     select(editionFields)
       .from(editions)
-      .innerJoin(organizations, eq(organizations.id, editions.organization_id))
       .where(and(eq(editions.id, edition_id), eq(editions.organization_id, organization_id))),
   )
   if (!edition || edition.is_archived) throw editionArchived()
@@ -196,25 +192,18 @@ export async function importUsers(ctx: Ctx, input: ImportUsersInput): Promise<Us
   return commit(ctx, report, statements, races)
 }
 
-export function presentUsersImport(report: UsersReport, ctx: Ctx): z.input<typeof UsersImport> {
-  const { id, edition, input, results, now } = report
+export function presentUsersImport(report: UsersReport): z.input<typeof UsersImport> {
+  const { id, input, results } = report
   return {
     id,
-    name: buildName(report),
-    external_source: input.source,
     status: getStatus(report),
-    organization: presentOrganizationSummary(edition, ctx),
-    edition: presentEditionSummary(edition),
     dry_run: input.dry_run,
-    emit_webhooks: input.emit_webhooks,
     total_rows: results.length,
     created_users: countAction(report, 'created'),
     updated_users: countAction(report, 'updated'),
     skipped_users: countAction(report, 'skipped'),
     failed_users: countAction(report, 'error'),
     results: results.map((one) => ({ ...one, errors: [...one.errors], warnings: [...one.warnings] })),
-    created: toIso(now),
-    modified: toIso(now),
   }
 }
 
@@ -222,9 +211,9 @@ export function presentUsersImport(report: UsersReport, ctx: Ctx): z.input<typeo
 const maxErrors = 100
 
 /** A call whose customers were all refused answers an error, so that a client notices it by the status. */
-export function buildUsersRefusal(report: UsersReport, ctx: Ctx): AppError | null {
+export function buildUsersRefusal(report: UsersReport): AppError | null {
   if (getStatus(report) !== 'failed') return null
-  const { results, ...data_import } = presentUsersImport(report, ctx)
+  const { results, ...data_import } = presentUsersImport(report)
   const errorsPerUser = Math.max(1, Math.floor(maxErrors / results.length))
   const errors = results.flatMap((one) => one.errors.slice(0, errorsPerUser))
   const detail = `${results.length === 1 ? 'The customer is' : 'All customers are'} refused. ${errors[0]?.detail ?? ''}`
