@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { ownPlaces } from '../../src/modules/personal-data/places.ts'
 import { searchedPlaces } from '../../src/modules/personal-data/searches.ts'
-import { get, post } from '../support/api.ts'
+import { get, post, type Reply } from '../support/api.ts'
 import {
   listAllColumns,
   findCellsWith,
@@ -115,11 +115,18 @@ const sounds =
 let person: KnownPerson
 let other: KnownPerson
 let before: Record<string, string[]>
+let othersBefore: Record<string, string[]>
+let exportReply: Reply
+let erasureReply: Reply
 
 beforeAll(async () => {
   person = await givenKnown({ hasFile: true })
   other = await givenKnown({ hasFile: true })
   before = await findCellsWith(person)
+  othersBefore = await findCellsWith(other)
+  exportReply = await get(`/v1/user/${person.id}/export`)
+  erasureReply = await post(`/v1/user/${person.id}/erase`, { reason: 'Asked for' })
+  await finishErasures()
 })
 
 describe('every column that may contain personal data', () => {
@@ -152,10 +159,9 @@ function listInternalForms(value: unknown, path = ''): string[] {
 }
 
 describe('exportUser', () => {
-  it('returns everything that is stored about a person, and nothing about others', async () => {
-    const reply = await get(`/v1/user/${person.id}/export`)
-    expect(reply.status).toBe(200)
-    const { body, text } = reply
+  it('returns everything that is stored about a person, and nothing about others', () => {
+    const { status, body, text } = exportReply
+    expect(status).toBe(200)
     const [mark = ''] = person.marks
     expect(body.user).toMatchObject([
       { id: person.id, email: person.email, phone_number: person.phone, first_name: `First${mark}` },
@@ -196,18 +202,27 @@ describe('exportUser', () => {
 })
 
 describe('eraseUser', () => {
-  it('removes the person everywhere, and changes nothing about others', async () => {
-    const others = await findCellsWith(other)
-    const reply = await post(`/v1/user/${person.id}/erase`, { reason: 'Asked for' })
-    expect(reply.status, reply.text).toBe(200)
-    expect(reply.body).toMatchObject({ user_id: person.id, status: 'running', reason: 'Asked for', completed_at: null })
-    await finishErasures()
+  it('answers at once that the erasure runs', () => {
+    const { status, body } = erasureReply
+    expect([status, body]).toMatchObject([
+      200,
+      { user_id: person.id, status: 'running', reason: 'Asked for', completed_at: null },
+    ])
+  })
+
+  it('removes the person everywhere', async () => {
     expect(await findCellsWith(person)).toEqual({})
-    expect(await findCellsWith(other)).toEqual(others)
-    const secondReply = await post(`/v1/user/${person.id}/erase`, {})
-    expect(secondReply.body).toMatchObject({
+  })
+
+  it('changes nothing about others', async () => {
+    expect(await findCellsWith(other)).toEqual(othersBefore)
+  })
+
+  it('answers a second request with the first erasure', async () => {
+    const { body } = await post(`/v1/user/${person.id}/erase`, {})
+    expect(body).toMatchObject({
       status: 'completed',
-      erased_at: reply.body.erased_at,
+      erased_at: erasureReply.body.erased_at,
       reason: 'Asked for',
     })
   })
