@@ -6,6 +6,7 @@ import { get, patch, post } from '../support/api.ts'
 import { createContextAt } from '../support/context.ts'
 import { tally } from '../support/purchases.ts'
 import { createProvider, createReceiptEngine, listReceipts, sell } from '../support/receipts.ts'
+import { describeRefusal } from '../support/refusals.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { givenMember } from '../support/seeding/members.ts'
 import { seedSuppressions } from '../support/seeding/messaging/suppressions.ts'
@@ -66,7 +67,7 @@ describe('resendReceipt', () => {
     expect(await listReceipts(shop)).toMatchObject([{ resend_number: 0 }])
   })
 
-  it('is refused for five minutes, also when several requests come at once', async () => {
+  it('is refused for five minutes, also when several requests come at once, and then works again', async () => {
     const shop = await seedShopWithReceipts()
     const order = await givenSent(shop)
     const replies = await Promise.all([1, 2, 3, 4].map(() => resend(order.id)))
@@ -132,45 +133,74 @@ describe('resendReceipt', () => {
     expect((await listReceipts(shop)).at(-1)).toMatchObject({ status: 'failed', error_code: 'email_missing' })
   })
 
-  it('says why there is no receipt', async () => {
+  it('is refused for an order that is not paid yet', async () => {
     const shop = await seedShopWithReceipts()
-    const [pending = '', byPhone = ''] = await givenOrders(shop, [
-      aReceiptOrder({ status: 'pending' }),
-      aReceiptOrder({ customer: { phone_number: '+4520100777' } }),
-    ])
-    expect((await resend(pending)).body).toMatchObject({
-      code: 'receipt_unavailable',
-      reason: 'order_status',
-      current_status: 'pending',
-    })
-    expect((await resend(byPhone)).body.code).toBe('email_missing')
+    const [id = ''] = await givenOrders(shop, [aReceiptOrder({ status: 'pending' })])
+    const reply = await resend(id)
+    expect(describeRefusal(reply)).toBe('409 receipt_unavailable')
+    expect(reply.body).toMatchObject({ reason: 'order_status', current_status: 'pending' })
+    expect(await listReceipts(shop)).toEqual([])
+  })
+
+  it('is refused for an order that was cancelled after its receipt', async () => {
+    const shop = await seedShopWithReceipts()
+    const order = await givenSent(shop)
+    await post(`/v1/orders/${order.id}/cancel`, {})
+    const reply = await resend(order.id)
+    expect(describeRefusal(reply)).toBe('409 receipt_unavailable')
+    expect(reply.body.current_status).toBe('cancelled')
+  })
+
+  it('is refused for a customer without an address', async () => {
+    const shop = await seedShopWithReceipts()
+    const [id = ''] = await givenOrders(shop, [aReceiptOrder({ customer: { phone_number: '+4520100777' } })])
+    expect(describeRefusal(await resend(id))).toBe('409 email_missing')
+  })
+
+  it('is sent to those who unsubscribed', async () => {
+    const shop = await seedShopWithReceipts()
     const order = await givenSent(shop)
     await seedSuppressions(shop.organization_id, 1, { address: order.email, reason: 'unsubscribed' })
     expect((await resend(order.id)).status).toBe(200)
-    const bounced = await givenSent(shop)
-    await seedSuppressions(shop.organization_id, 1, { address: bounced.email, reason: 'hard_bounce' })
-    expect((await resend(bounced.id)).body).toMatchObject({ code: 'address_suppressed', reason: 'hard_bounce' })
-    await post(`/v1/orders/${order.id}/cancel`, {})
-    expect((await resend(order.id)).body).toMatchObject({ code: 'receipt_unavailable', current_status: 'cancelled' })
+  })
+
+  it('is refused for an address that bounced', async () => {
+    const shop = await seedShopWithReceipts()
+    const order = await givenSent(shop)
+    await seedSuppressions(shop.organization_id, 1, { address: order.email, reason: 'hard_bounce' })
+    const reply = await resend(order.id)
+    expect(describeRefusal(reply)).toBe('409 address_suppressed')
+    expect(reply.body.reason).toBe('hard_bounce')
+    expect(await listReceipts(shop)).toHaveLength(1)
+  })
+
+  it('is refused in an edition without a message for receipts', () => {
     const state = { order_status: 'completed', email: 'a@example.dk', suppression: null, latest_at: null } as const
     expect(() => checkReceipt({ ...state, message_id: null }, 0)).toThrow('The edition has no message for receipts.')
   })
 
-  it('is not for viewers and other editions, and hides an address that the edition does not know', async () => {
+  it('is not for viewers, and finds no order of another edition or organisation', async () => {
     const shop = await seedShopWithReceipts()
     const order = await givenSent(shop)
     const organization = { id: shop.organization_id }
-    const stranger = await givenMember(organization, 'admin', (await seedEdition(organization)).id)
-    expect((await resend(order.id, stranger.token)).status).toBe(404)
-    expect((await resend(order.id, (await givenMember(organization, 'viewer')).token)).status).toBe(403)
+    const sibling = await seedEdition(organization)
+    const [foreignOrder = ''] = await givenOrders(await seedShop(), [aReceiptOrder()])
+    const ask = async (role: 'admin' | 'manager' | 'viewer', editionId?: string, id = order.id) =>
+      (await resend(id, (await givenMember(organization, role, editionId)).token)).status
+    expect(await ask('viewer')).toBe(403)
+    expect(await ask('admin', sibling.id)).toBe(404)
+    expect(await ask('manager', shop.edition_id, foreignOrder)).toBe(404)
+    expect(await listReceipts(shop)).toHaveLength(1)
+  })
+
+  it('hides an address that the edition does not know', async () => {
+    const shop = await seedShopWithReceipts()
+    const order = await givenSent(shop)
     await write(sql`update users set email = 'known-to-others@example.dk' where id = ${order.user}`)
-    const manager = await givenMember(organization, 'manager', shop.edition_id)
+    const manager = await givenMember({ id: shop.organization_id }, 'manager', shop.edition_id)
     const reply = await resend(order.id, manager.token)
     expect([reply.status, reply.body.recipient]).toEqual([200, null])
     expect(reply.text).not.toContain('known-to-others')
     expect((await listReceipts(shop)).at(-1)?.recipient).toBe('known-to-others@example.dk')
-    expect(
-      (await resend((await givenOrders(await seedShop(), [aReceiptOrder()]))[0] ?? '', manager.token)).status,
-    ).toBe(404)
   })
 })

@@ -34,6 +34,8 @@ beforeAll(async () => {
   shop = await seedBuyer()
 })
 
+const hostile = '"><script>alert(1)</script>{{ 7 | times: 7 }}'
+
 describe('the public page', () => {
   it.each(languages)('shows the form without scripts, in %s', async (language) => {
     const { form, consent, path } = await givenForm(shop, {
@@ -55,43 +57,61 @@ describe('the public page', () => {
     expect(form.languages).toEqual([language])
   })
 
-  it('chooses a language of the form: the requested one, the browser’s, or its first', async () => {
-    const { path } = await givenForm(shop, { languages: ['da', 'nl', 'en'] })
-    const readLanguage = async (query: string, accepted = '') =>
-      /<html lang="(\w+)"/.exec((await visit(path + query, { headers: { 'accept-language': accepted } })).text)?.[1]
-    expect(await readLanguage('?language=nl', 'en')).toBe('nl')
-    expect(await readLanguage('?language=pl', 'sv, en-GB;q=0.9, nl;q=0.8')).toBe('en')
-    expect(await readLanguage('?language=pl', 'sv')).toBe('da')
+  describe('of a form in three languages', () => {
+    let path: string
+    beforeAll(async () => {
+      path = (await givenForm(shop, { languages: ['da', 'nl', 'en'] })).path
+    })
+
+    it.each([
+      ['that was requested', 'nl', 'en', 'nl'],
+      ['that the browser prefers', 'pl', 'sv, en-GB;q=0.9, nl;q=0.8', 'en'],
+      ['that comes first in the form', 'pl', 'sv', 'da'],
+    ])('has the language %s', async (_, requested, accepted, language) => {
+      const { text } = await visit(`${path}?language=${requested}`, { headers: { 'accept-language': accepted } })
+      expect(/<html lang="(\w+)"/.exec(text)?.[1]).toBe(language)
+    })
   })
 
-  it('is closed while the form is not active, or asks for nothing that is active, and unknown when it is deleted', async () => {
+  it('is closed while the form is not active', async () => {
     const { form, consent, path } = await givenForm(shop)
     await patch(`/v1/signup-forms/${form.id}`, { is_active: false })
     expect((await visit(path)).status).toBe(404)
     expect((await signUp(path, { consent: consent.id })).status).toBe(409)
+    expect(await listRequests(form.id)).toEqual([])
     await patch(`/v1/signup-forms/${form.id}`, { is_active: true })
     expect((await visit(path)).status).toBe(200)
+  })
+
+  it('is closed when the form asks for nothing that is active', async () => {
+    const { consent, path } = await givenForm(shop)
     await patch(`/v1/consents/${consent.id}`, { is_active: false })
-    const closed = await visit(path)
-    expect([closed.status, closed.text.includes('This form is closed.')]).toEqual([404, true])
+    const { status, text } = await visit(path)
+    expect([status, text.includes('This form is closed.')]).toEqual([404, true])
+  })
+
+  it('is unknown when the form is deleted', async () => {
+    const { form, consent, path } = await givenForm(shop)
     await remove(`/v1/signup-forms/${form.id}`)
     expect((await visit(path)).status).toBe(404)
     expect((await signUp(path, { consent: consent.id })).status).toBe(404)
     expect(await listRequests(form.id)).toEqual([])
   })
 
-  it('shows hostile texts of the organiser and of the visitor as text', async () => {
-    const hostile = '"><script>alert(1)</script>{{ 7 | times: 7 }}'
+  it('shows hostile texts of the organiser as text', async () => {
     const { path } = await givenForm(
       shop,
       { title: { en: hostile }, text: { en: hostile } },
       { title: { en: hostile } },
     )
-    expect((await visit(path)).text).not.toContain('<script')
-    const refused = await signUp(path, { email: hostile })
-    expect(refused.status).toBe(400)
-    expect(refused.text).not.toContain('<script')
-    expect(refused.text).toContain('&lt;script&gt;')
+    const { status, text } = await visit(path)
+    expect([status, text.includes('&lt;script&gt;'), text.includes('<script')]).toEqual([200, true, false])
+  })
+
+  it('shows hostile texts of the visitor as text', async () => {
+    const { path } = await givenForm(shop)
+    const { status, text } = await signUp(path, { email: hostile })
+    expect([status, text.includes('&lt;script&gt;'), text.includes('<script')]).toEqual([400, true, false])
   })
 })
 
@@ -209,13 +229,20 @@ describe('a sign-up', () => {
     await confirm(link)
     expect(await load()).toEqual(before)
     expect(await listAnswers(person?.id ?? '')).toMatchObject([{ consent_id: consent.id, status: 'given' }])
-    const again = await later(2 * hourMs, async () => {
+  })
+
+  it('asks a customer who has agreed before again, and records no second answer', async () => {
+    const { consent, path } = await givenForm(shop)
+    const email = freshAddress()
+    const { link } = await requestLink(path, { email, consent: consent.id })
+    await confirm(link)
+    const [mail] = await later(2 * hourMs, async () => {
       await signUp(path, { email, consent: consent.id })
-      const provider = await deliverTo(email)
-      return provider[0]
+      return deliverTo(email)
     })
-    expect(again).toBeDefined()
-    expect(await listAnswers(person?.id ?? '')).toHaveLength(1)
+    expect(mail).toBeDefined()
+    const customer = await findCustomer(shop.organization, email)
+    expect(await listAnswers(customer?.id ?? '')).toHaveLength(1)
   })
 
   it('adds a customer of another edition with what they told this form, and nothing that the other edition knows', async () => {
@@ -263,11 +290,10 @@ describe('a sign-up', () => {
     )
   })
 
-  it('is gone after 7 days, with its mail, and its link works no more', async () => {
-    const { form, consent, path } = await givenForm(shop)
+  it('cannot be confirmed after 7 days', async () => {
+    const { consent, path } = await givenForm(shop)
     const email = freshAddress()
     const { link } = await requestLink(path, { email, consent: consent.id })
-    expect(form.id).toBeTruthy()
     await later(7 * dayMs, async () => {
       expect((await visit(link)).status).toBe(404)
       expect((await confirm(link)).status).toBe(404)
@@ -275,19 +301,19 @@ describe('a sign-up', () => {
     expect(await findCustomer(shop.organization, email)).toBeUndefined()
   })
 
-  it('cannot be confirmed once its form is deleted, its edition archived, or its consent inactive', async () => {
-    for (const end of ['form', 'edition', 'consent']) {
-      const place = await seedBuyer()
-      const { form, consent, path } = await givenForm(place)
-      const email = freshAddress()
-      const { link } = await requestLink(path, { email, consent: consent.id })
-      if (end === 'form') await remove(`/v1/signup-forms/${form.id}`)
-      if (end === 'edition') await write(sql`update editions set is_archived = 1 where id = ${place.edition}`)
-      if (end === 'consent') await patch(`/v1/consents/${consent.id}`, { is_active: false })
-      expect((await visit(link)).status, end).toBe(404)
-      expect((await confirm(link)).status, end).toBe(404)
-      expect(await findCustomer(place.organization, email), end).toBeUndefined()
-    }
+  it.each<[string, (place: Buyer, ids: { form: string; consent: string }) => Promise<unknown>]>([
+    ['its form is deleted', (_, { form }) => remove(`/v1/signup-forms/${form}`)],
+    ['its edition is archived', ({ edition }) => write(sql`update editions set is_archived = 1 where id = ${edition}`)],
+    ['its consent is inactive', (_, { consent }) => patch(`/v1/consents/${consent}`, { is_active: false })],
+  ])('cannot be confirmed once %s', async (_, end) => {
+    const place = await seedBuyer()
+    const { form, consent, path } = await givenForm(place)
+    const email = freshAddress()
+    const { link } = await requestLink(path, { email, consent: consent.id })
+    await end(place, { form: form.id, consent: consent.id })
+    expect((await visit(link)).status).toBe(404)
+    expect((await confirm(link)).status).toBe(404)
+    expect(await findCustomer(place.organization, email)).toBeUndefined()
   })
 
   it.each<[string, SignupFields, SignupFault]>([
@@ -308,12 +334,16 @@ describe('a sign-up', () => {
     expect(await listRequests(form.id)).toEqual([])
   })
 
-  it('needs every required consent', async () => {
+  it.each([
+    ['is refused without a required consent', 'optional', 400],
+    ['needs no other consents than the required ones', 'required', 200],
+  ] as const)('%s', async (_, chosen, status) => {
     const { form, consent, path } = await givenForm(shop, {}, { is_required: true })
     const other = await givenConsent(shop.organization, { edition_id: shop.edition })
     await patch(`/v1/signup-forms/${form.id}`, { consent_ids: [consent.id, other.id] })
-    expect((await signUp(path, { consent: other.id })).status).toBe(400)
-    expect((await signUp(path, { consent: consent.id })).status).toBe(200)
+    const reply = await signUp(path, { consent: chosen === 'required' ? consent.id : other.id })
+    expect(reply.status).toBe(status)
+    expect(await listRequests(form.id)).toHaveLength(status === 200 ? 1 : 0)
   })
 
   it('stores nothing of a robot, which gets the same answer', async () => {
@@ -326,55 +356,71 @@ describe('a sign-up', () => {
 })
 
 describe('the sites of a form', () => {
-  it('post to it, and nobody else does', async () => {
+  it.each<Record<string, string>>([
+    { origin: 'https://evil.example' },
+    { origin: 'null' },
+    { origin: 'http://www.festival.example' },
+    { origin: `${site}.evil.example` },
+    { origin: `${site}:8443` },
+    { origin: 'null', referer: `${site}/page` },
+  ])('are named by the browser, and no others post: %o', async (headers) => {
     const { form, consent, path } = await givenForm(shop)
-    const send = (headers: Record<string, string>) => signUp(path, { consent: consent.id, headers })
-    const refused: Record<string, string>[] = [
-      { origin: 'https://evil.example' },
-      { origin: 'null' },
-      { origin: 'http://www.festival.example' },
-      { origin: `${site}.evil.example` },
-      { origin: `${site}:8443` },
-      { origin: 'null', referer: `${site}/page` },
-    ]
-    for (const headers of refused) {
-      const reply = await send(headers)
-      expect([reply.status, JSON.parse(reply.text).code], JSON.stringify(headers)).toEqual([403, 'site_not_allowed'])
-      expect(reply.headers.get('access-control-allow-origin')).toBeNull()
-    }
-    const unnamed = await visit(path, {
+    const reply = await signUp(path, { consent: consent.id, headers })
+    expect([reply.status, JSON.parse(reply.text).code]).toEqual([403, 'site_not_allowed'])
+    expect(reply.headers.get('access-control-allow-origin')).toBeNull()
+    expect(await listRequests(form.id)).toEqual([])
+  })
+
+  it('are required: a request that names none is refused', async () => {
+    const { form, consent, path } = await givenForm(shop)
+    const { status } = await visit(path, {
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       body: `email=${freshAddress()}&consent=${consent.id}`,
     })
-    expect(unnamed.status).toBe(403)
+    expect(status).toBe(403)
     expect(await listRequests(form.id)).toEqual([])
-    const allowed = await send({ origin: site })
-    expect([allowed.status, allowed.headers.get('access-control-allow-origin')]).toEqual([200, site])
-    expect((await send({ origin: pageSite })).headers.get('access-control-allow-origin')).toBeNull()
-    expect(await listRequests(form.id)).toHaveLength(2)
   })
 
-  it('get JSON where a script asks for it, also from FormData', async () => {
+  it.each([
+    ['the site of the form, which may read the answer', site, site],
+    ['the page itself', pageSite, null],
+  ])('post to it: %s', async (_, origin, readableBy) => {
+    const { form, consent, path } = await givenForm(shop)
+    const { status, headers } = await signUp(path, { consent: consent.id, headers: { origin } })
+    expect([status, headers.get('access-control-allow-origin')]).toEqual([200, readableBy])
+    expect(await listRequests(form.id)).toHaveLength(1)
+  })
+
+  it('get JSON where a script asks for it', async () => {
     const { form, consent, path } = await givenForm(shop, { redirect_url: `${site}/thanks` })
     const reply = await signUpByScript(path, { consent: consent.id })
     expect(reply.status).toBe(200)
     expect(JSON.parse(reply.text)).toEqual({ status: 'confirmation_required', redirect_url: `${site}/thanks` })
+    expect(await listRequests(form.id)).toHaveLength(1)
+  })
+
+  const fromScript = { origin: site, accept: 'application/json' }
+
+  it('may send FormData, of which files are ignored', async () => {
+    const { form, consent, path } = await givenForm(shop)
     const data = new FormData()
     data.append('email', freshAddress())
     data.append('consent', consent.id)
     data.append('consent', new Blob(['x']), 'x')
-    const headers = { origin: site, accept: 'application/json' }
-    expect((await visit(path, { method: 'POST', headers, body: data })).status).toBe(200)
-    expect(await listRequests(form.id)).toHaveLength(2)
-    for (const [type, body, status] of [
-      ['application/json', '{}', 415],
-      ['multipart/form-data', 'x', 400],
-      ['application/x-www-form-urlencoded', 'x'.repeat(20_000), 413],
-    ] as const)
-      expect((await visit(path, { method: 'POST', headers: { ...headers, 'content-type': type }, body })).status).toBe(
-        status,
-      )
+    expect((await visit(path, { method: 'POST', headers: fromScript, body: data })).status).toBe(200)
+    expect(await listRequests(form.id)).toHaveLength(1)
+  })
+
+  it.each([
+    ['application/json', '{}', 415],
+    ['multipart/form-data', 'x', 400],
+    ['application/x-www-form-urlencoded', 'x'.repeat(20_000), 413],
+  ])('cannot send an unusable body of the type %s', async (type, body, status) => {
+    const { form, path } = await givenForm(shop)
+    const headers = { ...fromScript, 'content-type': type }
+    expect((await visit(path, { method: 'POST', headers, body })).status).toBe(status)
+    expect(await listRequests(form.id)).toEqual([])
   })
 
   it('get the visitor back by the redirect of the form alone', async () => {

@@ -53,6 +53,14 @@ async function givenPair(shop?: Shop, customer: { own?: object; other?: object }
   return { shop: place, own, other, ownEmail, otherEmail, orders }
 }
 
+/** Starts an import of an order of the customer with this address. */
+async function givenRunningImport(shop: Shop, email: string): Promise<string> {
+  const rows = ['E-mail;Product;Unit price', `${email};Day ticket;225,00`]
+  const id = await givenReadyImport(shop, rows.join('\r\n'), { group_by: 'email' })
+  await start(id)
+  return id
+}
+
 const suppressAddress = ({ organization_id }: Shop, address: string) =>
   write(sql`insert into suppressions (organization_id, channel, address, reason, created_at)
     values (${organization_id}, 'email', ${address}, 'unsubscribed', ${Date.now()})`)
@@ -63,8 +71,6 @@ describe('mergeUsers', () => {
   it('moves orders, purchases and values, and answers 404 for the other id', async () => {
     const pair = await givenPair(undefined, { other: { phone_number: '+4520304050', metadata: { size: 'L' } } })
     const { own, other, ownEmail, otherEmail, shop } = pair
-    const planned = await merge(own, other, { dry_run: true })
-    const before = await dump()
     const reply = await merge(own, other)
     expect(reply.status, reply.text).toBe(200)
     expect(reply.body).toMatchObject({
@@ -79,8 +85,6 @@ describe('mergeUsers', () => {
         { type: 'edition', name: shop.edition_id, kept: null, dropped: null },
       ],
     })
-    expect({ ...planned.body, dry_run: false }).toEqual(reply.body)
-    expect(before).not.toEqual(await dump())
     expect((await get(`/v1/user/${own}`)).body).toEqual(reply.body.user)
     expect(await countOrders(own)).toBe(pair.orders.length)
     for (const path of ['', '/consents', '/export']) {
@@ -93,11 +97,13 @@ describe('mergeUsers', () => {
     ).toHaveLength(1)
   })
 
-  it('changes nothing in a dry run', async () => {
-    const { own, other } = await givenPair()
+  it('changes nothing in a dry run, which answers what the merge then does', async () => {
+    const { own, other } = await givenPair(undefined, { other: { metadata: { size: 'L' } } })
     const before = await dump()
-    expect((await merge(own, other, { dry_run: true })).status).toBe(200)
+    const plan = await merge(own, other, { dry_run: true })
+    expect(plan.status, plan.text).toBe(200)
     expect(await dump()).toEqual(before)
+    expect((await merge(own, other)).body).toEqual({ ...plan.body, dry_run: false })
   })
 
   it('shows where the other customer went only to those who saw them', async () => {
@@ -121,16 +127,31 @@ describe('mergeUsers', () => {
     expect((await get(`/v1/user/${own}`, colleague.token)).status).toBe(200)
   })
 
-  it('refuses a customer of another organisation, the same customer, and one that was merged already', async () => {
+  it.each([
+    ['of another organisation', async () => (await givenPair()).own],
+    ['itself', ({ own }: Pair) => own],
+    ['that does not exist', () => 'usr_00000000000000000000000000'],
+  ])('refuses a customer %s', async (_, choose: (pair: Pair) => string | Promise<string>) => {
+    const pair = await givenPair()
+    const reply = await merge(pair.own, await choose(pair))
+    expect(describeRefusal(reply)).toMatch(/^400 validation_error: \w+ #\/user_id$/)
+    expect(await countOrders(pair.own)).toBe(1)
+  })
+
+  it('refuses a customer who was merged into another', async () => {
     const { shop, own, other } = await givenPair()
-    const { own: foreign } = await givenPair()
     const { own: third } = await givenPair(shop)
-    for (const user_id of [foreign, own, 'usr_00000000000000000000000000'])
-      expect(describeRefusal(await merge(own, user_id))).toMatch(/^400 validation_error/)
     await merge(own, other)
-    expect(describeRefusal(await merge(third, other))).toMatch(/^400 validation_error/)
-    const { status, body } = await merge(other, third)
-    expect([status, body.merged_into]).toEqual([404, own])
+    expect(describeRefusal(await merge(third, other))).toMatch(/^400 validation_error: \w+ #\/user_id$/)
+    expect(await countOrders(own)).toBe(2)
+  })
+
+  it('answers 404 with the customer to merge instead, under the id of one who was merged', async () => {
+    const { shop, own, other } = await givenPair()
+    const { own: third } = await givenPair(shop)
+    await merge(own, other)
+    const reply = await merge(other, third)
+    expect([describeRefusal(reply), reply.body.merged_into]).toEqual(['404 not_found', own])
   })
 
   it('follows a chain of merges', async () => {
@@ -155,7 +176,7 @@ describe('mergeUsers', () => {
     expect(rows).toHaveLength(1)
   })
 
-  it('leads later imports with an earlier address or number to the customer', async () => {
+  it('leads orders with an earlier address or number to the customer', async () => {
     const shop = await seedShop()
     const pair = await givenPair(shop, { own: { phone_number: '+4520111111' }, other: { phone_number: '+4520222222' } })
     await merge(pair.own, pair.other)
@@ -168,11 +189,17 @@ describe('mergeUsers', () => {
     expect((await get(`/v1/user/${pair.own}`)).body.email).toBe(pair.ownEmail)
   })
 
-  it('leads customers that are created or sign up with an earlier address to the customer', async () => {
+  it('leads customers who are created with an earlier address to the customer', async () => {
     const { shop, own, other, otherEmail } = await givenPair()
     await merge(own, other)
     const reply = await post('/v1/user', { ...shop, email: otherEmail })
     expect([reply.status, reply.body.id]).toEqual([201, own])
+    expect(await db.all(sql`select id from users where organization_id = ${shop.organization_id}`)).toHaveLength(1)
+  })
+
+  it('leads a sign-up with an earlier address to the customer', async () => {
+    const { shop, own, other, otherEmail } = await givenPair()
+    await merge(own, other)
     const { consent, path } = await givenForm({ organization: shop.organization_id, edition: shop.edition_id })
     const { link } = await requestLink(path, { email: otherEmail, consent: consent.id })
     expect((await confirm(link)).status).toBe(200)
@@ -208,21 +235,41 @@ describe('mergeUsers', () => {
       expect(JSON.parse(payload).data).toMatchObject({ user: { api_id: other }, merged_into: { api_id: own } })
   })
 
-  it('is refused while one of the two is being imported, sent to or erased', async () => {
+  it('is refused while one of the two is being imported, and works when the import has ended', async () => {
     const { shop, own, other, otherEmail } = await givenPair()
-    const rows = ['E-mail;Product;Unit price', `${otherEmail};Day ticket;225,00`]
-    const id = await givenReadyImport(shop, rows.join('\r\n'), { group_by: 'email' })
-    await start(id)
+    const id = await givenRunningImport(shop, otherEmail)
     const refusal = await merge(own, other)
     expect(describeRefusal(refusal)).toBe('409 user_busy')
     expect(refusal.body).toMatchObject({ reason: 'import', user_id: other })
-    const { own: third, other: fourth } = await givenPair(shop)
-    expect((await merge(third, fourth)).status).toBe(200)
     expect((await work(id)).status).toBe('completed')
-    expect((await merge(own, other, { dry_run: true })).status).toBe(200)
+    expect((await merge(own, other)).status).toBe(200)
+    expect(await countOrders(own)).toBe(3)
+  })
+
+  it('is not refused while others are being imported', async () => {
+    const { shop, otherEmail } = await givenPair()
+    await givenRunningImport(shop, otherEmail)
+    const { own, other } = await givenPair(shop)
+    expect((await merge(own, other)).status).toBe(200)
+  })
+
+  it('is refused while a campaign is being sent to one of the two', async () => {
+    const crowd = await seedCrowd(2)
+    const { campaign } = await seedReady(crowd)
+    await marketingTo(crowd, campaign.segment_id)
+    await post(`/v1/campaigns/${campaign.id}/send-now`, {})
+    const [own, other] = crowd.people
+    const refusal = await merge(own?.id ?? '', other?.id ?? '')
+    expect(describeRefusal(refusal)).toBe('409 user_busy')
+    expect((await get(`/v1/user/${other?.id}`)).status).toBe(200)
+  })
+
+  it('is refused when one of the two is being erased', async () => {
+    const { own, other } = await givenPair()
     await post(`/v1/user/${other}/erase`, {})
     expect(describeRefusal(await merge(own, other))).toBe('409 user_erased')
     expect(describeRefusal(await merge(other, own))).toBe('409 user_erased')
+    expect(await countOrders(own)).toBe(1)
   })
 })
 
@@ -292,22 +339,25 @@ describe('addresses of merged customers', () => {
     expect([shown.status, shown.text.includes(otherEmail)]).toEqual([200, true])
   })
 
-  it('still confirm a consent, whether the message was sent before the merge or after it', async () => {
-    const sent = await requestConfirmation()
-    await merge(sent.scene.other.id, sent.scene.person.id)
-    expect((await visit(sent.path, { method: 'POST' })).status).toBe(200)
-    expect((await readStatus({ ...sent.scene, person: sent.scene.other }, sent.consent.id)).status).toBe('given')
-    await expectWhole(sent.scene.organization)
+  it('still confirm a consent by a message that was sent before the merge', async () => {
+    const { scene, consent, path } = await requestConfirmation()
+    await merge(scene.other.id, scene.person.id)
+    expect((await visit(path, { method: 'POST' })).status).toBe(200)
+    expect((await readStatus({ ...scene, person: scene.other }, consent.id)).status).toBe('given')
+    await expectWhole(scene.organization)
+  })
 
-    const unsent = await seedScene()
-    const consent = await givenConsent(unsent.organization)
-    await give(unsent.other, consent.id)
-    await give(unsent.other, consent.id, {}, 'withdraw')
-    await ask(unsent, consent.id)
-    await merge(unsent.other.id, unsent.person.id)
-    const [mail] = await deliver(unsent)
+  it('still confirm a consent by a message that waited during the merge', async () => {
+    const scene = await seedScene()
+    const consent = await givenConsent(scene.organization)
+    await give(scene.other, consent.id)
+    await give(scene.other, consent.id, {}, 'withdraw')
+    await ask(scene, consent.id)
+    await merge(scene.other.id, scene.person.id)
+    const [mail] = await deliver(scene)
     expect((await visit(readLink(mail ?? { text: '' }), { method: 'POST' })).status).toBe(200)
-    expect((await readStatus({ ...unsent, person: unsent.other }, consent.id)).status).toBe('given')
+    expect((await readStatus({ ...scene, person: scene.other }, consent.id)).status).toBe('given')
+    await expectWhole(scene.organization)
   })
 
   it('still unsubscribe by links of campaigns', async () => {
@@ -315,9 +365,8 @@ describe('addresses of merged customers', () => {
     const { campaign } = await seedReady(crowd)
     await marketingTo(crowd, campaign.segment_id)
     await post(`/v1/campaigns/${campaign.id}/send-now`, {})
-    const [own, other] = crowd.people
-    expect(describeRefusal(await merge(own?.id ?? '', other?.id ?? ''))).toBe('409 user_busy')
     await runUntil(campaign.id, ['sent'])
+    const [own, other] = crowd.people
     expect((await merge(own?.id ?? '', other?.id ?? '')).status).toBe(200)
     const message = (await listCaptured(campaign.id)).find(({ recipient }) => recipient.includes(other?.email ?? '?'))
     const [path = ''] = listPaths(message, 'u')
@@ -330,16 +379,20 @@ describe('addresses of merged customers', () => {
     expect(statuses).toEqual(['withdrawn'])
   })
 
-  it('are erased and exported with the customer', async () => {
+  it('are exported with the customer', async () => {
     const { own, other, otherEmail } = await givenPair()
     await merge(own, other)
     const { body } = await get(`/v1/user/${own}/export`)
     expect(body.earlier_addresses).toMatchObject([{ channel: 'email', address: otherEmail }])
     expect(body.merges).toMatchObject([{ user_id: other }])
+  })
+
+  it('are erased with the customer', async () => {
+    const { own, other, otherEmail } = await givenPair()
+    await merge(own, other)
     await post(`/v1/user/${own}/erase`, {})
     await finishErasures()
-    const tables = JSON.stringify(await dump())
-    expect(tables.includes(otherEmail)).toBe(false)
+    expect(JSON.stringify(await dump())).not.toContain(otherEmail)
   })
 })
 
