@@ -106,6 +106,7 @@ export const run = (): Promise<void> =>
     await compareRead(bench, 'listOrders searched', `${list}&search=${1_000_000 + Math.floor(size / 2)}`)
     await compareRead(bench, 'listPurchases', `/v1/purchases?edition_id=${place.edition_id}`)
     await compareRead(bench, 'listUsers', `/v1/user?organization_id=${place.organization_id}`)
+    await compareRead(bench, 'getEditionStats', `/v1/editions/${place.edition_id}/stats`)
     await compareRead(bench, 'getOrder', `/v1/orders/${page.results[0]?.id}`)
     await compareCreate(bench, place)
   })

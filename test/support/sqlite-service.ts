@@ -60,13 +60,16 @@ export function openService(database: DatabaseSync) {
   const context = { waitUntil: () => undefined, passThroughOnException: () => undefined } as unknown as ExecutionContext
 
   /** Sends a request that must succeed, and returns the answer with the statements that read it. */
-  return async (path: string, token: string): Promise<{ answer: unknown; executions: Execution[] }> => {
+  return async (
+    path: string,
+    token: string,
+    readAnswer: (response: Response) => Promise<unknown> = (response) => response.json(),
+  ): Promise<{ answer: unknown; executions: Execution[] }> => {
     executions = []
     const request = new Request(new URL(path, env.PUBLIC_URL), { headers: { authorization: `Bearer ${token}` } })
     const response = await app.fetch(request, env, context)
-    const text = await response.text()
-    if (response.status !== 200) throw new Error(`${path} answers ${response.status}: ${text}`)
-    return { answer: JSON.parse(text) as unknown, executions }
+    if (response.status !== 200) throw new Error(`${path} answers ${response.status}: ${await response.text()}`)
+    return { answer: await readAnswer(response), executions }
   }
 }
 

@@ -32,9 +32,14 @@ export function guardFormulas(text: string): string {
 export const removeFormulaGuard = (cell: string): string =>
   cell.startsWith("'") && guardFormulas(cell.slice(1)) === cell ? cell.slice(1) : cell
 
+/** Most cells begin with a letter or a digit and have no separator, so that nothing in them needs a guard or quotes. */
+const plainCell = /^\w[^",;|\t\r\n]*$/
+
 /** Writes a cell of RFC 4180. Cells with a delimiter of any country are quoted, so that every spreadsheet keeps them. */
 export function formatCsvCell(cell: CsvValue, { delimiter, quotes }: CsvForm = standardForm): string {
-  const text = guardFormulas(cell === null ? '' : String(cell))
+  if (cell === null || typeof cell === 'number') return cell === null ? '' : String(cell)
+  if (quotes && plainCell.test(cell)) return cell
+  const text = guardFormulas(cell)
   if (!quotes) return text.replaceAll(delimiter, ' ').replaceAll(/[\r\n]+/g, ' ')
   return /[",;|\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
