@@ -79,6 +79,21 @@ describe('listOrders', () => {
     expect(await findOrders(shop, 'product_id=prd_none')).toEqual(listOf())
   })
 
+  it('finds the orders of a merged product before they are moved, by both ids, in files too', async () => {
+    const shop = await seedShop()
+    const orderOf = (product: string) => anOrder({ items: [{ product, quantity: 1, unit_price: 10 }] })
+    const orders = await givenOrders(shop, [orderOf('Tent'), orderOf('Tents'), orderOf('Caravan')])
+    const [one = '', two = ''] = orders
+    const [into, from] = [await readProduct(one), await readProduct(two)]
+    expect((await post(`/v1/products/${into}/merge`, { product_id: from })).status).toBe(200)
+    for (const product of [into, from]) {
+      expect(await findOrders(shop, `product_id=${product}`)).toEqual(listOf(one, two))
+      const query = `edition_id=${shop.edition_id}&product_id=${product}&columns=id&bom=false`
+      const { text } = await get(`/v1/orders/export?${query}`)
+      expect(text.split('\r\n').filter(Boolean)).toEqual(['id', one, two])
+    }
+  })
+
   it('walks through the orders of a product and of an import page by page', async () => {
     const shop = await seedShop()
     const { body } = await importOrders(

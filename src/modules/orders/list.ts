@@ -11,6 +11,7 @@ import {
   maxSortedOffset,
   paginate,
 } from '../../db/paginate.ts'
+import { isProduct } from '../../db/products.ts'
 import { orders } from '../../db/schema/orders.ts'
 import { isShortSearch, maxNewest } from '../../db/search.ts'
 import type { RowOf } from '../../db/select.ts'
@@ -78,7 +79,7 @@ const buildFilters = ({ organization_id }: OrderQuery): FilterTable<Omit<OrderQu
   data_import_id: (id) => sql`exists (select 1 from import_orders
     where order_id = ${orders.id} and import_id = ${id} and ${isWrittenByImport})`,
   product_id: (id) => sql`exists (select 1 from purchases
-    where purchases.order_id = ${orders.id} and purchases.product_id = ${id})`,
+    where purchases.order_id = ${orders.id} and ${isProduct(sql`purchases.product_id`, id)})`,
   status: equals(orders.status),
   type: equals(orders.type),
   created_after: isFrom(orders.created_at),
@@ -95,7 +96,8 @@ const selectImportedOrders = (importId: string): SQL =>
 /** Selects the ids of orders with a purchase of a product. All of them belong to the product's edition. */
 const selectOrdersOfProduct = (productId: string): SQL =>
   sql`select distinct order_id from purchases indexed by purchases_edition_created
-    where edition_id = (select edition_id from products where id = ${productId}) and product_id = ${productId}`
+    where edition_id = (select edition_id from products where id = ${productId})
+      and ${isProduct(sql`product_id`, productId)}`
 
 /** One page of the orders that the caller sees, newest first. */
 export async function listOrders(ctx: Ctx, page: PageRequest, query: OrderQuery): Promise<Page<OrderListRow>> {
