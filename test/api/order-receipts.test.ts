@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { createFailure } from '../../src/domain/messaging/messaging.ts'
 import { checkReceipt } from '../../src/domain/messaging/transactional-emails.ts'
 import { sendEmails } from '../../src/modules/transactional-emails/jobs.ts'
 import { get, patch, post } from '../support/api.ts'
@@ -14,6 +15,7 @@ import { db, write } from '../support/seeding/rows.ts'
 import {
   aReceiptOrder,
   givenOrders,
+  importOrders,
   seedShop,
   seedShopWithReceipts,
   type Shop,
@@ -96,6 +98,25 @@ describe('resendReceipt', () => {
     ])
   })
 
+  it.each(['transient', 'rate_limited', 'configuration'] as const)(
+    'goes to the present address, also when that changes after an attempt that failed as %s',
+    async (kind) => {
+      const shop = await seedShopWithReceipts()
+      const { body } = await sell(shop, [aReceiptOrder()])
+      const { customer } = (await get(`/v1/orders/${body.results[0].order_id}`)).body
+      const provider = createProvider({ deduplicates: true })
+      const engine = createReceiptEngine(provider.gateway, Date.now() + 1000)
+      provider.play([createFailure(kind, 'refused', '')])
+      await engine.run()
+      const email = `corrected-${customer.api_id}@example.dk`.toLowerCase()
+      await patch(`/v1/user/${customer.api_id}`, { email })
+      engine.advance(60 * minute)
+      await engine.run()
+      expect(provider.calls.map((call) => call.email.to.address)).toEqual([customer.email, email])
+      expect(await listRecipients(shop)).toEqual([[email, 'sent']])
+    },
+  )
+
   it('replaces a receipt that still waits, so that only one is sent', async () => {
     const shop = await seedShopWithReceipts()
     const order = aReceiptOrder()
@@ -118,6 +139,37 @@ describe('resendReceipt', () => {
     expect((await post(`/v1/orders/${body.results[0].order_id}/cancel`, {})).status).toBe(200)
     const provider = createProvider({ deduplicates: true })
     await createReceiptEngine(provider.gateway).run()
+    expect(provider.calls).toEqual([])
+    expect(await listReceipts(shop)).toMatchObject([{ status: 'failed', error_code: 'order_cancelled' }])
+  })
+
+  it('is not sent any more when the order is cancelled during an attempt that fails', async () => {
+    const shop = await seedShopWithReceipts()
+    const { body } = await sell(shop, [aReceiptOrder()])
+    const provider = createProvider({ deduplicates: true })
+    const gateway: typeof provider.gateway = {
+      ...provider.gateway,
+      send: async (emails, key) => {
+        await post(`/v1/orders/${body.results[0].order_id}/cancel`, {})
+        return provider.gateway.send(emails, key)
+      },
+    }
+    const engine = createReceiptEngine(gateway, Date.now() + 1000)
+    provider.play([createFailure('transient', 'busy', '')])
+    await engine.run()
+    engine.advance(60 * minute)
+    await engine.run()
+    expect(provider.calls).toHaveLength(1)
+    expect(await listReceipts(shop)).toMatchObject([{ status: 'failed', error_code: 'order_cancelled' }])
+  })
+
+  it('is not sent any more when an import cancels the order before', async () => {
+    const shop = await seedShopWithReceipts()
+    const order = aReceiptOrder()
+    await sell(shop, [order])
+    await importOrders(shop, [{ ...order, status: 'cancelled' }], { on_duplicate: 'update' })
+    const provider = createProvider({ deduplicates: true })
+    await createReceiptEngine(provider.gateway, Date.now() + 1000).run()
     expect(provider.calls).toEqual([])
     expect(await listReceipts(shop)).toMatchObject([{ status: 'failed', error_code: 'order_cancelled' }])
   })

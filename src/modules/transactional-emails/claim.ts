@@ -14,15 +14,20 @@ import {
   type SendVerdict,
   transactionalEmailLifecycle,
 } from '../../domain/messaging/transactional-emails.ts'
+import type { OrderStatus } from '../../domain/orders/orders.ts'
 import type { OutboundEmail } from '../../gateways/email/email.ts'
 import { selectSuppression } from '../suppressions/index.ts'
 
 type EmailRow = typeof transactionalEmails.$inferSelect
 /**
  * `suppression` is the reason why the address gets no e-mail, and `suppressed_at` since when; both are null when it is not
- * suppressed.
+ * suppressed. `order_status` is null for a message that belongs to no order.
  */
-export type EmailClaim = EmailRow & { suppression: SuppressionReason | null; suppressed_at: number | null }
+export type EmailClaim = EmailRow & {
+  suppression: SuppressionReason | null
+  suppressed_at: number | null
+  order_status: OrderStatus | null
+}
 
 /** A message of an organisation. */
 export type OrganizationClaim = EmailClaim & { organization_id: string }
@@ -50,8 +55,11 @@ export interface HoldReason {
   detail: string
 }
 
-/** A receipt goes to the address that the customer has now, unless an earlier call may have sent it already. */
-const presentRecipient = sql`iif(kind = 'receipt' and first_call_at is null,
+/**
+ * A receipt goes to the address that the customer has now, unless an earlier call may have sent it already. Content for
+ * another address is built again.
+ */
+const presentRecipient = sql`iif(kind = 'receipt' and not is_doubtful,
   coalesce((select email from users where users.id = transactional_emails.user_id), ''), recipient)`
 
 /**
@@ -68,10 +76,11 @@ export const claimEmails = (job: JobCtx, count: number): Promise<EmailClaim[]> =
   const dueCodes = selectDue(sql`transactional_emails_due_codes`, sql`sign_in_code_id is not null`)
   const otherEmails = selectDue(sql`transactional_emails_due`, sql`sign_in_code_id is null`)
   const claim = sql<EmailClaim>`update transactional_emails set attempts = attempts + 1, recipient = ${presentRecipient},
-      ${claimUntil(now, emailClaimMs)}, modified_at = ${now}
+      content = iif(recipient = ${presentRecipient}, content, null), ${claimUntil(now, emailClaimMs)}, modified_at = ${now}
     where id in (${dueCodes} union all ${otherEmails} limit ${count})
     returning *, ${selectSuppression('reason', recipientAddress)} as suppression,
-      ${selectSuppression('created_at', recipientAddress)} as suppressed_at`
+      ${selectSuppression('created_at', recipientAddress)} as suppressed_at,
+      (select status from orders where orders.id = transactional_emails.order_id) as order_status`
   return job.db.all(decodeAs(getTableColumns(transactionalEmails), claim))
 }
 

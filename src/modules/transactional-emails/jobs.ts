@@ -36,6 +36,9 @@ const claimSize = 4 * concurrentCalls
 export const isEmailSendMessage = (body: unknown): body is EmailSendMessage =>
   typeof body === 'object' && body !== null && (body as Partial<EmailSendMessage>).type === 'email.send'
 
+const isReceiptOfCancelledOrder = ({ kind, order_status }: EmailClaim): boolean =>
+  kind === 'receipt' && order_status === 'cancelled'
+
 /** Returns the time until which all e-mails have to wait, if the provider asks for a pause; null otherwise. */
 async function attemptEmail(job: JobCtx, claim: EmailClaim): Promise<number | null> {
   const record = (verdict: SendVerdict) => recordVerdict(job, claim, verdict)
@@ -43,6 +46,10 @@ async function attemptEmail(job: JobCtx, claim: EmailClaim): Promise<number | nu
   const isSameProvider = claim.provider === null || claim.provider === name
   if (!mayRepeat(claim, deduplicates && isSameProvider, job.now())) {
     await record(createFailedVerdict('unknown', 'The provider did not answer, so the e-mail may have been sent.'))
+    return null
+  }
+  if (isReceiptOfCancelledOrder(claim)) {
+    await record(createFailedVerdict(claim.is_doubtful ? 'unknown' : 'order_cancelled', 'The order was cancelled.'))
     return null
   }
   const { suppression, suppressed_at } = claim
