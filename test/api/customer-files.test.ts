@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { get, patch, post } from '../support/api.ts'
 import { joinCsvLines, pathOf, process, readColumns, readTargets, work } from '../support/data-imports.ts'
 import { startImport } from '../support/imported-tables.ts'
@@ -38,56 +38,131 @@ const mailchimp =
 const buildMailchimpRow = (person: string, left: string, time: string, id: number) =>
   `${person},2,"",,${time},203.0.113.7,55.1,9.1,1,2,Europe/Copenhagen,dk,84,"2025-01-01 10:00:00",${left}${id},e${id},,"""Gold"""`
 
+/** The three files of an audience of Mailchimp, by who is in them. */
+const mailchimpFiles = {
+  subscribed: [
+    `Email Address,First Name,Last Name,${mailchimp}`,
+    buildMailchimpRow('a@example.dk,Ane,Lund', '', '"2024-01-02 10:00:00"', 1),
+    buildMailchimpRow('b@example.dk,,', '', '"2024-01-03 10:00:00"', 2),
+  ],
+  unsubscribed: [
+    `Email Address,First Name,Last Name,${mailchimp.replace('LEID', 'UNSUB_TIME,UNSUB_CAMPAIGN_TITLE,UNSUB_REASON,LEID')}`,
+    buildMailchimpRow(
+      'c@example.dk,Cai,Holm',
+      '"2024-06-01 08:00:00",Spring,"No longer interested",',
+      '"2024-01-04 10:00:00"',
+      3,
+    ),
+  ],
+  cleaned: [
+    `Email Address,First Name,Last Name,${mailchimp.replace('LEID', 'CLEAN_TIME,CLEAN_CAMPAIGN_TITLE,LEID')}`,
+    buildMailchimpRow('d@example.dk,Dan,Berg', '"2024-07-01 08:00:00",Summer,', '"2024-01-05 10:00:00"', 4),
+  ],
+}
+
+const nameMailchimpPerson = (email: string, name: string) => ({
+  email,
+  name,
+  metadata: '{"tags":"\\"Gold\\""}',
+  messages: 0,
+})
+
+/** Imports a file of Mailchimp as it is, into an edition with a newsletter of its organisation. */
+async function importMailchimp(file: keyof typeof mailchimpFiles): Promise<Shop> {
+  const shop = await seedShop()
+  await givenNewsletter(shop, 'news', false)
+  const lines = mailchimpFiles[file]
+  const count = lines.length - 1
+  const row = await givenCustomerFile(shop, lines)
+  expect(row).toMatchObject({ kind: 'customers', status: 'mapping_columns', external_source: 'mailchimp' })
+  expect((await readColumns(row.id)).constants).toMatchObject([{ target_field: 'consent.news', value: 'true' }])
+  expect(await process(row.id)).toMatchObject({ status: 'ready', invalid_rows: 0, total_orders: count })
+  const preview = (await get(pathOf(row.id, '/preview'))).body
+  expect(preview.totals).toEqual({ create: count, update: 0, skip: 0, error: 0, ignore: 0 })
+  expect(preview.results[0]).toMatchObject({ action: 'create', customer: { is_new: true }, errors: [] })
+  expect(await startImport(row.id)).toMatchObject({ status: 'completed', created_orders: count })
+  return shop
+}
+
+const personLines = [
+  'E-mail;Name;Telephone;City;Language',
+  'a@example.dk;Ane Lund;32123456;Ribe;Danish',
+  'A@example.dk;;;Vejle;',
+  ';Bo Holm;32123457;;xx',
+  'no address;Cai;;;',
+]
+
+/** Uploads a file with two rows of a customer, one of a new one and one with an error, and maps its columns. */
+async function givenMappedFile(shop: Shop): Promise<string> {
+  const { id } = await givenCustomerFile(shop, personLines)
+  const mapped = await patch(pathOf(id, '/column-mappings'), {
+    mappings: [{ source_column: 'City', target_field: 'customer.metadata.city' }],
+  })
+  expect(mapped.status, mapped.text).toBe(200)
+  await process(id)
+  return id
+}
+
+/** Imports an order of a customer, whose name an editor changes afterwards. */
+async function givenEditedCustomer(): Promise<{ shop: Shop; user: string }> {
+  const shop = await seedShop()
+  await givenOrders(shop, [anOrder({ customer: { email: 'a@example.dk', first_name: 'Ane' } })])
+  const [user] = (await get(`/v1/user?edition_id=${shop.edition_id}`)).body.results
+  await patch(`/v1/user/${user.id}`, { first_name: 'Anne' })
+  return { shop, user: user.id }
+}
+
+const clubLines = [
+  'Mail address,Nickname,Joined list',
+  'a@example.dk,Ane,2024-01-01',
+  'b@example.dk,Bo,2024-01-02',
+  'c@example.dk,Cai,2024-01-03',
+]
+
+/** Imports a file whose columns nothing but its user knows. */
+async function givenMappedClub(): Promise<Shop> {
+  const shop = await seedShop()
+  await givenNewsletter(shop, 'news')
+  const { id } = await givenCustomerFile(shop, clubLines, { external_source: 'club' })
+  const mapped = await patch(pathOf(id, '/column-mappings'), {
+    mappings: [
+      { source_column: 'Mail address', target_field: 'customer.email' },
+      { source_column: 'Nickname', target_field: 'customer.first_name' },
+      { source_column: 'Joined list', target_field: 'customer.subscribed_at' },
+    ],
+    constants: [{ target_field: 'consent.news', value: 'yes' }],
+  })
+  expect(mapped.status, mapped.text).toBe(200)
+  await process(id)
+  await startImport(id)
+  return shop
+}
+
 describe('createDataImport', () => {
-  it('imports the exports of Mailchimp for subscribed, unsubscribed and cleaned people as they are', async () => {
-    const shop = await seedShop()
-    await givenNewsletter(shop, 'news', false)
-    const files = [
-      [
-        `Email Address,First Name,Last Name,${mailchimp}`,
-        buildMailchimpRow('a@example.dk,Ane,Lund', '', '"2024-01-02 10:00:00"', 1),
-        buildMailchimpRow('b@example.dk,,', '', '"2024-01-03 10:00:00"', 2),
-      ],
-      [
-        `Email Address,First Name,Last Name,${mailchimp.replace('LEID', 'UNSUB_TIME,UNSUB_CAMPAIGN_TITLE,UNSUB_REASON,LEID')}`,
-        buildMailchimpRow(
-          'c@example.dk,Cai,Holm',
-          '"2024-06-01 08:00:00",Spring,"No longer interested",',
-          '"2024-01-04 10:00:00"',
-          3,
-        ),
-      ],
-      [
-        `Email Address,First Name,Last Name,${mailchimp.replace('LEID', 'CLEAN_TIME,CLEAN_CAMPAIGN_TITLE,LEID')}`,
-        buildMailchimpRow('d@example.dk,Dan,Berg', '"2024-07-01 08:00:00",Summer,', '"2024-01-05 10:00:00"', 4),
-      ],
-    ]
-    for (const lines of files) {
-      const row = await givenCustomerFile(shop, lines)
-      expect(row).toMatchObject({ kind: 'customers', status: 'mapping_columns', external_source: 'mailchimp' })
-      expect((await readColumns(row.id)).constants).toMatchObject([{ target_field: 'consent.news', value: 'true' }])
-      expect(await process(row.id)).toMatchObject({ status: 'ready', invalid_rows: 0, total_orders: lines.length - 1 })
-      const preview = (await get(pathOf(row.id, '/preview'))).body
-      expect(preview.totals).toEqual({ create: lines.length - 1, update: 0, skip: 0, error: 0, ignore: 0 })
-      expect(preview.results[0]).toMatchObject({ action: 'create', customer: { is_new: true }, errors: [] })
-      expect(await startImport(row.id)).toMatchObject({ status: 'completed', created_orders: lines.length - 1 })
-    }
-    expect(await listPeople(shop)).toEqual(
-      [
-        ['a@example.dk', 'Ane Lund'],
-        ['b@example.dk', ''],
-        ['c@example.dk', 'Cai Holm'],
-        ['d@example.dk', 'Dan Berg'],
-      ].map(([email, name]) => ({ email, name, metadata: '{"tags":"\\"Gold\\""}', messages: 0 })),
-    )
+  it('imports the export of Mailchimp for subscribed people as it is', async () => {
+    const shop = await importMailchimp('subscribed')
+    expect(await listPeople(shop)).toEqual([
+      nameMailchimpPerson('a@example.dk', 'Ane Lund'),
+      nameMailchimpPerson('b@example.dk', ''),
+    ])
     expect(await listAnswers(shop, 'a@example.dk')).toEqual(['given 2024-01-02T10:00'])
-    expect(await listAnswers(shop, 'c@example.dk')).toEqual(['given 2024-01-04T10:00', 'withdrawn 2024-06-01T08:00'])
     const [record] = await listStoredAnswers(shop.organization_id, 'a@example.dk')
     expect(JSON.parse(record?.evidence ?? '')).toEqual({ source: 'mailchimp', place: '203.0.113.7' })
-    expect(await listSuppressions(shop)).toEqual([
-      'c@example.dk unsubscribed 2024-06-01',
-      'd@example.dk hard_bounce 2024-07-01',
-    ])
+    expect(await listSuppressions(shop)).toEqual([])
+  })
+
+  it('imports the export of Mailchimp for unsubscribed people as it is', async () => {
+    const shop = await importMailchimp('unsubscribed')
+    expect(await listPeople(shop)).toEqual([nameMailchimpPerson('c@example.dk', 'Cai Holm')])
+    expect(await listAnswers(shop, 'c@example.dk')).toEqual(['given 2024-01-04T10:00', 'withdrawn 2024-06-01T08:00'])
+    expect(await listSuppressions(shop)).toEqual(['c@example.dk unsubscribed 2024-06-01'])
+  })
+
+  it('imports the export of Mailchimp for cleaned people as it is', async () => {
+    const shop = await importMailchimp('cleaned')
+    expect(await listPeople(shop)).toEqual([nameMailchimpPerson('d@example.dk', 'Dan Berg')])
+    expect(await listAnswers(shop, 'd@example.dk')).toEqual(['given 2024-01-05T10:00'])
+    expect(await listSuppressions(shop)).toEqual(['d@example.dk hard_bounce 2024-07-01'])
   })
 
   it('imports the export of listmonk as it is', async () => {
@@ -173,34 +248,15 @@ describe('createDataImport', () => {
     expect((await listPeople(shop)).map(({ email }) => email)).toEqual(['a@example.dk', 'b@example.dk'])
   })
 
-  it('completes customers who exist, joins rows of a person, and changes nothing the second time', async () => {
-    const shop = await seedShop()
-    await givenOrders(shop, [anOrder({ customer: { email: 'a@example.dk', first_name: 'Ane' } })])
-    const [user] = (await get(`/v1/user?edition_id=${shop.edition_id}`)).body.results
-    await patch(`/v1/user/${user.id}`, { first_name: 'Anne' })
-    const lines = [
-      'E-mail;Name;Telephone;City;Language',
-      'a@example.dk;Ane Lund;32123456;Ribe;Danish',
-      'A@example.dk;;;Vejle;',
-      ';Bo Holm;32123457;;xx',
-      'no address;Cai;;;',
-    ]
-    const map = async () => {
-      const row = await givenCustomerFile(shop, lines)
-      const mapped = await patch(pathOf(row.id, '/column-mappings'), {
-        mappings: [{ source_column: 'City', target_field: 'customer.metadata.city' }],
-      })
-      expect(mapped.status, mapped.text).toBe(200)
-      await process(row.id)
-      return row
-    }
-    const row = await map()
-    const preview = (await get(pathOf(row.id, '/preview'))).body
+  it('completes customers who exist, and joins rows of a person', async () => {
+    const { shop, user } = await givenEditedCustomer()
+    const id = await givenMappedFile(shop)
+    const preview = (await get(pathOf(id, '/preview'))).body
     expect(preview.results).toMatchObject([
       {
         action: 'update',
         row_numbers: [2, 3],
-        customer: { id: user.id, is_new: false },
+        customer: { id: user, is_new: false },
         changes: [
           { field: 'phone_number', before: null, after: '+4532123456' },
           { field: 'last_name', before: '', after: 'Lund' },
@@ -209,19 +265,25 @@ describe('createDataImport', () => {
       },
       { action: 'create', warnings: [{ code: 'unsupported_language' }] },
     ])
-    expect(await startImport(row.id, { skip_invalid_rows: true })).toMatchObject({
+    expect(await startImport(id, { skip_invalid_rows: true })).toMatchObject({
       status: 'completed_with_errors',
       updated_orders: 1,
       created_orders: 1,
     })
-    expect((await get(`/v1/user/${user.id}`)).body).toMatchObject({ first_name: 'Anne', last_name: 'Lund' })
-    const again = await map()
-    expect(await startImport(again.id, { skip_invalid_rows: true })).toMatchObject({ skipped_orders: 2 })
-    const rows = (await get(pathOf(again.id, '/rows'))).body.results
+    expect((await get(`/v1/user/${user}`)).body).toMatchObject({ first_name: 'Anne', last_name: 'Lund' })
+  })
+
+  it('changes nothing the second time', async () => {
+    const { shop, user } = await givenEditedCustomer()
+    await startImport(await givenMappedFile(shop), { skip_invalid_rows: true })
+    const before = await listPeople(shop)
+    const again = await givenMappedFile(shop)
+    expect(await startImport(again, { skip_invalid_rows: true })).toMatchObject({ skipped_orders: 2 })
+    expect(await listPeople(shop)).toEqual(before)
+    const rows = (await get(pathOf(again, '/rows'))).body.results
     expect(rows.map((one: { outcome: string }) => one.outcome)).toEqual(['skipped', 'skipped', 'skipped', 'error'])
-    expect(rows[0].user_id).toBe(user.id)
-    const report = await get(pathOf(again.id, '/error-report'))
-    expect(report.text).toContain('no address')
+    expect(rows[0].user_id).toBe(user)
+    expect((await get(pathOf(again, '/error-report'))).text).toContain('no address')
   })
 
   it('is undone without lifting a withdrawal or a suppression', async () => {
@@ -252,24 +314,9 @@ describe('createDataImport', () => {
     ])
   })
 
-  it('remembers the mapping for the next file of customers, and not for orders', async () => {
-    const shop = await seedShop()
-    await givenNewsletter(shop, 'news')
-    const header = 'Mail address,Nickname,Joined list'
-    const lines = [header, 'a@example.dk,Ane,2024-01-01', 'b@example.dk,Bo,2024-01-02', 'c@example.dk,Cai,2024-01-03']
-    const first = await givenCustomerFile(shop, lines, { external_source: 'club' })
-    const mapped = await patch(pathOf(first.id, '/column-mappings'), {
-      mappings: [
-        { source_column: 'Mail address', target_field: 'customer.email' },
-        { source_column: 'Nickname', target_field: 'customer.first_name' },
-        { source_column: 'Joined list', target_field: 'customer.subscribed_at' },
-      ],
-      constants: [{ target_field: 'consent.news', value: 'yes' }],
-    })
-    expect(mapped.status, mapped.text).toBe(200)
-    await process(first.id)
-    await startImport(first.id)
-    const second = await givenCustomerFile(shop, lines, { external_source: 'club' })
+  it('remembers the mapping for the next file of customers', async () => {
+    const shop = await givenMappedClub()
+    const second = await givenCustomerFile(shop, clubLines, { external_source: 'club' })
     const columns = await readColumns(second.id)
     expect(
       columns.results.map((one: { target_field: string; suggested_by: string }) => [
@@ -282,27 +329,41 @@ describe('createDataImport', () => {
       ['customer.subscribed_at', 'memory'],
     ])
     expect(columns.constants).toMatchObject([{ target_field: 'consent.news', value: 'yes', suggested_by: 'memory' }])
-    const orders = await givenImport(shop, joinCsvLines(lines), { external_source: 'club' })
+  })
+
+  it('does not remember the mapping of customers for orders', async () => {
+    const shop = await givenMappedClub()
+    const orders = await givenImport(shop, joinCsvLines(clubLines), { external_source: 'club' })
     expect(Object.values(await readTargets(orders.id))).not.toContain('customer.subscribed_at')
     expect((await readColumns(orders.id)).constants).toEqual([])
   })
+})
 
-  it('takes the targets of customers alone', async () => {
-    const shop = await seedShop()
-    const row = await givenCustomerFile(shop, ['Email,Ticket', 'a@example.dk,Day'])
-    const refused = await patch(pathOf(row.id, '/column-mappings'), {
+describe('a file of customers', () => {
+  const listKeys = (fields: { key: string }[]) => fields.map(({ key }) => key)
+  let id: string
+  beforeAll(async () => {
+    id = (await givenCustomerFile(await seedShop(), ['Email,Ticket', 'a@example.dk,Day'])).id
+  })
+
+  it('takes no targets of orders', async () => {
+    const refusal = await patch(pathOf(id, '/column-mappings'), {
       mappings: [{ source_column: 'Ticket', target_field: 'item.product' }],
     })
-    expect(describeRefusal(refused)).toMatch(/^400/)
-    const { target_fields } = await readColumns(row.id)
-    const keys = target_fields.map(({ key }: { key: string }) => key)
+    expect(describeRefusal(refusal)).toBe('400 validation_error: unknown_target_field #/mappings/0/target_field')
+  })
+
+  it('offers the targets of customers, as their list does', async () => {
+    const keys = listKeys((await readColumns(id)).target_fields)
     expect(keys).toContain('customer.status')
     expect(keys).not.toContain('order.external_id')
-    const orderTargets = (await get('/v1/data-imports/target-fields')).body.results.map(
-      ({ key }: { key: string }) => key,
-    )
-    expect(orderTargets).not.toContain('customer.status')
-    const customerTargets = (await get('/v1/data-imports/target-fields?kind=customers')).body.results
-    expect(customerTargets.map(({ key }: { key: string }) => key)).toEqual(keys)
+    expect(listKeys((await get('/v1/data-imports/target-fields?kind=customers')).body.results)).toEqual(keys)
+  })
+})
+
+describe('listImportTargetFields', () => {
+  it('has no targets of customers among those of orders', async () => {
+    const { results } = (await get('/v1/data-imports/target-fields')).body
+    expect(results.map(({ key }: { key: string }) => key)).not.toContain('customer.status')
   })
 })

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
-import { describe, expect, it } from 'vitest'
-import { get, patch, post } from '../support/api.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { create, get, patch } from '../support/api.ts'
 import { revert, scan } from '../support/purchases.ts'
 import { expectSalesCounts } from '../support/sales-counts.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
@@ -33,71 +33,112 @@ const countByDay = (groups: readonly Group[]) => groups.map(({ date, count }) =>
 
 const orderAt = (created: string, change: Record<string, unknown> = {}) => anOrder({ created, ...change })
 
-describe('getEditionStats', () => {
-  it('adds up orders, purchases, uses and refunds by day, product, status and currency', async () => {
-    const shop = await seedShop({ timezone: 'Europe/Copenhagen' })
-    const items = [
-      { product: 'Day ticket', quantity: 2, unit_price: 100, deposit: 5 },
-      { product: 'Tent', quantity: 1, unit_price: 50, handling_fee: 2 },
-    ]
-    const one = await givenOrder(shop, { created: '2026-06-01T21:59:59Z', items })
-    await givenOrder(shop, { created: '2026-06-01T22:00:00Z', items })
-    await givenOrder(shop, { created: '2026-06-01T23:00:00Z', status: 'pending' })
-    await givenOrder(shop, { created: '2026-06-02T10:00:00Z', currency: 'eur' })
-    const [first = '', second = ''] = one.purchases
-    const used = await scan(first, { used_at: '2026-06-03T10:00:00Z' })
-    await scan(second, { used_at: '2026-06-03T11:00:00Z' })
-    await revert(second, (await get(`/v1/purchases/${second}`)).body.uses[0].id)
-    expect(used.status).toBe(201)
-    const refund = await post('/v1/refund-requests', { purchase_id: second, reason: 'customer_request', amount: 20 })
-    expect(refund.status).toBe(201)
+/** Seeds a count of each status and currency for each of 1051 days. */
+async function seedDailyCounts({ edition_id }: Shop, currencies: readonly string[]): Promise<void> {
+  await write(
+    sql`insert into sales_series (edition_id, kind, product_id, status, currency)
+      select ${edition_id}, 'order', '', status.value, currency.value
+      from json_each('["pending","completed","cancelled"]') as status
+      cross join json_each(${JSON.stringify(currencies)}) as currency`,
+    sql`with recursive days (day) as (select 20000 union all select day + 1 from days where day < 21050)
+      insert into sales_counts select id, day * 96 + 40, 1, 100, 0, 0, 0 from sales_series cross join days
+      where edition_id = ${edition_id}`,
+  )
+}
 
-    const stats = await read(shop)
-    expect(stats).toMatchObject({ edition_id: shop.edition_id, timezone: 'Europe/Copenhagen', from: null, to: null })
-    expect(stats.orders).toEqual([
-      { date: '2026-06-01', status: 'completed', currency: 'dkk', count: 1, amount: 262 },
-      { date: '2026-06-02', status: 'completed', currency: 'dkk', count: 1, amount: 262 },
-      { date: '2026-06-02', status: 'completed', currency: 'eur', count: 1, amount: 450 },
-      { date: '2026-06-02', status: 'pending', currency: 'dkk', count: 1, amount: 450 },
-    ])
-    const [ticket, tent] = await Promise.all(
-      ['Day ticket', 'Tent'].map(async (name) => {
-        const { results } = (await get(`/v1/products?edition_id=${shop.edition_id}`)).body
-        const product = results.find((candidate: { name: string }) => candidate.name === name)
-        return { api_id: product.id, name }
-      }),
-    )
-    const isUsed = (await get(`/v1/purchases/${first}`)).body.product.api_id === ticket?.api_id
-    expect(isUsed).toBe(true)
-    const amounts = (count: number, price_paid: number, deposit_paid: number, handling_fee_paid: number) => ({
-      count,
-      price_paid,
-      deposit_paid,
-      handling_fee_paid,
+/** Sells tickets and tents on both sides of a midnight, uses a ticket, takes a use back, and requests a refund. */
+async function givenSales() {
+  const shop = await seedShop({ timezone: 'Europe/Copenhagen' })
+  const items = [
+    { product: 'Day ticket', quantity: 2, unit_price: 100, deposit: 5 },
+    { product: 'Tent', quantity: 1, unit_price: 50, handling_fee: 2 },
+  ]
+  const one = await givenOrder(shop, { created: '2026-06-01T21:59:59Z', items })
+  await givenOrder(shop, { created: '2026-06-01T22:00:00Z', items })
+  await givenOrder(shop, { created: '2026-06-01T23:00:00Z', status: 'pending' })
+  await givenOrder(shop, { created: '2026-06-02T10:00:00Z', currency: 'eur' })
+  const [first = '', second = ''] = one.purchases
+  expect((await scan(first, { used_at: '2026-06-03T10:00:00Z' })).status).toBe(201)
+  await scan(second, { used_at: '2026-06-03T11:00:00Z' })
+  await revert(second, (await get(`/v1/purchases/${second}`)).body.uses[0].id)
+  await create('/v1/refund-requests', { purchase_id: second, reason: 'customer_request', amount: 20 })
+  const { results } = (await get(`/v1/products?edition_id=${shop.edition_id}`)).body
+  const findProduct = (name: string) => ({
+    api_id: results.find((candidate: { name: string }) => candidate.name === name).id,
+    name,
+  })
+  return { shop, ticket: findProduct('Day ticket'), tent: findProduct('Tent') }
+}
+
+describe('getEditionStats', () => {
+  describe('of an edition with sales, uses and refunds', () => {
+    let sales: Awaited<ReturnType<typeof givenSales>>
+    beforeAll(async () => {
+      sales = await givenSales()
     })
-    expect(stats.purchases).toEqual([
-      { date: '2026-06-01', product: ticket, status: 'active', currency: 'dkk', ...amounts(1, 100, 5, 0) },
-      { date: '2026-06-01', product: ticket, status: 'used', currency: 'dkk', ...amounts(1, 100, 5, 0) },
-      { date: '2026-06-01', product: tent, status: 'active', currency: 'dkk', ...amounts(1, 50, 0, 2) },
-      { date: '2026-06-02', product: ticket, status: 'active', currency: 'dkk', ...amounts(2, 200, 10, 0) },
-      { date: '2026-06-02', product: ticket, status: 'active', currency: 'eur', ...amounts(2, 450, 0, 0) },
-      { date: '2026-06-02', product: ticket, status: 'pending', currency: 'dkk', ...amounts(2, 450, 0, 0) },
-      { date: '2026-06-02', product: tent, status: 'active', currency: 'dkk', ...amounts(1, 50, 0, 2) },
-    ])
-    expect(stats.uses).toEqual([{ date: '2026-06-03', product: ticket, count: 1 }])
-    expect(stats.refunds).toMatchObject([
-      { status: 'pending', currency: 'dkk', count: 1, requested_amount: 20, refunded_amount: 0 },
-    ])
-    await expectSalesCounts()
+
+    it('counts the days of all time in the time zone of the edition', async () => {
+      const { shop } = sales
+      expect(await read(shop)).toMatchObject({
+        edition_id: shop.edition_id,
+        timezone: 'Europe/Copenhagen',
+        from: null,
+        to: null,
+      })
+      await expectSalesCounts()
+    })
+
+    it('adds up orders by day, status and currency', async () => {
+      expect((await read(sales.shop)).orders).toEqual([
+        { date: '2026-06-01', status: 'completed', currency: 'dkk', count: 1, amount: 262 },
+        { date: '2026-06-02', status: 'completed', currency: 'dkk', count: 1, amount: 262 },
+        { date: '2026-06-02', status: 'completed', currency: 'eur', count: 1, amount: 450 },
+        { date: '2026-06-02', status: 'pending', currency: 'dkk', count: 1, amount: 450 },
+      ])
+    })
+
+    it('adds up purchases by day, product, status and currency', async () => {
+      const { shop, ticket, tent } = sales
+      const amounts = (count: number, price_paid: number, deposit_paid: number, handling_fee_paid: number) => ({
+        count,
+        price_paid,
+        deposit_paid,
+        handling_fee_paid,
+      })
+      expect((await read(shop)).purchases).toEqual([
+        { date: '2026-06-01', product: ticket, status: 'active', currency: 'dkk', ...amounts(1, 100, 5, 0) },
+        { date: '2026-06-01', product: ticket, status: 'used', currency: 'dkk', ...amounts(1, 100, 5, 0) },
+        { date: '2026-06-01', product: tent, status: 'active', currency: 'dkk', ...amounts(1, 50, 0, 2) },
+        { date: '2026-06-02', product: ticket, status: 'active', currency: 'dkk', ...amounts(2, 200, 10, 0) },
+        { date: '2026-06-02', product: ticket, status: 'active', currency: 'eur', ...amounts(2, 450, 0, 0) },
+        { date: '2026-06-02', product: ticket, status: 'pending', currency: 'dkk', ...amounts(2, 450, 0, 0) },
+        { date: '2026-06-02', product: tent, status: 'active', currency: 'dkk', ...amounts(1, 50, 0, 2) },
+      ])
+    })
+
+    it('counts uses that were not taken back by day and product', async () => {
+      const { shop, ticket } = sales
+      expect((await read(shop)).uses).toEqual([{ date: '2026-06-03', product: ticket, count: 1 }])
+    })
+
+    it('adds up refunds by status and currency', async () => {
+      expect((await read(sales.shop)).refunds).toMatchObject([
+        { status: 'pending', currency: 'dkk', count: 1, requested_amount: 20, refunded_amount: 0 },
+      ])
+    })
   })
 
-  it('groups by what you ask for, and never adds amounts of different currencies', async () => {
-    const shop = await seedShop()
-    await givenOrders(shop, [
-      orderAt('2026-06-01T10:00:00Z'),
-      orderAt('2026-06-02T10:00:00Z', { status: 'pending' }),
-      orderAt('2026-06-03T10:00:00Z', { currency: 'eur' }),
-    ])
+  describe('of an edition with two currencies', () => {
+    let shop: Shop
+    beforeAll(async () => {
+      shop = await seedShop()
+      await givenOrders(shop, [
+        orderAt('2026-06-01T10:00:00Z'),
+        orderAt('2026-06-02T10:00:00Z', { status: 'pending' }),
+        orderAt('2026-06-03T10:00:00Z', { currency: 'eur' }),
+      ])
+    })
+
     const group = (count: number, currency: string, others: object = {}) => ({
       date: null,
       status: null,
@@ -106,40 +147,69 @@ describe('getEditionStats', () => {
       amount: count * 450,
       ...others,
     })
-    const { orders } = await read(shop, 'group_by=product')
-    expect(orders).toEqual([group(2, 'dkk'), group(1, 'eur')])
-    expect((await read(shop, 'group_by=status')).orders).toEqual([
-      group(1, 'dkk', { status: 'completed' }),
-      group(1, 'eur', { status: 'completed' }),
-      group(1, 'dkk', { status: 'pending' }),
-    ])
-    expect((await read(shop, 'group_by=day')).orders).toEqual([
-      group(1, 'dkk', { date: '2026-06-01' }),
-      group(1, 'dkk', { date: '2026-06-02' }),
-      group(1, 'eur', { date: '2026-06-03' }),
-    ])
-    expect((await read(shop, 'group_by=status')).purchases[0]).toMatchObject({ product: null, count: 2 })
+    it.each([
+      ['product', [group(2, 'dkk'), group(1, 'eur')]],
+      [
+        'status',
+        [
+          group(1, 'dkk', { status: 'completed' }),
+          group(1, 'eur', { status: 'completed' }),
+          group(1, 'dkk', { status: 'pending' }),
+        ],
+      ],
+      [
+        'day',
+        [
+          group(1, 'dkk', { date: '2026-06-01' }),
+          group(1, 'dkk', { date: '2026-06-02' }),
+          group(1, 'eur', { date: '2026-06-03' }),
+        ],
+      ],
+    ])('groups orders by %s, and never adds amounts of different currencies', async (groups, expected) => {
+      expect((await read(shop, `group_by=${groups}`)).orders).toEqual(expected)
+    })
+
+    it('names no product when it groups by status', async () => {
+      expect((await read(shop, 'group_by=status')).purchases[0]).toMatchObject({ product: null, count: 2 })
+    })
   })
 
-  it('counts from the first to the last day, both included', async () => {
-    const shop = await seedShop({ timezone: 'America/St_Johns' })
-    await givenOrders(shop, [
-      orderAt('2026-06-01T02:29:59Z'),
-      orderAt('2026-06-01T02:30:00Z'),
-      orderAt('2026-06-03T02:29:59Z'),
-      orderAt('2026-06-03T02:30:00Z'),
-    ])
-    for (const groups of ['day', 'status']) {
+  describe('of a range of days', () => {
+    let shop: Shop
+    beforeAll(async () => {
+      shop = await seedShop({ timezone: 'America/St_Johns' })
+      await givenOrders(shop, [
+        orderAt('2026-06-01T02:29:59Z'),
+        orderAt('2026-06-01T02:30:00Z'),
+        orderAt('2026-06-03T02:29:59Z'),
+        orderAt('2026-06-03T02:30:00Z'),
+      ])
+    })
+
+    it.each(['day', 'status'])('counts from the first to the last day, both included, by %s', async (groups) => {
       const stats = await read(shop, `from=2026-06-01&to=2026-06-02&group_by=${groups}`)
       expect([stats.from, stats.to]).toEqual(['2026-06-01', '2026-06-02'])
       expect(stats.orders.reduce((sum: number, { count }: Group) => sum + count, 0)).toBe(2)
-    }
-    expect((await read(shop, 'from=2026-06-03&group_by=status')).orders[0].count).toBe(1)
-    expect((await read(shop, 'to=2026-05-31&group_by=status')).orders[0].count).toBe(1)
-    expect((await read(shop, 'from=2026-06-02')).from).toBe('2026-06-02')
-    for (const query of ['from=2027-01-01', 'from=2026-06-02&to=2026-06-01', 'to=0001-01-01', 'from=9999-12-31'])
-      expect((await read(shop, query)).orders).toEqual([])
-    expect((await read(shop, 'from=0000-01-01&to=9999-12-31')).orders).toHaveLength(4)
+    })
+
+    it.each([
+      ['from=2026-06-03', '2026-06-03', null],
+      ['to=2026-05-31', null, '2026-05-31'],
+    ])('may have one end: %s', async (query, from, to) => {
+      const stats = await read(shop, `${query}&group_by=status`)
+      expect([stats.from, stats.to, stats.orders[0].count]).toEqual([from, to, 1])
+    })
+
+    it.each(['from=2027-01-01', 'from=2026-06-02&to=2026-06-01', 'to=0001-01-01', 'from=9999-12-31'])(
+      'is empty where nothing was sold: %s',
+      async (query) => {
+        expect((await read(shop, query)).orders).toEqual([])
+      },
+    )
+
+    it('may be all days that there are', async () => {
+      expect((await read(shop, 'from=0000-01-01&to=9999-12-31')).orders).toHaveLength(4)
+    })
   })
 
   it.each([
@@ -306,42 +376,43 @@ describe('getEditionStats', () => {
     })
   })
 
-  it('refuses days and groups that do not exist', async () => {
-    const shop = await seedShop()
-    for (const [query, attr, code] of [
-      ['from=2026-02-30', 'from', 'invalid_date'],
-      ['to=2026-01-01T00:00:00Z', 'to', 'invalid_date'],
-      ['group_by=week', 'group_by', 'invalid_choice'],
-    ]) {
-      const { status, body } = await ask(shop, query)
-      expect([query, status, body.errors]).toMatchObject([query, 400, [{ attr, code }]])
-    }
+  it.each([
+    ['from=2026-02-30', 'from', 'invalid_date'],
+    ['to=2026-01-01T00:00:00Z', 'to', 'invalid_date'],
+    ['group_by=week', 'group_by', 'invalid_choice'],
+  ])('refuses days and groups that do not exist: %s', async (query, attr, code) => {
+    const reply = await ask(await seedShop(), query)
+    expect([reply.status, reply.body.errors]).toMatchObject([400, [{ attr, code }]])
   })
 
-  it('refuses more groups than an answer has', async () => {
-    const shop = await seedShop()
-    await write(
-      sql`insert into sales_series (edition_id, kind, product_id, status, currency)
-        select ${shop.edition_id}, 'order', '', value, 'dkk' from json_each('["pending","completed","cancelled"]')`,
-      sql`with recursive days (day) as (select 20000 union all select day + 1 from days where day < 21050)
-        insert into sales_counts select id, day * 96 + 40, 1, 100, 0, 0, 0 from sales_series cross join days
-        where edition_id = ${shop.edition_id}`,
-    )
-    expect((await read(shop)).orders).toHaveLength(3153)
-    await write(
-      sql`insert into sales_series (edition_id, kind, product_id, status, currency)
-        select ${shop.edition_id}, 'order', '', status.value, currency.key from json_each('["pending","completed","cancelled"]') as status
-        cross join json_each('{"eur":1,"usd":1,"gbp":1}') as currency`,
-      sql`with recursive days (day) as (select 20000 union all select day + 1 from days where day < 21050)
-        insert into sales_counts select id, day * 96 + 40, 1, 100, 0, 0, 0 from sales_series cross join days
-        where edition_id = ${shop.edition_id} on conflict do nothing`,
-    )
-    const { status, body } = await ask(shop)
-    expect([status, body.errors]).toMatchObject([400, [{ attr: 'group_by', code: 'too_many_groups' }]])
-    expect((await read(shop, 'group_by=status')).orders).toHaveLength(12)
-    await write(
-      sql`delete from sales_counts where series_id in (select id from sales_series where edition_id = ${shop.edition_id})`,
-    )
+  describe('of thousands of groups', () => {
+    let few: Shop
+    let many: Shop
+    beforeAll(async () => {
+      few = await seedShop()
+      many = await seedShop()
+      await seedDailyCounts(few, ['dkk'])
+      await seedDailyCounts(many, ['dkk', 'eur', 'usd', 'gbp'])
+    })
+    afterAll(async () => {
+      for (const { edition_id } of [few, many])
+        await write(
+          sql`delete from sales_counts where series_id in (select id from sales_series where edition_id = ${edition_id})`,
+        )
+    })
+
+    it('answers as many as an answer has', async () => {
+      expect((await read(few)).orders).toHaveLength(3153)
+    })
+
+    it('refuses more', async () => {
+      const { status, body } = await ask(many)
+      expect([status, body.errors]).toMatchObject([400, [{ attr: 'group_by', code: 'too_many_groups' }]])
+    })
+
+    it('answers fewer groups of the same numbers', async () => {
+      expect((await read(many, 'group_by=status')).orders).toHaveLength(12)
+    })
   })
 
   it('is for every role of the edition or its organisation, and for nobody else', async () => {
