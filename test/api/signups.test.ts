@@ -7,6 +7,9 @@ import { get, patch, remove } from '../support/api.ts'
 import { listEvents } from '../support/consent-pages.ts'
 import { later } from '../support/later.ts'
 import { seedPeople, seedSibling } from '../support/seeding/customers.ts'
+import { seedEdition } from '../support/seeding/editions.ts'
+import { createUser, importUsers } from '../support/seeding/imported-users.ts'
+import { givenMember } from '../support/seeding/members.ts'
 import { givenConsent } from '../support/seeding/messaging/consents.ts'
 import { givenForm, site } from '../support/seeding/messaging/signup-forms.ts'
 import { db, write } from '../support/seeding/rows.ts'
@@ -27,6 +30,7 @@ import {
   signUp,
   signUpByScript,
 } from '../support/signups.ts'
+import { undoToEnd } from '../support/undone-imports.ts'
 import { visit } from '../support/visits.ts'
 
 let shop: Buyer
@@ -429,5 +433,60 @@ describe('the sites of a form', () => {
     const reply = await signUp(`${path}?redirect_url=https://evil.example`, { consent: consent.id, fields: evil })
     expect([reply.status, reply.headers.get('location')]).toEqual([303, `${site}/tak?%C3%A6=1`])
     expect((await visit(path)).headers.get('content-security-policy')).toContain(`form-action 'self' ${site};`)
+  })
+})
+
+describe('walls between a form of the organisation and its editions', () => {
+  it('let an edition change nothing of a customer who signed up at the organisation', async () => {
+    const { organization, edition } = shop
+    const { consent, path } = await givenForm({ organization, edition: null })
+    const email = freshAddress()
+    const { link } = await requestLink(path, { email, consent: consent.id })
+    expect((await confirm(link)).status).toBe(200)
+    const { token } = await givenMember({ id: organization }, 'admin', edition)
+    const place = { organization_id: organization, edition_id: edition }
+    const reply = await createUser(place, { email, first_name: 'Eve', last_name: 'Ning' }, token)
+    expect([reply.status, reply.body.first_name]).toEqual([201, 'Eve'])
+    expect(await findCustomer(organization, email)).toMatchObject({ id: reply.body.id, first_name: '' })
+    expect((await patch(`/v1/user/${reply.body.id}`, { email: freshAddress() }, token)).status).toBe(403)
+  })
+})
+
+describe('a customer of an import who signs up', () => {
+  it('stays in the edition when the import is undone', async () => {
+    const { organization, edition } = shop
+    const email = freshAddress()
+    const other = await seedEdition({ id: organization })
+    await createUser({ organization_id: organization, edition_id: other.id }, { email })
+    const imported = await importUsers({ organization_id: organization, edition_id: edition }, [{ email }])
+    const { consent, path } = await givenForm({ organization, edition })
+    const { link } = await requestLink(path, { email, consent: consent.id })
+    expect((await confirm(link)).status).toBe(200)
+    await undoToEnd(imported.body.id)
+    const customer = await findCustomer(organization, email)
+    const rows = await listEditionCustomers(customer?.seq ?? 0)
+    expect(rows.map(({ edition_id }) => edition_id).toSorted()).toEqual([edition, other.id].toSorted())
+  })
+})
+
+describe('the mails of a sign-up', () => {
+  it('are in the export and in the messages of the customer, for their edition alone', async () => {
+    const { organization, edition } = shop
+    const { consent, path } = await givenForm({ organization, edition })
+    const email = freshAddress()
+    const { link } = await requestLink(path, { email, consent: consent.id })
+    expect((await confirm(link)).status).toBe(200)
+    const customer = await findCustomer(organization, email)
+    const exported = await get(`/v1/user/${customer?.id}/export`)
+    expect(exported.body.emails).toMatchObject([{ kind: 'signup_confirmation', recipient: email, status: 'sent' }])
+    const listKinds = async (token?: string) =>
+      (await get(`/v1/user/${customer?.id}/messages`, token)).body.results.map(({ kind }: { kind: string }) => kind)
+    expect(await listKinds()).toEqual(['signup_confirmation'])
+    const { token } = await givenMember({ id: organization }, 'manager', edition)
+    expect(await listKinds(token)).toEqual(['signup_confirmation'])
+    const other = await seedEdition({ id: organization })
+    await createUser({ organization_id: organization, edition_id: other.id }, { email })
+    const foreign = await givenMember({ id: organization }, 'manager', other.id)
+    expect(await listKinds(foreign.token)).toEqual([])
   })
 })

@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { get, patch, post } from '../support/api.ts'
 import { finishErasures } from '../support/personal-data.ts'
+import { describeRefusal } from '../support/refusals.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import {
   aUser,
@@ -67,6 +68,40 @@ describe('importing customers', () => {
     expect(await findStored(shop, 'own@example.dk')).toMatchObject([{ first_name: 'Ane', phone_number: null }])
     expect(await undoToEnd(reply.body.id, token)).toMatchObject({ undone_orders: 1, kept_orders: 1 })
     expect(await findStored(shop, 'shared@example.dk')).toMatchObject([{ first_name: 'Ida', editions: 1 }])
+  })
+
+  it('lets an edition change nothing of its customer whom the organisation has added, too', async () => {
+    const shop = await seedShop()
+    const token = await givenToken(shop, shop.edition_id)
+    const { body } = await createUser(shop, { email: 'own@example.dk', first_name: 'Ida' }, token)
+    expect((await patch(`/v1/user/${body.id}`, { first_name: 'Ane' }, token)).status).toBe(200)
+    const added = await post('/v1/user', { organization_id: shop.organization_id, email: 'own@example.dk' })
+    expect([added.status, added.body.id]).toEqual([201, body.id])
+    expect((await patch(`/v1/user/${body.id}`, { email: 'mine@example.dk' }, token)).status).toBe(403)
+    await importUsers(shop, [{ email: 'own@example.dk', phone_number: '+4532123456' }], {}, token)
+    expect(await findStored(shop, 'own@example.dk')).toMatchObject([{ first_name: 'Ane', phone_number: null }])
+  })
+
+  it('gives no consent again that the person withdrew, unless the import says when', async () => {
+    const shop = await seedShop()
+    const consent = await givenNewsletter(shop, 'news')
+    const user = aUser({ consents: { news: { status: 'given' } } })
+    const list = async () =>
+      (await listStoredAnswers(shop.organization_id, String(user.email))).map(({ status }) => status)
+    const [{ user_id }] = (await importUsers(shop, [user])).body.results
+    const answer = { language: 'en', method: 'preference_center', source: 'page' }
+    expect((await post(`/v1/user/${user_id}/consents/${consent.id}/withdraw`, answer)).status).toBe(200)
+    const again = await importUsers(shop, [{ ...user, status: 'subscribed' }])
+    expect(again.body.results).toMatchObject([
+      { action: 'skipped', warnings: [{ attr: 'users.0.consents.news', code: 'consent_withdrawn' }] },
+    ])
+    const created = await createUser(shop, user)
+    expect(describeRefusal(created)).toBe('400 validation_error: consent_withdrawn #/consents/news')
+    expect(await list()).toEqual(['given', 'withdrawn'])
+    const occurred_at = new Date().toISOString()
+    const dated = await importUsers(shop, [{ ...user, consents: { news: { status: 'given', occurred_at } } }])
+    expect(dated.body.results).toMatchObject([{ action: 'updated', warnings: [] }])
+    expect(await list()).toEqual(['given', 'withdrawn', 'given'])
   })
 
   it('lets an edition withdraw nothing of another edition, and lift no suppression', async () => {

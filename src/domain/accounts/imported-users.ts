@@ -35,6 +35,8 @@ interface ConsentChange {
   key: string
   status: ImportedConsent['status'] | 'ended'
   at: number
+  /** True if the source does not say when the person agreed. */
+  is_undated: boolean
   place: string | null
 }
 
@@ -72,11 +74,14 @@ export function decideSubscription(user: ImportedUser, now: number): Subscriptio
   const ends_at = endsConsents(status) ? statusAt : null
   const changes = Object.entries(consents).flatMap(([key, consent]): ConsentChange[] => {
     const { place } = consent
-    if (consent.status !== 'given') return [{ key, status: consent.status, at: consent.at ?? now, place }]
+    if (consent.status !== 'given')
+      return [{ key, status: consent.status, at: consent.at ?? now, is_undated: false, place }]
     const givenAt = decideGivenAt(user, consent.at, now)
     return [
-      ...(givenAt === null ? [] : [{ key, status: consent.status, at: givenAt, place }]),
-      ...(ends_at === null ? [] : [{ key, status: 'ended' as const, at: ends_at, place: null }]),
+      ...(givenAt === null
+        ? []
+        : [{ key, status: consent.status, at: givenAt, is_undated: consent.at === null, place }]),
+      ...(ends_at === null ? [] : [{ key, status: 'ended' as const, at: ends_at, is_undated: false, place: null }]),
     ]
   })
   const reason = status === null ? undefined : suppressionReasons[status]

@@ -22,6 +22,9 @@ export const maxMailsPerHour = 10_000
 export const signupsPerNetwork = 10
 export const signupWindowMs = hourMs
 
+/** The source of the answers that a form brings. */
+export const signupSource = (formId: string): string => `signup_form:${formId}`
+
 /** A request can be confirmed for this long, and is deleted then. */
 export const signupRequestMs = 7 * dayMs
 

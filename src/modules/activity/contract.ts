@@ -71,7 +71,8 @@ export const listUserActivity = operation({
   response: ListPage(Activity),
 })
 
-const messageKinds = ['campaign', ...customerEmailKinds] as const
+const messageKinds = ['campaign', ...customerEmailKinds, 'signup_confirmation'] as const
+export type UserMessageKind = (typeof messageKinds)[number]
 const messageStatuses = ['pending', 'sent', 'failed', 'skipped'] as const
 
 export const UserMessage = z
@@ -118,7 +119,7 @@ export const listUserMessages = operation({
   path: '/v1/user/{id}/messages',
   summary: 'List messages to a user',
   description:
-    'Every e-mail and SMS to the customer with what became of it, newest first: messages of campaigns, also skipped and failed ones, receipts, refunds, and confirmations of consents. Recipients of a campaign that wait for their message are not listed yet. With a role in an edition you see messages of your editions.',
+    'Every e-mail and SMS to the customer with what became of it, newest first: messages of campaigns, also skipped and failed ones, receipts, refunds, and confirmations of consents and sign-ups. Recipients of a campaign that wait for their message are not listed yet. With a role in an edition you see messages of your editions.',
   roles: managers,
   params: IdParams('usr'),
   query: messageQuery,

@@ -5,12 +5,12 @@ import { buildOrderBy, maxSortedOffset, paginate } from '../../db/paginate.ts'
 import { getActingReach, seesOrganization } from '../../db/visibility.ts'
 import type { Language } from '../../domain/languages.ts'
 import type { Channel } from '../../domain/messaging/messaging.ts'
-import type { CustomerEmailKind } from '../../domain/messaging/transactional-emails.ts'
 import type { Page, PageRequest } from '../../domain/page.ts'
 import type { OrderBy } from '../../domain/page.ts'
 import type { LoadedOrder } from '../orders/index.ts'
+import { isSignupEmail } from '../signup-forms/index.ts'
 import type { LoadedUser } from '../users/index.ts'
-import type { ActivityQuery, MessageQuery } from './contract.ts'
+import type { ActivityQuery, MessageQuery, UserMessageKind } from './contract.ts'
 import {
   type ActivityDetail,
   buildCampaignSources,
@@ -28,6 +28,7 @@ import {
   selectDetail,
   selectNewest,
   selectRows,
+  type Rows,
   type Source,
   unionSources,
 } from './sources.ts'
@@ -95,6 +96,20 @@ const selectNewestEmails = ({ id }: LoadedUser, isReached: (edition: SQL) => SQL
     sql`id`,
   )
 
+/** E-mails of sign-ups belong to an address. An edition role sees those to the address that the edition of the form has. */
+function selectSignupEmails(ctx: Ctx, user: LoadedUser, isReached: (edition: SQL) => SQL) {
+  const { id, seq, organization_id } = user
+  const isToCustomer = (recipient: SQL): SQL =>
+    seesOrganization(ctx.caller, organization_id)
+      ? sql`${recipient} in (select email from users where users.id = ${id}
+          union select email from edition_customers where user_seq = ${seq}
+          union select address from earlier_addresses where earlier_addresses.user_id = ${id})`
+      : sql`${recipient} in (select email from edition_customers where user_seq = ${seq})
+          and (${recipient}, transactional_emails.edition_id) in (select email, edition_customers.edition_id
+            from edition_customers where user_seq = ${seq} and ${isReached(sql`edition_customers.edition_id`)})`
+  return selectNewest('transactional_emails', isSignupEmail(organization_id, isToCustomer), sql`id`)
+}
+
 export function listUserActivity(
   ctx: Ctx,
   page: PageRequest,
@@ -111,13 +126,14 @@ export function listUserActivity(
     ...buildRefundSources(selectNewest('refund_requests', isOfUser('refund_requests'), sql`id`)),
     buildConsentSource(id, isReached(sql`consent_records.edition_id`)),
     buildEmailSource(selectNewestEmails(user, isReached)),
+    buildEmailSource(selectSignupEmails(ctx, user, isReached)),
     ...buildCampaignSources(id, isReached(sql`campaigns.edition_id`)),
   ])
 }
 
 export interface MessageDetail {
   channel: Channel
-  kind: CustomerEmailKind | 'campaign'
+  kind: UserMessageKind
   edition_id: string | null
   order_id: string | null
   name: string
@@ -143,8 +159,8 @@ const selectRecipient = (ctx: Ctx, { organization_id, seq }: LoadedUser): SQL =>
         and edition_customers.edition_id = transactional_emails.edition_id
         and edition_customers.email = transactional_emails.recipient)`
 
-const buildEmailMessages = (ctx: Ctx, user: LoadedUser, isReached: (edition: SQL) => SQL): Source => ({
-  ...buildEmailSource(selectNewestEmails(user, isReached)),
+const buildEmailMessages = (ctx: Ctx, user: LoadedUser, rows: Rows): Source => ({
+  ...buildEmailSource(rows),
   selectDetail: (key) => sql`(select json_object('channel', 'email', 'kind', kind, 'edition_id', edition_id,
       'order_id', ${emailOrderId}, 'name', '', 'recipient', ${selectRecipient(ctx, user)}, 'language', language,
       'status', status, 'reason', error_code, 'sent_at', sent_at)
@@ -174,6 +190,11 @@ export function listUserMessages(
   const isInChannel = channel === undefined ? sql`1` : sql`campaigns.channel = ${channel}`
   return listEntries(ctx, page, ordering, [
     buildCampaignMessages(user, sql`${isReached(sql`campaigns.edition_id`)} and ${isInChannel}`),
-    ...(channel === 'sms' ? [] : [buildEmailMessages(ctx, user, isReached)]),
+    ...(channel === 'sms'
+      ? []
+      : [
+          buildEmailMessages(ctx, user, selectNewestEmails(user, isReached)),
+          buildEmailMessages(ctx, user, selectSignupEmails(ctx, user, isReached)),
+        ]),
   ])
 }

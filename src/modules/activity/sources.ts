@@ -50,7 +50,7 @@ export function unionSources(sources: readonly Source[]): SQL {
 }
 
 /** The rows of a table that a source reads, under the name of the table. */
-interface Rows {
+export interface Rows {
   from: SQL
   where: readonly SQL[]
 }

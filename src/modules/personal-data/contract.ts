@@ -118,7 +118,7 @@ const UserExport = z
     consents: Rows('All answers to consents.'),
     suppressions: Rows('Suppressed addresses.'),
     bounces: Rows('Bounced messages.'),
-    emails: Rows('E-mails about orders and refunds.'),
+    emails: Rows('E-mails about orders, refunds, consents and sign-ups.'),
     signups: Rows('Requests of sign-up forms with an address of the customer, for 7 days.'),
     campaigns: Rows('Campaigns that the customer received, opened or clicked.'),
     import_rows: Rows('Rows of imported files that made the orders.'),

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { selectFormerIds } from '../../db/customers.ts'
 import { buildImportedRowsSection } from '../data-imports/index.ts'
-import { buildSignupSection } from '../signup-forms/index.ts'
+import { buildSignupSection, isSignupEmail } from '../signup-forms/index.ts'
 import { buildSuppressionSections } from '../suppressions/index.ts'
 import type { LoadedUser } from '../users/index.ts'
 
@@ -61,8 +61,8 @@ const buildAddressCondition = ({ id, seq }: LoadedUser): SQL => sql`(channel, ad
   union select 'sms', phone_number from edition_customers where user_seq = ${seq}
   union select channel, address from earlier_addresses where user_id = ${id})`
 
-/** A condition on `address`: it is an e-mail address of the customer. */
-const isOwnEmail = ({ id, seq }: LoadedUser): SQL => sql`address in (
+/** Builds the condition that the column has an e-mail address of the customer. */
+const isOwnEmail = (column: SQL, { id, seq }: LoadedUser): SQL => sql`${column} in (
   select email from users where id = ${id} union select email from edition_customers where user_seq = ${seq}
   union select address from earlier_addresses where user_id = ${id})`
 
@@ -151,10 +151,10 @@ const listMessagingSections = (user: LoadedUser): ExportSection[] => {
       columns: sql`id, edition_id, order_id, kind, language, recipient, status, attempts, content as content_json,
         provider_id, error_code, error_detail, sent_at, created_at`,
       from: sql`transactional_emails`,
-      where: sql`user_id = ${id}`,
+      where: sql`(user_id = ${id} or ${isSignupEmail(organization_id, (column) => isOwnEmail(column, user))})`,
       key: sql`id`,
     },
-    buildSignupSection(organization_id, isOwnEmail(user)),
+    buildSignupSection(organization_id, isOwnEmail(sql`address`, user)),
     {
       name: 'campaigns',
       columns: sql`campaign_id, campaigns.name, state, reason, received_at, opened_at, clicked_at, bounced_at,

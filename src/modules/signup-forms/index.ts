@@ -1,1 +1,1 @@
-export { buildSignupSection, eraseSignups } from './personal-data.ts'
+export { buildSignupSection, eraseSignups, isSignupEmail } from './personal-data.ts'

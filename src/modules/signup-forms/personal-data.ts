@@ -4,15 +4,24 @@ import type { Statement } from '../../db/database.ts'
 import { signupRequests } from '../../db/schema/signup-forms.ts'
 import { transactionalEmails } from '../../db/schema/transactional-emails.ts'
 import { remove } from '../../db/write.ts'
+import { confirmationKinds } from '../../domain/messaging/transactional-emails.ts'
+
+/** Holds for e-mails of sign-ups to the addresses for which `isTheirs` holds. */
+export const isSignupEmail = (organizationId: string, isTheirs: (recipient: SQL) => SQL): SQL =>
+  sql`${inWords(sql`transactional_emails.kind`, confirmationKinds)} and transactional_emails.kind = 'signup_confirmation'
+    and transactional_emails.organization_id = ${organizationId} and ${isTheirs(sql`transactional_emails.recipient`)}`
 
 /** Builds the statements that delete the sign-ups of these addresses with their e-mails. */
 export function eraseSignups(organizationId: string, addresses: ReadonlySet<string>): Statement[] {
-  const isTheirs = (column: SQL) => sql`organization_id = ${organizationId} and ${inList(column, [...addresses])}`
-  const emails = sql`${inWords(sql`kind`, ['signup_confirmation'])} and ${isTheirs(sql`recipient`)}`
+  const isTheirs = (column: SQL) => inList(column, [...addresses])
+  const emails = isSignupEmail(organizationId, isTheirs)
   return [
     sql`delete from captured_messages where reference in (select id from transactional_emails where ${emails})`,
     remove(transactionalEmails, emails),
-    remove(signupRequests, sql`address is not null and ${isTheirs(sql`address`)}`),
+    remove(
+      signupRequests,
+      sql`address is not null and organization_id = ${organizationId} and ${isTheirs(sql`address`)}`,
+    ),
   ]
 }
 

@@ -31,7 +31,7 @@ const Consent = z
     occurred_at: Instant.nullish().openapi({
       type: ['string', 'null'],
       format: 'date-time',
-      description: 'When the person answered. Default: now.',
+      description: 'When the person answered. Default: now, and then no consent that was withdrawn is given again.',
     }),
     place: z.string().max(maxConsentPlaceLength).nullish().openapi({
       description: 'Where the person answered, such as a page or a form.',

@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
+import { inList } from '../../db/conditions.ts'
 import type { Statement } from '../../db/database.ts'
 import {
   decideSubscription,
@@ -144,12 +145,12 @@ function listAnswers(
     language: importedUser.locale,
   }
   const namedIds = new Set(subscription.changes.flatMap(({ key }) => definitions.get(key)?.id ?? []))
-  const changes = subscription.changes.flatMap(({ key, status, at, place }): ImportedAnswers[] => {
+  const changes = subscription.changes.flatMap(({ key, status, at, is_undated, place }): ImportedAnswers[] => {
     const isMarketing = definitions.get(key)?.type === 'marketing'
     if (status === 'ended' && !isMarketing) return []
     const evidence = { source, ...(place === null ? {} : { place }) }
     const consents = { [key]: status === 'ended' || status === 'withdrawn' ? ('declined' as const) : status }
-    return [{ ...base, at, consents, evidence }]
+    return [{ ...base, at, is_undated, consents, evidence }]
   })
   const withdrawn_definitions = endedDefinitions.filter(({ id }) => !namedIds.has(id))
   if (subscription.ends_at === null || withdrawn_definitions.length === 0) return changes
@@ -168,6 +169,15 @@ const listWrites = ({ edition }: UserRun, writes: readonly Write[]): Write[] =>
           ? [{ ...write, rows: write.rows.map((row) => ({ ...row, is_of_organization: true })) }]
           : [write]
       })
+
+/** Builds the statement by which customers of editions belong to the organisation, too. */
+function joinOrganization({ edition }: UserRun, people: readonly UserRow[]): Statement[] {
+  if (edition.id !== null) return []
+  const ids = people.flatMap(({ id, is_of_organization }) => (is_of_organization ? [] : [id]))
+  return ids.length === 0
+    ? []
+    : [sql`update users set is_of_organization = 1 where ${inList(sql`id`, ids)} and erased_at is null`]
+}
 
 interface Suppressions {
   statements: readonly Statement[]
@@ -226,10 +236,13 @@ async function decideSuppressions(
   return { statements, newAddresses: await listNewAddresses(ctx, organization_id, rows) }
 }
 
+type Withdrawals = Awaited<ReturnType<typeof decideImportedAnswers>>['withdrawals']
+
 interface PlanParts {
   people: PeopleResolver
   storedIds: ReadonlySet<string>
   answers: readonly DecidedAnswer[]
+  withdrawals: Withdrawals
   suppressions: Suppressions
 }
 
@@ -259,14 +272,30 @@ function warnAboutMetadata({ user, path }: UserEntry, { edition_values }: UserRo
   return [fieldError([...path, 'metadata'], 'max_length', detail)]
 }
 
+function warnAboutWithdrawals({ entry, userId }: ResolvedEntry, withdrawals: Withdrawals): FieldError[] {
+  const { path, user } = entry
+  const keys = new Set(withdrawals.flatMap(({ user_id, key }) => (user_id === userId ? [key] : [])))
+  const detail = 'The person withdrew this consent. It is given again only with the time of a later answer.'
+  return Object.entries(user.consents).flatMap(([key, { status, at }]) =>
+    keys.has(key) && status === 'given' && at === null
+      ? [fieldError([...path, 'consents', key], 'consent_withdrawn', detail)]
+      : [],
+  )
+}
+
 /** The first row of a person has the outcome. A later one completes it, and says so. */
 function buildRecords(resolvedEntries: readonly ResolvedEntry[], parts: PlanParts): UserRecord[] {
-  const { people, storedIds, answers, suppressions } = parts
+  const { people, storedIds, answers, withdrawals, suppressions } = parts
   const answeringIds = new Set(answers.filter(({ records }) => records.length > 0).map(({ user }) => user.id))
   const firstEntries = new Map<string, UserEntry>()
-  return resolvedEntries.map(({ entry, userId }): UserRecord => {
+  return resolvedEntries.map((resolvedEntry): UserRecord => {
+    const { entry, userId } = resolvedEntry
     const { index, path } = entry
-    const warnings = [...entry.warnings, ...warnAboutMetadata(entry, people.get(userId))]
+    const warnings = [
+      ...entry.warnings,
+      ...warnAboutMetadata(entry, people.get(userId)),
+      ...warnAboutWithdrawals(resolvedEntry, withdrawals),
+    ]
     const first = firstEntries.get(userId)
     const base = { index, user_id: userId, errors: [] }
     if (first) {
@@ -319,7 +348,7 @@ export async function planUsers(ctx: JobCtx, run: UserRun, entries: readonly Use
   }))
   const storedIds = listVisibleIds(run, state)
   const endedDefinitions = await loadEndedDefinitions(ctx, run, resolvedEntries)
-  const { answers } = await decideImportedAnswers(
+  const { answers, withdrawals } = await decideImportedAnswers(
     ctx,
     { edition: context.edition, definitions, import_id, source, false_means_skipped: false },
     resolvedEntries.flatMap((one) =>
@@ -328,8 +357,12 @@ export async function planUsers(ctx: JobCtx, run: UserRun, entries: readonly Use
   )
   const suppressions = await decideSuppressions(ctx, run, resolvedEntries)
   const writes = listWrites(run, people.buildWrites())
-  const records = buildRecords(resolvedEntries, { people, storedIds, answers, suppressions })
-  const isUnchanged = writes.length === 0 && answers.length === 0 && suppressions.statements.length === 0
+  const records = buildRecords(resolvedEntries, { people, storedIds, answers, withdrawals, suppressions })
+  const joining = joinOrganization(
+    run,
+    resolvedEntries.map(({ userId }) => people.get(userId)),
+  )
+  const isUnchanged = [writes, answers, suppressions.statements, joining].every(({ length }) => length === 0)
   const announcements = [...buildUserAnnouncements(context, { writes }), ...answers.flatMap(buildAnswerAnnouncements)]
   return {
     records,
@@ -337,6 +370,7 @@ export async function planUsers(ctx: JobCtx, run: UserRun, entries: readonly Use
     statements: isUnchanged
       ? []
       : [
+          ...joining,
           ...buildImportStatements({ ...scope, now: context.now }, writes),
           ...(await restoreSuppressions(organization_id, listAddresses(entries))),
           ...suppressions.statements,

@@ -14,6 +14,7 @@ import {
   decideAnswerRecords,
   type AnsweringUser,
   type AnswerRequest,
+  getEffectiveStatus,
   getLatestRecord,
   type RecordRow,
 } from './records.ts'
@@ -68,6 +69,8 @@ export interface ImportedAnswers {
   order_id: string | null
   /** Milliseconds since 1970, UTC. */
   at: number
+  /** True if the source does not say when the person answered. Such an answer gives nothing that was withdrawn. */
+  is_undated?: boolean
   language: Language | null
   /** By key of the definition. */
   consents: Readonly<Record<string, boolean | ImportedStatus>>
@@ -150,6 +153,12 @@ function buildAnswerRequest(
 const isLater = ({ status, importedAnswers: { at } }: Question, { occurred_at }: RecordRow): boolean =>
   at > occurred_at || (at === occurred_at && (status === 'withdrawn' || status === 'declined'))
 
+const staysWithdrawn = ({ status, importedAnswers }: Question, before: RecordRow | null): boolean =>
+  importedAnswers.is_undated === true &&
+  status === 'given' &&
+  before !== null &&
+  getEffectiveStatus(before) === 'withdrawn'
+
 const buildChainKey = (userId: string, consentId: string): string => `${userId} ${consentId}`
 
 async function loadLatestRecords(db: Database, questions: readonly Question[]): Promise<Map<string, RecordRow>> {
@@ -167,6 +176,8 @@ interface DecidedImport {
   answers: DecidedAnswer[]
   /** Consents that the orders give, also those that were given before. */
   givenAnswers: GivenAnswer[]
+  /** Consents that stay withdrawn, because nobody knows whether the person agreed before or after. */
+  withdrawals: { user_id: string; key: string }[]
 }
 
 /**
@@ -179,16 +190,21 @@ export async function decideImportedAnswers(
   answers: readonly ImportedAnswers[],
 ): Promise<DecidedImport> {
   const questions = listQuestions(answerImport, answers)
-  if (questions.length === 0) return { answers: [], givenAnswers: [] }
+  if (questions.length === 0) return { answers: [], givenAnswers: [], withdrawals: [] }
   const storedRecords = await loadLatestRecords(ctx.db, questions)
   const chains = new Map<string, DecidedAnswer>()
   const givenAnswers = new Map<string, GivenAnswer>()
+  const withdrawals: DecidedImport['withdrawals'] = []
   for (const question of questions) {
     const { definition, importedAnswers } = question
     const key = buildChainKey(importedAnswers.user.id, definition.id)
     const chain = chains.get(key)
     const before = chain ? getLatestRecord(chain) : (storedRecords.get(key) ?? null)
     if (before !== null && !isLater(question, before)) continue
+    if (staysWithdrawn(question, before)) {
+      withdrawals.push({ user_id: importedAnswers.user.id, key: definition.key })
+      continue
+    }
     const { wording, ...answer } = buildAnswerRequest(answerImport, question, before)
     const answeredVersion = wording && { wording_version: wording.version, content_hash: wording.content_hash }
     const subject = { definition: { ...definition, ...answeredVersion }, user: importedAnswers.user, before }
@@ -200,7 +216,7 @@ export async function decideImportedAnswers(
     const records = [...(chain?.records ?? []), ...outcome.records]
     chains.set(key, { ...outcome, before: chain ? chain.before : before, records })
   }
-  return { answers: [...chains.values()], givenAnswers: [...givenAnswers.values()] }
+  return { answers: [...chains.values()], givenAnswers: [...givenAnswers.values()], withdrawals }
 }
 
 /**

@@ -6,6 +6,7 @@ import type { Database, Statement } from '../../../db/database.ts'
 import { editionCustomers, users } from '../../../db/schema/customers.ts'
 import { update } from '../../../db/write.ts'
 import { buildSearchColumns, type Contact } from '../../../domain/accounts/users.ts'
+import { signupSource } from '../../../domain/consents/signups.ts'
 import { isRecord, isSameJson, readJson } from '../../../domain/text/json.ts'
 import { buildEditionValues, type PersonUndo } from '../../order-import/index.ts'
 import { isInRunningAudience, removeFromSegments } from '../../segments/index.ts'
@@ -40,6 +41,11 @@ interface PersonRow extends User {
 const hasOtherImport = ({ id, edition_id }: ImportRow) => sql`exists (select 1 from import_orders other
   join data_imports on data_imports.id = other.import_id where other.user_id = u.id and other.import_id <> ${id}
     and other.undo_outcome is null and data_imports.edition_id = ${edition_id})`
+
+/** True for a person who has confirmed a sign-up form of the edition. */
+const hasSignedUp = (userId: SQL, editionId: string) => sql`exists (select 1 from consent_records signup
+  where signup.user_id = ${userId} and signup.edition_id = ${editionId} and signup.method = 'double_opt_in'
+    and instr(signup.source, ${signupSource('')}) = 1)`
 
 const hasOrder = sql`exists (select 1 from orders where user_id = u.id)
   or exists (select 1 from purchases where user_id = u.id)`
@@ -86,7 +92,7 @@ export const findPeople = (
       (${isUsed(row.edition_id)} or ${hasOtherImport(row)}) as is_used,
       (exists (select 1 from orders where user_id = u.id and edition_id = ${row.edition_id})
         or exists (select 1 from purchases where user_id = u.id and edition_id = ${row.edition_id})
-        or ${hasOtherImport(row)}) as is_in_edition,
+        or ${hasOtherImport(row)} or ${hasSignedUp(sql`u.id`, row.edition_id)}) as is_in_edition,
       exists (select 1 from edition_customers where user_seq = u.seq and edition_id <> ${row.edition_id}) as is_elsewhere,
       (exists (select 1 from orders o where o.user_id = u.id and o.id ${isKeptOrder(row.id)})
         or exists (select 1 from purchases p join orders o on o.id = p.order_id
@@ -181,7 +187,13 @@ function buildRestoration(
     const staysInEdition = person.is_in_edition === 1 || (is_new && person.is_elsewhere === 0)
     return staysInEdition
       ? noChanges
-      : { ...noChanges, statements: [sql`delete from edition_customers where ${isEditionCustomer}`] }
+      : {
+          ...noChanges,
+          statements: [
+            sql`delete from edition_customers where ${isEditionCustomer}
+              and not ${hasSignedUp(sql`${person.id}`, edition_id)}`,
+          ],
+        }
   }
   const { before, after } = edition_values ?? {}
   if (!before || !after || person.edition_values === null) return noChanges

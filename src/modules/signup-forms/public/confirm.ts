@@ -13,7 +13,7 @@ import { insert, update } from '../../../db/write.ts'
 import { buildSearchColumns } from '../../../domain/accounts/users.ts'
 import { mintPreferencesToken } from '../../../domain/consents/consent-tokens.ts'
 import { chooseWording } from '../../../domain/consents/consents.ts'
-import { readSignupToken } from '../../../domain/consents/signups.ts'
+import { readSignupToken, signupSource } from '../../../domain/consents/signups.ts'
 import type { Language } from '../../../domain/languages.ts'
 import { toIso } from '../../../domain/time/instants.ts'
 import { commitAnswers, type ConfirmationContent, decidePersonAnswer, type Visit } from '../../consent-pages/index.ts'
@@ -111,7 +111,7 @@ export async function loadSignupConfirmation(
 
 /** Builds the statements that create the customer. Suppressions of an erased customer with this address apply again. */
 async function buildCustomer(job: JobCtx, request: ConfirmableRequest, userId: string): Promise<Statement[]> {
-  const { organization_id, address, language } = request
+  const { organization_id, edition_id, address, language } = request
   const now = job.now()
   const contact = { email: address, phone_number: null, first_name: '', last_name: '' }
   const row = {
@@ -121,6 +121,7 @@ async function buildCustomer(job: JobCtx, request: ConfirmableRequest, userId: s
     ...buildSearchColumns(contact),
     locale: language,
     msg_channel: 'email' as const,
+    is_of_organization: edition_id === null,
     created_at: now,
     modified_at: now,
   }
@@ -163,7 +164,7 @@ async function decideAnswers(
             at: job.now(),
             asks_again: isBlocked && isEmailMarketing(answer),
             method: 'double_opt_in',
-            source: `signup_form:${request.form_id}`,
+            source: signupSource(request.form_id),
             language,
             edition_id: request.edition_id,
             evidence: { ...visit.evidence, requested_at: toIso(request.created_at), request: request.evidence },
