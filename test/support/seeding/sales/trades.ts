@@ -150,9 +150,11 @@ export async function seedTrades(place: Place, count: number): Promise<Trade[]> 
   return rows.map((row) => row.ids)
 }
 
+/** Seeds a completed order of a customer for one ticket. */
 export async function seedTrade(place: Place): Promise<Trade> {
   const [trade] = await seedTrades(place, 1)
   if (!trade) throw new Error('no trade was made')
+  await write(sql`update orders set status = 'completed' where id = ${trade.order}`)
   return trade
 }
 
