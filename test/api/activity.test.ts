@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { sendEmails } from '../../src/modules/transactional-emails/jobs.ts'
 import { get, patch, post } from '../support/api.ts'
 import { runAlarm, runUntil } from '../support/campaigns.ts'
@@ -186,27 +186,36 @@ describe('listUserActivity', () => {
     expect((await walk(`/v1/user/${user}/activity`)).map(({ id }) => id)).toEqual(results.map(({ id }: Entry) => id))
   })
 
-  it('shows an edition role what its editions hold of a shared customer, and viewers nothing', async () => {
-    const { shop, sold, user } = await givenBusyOrder()
-    const organization = { id: shop.organization_id }
-    const other = await seedEdition(organization)
-    const beside = { organization_id: shop.organization_id, edition_id: other.id }
-    await importOrders(beside, [anOrder({ customer: sold.customer })])
-    const here = await givenMember(organization, 'manager', shop.edition_id)
-    const there = await givenMember(organization, 'manager', other.id)
-    const both = await givenMember(organization, 'manager')
-    expect(await listKinds(`/v1/user/${user}/activity`, here.token)).toEqual(['order_created', 'email'])
-    expect(await listKinds(`/v1/user/${user}/activity`, there.token)).toEqual(['order_created'])
-    expect((await listKinds(`/v1/user/${user}/activity`, both.token)).toSorted()).toEqual([
-      'email',
-      'order_created',
-      'order_created',
-    ])
-    expect((await listOf(`/v1/user/${user}/messages`, there.token)).count).toBe(0)
-    for (const path of ['activity', 'messages'])
-      expect((await get(`/v1/user/${user}/${path}`, (await givenMember(organization, 'viewer')).token)).status).toBe(
-        403,
-      )
+  describe('of a customer of two editions', () => {
+    let busy: Awaited<ReturnType<typeof givenBusyOrder>>
+    let sibling: string
+    beforeAll(async () => {
+      busy = await givenBusyOrder()
+      const { shop, sold } = busy
+      sibling = (await seedEdition({ id: shop.organization_id })).id
+      await importOrders({ ...shop, edition_id: sibling }, [anOrder({ customer: sold.customer })])
+    })
+    const givenToken = async (role: 'manager' | 'viewer', editionId?: string) =>
+      (await givenMember({ id: busy.shop.organization_id }, role, editionId)).token
+
+    it.each([
+      ['the edition that sold first', () => busy.shop.edition_id, ['order_created', 'email']],
+      ['the other edition', () => sibling, ['order_created']],
+      ['the organisation', () => undefined, ['order_created', 'order_created', 'email']],
+    ])('shows a role of %s what it holds', async (_, chooseEdition, kinds) => {
+      const token = await givenToken('manager', chooseEdition())
+      const entries = await listKinds(`/v1/user/${busy.user}/activity`, token)
+      expect(entries.toSorted()).toEqual(kinds.toSorted())
+    })
+
+    it('shows an edition no message of the other', async () => {
+      const token = await givenToken('manager', sibling)
+      expect((await listOf(`/v1/user/${busy.user}/messages`, token)).count).toBe(0)
+    })
+
+    it.each(['activity', 'messages'])('shows viewers no %s', async (path) => {
+      expect((await get(`/v1/user/${busy.user}/${path}`, await givenToken('viewer'))).status).toBe(403)
+    })
   })
 
   it('counts hundreds of entries exactly, and pages through them', async () => {
@@ -252,13 +261,19 @@ describe('listUserMessages', () => {
       },
     ])
     expect((await get(`/v1/user/${user}/messages?channel=sms`)).body.count).toBe(0)
+  })
+
+  it('hides an address that the edition does not know', async () => {
+    const { shop, user } = await givenBusyOrder()
     await write(
       sql`update users set email = 'hidden@example.dk' where id = ${user}`,
-      sql`update transactional_emails set recipient = 'hidden@example.dk' where user_id = ${user} and status = 'pending'`,
+      sql`update transactional_emails set recipient = 'hidden@example.dk' where user_id = ${user}`,
     )
+    const all = await get(`/v1/user/${user}/messages`)
+    expect(all.body.results).toMatchObject([{ recipient: 'hidden@example.dk' }])
     const manager = await givenMember({ id: shop.organization_id }, 'manager', shop.edition_id)
     const seen = await get(`/v1/user/${user}/messages`, manager.token)
-    expect(seen.body.results).toHaveLength(2)
+    expect(seen.body.results).toMatchObject([{ recipient: null }])
     expect(seen.text).not.toContain('hidden@example.dk')
   })
 

@@ -43,35 +43,55 @@ describe('deleteCampaign', () => {
 })
 
 describe('listCampaigns', () => {
-  it('filters by each parameter', async () => {
-    const place = await seedCrowd(0)
+  let place: Crowd
+  beforeAll(async () => {
+    place = await seedCrowd(0)
     const segment = await seedSegment(place)
     await seedCampaigns(place, segment.id, 2, { name: 'Ægir', search: 'aegir', status: 'draft' })
     await seedCampaigns(place, segment.id, 3, { channel: 'sms', status: 'failed' })
-    const count = async (query: string) =>
-      (await get(`/v1/campaigns?organization_id=${place.organization}${query}`)).body.count
-    expect(await count('')).toBe(5)
-    expect(await count('&channel=sms')).toBe(3)
-    expect(await count('&status=draft')).toBe(2)
-    expect(await count('&search=%C3%86GIR')).toBe(2)
-    expect(await count(`&edition_id=${place.edition}&channel=email`)).toBe(2)
-    expect((await get('/v1/campaigns?status=paused')).body.errors).toMatchObject([
-      { code: 'invalid_choice', attr: 'status' },
-    ])
+  })
+
+  it.each([
+    ['', 5],
+    ['&channel=sms', 3],
+    ['&status=draft', 2],
+    ['&search=%C3%86GIR', 2],
+  ])('filters by each parameter: %s', async (query, count) => {
+    const { body } = await get(`/v1/campaigns?organization_id=${place.organization}${query}`)
+    expect(body.count).toBe(count)
+  })
+
+  it('filters by edition and channel together', async () => {
+    const { body } = await get(`/v1/campaigns?edition_id=${place.edition}&channel=email`)
+    expect(body.count).toBe(2)
+  })
+
+  it('refuses a status that does not exist', async () => {
+    const { status, body } = await get('/v1/campaigns?status=paused')
+    expect([status, body.errors]).toMatchObject([400, [{ code: 'invalid_choice', attr: 'status' }]])
   })
 })
 
 describe('listCampaignRecipients', () => {
-  it('filters by state and reason', async () => {
-    const id = await seedCampaignInStatus(crowd, 'sent')
-    const list = (query = '') => get(`/v1/campaigns/${id}/recipients${query}`)
-    expect((await list()).body.count).toBe(3)
-    expect((await list('?state=sent')).body.results).toMatchObject([{ state: 'sent', reason: null, attempts: 1 }])
-    expect((await list('?state=failed&reason=unreachable')).body.results).toMatchObject([
-      { state: 'failed', reason: 'unreachable', error_code: 'http_503' },
-    ])
-    expect((await list('?reason=unknown')).body.count).toBe(0)
-    expect((await list('?state=cancelled')).body.count).toBe(0)
+  describe('of a campaign that was sent', () => {
+    let id: string
+    beforeAll(async () => {
+      id = await seedCampaignInStatus(crowd, 'sent')
+    })
+
+    it.each([
+      ['?state=sent', [{ state: 'sent', reason: null, attempts: 1 }]],
+      ['?state=failed&reason=unreachable', [{ state: 'failed', reason: 'unreachable', error_code: 'http_503' }]],
+      ['?reason=unknown', []],
+      ['?state=cancelled', []],
+    ])('filters by state and reason: %s', async (query, expected) => {
+      const { body } = await get(`/v1/campaigns/${id}/recipients${query}`)
+      expect([body.count, body.results]).toMatchObject([expected.length, expected])
+    })
+
+    it('lists everyone without a filter', async () => {
+      expect((await get(`/v1/campaigns/${id}/recipients`)).body.count).toBe(3)
+    })
   })
 
   it('shows the pending recipients of a cancelled campaign as cancelled', async () => {
@@ -107,40 +127,77 @@ describe('listCampaignRecipients', () => {
 })
 
 describe('a search of recipients', () => {
-  it('finds people by name, address and user id, and those who were left out by the reason of that time', async () => {
-    const place = await seedCrowd(3)
-    const [first, second, third] = place.people
-    await write(
-      sql`update users set is_active = 0 where id = ${second?.id ?? ''}`,
-      sql`update users set first_name = 'Bodil', last_name = 'Ørsted', email = 'bodil@firma.dk',
-        search_text = ${'bodil orsted\nbodil@firma.dk\n'} where id = ${second?.id ?? ''}`,
-    )
-    const { campaign } = await seedReady(place)
-    await write(sql`update segments set expression = 'user.has_email' where id = ${campaign.segment_id}`)
-    await post(`/v1/campaigns/${campaign.id}/send-now`, {})
-    await runUntil(campaign.id, ['sent', 'failed'])
-    await write(sql`update users set is_active = 1, last_name = 'Holm' where id = ${second?.id ?? ''}`)
-    const find = async (search: string, token?: string) => {
+  describe('of whom one was left out, and renamed later', () => {
+    let place: Crowd
+    let campaignId: string
+    let token: string
+    beforeAll(async () => {
+      place = await seedCrowd(3)
+      const id = place.people[1]?.id ?? ''
+      await write(
+        sql`update users set is_active = 0, first_name = 'Bodil', last_name = 'Ørsted', email = 'bodil@firma.dk',
+          search_text = ${'bodil orsted\nbodil@firma.dk\n'} where id = ${id}`,
+      )
+      const { campaign } = await seedReady(place)
+      campaignId = campaign.id
+      await write(sql`update segments set expression = 'user.has_email' where id = ${campaign.segment_id}`)
+      await post(`/v1/campaigns/${campaign.id}/send-now`, {})
+      await runUntil(campaign.id, ['sent', 'failed'])
+      await write(sql`update users set is_active = 1, last_name = 'Holm' where id = ${id}`)
+      token = (await givenMember({ id: place.organization }, 'manager', place.edition)).token
+    })
+
+    const find = async (search: string, caller?: string) => {
       const query = new URLSearchParams({ search })
-      const { body } = await get(`/v1/campaigns/${campaign.id}/recipients?${query.toString()}`, token)
+      const { body } = await get(`/v1/campaigns/${campaignId}/recipients?${query.toString()}`, caller)
       expect(body.count).toBe(body.results.length)
       return body.results.map(({ id, state, reason }: Record<string, unknown>) => [id, state, reason])
     }
-    const skipped = [[second?.id, 'skipped', 'inactive']]
-    for (const search of ['orsted, bodil', 'Bodil Ørsted', 'BODIL@firma', second?.id ?? '', 'bo or'])
-      expect([search, await find(search)]).toEqual([search, skipped])
-    expect(await find(third?.email ?? '')).toEqual([[third?.id, 'sent', null]])
-    expect(await find('holm astrid')).toHaveLength(2)
-    expect(await find('nobody')).toEqual([])
-    // A role of the edition finds what the edition was told, which is not the address that was sent to.
-    const { token } = await givenMember({ id: place.organization }, 'manager', place.edition)
-    expect(await find('bodil', token)).toEqual([])
-    expect(await find(second?.email ?? '', token)).toEqual(skipped)
-    expect(await find(second?.id ?? '', token)).toEqual(skipped)
-    expect((await find('astrid', token)).length).toBe(3)
-    expect((await find(first?.email ?? '', token)).length).toBe(1)
-    const { body } = await get(`/v1/campaigns/${campaign.id}/recipients?search=holm&state=sent&ordering=-sent_at`)
-    expect(body.count).toBe(2)
+    const person = (index: number) => place.people[index]
+    const describeSkipped = () => [[person(1)?.id, 'skipped', 'inactive']]
+
+    it.each(['orsted, bodil', 'Bodil Ørsted', 'BODIL@firma', 'bo or'])(
+      'finds who was left out by the name and address of that time, with the reason: %s',
+      async (search) => {
+        expect(await find(search)).toEqual(describeSkipped())
+      },
+    )
+
+    it('finds people by their user id', async () => {
+      expect(await find(person(1)?.id ?? '')).toEqual(describeSkipped())
+    })
+
+    it('finds people by their address', async () => {
+      expect(await find(person(2)?.email ?? '')).toEqual([[person(2)?.id, 'sent', null]])
+    })
+
+    it('finds all people of a name', async () => {
+      expect(await find('holm astrid')).toHaveLength(2)
+    })
+
+    it('finds nobody by a name that nobody has', async () => {
+      expect(await find('nobody')).toEqual([])
+    })
+
+    it('works together with filters and orderings', async () => {
+      const query = 'search=holm&state=sent&ordering=-sent_at'
+      expect((await get(`/v1/campaigns/${campaignId}/recipients?${query}`)).body.count).toBe(2)
+    })
+
+    it('hides from a role of the edition what only the organisation knows', async () => {
+      expect(await find('bodil', token)).toEqual([])
+    })
+
+    it('finds for a role of the edition what the edition was told', async () => {
+      // The edition was told an address of this person that is not the one that was sent to.
+      expect(await find(person(1)?.email ?? '', token)).toEqual(describeSkipped())
+      expect(await find('astrid', token)).toHaveLength(3)
+      expect(await find(person(0)?.email ?? '', token)).toHaveLength(1)
+    })
+
+    it('finds people by their user id for a role of the edition', async () => {
+      expect(await find(person(1)?.id ?? '', token)).toEqual(describeSkipped())
+    })
   })
 
   it('finds nobody after an erasure', async () => {
@@ -171,18 +228,30 @@ describe('the counts that a campaign object reports', () => {
 })
 
 describe('getCampaign', () => {
-  it('returns texts in all languages and the counts of recipients', async () => {
-    const smallCrowd = await seedCrowd(2)
-    const { campaign, segment, message } = await seedReady(smallCrowd)
-    const path = `/v1/campaigns/${campaign.id}`
-    const draft = { id: campaign.id, status: 'draft', segment: { id: segment.id }, email_message_id: message }
-    expect((await get(path)).body).toMatchObject({ ...draft, sent_count: 0, started_at: null })
-    await post(`${path}/send-now`, {})
+  it('shows the segment and the message of a draft', async () => {
+    const { campaign, segment, message } = await seedReady(crowd)
+    expect((await get(`/v1/campaigns/${campaign.id}`)).body).toMatchObject({
+      id: campaign.id,
+      status: 'draft',
+      segment: { id: segment.id },
+      email_message_id: message,
+      sent_count: 0,
+      started_at: null,
+    })
+  })
+
+  it('counts the recipients of a campaign that was sent', async () => {
+    const { campaign } = await seedReady(await seedCrowd(2))
+    await post(`/v1/campaigns/${campaign.id}/send-now`, {})
     await runUntil(campaign.id, ['sent', 'failed'])
     const sent = { status: 'sent', total_recipients: 2, sent_count: 2, failed_count: 0, error_message: '' }
-    expect((await get(path)).body).toMatchObject(sent)
-    const sibling = await seedEdition({ id: smallCrowd.organization })
-    const { token } = await givenMember({ id: smallCrowd.organization }, 'admin', sibling.id)
-    expect((await get(path, token)).status).toBe(404)
+    expect((await get(`/v1/campaigns/${campaign.id}`)).body).toMatchObject(sent)
+  })
+
+  it('finds no campaign of another edition', async () => {
+    const { campaign } = await seedReady(crowd)
+    const sibling = await seedEdition({ id: crowd.organization })
+    const { token } = await givenMember({ id: crowd.organization }, 'admin', sibling.id)
+    expect((await get(`/v1/campaigns/${campaign.id}`, token)).status).toBe(404)
   })
 })

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { languages } from '../../src/domain/languages.ts'
 import { get, patch, post, type Reply, remove, rootToken, publicUrl } from '../support/api.ts'
 import { dump } from '../support/dump.ts'
 import { describeRefusal } from '../support/refusals.ts'
@@ -26,6 +27,13 @@ const aMessage = (change: Record<string, unknown> = {}) => ({
   type: 'receipt',
   ...change,
 })
+
+const aText = (en: string) => ({ type: 'rich_text', data: { text: { en } } })
+const aButton = (url: string) => ({ type: 'button', data: { text: { en: 'Go' }, url } })
+const buildSpacers = (count: number) => {
+  const blocks = Array.from({ length: count / 4 }, () => ({ type: 'spacer', data: {} }))
+  return { type: 'columns', data: { columns: Array.from({ length: 4 }, () => ({ blocks })) } }
+}
 
 describe('createEmailMessage', () => {
   it('stores an empty message of an edition, and returns its subject as recipients read it', async () => {
@@ -64,23 +72,28 @@ describe('createEmailMessage', () => {
     expect(english.body.subject).toBe('Only English')
   })
 
-  it('refuses a scope that does not fit its edition, and references that the message cannot use', async () => {
-    const cases: [Record<string, unknown>, string][] = [
-      [{ edition_id: null }, '#/edition_id required'],
-      [{ scope: 'template' }, '#/scope scope_mismatch'],
-      [{ scope: 'platform' }, '#/scope invalid_choice'],
-      [{ type: 'invoice' }, '#/type invalid_choice'],
-      [{ template: 'classic' }, '#/template invalid_choice'],
-      [{ subject: { fr: 'Bonjour' } }, '#/subject/fr unknown_language'],
-      [{ subject: { en: 'Two\r\nBcc: x@example.com' } }, '#/subject/en invalid_characters'],
-      [{ subject: { en: '{{ customer.first_name' } }, '#/subject/en invalid_template'],
-      [{ subject: { en: 'x'.repeat(251) } }, '#/subject/en max_length'],
-      [{ edition_id: world.b.editions[0].id }, '#/edition_id does_not_exist'],
-      [{ title: 'x'.repeat(201) }, '#/title max_length'],
-    ]
+  it.each<[string, Record<string, unknown>]>([
+    ['#/edition_id required', { edition_id: null }],
+    ['#/scope scope_mismatch', { scope: 'template' }],
+    ['#/scope invalid_choice', { scope: 'platform' }],
+    ['#/type invalid_choice', { type: 'invoice' }],
+    ['#/template invalid_choice', { template: 'classic' }],
+    ['#/subject/fr unknown_language', { subject: { fr: 'Bonjour' } }],
+    ['#/subject/en invalid_characters', { subject: { en: 'Two\r\nBcc: x@example.com' } }],
+    ['#/subject/en invalid_template', { subject: { en: '{{ customer.first_name' } }],
+    ['#/subject/en max_length', { subject: { en: 'x'.repeat(251) } }],
+    ['#/title max_length', { title: 'x'.repeat(201) }],
+  ])('refuses what does not fit a message, and stores nothing: %s', async (refusal, change) => {
     const before = await dump()
-    for (const [change, refusal] of cases)
-      expect([change, refusals(await post('/v1/email-messages', aMessage(change)))]).toEqual([change, [refusal]])
+    const reply = await post('/v1/email-messages', aMessage(change))
+    expect([reply.status, refusals(reply)]).toEqual([400, [refusal]])
+    expect(await dump()).toEqual(before)
+  })
+
+  it('finds no edition of another organisation', async () => {
+    const before = await dump()
+    const reply = await post('/v1/email-messages', aMessage({ edition_id: world.b.editions[0].id }))
+    expect(describeRefusal(reply)).toBe('400 validation_error: does_not_exist #/edition_id')
     expect(await dump()).toEqual(before)
   })
 
@@ -132,43 +145,39 @@ describe('updateEmailMessage', () => {
     expect(body.blocks[0].data.text.en).toBe('<p>Hi <b>{{ customer.first_name }}</b></p>')
   })
 
-  it('points at each fault, in templates by line and column, and saves nothing', async () => {
+  it.each<[string[], unknown[]]>([
+    [['#/blocks/0/type invalid_choice'], [{ type: 'marquee', data: {} }]],
+    [['#/blocks/0/data/text invalid_type'], [{ type: 'heading', data: { text: 'Hello' } }]],
+    [['#/blocks/0/data/level invalid'], [{ type: 'heading', data: { text: { en: 'Hi' }, level: 7 } }]],
+    [['#/blocks/0/data/color invalid'], [{ type: 'divider', data: { color: 'red' } }]],
+    [['#/blocks/0/data/text/fr unknown_language'], [{ type: 'rich_text', data: { text: { fr: 'x' } } }]],
+    [['#/blocks/1/id duplicate'], [aBlock('One', 'same'), aBlock('Two', 'same')]],
+    [['#/blocks/0/id invalid'], [{ ...aBlock('One'), id: 'a b' }]],
+    [['#/blocks/0/data/url invalid_address'], [aButton('javascript:alert(1)')]],
+    [['#/blocks/0/data/url invalid_address'], [aButton('{{ customer.email }}')]],
+    [['#/blocks/0/data/url invalid_address'], [aButton('/relative')]],
+    [['#/blocks/1/data/text/en invalid_template'], [aText('fine'), aText('{% include "x" %}')]],
+    [['#/blocks/0/data/text/en max_length'], [aText('x'.repeat(20_001))]],
+    [
+      ['#/blocks/0/data/columns/0/blocks/0/data/text/en invalid_template'],
+      [{ type: 'columns', data: { columns: [{ blocks: [aText('{{ x')] }, { blocks: [] }] } }],
+    ],
+    [['#/blocks/0/data/columns min_items'], [{ type: 'columns', data: { columns: [{ blocks: [] }] } }]],
+    [['#/blocks template_too_large'], Array.from({ length: 13 }, () => aText('x'.repeat(20_000)))],
+    [['#/blocks template_too_large'], Array.from({ length: 6 }, () => buildSpacers(80))],
+  ])('points at the fault, and saves nothing: %j', async (expected, blocks) => {
     const id = await seedMessage(tenant())
-    const text = (en: string) => ({ type: 'rich_text', data: { text: { en } } })
-    const button = (url: string) => ({ type: 'button', data: { text: { en: 'Go' }, url } })
-    const spacer = { type: 'spacer', data: {} }
-    const spacers = (count: number) => ({
-      type: 'columns',
-      data: { columns: Array.from({ length: 4 }, () => ({ blocks: Array.from({ length: count / 4 }, () => spacer) })) },
-    })
-    const cases: [unknown[], string[]][] = [
-      [[{ type: 'marquee', data: {} }], ['#/blocks/0/type invalid_choice']],
-      [[{ type: 'heading', data: { text: 'Hello' } }], ['#/blocks/0/data/text invalid_type']],
-      [[{ type: 'heading', data: { text: { en: 'Hi' }, level: 7 } }], ['#/blocks/0/data/level invalid']],
-      [[{ type: 'divider', data: { color: 'red' } }], ['#/blocks/0/data/color invalid']],
-      [[{ type: 'rich_text', data: { text: { fr: 'x' } } }], ['#/blocks/0/data/text/fr unknown_language']],
-      [[aBlock('One', 'same'), aBlock('Two', 'same')], ['#/blocks/1/id duplicate']],
-      [[{ ...aBlock('One'), id: 'a b' }], ['#/blocks/0/id invalid']],
-      [[button('javascript:alert(1)')], ['#/blocks/0/data/url invalid_address']],
-      [[button('{{ customer.email }}')], ['#/blocks/0/data/url invalid_address']],
-      [[button('/relative')], ['#/blocks/0/data/url invalid_address']],
-      [[text('fine'), text('{% include "x" %}')], ['#/blocks/1/data/text/en invalid_template']],
-      [[text('x'.repeat(20_001))], ['#/blocks/0/data/text/en max_length']],
-      [
-        [{ type: 'columns', data: { columns: [{ blocks: [text('{{ x')] }, { blocks: [] }] } }],
-        ['#/blocks/0/data/columns/0/blocks/0/data/text/en invalid_template'],
-      ],
-      [[{ type: 'columns', data: { columns: [{ blocks: [] }] } }], ['#/blocks/0/data/columns min_items']],
-      [Array.from({ length: 13 }, () => text('x'.repeat(20_000))), ['#/blocks template_too_large']],
-      [Array.from({ length: 6 }, () => spacers(80)), ['#/blocks template_too_large']],
-    ]
+    const before = await get(path(id))
+    const reply = await patch(path(id), { title: 'Other', blocks })
+    expect([reply.status, refusals(reply)]).toEqual([400, expected])
+    expect((await get(path(id))).text).toBe(before.text)
+  })
+
+  it('points at a fault of a template by line and column, and stores nothing', async () => {
+    const id = await seedMessage(tenant())
     const before = await dump()
-    for (const [blocks, expected] of cases) {
-      const reply = await patch(path(id), { title: 'Other', blocks })
-      expect([expected, reply.status, refusals(reply)]).toEqual([expected, 400, expected])
-    }
-    const placed = await patch(path(id), { blocks: [text('one\n<b>two</b> {{ customer.first_name | shout }}')] })
-    expect(placed.body.errors[0]).toMatchObject({
+    const reply = await patch(path(id), { blocks: [aText('one\n<b>two</b> {{ customer.first_name | shout }}')] })
+    expect(reply.body.errors[0]).toMatchObject({
       pointer: '#/blocks/0/data/text/en',
       code: 'invalid_template',
       line: 2,
@@ -177,16 +186,20 @@ describe('updateEmailMessage', () => {
     expect(await dump()).toEqual(before)
   })
 
-  it('refuses changes of platform messages and of locked messages', async () => {
-    const platform = await seedMessage({ organization: null, edition: null })
-    const locked = await seedMessage(tenant(), { is_locked: true })
+  it('refuses changes of messages of the platform, which everyone reads', async () => {
+    const id = await seedMessage({ organization: null, edition: null })
     for (const who of ['OA', 'root'] as const)
-      expect((await patch(path(platform), { title: 'Mine' }, token(who))).status).toBe(403)
-    const reply = await patch(path(locked), { title: 'Mine' }, token('OA'))
-    expect(describeRefusal(reply)).toBe('409 email_message_locked')
-    expect((await remove(path(locked), token('OA'))).body.code).toBe('email_message_locked')
-    expect((await remove(path(platform), token('OA'))).status).toBe(403)
-    expect((await get(path(platform), token('EV'))).status).toBe(200)
+      expect((await patch(path(id), { title: 'Mine' }, token(who))).status).toBe(403)
+    expect((await remove(path(id), token('OA'))).status).toBe(403)
+    expect((await get(path(id), token('EV'))).status).toBe(200)
+  })
+
+  it('refuses changes of locked messages', async () => {
+    const id = await seedMessage(tenant(), { is_locked: true })
+    const refusal = '409 email_message_locked'
+    expect(describeRefusal(await patch(path(id), { title: 'Mine' }, token('OA')))).toBe(refusal)
+    expect(describeRefusal(await remove(path(id), token('OA')))).toBe(refusal)
+    expect((await get(path(id), token('EV'))).status).toBe(200)
   })
 
   it('lets edition roles read templates of the organisation, and not change them', async () => {
@@ -207,46 +220,68 @@ describe('updateEmailMessage', () => {
 })
 
 describe('listEmailMessages', () => {
-  it('filters by organisation, edition, type and scope, and returns no blocks', async () => {
-    const [edition] = world.b.editions
-    const place = { organization: world.b.id, edition: edition.id }
-    const reminder = await seedMessage(place, { type: 'reminder' })
-    const template = await seedMessage({ organization: world.b.id, edition: null }, { type: 'reminder' })
-    const platform = await seedMessage({ organization: null, edition: null }, { type: 'reminder' })
-    const ids = async (query: string, who = world.stranger.token) =>
-      (await get(`/v1/email-messages?${query}`, who)).body.results.map(({ id }: { id: string }) => id)
-    expect((await ids('type=reminder')).toSorted()).toEqual([reminder, template, platform].toSorted())
-    expect(await ids(`type=reminder&edition_id=${edition.id}`)).toEqual([reminder])
-    const typeQuery = `type=reminder&organization_id=${world.b.id}`
-    expect((await ids(typeQuery)).toSorted()).toEqual([reminder, template, platform].toSorted())
-    expect((await ids(typeQuery, rootToken)).toSorted()).toEqual([reminder, template, platform].toSorted())
-    expect(await ids(`${typeQuery}&scope=platform`)).toEqual([platform])
-    expect(await ids(`${typeQuery}&scope=template`)).toEqual([template])
-    expect(await ids(`${typeQuery}&scope=edition`)).toEqual([reminder])
-    expect(await ids(`${typeQuery}&edition_id=${edition.id}`)).toEqual([reminder])
-    expect(await ids('type=reminder&scope=template')).toEqual([template])
-    expect(await ids('type=reminder&scope=platform', token('EV'))).toEqual([platform])
-    expect(await ids(`organization_id=${world.b.id}`, token('OA'))).toEqual([])
-    const { body } = await get(`/v1/email-messages?edition_id=${edition.id}`, world.stranger.token)
-    expect(Object.keys(body.results[0])).not.toContain('blocks')
+  describe('of an organisation with a message in each place', () => {
+    const messages = { edition: '', template: '', platform: '' }
+    let editionId: string
+    beforeAll(async () => {
+      editionId = world.b.editions[0].id
+      const place = { organization: world.b.id, edition: editionId }
+      messages.edition = await seedMessage(place, { type: 'reminder' })
+      messages.template = await seedMessage({ organization: world.b.id, edition: null }, { type: 'reminder' })
+      messages.platform = await seedMessage({ organization: null, edition: null }, { type: 'reminder' })
+    })
+    const list = async (query: string, caller: string): Promise<string[]> =>
+      (await get(`/v1/email-messages?${query}`, caller)).body.results.map(({ id }: { id: string }) => id)
+
+    it.each<[string, (keyof typeof messages)[]]>([
+      ['', ['edition', 'template', 'platform']],
+      ['&edition_id=EDITION', ['edition']],
+      ['&scope=template', ['template']],
+      ['&organization_id=ORGANISATION', ['edition', 'template', 'platform']],
+      ['&organization_id=ORGANISATION&scope=platform', ['platform']],
+      ['&organization_id=ORGANISATION&scope=template', ['template']],
+      ['&organization_id=ORGANISATION&scope=edition', ['edition']],
+      ['&organization_id=ORGANISATION&edition_id=EDITION', ['edition']],
+    ])('filters reminders by organisation, edition and scope: %s', async (filters, expected) => {
+      const query = filters.replace('EDITION', editionId).replace('ORGANISATION', world.b.id)
+      const ids = await list(`type=reminder${query}`, world.stranger.token)
+      expect(ids.toSorted()).toEqual(expected.map((name) => messages[name]).toSorted())
+    })
+
+    it('shows the superuser the messages of the organisation that was asked for', async () => {
+      const ids = await list(`type=reminder&organization_id=${world.b.id}`, rootToken)
+      expect(ids.toSorted()).toEqual(Object.values(messages).toSorted())
+    })
+
+    it('shows the messages of the platform to other organisations, and no others', async () => {
+      expect(await list('type=reminder&scope=platform', token('EV'))).toEqual([messages.platform])
+      expect(await list(`organization_id=${world.b.id}`, token('OA'))).toEqual([])
+    })
+
+    it('has no blocks', async () => {
+      const { body } = await get(`/v1/email-messages?edition_id=${editionId}`, world.stranger.token)
+      expect(body.results).not.toHaveLength(0)
+      expect(Object.keys(body.results[0])).not.toContain('blocks')
+    })
   })
 
-  it('includes the messages of the platform, in five languages', async () => {
-    const { body } = await get('/v1/email-messages?scope=platform&ordering=title', token('EV'))
-    const platformMessages = body.results.filter(({ id }: { id: string }) => id.startsWith('eml_00000000000000000'))
-    expect(platformMessages.map(({ type }: { type: string }) => type)).toEqual([
-      'campaign',
-      'receipt',
-      'refund_confirmation',
-    ])
-    for (const { id } of platformMessages)
-      for (const language of ['en', 'da', 'se', 'nl', 'pl']) {
-        const preview = await post(path(id, '/preview'), { language }, token('EV'))
-        expect([preview.status, preview.body.unknown_variables, preview.body.missing_translations]).toEqual([
-          200,
-          [],
-          [],
-        ])
+  describe('of the platform', () => {
+    const listOfPlatform = async (): Promise<{ id: string; type: string }[]> => {
+      const { body } = await get('/v1/email-messages?scope=platform&ordering=title', token('EV'))
+      return body.results.filter(({ id }: { id: string }) => id.startsWith('eml_00000000000000000'))
+    }
+    const types = ['campaign', 'receipt', 'refund_confirmation']
+
+    it('has a campaign, a receipt and a refund confirmation', async () => {
+      expect((await listOfPlatform()).map(({ type }) => type)).toEqual(types)
+    })
+
+    it.each(types)('has a complete %s in five languages', async (type) => {
+      const id = (await listOfPlatform()).find((one) => one.type === type)?.id ?? ''
+      for (const language of languages) {
+        const { status, body } = await post(path(id, '/preview'), { language }, token('EV'))
+        expect([language, status, body.unknown_variables, body.missing_translations]).toEqual([language, 200, [], []])
       }
+    })
   })
 })

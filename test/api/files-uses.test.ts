@@ -47,34 +47,38 @@ async function givenShown() {
   return { id, one, two, reply }
 }
 
-/** Files that the organisation may not show, by the reason. */
-async function unshowable() {
-  const foreign = (await uploadRaw((await givenOrganization()).id, makeFreshPng())).body as UploadedImage
-  const hidden = async (columns: object) => {
-    const row = {
-      id: freshId('file'),
-      organization_id: organization.id,
-      name: 'a.png',
-      name_key: 'a.png',
-      purpose: 'image' as const,
-      mime_type: 'image/png',
-      size: 10,
-      access_key: 'a'.repeat(32),
-      created_at: seededAt,
-      modified_at: seededAt,
-      ...columns,
-    }
-    await write(insert(files, row))
-    return row.id
+async function seedHiddenFile(columns: object): Promise<string> {
+  const row = {
+    id: freshId('file'),
+    organization_id: organization.id,
+    name: 'a.png',
+    name_key: 'a.png',
+    purpose: 'image' as const,
+    mime_type: 'image/png',
+    size: 10,
+    access_key: 'a'.repeat(32),
+    created_at: seededAt,
+    modified_at: seededAt,
+    ...columns,
   }
-  return {
-    foreign: foreign.id,
-    attachment: await hidden({ purpose: 'attachment', mime_type: 'application/pdf' }),
-    imported: await hidden({ purpose: 'import', mime_type: 'text/csv' }),
-    quarantined: await hidden({ status: 'quarantined' }),
-    nothing: freshId('file'),
-  }
+  await write(insert(files, row))
+  return row.id
 }
+
+/** Makers of files that the organisation may not show. */
+const foreignFiles: [string, () => Promise<string>][] = [
+  [
+    'one of another organisation',
+    async () => (await uploadRaw((await givenOrganization()).id, makeFreshPng())).body.id,
+  ],
+  ['an attachment', () => seedHiddenFile({ purpose: 'attachment', mime_type: 'application/pdf' })],
+  ['one for an import', () => seedHiddenFile({ purpose: 'import', mime_type: 'text/csv' })],
+  ['one that does not exist', () => Promise.resolve(freshId('file'))],
+]
+const unshowableFiles: typeof foreignFiles = [
+  ...foreignFiles,
+  ['a quarantined one', () => seedHiddenFile({ status: 'quarantined' })],
+]
 
 async function memberToken(): Promise<string> {
   const account = await seedAccount()
@@ -85,7 +89,7 @@ async function memberToken(): Promise<string> {
 describe('the avatar of an organisation', () => {
   const path = () => `/v1/organizations/${organization.id}`
 
-  it('has four addresses wherever the organisation is shown, and prevents the deletion of its file', async () => {
+  it('has four addresses wherever the organisation is shown', async () => {
     const file = await upload()
     const reply = await patch(path(), { avatar_file_id: file.id })
     expect([reply.status, reply.body.avatar, reply.body.avatar_file_id]).toEqual([200, file.image, file.id])
@@ -97,31 +101,42 @@ describe('the avatar of an organisation', () => {
       (await get('/v1/auth/user-info', await memberToken())).body.organizations[0].avatar,
     ]
     expect(avatars).toEqual(avatars.map(() => file.image))
-    const use = { type: 'organization', id: organization.id, field: 'avatar_file_id' }
+  })
+
+  it('prevents the deletion of its file until it is removed', async () => {
+    const file = await upload()
+    await patch(path(), { avatar_file_id: file.id })
     const refusal = await remove(`/v1/files/${file.id}`)
     expect(describeRefusal(refusal)).toBe('409 file_in_use')
-    expect(refusal.body.related_objects).toMatchObject([use])
+    expect(refusal.body.related_objects).toMatchObject([
+      { type: 'organization', id: organization.id, field: 'avatar_file_id' },
+    ])
     expect((await patch(path(), { avatar_file_id: null })).body).toMatchObject({ avatar: null, avatar_file_id: null })
     expect((await remove(`/v1/files/${file.id}`)).status).toBe(204)
   })
 
-  it('must be a ready image of the organisation; any other file is answered as missing', async () => {
-    for (const [what, id] of Object.entries(await unshowable())) {
-      const reply = await patch(path(), { avatar_file_id: id })
-      expect([what, describeRefusal(reply)]).toEqual([what, '400 validation_error: does_not_exist #/avatar_file_id'])
-    }
-    expect((await get(path())).body.avatar_file_id).toBeNull()
+  it.each(unshowableFiles)('must be a ready image of the organisation, and not %s', async (_, makeFile) => {
+    const { avatar_file_id } = (await get(path())).body
+    const reply = await patch(path(), { avatar_file_id: await makeFile() })
+    expect(describeRefusal(reply)).toBe('400 validation_error: does_not_exist #/avatar_file_id')
+    expect((await get(path())).body.avatar_file_id).toBe(avatar_file_id)
   })
 
-  it('is refused when its file is deleted at the same time, or stops a deletion that has begun', async () => {
-    const [deletedFile, otherFile] = [await upload(), await upload()]
-    const deleting = interruptDatabase(/update "organizations"/, () => remove(`/v1/files/${deletedFile.id}`))
-    const lost = await callWith(deleting, path(), { method: 'PATCH', body: { avatar_file_id: deletedFile.id } })
-    expect(describeRefusal(lost)).toBe('400 validation_error: does_not_exist #/avatar_file_id')
-    const choosing = interruptDatabase(/delete from files/, () => patch(path(), { avatar_file_id: otherFile.id }))
-    expect((await callWith(choosing, `/v1/files/${otherFile.id}`, { method: 'DELETE' })).status).toBe(409)
-    expect((await get(path())).body.avatar_file_id).toBe(otherFile.id)
-    await patch(path(), { avatar_file_id: null })
+  it('is refused when its file is deleted at the same time', async () => {
+    const file = await upload()
+    const { avatar_file_id } = (await get(path())).body
+    const deleting = interruptDatabase(/update "organizations"/, () => remove(`/v1/files/${file.id}`))
+    const reply = await callWith(deleting, path(), { method: 'PATCH', body: { avatar_file_id: file.id } })
+    expect(describeRefusal(reply)).toBe('400 validation_error: does_not_exist #/avatar_file_id')
+    expect((await get(path())).body.avatar_file_id).toBe(avatar_file_id)
+  })
+
+  it('stops a deletion of its file that has begun', async () => {
+    const file = await upload()
+    const choosing = interruptDatabase(/delete from files/, () => patch(path(), { avatar_file_id: file.id }))
+    const reply = await callWith(choosing, `/v1/files/${file.id}`, { method: 'DELETE' })
+    expect(describeRefusal(reply)).toBe('409 file_in_use')
+    expect((await get(path())).body.avatar_file_id).toBe(file.id)
   })
 })
 
@@ -179,54 +194,62 @@ describe('an image of an e-mail', () => {
     expect((await remove(`/v1/files/${two.id}`)).status).toBe(204)
   })
 
-  it('must be a ready image of the organisation, saved or previewed, and is otherwise missing', async () => {
+  it.each(unshowableFiles)('must be a ready image, saved or previewed, and not %s', async (_, makeFile) => {
     const id = await message()
-    for (const [what, file] of Object.entries(await unshowable())) {
-      const blocks = [imageBlock({ file_id: file })]
-      const fault = [what, '400 validation_error: does_not_exist #/blocks/0/data/file_id']
-      expect([what, describeRefusal(await patch(messagePath(id), { blocks }))]).toEqual(fault)
-      expect([what, describeRefusal(await post(`${messagePath(id)}/preview`, { mode: 'html', blocks }))]).toEqual(fault)
-    }
+    const blocks = [imageBlock({ file_id: await makeFile() })]
+    const refusal = '400 validation_error: does_not_exist #/blocks/0/data/file_id'
+    expect(describeRefusal(await patch(messagePath(id), { blocks }))).toBe(refusal)
+    expect(describeRefusal(await post(`${messagePath(id)}/preview`, { mode: 'html', blocks }))).toBe(refusal)
     expect((await get(messagePath(id))).body.blocks).not.toMatchObject([{ id: 'poster' }])
   })
 
-  it('must name exactly one file by a valid, unsigned address', async () => {
-    const [one, two] = [await upload(), await upload()]
-    const id = await message()
-    const at = '#/blocks/0/data/url'
-    const refuseImage = async (data: object) =>
-      describeRefusal(await patch(messagePath(id), { blocks: [imageBlock(data)] }))
-    const stranger = `${publicUrl}/files/${one.id}/${'0'.repeat(32)}/large`
-    for (const address of [
-      stranger,
-      `${one.image.large}?token=a`,
-      `${publicUrl}/files/${one.id}`,
-      `${publicUrl}/files/../files/a`,
-    ])
-      expect([address, await refuseImage({ url: address })]).toEqual([
-        address,
-        `400 validation_error: does_not_exist ${at}`,
-      ])
-    expect(await refuseImage({ file_id: one.id, url: two.image.large })).toBe(
-      `400 validation_error: file_mismatch ${at}`,
-    )
-    expect(await refuseImage({ file_id: one.id, url: 'https://example.com/a.png' })).toBe(
-      `400 validation_error: file_mismatch ${at}`,
-    )
-    expect(await refuseImage({})).toBe(`400 validation_error: required ${at}`)
-    expect([await listUses(one), await listUses(two)]).toEqual([[], []])
+  describe('with an address', () => {
+    let one: UploadedImage
+    let two: UploadedImage
+    beforeAll(async () => {
+      one = await upload()
+      two = await upload()
+    })
+
+    it.each<[string, string, () => object]>([
+      [
+        'another key than its file',
+        'does_not_exist',
+        () => ({ url: `${publicUrl}/files/${one.id}/${'0'.repeat(32)}/large` }),
+      ],
+      ['a signature', 'does_not_exist', () => ({ url: `${one.image.large}?token=a` })],
+      ['no variant', 'does_not_exist', () => ({ url: `${publicUrl}/files/${one.id}` })],
+      ['dots in its path', 'does_not_exist', () => ({ url: `${publicUrl}/files/../files/a` })],
+      ['the id of another file', 'file_mismatch', () => ({ file_id: one.id, url: two.image.large })],
+      [
+        'the id of a file for another host',
+        'file_mismatch',
+        () => ({ file_id: one.id, url: 'https://example.com/a.png' }),
+      ],
+      ['neither address nor id', 'required', () => ({})],
+    ])('is refused with %s', async (_, code, build) => {
+      const reply = await patch(messagePath(await message()), { blocks: [imageBlock(build())] })
+      expect(describeRefusal(reply)).toBe(`400 validation_error: ${code} #/blocks/0/data/url`)
+      expect([await listUses(one), await listUses(two)]).toEqual([[], []])
+    })
   })
 
-  it('is refused when its file is deleted at the same time, or stops a deletion that has begun', async () => {
-    const [deletedFile, otherFile] = [await upload(), await upload()]
+  it('is refused when its file is deleted at the same time', async () => {
+    const file = await upload()
     const id = await message()
-    const body = { blocks: [imageBlock({ file_id: deletedFile.id })] }
-    const deleting = interruptDatabase(/update "email_messages"/, () => remove(`/v1/files/${deletedFile.id}`))
-    const lost = await callWith(deleting, messagePath(id), { method: 'PATCH', body })
-    expect(describeRefusal(lost)).toBe('400 validation_error: does_not_exist #/blocks/0/data/file_id')
-    const choosing = interruptDatabase(/delete from files/, () => show(id, { file_id: otherFile.id }))
-    expect((await callWith(choosing, `/v1/files/${otherFile.id}`, { method: 'DELETE' })).status).toBe(409)
-    expect(await listUses(otherFile)).toMatchObject([{ id }])
+    const body = { blocks: [imageBlock({ file_id: file.id })] }
+    const deleting = interruptDatabase(/update "email_messages"/, () => remove(`/v1/files/${file.id}`))
+    const reply = await callWith(deleting, messagePath(id), { method: 'PATCH', body })
+    expect(describeRefusal(reply)).toBe('400 validation_error: does_not_exist #/blocks/0/data/file_id')
+  })
+
+  it('stops a deletion of its file that has begun', async () => {
+    const file = await upload()
+    const id = await message()
+    const choosing = interruptDatabase(/delete from files/, () => show(id, { file_id: file.id }))
+    const reply = await callWith(choosing, `/v1/files/${file.id}`, { method: 'DELETE' })
+    expect(describeRefusal(reply)).toBe('409 file_in_use')
+    expect(await listUses(file)).toMatchObject([{ id }])
   })
 
   it('prevents the deletion in every copy: adopted, duplicated, and in a duplicated edition', async () => {
@@ -261,18 +284,30 @@ describe('an image of an e-mail', () => {
 })
 
 describe('images of products', () => {
-  it('are in the stored order, and prevent the deletion of their files', async () => {
-    const [one, two] = [await upload(), await upload()]
+  const seedProduct = async (images: string[], place = edition): Promise<string> => {
     const id = freshId('product')
     await write(sql`insert into products (id, organization_id, edition_id, name, name_folded, name_key, created_at, modified_at, images)
-      values (${id}, ${organization.id}, ${edition}, 'Day', ${id}, ${id}, ${seededAt}, ${seededAt}, ${JSON.stringify([two.id, one.id])})`)
+      values (${id}, ${organization.id}, ${place}, 'Day', ${id}, ${id}, ${seededAt}, ${seededAt}, ${JSON.stringify(images)})`)
+    return id
+  }
+
+  it('prevent the deletion of their files', async () => {
+    const [one, two] = [await upload(), await upload()]
+    const id = await seedProduct([two.id, one.id])
     const use = { type: 'product', id, name: 'Day', field: 'images' }
     const refusal = await remove(`/v1/files/${one.id}`)
     expect([refusal.status, refusal.body.related_objects]).toEqual([409, [use]])
     await write(sql`update products set images = ${JSON.stringify([two.id])} where id = ${id}`)
     expect([await listUses(one), await listUses(two)]).toEqual([[], [use]])
-    const copy = await post(`/v1/editions/${edition}/duplicate`, { name: 'Of images' })
-    const uses = (await listUses(two)).map(({ type }: { type: string }) => type)
+    expect((await remove(`/v1/files/${one.id}`)).status).toBe(204)
+  })
+
+  it('are those of the product in a duplicated edition too', async () => {
+    const file = await upload()
+    const place = (await seedEdition(organization)).id
+    await seedProduct([file.id], place)
+    const copy = await post(`/v1/editions/${place}/duplicate`, { name: 'Of images' })
+    const uses = (await listUses(file)).map(({ type }: { type: string }) => type)
     expect([copy.status, uses]).toEqual([201, ['product', 'product']])
   })
 
@@ -300,17 +335,14 @@ describe('images of products', () => {
     )
   })
 
-  it('never show files of another organisation, even when a row names them', async () => {
-    const id = freshId('product')
-    for (const [what, file] of Object.entries(await unshowable())) {
-      if (what === 'quarantined') continue
-      const writing =
-        write(sql`insert into products (id, organization_id, edition_id, name, name_folded, name_key, created_at, modified_at, images)
-        values (${id}, ${organization.id}, ${edition}, 'Day', ${id}, ${id}, ${seededAt}, ${seededAt}, ${JSON.stringify([file])})`)
-      await expect(writing).rejects.toThrow('FOREIGN KEY')
-    }
-    expect(await db.all(sql`select 1 from products where id = ${id}`)).toEqual([])
-  })
+  it.each(foreignFiles)(
+    'are never files that the organisation may not show, even when a row names %s',
+    async (_, makeFile) => {
+      const [file, place] = [await makeFile(), (await seedEdition(organization)).id]
+      await expect(seedProduct([file], place)).rejects.toThrow('FOREIGN KEY')
+      expect(await db.all(sql`select 1 from products where edition_id = ${place}`)).toEqual([])
+    },
+  )
 })
 
 describe('the table of references to files', () => {

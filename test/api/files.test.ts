@@ -81,53 +81,70 @@ describe('uploadFile', () => {
     expect(readCost(secondReply)).toMatchObject({ queries: 5, round_trips: 1, rows_written: 6 })
   })
 
-  it('makes one file for one Idempotency-Key, also with another boundary', async () => {
-    const bytes = makeFreshPng()
-    const key = { 'idempotency-key': crypto.randomUUID() }
-    const send = (content: Uint8Array<ArrayBuffer>, title = 'One') => {
+  describe('of a form with an Idempotency-Key', () => {
+    const sendForm = (key: string, content: Uint8Array<ArrayBuffer>, title = 'One') => {
       const form = new FormData()
       form.set('file', new Blob([content], { type: 'image/png' }), 'a.png')
       form.set('organization_id', organization.id)
       form.set('title', title)
-      return call('/v1/files', { method: 'POST', raw: form, headers: key })
+      return call('/v1/files', { method: 'POST', raw: form, headers: { 'idempotency-key': key } })
     }
-    const first = await send(bytes)
-    const keys = await listStoredKeys()
-    const secondReply = await send(bytes)
-    expect([secondReply.status, secondReply.headers.get('idempotency-replayed'), secondReply.body.id]).toEqual([
-      201,
-      'true',
-      first.body.id,
-    ])
-    for (const other of [await send(makeFreshPng()), await send(bytes, 'Two')])
-      expect(describeRefusal(other)).toBe('422 idempotency_key_reused')
-    expect(await listStoredKeys()).toEqual(keys)
+
+    it('makes one file, also with another boundary', async () => {
+      const [key, bytes] = [crypto.randomUUID(), makeFreshPng()]
+      const first = await sendForm(key, bytes)
+      const keys = await listStoredKeys()
+      const { status, headers, body } = await sendForm(key, bytes)
+      expect([status, headers.get('idempotency-replayed'), body.id]).toEqual([201, 'true', first.body.id])
+      expect(await listStoredKeys()).toEqual(keys)
+    })
+
+    it.each([
+      ['bytes', (key: string) => sendForm(key, makeFreshPng())],
+      ['fields', (key: string, bytes: Uint8Array<ArrayBuffer>) => sendForm(key, bytes, 'Two')],
+    ])('refuses other %s with the same key, and stores nothing', async (_, send) => {
+      const [key, bytes] = [crypto.randomUUID(), makeFreshPng()]
+      await sendForm(key, bytes)
+      const keys = await listStoredKeys()
+      expect(describeRefusal(await send(key, bytes))).toBe('422 idempotency_key_reused')
+      expect(await listStoredKeys()).toEqual(keys)
+    })
   })
 })
 
 describe('listFiles', () => {
-  it('applies all filters and orderings', async () => {
-    const here = await givenOrganization()
-    const there = (await seedEdition(here)).id
+  const files = { table: '', image: '' }
+  let here: { id: string }
+  let there: string
+  beforeAll(async () => {
+    here = await givenOrganization()
+    there = (await seedEdition(here)).id
     const csv = utf8('a,b\n1,2\n')
-    const table = (await uploadRaw(here.id, csv, { type: 'text/csv', name: 'Bestillinger Ærø.csv' })).body
-    const image = (await uploadRaw(here.id, makeFreshPng(), { query: { edition_id: there, title: 'Scene' } })).body
-    const list = async (query: Record<string, string>) => {
-      const path = `/v1/files?${new URLSearchParams({ organization_id: here.id, ...query }).toString()}`
-      return (await get(path)).body.results.map(({ id }: { id: string }) => id)
-    }
-    expect(await list({})).toEqual([image.id, table.id])
-    expect(await list({ ordering: 'size' })).toEqual([table.id, image.id])
-    expect(await list({ ordering: 'name' })).toEqual([table.id, image.id])
-    expect(await list({ edition_id: there })).toEqual([image.id])
-    expect(await list({ purpose: 'import' })).toEqual([table.id])
-    expect(await list({ mime_type: 'image/png' })).toEqual([image.id])
-    expect(await list({ search: 'aero' })).toEqual([table.id])
-    expect(await list({ search: 'scene' })).toEqual([image.id])
-    expect(await list({ is_used: 'true' })).toEqual([])
-    await patch(`/v1/editions/${there}`, { meta_image_id: image.id })
-    expect(await list({ is_used: 'true' })).toEqual([image.id])
-    expect(await list({ is_used: 'false' })).toEqual([table.id])
+    files.table = (await uploadRaw(here.id, csv, { type: 'text/csv', name: 'Bestillinger Ærø.csv' })).body.id
+    files.image = (await uploadRaw(here.id, makeFreshPng(), { query: { edition_id: there, title: 'Scene' } })).body.id
+    await patch(`/v1/editions/${there}`, { meta_image_id: files.image })
+  })
+  const list = async (filters: Record<string, string>): Promise<string[]> => {
+    const path = `/v1/files?${new URLSearchParams({ organization_id: here.id, ...filters }).toString()}`
+    return (await get(path)).body.results.map(({ id }: { id: string }) => id)
+  }
+
+  it.each<[Record<string, string>, (keyof typeof files)[]]>([
+    [{}, ['image', 'table']],
+    [{ ordering: 'size' }, ['table', 'image']],
+    [{ ordering: 'name' }, ['table', 'image']],
+    [{ purpose: 'import' }, ['table']],
+    [{ mime_type: 'image/png' }, ['image']],
+    [{ search: 'aero' }, ['table']],
+    [{ search: 'scene' }, ['image']],
+    [{ is_used: 'true' }, ['image']],
+    [{ is_used: 'false' }, ['table']],
+  ])('applies all filters and orderings: %j', async (filters, expected) => {
+    expect(await list(filters)).toEqual(expected.map((name) => files[name]))
+  })
+
+  it('filters by edition', async () => {
+    expect(await list({ edition_id: there })).toEqual([files.image])
   })
 })
 
@@ -155,13 +172,26 @@ describe('updateFile', () => {
       checksum_sha256: file.checksum_sha256,
     })
     expect((await get(`/v1/files/${file.id}`)).body).toEqual(reply.body)
+  })
+
+  it('refuses another purpose for a file that an edition shows', async () => {
+    const file = await upload()
+    const { id } = await seedEdition(organization)
+    await patch(`/v1/editions/${id}`, { meta_image_id: file.id })
+    expect(describeRefusal(await patch(`/v1/files/${file.id}`, { purpose: 'other' }))).toBe('409 file_in_use')
+    expect((await get(`/v1/files/${file.id}`)).body.purpose).toBe('image')
+  })
+
+  it('refuses a purpose that the type of the file does not have', async () => {
+    const file = await upload()
     const refusal = await patch(`/v1/files/${file.id}`, { purpose: 'import' })
-    expect([refusal.status, refusal.body.errors[0].pointer]).toEqual([400, '#/purpose'])
+    expect(describeRefusal(refusal)).toMatch(/^400 validation_error: \w+ #\/purpose$/)
+    expect((await get(`/v1/files/${file.id}`)).body.purpose).toBe('image')
   })
 })
 
 describe('deleteFile', () => {
-  it('refuses to delete a file that an edition shows, and names the edition', async () => {
+  it('refuses to delete a file that an edition shows, names the edition, and deletes it afterwards', async () => {
     const file = await upload()
     await patch(`/v1/editions/${edition}`, { meta_image_id: file.id })
     const fileReply = (await get(`/v1/files/${file.id}`)).body
@@ -170,7 +200,6 @@ describe('deleteFile', () => {
     const refusal = await remove(`/v1/files/${file.id}`)
     expect(describeRefusal(refusal)).toBe('409 file_in_use')
     expect(refusal.body.related_objects).toMatchObject([use])
-    expect((await patch(`/v1/files/${file.id}`, { purpose: 'other' })).body.code).toBe('file_in_use')
     expect((await get(`/v1/editions/${edition}`)).body.meta_image.original).toBe(fileReply.image.original)
     await patch(`/v1/editions/${edition}`, { meta_image_id: null })
     expect((await remove(`/v1/files/${file.id}`)).status).toBe(204)
@@ -204,24 +233,31 @@ describe('deleteFile', () => {
 })
 
 describe('getFile', () => {
-  it('names imports only to roles that may read imports', async () => {
-    const place = { organization: organization.id, edition }
-    const file = await seedTable(place)
-    const shop = { organization_id: organization.id, edition_id: edition }
-    const { id } = await create('/v1/data-imports', { ...shop, file_id: file })
-    const uses = [{ type: 'data_import', id, field: 'file_id' }]
-    for (const [role, expectedUses] of [
-      ['manager', uses],
-      ['viewer', []],
-    ] as const)
-      for (const at of [undefined, edition]) {
-        const { token } = await givenMember(organization, role, at)
-        const { body } = await get(`/v1/files/${file}`, token)
-        expect([role, body.is_used, body.used_by]).toMatchObject([role, true, expectedUses])
-        expect([role, body.used_by.length]).toEqual([role, expectedUses.length])
-        const listReply = await get(`/v1/files?edition_id=${edition}&purpose=import`, token)
-        expect([role, listReply.body.count, listReply.text.includes(id)]).toEqual([role, 1, role === 'manager'])
-      }
+  describe('of the file of an import', () => {
+    let place: { organization: { id: string }; edition: string }
+    let file: string
+    let importId: string
+    beforeAll(async () => {
+      const own = await givenOrganization()
+      place = { organization: own, edition: (await seedEdition(own)).id }
+      file = await seedTable({ organization: own.id, edition: place.edition })
+      const shop = { organization_id: own.id, edition_id: place.edition }
+      importId = (await create('/v1/data-imports', { ...shop, file_id: file })).id
+    })
+
+    it.each([
+      ['manager', 'organisation'],
+      ['manager', 'edition'],
+      ['viewer', 'organisation'],
+      ['viewer', 'edition'],
+    ] as const)('names the import only to roles that may read imports: a %s of the %s', async (role, at) => {
+      const uses = role === 'manager' ? [{ type: 'data_import', id: importId, field: 'file_id' }] : []
+      const { token } = await givenMember(place.organization, role, at === 'edition' ? place.edition : undefined)
+      const { body } = await get(`/v1/files/${file}`, token)
+      expect([body.is_used, body.used_by, body.used_by.length]).toMatchObject([true, uses, uses.length])
+      const listReply = await get(`/v1/files?edition_id=${place.edition}&purpose=import`, token)
+      expect([listReply.body.count, listReply.text.includes(importId)]).toEqual([1, role === 'manager'])
+    })
   })
 
   it('names only those users of the file that the caller may see', async () => {

@@ -55,32 +55,52 @@ describe('the merchant account of a payment', () => {
     expect(job.db.meter.rows_read).toBe(1)
   })
 
-  it('uses the connected account of the payment, which only Stripe has', async () => {
+  it.each([
+    ['is the connected account of the payment', 'acct_Edition', 'acct_Edition'],
+    ['is its own where the payment has none', null, 'acct_Own'],
+  ])('%s', async (_, connectedAccount, expected) => {
     const organisation = await givenOrganization()
-    const findAccount = async (id: string, connectedAccount: string | null) =>
-      (await findReadyAccount(createJobWith(), buildRoute(organisation, id, connectedAccount)))?.provider_account
-    const id = await givenAccount(organisation)
-    expect(await findAccount(id, 'acct_Edition')).toBe('acct_Edition')
-    expect(await findAccount(id, null)).toBe('acct_Own')
-    expect(await findAccount(await seedMerchantAccount(organisation), 'acct_Edition')).toBeNull()
+    const route = buildRoute(organisation, await givenAccount(organisation), connectedAccount)
+    expect((await findReadyAccount(createJobWith(), route))?.provider_account).toBe(expected)
   })
 
-  it('cannot be used without a key, by another organisation, and for new refunds while it is off', async () => {
-    const [organisation, other] = [await givenOrganization(), await givenOrganization()]
-    const access = (id: string) => findReadyAccount(createJobWith(), buildRoute(organisation, id))
-    expect(await access(await givenAccount(organisation, { api_key: null }))).toBeNull()
-    expect(await access(await givenAccount(other))).toBeNull()
-    expect(await access(await seedMerchantAccount(organisation, { type: 'card' as 'manual' }))).toBeNull()
-    expect(await access(await seedMerchantAccount(organisation))).toMatchObject({ service: 'manual', api_key: null })
-    const off = await givenAccount(organisation, { is_active: false })
-    expect(await access(off)).toBeNull()
-    const started = await findRefundAccount(createJobWith(), buildRoute(organisation, off))
-    expect(started).toMatchObject({ id: off, api_key: apiKey, is_active: false })
-    expect(await findWebhookAccount(createJobWith(), off)).toMatchObject({ id: off, webhook_secret: webhookSecret })
+  it('has connected accounts with Stripe alone', async () => {
+    const organisation = await givenOrganization()
+    const route = buildRoute(organisation, await seedMerchantAccount(organisation), 'acct_Edition')
+    expect(await findReadyAccount(createJobWith(), route)).toMatchObject({ service: 'manual', provider_account: null })
+  })
+
+  it('needs no key where refunds are paid by hand', async () => {
+    const organisation = await givenOrganization()
+    const route = buildRoute(organisation, await seedMerchantAccount(organisation))
+    expect(await findReadyAccount(createJobWith(), route)).toMatchObject({ service: 'manual', api_key: null })
+  })
+
+  it.each<[string, (organisation: { id: string }) => Promise<string>]>([
+    ['without a key', (organisation) => givenAccount(organisation, { api_key: null })],
+    ['by another organisation', async () => givenAccount(await givenOrganization())],
+    ['of an unknown service', (organisation) => seedMerchantAccount(organisation, { type: 'card' as 'manual' })],
+    ['for new refunds while it is off', (organisation) => givenAccount(organisation, { is_active: false })],
+  ])('cannot be used %s', async (_, make) => {
+    const organisation = await givenOrganization()
+    expect(await findReadyAccount(createJobWith(), buildRoute(organisation, await make(organisation)))).toBeNull()
+  })
+
+  it('still serves refunds that have begun, and events of its provider, while it is off', async () => {
+    const organisation = await givenOrganization()
+    const id = await givenAccount(organisation, { is_active: false })
+    const started = await findRefundAccount(createJobWith(), buildRoute(organisation, id))
+    expect(started).toMatchObject({ id, api_key: apiKey, is_active: false })
+    expect(await findWebhookAccount(createJobWith(), id)).toMatchObject({ id, webhook_secret: webhookSecret })
+  })
+
+  it('receives no events without a secret', async () => {
+    const id = await givenAccount(await givenOrganization(), { webhook_secret: null })
+    expect(await findWebhookAccount(createJobWith(), id)).toBeNull()
+  })
+
+  it('receives no events under an unknown id', async () => {
     expect(await findWebhookAccount(createJobWith(), 'mac_none')).toBeNull()
-    expect(
-      await findWebhookAccount(createJobWith(), await givenAccount(organisation, { webhook_secret: null })),
-    ).toBeNull()
   })
 
   it('cannot be used in production when it is a test account', async () => {
@@ -99,14 +119,16 @@ describe('the secrets of merchant accounts', () => {
 
   type Sealed = Awaited<ReturnType<typeof loadSealed>>
 
-  it('can be decrypted only with the secret that encrypted them', async () => {
+  it.each([
+    ['the secret that encrypted them', [standard], apiKey],
+    ['that secret after a newer one', ['another', standard], apiKey],
+    ['another secret', ['another'], null],
+    ['no secret', [], null],
+  ])('are decrypted only with the secret that encrypted them: %s', async (_, secrets, expected) => {
     const organisation = await givenOrganization()
     const id = await givenAccount(organisation)
-    const access = (secrets: string[]) => findReadyAccount(createJobWith({ secrets }), buildRoute(organisation, id))
-    expect(await access([standard])).toMatchObject({ api_key: apiKey })
-    expect(await access(['another'])).toBeNull()
-    expect(await access([])).toBeNull()
-    expect(await access(['another', standard])).toMatchObject({ api_key: apiKey })
+    const account = await findReadyAccount(createJobWith({ secrets }), buildRoute(organisation, id))
+    expect(account === null ? null : account.api_key).toBe(expected)
   })
 
   it.each([
