@@ -76,8 +76,11 @@ const isPerson = (value: unknown): value is RecipientPerson => isRecord(value) &
 
 export const readPerson = ({ person }: Pick<RecipientRow, 'person'>): RecipientPerson => readJson(person, isPerson)
 
-/** Finds the recipient with this user id, and recipients by the text of their names and addresses or by their numbers. */
-export type RecipientSearch = { user_id: string } & ({ terms: readonly SearchTerm[] } | { numbers: readonly number[] })
+/** Finds recipients by user ids, and by the text of their names and addresses or by their numbers. */
+export type RecipientSearch = { user_ids: readonly string[] } & (
+  | { terms: readonly SearchTerm[] }
+  | { numbers: readonly number[] }
+)
 
 export interface RecipientFilters {
   search?: RecipientSearch | undefined

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { inList } from '../../db/conditions.ts'
-import { viewCustomers } from '../../db/customers.ts'
+import { selectFormerIds, viewCustomers } from '../../db/customers.ts'
 import { buildConditions, contains, equals, type FilterTable } from '../../db/filters.ts'
 import { buildOrderBy, buildPage, maxIndexedOffset, paginate } from '../../db/paginate.ts'
 import { campaigns } from '../../db/schema/campaigns.ts'
@@ -96,14 +96,27 @@ function checkOrdering(ctx: Ctx, campaign: CampaignRow, ordering: RecipientQuery
   )
 }
 
+/** The numbers of customers who were merged into these. */
+async function listMergedNumbers(
+  { db }: Ctx,
+  organizationId: string,
+  numbers: readonly number[],
+): Promise<readonly number[]> {
+  const rows = await db.all(sql<{ seq: number }>`select user_merges.seq from user_merges
+    join users on users.id = into_id where user_merges.organization_id = ${organizationId}
+      and ${inList(sql`users.seq`, numbers)}`)
+  return rows.map(({ seq }) => seq)
+}
+
 /** An edition role finds recipients by what its editions know of them, because other texts would reveal more. */
 async function buildSearch(ctx: Ctx, { organization_id }: CampaignRow, text: string): Promise<RecipientSearch> {
+  const ids = await ctx.db.all(sql<{ value: string }>`select value from ${selectFormerIds(text)}`)
+  const user_ids = ids.map(({ value }) => value)
   const reach = getReach(ctx.caller)
-  if (reach.all || reach.organizations.includes(organization_id))
-    return { user_id: text, terms: listCustomerTerms(text) }
+  if (reach.all || reach.organizations.includes(organization_id)) return { user_ids, terms: listCustomerTerms(text) }
   const editionIds = [...new Set(reach.editions.flatMap(({ edition_id }) => edition_id ?? []))]
   const numbers = await findEditionCustomers(ctx, editionIds, text)
-  if (numbers) return { user_id: text, numbers }
+  if (numbers) return { user_ids, numbers: [...numbers, ...(await listMergedNumbers(ctx, organization_id, numbers))] }
   const detail = 'More than 10,000 customers match. Search for more letters.'
   throw invalid(parameterError('search', 'too_many_matches', detail))
 }

@@ -37,7 +37,7 @@ const engagementConditions: Record<Engagement, SQL> = {
 }
 
 const buildSearchCondition = (search: RecipientSearch): SQL =>
-  sql`(user_id = ${search.user_id} or ${
+  sql`(${inList(sql`user_id`, search.user_ids)} or ${
     'terms' in search ? containsTerms(sql`search_text`, search.terms) : inList(sql`n`, search.numbers)
   })`
 

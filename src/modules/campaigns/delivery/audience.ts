@@ -103,7 +103,7 @@ async function findReached(
   const hasMerges = sql`exists (select 1 from user_merges where organization_id = ${organization_id})`
   const rows = await job.db.all(sql<{ user_id: string }>`select user_id
     from json_each(iif(${hasMerges}, ${ids}, '[]')) as member
-    cross join campaign_receipts on user_id = member.value and campaign_id = ${id}
+    cross join campaign_receipts on user_id = member.value and campaign_id = ${id} and state = 'sent'
     where exists (select 1 from user_merges where into_id = user_id)`)
   return new Set(rows.map(({ user_id }) => user_id))
 }
