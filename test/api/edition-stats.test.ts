@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { create, get, patch } from '../support/api.ts'
 import { revert, scan } from '../support/purchases.ts'
 import { expectSalesCounts } from '../support/sales-counts.ts'
@@ -361,6 +361,36 @@ describe('getEditionStats', () => {
     ])
     await expectSalesCounts()
   })
+
+  it.each(['Europe/Copenhagen', 'UTC'])(
+    'reads the clocks of %s a few times when dates are wrong by millennia',
+    async (timezone) => {
+      const shop = await seedShop({ timezone })
+      const created = ['0001-01-01T10:00:00Z', '1970-01-01T00:00:00Z', '2026-06-01T10:00:00Z', '2026-06-02T10:00:00Z']
+      const ids = await givenOrders(
+        shop,
+        created.map((at) => orderAt(at)),
+      )
+      // Files may date orders ahead.
+      const ahead = Date.parse('9999-12-31T10:00:00Z')
+      await write(
+        sql`update orders set created_at = ${ahead} where id = ${ids[3]}`,
+        sql`update purchases set created_at = ${ahead} where order_id = ${ids[3]}`,
+      )
+      const readClock = vi.spyOn(Intl.DateTimeFormat.prototype, 'formatToParts')
+      const stats = await read(shop, 'group_by=day')
+      expect(readClock.mock.calls.length).toBeLessThan(15_000)
+      readClock.mockRestore()
+      expect(countByDay(stats.orders)).toEqual([
+        ['0001-01-01', 1],
+        ['1970-01-01', 1],
+        ['2026-06-01', 1],
+        ['9999-12-31', 1],
+      ])
+      expect((await read(shop, 'group_by=day&from=9999-12-01')).orders).toHaveLength(1)
+      await expectSalesCounts()
+    },
+  )
 
   it('is empty for an edition that has sold nothing', async () => {
     const shop = await seedShop({ timezone: 'UTC' })

@@ -45,6 +45,8 @@ const toDay = (dayNumber: number): string => toIso(dayNumber * dayMs).slice(0, 1
 const maxOffset = 15 * hourMs
 /** Clocks are asked for no earlier time, because they showed the time of the sun. */
 const earliest = Date.UTC(1900, 0, 1)
+/** Clocks are asked for no time further ahead. What is dated later has a wrong date, and reading clocks is slow. */
+const maxAheadMs = 2 * 366 * dayMs
 
 /** Finds the time in which the edition has anything. Returns null when it has nothing. */
 async function findLimits(ctx: Ctx, { id }: Edition): Promise<{ from: number; to: number } | null> {
@@ -57,13 +59,21 @@ async function findLimits(ctx: Ctx, { id }: Edition): Promise<{ from: number; to
 }
 
 /** Lists quarters of the period with the offset, in quarters, that the edition's zone has in them. */
-function listSpans({ timezone }: Edition, limits: { from: number; to: number }, period: StatsQuery): number[][] {
+function listSpans(
+  { timezone }: Edition,
+  limits: { from: number; to: number },
+  period: StatsQuery,
+  now: number,
+): number[][] {
   const from = period.from === undefined ? limits.from : Math.max(limits.from, toMidnight(period.from) - maxOffset)
   const to = period.to === undefined ? limits.to : Math.min(limits.to, toMidnight(period.to) + dayMs + maxOffset)
   if (from >= to) return []
-  const spans = listOffsets(timezone, Math.min(Math.max(from, earliest), to), to)
+  const limit = (at: number): number => Math.min(Math.max(at, earliest), now + maxAheadMs)
+  const spans = listOffsets(timezone, limit(from), limit(to))
   return spans.map((span, index) =>
-    [index === 0 ? from : span.from, span.to, span.offset].map((ms) => Math.ceil(ms / quarterMs)),
+    [index === 0 ? from : span.from, index === spans.length - 1 ? to : span.to, span.offset].map((ms) =>
+      Math.ceil(ms / quarterMs),
+    ),
   )
 }
 
@@ -108,7 +118,7 @@ function selectStats(edition: Edition, spans: readonly number[][], { from, to, g
 export async function loadEditionStats(ctx: Ctx, { id, timezone }: Edition, query: StatsQuery): Promise<LoadedStats> {
   const edition = { id, timezone }
   const limits = await findLimits(ctx, edition)
-  const spans = limits ? listSpans(edition, limits, query) : []
+  const spans = limits ? listSpans(edition, limits, query, ctx.now()) : []
   const rows = spans.length > 0 ? await ctx.db.all(selectStats(edition, spans, query)) : []
   if (rows.length > maxStatsGroups)
     throw invalid(
