@@ -116,35 +116,48 @@ describe('cancelOrder', () => {
     expect(await isVoided()).toBe(true)
   })
 
-  it('is offered while the order can be cancelled, and refused with its status the second time', async () => {
+  it('is offered while the order can be cancelled', async () => {
     const { order } = await givenOrder(shop)
     expect((await readOrder(order)).allowed_actions).toEqual(['refund', 'cancel', 'resend_receipt'])
+  })
+
+  it('is done once, and refused with the status of the order the second time', async () => {
+    const { order } = await givenOrder(shop)
     const replies = await Promise.all([cancel(order), cancel(order), cancel(order)])
     expect(tally(replies)).toEqual({ 200: 1, '409 invalid_transition': 2 })
     expect((await cancel(order)).body).toMatchObject({ current_status: 'cancelled', allowed_transitions: [] })
   })
 
   it('cancels a payment that was never captured', async () => {
-    const { order, payment, purchases } = await givenOrder(shop, { status: 'pending' })
-    expect((await cancel(order, { refund: true })).body).toMatchObject({ code: 'transaction_not_captured' })
-    expect([(await readOrder(order)).status, await listStatuses(purchases)]).toEqual([
-      'pending',
-      ['pending', 'pending'],
-    ])
+    const { order, payment } = await givenOrder(shop, { status: 'pending' })
     expect((await cancel(order)).status).toBe(200)
     expect(await loadTransaction(payment)).toMatchObject({ status: 'cancelled' })
   })
 
-  it('refuses an order after a use unless that is accepted, and used purchases stay used', async () => {
+  it('pays back nothing of a payment that was never captured', async () => {
+    const { order, purchases } = await givenOrder(shop, { status: 'pending' })
+    const refusal = await cancel(order, { refund: true })
+    expect(describeRefusal(refusal)).toBe('409 transaction_not_captured')
+    expect([(await readOrder(order)).status, await listStatuses(purchases)]).toEqual([
+      'pending',
+      ['pending', 'pending'],
+    ])
+  })
+
+  it('refuses an order with a use, and changes nothing', async () => {
+    const { order, purchases } = await givenOrder(shop)
+    const [first = '', second = ''] = purchases
+    await scan(first)
+    const refusal = await cancel(order)
+    expect(describeRefusal(refusal)).toBe('409 order_has_uses')
+    expect(refusal.body).toMatchObject({ used_purchases_count: 1, used_purchases: [first] })
+    expect([(await readOrder(order)).status, (await loadPurchase(second)).status]).toEqual(['completed', 'active'])
+  })
+
+  it('cancels what is not used when uses are accepted, and the rest when its use is reverted', async () => {
     const { order, purchases } = await givenOrder(shop)
     const [first = '', second = ''] = purchases
     const { body: use } = await scan(first)
-    const refusal = await cancel(order)
-    expect([refusal.status, refusal.body]).toMatchObject([
-      409,
-      { code: 'order_has_uses', used_purchases_count: 1, used_purchases: [first] },
-    ])
-    expect([(await readOrder(order)).status, (await loadPurchase(second)).status]).toEqual(['completed', 'active'])
     expect(await cancel(order, { accept: ['used'] })).toMatchObject({
       status: 200,
       body: { cancelled_purchases: 1, used_purchases: 1 },
@@ -163,37 +176,66 @@ describe('cancelOrder', () => {
     expect((await cancel(order)).status).toBe(200)
   })
 
-  it('compares If-Match with the order, and repeats its answer for the same Idempotency-Key', async () => {
-    const { order, purchases } = await givenOrder(shop)
-    const { headers } = await get(`/v1/orders/${order}`)
-    const etag = headers.get('etag') ?? ''
-    await scan(purchases[0] ?? '')
-    const send = (sent: Record<string, string>) =>
-      call(`/v1/orders/${order}/cancel`, { method: 'POST', body: { accept: ['used'] }, headers: sent })
-    expect((await send({ 'if-match': etag })).status).toBe(412)
-    const now = (await get(`/v1/orders/${order}`)).headers.get('etag') ?? ''
-    const key = { 'idempotency-key': crypto.randomUUID(), 'if-match': now }
-    const reply = await send(key)
-    expect(reply.status).toBe(200)
-    expect((await send(key)).text).toBe(reply.text)
+  const send = (order: string, headers: Record<string, string>) =>
+    call(`/v1/orders/${order}/cancel`, { method: 'POST', body: {}, headers })
+
+  it('compares If-Match with the order', async () => {
+    const { order, again } = await givenOrder(shop)
+    const readTag = async () => (await get(`/v1/orders/${order}`)).headers.get('etag') ?? ''
+    const etag = await readTag()
+    await again({ order_number: 'changed' })
+    expect((await send(order, { 'if-match': etag })).status).toBe(412)
+    expect((await readOrder(order)).status).toBe('completed')
+    expect((await send(order, { 'if-match': await readTag() })).status).toBe(200)
   })
 
-  it('is not for viewers, other editions or other organisations, and not for archived editions', async () => {
+  it('repeats its answer for the same Idempotency-Key', async () => {
     const { order } = await givenOrder(shop)
-    const organization = { id: shop.organization_id }
-    const other = await seedEdition(organization)
-    const strangers = await seedShop()
-    const expected = [
-      [await givenMember(organization, 'viewer'), 403],
-      [await givenMember(organization, 'admin', other.id), 404],
-      [await givenMember({ id: strangers.organization_id }, 'admin'), 404],
-      [await givenMember(organization, 'manager', shop.edition_id), 200],
-    ] as const
-    for (const [{ token }, status] of expected) expect((await cancel(order, {}, token)).status).toBe(status)
+    const key = { 'idempotency-key': crypto.randomUUID() }
+    const reply = await send(order, key)
+    expect(reply.status).toBe(200)
+    expect((await send(order, key)).text).toBe(reply.text)
+  })
+
+  describe('by people', () => {
+    let order: string
+    beforeAll(async () => {
+      order = (await givenOrder(shop)).order
+    })
+
+    it.each<[string, number, () => ReturnType<typeof givenMember>]>([
+      ['viewers', 403, () => givenMember({ id: shop.organization_id }, 'viewer')],
+      [
+        'admins of another edition',
+        404,
+        async () => {
+          const organization = { id: shop.organization_id }
+          return givenMember(organization, 'admin', (await seedEdition(organization)).id)
+        },
+      ],
+      [
+        'admins of another organisation',
+        404,
+        async () => givenMember({ id: (await seedShop()).organization_id }, 'admin'),
+      ],
+    ])('is not for %s', async (_, status, make) => {
+      expect((await cancel(order, {}, (await make()).token)).status).toBe(status)
+      expect((await readOrder(order)).status).toBe('completed')
+    })
+  })
+
+  it('is for managers of the edition', async () => {
+    const { order } = await givenOrder(shop)
+    const { token } = await givenMember({ id: shop.organization_id }, 'manager', shop.edition_id)
+    expect((await cancel(order, {}, token)).status).toBe(200)
+  })
+
+  it('is refused in an archived edition', async () => {
     const archived = await seedShop()
     const [id = ''] = await givenOrders(archived, [anOrder()])
     await write(sql`update editions set is_archived = 1 where id = ${archived.edition_id}`)
-    expect((await cancel(id)).body.code).toBe('edition_archived')
+    expect(describeRefusal(await cancel(id))).toBe('409 edition_archived')
+    expect((await readOrder(id)).status).toBe('completed')
   })
 
   it.each([
@@ -234,19 +276,26 @@ describe('an order that is cancelled with a refund', () => {
     expect(body.refund_request).toMatchObject({ requested_amount: 295.83, reason: 'other', include_fees: true })
   })
 
-  it('requests only the rest of what was refunded or requested before, and says so when nothing is left', async () => {
+  it('requests only the rest of what was requested before', async () => {
     const { order, purchases } = await givenOrder(shop)
     await requestPurchaseRefund(purchases[0] ?? '', {})
     expect((await cancel(order, { refund: true })).body.refund_request).toMatchObject({ requested_amount: 225 })
-    const other = await givenOrder(shop)
-    const { body } = await requestRefund({ order_id: other.order })
-    const refusal = await cancel(other.order, { refund: true })
-    expect(describeRefusal(refusal)).toBe('409 nothing_to_refund')
-    expect((await readOrder(other.order)).status).toBe('completed')
-    expect((await cancel(other.order)).status).toBe(200)
-    // The open request is not lost with the order.
+    await expectCountersToBeSums(shop)
+  })
+
+  it('is refused when nothing is left to pay back', async () => {
+    const { order } = await givenOrder(shop)
+    await requestRefund({ order_id: order })
+    expect(describeRefusal(await cancel(order, { refund: true }))).toBe('409 nothing_to_refund')
+    expect((await readOrder(order)).status).toBe('completed')
+  })
+
+  it('keeps a request that was open before it was cancelled', async () => {
+    const { order, payment } = await givenOrder(shop)
+    const { body } = await requestRefund({ order_id: order })
+    expect((await cancel(order)).status).toBe(200)
     expect((await actOnRefund(body.id, 'approve')).status).toBe(200)
-    expect(await loadTransaction(other.payment)).toMatchObject({ status: 'refunded', refunded_minor: 45_000 })
+    expect(await loadTransaction(payment)).toMatchObject({ status: 'refunded', refunded_minor: 45_000 })
     await expectCountersToBeSums(shop)
   })
 
@@ -307,29 +356,39 @@ describe('an order that is cancelled with a refund', () => {
 })
 
 describe('a cancelled order', () => {
-  it('is not revived by an import, whose row says so', async () => {
+  describe('that an import names again', () => {
     const order = anOrder({ external_id: `C-${crypto.randomUUID()}` })
-    const [id = ''] = await givenOrders(shop, [order])
-    await cancel(id)
-    const skipped = await importOrders(shop, [order])
-    expect(skipped.body.results).toMatchObject([
-      {
-        action: 'skipped',
-        order_id: id,
-        errors: [],
-        warnings: [{ code: 'order_cancelled', pointer: '#/orders/0/status' }],
-      },
-    ])
-    const refused = await importOrders(shop, [order, anOrder()], { on_duplicate: 'update' })
-    expect(refused.body.results).toMatchObject([
-      { action: 'error', order_id: id, errors: [{ code: 'invalid_transition' }] },
-      { action: 'created' },
-    ])
-    const same = await importOrders(shop, [{ ...order, status: 'cancelled' }], { on_duplicate: 'update' })
-    expect(same.status).toBe(201)
-    expect(await readOrder(id)).toMatchObject({
-      status: 'cancelled',
-      purchases: [{ status: 'cancelled' }, { status: 'cancelled' }],
+    let id: string
+    beforeAll(async () => {
+      ;[id = ''] = await givenOrders(shop, [order])
+      await cancel(id)
+    })
+    const expectCancelled = async () =>
+      expect(await readOrder(id)).toMatchObject({
+        status: 'cancelled',
+        purchases: [{ status: 'cancelled' }, { status: 'cancelled' }],
+      })
+
+    it('is skipped, with a warning', async () => {
+      const { body } = await importOrders(shop, [order])
+      const warnings = [{ code: 'order_cancelled', pointer: '#/orders/0/status' }]
+      expect(body.results).toMatchObject([{ action: 'skipped', order_id: id, errors: [], warnings }])
+      await expectCancelled()
+    })
+
+    it('is not revived by an update, whose row says so', async () => {
+      const { body } = await importOrders(shop, [order, anOrder()], { on_duplicate: 'update' })
+      expect(body.results).toMatchObject([
+        { action: 'error', order_id: id, errors: [{ code: 'invalid_transition' }] },
+        { action: 'created' },
+      ])
+      await expectCancelled()
+    })
+
+    it('is accepted as cancelled', async () => {
+      const reply = await importOrders(shop, [{ ...order, status: 'cancelled' }], { on_duplicate: 'update' })
+      expect(reply.status).toBe(201)
+      await expectCancelled()
     })
   })
 

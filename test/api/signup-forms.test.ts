@@ -64,64 +64,98 @@ describe('createSignupForm', () => {
     expect(describeRefusal(reply)).toBe(`400 validation_error: ${error}`)
   })
 
-  it('asks for consents of its own edition or organisation alone', async () => {
-    const own = await givenConsent(shop.organization, { edition_id: shop.edition })
-    const ofSibling = await givenConsent(shop.organization, { edition_id: sibling })
-    const ofOrganization = await givenConsent(shop.organization)
-    const stranger = await seedBuyer()
-    const foreign = await givenConsent(stranger.organization)
-    const create = (edition: string | null, consent: string) =>
-      post('/v1/signup-forms', aForm(shop.organization, edition, [own.id, consent].slice(edition ? 0 : 1)))
-    for (const consent of [ofSibling, ofOrganization, foreign])
-      expect(describeRefusal(await create(shop.edition, consent.id))).toBe(
-        '400 validation_error: does_not_exist #/consent_ids/1',
-      )
-    for (const consent of [own, foreign])
-      expect(describeRefusal(await create(null, consent.id))).toBe(
-        '400 validation_error: does_not_exist #/consent_ids/0',
-      )
-    expect((await create(null, ofOrganization.id)).status).toBe(201)
+  describe('with consents of different places', () => {
+    const consents = { own: '', sibling: '', organization: '', foreign: '' }
+    beforeAll(async () => {
+      consents.own = (await givenConsent(shop.organization, { edition_id: shop.edition })).id
+      consents.sibling = (await givenConsent(shop.organization, { edition_id: sibling })).id
+      consents.organization = (await givenConsent(shop.organization)).id
+      consents.foreign = (await givenConsent((await seedBuyer()).organization)).id
+    })
+
+    it.each(['sibling', 'organization', 'foreign'] as const)(
+      'refuses a consent of another place in a form of an edition: %s',
+      async (place) => {
+        const form = aForm(shop.organization, shop.edition, [consents.own, consents[place]])
+        expect(describeRefusal(await post('/v1/signup-forms', form))).toBe(
+          '400 validation_error: does_not_exist #/consent_ids/1',
+        )
+      },
+    )
+
+    it.each(['own', 'foreign'] as const)(
+      'refuses a consent of an edition or another tenant in a form of the organisation: %s',
+      async (place) => {
+        const form = aForm(shop.organization, null, [consents[place]])
+        expect(describeRefusal(await post('/v1/signup-forms', form))).toBe(
+          '400 validation_error: does_not_exist #/consent_ids/0',
+        )
+      },
+    )
+
+    it('accepts a consent of the organisation in a form of the organisation', async () => {
+      const form = aForm(shop.organization, null, [consents.organization])
+      expect((await post('/v1/signup-forms', form)).status).toBe(201)
+    })
+  })
+})
+
+describe('a role of an edition', () => {
+  let token: string
+  beforeAll(async () => {
+    token = (await givenMember({ id: shop.organization }, 'admin', shop.edition)).token
+  })
+  const listIds = async () =>
+    (await get('/v1/signup-forms?page_size=500', token)).body.results.map(({ id }: { id: string }) => id)
+
+  it('makes forms of its edition', async () => {
+    const consent = await givenConsent(shop.organization, { edition_id: shop.edition })
+    const reply = await post('/v1/signup-forms', aForm(shop.organization, shop.edition, [consent.id]), token)
+    expect(reply.status).toBe(201)
+    expect(await listIds()).toContain(reply.body.id)
   })
 
-  it('gives a role of an edition the forms of its edition alone', async () => {
-    const { token } = await givenMember({ id: shop.organization }, 'admin', shop.edition)
-    const consent = await givenConsent(shop.organization, { edition_id: shop.edition })
-    const made = await post('/v1/signup-forms', aForm(shop.organization, shop.edition, [consent.id]), token)
-    expect(made.status).toBe(201)
-    const elsewhere = await givenConsent(shop.organization, { edition_id: sibling })
-    for (const [edition, id] of [
-      [sibling, elsewhere.id],
-      [null, (await givenConsent(shop.organization)).id],
-    ] as const)
-      expect((await post('/v1/signup-forms', aForm(shop.organization, edition, [id]), token)).status).not.toBe(201)
-    const hidden = [
-      await seedForm({ organization: shop.organization, edition: sibling }),
-      await seedForm({ organization: shop.organization, edition: null }),
-    ]
-    const { results } = (await get('/v1/signup-forms?page_size=500', token)).body
-    const ids = results.map(({ id }: { id: string }) => id)
-    expect(ids).toContain(made.body.id)
-    for (const id of hidden) {
-      expect(ids).not.toContain(id)
-      expect((await get(`/v1/signup-forms/${id}`, token)).status).toBe(404)
-      expect((await patch(`/v1/signup-forms/${id}`, { name: 'Mine' }, token)).status).toBe(404)
-      expect((await remove(`/v1/signup-forms/${id}`, token)).status).toBe(404)
-    }
+  it.each<[string, string, () => string | null]>([
+    ['another edition', '400 validation_error: does_not_exist #/edition_id', () => sibling],
+    ['the organisation', '403 permission_denied', () => null],
+  ])('makes no forms of %s', async (_, refusal, chooseEdition) => {
+    const edition = chooseEdition()
+    const consent = await givenConsent(shop.organization, edition === null ? {} : { edition_id: edition })
+    const reply = await post('/v1/signup-forms', aForm(shop.organization, edition, [consent.id]), token)
+    expect(describeRefusal(reply)).toBe(refusal)
+  })
+
+  it.each<[string, () => string | null]>([
+    ['another edition', () => sibling],
+    ['the organisation', () => null],
+  ])('finds no forms of %s', async (_, chooseEdition) => {
+    const id = await seedForm({ organization: shop.organization, edition: chooseEdition() })
+    expect(await listIds()).not.toContain(id)
+    expect((await get(`/v1/signup-forms/${id}`, token)).status).toBe(404)
+    expect((await patch(`/v1/signup-forms/${id}`, { name: 'Mine' }, token)).status).toBe(404)
+    expect((await remove(`/v1/signup-forms/${id}`, token)).status).toBe(404)
+    expect((await get(`/v1/signup-forms/${id}`)).body.name).not.toBe('Mine')
   })
 })
 
 describe('listSignupForms', () => {
-  it('filters by edition, organisation and state, and sorts by name', async () => {
-    const place = await seedBuyer()
-    const wide = { organization: place.organization, edition: null }
-    const one = await seedForm(place, { name: 'B', name_key: 'b' })
-    const two = await seedForm(wide, { name: 'A', name_key: 'a' })
-    const closed = await seedForm(place, { name: 'C', name_key: 'c', is_active: false })
-    const list = async (query: string) =>
-      (await get(`/v1/signup-forms?${query}`)).body.results.map(({ id }: { id: string }) => id)
-    expect(await list(`organization_id=${place.organization}&ordering=name`)).toEqual([two, one, closed])
-    expect(await list(`edition_id=${place.edition}&ordering=-name`)).toEqual([closed, one])
-    expect(await list(`edition_id=${place.edition}&is_active=false`)).toEqual([closed])
+  const forms = { one: '', two: '', closed: '' }
+  let place: Buyer
+  beforeAll(async () => {
+    place = await seedBuyer()
+    forms.one = await seedForm(place, { name: 'B', name_key: 'b' })
+    forms.two = await seedForm({ ...place, edition: null }, { name: 'A', name_key: 'a' })
+    forms.closed = await seedForm(place, { name: 'C', name_key: 'c', is_active: false })
+  })
+
+  it.each<[string, (keyof typeof forms)[]]>([
+    ['organization_id=ORGANISATION&ordering=name', ['two', 'one', 'closed']],
+    ['edition_id=EDITION&ordering=-name', ['closed', 'one']],
+    ['edition_id=EDITION&is_active=false', ['closed']],
+  ])('filters by edition, organisation and state, and sorts by name: %s', async (template, expected) => {
+    const query = template.replace('ORGANISATION', place.organization).replace('EDITION', place.edition)
+    const { results } = (await get(`/v1/signup-forms?${query}`)).body
+    expect(results.map(({ id }: { id: string }) => id)).toEqual(expected.map((name) => forms[name]))
   })
 })
 
@@ -136,12 +170,9 @@ describe('getSignupForm', () => {
 })
 
 describe('updateSignupForm', () => {
-  it('changes what it is sent, and checks the redirect against the sites that remain', async () => {
+  it('changes what it is sent, and nothing else', async () => {
     const { form } = await givenForm(shop, { redirect_url: `${site}/thanks` })
     const path = `/v1/signup-forms/${form.id}`
-    expect(describeRefusal(await patch(path, { allowed_sites: [] }))).toBe(
-      '400 validation_error: redirect_not_allowed #/redirect_url',
-    )
     const reply = await patch(path, {
       allowed_sites: ['https://other.example/'],
       redirect_url: null,
@@ -154,6 +185,15 @@ describe('updateSignupForm', () => {
       name: form.name,
     })
     expect((await get(path)).body).toEqual(reply.body)
+  })
+
+  it('checks the redirect against the sites that remain', async () => {
+    const { form } = await givenForm(shop, { redirect_url: `${site}/thanks` })
+    const path = `/v1/signup-forms/${form.id}`
+    expect(describeRefusal(await patch(path, { allowed_sites: [] }))).toBe(
+      '400 validation_error: redirect_not_allowed #/redirect_url',
+    )
+    expect((await get(path)).body).toEqual(form)
   })
 })
 
