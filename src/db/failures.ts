@@ -12,9 +12,12 @@ function joinMessages(error: unknown): string {
  */
 export const isLostRace = (error: unknown): boolean => joinMessages(error).includes('malformed JSON')
 
+/** An insert looks the customer up by their id, and finds nobody once they were merged or deleted. */
+const lostCustomer = 'NOT NULL constraint failed: edition_customers.user_seq'
+
 /** True if a referenced row was deleted, or a row to delete is referenced by now. */
 export const hasLostReference = (error: unknown): boolean =>
-  joinMessages(error).includes('FOREIGN KEY constraint failed')
+  ['FOREIGN KEY constraint failed', lostCustomer].some((message) => joinMessages(error).includes(message))
 
 /** The error code with which a condition aborted the batch, or null. */
 export const parseRaisedCode = (error: unknown): string | null =>

@@ -6,6 +6,7 @@ import { givenMember } from '../support/seeding/members.ts'
 import { givenConsent } from '../support/seeding/messaging/consents.ts'
 import { aForm, givenForm, seedForm, site } from '../support/seeding/messaging/signup-forms.ts'
 import { seedBuyer, type Buyer } from '../support/seeding/sales/trades.ts'
+import { visit } from '../support/visits.ts'
 
 let shop: Buyer
 let sibling: string
@@ -166,6 +167,15 @@ describe('getSignupForm', () => {
     await patch(`/v1/signup-forms/${form.id}`, { consent_ids: [consent.id, other.id] })
     await remove(`/v1/consents/${consent.id}`)
     expect((await get(`/v1/signup-forms/${form.id}`)).body.consent_ids).toEqual([other.id])
+  })
+
+  it('shows no consents when all were deleted, and takes other changes', async () => {
+    const { form, consent, path } = await givenForm(shop)
+    await remove(`/v1/consents/${consent.id}`)
+    const reply = await patch(`/v1/signup-forms/${form.id}`, { name: 'Empty' })
+    expect([reply.status, reply.body.name, reply.body.consent_ids]).toEqual([200, 'Empty', []])
+    expect((await get(`/v1/signup-forms/${form.id}`)).body).toEqual(reply.body)
+    expect((await visit(path)).status).toBe(404)
   })
 })
 

@@ -95,7 +95,9 @@ export const SignupForm = z
     title: Title,
     text: Text,
     languages: Languages,
-    consent_ids: ConsentIds,
+    consent_ids: distinct(Id('con'), 0, maxFormConsents).openapi({
+      description: 'The consents that the page asks for, in this order, without those that were deleted.',
+    }),
     allowed_sites: AllowedSites,
     redirect_url: RedirectUrl,
     mails_per_hour: MailsPerHour,

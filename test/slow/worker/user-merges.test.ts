@@ -12,11 +12,15 @@ import { crashAt } from '../../support/crashes.ts'
 import { dump } from '../../support/dump.ts'
 import { work } from '../../support/imported-files.ts'
 import { dearRuns } from '../../support/property-runs.ts'
+import { seedEdition } from '../../support/seeding/editions.ts'
+import { createUser } from '../../support/seeding/imported-users.ts'
 import { seedManyOrders } from '../../support/seeding/many-orders.ts'
 import { marketingTo, seedCrowd, seedReady } from '../../support/seeding/messaging/campaigns.ts'
 import { givenConsent } from '../../support/seeding/messaging/consents.ts'
+import { givenForm } from '../../support/seeding/messaging/signup-forms.ts'
 import { db, next, write } from '../../support/seeding/rows.ts'
 import { anOrder, givenOrders, importOrders, seedShop, type Shop } from '../../support/seeding/sales/orders.ts'
+import { requestLink } from '../../support/signups.ts'
 
 const merge = (id: string, user_id: string) => post(`/v1/user/${id}/merge`, { user_id })
 
@@ -109,6 +113,39 @@ describe('mergeUsers', () => {
     const reply = await callWith(interruption, `/v1/user/${other}/consents/${consent.id}/give`, { body })
     expect([reply.status, reply.body.merged_into]).toEqual([404, own])
     expect(await db.all(sql`select 1 from consent_records where consent_id = ${consent.id}`)).toEqual([])
+  })
+
+  it.each([
+    ['has to be given', false],
+    ['is given already', true],
+  ])('is followed by the confirmation of a sign-up whose consent %s', async (_, isGiven) => {
+    const { shop, own, other, otherEmail } = await givenPair()
+    const edition = await seedEdition({ id: shop.organization_id })
+    const { consent, path } = await givenForm({ organization: shop.organization_id, edition: edition.id })
+    if (isGiven) {
+      await createUser({ ...shop, edition_id: edition.id }, { email: otherEmail })
+      await give({ id: other }, consent.id)
+      await write(sql`delete from edition_customers where edition_id = ${edition.id}`)
+    }
+    const { link } = await requestLink(path, { email: otherEmail, consent: consent.id })
+    const interruption = interruptDatabase(/signup_requests" set/, () => merge(own, other))
+    const reply = await callWith(interruption, link, { body: {} })
+    expect(reply.status, reply.text).toBe(200)
+    expect(await db.all(sql`select 1 from users where id = ${other}`)).toEqual([])
+    const rows = await db.all(sql`select 1 from edition_customers join users on users.seq = user_seq
+      where edition_id = ${edition.id} and users.id = ${own}`)
+    expect(rows).toHaveLength(1)
+    const answers = (await get(`/v1/user/${own}/consents`)).body.results
+    expect(answers.find(({ id }: { id: string }) => id === consent.id).status).toBe('given')
+  })
+
+  it('is followed by an import of customers that has read the other customer before it', async () => {
+    const { shop, own, other, otherEmail } = await givenPair()
+    const edition = await seedEdition({ id: shop.organization_id })
+    const interruption = interruptDatabase(/insert into "edition_customers"/, () => merge(own, other))
+    const body = { ...shop, edition_id: edition.id, source: 'list', users: [{ email: otherEmail }] }
+    const reply = await callWith(interruption, '/v1/data-imports/users', { body })
+    expect([reply.status, reply.body.results?.[0].user_id]).toEqual([201, own])
   })
 
   it('takes as many statements for 10,000 orders as for one', async () => {
