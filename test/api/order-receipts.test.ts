@@ -143,14 +143,26 @@ describe('resendReceipt', () => {
     expect(await listReceipts(shop)).toMatchObject([{ status: 'failed', error_code: 'order_cancelled' }])
   })
 
-  it('is not sent any more when the order is cancelled during an attempt that fails', async () => {
+  it.each([
+    ['the order is cancelled', 'cancel', [['failed', 'order_cancelled']], 1],
+    [
+      'it is sent again',
+      'resend-receipt',
+      [
+        ['failed', 'superseded'],
+        ['sent', null],
+      ],
+      2,
+    ],
+  ] as const)('is not sent any more when %s during an attempt that fails', async (_, action, states, calls) => {
     const shop = await seedShopWithReceipts()
     const { body } = await sell(shop, [aReceiptOrder()])
+    await db.all(sql`update transactional_emails set created_at = created_at - ${10 * minute}`)
     const provider = createProvider({ deduplicates: true })
     const gateway: typeof provider.gateway = {
       ...provider.gateway,
       send: async (emails, key) => {
-        await post(`/v1/orders/${body.results[0].order_id}/cancel`, {})
+        if (provider.calls.length === 0) await post(`/v1/orders/${body.results[0].order_id}/${action}`, undefined)
         return provider.gateway.send(emails, key)
       },
     }
@@ -159,8 +171,9 @@ describe('resendReceipt', () => {
     await engine.run()
     engine.advance(60 * minute)
     await engine.run()
-    expect(provider.calls).toHaveLength(1)
-    expect(await listReceipts(shop)).toMatchObject([{ status: 'failed', error_code: 'order_cancelled' }])
+    expect(provider.calls).toHaveLength(calls)
+    const rows = await listReceipts(shop)
+    expect(rows.map(({ status, error_code }) => [status, error_code])).toEqual(states)
   })
 
   it('is not sent any more when an import cancels the order before', async () => {

@@ -59,6 +59,13 @@ export const returnIntervalMs = 30 * dayMs
 /** Customers get a receipt for orders with these statuses. */
 export const receiptStatuses: readonly OrderStatus[] = ['confirmed', 'completed']
 
+/** Why a receipt that waits is not sent any more. */
+export const withholdingReasons = {
+  superseded: 'The receipt was sent again.',
+  order_cancelled: 'The order was cancelled.',
+} as const
+export type WithholdingCode = keyof typeof withholdingReasons
+
 /** The receipt of an order is sent again after this time at the earliest. */
 export const receiptIntervalMs = 5 * minuteMs
 

@@ -13,20 +13,20 @@ import {
   emailClaimMs,
   type SendVerdict,
   transactionalEmailLifecycle,
+  type WithholdingCode,
 } from '../../domain/messaging/transactional-emails.ts'
-import type { OrderStatus } from '../../domain/orders/orders.ts'
 import type { OutboundEmail } from '../../gateways/email/email.ts'
 import { selectSuppression } from '../suppressions/index.ts'
 
 type EmailRow = typeof transactionalEmails.$inferSelect
 /**
  * `suppression` is the reason why the address gets no e-mail, and `suppressed_at` since when; both are null when it is not
- * suppressed. `order_status` is null for a message that belongs to no order.
+ * suppressed. `withheld_for` is the reason why a receipt is not sent any more.
  */
 export type EmailClaim = EmailRow & {
   suppression: SuppressionReason | null
   suppressed_at: number | null
-  order_status: OrderStatus | null
+  withheld_for: WithholdingCode | null
 }
 
 /** A message of an organisation. */
@@ -62,6 +62,12 @@ export interface HoldReason {
 const presentRecipient = sql`iif(kind = 'receipt' and not is_doubtful,
   coalesce((select email from users where users.id = transactional_emails.user_id), ''), recipient)`
 
+/** The order may be cancelled, or its receipt sent again, while a consumer attempts this one. */
+const withheldFor = sql`case when kind <> 'receipt' then null
+  when exists (select 1 from orders where orders.id = order_id and orders.status = 'cancelled') then 'order_cancelled'
+  when exists (select 1 from transactional_emails as later where later.order_id = transactional_emails.order_id
+    and later.kind = 'receipt' and later.resend_number > transactional_emails.resend_number) then 'superseded' end`
+
 /**
  * Claims codes to sign in with, for which people wait, and then the e-mails that have been due longest. When the claim
  * expires, another consumer may attempt them again.
@@ -80,7 +86,7 @@ export const claimEmails = (job: JobCtx, count: number): Promise<EmailClaim[]> =
     where id in (${dueCodes} union all ${otherEmails} limit ${count})
     returning *, ${selectSuppression('reason', recipientAddress)} as suppression,
       ${selectSuppression('created_at', recipientAddress)} as suppressed_at,
-      (select status from orders where orders.id = transactional_emails.order_id) as order_status`
+      ${withheldFor} as withheld_for`
   return job.db.all(decodeAs(getTableColumns(transactionalEmails), claim))
 }
 

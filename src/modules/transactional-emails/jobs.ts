@@ -14,6 +14,7 @@ import {
   isBlockedBySuppression,
   mayRepeat,
   type SendVerdict,
+  withholdingReasons,
 } from '../../domain/messaging/transactional-emails.ts'
 import {
   type EmailClaim,
@@ -36,9 +37,6 @@ const claimSize = 4 * concurrentCalls
 export const isEmailSendMessage = (body: unknown): body is EmailSendMessage =>
   typeof body === 'object' && body !== null && (body as Partial<EmailSendMessage>).type === 'email.send'
 
-const isReceiptOfCancelledOrder = ({ kind, order_status }: EmailClaim): boolean =>
-  kind === 'receipt' && order_status === 'cancelled'
-
 /** Returns the time until which all e-mails have to wait, if the provider asks for a pause; null otherwise. */
 async function attemptEmail(job: JobCtx, claim: EmailClaim): Promise<number | null> {
   const record = (verdict: SendVerdict) => recordVerdict(job, claim, verdict)
@@ -48,11 +46,11 @@ async function attemptEmail(job: JobCtx, claim: EmailClaim): Promise<number | nu
     await record(createFailedVerdict('unknown', 'The provider did not answer, so the e-mail may have been sent.'))
     return null
   }
-  if (isReceiptOfCancelledOrder(claim)) {
-    await record(createFailedVerdict(claim.is_doubtful ? 'unknown' : 'order_cancelled', 'The order was cancelled.'))
+  const { suppression, suppressed_at, withheld_for } = claim
+  if (withheld_for !== null) {
+    await record(createFailedVerdict(claim.is_doubtful ? 'unknown' : withheld_for, withholdingReasons[withheld_for]))
     return null
   }
-  const { suppression, suppressed_at } = claim
   if (
     suppression !== null &&
     suppressed_at !== null &&

@@ -19,6 +19,8 @@ import {
   type ReceiptState,
   receiptStatuses,
   type SendableReceipt,
+  type WithholdingCode,
+  withholdingReasons,
 } from '../../domain/messaging/transactional-emails.ts'
 import type { OrderStatus } from '../../domain/orders/orders.ts'
 import { selectSuppression } from '../suppressions/index.ts'
@@ -127,14 +129,8 @@ export async function loadReceiptState(
   }
 }
 
-/** Why a receipt that waits is not sent any more. */
-const withholdingReasons = {
-  superseded: 'The receipt was sent again.',
-  order_cancelled: 'The order was cancelled.',
-} as const
-
 /** Ends the receipts of an order that wait, unless a consumer is about to send them. */
-export const withholdReceipts = (orderId: string, code: keyof typeof withholdingReasons, now: number): Statement =>
+export const withholdReceipts = (orderId: string, code: WithholdingCode, now: number): Statement =>
   update(
     transactionalEmails,
     {
