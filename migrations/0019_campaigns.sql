@@ -24,6 +24,11 @@ create table campaigns (
   total_recipients integer not null default 0,
   sent_count integer not null default 0,
   failed_count integer not null default 0,
+  -- Failed recipients by reason.
+  rejected_count integer not null default 0,
+  unreachable_count integer not null default 0,
+  rate_limited_count integer not null default 0,
+  unknown_count integer not null default 0,
   skipped_count integer not null default 0,
   delivered_count integer not null default 0,
   opened_count integer not null default 0,

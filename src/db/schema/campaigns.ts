@@ -32,6 +32,11 @@ export const campaigns = sqliteTable('campaigns', {
   total_recipients: integer().notNull().default(0),
   sent_count: integer().notNull().default(0),
   failed_count: integer().notNull().default(0),
+  /** Failed recipients by reason. */
+  rejected_count: integer().notNull().default(0),
+  unreachable_count: integer().notNull().default(0),
+  rate_limited_count: integer().notNull().default(0),
+  unknown_count: integer().notNull().default(0),
   skipped_count: integer().notNull().default(0),
   delivered_count: integer().notNull().default(0),
   opened_count: integer().notNull().default(0),

@@ -1,5 +1,7 @@
-/** Counts of a campaign's recipients. `total` leaves skipped people out and is the sum of sent, failed and pending. */
-export interface Counters {
+import type { FailReason } from './sending-policy.ts'
+
+/** Counts of a campaign's recipients. `total` leaves skipped people out and is the sum of sent, failed and pending. The reasons split `failed`. */
+export interface Counters extends Record<FailReason, number> {
   total: number
   sent: number
   failed: number
@@ -17,6 +19,10 @@ export const zeroCounters: Counters = {
   total: 0,
   sent: 0,
   failed: 0,
+  rejected: 0,
+  unreachable: 0,
+  rate_limited: 0,
+  unknown: 0,
   skipped: 0,
   delivered: 0,
   opened: 0,

@@ -38,6 +38,8 @@ export interface RecipientEvent {
   bounce?: ProviderEvent['bounce']
   /** Set for a request to one of our own links. A visit right after sending was made by a program. */
   is_visit?: boolean
+  /** Set for a visit to a tracked link: its position among the campaign's links. */
+  link?: number
 }
 
 /**
@@ -57,11 +59,19 @@ const stampsByEvent: Record<RecipientEvent['type'], readonly StampName[]> = {
 /** A visit within this time after sending was made by a program: no person opens a message so fast. */
 const prefetchWindowMs = 2000
 
+type SentRow = { sent_at: number | null }
+
+const isPrefetch = ({ sent_at }: SentRow, event: RecipientEvent): boolean =>
+  event.is_visit === true && (sent_at === null || event.at < sent_at + prefetchWindowMs)
+
+/** True if a program caused the event. */
+export const isMachineEvent = (row: SentRow, event: RecipientEvent): boolean =>
+  event.type === 'machine_opened' || isPrefetch(row, event)
+
 /** Computes the stamps that an event changes. */
-export function computeStampChanges(row: Stamps & { sent_at: number | null }, event: RecipientEvent): Partial<Stamps> {
+export function computeStampChanges(row: Stamps & SentRow, event: RecipientEvent): Partial<Stamps> {
   const changes: Partial<Stamps> = {}
-  const isPrefetch = event.is_visit && (row.sent_at === null || event.at < row.sent_at + prefetchWindowMs)
-  for (const name of stampsByEvent[isPrefetch ? 'machine_opened' : event.type]) {
+  for (const name of stampsByEvent[isPrefetch(row, event) ? 'machine_opened' : event.type]) {
     const stamp = row[name]
     if (stamp === null || event.at < stamp) changes[name] = event.at
   }

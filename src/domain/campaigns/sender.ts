@@ -5,6 +5,7 @@ import type { SearchTerm } from '../text/trigrams.ts'
 import type { Wait } from '../waiting.ts'
 import type { Counters } from './counters.ts'
 import type { CampaignStatus } from './lifecycle.ts'
+import type { LinkCounts } from './link-counts.ts'
 import type { RecipientEvent, Stamps } from './recipient-events.ts'
 import type {
   ChunkReport,
@@ -16,6 +17,7 @@ import type {
   RecipientState,
   SkipReason,
 } from './sending-policy.ts'
+import type { Timeline, TimelineQuery } from './timeline.ts'
 
 /** The state of a campaign's Durable Object that is copied to the campaign's row. */
 export interface CampaignSnapshot extends Counters, Wait {
@@ -134,6 +136,9 @@ export interface CampaignSenderRpc {
   /** Counts the recipients whom a retry would try: pending ones, and those who failed for a temporary reason. */
   countRetryable(): Promise<number>
   listRecipients(query: RecipientsQuery): Promise<RecipientsPage>
+  readTimeline(query: TimelineQuery): Promise<Timeline>
+  /** Lists the links that somebody clicked. */
+  listLinkCounts(): Promise<LinkCounts[]>
   findRecipient(n: number): Promise<RecipientRow | null>
   /** Blanks the personal data of a recipient. */
   erase(n: number): Promise<ErasedRecipient>

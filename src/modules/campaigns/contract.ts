@@ -98,6 +98,9 @@ export const CampaignDetail = Campaign.extend({
     )
     .openapi({ description: 'Missing texts that were accepted when the campaign was last scheduled or sent.' }),
   user_count: Int32Count.openapi({ description: 'The number of people in the segment when the campaign was sent.' }),
+  failed_by_reason: z
+    .record(z.enum(failReasons), Int32Count)
+    .openapi({ description: 'Splits `failed_count`; the list of recipients says what the reasons mean.' }),
   skipped_count: Int32Count.openapi({
     description:
       'The number of people in the segment who were skipped. The list of recipients has the `reason` of each.',

@@ -51,6 +51,12 @@ export function presentCampaign(row: CampaignRow, ctx: Ctx): z.input<typeof Camp
     sms_sizes: measureCampaign(ctx, row),
     accepted_translations: [...row.accepted_translations],
     user_count: row.user_count,
+    failed_by_reason: {
+      rejected: row.rejected_count,
+      unreachable: row.unreachable_count,
+      rate_limited: row.rate_limited_count,
+      unknown: row.unknown_count,
+    },
     skipped_count: row.skipped_count,
     error_message: row.error_message,
     ...presentWait(row),

@@ -5,6 +5,10 @@ import { type ApprovedCampaign, findAuthorizedCampaign } from './checks.ts'
 import * as contract from './contract.ts'
 import { createCampaign } from './create.ts'
 import { deleteCampaign } from './delete.ts'
+import * as engagementContract from './engagement/contract.ts'
+import { listCampaignLinks } from './engagement/list.ts'
+import { presentLink, presentTimeline } from './engagement/present.ts'
+import { getCampaignTimeline } from './engagement/queries.ts'
 import { listCampaignRecipients, listCampaigns } from './list.ts'
 import { presentCampaign, presentCampaignItem, presentRecipient, presentStats } from './present.ts'
 import { findCampaign, loadCounters } from './queries.ts'
@@ -81,6 +85,18 @@ mount(campaignRoutes, contract.getCampaignStats, {
   load: (ctx, { id }) => findCampaign(ctx, id),
   handle: (ctx, { resource }) => loadCounters(ctx, resource),
   present: presentStats,
+})
+
+mount(campaignRoutes, engagementContract.getCampaignTimeline, {
+  load: (ctx, { id }) => findCampaign(ctx, id),
+  handle: (ctx, { resource, query }) => getCampaignTimeline(ctx, resource, query),
+  present: presentTimeline,
+})
+
+mountList(campaignRoutes, engagementContract.listCampaignLinks, {
+  load: (ctx, { id }) => findCampaign(ctx, id),
+  list: listCampaignLinks,
+  present: presentLink,
 })
 
 mountList(campaignRoutes, contract.listCampaignRecipients, {

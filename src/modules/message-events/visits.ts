@@ -17,10 +17,15 @@ export interface LinkVisit {
   agent: string | null
 }
 
-function recordVisit(job: JobCtx, { kind, campaign_id, n }: LinkTarget, { method, agent }: LinkVisit): Promise<void> {
+function recordVisit(
+  job: JobCtx,
+  { kind, campaign_id, n, link }: LinkTarget,
+  { method, agent }: LinkVisit,
+): Promise<void> {
   const personType = kind === 'click' ? 'clicked' : 'opened'
   const type = isMachine(method, agent) ? 'machine_opened' : personType
-  return enqueueCampaignEvents(job, [{ campaign_id, event: { n, type, at: job.now(), is_visit: true } }])
+  const event = { n, type, at: job.now(), is_visit: true, ...(kind === 'click' ? { link } : {}) } as const
+  return enqueueCampaignEvents(job, [{ campaign_id, event }])
 }
 
 export interface FollowedLink<Result> {

@@ -3,6 +3,7 @@ import type { JobCtx } from '../../context.ts'
 import type { RecipientOutcome } from '../../domain/campaigns/chunk-report.ts'
 import { countPending } from '../../domain/campaigns/counters.ts'
 import { isRunning } from '../../domain/campaigns/lifecycle.ts'
+import type { LinkCounts } from '../../domain/campaigns/link-counts.ts'
 import type { RecipientEvent } from '../../domain/campaigns/recipient-events.ts'
 import type {
   AffectedRecipient,
@@ -20,6 +21,7 @@ import {
   type FailReason,
   retryableReasons,
 } from '../../domain/campaigns/sending-policy.ts'
+import type { Timeline, TimelineQuery } from '../../domain/campaigns/timeline.ts'
 import { CampaignCoordinator } from './coordinator.ts'
 import { selectRecipients } from './recipient-list.ts'
 import { RecipientStore } from './recipient-store.ts'
@@ -80,6 +82,14 @@ export class CampaignSenderObject<Bindings> extends DurableObject<Bindings> impl
 
   async listRecipients(query: RecipientsQuery): Promise<RecipientsPage> {
     return selectRecipients(this.#storage.sql, query)
+  }
+
+  async readTimeline(query: TimelineQuery): Promise<Timeline> {
+    return this.#store.timeline.read(query)
+  }
+
+  async listLinkCounts(): Promise<LinkCounts[]> {
+    return this.#store.links.listCounts()
   }
 
   async findRecipient(n: number): Promise<RecipientRow | null> {

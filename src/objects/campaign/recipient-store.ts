@@ -4,6 +4,7 @@ import type { Counters } from '../../domain/campaigns/counters.ts'
 import {
   type RecipientEvent,
   computeStampChanges,
+  isMachineEvent,
   stampNames,
   type Stamps,
 } from '../../domain/campaigns/recipient-events.ts'
@@ -14,11 +15,19 @@ import {
   readPerson,
   type RecipientRow,
 } from '../../domain/campaigns/sender.ts'
-import type { RecipientState } from '../../domain/campaigns/sending-policy.ts'
+import {
+  type FailReason,
+  failReasons,
+  type Reason,
+  type RecipientState,
+} from '../../domain/campaigns/sending-policy.ts'
+import { isTimelineName } from '../../domain/campaigns/timeline.ts'
 import type { Channel } from '../../domain/messaging/messaging.ts'
 import { quoteChunkState } from './chunk-store.ts'
 import { EngagementStore } from './engagement-store.ts'
+import { type LinkClick, LinkStore } from './link-store.ts'
 import { type CampaignRecord, quoteRecipientState, schema, type ObjectStorage } from './schema.ts'
+import { addToMinute, type MinuteChanges, moveToMinute, TimelineStore } from './timeline-store.ts'
 
 type SentOutcome = { n: number } & Extract<RecipientOutcome, { to: 'sent' }>
 type UnsentOutcome = { n: number } & Exclude<RecipientOutcome, { to: 'sent' }>
@@ -32,6 +41,11 @@ const countersByState: Record<RecipientState, readonly (keyof Counters)[]> = {
   failed: ['total', 'failed'],
   skipped: ['skipped'],
 }
+
+const isFailReason = (reason: Reason | null): reason is FailReason => failReasons.some((one) => one === reason)
+
+const listCounters = (state: RecipientState, reason: Reason | null): readonly (keyof Counters)[] =>
+  state === 'failed' && isFailReason(reason) ? [...countersByState.failed, reason] : countersByState[state]
 
 const counterByStamp: Partial<Record<keyof Stamps, keyof Counters>> = {
   delivered_at: 'delivered',
@@ -63,12 +77,16 @@ function addToCounters(changes: CounterChanges, names: readonly (keyof Counters)
 export class RecipientStore {
   readonly storage: ObjectStorage
   readonly engagement: EngagementStore
+  readonly timeline: TimelineStore
+  readonly links: LinkStore
   readonly #sql: SqlStorage
 
   constructor(storage: ObjectStorage) {
     this.storage = storage
     this.#sql = storage.sql
     this.engagement = new EngagementStore(storage.sql)
+    this.timeline = new TimelineStore(storage.sql)
+    this.links = new LinkStore(storage.sql)
     this.createTables()
   }
 
@@ -153,29 +171,31 @@ export class RecipientStore {
 
   /** Deletes recipients who were not tried, or failed for one of the reasons, so that the next run adds them again. */
   removeUnsent(reasons: readonly string[]): void {
-    const removedRows = this.#sql.exec<{ state: RecipientState }>(
+    const removedRows = this.#sql.exec<{ state: RecipientState; reason: Reason | null }>(
       `delete from recipients where (state in (${quoteRecipientState('pending')}, ${quoteRecipientState('skipped')})
           or state = ${quoteRecipientState('failed')} and reason in (select value from json_each(?)))
-        and n not in (select value from chunks, json_each(chunks.members)) returning state`,
+        and n not in (select value from chunks, json_each(chunks.members)) returning state, reason`,
       JSON.stringify(reasons),
     )
     const counterChanges: CounterChanges = new Map()
-    for (const { state } of removedRows) addToCounters(counterChanges, countersByState[state], -1)
+    for (const { state, reason } of removedRows) addToCounters(counterChanges, listCounters(state, reason), -1)
     this.#changeCounters(counterChanges)
   }
 
   /** Makes recipients pending again who failed for one of the reasons. */
-  reopen(reasons: readonly string[]): void {
-    const reopenedRows = this.#sql
-      .exec(
-        `update recipients set state = ${quoteRecipientState('pending')}, reason = null
-         where state = ${quoteRecipientState('failed')} and reason in (select value from json_each(?)) returning n`,
-        JSON.stringify(reasons),
-      )
-      .toArray()
+  reopen(reasons: readonly FailReason[]): void {
     const counterChanges: CounterChanges = new Map()
-    addToCounters(counterChanges, countersByState.failed, -reopenedRows.length)
-    addToCounters(counterChanges, countersByState.pending, reopenedRows.length)
+    for (const reason of reasons) {
+      const reopenedRows = this.#sql
+        .exec(
+          `update recipients set state = ${quoteRecipientState('pending')}, reason = null
+           where state = ${quoteRecipientState('failed')} and reason = ? returning n`,
+          reason,
+        )
+        .toArray()
+      addToCounters(counterChanges, listCounters('failed', reason), -reopenedRows.length)
+      addToCounters(counterChanges, countersByState.pending, reopenedRows.length)
+    }
     this.#changeCounters(counterChanges)
   }
 
@@ -222,24 +242,30 @@ export class RecipientStore {
   recordOutcomes(outcomes: ReadonlyMap<number, RecipientOutcome>, isDelivered: boolean): void {
     if (outcomes.size === 0) return
     const counterChanges: CounterChanges = new Map()
+    const minuteChanges: MinuteChanges = new Map()
     const sentOutcomes: SentOutcome[] = []
     const unsentOutcomes: UnsentOutcome[] = []
-    for (const { n, state, delivered_at } of this.listRecipients(
+    for (const { n, state, reason, delivered_at } of this.listRecipients(
       [...outcomes.keys()],
-      ['n', 'state', 'delivered_at'],
+      ['n', 'state', 'reason', 'delivered_at'],
     )) {
       const outcome = outcomes.get(n)
       if (!outcome || state === 'sent' || (outcome.to !== 'sent' && state === 'skipped')) continue
       if (outcome.to === 'sent') {
         sentOutcomes.push({ n, ...outcome })
-        if (isDelivered && delivered_at === null) addToCounters(counterChanges, ['delivered'], 1)
+        addToMinute(minuteChanges, outcome.at, 'sent', 1)
+        if (isDelivered && delivered_at === null) {
+          addToCounters(counterChanges, ['delivered'], 1)
+          addToMinute(minuteChanges, outcome.at, 'delivered', 1)
+        }
       } else unsentOutcomes.push({ n, ...outcome })
-      addToCounters(counterChanges, countersByState[state], -1)
-      addToCounters(counterChanges, countersByState[outcome.to], 1)
+      addToCounters(counterChanges, listCounters(state, reason), -1)
+      addToCounters(counterChanges, listCounters(outcome.to, outcome.to === 'sent' ? null : outcome.reason), 1)
     }
     if (sentOutcomes.length) this.#recordSent(sentOutcomes, isDelivered)
     if (unsentOutcomes.length) this.#recordUnsent(unsentOutcomes)
     this.#changeCounters(counterChanges)
+    this.timeline.add(minuteChanges)
     this.engagement.mark([...sentOutcomes, ...unsentOutcomes].map(({ n }) => n))
   }
 
@@ -267,6 +293,8 @@ export class RecipientStore {
   /** Stamps the recipients of events. Returns those who bounced or complained and are not erased. */
   stampEvents(events: readonly RecipientEvent[]): AffectedRecipient[] {
     const counterChanges: CounterChanges = new Map()
+    const minuteChanges: MinuteChanges = new Map()
+    const clicks: LinkClick[] = []
     const numbers = new Set(events.map(({ n }) => n))
     const rows = new Map(
       this.listRecipients([...numbers], ['n', 'user_id', 'address', 'sent_at', ...stampNames]).map((row) => [
@@ -281,12 +309,15 @@ export class RecipientStore {
       if (!row) continue
       if ((event.type === 'bounced' || event.type === 'complained') && row.address !== null)
         affectedRecipients.push({ event, user_id: row.user_id, address: row.address })
+      if (event.link !== undefined)
+        clicks.push({ link: event.link, n: event.n, at: isMachineEvent(row, event) ? null : event.at })
       const changes = computeStampChanges(row, event)
       const names = Object.keys(changes) as (keyof Stamps)[]
       if (names.length === 0) continue
       for (const name of names) {
         const counter = counterByStamp[name]
         if (row[name] === null && counter) addToCounters(counterChanges, [counter], 1)
+        if (counter && isTimelineName(counter)) moveToMinute(minuteChanges, counter, row[name], changes[name] ?? null)
         if (projectedStamps.includes(name)) engagedNumbers.add(row.n)
       }
       this.#sql.exec(
@@ -297,6 +328,8 @@ export class RecipientStore {
       Object.assign(row, changes)
     }
     this.#changeCounters(counterChanges)
+    this.timeline.add(minuteChanges)
+    this.links.record(clicks)
     this.engagement.mark([...engagedNumbers])
     return affectedRecipients
   }

@@ -3,6 +3,7 @@ import type { CampaignStatus } from '../../domain/campaigns/lifecycle.ts'
 import { stampNames } from '../../domain/campaigns/recipient-events.ts'
 import type { CampaignSnapshot } from '../../domain/campaigns/sender.ts'
 import type { RecipientState } from '../../domain/campaigns/sending-policy.ts'
+import { timelineNames } from '../../domain/campaigns/timeline.ts'
 import type { Channel } from '../../domain/messaging/messaging.ts'
 import { noWait, pickWait, type Wait } from '../../domain/waiting.ts'
 
@@ -19,6 +20,9 @@ export const quoteRecipientState = (state: RecipientState): string => `'${state}
  * Lists of recipients filter by `recipients_state` and sort by the other two indexes. Chunks are made along
  * `recipients_state` too, which has pending recipients in the order of their numbers. Addresses are not unique, because
  * a skipped recipient may share one. Recipients without an address and erased ones have null.
+ *
+ * `minutes` counts what the stamps of recipients say by minute since 1970. `link_clicks` has the times of a recipient's
+ * clicks, by which a repeated event is recognised, and `link_counts` adds them up.
  */
 export const schema = `
 create table if not exists record (
@@ -78,6 +82,23 @@ create table if not exists chunks (
   claim_id text,
   claimed_until integer,
   fault text
+) strict;
+create table if not exists minutes (
+  minute integer primary key,
+  ${timelineNames.map((name) => `${name} integer not null default 0`).join(',\n  ')}
+) strict;
+create table if not exists link_clicks (
+  link integer not null,
+  n integer not null,
+  times text not null,
+  is_machine_clicked integer not null check (is_machine_clicked in (0, 1)),
+  primary key (link, n)
+) strict, without rowid;
+create table if not exists link_counts (
+  link integer primary key,
+  clicks integer not null default 0,
+  people integer not null default 0,
+  machine_clicked integer not null default 0
 ) strict;
 create table if not exists engagement_changes (
   number integer primary key,

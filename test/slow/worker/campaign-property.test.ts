@@ -5,6 +5,8 @@ import { type Counters, counterNames, countPending } from '../../../src/domain/c
 import { campaignLifecycle, isRunning } from '../../../src/domain/campaigns/lifecycle.ts'
 import type { RecipientEvent } from '../../../src/domain/campaigns/recipient-events.ts'
 import type { RecipientRow, RecipientsQuery } from '../../../src/domain/campaigns/sender.ts'
+import { failReasons } from '../../../src/domain/campaigns/sending-policy.ts'
+import { timelineIntervals, timelineNames } from '../../../src/domain/campaigns/timeline.ts'
 import { findCampaign } from '../../../src/modules/campaigns/queries.ts'
 import {
   cancelCampaign,
@@ -21,6 +23,7 @@ const people = 33
 const numRuns = 10
 const second = 1000
 const hour = 3_600_000
+const everything = { timezone: 'Asia/Kathmandu', from: null, to: null }
 
 let crowd: Crowd
 let segment: string
@@ -145,7 +148,30 @@ function recount(rows: readonly RecipientRow[]): Counters {
     Object.entries(stampOf).map(([name, stamp]) => [name, rows.filter((row) => row[stamp] !== null).length]),
   )
   const total = rows.length - among('skipped')
-  return { ...stamped, total, sent: among('sent'), failed: among('failed'), skipped: among('skipped') } as Counters
+  const failed = Object.fromEntries(
+    failReasons.map((reason) => [reason, rows.filter((row) => row.state === 'failed' && row.reason === reason).length]),
+  )
+  return {
+    ...stamped,
+    ...failed,
+    total,
+    sent: among('sent'),
+    failed: among('failed'),
+    skipped: among('skipped'),
+  } as Counters
+}
+
+function sumBuckets({ store, campaignId }: Engine): Record<string, number> {
+  const intervals = timelineIntervals.map((interval) => {
+    const { is_complete, buckets } = store.timeline.read({ ...everything, interval })
+    expect([campaignId, is_complete]).toEqual([campaignId, true])
+    return Object.fromEntries(
+      timelineNames.map((name) => [name, buckets.reduce((sum, bucket) => sum + bucket[name], 0)]),
+    )
+  })
+  expect(intervals[1]).toEqual(intervals[0])
+  expect(intervals[2]).toEqual(intervals[0])
+  return intervals[0] ?? {}
 }
 
 /** Checks what must hold at every moment: the sums add up, and no recipient got the message twice. */
@@ -155,6 +181,8 @@ function check(engine: Engine): void {
   const rows = listRecipients(engine)
   const counters = Object.fromEntries(counterNames.map((name) => [name, record[name]]))
   expect(counters).toEqual(recount(rows))
+  expect(failReasons.reduce((sum, reason) => sum + record[reason], 0)).toBe(record.failed)
+  expect(sumBuckets(engine)).toEqual(Object.fromEntries(timelineNames.map((name) => [name, record[name]])))
   expect(countPending(record)).toBe(rows.filter(({ state }) => state === 'pending').length)
   for (const [n, times] of engine.provider.reached) expect([n, times]).toEqual([n, 1])
   for (const { n, state, reason } of rows) {

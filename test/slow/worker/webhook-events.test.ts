@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
+import { zeroCounters } from '../../../src/domain/campaigns/counters.ts'
 import { dayMs } from '../../../src/domain/time/instants.ts'
 import { listAnnounced, listAnnouncedKinds } from '../../support/announcements.ts'
 import { call, callWith, post, rootToken } from '../../support/api.ts'
@@ -318,10 +319,9 @@ describe('the event about a sent campaign', () => {
       waiting_since: null,
       next_attempt_at: null,
     }
-    const counters = { total: 2, sent: 2, failed: 0, skipped: 0, delivered: 0, opened: 0, machine_opened: 0 }
-    const rest = { clicked: 0, bounced: 0, complained: 0, unsubscribed: 0 }
+    const counters = { ...zeroCounters, total: 2, sent: 2 }
     for (const later of [0, 1])
-      await projectSnapshot(createJob(), { ...snapshot, ...counters, ...rest, revision: revision + 1 + later })
+      await projectSnapshot(createJob(), { ...snapshot, ...counters, revision: revision + 1 + later })
     expect((await loadCampaign(id)).status).toBe('sent')
     expect(await listAnnouncedKinds(crowd.organization, 'campaign.')).toEqual(['campaign.sent'])
   })

@@ -1,6 +1,7 @@
 import {
   type CampaignRow,
   seedCampaigns,
+  seedLinks,
   seedReady,
   ignoreStarts,
   inRecipientStore,
@@ -73,6 +74,15 @@ export const campaignSamples: Record<string, SampleOf> = {
 
   getCampaignStats: {
     make: (world) => ({ path: { id: world.a.editions[0].campaign }, references: [referToCampaign(world)] }),
+  },
+
+  getCampaignTimeline: {
+    make: (world) => ({ path: { id: world.a.editions[0].campaign }, references: [referToCampaign(world)] }),
+  },
+
+  listCampaignLinks: {
+    make: (world) => ({ path: { id: world.a.editions[0].campaign }, references: [referToCampaign(world)] }),
+    fill: (world, count) => seedLinks(world.a.editions[0].campaign, count),
   },
 
   listCampaignRecipients: {

@@ -19,7 +19,9 @@ const setWhileRunning = (column: SQL, value: string | number | null): SQL =>
 /** Builds the update that copies a snapshot to the campaign's row. An outdated snapshot changes nothing. */
 export const buildProjection = (snapshot: CampaignSnapshot, now: number): SQL =>
   sql`update campaigns set ${setWhileRunning(sql`status`, snapshot.status)}, total_recipients = ${snapshot.total},
-      sent_count = ${snapshot.sent}, failed_count = ${snapshot.failed}, skipped_count = ${snapshot.skipped},
+      sent_count = ${snapshot.sent}, failed_count = ${snapshot.failed},
+      rejected_count = ${snapshot.rejected}, unreachable_count = ${snapshot.unreachable},
+      rate_limited_count = ${snapshot.rate_limited}, unknown_count = ${snapshot.unknown}, skipped_count = ${snapshot.skipped},
       delivered_count = ${snapshot.delivered}, opened_count = ${snapshot.opened}, clicked_count = ${snapshot.clicked},
       bounced_count = ${snapshot.bounced}, unsubscribed_count = ${snapshot.unsubscribed},
       user_count = ${snapshot.user_count}, ${setWhileRunning(sql`error_message`, snapshot.error_message)},

@@ -2,7 +2,7 @@ import { runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { getTableColumns, sql } from 'drizzle-orm'
 import { inList } from '../../../../src/db/conditions.ts'
-import { campaigns } from '../../../../src/db/schema/campaigns.ts'
+import { campaignLinks, campaigns } from '../../../../src/db/schema/campaigns.ts'
 import { select } from '../../../../src/db/select.ts'
 import { insertAll } from '../../../../src/db/write.ts'
 import type { RecipientOutcome } from '../../../../src/domain/campaigns/chunk-report.ts'
@@ -179,6 +179,28 @@ export const seedRecipients = (campaignId: string, count: number, record: Partia
     })
     return people
   })
+
+/** Adds links and messages of two languages that have them, and clicks on some. The Danish message has them backwards. */
+export async function seedLinks(campaignId: string, count: number): Promise<void> {
+  const links = Array.from({ length: count }, (_, position) => ({
+    campaign_id: campaignId,
+    position,
+    url: `https://example.com/${position}`,
+  }))
+  const positions = links.map(({ position }) => position)
+  const content = (language: 'en' | 'da', order: readonly number[]) => sql`insert into campaign_contents
+      (campaign_id, run, language, subject, html, text, links, context, created_at)
+    values (${campaignId}, 1, ${language}, '', '', '', ${JSON.stringify(order)}, '{}', ${seededAt})`
+  await write(
+    ...insertAll(campaignLinks, links),
+    content('en', positions),
+    content('da', positions.slice(1).toReversed()),
+  )
+  const clicks = positions.flatMap((link) =>
+    Array.from({ length: (link * 7) % 5 }, (_, index) => ({ link, n: 1 + (index % 3), at: seededAt + index })),
+  )
+  await inRecipientStore(campaignId, (store) => store.links.record(clicks))
+}
 
 /** Gives the object a later run than any that starts, so that it ignores every start. */
 export const ignoreStarts = (campaignId: string) =>
