@@ -52,7 +52,7 @@ export const acts = {
     units: {
       invocations: 0.002,
       rows_read: 33.66,
-      rows_written: 9.101,
+      rows_written: 9.111,
       queue_operations: 0.003,
       object_requests: 0.02,
     },
