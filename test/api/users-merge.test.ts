@@ -12,6 +12,7 @@ import { finishErasures } from '../support/personal-data.ts'
 import { describeRefusal } from '../support/refusals.ts'
 import { seedScene } from '../support/seeding/customers.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
+import { importUsers } from '../support/seeding/imported-users.ts'
 import { givenMember } from '../support/seeding/members.ts'
 import { marketingTo, seedCrowd, seedReady } from '../support/seeding/messaging/campaigns.ts'
 import { givenConsent } from '../support/seeding/messaging/consents.ts'
@@ -329,6 +330,25 @@ describe('addresses of merged customers', () => {
         { address: ownEmail, reason: 'unsubscribed' },
       ].toSorted((one, another) => (one.address < another.address ? -1 : 1)),
     )
+  })
+
+  it.each([
+    ['imported', true],
+    ['given by the person', false],
+  ])('stay unsubscribed at the new address after a later consent that was %s: %s', async (_, isImported) => {
+    const { shop, own, other, ownEmail, otherEmail } = await givenPair()
+    const consent = await givenConsent(shop.organization_id, { type: 'marketing', channels: ['email'] })
+    await write(sql`insert into suppressions (organization_id, channel, address, reason, created_at)
+      values (${shop.organization_id}, 'email', ${otherEmail}, 'unsubscribed', ${Date.now() - 60_000})`)
+    if (isImported)
+      await importUsers(shop, [
+        { email: otherEmail, consents: { [consent.key]: { status: 'given', occurred_at: new Date().toISOString() } } },
+      ])
+    else await give({ id: other }, consent.id, { method: 'checkbox' })
+    expect((await get(`/v1/user/${other}/consents`)).body.results[0].status).toBe('given')
+    await merge(own, other)
+    const rows = await db.all(sql`select reason from suppressions where address = ${ownEmail}`)
+    expect(rows).toEqual(isImported ? [{ reason: 'unsubscribed' }] : [])
   })
 
   it('still work in links that were sent to them', async () => {

@@ -60,6 +60,14 @@ export const answerMethods = [
 ] as const
 export type AnswerMethod = (typeof answerMethods)[number]
 
+/** The ways in which a person gives a consent by an act of their own. */
+export const personalMethods: readonly AnswerMethod[] = [
+  'checkbox',
+  'double_opt_in',
+  'preference_center',
+  'one_click_resubscribe',
+]
+
 export const answerActions = ['give', 'skip', 'withdraw'] as const
 export type AnswerAction = (typeof answerActions)[number]
 export const statusByAction = {

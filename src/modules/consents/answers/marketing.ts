@@ -1,11 +1,11 @@
 import { and, isNotNull, type SQL, sql } from 'drizzle-orm'
-import { inList } from '../../../db/conditions.ts'
+import { inList, inWords } from '../../../db/conditions.ts'
 import { type ConsentScope, selectDefinitionId, hasStatus, isCurrentConsent, isShadowed } from '../../../db/consents.ts'
 import { selectFormerIds } from '../../../db/customers.ts'
 import type { Statement } from '../../../db/database.ts'
 import { consentRecords } from '../../../db/schema/consents.ts'
 import { update } from '../../../db/write.ts'
-import type { AnswerState } from '../../../domain/consents/consents.ts'
+import { type AnswerState, personalMethods } from '../../../domain/consents/consents.ts'
 import type { Channel } from '../../../domain/messaging/messaging.ts'
 
 /** Who sends marketing, and through which channel. */
@@ -90,7 +90,7 @@ export const hasReturned = (organizationId: string, address: SQL, since: SQL): S
       join consents c on c.id = r.consent_id
     where users.organization_id = ${organizationId} and users.email = ${address}
       and r.status = 'given' and r.occurred_at > ${since} and c.type = 'marketing'
-      and r.method in ('checkbox', 'double_opt_in', 'preference_center', 'one_click_resubscribe'))`
+      and ${inWords(sql`r.method`, personalMethods)})`
 
 /** Counts the people who have given a consent. */
 export const countGiven = (definition: SQL): SQL =>

@@ -5,7 +5,7 @@ import { inList } from '../../../db/conditions.ts'
 import type { Statement } from '../../../db/database.ts'
 import { consentRecords } from '../../../db/schema/consents.ts'
 import { decodeAs } from '../../../db/select.ts'
-import { effectiveStatuses, isEffective } from '../../../domain/consents/consents.ts'
+import { effectiveStatuses, isEffective, personalMethods } from '../../../domain/consents/consents.ts'
 import { listRepeatedRecords } from '../../../domain/consents/merged-answers.ts'
 import type { Announcement } from '../../webhooks/index.ts'
 import {
@@ -40,7 +40,7 @@ interface AnswerMerge {
 
 export interface ConsentMerge {
   answers: readonly AnswerMerge[]
-  /** When one of the two last agreed to marketing; 0 for never. */
+  /** When one of the two last agreed to marketing by an act of their own; 0 for never. */
   marketing_given_at: number
 }
 
@@ -85,7 +85,10 @@ export async function planConsentMerge(job: JobCtx, { id, other_id }: MergedPair
     answers.push({ definition, own, other, copies: await copyRecords(job, id, own, sources) })
   }
   const givenTimes = records
-    .filter(({ status, consent_id }) => status === 'given' && marketing.has(consent_id))
+    .filter(
+      ({ status, consent_id, method }) =>
+        status === 'given' && marketing.has(consent_id) && personalMethods.includes(method),
+    )
     .map(({ occurred_at }) => occurred_at)
   return { answers, marketing_given_at: Math.max(0, ...givenTimes) }
 }
