@@ -100,3 +100,9 @@ create unique index transactional_emails_of_refund on transactional_emails (refu
 -- Finds the message with a code, which is deleted with it.
 create unique index transactional_emails_of_sign_in_code on transactional_emails (sign_in_code_id)
   where sign_in_code_id is not null;
+
+-- A receipt that waits goes to the customer to whom an import, an undo or a merge gives the order.
+create trigger order_given_to_other_customer after update of user_id on orders when new.user_id <> old.user_id begin
+  update transactional_emails set user_id = new.user_id
+    where order_id = new.id and kind = 'receipt' and status = 'pending';
+end;

@@ -117,6 +117,22 @@ describe('resendReceipt', () => {
     },
   )
 
+  it('goes to the new customer when an import gives the order to another one before', async () => {
+    const shop = await seedShopWithReceipts()
+    const order = aReceiptOrder()
+    const { body } = await sell(shop, [order])
+    const email = `corrected-${body.results[0].order_id}@example.dk`.toLowerCase()
+    await importOrders(shop, [{ ...order, customer: { ...order.customer, email } }], { on_duplicate: 'update' })
+    const { customer } = (await get(`/v1/orders/${body.results[0].order_id}`)).body
+    expect(customer.email).toBe(email)
+    const provider = createProvider({ deduplicates: true })
+    await createReceiptEngine(provider.gateway, Date.now() + 1000).run()
+    expect([...provider.accepted.keys()]).toEqual([email])
+    expect((await get(`/v1/user/${customer.api_id}/messages`)).body.results).toMatchObject([
+      { kind: 'receipt', status: 'sent', recipient: email },
+    ])
+  })
+
   it('replaces a receipt that still waits, so that only one is sent', async () => {
     const shop = await seedShopWithReceipts()
     const order = aReceiptOrder()
