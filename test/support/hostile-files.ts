@@ -18,6 +18,7 @@ import { image } from './images.ts'
 export type { Expected, HostileFile } from './hostile-file.ts'
 
 const xlsx = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
+const zip = 'application/zip'
 const workbook = makeZip('[Content_Types].xml', '_rels/.rels', 'xl/workbook.xml')
 
 const wrongType: HostileFile[] = [
@@ -116,6 +117,13 @@ const archives: HostileFile[] = [
     'unsupported_file_type',
     /not an XLSX/,
   ]),
+  file('a program in an archive of tables', makeZip('a.csv', 'run.exe'), ['unsupported_file_type', /not all.*CSV/]),
+  file('a table on a path out of its archive', makeZip('a.csv', '../b.csv'), ['unsupported_file_type', /not all.*CSV/]),
+  file('an encrypted archive of tables', makeZip('a.csv').with(6, 1), ['unsupported_file_type', /encrypted/]),
+  file('a Java program beside a table', makeZip('a.csv', 'META-INF/MANIFEST.MF'), [
+    'unsupported_file_type',
+    /not an XLSX/,
+  ]),
   file('an archive that ends in its first name', workbook.slice(0, 33), ['unsupported_file_type', /not an XLSX/]),
   file(
     'an empty archive',
@@ -201,6 +209,10 @@ const good: HostileFile[] = [
   file('CSV of one column, declared', latin('email\na@example.com\n'), ['text/csv'], { declared: 'text/plain' }),
   file('CSV as Windows declares it', latin('a,b\n1,2\n'), ['text/csv'], { declared: 'application/vnd.ms-excel' }),
   file('a workbook', workbook, [xlsx], { declared: xlsx }),
+  file('an archive of tables', makeZip('a.csv', 'b.csv', '__MACOSX/._a.csv', 'README.txt'), [zip], { declared: zip }),
+  file('an archive of tables as Windows declares it', makeZip('a.csv'), [zip], {
+    declared: 'application/x-zip-compressed',
+  }),
   file(
     'a workbook whose list of types comes last',
     makeZip('docProps/app.xml', 'xl/workbook.xml', '[Content_Types].xml'),

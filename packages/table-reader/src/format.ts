@@ -1,6 +1,7 @@
 import type { Encoding } from './encoding/names.ts'
 import type { LinePosition } from './lines.ts'
 import type { Delimiter, Dialect } from './split.ts'
+import type { ZipEntry } from './zip.ts'
 
 /** The settings that the caller knows. The reader detects the others. */
 export interface FormatOptions {
@@ -49,4 +50,26 @@ export interface XlsxFormat extends Table {
   body: LinePosition
 }
 
-export type FileFormat = CsvFormat | XlsxFormat
+/** A CSV file of an archive. */
+export interface ArchiveFile {
+  entry: ZipEntry
+  /** The first byte and the first line, from 1, if the files stood one behind the other. */
+  offset: number
+  firstLine: number
+  /** The columns of the table that its columns are, from 0. */
+  columns: readonly number[]
+  format: Omit<CsvFormat, 'names'>
+}
+
+/** The CSV files of an archive as one table. Its names are those of all files. */
+export interface ArchiveFormat extends Table {
+  kind: 'archive'
+  files: readonly ArchiveFile[]
+  /** Entries that are no tables. */
+  ignoredNames: readonly string[]
+  /** The unpacked bytes of the files. */
+  size: number
+  body: LinePosition
+}
+
+export type FileFormat = CsvFormat | XlsxFormat | ArchiveFormat

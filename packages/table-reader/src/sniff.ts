@@ -62,10 +62,10 @@ function buildZeroError(head: Uint8Array): TableError {
   return new TableError('binary', `The file is not text: line ${line} contains a NUL character.`, { line })
 }
 
-export async function detectFileKind(file: FileSource): Promise<'csv' | 'xlsx'> {
+export async function detectFileKind(file: FileSource): Promise<'csv' | 'zip'> {
   if (file.size === 0) throw new TableError('empty_file', 'The file is empty.')
   const head = await readBytes(file, 0, headLength)
-  if (startsWith(head, zip)) return 'xlsx'
+  if (startsWith(head, zip)) return 'zip'
   if (startsWith(head, emptyZip)) throw new TableError('broken_xlsx', 'The archive is empty.')
   if (startsWith(head, compound)) throw await buildCompoundError(file)
   const other = otherKinds.find(([, signature]) => startsWith(head, signature))

@@ -1,4 +1,4 @@
-import { hasColumns, readTextHead } from '@ecms/table-reader'
+import { findForeignEntry, hasColumns, isArchiveOfTables, readTextHead } from '@ecms/table-reader'
 import { AppError, fieldError } from '../errors.ts'
 import { fileTooLarge, maxFileBytes, maxUploadBytes, type ReceivedFile } from './files.ts'
 import {
@@ -19,6 +19,7 @@ import {
   fileTypes,
   type FileType,
   xlsxType,
+  zipType,
 } from './types.ts'
 import { listHeadEntries } from './zip-entries.ts'
 
@@ -44,7 +45,7 @@ const createContentError = (code: 'empty_file' | 'invalid_image' | 'type_mismatc
   new AppError(code, detail, { errors: [fieldError(['file'], code, detail)] })
 
 const createTypeError = (what: string): AppError => {
-  const detail = `${what} Upload PNG, JPEG, WebP, GIF, AVIF, PDF, CSV or XLSX.`
+  const detail = `${what} Upload PNG, JPEG, WebP, GIF, AVIF, PDF, CSV, XLSX or a ZIP archive of CSV files.`
   return new AppError('unsupported_file_type', detail, {
     errors: [fieldError(['file'], 'unsupported_file_type', detail)],
   })
@@ -110,10 +111,15 @@ function measureImage(type: FileType, head: Head, measure: Measure): ContentType
 
 function checkPackage({ bytes }: Head): FileType {
   const entries = listHeadEntries(bytes)
+  const names = entries.map(({ name }) => name)
   const has = (pattern: RegExp) => entries.some(({ name }) => pattern.test(name))
   if (entries.some(({ isEncrypted }) => isEncrypted)) throw createTypeError('This archive is encrypted.')
   if (has(/(?:^|[/\\])(?:vbaProject\.bin$|macrosheets[/\\])/i)) throw createTypeError('This workbook has macros.')
   if (has(/^xl\/workbook\.bin$/i)) throw createTypeError('This is a binary workbook.')
+  if (isArchiveOfTables(names)) {
+    if (findForeignEntry(names) === undefined) return zipType
+    throw createTypeError('This archive is not an XLSX workbook, and not all of its files are CSV.')
+  }
   if (has(/^(?:word|ppt|META-INF)\//i) || !has(/^xl\//)) throw createTypeError('This archive is not an XLSX workbook.')
   return xlsxType
 }

@@ -1,6 +1,6 @@
 import { AppError, fieldError } from '../errors.ts'
 import { dayMs, hourMs } from '../time/instants.ts'
-import { isImageType, isTableType } from './types.ts'
+import { isImageType, isTableType, zipType } from './types.ts'
 
 export const filePurposes = ['image', 'import', 'attachment', 'other'] as const
 export type FilePurpose = (typeof filePurposes)[number]
@@ -44,7 +44,8 @@ export const inferPurpose = (mimeType: string): FilePurpose => {
 /** True if a file of this type can have the purpose. */
 export const fitsPurpose = (purpose: FilePurpose, mimeType: string): boolean => {
   if (purpose === 'image') return isImageType(mimeType)
-  return purpose !== 'import' || isTableType(mimeType)
+  if (purpose === 'import') return isTableType(mimeType)
+  return mimeType !== zipType
 }
 
 /** A file while it is received. */

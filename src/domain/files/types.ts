@@ -8,12 +8,16 @@ export const fileTypes = {
   'application/pdf': { family: 'document', endings: ['pdf'] },
   'text/csv': { family: 'table', endings: ['csv', 'tsv', 'txt'] },
   'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': { family: 'table', endings: ['xlsx'] },
+  'application/zip': { family: 'table', endings: ['zip'] },
 } as const satisfies Record<string, { family: 'image' | 'document' | 'table'; endings: readonly string[] }>
 
 export type FileType = keyof typeof fileTypes
 export type FileFamily = (typeof fileTypes)[FileType]['family']
 
 export const xlsxType = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
+
+/** An archive of CSV files. */
+export const zipType = 'application/zip'
 
 export const isFileType = (type: string): type is FileType => Object.hasOwn(fileTypes, type)
 
@@ -35,7 +39,8 @@ const otherDeclarations: Partial<Record<FileType, readonly string[]>> = {
     'application/x-csv',
     'application/vnd.ms-excel',
   ],
-  [xlsxType]: ['application/vnd.ms-excel', 'application/zip', 'application/x-zip-compressed'],
+  [xlsxType]: ['application/vnd.ms-excel'],
+  [zipType]: ['application/x-zip-compressed'],
 }
 
 /** General types, which say nothing about the content. */

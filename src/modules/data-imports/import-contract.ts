@@ -114,31 +114,43 @@ const differingFields = {
 
 const FormatWarning = z
   .object({
-    code: z.enum(['hidden_rows', 'merged_cells', 'other_sheets', 'doubtful_encoding']),
+    code: z.enum(['hidden_rows', 'merged_cells', 'other_sheets', 'ignored_files', 'doubtful_encoding']),
     message: z.string().openapi({ example: '3 rows are hidden in the sheet.' }),
   })
   .openapi('ImportedFileWarning')
 export type FormatWarning = z.output<typeof FormatWarning>
 
+const ArchivedFile = z
+  .object({
+    name: z.string(),
+    first_line: z.int().min(1).openapi({ description: 'Lines are counted through all files. This is its line 1.' }),
+  })
+  .openapi('ArchivedFile')
+
 const FileFormat = z
   .object({
-    type: z.enum(['csv', 'xlsx']),
-    encoding: z.enum(encodings).nullable().openapi({ description: 'Null for a workbook.' }),
-    delimiter: z.enum(importDelimiters).exclude(['auto']).nullable().openapi({ description: 'Null for a workbook.' }),
+    type: z.enum(['csv', 'xlsx', 'zip']).openapi({ description: '`zip` for an archive of CSV files.' }),
+    encoding: z.enum(encodings).nullable().openapi({ description: 'Null unless it is one CSV file.' }),
+    delimiter: z
+      .enum(importDelimiters)
+      .exclude(['auto'])
+      .nullable()
+      .openapi({ description: 'Null unless it is one CSV file.' }),
     quotes: z
       .enum([...quoteOptions, ...otherQuotationMarks])
       .exclude(['auto'])
       .nullable()
       .openapi({
-        description: "Null for a workbook. `single`: `'Ann'`. `typographic`: `“Ann”`.",
+        description: "Null unless it is one CSV file. `single`: `'Ann'`. `typographic`: `“Ann”`.",
       }),
-    sheet: z.string().nullable().openapi({ description: 'The sheet of a workbook. Null for CSV.' }),
+    sheet: z.string().nullable().openapi({ description: 'The sheet of a workbook. Otherwise null.' }),
     sheets: z.array(z.string()).openapi({ description: 'Visible sheets of a workbook, up to 50. Empty for CSV.' }),
+    files: z.array(ArchivedFile).openapi({ description: 'Files of an archive. Empty for others.' }),
     header_line: z.int().min(1).nullable().openapi({ description: 'Line of the column names. Null without a header.' }),
     warnings: z.array(FormatWarning).openapi({
       description:
-        'What to check: hidden rows, merged cells and other sheets of a workbook, and a doubtful guess of the encoding ' +
-        'of a CSV file, with three texts as they were read.',
+        'What to check: hidden rows, merged cells and other sheets of a workbook, files of an archive that are not ' +
+        'read, and a doubtful guess of the encoding of a CSV file, with three texts as they were read.',
     }),
   })
   .openapi('ImportedFileFormat')
@@ -300,7 +312,7 @@ export const createDataImport = operation({
   method: 'post',
   path: '/v1/data-imports',
   summary: 'Create a data import',
-  description: `Imports an uploaded CSV or XLSX file. You can also add the file later. The file is read in the background: poll until
+  description: `Imports an uploaded CSV or XLSX file, or a ZIP archive of CSV files. You can also add the file later. The file is read in the background: poll until
 the status is \`mapping_columns\`, check the suggested column mappings, and process them. Two imports of an organisation
 can work at the same time.`,
   roles: managers,

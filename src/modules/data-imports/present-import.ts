@@ -1,4 +1,4 @@
-import type { CsvFormat } from '@ecms/table-reader'
+import type { ArchiveFormat, CsvFormat } from '@ecms/table-reader'
 import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../context.ts'
 import {
@@ -70,7 +70,10 @@ function listSheetWarnings({
   return warnings
 }
 
-function listTextWarnings({ encoding, doubtfulTexts = [] }: CsvFormat): FormatWarning[] {
+function listTextWarnings({
+  encoding,
+  doubtfulTexts = [],
+}: Pick<CsvFormat, 'encoding' | 'doubtfulTexts'>): FormatWarning[] {
   if (doubtfulTexts.length === 0) return []
   const texts = doubtfulTexts.map((text) => `"${text}"`).join(', ')
   const message =
@@ -79,29 +82,49 @@ function listTextWarnings({ encoding, doubtfulTexts = [] }: CsvFormat): FormatWa
   return [{ code: 'doubtful_encoding', message }]
 }
 
-const presentFormat = (format: StoredFormat): z.input<typeof DataImport>['file_format'] => {
+const noFormat = { encoding: null, delimiter: null, quotes: null, sheet: null, sheets: [], files: [] }
+
+function listArchiveWarnings({ files, ignoredNames }: ArchiveFormat): FormatWarning[] {
+  const textWarnings = files.flatMap(({ entry, format }) =>
+    listTextWarnings(format).map((warning) => ({ ...warning, message: `${entry.name}: ${warning.message}` })),
+  )
+  if (ignoredNames.length === 0) return textWarnings
+  const names = ignoredNames.map((name) => `"${name}"`).join(', ')
+  const message = `These files of the archive are empty or no tables, and are not read: ${names}.`
+  return [{ code: 'ignored_files', message }, ...textWarnings]
+}
+
+function presentFormat(format: StoredFormat): z.input<typeof DataImport>['file_format'] {
   const header_line = format.header?.line ?? null
-  return format.kind === 'xlsx'
-    ? {
+  switch (format.kind) {
+    case 'xlsx':
+      return {
+        ...noFormat,
         type: 'xlsx',
-        encoding: null,
-        delimiter: null,
-        quotes: null,
         sheet: format.sheetName,
         sheets: [...format.sheetNames],
         header_line,
         warnings: listSheetWarnings(format),
       }
-    : {
+    case 'archive':
+      return {
+        ...noFormat,
+        type: 'zip',
+        files: format.files.map(({ entry, firstLine }) => ({ name: entry.name, first_line: firstLine })),
+        header_line,
+        warnings: listArchiveWarnings(format),
+      }
+    case 'csv':
+      return {
+        ...noFormat,
         type: 'csv',
         encoding: format.encoding,
         delimiter: delimiterNames[format.delimiter],
         quotes: format.quotes ? (format.marks ?? 'double') : 'none',
-        sheet: null,
-        sheets: [],
         header_line,
         warnings: listTextWarnings(format),
       }
+  }
 }
 
 export function presentDataImport(row: ImportDetailRow, ctx: Ctx): z.input<typeof DataImport> {

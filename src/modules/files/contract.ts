@@ -144,7 +144,7 @@ export const uploadFile = operation({
   summary: 'Upload a file',
   description: `Send a form with the part \`file\`, or the bytes themselves with \`Content-Disposition: attachment; filename="…"\` and
 the fields in the query. You can upload PNG, JPEG, WebP, GIF and AVIF images (10 MB and 40 million pixels), PDF documents
-(25 MB), and CSV and XLSX tables (50 MB). The type is detected from the content. SVG and HTML are refused, because they can
+(25 MB), and tables (50 MB): CSV, XLSX, and ZIP archives of CSV files. The type is detected from the content. SVG and HTML are refused, because they can
 contain scripts. Equal files of an organisation take up storage only once.`,
   roles: managers,
   status: 201,

@@ -49,6 +49,7 @@ describe('createDataImport', () => {
         quotes: 'double',
         sheet: null,
         sheets: [],
+        files: [],
         header_line: 1,
         warnings: [],
       },

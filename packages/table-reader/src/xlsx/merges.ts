@@ -1,8 +1,8 @@
 import { maxColumns, TableError } from '../faults.ts'
 import type { FileSource } from '../source.ts'
+import { openEntry, type ZipEntry } from '../zip.ts'
 import { checkRowLength, maxRowNumber, maxSheetSize, parseColumn, type SheetRow } from './sheet.ts'
 import { chooseDecoder } from './xml.ts'
-import { openEntry, type ZipEntry } from './zip.ts'
 
 /** A cell that is merged over the rows below it. */
 interface Merge {

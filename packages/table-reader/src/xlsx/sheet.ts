@@ -1,9 +1,9 @@
 import { maxColumns, maxLineBytes, TableError } from '../faults.ts'
 import type { FileSource } from '../source.ts'
+import { buildDamageError, openEntry } from '../zip.ts'
 import { formatNumber } from './number-formats.ts'
 import type { Workbook } from './workbook.ts'
 import { readXml, unescapeText } from './xml.ts'
-import { buildDamageError, openEntry } from './zip.ts'
 
 export interface SheetRow {
   /** The number in the sheet, from 1. */

@@ -1,8 +1,8 @@
 import { TableError } from '../faults.ts'
 import type { FileSource } from '../source.ts'
+import { buildDamageError, openEntry, readEntries, type ZipEntry } from '../zip.ts'
 import { detectNumberKind, type NumberKind } from './number-formats.ts'
 import { readWholeXml, unescapeText, type XmlHandler } from './xml.ts'
-import { buildDamageError, openEntry, readEntries, type ZipEntry } from './zip.ts'
 
 interface NamedSheet {
   sheet: ZipEntry

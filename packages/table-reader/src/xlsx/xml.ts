@@ -1,5 +1,5 @@
 import { Parser } from 'htmlparser2'
-import { buildDamageError } from './zip.ts'
+import { buildDamageError } from '../zip.ts'
 
 export interface XmlHandler {
   /** Names come without their namespace. */

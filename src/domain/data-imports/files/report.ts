@@ -3,12 +3,12 @@ import {
   decodeText,
   encodeText,
   type FileFormat,
+  findArchivePlace,
   getByteOrderMark,
   maxColumns,
   parseCsv,
   type RowFault,
   showUndecodable,
-  type XlsxFormat,
 } from '@ecms/table-reader'
 import { formatCsvCell, guardFormulas } from '../../text/csv.ts'
 import { joinBytes } from '../../text/encoding.ts'
@@ -22,14 +22,29 @@ export interface FailedRow {
   fault?: RowFault | null
 }
 
-/** A report begins with these columns, because rows differ in length. Reading it again ignores them. */
+/**
+ * A report begins with these columns, because rows differ in length. Reading it again ignores them. The file is that of an
+ * archive.
+ */
 const reportColumns = ['_line', '_errors'] as const
+const fileColumn = '_file'
 
 type ReportFormat = Pick<CsvFormat, 'encoding' | 'delimiter' | 'quotes' | 'lineBreak'>
 
 const xlsxReportFormat: ReportFormat = { encoding: 'utf-8', delimiter: ';', quotes: true, lineBreak: '\r\n' }
 
-const chooseReportFormat = (format: FileFormat): ReportFormat => (format.kind === 'csv' ? format : xlsxReportFormat)
+function chooseReportFormat(format: FileFormat): ReportFormat {
+  if (format.kind === 'csv') return format
+  const delimiter = format.kind === 'archive' ? format.files[0]?.format.delimiter : undefined
+  return delimiter ? { ...xlsxReportFormat, delimiter } : xlsxReportFormat
+}
+
+/** Describes where a line of an archive stands, such as `cleaned.csv:3`. Null for other files. */
+export function describePlace(format: FileFormat, line: number): string | null {
+  if (format.kind !== 'archive') return null
+  const place = findArchivePlace(format, line)
+  return `${place.name}:${place.line}`
+}
 
 const hasWrongQuotes = (fault: RowFault | null | undefined): boolean =>
   fault?.code === 'open_quote' || fault?.code === 'misplaced_quote'
@@ -72,7 +87,7 @@ function endWithLineBreak(raw: Uint8Array, reportFormat: ReportFormat): Uint8Arr
   return isEnded ? raw : joinBytes([raw, encodeText(reportFormat.lineBreak, reportFormat.encoding)])
 }
 
-function listNames(format: CsvFormat | XlsxFormat): string[] {
+function listNames(format: FileFormat): string[] {
   return format.names.map((name, index) => (name === '' ? `Column ${index + 1}` : name))
 }
 
@@ -84,7 +99,8 @@ export function writeReportHeader(format: FileFormat, header: Uint8Array | null)
   const hasMark = encoding === 'utf-8' || (format.kind === 'csv' && format.markLength > 0)
   const mark = hasMark ? getByteOrderMark(encoding) : new Uint8Array()
   const separator = format.kind === 'csv' && format.hasSeparatorLine ? `sep=${delimiter}${lineBreak}` : ''
-  const addedCells = reportColumns.join(delimiter) + delimiter
+  const columns = format.kind === 'archive' ? [...reportColumns, fileColumn] : reportColumns
+  const addedCells = columns.join(delimiter) + delimiter
   const names = listNames(format)
   const text = names.map((name) => formatCsvCell(name, reportFormat)).join(delimiter) + lineBreak
   const headerCells =
@@ -102,7 +118,13 @@ const keepDigits = (cell: string): string => (hasFragileDigits.test(cell) ? `="$
 export function writeReportRow(format: FileFormat, row: FailedRow): Uint8Array {
   const reportFormat = chooseReportFormat(format)
   const { delimiter, encoding, lineBreak } = reportFormat
-  const addedCells = `${row.line}${delimiter}${formatCsvCell(row.errors.join(' '), reportFormat)}${delimiter}`
+  const place = describePlace(format, row.line)
+  const addedCells = [
+    String(row.line),
+    formatCsvCell(row.errors.join(' '), reportFormat),
+    ...(place === null ? [] : [formatCsvCell(place, reportFormat)]),
+    '',
+  ].join(delimiter)
   const cells = format.kind === 'xlsx' ? row.cells.map(keepDigits) : removeWrongQuotes(row)
   const texts = cells.map((cell) => formatCsvCell(showUndecodable(cell), reportFormat))
   const rowCells =

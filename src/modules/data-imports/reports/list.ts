@@ -97,6 +97,7 @@ async function listCallRows(
     undo_outcome: order.undo_outcome,
     undo_reason: order.undo_reason,
     headers: new Map<number, string>(),
+    format: null,
   })
   return { ...orders, rows: orders.rows.map(toRow) }
 }
@@ -107,7 +108,7 @@ export async function listImportRows(
   query: RowQuery,
   loadedImport: LoadedImport,
 ): Promise<Page<ListedRow>> {
-  const { id, source, rows_deleted_at } = loadedImport
+  const { id, source, format, rows_deleted_at } = loadedImport
   if (rows_deleted_at !== null) throw buildDeletedError('The rows of this import were deleted 30 days after its end.')
   if (source === 'api') return listCallRows(ctx, page, query, loadedImport)
   const rows = await paginate(ctx.db, page, {
@@ -122,5 +123,5 @@ export async function listImportRows(
     count: buildCount(loadedImport, query),
   })
   const headers = await loadHeaders(ctx.db, id)
-  return { ...rows, rows: rows.rows.map((row) => ({ ...row, headers })) }
+  return { ...rows, rows: rows.rows.map((row) => ({ ...row, headers, format })) }
 }

@@ -1,3 +1,4 @@
+import type { FileFormat } from '@ecms/table-reader'
 import type { z } from '@hono/zod-openapi'
 import { getTableColumns, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
@@ -24,7 +25,7 @@ export const listedFields = {
   undo_reason: makeNullable(o.undo_reason),
 }
 
-export type ListedRow = RowOf<typeof listedFields> & { headers: Headers }
+export type ListedRow = RowOf<typeof listedFields> & { headers: Headers; format: FileFormat | null }
 
 export async function loadHeaders(db: Database, importId: string): Promise<Headers> {
   const columns = await db.all(

@@ -1,5 +1,6 @@
 import type { z } from '@hono/zod-openapi'
 import { formatFullName } from '../../../domain/accounts/users.ts'
+import { describePlace } from '../../../domain/data-imports/files/report.ts'
 import { toMajor } from '../../../domain/money.ts'
 import { getAction } from '../preview/preview.ts'
 import type { PreviewedOrder } from '../preview/previewed-order.ts'
@@ -18,6 +19,7 @@ export function presentImportRow(row: ListedRow): z.input<typeof ImportedRow> {
     errors,
     warnings,
     headers,
+    format,
     undo_outcome,
     undo_reason,
   } = row
@@ -25,6 +27,7 @@ export function presentImportRow(row: ListedRow): z.input<typeof ImportedRow> {
     id: String(row_number),
     row_number,
     row: file_line,
+    place: format && describePlace(format, file_line),
     outcome,
     order_id,
     user_id,

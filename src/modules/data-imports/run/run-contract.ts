@@ -9,7 +9,10 @@ import { operation } from '../../../http/operations/operation.ts'
 import { type ListRequest, BooleanFilter, ListPage, IdFilter, listQuery } from '../../../http/requests/list-query.ts'
 import { ImportParams, tag } from '../import-contract.ts'
 
-const Line = z.int().min(0).openapi({ description: 'Line of the file, as in a text editor.', example: 3 })
+const Line = z.int().min(0).openapi({
+  description: 'Line of the file, as in a text editor. Lines of an archive count through all of its files.',
+  example: 3,
+})
 const Money = z.number().openapi({ example: 450 })
 
 export const RowProblem = z
@@ -140,6 +143,9 @@ export const ImportedRow = z
     id: z.string().openapi({ description: 'The number of the row.', example: '1' }),
     row_number: z.int().min(1).openapi({ description: 'Number of the row below the header.' }),
     row: Line,
+    place: z.string().nullable().openapi({
+      description: 'The file and the line in it, in an import of an archive: `cleaned.csv:3`. Otherwise null.',
+    }),
     outcome: z.enum(rowOutcomes).nullable().openapi({ description: 'Null until the row is processed.' }),
     order_id: Id('ord').nullable().openapi({ description: 'Null if the row has no order.' }),
     user_id: Id('usr').nullable().openapi({ description: 'The customer, in an import of customers. Otherwise null.' }),
@@ -197,7 +203,7 @@ export const downloadErrorReport = operation({
   summary: 'Download the rows with errors',
   description:
     'Downloads the rows with errors in the form, delimiter and encoding of the file, with the columns `_line` and ' +
-    '`_errors` added. Correct the rows and import the report as it is. It is available until the file is deleted: ' +
+    '`_errors` added, and `_file` for an archive of several files. Correct the rows and import the report as it is. It is available until the file is deleted: ' +
     '30 days after the import ends, or when a person in it is erased.',
   roles: managers,
   params: ImportParams,

@@ -18,10 +18,10 @@ import { getStatistics } from '../mapping/state.ts'
 /** A part of this size is stored: it is in memory, and is read again after a crash. */
 const segmentBytes = 1_048_576
 /**
- * A step lasts this long from the first row that it adds. A step on a workbook lasts longer, because it has to read all
- * earlier rows first.
+ * A step lasts this long from the first row that it adds. A step on a workbook or an archive lasts longer, because it
+ * has to read all earlier rows first.
  */
-const copyMs = { csv: 8_000, xlsx: 20_000 }
+const copyMs = { csv: 8_000, xlsx: 20_000, archive: 20_000 }
 
 /** The bytes that a step has copied so far. */
 interface CopyState {
@@ -75,8 +75,10 @@ async function loadStatistics(job: JobCtx, { id }: ImportRow): Promise<CopyState
   return rows.map(getStatistics)
 }
 
-const getCopyProgress = (copy: CopyPosition, file: FileSource): number =>
-  file.size === 0 ? 0 : Math.min(0.99, copy.source.offset / file.size)
+function getCopyProgress({ source }: CopyPosition, format: FileFormat, file: FileSource): number {
+  const { size } = format.kind === 'archive' ? format : file
+  return size === 0 ? 0 : Math.min(0.99, source.offset / size)
+}
 
 function buildEmptyFileError(format: FileFormat): FileError {
   const [subject, hint] =
@@ -120,7 +122,7 @@ async function commitCopy(
   const after = await commitStep(job, row, {
     position: isLast
       ? { stage: 'suggest', progress: 0.99 }
-      : { stage: 'copy', copy: position, segments, progress: getCopyProgress(position, state.file) },
+      : { stage: 'copy', copy: position, segments, progress: getCopyProgress(position, format, state.file) },
     changes: {
       total_rows: position.rowCount,
       canonical_size: size,

@@ -52,7 +52,7 @@ const StartUpload = z.object({
   size: Size,
   content_type: ContentType.refine(mayBeTable, {
     params: { code: 'invalid_choice' },
-    message: 'Only CSV and XLSX tables can be uploaded in parts.',
+    message: 'Only CSV and XLSX tables and ZIP archives of CSV files can be uploaded in parts.',
   })
     .nullable()
     .optional()

@@ -1,6 +1,6 @@
-import { crc32 } from '../bytes.ts'
-import { TableError } from '../faults.ts'
-import { readBytes, type FileSource } from '../source.ts'
+import { crc32 } from './bytes.ts'
+import { TableError } from './faults.ts'
+import { readBytes, type FileSource } from './source.ts'
 
 /*
  * Archives are read by range, because a workbook may have 500 MB. Of the libraries, fflate wants the whole archive in
@@ -30,7 +30,7 @@ const inZip64 = 0xffffffff
 export const buildDamageError = (detail: string): TableError =>
   new TableError(
     'broken_xlsx',
-    `The workbook is damaged: ${detail}. Open it in a spreadsheet program and save it again.`,
+    `The file is damaged: ${detail}. Open it in the program that made it and save it again.`,
   )
 
 const openView = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
@@ -72,10 +72,7 @@ function readDirectory(bytes: Uint8Array): ZipEntry[] {
     const extraStart = at + 46 + nameLength
     if (extraStart + extraLength > bytes.length) break
     if (view.getUint16(at + 8, true) & encryptedFlag)
-      throw new TableError(
-        'password_protected',
-        'The archive is protected by a password. Save the workbook without one.',
-      )
+      throw new TableError('password_protected', 'The file is protected by a password. Save it without one.')
     const entry = {
       name: decodeName(bytes.subarray(at + 46, extraStart)),
       method: view.getUint16(at + 10, true),
@@ -131,7 +128,7 @@ export async function* openEntry(file: FileSource, entry: ZipEntry, maxSize: num
 const buildSizeError = ({ name }: ZipEntry, maxSize: number): TableError =>
   new TableError(
     'broken_xlsx',
-    `${name} in the workbook is larger than ${maxSize} bytes once it is unpacked. Save it as CSV.`,
+    `${name} in the file is larger than ${maxSize} bytes once it is unpacked. Save it as CSV.`,
   )
 
 function toStream(chunks: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
