@@ -16,6 +16,7 @@ import { seedTrades } from '../support/seeding/sales/trades.ts'
 type Row = Record<string, unknown>
 
 const readCsv = (text: string): string[][] => parse(text, { bom: true })
+const encodeUtf8 = (text: string): number[] => [...new TextEncoder().encode(text)]
 const readLines = (text: string): Row[] =>
   text
     .split('\n')
@@ -52,6 +53,7 @@ async function seedSales() {
   await seedEdition({ id: shop.organization_id })
   const place = { organization: shop.organization_id, edition: shop.edition_id }
   const trades = await seedTrades(place, 4003)
+  await write(sql`update purchases set vendor_code = 'ONE' where edition_id = ${shop.edition_id}`)
   const others = await seedTrades({ ...place, edition: sibling.id }, 5)
   return { shop, sibling: { ...shop, edition_id: sibling.id }, trades, others }
 }
@@ -91,40 +93,35 @@ describe.each(kinds)('$id', ({ path, name, idOf }) => {
       expect(await fetchIds(path, { organization_id, after: ids[index] })).toEqual(ids.slice(index + 1))
   })
 
-  it('refuses to continue after a row that the export does not have', async () => {
-    const { shop, sibling, others } = sales
-    const foreign = await givenOrder(await seedShop())
-    const [other] = others.map(idOf)
-    const [foreignId] = path === '/v1/orders' ? [foreign.order] : foreign.purchases
-    const { token } = await givenMember({ id: shop.organization_id }, 'admin')
-    for (const [edition, after] of [
-      [shop.edition_id, other],
-      [sibling.edition_id, foreignId],
-      [shop.edition_id, 'x'],
-    ]) {
-      const { status, body } = await get(`${path}/export?edition_id=${edition}&after=${after}`, token)
-      expect([status, body.errors]).toMatchObject([400, [{ attr: 'after', code: 'does_not_exist' }]])
-    }
+  it.each<[string, () => Promise<[edition: string, after: unknown]>]>([
+    ['of another edition', () => Promise.resolve([sales.shop.edition_id, sales.others.map(idOf)[0]])],
+    [
+      'of another organisation',
+      async () => {
+        const { order, purchases } = await givenOrder(await seedShop())
+        return [sales.sibling.edition_id, name === 'orders' ? order : purchases[0]]
+      },
+    ],
+    ['of nobody', () => Promise.resolve([sales.shop.edition_id, 'x'])],
+  ])('refuses to continue after a row %s', async (_, choose) => {
+    const [edition, after] = await choose()
+    const { token } = await givenMember({ id: sales.shop.organization_id }, 'admin')
+    const { status, body } = await get(`${path}/export?edition_id=${edition}&after=${String(after)}`, token)
+    expect([status, body.errors]).toMatchObject([400, [{ attr: 'after', code: 'does_not_exist' }]])
   })
 
-  it('names the file, and starts a CSV file with a byte order mark unless a program asks for none', async () => {
-    const query = `edition_id=${sales.sibling.edition_id}&columns=id`
-    const read = async (more: string) => {
-      const response = await exports.default.fetch(buildRequest(`${path}/export?${query}${more}`))
-      const bytes = [...new Uint8Array(await response.arrayBuffer())].slice(0, 3)
-      return { bytes, headers: response.headers }
-    }
-    const csv = await read('')
-    expect(csv.bytes).toEqual([0xef, 0xbb, 0xbf])
-    expect(csv.headers.get('content-type')).toBe('text/csv; charset=utf-8')
-    expect(csv.headers.get('content-disposition')).toMatch(
-      new RegExp(`^attachment; filename="${name}-[a-z0-9-]+-\\d{4}-\\d\\d-\\d\\d\\.csv"$`),
+  it.each([
+    ['a CSV file begins with a byte order mark', '', 'csv', 'text/csv; charset=utf-8', [0xef, 0xbb, 0xbf]],
+    ['a CSV file has none for programs', '&bom=false', 'csv', 'text/csv; charset=utf-8', encodeUtf8('id\r')],
+    ['NDJSON has none', '&format=ndjson', 'ndjson', 'application/x-ndjson; charset=utf-8', encodeUtf8('{"i')],
+  ])('names the file and its type: %s', async (_, more, extension, type, beginning) => {
+    const query = `edition_id=${sales.sibling.edition_id}&columns=id${more}`
+    const response = await exports.default.fetch(buildRequest(`${path}/export?${query}`))
+    expect([...new Uint8Array(await response.arrayBuffer())].slice(0, 3)).toEqual(beginning)
+    expect(response.headers.get('content-type')).toBe(type)
+    expect(response.headers.get('content-disposition')).toMatch(
+      new RegExp(`^attachment; filename="${name}-[a-z0-9-]+-\\d{4}-\\d\\d-\\d\\d\\.${extension}"$`),
     )
-    expect((await read('&bom=false')).bytes).toEqual([...new TextEncoder().encode('id\r')])
-    const lines = await read('&format=ndjson')
-    expect(lines.headers.get('content-type')).toBe('application/x-ndjson; charset=utf-8')
-    expect(lines.headers.get('content-disposition')).toMatch(/\.ndjson"$/)
-    expect(lines.bytes).toEqual([...new TextEncoder().encode('{"i')])
   })
 
   it('writes a header alone when nothing matches', async () => {
@@ -134,36 +131,49 @@ describe.each(kinds)('$id', ({ path, name, idOf }) => {
     expect((await get(`${path}/export?${query}&format=ndjson`)).text).toBe('')
   })
 
-  it('needs an edition or an organisation, and refuses unknown columns and formats', async () => {
-    const reply = await get(`${path}/export?search=anna`)
-    expect([reply.status, reply.body.errors]).toMatchObject([400, [{ code: 'required_filter', attr: null }]])
-    for (const [query, attr] of [
-      ['columns=id,password', 'columns'],
-      ['format=xlsx', 'format'],
-      ['ordering=created', 'ordering'],
-      ['page=2', 'page'],
-    ]) {
-      const { status, body } = await get(`${path}/export?edition_id=${sales.shop.edition_id}&${query}`)
-      expect([status, body.errors]).toMatchObject([400, [{ attr }]])
-    }
+  it('needs an edition or an organisation', async () => {
+    const { status, body } = await get(`${path}/export?search=anna`)
+    expect([status, body.errors]).toMatchObject([400, [{ code: 'required_filter', attr: null }]])
   })
 
-  it('is for managers and admins, each of their own organisation or edition', async () => {
-    const { shop, sibling, others } = sales
-    const organization = { id: shop.organization_id }
-    const manager = await givenMember(organization, 'manager', sibling.edition_id)
-    const viewer = await givenMember(organization, 'viewer')
-    const stranger = await givenMember(await givenOrganization(), 'admin')
-    const ask = async (query: string, { token }: { token: string }) =>
-      (await get(`${path}/export?columns=id&${query}`, token)).status
-    const [ofEdition, ofOrganization] = [`edition_id=${shop.edition_id}`, `organization_id=${organization.id}`]
-    expect([await ask(ofEdition, viewer), await ask(ofOrganization, viewer)]).toEqual([403, 403])
-    expect([await ask(ofEdition, manager), await ask(ofEdition, stranger)]).toEqual([404, 404])
-    expect(await ask(ofOrganization, stranger)).toBe(404)
-    const admin = await givenMember(organization, 'admin')
-    expect(await ask(`${ofEdition}&organization_id=${(await seedShop()).organization_id}`, admin)).toBe(404)
-    const ownIds = await fetchIds(path, { organization_id: organization.id }, manager.token)
-    expect(ownIds.toSorted()).toEqual(others.map(idOf).toSorted())
+  it.each([
+    ['columns=id,password', 'columns'],
+    ['format=xlsx', 'format'],
+    ['ordering=created', 'ordering'],
+    ['page=2', 'page'],
+  ])('refuses what an export does not have: %s', async (query, attr) => {
+    const { status, body } = await get(`${path}/export?edition_id=${sales.shop.edition_id}&${query}`)
+    expect([status, body.errors]).toMatchObject([400, [{ attr }]])
+  })
+
+  const ofEdition = () => `edition_id=${sales.shop.edition_id}`
+  const ofOrganization = () => `organization_id=${sales.shop.organization_id}`
+  const givenColleague = (role: 'admin' | 'manager' | 'viewer', editionId?: string) =>
+    givenMember({ id: sales.shop.organization_id }, role, editionId)
+  const givenStranger = async () => givenMember(await givenOrganization(), 'admin')
+
+  it.each([
+    ['viewers, of an edition', 403, ofEdition, () => givenColleague('viewer')],
+    ['viewers, of an organisation', 403, ofOrganization, () => givenColleague('viewer')],
+    ['managers of another edition', 404, ofEdition, () => givenColleague('manager', sales.sibling.edition_id)],
+    ['admins of another organisation, of an edition', 404, ofEdition, givenStranger],
+    ['admins of another organisation, of an organisation', 404, ofOrganization, givenStranger],
+  ])('is not for %s', async (_, status, buildScope, make) => {
+    const { token } = await make()
+    expect((await get(`${path}/export?columns=id&${buildScope()}`, token)).status).toBe(status)
+  })
+
+  it('finds no edition in another organisation', async () => {
+    const { token } = await givenColleague('admin')
+    const query = `${ofEdition()}&organization_id=${(await seedShop()).organization_id}`
+    expect((await get(`${path}/export?columns=id&${query}`, token)).status).toBe(404)
+  })
+
+  it('gives a manager of an edition its rows of the organisation', async () => {
+    const { sibling, others } = sales
+    const { token } = await givenColleague('manager', sibling.edition_id)
+    const ids = await fetchIds(path, { organization_id: sibling.organization_id }, token)
+    expect(ids.toSorted()).toEqual(others.map(idOf).toSorted())
   })
 
   it('gives a viewer of the organisation who manages an edition the rows of this edition alone', async () => {
@@ -200,12 +210,15 @@ describe.each(kinds)('$id', ({ path, name, idOf }) => {
     expect(text).not.toContain('anna')
   })
 
-  it('breaks off when the database fails in the middle, and refuses when it fails before the first row', async () => {
-    const { shop } = sales
-    const request = `${path}/export?edition_id=${shop.edition_id}&columns=id`
-    const isPage = (text: string) => text.includes('with page as')
+  const isPage = (text: string) => text.includes('with page as')
+
+  it('breaks off when the database fails in the middle', async () => {
+    const request = `${path}/export?${ofEdition()}&columns=id`
     await expect(callWith(failStatements(isPage, 2), request)).rejects.toThrow('The database is gone.')
-    const reply = await callWith(failStatements(isPage, 0), request)
+  })
+
+  it('is refused and not recorded when the database fails before the first row', async () => {
+    const reply = await callWith(failStatements(isPage, 0), `${path}/export?${ofEdition()}&columns=id`)
     expect([reply.status, await listEntries(reply)]).toEqual([500, []])
   })
 
@@ -251,6 +264,8 @@ async function seedVariety() {
   ])
   await importOrders(shop, [anOrder({ created: '2026-01-05T10:00:00Z' })], { source: 'kiosk' })
   const orders = created.body.results.map(({ order_id }: Row) => order_id) as string[]
+  const [first = ''] = orders
+  expect((await scan((await get(`/v1/orders/${first}`)).body.purchases[2].id)).status).toBe(201)
   const details = await Promise.all(orders.map(async (id) => (await get(`/v1/orders/${id}`)).body))
   return { shop, details, importId: created.body.id as string }
 }
@@ -297,20 +312,15 @@ describe('exportOrders', () => {
     ])
   })
 
-  it('compares a text that most orders have with each of them', async () => {
-    const { shop, trades } = sales
-    const queries = [
-      [{ search: 'example' }, trades.length - Math.ceil((trades.length - 2) / 4)],
-      [{ customer_name: 'holm' }, trades.length],
-    ] as const
-    for (const [query, count] of queries) {
-      const ids = await fetchIds('/v1/orders', { edition_id: shop.edition_id, ...query })
-      expect([ids.length, new Set(ids).size]).toEqual([count, count])
-    }
-    await write(sql`update purchases set vendor_code = 'ONE' where edition_id = ${shop.edition_id}`)
-    expect(await fetchIds('/v1/orders', { edition_id: shop.edition_id, ticket_code: 'one' })).toHaveLength(4003)
-    for (const query of [{ vendor_code: 'one' }, { search: 'on' }])
-      expect(await fetchIds('/v1/purchases', { edition_id: shop.edition_id, ...query })).toHaveLength(4003)
+  it.each([
+    ['/v1/orders', { search: 'example' }, 4003 - Math.ceil(4001 / 4)],
+    ['/v1/orders', { customer_name: 'holm' }, 4003],
+    ['/v1/orders', { ticket_code: 'one' }, 4003],
+    ['/v1/purchases', { vendor_code: 'one' }, 4003],
+    ['/v1/purchases', { search: 'on' }, 4003],
+  ])('compares a text that most rows have with each of them: %s %j', async (path, query, count) => {
+    const ids = await fetchIds(path, { edition_id: sales.shop.edition_id, ...query })
+    expect([ids.length, new Set(ids).size]).toEqual([count, count])
   })
 
   it('shows amounts, the payment and the customer of each order', async () => {
@@ -351,11 +361,12 @@ describe('exportOrders', () => {
   })
 
   it('shows a role of an edition what its edition knows of a customer', async () => {
-    const { shop, details } = variety
-    const { token } = await givenMember({ id: shop.organization_id }, 'manager', shop.edition_id)
-    const customer = details[0].customer.api_id
+    const shop = await seedShop()
+    const { order } = await givenOrder(shop, { customer: { email: 'eve@example.dk', phone_number: '+4532123456' } })
+    const customer = (await get(`/v1/orders/${order}`)).body.customer.api_id
     await write(sql`update users set email = 'hidden@example.dk', first_name = 'Hidden', phone_number = '+4599999999'
       where id = ${customer}`)
+    const { token } = await givenMember({ id: shop.organization_id }, 'manager', shop.edition_id)
     const query = { edition_id: shop.edition_id, customer_id: customer }
     const [seen] = await fetchRows('/v1/orders', query, token)
     const { body } = await get(`/v1/orders?${new URLSearchParams(query).toString()}`, token)
@@ -370,7 +381,6 @@ describe('exportPurchases', () => {
   it('has the purchases that the list has with the same filters', async () => {
     const { shop, details } = variety
     const [first] = details
-    await scan(first.purchases[2].id)
     await expectSame('/v1/purchases', shop, [
       {},
       { organization_id: shop.organization_id },
@@ -409,6 +419,10 @@ describe('exportPurchases', () => {
         created: purchase.created,
       })
     }
+  })
+
+  it('escapes what a spreadsheet would compute, and joins options', async () => {
+    const { shop } = variety
     const { text } = await get(
       `/v1/purchases/export?edition_id=${shop.edition_id}&vendor_code==CODE&columns=vendor_code,options`,
     )

@@ -161,30 +161,41 @@ describe('importing customers', () => {
     expect(Object.keys(JSON.parse(stored?.metadata ?? ''))).toEqual(['one'])
   })
 
-  it('refuses a number that is none, and takes it as a warning beside an address in an import', async () => {
+  it('refuses a customer with a number that is none', async () => {
     const shop = await seedShop()
-    const refused = await createUser(shop, { phone_number: '12' })
-    expect(refused.body.errors).toMatchObject([{ code: 'invalid_phone', pointer: '#/phone_number' }])
-    const reply = await importUsers(shop, [aUser({ phone_number: '12' }), { phone_number: '12' }])
+    const refusal = await createUser(shop, { phone_number: '12' })
+    expect(describeRefusal(refusal)).toBe('400 validation_error: invalid_phone #/phone_number')
+  })
+
+  it('takes a number that is none as a warning beside an address, and as an error alone', async () => {
+    const reply = await importUsers(await seedShop(), [aUser({ phone_number: '12' }), { phone_number: '12' }])
     expect(reply.body.results).toMatchObject([
       { action: 'created', warnings: [{ code: 'phone_not_taken' }] },
       { action: 'error', errors: [{ code: 'invalid_phone' }] },
     ])
   })
 
-  it('forgets an erased customer in the data of an undo, and suppresses the address again when it returns', async () => {
+  async function givenErased() {
     const shop = await seedShop()
     const email = 'gone@example.dk'
-    const reply = await importUsers(shop, [aUser({ email, first_name: 'Unforgettable', status: 'unsubscribed' })])
-    const [{ user_id }] = reply.body.results
-    expect((await post(`/v1/user/${user_id}/erase`, {})).status).toBe(200)
+    const { body } = await importUsers(shop, [aUser({ email, first_name: 'Unforgettable', status: 'unsubscribed' })])
+    expect((await post(`/v1/user/${body.results[0].user_id}/erase`, {})).status).toBe(200)
     await finishErasures()
+    return { shop, email, importId: body.id as string }
+  }
+
+  it('forgets an erased customer in the data of an undo', async () => {
+    const { email, importId } = await givenErased()
     const [stored] = await db.all(
-      sql<{ undo_data: string }>`select undo_data from import_orders where import_id = ${reply.body.id}`,
+      sql<{ undo_data: string }>`select undo_data from import_orders where import_id = ${importId}`,
     )
     expect(stored?.undo_data).not.toContain('Unforgettable')
     expect(stored?.undo_data).not.toContain(email)
-    expect(await undoToEnd(reply.body.id)).toMatchObject({ undone_orders: 0, kept_orders: 1 })
+    expect(await undoToEnd(importId)).toMatchObject({ undone_orders: 0, kept_orders: 1 })
+  })
+
+  it('suppresses the address of an erased customer again when it returns', async () => {
+    const { shop, email } = await givenErased()
     await importUsers(shop, [aUser({ email })])
     expect(await listStoredSuppressions(shop.organization_id)).toMatchObject([
       { address: email, reason: 'unsubscribed' },
