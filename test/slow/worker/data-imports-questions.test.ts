@@ -3,6 +3,7 @@ import { buildTextRow, buildWorkbook, type WorkbookDraft } from '../../../packag
 import { get, patch, post } from '../../support/api.ts'
 import { encodeCsv, mapColumns, pathOf, process, readColumns, work } from '../../support/data-imports.ts'
 import { previewOrders, startImport } from '../../support/imported-tables.ts'
+import { describeRefusal } from '../../support/refusals.ts'
 import { givenImport } from '../../support/seeding/imports/data-imports.ts'
 import { givenMember } from '../../support/seeding/members.ts'
 import { anOrder, givenOrders, seedShop, type Shop } from '../../support/seeding/sales/orders.ts'
@@ -204,7 +205,7 @@ describe('metadata of customers in a file', () => {
   it('refuses a target without a name', async () => {
     const { id } = await givenImport(await seedShop(), joinLines([header, 'A;a@b.dk;A;2026-05-01;P;1;X;']))
     const reply = await mapColumns(id, [{ source_index: 6, target_field: 'customer.metadata.' }])
-    expect([reply.status, reply.body.errors[0].code]).toEqual([400, 'unknown_target_field'])
+    expect(describeRefusal(reply)).toBe('400 validation_error: unknown_target_field #/mappings/0/target_field')
   })
 })
 
@@ -220,18 +221,18 @@ describe('the value maps of an import', () => {
       const reply = await mapColumns(id, [
         { source_index, target_field: `order.metadata.k${source_index}`, value_map: map },
       ])
-      answers.push([reply.status, reply.body.errors?.[0]?.code ?? null, reply.body.errors?.[0]?.pointer ?? null])
+      answers.push(reply.status === 200 ? '200' : describeRefusal(reply))
     }
     expect(answers).toEqual([
-      [200, null, null],
-      [200, null, null],
-      [400, 'max_length', '#/mappings/0/value_map'],
-      [400, 'max_length', '#/mappings/0/value_map'],
+      '200',
+      '200',
+      '400 validation_error: max_length #/mappings/0/value_map',
+      '400 validation_error: max_length #/mappings/0/value_map',
     ])
     const short = { source_index: 4, target_field: 'order.metadata.k4', value_map: { ja: { to: 'yes' } } }
     const long = { source_index: 5, target_field: 'order.metadata.k5', value_map: map }
     const reply = await mapColumns(id, [short, long])
-    expect([reply.status, reply.body.errors[0].pointer]).toEqual([400, '#/mappings/1/value_map'])
+    expect(describeRefusal(reply)).toBe('400 validation_error: max_length #/mappings/1/value_map')
     expect(reply.body.detail).toContain('200000 characters')
     expect((await mapColumns(id, [short])).status).toBe(200)
     const { results } = await readColumns(id)

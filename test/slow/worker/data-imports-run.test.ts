@@ -146,7 +146,7 @@ describe('startDataImport', () => {
   it('refuses a file that has rows with errors', async () => {
     const id = await givenReadyImport(shop, csv)
     const refusal = await start(id)
-    expect(refusal).toMatchObject({ status: 409, body: { code: 'import_has_invalid_rows', invalid_rows: 1 } })
+    expect([describeRefusal(refusal), refusal.body.invalid_rows]).toEqual(['409 import_has_invalid_rows', 1])
     expect(await loadImport(id)).toMatchObject({ status: 'ready', phase: null })
   })
 
@@ -154,10 +154,8 @@ describe('startDataImport', () => {
     const id = await givenReadyImport(shop, csv)
     const started = await start(id, { skip_invalid_rows: true })
     expect([started.status, started.body]).toMatchObject([200, { status: 'importing' }])
-    expect(await start(id)).toMatchObject({
-      status: 409,
-      body: { code: 'import_running', current_status: 'importing' },
-    })
+    const refusal = await start(id)
+    expect([describeRefusal(refusal), refusal.body.current_status]).toEqual(['409 import_running', 'importing'])
     expect(await work(id)).toMatchObject({
       status: 'completed_with_errors',
       progress: 1,
@@ -219,7 +217,8 @@ describe('startDataImport', () => {
       sql`update data_imports set status = 'mapping_products', product_summary = '{"total":3,"mapped":1,"ignored":0,"unmapped":2}'
         where id = ${id}`,
     )
-    expect(await start(id)).toMatchObject({ status: 409, body: { code: 'product_mapping_incomplete', unmapped: 2 } })
+    const refusal = await start(id)
+    expect([describeRefusal(refusal), refusal.body.unmapped]).toEqual(['409 product_mapping_incomplete', 2])
     expect(await loadImport(id)).toMatchObject({ status: 'mapping_products', epoch: 0 })
   })
 

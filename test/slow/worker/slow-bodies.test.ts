@@ -2,6 +2,7 @@ import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { callWith, type Reply, type Request } from '../../support/api.ts'
 import { dump } from '../../support/dump.ts'
 import { chooseCaller, guarded, make, buildPath, withBody } from '../../support/operations.ts'
+import { describeRefusal } from '../../support/refusals.ts'
 import { buildWorld, type World } from '../../support/world.ts'
 
 let world: World
@@ -87,7 +88,7 @@ describe('the body of a request', () => {
     expect(await request.moved(limitMs - 1)).toBeNull()
     expect(reads.asked).toBe(1)
     const reply = await request.moved(1)
-    expect([reply?.status, reply?.body.code]).toEqual([408, 'request_timeout'])
+    expect(reply && describeRefusal(reply)).toBe('408 request_timeout')
     expect(vi.getTimerCount()).toBe(0)
     vi.useRealTimers()
     expect(await dump()).toEqual(before)
@@ -108,7 +109,7 @@ describe('the body of a request', () => {
     const request = underWay('/v1/organizations', { method: 'POST', token: caller.token, raw: stream, headers: json })
     for (let second = 1; second < 15; second++) expect(await request.moved(1000)).toBeNull()
     const reply = await request.moved(1000)
-    expect([reply?.status, reply?.body.code]).toEqual([408, 'request_timeout'])
+    expect(reply && describeRefusal(reply)).toBe('408 request_timeout')
     expect(reads.asked).toBeLessThanOrEqual(16)
     expect(reads.cancelled).toBe(true)
   })
@@ -131,7 +132,7 @@ describe('the body of a request', () => {
     const request = underWay('/provider-events/resend', { method: 'POST', token: null, raw: stream, headers: json })
     expect(await request.moved(limitMs - 1)).toBeNull()
     const reply = await request.moved(1)
-    expect([reply?.status, reply?.body.code]).toEqual([408, 'request_timeout'])
+    expect(reply && describeRefusal(reply)).toBe('408 request_timeout')
   })
 })
 

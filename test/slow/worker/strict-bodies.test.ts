@@ -106,11 +106,7 @@ describe.each(bodyless)('$id', (operation) => {
   it('accepts an empty object as its body, and no field', async () => {
     const { caller, sample, before } = await prepareSample(operation)
     const refusal = await send(operation, { ...sample, body: { force: true } }, { token: caller.token })
-    expect([refusal.status, refusal.body.errors[0].code, refusal.body.errors[0].pointer]).toEqual([
-      400,
-      'unknown_field',
-      '#/force',
-    ])
+    expect(describeRefusal(refusal)).toBe('400 validation_error: unknown_field #/force')
     expect(await listChangesSoFar()).toEqual(before)
     const reply = await send(operation, { ...sample, body: {} }, { token: caller.token })
     expect(reply.status === operation.status || reply.text).toBe(true)
@@ -251,7 +247,7 @@ describe('a body that creates a resource', () => {
     const { caller, sample } = await prepareSample(operation)
     const body = { ...sample.body, start_date: '2027-06-01T10:00:00Z' }
     const reply = await send(operation, { ...sample, body }, { token: caller.token })
-    expect([reply.status, reply.body.errors[0].pointer]).toEqual([400, '#/start_date'])
+    expect(describeRefusal(reply)).toMatch(/^400 validation_error: \w+ #\/start_date$/)
   })
 
   it('is refused with the first fifty of twenty thousand unknown names', async () => {
