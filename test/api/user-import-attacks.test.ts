@@ -86,8 +86,7 @@ describe('importing customers', () => {
     const shop = await seedShop()
     const consent = await givenNewsletter(shop, 'news')
     const user = aUser({ consents: { news: { status: 'given' } } })
-    const list = async () =>
-      (await listStoredAnswers(shop.organization_id, String(user.email))).map(({ status }) => status)
+    const list = async () => (await listStoredAnswers(shop.organization_id, user.email)).map(({ status }) => status)
     const [{ user_id }] = (await importUsers(shop, [user])).body.results
     const answer = { language: 'en', method: 'preference_center', source: 'page' }
     expect((await post(`/v1/user/${user_id}/consents/${consent.id}/withdraw`, answer)).status).toBe(200)
