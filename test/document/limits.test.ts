@@ -72,6 +72,9 @@ const otherForm = new Map([
       (field) => [`${id}.${field}`, 'Imports and merges can add more than one body can hold.'] as const,
     ),
   ),
+  ...['createSignupForm', 'updateSignupForm'].map(
+    (id) => [`${id}.consent_ids`, 'A form whose consents were all deleted has none.'] as const,
+  ),
   ['createUser.locale', 'The specification has any text out.'],
   ['createEmailMessage.scope', 'Nobody makes messages of the platform.'],
 ])
