@@ -1,3 +1,4 @@
+import { zipSync } from 'fflate'
 import { expect, it } from 'vitest'
 import { buildTextRow, buildWorkbook } from '../../../packages/table-reader/test/support/xlsx.ts'
 import { workOnImport } from '../../../src/modules/data-imports/jobs.ts'
@@ -55,12 +56,12 @@ const buildRows = (count: number) =>
     buildTextRow(index + 2, [`R-${index}`, `r${index}@example.test`, longNote]),
   ).join('')
 
-/** Makes a job for which each read of a file takes five seconds, and everything else takes no time. */
-function slowReader() {
+/** Makes a job for which each read of a file takes this time, and everything else takes no time. */
+function slowReader(readMs: number) {
   let now = Date.now()
   const job = createJobAt(now)
   const open: typeof job.files.open = (key, range) => {
-    now += 5000
+    now += readMs
     return job.files.open(key, range)
   }
   return { ...job, now: () => now, files: { ...job.files, open } }
@@ -78,7 +79,7 @@ it('a long workbook is copied for the time of a step, even if reaching its posit
     query: { purpose: 'import' },
   })
   const { id } = (await post('/v1/data-imports', buildBody(tenant, file))).body
-  const job = slowReader()
+  const job = slowReader(5000)
   let steps = 0
   for (let row = await loadImport(id); row.phase !== null; row = await loadImport(id)) {
     await workOnImport(job, id, row.epoch)
@@ -93,4 +94,35 @@ it('a long workbook is copied for the time of a step, even if reaching its posit
   })
   // One step reads the header, one copies all parts, and one suggests mappings.
   expect(steps).toBeLessThanOrEqual(3)
+})
+
+it('an archive that is copied in many steps has each row of its files once', async () => {
+  const tenant = await seedShop()
+  const buildFile = (name: string) =>
+    encodeCsv(
+      [
+        `Order ID,E-mail,Product,Price,${name}`,
+        ...Array.from({ length: 400 }, (_, index) => `${name}-${index},x@example.test,Day ticket,225,${longNote}`),
+      ].join('\r\n'),
+    )
+  const names = ['one', 'two', 'three']
+  const files = Object.fromEntries(names.map((name) => [`${name}.csv`, buildFile(name)]))
+  const upload = { name: 'orders.zip', type: 'application/zip', query: { purpose: 'import' } }
+  const file = await givenTable(tenant.organization_id, zipSync(files, { level: 0 }), upload)
+  const { id } = (await post('/v1/data-imports', buildBody(tenant, file))).body
+  const job = slowReader(60_000)
+  let steps = 0
+  for (let row = await loadImport(id); row.phase !== null; row = await loadImport(id)) {
+    await workOnImport(job, id, row.epoch)
+    steps++
+  }
+  expect(steps).toBeGreaterThan(4)
+  expect(await process(id)).toMatchObject({ total_rows: 1200, valid_rows: 1200, total_orders: 1200 })
+  const rows = await loadStagedRows(id)
+  expect(rows.map(({ group_key }) => group_key)).toEqual(
+    names.flatMap((name) => Array.from({ length: 400 }, (_, index) => `${name}-${index}`)),
+  )
+  expect(rows.map(({ file_line }) => file_line)).toEqual(
+    names.flatMap((_, at) => Array.from({ length: 400 }, (__, index) => at * 401 + index + 2)),
+  )
 })
