@@ -34,6 +34,11 @@ beforeAll(() => {
   big = makeTable(partSize + 1000)
 })
 
+const buildImageUpload = () => {
+  const bytes = makeFreshPng()
+  return { bytes, input: { organization_id: here.id, name: 'a.csv', size: bytes.length } }
+}
+
 describe('startFileUpload', () => {
   it('counts the announced bytes against the limit of the organisation at once', async () => {
     await env.DB.prepare(
@@ -49,6 +54,26 @@ describe('startFileUpload', () => {
     expect((await get(`/v1/files/uploads/${upload.id}`)).status).toBe(404)
     expect(await loadUsedBytes(here.id)).toBe(0)
     expect((await startUpload(here, bytes)).id).toMatch(/^upl_/)
+  })
+
+  it.each([
+    ['an image', 'image/png'],
+    ['a page', 'text/html'],
+    ['a word', 'csv'],
+    ['a long text', 'x'.repeat(256)],
+    ['a number', 7],
+  ])('refuses %s as the type of a table', async (_, type) => {
+    const before = await loadUsedBytes(here.id)
+    const refusal = await post('/v1/files/uploads', { ...buildImageUpload().input, content_type: type })
+    expect(describeRefusal(refusal)).toMatch(/^400 validation_error: \w+ #\/content_type/)
+    expect(await loadUsedBytes(here.id)).toBe(before)
+  })
+
+  it('takes an empty type as none', async () => {
+    const { status, body } = await post('/v1/files/uploads', { ...buildImageUpload().input, content_type: '' })
+    expect([status, body.content_type]).toEqual([201, null])
+    await remove(`/v1/files/uploads/${body.id}`)
+    await sweepObjects(createContextAt(Date.now()))
   })
 })
 
@@ -239,23 +264,14 @@ describe('completeFileUpload', () => {
     expect(await checkAccount(here.id)).toMatchObject({ objects: 1, references: [1], ...isWhole })
   })
 
-  it('refuses content that was declared as a table and is none, and startFileUpload refuses other types', async () => {
-    const bytes = makeFreshPng()
-    const input = { organization_id: here.id, name: 'a.csv', size: bytes.length }
+  it('refuses content that was declared as a table and is none', async () => {
+    const { bytes, input } = buildImageUpload()
     const xlsx = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
     const upload = (await post('/v1/files/uploads', { ...input, content_type: xlsx })).body
     await putPart(upload.id, 1, bytes)
     const reply = await completeParts(upload.id)
     expect(describeRefusal(reply)).toBe('400 type_mismatch: type_mismatch #/file')
     await remove(`/v1/files/uploads/${upload.id}`)
-    const before = await loadUsedBytes(here.id)
-    for (const content_type of ['image/png', 'text/html', 'csv', '', 'x'.repeat(256), 7]) {
-      const refusal = await post('/v1/files/uploads', { ...input, content_type })
-      const expected = content_type === '' ? [201, undefined] : [400, '#/content_type']
-      expect([content_type, refusal.status, refusal.body.errors?.[0]?.pointer]).toEqual([content_type, ...expected])
-      if (refusal.status === 201) await remove(`/v1/files/uploads/${refusal.body.id}`)
-    }
-    expect(await loadUsedBytes(here.id)).toBe(before)
     await sweepObjects(createContextAt(Date.now()))
   })
 })
