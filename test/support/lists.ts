@@ -6,7 +6,9 @@ export { base }
 /** Requests an absolute or relative address. */
 export const readAs = (token: string, address: string): Promise<Reply> => call(address.replace(base, ''), { token })
 
-export const listIds = (reply: Reply): string[] => (reply.body.results as { id: string }[]).map(({ id }) => id)
+/** Lists what names the rows: their ids, or the positions of links. */
+export const listIds = (reply: Reply): string[] =>
+  (reply.body.results as { id?: string; position?: number }[]).map(({ id, position }) => id ?? String(position))
 
 /** Reads all rows by following `next`. */
 export async function walkAs(

@@ -20,6 +20,22 @@ const makeReadyCampaign = async (world: World, columns: Partial<CampaignRow> = {
   return { path: { id: campaign.id }, references: [referToCampaign(world)] }
 }
 
+const clickedCampaigns = new WeakMap<World, Promise<string>>()
+
+async function seedClickedCampaign(world: World): Promise<string> {
+  const { campaign } = await seedReady(getFirstPlace(world), { status: 'sent', run: 1 })
+  await seedRecipients(campaign.id, 3, { run: 1_000_000 })
+  await seedLinks(campaign.id, 2)
+  return campaign.id
+}
+
+/** Loads the campaign of the world whose links people clicked. */
+function loadClickedCampaign(world: World): Promise<string> {
+  const id = clickedCampaigns.get(world) ?? seedClickedCampaign(world)
+  clickedCampaigns.set(world, id)
+  return id
+}
+
 /** A time at noon, which no change of clocks skips. */
 const nextMonth = () => `${new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10)}T12:00:00`
 
@@ -77,12 +93,12 @@ export const campaignSamples: Record<string, SampleOf> = {
   },
 
   getCampaignTimeline: {
-    make: (world) => ({ path: { id: world.a.editions[0].campaign }, references: [referToCampaign(world)] }),
+    make: async (world) => ({ path: { id: await loadClickedCampaign(world) }, references: [referToCampaign(world)] }),
   },
 
   listCampaignLinks: {
-    make: (world) => ({ path: { id: world.a.editions[0].campaign }, references: [referToCampaign(world)] }),
-    fill: (world, count) => seedLinks(world.a.editions[0].campaign, count),
+    make: async (world) => ({ path: { id: await loadClickedCampaign(world) }, references: [referToCampaign(world)] }),
+    fill: async (world, count) => seedLinks(await loadClickedCampaign(world), count),
   },
 
   listCampaignRecipients: {

@@ -1,6 +1,6 @@
 import { runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
-import { getTableColumns, sql } from 'drizzle-orm'
+import { eq, getTableColumns, sql } from 'drizzle-orm'
 import { inList } from '../../../../src/db/conditions.ts'
 import { campaignLinks, campaigns } from '../../../../src/db/schema/campaigns.ts'
 import { select } from '../../../../src/db/select.ts'
@@ -180,17 +180,20 @@ export const seedRecipients = (campaignId: string, count: number, record: Partia
     return people
   })
 
-/** Adds links and messages of two languages that have them, and clicks on some. The Danish message has them backwards. */
+/** Adds links with clicks on some, and messages with them in two languages. The Danish message has them backwards. */
 export async function seedLinks(campaignId: string, count: number): Promise<void> {
-  const links = Array.from({ length: count }, (_, position) => ({
+  const stored = await db.all(
+    select({ position: campaignLinks.position }).from(campaignLinks).where(eq(campaignLinks.campaign_id, campaignId)),
+  )
+  const positions = Array.from({ length: count }, (_, index) => stored.length + index)
+  const links = positions.map((position) => ({
     campaign_id: campaignId,
     position,
     url: `https://example.com/${position}`,
   }))
-  const positions = links.map(({ position }) => position)
   const content = (language: 'en' | 'da', order: readonly number[]) => sql`insert into campaign_contents
       (campaign_id, run, language, subject, html, text, links, context, created_at)
-    values (${campaignId}, 1, ${language}, '', '', '', ${JSON.stringify(order)}, '{}', ${seededAt})`
+    values (${campaignId}, ${stored.length + 1}, ${language}, '', '', '', ${JSON.stringify(order)}, '{}', ${seededAt})`
   await write(
     ...insertAll(campaignLinks, links),
     content('en', positions),
