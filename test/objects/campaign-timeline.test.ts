@@ -11,7 +11,9 @@ import {
   timelineNames,
 } from '../../src/domain/campaigns/timeline.ts'
 import { minuteMs } from '../../src/domain/time/instants.ts'
+import { LinkStore } from '../../src/objects/campaign/link-store.ts'
 import type { RecipientStore } from '../../src/objects/campaign/recipient-store.ts'
+import { TimelineStore } from '../../src/objects/campaign/timeline-store.ts'
 import { dearRuns } from '../support/property-runs.ts'
 import { addPeople, withStore } from '../support/recipient-lists.ts'
 
@@ -254,4 +256,25 @@ it('a recipient who clicks without end stores few clicks', () =>
     expect(store.links.listCounts()).toEqual([counts])
     const [row] = store.storage.sql.exec<{ bytes: number }>('select length(times) as bytes from link_clicks').toArray()
     expect(row?.bytes).toBeLessThan(20 * maxClicksPerPerson)
+  }))
+
+it('a timeline and the counts of links read few rows, however many recipients there are', () =>
+  withStore((store) => {
+    const count = 600
+    const everyone = Array.from({ length: count }, (_, index) => index + 1)
+    addPeople(store, 1, count, count + 1)
+    store.recordOutcomes(new Map(everyone.map((n) => [n, { to: 'sent', provider_id: null, at: n % 60_000 }])), true)
+    store.stampEvents(everyone.map((n) => ({ n, link: n % 3, type: 'clicked', at: 90_000, is_visit: true })))
+    const cursors: SqlStorageCursor<Record<string, SqlStorageValue>>[] = []
+    const exec = (query: string, ...values: SqlStorageValue[]) => {
+      const cursor = store.storage.sql.exec(query, ...values)
+      cursors.push(cursor)
+      return cursor
+    }
+    const sql = { exec } as unknown as SqlStorage
+    const { buckets } = new TimelineStore(sql).read({ timezone: 'UTC', interval: 'minute', from: null, to: null })
+    expect(buckets).toHaveLength(2)
+    const links = new LinkStore(sql).listCounts()
+    expect(links.map(({ people: clickers }) => clickers)).toEqual([200, 200, 200])
+    expect(cursors.reduce((sum, { rowsRead }) => sum + rowsRead, 0)).toBeLessThan(30)
   }))

@@ -9,6 +9,7 @@ import {
   type TimelineQuery,
   toMinute,
 } from '../../domain/campaigns/timeline.ts'
+import { minuteMs } from '../../domain/time/instants.ts'
 
 type MinuteCounts = Record<TimelineName, number>
 
@@ -68,7 +69,10 @@ export class TimelineStore {
 
   /** Local days end and begin anew where clocks change; an hour that occurs twice is two buckets. */
   read({ timezone, interval, from, to }: TimelineQuery): Timeline {
-    const bounds = [from === null ? 0 : toMinute(from), to === null ? Number.MAX_SAFE_INTEGER : Math.ceil(to / 60_000)]
+    const bounds = [
+      from === null ? 0 : toMinute(from),
+      to === null ? Number.MAX_SAFE_INTEGER : Math.ceil(to / minuteMs),
+    ]
     const { first, last } = this.#sql
       .exec<Limits>(
         'select min(minute) as first, max(minute) as last from minutes where minute >= ? and minute < ?',
