@@ -417,6 +417,23 @@ describe('addresses of merged customers', () => {
 })
 
 describe('the undo of an import after a merge', () => {
+  it('keeps the customer who is left, although no order and no entry of the audit log names them', async () => {
+    const shop = await seedShop()
+    const emails = { own: `own-${next()}@example.dk`, other: `other-${next()}@example.dk` }
+    const first = await importOrders(shop, [anOrder({ customer: { email: emails.own } })])
+    const second = await importOrders(shop, [anOrder({ customer: { email: emails.other } })])
+    const [own, other] = [await findByEmail(shop, emails.own), await findByEmail(shop, emails.other)]
+    await merge(own, other)
+    await write(sql`delete from audit_log where organization_id = ${shop.organization_id}`)
+    for (const { body } of [second, first]) {
+      expect((await post(`/v1/data-imports/${body.id}/undo`, {})).status).toBe(200)
+      await work(body.id)
+      expect((await get(`/v1/data-imports/${body.id}`)).body.status).toBe('undone')
+    }
+    expect(await countOrders(own)).toBe(0)
+    expect((await get(`/v1/user/${own}`)).status).toBe(200)
+  })
+
   it.each(['own', 'other'] as const)(
     'takes back the orders of the %s customer and keeps the customer',
     async (which) => {

@@ -25,9 +25,10 @@ const references: Record<string, Record<string, string>> = {
     'purchases.user_id': 'keeps the person',
     'campaign_receipts.user_id': 'keeps the person',
     'erasures.user_id': 'keeps the person',
-    'consent_records.user_id': 'keeps the person',
     'transactional_emails.user_id': 'keeps the person',
     'refund_requests.user_id': 'keeps the person',
+    'user_merges.into_id': 'keeps the person',
+    'earlier_addresses.user_id': 'has a row of user_merges beside it, which keeps the person',
   },
 }
 

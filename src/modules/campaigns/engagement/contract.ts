@@ -3,7 +3,7 @@ import { roleCodes } from '../../../domain/accounts/access.ts'
 import { maxClicksPerPerson } from '../../../domain/campaigns/link-counts.ts'
 import { maxTimelineBuckets, timelineIntervals } from '../../../domain/campaigns/timeline.ts'
 import { languages } from '../../../domain/languages.ts'
-import { Count, IdParams, LanguageCode } from '../../../http/fields.ts'
+import { Count, IdParams, LanguageCode, LanguageInput } from '../../../http/fields.ts'
 import { operation } from '../../../http/operations/operation.ts'
 import { InstantFilter, ListPage, listQuery, type ListRequest } from '../../../http/requests/list-query.ts'
 
@@ -84,7 +84,7 @@ export const CampaignLink = z
 const listLinksQuery = listQuery({
   ordering: ['position', 'clicks', 'people'],
   filters: {
-    language: LanguageCode.optional().openapi({
+    language: LanguageInput.optional().openapi({
       description: 'Only links of the message in this language. `position` then orders them as that message does.',
     }),
   },

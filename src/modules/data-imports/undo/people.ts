@@ -56,6 +56,7 @@ const isUsed = (editionId: string) => sql`(${hasOrder}
   or exists (select 1 from consent_records where user_id = u.id)
   or exists (select 1 from campaign_receipts where user_id = u.id)
   or exists (select 1 from erasures where user_id = u.id)
+  or exists (select 1 from user_merges where into_id = u.id)
   or exists (select 1 from import_orders later where later.undo_data ->> '$.updated.order.user_id' = u.id
     and later.undo_outcome is null)
   or exists (select 1 from edition_customers where user_seq = u.seq and edition_id <> ${editionId})
