@@ -1,12 +1,12 @@
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
-import type { RecipientOutcome } from '../../src/domain/campaigns/chunk-report.ts'
-import { countPending } from '../../src/domain/campaigns/counters.ts'
-import type { RecipientRow, RecipientsQuery } from '../../src/domain/campaigns/sender.ts'
-import { recipientStates } from '../../src/domain/campaigns/sending-policy.ts'
-import { selectRecipients } from '../../src/objects/campaign/recipient-list.ts'
-import type { RecipientStore } from '../../src/objects/campaign/recipient-store.ts'
-import { addPeople, computePage, readPage, recipientsQuery, withStore } from '../support/recipient-lists.ts'
+import type { RecipientOutcome } from '../../../src/domain/campaigns/chunk-report.ts'
+import { countPending } from '../../../src/domain/campaigns/counters.ts'
+import type { RecipientRow, RecipientsQuery } from '../../../src/domain/campaigns/sender.ts'
+import { recipientStates } from '../../../src/domain/campaigns/sending-policy.ts'
+import { selectRecipients } from '../../../src/objects/campaign/recipient-list.ts'
+import type { RecipientStore } from '../../../src/objects/campaign/recipient-store.ts'
+import { addPeople, computePage, readPage, recipientsQuery, withStore } from '../../support/recipient-lists.ts'
 
 const firstPage: RecipientsQuery = { ordering: [], page: { page: 1, size: 1000, after: null } }
 

@@ -1,14 +1,14 @@
 import { sql } from 'drizzle-orm'
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { refundReasons, refundSources, refundStatuses } from '../../src/domain/refunds/refunds.ts'
-import { listIds, readAs } from '../support/lists.ts'
-import { dearRuns } from '../support/property-runs.ts'
-import { seedPlace } from '../support/retention.ts'
-import { seedEdition } from '../support/seeding/editions.ts'
-import { seedAccount, seedMember, seedToken } from '../support/seeding/members.ts'
-import { db, type Place, write } from '../support/seeding/rows.ts'
-import { seedRefunds } from '../support/seeding/sales/refunds.ts'
+import { refundReasons, refundSources, refundStatuses } from '../../../src/domain/refunds/refunds.ts'
+import { listIds, readAs } from '../../support/lists.ts'
+import { dearRuns } from '../../support/property-runs.ts'
+import { seedPlace } from '../../support/retention.ts'
+import { seedEdition } from '../../support/seeding/editions.ts'
+import { seedAccount, seedMember, seedToken } from '../../support/seeding/members.ts'
+import { db, type Place, write } from '../../support/seeding/rows.ts'
+import { seedRefunds } from '../../support/seeding/sales/refunds.ts'
 
 const begin = Date.UTC(2026, 0, 1)
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { get, patch, type Reply } from '../support/api.ts'
-import { serveStripeToEachTest } from '../support/each-stripe.ts'
-import type { FakeStripe } from '../support/fake-stripe.ts'
+import { get, patch, type Reply } from '../../support/api.ts'
+import { serveStripeToEachTest } from '../../support/each-stripe.ts'
+import type { FakeStripe } from '../../support/fake-stripe.ts'
 import {
   givenEditionMember,
   importPaidOrder,
@@ -11,10 +11,10 @@ import {
   seedSibling,
   seedStripeShop,
   type StripeShop,
-} from '../support/payment-references.ts'
-import { loadRefundRow } from '../support/refund-payments.ts'
-import { actOnRefund, requestRefund } from '../support/refunds.ts'
-import { givenMember } from '../support/seeding/members.ts'
+} from '../../support/payment-references.ts'
+import { loadRefundRow } from '../../support/refund-payments.ts'
+import { actOnRefund, requestRefund } from '../../support/refunds.ts'
+import { givenMember } from '../../support/seeding/members.ts'
 
 let fake: FakeStripe
 serveStripeToEachTest((stripe) => {

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { operations } from '../../src/app.ts'
-import { toBase64, utf8 } from '../../src/domain/text/encoding.ts'
-import { call, get } from '../support/api.ts'
-import { checkAccount, buildForm, makeFreshPng, listStoredKeys, uploadRaw } from '../support/files.ts'
-import { seedEdition } from '../support/seeding/editions.ts'
-import { seedUpload } from '../support/seeding/files.ts'
-import { givenOrganization } from '../support/seeding/organizations.ts'
+import { operations } from '../../../src/app.ts'
+import { toBase64, utf8 } from '../../../src/domain/text/encoding.ts'
+import { call, get } from '../../support/api.ts'
+import { checkAccount, buildForm, makeFreshPng, listStoredKeys, uploadRaw } from '../../support/files.ts'
+import { seedEdition } from '../../support/seeding/editions.ts'
+import { seedUpload } from '../../support/seeding/files.ts'
+import { givenOrganization } from '../../support/seeding/organizations.ts'
 
 const streams = operations.flatMap(({ stream }) => stream ?? [])
 const declared = streams.map(({ maxReadMs }) => maxReadMs)

@@ -1,17 +1,17 @@
 import { type Encoding, encodeText } from '@ecms/table-reader'
 import { describe, expect, it } from 'vitest'
-import { buildTextRow, buildWorkbook } from '../../packages/table-reader/test/support/xlsx.ts'
-import type { Currency } from '../../src/domain/money.ts'
-import type { RawUpload } from '../support/files.ts'
+import { buildTextRow, buildWorkbook } from '../../../packages/table-reader/test/support/xlsx.ts'
+import type { Currency } from '../../../src/domain/money.ts'
+import type { RawUpload } from '../../support/files.ts'
 import {
   type Answers,
   summariseOrders,
   previewOrders,
   startImport,
   readSuggestions,
-} from '../support/imported-tables.ts'
-import { givenImport } from '../support/seeding/imports/data-imports.ts'
-import { seedShop } from '../support/seeding/sales/orders.ts'
+} from '../../support/imported-tables.ts'
+import { givenImport } from '../../support/seeding/imports/data-imports.ts'
+import { seedShop } from '../../support/seeding/sales/orders.ts'
 
 interface Kind {
   name: string

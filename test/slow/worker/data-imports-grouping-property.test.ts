@@ -1,13 +1,13 @@
 import { sql } from 'drizzle-orm'
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { loadOrders, selectOrdersAfter } from '../../src/modules/data-imports/run/read-orders.ts'
-import { get } from '../support/api.ts'
-import { pathOf, process, loadStagedRows } from '../support/data-imports.ts'
-import { givenImport } from '../support/seeding/imports/data-imports.ts'
-import { aBadRow, aRow, type FileRow, seedStarted } from '../support/seeding/imports/staged-imports.ts'
-import { db, write } from '../support/seeding/rows.ts'
-import { seedShop, type Shop } from '../support/seeding/sales/orders.ts'
+import { loadOrders, selectOrdersAfter } from '../../../src/modules/data-imports/run/read-orders.ts'
+import { get } from '../../support/api.ts'
+import { pathOf, process, loadStagedRows } from '../../support/data-imports.ts'
+import { givenImport } from '../../support/seeding/imports/data-imports.ts'
+import { aBadRow, aRow, type FileRow, seedStarted } from '../../support/seeding/imports/staged-imports.ts'
+import { db, write } from '../../support/seeding/rows.ts'
+import { seedShop, type Shop } from '../../support/seeding/sales/orders.ts'
 import {
   expectExact,
   createImporter,
@@ -16,8 +16,8 @@ import {
   loadImportOrders,
   loadRows,
   runToEnd,
-} from '../support/staged-imports.ts'
-import { undoToEnd } from '../support/undone-imports.ts'
+} from '../../support/staged-imports.ts'
+import { undoToEnd } from '../../support/undone-imports.ts'
 
 /** Rows of one key that stand together. Rows without a key belong to no order. */
 const rowsOfKey = fc.record({
