@@ -362,7 +362,7 @@ describe('a filter of orders by the code of a ticket', () => {
     expect(listIds(await readAs(rootToken, at))).toEqual([order])
     await write(sql`insert into orders select null, 'ord_shared_' || value, orders.organization_id, orders.edition_id,
         orders.user_id, null, '', null, orders.type, orders.status, 0, orders.currency, 1, 0, null, orders.cart, '{}', null,
-        null, null, 1, orders.created_at, orders.modified_at, ''
+        null, null, null, null, 1, orders.created_at, orders.modified_at, ''
       from orders, json_each(${JSON.stringify(Array.from({ length: maxCandidates }, (_, index) => index))})
       where orders.id = ${order}`)
     await write(sql`insert into purchases select 'pur_' || orders.id, purchases.edition_id, orders.id, purchases.user_id,

@@ -155,7 +155,14 @@ describe('the event about the end of an import', () => {
         )
         await runToEnd(id)
         const counts = { created_orders: 26, updated_orders: 0, skipped_orders: 0, failed_orders: 1 }
-        const data_import = { id, source: 'csv', status: 'completed_with_errors', total_rows: 27, ...counts }
+        const data_import = {
+          id,
+          kind: 'orders',
+          source: 'csv',
+          status: 'completed_with_errors',
+          total_rows: 27,
+          ...counts,
+        }
         expect([roundTrip, when, await listAnnounced(shop.organization_id)]).toEqual([
           roundTrip,
           when,

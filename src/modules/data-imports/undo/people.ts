@@ -167,12 +167,17 @@ function buildClearing(
   }
   const isAsRead = sql`id = ${person.id} and version = ${person.version}`
   const changedUser = { user_id: person.id, organization_id, edition_id: null }
+  const storedMetadata = readJson(person.metadata, isRecord)
+  const changedFields = compareContacts(
+    { ...person, metadata: storedMetadata },
+    { ...clearedFields, metadata: metadata ?? storedMetadata },
+  )
   return {
     statements: [
       update(users, changes, sql`${isAsRead} and not ${isProtected(sql`users`, { changeable })}`),
       requireOneChange(),
     ],
-    announcements: buildUserEvent(changedUser, compareContacts(person, clearedFields), now),
+    announcements: buildUserEvent(changedUser, changedFields, now),
   }
 }
 
