@@ -67,11 +67,11 @@ export function listValueCollisions(
     return kept && dropped && kept !== dropped ? [{ type: 'field', name, kept, dropped }] : []
   })
   const metadata = Object.entries(other.metadata).flatMap(([name, value]): MergeCollision[] => {
-    const kept = own.metadata[name]
-    const isSame = isSameJson(JSON.stringify(kept ?? null), JSON.stringify(value ?? null))
+    const ownValue = own.metadata[name]
+    const isSame = isSameJson(JSON.stringify(ownValue ?? null), JSON.stringify(value ?? null))
     return !Object.hasOwn(own.metadata, name) || isSame
       ? []
-      : [{ type: 'metadata', name, kept: describe(kept), dropped: describe(value) }]
+      : [{ type: 'metadata', name, kept: describe(ownValue), dropped: describe(value) }]
   })
   return [...fields, ...metadata]
 }

@@ -44,6 +44,14 @@ export interface ExportRequest<Column extends string> {
   after?: string | undefined
 }
 
+/** The file that an export answers with, in both formats. */
+export const buildExportFile = (example: string, ndjsonExample: string) => ({
+  type: 'text/csv' as const,
+  description: 'CSV (RFC 4180) with a header row, or one JSON object a line. UTF-8.',
+  example,
+  ndjsonExample,
+})
+
 export const exportDescription =
   'Rows come in the order of their creation, of an organisation edition after edition. What a spreadsheet would run as a ' +
   'formula, also where it cuts a cell at another delimiter, starts with an apostrophe in CSV. When something fails in the ' +

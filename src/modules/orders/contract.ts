@@ -35,7 +35,7 @@ import {
   Timestamp,
 } from '../../http/fields.ts'
 import { operation } from '../../http/operations/operation.ts'
-import { exportDescription, exportQuery } from '../../http/requests/export-query.ts'
+import { buildExportFile, exportDescription, exportQuery } from '../../http/requests/export-query.ts'
 import {
   ListPage,
   type ListRequest,
@@ -299,12 +299,10 @@ export const exportOrders = operation({
   description: `Exports the orders that \`GET /v1/orders\` lists with the same filters. \`edition_id\` or \`organization_id\` is required. ${exportDescription}`,
   roles: managers,
   query: exportQuery({ columns: orderColumns, filters: orderFilters }),
-  file: {
-    type: 'text/csv',
-    description: 'CSV (RFC 4180) with a header row, or one JSON object a line. UTF-8.',
-    example: 'id,amount,currency\r\nord_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8,250,dkk\r\n',
-    ndjsonExample: '{"id":"ord_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8","amount":250,"currency":"dkk"}\n',
-  },
+  file: buildExportFile(
+    'id,amount,currency\r\nord_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8,250,dkk\r\n',
+    '{"id":"ord_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8","amount":250,"currency":"dkk"}\n',
+  ),
   errors: ['not_found'],
 })
 

@@ -24,7 +24,7 @@ import {
   Timestamp,
 } from '../../http/fields.ts'
 import { operation } from '../../http/operations/operation.ts'
-import { exportDescription, exportQuery } from '../../http/requests/export-query.ts'
+import { buildExportFile, exportDescription, exportQuery } from '../../http/requests/export-query.ts'
 import {
   BooleanFilter,
   IdFilter,
@@ -227,12 +227,10 @@ export const exportPurchases = operation({
   description: `Exports the purchases that \`GET /v1/purchases\` lists with the same filters. \`edition_id\` or \`organization_id\` is required. ${exportDescription}`,
   roles: managers,
   query: exportQuery({ columns: purchaseColumns, filters: purchaseFilters }),
-  file: {
-    type: 'text/csv',
-    description: 'CSV (RFC 4180) with a header row, or one JSON object a line. UTF-8.',
-    example: 'id,status,price_paid,currency\r\npur_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8,active,250,dkk\r\n',
-    ndjsonExample: '{"id":"pur_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8","status":"active","price_paid":250,"currency":"dkk"}\n',
-  },
+  file: buildExportFile(
+    'id,status,price_paid,currency\r\npur_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8,active,250,dkk\r\n',
+    '{"id":"pur_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8","status":"active","price_paid":250,"currency":"dkk"}\n',
+  ),
   errors: ['not_found'],
 })
 

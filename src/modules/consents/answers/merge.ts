@@ -78,11 +78,12 @@ export async function planConsentMerge(job: JobCtx, { id, other_id }: MergedPair
   for (const definition of definitions) {
     const chain = records.filter(({ consent_id }) => consent_id === definition.id)
     const [ownChain, otherChain] = [id, other_id].map((userId) => chain.filter(({ user_id }) => user_id === userId))
-    const own = ownChain?.at(-1) ?? null
-    const other = otherChain?.at(-1)
-    if (!ownChain || !otherChain || !other) continue
+    const ownRecord = ownChain?.at(-1) ?? null
+    const otherRecord = otherChain?.at(-1)
+    if (!ownChain || !otherChain || !otherRecord) continue
     const sources = listRepeatedRecords(ownChain, otherChain, job.now())
-    answers.push({ definition, own, other, copies: await copyRecords(job, id, own, sources) })
+    const copies = await copyRecords(job, id, ownRecord, sources)
+    answers.push({ definition, own: ownRecord, other: otherRecord, copies })
   }
   const givenTimes = records
     .filter(
@@ -148,6 +149,6 @@ export const buildConsentMergeAnnouncements = (
 export const listConsentCollisions = ({ answers }: ConsentMerge): { name: string; kept: string; dropped: string }[] =>
   answers.flatMap(({ definition: { key }, own, other, copies }) => {
     if (!own || own.status === other.status) return []
-    const kept = copies.at(-1)?.record.status ?? own.status
-    return [{ name: key, kept, dropped: kept === own.status ? other.status : own.status }]
+    const lastStatus = copies.at(-1)?.record.status ?? own.status
+    return [{ name: key, kept: lastStatus, dropped: lastStatus === own.status ? other.status : own.status }]
   })

@@ -2,9 +2,9 @@ import type { Ctx } from '../../../context.ts'
 import type { dataImports } from '../../../db/schema/data-imports.ts'
 import type { ImportOptions } from '../../../domain/data-imports/data-imports.ts'
 import type { importStatuses } from '../../../domain/orders/external-orders.ts'
-import { buildSearchText, buildSortKey } from '../../../domain/text/fold.ts'
 import type { ImportRun, OrderOutcome } from '../../order-import/index.ts'
 import type { OrganizationSummaryRow } from '../../organizations/index.ts'
+import { buildCallFields } from '../call-fields.ts'
 import type { ImportExternalOrdersInput } from './contract.ts'
 
 export type RunEdition = ImportRun['edition'] & OrganizationSummaryRow
@@ -62,18 +62,10 @@ export function buildReport(ctx: Ctx, call: ReportedCall, outcomes: readonly Ord
   const count = (action: OrderOutcome['action']) => outcomes.filter((outcome) => outcome.action === action).length
   const failedCount = count('error')
   const { on_duplicate, emit_webhooks, send_receipts, skipped, dry_run, source } = input
-  const name = `${source} ${new Date(begun_at).toISOString()}`
   const row: ReportedRow = {
     id,
-    organization_id: edition.organization_id,
-    edition_id: edition.id,
-    account_id: ctx.caller.is_superuser ? null : ctx.caller.id,
-    name,
-    name_key: buildSortKey(name),
-    search: buildSearchText(name),
-    source: 'api',
+    ...buildCallFields(ctx, edition, source, begun_at),
     kind: 'orders',
-    external_source: source,
     status: decideStatus(failedCount, outcomes.length),
     options: { on_duplicate, emit_webhooks, send_receipts, skipped },
     total_rows: input.orders.length,

@@ -10,8 +10,7 @@ import { type RowOf, select } from '../../../db/select.ts'
 import { insert, insertAll } from '../../../db/write.ts'
 import { undoDays } from '../../../domain/data-imports/data-imports.ts'
 import { AppError, editionArchived, fieldError } from '../../../domain/errors.ts'
-import { buildSearchText, buildSortKey } from '../../../domain/text/fold.ts'
-import { dayMs, toIso } from '../../../domain/time/instants.ts'
+import { dayMs } from '../../../domain/time/instants.ts'
 import { loadImportDefinitions } from '../../consents/index.ts'
 import { checkTenant, openEditions } from '../../editions/index.ts'
 import { races } from '../../order-import/index.ts'
@@ -25,6 +24,7 @@ import {
   type UserPlan,
 } from '../../user-import/index.ts'
 import { announceEnd } from '../announcement.ts'
+import { buildCallFields } from '../call-fields.ts'
 import { decideStatus } from '../external-orders/report.ts'
 import type { ImportUsersInput, UsersImport } from './contract.ts'
 import { createUndoData } from './undo-data.ts'
@@ -123,23 +123,13 @@ const countAction = ({ results }: UsersReport, action: UserOutcome['action']): n
 
 const getStatus = (report: UsersReport) => decideStatus(countAction(report, 'error'), report.results.length)
 
-const buildName = ({ input: { source }, now }: UsersReport): string => `${source} ${toIso(now)}`
-
 function buildImportStatements(ctx: Ctx, report: UsersReport & { id: string }, plan: UserPlan): Statement[] {
   const { id, edition, input, results, now } = report
   const [created_orders, updated_orders] = [countAction(report, 'created'), countAction(report, 'updated')]
-  const name = buildName(report)
   const row = {
     id,
     kind: 'customers' as const,
-    organization_id: edition.organization_id,
-    edition_id: edition.id,
-    account_id: ctx.caller.is_superuser ? null : ctx.caller.id,
-    name,
-    name_key: buildSortKey(name),
-    search: buildSearchText(name),
-    source: 'api' as const,
-    external_source: input.source,
+    ...buildCallFields(ctx, edition, input.source, now),
     status: getStatus(report),
     options: { emit_webhooks: input.emit_webhooks },
     total_rows: results.length,

@@ -28,10 +28,10 @@ export interface MergePlan extends UserPair {
 /** Pairs what both have in an edition. */
 export function mergeEditions({ ownEditions, otherEditions }: MergeFacts): MergePlan['sharedEditions'] {
   return otherEditions.flatMap((other) => {
-    const own = ownEditions.find(({ edition_id }) => edition_id === other.edition_id)
-    if (!own) return []
-    const values = mergeValues(own, other)
-    return [{ own, other, values: { ...own, ...values, ...buildSearchColumns(values) } }]
+    const ownRow = ownEditions.find(({ edition_id }) => edition_id === other.edition_id)
+    if (!ownRow) return []
+    const values = mergeValues(ownRow, other)
+    return [{ own: ownRow, other, values: { ...ownRow, ...values, ...buildSearchColumns(values) } }]
   })
 }
 

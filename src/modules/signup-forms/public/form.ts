@@ -28,7 +28,7 @@ export type FormConsent = RowOf<typeof consentFields>
 
 /** A form as its visitors see it. */
 export interface PublicForm extends RowOf<typeof formFields> {
-  /** The consents that it asks for now. */
+  /** The consents of the form that are active. */
   consents: readonly FormConsent[]
   is_open: boolean
 }
