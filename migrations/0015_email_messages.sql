@@ -8,6 +8,8 @@ create table email_messages (
   title text not null,
   title_key text not null,
   subject text not null default '{}' check (json_valid(subject)),
+  -- The line that inboxes show after the subject.
+  preheader text not null default '{}' check (json_valid(preheader)),
   type text not null,
   scope text not null,
   template text not null default 'modern',

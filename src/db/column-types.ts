@@ -318,6 +318,7 @@ export const types = {
   },
   email_messages: {
     subject: json<TranslatedDict>(),
+    preheader: json<TranslatedDict>(),
     type: emailMessageTypes,
     scope: emailMessageScopes,
     template: emailTemplates,

@@ -39,7 +39,7 @@ const secrets = [
 const reports = ['attempt_log', 'results']
 /** Suppressed addresses, and the texts about them, may belong to nobody whose erasure would remove them here. */
 const addresses = ['address', 'csv', 'detail']
-const messageContents = ['blocks', 'subject', 'sms_body', 'html', 'payload']
+const messageContents = ['blocks', 'subject', 'preheader', 'sms_body', 'html', 'payload']
 
 /** The translations of a field have its name as prefix, as in `subject_translations`. */
 const isHidden = (field: string): boolean =>

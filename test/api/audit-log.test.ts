@@ -196,12 +196,12 @@ describe('an entry', () => {
     const blocks = [{ type: 'heading', data: { text: { en: 'MARKER-BLOCK' } } }]
     const changeReply = await patch(
       `/v1/email-messages/${message.body.id}`,
-      { title: 'Better news', subject: { en: 'MARKER-CHANGED' }, blocks },
+      { title: 'Better news', subject: { en: 'MARKER-CHANGED' }, preheader: { en: 'MARKER-PREHEADER' }, blocks },
       admin.token,
     )
     expect(changeReply.status, changeReply.text).toBe(200)
     const [entry] = await readLog(organisation, `&resource_id=${message.body.id}`, admin.token)
-    expect(listHidden(entry)).toEqual(['blocks', 'subject', 'subject_translations'])
+    expect(listHidden(entry)).toEqual(['blocks', 'preheader', 'subject', 'subject_translations'])
     expect(entry?.changes).toContainEqual({
       field: 'title',
       before: 'News',

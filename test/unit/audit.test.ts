@@ -40,6 +40,7 @@ describe('the changes in an audit entry', () => {
       'blocks',
       'subject',
       'subject_translations',
+      'preheader',
       'sms_body',
       'html',
     )

@@ -13,6 +13,8 @@ export const emailMessages = sqliteTable('email_messages', {
   title: text().notNull(),
   title_key: text().notNull(),
   subject: text({ mode: 'json' }).$type<typeof types.email_messages.subject.value>().notNull().default({}),
+  /** The line that inboxes show after the subject. */
+  preheader: text({ mode: 'json' }).$type<typeof types.email_messages.preheader.value>().notNull().default({}),
   type: text({ enum: types.email_messages.type }).notNull(),
   scope: text({ enum: types.email_messages.scope }).notNull(),
   template: text({ enum: types.email_messages.template }).notNull().default('modern'),

@@ -15,7 +15,7 @@ export type AcceptableFault = (typeof acceptableFaults)[number]
 /** A missing text that was accepted. Blocks keep their ids when they are moved. */
 export interface AcceptedTranslation {
   language: Language
-  /** Null for the subject. */
+  /** Null for the subject and the preheader. */
   block_id: string | null
   field: string
 }
@@ -116,7 +116,7 @@ function findLanguageFaults(message: MessageDraft, language: Language, defaultLa
       ],
     }
   const errors = texts
-    .filter(({ block_id }) => block_id !== null || language !== defaultLanguage)
+    .filter(({ field, block_id }) => block_id !== null || field !== 'subject' || language !== defaultLanguage)
     .map(({ path, block_id, field }) => ({
       code: 'missing_translation' as const,
       path: [...path, language],

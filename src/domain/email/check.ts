@@ -6,6 +6,7 @@ import {
   type BlockField,
   listLiquidFields,
   maxNestedBlocks,
+  maxPreheaderLength,
   maxSubjectLength,
   type PlainBlock,
 } from './blocks/blocks.ts'
@@ -25,11 +26,14 @@ import { pickLanguage, type TextReader } from './messages/phrases.ts'
 
 type TextPath = readonly (string | number)[]
 
+/** The texts of a message that are one line. */
+type Line = 'subject' | 'preheader'
+
 /** One text of a message: in a language, or in all when `language` is null. */
 export interface TextSource {
   path: TextPath
   language: Language | null
-  kind: BlockField['kind'] | 'subject'
+  kind: BlockField['kind'] | Line
   text: string
 }
 
@@ -48,10 +52,12 @@ const splitByLanguage = (
 
 export interface MessageDraft {
   subject?: TranslatedDict | undefined
+  preheader?: TranslatedDict | undefined
   blocks?: readonly Block[] | undefined
 }
 
-function listTexts({ subject = {}, blocks = [] }: MessageDraft, pick: PickLanguages = () => languages): TextSource[] {
+function listTexts(draft: MessageDraft, pick: PickLanguages = () => languages): TextSource[] {
+  const { subject = {}, preheader = {}, blocks = [] } = draft
   const blockTexts = listBlocks(blocks).flatMap(({ block, path }) =>
     listLiquidFields(block).flatMap(({ name, kind, value }): TextSource[] => {
       const fieldPath = [...path, 'data', ...name.split('.')]
@@ -60,7 +66,11 @@ function listTexts({ subject = {}, blocks = [] }: MessageDraft, pick: PickLangua
         : splitByLanguage(fieldPath, kind, value, pick)
     }),
   )
-  return [...splitByLanguage(['subject'], 'subject', subject, pick), ...blockTexts]
+  return [
+    ...splitByLanguage(['subject'], 'subject', subject, pick),
+    ...splitByLanguage(['preheader'], 'preheader', preheader, pick),
+    ...blockTexts,
+  ]
 }
 
 /** The texts that a recipient reads, each in one language. */
@@ -129,12 +139,18 @@ function checkHtml(text: string, sample: object): CheckedTemplate | RefusedText 
     : refuseText('misplaced_liquid', 'Liquid tags cannot stand inside HTML tags.')
 }
 
+const maxLineLengths: Partial<Record<TextSource['kind'], number>> = {
+  subject: maxSubjectLength,
+  preheader: maxPreheaderLength,
+}
+
 function checkPlain({ kind, text }: TextSource, sample: object): CheckedTemplate | RefusedText {
-  const checkResult = checkTemplate(text, sample, { maxLength: kind === 'subject' ? maxSubjectLength : undefined })
+  const maxLength = maxLineLengths[kind]
+  const checkResult = checkTemplate(text, sample, { maxLength })
   if (!checkResult.ok) return checkResult
   if (kind === 'address' && !isAddress(text)) return refuseText('invalid_address', allowedAddresses)
-  if (kind === 'subject' && /[\p{Cc}\p{Zl}\p{Zp}]/u.test(text))
-    return refuseText('invalid_characters', 'The subject must be one line.')
+  if (maxLength !== undefined && /[\p{Cc}\p{Zl}\p{Zp}]/u.test(text))
+    return refuseText('invalid_characters', `The ${kind} must be one line.`)
   return checkResult
 }
 

@@ -4,7 +4,7 @@ import { renderText } from './blocks/block-text.ts'
 import type { Block, FooterData } from './blocks/blocks.ts'
 import { cleanRichText } from './blocks/rich-text.ts'
 import { buildStyles, fonts, gutter, light, width } from './blocks/theme.ts'
-import { escapeHtml, escapeLiquid } from './escape.ts'
+import { escapeHtml, escapeLiquid, textToHtml } from './escape.ts'
 import { chooseReader } from './liquid/translations.ts'
 import { type TextReader, readTranslation } from './messages/phrases.ts'
 import { renderMjml } from './mrml.ts'
@@ -29,6 +29,7 @@ export interface Compiled extends Template {
 
 export interface Message {
   subject: TranslatedDict
+  preheader?: TranslatedDict | undefined
   blocks: readonly Block[]
   template: 'modern'
 }
@@ -82,6 +83,16 @@ function renderFooters({ blocks }: Message, reader: TextReader, sender: string):
   return (footers.length ? footers : [{ text: {} }]).map((data) => renderFooter(data, reader, sender))
 }
 
+/** Invisible characters that fill the line of an inbox, so that it does not show the text of the body after the preheader. */
+const preheaderPadding = '&#847;&zwnj;&nbsp;'.repeat(150)
+
+/** Hidden text at the start of the body, which inboxes show after the subject. */
+function renderPreheader({ preheader = {} }: Message, reader: TextReader, placeholders: Placeholders): string {
+  const text = readTranslation(preheader, reader)
+  if (!text) return ''
+  return `<mj-preview>${placeholders.add(textToHtml(text) + preheaderPadding)}</mj-preview>`
+}
+
 /** Placeholders stand for the texts and addresses of the message. */
 export function buildMjml(
   message: Message,
@@ -95,7 +106,7 @@ export function buildMjml(
     ({ html }) =>
       `<mj-text css-class="rt mu" align="center" color="${light.muted}" ${smallFont} padding="4px ${gutter}px">${placeholders.add(html)}</mj-text>`,
   )
-  return `<mjml lang="${toBcp47(reader.language)}" dir="ltr"><mj-head><mj-title>${title}</mj-title><mj-raw><meta name="color-scheme" content="light dark" /><meta name="supported-color-schemes" content="light dark" /></mj-raw><mj-attributes><mj-all font-family="${fonts}" /><mj-text font-size="16px" line-height="1.6" /><mj-section padding="0" /></mj-attributes></mj-head><mj-body css-class="page" background-color="${light.page}" width="${width}px"><mj-section padding="24px 0 12px"><mj-column><mj-text css-class="mu" align="center" color="${light.muted}" font-size="14px" font-weight="600" padding="0 ${gutter}px">${title}</mj-text></mj-column></mj-section>${renderCard(message.blocks, reader, placeholders)}<mj-section padding="16px 0 24px"><mj-column>${footers.join('')}</mj-column></mj-section></mj-body></mjml>`
+  return `<mjml lang="${toBcp47(reader.language)}" dir="ltr"><mj-head><mj-title>${title}</mj-title>${renderPreheader(message, reader, placeholders)}<mj-raw><meta name="color-scheme" content="light dark" /><meta name="supported-color-schemes" content="light dark" /></mj-raw><mj-attributes><mj-all font-family="${fonts}" /><mj-text font-size="16px" line-height="1.6" /><mj-section padding="0" /></mj-attributes></mj-head><mj-body css-class="page" background-color="${light.page}" width="${width}px"><mj-section padding="24px 0 12px"><mj-column><mj-text css-class="mu" align="center" color="${light.muted}" font-size="14px" font-weight="600" padding="0 ${gutter}px">${title}</mj-text></mj-column></mj-section>${renderCard(message.blocks, reader, placeholders)}<mj-section padding="16px 0 24px"><mj-column>${footers.join('')}</mj-column></mj-section></mj-body></mjml>`
 }
 
 export function compile(message: Message, language: Language, options: CompileOptions): Compiled {

@@ -8,12 +8,15 @@ import { checkTemplate } from './liquid/liquid.ts'
 import { findOverflow } from './liquid/overflow.ts'
 import { type MissingTranslation, findMissingTranslations, chooseReader } from './liquid/translations.ts'
 import { buildSampleContext, type TemplateContext, pickTypeValues } from './liquid/variables.ts'
+import { readTranslation } from './messages/phrases.ts'
 import { personalise } from './personalise.ts'
 import { type UnknownVariable, findUnknownVariables } from './unknown-variables.ts'
 
 export interface Preview {
   html: string
   subject: string
+  /** The preheader; empty without one. */
+  preheader: string
   text: string
   /** The language of the message, which may differ from the requested one. */
   language: Language
@@ -53,14 +56,20 @@ export function findPreviewOverflow(
   return findOverflow(message, reader, buildContext(request, reader.language))
 }
 
+/** Renders a text that is one line. */
+const renderLine = (line: string, context: TemplateContext): string =>
+  personalise({ subject: line, html: '', text: '', links: [] }, context).subject
+
 export function renderPreview(message: Message, request: PreviewRequest, options: CompileOptions): Preview {
   const { mode, language, type } = request
   const reader = chooseReader(message, language, options.defaultLanguage)
   const template = compile(message, language, options)
   const previewTemplate = mode === 'mjml' ? template : { ...template, html: renderContentHtml(message.blocks, reader) }
-  const renderedMessage = personalise(previewTemplate, buildContext(request, reader.language))
+  const context = buildContext(request, reader.language)
+  const renderedMessage = personalise(previewTemplate, context)
   return {
     ...renderedMessage,
+    preheader: renderLine(readTranslation(message.preheader ?? {}, reader), context),
     language: reader.language,
     size_bytes: new TextEncoder().encode(renderedMessage.html).length,
     missing_translations: findMissingTranslations(message, language, reader),
@@ -72,5 +81,5 @@ export function renderPreview(message: Message, request: PreviewRequest, options
 export function previewSubject(subject: string, language: Language): string {
   const sample = buildSampleContext(language)
   if (!checkTemplate(subject, sample).ok) return subject
-  return personalise({ subject, html: '', text: '', links: [] }, sample).subject
+  return renderLine(subject, sample)
 }

@@ -99,10 +99,9 @@ export function findUnknownUses(
 ): UnknownUse[] {
   const sample = pickTypeValues(type, { ...buildSampleContext(reader.language) })
   const sources = listTextsFor(draft, reader)
-  const [subjects, bodies] = [true, false].map((isSubject) =>
-    sources.filter(({ kind }) => (kind === 'subject') === isSubject),
-  )
-  const uses = [subjects, bodies].flatMap((part = []) => listUnknownUses(part, { type, absentNames }, sample))
+  // The subject is rendered by itself, and the plain text has no preheader, so blocks may use no names of either.
+  const parts = Map.groupBy(sources, ({ kind }) => (kind === 'subject' || kind === 'preheader' ? kind : 'blocks'))
+  const uses = [...parts.values()].flatMap((part) => listUnknownUses(part, { type, absentNames }, sample))
   return [...new Map([...uses, ...listEmptySummaries(draft, type)].map((use) => [identifyUse(use), use])).values()]
 }
 

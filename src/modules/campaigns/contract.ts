@@ -92,7 +92,10 @@ export const CampaignDetail = Campaign.extend({
     .array(
       z.object({
         language: LanguageCode,
-        block_id: z.string().nullable().openapi({ description: 'Null for the subject of the message.' }),
+        block_id: z
+          .string()
+          .nullable()
+          .openapi({ description: 'Null for the subject and the preheader of the message.' }),
         field: z.string().openapi({ example: 'text' }),
       }),
     )

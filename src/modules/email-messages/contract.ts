@@ -147,7 +147,7 @@ export const previewEmailMessage = operation({
   ...action('/v1/email-messages', 'eml', 'preview'),
   summary: 'Preview an email message',
   description:
-    'Renders the message as it is, or with the blocks and the subject that you send. Nothing is saved. Show `html` in a frame with the `sandbox` attribute.',
+    'Renders the message as it is, or with the blocks, the subject and the preheader that you send. Nothing is saved. Show `html` in a frame with the `sandbox` attribute.',
   roles: roleCodes,
   scope: 'read',
   body: PreviewEmailMessage,

@@ -16,7 +16,7 @@ interface CopyTarget {
   edition_id: string | null
 }
 
-type CopiedMessage = Pick<MessageRow, 'title' | 'subject' | 'type' | 'template' | 'blocks'>
+type CopiedMessage = Pick<MessageRow, 'title' | 'subject' | 'preheader' | 'type' | 'template' | 'blocks'>
 
 /** The copy is not locked even if its original is. */
 function copyMessage(
@@ -32,6 +32,7 @@ function copyMessage(
     title,
     title_key: buildSortKey(title),
     subject: source.subject,
+    preheader: source.preheader,
     type: source.type,
     scope: target.edition_id === null ? 'template' : 'edition',
     template: source.template,

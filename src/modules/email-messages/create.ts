@@ -45,7 +45,8 @@ export async function createEmailMessage(ctx: Ctx, input: CreateEmailMessageInpu
         'A template of the organisation has no edition: leave out `edition_id`, or use the scope `edition`.',
       ),
     )
-  const faults = findMessageFaults({ subject: input.subject })
+  const { subject, preheader } = input
+  const faults = findMessageFaults({ subject, preheader })
   if (faults.length) throw invalid(...faults)
   const tenant = await loadTenant(ctx, organization_id, edition_id)
   const now = ctx.now()
@@ -55,7 +56,8 @@ export async function createEmailMessage(ctx: Ctx, input: CreateEmailMessageInpu
     edition_id,
     title: input.title,
     title_key: buildSortKey(input.title),
-    subject: input.subject,
+    subject,
+    preheader,
     type: input.type,
     scope,
     template: input.template,

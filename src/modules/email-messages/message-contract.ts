@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { maxSubjectLength } from '../../domain/email/blocks/blocks.ts'
+import { maxPreheaderLength, maxSubjectLength } from '../../domain/email/blocks/blocks.ts'
 import { variableCategories } from '../../domain/email/liquid/variables.ts'
 import {
   emailMessageScopes,
@@ -32,6 +32,12 @@ const Subject = Translated(maxSubjectLength).openapi({
   example: { en: 'Your order {{ order.number }}', da: 'Din ordre {{ order.number }}' },
 })
 
+const Preheader = Translated(maxPreheaderLength).openapi({
+  description:
+    'The line that inboxes show after the subject, for each language. May contain Liquid. Without it, they show the beginning of the message.',
+  example: { en: 'Doors open at 17:00', da: 'Dørene åbner kl. 17' },
+})
+
 export const EmailMessageItem = z
   .object({
     id: Id('eml'),
@@ -55,6 +61,7 @@ export const EmailMessageDetail = EmailMessageItem.extend({
     example: 'Your order 100234',
   }),
   subject_translations: Subject,
+  preheader: Preheader,
   blocks: Blocks,
 }).openapi('EmailMessageDetail')
 
@@ -62,6 +69,7 @@ export const CreateEmailMessage = z.object({
   organization_id: Id('org'),
   title: RequiredText(maxTitleLength),
   subject: Subject,
+  preheader: Preheader.default({}),
   type: MessageType,
   edition_id: Id('edt').nullable().optional(),
   scope: z.enum(['template', 'edition']).default('edition').openapi({
@@ -74,6 +82,7 @@ export const CreateEmailMessage = z.object({
 export const UpdateEmailMessage = z.object({
   title: RequiredText(maxTitleLength).optional(),
   subject: Subject.optional(),
+  preheader: Preheader.optional(),
   type: MessageType.optional(),
   template: MessageTemplate.optional(),
   blocks: BlocksInput.optional(),
@@ -107,12 +116,14 @@ export const PreviewEmailMessage = z.object({
   }),
   blocks: BlocksInput.optional(),
   subject: Subject.optional(),
+  preheader: Preheader.optional(),
 })
 
 export const EmailPreview = z
   .object({
     html: z.string(),
     subject: z.string(),
+    preheader: z.string().openapi({ description: 'Empty when the message has none.' }),
     text: z.string(),
     language: LanguageCode.openapi({
       description:

@@ -23,12 +23,13 @@ export const presentMessageItem = (row: MessageListRow, ctx: Ctx): EmailMessageI
 })
 
 export function presentMessage(row: MessageDetailRow, ctx: Ctx): EmailMessageDetailOut {
-  const { subject } = row
+  const { subject, preheader } = row
   const language = row.default_language ?? 'en'
   return {
     ...presentMessageItem(row, ctx),
     subject: previewSubject(readTranslation(subject, buildReader(language, language)), language),
     subject_translations: subject,
+    preheader,
     blocks: updateFileUrls(row.blocks, ctx.config.files.url),
   }
 }

@@ -12,12 +12,15 @@ import { buildCompileOptions } from './templates.ts'
 import { toDomainBlocks } from './update.ts'
 import { resolveImages } from './uses/images.ts'
 
+const messageFields = ['blocks', 'subject', 'preheader'] as const
+type MessageField = (typeof messageFields)[number]
+
 interface MessagePreview {
   message: Message
   request: PreviewRequest
   options: CompileOptions
-  /** Fields of the message that the caller sent: `blocks`, `subject`. The others are stored. */
-  sentFields: readonly string[]
+  /** Fields of the message that the caller sent. The others are stored. */
+  sentFields: readonly MessageField[]
 }
 
 /** Blames the text that is too large when the caller sent it, otherwise the values in `context`. */
@@ -51,7 +54,7 @@ export async function previewEmailMessage(
   input: PreviewEmailMessageInput,
 ): Promise<Preview> {
   const sentBlocks = input.blocks && (await resolveImages(ctx, row, toDomainBlocks(input.blocks))).blocks
-  const faults = findMessageFaults({ subject: input.subject, blocks: sentBlocks })
+  const faults = findMessageFaults({ subject: input.subject, preheader: input.preheader, blocks: sentBlocks })
   if (faults.length) throw invalid(...faults)
   const options = buildCompileOptions({
     default_language: row.default_language,
@@ -61,6 +64,7 @@ export async function previewEmailMessage(
   })
   const message = {
     subject: input.subject ?? row.subject,
+    preheader: input.preheader ?? row.preheader,
     blocks: sentBlocks ? cleanBlocks(sentBlocks) : updateFileUrls(row.blocks, ctx.config.files.url),
     template: 'modern' as const,
   }
@@ -69,7 +73,7 @@ export async function previewEmailMessage(
   try {
     return renderPreview(message, request, options)
   } catch (error) {
-    const sentFields = [...(input.blocks ? ['blocks'] : []), ...(input.subject ? ['subject'] : [])]
+    const sentFields = messageFields.filter((field) => input[field] !== undefined)
     throw explainRenderError(error, { message, request, options, sentFields })
   }
 }

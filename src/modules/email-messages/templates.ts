@@ -25,7 +25,7 @@ interface MessageFrame {
   sender_name: string | null
 }
 
-type MessageContent = Pick<MessageRow, 'subject' | 'blocks'>
+type MessageContent = Pick<MessageRow, 'subject' | 'preheader' | 'blocks'>
 
 /** The names that the frame of a message shows, and the language for readers without a translation. */
 export const buildCompileOptions = (source: MessageFrame): CompileOptions => ({
@@ -36,15 +36,18 @@ export const buildCompileOptions = (source: MessageFrame): CompileOptions => ({
 
 const buildMessage = (source: MessageContent, filesUrl: string): Message => ({
   subject: source.subject,
+  preheader: source.preheader,
   blocks: updateFileUrls(source.blocks, filesUrl),
   template: 'modern',
 })
 
-const hashMessage = async (frame: MessageFrame, language: Language, { subject, blocks }: Message): Promise<string> => {
+const hashMessage = async (frame: MessageFrame, language: Language, message: Message): Promise<string> => {
+  const { subject, preheader, blocks } = message
   const content = [
     compilerVersion,
     language,
     JSON.stringify(subject),
+    JSON.stringify(preheader),
     JSON.stringify(blocks),
     buildCompileOptions(frame),
   ]
@@ -53,6 +56,7 @@ const hashMessage = async (frame: MessageFrame, language: Language, { subject, b
 
 const sourceFields = {
   subject: emailMessages.subject,
+  preheader: emailMessages.preheader,
   blocks: emailMessages.blocks,
   default_language: sql<Language | null>`${editions.default_language}`,
   organization_name: organizations.name,
@@ -95,8 +99,8 @@ export async function loadTemplate(
       .where(eq(emailMessages.id, messageId)),
   )
   if (!row) return null
-  const { content_hash, stored_subject, html, text, subject, blocks, ...frame } = row
-  const message = buildMessage({ subject, blocks }, ctx.config.files.url)
+  const { content_hash, stored_subject, html, text, subject, preheader, blocks, ...frame } = row
+  const message = buildMessage({ subject, preheader, blocks }, ctx.config.files.url)
   const hash = await hashMessage(frame, language, message)
   const options = buildCompileOptions(frame)
   if (content_hash === hash) {

@@ -67,14 +67,15 @@ export async function updateEmailMessage(
 ): Promise<MessageDetailRow> {
   checkChangeable(row)
   await checkCampaignsReach(ctx, row)
-  const { title, subject, type, template } = input
+  const { title, subject, preheader, type, template } = input
   const { blocks, guards } = await resolveBlocks(ctx, row, input.blocks)
-  const faults = findMessageFaults({ subject, blocks })
+  const faults = findMessageFaults({ subject, preheader, blocks })
   if (faults.length) throw invalid(...faults)
   await checkType(ctx, row, type)
   const fields: Partial<MessageRow> = {
     ...(title === undefined ? {} : { title, title_key: buildSortKey(title) }),
     ...(subject === undefined ? {} : { subject }),
+    ...(preheader === undefined ? {} : { preheader }),
     ...(type === undefined ? {} : { type }),
     ...(template === undefined ? {} : { template }),
     ...(blocks === undefined ? {} : { blocks: addMissingIds(ctx, cleanBlocks(blocks)) }),

@@ -7,6 +7,8 @@ const referToMessage = ({ a, b }: World) => buildPathId('id', b.editions[0].mess
 
 const subject = { en: 'Hello {{ customer.first_name }}', da: 'Hej {{ customer.first_name }}' }
 
+const preheader = { en: 'Doors open at 17:00', da: 'Dørene åbner kl. 17' }
+
 export const emailSamples: Record<string, SampleOf> = {
   listEmailMessages: {
     make: ({ a, b }) => ({
@@ -26,6 +28,7 @@ export const emailSamples: Record<string, SampleOf> = {
         edition_id: world.a.editions[0].id,
         title: `Receipt ${next()}`,
         subject,
+        preheader,
         type: 'receipt',
         scope: 'edition',
         template: 'modern',
@@ -43,7 +46,13 @@ export const emailSamples: Record<string, SampleOf> = {
     // The subject is left out, because answers show it as its recipients read it.
     make: async (world) => ({
       path: { id: await seedMessage(getFirstPlace(world)) },
-      body: { title: `Message ${next()}`, type: 'reminder', template: 'modern', blocks: [aBlock('Changed')] },
+      body: {
+        title: `Message ${next()}`,
+        preheader,
+        type: 'reminder',
+        template: 'modern',
+        blocks: [aBlock('Changed')],
+      },
       references: [referToMessage(world)],
     }),
   },
@@ -80,6 +89,7 @@ export const emailSamples: Record<string, SampleOf> = {
         context: { customer: { first_name: 'Ægir' } },
         blocks: [aBlock('Unsaved')],
         subject,
+        preheader,
       },
       references: [referToMessage(world)],
     }),

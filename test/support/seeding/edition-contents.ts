@@ -88,6 +88,7 @@ export async function seedEditionContents(place: Place, size = 2) {
     title: type,
     title_key: buildSortKey(type),
     subject: { en: 'Thank you', da: 'Tak' },
+    preheader: { en: 'See you soon' },
     type,
     scope,
     template: 'modern',

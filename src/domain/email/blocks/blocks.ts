@@ -117,6 +117,7 @@ export const maxColumns = 4
 export const maxBlocksInColumn = 20
 export const maxRichTextLength = 20_000
 export const maxSubjectLength = 250
+export const maxPreheaderLength = 200
 
 /** Every block with its path in the message. The blocks of columns follow the `columns` block. */
 export const listBlocks = (blocks: readonly Block[]): { block: Block; path: (string | number)[] }[] =>

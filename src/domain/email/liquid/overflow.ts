@@ -8,7 +8,7 @@ import type { TemplateContext } from './variables.ts'
 /** The order in which the texts of a message are rendered. */
 const passes: readonly { output: Output; includes: (source: TextSource) => boolean }[] = [
   { output: 'html', includes: ({ kind }) => kind !== 'subject' },
-  { output: 'text', includes: ({ kind }) => kind !== 'subject' },
+  { output: 'text', includes: ({ kind }) => kind !== 'subject' && kind !== 'preheader' },
   { output: 'text', includes: ({ kind }) => kind === 'subject' },
 ]
 

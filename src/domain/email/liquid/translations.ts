@@ -8,7 +8,7 @@ import { pickLanguage, type TextReader, buildReader } from '../messages/phrases.
 interface TranslatedText {
   path: readonly (string | number)[]
   value: TranslatedDict
-  /** Null for the subject. */
+  /** Null for the subject and the preheader. */
   block_id: string | null
   field: string
 }
@@ -19,6 +19,7 @@ const hasText = ({ value }: TranslatedText, language: Language): boolean => Bool
 const listTexts = (draft: MessageDraft): TranslatedText[] =>
   [
     { path: ['subject'], value: draft.subject ?? {}, block_id: null, field: 'subject' },
+    { path: ['preheader'], value: draft.preheader ?? {}, block_id: null, field: 'preheader' },
     ...listBlocks(draft.blocks ?? []).flatMap(({ block, path }) =>
       listLiquidFields(block).flatMap(({ name, value }) =>
         typeof value === 'string' ? [] : [{ path: [...path, 'data', name], value, block_id: block.id, field: name }],

@@ -97,15 +97,17 @@ export const buildReadiness = ({ config, email }: Pick<JobCtx, 'config' | 'email
 
 /** Loads the texts of a campaign that decide whether it can be sent. Rows have no blocks, because they can be long. */
 export async function loadTexts({ db }: Pick<JobCtx, 'db'>, row: CampaignRow): Promise<CampaignTexts> {
-  const blocks =
+  const content =
     row.channel === 'email' && row.message_id !== null
       ? await db.first(
-          select({ blocks: emailMessages.blocks }).from(emailMessages).where(eq(emailMessages.id, row.message_id)),
+          select({ preheader: emailMessages.preheader, blocks: emailMessages.blocks })
+            .from(emailMessages)
+            .where(eq(emailMessages.id, row.message_id)),
         )
       : undefined
   return {
     channel: row.channel,
-    message: blocks ? { subject: row.message_subject ?? {}, ...blocks } : null,
+    message: content ? { subject: row.message_subject ?? {}, ...content } : null,
     sms_body: row.sms_body,
     default_language: row.edition_default_language,
     enabled_languages: row.edition_enabled_languages,

@@ -50,7 +50,7 @@ export function guardCampaignReach(ctx: Ctx, message: MessageDetailRow): Stateme
   return isBeyond === null ? [] : [abortUnless(sql`not ${isBeyond}`)]
 }
 
-type Draft = Pick<MessageRow, 'type' | 'subject' | 'blocks'>
+type Draft = Pick<MessageRow, 'type' | 'subject' | 'preheader' | 'blocks'>
 
 /** Facts that decide whether a campaign can send a message. Campaigns with the same values are one group. */
 const groupFields = {
@@ -89,8 +89,8 @@ const listObstacles = ({ type, subject, blocks }: Draft, language: Language): Fi
     fieldError(findFaultyField(code, language), code, detail),
   )
 
-function listContentFaults({ subject, blocks }: Draft, group: CampaignGroup): FieldError[] {
-  const texts = { ...group, channel: 'email' as const, message: { subject, blocks }, sms_body: {} }
+function listContentFaults({ subject, preheader, blocks }: Draft, group: CampaignGroup): FieldError[] {
+  const texts = { ...group, channel: 'email' as const, message: { subject, preheader, blocks }, sms_body: {} }
   return findContentFaults(texts, group.accepted_translations).errors.map(({ code, path, detail }) =>
     fieldError(path, code, detail),
   )

@@ -34,6 +34,7 @@ export async function seedMessages(
       title,
       title_key: buildSortKey(title),
       subject: { en: 'Hello {{ customer.first_name }}', da: 'Hej {{ customer.first_name }}' },
+      preheader: {},
       type: 'other',
       scope: organization === null ? 'platform' : edition === null ? 'template' : 'edition',
       template: 'modern',
