@@ -10,10 +10,10 @@ import { sourceBundle } from './test/support/source-bundle.ts'
 /** The seed of property tests, which try the same cases at each run unless another seed is set. */
 const propertySeed = process.env['PROPERTY_SEED'] ?? '20261121'
 
-/** `all` tries properties with costly cases as often as the slow tests do. */
+/** `all` tries properties with costly cases as often as the check of the slow tests does. */
 const propertyRuns = process.env['PROPERTY_RUNS'] ?? 'few'
 
-/** The number of random expressions for each scope. The slow tests try 1,000. */
+/** The number of random expressions for each scope. The check of the slow tests tries 1,000. */
 const celExpressions = process.env['CEL_EXPRESSIONS'] ?? '200'
 
 /** The time limit of a test in milliseconds. A busy machine does not reach it. */
@@ -102,6 +102,10 @@ const apart = [
 const slow = ['test/slow/*.test.ts', 'packages/*/test/slow/*.test.ts']
 // Contract tests that take long, in the Workers runtime: npm run test:slow.
 const slowInWorkerd = ['test/slow/worker/**/*.test.ts', 'packages/*/test/slow/worker/*.test.ts']
+// The slow tests try properties again, with another seed.
+const propertiesInWorkerd = globSync([...sharing, 'test/{jobs,objects}/**/*.test.ts'], {
+  cwd: import.meta.dirname,
+}).filter((file) => /from 'fast-check'|env\.CEL_EXPRESSIONS/.test(readFileSync(file, 'utf8')))
 
 const inWorkerd = (name: string, include: string[], exclude: string[]) => ({
   name,
@@ -195,7 +199,7 @@ export default defineConfig({
       },
       {
         plugins: [sourceBundle(), worker('own')],
-        test: inWorkerd('slow-worker', slowInWorkerd, []),
+        test: inWorkerd('slow-worker', [...slowInWorkerd, ...propertiesInWorkerd], pure),
       },
     ],
   },

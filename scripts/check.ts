@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,7 +14,12 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 
 const folder = await mkdtemp(join(tmpdir(), 'check-'))
 const program = (...path: string[]) => join(import.meta.dirname, '..', 'node_modules', ...path)
-const env = { NO_COLOR: '1', FORCE_COLOR: '0', WRANGLER_SEND_METRICS: 'false', WRANGLER_HIDE_BANNER: 'true' }
+const env: Record<string, string> = {
+  NO_COLOR: '1',
+  FORCE_COLOR: '0',
+  WRANGLER_SEND_METRICS: 'false',
+  WRANGLER_HIDE_BANNER: 'true',
+}
 
 interface Outcome {
   hasPassed: boolean
@@ -50,7 +56,17 @@ const fast: [name: string, step: () => Promise<Outcome>][] = [
   ['tests', vitest(['--project=document', '--project=unit', '--project=worker-shared', '--project=worker'])],
   ['bundle', node([wranglerProgram, 'deploy', '--dry-run', '--outdir', join(folder, 'bundle')])],
 ]
-const slow: typeof fast = [['slow tests', vitest(['--project=slow', '--project=slow-worker', '--maxWorkers=100%'])]]
+const slow: typeof fast = [
+  ['slow tests', vitest(['--project=slow', '--project=slow-worker', '--project=unit', '--maxWorkers=100%'])],
+]
+
+// npm test keeps one seed, so that it fails only when the code changes.
+if (isSlow) {
+  env.PROPERTY_SEED = String(randomInt(2 ** 31))
+  env.PROPERTY_RUNS = 'all'
+  env.CEL_EXPRESSIONS = '1000'
+  console.log(`PROPERTY_SEED=${env.PROPERTY_SEED}`)
+}
 
 let tests: Tests = { passed: 0, failed: 0 }
 for (const [name, step] of isSlow ? slow : fast) {
