@@ -21,6 +21,10 @@ create table campaigns (
   accepted_translations text not null default '[]' check (json_valid(accepted_translations)),
   status text not null,
   scheduled_at integer,
+  -- Since when the campaign is paused; null while it is not.
+  paused_at integer,
+  -- The days and hours in which messages go out, in local time of the edition; null for all of them.
+  send_window text check (json_valid(send_window)),
   total_recipients integer not null default 0,
   sent_count integer not null default 0,
   failed_count integer not null default 0,
@@ -41,6 +45,9 @@ create table campaigns (
   waiting_reason text,
   waiting_since integer,
   next_attempt_at integer,
+  -- Since when a campaign in status `sending` waits for its send window, and when the window opens.
+  window_waiting_since integer,
+  window_opens_at integer,
   started_at integer,
   completed_at integer,
   -- The number of the last start. Reports of the Durable Object about an earlier run are ignored.
@@ -57,9 +64,10 @@ create index campaigns_of_segment on campaigns (segment_id);
 -- Finds the campaigns of a message before the message is deleted.
 create index campaigns_of_message on campaigns (email_message_id) where email_message_id is not null;
 -- Finds scheduled campaigns that are due.
-create index campaigns_due on campaigns (scheduled_at) where status = 'scheduled';
+create index campaigns_due on campaigns (scheduled_at) where status = 'scheduled' and paused_at is null;
 -- Finds campaigns whose heartbeat stopped.
-create index campaigns_running on campaigns (heartbeat_at) where status in ('calculating', 'sending');
+create index campaigns_running on campaigns (heartbeat_at)
+  where status in ('calculating', 'sending') and paused_at is null;
 -- Serves lists of an organization ordered by creation.
 create index campaigns_by_created on campaigns (organization_id, created_at);
 -- Serves lists of an edition ordered by creation.

@@ -3,6 +3,7 @@ import { messageChannels } from '../domain/accounts/users.ts'
 import type { AuditChange } from '../domain/audit.ts'
 import type { AcceptedTranslation } from '../domain/campaigns/content-faults.ts'
 import { campaignLifecycle } from '../domain/campaigns/lifecycle.ts'
+import type { SendWindow } from '../domain/campaigns/send-window.ts'
 import { recipientStates } from '../domain/campaigns/sending-policy.ts'
 import type { ContentContext, SegmentSnapshot } from '../domain/campaigns/snapshots.ts'
 import {
@@ -369,6 +370,7 @@ export const types = {
     sms_body: json<TranslatedDict>(),
     accepted_translations: json<readonly AcceptedTranslation[]>(),
     status: campaignLifecycle.states,
+    send_window: json<SendWindow>(),
     segment_snapshot: json<SegmentSnapshot>(),
   },
   campaign_receipts: {

@@ -240,7 +240,7 @@ export const SegmentSummary = z
   .openapi('SegmentSummary')
 
 const WaitingReason = z.string().nullable().openapi('WaitingReason', {
-  description: 'What it waits for at another service. Null while it does not wait.',
+  description: 'What it waits for, such as another service. Null while it does not wait.',
   example: 'The e-mail provider answers 500.',
 })
 const WaitingTime = Timestamp.nullable().openapi('WaitingTime', { description: 'Null while it does not wait.' })

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { projectSnapshot } from '../../src/modules/campaigns/delivery/projection.ts'
+import { toSnapshot } from '../../src/objects/campaign/schema.ts'
 import { get, post, remove } from '../support/api.ts'
 import { createJob, loadCampaign, runUntil } from '../support/campaigns.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
@@ -218,7 +219,7 @@ describe('the counts that a campaign object reports', () => {
     const before = await loadCampaign(campaign.id)
     const snapshot = await inRecipientStore(campaign.id, (store) => store.readRecord())
     if (!snapshot) throw new Error('no record')
-    const base = { ...snapshot, campaign_id: campaign.id, status: 'sent' as const }
+    const base = { ...toSnapshot(snapshot), campaign_id: campaign.id, status: 'sent' as const }
     await projectSnapshot(createJob(), { ...base, run: 1, revision: 99 })
     await projectSnapshot(createJob(), { ...base, run: 2, revision: 10 })
     expect(await loadCampaign(campaign.id)).toEqual(before)

@@ -37,6 +37,10 @@ const verbs: Record<
     call: (id) => post(`/v1/campaigns/${id}/cancel`, {}),
     allowed: { scheduled: 'cancelled', calculating: 'cancelled', sending: 'cancelled' },
   },
+  pause: {
+    call: (id) => post(`/v1/campaigns/${id}/pause`, {}),
+    allowed: { scheduled: 'scheduled', calculating: 'calculating', sending: 'sending' },
+  },
   'retry-failed': { call: (id) => post(`/v1/campaigns/${id}/retry-failed`, {}), allowed: { sent: 'sending' } },
   patch: {
     call: (id) => patch(`/v1/campaigns/${id}`, { name: 'Changed' }),

@@ -49,7 +49,7 @@ async function readAfterConsumer(id: string) {
 const makeRetriesDue = (id: string) =>
   inRecipientStore(id, (store) => {
     store.storage.sql.exec('update chunks set not_before = 0')
-    store.changeRecord({ paused_until: 0 }, { isVisible: false })
+    store.changeRecord({ limited_until: 0 }, { isVisible: false })
   })
 
 describe('a campaign whose provider fails', () => {

@@ -8,6 +8,7 @@ import { buildWorld, type World } from '../support/world.ts'
 /** Changes that are allowed in an archived edition, with the reason. */
 const open: Readonly<Record<string, string>> = {
   cancelCampaign: 'What is under way can always be stopped.',
+  pauseCampaign: 'What is under way can always be stopped.',
   updateUser: 'Customers are the organisation’s.',
   withdrawConsent: 'A consent can always be withdrawn.',
   eraseUser: 'Customers are the organisation’s.',

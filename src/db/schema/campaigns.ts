@@ -29,6 +29,10 @@ export const campaigns = sqliteTable('campaigns', {
     .default([]),
   status: text({ enum: types.campaigns.status }).notNull(),
   scheduled_at: integer(),
+  /** Since when the campaign is paused; null while it is not. */
+  paused_at: integer(),
+  /** The days and hours in which messages go out, in local time of the edition; null for all of them. */
+  send_window: text({ mode: 'json' }).$type<typeof types.campaigns.send_window.value>(),
   total_recipients: integer().notNull().default(0),
   sent_count: integer().notNull().default(0),
   failed_count: integer().notNull().default(0),
@@ -52,6 +56,9 @@ export const campaigns = sqliteTable('campaigns', {
   waiting_reason: text(),
   waiting_since: integer(),
   next_attempt_at: integer(),
+  /** Since when a campaign in status `sending` waits for its send window, and when the window opens. */
+  window_waiting_since: integer(),
+  window_opens_at: integer(),
   started_at: integer(),
   completed_at: integer(),
   /** The number of the last start. Reports of the Durable Object about an earlier run are ignored. */

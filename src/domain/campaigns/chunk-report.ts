@@ -25,7 +25,7 @@ export interface RetryChunk {
 
 /** The speed at which a campaign sends. */
 export interface SendingPace {
-  paused_until: number
+  limited_until: number
   /** The number of chunks that consumers may hold at once. A rate limit halves it. */
   concurrency: number
 }
@@ -125,11 +125,11 @@ function planRetryOfUnreported(calls: readonly Call[], chunk: ReportedChunk, now
 }
 
 /** A rate limit pauses the campaign and halves its calls; every other report allows one call more. */
-function adjustPace({ paused_until, concurrency }: SendingPace, verdicts: readonly CallVerdict[]): SendingPace {
+function adjustPace({ limited_until, concurrency }: SendingPace, verdicts: readonly CallVerdict[]): SendingPace {
   const limitedVerdicts = verdicts.filter(({ isRateLimited }) => isRateLimited)
-  if (limitedVerdicts.length === 0) return { paused_until, concurrency: Math.min(maxConcurrency, concurrency + 1) }
+  if (limitedVerdicts.length === 0) return { limited_until, concurrency: Math.min(maxConcurrency, concurrency + 1) }
   return {
-    paused_until: Math.max(paused_until, ...limitedVerdicts.map(({ notBefore }) => notBefore)),
+    limited_until: Math.max(limited_until, ...limitedVerdicts.map(({ notBefore }) => notBefore)),
     concurrency: Math.max(1, Math.floor(concurrency / 2)),
   }
 }

@@ -26,33 +26,48 @@ export const runningStatuses = ['calculating', 'sending'] as const satisfies rea
 export const statusesBeforeCopy = ['scheduled', 'calculating'] as const satisfies readonly CampaignStatus[]
 
 export const isRunning = (status: string): boolean => (runningStatuses as readonly string[]).includes(status)
+export const isPausable = (status: string): boolean => status === 'scheduled' || isRunning(status)
 export const isEditable = (status: string): boolean => status === 'draft' || status === 'scheduled'
 export const isDeletable = (status: string): boolean => ['draft', 'failed', 'cancelled'].includes(status)
 
 /** The actions on a campaign that clients may offer. */
-export const campaignActions = ['update', 'delete', 'schedule', 'send_now', 'cancel', 'retry_failed'] as const
+export const campaignActions = [
+  'update',
+  'delete',
+  'schedule',
+  'send_now',
+  'pause',
+  'resume',
+  'cancel',
+  'retry_failed',
+] as const
 export type CampaignAction = (typeof campaignActions)[number]
 
 export interface CampaignState {
   status: CampaignStatus
   /** 0 before the first start. */
   run: number
+  paused_at: number | null
   total_recipients: number
   sent_count: number
   edition_is_archived: boolean
 }
 
-/** Lists the actions that the state of a campaign allows. What is under way can be cancelled in an archived edition too. */
+/** Lists the actions that the state of a campaign allows. What is under way can be paused and cancelled in an archived edition too. */
 export function listCampaignActions(campaign: CampaignState): CampaignAction[] {
-  const { status, run, total_recipients, sent_count, edition_is_archived } = campaign
+  const { status, run, paused_at, total_recipients, sent_count, edition_is_archived } = campaign
   const canRetry = !isRunning(status) && run > 0 && total_recipients > sent_count
   const isAllowed: Record<CampaignAction, boolean> = {
     update: isEditable(status),
     delete: isDeletable(status) && sent_count === 0,
     schedule: campaignLifecycle.allows(status, 'scheduled'),
     send_now: campaignLifecycle.allows(status, 'calculating'),
+    pause: isPausable(status) && paused_at === null,
+    resume: isPausable(status) && paused_at !== null,
     cancel: campaignLifecycle.allows(status, 'cancelled'),
     retry_failed: canRetry && campaignLifecycle.allows(status, 'sending'),
   }
-  return campaignActions.filter((action) => isAllowed[action] && (action === 'cancel' || !edition_is_archived))
+  return campaignActions.filter(
+    (action) => isAllowed[action] && (action === 'cancel' || action === 'pause' || !edition_is_archived),
+  )
 }

@@ -5,6 +5,9 @@ import { findInstant } from '../time/time-zones.ts'
 export const lateAfterMs = 6 * 3_600_000
 export const missedSchedule = 'missed_schedule: the campaign was due more than 6 hours ago and was not sent.'
 
+/** A Durable Object at work updates its campaign's row more often than this. */
+export const quietMs = 90_000
+
 /** ISO 8601, with or without an offset. */
 export const schedulePattern = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:\.\d+)?)?(Z|[+-]\d\d:\d\d)?$/
 

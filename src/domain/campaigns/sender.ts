@@ -7,6 +7,7 @@ import type { Counters } from './counters.ts'
 import type { CampaignStatus } from './lifecycle.ts'
 import type { LinkCounts } from './link-counts.ts'
 import type { RecipientEvent, Stamps } from './recipient-events.ts'
+import type { SendWindow } from './send-window.ts'
 import type {
   ChunkReport,
   ClaimResult,
@@ -18,9 +19,10 @@ import type {
   SkipReason,
 } from './sending-policy.ts'
 import type { Timeline, TimelineQuery } from './timeline.ts'
+import type { WindowWait } from './waits.ts'
 
 /** The state of a campaign's Durable Object that is copied to the campaign's row. */
-export interface CampaignSnapshot extends Counters, Wait {
+export interface CampaignSnapshot extends Counters, Wait, WindowWait {
   campaign_id: string
   run: number
   /** Grows with every change, so that an older snapshot never overwrites a newer one. */
@@ -30,6 +32,16 @@ export interface CampaignSnapshot extends Counters, Wait {
   user_count: number
   started_at: number | null
   completed_at: number | null
+  send_window: SendWindow | null
+  /** Since when a running campaign is paused. */
+  paused_at: number | null
+}
+
+/** Changes of a running campaign. What is left out stays as it is. */
+export interface RunChanges {
+  is_paused?: boolean
+  /** The window in local time of the zone; null for all days and hours. */
+  send_window?: { window: SendWindow | null; timezone: string }
 }
 
 /** A member of the segment who becomes a recipient. `reason` is set for a member who is skipped. */
@@ -130,6 +142,15 @@ export interface CampaignSenderRpc {
   wake(campaignId: string, at?: number): Promise<void>
   /** Stops the run, even before it has begun. `isCancelled` is false when the run ended otherwise. */
   cancel(campaignId: string, run: number): Promise<{ isCancelled: boolean; snapshot: CampaignSnapshot }>
+  /**
+   * Pauses or resumes the run, or changes its send window. No chunk that these keep back is handed out once it has
+   * answered. `isChanged` is false when the run has ended.
+   */
+  changeRun(
+    campaignId: string,
+    run: number,
+    changes: RunChanges,
+  ): Promise<{ isChanged: boolean; snapshot: CampaignSnapshot }>
   /** Deletes the object's data. Returns false when a message was, or may have been, sent. */
   deleteIfUnsent(): Promise<boolean>
   readSnapshot(): Promise<CampaignSnapshot | null>

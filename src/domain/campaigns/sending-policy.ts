@@ -28,7 +28,7 @@ export const chunkClaimMs = 60_000
 export const chunkClaimMarginMs = 25_000
 
 /** Providers remember an idempotency key for 24 hours. A call is not repeated after this time. */
-const repeatableMs = 20 * 3_600_000
+export const repeatableMs = 20 * 3_600_000
 
 /** The most chunks of a campaign that consumers hold at once. */
 export const maxConcurrency = 16

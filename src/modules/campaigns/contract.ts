@@ -30,7 +30,15 @@ import {
 } from '../../http/fields.ts'
 import { action, operation } from '../../http/operations/operation.ts'
 import { FieldProblem } from '../../http/problem.ts'
-import { type ListRequest, ListPage, IdFilter, listQuery, TextFilter } from '../../http/requests/list-query.ts'
+import {
+  BooleanFilter,
+  type ListRequest,
+  ListPage,
+  IdFilter,
+  listQuery,
+  TextFilter,
+} from '../../http/requests/list-query.ts'
+import { SendWindow } from './send-window-contract.ts'
 
 const Channel = z.enum(channels)
 const Status = z.enum(campaignLifecycle.states)
@@ -55,6 +63,7 @@ export const Campaign = z
     channel: Channel,
     status: Status,
     scheduled_at: ScheduledAt.nullable().openapi({ type: ['string', 'null'] }),
+    is_paused: z.boolean().openapi({ description: 'True while nothing is sent until somebody resumes the campaign.' }),
     total_recipients: Int32Count,
     sent_count: Int32Count,
     failed_count: Int32Count,
@@ -110,6 +119,7 @@ export const CampaignDetail = Campaign.extend({
   }),
   error_message: z.string(),
   ...waitingFields,
+  send_window: SendWindow.nullable(),
   started_at: Timestamp.nullable().openapi({ description: 'Null until sending starts.' }),
   completed_at: Timestamp.nullable().openapi({ description: 'Null until sending ends.' }),
 }).openapi('CampaignDetail')
@@ -175,6 +185,7 @@ const CreateCampaign = z.object({
   channel: Channel,
   email_message_id: Id('eml').nullable().optional(),
   sms_body: SmsBody.optional(),
+  send_window: SendWindow.nullable().optional(),
 })
 
 const UpdateCampaign = z.object({
@@ -185,6 +196,7 @@ const UpdateCampaign = z.object({
   }),
   email_message_id: Id('eml').nullable().optional(),
   sms_body: SmsBody.optional(),
+  send_window: SendWindow.nullable().optional(),
   accept: Accept.openapi({ description: 'Only for a scheduled campaign, whose content is checked.' }),
 })
 
@@ -266,6 +278,7 @@ const listCampaignsQuery = listQuery({
     edition_id: IdFilter.optional(),
     organization_id: IdFilter.optional(),
     status: Status.optional(),
+    is_paused: BooleanFilter.optional(),
     search: TextFilter.optional().openapi({ description: 'Finds campaigns whose name contains this text.' }),
   },
 })
@@ -325,7 +338,7 @@ export const updateCampaign = operation({
   path: '/v1/campaigns/{id}',
   summary: 'Update a campaign',
   description:
-    'You can update drafts and scheduled campaigns. An update that leaves a scheduled campaign incomplete fails with 409 `campaign_not_ready`.',
+    'You can update drafts and scheduled campaigns, and only the `send_window` of a running one. An update that leaves a scheduled campaign incomplete fails with 409 `campaign_not_ready`.',
   roles: managers,
   params: IdParams('cmp'),
   body: UpdateCampaign,

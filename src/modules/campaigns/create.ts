@@ -2,6 +2,8 @@ import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import { campaigns } from '../../db/schema/campaigns.ts'
 import { insert } from '../../db/write.ts'
+import { findWindowFaults, type SendWindow } from '../../domain/campaigns/send-window.ts'
+import { noWindowWait } from '../../domain/campaigns/waits.ts'
 import { invalid } from '../../domain/errors.ts'
 import type { TranslatedDict } from '../../domain/languages.ts'
 import { findSmsFaults } from '../../domain/messaging/sms.ts'
@@ -19,11 +21,19 @@ export function checkSmsBody(bodies: TranslatedDict): void {
   if (faults.length) throw invalid(...faults)
 }
 
+/** Refuses windows in which nothing could ever be sent. */
+export function checkSendWindow(window: SendWindow | null): void {
+  const faults = window ? findWindowFaults(window) : []
+  if (faults.length) throw invalid(...faults)
+}
+
 export async function createCampaign(ctx: Ctx, input: CreateCampaignInput): Promise<CampaignRow> {
   const { organization_id, edition_id, segment_id, name, channel } = input
   const email_message_id = input.email_message_id ?? null
   const sms_body = input.sms_body ?? {}
+  const send_window = input.send_window ?? null
   checkSmsBody(sms_body)
+  checkSendWindow(send_window)
   const references = await loadReferences(ctx, { organization_id, edition_id, segment_id, email_message_id })
   checkSegmentRole(ctx, { ...references, organization_id })
   const now = ctx.now()
@@ -41,6 +51,8 @@ export async function createCampaign(ctx: Ctx, input: CreateCampaignInput): Prom
     accepted_translations: [],
     status: 'draft' as const,
     scheduled_at: null,
+    paused_at: null,
+    send_window,
     total_recipients: 0,
     sent_count: 0,
     failed_count: 0,
@@ -57,6 +69,7 @@ export async function createCampaign(ctx: Ctx, input: CreateCampaignInput): Prom
     user_count: 0,
     error_message: '',
     ...noWait,
+    ...noWindowWait,
     started_at: null,
     completed_at: null,
     run: 0,

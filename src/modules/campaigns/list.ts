@@ -24,6 +24,7 @@ const filters: FilterTable<CampaignQuery> = {
   edition_id: equals(campaigns.edition_id),
   channel: equals(campaigns.channel),
   status: equals(campaigns.status),
+  is_paused: (isPaused) => sql`(${campaigns.paused_at} is not null) = ${Number(isPaused)}`,
   search: contains(campaigns.search),
 }
 

@@ -4,6 +4,7 @@ import { formatFullName } from '../../domain/accounts/users.ts'
 import { countPending, computeRates } from '../../domain/campaigns/counters.ts'
 import { readPerson } from '../../domain/campaigns/sender.ts'
 import { pickSegmentSnapshot } from '../../domain/campaigns/snapshots.ts'
+import { describeCampaignWait } from '../../domain/campaigns/waits.ts'
 import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
 import { formatInZone } from '../../domain/time/time-zones.ts'
 import { presentWait } from '../../domain/waiting.ts'
@@ -33,6 +34,7 @@ export const presentCampaignItem = (row: CampaignListRow, ctx: Ctx): z.input<typ
   channel: row.channel,
   status: row.status,
   scheduled_at: row.scheduled_at === null ? null : formatInZone(row.scheduled_at, row.edition_timezone),
+  is_paused: row.paused_at !== null,
   total_recipients: row.total_recipients,
   sent_count: row.sent_count,
   failed_count: row.failed_count,
@@ -59,7 +61,8 @@ export function presentCampaign(row: CampaignRow, ctx: Ctx): z.input<typeof Camp
     },
     skipped_count: row.skipped_count,
     error_message: row.error_message,
-    ...presentWait(row),
+    ...presentWait(describeCampaignWait(row)),
+    send_window: row.send_window && { ...row.send_window, days: [...row.send_window.days] },
     started_at: toIsoOrNull(row.started_at),
     completed_at: toIsoOrNull(row.completed_at),
   }

@@ -10,6 +10,8 @@ import { listCampaignLinks } from './engagement/list.ts'
 import { presentLink, presentTimeline } from './engagement/present.ts'
 import { getCampaignTimeline } from './engagement/queries.ts'
 import { listCampaignRecipients, listCampaigns } from './list.ts'
+import * as pauseContract from './pause/contract.ts'
+import { pauseCampaign, resumeCampaign } from './pause/pause.ts'
 import { presentCampaign, presentCampaignItem, presentRecipient, presentStats } from './present.ts'
 import { findCampaign, loadCounters } from './queries.ts'
 import { cancelCampaign, retryFailedCampaignRecipients, scheduleCampaign, sendCampaignNow } from './transitions.ts'
@@ -67,6 +69,18 @@ mount(campaignRoutes, contract.sendCampaignNow, {
   handle: (ctx, { resource, body }) => sendCampaignNow(ctx, resource, body.accept),
   present: (row, ctx): CampaignWithWarnings => presentCampaign(row, ctx),
   sign: addWarnings,
+})
+
+mount(campaignRoutes, pauseContract.pauseCampaign, {
+  load: (ctx, { id }) => findAuthorizedCampaign(ctx, id),
+  handle: (ctx, { resource }) => pauseCampaign(ctx, resource),
+  present: presentCampaign,
+})
+
+mount(campaignRoutes, pauseContract.resumeCampaign, {
+  load: (ctx, { id }) => findAuthorizedCampaign(ctx, id),
+  handle: (ctx, { resource }) => resumeCampaign(ctx, resource),
+  present: presentCampaign,
 })
 
 mount(campaignRoutes, contract.cancelCampaign, {

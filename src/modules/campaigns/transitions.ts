@@ -7,11 +7,13 @@ import type { AcceptableFault, AcceptedTranslation } from '../../domain/campaign
 import { isRunning } from '../../domain/campaigns/lifecycle.ts'
 import { describeProviderFault } from '../../domain/campaigns/readiness.ts'
 import { parseSchedule, type ScheduleFault } from '../../domain/campaigns/schedule.ts'
+import { noWindowWait } from '../../domain/campaigns/waits.ts'
 import { AppError, fieldError, invalid, LostRace } from '../../domain/errors.ts'
 import { noProvider } from '../../domain/messaging/messaging.ts'
 import { noWait } from '../../domain/waiting.ts'
 import { openEditions } from '../editions/index.ts'
 import {
+  type Approval,
   approve,
   type ApprovedCampaign,
   checkCampaignTransition,
@@ -24,7 +26,7 @@ import {
 import type { ScheduleCampaignInput } from './contract.ts'
 import type { CampaignRow } from './delivery/campaign-row.ts'
 import { buildContentSnapshot, isSenderVerified } from './delivery/content-snapshot.ts'
-import { buildProjection, snapshotSegment } from './delivery/projection.ts'
+import { applySnapshot, buildProjection, snapshotSegment } from './delivery/projection.ts'
 import type { LoadedCampaign } from './queries.ts'
 
 const faultDetails: Record<ScheduleFault, string> = {
@@ -83,6 +85,8 @@ async function startRun<Row extends CampaignRow>(
     run: campaign.run + 1,
     error_message: '',
     ...noWait,
+    paused_at: null,
+    ...noWindowWait,
     completed_at: null,
     heartbeat_at: now,
     modified_at: now,
@@ -98,6 +102,18 @@ async function startRun<Row extends CampaignRow>(
 }
 
 /** Stores the content with the start, so that what is sent is what the message says when the operation answers. */
+export async function startCampaign(
+  ctx: Ctx,
+  campaign: LoadedCampaign,
+  { warnings, accepted_translations }: Approval,
+): Promise<ApprovedCampaign> {
+  const content = await buildContentSnapshot(ctx, campaign, campaign.run + 1)
+  if (!content) throw new LostRace('the message was deleted meanwhile')
+  const start = { status: 'calculating' as const, accepted_translations }
+  const statements = [...guardMessage(campaign), ...content, snapshotSegment(campaign.id)]
+  return startRun(ctx, { ...campaign, warnings }, start, statements)
+}
+
 export async function sendCampaignNow(
   ctx: Ctx,
   campaign: LoadedCampaign,
@@ -105,12 +121,7 @@ export async function sendCampaignNow(
 ): Promise<ApprovedCampaign> {
   checkSegmentRole(ctx, campaign)
   checkCampaignTransition(campaign, 'calculating', 'sent')
-  const { warnings, accepted_translations } = await approve(ctx, campaign, accept)
-  const content = await buildContentSnapshot(ctx, campaign, campaign.run + 1)
-  if (!content) throw new LostRace('the message was deleted meanwhile')
-  const start = { status: 'calculating' as const, accepted_translations }
-  const statements = [...guardMessage(campaign), ...content, snapshotSegment(campaign.id)]
-  return startRun(ctx, { ...campaign, warnings }, start, statements)
+  return startCampaign(ctx, campaign, await approve(ctx, campaign, accept))
 }
 
 const senderNotVerified = 'The campaign was started with a sender whose domain is no longer a verified sender domain.'
@@ -135,7 +146,7 @@ export async function cancelCampaign(ctx: Ctx, campaign: LoadedCampaign): Promis
   checkCampaignTransition(campaign, 'cancelled', 'cancelled')
   const now = ctx.now()
   if (!isRunning(campaign.status)) {
-    const changes = { status: 'cancelled' as const, completed_at: now, modified_at: now }
+    const changes = { status: 'cancelled' as const, paused_at: null, completed_at: now, modified_at: now }
     return commit(ctx, { ...campaign, ...changes, version: campaign.version + 1 }, [
       ...guardSegment(ctx, campaign),
       ...updateVersion(campaigns, campaign, changes),
@@ -144,20 +155,5 @@ export async function cancelCampaign(ctx: Ctx, campaign: LoadedCampaign): Promis
   }
   const { isCancelled, snapshot } = await ctx.senders.get(campaign.id).cancel(campaign.id, campaign.run)
   if (!isCancelled) throw invalidTransition(snapshot.status, 'cancelled')
-  const result: CampaignRow = {
-    ...campaign,
-    status: snapshot.status,
-    total_recipients: snapshot.total,
-    sent_count: snapshot.sent,
-    failed_count: snapshot.failed,
-    skipped_count: snapshot.skipped,
-    user_count: snapshot.user_count,
-    error_message: snapshot.error_message,
-    ...noWait,
-    started_at: snapshot.started_at,
-    completed_at: snapshot.completed_at,
-    modified_at: now,
-    version: campaign.version + 1,
-  }
-  return commit(ctx, result, [buildProjection(snapshot, now)])
+  return commit(ctx, applySnapshot(campaign, snapshot, now), [buildProjection(snapshot, now)])
 }

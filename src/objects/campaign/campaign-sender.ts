@@ -13,6 +13,7 @@ import type {
   RecipientRow,
   RecipientsPage,
   RecipientsQuery,
+  RunChanges,
 } from '../../domain/campaigns/sender.ts'
 import {
   type ChunkReport,
@@ -57,6 +58,24 @@ export class CampaignSenderObject<Bindings> extends DurableObject<Bindings> impl
     })
     await this.#coordinator.projectSoon()
     return { isCancelled, snapshot: toSnapshot(this.#store.ensureRecord(campaignId)) }
+  }
+
+  async changeRun(
+    campaignId: string,
+    run: number,
+    changes: RunChanges,
+  ): Promise<{ isChanged: boolean; snapshot: CampaignSnapshot }> {
+    this.#store.ensureRecord(campaignId)
+    await this.#coordinator.beginRun(run)
+    const now = this.#job.now()
+    const isChanged = this.#store.transaction(() => {
+      const record = this.#store.ensureRecord(campaignId)
+      if (record.run !== run || !isRunning(record.status)) return false
+      this.#coordinator.dispatcher.gate.change(changes, now)
+      return true
+    })
+    if (isChanged) await this.#coordinator.resumeSoon()
+    return { isChanged, snapshot: toSnapshot(this.#store.ensureRecord(campaignId)) }
   }
 
   async deleteIfUnsent(): Promise<boolean> {

@@ -13,12 +13,14 @@ import {
   computeChunkSize,
   type ExcludedRecipient,
   isRepeatable,
+  repeatableMs,
 } from '../../domain/campaigns/sending-policy.ts'
 import type { Channel } from '../../domain/messaging/messaging.ts'
 import { noWait } from '../../domain/waiting.ts'
 import { type Chunk, ChunkStore, type ChunkClaimTerms, readMembers } from './chunk-store.ts'
 import type { RecipientStore } from './recipient-store.ts'
 import type { CampaignRecord } from './schema.ts'
+import { SendGate } from './send-gate.ts'
 
 /** Abilities of the provider of a channel. */
 interface ChannelProvider {
@@ -33,6 +35,7 @@ const toSkipped = ({ reason }: ExcludedRecipient): RecipientOutcome => ({ to: 's
 
 /** Hands out the pending recipients of a campaign in chunks and records the results. */
 export class ChunkDispatcher {
+  readonly gate: SendGate
   readonly #store: RecipientStore
   readonly #chunks: ChunkStore
   readonly #providers: Readonly<Record<Channel, ChannelProvider>>
@@ -41,6 +44,7 @@ export class ChunkDispatcher {
     this.#store = store
     this.#chunks = new ChunkStore(store.storage.sql)
     this.#providers = providers
+    this.gate = new SendGate(store, this.#chunks)
   }
 
   #getProvider(record = this.#store.readRecord()): ChannelProvider {
@@ -97,16 +101,16 @@ export class ChunkDispatcher {
     // After the campaign stopped, the next run makes new chunks of everybody who cannot have got a message.
     const isSending = record.status === 'sending' && halt_reason === null
     for (const retry of retries) if (retry.is_repeat || isSending) this.#chunks.addRetry(chunk, retry)
-    const { paused_until, concurrency } = pace
-    if (paused_until !== record.paused_until || concurrency !== record.concurrency)
-      this.#store.changeRecord({ paused_until, concurrency }, { isVisible: false })
-    this.#updateWait(retries, paused_until, now)
+    const { limited_until, concurrency } = pace
+    if (limited_until !== record.limited_until || concurrency !== record.concurrency)
+      this.#store.changeRecord({ limited_until, concurrency }, { isVisible: false })
+    this.#updateWait(retries, limited_until, now)
     if (halt_reason !== null && record.status === 'sending') this.halt(halt_reason, now)
     if (record.status === 'cancelled') this.giveUpChunks()
   }
 
   /** Stores what the campaign waits for. It waits until every call that failed has succeeded or is given up. */
-  #updateWait(retries: readonly RetryChunk[], pausedUntil: number, now: number): void {
+  #updateWait(retries: readonly RetryChunk[], limitedUntil: number, now: number): void {
     const record = this.#store.readRecord()
     if (!record) return
     const faultyRetries = retries.filter(({ fault }) => fault !== null)
@@ -115,13 +119,13 @@ export class ChunkDispatcher {
       if (record.waiting_since !== null && !this.#chunks.hasFault()) this.#store.changeRecord(noWait)
       return
     }
-    const attemptAt = Math.max(pausedUntil, Math.min(...faultyRetries.map(({ not_before }) => not_before)))
+    const attemptAt = Math.max(limitedUntil, Math.min(...faultyRetries.map(({ not_before }) => not_before)))
     const earlierAt =
       record.next_attempt_at !== null && record.next_attempt_at > now ? record.next_attempt_at : attemptAt
     this.#store.changeRecord({
       waiting_reason: first.fault,
       waiting_since: record.waiting_since ?? now,
-      next_attempt_at: Math.max(pausedUntil, Math.min(earlierAt, attemptAt)),
+      next_attempt_at: Math.max(limitedUntil, Math.min(earlierAt, attemptAt)),
     })
   }
 
@@ -141,6 +145,11 @@ export class ChunkDispatcher {
     }
   }
 
+  /** Gives up calls that the provider would not recognise any more, also while no chunk is handed out. */
+  giveUpOldRepeats(now: number): void {
+    for (const chunk of this.#chunks.listReadyRepeats(now - repeatableMs)) this.#giveUp(chunk)
+  }
+
   #giveUp(chunk: Chunk): void {
     const outcome: RecipientOutcome = { to: 'failed', reason: 'unknown', code: 'no_answer', detail: unknownResult }
     this.#store.recordOutcomes(new Map(this.#listPending(chunk).map((n) => [n, outcome])), false)
@@ -155,7 +164,8 @@ export class ChunkDispatcher {
 
   #claimNext(claimId: string | null, now: number): ClaimResult {
     const record = this.#store.readRecord()
-    const isClosed = record?.status !== 'sending' || record.paused_until > now
+    if (record?.send_window) this.gate.update(now)
+    const isClosed = record?.status !== 'sending' || this.findClosedUntil(now, record) > now
     if (!record || isClosed || this.#chunks.countHeld(now) >= record.concurrency) return { next: null, has_more: false }
     const readyChunk = this.#findReady(now)
     if (claimId === null)
@@ -239,8 +249,8 @@ export class ChunkDispatcher {
   /** True if a consumer would get a chunk now. */
   isWaiting(now: number): boolean {
     const record = this.#store.readRecord()
-    if (record?.status !== 'sending' || record.paused_until > now || this.#chunks.countHeld(now) >= record.concurrency)
-      return false
+    if (record?.status !== 'sending' || this.findClosedUntil(now, record) > now) return false
+    if (this.#chunks.countHeld(now) >= record.concurrency) return false
     return this.#chunks.findReady(now) !== undefined || this.#store.listPending(record, 1).length > 0
   }
 
@@ -249,14 +259,21 @@ export class ChunkDispatcher {
     return this.#chunks.countHeld(now) > 0 || this.isWaiting(now)
   }
 
-  /** Finds when the next chunk may be claimed or the next claim ends. */
-  findNextTime(): number | null {
+  /** Finds until when no chunk is handed out: 0 while chunks are, and infinity while the campaign is paused. */
+  findClosedUntil(now: number, record = this.#store.readRecord()): number {
+    return record ? Math.max(record.limited_until, this.gate.findEnd(record, now)) : 0
+  }
+
+  /** Finds when the next chunk may be claimed or given up, or the next claim ends. */
+  findNextTime(now: number): number | null {
     const record = this.#store.readRecord()
     if (!record) return null
-    const { claimed_until, not_before } = this.#chunks.findNextTimes()
-    const readyAt =
-      not_before !== null && record.status === 'sending' ? Math.max(not_before, record.paused_until) : null
-    return claimed_until !== null && readyAt !== null ? Math.min(claimed_until, readyAt) : (claimed_until ?? readyAt)
+    const { claimed_until, not_before, repeated_since } = this.#chunks.findNextTimes()
+    const isSending = record.status === 'sending'
+    const readyAt = not_before !== null && isSending ? Math.max(not_before, this.findClosedUntil(now, record)) : null
+    const givenUpAt = repeated_since === null ? null : repeated_since + repeatableMs
+    const times = [claimed_until, readyAt, givenUpAt].filter((at) => at !== null && Number.isFinite(at))
+    return times.length ? Math.min(...(times as number[])) : null
   }
 
   /** Ends the campaign when no recipient is pending. */

@@ -67,6 +67,14 @@ export class ChunkStore {
     )[0]
   }
 
+  /** Lists ready chunks whose calls may have been made and were first made up to this time. */
+  listReadyRepeats(until: number): Chunk[] {
+    return this.#select(
+      `select * from chunks where state = ${quoteChunkState('ready')} and is_repeat = 1 and first_tried_at <= ?`,
+      until,
+    )
+  }
+
   listReady(): Chunk[] {
     return this.#select(`select * from chunks where state = ${quoteChunkState('ready')}`)
   }
@@ -143,6 +151,14 @@ export class ChunkStore {
     )
   }
 
+  /** Counts the time in which ready chunks may be tried from a later time on. Repeated calls keep the time of their key. */
+  postponeFirstTries(ms: number): void {
+    this.#sql.exec(
+      `update chunks set first_tried_at = first_tried_at + ? where state = ${quoteChunkState('ready')} and is_repeat = 0`,
+      ms,
+    )
+  }
+
   setMembers(number: number, members: readonly number[]): void {
     this.#sql.exec('update chunks set members = ? where number = ?', JSON.stringify(members), number)
   }
@@ -167,12 +183,14 @@ export class ChunkStore {
     this.#sql.exec(`delete from chunks where state = ${quoteChunkState('ready')} and is_repeat = 0`)
   }
 
-  /** Finds the first end of a claim, and the first time at which a ready chunk may be claimed. */
-  findNextTimes(): { claimed_until: number | null; not_before: number | null } {
+  /** Finds the first end of a claim, the first time at which a ready chunk may be claimed, and the oldest call to repeat. */
+  findNextTimes(): Record<'claimed_until' | 'not_before' | 'repeated_since', number | null> {
     return this.#sql
-      .exec<{ claimed_until: number | null; not_before: number | null }>(
+      .exec<Record<'claimed_until' | 'not_before' | 'repeated_since', number | null>>(
         `select min(iif(state = ${quoteChunkState('ready')}, null, claimed_until)) as claimed_until,
-          min(iif(state = ${quoteChunkState('ready')}, not_before, null)) as not_before from chunks`,
+          min(iif(state = ${quoteChunkState('ready')}, not_before, null)) as not_before,
+          min(iif(state = ${quoteChunkState('ready')} and is_repeat = 1, first_tried_at, null)) as repeated_since
+         from chunks`,
       )
       .one()
   }

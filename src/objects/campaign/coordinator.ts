@@ -1,6 +1,7 @@
 import type { JobCtx } from '../../context.ts'
 import { isRunning } from '../../domain/campaigns/lifecycle.ts'
 import { retryableReasons } from '../../domain/campaigns/sending-policy.ts'
+import { noWindowWait } from '../../domain/campaigns/waits.ts'
 import { noWait } from '../../domain/waiting.ts'
 import {
   enqueueConsumers,
@@ -56,6 +57,17 @@ export class CampaignCoordinator {
     if (!isEarlier) await this.#storage.setAlarm(at)
   }
 
+  /** Starts the run that the campaign's row requests, if the object has not begun it yet. */
+  async beginRun(run: number): Promise<void> {
+    if ((this.#store.readRecord()?.run ?? 0) < run) await this.#startRequestedRun()
+  }
+
+  /** Sets an alarm that enqueues messages for consumers, if a chunk waits for one, and projects the change. */
+  async resumeSoon(): Promise<void> {
+    this.#enqueuedAt = 0
+    await this.setAlarmBy(this.#job.now())
+  }
+
   projectSoon(): Promise<void> {
     return this.setAlarmBy(this.#job.now() + projectEveryMs)
   }
@@ -82,7 +94,7 @@ export class CampaignCoordinator {
     if (!record || isRunning(record.status)) return null
     const request = await startAndReadRequestedRun(this.#job, record.campaign_id)
     if (request && isRunning(request.status)) this.#start(request)
-    return request?.status === 'scheduled' ? request.scheduled_at : null
+    return request?.status === 'scheduled' && request.paused_at === null ? request.scheduled_at : null
   }
 
   #start(request: RequestedRun): void {
@@ -100,8 +112,12 @@ export class CampaignCoordinator {
         chunked_up_to: 0,
         added_up_to: 0,
         segment_epoch: 0,
-        paused_until: 0,
+        limited_until: 0,
         ...noWait,
+        paused_at: null,
+        send_window: request.send_window && JSON.stringify(request.send_window),
+        timezone: request.timezone,
+        ...noWindowWait,
         completed_at: null,
         started_at: isRetry ? record.started_at : null,
       })
@@ -113,7 +129,9 @@ export class CampaignCoordinator {
   async #enqueueConsumers(): Promise<void> {
     const now = this.#job.now()
     this.#store.transaction(() => {
+      this.dispatcher.gate.update(now)
       this.dispatcher.endExpiredClaims(now)
+      this.dispatcher.giveUpOldRepeats(now)
       this.dispatcher.finishIfDone(now)
     })
     const record = this.#store.readRecord()
@@ -154,7 +172,9 @@ export class CampaignCoordinator {
         now,
         isRequested: this.#requestCount !== requestCount,
         scheduledAt,
-        nextChunkAt: this.dispatcher.findNextTime(),
+        nextChunkAt: this.dispatcher.findNextTime(now),
+        closedUntil: this.dispatcher.findClosedUntil(now),
+        windowChangesAt: this.dispatcher.gate.findWindowChange(record, now),
         isBusy: this.dispatcher.isBusy(now),
         isProjectionBehind: this.#store.isProjectionBehind(),
       })

@@ -13,28 +13,32 @@ export interface AlarmReasons {
   scheduledAt: number | null
   /** The time at which the next chunk may be claimed or the next claim ends. */
   nextChunkAt: number | null
+  /** Until when no chunk is handed out. Infinity: until somebody resumes the campaign. */
+  closedUntil: number
+  /** When the send window of a campaign that is sending opens or closes next. */
+  windowChangesAt: number | null
   /** True if a consumer holds a chunk, or would get one. */
   isBusy: boolean
   isProjectionBehind: boolean
 }
 
-/** Consumers at work change the counters, which have to be projected. Nothing changes while the provider is paused. */
-function computeSendingAlarm({ paused_until }: CampaignRecord, reasons: AlarmReasons): number | null {
-  const { now, isBusy, nextChunkAt } = reasons
-  const isPaused = paused_until > now
-  if (isBusy || (nextChunkAt === null && !isPaused)) return now + projectEveryMs
-  return isPaused ? paused_until : null
+/** Consumers at work change the counters, which have to be projected. Nothing changes while no chunk is handed out. */
+function computeSendingAlarm({ now, isBusy, nextChunkAt, closedUntil }: AlarmReasons): number | null {
+  const isClosed = closedUntil > now
+  if (isBusy || (nextChunkAt === null && !isClosed)) return now + projectEveryMs
+  return isClosed && Number.isFinite(closedUntil) ? closedUntil : null
 }
 
 /** Computes when the object's next alarm has to go off. Null: there is nothing to do until something happens. */
 export function computeNextAlarm(record: CampaignRecord, reasons: AlarmReasons): number | null {
-  const { now, isRequested, scheduledAt, nextChunkAt, isProjectionBehind } = reasons
+  const { now, isRequested, scheduledAt, nextChunkAt, windowChangesAt, isProjectionBehind } = reasons
   const times = [
     scheduledAt,
     nextChunkAt,
+    windowChangesAt,
     isRequested || record.status === 'calculating' ? now : null,
     isProjectionBehind ? record.projected_at + projectEveryMs : null,
-    record.status === 'sending' ? computeSendingAlarm(record, reasons) : null,
+    record.status === 'sending' ? computeSendingAlarm(reasons) : null,
   ].filter((at) => at !== null)
   return times.length ? Math.max(Math.min(...times), now + alarmDistanceMs) : null
 }

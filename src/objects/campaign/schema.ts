@@ -1,10 +1,13 @@
 import { type Counters, counterNames } from '../../domain/campaigns/counters.ts'
-import type { CampaignStatus } from '../../domain/campaigns/lifecycle.ts'
+import { type CampaignStatus, isRunning } from '../../domain/campaigns/lifecycle.ts'
 import { stampNames } from '../../domain/campaigns/recipient-events.ts'
+import type { SendWindow } from '../../domain/campaigns/send-window.ts'
 import type { CampaignSnapshot } from '../../domain/campaigns/sender.ts'
 import type { RecipientState } from '../../domain/campaigns/sending-policy.ts'
 import { timelineNames } from '../../domain/campaigns/timeline.ts'
+import { noWindowWait, pickWindowWait, type WindowWait } from '../../domain/campaigns/waits.ts'
 import type { Channel } from '../../domain/messaging/messaging.ts'
+import { isRecord, readJson } from '../../domain/text/json.ts'
 import { noWait, pickWait, type Wait } from '../../domain/waiting.ts'
 
 /** The part of the storage that the object uses. Tests replace it to cause faults. */
@@ -37,10 +40,15 @@ create table if not exists record (
   segment_epoch integer not null default 0,
   added_up_to integer not null default 0,
   chunked_up_to integer not null default 0,
-  paused_until integer not null default 0,
+  limited_until integer not null default 0,
   waiting_reason text,
   waiting_since integer,
   next_attempt_at integer,
+  paused_at integer,
+  send_window text,
+  timezone text not null default 'UTC',
+  window_waiting_since integer,
+  window_opens_at integer,
   concurrency integer not null default 16,
   user_count integer not null default 0,
   ${counterNames.map((name) => `${name} integer not null default 0`).join(',\n  ')},
@@ -105,8 +113,8 @@ create table if not exists engagement_changes (
   members text not null
 ) strict;`
 
-/** `Wait` says what a campaign in status `sending` waits for. */
-export interface CampaignRecord extends Counters, Wait {
+/** `Wait` says why a campaign in status `sending` waits for its provider. */
+export interface CampaignRecord extends Counters, Wait, WindowWait {
   campaign_id: string
   channel: Channel
   run: number
@@ -121,7 +129,13 @@ export interface CampaignRecord extends Counters, Wait {
   added_up_to: number
   /** Recipients up to this number are in chunks of this run. */
   chunked_up_to: number
-  paused_until: number
+  /** The provider limits sending until this time. */
+  limited_until: number
+  /** Since when a running campaign is paused. It means nothing in other statuses. */
+  paused_at: number | null
+  /** JSON of `SendWindow`, in local time of `timezone`. */
+  send_window: string | null
+  timezone: string
   /** The number of chunks that consumers may hold at once. A rate limit halves it. */
   concurrency: number
   user_count: number
@@ -132,6 +146,10 @@ export interface CampaignRecord extends Counters, Wait {
   projected_revision: number
   projected_at: number
 }
+
+const isSendWindow = (value: unknown): value is SendWindow => isRecord(value) && 'days' in value
+
+export const readSendWindow = (json: string): SendWindow => readJson(json, isSendWindow)
 
 export const toSnapshot = (record: CampaignRecord): CampaignSnapshot => ({
   ...(Object.fromEntries(counterNames.map((name) => [name, record[name]])) as unknown as Counters),
@@ -144,4 +162,7 @@ export const toSnapshot = (record: CampaignRecord): CampaignSnapshot => ({
   started_at: record.started_at,
   completed_at: record.completed_at,
   ...(record.status === 'sending' ? pickWait(record) : noWait),
+  send_window: record.send_window === null ? null : readSendWindow(record.send_window),
+  paused_at: isRunning(record.status) ? record.paused_at : null,
+  ...(record.status === 'sending' ? pickWindowWait(record) : noWindowWait),
 })

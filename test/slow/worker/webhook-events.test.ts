@@ -325,6 +325,10 @@ describe('the event about a sent campaign', () => {
       waiting_reason: null,
       waiting_since: null,
       next_attempt_at: null,
+      send_window: null,
+      paused_at: null,
+      window_waiting_since: null,
+      window_opens_at: null,
     }
     const counters = { ...zeroCounters, total: 2, sent: 2 }
     for (const later of [0, 1])

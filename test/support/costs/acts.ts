@@ -51,7 +51,7 @@ export const acts = {
     how: 'one of 1,000, from the request to send to the end of the campaign; the segment is calculated already',
     units: {
       invocations: 0.002,
-      rows_read: 33.66,
+      rows_read: 33.68,
       rows_written: 9.111,
       queue_operations: 0.003,
       object_requests: 0.02,

@@ -88,6 +88,19 @@ export const campaignSamples: Record<string, SampleOf> = {
 
   cancelCampaign: { make: (world) => makeReadyCampaign(world, { status: 'scheduled' }) },
 
+  pauseCampaign: {
+    make: (world) => makeReadyCampaign(world, { status: 'scheduled', scheduled_at: Date.now() + 30 * 86_400_000 }),
+  },
+
+  resumeCampaign: {
+    make: (world) =>
+      makeReadyCampaign(world, {
+        status: 'scheduled',
+        scheduled_at: Date.now() + 30 * 86_400_000,
+        paused_at: Date.now(),
+      }),
+  },
+
   getCampaignStats: {
     make: (world) => ({ path: { id: world.a.editions[0].campaign }, references: [referToCampaign(world)] }),
   },

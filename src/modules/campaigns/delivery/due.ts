@@ -1,13 +1,14 @@
-import { and, eq, lt, lte, type SQL, sql } from 'drizzle-orm'
+import { and, eq, isNull, lt, lte, type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { inWords } from '../../../db/conditions.ts'
 import type { OutageRow } from '../../../db/outages.ts'
 import { campaigns } from '../../../db/schema/campaigns.ts'
+import { editions } from '../../../db/schema/editions.ts'
 import { type RowOf, select } from '../../../db/select.ts'
 import { selectWork, type WorkCount } from '../../../db/work-counts.ts'
 import { update } from '../../../db/write.ts'
 import { type CampaignStatus, runningStatuses } from '../../../domain/campaigns/lifecycle.ts'
-import { lateAfterMs, missedSchedule } from '../../../domain/campaigns/schedule.ts'
+import { lateAfterMs, missedSchedule, quietMs } from '../../../domain/campaigns/schedule.ts'
 import { segmentSnapshotValue } from './projection.ts'
 
 const requestedRunFields = {
@@ -16,14 +17,24 @@ const requestedRunFields = {
   status: campaigns.status,
   run: campaigns.run,
   scheduled_at: campaigns.scheduled_at,
+  paused_at: campaigns.paused_at,
+  send_window: campaigns.send_window,
+  timezone: editions.timezone,
 }
 export type RequestedRun = RowOf<typeof requestedRunFields>
 
 /** Reads which run a campaign's row requests. A campaign that is due is started first. */
 export async function startAndReadRequestedRun(job: JobCtx, id: string): Promise<RequestedRun | null> {
-  const readRun = () => job.db.first(select(requestedRunFields).from(campaigns).where(eq(campaigns.id, id)))
+  const readRun = () =>
+    job.db.first(
+      select(requestedRunFields)
+        .from(campaigns)
+        .innerJoin(editions, eq(editions.id, campaigns.edition_id))
+        .where(eq(campaigns.id, id)),
+    )
   const request = await readRun()
-  if (request?.status !== 'scheduled' || (request.scheduled_at ?? 0) > job.now()) return request ?? null
+  const isStarting = request?.status === 'scheduled' && request.paused_at === null
+  if (!isStarting || (request.scheduled_at ?? 0) > job.now()) return request ?? null
   await startDueCampaign(job, id)
   return (await readRun()) ?? null
 }
@@ -32,7 +43,12 @@ export async function startAndReadRequestedRun(job: JobCtx, id: string): Promise
 async function startDueCampaign(job: JobCtx, id: string): Promise<void> {
   const now = job.now()
   const { scheduled_at } = campaigns
-  const isDue = and(eq(campaigns.id, id), eq(campaigns.status, 'scheduled'), lte(scheduled_at, now))
+  const isDue = and(
+    eq(campaigns.id, id),
+    eq(campaigns.status, 'scheduled'),
+    isNull(campaigns.paused_at),
+    lte(scheduled_at, now),
+  )
   const sharedColumns = {
     segment_snapshot: segmentSnapshotValue,
     version: sql`${campaigns.version} + 1`,
@@ -56,7 +72,9 @@ async function startDueCampaign(job: JobCtx, id: string): Promise<void> {
   ])
 }
 
-const isScheduled = inWords(sql`status`, ['scheduled'] satisfies CampaignStatus[])
+/** A paused campaign waits for its end of the pause, so neither its schedule nor its heartbeat is late. */
+const isScheduled = sql`${inWords(sql`status`, ['scheduled'] satisfies CampaignStatus[])} and paused_at is null`
+const isAtWork = sql`${inWords(sql`status`, runningStatuses)} and paused_at is null`
 
 /** Starts campaigns that are scheduled up to a time as if it had come, each at its own time. */
 export async function startCampaignsUntil(job: JobCtx, until: number): Promise<void> {
@@ -70,9 +88,6 @@ export async function startCampaignsUntil(job: JobCtx, until: number): Promise<v
   }
 }
 
-/** A Durable Object at work updates its campaign's row more often than this. */
-export const quietMs = 90_000
-
 export const selectScheduledWork = (now: number): SQL<WorkCount> =>
   selectWork(now, {
     kind: 'scheduled_campaigns',
@@ -85,7 +100,7 @@ export const selectRunningWork = (now: number): SQL<WorkCount> =>
   selectWork(now - quietMs, {
     kind: 'running_campaigns',
     from: sql`campaigns indexed by campaigns_running`,
-    where: inWords(sql`status`, runningStatuses),
+    where: isAtWork,
     dueAt: sql`heartbeat_at`,
   })
 
@@ -93,7 +108,7 @@ export const selectRunningWork = (now: number): SQL<WorkCount> =>
 export function listUnattended({ db, now }: JobCtx, limit: number): Promise<{ id: string }[]> {
   return db.all(
     sql<{ id: string }>`select id from campaigns where ${isScheduled} and scheduled_at <= ${now()}
-      union all select id from campaigns where ${inWords(sql`status`, runningStatuses)}
+      union all select id from campaigns where ${isAtWork}
         and coalesce(heartbeat_at, 0) <= ${now() - quietMs} limit ${limit}`,
   )
 }
@@ -101,4 +116,4 @@ export function listUnattended({ db, now }: JobCtx, limit: number): Promise<{ id
 /** Selects the campaign of each channel that has waited for its provider longest. */
 export const selectCampaignWaits: SQL<OutageRow> = sql`select channel as service, '' as resource_id,
     waiting_reason as reason, min(waiting_since) as since, next_attempt_at
-  from campaigns where ${inWords(sql`status`, runningStatuses)} and waiting_since is not null group by channel`
+  from campaigns where ${isAtWork} and waiting_since is not null and window_opens_at is null group by channel`

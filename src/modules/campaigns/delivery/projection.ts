@@ -8,15 +8,21 @@ import { campaigns } from '../../../db/schema/campaigns.ts'
 import { select } from '../../../db/select.ts'
 import { update } from '../../../db/write.ts'
 import { runningStatuses } from '../../../domain/campaigns/lifecycle.ts'
+import { quietMs } from '../../../domain/campaigns/schedule.ts'
 import type { CampaignSnapshot, RecipientEngagement } from '../../../domain/campaigns/sender.ts'
+import { pickWindowWait } from '../../../domain/campaigns/waits.ts'
 import { toIso } from '../../../domain/time/instants.ts'
+import { pickWait } from '../../../domain/waiting.ts'
 import { type Announcement, commitAnnounced } from '../../webhooks/index.ts'
 
 /** Sets a column only while the row is running, because the campaign may have been rescheduled or cancelled since. */
 const setWhileRunning = (column: SQL, value: string | number | null): SQL =>
   sql`${column} = iif(${inList(sql`status`, runningStatuses)}, ${value}, ${column})`
 
-/** Builds the update that copies a snapshot to the campaign's row. An outdated snapshot changes nothing. */
+/**
+ * Builds the update that copies a snapshot to the campaign's row. An outdated snapshot changes nothing. A campaign that
+ * waits for its send window gives no sign of life until it opens.
+ */
 export const buildProjection = (snapshot: CampaignSnapshot, now: number): SQL =>
   sql`update campaigns set ${setWhileRunning(sql`status`, snapshot.status)}, total_recipients = ${snapshot.total},
       sent_count = ${snapshot.sent}, failed_count = ${snapshot.failed},
@@ -26,10 +32,40 @@ export const buildProjection = (snapshot: CampaignSnapshot, now: number): SQL =>
       bounced_count = ${snapshot.bounced}, unsubscribed_count = ${snapshot.unsubscribed},
       user_count = ${snapshot.user_count}, ${setWhileRunning(sql`error_message`, snapshot.error_message)},
       waiting_reason = ${snapshot.waiting_reason}, waiting_since = ${snapshot.waiting_since},
-      next_attempt_at = ${snapshot.next_attempt_at}, started_at = ${snapshot.started_at}, ${setWhileRunning(sql`completed_at`, snapshot.completed_at)},
+      next_attempt_at = ${snapshot.next_attempt_at}, ${setWhileRunning(sql`paused_at`, snapshot.paused_at)},
+      ${setWhileRunning(sql`send_window`, snapshot.send_window && JSON.stringify(snapshot.send_window))},
+      window_waiting_since = ${snapshot.window_waiting_since}, window_opens_at = ${snapshot.window_opens_at}, started_at = ${snapshot.started_at}, ${setWhileRunning(sql`completed_at`, snapshot.completed_at)},
       revision = ${snapshot.revision},
-      heartbeat_at = ${now}, version = version + 1, modified_at = ${now}
+      heartbeat_at = ${Math.max(now, (snapshot.window_opens_at ?? 0) - quietMs)}, version = version + 1, modified_at = ${now}
     where id = ${snapshot.campaign_id} and run = ${snapshot.run} and revision < ${snapshot.revision}`
+
+/** Applies a snapshot to a campaign that was running when it was read, as `buildProjection` does. */
+export const applySnapshot = <Row extends typeof campaigns.$inferSelect>(
+  row: Row,
+  snapshot: CampaignSnapshot,
+  now: number,
+): Row => ({
+  ...row,
+  status: snapshot.status,
+  total_recipients: snapshot.total,
+  sent_count: snapshot.sent,
+  failed_count: snapshot.failed,
+  rejected_count: snapshot.rejected,
+  unreachable_count: snapshot.unreachable,
+  rate_limited_count: snapshot.rate_limited,
+  unknown_count: snapshot.unknown,
+  skipped_count: snapshot.skipped,
+  user_count: snapshot.user_count,
+  error_message: snapshot.error_message,
+  ...pickWait(snapshot),
+  paused_at: snapshot.paused_at,
+  send_window: snapshot.send_window,
+  ...pickWindowWait(snapshot),
+  started_at: snapshot.started_at,
+  completed_at: snapshot.completed_at,
+  modified_at: now,
+  version: row.version + 1,
+})
 
 /** Holds for a running campaign that the snapshot ends. */
 const isEndedBy = ({ campaign_id, run, revision }: CampaignSnapshot): SQL =>

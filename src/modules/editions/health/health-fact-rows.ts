@@ -71,7 +71,8 @@ function factFields({ id, organization_id, ...edition }: EditionRow, now: number
     scheduled_channels: fromJson<Channel[]>(sql`(select json_group_array(distinct channel) from ${campaigns}
       where ${isOfEdition} and ${eq(campaigns.status, 'scheduled')})`),
     campaign_waits: fromJson<Partial<Record<Channel, string>>>(sql`(select json_group_object(channel, waiting_reason)
-      from ${campaigns} where ${isOfEdition} and ${inList(sql`status`, runningStatuses)} and waiting_since is not null)`),
+      from ${campaigns} where ${isOfEdition} and ${inList(sql`status`, runningStatuses)} and waiting_since is not null
+        and paused_at is null and window_opens_at is null)`),
     service_waits: fromJson<Partial<Record<Service, string>>>(sql`(select json_group_object(service, reason)
       from service_outages where resource_id = '')`),
     has_passes: fromFlag(sql`exists (select 1 from wallet_editions where edition_id = ${id})`),

@@ -1,0 +1,88 @@
+import { findWindowState, type SendWindow, type WindowState } from '../../domain/campaigns/send-window.ts'
+import type { RunChanges } from '../../domain/campaigns/sender.ts'
+import { type ChunkStore } from './chunk-store.ts'
+import type { RecipientStore } from './recipient-store.ts'
+import { type CampaignRecord, readSendWindow } from './schema.ts'
+
+/** The state of a window that was computed last, which holds until it changes. */
+interface ComputedState extends WindowState {
+  window: string
+  timezone: string
+  computedAt: number
+}
+
+/** Decides when a campaign hands out chunks: not while it is paused, and only in its send window. */
+export class SendGate {
+  readonly #store: RecipientStore
+  readonly #chunks: ChunkStore
+  #computedState: ComputedState | null = null
+
+  constructor(store: RecipientStore, chunks: ChunkStore) {
+    this.#store = store
+    this.#chunks = chunks
+  }
+
+  /** Finds until when no chunk is handed out: 0 while chunks are, and infinity while the campaign is paused. */
+  findEnd(record: CampaignRecord, now: number): number {
+    if (record.paused_at !== null) return Number.POSITIVE_INFINITY
+    const state = this.#findWindowState(record, now)
+    return state === null || state.isOpen ? 0 : state.changesAt
+  }
+
+  /** Finds when the window opens or closes next. Null: it does not matter, because there is none or nothing is sent. */
+  findWindowChange(record: CampaignRecord, now: number): number | null {
+    if (record.paused_at !== null || record.status !== 'sending') return null
+    return this.#findWindowState(record, now)?.changesAt ?? null
+  }
+
+  #findWindowState({ send_window, timezone }: CampaignRecord, now: number): WindowState | null {
+    if (send_window === null) return null
+    const state = this.#computedState
+    const isCurrent = state?.window === send_window && state.timezone === timezone
+    if (state && isCurrent && state.computedAt <= now && now < state.changesAt) return state
+    const window: SendWindow = readSendWindow(send_window)
+    this.#computedState = {
+      ...findWindowState(window, timezone, now),
+      window: send_window,
+      timezone,
+      computedAt: now,
+    }
+    return this.#computedState
+  }
+
+  /** Notes whether a campaign that is sending waits for its window. */
+  update(now: number): void {
+    const record = this.#store.readRecord()
+    if (record?.status !== 'sending' || (record.send_window === null && record.window_opens_at === null)) return
+    if (record.paused_at !== null) return
+    const window_opens_at = this.findEnd(record, now) || null
+    if (window_opens_at === record.window_opens_at) return
+    if (window_opens_at === null) this.#endWait(record.window_waiting_since, now)
+    else this.#store.changeRecord({ window_opens_at, window_waiting_since: record.window_waiting_since ?? now })
+  }
+
+  /** The time of a wait does not count as time in which temporary faults are tried again. */
+  #endWait(since: number | null, now: number): void {
+    if (since !== null) this.#chunks.postponeFirstTries(now - since)
+    this.#store.changeRecord({ window_opens_at: null, window_waiting_since: null })
+  }
+
+  /** Changes what decides when a campaign that is running hands out chunks. */
+  change({ is_paused, send_window }: RunChanges, now: number): void {
+    const record = this.#store.readRecord()
+    if (!record) return
+    if (send_window) {
+      const { window, timezone } = send_window
+      this.#store.changeRecord({ send_window: window && JSON.stringify(window), timezone })
+    }
+    if (is_paused === true && record.paused_at === null) {
+      this.#endWait(record.window_waiting_since, now)
+      this.#store.changeRecord({ paused_at: now })
+    }
+    if (is_paused === false && record.paused_at !== null) {
+      this.#endWait(record.paused_at, now)
+      this.#store.changeRecord({ paused_at: null })
+    }
+    this.update(now)
+  }
+}
