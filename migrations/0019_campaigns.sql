@@ -112,10 +112,13 @@ create table campaign_receipts (
   -- When the campaign reported that nothing was sent; null for a sent message.
   missed_at integer,
   received_at integer,
+  delivered_at integer,
   opened_at integer,
   clicked_at integer,
   bounced_at integer,
   complained_at integer,
   unsubscribed_at integer,
+  -- Positions in `campaign_links` of the links that the person clicked; null for none.
+  clicked_links text check (json_valid(clicked_links)),
   primary key (user_id, campaign_id)
 ) strict, without rowid;

@@ -375,6 +375,7 @@ export const types = {
   },
   campaign_receipts: {
     state: recipientStates,
+    clicked_links: json<readonly number[]>(),
   },
   campaign_contents: {
     language: languages,

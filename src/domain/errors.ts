@@ -55,6 +55,7 @@ export const errorStatus = {
   idempotency_in_progress: 409,
   idempotency_answer_lost: 409,
   campaign_not_ready: 409,
+  campaign_not_started: 409,
   catalogue_full: 409,
   consent_has_records: 409,
   consent_inactive: 409,

@@ -33,6 +33,7 @@ describe('rows of another organisation', () => {
     'has(consents.newsletter) || "sms-marketing" in consents',
     'consents.newsletter.status != ""',
     'campaigns.received.exists(c, true) || size(campaigns.opened) > 0 || size(campaigns.clicked) > 0',
+    'campaigns.messages.exists(m, size(m.clicked_links) > 0 || m.opened_at != null)',
     'stats.order_count > 0 || stats.total_spent_minor > 0 || stats.purchase_count > 0 || stats.last_order_at != null',
     '!orders.all(o, false)',
     'orders.map(o, o.id).exists(i, i != "")',
@@ -53,6 +54,7 @@ describe('rows of another organisation', () => {
     'purchases.exists(p, p.product_id in ["prd_two_0", "prd_two_1", "prd_two_2", "prd_two_3"])',
     'campaigns.received.exists(c, c in ["cmp_two_0", "cmp_two_1", "cmp_two_2"])',
     '"cmp_two_0" in campaigns.opened',
+    'campaigns.messages.exists(m, m.campaign_id == "cmp_two_0")',
   ])('are not found by their ids: %s', async (source) => {
     expect(await findMembers(source)).toEqual([])
   })

@@ -75,6 +75,19 @@ export const purchaseFields: Columns = {
   edition_id: readUnindexed('edition_id'),
 }
 
+export const messageFields: Columns = {
+  campaign_id: readColumn('campaign_id'),
+  state: readColumn('state'),
+  reason: readNullable('reason'),
+  sent_at: readNullable('received_at'),
+  delivered_at: readNullable('delivered_at'),
+  opened_at: readNullable('opened_at'),
+  clicked_at: readNullable('clicked_at'),
+  bounced_at: readNullable('bounced_at'),
+  complained_at: readNullable('complained_at'),
+  unsubscribed_at: readNullable('unsubscribed_at'),
+}
+
 /**
  * Tests the product name of a purchase. The subquery does not depend on the person, so SQLite finds the products
  * once for the whole statement. The unary plus keeps it from looking them up again for each person.

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Expression, Type } from '../../domain/cel/index.ts'
 import type { ExpressionOf } from '../../domain/cel/types.ts'
-import { hasProductName, isBoughtByPerson, isReceivedByPerson } from './columns.ts'
+import { type BoundScope, hasProductName, isBoughtByPerson, isReceivedByPerson } from './columns.ts'
 import { compareJson, isJsonList, type Json, readJsonElement } from './json.ts'
 import { filterRows, type ListLowering, lowerAll, lowerExists, lowerExistsOne, mapRows, type Rows } from './rows.ts'
 import { buildOk, castForComparison, compareValues, guardValue, plainValue, type Value } from './values.ts'
@@ -37,11 +37,7 @@ export function lowerList(lowering: ListLowering, list: Expression): Rows {
     case 'field': {
       if (list.object.type === 'campaigns') return lowerEngagement(lowering, list.name)
       if (list.object.node !== 'variable') throw new Error(`${list.name} is not a list`)
-      const alias = scope.alias('j')
-      const id = sql`json_extract(${alias}.value, '$.api_id')`
-      return buildRows(sql`json_each(${lowering.findRow(list.object.name)}.options) ${alias}`, [], {
-        value: plainValue(id),
-      })
+      return requireList(elementLists[list.name])(lowering.findRow(list.object.name), scope)
     }
     case 'list': {
       lowering.noteUnlimitedList()
@@ -56,6 +52,29 @@ export function lowerList(lowering: ListLowering, list: Expression): Rows {
   }
 }
 
+const requireList = <T>(list: T | undefined): T => {
+  if (list === undefined) throw new Error('this field is not a list')
+  return list
+}
+
+/** The lists of an element, such as the options of a purchase. */
+const elementLists: Record<string, (row: SQL, scope: BoundScope) => Rows> = {
+  option_ids: (purchase, scope) => {
+    const alias = scope.alias('j')
+    const id = sql`json_extract(${alias}.value, '$.api_id')`
+    return buildRows(sql`json_each(${purchase}.options) ${alias}`, [], { value: plainValue(id) })
+  },
+  clicked_links: (message, scope) => {
+    const [alias, link] = [scope.alias('j'), scope.alias('l')]
+    return buildRows(
+      sql`json_each(${message}.clicked_links) ${alias} cross join campaign_links ${link}
+        on ${link}.campaign_id = ${message}.campaign_id and ${link}.position = ${alias}.value`,
+      [],
+      { value: plainValue(sql`${link}.url`) },
+    )
+  },
+}
+
 const engagementColumns: Record<string, string> = {
   received: 'received_at',
   opened: 'opened_at',
@@ -66,6 +85,7 @@ function lowerEngagement(lowering: ListLowering, name: string): Rows {
   lowering.noteUnlimitedList()
   const { scope } = lowering
   const row = scope.alias('r')
+  if (name === 'messages') return buildRows(sql`campaign_receipts ${row}`, [isReceivedByPerson(row, scope)], { row })
   const column = sql.raw(engagementColumns[name] ?? 'received_at')
   return buildRows(sql`campaign_receipts ${row}`, [isReceivedByPerson(row, scope), sql`${row}.${column} is not null`], {
     value: plainValue(sql`${row}.campaign_id`),

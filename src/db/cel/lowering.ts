@@ -11,6 +11,7 @@ import {
   hasProductName,
   isBoughtByPerson,
   isReceivedByPerson,
+  messageFields,
   orderFields,
   purchaseFields,
   type ExpressionScope,
@@ -36,6 +37,12 @@ import {
 
 /** A nested list is read once per element of the outer list, so a person may have at most this many rows. */
 export const maxNestedRows = 200
+
+const elementFields: Record<string, typeof orderFields> = {
+  order: orderFields,
+  purchase: purchaseFields,
+  campaign_message: messageFields,
+}
 
 /** Lowers checked expressions to SQL over `users u`. */
 export class Lowering implements ListLowering {
@@ -194,8 +201,7 @@ export class Lowering implements ListLowering {
     }
     if (type === 'user') return requireField(this.#person.lowerField(name))
     if (object.node !== 'variable') throw new Error(`${name} is not a field of an element`)
-    const columns = type === 'order' ? orderFields : purchaseFields
-    return requireField(columns[name])(this.findRow(object.name))
+    return requireField(elementFields[String(type)]?.[name])(this.findRow(object.name))
   }
 
   #lowerMinus({ operand, type }: ExpressionOf<'minus'>): Value {

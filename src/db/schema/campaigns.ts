@@ -120,11 +120,14 @@ export const campaignReceipts = sqliteTable(
     /** When the campaign reported that nothing was sent; null for a sent message. */
     missed_at: integer(),
     received_at: integer(),
+    delivered_at: integer(),
     opened_at: integer(),
     clicked_at: integer(),
     bounced_at: integer(),
     complained_at: integer(),
     unsubscribed_at: integer(),
+    /** Positions in `campaign_links` of the links that the person clicked; null for none. */
+    clicked_links: text({ mode: 'json' }).$type<typeof types.campaign_receipts.clicked_links.value>(),
   },
   (table) => [primaryKey({ columns: [table.user_id, table.campaign_id] })],
 )

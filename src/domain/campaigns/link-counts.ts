@@ -9,5 +9,8 @@ export interface LinkCounts {
   machine_clicked: number
 }
 
+/** The largest position of a link that requests can name. */
+export const maxLinkPosition = 99_999
+
 /** Bounds what a recipient who clicks without end can store. */
 export const maxClicksPerPerson = 20

@@ -73,18 +73,22 @@ export interface RecipientRow extends Stamps {
 }
 
 /** The columns of a recipient that `campaign_receipts` stores. */
-export type RecipientEngagement = Pick<
+export interface RecipientEngagement extends Pick<
   RecipientRow,
   | 'user_id'
   | 'state'
   | 'reason'
   | 'sent_at'
+  | 'delivered_at'
   | 'opened_at'
   | 'clicked_at'
   | 'bounced_at'
   | 'complained_at'
   | 'unsubscribed_at'
->
+> {
+  /** JSON of the positions of the links that the person clicked; null for none. */
+  clicked_links: string | null
+}
 
 const isPerson = (value: unknown): value is RecipientPerson => isRecord(value) && 'email' in value
 
@@ -101,6 +105,8 @@ export interface RecipientFilters {
   state?: RecipientState | undefined
   reason?: Reason | undefined
   engagement?: Engagement | undefined
+  /** The position of a link that the recipient clicked, or did not click with the engagement `not_clicked`. */
+  link?: number | undefined
 }
 
 export interface RecipientsQuery extends RecipientFilters {

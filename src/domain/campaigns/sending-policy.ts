@@ -48,6 +48,10 @@ export interface RecipientPerson {
 export const recipientStates = ['pending', 'sent', 'failed', 'skipped'] as const
 export type RecipientState = (typeof recipientStates)[number]
 
+/** The states of recipients to whom the campaign does not send any more. */
+export const endStates = ['sent', 'failed', 'skipped'] as const satisfies readonly RecipientState[]
+export type EndState = (typeof endStates)[number]
+
 /** Filters of recipients. Bounced recipients are in neither `not_opened` nor `not_clicked`. */
 export const engagements = [
   'delivered',
@@ -78,7 +82,8 @@ export type SkipReason = (typeof skipReasons)[number]
 export const failReasons = ['rejected', 'unreachable', 'rate_limited', 'unknown'] as const
 export type FailReason = (typeof failReasons)[number]
 
-export type Reason = SkipReason | FailReason
+export const recipientReasons = [...skipReasons, ...failReasons] as const
+export type Reason = (typeof recipientReasons)[number]
 
 /** Retrying a campaign sends to recipients who failed for one of these reasons. */
 export const retryableReasons = ['unreachable', 'rate_limited'] as const satisfies readonly FailReason[]

@@ -3,6 +3,8 @@ import type { ListType, ObjectName, Type, ValueKind } from './types.ts'
 export interface ExpressionField {
   /** Examples are `user.email`, `orders[].status` or `consents.<key>.status`. */
   path: string
+  /** The type that has the field. */
+  object: ObjectName
   name: string
   type: Type
   nullable: boolean
@@ -24,9 +26,10 @@ const textList: ListType = { list: 'string', nullable: false }
 type FieldOptions = { nullable?: true; from?: ValueKind; namesOf?: ValueKind }
 type FieldEntry = readonly [name: string, type: Type, description: string, options?: FieldOptions]
 
-const buildFields = (prefix: string, entries: readonly FieldEntry[]): ExpressionField[] =>
+const buildFields = (prefix: string, object: ObjectName, entries: readonly FieldEntry[]): ExpressionField[] =>
   entries.map(([name, type, description, options]) => ({
     path: `${prefix}.${name}`,
+    object,
     name,
     type,
     nullable: options?.nullable ?? false,
@@ -43,7 +46,7 @@ export const variables: readonly Variable[] = [
     type: 'user',
     description:
       'The person being tested. In a segment of an edition, contact data and metadata are those that the edition received.',
-    fields: buildFields('user', [
+    fields: buildFields('user', 'user', [
       ['id', 'string', 'Id of the person.'],
       ['email', 'string', 'E-mail address, lower case.', nullable],
       ['phone_number', 'string', 'Phone number in E.164 format, such as +4532123456.', nullable],
@@ -64,7 +67,7 @@ export const variables: readonly Variable[] = [
     type: { list: 'order', nullable: false },
     description:
       "The person's orders in every status. A segment of an edition sees the orders of that edition, and a segment of the organisation sees all.",
-    fields: buildFields('orders[]', [
+    fields: buildFields('orders[]', 'order', [
       ['id', 'string', 'Id of the order.'],
       ['status', 'string', 'Status of the order.', { from: 'order_statuses' }],
       ['type', 'string', 'How the order was placed.', { from: 'order_types' }],
@@ -79,7 +82,7 @@ export const variables: readonly Variable[] = [
     name: 'purchases',
     type: { list: 'purchase', nullable: false },
     description: 'The units that the person bought, in every status, in the same editions as `orders`.',
-    fields: buildFields('purchases[]', [
+    fields: buildFields('purchases[]', 'purchase', [
       ['product_id', 'string', 'Id of the product.', { from: 'products' }],
       ['product_name', 'string', 'Name of the product.', { namesOf: 'products' }],
       ['variant_id', 'string', 'Id of the variant.', { nullable: true, from: 'variants' }],
@@ -97,7 +100,7 @@ export const variables: readonly Variable[] = [
     type: 'consents',
     description:
       "The person's latest answer to each consent, by key. A key without an answer is an error, so test it with `has(consents.newsletter)` first. In a segment of an edition, the consent of the edition takes precedence over one of the organisation.",
-    fields: buildFields('consents.<key>', [
+    fields: buildFields('consents.<key>', 'consent', [
       ['status', 'string', 'The latest answer.', { from: 'consent_statuses' }],
       ['given_at', 'timestamp', 'When the consent was given; null unless the status is `given`.', nullable],
       ['expires_at', 'timestamp', 'When the consent expires.', nullable],
@@ -108,7 +111,7 @@ export const variables: readonly Variable[] = [
     name: 'stats',
     type: 'stats',
     description: 'Numbers about the confirmed and completed orders of the person, in the same editions as `orders`.',
-    fields: buildFields('stats', [
+    fields: buildFields('stats', 'stats', [
       ['order_count', 'int', 'Number of confirmed and completed orders.'],
       ['total_spent_minor', 'int', 'Sum of their amounts in minor units, across currencies.'],
       ['purchase_count', 'int', 'Number of active, used and expired purchases.'],
@@ -119,18 +122,43 @@ export const variables: readonly Variable[] = [
   {
     name: 'campaigns',
     type: 'campaigns',
-    description: 'Campaigns that reached the person, in the same editions as `orders`.',
-    fields: buildFields('campaigns', [
-      ['received', textList, 'Campaigns that were sent to the person.', { from: 'campaigns' }],
-      ['opened', textList, 'Campaigns that the person opened.', { from: 'campaigns' }],
-      ['clicked', textList, 'Campaigns in which the person clicked a link.', { from: 'campaigns' }],
-    ]),
+    description: 'Campaigns that the person was a recipient of, in the same editions as `orders`.',
+    fields: [
+      ...buildFields('campaigns', 'campaigns', [
+        ['received', textList, 'Campaigns that were sent to the person.', { from: 'campaigns' }],
+        ['opened', textList, 'Campaigns that the person opened.', { from: 'campaigns' }],
+        ['clicked', textList, 'Campaigns in which the person clicked a link.', { from: 'campaigns' }],
+        [
+          'messages',
+          { list: 'campaign_message', nullable: false },
+          'What became of each campaign for the person. A campaign that still sends to the person is not among them.',
+        ],
+      ]),
+      ...buildFields('campaigns.messages[]', 'campaign_message', [
+        ['campaign_id', 'string', 'Id of the campaign.', { from: 'campaigns' }],
+        ['state', 'string', 'What became of the message.', { from: 'message_states' }],
+        [
+          'reason',
+          'string',
+          'Why the person was skipped or the message failed.',
+          { nullable: true, from: 'message_reasons' },
+        ],
+        ['sent_at', 'timestamp', 'When the provider accepted the message.', nullable],
+        ['delivered_at', 'timestamp', 'When the message reached the person.', nullable],
+        ['opened_at', 'timestamp', 'When the person first opened the message.', nullable],
+        ['clicked_at', 'timestamp', 'When the person first clicked a link.', nullable],
+        ['clicked_links', textList, 'Addresses of the links that the person clicked.', { from: 'campaign_links' }],
+        ['bounced_at', 'timestamp', 'When the message bounced.', nullable],
+        ['complained_at', 'timestamp', 'When the person reported the message as spam.', nullable],
+        ['unsubscribed_at', 'timestamp', 'When the person unsubscribed through the message.', nullable],
+      ]),
+    ],
   },
   {
     name: 'edition',
     type: 'edition',
     description: 'The edition of the segment. In a segment of the whole organisation, using it is an error.',
-    fields: buildFields('edition', [
+    fields: buildFields('edition', 'edition', [
       ['id', 'string', 'Id of the edition.', { from: 'editions' }],
       ['start_date', 'timestamp', 'When the edition starts.', nullable],
       ['end_date', 'timestamp', 'When the edition ends.', nullable],
@@ -139,13 +167,13 @@ export const variables: readonly Variable[] = [
   { name: 'now', type: 'timestamp', description: 'The time of the calculation.', fields: [] },
 ]
 
-const elementNames: Record<string, ObjectName> = { orders: 'order', purchases: 'purchase', consents: 'consent' }
-
 const fieldsByObject = new Map(
-  variables.map(({ name, fields }) => [
-    elementNames[name] ?? name,
-    new Map(fields.map((field) => [field.name, field])),
-  ]),
+  [
+    ...Map.groupBy(
+      variables.flatMap(({ fields }) => fields),
+      ({ object }) => object,
+    ),
+  ].map(([object, fields]) => [object, new Map(fields.map((field) => [field.name, field]))]),
 )
 
 export const findVariable = (name: string): Variable | undefined => variables.find((variable) => variable.name === name)

@@ -180,5 +180,9 @@ export const examples: readonly { title: string; expression: string }[] = [
     title: 'Opened a campaign but clicked no link',
     expression: 'size(campaigns.opened) > 0 && size(campaigns.clicked) == 0',
   },
+  {
+    title: 'Opened a message in the last 14 days',
+    expression: 'campaigns.messages.exists(m, m.opened_at != null && m.opened_at > now - duration("336h"))',
+  },
   { title: 'Has a value in the metadata', expression: 'has(user.metadata.company) && user.metadata.company != ""' },
 ]

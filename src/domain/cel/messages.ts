@@ -7,6 +7,7 @@ import {
   type ComparisonOperator,
   type Expression,
   isListType,
+  isScalar,
   type ListType,
   type ObjectName,
   type Type,
@@ -31,6 +32,7 @@ const typeNames: Record<Simple, string> = {
   consent: 'a consent',
   stats: 'the stats',
   campaigns: 'the campaigns',
+  campaign_message: 'a message of a campaign',
   edition: 'the edition',
 }
 
@@ -44,6 +46,7 @@ const pluralTypeNames: Partial<Record<Simple, string>> = {
   json: 'metadata values',
   order: 'orders',
   purchase: 'purchases',
+  campaign_message: 'messages of campaigns',
 }
 
 /** A type in words, such as `a text` or `a list of orders`. */
@@ -148,8 +151,7 @@ export interface Operand {
 const isNumber = (type: Type): boolean => type === 'int' || type === 'double'
 
 const isSimple = ({ expression: { type } }: Operand): boolean =>
-  !isListType(type) &&
-  !['user', 'order', 'purchase', 'edition', 'consents', 'consent', 'stats', 'campaigns'].includes(type)
+  isScalar(type) || type === 'null' || type === 'json' || type === 'never'
 
 function suggestTimestamp(text: string): string {
   const instant = /^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text

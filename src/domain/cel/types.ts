@@ -13,7 +13,16 @@ export interface CelError extends SourceRange {
 }
 
 export type Scalar = 'bool' | 'int' | 'double' | 'string' | 'timestamp' | 'duration'
-export type ObjectName = 'user' | 'order' | 'purchase' | 'consents' | 'consent' | 'stats' | 'campaigns' | 'edition'
+export type ObjectName =
+  | 'user'
+  | 'order'
+  | 'purchase'
+  | 'consents'
+  | 'consent'
+  | 'stats'
+  | 'campaigns'
+  | 'campaign_message'
+  | 'edition'
 export interface ListType {
   list: Type
   /** Elements can be null. */
@@ -37,6 +46,9 @@ export const valueKinds = [
   'consent_statuses',
   'currencies',
   'campaigns',
+  'campaign_links',
+  'message_states',
+  'message_reasons',
 ] as const
 export type ValueKind = (typeof valueKinds)[number]
 

@@ -7,12 +7,13 @@ import {
   maxCampaignNameLength,
   maxSmsBodyLength,
 } from '../../domain/campaigns/lifecycle.ts'
+import { maxLinkPosition } from '../../domain/campaigns/link-counts.ts'
 import { schedulePattern } from '../../domain/campaigns/schedule.ts'
 import {
   engagements,
   failReasons,
+  recipientReasons,
   recipientStates as sendStates,
-  skipReasons,
 } from '../../domain/campaigns/sending-policy.ts'
 import { channels } from '../../domain/messaging/messaging.ts'
 import {
@@ -217,7 +218,6 @@ export type UpdateCampaignInput = z.output<typeof UpdateCampaign>
 export type ScheduleCampaignInput = z.output<typeof ScheduleCampaign>
 
 const recipientStates = [...sendStates, 'cancelled'] as const
-const recipientReasons = [...skipReasons, ...failReasons] as const
 
 const StateFilter = z.enum(recipientStates)
 const ReasonFilter = z.enum(recipientReasons)
@@ -225,6 +225,18 @@ const EngagementFilter = z.enum(engagements).openapi({
   description:
     'What happened to the message. `not_opened` and `not_clicked` list recipients whose message was sent and did not bounce. Opens and clicks by programs do not count.',
 })
+
+const LinkFilter = z
+  .string()
+  .regex(/^\d{1,5}$/, `Must be a whole number from 0 to ${maxLinkPosition}.`)
+  .transform(Number)
+  .openapi({
+    type: 'integer',
+    minimum: 0,
+    maximum: maxLinkPosition,
+    description:
+      'The `position` of a link of the campaign: only recipients who clicked it, or with `not_clicked` those who did not.',
+  })
 
 export const CampaignRecipient = z
   .object({
@@ -423,6 +435,7 @@ const listRecipientsQuery = listQuery({
     state: StateFilter.optional(),
     reason: ReasonFilter.optional(),
     engagement: EngagementFilter.optional(),
+    link: LinkFilter.optional(),
   },
 })
 export type RecipientQuery = ListRequest<typeof listRecipientsQuery>

@@ -125,7 +125,7 @@ async function buildSearch(ctx: Ctx, { organization_id }: CampaignRow, text: str
 export async function listCampaignRecipients(
   ctx: Ctx,
   page: PageRequest,
-  { ordering, search, state, reason, engagement }: RecipientQuery,
+  { ordering, search, state, reason, engagement, link }: RecipientQuery,
   campaign: LoadedCampaign,
 ): Promise<Page<ListedRecipient>> {
   checkOrdering(ctx, campaign, ordering)
@@ -142,6 +142,7 @@ export async function listCampaignRecipients(
           state: state === 'cancelled' ? 'pending' : state,
           reason,
           engagement,
+          link,
           ordering,
           page,
         })

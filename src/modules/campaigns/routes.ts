@@ -6,8 +6,9 @@ import * as contract from './contract.ts'
 import { createCampaign } from './create.ts'
 import { deleteCampaign } from './delete.ts'
 import * as engagementContract from './engagement/contract.ts'
+import { createSegmentFromCampaign } from './engagement/create-segment-from-campaign.ts'
 import { listCampaignLinks } from './engagement/list.ts'
-import { presentLink, presentTimeline } from './engagement/present.ts'
+import { presentLink, presentSegment, presentTimeline } from './engagement/present.ts'
 import { getCampaignTimeline } from './engagement/queries.ts'
 import { listCampaignRecipients, listCampaigns } from './list.ts'
 import * as pauseContract from './pause/contract.ts'
@@ -111,6 +112,13 @@ mountList(campaignRoutes, engagementContract.listCampaignLinks, {
   load: (ctx, { id }) => findCampaign(ctx, id),
   list: listCampaignLinks,
   present: presentLink,
+})
+
+mount(campaignRoutes, engagementContract.createSegmentFromCampaign, {
+  load: (ctx, { id }) => findAuthorizedCampaign(ctx, id),
+  handle: (ctx, { resource, body }) => createSegmentFromCampaign(ctx, resource, body),
+  present: presentSegment,
+  location: ({ id }) => `/v1/segments/${id}`,
 })
 
 mountList(campaignRoutes, contract.listCampaignRecipients, {

@@ -157,8 +157,10 @@ const listMessagingSections = (user: LoadedUser): ExportSection[] => {
     buildSignupSection(organization_id, isOwnEmail(sql`address`, user)),
     {
       name: 'campaigns',
-      columns: sql`campaign_id, campaigns.name, state, reason, received_at, opened_at, clicked_at, bounced_at,
-        complained_at, unsubscribed_at`,
+      columns: sql`campaign_id, campaigns.name, state, reason, received_at, delivered_at, opened_at, clicked_at,
+        bounced_at, complained_at, unsubscribed_at, (select json_group_array(url order by position)
+          from json_each(clicked_links) join campaign_links
+            on campaign_links.campaign_id = campaign_receipts.campaign_id and position = value) as clicked_links_json`,
       from: sql`campaign_receipts join campaigns on campaigns.id = campaign_id`,
       where: sql`user_id = ${id}`,
       key: sql`campaign_id`,

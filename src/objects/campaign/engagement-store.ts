@@ -6,6 +6,7 @@ const columns = [
   'state',
   'reason',
   'sent_at',
+  'delivered_at',
   'opened_at',
   'clicked_at',
   'bounced_at',
@@ -43,7 +44,9 @@ export class EngagementStore {
       .toArray()
     const rows = this.#sql
       .exec(
-        `select ${columns.join(', ')} from recipients where n in (select value from json_each(?)) order by n`,
+        `select ${columns.join(', ')}, nullif((select json_group_array(link order by link) from link_clicks
+            where link_clicks.n = recipients.n and times <> '[]'), '[]') as clicked_links
+         from recipients where n in (select value from json_each(?)) order by n`,
         JSON.stringify([...new Set(changes.flatMap(readMembers))]),
       )
       .toArray()

@@ -32,11 +32,13 @@ export class LinkStore {
     this.#sql = sql
   }
 
-  record(clicks: readonly LinkClick[]): void {
-    if (clicks.length === 0) return
+  /** Returns the recipients who clicked a link for the first time. */
+  record(clicks: readonly LinkClick[]): number[] {
+    if (clicks.length === 0) return []
     const rows = this.#loadRows(clicks)
     const changedRows: LinkRow[] = []
     const changes: LinkCounts[] = []
+    const newNumbers: number[] = []
     for (const [key, group] of Map.groupBy(clicks, getKey)) {
       const { link, n } = group[0] as LinkClick
       const row = rows.get(key) ?? { link, n, times: [], is_machine_clicked: false }
@@ -50,8 +52,10 @@ export class LinkStore {
         people: after.people - before.people,
         machine_clicked: after.machine_clicked - before.machine_clicked,
       })
+      if (after.people > before.people) newNumbers.push(n)
     }
     if (changedRows.length) this.#store(changedRows, changes)
+    return newNumbers
   }
 
   /** Lists the links that somebody or a program clicked. */
@@ -80,7 +84,7 @@ export class LinkStore {
       `insert into link_clicks (link, n, times, is_machine_clicked)
        select value ->> 'link', value ->> 'n', value ->> 'times', value ->> 'is_machine_clicked'
        from json_each(?) where true
-       on conflict (link, n) do update set times = excluded.times, is_machine_clicked = excluded.is_machine_clicked`,
+       on conflict (n, link) do update set times = excluded.times, is_machine_clicked = excluded.is_machine_clicked`,
       JSON.stringify(rows),
     )
     this.#sql.exec(

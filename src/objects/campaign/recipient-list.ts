@@ -36,16 +36,25 @@ const engagementConditions: Record<Engagement, SQL> = {
   unsubscribed: sql`unsubscribed_at is not null`,
 }
 
+const hasClicked = (link: number): SQL =>
+  sql`exists (select 1 from link_clicks where link_clicks.n = recipients.n and link = ${link} and times <> '[]')`
+
+function buildEngagementConditions({ engagement, link }: RecipientFilters): SQL[] {
+  if (link !== undefined && engagement === 'not_clicked')
+    return [sql`state = 'sent' and bounced_at is null and not ${hasClicked(link)}`]
+  return [...(engagement ? [engagementConditions[engagement]] : []), ...(link === undefined ? [] : [hasClicked(link)])]
+}
+
 const buildSearchCondition = (search: RecipientSearch): SQL =>
   sql`(${inList(sql`user_id`, search.user_ids)} or ${
     'terms' in search ? containsTerms(sql`search_text`, search.terms) : inList(sql`n`, search.numbers)
   })`
 
-const buildConditions = ({ search, state, reason, engagement }: RecipientFilters): SQL[] => [
+const buildConditions = ({ search, state, reason, ...filters }: RecipientFilters): SQL[] => [
   ...(search ? [buildSearchCondition(search)] : []),
   ...(state ? [sql`state = ${state}`] : []),
   ...(reason ? [sql`reason = ${reason}`] : []),
-  ...(engagement ? [engagementConditions[engagement]] : []),
+  ...buildEngagementConditions(filters),
 ]
 
 /**

@@ -59,6 +59,7 @@ const counterByStamp: Partial<Record<keyof Stamps, keyof Counters>> = {
 
 /** The stamps that `campaign_receipts` stores. */
 const projectedStamps: readonly (keyof Stamps)[] = [
+  'delivered_at',
   'opened_at',
   'clicked_at',
   'bounced_at',
@@ -329,7 +330,7 @@ export class RecipientStore {
     }
     this.#changeCounters(counterChanges)
     this.timeline.add(minuteChanges)
-    this.links.record(clicks)
+    for (const n of this.links.record(clicks)) engagedNumbers.add(n)
     this.engagement.mark([...engagedNumbers])
     return affectedRecipients
   }

@@ -100,7 +100,7 @@ create table if not exists link_clicks (
   n integer not null,
   times text not null,
   is_machine_clicked integer not null check (is_machine_clicked in (0, 1)),
-  primary key (link, n)
+  primary key (n, link)
 ) strict, without rowid;
 create table if not exists link_counts (
   link integer primary key,

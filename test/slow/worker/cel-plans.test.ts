@@ -38,6 +38,9 @@ const typical = [
   'consents.newsletter.status == "given" && consents.newsletter.expires_at == null',
   'campaigns.opened.exists(c, c == "cmp_1") || "cmp_2" in campaigns.clicked',
   'orders.exists(o, purchases.exists(p, p.created > o.created))',
+  'campaigns.messages.exists(m, m.campaign_id == "cmp_1" && m.state == "sent" && m.opened_at == null)',
+  'campaigns.messages.exists(m, "https://example.com" in m.clicked_links)',
+  'campaigns.messages.all(m, m.clicked_links.exists(l, l.startsWith("https")))',
   '"opt" in user.metadata.tags && edition.start_date > now',
 ]
 
@@ -135,6 +138,7 @@ describe.each(scopes)('the largest accepted expression in %s', (_, one) => {
     ['texts searched', around(wrap('string(', '""', '.contains(user.first_name))'), '', '==""')],
     ['memberships in metadata', wrap('(', 'user.is_active', ' in user.metadata.a)')],
     ['memberships in campaigns', wrap('(string(', 'user.is_active', ') in campaigns.opened)')],
+    ['memberships in links', joined('campaigns.messages.exists(m,"" in m.clicked_links)', '||')],
     ['memberships in lists', wrap('(', 'user.is_active', ' in [true])')],
     ['filters', around(wrap('', '', '.filter(o,o.metadata.a=="")'), 'orders', '.exists(o,o.id=="")')],
     ['alternating chains', wrap('(user.is_active&&(user.has_email||', 'user.is_active', '))')],

@@ -67,9 +67,12 @@ beforeAll(async () => {
     name: 'Winter mail',
   })
   foreignCampaign = campaign?.id ?? ''
-  const stamps = { received_at: 1, opened_at: 1, clicked_at: 1 }
+  const stamps = { received_at: 1, opened_at: 1, clicked_at: 1, clicked_links: [0] }
   const receipt = { organization_id: organisation.id, user_id: shared.id, campaign_id: foreignCampaign, ...stamps }
   await write(insert(campaignReceipts, receipt))
+  await write(
+    sql`insert into campaign_links (campaign_id, position, url) values (${foreignCampaign}, 0, 'https://winter.example')`,
+  )
   foreignProduct =
     (await db.first(sql<{ id: string }>`select id from products where edition_id = ${theirs.id}`))?.id ?? ''
 })
@@ -94,6 +97,9 @@ const probes: [string, () => string][] = [
   ['who got a campaign', () => `"${foreignCampaign}" in campaigns.received`],
   ['who opened campaigns', () => 'size(campaigns.opened) > 0'],
   ['who clicked in campaigns', () => 'campaigns.clicked.exists(c, c != "")'],
+  ['what became of a message', () => `campaigns.messages.exists(m, m.campaign_id == "${foreignCampaign}")`],
+  ['when somebody opened a message', () => 'campaigns.messages.exists(m, m.opened_at != null)'],
+  ['which link somebody clicked', () => 'campaigns.messages.exists(m, size(m.clicked_links) > 0)'],
   ['metadata of a person', () => 'user.metadata.vip.startsWith("S")'],
   ['that metadata has a key', () => 'has(user.metadata.vip) || "vip" in user.metadata || size(user.metadata) > 0'],
   ['a first name', () => 'user.first_name.startsWith("S")'],
@@ -262,7 +268,15 @@ describe('suggested values', () => {
     for (const query of [`edition_id=${mine.id}`, `organization_id=${organisation.id}`]) {
       const { dynamic_values, ...rest } = expectSuccess(await get(`/v1/segments/cel-context?${query}`, manager))
       const text = JSON.stringify([dynamic_values, rest])
-      for (const hidden of [foreignProduct, foreignCampaign, theirs.id, 'Winter', 'winter-news', 'eur'])
+      for (const hidden of [
+        foreignProduct,
+        foreignCampaign,
+        theirs.id,
+        'Winter',
+        'winter-news',
+        'eur',
+        'winter.example',
+      ])
         expect([query, hidden, text.includes(hidden)]).toEqual([query, hidden, false])
       expect(dynamic_values.editions.map(({ value }: { value: string }) => value)).toEqual([mine.id])
       expect(dynamic_values.consents.map(({ value }: { value: string }) => value)).toEqual(['org-news'])

@@ -76,6 +76,13 @@ export function buildBindings(
   const placeOf = new Map((tables['campaigns'] ?? []).map(({ id, edition_id }) => [id, edition_id]))
   const isSeen = (row: Row) =>
     editions === null || editions.includes(String(row['edition_id'] ?? placeOf.get(row['campaign_id'] ?? '')))
+  const urls = new Map(
+    (tables['campaign_links'] ?? []).map((row) => [`${row['campaign_id']} ${row['position']}`, row['url']]),
+  )
+  const listLinks = ({ campaign_id, clicked_links }: Row) =>
+    (JSON.parse(String(clicked_links ?? '[]')) as number[]).map(
+      (position) => urls.get(`${campaign_id} ${position}`) as string,
+    )
   const names = new Map((tables['products'] ?? []).map(({ id, name }) => [id, name as string]))
   const edition = (tables['editions'] ?? []).find(({ id }) => id === editionId)
   return (tables['users'] ?? []).map((stored) => {
@@ -134,6 +141,17 @@ export function buildBindings(
         received: campaigns('received_at'),
         opened: campaigns('opened_at'),
         clicked: campaigns('clicked_at'),
+        messages: receipts.map((row) => ({
+          ...pickColumns(row, 'campaign_id state reason'),
+          sent_at: time(row['received_at']),
+          delivered_at: time(row['delivered_at']),
+          opened_at: time(row['opened_at']),
+          clicked_at: time(row['clicked_at']),
+          clicked_links: listLinks(row),
+          bounced_at: time(row['bounced_at']),
+          complained_at: time(row['complained_at']),
+          unsubscribed_at: time(row['unsubscribed_at']),
+        })),
       },
       ...(edition
         ? {

@@ -9,6 +9,7 @@ const ids = [
   'edt_one_2',
   'cmp_one_0',
   'cmp_one_1',
+  'https://example.dk/a',
 ]
 const words = [
   'a',
@@ -41,6 +42,9 @@ const statuses = [
   'withdrawn',
   'DKK',
   'online',
+  'sent',
+  'failed',
+  'rejected',
 ]
 const keys = ['tier', 'level', 'tags', 'a']
 const oddKeys = ['k.dot', 'k"quote', 'k$', 'k\\', 'é', "k'", '0', ' ', 'tier', 'b']
@@ -93,7 +97,30 @@ const parts = [
 ]
 
 type SimpleType = 'bool' | 'int' | 'double' | 'string' | 'timestamp' | 'duration'
-type Element = SimpleType | 'order' | 'purchase' | 'json'
+type ElementObject = 'order' | 'purchase' | 'message'
+type Element = SimpleType | ElementObject | 'json'
+
+const nullableFields: Record<ElementObject, readonly string[]> = {
+  order: ['status'],
+  purchase: ['variant_id', 'location_id'],
+  message: ['reason', 'opened_at', 'clicked_at', 'bounced_at', 'state'],
+}
+const stringFields: Record<ElementObject, readonly string[]> = {
+  order: ['id', 'status', 'type', 'currency', 'edition_id'],
+  purchase: ['product_id', 'product_name', 'variant_id', 'status', 'edition_id'],
+  message: ['campaign_id', 'state', 'reason'],
+}
+const intFields: Record<ElementObject, readonly string[]> = {
+  order: ['amount_minor'],
+  purchase: ['price_paid_minor', 'available_uses'],
+  message: [],
+}
+const timestampFields: Record<ElementObject, readonly string[]> = {
+  order: ['created'],
+  purchase: ['created'],
+  message: ['sent_at', 'delivered_at', 'opened_at', 'clicked_at', 'complained_at', 'unsubscribed_at'],
+}
+const stringLists: Partial<Record<Element, string>> = { purchase: 'option_ids', message: 'clicked_links' }
 
 interface Scope {
   depth: number
@@ -127,11 +154,10 @@ export class Expressions {
   }
 
   /** Uses fields of the variables of surrounding macros, or `otherwise`. */
-  #field(scope: Scope, order: readonly string[], purchase: readonly string[], otherwise: readonly string[]): string {
-    const ownFields = [
-      ...this.#variables(scope, 'order').flatMap((name) => order.map((field) => `${name}.${field}`)),
-      ...this.#variables(scope, 'purchase').flatMap((name) => purchase.map((field) => `${name}.${field}`)),
-    ]
+  #field(scope: Scope, fields: Partial<Record<Element, readonly string[]>>, otherwise: readonly string[]): string {
+    const ownFields = scope.variables.flatMap(({ name, type }) =>
+      (fields[type] ?? []).map((field) => `${name}.${field}`),
+    )
     return ownFields.length && this.#random() < 0.7 ? this.#pick(ownFields) : this.#pick(otherwise)
   }
 
@@ -259,10 +285,9 @@ export class Expressions {
       () => ['[1, 2, 3]', 'int'],
       () => ['["a", "da", "gold"]', 'string'],
       () => ['[0.5, 1.0]', 'double'],
-      ...this.#variables(scope, 'purchase').map((variable) => (): [string, Element] => [
-        `${variable}.option_ids`,
-        'string',
-      ]),
+      () => ['campaigns.messages', 'message'],
+      () => ['campaigns.messages', 'message'],
+      ...this.#stringLists(scope).map((list) => (): [string, Element] => [list, 'string']),
     ]
     const [list, type] = this.#pick(plain)()
     if (scope.depth <= 0 || this.#random() < 0.7) return [list, type]
@@ -279,8 +304,12 @@ export class Expressions {
       : [`${list}.map(${name}, ${body})`, simpleType]
   }
 
+  #stringLists(scope: Scope): string[] {
+    return scope.variables.flatMap(({ name, type }) => (stringLists[type] ? [`${name}.${stringLists[type]}`] : []))
+  }
+
   #strings(scope: Scope): string {
-    const options = this.#variables(scope, 'purchase').map((name) => `${name}.option_ids`)
+    const options = this.#stringLists(scope)
     return this.#one([
       () => this.#pick(['campaigns.received', 'campaigns.opened', 'campaigns.clicked', ...options]),
       () =>
@@ -297,20 +326,14 @@ export class Expressions {
       '(user.has_email ? user.email : null)',
       '(user.is_active ? null : user.locale)',
     ]
-    return this.#field(scope, ['status'], ['variant_id', 'location_id'], texts)
+    return this.#field(scope, nullableFields, texts)
   }
 
   #string(scope: Scope): string {
     const next = { ...scope, depth: scope.depth - 1 }
     const leaves = [
       () => this.#text(),
-      () =>
-        this.#field(
-          scope,
-          ['id', 'status', 'type', 'currency', 'edition_id'],
-          ['product_id', 'product_name', 'variant_id', 'status', 'edition_id'],
-          textFields,
-        ),
+      () => this.#field(scope, stringFields, textFields),
       ...this.#variables(scope, 'string').map((name) => () => name),
     ]
     if (scope.depth <= 0) return this.#one(leaves)
@@ -330,12 +353,13 @@ export class Expressions {
     const leaves = [
       () => this.#pick(['0', '1', '2', '-1', '7', '25000', '9223372036854775807', '-9223372036854775808']),
       () =>
-        this.#field(
-          scope,
-          ['amount_minor'],
-          ['price_paid_minor', 'available_uses'],
-          ['stats.order_count', 'stats.total_spent_minor', 'stats.purchase_count', 'size(orders)', 'size(purchases)'],
-        ),
+        this.#field(scope, intFields, [
+          'stats.order_count',
+          'stats.total_spent_minor',
+          'stats.purchase_count',
+          'size(orders)',
+          'size(purchases)',
+        ]),
       ...this.#variables(scope, 'int').map((name) => () => name),
     ]
     if (scope.depth <= 0) return this.#one(leaves)
@@ -375,7 +399,7 @@ export class Expressions {
     const next = { ...scope, depth: scope.depth - 1 }
     const leaves = [
       () => this.#pick(instants),
-      () => this.#field(scope, ['created'], ['created'], times),
+      () => this.#field(scope, timestampFields, times),
       ...this.#variables(scope, 'timestamp').map((name) => () => name),
     ]
     if (scope.depth <= 0) return this.#one(leaves)

@@ -90,6 +90,7 @@ const metadataValues: unknown[] = [
   [1, 2, 3],
   { a: { b: 'deep' } },
 ]
+const links = ['https://example.dk/a', 'https://example.dk/?q=\'"', 'a']
 export const metadataKeys = ['tier', 'level', 'tags', 'a', 'k.dot', 'k"quote', 'k$', 'k\\', 'é', "k'", '0', ' ']
 
 export function createTenant(name: string, people: number, seed: number): Tenant {
@@ -157,6 +158,9 @@ export function createTenant(name: string, people: number, seed: number): Tenant
       edition_id: editions[n % 2] ?? '',
       segment_id: id('seg', 0),
     })),
+    campaign_links: [0, 1, 2].flatMap((n) =>
+      [0, 1].map((position) => ({ campaign_id: id('cmp', n), position, url: links[(n + position) % 3] ?? '' })),
+    ),
     users: [],
     orders: [],
     purchases: [],
@@ -238,9 +242,16 @@ export function createTenant(name: string, people: number, seed: number): Tenant
         add('campaign_receipts', {
           user_id,
           campaign_id: campaign['id'] ?? '',
+          state: pick(['sent', 'sent', 'failed', 'skipped']),
+          reason: maybe(pick(['rejected', 'no_consent'])),
           received_at: maybe(randomTime()),
+          delivered_at: maybe(randomTime()),
           opened_at: maybe(randomTime()),
           clicked_at: maybe(randomTime()),
+          clicked_links: pick([null, '[0]', '[1]', '[0,1]']),
+          bounced_at: maybe(randomTime()),
+          complained_at: maybe(randomTime()),
+          unsubscribed_at: maybe(randomTime()),
         })
   }
   addEditions(tables, editions, seed)

@@ -114,6 +114,22 @@ export const campaignSamples: Record<string, SampleOf> = {
     fill: async (world, count) => seedLinks(await loadClickedCampaign(world), count),
   },
 
+  createSegmentFromCampaign: {
+    make: async (world) => ({
+      path: { id: await loadClickedCampaign(world) },
+      body: {
+        name: `Did not open ${next()}`,
+        description: 'Of the early birds',
+        state: 'sent',
+        engagement: 'not_clicked',
+        link: 0,
+        communication_type: 'marketing',
+        communication_channel: 'email',
+      },
+      references: [referToCampaign(world)],
+    }),
+  },
+
   listCampaignRecipients: {
     make: (world) => ({ path: { id: world.a.editions[0].campaign }, references: [referToCampaign(world)] }),
     fill: async (world, count) => {

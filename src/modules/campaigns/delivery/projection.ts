@@ -116,19 +116,25 @@ const listVisits = (rows: readonly RecipientEngagement[], now: number): { user_i
   })
 
 /**
- * A customer into whom another recipient of the campaign was merged has the first times of both, and got the message if
- * one of them did.
+ * A customer into whom another recipient of the campaign was merged has the first times and the links of both, and got
+ * the message if one of them did.
  */
 export const combineEngagement = sql.join(
   [
-    ...['received_at', 'opened_at', 'clicked_at', 'bounced_at', 'complained_at', 'unsubscribed_at'].map((name) => {
-      const [before, after] = [sql.raw(`campaign_receipts.${name}`), sql.raw(`excluded.${name}`)]
-      return sql`${sql.raw(name)} = coalesce(min(${before}, ${after}), ${before}, ${after})`
-    }),
+    ...['received_at', 'delivered_at', 'opened_at', 'clicked_at', 'bounced_at', 'complained_at', 'unsubscribed_at'].map(
+      (name) => {
+        const [before, after] = [sql.raw(`campaign_receipts.${name}`), sql.raw(`excluded.${name}`)]
+        return sql`${sql.raw(name)} = coalesce(min(${before}, ${after}), ${before}, ${after})`
+      },
+    ),
     sql`state = iif(campaign_receipts.state = 'sent', 'sent', excluded.state)`,
     sql`reason = iif(campaign_receipts.state = 'sent', null, excluded.reason)`,
     sql`missed_at = iif('sent' in (campaign_receipts.state, excluded.state), null,
       coalesce(campaign_receipts.missed_at, excluded.missed_at))`,
+    sql`clicked_links = iif(campaign_receipts.clicked_links is null or excluded.clicked_links is null,
+      coalesce(campaign_receipts.clicked_links, excluded.clicked_links),
+      (select json_group_array(value order by value) from (select value from json_each(campaign_receipts.clicked_links)
+        union select value from json_each(excluded.clicked_links))))`,
   ],
   sql`, `,
 )
@@ -152,17 +158,19 @@ export async function projectEngagement(
     row.reason,
     row.state === 'sent' ? null : now,
     row.state === 'sent' ? row.sent_at : null,
+    row.delivered_at,
     row.opened_at,
     row.clicked_at,
     row.bounced_at,
     row.complained_at,
     row.unsubscribed_at,
+    row.clicked_links,
   ])
   await job.db.batch([
     sql`insert into campaign_receipts (organization_id, user_id, campaign_id, state, reason, missed_at, received_at,
-        opened_at, clicked_at, bounced_at, complained_at, unsubscribed_at)
+        delivered_at, opened_at, clicked_at, bounced_at, complained_at, unsubscribed_at, clicked_links)
       select campaigns.organization_id, users.id, campaigns.id, value ->> 1, value ->> 2, value ->> 3, value ->> 4,
-        value ->> 5, value ->> 6, value ->> 7, value ->> 8, value ->> 9
+        value ->> 5, value ->> 6, value ->> 7, value ->> 8, value ->> 9, value ->> 10, value ->> 11
       from campaigns cross join json_each(${JSON.stringify(values)}) cross join users
         on users.id = ${selectPresentId(sql`value ->> 0`)}
       where campaigns.id = ${campaignId}

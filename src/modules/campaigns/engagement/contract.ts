@@ -1,11 +1,15 @@
 import { z } from '@hono/zod-openapi'
-import { roleCodes } from '../../../domain/accounts/access.ts'
-import { maxClicksPerPerson } from '../../../domain/campaigns/link-counts.ts'
+import { managers, roleCodes } from '../../../domain/accounts/access.ts'
+import { maxClicksPerPerson, maxLinkPosition } from '../../../domain/campaigns/link-counts.ts'
+import { endStates, engagements, recipientReasons } from '../../../domain/campaigns/sending-policy.ts'
 import { maxTimelineBuckets, timelineIntervals } from '../../../domain/campaigns/timeline.ts'
 import { languages } from '../../../domain/languages.ts'
-import { Count, IdParams, LanguageCode, LanguageInput } from '../../../http/fields.ts'
+import { channels } from '../../../domain/messaging/messaging.ts'
+import { communicationTypes, maxDescriptionLength, maxSegmentNameLength } from '../../../domain/segments.ts'
+import { Count, IdParams, LanguageCode, LanguageInput, RequiredText } from '../../../http/fields.ts'
 import { operation } from '../../../http/operations/operation.ts'
 import { InstantFilter, ListPage, listQuery, type ListRequest } from '../../../http/requests/list-query.ts'
+import { Segment } from '../../segments/index.ts'
 
 const tag = 'Campaigns' as const
 
@@ -103,4 +107,38 @@ export const listCampaignLinks = operation({
   params: IdParams('cmp'),
   query: listLinksQuery,
   response: ListPage(CampaignLink),
+})
+
+const CreateSegmentFromCampaign = z.object({
+  name: RequiredText(maxSegmentNameLength),
+  description: z.string().trim().max(maxDescriptionLength).default(''),
+  state: z.enum(endStates).optional(),
+  reason: z.enum(recipientReasons).optional(),
+  engagement: z.enum(engagements).optional(),
+  link: z.int().min(0).max(maxLinkPosition).optional().openapi({
+    description: 'The `position` of a link: only recipients who clicked it, or with `not_clicked` those who did not.',
+  }),
+  communication_type: z.enum(communicationTypes).optional().openapi({
+    description: "By default the type of the campaign's segment.",
+  }),
+  communication_channel: z.enum(channels).optional().openapi({ description: "By default the campaign's channel." }),
+})
+
+export type CreateSegmentFromCampaignInput = z.output<typeof CreateSegmentFromCampaign>
+
+export const createSegmentFromCampaign = operation({
+  id: 'createSegmentFromCampaign',
+  tag,
+  method: 'post',
+  path: '/v1/campaigns/{id}/segments',
+  summary: 'Create a segment from a campaign',
+  description:
+    'Creates a segment of the recipients that `state`, `reason`, `engagement` and `link` select as they do in the list of recipients; without them of all. The expression holds for exactly these people, also for those who open or click later. As in every segment, people without consent or a working address are no members. Of a campaign whose recipients may belong to several editions it is a segment of the organisation, which needs a role there.',
+  roles: managers,
+  status: 201,
+  params: IdParams('cmp'),
+  body: CreateSegmentFromCampaign,
+  example: { name: 'Did not open Early birds', engagement: 'not_opened' },
+  response: Segment,
+  errors: ['campaign_not_started', 'edition_archived'],
 })

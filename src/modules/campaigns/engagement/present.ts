@@ -3,6 +3,8 @@ import type { CampaignLink, CampaignTimeline } from './contract.ts'
 import type { ListedLink } from './list.ts'
 import type { LoadedTimeline } from './queries.ts'
 
+export { presentSegment } from '../../segments/index.ts'
+
 export const presentTimeline = ({ interval, timezone, buckets }: LoadedTimeline): z.input<typeof CampaignTimeline> => ({
   interval,
   timezone,

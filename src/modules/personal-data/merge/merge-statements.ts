@@ -121,9 +121,9 @@ function buildEditionStatements({ own, other, sharedEditions }: MergePlan, now: 
 /** Both may have got the same campaign, or may be counted by the same dry run. */
 const buildMessageStatements = ({ own, other }: MergePlan): Statement[] => [
   sql`insert into campaign_receipts (organization_id, user_id, campaign_id, state, reason, missed_at, received_at,
-      opened_at, clicked_at, bounced_at, complained_at, unsubscribed_at)
-    select organization_id, ${own.id}, campaign_id, state, reason, missed_at, received_at, opened_at, clicked_at,
-      bounced_at, complained_at, unsubscribed_at from campaign_receipts
+      delivered_at, opened_at, clicked_at, bounced_at, complained_at, unsubscribed_at, clicked_links)
+    select organization_id, ${own.id}, campaign_id, state, reason, missed_at, received_at, delivered_at, opened_at,
+      clicked_at, bounced_at, complained_at, unsubscribed_at, clicked_links from campaign_receipts
     where user_id = ${other.id} on conflict (user_id, campaign_id) do update set ${combineEngagement}`,
   sql`delete from campaign_receipts where user_id = ${other.id}`,
   sql`update or ignore refund_batch_customers set user_id = ${own.id} where user_id = ${other.id}`,

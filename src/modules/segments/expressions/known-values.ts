@@ -4,6 +4,7 @@ import { inList } from '../../../db/conditions.ts'
 import { selectLatestSeq, inEditions } from '../../../db/customers.ts'
 import type { Database } from '../../../db/database.ts'
 import { decodeAs, fromJson, buildSelectList } from '../../../db/select.ts'
+import { endStates, recipientReasons } from '../../../domain/campaigns/sending-policy.ts'
 import type { ValueKind } from '../../../domain/cel/index.ts'
 import { answerStatuses } from '../../../domain/consents/consents.ts'
 import { parameterError } from '../../../domain/errors.ts'
@@ -58,8 +59,13 @@ function buildSources(tenant: SegmentTenant): Record<Exclude<ValueKind, FixedKin
     currencies: sql`select currency as value, currency as label, count(*) as count from placed group by currency`,
     campaigns: sql`select id as value, name as label, total_recipients as count from campaigns
       where ${isInOrganization} and ${isInVisibleEdition}`,
+    campaign_links: sql`select url as value, url as label, count(*) as count
+      from campaigns cross join campaign_links on campaign_id = campaigns.id
+      where ${isInOrganization} and ${isInVisibleEdition} group by url`,
   }
 }
+
+const noCounts = sql`select null as value, 0 as n`
 
 const fixedKinds = {
   order_statuses: { values: orderStatuses, count: sql`select status as value, count(*) as n from placed group by 1` },
@@ -68,7 +74,9 @@ const fixedKinds = {
     values: purchaseStatuses,
     count: sql`select status as value, count(*) as n from bought group by 1`,
   },
-  consent_statuses: { values: answerStatuses, count: sql`select null as value, 0 as n` },
+  consent_statuses: { values: answerStatuses, count: noCounts },
+  message_states: { values: endStates, count: noCounts },
+  message_reasons: { values: recipientReasons, count: noCounts },
 } satisfies Record<string, { values: readonly string[]; count: SQL }>
 
 type FixedKind = keyof typeof fixedKinds

@@ -38,6 +38,9 @@ const nouns: Record<ValueKind, string> = {
   consent_statuses: 'consent status',
   currencies: 'order in the currency',
   campaigns: 'campaign',
+  campaign_links: 'link of a campaign with the address',
+  message_states: 'state of a message',
+  message_reasons: 'reason',
 }
 
 function describeUnknownValue({ literal, suggestion }: UnknownValueWarning): string {
