@@ -11,6 +11,8 @@ create table organizations (
   slug text not null unique,
   -- Conditions of the organization before a refund is approved.
   refund_policy text not null default '{}' check (json_valid(refund_policy)),
+  -- The price of one part of an SMS, for the plans of campaigns.
+  sms_price text check (json_valid(sms_price)),
   avatar_file_id text references files (id),
   search text not null,
   -- The key of the hashes that replace order ids of erased customers. Nothing else uses it, and it is never replaced: with

@@ -57,6 +57,7 @@ import {
   senderDomainStatuses,
   senderDomainVerifiers,
 } from '../domain/messaging/sender-domains.ts'
+import type { SmsPrice } from '../domain/messaging/sms-price.ts'
 import { suppressionReasons } from '../domain/messaging/suppressions.ts'
 import { transactionalEmailKinds, transactionalEmailStatuses } from '../domain/messaging/transactional-emails.ts'
 import { currencies, type Currency } from '../domain/money.ts'
@@ -103,6 +104,7 @@ export const json = <Value>() => ({ mode: 'json' }) as JsonColumn<Value>
 export const types = {
   organizations: {
     refund_policy: json<Partial<RefundPolicy>>(),
+    sms_price: json<SmsPrice>(),
   },
   members: {
     role: memberRoles,

@@ -22,12 +22,15 @@ export const toMajor = (minor: number): number => minor / 100
 /** The accepted rounding error of a client's number, relative to the amount. */
 const tolerance = 2 ** -45
 
-/** Converts an amount to minor units. Null: it has more than two decimals. */
-export function toMinor(major: number): number | null {
-  const exactMinor = major * 100
-  const minor = Math.round(exactMinor)
-  return Math.abs(exactMinor - minor) <= tolerance * Math.abs(exactMinor) ? minor : null
+/** Multiplies a decimal number by a power of ten. Null: the result is no integer. */
+export function toUnits(value: number, unitsPerOne: number): number | null {
+  const exactUnits = value * unitsPerOne
+  const units = Math.round(exactUnits)
+  return Math.abs(exactUnits - units) <= tolerance * Math.abs(exactUnits) ? units : null
 }
+
+/** Converts an amount to minor units. Null: it has more than two decimals. */
+export const toMinor = (major: number): number | null => toUnits(major, 100)
 
 /** Formats an amount for programs: `1150.00 DKK`. */
 export const formatMoney = (minor: number, currency: string): string =>

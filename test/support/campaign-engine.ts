@@ -63,6 +63,7 @@ export class Provider {
     return {
       name: 'test',
       batch: this.batch,
+      limits: { messagesPerCall: this.batch, callsPerSecond: null },
       deduplicates: this.deduplicates,
       bulk: true,
       reportsDelivery: true,

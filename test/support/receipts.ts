@@ -46,6 +46,7 @@ export function createProvider(options: { deduplicates: boolean; name?: string }
   const gateway: EmailGateway = {
     name: options.name ?? 'memory',
     batch: 100,
+    limits: { messagesPerCall: 100, callsPerSecond: null },
     deduplicates: options.deduplicates,
     bulk: true,
     reportsDelivery: false,

@@ -17,6 +17,8 @@ export const organizations = sqliteTable('organizations', {
   slug: text().notNull().unique(),
   /** Conditions of the organization before a refund is approved. */
   refund_policy: text({ mode: 'json' }).$type<typeof types.organizations.refund_policy.value>().notNull().default({}),
+  /** The price of one part of an SMS, for the plans of campaigns. */
+  sms_price: text({ mode: 'json' }).$type<typeof types.organizations.sms_price.value>(),
   avatar_file_id: text(), // references files (id)
   search: text().notNull(),
   /**

@@ -70,6 +70,18 @@ const toVariableFault = (use: UnknownUse, texts: CampaignTexts): ContentFault =>
       }
     : { code: 'unknown_variable', path: use.path, detail: describeUse(use) }
 
+/** An SMS without a text in a language has the text of the default language. */
+export const chooseSmsLanguage = (bodies: TranslatedDict, language: Language, defaultLanguage: Language): Language =>
+  isBlank(bodies[language]) ? defaultLanguage : language
+
+/** Chooses the language of the text that readers of a language get. Returns null without any text. */
+export function chooseTextLanguage(texts: CampaignTexts, language: Language): Language | null {
+  const { channel, message, sms_body, default_language } = texts
+  if (channel === 'email') return message && chooseReader(message, language, default_language).language
+  const textLanguage = chooseSmsLanguage(sms_body, language, default_language)
+  return isBlank(sms_body[textLanguage]) ? null : textLanguage
+}
+
 /** Texts that are sent, once for each language in which they are read. An SMS is a message with one text. */
 function listReadDrafts(texts: CampaignTexts) {
   const { channel, message, sms_body, default_language } = texts

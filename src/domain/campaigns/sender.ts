@@ -132,6 +132,13 @@ export interface AffectedRecipient {
   address: string
 }
 
+/** The recipients of earlier starts whom a further start leaves as they are. */
+export interface EarlierRecipients {
+  /** A pending recipient is part of a call that has to be repeated. */
+  recipients: { n: number; state: RecipientState }[]
+  addresses: string[]
+}
+
 export interface ErasedRecipient {
   /** False while the recipient is part of a call that is under way or has to be repeated unchanged. */
   is_done: boolean
@@ -163,6 +170,8 @@ export interface CampaignSenderRpc {
   /** Counts the recipients whom a retry would try: pending ones, and those who failed for a temporary reason. */
   countRetryable(): Promise<number>
   listRecipients(query: RecipientsQuery): Promise<RecipientsPage>
+  /** Finds the recipients whom a further start leaves as they are, among these numbers and with these addresses. */
+  findEarlier(numbers: readonly number[], addresses: readonly string[]): Promise<EarlierRecipients>
   readTimeline(query: TimelineQuery): Promise<Timeline>
   /** Lists the links that somebody clicked. */
   listLinkCounts(): Promise<LinkCounts[]>

@@ -6,6 +6,13 @@ export type Channel = (typeof channels)[number]
 /** The channels of messages in the dev mailbox, which also stores wallet passes. */
 export const capturedChannels = [...channels, 'wallet'] as const
 
+/** What a provider takes. */
+export interface SendingLimits {
+  messagesPerCall: number
+  /** Null: the provider states no limit. */
+  callsPerSecond: number | null
+}
+
 /**
  * permanent: this message can never be sent. transient, rate_limited: nothing was sent, and another try may succeed.
  * unknown: no answer came, so the message may have been sent. configuration: no message can be sent before somebody

@@ -1,6 +1,7 @@
+import type { Contact } from '../accounts/users.ts'
 import type { Template } from '../email/compile.ts'
 import { checkTemplate, describeRenderError, maxRenderedSmsLength, splitLiquid } from '../email/liquid/liquid.ts'
-import { buildSampleContext, type TemplateContext } from '../email/liquid/variables.ts'
+import { buildCustomerValues, buildSampleContext, type TemplateContext } from '../email/liquid/variables.ts'
 import { personalise, TooLarge } from '../email/personalise.ts'
 import { type FieldError, fieldError } from '../errors.ts'
 import { type Language, languages, type TranslatedDict } from '../languages.ts'
@@ -55,12 +56,18 @@ export interface SmsFrame {
   buildClickUrl: (link: number) => string
 }
 
-const writeSms = (body: string, language: Language, frame: SmsFrame): string => {
+/** Prepares a text to be written for one customer after another. Without a customer it has sample values. */
+function prepareSms(body: string, language: Language, frame: SmsFrame): (customer?: Contact) => string {
   const template = buildTrackableSms(body, language, frame.is_marketing)
   const tracking = { links: template.links.map((_, index) => frame.buildClickUrl(index)), pixel: '' }
   const context = { ...buildSampleContext(language), ...frame.buildValues(language), tracking }
-  return personalise(template, context, maxRenderedSmsLength).text.trim()
+  return (customer) => {
+    const values = customer ? { ...context, customer: buildCustomerValues(customer, language) } : context
+    return personalise(template, values, maxRenderedSmsLength).text.trim()
+  }
 }
+
+const writeSms = (body: string, language: Language, frame: SmsFrame): string => prepareSms(body, language, frame)()
 
 const describeFault = (error: unknown): string | null =>
   error instanceof TooLarge ? error.message : describeRenderError(error)
@@ -83,6 +90,23 @@ export function measureTexts(bodies: TranslatedDict, frame: SmsFrame): SmsSizes 
     }
   }
   return sizes
+}
+
+/** Prepares the count of the parts that a customer gets. A text that becomes too long is not sent and has none. */
+export function preparePartCount(body: string, language: Language, frame: SmsFrame): (customer: Contact) => number {
+  const write = prepareSms(body, language, frame)
+  const count = (customer?: Contact): number => {
+    try {
+      return measureSms(write(customer)).parts
+    } catch (error) {
+      if (describeFault(error) === null) throw error
+      return 0
+    }
+  }
+  // Most texts are the same for all customers, and writing one takes longer than everything else.
+  if (body.includes('customer')) return count
+  const parts = count()
+  return () => parts
 }
 
 const sampleFrame: SmsFrame = { is_marketing: false, buildValues: () => ({}), buildClickUrl: () => '' }

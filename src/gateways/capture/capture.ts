@@ -43,7 +43,13 @@ async function storeMessages(
   }
 }
 
-const properties = { name: 'capture', batch: 100, deduplicates: true, reportsDelivery: false }
+const properties = {
+  name: 'capture',
+  batch: 100,
+  limits: { messagesPerCall: 100, callsPerSecond: null },
+  deduplicates: true,
+  reportsDelivery: false,
+}
 
 /** Stores e-mails instead of sending them. */
 export const createEmailCapture = (store: CaptureStore): EmailGateway => ({

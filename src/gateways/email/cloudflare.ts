@@ -47,6 +47,7 @@ async function sendOne(binding: SendEmail, message: OutboundEmail): Promise<Send
 export const createCloudflareGateway = (binding: SendEmail | undefined): EmailGateway => ({
   name: 'cloudflare',
   batch: 1,
+  limits: { messagesPerCall: 1, callsPerSecond: null },
   deduplicates: false,
   bulk: false,
   reportsDelivery: false,

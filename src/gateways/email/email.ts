@@ -1,5 +1,5 @@
 import type { Mailbox } from '../../domain/messaging/mailbox.ts'
-import type { SendResult } from '../../domain/messaging/messaging.ts'
+import type { SendingLimits, SendResult } from '../../domain/messaging/messaging.ts'
 import type { DnsRecord } from '../../domain/messaging/sender-domains.ts'
 
 /** Gateways refuse a message with a line break in the text of a header. */
@@ -32,6 +32,7 @@ export interface EmailGateway {
   name: string
   /** The largest number of messages in one call. */
   batch: number
+  limits: SendingLimits
   /** True if repeating a call with the same key and messages sends nothing twice. */
   deduplicates: boolean
   /** True if the provider allows campaigns. Some allow transactional messages only. */

@@ -161,6 +161,8 @@ async function callBatch(
 export const createResendGateway = (options: ProviderOptions): EmailGateway => ({
   name: 'resend',
   batch: 100,
+  // The standard limit of a team. Resend raises it on request.
+  limits: { messagesPerCall: 100, callsPerSecond: 5 },
   deduplicates: true,
   bulk: true,
   reportsDelivery: true,

@@ -71,6 +71,7 @@ export function createGatewayApi(options: ProviderOptions): SmsGateway {
   return {
     name: 'gatewayapi',
     batch: callsPerBatch,
+    limits: { messagesPerCall: 1, callsPerSecond: null },
     deduplicates: false,
     reportsDelivery: true,
     send: (messages) =>

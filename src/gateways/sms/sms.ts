@@ -1,4 +1,4 @@
-import type { SendResult } from '../../domain/messaging/messaging.ts'
+import type { SendingLimits, SendResult } from '../../domain/messaging/messaging.ts'
 
 export interface OutboundSms {
   /** A name of at most 11 letters and digits, or a number. */
@@ -14,6 +14,7 @@ export interface SmsGateway {
   name: string
   /** The largest number of messages in one call. */
   batch: number
+  limits: SendingLimits
   /** True if repeating a call with the same key and messages sends nothing twice. */
   deduplicates: boolean
   /** True if the provider reports deliveries. Otherwise every accepted message counts as delivered. */

@@ -7,7 +7,13 @@ import {
 import type { EmailGateway } from '../email/email.ts'
 import type { SmsGateway } from '../sms/sms.ts'
 
-const properties = { name: noProvider, batch: 100, deduplicates: true, reportsDelivery: false }
+const properties = {
+  name: noProvider,
+  batch: 100,
+  limits: { messagesPerCall: 100, callsPerSecond: null },
+  deduplicates: true,
+  reportsDelivery: false,
+}
 
 /** Refuses every e-mail. */
 export const createUnconfiguredEmail = (): EmailGateway => ({

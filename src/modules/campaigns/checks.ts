@@ -6,9 +6,7 @@ import { mayAt, pickOrganizationRoles, type Tenant, managers } from '../../domai
 import {
   type AcceptableFault,
   type AcceptedTranslation,
-  findContentFaults,
   listMissingTranslations,
-  toFieldErrors,
 } from '../../domain/campaigns/content-faults.ts'
 import {
   type CampaignAction,
@@ -18,9 +16,8 @@ import {
   isEditable,
   listCampaignActions,
 } from '../../domain/campaigns/lifecycle.ts'
-import { findReadinessFaults } from '../../domain/campaigns/readiness.ts'
 import { AppError, type FieldError } from '../../domain/errors.ts'
-import { buildReadiness, type CampaignRow, loadTexts } from './delivery/campaign-row.ts'
+import { type CampaignRow, findCampaignFaults, loadTexts } from './delivery/campaign-row.ts'
 import { findCampaign, type LoadedCampaign } from './queries.ts'
 
 /** `participle` ends the sentence, for example `deleted`. */
@@ -54,10 +51,9 @@ export async function approve(
   const texts = await loadTexts(ctx, row)
   const isAccepted = accept.includes('missing_translations')
   const accepted_translations = isAccepted ? listMissingTranslations(texts) : earlier
-  const { errors, warnings } = findContentFaults(texts, accepted_translations)
-  const faults = [...findReadinessFaults(buildReadiness(ctx, row)), ...toFieldErrors(errors, row.channel)]
+  const { faults, warnings } = findCampaignFaults(ctx, row, texts, accepted_translations)
   if (faults.length) throw notReady(faults)
-  return { accepted_translations, warnings: toFieldErrors(warnings, row.channel) }
+  return { accepted_translations, warnings }
 }
 
 interface CampaignSegment {

@@ -13,6 +13,9 @@ import { getCampaignTimeline } from './engagement/queries.ts'
 import { listCampaignRecipients, listCampaigns } from './list.ts'
 import * as pauseContract from './pause/contract.ts'
 import { pauseCampaign, resumeCampaign } from './pause/pause.ts'
+import * as planContract from './plan/contract.ts'
+import { planCampaign } from './plan/plan.ts'
+import { presentPlan } from './plan/present.ts'
 import { presentCampaign, presentCampaignItem, presentRecipient, presentStats } from './present.ts'
 import { findCampaign, loadCounters } from './queries.ts'
 import { cancelCampaign, retryFailedCampaignRecipients, scheduleCampaign, sendCampaignNow } from './transitions.ts'
@@ -94,6 +97,12 @@ mount(campaignRoutes, contract.retryFailedCampaignRecipients, {
   load: (ctx, { id }) => findAuthorizedCampaign(ctx, id),
   handle: (ctx, { resource }) => retryFailedCampaignRecipients(ctx, resource),
   present: presentCampaign,
+})
+
+mount(campaignRoutes, planContract.planCampaign, {
+  load: (ctx, { id }) => findAuthorizedCampaign(ctx, id),
+  handle: (ctx, { resource }) => planCampaign(ctx, resource),
+  present: presentPlan,
 })
 
 mount(campaignRoutes, contract.getCampaignStats, {

@@ -1,7 +1,10 @@
 import { z } from '@hono/zod-openapi'
 import { memberRoles, roleCodes, organizationManagers } from '../../domain/accounts/access.ts'
+import { maxSmsPrice, parseSmsPrice } from '../../domain/messaging/sms-price.ts'
+import { currencies } from '../../domain/money.ts'
 import {
   AccountEmail,
+  AnyCase,
   FullName,
   Id,
   IdParams,
@@ -10,6 +13,7 @@ import {
   AmountInput,
   Name,
   OrganizationSummary,
+  orNull,
   PersonName,
   Slug,
   Timestamp,
@@ -37,9 +41,38 @@ const RefundPolicy = z.object(buildPolicyShape(Amount(500).min(0))).openapi('Ref
     'The rules for approving refunds. Amounts are in major units of the currency of each request, the same number in every currency.',
 })
 
+const describeSmsPrice =
+  'What one part of an SMS costs you, for `cost` in the plans of campaigns. Null: plans of campaigns have no cost.'
+
+const SmsPrice = z
+  .object({
+    amount: z
+      .number()
+      .min(0)
+      .openapi({ format: 'double', description: 'Major units, with up to four decimals.', example: 0.0375 }),
+    currency: z.enum(currencies),
+  })
+  .openapi('SmsPrice')
+
+const SmsPriceInput = z.object({
+  amount: z
+    .number()
+    .min(0)
+    .max(maxSmsPrice)
+    .transform((major, context) => {
+      const amount = parseSmsPrice(major)
+      if (amount !== null) return amount
+      context.addIssue({ code: 'custom', params: { code: 'max_decimal_places' }, message: 'At most 4 decimals.' })
+      return z.NEVER
+    })
+    .openapi({ multipleOf: 0.0001, example: 0.0375 }),
+  currency: AnyCase(currencies),
+})
+
 export const Organization = OrganizationSummary.extend({
   avatar_file_id: Id('fil').nullable().openapi({ description: 'Null when the organisation has no avatar.' }),
   refund_policy: RefundPolicy,
+  sms_price: orNull(SmsPrice).openapi({ description: describeSmsPrice }),
   created: Timestamp,
   modified: Timestamp,
 }).openapi('Organization')
@@ -80,6 +113,7 @@ const UpdateOrganization = z.object({
     .partial()
     .optional()
     .openapi({ description: 'Fields that you leave out stay as they are.' }),
+  sms_price: SmsPriceInput.nullable().optional().openapi({ description: describeSmsPrice }),
 })
 
 const AddMember = z.object({

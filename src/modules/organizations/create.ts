@@ -23,6 +23,7 @@ export async function createOrganization(ctx: Ctx, input: CreateOrganizationInpu
     version: 1,
     search: buildSearchText(input.name),
     refund_policy: {},
+    sms_price: null,
     avatar_file_id: null,
     created_at: now,
     modified_at: now,

@@ -2,6 +2,7 @@ import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../context.ts'
 import { formatFullName } from '../../domain/accounts/users.ts'
 import { buildImageOrNull } from '../../domain/files/addresses.ts'
+import { toMajorSmsPrice } from '../../domain/messaging/sms-price.ts'
 import { toMajor } from '../../domain/money.ts'
 import { readPolicy } from '../../domain/refunds/refund-policy.ts'
 import { toIso } from '../../domain/time/instants.ts'
@@ -24,6 +25,7 @@ export const presentOrganization = (row: OrganizationRow, { config }: Ctx): z.in
   avatar: buildImageOrNull(config.files.url, row.avatar_file_id, row.avatar_key),
   avatar_file_id: row.avatar_file_id,
   refund_policy: presentPolicy(row.refund_policy),
+  sms_price: row.sms_price && { ...row.sms_price, amount: toMajorSmsPrice(row.sms_price.amount) },
   created: toIso(row.created_at),
   modified: toIso(row.modified_at),
 })

@@ -64,6 +64,7 @@ export async function updateOrganization(
     name: input.name ?? row.name,
     slug: input.slug ?? row.slug,
     refund_policy: changePolicy(row.refund_policy, input.refund_policy),
+    sms_price: input.sms_price === undefined ? row.sms_price : input.sms_price,
     avatar_file_id,
   })
   if (isEmpty(requestedChanges)) return commit(ctx, row, [])

@@ -3,6 +3,13 @@ export { buildCalculationStart, continueCalculation, findCalculation } from './c
 export { Segment } from './contract.ts'
 export { createSegment } from './create.ts'
 export { eraseInSegments } from './erase.ts'
-export { isInRunningAudience, isReadable, listSegmentMembers, removeFromSegments } from './calculation/members.ts'
+export {
+  isInRunningAudience,
+  isReadable,
+  listSegmentMembers,
+  removeFromSegments,
+  type SegmentMember,
+} from './calculation/members.ts'
+export { previewMembers } from './calculation/preview.ts'
 export { presentSegment, presentSegmentSummary, segmentSummaryFields } from './present.ts'
 export { type SegmentRow, selectCalculationWork } from './queries.ts'

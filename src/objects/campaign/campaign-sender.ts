@@ -9,6 +9,7 @@ import type {
   AffectedRecipient,
   CampaignSenderRpc,
   CampaignSnapshot,
+  EarlierRecipients,
   ErasedRecipient,
   RecipientRow,
   RecipientsPage,
@@ -101,6 +102,10 @@ export class CampaignSenderObject<Bindings> extends DurableObject<Bindings> impl
 
   async listRecipients(query: RecipientsQuery): Promise<RecipientsPage> {
     return selectRecipients(this.#storage.sql, query)
+  }
+
+  async findEarlier(numbers: readonly number[], addresses: readonly string[]): Promise<EarlierRecipients> {
+    return this.#store.findEarlier(numbers, addresses)
   }
 
   async readTimeline(query: TimelineQuery): Promise<Timeline> {

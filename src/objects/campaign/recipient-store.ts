@@ -1,6 +1,7 @@
 import { buildSearchColumns } from '../../domain/accounts/users.ts'
 import type { RecipientOutcome } from '../../domain/campaigns/chunk-report.ts'
 import type { Counters } from '../../domain/campaigns/counters.ts'
+import { skipDuplicates } from '../../domain/campaigns/duplicate-addresses.ts'
 import {
   type RecipientEvent,
   computeStampChanges,
@@ -10,6 +11,7 @@ import {
 } from '../../domain/campaigns/recipient-events.ts'
 import {
   type AffectedRecipient,
+  type EarlierRecipients,
   type ErasedRecipient,
   type NewRecipient,
   readPerson,
@@ -20,6 +22,7 @@ import {
   failReasons,
   type Reason,
   type RecipientState,
+  retryableReasons,
 } from '../../domain/campaigns/sending-policy.ts'
 import { isTimelineName } from '../../domain/campaigns/timeline.ts'
 import type { Channel } from '../../domain/messaging/messaging.ts'
@@ -41,6 +44,12 @@ const countersByState: Record<RecipientState, readonly (keyof Counters)[]> = {
   failed: ['total', 'failed'],
   skipped: ['skipped'],
 }
+
+/** Holds for recipients who were not tried, or failed for one of the reasons, which are a JSON array. */
+const buildIsUnsent = (reasons: string): string =>
+  `((state in (${quoteRecipientState('pending')}, ${quoteRecipientState('skipped')})
+      or state = ${quoteRecipientState('failed')} and reason in (select value from json_each(${reasons})))
+    and n not in (select value from chunks, json_each(chunks.members)))`
 
 const isFailReason = (reason: Reason | null): reason is FailReason => failReasons.some((one) => one === reason)
 
@@ -161,21 +170,31 @@ export class RecipientStore {
         ['n'],
       ).map(({ n }) => n),
     )
-    return people.map((person) => {
-      // A known recipient keeps the address of an earlier run, so this address is not taken.
-      if (person.reason !== null || knownNumbers.has(person.n)) return person
-      if (takenAddresses.has(person.address)) return { ...person, reason: 'duplicate_address' }
-      takenAddresses.add(person.address)
-      return person
-    })
+    return skipDuplicates(people, takenAddresses, knownNumbers)
+  }
+
+  /** Finds the recipients whom a further start leaves as they are, among these numbers and with these addresses. */
+  findEarlier(numbers: readonly number[], addresses: readonly string[]): EarlierRecipients {
+    const isKept = `not ${buildIsUnsent('?1')}`
+    const reasons = JSON.stringify(retryableReasons)
+    const recipients = this.#sql.exec<{ n: number; state: RecipientState }>(
+      `select n, state from recipients where n in (select value from json_each(?2)) and ${isKept}`,
+      reasons,
+      JSON.stringify(numbers),
+    )
+    const holders = this.#sql.exec<{ address: string }>(
+      `select address from recipients where address in (select value from json_each(?2))
+        and state <> ${quoteRecipientState('skipped')} and ${isKept}`,
+      reasons,
+      JSON.stringify(addresses),
+    )
+    return { recipients: recipients.toArray(), addresses: holders.toArray().map(({ address }) => address) }
   }
 
   /** Deletes recipients who were not tried, or failed for one of the reasons, so that the next run adds them again. */
   removeUnsent(reasons: readonly string[]): void {
     const removedRows = this.#sql.exec<{ state: RecipientState; reason: Reason | null }>(
-      `delete from recipients where (state in (${quoteRecipientState('pending')}, ${quoteRecipientState('skipped')})
-          or state = ${quoteRecipientState('failed')} and reason in (select value from json_each(?)))
-        and n not in (select value from chunks, json_each(chunks.members)) returning state, reason`,
+      `delete from recipients where ${buildIsUnsent('?')} returning state, reason`,
       JSON.stringify(reasons),
     )
     const counterChanges: CounterChanges = new Map()

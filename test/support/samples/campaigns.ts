@@ -101,6 +101,13 @@ export const campaignSamples: Record<string, SampleOf> = {
       }),
   },
 
+  planCampaign: {
+    make: async (world) => {
+      const { campaign } = await seedReady(getFirstPlace(world))
+      return { path: { id: campaign.id }, references: [referToCampaign(world)] }
+    },
+  },
+
   getCampaignStats: {
     make: (world) => ({ path: { id: world.a.editions[0].campaign }, references: [referToCampaign(world)] }),
   },

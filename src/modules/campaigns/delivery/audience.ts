@@ -7,7 +7,7 @@ import { parseStoredPhone } from '../../../domain/accounts/users.ts'
 import type { NewRecipient } from '../../../domain/campaigns/sender.ts'
 import type { ExcludedRecipient, RecipientPerson } from '../../../domain/campaigns/sending-policy.ts'
 import { LostRace } from '../../../domain/errors.ts'
-import { parseLanguage } from '../../../domain/languages.ts'
+import { type Language, parseLanguage } from '../../../domain/languages.ts'
 import {
   type Audience as SegmentAudience,
   buildCalculationStart,
@@ -16,6 +16,7 @@ import {
   findCalculation,
   isReadable,
   listSegmentMembers,
+  type SegmentMember,
   selectAddress,
 } from '../../segments/index.ts'
 import { selectSuppressionExclusion } from '../../suppressions/index.ts'
@@ -29,6 +30,7 @@ const segmentFields = {
   edition_id: segments.edition_id,
   communication_type: segments.communication_type,
   communication_channel: segments.communication_channel,
+  expression: segments.expression,
   version: segments.version,
   status: segments.status,
   epoch: segments.epoch,
@@ -43,7 +45,10 @@ export type CalculationState =
   | { is_ready: false; epoch: number; has_more: boolean }
   | { is_ready: true; epoch: number; count: number }
 
-const findSegment = ({ db }: JobCtx, row: CampaignRow): Promise<RowOf<typeof segmentFields> | undefined> =>
+export const findSegment = (
+  { db }: Pick<JobCtx, 'db'>,
+  row: CampaignRow,
+): Promise<RowOf<typeof segmentFields> | undefined> =>
   db.first(
     select(segmentFields)
       .from(segments)
@@ -95,7 +100,7 @@ const findAddress = (
 
 /** Members who got the campaign as another customer, who was merged into them since. */
 async function findReached(
-  job: JobCtx,
+  job: Pick<JobCtx, 'db'>,
   { id, organization_id }: CampaignRow,
   members: readonly { id: string }[],
 ): Promise<Set<string>> {
@@ -117,10 +122,26 @@ export async function listAudience(
   const memberSet = { segmentSeq: row.segment_seq, epoch }
   const members = await listSegmentMembers(job.db, memberSet, after, limit)
   if (!(await isReadable(job.db, memberSet, job.now()))) return null
-  const { languages, fallback } = await loadContentLanguages(job, row)
-  const reachedIds = await findReached(job, row, members)
+  const people = await buildRecipients(job, row, members, await loadContentLanguages(job, row))
   const last = members.at(-1)
-  const people = members.map((member): NewRecipient => {
+  return { people, after: last && members.length === limit ? last.user_seq : null }
+}
+
+/** The languages of the content, and the one for recipients of other languages. */
+export interface ContentLanguages {
+  languages: ReadonlySet<Language>
+  fallback: Language
+}
+
+/** Builds the recipients for members of the segment. Those who get no message have a reason. */
+export async function buildRecipients(
+  job: Pick<JobCtx, 'db'>,
+  row: CampaignRow,
+  members: readonly SegmentMember[],
+  { languages, fallback }: ContentLanguages,
+): Promise<NewRecipient[]> {
+  const reachedIds = await findReached(job, row, members)
+  return members.map((member): NewRecipient => {
     const address = findAddress(row, member)
     const language = parseLanguage(member.locale)
     const person: RecipientPerson = {
@@ -141,7 +162,6 @@ export async function listAudience(
         (address === null ? 'no_address' : reachedIds.has(member.id) ? 'duplicate_address' : null),
     }
   })
-  return { people, after: last && members.length === limit ? last.user_seq : null }
 }
 
 /**

@@ -6,8 +6,14 @@ import { emailMessages } from '../../../db/schema/email-messages.ts'
 import { organizations } from '../../../db/schema/organizations.ts'
 import { segments } from '../../../db/schema/segments.ts'
 import { type RowOf, select, type Nullable } from '../../../db/select.ts'
-import type { CampaignTexts } from '../../../domain/campaigns/content-faults.ts'
-import type { Readiness } from '../../../domain/campaigns/readiness.ts'
+import {
+  type AcceptedTranslation,
+  type CampaignTexts,
+  findContentFaults,
+  toFieldErrors,
+} from '../../../domain/campaigns/content-faults.ts'
+import { findReadinessFaults, type Readiness } from '../../../domain/campaigns/readiness.ts'
+import type { FieldError } from '../../../domain/errors.ts'
 import { noProvider } from '../../../domain/messaging/messaging.ts'
 import { segmentSummaryFields } from '../../segments/index.ts'
 
@@ -73,7 +79,7 @@ export const selectCampaigns = () =>
 type ReadinessRow = ReadinessColumns &
   Pick<StoredCampaignRow, 'channel' | 'email_message_id' | 'deleted_message_id' | 'sms_body'>
 
-export const buildReadiness = ({ config, email }: Pick<JobCtx, 'config' | 'email'>, row: ReadinessRow): Readiness => ({
+const buildReadiness = ({ config, email }: Pick<JobCtx, 'config' | 'email'>, row: ReadinessRow): Readiness => ({
   channel: row.channel,
   edition: {
     is_archived: row.edition_is_archived,
@@ -112,6 +118,20 @@ export async function loadTexts({ db }: Pick<JobCtx, 'db'>, row: CampaignRow): P
     default_language: row.edition_default_language,
     enabled_languages: row.edition_enabled_languages,
     communication_type: row.segment_communication_type,
+  }
+}
+
+/** Finds everything that keeps a campaign with these texts from being sent, and what its recipients may miss. */
+export function findCampaignFaults(
+  job: Pick<JobCtx, 'config' | 'email'>,
+  row: CampaignRow,
+  texts: CampaignTexts,
+  acceptedTranslations: readonly AcceptedTranslation[],
+): { faults: FieldError[]; warnings: FieldError[] } {
+  const { errors, warnings } = findContentFaults(texts, acceptedTranslations)
+  return {
+    faults: [...findReadinessFaults(buildReadiness(job, row)), ...toFieldErrors(errors, row.channel)],
+    warnings: toFieldErrors(warnings, row.channel),
   }
 }
 

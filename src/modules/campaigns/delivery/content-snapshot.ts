@@ -7,8 +7,8 @@ import { segments } from '../../../db/schema/segments.ts'
 import { decodeAs, fromFlag, type RowOf, select, selectValues, buildSelectList } from '../../../db/select.ts'
 import { insertAll } from '../../../db/write.ts'
 import { maxPersonNameLength } from '../../../domain/accounts/users.ts'
-import { findContentFaults, toFieldErrors } from '../../../domain/campaigns/content-faults.ts'
-import { describeFaults, isBlank, findReadinessFaults } from '../../../domain/campaigns/readiness.ts'
+import { chooseSmsLanguage } from '../../../domain/campaigns/content-faults.ts'
+import { describeFaults } from '../../../domain/campaigns/readiness.ts'
 import type { ContentContext } from '../../../domain/campaigns/snapshots.ts'
 import { type Compiled, decideUnsubscribe, type Template } from '../../../domain/email/compile.ts'
 import { buildSampleContext } from '../../../domain/email/liquid/variables.ts'
@@ -19,7 +19,7 @@ import { type Mailbox, chooseSender } from '../../../domain/messaging/mailbox.ts
 import { toSmsSender, buildTrackableSms } from '../../../domain/messaging/sms.ts'
 import { loadTemplate } from '../../email-messages/index.ts'
 import { isVerifiedSender } from '../../sender-domains/index.ts'
-import { type CampaignRow, buildReadiness, loadTexts } from './campaign-row.ts'
+import { type CampaignRow, findCampaignFaults, loadTexts } from './campaign-row.ts'
 
 /** The texts of a campaign in one language, as of its start. */
 export interface CampaignContent {
@@ -71,14 +71,18 @@ export async function isSenderVerified(
   return newestContent?.is_usable !== false
 }
 
+/** Lists the languages in which a campaign is sent. */
+export const listContentLanguages = (
+  row: Pick<CampaignRow, 'edition_default_language' | 'edition_enabled_languages'>,
+): Set<Language> => new Set([row.edition_default_language, ...row.edition_enabled_languages])
+
 /** Loads the template for each language. An SMS without a text in a language gets the default language. */
 async function loadTemplates(job: JobCtx, row: CampaignRow, isMarketing: boolean): Promise<Map<Language, Compiled>> {
-  const languages = new Set([row.edition_default_language, ...row.edition_enabled_languages])
   const templates = new Map<Language, Compiled>()
   const bodies = row.sms_body
-  for (const language of languages) {
+  for (const language of listContentLanguages(row)) {
     if (row.channel === 'sms') {
-      const textLanguage = isBlank(bodies[language]) ? row.edition_default_language : language
+      const textLanguage = chooseSmsLanguage(bodies, language, row.edition_default_language)
       const template = buildTrackableSms(bodies[textLanguage] ?? '', textLanguage, isMarketing)
       templates.set(language, { ...template, language: textLanguage })
       continue
@@ -196,8 +200,7 @@ export async function storeContentSnapshot(
   run: number,
 ): Promise<{ error: string | null }> {
   if (await hasContent(job, row.id, run)) return { error: null }
-  const { errors } = findContentFaults(await loadTexts(job, row), row.accepted_translations)
-  const faults = [...findReadinessFaults(buildReadiness(job, row)), ...toFieldErrors(errors, row.channel)]
+  const { faults } = findCampaignFaults(job, row, await loadTexts(job, row), row.accepted_translations)
   if (faults.length) return { error: describeFaults(faults) }
   const statements = await buildContentSnapshot(job, row, run)
   if (!statements) return { error: 'The message was deleted.' }

@@ -86,7 +86,7 @@ const exclusionCounts = sql.raw(
 )
 
 /** The first step is small, because nothing is known yet about the expression and the data. */
-export const firstStepSize = 10
+const firstStepSize = 10
 const maxStepSize = 20_000
 const stepMs = 200
 
@@ -96,6 +96,23 @@ const stepMs = 200
 export function chooseStepSize(size: number, elapsedMs: number): number {
   const factor = Math.min(10, stepMs / Math.max(1, elapsedMs))
   return Math.min(maxStepSize, Math.max(1, Math.floor(size * factor)))
+}
+
+/** Divides people into steps, until all are taken or `maxMs` have passed. */
+export function* takeSteps(
+  { now }: Pick<JobCtx, 'now'>,
+  numbers: readonly number[],
+  maxMs: number,
+): Generator<readonly number[]> {
+  const startedAt = now()
+  let [taken, size] = [0, firstStepSize]
+  while (taken < numbers.length && now() - startedAt < maxMs) {
+    const stepStartedAt = now()
+    const step = numbers.slice(taken, taken + size)
+    yield step
+    taken += step.length
+    size = chooseStepSize(size, now() - stepStartedAt)
+  }
 }
 
 /** Builds one step as one transaction. It moves the cursor, or aborts when the cursor has moved since it was read. */

@@ -14,7 +14,7 @@ import {
 import { fieldError, invalid } from '../../../domain/errors.ts'
 import { findNearest } from '../../../domain/text/nearest.ts'
 import { buildExclusion, buildPeople, buildScope, countPeople, type SegmentTenant } from '../calculation/audience.ts'
-import { chooseStepSize, firstStepSize } from '../calculation/calculation.ts'
+import { takeSteps } from '../calculation/calculation.ts'
 import { findSegmentTenant } from '../tenant.ts'
 import { type KnownValue, maxValuesListed, type ValidateCelInput } from './cel-contract.ts'
 import { findMissingValues, type KnownValues, listKnownValues } from './known-values.ts'
@@ -115,13 +115,10 @@ async function findFirstPeople(ctx: Ctx, tenant: SegmentTenant): Promise<{ seqs:
 /** Tests the first 10,000 people, or as many as it can in a second, for each condition. Extrapolates for more people. */
 async function countMembers(ctx: Ctx, tenant: SegmentTenant, conditions: readonly SQL[]): Promise<Estimate[]> {
   const { seqs, total } = await findFirstPeople(ctx, tenant)
-  const startedAt = ctx.now()
   const sums = conditions.map((condition) => sql`coalesce(sum(iif(${condition}, 1, 0)), 0)`)
   const members = conditions.map(() => 0)
-  let [testedCount, size] = [0, firstStepSize]
-  while (testedCount < seqs.length && ctx.now() - startedAt < maxCountingMs) {
-    const stepStartedAt = ctx.now()
-    const step = seqs.slice(testedCount, testedCount + size)
+  let testedCount = 0
+  for (const step of takeSteps(ctx, seqs, maxCountingMs)) {
     const row = await ctx.db.first(
       sql<{ counts: string }>`select json_array(${sql.join(sums, sql`, `)}) as counts
         from json_each(${JSON.stringify(step)}) as person cross join users u on u.seq = person.value`,
@@ -129,7 +126,6 @@ async function countMembers(ctx: Ctx, tenant: SegmentTenant, conditions: readonl
     const counts = JSON.parse(row?.counts ?? '[]') as number[]
     for (const [index, count] of counts.entries()) members[index] = (members[index] ?? 0) + count
     testedCount += step.length
-    size = chooseStepSize(size, ctx.now() - stepStartedAt)
   }
   if (testedCount >= total) return members.map((count) => ({ count, isExtrapolated: false }))
   return members.map((count) => ({
