@@ -106,7 +106,7 @@ describe('planCampaign', () => {
   })
 
   it('finds a suppression of a number that is stored without its country', async () => {
-    const crowd = await seedCrowd(1, { default_country_code: 'DK' })
+    const crowd = await seedCrowd(1, { default_country_code: '+45' })
     const { campaign } = await seedEveryone(crowd, sms({ en: 'Doors open' }))
     const [local] = await seedPeople(crowd, [{ phone_number: '31 99 88 77' }])
     if (local) await seedSuppression({ ...local, phone_number: '+4531998877' }, 'sms', 'invalid')
