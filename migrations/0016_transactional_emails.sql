@@ -17,7 +17,8 @@ create table triggers (
 create index triggers_of_message on triggers (email_message_id) where email_message_id is not null;
 
 -- One row per message that follows from an action: receipts, consent confirmations, refund confirmations, confirmations
--- of sign-ups, which belong to no customer, and codes to sign in with, which belong to no organisation either.
+-- of sign-ups and test messages, which belong to no customer, and codes to sign in with, which belong to no organisation
+-- either.
 create table transactional_emails (
   id text primary key,
   organization_id text references organizations (id),
@@ -27,7 +28,7 @@ create table transactional_emails (
   kind text not null,
   -- 0 for the first receipt of an order. One that is sent again has the next number.
   resend_number integer not null default 0,
-  -- The account that asked for the receipt; null for a message that the service sends by itself.
+  -- The account that asked for the receipt or the test; null for a message that the service sends by itself.
   requested_by text,
   email_message_id text,
   -- The answer that the message asks to confirm, by its id, and by its key with the wording that is shown.
@@ -41,6 +42,8 @@ create table transactional_emails (
   sign_in_code_id text references sign_in_codes (id),
   -- The sign-up that the message asks to confirm. The message may outlive it.
   signup_request_id text,
+  -- The customer whose data a test message shows; null for sample values.
+  example_user_id text,
   language text not null,
   recipient text not null,
   status text not null,
@@ -48,7 +51,7 @@ create table transactional_emails (
   due_at integer,
   claimed_until integer,
   -- The content of the call to the provider, from just before the first call until the end, so that a repeated call
-  -- is the same.
+  -- is the same. A test message has it from the start.
   content text check (json_valid(content)),
   provider text,
   first_call_at integer,
@@ -65,11 +68,13 @@ create table transactional_emails (
   modified_at integer not null,
   check (case kind when 'sign_in_code' then sign_in_code_id is not null
     when 'signup_confirmation' then organization_id is not null and signup_request_id is not null
+    when 'test_message' then organization_id is not null and user_id is null and requested_by is not null
     else organization_id is not null and user_id is not null end),
   check (case kind when 'receipt' then order_id is not null and email_message_id is not null and edition_id is not null
     when 'consent_confirmation' then consent_record_id is not null and confirmation is not null
     when 'sign_in_code' then true
     when 'signup_confirmation' then true
+    when 'test_message' then email_message_id is not null
     else order_id is null and refund_request_id is not null and refund_attempt is not null and refund is not null end),
   unique (order_id, kind, resend_number)
 ) strict, without rowid;
@@ -94,6 +99,14 @@ create index transactional_emails_of_signup_request on transactional_emails (sig
   where signup_request_id is not null;
 -- Finds the oldest messages of sign-ups.
 create index transactional_emails_of_signups on transactional_emails (created_at) where kind = 'signup_confirmation';
+-- Counts the test messages of an organisation in the last hour.
+create index transactional_emails_of_tests on transactional_emails (organization_id, created_at)
+  where kind = 'test_message';
+-- Finds the oldest test messages, which a sweep deletes.
+create index transactional_emails_of_old_tests on transactional_emails (created_at) where kind = 'test_message';
+-- Finds the test messages that show the data of a customer.
+create index transactional_emails_of_example on transactional_emails (example_user_id)
+  where example_user_id is not null;
 -- A refund attempt is reported once per kind of message.
 create unique index transactional_emails_of_refund on transactional_emails (refund_request_id, kind, refund_attempt)
   where refund_request_id is not null;

@@ -46,6 +46,7 @@ import { buildDevDnsRoutes, senderDomainRoutes } from './modules/sender-domains/
 import { buildSignupPageRoutes, signupFormRoutes } from './modules/signup-forms/routes.ts'
 import { suppressionRoutes } from './modules/suppressions/routes.ts'
 import { buildMetricsRoutes, systemRoutes } from './modules/system/routes.ts'
+import { buildExamplePageRoutes, testMessageRoutes } from './modules/test-messages/routes.ts'
 import { userImportRoutes } from './modules/user-import/routes.ts'
 import { userRoutes } from './modules/users/routes.ts'
 import { buildWalletRoutes, walletPassRoutes } from './modules/wallet/routes.ts'
@@ -73,6 +74,7 @@ export const routers: readonly Router[] = [
   segmentRoutes,
   emailMessageRoutes,
   campaignRoutes,
+  testMessageRoutes,
   consentRoutes,
   signupFormRoutes,
   suppressionRoutes,
@@ -149,6 +151,7 @@ app.use('/dev/*', (c, next) =>
 )
 app.route('/', buildDevMailboxRoutes(openPublic))
 app.route('/', buildDevClockRoutes())
+app.route('/', buildExamplePageRoutes())
 app.route('/', buildMessageEventRoutes(openPublic))
 app.route('/', buildPaymentEventRoutes(openPublic))
 app.route('/', buildConsentPageRoutes(openPublic))

@@ -23,7 +23,7 @@ import { sweepCalculations, sweepExports, sweepLeftovers } from '../modules/segm
 import { sweepSignups } from '../modules/signup-forms/jobs.ts'
 import { sweepSoftBounces } from '../modules/suppressions/jobs.ts'
 import { sweepDeadMessages, sweepOutages } from '../modules/system/jobs.ts'
-import { sweepEmails } from '../modules/transactional-emails/jobs.ts'
+import { sweepEmails, sweepTestMessages } from '../modules/transactional-emails/jobs.ts'
 import { sweepCallbacks, sweepPassUpdates } from '../modules/wallet/jobs.ts'
 import { sweepDeliveries, sweepEvents } from '../modules/webhooks/jobs.ts'
 import { openCurrentJob } from './job.ts'
@@ -50,6 +50,7 @@ const allSweeps: Sweeps = {
   'webhook-events': sweepEvents,
   campaigns: sweepCampaigns,
   'transactional-emails': sweepEmails,
+  'test-messages': sweepTestMessages,
   'consent-confirmations': sweepLapsed,
   consents: (job) => sweepConsents(job),
   signups: sweepSignups,

@@ -139,6 +139,18 @@ export function parseHundredths(value: number, context: z.core.$RefinementCtx): 
 export const AmountInput = (min = 0) =>
   z.number().min(min).max(toMajor(maxAmountMinor)).transform(parseHundredths).openapi({ multipleOf: 0.01 })
 
+/** A list in which each value occurs once. */
+export const distinct = <Item extends z.ZodType>(item: Item, min: number, max: number) =>
+  z
+    .array(item)
+    .min(min)
+    .max(max)
+    .refine((items) => new Set(items).size === items.length, {
+      params: { code: 'repeated' },
+      message: 'Each value may occur only once.',
+    })
+    .openapi({ uniqueItems: true })
+
 /** A JSON object with any content. */
 export const JsonObject = z
   .record(z.string(), z.unknown())

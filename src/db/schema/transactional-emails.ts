@@ -24,8 +24,8 @@ export const triggers = sqliteTable(
 
 /**
  * One row per message that follows from an action: receipts, consent confirmations, refund confirmations,
- * confirmations of sign-ups, which belong to no customer, and codes to sign in with, which belong to no
- * organisation either.
+ * confirmations of sign-ups and test messages, which belong to no customer, and codes to sign in with, which belong
+ * to no organisation either.
  */
 export const transactionalEmails = sqliteTable(
   'transactional_emails',
@@ -38,7 +38,7 @@ export const transactionalEmails = sqliteTable(
     kind: text({ enum: types.transactional_emails.kind }).notNull(),
     /** 0 for the first receipt of an order. One that is sent again has the next number. */
     resend_number: integer().notNull().default(0),
-    /** The account that asked for the receipt; null for a message that the service sends by itself. */
+    /** The account that asked for the receipt or the test; null for a message that the service sends by itself. */
     requested_by: text(),
     email_message_id: text(),
     /** The answer that the message asks to confirm, by its id, and by its key with the wording that is shown. */
@@ -52,6 +52,8 @@ export const transactionalEmails = sqliteTable(
     sign_in_code_id: text(), // references sign_in_codes (id)
     /** The sign-up that the message asks to confirm. The message may outlive it. */
     signup_request_id: text(),
+    /** The customer whose data a test message shows; null for sample values. */
+    example_user_id: text(),
     language: text({ enum: types.transactional_emails.language }).notNull(),
     recipient: text().notNull(),
     status: text({ enum: types.transactional_emails.status }).notNull(),
@@ -60,7 +62,7 @@ export const transactionalEmails = sqliteTable(
     claimed_until: integer(),
     /**
      * The content of the call to the provider, from just before the first call until the end, so that a repeated call
-     * is the same.
+     * is the same. A test message has it from the start.
      */
     content: text(),
     provider: text(),

@@ -97,3 +97,7 @@ export function toAsciiAddress(text: string): string {
   const domain = toAsciiDomain(text.slice(at))
   return domain !== null && /^[a-z0-9.-]+$/.test(domain) ? text.slice(0, at) + domain : text
 }
+
+/** Mail programs show their own button to unsubscribe for these headers. Absent without an address. */
+export const buildUnsubscribeHeaders = (url: string): Record<string, string> =>
+  url === '' ? {} : { 'List-Unsubscribe': `<${url}>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' }

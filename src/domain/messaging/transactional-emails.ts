@@ -21,7 +21,12 @@ export type RefundEmailKind = (typeof refundEmailKinds)[number]
 /** Messages to customers of an organisation. */
 export const customerEmailKinds = ['receipt', 'consent_confirmation', ...refundEmailKinds] as const
 export type CustomerEmailKind = (typeof customerEmailKinds)[number]
-export const transactionalEmailKinds = [...customerEmailKinds, 'signup_confirmation', 'sign_in_code'] as const
+export const transactionalEmailKinds = [
+  ...customerEmailKinds,
+  'signup_confirmation',
+  'sign_in_code',
+  'test_message',
+] as const
 type TransactionalEmailKind = (typeof transactionalEmailKinds)[number]
 
 /** Messages that ask an address to confirm a consent. */
@@ -43,10 +48,11 @@ interface AddressedEmail {
 }
 
 /**
- * True if a message is not sent because its address is suppressed. Receipts go to all but dead addresses. People who
- * unsubscribed are asked to confirm what they agreed to afterwards.
+ * True if a message is not sent because its address is suppressed. Receipts go to all but dead addresses, and test
+ * messages to no suppressed address. People who unsubscribed are asked to confirm what they agreed to afterwards.
  */
 export const isBlockedBySuppression = ({ kind, created_at, suppression, suppressed_at }: AddressedEmail): boolean => {
+  if (kind === 'test_message') return true
   if (!isConfirmation(kind)) return isDeadAddress(suppression)
   return suppression !== 'unsubscribed' || suppressed_at > created_at
 }
@@ -59,10 +65,11 @@ export const returnIntervalMs = 30 * dayMs
 /** Customers get a receipt for orders with these statuses. */
 export const receiptStatuses: readonly OrderStatus[] = ['confirmed', 'completed']
 
-/** Why a receipt that waits is not sent any more. */
+/** Why a receipt or a test message that waits is not sent any more. */
 export const withholdingReasons = {
   superseded: 'The receipt was sent again.',
   order_cancelled: 'The order was cancelled.',
+  expired: 'The test message waited for a day.',
 } as const
 export type WithholdingCode = keyof typeof withholdingReasons
 

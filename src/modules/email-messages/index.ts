@@ -1,1 +1,3 @@
+export { presentMessage } from './present.ts'
+export { explainAdoption, findMessage, type MessageDetailRow } from './queries.ts'
 export { loadTemplate } from './templates.ts'

@@ -1,4 +1,4 @@
-import { eq, sql } from 'drizzle-orm'
+import { eq, type SQL, sql } from 'drizzle-orm'
 import { isClaimable } from '../../db/claims.ts'
 import { selectFormerIds } from '../../db/customers.ts'
 import type { Database, Statement } from '../../db/database.ts'
@@ -52,16 +52,26 @@ const erasedEditionContact = {
 
 const pendingStatus = transactionalEmailLifecycle.initial
 
-/** Leaves a message alone while a consumer is sending it. The second pass runs after that claim has ended. */
+const isExample = (userId: string): SQL => sql`example_user_id in ${selectFormerIds(userId)}`
+
+/**
+ * Erases the person's messages, and test messages that show their data. Leaves a message alone while a consumer is sending
+ * it. The second pass runs after that claim has ended.
+ */
 function eraseEmails({ user_id }: ErasureRow, now: number): Statement[] {
-  const isUnsent = sql`user_id = ${user_id} and status = ${pendingStatus} and ${isClaimable(now)}`
-  const failure = { status: 'failed', due_at: null, claimed_until: null, error_code: 'erased' } as const
-  return [
-    update(transactionalEmails, { ...failure, modified_at: now }, isUnsent),
+  const failure = {
+    status: 'failed',
+    due_at: null,
+    claimed_until: null,
+    error_code: 'erased',
+    modified_at: now,
+  } as const
+  return [sql`user_id = ${user_id}`, isExample(user_id)].flatMap((isTheirs) => [
+    update(transactionalEmails, failure, sql`${isTheirs} and status = ${pendingStatus} and ${isClaimable(now)}`),
     sql`update transactional_emails set recipient = '', content = null, error_detail = '',
         refund = json_remove(refund, '$.rejection_reason')
-      where user_id = ${user_id} and (status <> ${pendingStatus} or claimed_until <= ${now - emailClaimMs})`,
-  ]
+      where ${isTheirs} and (status <> ${pendingStatus} or claimed_until <= ${now - emailClaimMs})`,
+  ])
 }
 
 /** Erases messages that the capture gateways have stored. They are found by their references. */
@@ -70,6 +80,7 @@ const eraseCapturedMessages = ({ organization_id, user_id, user_seq }: ErasureRo
     capturedMessages,
     { recipient: '', subject: '', html: '', body: '', headers: {} },
     sql`reference in (select id from transactional_emails where user_id = ${user_id}
+      union all select id from transactional_emails where ${isExample(user_id)}
       union all select campaigns.id || '-' || cast(person.seq as integer) from campaigns
         join (select ${user_seq} as seq union all select seq from user_merges where into_id = ${user_id}) as person
         where campaigns.organization_id = ${organization_id}

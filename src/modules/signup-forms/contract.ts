@@ -13,6 +13,7 @@ import {
 import { languages } from '../../domain/languages.ts'
 import { isWebAddress } from '../../domain/text/text.ts'
 import {
+  distinct,
   EditionSummary,
   Id,
   IdParams,
@@ -25,18 +26,6 @@ import {
 } from '../../http/fields.ts'
 import { operation } from '../../http/operations/operation.ts'
 import { BooleanFilter, IdFilter, listQuery, ListPage, type ListRequest } from '../../http/requests/list-query.ts'
-
-/** A list in which each value occurs once. */
-const distinct = <Item extends z.ZodType>(item: Item, min: number, max: number) =>
-  z
-    .array(item)
-    .min(min)
-    .max(max)
-    .refine((items) => new Set(items).size === items.length, {
-      params: { code: 'repeated' },
-      message: 'Each value may occur only once.',
-    })
-    .openapi({ uniqueItems: true })
 
 const Site = z
   .string()

@@ -8,6 +8,7 @@ import { decodeAs } from '../../db/select.ts'
 import { selectWork, type WorkCount } from '../../db/work-counts.ts'
 import { update } from '../../db/write.ts'
 import type { SuppressionReason } from '../../domain/messaging/suppressions.ts'
+import { testPatienceMs } from '../../domain/messaging/test-messages.ts'
 import {
   configurationPatienceMs,
   emailClaimMs,
@@ -21,7 +22,7 @@ import { selectSuppression } from '../suppressions/index.ts'
 type EmailRow = typeof transactionalEmails.$inferSelect
 /**
  * `suppression` is the reason why the address gets no e-mail, and `suppressed_at` since when; both are null when it is not
- * suppressed. `withheld_for` is the reason why a receipt is not sent any more.
+ * suppressed. `withheld_for` is the reason why a receipt or a test message is not sent any more.
  */
 export type EmailClaim = EmailRow & {
   suppression: SuppressionReason | null
@@ -63,7 +64,9 @@ const presentRecipient = sql`iif(kind = 'receipt' and not is_doubtful,
   coalesce((select email from users where users.id = transactional_emails.user_id), ''), recipient)`
 
 /** The order may be cancelled, or its receipt sent again, while a consumer attempts this one. */
-const withheldFor = sql`case when kind <> 'receipt' then null
+const selectWithholding = (now: number): SQL => sql`case
+  when kind = 'test_message' then iif(created_at <= ${now - testPatienceMs}, 'expired', null)
+  when kind <> 'receipt' then null
   when exists (select 1 from orders where orders.id = order_id and orders.status = 'cancelled') then 'order_cancelled'
   when exists (select 1 from transactional_emails as later where later.order_id = transactional_emails.order_id
     and later.kind = 'receipt' and later.resend_number > transactional_emails.resend_number) then 'superseded' end`
@@ -86,7 +89,7 @@ export const claimEmails = (job: JobCtx, count: number): Promise<EmailClaim[]> =
     where id in (${dueCodes} union all ${otherEmails} limit ${count})
     returning *, ${selectSuppression('reason', recipientAddress)} as suppression,
       ${selectSuppression('created_at', recipientAddress)} as suppressed_at,
-      ${withheldFor} as withheld_for`
+      ${selectWithholding(now)} as withheld_for`
   return job.db.all(decodeAs(getTableColumns(transactionalEmails), claim))
 }
 
@@ -124,10 +127,12 @@ export const recordVerdict = (
   const now = job.now()
   const { keeps_content, ...columns } = verdict
   const isSent = verdict.status === 'sent'
+  // The content of a test message is the only copy of it.
+  const keepsContent = keeps_content || (claim.kind === 'test_message' && verdict.status === pendingStatus)
   const changes = {
     ...columns,
     claimed_until: null,
-    ...(keeps_content ? {} : { content: null }),
+    ...(keepsContent ? {} : { content: null }),
     ...(verdict.status === pendingStatus && waitingReason !== null
       ? { waiting_reason: waitingReason, waiting_since: claim.waiting_since ?? now }
       : noWaitColumns),

@@ -5,7 +5,7 @@ import type { Template } from '../../domain/email/compile.ts'
 import { describeRenderError } from '../../domain/email/liquid/liquid.ts'
 import type { TemplateContext } from '../../domain/email/liquid/variables.ts'
 import { personalise } from '../../domain/email/personalise.ts'
-import { toDisplayName, chooseSender } from '../../domain/messaging/mailbox.ts'
+import { toDisplayName } from '../../domain/messaging/mailbox.ts'
 import { createFailedVerdict, type SendVerdict } from '../../domain/messaging/transactional-emails.ts'
 import { isRecord, readJson } from '../../domain/text/json.ts'
 import type { OutboundEmail } from '../../gateways/email/email.ts'
@@ -17,7 +17,8 @@ import {
   isOrganizationClaim,
   type OrganizationClaim,
 } from './claim.ts'
-import { compileConfirmation, type Frame, loadFrame } from './confirmations.ts'
+import { compileConfirmation } from './confirmations.ts'
+import { chooseFrameSender, type Frame, loadFrame, transactionalHeaders } from './frame.ts'
 import { loadOrder, buildOrderContext } from './order-context.ts'
 import {
   buildRefundContext,
@@ -93,19 +94,13 @@ function draftEmail(job: JobCtx, claim: OrganizationClaim): Promise<EmailDraft |
 /** Parts of a message that do not depend on its kind. */
 const buildEnvelope = (claim: EmailClaim, recipientName: string | null) => ({
   to: { name: recipientName, address: claim.recipient },
-  headers: { 'Auto-Submitted': 'auto-generated' },
+  headers: transactionalHeaders,
   reference: claim.id,
 })
 
 function buildOutboundEmail(job: JobCtx, claim: EmailClaim, { frame, template, context }: EmailDraft): OutboundEmail {
-  const sender = {
-    names: [frame.email_sender_name, frame.edition_name ?? frame.organization_name],
-    address: frame.email_sender_address,
-    reply_to: frame.email_reply_to,
-    is_verified: frame.is_sender_verified,
-  }
   return {
-    ...chooseSender(sender, job.config.emailFrom),
+    ...chooseFrameSender(job, frame),
     ...buildEnvelope(claim, toDisplayName(formatFullName(frame))),
     ...personalise(template, context),
   }

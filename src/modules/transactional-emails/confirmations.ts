@@ -1,12 +1,9 @@
-import { eq, type SQL, sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx, JobCtx } from '../../context.ts'
 import { inWords } from '../../db/conditions.ts'
 import type { Statement } from '../../db/database.ts'
-import { users } from '../../db/schema/customers.ts'
-import { editions } from '../../db/schema/editions.ts'
-import { organizations } from '../../db/schema/organizations.ts'
 import { transactionalEmails } from '../../db/schema/transactional-emails.ts'
-import { fromFlag, fromJson, select, selectValues } from '../../db/select.ts'
+import { fromFlag, fromJson, selectValues } from '../../db/select.ts'
 import { insertWhere } from '../../db/write.ts'
 import { buildConfirmationUrl, mintConfirmationToken } from '../../domain/consents/consent-tokens.ts'
 import { compile, type Compiled } from '../../domain/email/compile.ts'
@@ -21,10 +18,10 @@ import {
   confirmationKinds,
   returnIntervalMs,
 } from '../../domain/messaging/transactional-emails.ts'
-import { isVerifiedSender } from '../sender-domains/index.ts'
 import { selectUnsubscribedAt } from '../suppressions/index.ts'
-import { type CustomerClaim, isPending, type OrganizationClaim } from './claim.ts'
+import { type CustomerClaim, isPending } from './claim.ts'
 import { buildNewEmail, emailStateColumns, type EmailStateRow } from './email-state.ts'
+import type { Frame } from './frame.ts'
 
 /** An answer about a consent that the person has to confirm. */
 export interface Confirmation {
@@ -141,39 +138,6 @@ export const selectConfirmationEmail = (recordId: SQL): SQL<EmailStateRow | null
 export const isConfirmationWaiting = (recordId: SQL): SQL =>
   sql`exists (select 1 from transactional_emails letter indexed by transactional_emails_of_consent_record
     where letter.consent_record_id = ${recordId} and ${isPending} and letter.waiting_since is not null)`
-
-/** Facts about sender and recipient that every e-mail needs. An address without a customer has no name. */
-export interface Frame {
-  first_name: string
-  last_name: string
-  organization_name: string
-  edition_name: string | null
-  email_sender_name: string | null
-  email_sender_address: string | null
-  email_reply_to: string | null
-  is_sender_verified: boolean
-}
-
-export const loadFrame = (
-  { db }: JobCtx,
-  claim: Pick<OrganizationClaim, 'organization_id' | 'edition_id' | 'user_id'>,
-): Promise<Frame | undefined> =>
-  db.first(
-    select({
-      organization_name: organizations.name,
-      edition_name: editions.full_name,
-      email_sender_name: editions.email_sender_name,
-      email_sender_address: editions.email_sender_address,
-      email_reply_to: editions.email_reply_to,
-      first_name: sql<string>`coalesce(${users.first_name}, '')`,
-      last_name: sql<string>`coalesce(${users.last_name}, '')`,
-      is_sender_verified: fromFlag(isVerifiedSender(sql`${organizations.id}`, sql`${editions.email_sender_address}`)),
-    })
-      .from(organizations)
-      .leftJoin(users, eq(users.id, claim.user_id ?? ''))
-      .leftJoin(editions, eq(editions.id, claim.edition_id ?? ''))
-      .where(eq(organizations.id, claim.organization_id)),
-  )
 
 export async function compileConfirmation(
   { config }: JobCtx,

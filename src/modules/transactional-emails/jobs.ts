@@ -7,6 +7,7 @@ import {
   noProvider,
   providerNotConfigured,
 } from '../../domain/messaging/messaging.ts'
+import { testRetentionMs } from '../../domain/messaging/test-messages.ts'
 import {
   configurationRestMs,
   createFailedVerdict,
@@ -146,4 +147,13 @@ export async function sweepEmails(job: JobCtx): Promise<void> {
 async function enqueueNextEmail(job: JobCtx): Promise<void> {
   const at = await findNextDue(job)
   if (at !== null && at - job.now() <= maxDelayMs) await enqueueEmails(job, Math.max(0, at - job.now()))
+}
+
+const deletedPerSweep = 500
+
+/** Deletes test messages that no limit and no event of the provider looks at any more. */
+export async function sweepTestMessages({ db, now }: Pick<JobCtx, 'db' | 'now'>): Promise<void> {
+  await db.all(sql`delete from transactional_emails where id in (select id from transactional_emails
+    indexed by transactional_emails_of_old_tests
+    where kind = 'test_message' and created_at <= ${now() - testRetentionMs} order by created_at limit ${deletedPerSweep})`)
 }

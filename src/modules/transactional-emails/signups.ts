@@ -13,8 +13,9 @@ import type { Language } from '../../domain/languages.ts'
 import { returnIntervalMs } from '../../domain/messaging/transactional-emails.ts'
 import { type HashedAddress, selectHashedSuppression, selectUnsubscribedAt } from '../suppressions/index.ts'
 import type { OrganizationClaim } from './claim.ts'
-import { type Frame, returnRequest } from './confirmations.ts'
+import { returnRequest } from './confirmations.ts'
 import { buildNewEmail } from './email-state.ts'
+import type { Frame } from './frame.ts'
 
 interface Signup {
   request_id: string

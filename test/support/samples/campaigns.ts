@@ -9,6 +9,7 @@ import {
 } from '../seeding/messaging/campaigns.ts'
 import { next } from '../seeding/rows.ts'
 import type { World } from '../world.ts'
+import { makeTestBody } from './emails.ts'
 import { buildPathId, buildQueryId, type SampleOf, getFirstPlace } from './sample.ts'
 
 const referToCampaign = ({ a, b }: World) => buildPathId('id', b.editions[0].campaign, a.editions[1].campaign)
@@ -85,6 +86,10 @@ export const campaignSamples: Record<string, SampleOf> = {
   },
 
   sendCampaignNow: { make: (world) => makeReadyCampaign(world) },
+
+  sendTestCampaign: {
+    make: async (world) => ({ ...(await makeReadyCampaign(world)), body: await makeTestBody(world) }),
+  },
 
   cancelCampaign: { make: (world) => makeReadyCampaign(world, { status: 'scheduled' }) },
 

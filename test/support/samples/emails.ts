@@ -1,3 +1,5 @@
+import { seedPeople } from '../seeding/customers.ts'
+import { seedAccount, seedMember } from '../seeding/members.ts'
 import { aBlock, seedMessage, seedMessages } from '../seeding/messaging/email-messages.ts'
 import { next } from '../seeding/rows.ts'
 import type { World } from '../world.ts'
@@ -8,6 +10,15 @@ const referToMessage = ({ a, b }: World) => buildPathId('id', b.editions[0].mess
 const subject = { en: 'Hello {{ customer.first_name }}', da: 'Hej {{ customer.first_name }}' }
 
 const preheader = { en: 'Doors open at 17:00', da: 'Dørene åbner kl. 17' }
+
+/** A test message to a new member, with the data of a customer. */
+export async function makeTestBody(world: World): Promise<Record<string, unknown>> {
+  const { organization, edition } = getFirstPlace(world)
+  const email = `tester-${next()}@example.test`
+  await seedMember(await seedAccount(email), { organization, edition, role: 'viewer' })
+  const [customer] = await seedPeople({ organization, edition }, [{}])
+  return { to: [email], languages: ['da'], user_id: customer?.id }
+}
 
 export const emailSamples: Record<string, SampleOf> = {
   listEmailMessages: {
@@ -68,6 +79,14 @@ export const emailSamples: Record<string, SampleOf> = {
     make: async (world) => ({
       path: { id: world.a.messages.receipt },
       body: { edition_id: world.a.editions[0].id, title: `Adopted ${next()}` },
+      references: [referToMessage(world)],
+    }),
+  },
+
+  sendTestMessage: {
+    make: async (world) => ({
+      path: { id: await seedMessage(getFirstPlace(world)) },
+      body: await makeTestBody(world),
       references: [referToMessage(world)],
     }),
   },

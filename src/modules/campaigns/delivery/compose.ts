@@ -1,8 +1,9 @@
 import type { JobCtx } from '../../../context.ts'
-import { formatFullName } from '../../../domain/accounts/users.ts'
+import { type Contact, formatFullName } from '../../../domain/accounts/users.ts'
 import { type LinkKind, createLinkMinter, type MintLink } from '../../../domain/campaigns/link-tokens.ts'
 import { formatReference } from '../../../domain/campaigns/recipient-events.ts'
 import type { ChunkRecipient } from '../../../domain/campaigns/sending-policy.ts'
+import type { ContentContext } from '../../../domain/campaigns/snapshots.ts'
 import { mintPreferencesToken, buildPreferencesUrl } from '../../../domain/consents/consent-tokens.ts'
 import type { Template } from '../../../domain/email/compile.ts'
 import { describeRenderError, maxRenderedSmsLength } from '../../../domain/email/liquid/liquid.ts'
@@ -10,7 +11,7 @@ import { type LocalDate, toLocalDate } from '../../../domain/email/liquid/local-
 import { buildCustomerValues, type TemplateContext } from '../../../domain/email/liquid/variables.ts'
 import { personalise } from '../../../domain/email/personalise.ts'
 import type { Language } from '../../../domain/languages.ts'
-import { toDisplayName } from '../../../domain/messaging/mailbox.ts'
+import { buildUnsubscribeHeaders, toDisplayName } from '../../../domain/messaging/mailbox.ts'
 import type { SendResult } from '../../../domain/messaging/messaging.ts'
 import type { OutboundEmail } from '../../../gateways/email/email.ts'
 import type { OutboundSms } from '../../../gateways/sms/sms.ts'
@@ -26,7 +27,7 @@ const linkPaths: Record<MessageLink, string> = { click: 'c', open: 'o', unsubscr
 export const buildTrackingUrl = (publicUrl: string, kind: MessageLink, token: string): string =>
   `${publicUrl}/t/${linkPaths[kind]}/${token}`
 
-interface Links {
+interface MessageLinks {
   clicks: string[]
   pixel: string
   unsubscribe: string
@@ -59,7 +60,7 @@ function buildPreferencesLink({ config }: JobCtx, recipient: ChunkRecipient, con
   return buildPreferencesUrl(public_url, token)
 }
 
-function buildLinks(job: JobCtx, mint: MintLink, recipient: ChunkRecipient, content: CampaignContent): Links {
+function buildLinks(job: JobCtx, mint: MintLink, recipient: ChunkRecipient, content: CampaignContent): MessageLinks {
   const { n } = recipient
   const buildUrl = (kind: MessageLink, link = 0) =>
     buildTrackingUrl(content.context.public_url, kind, mint({ kind, n, link }))
@@ -83,8 +84,8 @@ function getDay(at: number | null, timeZone: string, language: Language): LocalD
   return day
 }
 
-function buildTemplateContext(recipient: ChunkRecipient, { context }: CampaignContent, links: Links): TemplateContext {
-  const { person } = recipient
+/** The values of a campaign's message for one person. */
+export function buildTemplateContext(person: Contact, context: ContentContext, links: MessageLinks): TemplateContext {
   const { edition, organization_name, campaign_name, language } = context
   return {
     customer: buildCustomerValues(person, language),
@@ -117,9 +118,13 @@ const chooseContent = (contents: CampaignContents, language: string): CampaignCo
 
 const getHost = (url: string): string => (URL.canParse(url) ? new URL(url).hostname : 'localhost')
 
+export const buildListHeader = ({ edition_id, public_url }: ContentContext): Record<string, string> => ({
+  'List-Id': `<${edition_id.replace('_', '-').toLowerCase()}.${getHost(public_url)}>`,
+})
+
 /** Builds the headers that are the same for all recipients. */
 const buildSharedHeaders = (campaignId: string, { context }: CampaignContent): Record<string, string> => ({
-  'List-Id': `<${context.edition_id.replace('_', '-').toLowerCase()}.${getHost(context.public_url)}>`,
+  ...buildListHeader(context),
   'Feedback-ID': `${campaignId}:${context.organization_id}:campaign:${context.edition_id}`,
 })
 
@@ -130,7 +135,7 @@ function createComposer<Message>(
   job: JobCtx,
   campaignId: string,
   contents: CampaignContents,
-  composeMessage: (recipient: ChunkRecipient, content: CampaignContent, links: Links) => Message,
+  composeMessage: (recipient: ChunkRecipient, content: CampaignContent, links: MessageLinks) => Message,
 ): Composer<Message> {
   const mint = createLinkMinter(job.config.linkSigningKey, campaignId)
   return (recipients) =>
@@ -157,12 +162,9 @@ export function createEmailComposer(
   return createComposer(job, campaignId, contents, (recipient, content, links) => {
     const { n, address, person } = recipient
     const { context } = content
-    const texts = personalise(content.template, buildTemplateContext(recipient, content, links))
+    const texts = personalise(content.template, buildTemplateContext(recipient.person, content.context, links))
     const headers = {
-      ...(context.has_unsubscribe && {
-        'List-Unsubscribe': `<${links.unsubscribe}>`,
-        'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
-      }),
+      ...(context.has_unsubscribe && buildUnsubscribeHeaders(links.unsubscribe)),
       ...sharedHeaders.get(content),
     }
     const to = { name: toDisplayName(formatFullName(person)), address }
@@ -176,7 +178,7 @@ export const createSmsComposer = (job: JobCtx, campaignId: string, contents: Cam
     const { n, address } = recipient
     const { text } = personalise(
       content.template,
-      buildTemplateContext(recipient, content, links),
+      buildTemplateContext(recipient.person, content.context, links),
       maxRenderedSmsLength,
     )
     const reference = formatReference(campaignId, n)

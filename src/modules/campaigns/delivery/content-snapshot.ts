@@ -37,7 +37,7 @@ const chooseSmsSender = (row: CampaignRow): string =>
   row.edition_sms_sender_name === 'Platform' ? platformSender : (toSmsSender(row.organization_name) ?? platformSender)
 
 /** The sender is stored with the content, so that a repeated call has the same one even after the edition changed. */
-async function loadEmailSender(job: JobCtx, row: CampaignRow) {
+export async function loadEmailSender(job: Pick<JobCtx, 'db' | 'config'>, row: CampaignRow) {
   const address = row.edition_email_sender_address
   const fields = { is_verified: fromFlag(isVerifiedSender(sql`${row.organization_id}`, sql`${address}`)) }
   const domain = await job.db.first(decodeAs(fields, sql<RowOf<typeof fields>>`select ${buildSelectList(fields)}`))
@@ -98,7 +98,7 @@ interface MessageSender {
   replyTo: string | null
 }
 
-const buildContentContext = (
+export const buildContentContext = (
   { config }: Pick<JobCtx, 'config'>,
   row: CampaignRow,
   segment: ContentContext['segment'],

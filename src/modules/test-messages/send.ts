@@ -1,0 +1,156 @@
+import type { Ctx } from '../../context.ts'
+import { commit } from '../../db/commit.ts'
+import { managers } from '../../domain/accounts/access.ts'
+import type { Contact } from '../../domain/accounts/users.ts'
+import { describeRenderError } from '../../domain/email/liquid/liquid.ts'
+import { TooLarge } from '../../domain/email/personalise.ts'
+import { type AppError, doesNotExist, fieldError, invalid, permissionDenied } from '../../domain/errors.ts'
+import { type Language, parseLanguage } from '../../domain/languages.ts'
+import {
+  buildSampleContact,
+  checkTestLimit,
+  markTestSubject,
+  maxTestCharacters,
+} from '../../domain/messaging/test-messages.ts'
+import type { OutboundEmail } from '../../gateways/email/email.ts'
+import { createTestComposer, type LoadedCampaign } from '../campaigns/index.ts'
+import { openEditions } from '../editions/index.ts'
+import { explainAdoption, type MessageDetailRow } from '../email-messages/index.ts'
+import {
+  type ComposedTest,
+  describeNewEmail,
+  type EmailStateRow,
+  enqueueEmails,
+  planTestEmails,
+  type TestComposer,
+} from '../transactional-emails/index.ts'
+import type { SendTestMessageInput } from './contract.ts'
+import { createMessageComposer } from './message-composer.ts'
+import { loadTestFacts, type TestPlace } from './queries.ts'
+
+interface TestedMessage extends TestPlace {
+  email_message_id: string
+  default_language: Language
+  compose: TestComposer
+}
+
+export interface TestRow {
+  recipient: string
+  language: Language
+  text_language: Language | null
+  subject: string
+  state: EmailStateRow
+  error_detail: string
+}
+
+export interface SentTest {
+  rows: TestRow[]
+  remaining: number
+  /** The addresses to which messages go. */
+  recipients: string[]
+  languages: readonly Language[]
+  user_id: string | null
+}
+
+function checkMembers(to: readonly string[], members: ReadonlySet<string>): void {
+  const faults = to.flatMap((address, index) =>
+    members.has(address)
+      ? []
+      : [fieldError(['to', index], 'not_a_member', 'No member with a role here has this address.')],
+  )
+  if (faults.length) throw invalid(...faults)
+}
+
+interface LanguageTest {
+  language: Language
+  /** Null if the message cannot be rendered, for the reason in `error`. */
+  content: ComposedTest | null
+  error: string
+}
+
+async function composeInLanguage(compose: TestComposer, language: Language, person: Contact): Promise<LanguageTest> {
+  try {
+    const content = await compose(language, person)
+    const email = { ...content.email, subject: markTestSubject(content.email.subject) }
+    return { language, content: { ...content, email }, error: '' }
+  } catch (error) {
+    const detail = error instanceof TooLarge ? error.message : describeRenderError(error)
+    if (detail === null) throw error
+    return { language, content: null, error: detail.slice(0, 500) }
+  }
+}
+
+const measure = ({ subject, html, text }: Pick<OutboundEmail, 'subject' | 'html' | 'text'>): number =>
+  subject.length + html.length + text.length
+
+const createSizeError = (): AppError =>
+  invalid(
+    fieldError(['to'], 'template_too_large', 'The message is too large for so many addresses and languages at once.'),
+  )
+
+function buildRow(ctx: Ctx, recipient: string, test: LanguageTest, isSuppressed: boolean): TestRow {
+  const { language, content, error } = test
+  const row = { recipient, language, text_language: content?.language ?? null, subject: content?.email.subject ?? '' }
+  const state = describeNewEmail(ctx)
+  const fail = (error_code: string, error_detail: string): TestRow => ({
+    ...row,
+    state: { ...state, status: 'failed', error_code, waiting_reason: null, waiting_since: null, due_at: null },
+    error_detail,
+  })
+  if (isSuppressed) return fail('suppressed', 'This address is suppressed, so nothing is sent to it.')
+  if (!content) return fail('render_failed', error)
+  return { ...row, state, error_detail: state.waiting_reason ?? '' }
+}
+
+/** Sends a message to members. What is sent is what the message says when the operation answers. */
+async function sendTest(ctx: Ctx, message: TestedMessage, input: SendTestMessageInput): Promise<SentTest> {
+  const { to } = input
+  const userId = input.user_id ?? null
+  const { members, suppressions, times, example } = await loadTestFacts(ctx, message, { addresses: to, userId })
+  checkMembers(to, members)
+  if (userId !== null && !example) throw invalid(...doesNotExist('user_id').errors)
+  const languages = input.languages ?? [parseLanguage(example?.locale ?? '') ?? message.default_language]
+  const recipients = to.filter((address) => !suppressions.has(address))
+  const remaining = checkTestLimit(times, recipients.length * languages.length, ctx.now())
+  const tests: LanguageTest[] = []
+  for (const language of languages)
+    tests.push(await composeInLanguage(message.compose, language, example ?? buildSampleContact()))
+  const contents = tests.flatMap(({ language, content }) =>
+    content ? [{ language, email: content.email, recipients }] : [],
+  )
+  const characters = contents.reduce((sum, { email }) => sum + measure(email) * recipients.length, 0)
+  if (characters > maxTestCharacters) throw createSizeError()
+  const { organization_id, edition_id, email_message_id } = message
+  const source = { organization_id, edition_id, email_message_id, example_user_id: userId }
+  const { emails, statements } = planTestEmails(ctx, source, contents)
+  const unsentCount = recipients.length * languages.length - emails.length
+  const sentTest: SentTest = {
+    rows: to.flatMap((address) => tests.map((test) => buildRow(ctx, address, test, suppressions.has(address)))),
+    remaining: remaining + unsentCount,
+    recipients: emails.length ? recipients : [],
+    languages: contents.map(({ language }) => language),
+    user_id: userId,
+  }
+  await commit(ctx, sentTest, emails.length ? [...openEditions(edition_id), ...statements] : [])
+  if (emails.length) ctx.afterCommit(() => enqueueEmails(ctx))
+  return sentTest
+}
+
+export async function sendTestMessage(ctx: Ctx, row: MessageDetailRow, input: SendTestMessageInput): Promise<SentTest> {
+  const { id: email_message_id, organization_id, edition_id } = row
+  if (organization_id === null) throw permissionDenied(managers, [], explainAdoption('platform'))
+  const place = { organization_id, edition_id }
+  const compose = await createMessageComposer(ctx, row, place)
+  return sendTest(ctx, { ...place, email_message_id, default_language: row.default_language ?? 'en', compose }, input)
+}
+
+export async function sendTestCampaign(
+  ctx: Ctx,
+  campaign: LoadedCampaign,
+  input: SendTestMessageInput,
+): Promise<SentTest> {
+  const { organization_id, edition_id, edition_default_language } = campaign
+  const { messageId, compose } = await createTestComposer(ctx, campaign)
+  const message = { email_message_id: messageId, default_language: edition_default_language, compose }
+  return sendTest(ctx, { organization_id, edition_id, ...message }, input)
+}
