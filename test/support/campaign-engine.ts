@@ -4,6 +4,7 @@ import type { Ctx, JobCtx } from '../../src/context.ts'
 import { type Client, Database } from '../../src/db/database.ts'
 import { parseReference } from '../../src/domain/campaigns/recipient-events.ts'
 import type { CampaignSenderRpc } from '../../src/domain/campaigns/sender.ts'
+import type { ChunkClaim, ClaimResult } from '../../src/domain/campaigns/sending-policy.ts'
 import { type IdKind, newId } from '../../src/domain/ids.ts'
 import type { SendResult } from '../../src/domain/messaging/messaging.ts'
 import { newMeter } from '../../src/domain/meter.ts'
@@ -149,6 +150,8 @@ export class Engine {
   meanwhile: () => Promise<void> = async () => undefined
   #random: () => number
   alarmAt: number | null = null
+  /** Runs when the object has handed out a chunk. */
+  onClaim: (claim: ChunkClaim) => void = () => undefined
   /** Counts the rows and queries of the object's database and of D1, for tests of costs. */
   cursors: SqlStorageCursor<Record<string, SqlStorageValue>>[] = []
   readonly meter = newMeter()
@@ -242,6 +245,10 @@ export class Engine {
           const result: unknown = await (this.object as unknown as Record<string, (...all: unknown[]) => unknown>)[
             String(name)
           ]?.(...structuredClone(args))
+          if (name === 'exchangeChunk') {
+            const { next } = result as ClaimResult
+            if (next) this.onClaim(next)
+          }
           if (this.#fails()) throw new Dies('the answer of the object was lost')
           return structuredClone(result)
         },

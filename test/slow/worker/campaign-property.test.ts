@@ -1,18 +1,23 @@
 import { sql } from 'drizzle-orm'
 import * as fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
+import type { Ctx } from '../../../src/context.ts'
 import { type Counters, counterNames, countPending } from '../../../src/domain/campaigns/counters.ts'
 import { campaignLifecycle, isRunning } from '../../../src/domain/campaigns/lifecycle.ts'
 import type { RecipientEvent } from '../../../src/domain/campaigns/recipient-events.ts'
+import { type SendWindow, findWindowState, weekdays } from '../../../src/domain/campaigns/send-window.ts'
 import type { RecipientRow, RecipientsQuery } from '../../../src/domain/campaigns/sender.ts'
 import { failReasons } from '../../../src/domain/campaigns/sending-policy.ts'
 import { timelineIntervals, timelineNames } from '../../../src/domain/campaigns/timeline.ts'
-import { findCampaign } from '../../../src/modules/campaigns/queries.ts'
+import { AppError } from '../../../src/domain/errors.ts'
+import { pauseCampaign, resumeCampaign } from '../../../src/modules/campaigns/pause/pause.ts'
+import { findCampaign, type LoadedCampaign } from '../../../src/modules/campaigns/queries.ts'
 import {
   cancelCampaign,
   retryFailedCampaignRecipients,
   sendCampaignNow,
 } from '../../../src/modules/campaigns/transitions.ts'
+import { updateCampaign } from '../../../src/modules/campaigns/update.ts'
 import { type Conduct, conducts, type Engine, withEngine } from '../../support/campaign-engine.ts'
 import { loadCampaign } from '../../support/campaigns.ts'
 import { computePage, readPage, recipientsQuery } from '../../support/recipient-lists.ts'
@@ -20,9 +25,12 @@ import { type Crowd, seedCampaigns, seedCrowd, seedReady } from '../../support/s
 import { write } from '../../support/seeding/rows.ts'
 
 const people = 33
-const numRuns = 10
+const numRuns = 15
 const second = 1000
 const hour = 3_600_000
+const zone = 'Europe/Copenhagen'
+/** Today, and the evenings before clocks change. */
+const starts = [null, Date.parse('2027-03-27T20:00:00Z'), Date.parse('2027-10-30T20:00:00Z')]
 const everything = { timezone: 'Asia/Kathmandu', from: null, to: null }
 
 let crowd: Crowd
@@ -41,9 +49,16 @@ type Step =
   | { do: 'wait'; ms: number }
   | { do: 'event'; type: RecipientEvent['type']; whom: number; ago: number }
   | { do: 'suppress'; whom: number }
+  | { do: 'pause' | 'resume'; faults: number }
+  | { do: 'set-window'; window: SendWindow | null; faults: number }
   | { do: 'evict' | 'cancel' | 'retry' | 'send-now' }
 
 const faults = fc.constantFrom(0, 0, 0, 6, 20)
+const clockTime = fc.constantFrom('00:00', '02:30', '03:00', '09:00', '21:15', '23:59')
+const sendWindow: fc.Arbitrary<SendWindow> = fc
+  .record({ days: fc.uniqueArray(fc.constantFrom(...weekdays), { minLength: 1 }), from: clockTime, to: clockTime })
+  .filter(({ from, to }) => from !== to)
+
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ do: fc.constant('alarm' as const), faults }) },
   {
@@ -77,28 +92,78 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('evict' as const, 'send-now' as const) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('retry' as const) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('cancel' as const) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('pause' as const), faults }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('resume' as const), faults }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant('set-window' as const), window: fc.option(sendWindow), faults }),
+  },
 )
 
 const suppress = (address: string) =>
   write(sql`insert into suppressions (organization_id, channel, address, reason, created_at)
     values (${crowd.organization}, 'email', ${address}, 'hard_bounce', 1) on conflict do nothing`)
 
-const verbs = { cancel: cancelCampaign, retry: retryFailedCampaignRecipients, 'send-now': sendCampaignNow }
+type Verb = (ctx: Ctx, campaign: LoadedCampaign) => Promise<unknown>
 
-async function ask(engine: Engine, verb: keyof typeof verbs): Promise<void> {
-  const { ctx } = engine
-  await verbs[verb](ctx, await findCampaign(ctx, engine.campaignId)).catch(() => undefined)
-  await engine.afterCommits()
+const verbs = {
+  cancel: cancelCampaign,
+  retry: retryFailedCampaignRecipients,
+  'send-now': sendCampaignNow,
+  pause: pauseCampaign,
+  resume: resumeCampaign,
+} satisfies Record<string, Verb>
+
+/** What a client knows who asked for pauses and windows. Undefined: the answer was lost. */
+interface Wishes {
+  isPaused: boolean | undefined
+  window: SendWindow | null | undefined
 }
 
-async function take(engine: Engine, one: Step): Promise<void> {
+/** Returns whether the verb answered, and null when it was refused. */
+async function ask(engine: Engine, verb: keyof typeof verbs | Verb): Promise<boolean | null> {
+  const { ctx } = engine
+  const call: Verb = typeof verb === 'string' ? verbs[verb] : verb
+  const hasAnswered = await findCampaign(ctx, engine.campaignId)
+    .then((campaign) => call(ctx, campaign))
+    .then(
+      () => true,
+      (error: unknown) => (error instanceof AppError ? null : false),
+    )
+  await engine.afterCommits()
+  return hasAnswered
+}
+
+/** Asks for a pause or a window, as a client would who notes what was answered. */
+async function wish(engine: Engine, verb: 'pause' | 'resume' | Verb, wishes: Wishes, wished: Partial<Wishes>) {
+  const hasAnswered = await ask(engine, verb)
+  const names = Object.keys(wished) as (keyof Wishes)[]
+  if (hasAnswered === true) Object.assign(wishes, wished)
+  if (hasAnswered === false) for (const name of names) wishes[name] = undefined
+}
+
+async function take(engine: Engine, one: Step, wishes: Wishes): Promise<void> {
   switch (one.do) {
     case 'alarm':
       engine.faultEvery = one.faults
       await engine.alarm()
       // The platform wakes the object again after a crash.
-      if (isRunning(engine.store.readRecord()?.status ?? '')) expect(engine.alarmAt).not.toBeNull()
+      if (isRunning(engine.store.readRecord()?.status ?? '') && engine.store.readRecord()?.paused_at === null)
+        expect(engine.alarmAt).not.toBeNull()
       break
+    case 'pause':
+    case 'resume':
+      engine.faultEvery = one.faults
+      await wish(engine, one.do, wishes, { isPaused: one.do === 'pause' })
+      break
+    case 'set-window': {
+      const { window } = one
+      engine.faultEvery = one.faults
+      const change: Verb = (ctx, campaign) =>
+        updateCampaign(ctx, campaign, { send_window: window && { ...window, days: [...window.days] } })
+      await wish(engine, change, wishes, { window })
+      break
+    }
     case 'consume':
       engine.faultEvery = one.faults
       engine.provider.script = [...one.conducts]
@@ -124,7 +189,8 @@ async function take(engine: Engine, one: Step): Promise<void> {
       engine.evict()
       break
     default:
-      await ask(engine, one.do)
+      // A new run is not paused.
+      if ((await ask(engine, one.do)) !== null && one.do !== 'cancel') wishes.isPaused = false
   }
   engine.faultEvery = 0
 }
@@ -205,12 +271,15 @@ function checkList({ storage }: Engine, query: RecipientsQuery): void {
   expect([next, readPage(storage.sql, next)]).toEqual([next, computePage(storage.sql, next)])
 }
 
-/** Without further faults the campaign must end with no pending recipient. */
-async function runToEnd(engine: Engine): Promise<void> {
+/** Without further faults, and once it is resumed, the campaign must end with no pending recipient. */
+async function runToEnd(engine: Engine, wishes: Wishes): Promise<void> {
+  await wish(engine, 'resume', wishes, { isPaused: false })
   for (let turn = 0; turn < 60; turn++) {
     await engine.alarm()
     await engine.consume(1)
     engine.now += turn % 3 === 2 ? 130 * second : 11 * second
+    // A campaign outside its window goes on by its own alarm.
+    if (engine.store.readRecord()?.window_opens_at) engine.now = Math.max(engine.now, engine.alarmAt ?? 0)
     check(engine)
     const row = await loadCampaign(engine.campaignId)
     if (!isRunning(row.status) && !isRunning(engine.store.readRecord()?.status ?? '')) {
@@ -228,27 +297,38 @@ function ends(deduplicates: boolean) {
     fc.array(fc.tuple(step, fc.option(recipientsQuery)), { minLength: 4, maxLength: 22 }),
     fc.nat(),
     fc.boolean(),
-    async (steps, seed, isBegun) => {
+    fc.constantFrom(...starts),
+    async (steps, seed, isBegun, start) => {
+      const now = start ?? Date.now()
       await write(sql`delete from suppressions where organization_id = ${crowd.organization}`)
       const [campaign] = await seedCampaigns(crowd, segment, 1, { email_message_id: message, scheduled_at: null })
       const campaignId = campaign?.id ?? ''
       let state = seed + 1
       const random = () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647
-      await withEngine(campaignId, { deduplicates, random }, async (engine) => {
+      const wishes: Wishes = { isPaused: false, window: null }
+      await withEngine(campaignId, { deduplicates, random, now }, async (engine) => {
+        const wrongClaims: unknown[] = []
+        engine.onClaim = () => {
+          const { isPaused, window } = wishes
+          const isOpen = !window || findWindowState(window, zone, engine.now).isOpen
+          if (isPaused || !isOpen) wrongClaims.push({ isPaused, window, at: new Date(engine.now) })
+        }
         await ask(engine, 'send-now')
         if (isBegun) await engine.alarm()
         let revision = 0
         for (const [nextStep, query] of steps) {
-          await take(engine, nextStep)
+          await take(engine, nextStep, wishes)
           check(engine)
+          expect(wrongClaims).toEqual([])
           if (query && engine.store.readRecord()) checkList(engine, query)
           const row = await loadCampaign(campaignId)
           // A new run starts its counters again, and within a run the row never goes back.
           if (row.revision < revision) expect(row.revision).toBeGreaterThanOrEqual(revision)
           revision = row.revision
         }
-        await runToEnd(engine)
+        await runToEnd(engine, wishes)
         check(engine)
+        expect(wrongClaims).toEqual([])
         const record = engine.store.readRecord()
         const row = await loadCampaign(campaignId)
         expect(isRunning(row.status), `${row.status} at the end`).toBe(false)
@@ -258,6 +338,8 @@ function ends(deduplicates: boolean) {
           sent_count: record?.sent,
           failed_count: record?.failed,
           opened_count: record?.opened,
+          paused_at: null,
+          window_opens_at: null,
         })
         if (row.status === 'cancelled') return
         expect(listRecipients(engine).length).toBe(people)

@@ -9,6 +9,7 @@ import { LostRace } from '../../../src/domain/errors.ts'
 import { findAuthorizedCampaign } from '../../../src/modules/campaigns/checks.ts'
 import { createCampaign } from '../../../src/modules/campaigns/create.ts'
 import { deleteCampaign } from '../../../src/modules/campaigns/delete.ts'
+import { pauseCampaign } from '../../../src/modules/campaigns/pause/pause.ts'
 import type { LoadedCampaign } from '../../../src/modules/campaigns/queries.ts'
 import { cancelCampaign } from '../../../src/modules/campaigns/transitions.ts'
 import { scheduleCampaign } from '../../../src/modules/campaigns/transitions.ts'
@@ -207,6 +208,7 @@ describe('a segment that moves while an edition role sends a request', () => {
       (ctx, campaign) => scheduleCampaign(ctx, campaign, { scheduled_at: formatHourFromNow() }),
     ],
     ['is changed', 'scheduled', (ctx, campaign) => updateCampaign(ctx, campaign, { name: 'Mine' })],
+    ['is paused', 'scheduled', (ctx, campaign) => pauseCampaign(ctx, campaign)],
     ['is cancelled', 'scheduled', (ctx, campaign) => cancelCampaign(ctx, campaign)],
     ['is deleted', 'draft', (ctx, campaign) => deleteCampaign(ctx, campaign)],
   ])('aborts the request whose campaign %s, which then decides again', async (_, status, verb) => {
@@ -268,13 +270,13 @@ describe('allowed_actions', () => {
     expect(await readActions(ofOrganization, organizationManager)).toEqual(all)
   })
 
-  it('has nothing but cancelling in an archived edition', async () => {
+  it('has nothing but pausing and cancelling in an archived edition', async () => {
     const organizationManager = await seedRoles(['manager'])
     const ids = [await seedCampaignTo(crowd.edition, 'scheduled'), await seedCampaignTo(crowd.edition, 'draft')]
     await write(sql`update editions set is_archived = 1 where id = ${crowd.edition}`)
     const actions = []
     for (const id of ids) actions.push(await readActions(id, organizationManager))
     await write(sql`update editions set is_archived = 0 where id = ${crowd.edition}`)
-    expect(actions).toEqual([['cancel'], []])
+    expect(actions).toEqual([['pause', 'cancel'], []])
   })
 })
