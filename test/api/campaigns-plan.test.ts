@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { campaignLifecycle } from '../../src/domain/campaigns/lifecycle.ts'
+import { weekdays } from '../../src/domain/campaigns/send-window.ts'
 import { planCampaign } from '../../src/modules/campaigns/plan/plan.ts'
 import { findCampaign } from '../../src/modules/campaigns/queries.ts'
 import { call, get, patch, post, rootToken } from '../support/api.ts'
@@ -54,7 +55,7 @@ describe('planCampaign', () => {
         sms_parts: 0,
       },
       cost: null,
-      sending: { messages_per_call: 100, calls: 1, calls_per_second: 32, seconds: 1 },
+      sending: { messages_per_call: 100, calls: 1, calls_per_second: 32, seconds: 1, window_opens_at: null },
     })
     expect(await sendAndCount(campaign.id, 'email')).toEqual(pickPlanNumbers(plan))
   })
@@ -157,6 +158,18 @@ describe('planCampaign', () => {
       audience: { people: 0, recipients: 0 },
       sending: { calls: 0, seconds: 0 },
     })
+  })
+
+  it('says when the send window opens', async () => {
+    const crowd = await seedCrowd(1, { timezone: 'UTC' })
+    const tomorrow = new Date(Date.now() + 86_400_000)
+    const send_window = { days: [weekdays[(tomorrow.getUTCDay() + 6) % 7] ?? 'monday'], from: '10:00', to: '12:00' }
+    const { campaign } = await seedEveryone(crowd, { send_window })
+    expect((await readPlan(campaign.id)).sending?.window_opens_at).toBe(
+      `${tomorrow.toISOString().slice(0, 10)}T10:00:00.000Z`,
+    )
+    await patch(`/v1/campaigns/${campaign.id}`, { send_window: { days: [...weekdays], from: '00:00', to: '24:00' } })
+    expect((await readPlan(campaign.id)).sending?.window_opens_at).toBeNull()
   })
 
   it('plans an incomplete draft, whose segment may be for another channel', async () => {

@@ -36,7 +36,13 @@ export interface Plan {
     sms_parts: number
   }
   cost: { amount: number; currency: string } | null
-  sending: { messages_per_call: number; calls: number; calls_per_second: number; seconds: number } | null
+  sending: {
+    messages_per_call: number
+    calls: number
+    calls_per_second: number
+    seconds: number
+    window_opens_at: string | null
+  } | null
 }
 
 export async function readPlan(id: string, token?: string): Promise<Plan> {

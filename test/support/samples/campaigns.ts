@@ -108,7 +108,10 @@ export const campaignSamples: Record<string, SampleOf> = {
 
   planCampaign: {
     make: async (world) => {
-      const { campaign } = await seedReady(getFirstPlace(world))
+      const { campaign } = await seedReady(getFirstPlace(world), {
+        channel: 'sms',
+        sms_body: { en: 'Doors open at ten.', da: 'Dørene åbner klokken ti.' },
+      })
       return { path: { id: campaign.id }, references: [referToCampaign(world)] }
     },
   },

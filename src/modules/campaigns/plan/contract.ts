@@ -3,7 +3,7 @@ import { managers } from '../../../domain/accounts/access.ts'
 import { skipReasons } from '../../../domain/campaigns/sending-policy.ts'
 import { languages } from '../../../domain/languages.ts'
 import { currencies } from '../../../domain/money.ts'
-import { Amount, Count, IdParams, LanguageCode, orNull } from '../../../http/fields.ts'
+import { Amount, Count, IdParams, LanguageCode, orNull, Timestamp } from '../../../http/fields.ts'
 import { operation } from '../../../http/operations/operation.ts'
 import { FieldProblem } from '../../../http/problem.ts'
 import { CampaignRecipient } from '../contract.ts'
@@ -85,7 +85,12 @@ export const CampaignPlan = z
         messages_per_call: Count,
         calls: Count,
         calls_per_second: z.number(),
-        seconds: Count.openapi({ description: '`calls` / `calls_per_second`' }),
+        seconds: Count.openapi({
+          description: '`calls` / `calls_per_second`. Time outside the send window is not counted.',
+        }),
+        window_opens_at: Timestamp.nullable().openapi({
+          description: 'When the send window of the campaign opens. Null while it is open, and without one.',
+        }),
       }),
     ).openapi({
       description:

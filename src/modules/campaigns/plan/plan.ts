@@ -6,6 +6,7 @@ import { organizations } from '../../../db/schema/organizations.ts'
 import { select } from '../../../db/select.ts'
 import { type CampaignTexts, chooseTextLanguage } from '../../../domain/campaigns/content-faults.ts'
 import { listSkipped, sumPlanCounts } from '../../../domain/campaigns/plan.ts'
+import { findWindowState } from '../../../domain/campaigns/send-window.ts'
 import type { RecipientPerson } from '../../../domain/campaigns/sending-policy.ts'
 import { type FieldError, fieldError } from '../../../domain/errors.ts'
 import type { Language } from '../../../domain/languages.ts'
@@ -27,6 +28,8 @@ export interface PlannedCampaign {
   smsPrice: SmsPrice | null
   /** Null without a provider. */
   limits: SendingLimits | null
+  /** When the send window opens. Null while it is open, and without one. */
+  windowOpensAt: number | null
 }
 
 /** Finds what would end the campaign after its start, because of its people. */
@@ -58,6 +61,12 @@ async function loadSmsPrice({ db }: Ctx, { channel, organization_id }: LoadedCam
   return organization?.sms_price ?? null
 }
 
+function findWindowOpening(ctx: Ctx, { send_window, edition_timezone }: LoadedCampaign): number | null {
+  if (send_window === null) return null
+  const { isOpen, changesAt } = findWindowState(send_window, edition_timezone, ctx.now())
+  return isOpen ? null : changesAt
+}
+
 const listTextLanguages = (texts: CampaignTexts, audience: PlannedAudience | null): Map<Language, Language | null> =>
   new Map(
     [...(audience?.counts.languages.keys() ?? [])].map((language) => [language, chooseTextLanguage(texts, language)]),
@@ -79,6 +88,7 @@ export async function planCampaign(ctx: Ctx, campaign: LoadedCampaign): Promise<
     examples: await loadExamples(ctx, audience),
     textLanguages: listTextLanguages(texts, audience),
     smsPrice: await loadSmsPrice(ctx, campaign),
+    windowOpensAt: findWindowOpening(ctx, campaign),
     limits: ctx.config[campaign.channel].name === noProvider ? null : ctx[campaign.channel].limits,
   }
 }

@@ -3,6 +3,7 @@ import { formatFullName } from '../../../domain/accounts/users.ts'
 import { estimateSending, listSkipped, sumPlanCounts } from '../../../domain/campaigns/plan.ts'
 import { computeSmsCost } from '../../../domain/messaging/sms-price.ts'
 import { toMajor } from '../../../domain/money.ts'
+import { toIsoOrNull } from '../../../domain/time/instants.ts'
 import type { CampaignPlan } from './contract.ts'
 import type { PlannedCampaign } from './plan.ts'
 
@@ -49,7 +50,7 @@ function presentAudience(plan: PlannedCampaign): AudienceWire | null {
 }
 
 export function presentPlan(plan: PlannedCampaign): PlanWire {
-  const { faults, warnings, smsPrice, limits } = plan
+  const { faults, warnings, smsPrice, limits, windowOpensAt } = plan
   const audience = presentAudience(plan)
   return {
     faults: [...faults],
@@ -59,6 +60,9 @@ export function presentPlan(plan: PlannedCampaign): PlanWire {
       smsPrice && audience
         ? { amount: toMajor(computeSmsCost(smsPrice, audience.sms_parts)), currency: smsPrice.currency }
         : null,
-    sending: limits && audience ? estimateSending(audience.recipients, limits) : null,
+    sending:
+      limits && audience
+        ? { ...estimateSending(audience.recipients, limits), window_opens_at: toIsoOrNull(windowOpensAt) }
+        : null,
   }
 }
