@@ -51,6 +51,7 @@ const fast: [name: string, step: () => Promise<Outcome>][] = [
   ['types', node([program('typescript', 'bin', 'tsc')])],
   ['browser types', node([program('typescript', 'bin', 'tsc'), '-p', join('packages', 'table-reader')])],
   ['client types', node([program('typescript', 'bin', 'tsc'), '-p', join('packages', 'client')])],
+  ['command line', node([program('typescript', 'bin', 'tsc'), '-p', join('packages', 'client', 'cli')])],
   ['schema', node([join(import.meta.dirname, 'schema.ts'), '--check'])],
   ['client', node([join(import.meta.dirname, 'client.ts'), '--check'])],
   ['readme', node([join(import.meta.dirname, 'readme.ts'), '--check'])],

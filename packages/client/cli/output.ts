@@ -1,0 +1,103 @@
+import { stripVTControlCharacters } from 'node:util'
+
+type Row = Readonly<Record<string, unknown>>
+
+export interface Output {
+  /** True if a person reads the output, and false for a pipe and with `--json`. */
+  isTable: boolean
+  /** Prints one object. */
+  object: (value: unknown) => void
+  /** Prints a list, with these columns on a terminal. */
+  rows: (rows: readonly Row[], columns?: readonly string[]) => void
+  /** Tells a person what happens. Goes to stderr, so that data stay alone on stdout. */
+  note: (text: string) => void
+  /** Shows what takes longer than two seconds, until it is stopped. Nothing in a pipe. */
+  progress: (text: string) => { update: (text: string) => void; stop: () => void }
+}
+
+const progressAfterMs = 2000
+const progressEveryMs = 200
+
+/** Texts of customers must not move the cursor or change colours. */
+const clean = (text: string): string =>
+  // oxlint-disable-next-line no-control-regex
+  stripVTControlCharacters(text).replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, ' ')
+
+function formatCell(value: unknown): string {
+  if (value === null || value === undefined) return ''
+  if (typeof value === 'object') {
+    const { name, full_name, id } = value as Row
+    const label = name ?? full_name ?? id
+    return clean(typeof label === 'string' ? label : JSON.stringify(value))
+  }
+  return clean(String(value as string | number | boolean))
+}
+
+const width = (text: string): number => [...text].length
+
+const maxCellWidth = 40
+
+const cut = (text: string): string =>
+  width(text) > maxCellWidth ? `${[...text].slice(0, maxCellWidth - 1).join('')}…` : text
+
+/** Lays out rows as columns of text. */
+function formatTable(rows: readonly Row[], columns: readonly string[]): string {
+  const cells = [
+    columns.map((name) => name.toUpperCase()),
+    ...rows.map((row) => columns.map((name) => cut(formatCell(row[name])))),
+  ]
+  const widths = columns.map((_, index) => Math.max(...cells.map((line) => width(line[index] ?? ''))))
+  return cells
+    .map((line) =>
+      line
+        .map((cell, index) => cell + ' '.repeat((widths[index] ?? 0) - width(cell)))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
+}
+
+const formatObject = (value: Row): string => {
+  const names = Object.keys(value)
+  const longest = Math.max(0, ...names.map(width))
+  return names.map((name) => `${name.padEnd(longest)}  ${formatCell(value[name])}`).join('\n')
+}
+
+/** The columns of a list of unknown items: the first ones that a line has room for. */
+function chooseColumns([first = {}]: readonly Row[]): string[] {
+  const simple = Object.entries(first).filter(
+    ([, value]) => typeof value !== 'object' || value === null || 'id' in value,
+  )
+  return simple.map(([name]) => name).slice(0, 7)
+}
+
+const isRow = (value: unknown): value is Row => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+export function createOutput({ json }: { json: boolean }): Output {
+  const isTable = process.stdout.isTTY && !json
+  const print = (text: string) => process.stdout.write(`${text}\n`)
+  return {
+    isTable,
+    object: (value) => print(isTable && isRow(value) ? formatObject(value) : JSON.stringify(value, null, 2)),
+    rows: (rows, columns) =>
+      print(isTable ? formatTable(rows, columns ?? chooseColumns(rows)) : JSON.stringify(rows, null, 2)),
+    note: (text) => void process.stderr.write(`${text}\n`),
+    progress: showProgress,
+  }
+}
+
+function showProgress(first: string) {
+  let text = first
+  if (!process.stderr.isTTY) return { update: () => undefined, stop: () => undefined }
+  const started = Date.now()
+  const draw = () => {
+    const seconds = Math.floor((Date.now() - started) / 1000)
+    if (Date.now() - started >= progressAfterMs) process.stderr.write(`\r\u001b[K${text} (${seconds} s)`)
+  }
+  const timer = setInterval(draw, progressEveryMs)
+  const stop = () => {
+    clearInterval(timer)
+    if (Date.now() - started >= progressAfterMs) process.stderr.write('\r\u001b[K')
+  }
+  return { update: (next: string) => void (text = next), stop }
+}
