@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { buildEditionColumn, buildOrganizationView, seesFullCustomers } from '../../db/customers.ts'
+import { buildEditionColumn, buildOrganizationView } from '../../db/customers.ts'
+import { managers, mayAt } from '../../domain/accounts/access.ts'
 import type { Contact } from '../../domain/accounts/users.ts'
 import { hashAddress, type SuppressionReason } from '../../domain/messaging/suppressions.ts'
 import { selectHashedSuppression } from '../suppressions/index.ts'
@@ -18,12 +19,12 @@ export interface TestPlace {
 export type ExampleCustomer = Contact & { locale: string }
 
 /**
- * Selects a customer as the caller sees them: as the organisation knows them, or, for a role of the edition, as the edition
- * does.
+ * Selects a customer as the roles that may send tests see them: as the organisation knows them, or, for a role of the
+ * edition, as the edition does.
  */
 function selectExample(ctx: Ctx, { organization_id, edition_id }: TestPlace, userId: string | null) {
   const user = sql`users`
-  const isFull = seesFullCustomers(ctx.caller, organization_id)
+  const isFull = mayAt(ctx.caller, managers, { organization_id, editions: [] })
   const view = buildOrganizationView(user)
   const join = isFull
     ? sql``
@@ -66,17 +67,19 @@ interface TestRequest {
 
 /** Loads everything that decides who gets the test, and whose data it shows. */
 export async function loadTestFacts(ctx: Ctx, place: TestPlace, { addresses, userId }: TestRequest) {
-  const { organization_id } = place
-  const [members, suppressedAddresses, times, [example]] = await ctx.db.batch([
+  const { organization_id, edition_id } = place
+  const [members, suppressedAddresses, times, [example], [archivedEdition]] = await ctx.db.batch([
     selectMembers(place, addresses),
     await selectSuppressed(place, addresses),
     selectTestTimes(organization_id, ctx.now()),
     selectExample(ctx, place, userId),
+    sql`select 1 from editions where id = ${edition_id} and is_archived = 1`,
   ])
   return {
     members: new Set(members.map(({ email }) => email)),
     suppressions: new Map(suppressedAddresses.map(({ address, reason }) => [address, reason])),
     times: times.map(({ created_at }) => created_at),
     example,
+    isArchived: archivedEdition !== undefined,
   }
 }

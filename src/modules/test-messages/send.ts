@@ -4,7 +4,14 @@ import { managers } from '../../domain/accounts/access.ts'
 import type { Contact } from '../../domain/accounts/users.ts'
 import { describeRenderError } from '../../domain/email/liquid/liquid.ts'
 import { TooLarge } from '../../domain/email/personalise.ts'
-import { type AppError, doesNotExist, fieldError, invalid, permissionDenied } from '../../domain/errors.ts'
+import {
+  type AppError,
+  doesNotExist,
+  editionArchived,
+  fieldError,
+  invalid,
+  permissionDenied,
+} from '../../domain/errors.ts'
 import { type Language, parseLanguage } from '../../domain/languages.ts'
 import {
   buildSampleContact,
@@ -106,7 +113,10 @@ function buildRow(ctx: Ctx, recipient: string, test: LanguageTest, isSuppressed:
 async function sendTest(ctx: Ctx, message: TestedMessage, input: SendTestMessageInput): Promise<SentTest> {
   const { to } = input
   const userId = input.user_id ?? null
-  const { members, suppressions, times, example } = await loadTestFacts(ctx, message, { addresses: to, userId })
+  const facts = await loadTestFacts(ctx, message, { addresses: to, userId })
+  const { members, suppressions, times, example } = facts
+  // Composing stores what it compiles, so this is refused before.
+  if (facts.isArchived) throw editionArchived()
   checkMembers(to, members)
   if (userId !== null && !example) throw invalid(...doesNotExist('user_id').errors)
   const languages = input.languages ?? [parseLanguage(example?.locale ?? '') ?? message.default_language]

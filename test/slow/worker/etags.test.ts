@@ -56,6 +56,8 @@ const withoutReader: readonly string[] = [
   'rotateWebhookSecret',
   'scheduleCampaign',
   'sendCampaignNow',
+  'sendTestCampaign',
+  'sendTestMessage',
   'settleRefundRequest',
   'skipConsent',
   'startDataImport',
