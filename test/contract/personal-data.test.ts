@@ -37,6 +37,7 @@ const keepReasons: Record<string, string> = {
   'purchases.user_id': reference,
   'consent_records.user_id': reference,
   'transactional_emails.user_id': reference,
+  'transactional_emails.example_user_id': reference,
   'campaign_receipts.user_id': reference,
   'import_orders.user_id': reference,
   'earlier_addresses.user_id': reference,

@@ -39,7 +39,7 @@ export const TestMessages = z
           ...emailStateFields,
           error_code: z.string().nullable().openapi({
             description:
-              'Why the message is not sent: `suppressed` or `render_failed`. `provider_not_configured`: it waits for a provider.',
+              'Why the message is not sent: `suppressed` or `render_failed`. `provider_not_configured`: it waits for a provider. Null otherwise.',
           }),
           error_detail: z.string(),
         }),
