@@ -13,6 +13,8 @@ create table organizations (
   refund_policy text not null default '{}' check (json_valid(refund_policy)),
   -- The price of one part of an SMS, for the plans of campaigns.
   sms_price text check (json_valid(sms_price)),
+  -- True if campaigns are sent only with the approval of a second account.
+  requires_campaign_approval integer not null default 0 check (requires_campaign_approval in (0, 1)),
   avatar_file_id text references files (id),
   search text not null,
   -- The key of the hashes that replace order ids of erased customers. Nothing else uses it, and it is never replaced: with

@@ -47,6 +47,9 @@ create table editions (
   email_sender_name text,
   email_sender_address text,
   email_reply_to text,
+  -- The account that last changed the name or the senders above.
+  sender_changed_by text,
+  sender_changed_at integer,
   meta_title text not null default '{}',
   meta_description text not null default '{}',
   meta_image_id text,

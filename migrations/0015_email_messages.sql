@@ -15,6 +15,8 @@ create table email_messages (
   template text not null default 'modern',
   is_locked integer not null default 0 check (is_locked in (0, 1)),
   blocks text not null default '[]' check (json_valid(blocks)),
+  -- The account that changed the message last. Null: nobody has changed it since it was created.
+  modified_by text,
   version integer not null default 1,
   created_at integer not null,
   modified_at integer not null

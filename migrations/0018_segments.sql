@@ -13,6 +13,9 @@ create table segments (
   communication_type text not null,
   communication_channel text not null,
   expression text not null,
+  -- The account that last changed the expression, or what else decides about the members. Null: nobody did.
+  content_changed_by text,
+  content_changed_at integer,
   is_time_dependent integer not null check (is_time_dependent in (0, 1)),
   status text not null,
   -- Each calculation has a number. The current members have `members_epoch`, and a running calculation writes `epoch`.

@@ -17,6 +17,11 @@ create table campaigns (
   -- The message of a finished campaign, once the message is deleted.
   deleted_message_id text,
   sms_body text not null default '{}' check (json_valid(sms_body)),
+  -- Rises with each change of what is sent and to whom. An approval holds for one version.
+  content_version integer not null default 1,
+  -- The account that made the last of these changes, or the campaign.
+  content_changed_by text,
+  content_changed_at integer,
   -- Missing translations that were accepted when the campaign was last scheduled or sent.
   accepted_translations text not null default '[]' check (json_valid(accepted_translations)),
   status text not null,
@@ -72,6 +77,25 @@ create index campaigns_running on campaigns (heartbeat_at)
 create index campaigns_by_created on campaigns (organization_id, created_at);
 -- Serves lists of an edition ordered by creation.
 create index campaigns_of_edition on campaigns (edition_id, created_at);
+
+-- The last request for approval of each campaign, and what was decided. It holds for one content and one segment: a later
+-- change of what is sent makes it outdated.
+create table campaign_approvals (
+  campaign_id text primary key references campaigns (id) on delete cascade,
+  status text not null,
+  requested_by text not null,
+  requested_at integer not null,
+  request_note text,
+  decided_by text,
+  decided_at integer,
+  note text,
+  -- The versions of the campaign and its message, and the names and addresses of the sender.
+  content text not null check (json_valid(content)),
+  -- The expression of the segment, and what else decides about its members.
+  segment text not null check (json_valid(segment)),
+  -- The run that was started with the approval. Until the segment is calculated for it, it must not change.
+  run integer not null default 0
+) strict, without rowid;
 
 -- The texts of a campaign as of its start, so that a repeated call to the provider sends the same messages.
 create table campaign_contents (

@@ -1,6 +1,7 @@
 import { memberRoles } from '../domain/accounts/access.ts'
 import { messageChannels } from '../domain/accounts/users.ts'
 import type { AuditChange } from '../domain/audit.ts'
+import { storedApprovalStatuses } from '../domain/campaigns/approval.ts'
 import type { AcceptedTranslation } from '../domain/campaigns/content-faults.ts'
 import { campaignLifecycle } from '../domain/campaigns/lifecycle.ts'
 import type { SendWindow } from '../domain/campaigns/send-window.ts'
@@ -374,6 +375,11 @@ export const types = {
     status: campaignLifecycle.states,
     send_window: json<SendWindow>(),
     segment_snapshot: json<SegmentSnapshot>(),
+  },
+  campaign_approvals: {
+    status: storedApprovalStatuses,
+    content: json<unknown>(),
+    segment: json<unknown>(),
   },
   campaign_receipts: {
     state: recipientStates,

@@ -30,6 +30,7 @@ export const errorStatus = {
   method_not_allowed: 405,
   request_timeout: 408,
   address_suppressed: 409,
+  approval_required: 409,
   delivery_already_succeeded: 409,
   delivery_in_progress: 409,
   edition_archived: 409,

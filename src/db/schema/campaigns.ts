@@ -22,6 +22,11 @@ export const campaigns = sqliteTable('campaigns', {
   /** The message of a finished campaign, once the message is deleted. */
   deleted_message_id: text(),
   sms_body: text({ mode: 'json' }).$type<typeof types.campaigns.sms_body.value>().notNull().default({}),
+  /** Rises with each change of what is sent and to whom. An approval holds for one version. */
+  content_version: integer().notNull().default(1),
+  /** The account that made the last of these changes, or the campaign. */
+  content_changed_by: text(),
+  content_changed_at: integer(),
   /** Missing translations that were accepted when the campaign was last scheduled or sent. */
   accepted_translations: text({ mode: 'json' })
     .$type<typeof types.campaigns.accepted_translations.value>()
@@ -69,6 +74,27 @@ export const campaigns = sqliteTable('campaigns', {
   version: integer().notNull().default(1),
   created_at: integer().notNull(),
   modified_at: integer().notNull(),
+})
+
+/**
+ * The last request for approval of each campaign, and what was decided. It holds for one content and one segment: a
+ * later change of what is sent makes it outdated.
+ */
+export const campaignApprovals = sqliteTable('campaign_approvals', {
+  campaign_id: text().primaryKey(), // references campaigns (id)
+  status: text({ enum: types.campaign_approvals.status }).notNull(),
+  requested_by: text().notNull(),
+  requested_at: integer().notNull(),
+  request_note: text(),
+  decided_by: text(),
+  decided_at: integer(),
+  note: text(),
+  /** The versions of the campaign and its message, and the names and addresses of the sender. */
+  content: text({ mode: 'json' }).$type<typeof types.campaign_approvals.content.value>().notNull(),
+  /** The expression of the segment, and what else decides about its members. */
+  segment: text({ mode: 'json' }).$type<typeof types.campaign_approvals.segment.value>().notNull(),
+  /** The run that was started with the approval. Until the segment is calculated for it, it must not change. */
+  run: integer().notNull().default(0),
 })
 
 /** The texts of a campaign as of its start, so that a repeated call to the provider sends the same messages. */

@@ -53,6 +53,9 @@ export const editions = sqliteTable(
     email_sender_name: text(),
     email_sender_address: text(),
     email_reply_to: text(),
+    /** The account that last changed the name or the senders above. */
+    sender_changed_by: text(),
+    sender_changed_at: integer(),
     meta_title: text({ mode: 'json' }).$type<typeof types.editions.meta_title.value>().notNull().default({}),
     meta_description: text({ mode: 'json' })
       .$type<typeof types.editions.meta_description.value>()

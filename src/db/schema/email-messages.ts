@@ -20,6 +20,8 @@ export const emailMessages = sqliteTable('email_messages', {
   template: text({ enum: types.email_messages.template }).notNull().default('modern'),
   is_locked: integer({ mode: 'boolean' }).notNull().default(false),
   blocks: text({ mode: 'json' }).$type<typeof types.email_messages.blocks.value>().notNull().default([]),
+  /** The account that changed the message last. Null: nobody has changed it since it was created. */
+  modified_by: text(),
   version: integer().notNull().default(1),
   created_at: integer().notNull(),
   modified_at: integer().notNull(),

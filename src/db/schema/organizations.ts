@@ -19,6 +19,8 @@ export const organizations = sqliteTable('organizations', {
   refund_policy: text({ mode: 'json' }).$type<typeof types.organizations.refund_policy.value>().notNull().default({}),
   /** The price of one part of an SMS, for the plans of campaigns. */
   sms_price: text({ mode: 'json' }).$type<typeof types.organizations.sms_price.value>(),
+  /** True if campaigns are sent only with the approval of a second account. */
+  requires_campaign_approval: integer({ mode: 'boolean' }).notNull().default(false),
   avatar_file_id: text(), // references files (id)
   search: text().notNull(),
   /**

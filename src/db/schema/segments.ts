@@ -18,6 +18,9 @@ export const segments = sqliteTable('segments', {
   communication_type: text({ enum: types.segments.communication_type }).notNull(),
   communication_channel: text({ enum: types.segments.communication_channel }).notNull(),
   expression: text().notNull(),
+  /** The account that last changed the expression, or what else decides about the members. Null: nobody did. */
+  content_changed_by: text(),
+  content_changed_at: integer(),
   is_time_dependent: integer({ mode: 'boolean' }).notNull(),
   status: text({ enum: types.segments.status }).notNull(),
   /**

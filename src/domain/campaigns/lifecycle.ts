@@ -1,4 +1,5 @@
 import { lifecycle } from '../lifecycle.ts'
+import { type ApprovalState, canBecome, isApprovalMissing } from './approval.ts'
 
 export const maxCampaignNameLength = 255
 export const maxSmsBodyLength = 1600
@@ -34,6 +35,9 @@ export const isDeletable = (status: string): boolean => ['draft', 'failed', 'can
 export const campaignActions = [
   'update',
   'delete',
+  'request_approval',
+  'approve',
+  'reject',
   'schedule',
   'send_now',
   'pause',
@@ -43,7 +47,10 @@ export const campaignActions = [
 ] as const
 export type CampaignAction = (typeof campaignActions)[number]
 
-export interface CampaignState {
+/** A campaign in one of these statuses can be scheduled, sent and approved. */
+export const isStartable = (status: CampaignStatus): boolean => campaignLifecycle.allows(status, 'calculating')
+
+export interface CampaignState extends ApprovalState {
   status: CampaignStatus
   /** 0 before the first start. */
   run: number
@@ -57,11 +64,17 @@ export interface CampaignState {
 export function listCampaignActions(campaign: CampaignState): CampaignAction[] {
   const { status, run, paused_at, total_recipients, sent_count, edition_is_archived } = campaign
   const canRetry = !isRunning(status) && run > 0 && total_recipients > sent_count
+  // Elsewhere an approval is possible too, and clients need not offer it.
+  const mayDecide = campaign.requires_approval && isStartable(status)
+  const mayStart = isStartable(status) && !isApprovalMissing(campaign)
   const isAllowed: Record<CampaignAction, boolean> = {
     update: isEditable(status),
     delete: isDeletable(status) && sent_count === 0,
-    schedule: campaignLifecycle.allows(status, 'scheduled'),
-    send_now: campaignLifecycle.allows(status, 'calculating'),
+    request_approval: mayDecide && canBecome(campaign.approval, 'requested'),
+    approve: mayDecide && canBecome(campaign.approval, 'approved'),
+    reject: mayDecide && canBecome(campaign.approval, 'rejected'),
+    schedule: mayStart,
+    send_now: mayStart,
     pause: isPausable(status) && paused_at === null,
     resume: isPausable(status) && paused_at !== null,
     cancel: campaignLifecycle.allows(status, 'cancelled'),

@@ -3,6 +3,7 @@ import type { Ctx } from '../../context.ts'
 import { abortUnless } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { mayAt, pickOrganizationRoles, type Tenant, managers } from '../../domain/accounts/access.ts'
+import { isSecondAccount } from '../../domain/campaigns/approval.ts'
 import {
   type AcceptableFault,
   type AcceptedTranslation,
@@ -34,20 +35,20 @@ export const notReady = (errors: readonly FieldError[]): AppError =>
   new AppError('campaign_not_ready', 'The campaign cannot be sent yet.', { errors })
 
 /** A campaign whose content was checked. */
-export type ApprovedCampaign = CampaignRow & { warnings: readonly FieldError[] }
+export type CheckedCampaign = CampaignRow & { warnings: readonly FieldError[] }
 
-export interface Approval {
+export interface ContentCheck {
   accepted_translations: readonly AcceptedTranslation[]
   warnings: readonly FieldError[]
 }
 
 /** Checks that a campaign can be sent. Missing translations pass when they are accepted, now or earlier. */
-export async function approve(
+export async function checkContent(
   ctx: Ctx,
   row: CampaignRow,
   accept: readonly AcceptableFault[] = [],
   earlier: readonly AcceptedTranslation[] = [],
-): Promise<Approval> {
+): Promise<ContentCheck> {
   const texts = await loadTexts(ctx, row)
   const isAccepted = accept.includes('missing_translations')
   const accepted_translations = isAccepted ? listMissingTranslations(texts) : earlier
@@ -103,7 +104,10 @@ export async function findAuthorizedCampaign(ctx: Ctx, id: string): Promise<Load
   return campaign
 }
 
-/** Lists the actions that the campaign and the roles of the caller allow. A start needs a role for the current segment. */
+/** These actions need a role for the current segment. */
+const startActions: readonly CampaignAction[] = ['request_approval', 'reject', 'schedule', 'send_now']
+
+/** Lists the actions that the campaign and the roles of the caller allow. */
 export function listAllowedActions(
   ctx: Ctx,
   campaign: SegmentUse & CampaignState & { edition_id: string },
@@ -112,7 +116,10 @@ export function listAllowedActions(
   const isManager = mayAt(ctx.caller, managers, { organization_id, editions: [edition_id] })
   if (!isManager || !listUsedSegments(campaign).every((segment) => hasSegmentRole(ctx, segment))) return []
   const mayStart = hasSegmentRole(ctx, campaign)
-  return listCampaignActions(campaign).filter((action) => mayStart || (action !== 'schedule' && action !== 'send_now'))
+  return listCampaignActions(campaign).filter((action) => {
+    if (action === 'approve') return mayStart && campaign.approval && isSecondAccount(campaign.approval, ctx.caller.id)
+    return mayStart || !startActions.includes(action)
+  })
 }
 
 /** Builds a guard that aborts the commit when the segment moved to another edition since the role was checked. */

@@ -23,6 +23,7 @@ import {
   IdParams,
   KnownEmail,
   LanguageCode,
+  orNull,
   RequiredText,
   SegmentSummary,
   Timestamp,
@@ -39,6 +40,7 @@ import {
   listQuery,
   TextFilter,
 } from '../../http/requests/list-query.ts'
+import { CampaignApproval } from './approval-contract.ts'
 import { SendWindow } from './send-window-contract.ts'
 
 const Channel = z.enum(channels)
@@ -68,6 +70,7 @@ export const Campaign = z
     total_recipients: Int32Count,
     sent_count: Int32Count,
     failed_count: Int32Count,
+    approval: orNull(CampaignApproval).openapi({ description: 'Null until an approval is requested.' }),
     allowed_actions: z.array(z.enum(campaignActions)).openapi({
       description:
         'The actions that the status and your role allow now. Content may still be missing, and a retry may find nobody to send to.',
@@ -128,7 +131,7 @@ export const CampaignDetail = Campaign.extend({
 export const CampaignWithWarnings = CampaignDetail.extend({
   warnings: z.array(FieldProblem).optional().openapi({
     description:
-      'What the recipients may miss although the campaign can be sent: translations that were accepted, languages without any text, and variables that their `default` filter replaces.',
+      'What the recipients may miss although the campaign can be sent: translations that were accepted, languages without any text, and variables that their `default` filter replaces. `approval_lost`: the change takes the approval from the scheduled campaign.',
   }),
 }).openapi('CampaignWithWarnings')
 
@@ -350,12 +353,12 @@ export const updateCampaign = operation({
   path: '/v1/campaigns/{id}',
   summary: 'Update a campaign',
   description:
-    'You can update drafts and scheduled campaigns, and only the `send_window` of a running one. An update that leaves a scheduled campaign incomplete fails with 409 `campaign_not_ready`.',
+    'You can update drafts and scheduled campaigns, and only the `send_window` of a running one. An update that leaves a scheduled campaign incomplete fails with 409 `campaign_not_ready`. One that takes its approval says so in `warnings`.',
   roles: managers,
   params: IdParams('cmp'),
   body: UpdateCampaign,
   example: { name: 'Early birds, second call' },
-  response: CampaignDetail,
+  response: CampaignWithWarnings,
   errors: ['invalid_transition', 'campaign_not_ready', 'edition_archived'],
 })
 
@@ -384,7 +387,7 @@ export const scheduleCampaign = operation({
   body: ScheduleCampaign,
   example: { scheduled_at: '2026-06-01T10:00:00' },
   response: CampaignWithWarnings,
-  errors: ['invalid_transition', 'campaign_not_ready', 'edition_archived'],
+  errors: ['invalid_transition', 'campaign_not_ready', 'approval_required', 'edition_archived'],
 })
 
 export const sendCampaignNow = operation({
@@ -398,7 +401,7 @@ export const sendCampaignNow = operation({
   body: SendCampaign,
   example: {},
   response: CampaignWithWarnings,
-  errors: ['invalid_transition', 'campaign_not_ready', 'edition_archived'],
+  errors: ['invalid_transition', 'campaign_not_ready', 'approval_required', 'edition_archived'],
 })
 
 export const cancelCampaign = operation({

@@ -48,6 +48,9 @@ export async function createCampaign(ctx: Ctx, input: CreateCampaignInput): Prom
     channel,
     email_message_id,
     sms_body,
+    content_version: 1,
+    content_changed_by: ctx.caller.id,
+    content_changed_at: now,
     accepted_translations: [],
     status: 'draft' as const,
     scheduled_at: null,
@@ -82,7 +85,7 @@ export async function createCampaign(ctx: Ctx, input: CreateCampaignInput): Prom
     modified_at: now,
   }
   // The database assigns `seq`, which no answer contains.
-  return commit(ctx, { ...references, ...row, seq: 0 }, [
+  return commit(ctx, { ...references, ...row, seq: 0, approval: null }, [
     ...openEditions(edition_id),
     ...guardSegment(ctx, { ...references, organization_id }),
     insert(campaigns, row),

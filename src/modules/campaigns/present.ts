@@ -10,6 +10,7 @@ import { formatInZone } from '../../domain/time/time-zones.ts'
 import { presentWait } from '../../domain/waiting.ts'
 import type { SegmentSummary } from '../../http/fields.ts'
 import { presentSegmentSummary } from '../segments/index.ts'
+import { presentApproval } from './approval/present.ts'
 import { listAllowedActions } from './checks.ts'
 import type { Campaign, CampaignDetail, CampaignRecipient, CampaignStats } from './contract.ts'
 import type { CampaignRow } from './delivery/campaign-row.ts'
@@ -38,6 +39,7 @@ export const presentCampaignItem = (row: CampaignListRow, ctx: Ctx): z.input<typ
   total_recipients: row.total_recipients,
   sent_count: row.sent_count,
   failed_count: row.failed_count,
+  approval: presentApproval(row.approval),
   allowed_actions: listAllowedActions(ctx, row),
   created: toIso(row.created_at),
   modified: toIso(row.modified_at),

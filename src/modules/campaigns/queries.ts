@@ -1,11 +1,12 @@
 import { and, eq, getTableColumns, isNull, or, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
+import { selectApproval } from '../../db/campaign-approvals.ts'
 import { campaigns } from '../../db/schema/campaigns.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { emailMessages } from '../../db/schema/email-messages.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { segments } from '../../db/schema/segments.ts'
-import { type RowOf, select } from '../../db/select.ts'
+import { fromFlag, type RowOf, select } from '../../db/select.ts'
 import { buildVisibility, isVisibleTo } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { type Counters, zeroCounters } from '../../domain/campaigns/counters.ts'
@@ -28,6 +29,9 @@ export const campaignListColumns = {
   segment_edition_id: segments.edition_id,
   edition_timezone: editions.timezone,
   edition_is_archived: editions.is_archived,
+  requires_approval: fromFlag(sql`(select requires_campaign_approval from organizations
+    where organizations.id = ${campaigns.organization_id})`),
+  approval: selectApproval(sql`${campaigns.id}`),
 }
 
 export type CampaignListRow = RowOf<typeof campaignListColumns>

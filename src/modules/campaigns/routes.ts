@@ -1,7 +1,11 @@
 import type { z } from '@hono/zod-openapi'
 import { mount, mountList } from '../../http/operations/mount.ts'
 import { createRouter } from '../../http/operations/mount.ts'
-import { type ApprovedCampaign, findAuthorizedCampaign } from './checks.ts'
+import { addWarnings } from '../../http/operations/warnings.ts'
+import * as approvalContract from './approval/contract.ts'
+import { approveCampaign, rejectCampaign } from './approval/decide.ts'
+import { requestCampaignApproval } from './approval/request.ts'
+import { type CheckedCampaign, findAuthorizedCampaign } from './checks.ts'
 import * as contract from './contract.ts'
 import { createCampaign } from './create.ts'
 import { deleteCampaign } from './delete.ts'
@@ -23,8 +27,8 @@ import { updateCampaign } from './update.ts'
 
 type CampaignWithWarnings = z.input<typeof contract.CampaignWithWarnings>
 
-/** The warnings belong to the response alone: a campaign that is read later has none, and keeps its ETag. */
-const addWarnings = async (campaign: CampaignWithWarnings, { warnings }: ApprovedCampaign) => ({
+/** A campaign that is scheduled or sent has `warnings` even without any. */
+const addAllWarnings = async (campaign: CampaignWithWarnings, { warnings }: CheckedCampaign) => ({
   ...campaign,
   warnings: [...warnings],
 })
@@ -52,7 +56,8 @@ mount(campaignRoutes, contract.getCampaign, {
 mount(campaignRoutes, contract.updateCampaign, {
   load: (ctx, { id }) => findAuthorizedCampaign(ctx, id),
   handle: (ctx, { resource, body }) => updateCampaign(ctx, resource, body),
-  present: presentCampaign,
+  present: (row, ctx): CampaignWithWarnings => presentCampaign(row, ctx),
+  sign: addWarnings,
 })
 
 mount(campaignRoutes, contract.deleteCampaign, {
@@ -65,14 +70,32 @@ mount(campaignRoutes, contract.scheduleCampaign, {
   load: (ctx, { id }) => findAuthorizedCampaign(ctx, id),
   handle: (ctx, { resource, body }) => scheduleCampaign(ctx, resource, body),
   present: (row, ctx): CampaignWithWarnings => presentCampaign(row, ctx),
-  sign: addWarnings,
+  sign: addAllWarnings,
 })
 
 mount(campaignRoutes, contract.sendCampaignNow, {
   load: (ctx, { id }) => findAuthorizedCampaign(ctx, id),
   handle: (ctx, { resource, body }) => sendCampaignNow(ctx, resource, body.accept),
   present: (row, ctx): CampaignWithWarnings => presentCampaign(row, ctx),
-  sign: addWarnings,
+  sign: addAllWarnings,
+})
+
+mount(campaignRoutes, approvalContract.requestCampaignApproval, {
+  load: (ctx, { id }) => findAuthorizedCampaign(ctx, id),
+  handle: (ctx, { resource, body }) => requestCampaignApproval(ctx, resource, body),
+  present: presentCampaign,
+})
+
+mount(campaignRoutes, approvalContract.approveCampaign, {
+  load: (ctx, { id }) => findAuthorizedCampaign(ctx, id),
+  handle: (ctx, { resource, body }) => approveCampaign(ctx, resource, body),
+  present: presentCampaign,
+})
+
+mount(campaignRoutes, approvalContract.rejectCampaign, {
+  load: (ctx, { id }) => findAuthorizedCampaign(ctx, id),
+  handle: (ctx, { resource, body }) => rejectCampaign(ctx, resource, body),
+  present: presentCampaign,
 })
 
 mount(campaignRoutes, pauseContract.pauseCampaign, {

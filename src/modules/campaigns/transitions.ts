@@ -1,5 +1,6 @@
 import type { Ctx } from '../../context.ts'
-import { commit } from '../../db/commit.ts'
+import { isStartApproved } from '../../db/campaign-approvals.ts'
+import { abortUnless, commit } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { campaigns } from '../../db/schema/campaigns.ts'
 import { updateVersion } from '../../db/write.ts'
@@ -12,12 +13,13 @@ import { AppError, fieldError, invalid, LostRace } from '../../domain/errors.ts'
 import { noProvider } from '../../domain/messaging/messaging.ts'
 import { noWait } from '../../domain/waiting.ts'
 import { openEditions } from '../editions/index.ts'
+import { checkApproval } from './approval/checks.ts'
 import {
-  type Approval,
-  approve,
-  type ApprovedCampaign,
+  type CheckedCampaign,
   checkCampaignTransition,
+  checkContent,
   checkSegmentRole,
+  type ContentCheck,
   guardMessage,
   guardSegment,
   invalidTransition,
@@ -25,7 +27,7 @@ import {
 } from './checks.ts'
 import type { ScheduleCampaignInput } from './contract.ts'
 import type { CampaignRow } from './delivery/campaign-row.ts'
-import { buildContentSnapshot, isSenderVerified } from './delivery/content-snapshot.ts'
+import { buildContentSnapshot, guardContent, isSenderVerified } from './delivery/content-snapshot.ts'
 import { applySnapshot, buildProjection, snapshotSegment } from './delivery/projection.ts'
 import type { LoadedCampaign } from './queries.ts'
 
@@ -40,14 +42,15 @@ export async function scheduleCampaign(
   ctx: Ctx,
   campaign: LoadedCampaign,
   input: ScheduleCampaignInput,
-): Promise<ApprovedCampaign> {
+): Promise<CheckedCampaign> {
   checkSegmentRole(ctx, campaign)
   const now = ctx.now()
   const scheduled_at = parseSchedule(input.scheduled_at, campaign.edition_timezone, now)
   if (typeof scheduled_at === 'string')
     throw invalid(fieldError(['scheduled_at'], scheduled_at, faultDetails[scheduled_at]))
   checkCampaignTransition(campaign, 'scheduled', 'scheduled')
-  const { warnings, accepted_translations } = await approve(ctx, campaign, input.accept)
+  const { warnings, accepted_translations } = await checkContent(ctx, campaign, input.accept)
+  checkApproval(campaign)
   const changes = {
     status: 'scheduled' as const,
     scheduled_at,
@@ -59,6 +62,7 @@ export async function scheduleCampaign(
     ...openEditions(campaign.edition_id),
     ...guardSegment(ctx, campaign),
     ...guardMessage(campaign),
+    abortUnless(isStartApproved(campaign.id)),
     ...updateVersion(campaigns, campaign, changes),
   ])
   ctx.afterCommit(() => ctx.senders.get(campaign.id).wake(campaign.id, scheduled_at))
@@ -105,12 +109,14 @@ async function startRun<Row extends CampaignRow>(
 export async function startCampaign(
   ctx: Ctx,
   campaign: LoadedCampaign,
-  { warnings, accepted_translations }: Approval,
-): Promise<ApprovedCampaign> {
-  const content = await buildContentSnapshot(ctx, campaign, campaign.run + 1)
+  { warnings, accepted_translations }: ContentCheck,
+): Promise<CheckedCampaign> {
+  checkApproval(campaign)
+  const run = campaign.run + 1
+  const content = await buildContentSnapshot(ctx, campaign, run)
   if (!content) throw new LostRace('the message was deleted meanwhile')
   const start = { status: 'calculating' as const, accepted_translations }
-  const statements = [...guardMessage(campaign), ...content, snapshotSegment(campaign.id)]
+  const statements = [...guardContent(campaign, run), ...content, snapshotSegment(campaign.id)]
   return startRun(ctx, { ...campaign, warnings }, start, statements)
 }
 
@@ -118,10 +124,10 @@ export async function sendCampaignNow(
   ctx: Ctx,
   campaign: LoadedCampaign,
   accept: readonly AcceptableFault[] = [],
-): Promise<ApprovedCampaign> {
+): Promise<CheckedCampaign> {
   checkSegmentRole(ctx, campaign)
   checkCampaignTransition(campaign, 'calculating', 'sent')
-  return startCampaign(ctx, campaign, await approve(ctx, campaign, accept))
+  return startCampaign(ctx, campaign, await checkContent(ctx, campaign, accept))
 }
 
 const senderNotVerified = 'The campaign was started with a sender whose domain is no longer a verified sender domain.'

@@ -2,11 +2,19 @@ import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import { campaigns } from '../../db/schema/campaigns.ts'
 import { pickChanges, isEmpty, updateVersion } from '../../db/write.ts'
+import { isApprovalMissing, warnAboutLostApprovals } from '../../domain/campaigns/approval.ts'
 import { isEditable, isRunning } from '../../domain/campaigns/lifecycle.ts'
 import { editionArchived } from '../../domain/errors.ts'
 import { buildSearchText, buildSortKey } from '../../domain/text/fold.ts'
 import { openEditions } from '../editions/index.ts'
-import { approve, checkSegmentRole, guardMessage, guardSegment, invalidTransition } from './checks.ts'
+import {
+  checkContent,
+  type CheckedCampaign,
+  checkSegmentRole,
+  guardMessage,
+  guardSegment,
+  invalidTransition,
+} from './checks.ts'
 import type { UpdateCampaignInput } from './contract.ts'
 import { checkSendWindow, checkSmsBody } from './create.ts'
 import type { CampaignRow } from './delivery/campaign-row.ts'
@@ -47,36 +55,50 @@ async function changeWindow(ctx: Ctx, campaign: LoadedCampaign, input: UpdateCam
   return changeRun(ctx, campaign, { send_window: change }, 'changed')
 }
 
+/** The approval was for the earlier content, even if a later change restores that. The send window is no part of it. */
+function replaceContent(ctx: Ctx, campaign: CampaignRow, { send_window: _, ...content }: CampaignChanges) {
+  const { approval } = campaign
+  if (isEmpty(pickChanges<CampaignRow>(campaign, content))) return { columns: {}, approval, isApprovalLost: false }
+  return {
+    columns: {
+      content_version: campaign.content_version + 1,
+      content_changed_by: ctx.caller.id,
+      content_changed_at: ctx.now(),
+    },
+    approval: approval && { ...approval, is_content_current: false },
+    isApprovalLost: campaign.status === 'scheduled' && campaign.requires_approval && !isApprovalMissing(campaign),
+  }
+}
+
 export async function updateCampaign(
   ctx: Ctx,
   campaign: LoadedCampaign,
   input: UpdateCampaignInput,
-): Promise<CampaignRow> {
-  if (isRunning(campaign.status)) return changeWindow(ctx, campaign, input)
+): Promise<CheckedCampaign> {
+  if (isRunning(campaign.status)) return { ...(await changeWindow(ctx, campaign, input)), warnings: [] }
   if (!isEditable(campaign.status)) throw invalidTransition(campaign.status, 'changed')
   checkSmsBody(input.sms_body ?? {})
   checkSendWindow(input.send_window ?? null)
-  const changes = buildChanges(campaign, input)
-  if (isEmpty(pickChanges<CampaignRow>(campaign, changes)))
-    return commit(ctx, campaign, openEditions(campaign.edition_id))
-  const updatedCampaign = { ...campaign, ...changes, modified_at: ctx.now(), version: campaign.version + 1 }
+  const requestedChanges = buildChanges(campaign, input)
+  if (isEmpty(pickChanges<CampaignRow>(campaign, requestedChanges)))
+    return commit(ctx, { ...campaign, warnings: [] }, openEditions(campaign.edition_id))
+  const { columns, approval, isApprovalLost } = replaceContent(ctx, campaign, requestedChanges)
+  const changes = { ...requestedChanges, ...columns, modified_at: ctx.now() }
+  const updatedCampaign = { ...campaign, ...changes, approval, version: campaign.version + 1 }
   const hasNewReferences =
     updatedCampaign.segment_id !== campaign.segment_id || updatedCampaign.email_message_id !== campaign.email_message_id
   if (hasNewReferences) Object.assign(updatedCampaign, await loadReferences(ctx, updatedCampaign))
   checkSegmentRole(ctx, updatedCampaign)
   // Accepted translations belong to the texts of one message.
   const earlier = updatedCampaign.email_message_id === campaign.email_message_id ? campaign.accepted_translations : []
-  const approval = campaign.status === 'scheduled' ? await approve(ctx, updatedCampaign, input.accept, earlier) : null
-  const accepted_translations = approval?.accepted_translations ?? campaign.accepted_translations
-  return commit(ctx, { ...updatedCampaign, accepted_translations }, [
+  const check = campaign.status === 'scheduled' ? await checkContent(ctx, updatedCampaign, input.accept, earlier) : null
+  const accepted_translations = check?.accepted_translations ?? campaign.accepted_translations
+  const warnings = [...(check?.warnings ?? []), ...warnAboutLostApprovals(isApprovalLost ? 1 : 0)]
+  return commit(ctx, { ...updatedCampaign, accepted_translations, warnings }, [
     ...openEditions(campaign.edition_id),
     ...guardSegment(ctx, campaign),
     ...(updatedCampaign.segment_id === campaign.segment_id ? [] : guardSegment(ctx, updatedCampaign)),
     ...(campaign.status === 'scheduled' ? guardMessage(updatedCampaign) : []),
-    ...updateVersion(campaigns, campaign, {
-      ...changes,
-      accepted_translations,
-      modified_at: updatedCampaign.modified_at,
-    }),
+    ...updateVersion(campaigns, campaign, { ...changes, accepted_translations }),
   ])
 }

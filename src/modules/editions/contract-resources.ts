@@ -18,6 +18,7 @@ import {
   Timestamp,
   Translated,
 } from '../../http/fields.ts'
+import { ApprovalWarnings } from '../../http/operations/warnings.ts'
 
 export const CountryCode = z.enum(countryCodes)
 export const TaxType = z.enum(taxTypes)
@@ -141,6 +142,8 @@ export const EditionDetail = z
     modified: Timestamp,
   })
   .openapi('EditionDetail')
+
+export const EditionWithWarnings = EditionDetail.extend({ warnings: ApprovalWarnings }).openapi('EditionWithWarnings')
 
 const MetaChoice = z.object({ value: z.string(), label: z.string(), description: z.string() }).openapi('MetaChoice')
 

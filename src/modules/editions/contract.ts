@@ -16,6 +16,7 @@ import {
   CountryCode,
   CurrencyInput,
   EditionDetail,
+  EditionWithWarnings,
   EditionListItem,
   EditionMeta,
   SenderAddress,
@@ -166,6 +167,6 @@ export const updateEdition = operation({
   params: IdParams('edt'),
   body: UpdateEdition,
   example: { name: '2026', is_draft: false },
-  response: EditionDetail,
+  response: EditionWithWarnings,
   errors: ['edition_archived', 'edition_not_publishable'],
 })

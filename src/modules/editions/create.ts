@@ -95,6 +95,8 @@ export async function createEdition(ctx: Ctx, input: CreateEditionInput): Promis
     email_sender_name: null,
     email_sender_address: null,
     email_reply_to: null,
+    sender_changed_by: null,
+    sender_changed_at: null,
     meta_title: {},
     meta_description: {},
     meta_image_id: null,

@@ -1,4 +1,5 @@
 import { mount, mountList, createRouter } from '../../http/operations/mount.ts'
+import { addWarnings } from '../../http/operations/warnings.ts'
 import * as contract from './contract.ts'
 import { createEdition } from './create.ts'
 import * as duplicateContract from './duplicate/duplicate-contract.ts'
@@ -47,6 +48,7 @@ mount(editionRoutes, contract.updateEdition, {
   load: (ctx, { id }) => findEdition(ctx, id),
   handle: (ctx, { resource, body }) => updateEdition(ctx, resource, body),
   present: presentEdition,
+  sign: addWarnings,
 })
 
 mount(editionRoutes, duplicateContract.duplicateEdition, {

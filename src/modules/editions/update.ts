@@ -1,10 +1,12 @@
 import type { Ctx } from '../../context.ts'
+import { campaignsSending, countApprovedCampaigns } from '../../db/campaign-approvals.ts'
 import { commit } from '../../db/commit.ts'
 import { requireShowable } from '../../db/images.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { pickChanges, isEmpty, updateVersion } from '../../db/write.ts'
+import { warnAboutLostApprovals } from '../../domain/campaigns/approval.ts'
 import { formatEditionName, endsBeforeStart, isClosedTo, decidePublishedAt } from '../../domain/editions/editions.ts'
-import { editionArchived } from '../../domain/errors.ts'
+import { editionArchived, type FieldError } from '../../domain/errors.ts'
 import { editionFieldsByTrigger, triggerKinds } from '../../domain/messaging/email-messages.ts'
 import { buildSearchText, buildSortKey } from '../../domain/text/fold.ts'
 import type { UpdateEditionInput } from './contract.ts'
@@ -38,11 +40,30 @@ function listChanges(row: EditionDetailRow, input: UpdateEditionInput, now: numb
   return { ...changes, name_key: buildSortKey(name), full_name, search, modified_at: now }
 }
 
+/** What campaigns show of the edition that sends them. */
+const senderFields = [
+  'full_name',
+  'sms_sender_name',
+  'email_sender_name',
+  'email_sender_address',
+  'email_reply_to',
+] as const satisfies readonly (keyof EditionRow)[]
+
+/** Notes who changes the sender. Campaigns were approved with the earlier one. */
+async function changeSender(ctx: Ctx, row: EditionRow, changes: EditionChanges) {
+  if (senderFields.every((name) => changes[name] === undefined || changes[name] === row[name]))
+    return { columns: {}, warnings: [] }
+  return {
+    columns: { sender_changed_by: ctx.caller.id, sender_changed_at: ctx.now() },
+    warnings: warnAboutLostApprovals(await countApprovedCampaigns(ctx.db, campaignsSending.edition(row.id))),
+  }
+}
+
 export async function updateEdition(
   ctx: Ctx,
   row: EditionDetailRow,
   input: UpdateEditionInput,
-): Promise<EditionDetailRow> {
+): Promise<EditionDetailRow & { warnings: readonly FieldError[] }> {
   const changes = listChanges(row, input, ctx.now())
   const after = { ...row, ...changes }
   const movesDates = input.start_date !== undefined || input.end_date !== undefined
@@ -52,8 +73,9 @@ export async function updateEdition(
   const image_key = await checkReferences(ctx, row, input)
   if (isClosedTo(row, input)) throw editionArchived()
   if (row.is_draft && !after.is_draft) await checkPublishable(ctx, after)
-  if (isEmpty(changes)) return commit(ctx, row, [])
-  const result = { ...after, image_key, version: row.version + 1 }
+  if (isEmpty(changes)) return commit(ctx, { ...row, warnings: [] }, [])
+  const sender = await changeSender(ctx, row, changes)
+  const result = { ...after, image_key, warnings: sender.warnings, version: row.version + 1 }
   const triggerUpdates = triggerKinds.flatMap((kind) => {
     const messageId = input[editionFieldsByTrigger[kind]]
     return messageId === undefined || messageId === row[editionFieldsByTrigger[kind]]
@@ -63,7 +85,7 @@ export async function updateEdition(
   return commit(ctx, result, [
     ...(changes.meta_image_id ? [requireShowable(ctx.caller, row, changes.meta_image_id)] : []),
     ...(mayRename(changes) ? [requireEventName(row.event_id, row.event_name)] : []),
-    ...updateVersion(editions, row, changes),
+    ...updateVersion(editions, row, { ...changes, ...sender.columns }),
     ...triggerUpdates,
   ])
 }

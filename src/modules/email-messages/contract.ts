@@ -9,6 +9,7 @@ import {
   CreateEmailMessage,
   DuplicateEmailMessage,
   EmailMessageDetail,
+  EmailMessageWithWarnings,
   EmailMessageItem,
   EmailPreview,
   MessageType,
@@ -93,7 +94,7 @@ export const updateEmailMessage = operation({
     subject: { en: 'Your order {{ order.number }}' },
     blocks: [{ type: 'rich_text', data: { text: { en: '<p>Hello {{ customer.first_name }}</p>' } } }],
   },
-  response: EmailMessageDetail,
+  response: EmailMessageWithWarnings,
   errors: ['edition_archived', 'email_message_in_use', 'email_message_locked'],
 })
 

@@ -39,6 +39,7 @@ function copyMessage(
     is_locked: false,
     blocks: source.blocks,
     version: 1,
+    modified_by: null,
     created_at: now,
     modified_at: now,
   }

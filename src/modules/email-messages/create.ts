@@ -64,6 +64,7 @@ export async function createEmailMessage(ctx: Ctx, input: CreateEmailMessageInpu
     is_locked: false,
     blocks: [],
     version: 1,
+    modified_by: null,
     created_at: now,
     modified_at: now,
   }

@@ -20,6 +20,7 @@ import {
   Timestamp,
   Translated,
 } from '../../http/fields.ts'
+import { ApprovalWarnings } from '../../http/operations/warnings.ts'
 import { Blocks, BlocksInput } from './block-contract.ts'
 
 /** Roles that may write messages. Templates of the organisation need a role in the whole organisation. */
@@ -64,6 +65,10 @@ export const EmailMessageDetail = EmailMessageItem.extend({
   preheader: Preheader,
   blocks: Blocks,
 }).openapi('EmailMessageDetail')
+
+export const EmailMessageWithWarnings = EmailMessageDetail.extend({ warnings: ApprovalWarnings }).openapi(
+  'EmailMessageWithWarnings',
+)
 
 export const CreateEmailMessage = z.object({
   organization_id: Id('org'),

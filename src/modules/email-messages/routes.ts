@@ -1,4 +1,5 @@
 import { mount, mountList, createRouter } from '../../http/operations/mount.ts'
+import { addWarnings } from '../../http/operations/warnings.ts'
 import * as contract from './contract.ts'
 import { adoptEmailMessage, duplicateEmailMessage } from './copies.ts'
 import { createEmailMessage } from './create.ts'
@@ -40,6 +41,7 @@ mount(emailMessageRoutes, contract.updateEmailMessage, {
   load: (ctx, { id }) => findMessage(ctx, id),
   handle: (ctx, { resource, body }) => updateEmailMessage(ctx, resource, body),
   present: presentMessage,
+  sign: addWarnings,
 })
 
 mount(emailMessageRoutes, contract.deleteEmailMessage, {

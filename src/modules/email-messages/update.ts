@@ -1,11 +1,13 @@
 import type { Ctx } from '../../context.ts'
+import { campaignsSending, countApprovedCampaigns } from '../../db/campaign-approvals.ts'
 import { commit } from '../../db/commit.ts'
 import { emailMessages } from '../../db/schema/email-messages.ts'
 import { pickChanges, isEmpty, updateVersion } from '../../db/write.ts'
 import { managers } from '../../domain/accounts/access.ts'
+import { warnAboutLostApprovals } from '../../domain/campaigns/approval.ts'
 import type { Block } from '../../domain/email/blocks/blocks.ts'
 import { cleanBlocks, findMessageFaults } from '../../domain/email/check.ts'
-import { AppError, invalid, permissionDenied } from '../../domain/errors.ts'
+import { AppError, type FieldError, invalid, permissionDenied } from '../../domain/errors.ts'
 import { findTrigger } from '../../domain/messaging/email-messages.ts'
 import { buildSortKey } from '../../domain/text/fold.ts'
 import { openEditions } from '../editions/index.ts'
@@ -64,7 +66,7 @@ export async function updateEmailMessage(
   ctx: Ctx,
   row: MessageDetailRow,
   input: UpdateEmailMessageInput,
-): Promise<MessageDetailRow> {
+): Promise<MessageDetailRow & { warnings: readonly FieldError[] }> {
   checkChangeable(row)
   await checkCampaignsReach(ctx, row)
   const { title, subject, preheader, type, template } = input
@@ -80,9 +82,11 @@ export async function updateEmailMessage(
     ...(template === undefined ? {} : { template }),
     ...(blocks === undefined ? {} : { blocks: addMissingIds(ctx, cleanBlocks(blocks)) }),
   }
-  if (isEmpty(pickChanges<MessageRow>(row, fields))) return commit(ctx, row, openEditions(row.edition_id))
-  const changes = { ...fields, modified_at: ctx.now() }
-  const result = { ...row, ...changes, version: row.version + 1 }
+  if (isEmpty(pickChanges<MessageRow>(row, fields)))
+    return commit(ctx, { ...row, warnings: [] }, openEditions(row.edition_id))
+  const changes = { ...fields, modified_by: ctx.caller.id, modified_at: ctx.now() }
+  const warnings = warnAboutLostApprovals(await countApprovedCampaigns(ctx.db, campaignsSending.message(row.id)))
+  const result = { ...row, ...changes, warnings, version: row.version + 1 }
   const campaignGuards = await checkSendable(ctx, row, result)
   return commit(ctx, result, [
     ...openEditions(row.edition_id),

@@ -19,6 +19,7 @@ import {
   Timestamp,
 } from '../../http/fields.ts'
 import { operation } from '../../http/operations/operation.ts'
+import { ApprovalWarnings } from '../../http/operations/warnings.ts'
 import { type ListRequest, ListPage, IdFilter, listQuery, TextFilter } from '../../http/requests/list-query.ts'
 
 const buildPolicyShape = <A extends z.ZodType<number>>(amount: A) => ({
@@ -68,11 +69,14 @@ const SmsPriceInput = z.object({
     .openapi({ multipleOf: 0.0001, example: 0.0375 }),
   currency: AnyCase(currencies),
 })
+const approvalDescription =
+  'Campaigns are scheduled and sent only after another account has approved them: 409 `approval_required`.'
 
 export const Organization = OrganizationSummary.extend({
   avatar_file_id: Id('fil').nullable().openapi({ description: 'Null when the organisation has no avatar.' }),
   refund_policy: RefundPolicy,
   sms_price: orNull(SmsPrice).openapi({ description: describeSmsPrice }),
+  requires_campaign_approval: z.boolean().openapi({ description: approvalDescription }),
   created: Timestamp,
   modified: Timestamp,
 }).openapi('Organization')
@@ -114,7 +118,17 @@ const UpdateOrganization = z.object({
     .optional()
     .openapi({ description: 'Fields that you leave out stay as they are.' }),
   sms_price: SmsPriceInput.nullable().optional().openapi({ description: describeSmsPrice }),
+  requires_campaign_approval: z.boolean().optional(),
 })
+
+const OrganizationWithWarnings = Organization.extend({
+  warnings: ApprovalWarnings.openapi({
+    description:
+      'What the change does to scheduled campaigns. `approval_required`: some have no approval. `approval_lost`: they were approved with another name. Absent without warnings.',
+  }),
+}).openapi('OrganizationWithWarnings')
+
+const EventWithWarnings = Event.extend({ warnings: ApprovalWarnings }).openapi('EventWithWarnings')
 
 const AddMember = z.object({
   email: AccountEmail.openapi({ example: 'ingrid@example.dk' }),
@@ -193,7 +207,7 @@ export const updateOrganization = operation({
   params: IdParams('org'),
   body: UpdateOrganization,
   example: { name: 'Nordlys Events ApS' },
-  response: Organization,
+  response: OrganizationWithWarnings,
 })
 
 export const listOrganizationMembers = operation({
@@ -326,5 +340,5 @@ export const updateEvent = operation({
   params: IdParams('evt'),
   body: UpdateEvent,
   example: { name: 'Nordlys Festival' },
-  response: Event,
+  response: EventWithWarnings,
 })

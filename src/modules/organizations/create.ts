@@ -24,6 +24,7 @@ export async function createOrganization(ctx: Ctx, input: CreateOrganizationInpu
     search: buildSearchText(input.name),
     refund_policy: {},
     sms_price: null,
+    requires_campaign_approval: false,
     avatar_file_id: null,
     created_at: now,
     modified_at: now,

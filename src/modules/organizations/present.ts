@@ -26,6 +26,7 @@ export const presentOrganization = (row: OrganizationRow, { config }: Ctx): z.in
   avatar_file_id: row.avatar_file_id,
   refund_policy: presentPolicy(row.refund_policy),
   sms_price: row.sms_price && { ...row.sms_price, amount: toMajorSmsPrice(row.sms_price.amount) },
+  requires_campaign_approval: row.requires_campaign_approval,
   created: toIso(row.created_at),
   modified: toIso(row.modified_at),
 })

@@ -1,4 +1,5 @@
 import { mount, mountList, createRouter } from '../../http/operations/mount.ts'
+import { addWarnings } from '../../http/operations/warnings.ts'
 import { addOrganizationMember } from './add-member.ts'
 import * as contract from './contract.ts'
 import { createEvent } from './create-event.ts'
@@ -34,6 +35,7 @@ mount(organizationRoutes, contract.updateOrganization, {
   load: (ctx, { id }) => findOrganization(ctx, id),
   handle: (ctx, { resource, body }) => updateOrganization(ctx, resource, body),
   present: presentOrganization,
+  sign: addWarnings,
 })
 
 mountList(organizationRoutes, contract.listOrganizationMembers, {
@@ -88,4 +90,5 @@ mount(organizationRoutes, contract.updateEvent, {
   load: (ctx, { id }) => findEvent(ctx, id),
   handle: (ctx, { resource, body }) => updateEvent(ctx, resource, body),
   present: presentEvent,
+  sign: addWarnings,
 })

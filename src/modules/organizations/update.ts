@@ -1,12 +1,14 @@
 import { and, eq } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
+import { campaignsSending, countApprovedCampaigns, countUnapprovedCampaigns } from '../../db/campaign-approvals.ts'
 import { commit } from '../../db/commit.ts'
 import { requireShowable, isShowable } from '../../db/images.ts'
 import { files } from '../../db/schema/files.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { select } from '../../db/select.ts'
 import { pickChanges, isEmpty, updateVersion } from '../../db/write.ts'
-import { AppError, doesNotExist, fieldError } from '../../domain/errors.ts'
+import { warnAboutLostApprovals, warnAboutMissingApprovals } from '../../domain/campaigns/approval.ts'
+import { AppError, doesNotExist, type FieldError, fieldError } from '../../domain/errors.ts'
 import { readPolicy, type RefundPolicy } from '../../domain/refunds/refund-policy.ts'
 import { buildSearchText, buildSortKey } from '../../domain/text/fold.ts'
 import type { UpdateOrganizationInput } from './contract.ts'
@@ -52,11 +54,26 @@ async function findAvatarKey(ctx: Ctx, row: OrganizationRow, id: string | null):
   return file.access_key
 }
 
+interface Warned {
+  warnings: readonly FieldError[]
+}
+
+/** Messages show the name of the organisation, so campaigns are approved with it. */
+async function listApprovalWarnings(
+  ctx: Ctx,
+  { id }: OrganizationRow,
+  { name, requires_campaign_approval }: Partial<OrganizationRow>,
+): Promise<FieldError[]> {
+  if (requires_campaign_approval) return warnAboutMissingApprovals(await countUnapprovedCampaigns(ctx.db, id))
+  if (name === undefined) return []
+  return warnAboutLostApprovals(await countApprovedCampaigns(ctx.db, campaignsSending.organization(id)))
+}
+
 export async function updateOrganization(
   ctx: Ctx,
   row: OrganizationRow,
   input: UpdateOrganizationInput,
-): Promise<OrganizationRow> {
+): Promise<OrganizationRow & Warned> {
   checkSlug(ctx, row, input.slug)
   const avatar_file_id = input.avatar_file_id === undefined ? row.avatar_file_id : input.avatar_file_id
   const avatar_key = await findAvatarKey(ctx, row, avatar_file_id)
@@ -66,12 +83,14 @@ export async function updateOrganization(
     refund_policy: changePolicy(row.refund_policy, input.refund_policy),
     sms_price: input.sms_price === undefined ? row.sms_price : input.sms_price,
     avatar_file_id,
+    requires_campaign_approval: input.requires_campaign_approval ?? row.requires_campaign_approval,
   })
-  if (isEmpty(requestedChanges)) return commit(ctx, row, [])
+  if (isEmpty(requestedChanges)) return commit(ctx, { ...row, warnings: [] }, [])
   const { name } = requestedChanges
   const names = name === undefined ? {} : { name_key: buildSortKey(name), search: buildSearchText(name) }
   const changes = { ...requestedChanges, ...names, modified_at: ctx.now() }
-  const result = { ...row, ...changes, avatar_key, version: row.version + 1 }
+  const warnings = await listApprovalWarnings(ctx, row, requestedChanges)
+  const result = { ...row, ...changes, avatar_key, warnings, version: row.version + 1 }
   const { avatar_file_id: newAvatarId } = requestedChanges
   const guards = newAvatarId ? [requireShowable(ctx.caller, { organization_id: row.id }, newAvatarId)] : []
   return commit(ctx, result, [...guards, ...updateVersion(organizations, row, changes)], {

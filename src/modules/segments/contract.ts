@@ -20,6 +20,7 @@ import {
   Timestamp,
 } from '../../http/fields.ts'
 import { action, operation } from '../../http/operations/operation.ts'
+import { ApprovalWarnings } from '../../http/operations/warnings.ts'
 import { ByteOrderMark, ExportColumns } from '../../http/requests/export-query.ts'
 import {
   defaultPageSize,
@@ -126,6 +127,8 @@ export const Segment = z
   })
   .openapi('Segment')
 
+const SegmentWithWarnings = Segment.extend({ warnings: ApprovalWarnings }).openapi('SegmentWithWarnings')
+
 const listSegmentsQuery = listQuery({
   ordering: ['created', 'modified', 'name', 'user_count', 'calculated_at'],
   filters: {
@@ -199,7 +202,7 @@ export const updateSegment = operation({
   params: IdParams('seg'),
   body: UpdateSegment,
   example: { name: 'Regulars', expression: 'stats.order_count >= 2' },
-  response: Segment,
+  response: SegmentWithWarnings,
   errors: ['edition_archived', 'segment_calculating'],
 })
 

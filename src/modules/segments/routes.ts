@@ -1,4 +1,5 @@
 import { mount, mountFile, mountList, createRouter } from '../../http/operations/mount.ts'
+import { addWarnings } from '../../http/operations/warnings.ts'
 import { recalculateSegment, resetSegmentToDraft } from './calculation/start-and-reset.ts'
 import * as contract from './contract.ts'
 import { createSegment } from './create.ts'
@@ -50,6 +51,7 @@ mount(segmentRoutes, contract.updateSegment, {
   load: (ctx, { id }) => findSegment(ctx, id),
   handle: (ctx, { resource, body }) => updateSegment(ctx, resource, body),
   present: presentSegment,
+  sign: addWarnings,
 })
 
 mount(segmentRoutes, contract.deleteSegment, {

@@ -1,3 +1,4 @@
+import { replaceApprovalRequest } from '../../../src/db/campaign-approvals.ts'
 import {
   type CampaignRow,
   seedCampaigns,
@@ -7,7 +8,7 @@ import {
   inRecipientStore,
   seedRecipients,
 } from '../seeding/messaging/campaigns.ts'
-import { next } from '../seeding/rows.ts'
+import { next, write } from '../seeding/rows.ts'
 import type { World } from '../world.ts'
 import { makeTestBody } from './emails.ts'
 import { buildPathId, buildQueryId, type SampleOf, getFirstPlace } from './sample.ts'
@@ -19,6 +20,14 @@ const makeReadyCampaign = async (world: World, columns: Partial<CampaignRow> = {
   const { campaign } = await seedReady(getFirstPlace(world), columns)
   await ignoreStarts(campaign.id)
   return { path: { id: campaign.id }, references: [referToCampaign(world)] }
+}
+
+/** A ready campaign whose approval somebody else requested. */
+const makeRequestedCampaign = async (world: World) => {
+  const sample = await makeReadyCampaign(world)
+  const request = { requested_by: 'usr_someone', requested_at: Date.now(), request_note: null }
+  await write(replaceApprovalRequest(sample.path.id, request))
+  return sample
 }
 
 const clickedCampaigns = new WeakMap<World, Promise<string>>()
@@ -89,6 +98,16 @@ export const campaignSamples: Record<string, SampleOf> = {
 
   sendTestCampaign: {
     make: async (world) => ({ ...(await makeReadyCampaign(world)), body: await makeTestBody(world) }),
+  },
+
+  requestCampaignApproval: {
+    make: async (world) => ({ ...(await makeReadyCampaign(world)), body: { note: 'The new prices' } }),
+  },
+
+  approveCampaign: { make: async (world) => ({ ...(await makeRequestedCampaign(world)), body: { note: null } }) },
+
+  rejectCampaign: {
+    make: async (world) => ({ ...(await makeRequestedCampaign(world)), body: { note: 'The wrong day' } }),
   },
 
   cancelCampaign: { make: (world) => makeReadyCampaign(world, { status: 'scheduled' }) },

@@ -95,6 +95,7 @@ export async function seedEditionContents(place: Place, size = 2) {
     is_locked: owner === null,
     blocks: [{ id: 'blk_1', type: 'rich_text', data: { text: { en: '<p>Hello</p>' } } }],
     version: 4,
+    modified_by: null,
     ...times,
   })
   const receipt = message('receipt', organization_id, edition_id, 'edition')

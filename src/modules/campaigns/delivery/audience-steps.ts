@@ -1,5 +1,9 @@
 import type { JobCtx } from '../../../context.ts'
+import { isCalculationApproved } from '../../../db/campaign-approvals.ts'
+import { abortUnless, commitPart, retryLostRaces } from '../../../db/commit.ts'
+import { formatApprovalFault } from '../../../domain/campaigns/approval.ts'
 import type { NewRecipient } from '../../../domain/campaigns/sender.ts'
+import { LostRace } from '../../../domain/errors.ts'
 import { advanceCalculation, listAudience } from './audience.ts'
 import { type CampaignRow, readCampaign } from './campaign-row.ts'
 import { storeContentSnapshot } from './content-snapshot.ts'
@@ -33,17 +37,33 @@ export type AudienceProgress =
   /** `after` is null on the last page. */
   | { type: 'members'; people: readonly NewRecipient[]; after: number | null }
 
-async function storeContent(job: JobCtx, row: CampaignRow): Promise<AudienceProgress> {
-  const { error } = await storeContentSnapshot(job, row, row.run)
+/** A change of what the campaign sends makes it decide again. */
+async function storeContent(job: JobCtx, { campaign_id, run }: AudienceStep): Promise<AudienceProgress> {
+  const { error } = await retryLostRaces(async () => {
+    const row = await readCampaign(job, campaign_id)
+    return row ? storeContentSnapshot(job, row, run) : { error: 'The campaign was deleted.' }
+  })
   return error ? { type: 'failed', error } : { type: 'content_stored' }
 }
 
+const segmentChanged = formatApprovalFault('The segment has changed since the campaign was approved.')
+
 async function calculateSegment(job: JobCtx, row: CampaignRow, awaitedEpoch: number): Promise<AudienceProgress> {
+  const { approval } = row
+  if (approval?.run === row.run && !approval.is_segment_current) return { type: 'failed', error: segmentChanged }
   const state = await advanceCalculation(job, row, awaitedEpoch)
   if ('error' in state) return { type: 'failed', error: state.error }
   const { epoch } = state
   if (!state.is_ready) return { type: 'segment_calculating', epoch, has_more: state.has_more }
-  await job.db.batch([snapshotCalculatedSegment(row, epoch)])
+  try {
+    await commitPart(job, [
+      abortUnless(isCalculationApproved(row.id, row.run, epoch)),
+      snapshotCalculatedSegment(row, epoch),
+    ])
+  } catch (error) {
+    if (!(error instanceof LostRace)) throw error
+    return { type: 'segment_calculating', epoch, has_more: true }
+  }
   return { type: 'segment_calculated', epoch, count: state.count }
 }
 
@@ -62,7 +82,7 @@ export async function advanceAudience(job: JobCtx, step: AudienceStep): Promise<
   if (!row || row.run !== step.run) return { type: 'overtaken' }
   switch (step.step) {
     case 'content':
-      return storeContent(job, row)
+      return storeContent(job, step)
     case 'segment':
       return calculateSegment(job, row, step.segment_epoch)
     default:

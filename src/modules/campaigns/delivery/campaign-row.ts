@@ -1,11 +1,13 @@
 import { and, eq, getTableColumns, isNull, or, type SQL, sql, type SQLWrapper } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
+import { selectApproval } from '../../../db/campaign-approvals.ts'
 import { campaigns } from '../../../db/schema/campaigns.ts'
 import { editions } from '../../../db/schema/editions.ts'
 import { emailMessages } from '../../../db/schema/email-messages.ts'
 import { organizations } from '../../../db/schema/organizations.ts'
 import { segments } from '../../../db/schema/segments.ts'
 import { type RowOf, select, type Nullable } from '../../../db/select.ts'
+import type { Approval } from '../../../domain/campaigns/approval.ts'
 import {
   type AcceptedTranslation,
   type CampaignTexts,
@@ -31,7 +33,10 @@ const tenantFields = {
   edition_email_sender_name: editions.email_sender_name,
   edition_email_sender_address: editions.email_sender_address,
   edition_email_reply_to: editions.email_reply_to,
+  edition_version: editions.version,
   organization_name: organizations.name,
+  organization_version: organizations.version,
+  requires_approval: organizations.requires_campaign_approval,
   segment_seq: segments.seq,
   segment_edition_id: segments.edition_id,
   segment_deleted_at: segments.deleted_at,
@@ -55,7 +60,7 @@ export const readinessFields = { ...tenantFields, ...messageFields }
 export type ReadinessColumns = RowOf<typeof tenantFields> & Nullable<RowOf<typeof messageFields>>
 
 type StoredCampaignRow = typeof campaigns.$inferSelect
-export type CampaignRow = StoredCampaignRow & ReadinessColumns
+export type CampaignRow = StoredCampaignRow & ReadinessColumns & { approval: Approval | null }
 
 /** Holds for the message with this id when it belongs to the edition or to the whole organisation. */
 export const isMessageInScope = (id: SQLWrapper, organization: SQLWrapper, edition: SQLWrapper): SQL | undefined =>
@@ -69,7 +74,7 @@ const isCampaignMessage = isMessageInScope(campaigns.email_message_id, campaigns
 
 /** Selects campaigns together with everything that decides whether they can be sent. */
 export const selectCampaigns = () =>
-  select({ ...getTableColumns(campaigns), ...readinessFields })
+  select({ ...getTableColumns(campaigns), ...readinessFields, approval: selectApproval(sql`${campaigns.id}`) })
     .from(campaigns)
     .innerJoin(editions, eq(editions.id, campaigns.edition_id))
     .innerJoin(organizations, eq(organizations.id, campaigns.organization_id))

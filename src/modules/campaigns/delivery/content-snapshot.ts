@@ -1,5 +1,7 @@
 import { and, desc, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
+import { isStartApproved, recordApprovedRun } from '../../../db/campaign-approvals.ts'
+import { abortUnless, commitPart } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
 import { parseViolatedIndex } from '../../../db/failures.ts'
 import { campaignContents, campaignLinks } from '../../../db/schema/campaigns.ts'
@@ -7,6 +9,7 @@ import { segments } from '../../../db/schema/segments.ts'
 import { decodeAs, fromFlag, type RowOf, select, selectValues, buildSelectList } from '../../../db/select.ts'
 import { insertAll } from '../../../db/write.ts'
 import { maxPersonNameLength } from '../../../domain/accounts/users.ts'
+import { describeMissingApproval, formatApprovalFault, isApprovalMissing } from '../../../domain/campaigns/approval.ts'
 import { chooseSmsLanguage } from '../../../domain/campaigns/content-faults.ts'
 import { describeFaults } from '../../../domain/campaigns/readiness.ts'
 import type { ContentContext } from '../../../domain/campaigns/snapshots.ts'
@@ -169,6 +172,19 @@ export async function buildContentSnapshot(job: JobCtx, row: CampaignRow, run: n
   return [...insertAll(campaignLinks, newLinks), ...insertAll(campaignContents, contents)]
 }
 
+/**
+ * Builds statements that abort the start of a run unless the content was built from what stands there when it commits, and
+ * that is approved.
+ */
+export const guardContent = (row: CampaignRow, run: number): Statement[] => [
+  abortUnless(sql`${isStartApproved(row.id)}
+    and exists (select 1 from editions where id = ${row.edition_id} and version = ${row.edition_version})
+    and exists (select 1 from organizations where id = ${row.organization_id} and version = ${row.organization_version})
+    and (${row.message_id} is null
+      or exists (select 1 from email_messages where id = ${row.message_id} and version = ${row.message_version}))`),
+  recordApprovedRun(row.id, run),
+]
+
 async function hasContent(job: JobCtx, campaignId: string, run: number): Promise<boolean> {
   const isStored = sql`exists (select 1 from ${campaignContents} where ${isContentOfRun(campaignId, run)})`
   return (await job.db.first(selectValues({ is_stored: fromFlag(isStored) })))?.is_stored === true
@@ -192,7 +208,7 @@ export async function loadContentLanguages(
 
 /**
  * Stores the campaign's content for a run, unless the request that started the run or an earlier attempt has stored it.
- * Returns an error when the campaign cannot be sent.
+ * Returns an error when the campaign cannot be sent, and throws LostRace when what it sends changes meanwhile.
  */
 export async function storeContentSnapshot(
   job: JobCtx,
@@ -200,12 +216,13 @@ export async function storeContentSnapshot(
   run: number,
 ): Promise<{ error: string | null }> {
   if (await hasContent(job, row.id, run)) return { error: null }
+  if (isApprovalMissing(row)) return { error: formatApprovalFault(describeMissingApproval(row.approval)) }
   const { faults } = findCampaignFaults(job, row, await loadTexts(job, row), row.accepted_translations)
   if (faults.length) return { error: describeFaults(faults) }
   const statements = await buildContentSnapshot(job, row, run)
   if (!statements) return { error: 'The message was deleted.' }
   try {
-    await job.db.batch(statements)
+    await commitPart(job, [...guardContent(row, run), ...statements])
   } catch (error) {
     // Another attempt stored the same content meanwhile.
     if (parseViolatedIndex(error) === null) throw error

@@ -25,5 +25,5 @@ export const resumeCampaign = operation({
     'A running campaign goes on, in its send window if it has one. A scheduled campaign starts at its time, or at once with what stands there now if its time has passed. Resuming a campaign that is not paused changes nothing.',
   roles: managers,
   response: CampaignDetail,
-  errors: ['invalid_transition', 'campaign_not_ready', 'edition_archived'],
+  errors: ['invalid_transition', 'campaign_not_ready', 'approval_required', 'edition_archived'],
 })

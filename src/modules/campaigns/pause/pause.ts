@@ -5,7 +5,7 @@ import { updateVersion } from '../../../db/write.ts'
 import { isPausable, isRunning } from '../../../domain/campaigns/lifecycle.ts'
 import { editionArchived } from '../../../domain/errors.ts'
 import { openEditions } from '../../editions/index.ts'
-import { approve, guardSegment, invalidTransition } from '../checks.ts'
+import { checkContent, guardSegment, invalidTransition } from '../checks.ts'
 import type { CampaignRow } from '../delivery/campaign-row.ts'
 import type { LoadedCampaign } from '../queries.ts'
 import { startCampaign } from '../transitions.ts'
@@ -33,7 +33,7 @@ export async function resumeCampaign(ctx: Ctx, campaign: LoadedCampaign): Promis
   const now = ctx.now()
   const scheduledAt = campaign.scheduled_at ?? now
   if (scheduledAt <= now)
-    return startCampaign(ctx, campaign, await approve(ctx, campaign, [], campaign.accepted_translations))
+    return startCampaign(ctx, campaign, await checkContent(ctx, campaign, [], campaign.accepted_translations))
   const changes = { paused_at: null, modified_at: now }
   const resumedCampaign = await commit(ctx, { ...campaign, ...changes, version: campaign.version + 1 }, [
     ...openEditions(campaign.edition_id),

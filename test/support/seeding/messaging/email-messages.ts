@@ -41,6 +41,7 @@ export async function seedMessages(
       is_locked: false,
       blocks: [aBlock('Welcome')],
       version: 1,
+      modified_by: null,
       ...seededTimes(number),
       ...columns,
     }

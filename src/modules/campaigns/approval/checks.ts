@@ -1,0 +1,45 @@
+import type { Ctx } from '../../../context.ts'
+import {
+  approvalLifecycle,
+  type ApprovalState,
+  type ApprovalStatus,
+  approvalRequired,
+  canBecome,
+  computeApprovalStatus,
+  isApprovalMissing,
+} from '../../../domain/campaigns/approval.ts'
+import { isStartable } from '../../../domain/campaigns/lifecycle.ts'
+import { AppError } from '../../../domain/errors.ts'
+import { checkSegmentRole, invalidTransition } from '../checks.ts'
+import type { LoadedCampaign } from '../queries.ts'
+
+/** Throws `approval_required` if the campaign must not be scheduled or sent. */
+export function checkApproval(campaign: ApprovalState): void {
+  if (isApprovalMissing(campaign)) throw approvalRequired(campaign.approval)
+}
+
+const participles = { requested: 'requested', approved: 'given', rejected: 'rejected' } as const
+
+function refuseDecision({ approval }: ApprovalState, target: keyof typeof participles): AppError {
+  const status = computeApprovalStatus(approval)
+  const detail =
+    status === null
+      ? 'Nobody has requested the approval of this campaign.'
+      : `Approval in status '${status}' cannot be ${participles[target]}.`
+  return new AppError('invalid_transition', detail, {
+    extra: {
+      current_status: status,
+      allowed_transitions: (status === null ? [approvalLifecycle.initial] : approvalLifecycle.targetsOf(status)).filter(
+        (next: ApprovalStatus) => next !== 'outdated',
+      ),
+    },
+  })
+}
+
+/** Checks everything that does not depend on the account: who may start the campaign may take part in its approval. */
+export function checkDecision(ctx: Ctx, campaign: LoadedCampaign, target: keyof typeof participles): void {
+  checkSegmentRole(ctx, campaign)
+  if (!isStartable(campaign.status))
+    throw invalidTransition(campaign.status, target === 'requested' ? 'sent for approval' : target)
+  if (!canBecome(campaign.approval, target)) throw refuseDecision(campaign, target)
+}
