@@ -4,7 +4,7 @@ import { LostRace } from '../../src/domain/errors.ts'
 import { findAuthorizedCampaign } from '../../src/modules/campaigns/checks.ts'
 import { advanceAudience, type AudienceProgress } from '../../src/modules/campaigns/index.ts'
 import { scheduleCampaign, sendCampaignNow } from '../../src/modules/campaigns/transitions.ts'
-import { get, remove } from '../support/api.ts'
+import { get, patch, post, remove } from '../support/api.ts'
 import { type ApprovalTeam, givenApprovalTeam, parts } from '../support/campaign-approvals.ts'
 import { createJob, listCaptured, loadCampaign, runUntil } from '../support/campaigns.ts'
 import { interruptBefore } from '../support/context.ts'
@@ -109,6 +109,25 @@ describe('the start of a campaign that needs an approval', () => {
     await team.getScheduled()
     await team.startDue()
     expect((await runUntil(team.ready.campaign.id, ['sent', 'failed'])).status).toBe('sent')
+  })
+
+  it('is refused when a paused campaign whose time has passed is resumed without its approval', async () => {
+    await team.getScheduled()
+    const { token } = team.author
+    expect((await post(`${team.path}/pause`, {}, token)).status).toBe(200)
+    await team.startDue()
+    await team.change('message', team.author, 'Changed')
+    const reply = await post(`${team.path}/resume`, {}, token)
+    expect(reply).toMatchObject({ status: 409, body: { code: 'approval_required', approval_status: 'outdated' } })
+    await team.getApproved()
+    expect((await post(`${team.path}/resume`, {}, token)).body.status).toBe('calculating')
+  })
+
+  it('does not ask for another approval of another send window', async () => {
+    await team.getScheduled()
+    const window = { days: ['monday'], from: '09:00', to: '17:00' }
+    const reply = await patch(team.path, { send_window: window }, team.author.token)
+    expect([reply.status, reply.body.warnings, reply.body.approval.status]).toEqual([200, undefined, 'approved'])
   })
 
   it('is allowed again for a failed campaign that has not changed, and for its retry', async () => {

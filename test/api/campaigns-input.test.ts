@@ -206,7 +206,7 @@ describe('listCampaigns', () => {
     await seedCampaigns(place, segment.id, 1, { scheduled_at: Date.UTC(2030, 5, 1, 8) })
     const { body } = await get(`/v1/campaigns?edition_id=${place.edition}&ordering=scheduled_at`)
     expect(Object.keys(body.results[0]).toSorted()).toEqual(
-      'allowed_actions approval channel created edition_id failed_count id modified name organization_id scheduled_at segment sent_count status total_recipients'.split(
+      'allowed_actions approval channel created edition_id failed_count id is_paused modified name organization_id scheduled_at segment sent_count status total_recipients'.split(
         ' ',
       ),
     )

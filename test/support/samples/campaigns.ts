@@ -22,10 +22,11 @@ const makeReadyCampaign = async (world: World, columns: Partial<CampaignRow> = {
   return { path: { id: campaign.id }, references: [referToCampaign(world)] }
 }
 
-/** A ready campaign whose approval somebody else requested. */
+/** A ready campaign that somebody else changed last, and whose approval somebody else requested. */
 const makeRequestedCampaign = async (world: World) => {
-  const sample = await makeReadyCampaign(world)
-  const request = { requested_by: 'usr_someone', requested_at: Date.now(), request_note: null }
+  const [account, now] = ['usr_someone', Date.now()]
+  const sample = await makeReadyCampaign(world, { content_changed_by: account, content_changed_at: now })
+  const request = { requested_by: account, requested_at: now, request_note: null }
   await write(replaceApprovalRequest(sample.path.id, request))
   return sample
 }

@@ -2792,7 +2792,7 @@ export interface paths {
         head?: never;
         /**
          * Update a campaign
-         * @description You can update drafts and scheduled campaigns. An update that leaves a scheduled campaign incomplete fails with 409 `campaign_not_ready`.
+         * @description You can update drafts and scheduled campaigns, and only the `send_window` of a running one. An update that leaves a scheduled campaign incomplete fails with 409 `campaign_not_ready`. One that takes its approval says so in `warnings`.
          *
          *     Roles: OA, OM, EA, EM.
          *
@@ -2816,7 +2816,7 @@ export interface paths {
          *
          *     Roles: OA, OM, EA, EM.
          *
-         *     Errors: `invalid_transition`, `campaign_not_ready`, `edition_archived`.
+         *     Errors: `invalid_transition`, `campaign_not_ready`, `approval_required`, `edition_archived`.
          */
         post: operations["scheduleCampaign"];
         delete?: never;
@@ -2840,9 +2840,129 @@ export interface paths {
          *
          *     Roles: OA, OM, EA, EM.
          *
-         *     Errors: `invalid_transition`, `campaign_not_ready`, `edition_archived`.
+         *     Errors: `invalid_transition`, `campaign_not_ready`, `approval_required`, `edition_archived`.
          */
         post: operations["sendCampaignNow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/campaigns/{id}/request-approval": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Request the approval of a campaign
+         * @description Asks other members to approve the campaign as it is now. Where the organisation has `requires_campaign_approval`, a campaign is scheduled and sent only with an approval. Elsewhere it is a record.
+         *
+         *     Roles: OA, OM, EA, EM.
+         *
+         *     Errors: `invalid_transition`, `edition_archived`.
+         */
+        post: operations["requestCampaignApproval"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/campaigns/{id}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Approve a campaign
+         * @description Approves what was requested. Neither the account that requested it nor the one that last changed the content may do this: 409 `four_eyes_required`. Send `If-Match` with the ETag of the campaign that you have read, so that you approve nothing else.
+         *
+         *     Roles: OA, OM, EA, EM.
+         *
+         *     Errors: `invalid_transition`, `edition_archived`, `four_eyes_required`.
+         */
+        post: operations["approveCampaign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/campaigns/{id}/reject": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Reject a campaign
+         * @description Rejects a request, or takes an approval back until the campaign starts. A scheduled campaign then fails at its start.
+         *
+         *     Roles: OA, OM, EA, EM.
+         *
+         *     Errors: `invalid_transition`, `edition_archived`.
+         */
+        post: operations["rejectCampaign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/campaigns/{id}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pause a campaign
+         * @description Holds a scheduled or running campaign, which keeps its status. Messages of which the provider is just being told are still sent and counted, and no others until you resume it. People who unsubscribe meanwhile get nothing. Pausing a paused campaign changes nothing.
+         *
+         *     Roles: OA, OM, EA, EM.
+         *
+         *     Errors: `invalid_transition`.
+         */
+        post: operations["pauseCampaign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/campaigns/{id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume a paused campaign
+         * @description A running campaign goes on, in its send window if it has one. A scheduled campaign starts at its time, or at once with what stands there now if its time has passed. Resuming a campaign that is not paused changes nothing.
+         *
+         *     Roles: OA, OM, EA, EM.
+         *
+         *     Errors: `invalid_transition`, `campaign_not_ready`, `approval_required`, `edition_archived`.
+         */
+        post: operations["resumeCampaign"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2963,6 +3083,30 @@ export interface paths {
         get: operations["listCampaignLinks"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/campaigns/{id}/segments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a segment from a campaign
+         * @description Creates a segment of the recipients that `state`, `reason`, `engagement` and `link` select as they do in the list of recipients; without them of all. The expression holds for exactly these people, also for those who open or click later. As in every segment, people without consent or a working address are no members. Of a campaign whose recipients may belong to several editions it is a segment of the organisation, which needs a role there.
+         *
+         *     Roles: OA, OM, EA, EM.
+         *
+         *     Errors: `campaign_not_started`, `edition_archived`.
+         */
+        post: operations["createSegmentFromCampaign"];
         delete?: never;
         options?: never;
         head?: never;
@@ -5395,6 +5539,8 @@ export interface components {
              */
             avatar_file_id: string | null;
             refund_policy: components["schemas"]["RefundPolicy"];
+            /** @description Campaigns are scheduled and sent only after another account has approved them: 409 `approval_required`. */
+            requires_campaign_approval: boolean;
             /**
              * Format: date-time
              * @example 2026-06-01T08:00:00.000Z
@@ -5431,6 +5577,10 @@ export interface components {
             slug: string;
             /** @description Null when the organisation has no avatar. */
             avatar: components["schemas"]["Image"] | null;
+        };
+        OrganizationWithWarnings: components["schemas"]["Organization"] & {
+            /** @description What the change does to scheduled campaigns. `approval_required`: some have no approval. `approval_lost`: they were approved with another name. Absent without warnings. */
+            warnings?: components["schemas"]["FieldProblem"][];
         };
         OrganizationMember: {
             /** @example mem_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8 */
@@ -5472,6 +5622,10 @@ export interface components {
              * @example 2026-06-01T08:00:00.000Z
              */
             modified: string;
+        };
+        EventWithWarnings: components["schemas"]["Event"] & {
+            /** @description `approval_lost`: the change takes the approval from scheduled campaigns. Absent without warnings. */
+            warnings?: components["schemas"]["FieldProblem"][];
         };
         SenderDomain: {
             /** @example sdm_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8 */
@@ -5757,6 +5911,10 @@ export interface components {
         MerchantAccountMetaChoice: components["schemas"]["MetaChoice"] & {
             type: string;
             supported_currencies: string[];
+        };
+        EditionWithWarnings: components["schemas"]["EditionDetail"] & {
+            /** @description `approval_lost`: the change takes the approval from scheduled campaigns. Absent without warnings. */
+            warnings?: components["schemas"]["FieldProblem"][];
         };
         EditionHealthcheckResponse: {
             /** @example edt_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8 */
@@ -6697,7 +6855,7 @@ export interface components {
             modified: string;
         };
         /**
-         * @description What it waits for at another service. Null while it does not wait.
+         * @description What it waits for, such as another service. Null while it does not wait.
          * @example The e-mail provider answers 500.
          */
         WaitingReason: string | null;
@@ -8675,6 +8833,9 @@ export interface components {
                 consent_statuses: components["schemas"]["CelKnownValue"][];
                 currencies: components["schemas"]["CelKnownValue"][];
                 campaigns: components["schemas"]["CelKnownValue"][];
+                campaign_links: components["schemas"]["CelKnownValue"][];
+                message_states: components["schemas"]["CelKnownValue"][];
+                message_reasons: components["schemas"]["CelKnownValue"][];
             };
             examples: {
                 title: string;
@@ -8692,7 +8853,7 @@ export interface components {
              * @description The list in `dynamic_values` that has the values of this field.
              * @enum {string}
              */
-            values_from?: "products" | "variants" | "locations" | "options" | "consents" | "locales" | "editions" | "order_statuses" | "order_types" | "purchase_statuses" | "consent_statuses" | "currencies" | "campaigns";
+            values_from?: "products" | "variants" | "locations" | "options" | "consents" | "locales" | "editions" | "order_statuses" | "order_types" | "purchase_statuses" | "consent_statuses" | "currencies" | "campaigns" | "campaign_links" | "message_states" | "message_reasons";
         };
         CelKnownValue: {
             /**
@@ -8756,6 +8917,10 @@ export interface components {
         CelWarning: components["schemas"]["CelIssue"] & {
             /** @description The most similar value that exists. Null when no value is similar. */
             suggestion: string | null;
+        };
+        SegmentWithWarnings: components["schemas"]["Segment"] & {
+            /** @description `approval_lost`: the change takes the approval from scheduled campaigns. Absent without warnings. */
+            warnings?: components["schemas"]["FieldProblem"][];
         };
         /** @description A customer of an organisation. Roles of an edition see the values that their edition imported; with roles in several editions, the values of the edition that the customer joined last. Only roles of the organisation see `is_verified` and `last_seen`. */
         SegmentUser: components["schemas"]["User"] & {
@@ -9240,6 +9405,10 @@ export interface components {
                 }[];
             }[];
         };
+        EmailMessageWithWarnings: components["schemas"]["EmailMessageDetail"] & {
+            /** @description `approval_lost`: the change takes the approval from scheduled campaigns. Absent without warnings. */
+            warnings?: components["schemas"]["FieldProblem"][];
+        };
         EmailBlockInput: components["schemas"]["EmailRichTextBlockInput"] | components["schemas"]["EmailHeadingBlockInput"] | components["schemas"]["EmailImageBlockInput"] | components["schemas"]["EmailButtonBlockInput"] | components["schemas"]["EmailDividerBlockInput"] | components["schemas"]["EmailSpacerBlockInput"] | components["schemas"]["EmailSocialBlockInput"] | components["schemas"]["EmailColumnsBlockInput"] | components["schemas"]["EmailOrderSummaryBlockInput"] | components["schemas"]["EmailFooterBlockInput"];
         EmailRichTextBlockInput: {
             /** @example blk_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8 */
@@ -9454,14 +9623,18 @@ export interface components {
              * @example 2026-06-01T10:00:00+02:00
              */
             scheduled_at: string | null;
+            /** @description True while nothing is sent until somebody resumes the campaign. */
+            is_paused: boolean;
             /** Format: int32 */
             total_recipients: number;
             /** Format: int32 */
             sent_count: number;
             /** Format: int32 */
             failed_count: number;
+            /** @description Null until an approval is requested. */
+            approval: components["schemas"]["CampaignApproval"] | null;
             /** @description The actions that the status and your role allow now. Content may still be missing, and a retry may find nobody to send to. */
-            allowed_actions: ("update" | "delete" | "schedule" | "send_now" | "cancel" | "retry_failed")[];
+            allowed_actions: ("update" | "delete" | "request_approval" | "approve" | "reject" | "schedule" | "send_now" | "pause" | "resume" | "cancel" | "retry_failed")[];
             /**
              * Format: date-time
              * @example 2026-06-01T08:00:00.000Z
@@ -9483,6 +9656,32 @@ export interface components {
             status: string;
             /** Format: int32 */
             user_count: number;
+        };
+        CampaignApproval: {
+            /**
+             * @description `outdated`: the campaign, its message, its segment or its sender has changed since the request, so the approval has to be requested again.
+             * @enum {string}
+             */
+            status: "requested" | "approved" | "rejected" | "outdated";
+            /** @description The account that requested the approval. */
+            requested_by: string;
+            /**
+             * Format: date-time
+             * @example 2026-06-01T08:00:00.000Z
+             */
+            requested_at: string;
+            /** @description The note of the request; null without one. */
+            request_note: string | null;
+            /** @description The account that approved or rejected the campaign; null until then. */
+            decided_by: string | null;
+            /**
+             * Format: date-time
+             * @description Null until the request is decided.
+             * @example 2026-06-01T08:00:00.000Z
+             */
+            decided_at: string | null;
+            /** @description The note of the decision; null without one. */
+            note: string | null;
         };
         CampaignDetail: components["schemas"]["CampaignList"] & {
             /**
@@ -9557,6 +9756,7 @@ export interface components {
             waiting_reason: components["schemas"]["WaitingReason"];
             waiting_since: components["schemas"]["WaitingTime"];
             next_attempt_at: components["schemas"]["WaitingTime"];
+            send_window: components["schemas"]["SendWindow"];
             /**
              * Format: date-time
              * @description Null until sending starts.
@@ -9570,8 +9770,32 @@ export interface components {
              */
             completed_at: string | null;
         };
+        /**
+         * @description The days and hours in which messages go out, in local time of the edition. Outside them the campaign waits and goes on by itself.
+         * @example {
+         *       "days": [
+         *         "monday",
+         *         "tuesday",
+         *         "wednesday",
+         *         "thursday",
+         *         "friday"
+         *       ],
+         *       "from": "09:00",
+         *       "to": "20:00"
+         *     }
+         */
+        SendWindow: {
+            days: ("monday" | "tuesday" | "wednesday" | "thursday" | "friday" | "saturday" | "sunday")[];
+            /** @example 09:00 */
+            from: string;
+            /**
+             * @description Up to 24:00. If it is before `from`, it belongs to the next day.
+             * @example 20:00
+             */
+            to: string;
+        } | null;
         CampaignWithWarnings: components["schemas"]["CampaignDetail"] & {
-            /** @description What the recipients may miss although the campaign can be sent: translations that were accepted, languages without any text, and variables that their `default` filter replaces. */
+            /** @description What the recipients may miss although the campaign can be sent: translations that were accepted, languages without any text, and variables that their `default` filter replaces. `approval_lost`: the change takes the approval from the scheduled campaign. */
             warnings?: components["schemas"]["FieldProblem"][];
         };
         CampaignStats: {
@@ -11148,6 +11372,15 @@ export interface components {
             };
         };
         /** @description Success */
+        SegmentCreated: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Segment"];
+            };
+        };
+        /** @description Success */
         SegmentChanged: {
             headers: {
                 [name: string]: unknown;
@@ -11166,21 +11399,21 @@ export interface components {
             };
         };
         /** @description Success */
-        CampaignDetailChanged: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["CampaignDetail"];
-            };
-        };
-        /** @description Success */
         CampaignWithWarningsChanged: {
             headers: {
                 [name: string]: unknown;
             };
             content: {
                 "application/json": components["schemas"]["CampaignWithWarnings"];
+            };
+        };
+        /** @description Success */
+        CampaignDetailChanged: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["CampaignDetail"];
             };
         };
         /** @description Success */
@@ -11834,6 +12067,7 @@ export interface operations {
                          */
                         auto_approve_below?: number | null;
                     };
+                    requires_campaign_approval?: boolean;
                 };
             };
         };
@@ -11844,7 +12078,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Organization"];
+                    "application/json": components["schemas"]["OrganizationWithWarnings"];
                 };
             };
         };
@@ -12171,7 +12405,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Event"];
+                    "application/json": components["schemas"]["EventWithWarnings"];
                 };
             };
         };
@@ -12644,7 +12878,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["EditionDetail"];
+                    "application/json": components["schemas"]["EditionWithWarnings"];
                 };
             };
         };
@@ -16475,15 +16709,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Success */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Segment"];
-                };
-            };
+            201: components["responses"]["SegmentCreated"];
         };
     };
     getCelContext: {
@@ -16650,7 +16876,15 @@ export interface operations {
             };
         };
         responses: {
-            200: components["responses"]["SegmentChanged"];
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SegmentWithWarnings"];
+                };
+            };
         };
     };
     recalculateSegment: {
@@ -17079,7 +17313,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["EmailMessageDetail"];
+                    "application/json": components["schemas"]["EmailMessageWithWarnings"];
                 };
             };
         };
@@ -17247,6 +17481,8 @@ export interface operations {
                 organization_id?: components["parameters"]["organization_id"];
                 /** @description Only items with this `status`. */
                 status?: "draft" | "scheduled" | "calculating" | "sending" | "sent" | "failed" | "cancelled";
+                /** @description True: only items for which `is_paused` is true. False: only items for which it is false. */
+                is_paused?: boolean;
                 /** @description Finds campaigns whose name contains this text. */
                 search?: string;
                 /** @description Sort keys, separated by commas or in repeated parameters: created, modified, name, scheduled_at, total_recipients. A leading `-` sorts descending. `name` is compared without case and accents, and numbers in it as numbers. */
@@ -17323,6 +17559,7 @@ export interface operations {
                     sms_body?: {
                         [key: string]: string;
                     };
+                    send_window?: components["schemas"]["SendWindow"];
                 };
             };
         };
@@ -17426,13 +17663,14 @@ export interface operations {
                     sms_body?: {
                         [key: string]: string;
                     };
+                    send_window?: components["schemas"]["SendWindow"];
                     /** @description Only for a scheduled campaign, whose content is checked. */
                     accept?: "missing_translations"[];
                 };
             };
         };
         responses: {
-            200: components["responses"]["CampaignDetailChanged"];
+            200: components["responses"]["CampaignWithWarningsChanged"];
         };
     };
     scheduleCampaign: {
@@ -17498,6 +17736,135 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["CampaignWithWarningsChanged"];
+        };
+    };
+    requestCampaignApproval: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to repeat: for 24 hours, requests with the same key return the response of the first one. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description The ETag of the resource that you read. You get 412 if the resource has changed since. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path: {
+                /** @description The id of the campaign. */
+                id: components["parameters"]["campaigns.id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "note": "The prices are those of the new list."
+                 *     }
+                 */
+                "application/json": {
+                    note?: string | null;
+                };
+            };
+        };
+        responses: {
+            200: components["responses"]["CampaignDetailChanged"];
+        };
+    };
+    approveCampaign: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to repeat: for 24 hours, requests with the same key return the response of the first one. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description The ETag of the resource that you read. You get 412 if the resource has changed since. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path: {
+                /** @description The id of the campaign. */
+                id: components["parameters"]["campaigns.id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /** @example {} */
+                "application/json": {
+                    note?: string | null;
+                };
+            };
+        };
+        responses: {
+            200: components["responses"]["CampaignDetailChanged"];
+        };
+    };
+    rejectCampaign: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to repeat: for 24 hours, requests with the same key return the response of the first one. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description The ETag of the resource that you read. You get 412 if the resource has changed since. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path: {
+                /** @description The id of the campaign. */
+                id: components["parameters"]["campaigns.id"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "note": "The subject names the wrong day."
+                 *     }
+                 */
+                "application/json": {
+                    note: string;
+                };
+            };
+        };
+        responses: {
+            200: components["responses"]["CampaignDetailChanged"];
+        };
+    };
+    pauseCampaign: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to repeat: for 24 hours, requests with the same key return the response of the first one. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description The ETag of the resource that you read. You get 412 if the resource has changed since. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path: {
+                /** @description The id of the campaign. */
+                id: components["parameters"]["campaigns.id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["CampaignDetailChanged"];
+        };
+    };
+    resumeCampaign: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to repeat: for 24 hours, requests with the same key return the response of the first one. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description The ETag of the resource that you read. You get 412 if the resource has changed since. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path: {
+                /** @description The id of the campaign. */
+                id: components["parameters"]["campaigns.id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["CampaignDetailChanged"];
         };
     };
     cancelCampaign: {
@@ -17638,6 +18005,59 @@ export interface operations {
             };
         };
     };
+    createSegmentFromCampaign: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to repeat: for 24 hours, requests with the same key return the response of the first one. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+            };
+            path: {
+                /** @description The id of the campaign. */
+                id: components["parameters"]["campaigns.id"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Did not open Early birds",
+                 *       "engagement": "not_opened"
+                 *     }
+                 */
+                "application/json": {
+                    name: string;
+                    /** @description Default: empty. */
+                    description?: string;
+                    /** @enum {string} */
+                    state?: "sent" | "failed" | "skipped";
+                    /** @enum {string} */
+                    reason?: "no_address" | "no_consent" | "unsubscribed" | "bounced" | "inactive" | "duplicate_address" | "rejected" | "unreachable" | "rate_limited" | "unknown";
+                    /** @enum {string} */
+                    engagement?: "delivered" | "opened" | "not_opened" | "clicked" | "not_clicked" | "bounced" | "complained" | "unsubscribed";
+                    /**
+                     * Format: int32
+                     * @description The `position` of a link: only recipients who clicked it, or with `not_clicked` those who did not.
+                     */
+                    link?: number;
+                    /**
+                     * @description By default the type of the campaign's segment.
+                     * @enum {string}
+                     */
+                    communication_type?: "marketing" | "transactional";
+                    /**
+                     * @description By default the campaign's channel.
+                     * @enum {string}
+                     */
+                    communication_channel?: "email" | "sms";
+                };
+            };
+        };
+        responses: {
+            201: components["responses"]["SegmentCreated"];
+        };
+    };
     listCampaignRecipients: {
         parameters: {
             query?: {
@@ -17649,6 +18069,8 @@ export interface operations {
                 reason?: "no_address" | "no_consent" | "unsubscribed" | "bounced" | "inactive" | "duplicate_address" | "rejected" | "unreachable" | "rate_limited" | "unknown";
                 /** @description What happened to the message. `not_opened` and `not_clicked` list recipients whose message was sent and did not bounce. Opens and clicks by programs do not count. */
                 engagement?: "delivered" | "opened" | "not_opened" | "clicked" | "not_clicked" | "bounced" | "complained" | "unsubscribed";
+                /** @description The `position` of a link of the campaign: only recipients who clicked it, or with `not_clicked` those who did not. */
+                link?: number;
                 /** @description Sort keys, separated by commas or in repeated parameters: address, sent_at. A leading `-` sorts descending. */
                 ordering?: ("address" | "-address" | "sent_at" | "-sent_at")[];
                 /** @description The page number, from 1. You get 404 `invalid_page` past the last page. */
