@@ -123,6 +123,16 @@ describe('the start of a campaign that needs an approval', () => {
     expect((await post(`${team.path}/resume`, {}, token)).body.status).toBe('calculating')
   })
 
+  it('is missing in the plan of the campaign until it is approved', async () => {
+    const listCodes = async () =>
+      (await get(`${team.path}/plan`, team.author.token)).body.faults.map(({ code }: { code: string }) => code)
+    expect(await listCodes()).toEqual(['approval_required'])
+    await team.getApproved()
+    expect(await listCodes()).toEqual([])
+    await team.change('sender', team.author, 'Another')
+    expect(await listCodes()).toEqual(['approval_required'])
+  })
+
   it('does not ask for another approval of another send window', async () => {
     await team.getScheduled()
     const window = { days: ['monday'], from: '09:00', to: '17:00' }

@@ -99,6 +99,10 @@ export const approvalRequired = (approval: Approval | null): AppError =>
     extra: { approval_status: computeApprovalStatus(approval) },
   })
 
+/** Says of a plan what `approvalRequired` says of a start. */
+export const findApprovalFaults = (campaign: ApprovalState): FieldError[] =>
+  isApprovalMissing(campaign) ? [fieldError([], 'approval_required', describeMissingApproval(campaign.approval))] : []
+
 /** The error message of a campaign that was to start without an approval. */
 export const formatApprovalFault = (detail: string): string => `approval_required: ${detail}`
 

@@ -344,6 +344,7 @@ export const operations = {
       "slug",
       "avatar_file_id",
       "refund_policy",
+      "sms_price",
       "requires_campaign_approval"
     ],
     "errors": [
@@ -4862,6 +4863,26 @@ export const operations = {
       "idempotency_unavailable"
     ]
   },
+  "planCampaign": {
+    "method": "get",
+    "path": "/v1/campaigns/{id}/plan",
+    "summary": "Plan a campaign",
+    "query": [],
+    "fields": [],
+    "errors": [
+      "malformed_request",
+      "validation_error",
+      "not_authenticated",
+      "permission_denied",
+      "insufficient_scope",
+      "not_found",
+      "invalid_transition",
+      "rate_limited",
+      "internal_error",
+      "overloaded",
+      "identity_unavailable"
+    ]
+  },
   "getCampaignStats": {
     "method": "get",
     "path": "/v1/campaigns/{id}/stats",
@@ -5001,6 +5022,78 @@ export const operations = {
       "internal_error",
       "overloaded",
       "identity_unavailable"
+    ]
+  },
+  "sendTestMessage": {
+    "method": "post",
+    "path": "/v1/email-messages/{id}/send-test",
+    "summary": "Send a test of an email message",
+    "query": [],
+    "fields": [
+      "to",
+      "languages",
+      "user_id"
+    ],
+    "errors": [
+      "malformed_request",
+      "validation_error",
+      "malformed_body",
+      "not_authenticated",
+      "permission_denied",
+      "insufficient_scope",
+      "not_found",
+      "request_timeout",
+      "edition_archived",
+      "write_conflict",
+      "idempotency_in_progress",
+      "idempotency_answer_lost",
+      "precondition_failed",
+      "body_too_large",
+      "unsupported_media_type",
+      "idempotency_key_reused",
+      "rate_limited",
+      "test_limit_reached",
+      "internal_error",
+      "overloaded",
+      "identity_unavailable",
+      "idempotency_unavailable"
+    ]
+  },
+  "sendTestCampaign": {
+    "method": "post",
+    "path": "/v1/campaigns/{id}/send-test",
+    "summary": "Send a test of a campaign",
+    "query": [],
+    "fields": [
+      "to",
+      "languages",
+      "user_id"
+    ],
+    "errors": [
+      "malformed_request",
+      "validation_error",
+      "malformed_body",
+      "not_authenticated",
+      "permission_denied",
+      "insufficient_scope",
+      "not_found",
+      "request_timeout",
+      "campaign_not_ready",
+      "edition_archived",
+      "sms_test_unavailable",
+      "write_conflict",
+      "idempotency_in_progress",
+      "idempotency_answer_lost",
+      "precondition_failed",
+      "body_too_large",
+      "unsupported_media_type",
+      "idempotency_key_reused",
+      "rate_limited",
+      "test_limit_reached",
+      "internal_error",
+      "overloaded",
+      "identity_unavailable",
+      "idempotency_unavailable"
     ]
   },
   "listConsents": {

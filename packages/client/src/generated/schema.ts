@@ -3017,6 +3017,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/campaigns/{id}/plan": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Plan a campaign
+         * @description Says what `send-now` would do now, and changes nothing: who would get the message, who would be skipped and why, what would stop the campaign, what its SMS cost and how long sending takes. The people are those for whom the expression of the segment holds at this moment. A campaign that cannot be started in its status is 409 `invalid_transition`.
+         *
+         *     Roles: OA, OM, EA, EM.
+         *
+         *     Errors: `not_found`, `invalid_transition`.
+         */
+        get: operations["planCampaign"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/campaigns/{id}/stats": {
         parameters: {
             query?: never;
@@ -3131,6 +3155,54 @@ export interface paths {
         get: operations["listCampaignRecipients"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/email-messages/{id}/send-test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test of an email message
+         * @description Sends the message as it is now to members, marked `[Test]`. Its links to unsubscribe and to preferences open an example page and change nothing, and it counts in no statistics. `emails` says for each address why nothing is sent to it.
+         *
+         *     Roles: OA, OM, EA, EM.
+         *
+         *     Errors: `edition_archived`, `test_limit_reached`.
+         */
+        post: operations["sendTestMessage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/campaigns/{id}/send-test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test of a campaign
+         * @description Sends the message as it is now to members, marked `[Test]`. Its links to unsubscribe and to preferences open an example page and change nothing, and it counts in no statistics. `emails` says for each address why nothing is sent to it. Campaigns of every status can be tested, and only e-mail campaigns.
+         *
+         *     Roles: OA, OM, EA, EM.
+         *
+         *     Errors: `campaign_not_ready`, `edition_archived`, `sms_test_unavailable`, `test_limit_reached`.
+         */
+        post: operations["sendTestCampaign"];
         delete?: never;
         options?: never;
         head?: never;
@@ -5539,6 +5611,8 @@ export interface components {
              */
             avatar_file_id: string | null;
             refund_policy: components["schemas"]["RefundPolicy"];
+            /** @description What one part of an SMS costs you, for `cost` in the plans of campaigns. Null: plans of campaigns have no cost. */
+            sms_price: components["schemas"]["SmsPrice"] | null;
             /** @description Campaigns are scheduled and sent only after another account has approved them: 409 `approval_required`. */
             requires_campaign_approval: boolean;
             /**
@@ -5568,6 +5642,16 @@ export interface components {
              * @example 500
              */
             auto_approve_below: number | null;
+        };
+        SmsPrice: {
+            /**
+             * Format: double
+             * @description Major units, with up to four decimals.
+             * @example 0.0375
+             */
+            amount: number;
+            /** @enum {string} */
+            currency: "eur" | "usd" | "gbp" | "pln" | "dkk" | "sek" | "nok";
         };
         OrganizationSummary: {
             /** @example org_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8 */
@@ -9798,6 +9882,119 @@ export interface components {
             /** @description What the recipients may miss although the campaign can be sent: translations that were accepted, languages without any text, and variables that their `default` filter replaces. `approval_lost`: the change takes the approval from the scheduled campaign. */
             warnings?: components["schemas"]["FieldProblem"][];
         };
+        CampaignPlan: {
+            /** @description Everything that would stop the campaign now. Empty: it can be sent. */
+            faults: components["schemas"]["FieldProblem"][];
+            /** @description The warnings with which it would be sent. */
+            warnings: components["schemas"]["FieldProblem"][];
+            /** @description Null when the segment cannot be evaluated for this campaign; `faults` says why. */
+            audience: components["schemas"]["CampaignPlanAudience"] | null;
+            /** @description The price of `sms_parts` at the `sms_price` of the organisation. Null without a price, and for e-mails. */
+            cost: {
+                /**
+                 * Format: double
+                 * @description Major units.
+                 * @example 37.5
+                 */
+                amount: number;
+                /** @enum {string} */
+                currency: "eur" | "usd" | "gbp" | "pln" | "dkk" | "sek" | "nok";
+            } | null;
+            /** @description How long the provider needs for all recipients, at the number of calls that it states to allow, and at most at 32 a second: 16 at once of half a second each. Other campaigns at the same time make it longer. Null without a provider or an audience. */
+            sending: {
+                /** Format: int32 */
+                messages_per_call: number;
+                /** Format: int32 */
+                calls: number;
+                calls_per_second: number;
+                /**
+                 * Format: int32
+                 * @description `calls` / `calls_per_second`
+                 */
+                seconds: number;
+            } | null;
+        };
+        CampaignPlanAudience: {
+            /** @description False: the counts are exact. True: they are extrapolated from some of the people, because there are more than 50,000 or testing them takes longer than two seconds. */
+            is_estimate: boolean;
+            /**
+             * Format: int32
+             * @description People in the segment: the sum of `recipients`, `skipped`, `sent_before` and `failed_before`.
+             */
+            people: number;
+            /**
+             * Format: int32
+             * @description People who would get the message.
+             */
+            recipients: number;
+            /**
+             * Format: int32
+             * @description People who would be skipped.
+             */
+            skipped: number;
+            /**
+             * Format: int32
+             * @description People who got the message from an earlier start. They get nothing.
+             */
+            sent_before: number;
+            /**
+             * Format: int32
+             * @description Recipients of an earlier start who failed for a reason that does not pass. They get nothing.
+             */
+            failed_before: number;
+            /** @description Splits `skipped`, with the reasons of the list of recipients. */
+            skipped_by_reason: {
+                /** @enum {string} */
+                reason: "no_address" | "no_consent" | "unsubscribed" | "bounced" | "inactive" | "duplicate_address";
+                /** Format: int32 */
+                people: number;
+                /** @description Up to three of these people. */
+                examples: {
+                    user: {
+                        /** @example usr_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8 */
+                        api_id: string;
+                        full_name: string;
+                        /**
+                         * Format: email
+                         * @description Null when the person has no e-mail address.
+                         * @example aegir@example.dk
+                         */
+                        email: string | null;
+                    };
+                    /**
+                     * @description Empty for a person without an address, and after an erasure. These recipients come last when you sort by `address`.
+                     * @example astrid.holm@example.com
+                     */
+                    address: string;
+                }[];
+            }[];
+            /** @description Splits `recipients` by the languages of the edition. */
+            languages: {
+                /** @enum {string} */
+                language: "en" | "da" | "se" | "nl" | "pl";
+                /** @description The language of the text that these recipients get: another one where texts are missing. Null while nothing is written. */
+                text_language: ("en" | "da" | "se" | "nl" | "pl") | null;
+                /** Format: int32 */
+                recipients: number;
+                /**
+                 * Format: int32
+                 * @description The parts of all their SMS. 0 for e-mails.
+                 */
+                sms_parts: number;
+            }[];
+            /** @description Recipients whose own language the edition does not have. They get its default language and are counted there. */
+            other_languages: {
+                /** @description Null for people whose language is not known. */
+                language: ("en" | "da" | "se" | "nl" | "pl") | null;
+                /** Format: int32 */
+                recipients: number;
+            }[];
+            /**
+             * Format: int32
+             * @description The number of SMS that are sent and billed, with the names of the recipients. 0 for e-mails.
+             */
+            sms_parts: number;
+        };
         CampaignStats: {
             /** Format: int32 */
             total_recipients: number;
@@ -10011,6 +10208,70 @@ export interface components {
              * @example 2026-06-01T08:00:00.000Z
              */
             machine_opened_at: string | null;
+        };
+        TestMessages: {
+            /** @description A row for each address and language. */
+            emails: {
+                /**
+                 * Format: email
+                 * @example aegir@example.dk
+                 */
+                recipient: string;
+                /** @enum {string} */
+                language: "en" | "da" | "se" | "nl" | "pl";
+                /**
+                 * @description The language of the texts, which differs where `language` lacks some. Null if not rendered.
+                 * @enum {string|null}
+                 */
+                text_language: "en" | "da" | "se" | "nl" | "pl" | null;
+                subject: string;
+                /** @enum {string} */
+                status: "pending" | "failed" | "sent";
+                /** @description Why the message is not sent: `suppressed` or `render_failed`. `provider_not_configured`: it waits for a provider. */
+                error_code: string | null;
+                waiting_reason: components["schemas"]["WaitingReason"];
+                waiting_since: components["schemas"]["WaitingTime"];
+                next_attempt_at: components["schemas"]["WaitingTime"];
+                /**
+                 * Format: date-time
+                 * @description Null until the provider accepts the e-mail.
+                 * @example 2026-06-01T08:00:00.000Z
+                 */
+                sent_at: string | null;
+                /**
+                 * Format: date-time
+                 * @example 2026-06-01T08:00:00.000Z
+                 */
+                created: string;
+                error_detail: string;
+            }[];
+            /**
+             * Format: int32
+             * @description How many of the 50 test messages an hour the organisation has left.
+             */
+            remaining: number;
+        };
+        SendTestMessage: {
+            /**
+             * @description Addresses of members with a role in the edition or in the whole organisation.
+             * @example [
+             *       "ingrid@example.dk"
+             *     ]
+             */
+            to: string[];
+            /**
+             * @description One message is sent in each. By default in the language of the customer, otherwise in the default language of the edition.
+             * @example [
+             *       "en",
+             *       "da"
+             *     ]
+             */
+            languages?: ("en" | "da" | "se" | "nl" | "pl")[];
+            /**
+             * @description A customer whose name and contact data the message shows. Null: sample values.
+             * @example usr_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8
+             */
+            user_id?: string | null;
         };
         Consent: {
             /** @example con_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8 */
@@ -11417,6 +11678,15 @@ export interface components {
             };
         };
         /** @description Success */
+        TestMessagesChanged: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["TestMessages"];
+            };
+        };
+        /** @description Success */
         UserConsentChanged: {
             headers: {
                 [name: string]: unknown;
@@ -12067,6 +12337,13 @@ export interface operations {
                          */
                         auto_approve_below?: number | null;
                     };
+                    /** @description What one part of an SMS costs you, for `cost` in the plans of campaigns. Null: plans of campaigns have no cost. */
+                    sms_price?: {
+                        /** @example 0.0375 */
+                        amount: number;
+                        /** @enum {string} */
+                        currency: "eur" | "usd" | "gbp" | "pln" | "dkk" | "sek" | "nok";
+                    } | null;
                     requires_campaign_approval?: boolean;
                 };
             };
@@ -17907,6 +18184,32 @@ export interface operations {
             200: components["responses"]["CampaignDetailChanged"];
         };
     };
+    planCampaign: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETags of states that you have. You get 304 without a body if the resource still has one of them. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path: {
+                /** @description The id of the campaign. */
+                id: components["parameters"]["campaigns.id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CampaignPlan"];
+                };
+            };
+        };
+    };
     getCampaignStats: {
         parameters: {
             query?: never;
@@ -18103,6 +18406,76 @@ export interface operations {
                     };
                 };
             };
+        };
+    };
+    sendTestMessage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to repeat: for 24 hours, requests with the same key return the response of the first one. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description The ETag of the resource that you read. You get 412 if the resource has changed since. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path: {
+                /** @description The id of the e-mail message. */
+                id: components["parameters"]["email-messages.id"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "to": [
+                 *         "ingrid@example.dk"
+                 *       ],
+                 *       "languages": [
+                 *         "en",
+                 *         "da"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["SendTestMessage"];
+            };
+        };
+        responses: {
+            200: components["responses"]["TestMessagesChanged"];
+        };
+    };
+    sendTestCampaign: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to repeat: for 24 hours, requests with the same key return the response of the first one. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description The ETag of the resource that you read. You get 412 if the resource has changed since. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path: {
+                /** @description The id of the campaign. */
+                id: components["parameters"]["campaigns.id"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "to": [
+                 *         "ingrid@example.dk"
+                 *       ],
+                 *       "languages": [
+                 *         "en",
+                 *         "da"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["SendTestMessage"];
+            };
+        };
+        responses: {
+            200: components["responses"]["TestMessagesChanged"];
         };
     };
     listConsents: {

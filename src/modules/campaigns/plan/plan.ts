@@ -4,6 +4,7 @@ import { inList } from '../../../db/conditions.ts'
 import { viewCustomers } from '../../../db/customers.ts'
 import { organizations } from '../../../db/schema/organizations.ts'
 import { select } from '../../../db/select.ts'
+import { findApprovalFaults } from '../../../domain/campaigns/approval.ts'
 import { type CampaignTexts, chooseTextLanguage } from '../../../domain/campaigns/content-faults.ts'
 import { listSkipped, sumPlanCounts } from '../../../domain/campaigns/plan.ts'
 import { findWindowState } from '../../../domain/campaigns/send-window.ts'
@@ -82,7 +83,7 @@ export async function planCampaign(ctx: Ctx, campaign: LoadedCampaign): Promise<
   const audience = await countAudience(ctx, campaign)
   return {
     campaign,
-    faults: [...faults, ...findAudienceFaults(campaign, audience)],
+    faults: [...faults, ...findApprovalFaults(campaign), ...findAudienceFaults(campaign, audience)],
     warnings,
     audience,
     examples: await loadExamples(ctx, audience),
