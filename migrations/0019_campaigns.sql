@@ -108,6 +108,8 @@ create table campaign_contents (
   text text not null,
   -- Positions in `campaign_links`, in the order in which the template names them.
   links text not null check (json_valid(links)),
+  -- Positions in `campaign_conditions`, in the order in which the template numbers them.
+  conditions text not null default '[]' check (json_valid(conditions)),
   -- Names and senders that all messages of the campaign share.
   context text not null check (json_valid(context)),
   created_at integer not null,
@@ -119,6 +121,15 @@ create table campaign_links (
   campaign_id text not null references campaigns (id) on delete cascade,
   position integer not null,
   url text not null,
+  primary key (campaign_id, position)
+) strict, without rowid;
+
+-- The conditions of blocks of a campaign's messages. The number that a recipient has in the campaign's object has a bit
+-- for each condition that the recipient fulfils, at its position, so rows never move.
+create table campaign_conditions (
+  campaign_id text not null references campaigns (id) on delete cascade,
+  position integer not null,
+  expression text not null,
   primary key (campaign_id, position)
 ) strict, without rowid;
 

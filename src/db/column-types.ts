@@ -386,6 +386,7 @@ export const types = {
     clicked_links: json<readonly number[]>(),
   },
   campaign_contents: {
+    conditions: json<readonly number[]>(),
     language: languages,
     links: json<readonly number[]>(),
     context: json<ContentContext>(),

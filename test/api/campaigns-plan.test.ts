@@ -256,6 +256,7 @@ describe('planCampaign', () => {
                     address: address(person),
                     language: 'en' as const,
                     person: JSON.stringify(person),
+                    conditions: 0,
                     reason: null,
                   },
                 ]

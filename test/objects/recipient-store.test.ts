@@ -11,6 +11,7 @@ const buildRecipient = (n: number, address: string): NewRecipient => ({
   address,
   language: 'en',
   person: JSON.stringify({ id: `usr_${n}`, email: null, phone_number: null, first_name: 'Astrid', last_name: 'Holm' }),
+  conditions: 0,
   reason: null,
 })
 

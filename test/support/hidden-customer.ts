@@ -41,7 +41,7 @@ async function seedRecipient(campaign: string, user: { id: string; seq: number }
   await inRecipientStore(campaign, (store) =>
     store.transaction(() => {
       store.addRecipients(
-        [{ n: user.seq, user_id: user.id, address: email, language: 'en', person, reason: null }],
+        [{ n: user.seq, user_id: user.id, address: email, language: 'en', person, conditions: 0, reason: null }],
         'email',
       )
       const detail = `${hidden.detail} ${email}`

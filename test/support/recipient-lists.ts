@@ -106,6 +106,7 @@ const aPerson = (n: number): NewRecipient => ({
   address: `${['a', 'Z', 'ø', '\uFFEE', '\u{1F600}'][(n >> 1) % 5]}${((n >> 1) * 7919) % 1009}${n % 6 < 2 ? '' : `-${n}`}@example.dk`,
   language: 'en',
   person: JSON.stringify({ id: `usr_${n}`, email: null, phone_number: null, first_name: 'Astrid', last_name: 'Holm' }),
+  conditions: 0,
   reason: null,
 })
 

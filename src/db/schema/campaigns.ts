@@ -110,6 +110,8 @@ export const campaignContents = sqliteTable(
     text: text().notNull(),
     /** Positions in `campaign_links`, in the order in which the template names them. */
     links: text({ mode: 'json' }).$type<typeof types.campaign_contents.links.value>().notNull(),
+    /** Positions in `campaign_conditions`, in the order in which the template numbers them. */
+    conditions: text({ mode: 'json' }).$type<typeof types.campaign_contents.conditions.value>().notNull().default([]),
     /** Names and senders that all messages of the campaign share. */
     context: text({ mode: 'json' }).$type<typeof types.campaign_contents.context.value>().notNull(),
     created_at: integer().notNull(),
@@ -124,6 +126,20 @@ export const campaignLinks = sqliteTable(
     campaign_id: text().notNull(), // references campaigns (id)
     position: integer().notNull(),
     url: text().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.campaign_id, table.position] })],
+)
+
+/**
+ * The conditions of blocks of a campaign's messages. The number that a recipient has in the campaign's object has a
+ * bit for each condition that the recipient fulfils, at its position, so rows never move.
+ */
+export const campaignConditions = sqliteTable(
+  'campaign_conditions',
+  {
+    campaign_id: text().notNull(), // references campaigns (id)
+    position: integer().notNull(),
+    expression: text().notNull(),
   },
   (table) => [primaryKey({ columns: [table.campaign_id, table.position] })],
 )

@@ -1,3 +1,6 @@
+import { checkExpression } from '../cel/index.ts'
+import { listBlocks } from '../email/blocks/blocks.ts'
+import { mayBeEmpty } from '../email/blocks/conditions.ts'
 import type { MessageDraft } from '../email/check.ts'
 import { chooseReader, listMissingTexts } from '../email/liquid/translations.ts'
 import { buildReader } from '../email/messages/phrases.ts'
@@ -29,11 +32,22 @@ export interface CampaignTexts {
   default_language: Language
   enabled_languages: readonly Language[]
   communication_type: CommunicationType
+  /** The edition of the message; null for a message of the organisation, and without a message. */
+  message_edition_id: string | null
+  /** The edition of the segment; null for a segment of the organisation. */
+  segment_edition_id: string | null
 }
 
 /** A fault in a text of a message, or in one of an SMS. */
 export interface ContentFault {
-  code: 'unknown_variable' | 'empty_variable' | 'missing_translation' | 'untranslated_language'
+  code:
+    | 'unknown_variable'
+    | 'empty_variable'
+    | 'missing_translation'
+    | 'untranslated_language'
+    | 'invalid_condition'
+    | 'no_block_for_everyone'
+    | 'other_edition'
   path: readonly (string | number)[]
   detail: string
   /** Set if the fault is a missing text, which can be accepted. */
@@ -154,6 +168,33 @@ function findTranslationFaults(texts: CampaignTexts): ContentFaults {
   return { errors: [], warnings }
 }
 
+/** Says why blocks of a message of one edition have no conditions for customers of another edition. */
+export const otherEdition =
+  'The message has blocks with conditions and belongs to another edition than the segment. Choose a segment of the same edition or of the whole organisation.'
+
+const nothingForSome =
+  'Some recipients would see no block. Add a block with a text or an image and without a condition.'
+
+function findConditionFaults({ message, message_edition_id, segment_edition_id }: CampaignTexts): ContentFault[] {
+  const places = listBlocks(message?.blocks ?? []).flatMap(({ block: { condition }, path }) =>
+    condition === undefined ? [] : [{ condition, path: [...path, 'condition'] }],
+  )
+  if (places.length === 0) return []
+  const isOtherEdition =
+    message_edition_id !== null && segment_edition_id !== null && message_edition_id !== segment_edition_id
+  return [
+    ...(isOtherEdition ? [{ code: 'other_edition' as const, path: ['blocks'], detail: otherEdition }] : []),
+    ...(mayBeEmpty(message?.blocks ?? [])
+      ? [{ code: 'no_block_for_everyone' as const, path: ['blocks'], detail: nothingForSome }]
+      : []),
+    ...places.flatMap(({ condition, path }): ContentFault[] => {
+      const checkResult = checkExpression(condition)
+      if (checkResult.ok) return []
+      return [{ code: 'invalid_condition', path, detail: checkResult.errors[0]?.message ?? '' }]
+    }),
+  ]
+}
+
 const isSameTranslation = (a: AcceptedTranslation, b: AcceptedTranslation): boolean =>
   a.language === b.language && a.block_id === b.block_id && a.field === b.field
 
@@ -167,7 +208,11 @@ export function findContentFaults(
   const isAccepted = ({ translation }: ContentFault) =>
     translation !== undefined && acceptedTranslations.some((other) => isSameTranslation(translation, other))
   return {
-    errors: [...variables.errors, ...translations.errors.filter((fault) => !isAccepted(fault))],
+    errors: [
+      ...variables.errors,
+      ...translations.errors.filter((fault) => !isAccepted(fault)),
+      ...findConditionFaults(texts),
+    ],
     warnings: [...translations.errors.filter(isAccepted), ...variables.warnings, ...translations.warnings],
   }
 }

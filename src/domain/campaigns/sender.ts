@@ -53,6 +53,8 @@ export interface NewRecipient {
   language: Language
   /** JSON of `RecipientPerson`. */
   person: string
+  /** The conditions of blocks that the person fulfils: the bits of their positions. */
+  conditions: number
   reason: SkipReason | null
 }
 
@@ -63,6 +65,8 @@ export interface RecipientRow extends Stamps {
   address: string | null
   language: Language
   person: string
+  /** Bits of the positions of conditions, as in `NewRecipient`. */
+  conditions: number
   state: RecipientState
   reason: Reason | null
   code: string

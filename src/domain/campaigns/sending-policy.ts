@@ -89,6 +89,8 @@ export type Reason = (typeof recipientReasons)[number]
 export const retryableReasons = ['unreachable', 'rate_limited'] as const satisfies readonly FailReason[]
 
 export interface ChunkRecipient {
+  /** The conditions of blocks that the person fulfilled at the start of the campaign: the bits of their positions. */
+  conditions: number
   /** The recipient's number in the campaign, which is the `seq` of the user. */
   n: number
   address: string

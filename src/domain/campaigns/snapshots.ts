@@ -10,6 +10,8 @@ export interface ContentContext {
   public_url: string
   organization_id: string
   edition_id: string
+  /** The edition of the message; null for a message of the organisation, and for SMS. */
+  message_edition_id: string | null
   segment: { edition_id: string | null; communication_type: CommunicationType }
   channel: Channel
   campaign_name: string

@@ -35,20 +35,24 @@ export interface TextSource {
   language: Language | null
   kind: BlockField['kind'] | Line
   text: string
+  /** True for a text of a block that not everyone sees. */
+  is_conditional: boolean
 }
 
 type PickLanguages = (texts: TranslatedDict) => readonly Language[]
 
 const splitByLanguage = (
-  path: TextPath,
-  kind: TextSource['kind'],
+  source: Pick<TextSource, 'path' | 'kind' | 'is_conditional'>,
   texts: TranslatedDict,
   pick: PickLanguages,
 ): TextSource[] =>
   pick(texts).flatMap((language) => {
     const text = texts[language]
-    return text === undefined ? [] : [{ path: [...path, language], language, kind, text }]
+    return text === undefined ? [] : [{ ...source, path: [...source.path, language], language, text }]
   })
+
+const splitLine = (kind: Line, texts: TranslatedDict, pick: PickLanguages): TextSource[] =>
+  splitByLanguage({ path: [kind], kind, is_conditional: false }, texts, pick)
 
 export interface MessageDraft {
   subject?: TranslatedDict | undefined
@@ -58,19 +62,15 @@ export interface MessageDraft {
 
 function listTexts(draft: MessageDraft, pick: PickLanguages = () => languages): TextSource[] {
   const { subject = {}, preheader = {}, blocks = [] } = draft
-  const blockTexts = listBlocks(blocks).flatMap(({ block, path }) =>
+  const blockTexts = listBlocks(blocks).flatMap(({ block, path, is_conditional }) =>
     listLiquidFields(block).flatMap(({ name, kind, value }): TextSource[] => {
-      const fieldPath = [...path, 'data', ...name.split('.')]
+      const source = { path: [...path, 'data', ...name.split('.')], kind, is_conditional }
       return typeof value === 'string'
-        ? [{ path: fieldPath, language: null, kind, text: value }]
-        : splitByLanguage(fieldPath, kind, value, pick)
+        ? [{ ...source, language: null, text: value }]
+        : splitByLanguage(source, value, pick)
     }),
   )
-  return [
-    ...splitByLanguage(['subject'], 'subject', subject, pick),
-    ...splitByLanguage(['preheader'], 'preheader', preheader, pick),
-    ...blockTexts,
-  ]
+  return [...splitLine('subject', subject, pick), ...splitLine('preheader', preheader, pick), ...blockTexts]
 }
 
 /** The texts that a recipient reads, each in one language. */

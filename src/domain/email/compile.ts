@@ -2,6 +2,7 @@ import { toBcp47, type Language, type TranslatedDict } from '../languages.ts'
 import { Placeholders, renderCard } from './blocks/block-mjml.ts'
 import { renderText } from './blocks/block-text.ts'
 import type { Block, FooterData } from './blocks/blocks.ts'
+import { listConditions } from './blocks/conditions.ts'
 import { cleanRichText } from './blocks/rich-text.ts'
 import { buildStyles, fonts, gutter, light, width } from './blocks/theme.ts'
 import { escapeHtml, escapeLiquid, textToHtml } from './escape.ts'
@@ -25,6 +26,8 @@ export interface Template {
 /** `language` is a fallback where the requested language lacks texts. */
 export interface Compiled extends Template {
   language: Language
+  /** The conditions of blocks, in the order in which the template numbers them. */
+  conditions: readonly string[]
 }
 
 export interface Message {
@@ -115,12 +118,14 @@ export function compile(message: Message, language: Language, options: CompileOp
   const page = placeholders.restore(shorten(renderMjml(buildMjml(message, reader, options, placeholders))))
   const html = page.replace('</head>', () => `<style>${buildStyles(page)}</style></head>`)
   const footers = renderFooters(message, reader, options.sender).map(({ text }) => text)
-  const parts = message.blocks.map((block) => renderText(block, reader))
+  const conditions = listConditions(message.blocks)
+  const parts = message.blocks.map((block) => renderText(block, reader, conditions))
   return {
     subject: readTranslation(message.subject, reader),
     html,
     text: `${[...parts, ...footers].filter(Boolean).join('\n\n')}\n`,
     links: [],
     language: reader.language,
+    conditions,
   }
 }

@@ -101,5 +101,5 @@ export function personalise(template: Template, context: TemplateContext, limit 
   const text = renderLiquid('text', parsedTemplate.text, values, limit)
   const subject = headerText(renderLiquid('text', parsedTemplate.subject, values, limit))
   checkSize(Math.min(limit, maxMessageBytes), html, text)
-  return { subject, html, text: text.replaceAll(/\n{3,}/g, '\n\n') }
+  return { subject, html, text: text.replaceAll(/\n{3,}/g, '\n\n').replace(/^\n+/, '') }
 }

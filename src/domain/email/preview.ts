@@ -3,6 +3,7 @@ import type { Language } from '../languages.ts'
 import type { EmailMessageType } from '../messaging/email-messages.ts'
 import { isRecord } from '../text/json.ts'
 import { renderContentHtml } from './blocks/block-html.ts'
+import { pickVisibleBlocks } from './blocks/conditions.ts'
 import { compile, type CompileOptions, type Message } from './compile.ts'
 import { checkTemplate } from './liquid/liquid.ts'
 import { findOverflow } from './liquid/overflow.ts'
@@ -31,6 +32,8 @@ export interface PreviewRequest {
   type: EmailMessageType
   /** Values that replace sample values. */
   values: Record<string, unknown>
+  /** The conditions of blocks that hold. */
+  conditions: ReadonlySet<string>
 }
 
 const unsafeKeys = new Set(['__proto__', 'constructor', 'prototype'])
@@ -61,12 +64,14 @@ const renderLine = (line: string, context: TemplateContext): string =>
   personalise({ subject: line, html: '', text: '', links: [] }, context).subject
 
 export function renderPreview(message: Message, request: PreviewRequest, options: CompileOptions): Preview {
-  const { mode, language, type } = request
+  const { mode, language, type, conditions } = request
   const reader = chooseReader(message, language, options.defaultLanguage)
   const template = compile(message, language, options)
-  const previewTemplate = mode === 'mjml' ? template : { ...template, html: renderContentHtml(message.blocks, reader) }
+  const visibleBlocks = pickVisibleBlocks(message.blocks, (condition) => conditions.has(condition))
+  const previewTemplate = mode === 'mjml' ? template : { ...template, html: renderContentHtml(visibleBlocks, reader) }
   const context = buildContext(request, reader.language)
-  const renderedMessage = personalise(previewTemplate, context)
+  const block_conditions = template.conditions.map((condition) => conditions.has(condition))
+  const renderedMessage = personalise(previewTemplate, { ...context, block_conditions })
   return {
     ...renderedMessage,
     preheader: renderLine(readTranslation(message.preheader ?? {}, reader), context),

@@ -68,6 +68,10 @@ function listEndlessResults(texts: readonly ParsedText[], sample: object): Unkno
   })
 }
 
+/** Names that a block with a condition declares are known in its text alone, because it may be left out. */
+const pickScope = ({ source }: ParsedText, scope: NameScope): NameScope =>
+  source.is_conditional ? { ...scope, locals: new Map(scope.locals) } : scope
+
 /** Texts that are rendered as one, so that names which one of them declares are known in the next. */
 function listUnknownUses(sources: readonly TextSource[], kind: MessageKind, sample: object): UnknownUse[] {
   const scope: NameScope = { locals: new Map(), items: new Map() }
@@ -75,7 +79,10 @@ function listUnknownUses(sources: readonly TextSource[], kind: MessageKind, samp
     const template = readTemplate(source.text)
     return template.ok ? [{ source, nodes: template.nodes }] : []
   })
-  return [...texts.flatMap((text) => listUnknownNames(text, kind, scope)), ...listEndlessResults(texts, sample)]
+  return [
+    ...texts.flatMap((text) => listUnknownNames(text, kind, pickScope(text, scope))),
+    ...listEndlessResults(texts, sample),
+  ]
 }
 
 /** A block that shows an order is empty in messages that have none. */

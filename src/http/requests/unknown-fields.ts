@@ -80,7 +80,7 @@ const listItems = (items: readonly unknown[], { path, requestSchemas, responseSc
 /** Checks the names of one object. Returns the errors, and the nested values to check next. */
 function checkFields(object: Readonly<Record<string, unknown>>, place: BodyValue, settable: ReadonlySet<string>) {
   const shapes = listMatchingShapes(place.requestSchemas, object)
-  const returnedShapes = listObjectShapes(place.responseSchemas)
+  const returnedShapes = listMatchingShapes(place.responseSchemas, object)
   const values = place.requestSchemas.flatMap(listValueSchemas)
   const nestedValues: BodyValue[] = []
   const errors: FieldError[] = []

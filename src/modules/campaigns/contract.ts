@@ -23,7 +23,6 @@ import {
   IdParams,
   KnownEmail,
   LanguageCode,
-  orNull,
   RequiredText,
   SegmentSummary,
   Timestamp,

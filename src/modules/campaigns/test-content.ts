@@ -40,10 +40,10 @@ export async function createTestComposer(
     const context = { ...shared, language: compiled.language }
     const { unsubscribe, preferences } = buildExampleLinks(context.public_url, compiled.language)
     const links = { clicks: [], pixel: '', preferences, unsubscribe: context.has_unsubscribe ? unsubscribe : '' }
-    const texts = personalise(
-      decideUnsubscribe(compiled, context.has_unsubscribe),
-      buildTemplateContext(person, context, links),
-    )
+    const texts = personalise(decideUnsubscribe(compiled, context.has_unsubscribe), {
+      ...buildTemplateContext(person, context, links),
+      block_conditions: compiled.conditions.map(() => true),
+    })
     const headers = { ...buildUnsubscribeHeaders(links.unsubscribe), ...buildListHeader(context) }
     return { language: compiled.language, email: { from, replyTo, ...texts, headers } }
   }

@@ -10,6 +10,7 @@ import {
   networks,
   type PlainBlock as DomainPlainBlock,
 } from '../../domain/email/blocks/blocks.ts'
+import { maxExpressionLength } from '../../domain/segments.ts'
 import { Id, Translated } from '../../http/fields.ts'
 
 const Size = (min: number, max: number) => z.int().min(min).max(max)
@@ -164,19 +165,32 @@ const BlockId = z
   .regex(/^[\w-]{1,64}$/, 'Use 1 to 64 letters, digits, underscores and hyphens.')
   .openapi({ example: 'blk_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8' })
 
+const Condition = z
+  .string()
+  .min(1)
+  .max(maxExpressionLength)
+  .openapi('EmailBlockCondition', {
+    description:
+      'An expression in CEL, as in segments. Only customers for whom it holds when the campaign starts see the block; the others get the message without it. Messages of type `campaign` can have at most 8 different conditions. In a message of an edition they are about the customers of this edition.',
+    example: 'stats.order_count >= 2',
+  })
+  .optional()
+
 /** Requests may leave out ids of blocks and addresses of images that responses always have. */
 function buildBlockSchema<
   BlockIdSchema extends z.ZodType<string | undefined>,
   ImageSchema extends typeof Image | typeof ImageInput,
 >(id: BlockIdSchema, ImageData: ImageSchema, suffix: 'Block' | 'BlockInput') {
   const plainBlocks = [
-    z.object({ id, type: z.literal('rich_text'), data: RichText }).openapi(`EmailRichText${suffix}`),
-    z.object({ id, type: z.literal('heading'), data: Heading }).openapi(`EmailHeading${suffix}`),
-    z.object({ id, type: z.literal('image'), data: ImageData }).openapi(`EmailImage${suffix}`),
-    z.object({ id, type: z.literal('button'), data: Button }).openapi(`EmailButton${suffix}`),
-    z.object({ id, type: z.literal('divider'), data: Divider }).openapi(`EmailDivider${suffix}`),
-    z.object({ id, type: z.literal('spacer'), data: Spacer }).openapi(`EmailSpacer${suffix}`),
-    z.object({ id, type: z.literal('social'), data: Social }).openapi(`EmailSocial${suffix}`),
+    z
+      .object({ id, type: z.literal('rich_text'), condition: Condition, data: RichText })
+      .openapi(`EmailRichText${suffix}`),
+    z.object({ id, type: z.literal('heading'), condition: Condition, data: Heading }).openapi(`EmailHeading${suffix}`),
+    z.object({ id, type: z.literal('image'), condition: Condition, data: ImageData }).openapi(`EmailImage${suffix}`),
+    z.object({ id, type: z.literal('button'), condition: Condition, data: Button }).openapi(`EmailButton${suffix}`),
+    z.object({ id, type: z.literal('divider'), condition: Condition, data: Divider }).openapi(`EmailDivider${suffix}`),
+    z.object({ id, type: z.literal('spacer'), condition: Condition, data: Spacer }).openapi(`EmailSpacer${suffix}`),
+    z.object({ id, type: z.literal('social'), condition: Condition, data: Social }).openapi(`EmailSocial${suffix}`),
   ] as const
   const Column = z.object({
     width: Size(5, 95)
@@ -198,7 +212,9 @@ function buildBlockSchema<
   return z
     .discriminatedUnion('type', [
       ...plainBlocks,
-      z.object({ id, type: z.literal('columns'), data: Columns }).openapi(`EmailColumns${suffix}`),
+      z
+        .object({ id, type: z.literal('columns'), condition: Condition, data: Columns })
+        .openapi(`EmailColumns${suffix}`),
       z.object({ id, type: z.literal('order_summary'), data: OrderSummary }).openapi(`EmailOrderSummary${suffix}`),
       z.object({ id, type: z.literal('footer'), data: Footer }).openapi(`EmailFooter${suffix}`),
     ])

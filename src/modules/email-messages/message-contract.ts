@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { maxPreheaderLength, maxSubjectLength } from '../../domain/email/blocks/blocks.ts'
+import { maxConditions } from '../../domain/email/blocks/conditions.ts'
 import { variableCategories } from '../../domain/email/liquid/variables.ts'
 import {
   emailMessageScopes,
@@ -7,6 +8,7 @@ import {
   emailTemplates,
   maxTitleLength,
 } from '../../domain/messaging/email-messages.ts'
+import { maxExpressionLength } from '../../domain/segments.ts'
 import {
   Count,
   EditionSummary,
@@ -122,6 +124,14 @@ export const PreviewEmailMessage = z.object({
   blocks: BlocksInput.optional(),
   subject: Subject.optional(),
   preheader: Preheader.optional(),
+  user_id: Id('usr').optional().openapi({
+    description: 'A customer: blocks whose condition does not hold for them are left out.',
+  }),
+  conditions: z.array(z.string().min(1).max(maxExpressionLength)).max(maxConditions).optional().openapi({
+    description:
+      'The conditions that hold, as they stand in the blocks. Blocks with another condition are left out. Without it and without `user_id`, the preview shows every block.',
+    uniqueItems: true,
+  }),
 })
 
 export const EmailPreview = z

@@ -6,6 +6,7 @@ import { describeRenderError, TooMuchText } from '../../domain/email/liquid/liqu
 import { TooLarge } from '../../domain/email/personalise.ts'
 import { type PreviewRequest, findPreviewOverflow, type Preview, renderPreview } from '../../domain/email/preview.ts'
 import { type AppError, fieldError, invalid } from '../../domain/errors.ts'
+import { chooseConditions, listConditionFaults } from './block-conditions.ts'
 import type { PreviewEmailMessageInput } from './message-contract.ts'
 import type { MessageDetailRow } from './queries.ts'
 import { buildCompileOptions } from './templates.ts'
@@ -54,7 +55,10 @@ export async function previewEmailMessage(
   input: PreviewEmailMessageInput,
 ): Promise<Preview> {
   const sentBlocks = input.blocks && (await resolveImages(ctx, row, toDomainBlocks(input.blocks))).blocks
-  const faults = findMessageFaults({ subject: input.subject, preheader: input.preheader, blocks: sentBlocks })
+  const faults = [
+    ...findMessageFaults({ subject: input.subject, preheader: input.preheader, blocks: sentBlocks }),
+    ...listConditionFaults(ctx, row, { type: row.type, blocks: sentBlocks }),
+  ]
   if (faults.length) throw invalid(...faults)
   const options = buildCompileOptions({
     default_language: row.default_language,
@@ -62,14 +66,16 @@ export async function previewEmailMessage(
     edition_name: row.edition_full_name,
     sender_name: row.email_sender_name,
   })
+  const blocks = sentBlocks ? cleanBlocks(sentBlocks) : updateFileUrls(row.blocks, ctx.config.files.url)
   const message = {
     subject: input.subject ?? row.subject,
     preheader: input.preheader ?? row.preheader,
-    blocks: sentBlocks ? cleanBlocks(sentBlocks) : updateFileUrls(row.blocks, ctx.config.files.url),
+    blocks,
     template: 'modern' as const,
   }
   const language = input.language ?? options.defaultLanguage
-  const request = { mode: input.mode, language, type: row.type, values: input.context ?? {} }
+  const conditions = await chooseConditions(ctx, row, blocks, input)
+  const request = { mode: input.mode, language, type: row.type, values: input.context ?? {}, conditions }
   try {
     return renderPreview(message, request, options)
   } catch (error) {

@@ -5,6 +5,7 @@ import { emailMessages, emailRenditions } from '../../db/schema/email-messages.t
 import { organizations } from '../../db/schema/organizations.ts'
 import { select } from '../../db/select.ts'
 import { insertWhere } from '../../db/write.ts'
+import { listConditions } from '../../domain/email/blocks/conditions.ts'
 import { updateFileUrls } from '../../domain/email/blocks/images.ts'
 import {
   compile,
@@ -105,7 +106,14 @@ export async function loadTemplate(
   const options = buildCompileOptions(frame)
   if (content_hash === hash) {
     const reader = chooseReader(message, language, options.defaultLanguage)
-    return { subject: stored_subject ?? '', html: html ?? '', text: text ?? '', links: [], language: reader.language }
+    return {
+      subject: stored_subject ?? '',
+      html: html ?? '',
+      text: text ?? '',
+      links: [],
+      language: reader.language,
+      conditions: listConditions(blocks),
+    }
   }
   const template = compile(message, language, options)
   const rendition = {

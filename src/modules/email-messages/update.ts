@@ -11,6 +11,7 @@ import { AppError, type FieldError, invalid, permissionDenied } from '../../doma
 import { findTrigger } from '../../domain/messaging/email-messages.ts'
 import { buildSortKey } from '../../domain/text/fold.ts'
 import { openEditions } from '../editions/index.ts'
+import { listConditionFaults } from './block-conditions.ts'
 import type { BlocksIn } from './block-contract.ts'
 import type { UpdateEmailMessageInput } from './message-contract.ts'
 import { explainAdoption, type MessageDetailRow, type MessageRow } from './queries.ts'
@@ -71,7 +72,10 @@ export async function updateEmailMessage(
   await checkCampaignsReach(ctx, row)
   const { title, subject, preheader, type, template } = input
   const { blocks, guards } = await resolveBlocks(ctx, row, input.blocks)
-  const faults = findMessageFaults({ subject, preheader, blocks })
+  const faults = [
+    ...findMessageFaults({ subject, preheader, blocks }),
+    ...listConditionFaults(ctx, row, { type: type ?? row.type, blocks }),
+  ]
   if (faults.length) throw invalid(...faults)
   await checkType(ctx, row, type)
   const fields: Partial<MessageRow> = {

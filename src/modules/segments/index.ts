@@ -1,5 +1,5 @@
-export { type Audience, buildExclusion, selectAddress } from './calculation/audience.ts'
-export { buildCalculationStart, continueCalculation, findCalculation } from './calculation/calculation.ts'
+export { type Audience, buildExclusion, buildScope, selectAddress } from './calculation/audience.ts'
+export { buildCalculationStart, continueCalculation, findCalculation, takeSteps } from './calculation/calculation.ts'
 export { Segment } from './contract.ts'
 export { createSegment } from './create.ts'
 export { eraseInSegments } from './erase.ts'

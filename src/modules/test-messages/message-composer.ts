@@ -52,7 +52,8 @@ export async function createMessageComposer(
       customer: buildCustomerValues(person, language),
       links,
     })
+    const block_conditions = template.conditions.map(() => true)
     const headers = type === 'campaign' ? buildUnsubscribeHeaders(links.unsubscribe) : transactionalHeaders
-    return { language, email: { ...sender, ...personalise(template, context), headers } }
+    return { language, email: { ...sender, ...personalise(template, { ...context, block_conditions }), headers } }
   }
 }

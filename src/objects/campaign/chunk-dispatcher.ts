@@ -176,12 +176,13 @@ export class ChunkDispatcher {
     const chunk = readyChunk ?? this.#addChunk(record, newClaim)
     if (!chunk) return { next: null, has_more: false }
     const recipients = this.#store
-      .listRecipients(readMembers(chunk), ['n', 'address', 'language', 'person'])
+      .listRecipients(readMembers(chunk), ['n', 'address', 'language', 'person', 'conditions'])
       .map((row) => ({
         n: row.n,
         address: row.address ?? '',
         language: row.language,
         person: readPerson(row),
+        conditions: row.conditions,
       }))
     const { campaign_id } = record
     const { number, content_run } = chunk

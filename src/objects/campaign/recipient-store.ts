@@ -137,9 +137,9 @@ export class RecipientStore {
     }))
     const addedRows = this.#sql
       .exec<{ n: number; state: RecipientState }>(
-        `insert into recipients (n, user_id, address, language, person, search_text, state, reason)
+        `insert into recipients (n, user_id, address, language, person, conditions, search_text, state, reason)
        select value ->> 'n', value ->> 'user_id', value ->> 'address', value ->> 'language', value ->> 'person',
-        value ->> 'search_text',
+        value ->> 'conditions', value ->> 'search_text',
         iif(value ->> 'reason' is null, ${quoteRecipientState('pending')}, ${quoteRecipientState('skipped')}),
         value ->> 'reason'
        from json_each(?) where true on conflict (n) do nothing returning n, state`,
@@ -392,7 +392,7 @@ export class RecipientStore {
       if (row.state === 'pending')
         this.recordOutcomes(new Map([[n, { to: 'skipped', reason: 'inactive', code: '', detail: '' }]]), false)
       this.#sql.exec(
-        "update recipients set address = null, person = ?, search_text = '', detail = '' where n = ?",
+        "update recipients set address = null, person = ?, conditions = 0, search_text = '', detail = '' where n = ?",
         person,
         n,
       )

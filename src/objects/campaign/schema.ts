@@ -64,6 +64,7 @@ create table if not exists recipients (
   address text,
   language text not null,
   person text not null,
+  conditions integer not null default 0,
   search_text text not null,
   state text not null,
   reason text,

@@ -115,6 +115,7 @@ async function seedEarlierStart({ campaign, seeded, channel }: Awaited<ReturnTyp
         address: channel === 'email' ? `old-${user.seq}@example.test` : `+453199880${user.seq % 6}`,
         language: 'en',
         person: JSON.stringify(user),
+        conditions: 0,
         reason: earlier === 'skipped' ? 'no_consent' : null,
       })),
       'email',

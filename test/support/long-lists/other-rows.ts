@@ -200,7 +200,15 @@ export async function makeRecipients({ a, b }: Places): Promise<RowsOfParent[]> 
           last_name: `Holm ${n}`,
         }
         const reason = n % 5 === 0 ? (skipReasons[n % skipReasons.length] ?? null) : null
-        return { n, user_id: person.id, address, language: 'en' as const, person: JSON.stringify(person), reason }
+        return {
+          n,
+          user_id: person.id,
+          address,
+          language: 'en' as const,
+          person: JSON.stringify(person),
+          conditions: 0,
+          reason,
+        }
       })
       store.transaction(() => {
         store.addRecipients(people, 'email')

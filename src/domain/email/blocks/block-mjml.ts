@@ -2,6 +2,7 @@ import { escapeHtml, textToHtml } from '../escape.ts'
 import { renderOrderSummary } from '../messages/order-summary.ts'
 import { getNetworkName, type TextReader, readTranslation } from '../messages/phrases.ts'
 import type { Block, ButtonData, HeadingData, ImageData, Padding, SocialData } from './blocks.ts'
+import { buildConditionTags, listConditions } from './conditions.ts'
 import { cleanRichText } from './rich-text.ts'
 import { gutter, innerWidth, light, networkColours } from './theme.ts'
 import { isAddress } from './urls.ts'
@@ -26,6 +27,8 @@ export class Placeholders {
 interface BlockContext {
   reader: TextReader
   placeholders: Placeholders
+  /** The conditions of all blocks of the message. */
+  conditions: readonly string[]
   /** Padding to the left and the right, in pixels, unless the block sets its own. */
   sidePadding: number
   /** The widest image that fits, in pixels. */
@@ -122,8 +125,23 @@ function renderSocial(data: SocialData, { reader, placeholders, sidePadding }: B
   })}>${placeholders.add(links.join(' '))}</mj-text>`
 }
 
+/** Puts an element or a section between the Liquid that shows it only to some recipients. */
+function wrapInCondition(
+  mjml: string,
+  block: Block,
+  { placeholders, conditions }: Pick<BlockContext, 'placeholders' | 'conditions'>,
+): string {
+  const tags = mjml === '' ? null : buildConditionTags(block, conditions)
+  if (tags === null) return mjml
+  const [open, end] = tags.map((tag) => `<mj-raw>${placeholders.add(tag)}</mj-raw>`)
+  return `${open}${mjml}${end}`
+}
+
 /** An MJML element for a column; empty for a block without text in this language. */
-function renderElement(block: Block, context: BlockContext): string {
+const renderElement = (block: Block, context: BlockContext): string =>
+  wrapInCondition(renderContent(block, context), block, context)
+
+function renderContent(block: Block, context: BlockContext): string {
   const { reader, placeholders, sidePadding } = context
   switch (block.type) {
     case 'rich_text': {
@@ -173,14 +191,14 @@ function renderElement(block: Block, context: BlockContext): string {
   }
 }
 
+type SectionContext = Omit<BlockContext, 'sidePadding' | 'maxWidth'>
+
+const sectionWidth = { sidePadding: gutter, maxWidth: innerWidth }
+
 const wrapInSection = (block: Block, padding: string, mjml: string): string =>
   `<mj-section${formatAttributes({ 'background-color': block.data.background_color, padding })}>${mjml}</mj-section>`
 
-function renderColumns(
-  block: Extract<Block, { type: 'columns' }>,
-  reader: TextReader,
-  placeholders: Placeholders,
-): string {
+function renderColumns(block: Extract<Block, { type: 'columns' }>, context: SectionContext): string {
   const { columns: all, padding } = block.data
   const fixedWidth = all.reduce((sum, column) => sum + (column.width ?? 0), 0)
   const flexibleCount = all.filter((column) => column.width === undefined).length
@@ -189,7 +207,7 @@ function renderColumns(
     const width = column.width ?? flexibleWidth
     const maxWidth = Math.floor((innerWidth * width) / 100)
     const elements = column.blocks
-      .map((childBlock) => renderElement(childBlock, { reader, placeholders, sidePadding: 10, maxWidth }))
+      .map((childBlock) => renderElement(childBlock, { ...context, sidePadding: 10, maxWidth }))
       .join('')
     return `<mj-column${formatAttributes({ width: `${Number(width.toFixed(2))}%` })}>${elements}</mj-column>`
   })
@@ -197,9 +215,9 @@ function renderColumns(
 }
 
 /** A section of one block; empty for a block without text, and for a footer, which stands below the card. */
-function renderSection(block: Block, reader: TextReader, placeholders: Placeholders): string {
-  if (block.type === 'columns') return renderColumns(block, reader, placeholders)
-  const element = renderElement(block, { reader, placeholders, sidePadding: gutter, maxWidth: innerWidth })
+function renderSection(block: Block, context: SectionContext): string {
+  if (block.type === 'columns') return renderColumns(block, context)
+  const element = renderContent(block, { ...context, ...sectionWidth })
   return element === '' ? '' : wrapInSection(block, '0', `<mj-column>${element}</mj-column>`)
 }
 
@@ -210,6 +228,7 @@ const emptySection = '<mj-section><mj-column><mj-spacer height="24px" /></mj-col
  * kilobyte; columns and blocks with a background have a section of their own.
  */
 export function renderCard(blocks: readonly Block[], reader: TextReader, placeholders: Placeholders): string {
+  const context: SectionContext = { reader, placeholders, conditions: listConditions(blocks) }
   const card = `css-class="card" background-color="${light.card}" border-radius="14px" padding="20px 0"`
   let sections = ''
   let elements = ''
@@ -220,8 +239,8 @@ export function renderCard(blocks: readonly Block[], reader: TextReader, placeho
   for (const block of blocks) {
     if (block.type === 'columns' || block.data.background_color !== undefined) {
       endSection()
-      sections += renderSection(block, reader, placeholders)
-    } else elements += renderElement(block, { reader, placeholders, sidePadding: gutter, maxWidth: innerWidth })
+      sections += wrapInCondition(renderSection(block, context), block, context)
+    } else elements += renderElement(block, { ...context, ...sectionWidth })
   }
   if (sections === '' && elements !== '') return `<mj-section ${card}><mj-column>${elements}</mj-column></mj-section>`
   endSection()

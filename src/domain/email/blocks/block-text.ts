@@ -2,6 +2,7 @@ import { escapeLiquid } from '../escape.ts'
 import { renderOrderSummary } from '../messages/order-summary.ts'
 import { getNetworkName, type TextReader, readTranslation } from '../messages/phrases.ts'
 import type { Block } from './blocks.ts'
+import { buildConditionTags } from './conditions.ts'
 import { cleanRichText } from './rich-text.ts'
 import { isAddress } from './urls.ts'
 
@@ -10,8 +11,17 @@ const joinLines = (text: string): string => text.replaceAll(/\s+/g, ' ').trim()
 const appendUrl = (text: string, url: string | undefined): string =>
   url !== undefined && isAddress(url) ? `${text}${text ? ': ' : ''}${url.trim()}` : text
 
-/** Plain text in which the Liquid is not rendered yet; empty for a block without text. */
-export function renderText(block: Block, reader: TextReader): string {
+/**
+ * Plain text in which the Liquid is not rendered yet; empty for a block without text. `conditions` are those of all blocks
+ * of the message.
+ */
+export function renderText(block: Block, reader: TextReader, conditions: readonly string[]): string {
+  const text = renderContent(block, reader, conditions)
+  const tags = text === '' ? null : buildConditionTags(block, conditions)
+  return tags === null ? text : `${tags[0]}${text}${tags[1]}`
+}
+
+function renderContent(block: Block, reader: TextReader, conditions: readonly string[]): string {
   switch (block.type) {
     case 'rich_text':
       return cleanRichText(readTranslation(block.data.text, reader)).text
@@ -37,7 +47,7 @@ export function renderText(block: Block, reader: TextReader): string {
         .join('\n')
     case 'columns':
       return block.data.columns
-        .flatMap((column) => column.blocks.map((childBlock) => renderText(childBlock, reader)))
+        .flatMap((column) => column.blocks.map((childBlock) => renderText(childBlock, reader, conditions)))
         .filter(Boolean)
         .join('\n\n')
     case 'order_summary':

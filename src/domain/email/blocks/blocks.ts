@@ -87,6 +87,8 @@ export interface FooterData extends Boxed {
 interface Typed<Type extends string, Data> {
   id: string
   type: Type
+  /** An expression in CEL that holds for the customers who see the block. Without one, everyone sees it. */
+  condition?: string | undefined
   data: Data
 }
 
@@ -119,18 +121,27 @@ export const maxRichTextLength = 20_000
 export const maxSubjectLength = 250
 export const maxPreheaderLength = 200
 
+interface PlacedBlock {
+  block: Block
+  path: (string | number)[]
+  /** True if the block, or the columns that it stands in, have a condition. */
+  is_conditional: boolean
+}
+
 /** Every block with its path in the message. The blocks of columns follow the `columns` block. */
-export const listBlocks = (blocks: readonly Block[]): { block: Block; path: (string | number)[] }[] =>
+export const listBlocks = (blocks: readonly Block[]): PlacedBlock[] =>
   blocks.flatMap((block, index) => {
     const path = ['blocks', index]
-    if (block.type !== 'columns') return [{ block, path }]
+    const is_conditional = block.condition !== undefined
+    if (block.type !== 'columns') return [{ block, path, is_conditional }]
     const nestedBlocks = block.data.columns.flatMap((column, columnIndex) =>
       column.blocks.map((nestedBlock, position) => ({
         block: nestedBlock as Block,
         path: [...path, 'data', 'columns', columnIndex, 'blocks', position],
+        is_conditional: is_conditional || nestedBlock.condition !== undefined,
       })),
     )
-    return [{ block, path }, ...nestedBlocks]
+    return [{ block, path, is_conditional }, ...nestedBlocks]
   })
 
 type Kind = 'html' | 'text' | 'address'

@@ -291,7 +291,7 @@ export function locateFault(error: unknown): TemplateFault {
 }
 
 /** Names that no `assign`, `capture` or `for` of a template may declare. */
-const reservedNames: ReadonlySet<string> = new Set([...variableCategories, 'tracking', 'forloop'])
+const reservedNames: ReadonlySet<string> = new Set([...variableCategories, 'tracking', 'block_conditions', 'forloop'])
 
 const scope = { lists: listNames, reservedNames }
 

@@ -187,6 +187,8 @@ export type TemplateContext = {
 } & {
   /** Only for templates from `trackable`. */
   tracking?: { links: readonly string[]; pixel: string }
+  /** For each condition of the message's blocks, whether the recipient fulfils it. */
+  block_conditions?: readonly boolean[]
 }
 
 export const buildCustomerValues = (contact: Contact, language: Language): TemplateContext['customer'] => ({

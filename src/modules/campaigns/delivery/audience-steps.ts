@@ -70,7 +70,8 @@ async function calculateSegment(job: JobCtx, row: CampaignRow, awaitedEpoch: num
 async function listMembers(job: JobCtx, row: CampaignRow, step: AudienceStep): Promise<AudienceProgress> {
   const place = { epoch: step.segment_epoch, after: step.added_up_to, limit: membersPerPage }
   const page = await listAudience(job, row, place)
-  return page ? { type: 'members', ...page } : { type: 'members_deleted' }
+  if (!page) return { type: 'members_deleted' }
+  return 'error' in page ? { type: 'failed', error: page.error } : { type: 'members', ...page }
 }
 
 /**

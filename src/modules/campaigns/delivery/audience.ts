@@ -20,8 +20,9 @@ import {
   selectAddress,
 } from '../../segments/index.ts'
 import { selectSuppressionExclusion } from '../../suppressions/index.ts'
+import { evaluateConditions } from './block-conditions.ts'
 import type { CampaignRow } from './campaign-row.ts'
-import { loadContentLanguages } from './content-snapshot.ts'
+import { loadContentOutline } from './content-snapshot.ts'
 
 const segmentFields = {
   seq: segments.seq,
@@ -113,18 +114,37 @@ async function findReached(
   return new Set(rows.map(({ user_id }) => user_id))
 }
 
-/** Lists the next members of the segment; those who are excluded have a reason. Returns null when they were deleted. */
+export interface AudiencePage {
+  people: NewRecipient[]
+  /** The number of the last person; null on the last page. */
+  after: number | null
+}
+
+/**
+ * Lists the next members of the segment with the conditions of blocks that they fulfil; those who are excluded have a
+ * reason. A page is shorter when conditions take long. Returns null when the members were deleted.
+ */
 export async function listAudience(
   job: JobCtx,
   row: CampaignRow,
   { epoch, after, limit }: { epoch: number; after: number; limit: number },
-): Promise<{ people: NewRecipient[]; after: number | null } | null> {
+): Promise<AudiencePage | { error: string } | null> {
   const memberSet = { segmentSeq: row.segment_seq, epoch }
   const members = await listSegmentMembers(job.db, memberSet, after, limit)
   if (!(await isReadable(job.db, memberSet, job.now()))) return null
-  const people = await buildRecipients(job, row, members, await loadContentLanguages(job, row))
-  const last = members.at(-1)
-  return { people, after: last && members.length === limit ? last.user_seq : null }
+  const outline = await loadContentOutline(job, row)
+  const people = await buildRecipients(job, row, members, outline)
+  const seqs = people.filter(({ reason }) => reason === null).map(({ n }) => n)
+  const evaluation = await evaluateConditions(job, row, outline, seqs)
+  if ('error' in evaluation) return evaluation
+  const isCut = evaluation.testedCount < seqs.length
+  const lastNumber = isCut ? (seqs[evaluation.testedCount - 1] ?? 0) : members.at(-1)?.user_seq
+  return {
+    people: people
+      .filter(({ n }) => n <= (lastNumber ?? 0))
+      .map((person) => ({ ...person, conditions: evaluation.conditions.get(person.n) ?? 0 })),
+    after: lastNumber !== undefined && (isCut || members.length === limit) ? lastNumber : null,
+  }
 }
 
 /** The languages of the content, and the one for recipients of other languages. */
@@ -157,6 +177,7 @@ export async function buildRecipients(
       address,
       language: language && languages.has(language) ? language : fallback,
       person: JSON.stringify(person),
+      conditions: 0,
       reason:
         member.excluded_for ??
         (address === null ? 'no_address' : reachedIds.has(member.id) ? 'duplicate_address' : null),

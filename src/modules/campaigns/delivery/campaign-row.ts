@@ -52,6 +52,7 @@ const messageFields = {
   message_subject: emailMessages.subject,
   message_blocks: sql<number>`json_array_length(${emailMessages.blocks})`,
   message_version: emailMessages.version,
+  message_edition_id: emailMessages.edition_id,
 }
 
 export const readinessFields = { ...tenantFields, ...messageFields }
@@ -123,6 +124,8 @@ export async function loadTexts({ db }: Pick<JobCtx, 'db'>, row: CampaignRow): P
     default_language: row.edition_default_language,
     enabled_languages: row.edition_enabled_languages,
     communication_type: row.segment_communication_type,
+    message_edition_id: row.message_edition_id,
+    segment_edition_id: row.segment_edition_id,
   }
 }
 

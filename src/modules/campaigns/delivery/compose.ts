@@ -1,5 +1,6 @@
 import type { JobCtx } from '../../../context.ts'
 import { type Contact, formatFullName } from '../../../domain/accounts/users.ts'
+import { hasPosition } from '../../../domain/campaigns/conditions.ts'
 import { type LinkKind, createLinkMinter, type MintLink } from '../../../domain/campaigns/link-tokens.ts'
 import { formatReference } from '../../../domain/campaigns/recipient-events.ts'
 import type { ChunkRecipient } from '../../../domain/campaigns/sending-policy.ts'
@@ -161,8 +162,12 @@ export function createEmailComposer(
   )
   return createComposer(job, campaignId, contents, (recipient, content, links) => {
     const { n, address, person } = recipient
-    const { context } = content
-    const texts = personalise(content.template, buildTemplateContext(recipient.person, content.context, links))
+    const { context, conditions } = content
+    const block_conditions = conditions.map((position) => hasPosition(recipient.conditions, position))
+    const texts = personalise(content.template, {
+      ...buildTemplateContext(person, context, links),
+      block_conditions,
+    })
     const headers = {
       ...(context.has_unsubscribe && buildUnsubscribeHeaders(links.unsubscribe)),
       ...sharedHeaders.get(content),

@@ -4,12 +4,13 @@ import { isStartApproved, recordApprovedRun } from '../../../db/campaign-approva
 import { abortUnless, commitPart } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
 import { parseViolatedIndex } from '../../../db/failures.ts'
-import { campaignContents, campaignLinks } from '../../../db/schema/campaigns.ts'
+import { campaignConditions, campaignContents, campaignLinks } from '../../../db/schema/campaigns.ts'
 import { segments } from '../../../db/schema/segments.ts'
 import { decodeAs, fromFlag, type RowOf, select, selectValues, buildSelectList } from '../../../db/select.ts'
 import { insertAll } from '../../../db/write.ts'
 import { maxPersonNameLength } from '../../../domain/accounts/users.ts'
 import { describeMissingApproval, formatApprovalFault, isApprovalMissing } from '../../../domain/campaigns/approval.ts'
+import { maxStoredConditions } from '../../../domain/campaigns/conditions.ts'
 import { chooseSmsLanguage } from '../../../domain/campaigns/content-faults.ts'
 import { describeFaults } from '../../../domain/campaigns/readiness.ts'
 import type { ContentContext } from '../../../domain/campaigns/snapshots.ts'
@@ -17,6 +18,7 @@ import { type Compiled, decideUnsubscribe, type Template } from '../../../domain
 import { buildSampleContext } from '../../../domain/email/liquid/variables.ts'
 import { personalise } from '../../../domain/email/personalise.ts'
 import { trackable } from '../../../domain/email/trackable.ts'
+import { AppError, fieldError } from '../../../domain/errors.ts'
 import type { Language } from '../../../domain/languages.ts'
 import { type Mailbox, chooseSender } from '../../../domain/messaging/mailbox.ts'
 import { toSmsSender, buildTrackableSms } from '../../../domain/messaging/sms.ts'
@@ -30,6 +32,8 @@ export interface CampaignContent {
   /** The position of each link of the template among the campaign's links. */
   positions: readonly number[]
   context: ContentContext
+  /** The position of each condition of the template among the campaign's conditions. */
+  conditions: readonly number[]
   /** When the content was stored. Links contain this time, so that a repeated call has the same links. */
   created_at: number
 }
@@ -87,7 +91,7 @@ async function loadTemplates(job: JobCtx, row: CampaignRow, isMarketing: boolean
     if (row.channel === 'sms') {
       const textLanguage = chooseSmsLanguage(bodies, language, row.edition_default_language)
       const template = buildTrackableSms(bodies[textLanguage] ?? '', textLanguage, isMarketing)
-      templates.set(language, { ...template, language: textLanguage })
+      templates.set(language, { ...template, language: textLanguage, conditions: [] })
       continue
     }
     const template = await loadTemplate(job, row.email_message_id ?? '', language, row.edition_id)
@@ -110,6 +114,7 @@ export const buildContentContext = (
   public_url: config.publicUrl,
   organization_id: row.organization_id,
   edition_id: row.edition_id,
+  message_edition_id: row.channel === 'email' ? row.message_edition_id : null,
   segment,
   channel: row.channel,
   campaign_name: row.name,
@@ -143,6 +148,32 @@ async function assignLinkPositions(job: JobCtx, row: CampaignRow, templates: Rea
   return { positions, newLinks }
 }
 
+const tooManyConditions = `The messages of this campaign had more than ${maxStoredConditions} different conditions since it was first started. Create a new campaign.`
+
+/**
+ * Assigns positions to the conditions of blocks, like those of links. A recipient of an earlier run keeps a number with
+ * the positions of that run.
+ */
+async function assignConditionPositions(job: JobCtx, row: CampaignRow, templates: ReadonlyMap<Language, Compiled>) {
+  const conditions = [...templates.values()].flatMap((template) => template.conditions)
+  if (conditions.length === 0) return { positions: new Map<string, number>(), newConditions: [] }
+  const storedConditions = await job.db.all(
+    select({ position: campaignConditions.position, expression: campaignConditions.expression })
+      .from(campaignConditions)
+      .where(eq(campaignConditions.campaign_id, row.id)),
+  )
+  const positions = new Map(storedConditions.map(({ position, expression }) => [expression, position]))
+  for (const expression of conditions) if (!positions.has(expression)) positions.set(expression, positions.size)
+  if (positions.size > maxStoredConditions)
+    throw new AppError('campaign_not_ready', 'The campaign cannot be sent yet.', {
+      errors: [fieldError(['email_message_id'], 'max_items', tooManyConditions)],
+    })
+  const newConditions = [...positions]
+    .filter(([, position]) => position >= storedConditions.length)
+    .map(([expression, position]) => ({ campaign_id: row.id, position, expression }))
+  return { positions, newConditions }
+}
+
 const isContentOfRun = (campaignId: string, run: number) =>
   and(eq(campaignContents.campaign_id, campaignId), eq(campaignContents.run, run))
 
@@ -158,6 +189,7 @@ export async function buildContentSnapshot(job: JobCtx, row: CampaignRow, run: n
   if (templates.size === 0) return null
   const context = buildContentContext(job, row, segment, await loadEmailSender(job, row))
   const { positions, newLinks } = await assignLinkPositions(job, row, templates)
+  const { positions: conditionPositions, newConditions } = await assignConditionPositions(job, row, templates)
   const contents = [...templates].map(([language, template]) => ({
     campaign_id: row.id,
     run,
@@ -166,10 +198,15 @@ export async function buildContentSnapshot(job: JobCtx, row: CampaignRow, run: n
     html: template.html,
     text: template.text,
     links: template.links.flatMap((url) => positions.get(url) ?? []),
+    conditions: template.conditions.flatMap((expression) => conditionPositions.get(expression) ?? []),
     context: { ...context, language: template.language },
     created_at: job.now(),
   }))
-  return [...insertAll(campaignLinks, newLinks), ...insertAll(campaignContents, contents)]
+  return [
+    ...insertAll(campaignLinks, newLinks),
+    ...insertAll(campaignConditions, newConditions),
+    ...insertAll(campaignContents, contents),
+  ]
 }
 
 /**
@@ -190,19 +227,36 @@ async function hasContent(job: JobCtx, campaignId: string, run: number): Promise
   return (await job.db.first(selectValues({ is_stored: fromFlag(isStored) })))?.is_stored === true
 }
 
-/** Loads the languages of the content of a run, and the one for recipients of other languages. */
-export async function loadContentLanguages(
+/** What the content of a run says about its recipients. */
+export interface ContentOutline {
+  languages: ReadonlySet<Language>
+  /** The language of recipients whose own language has no text. */
+  fallback: Language
+  message_edition_id: string | null
+  /** Positions of the conditions of blocks. */
+  conditions: readonly number[]
+  created_at: number
+}
+
+export async function loadContentOutline(
   job: JobCtx,
   row: Pick<CampaignRow, 'id' | 'run' | 'edition_default_language'>,
-): Promise<{ languages: ReadonlySet<Language>; fallback: Language }> {
-  const { language, context } = campaignContents
+): Promise<ContentOutline> {
+  const { language, context, conditions, created_at } = campaignContents
   const fallback = sql<Language | null>`${context} ->> '$.default_language'`
+  const message_edition_id = sql<string | null>`${context} ->> '$.message_edition_id'`
   const rows = await job.db.all(
-    select({ language, fallback }).from(campaignContents).where(isContentOfRun(row.id, row.run)),
+    select({ language, fallback, message_edition_id, conditions, created_at })
+      .from(campaignContents)
+      .where(isContentOfRun(row.id, row.run)),
   )
+  const [first] = rows
   return {
     languages: new Set(rows.map((content) => content.language)),
-    fallback: rows[0]?.fallback ?? row.edition_default_language,
+    fallback: first?.fallback ?? row.edition_default_language,
+    message_edition_id: first?.message_edition_id ?? null,
+    conditions: [...new Set(rows.flatMap((content) => content.conditions))],
+    created_at: first?.created_at ?? job.now(),
   }
 }
 
@@ -219,11 +273,12 @@ export async function storeContentSnapshot(
   if (isApprovalMissing(row)) return { error: formatApprovalFault(describeMissingApproval(row.approval)) }
   const { faults } = findCampaignFaults(job, row, await loadTexts(job, row), row.accepted_translations)
   if (faults.length) return { error: describeFaults(faults) }
-  const statements = await buildContentSnapshot(job, row, run)
-  if (!statements) return { error: 'The message was deleted.' }
   try {
+    const statements = await buildContentSnapshot(job, row, run)
+    if (!statements) return { error: 'The message was deleted.' }
     await commitPart(job, [...guardContent(row, run), ...statements])
   } catch (error) {
+    if (error instanceof AppError && error.code === 'campaign_not_ready') return { error: describeFaults(error.errors) }
     // Another attempt stored the same content meanwhile.
     if (parseViolatedIndex(error) === null) throw error
   }
@@ -247,6 +302,7 @@ export const readContents = (rows: readonly CampaignContentRow[]): CampaignConte
       {
         template: { subject: row.subject, html: row.html, text: row.text, links: [] },
         positions: row.links,
+        conditions: row.conditions,
         context: row.context,
         created_at: row.created_at,
       },
@@ -268,12 +324,13 @@ export function measureContents(contents: CampaignContents): number {
   return length
 }
 
-function measureContent({ template, positions }: CampaignContent): number {
+function measureContent({ template, positions, conditions }: CampaignContent): number {
   const tracking = { links: positions.map(() => 'x'.repeat(linkLength)), pixel: 'x'.repeat(linkLength) }
   try {
     const sample = buildSampleContext()
     const customer = { ...sample.customer, ...longNames }
-    const { html, text } = personalise(template, { ...sample, customer, tracking })
+    const block_conditions = conditions.map(() => true)
+    const { html, text } = personalise(template, { ...sample, customer, tracking, block_conditions })
     return html.length + text.length
   } catch {
     // A template that cannot be rendered is sent to nobody.

@@ -13,7 +13,7 @@ import { runningStatuses, statusesBeforeCopy } from '../../../domain/campaigns/l
 import { findMessageObstacles, type MessageFault } from '../../../domain/campaigns/readiness.ts'
 import { AppError, type FieldError, fieldError } from '../../../domain/errors.ts'
 import { type Language, languages } from '../../../domain/languages.ts'
-import type { MessageDetailRow, MessageRow } from '../queries.ts'
+import type { MessageDetailRow } from '../queries.ts'
 import { type MessageReference, messageInUse } from './usage.ts'
 
 /**
@@ -50,7 +50,7 @@ export function guardCampaignReach(ctx: Ctx, message: MessageDetailRow): Stateme
   return isBeyond === null ? [] : [abortUnless(sql`not ${isBeyond}`)]
 }
 
-type Draft = Pick<MessageRow, 'type' | 'subject' | 'preheader' | 'blocks'>
+type Draft = Pick<MessageDetailRow, 'type' | 'subject' | 'preheader' | 'blocks' | 'edition_id'>
 
 /** Facts that decide whether a campaign can send a message. Campaigns with the same values are one group. */
 const groupFields = {
@@ -58,12 +58,13 @@ const groupFields = {
   enabled_languages: editions.enabled_languages,
   accepted_translations: campaigns.accepted_translations,
   communication_type: segments.communication_type,
+  segment_edition_id: sql<string | null>`${segments.edition_id}`,
 }
 
 type CampaignGroup = RowOf<typeof groupFields>
 
 const groupKey = sql`json_array(${groupFields.default_language}, ${groupFields.enabled_languages},
-  ${groupFields.accepted_translations}, ${groupFields.communication_type})`
+  ${groupFields.accepted_translations}, ${groupFields.communication_type}, ${groupFields.segment_edition_id})`
 
 /** A campaign copies its message when it starts; later changes of the message do not reach it. */
 const campaignsBeforeCopy = (messageId: string): SQL =>
@@ -89,8 +90,9 @@ const listObstacles = ({ type, subject, blocks }: Draft, language: Language): Fi
     fieldError(findFaultyField(code, language), code, detail),
   )
 
-function listContentFaults({ subject, preheader, blocks }: Draft, group: CampaignGroup): FieldError[] {
-  const texts = { ...group, channel: 'email' as const, message: { subject, preheader, blocks }, sms_body: {} }
+function listContentFaults({ subject, preheader, blocks, edition_id }: Draft, group: CampaignGroup): FieldError[] {
+  const message = { subject, preheader, blocks }
+  const texts = { ...group, channel: 'email' as const, message, message_edition_id: edition_id, sms_body: {} }
   return findContentFaults(texts, group.accepted_translations).errors.map(({ code, path, detail }) =>
     fieldError(path, code, detail),
   )
@@ -112,6 +114,9 @@ function pickNew(oldFaults: readonly FieldError[], faults: readonly FieldError[]
   )
 }
 
+/** Stands for the segments of all editions but that of the message. */
+const anyOtherEdition = ''
+
 /**
  * True if no campaign fails because of the change, whatever the languages of its edition are. Faults of the content count
  * even when they are old, because what a campaign accepted is not known here.
@@ -125,6 +130,7 @@ const isHarmless = (before: Draft, after: Draft): boolean =>
     enabled_languages: languages,
     accepted_translations: [],
     communication_type: 'marketing',
+    segment_edition_id: anyOtherEdition,
   }).length === 0
 
 const maxCampaigns = 20

@@ -165,7 +165,15 @@ export const seedRecipients = (campaignId: string, count: number, record: Partia
         first_name: 'Astrid',
         last_name: `Holm ${n}`,
       }
-      return { n, user_id: person.id, address, language: 'en' as const, person: JSON.stringify(person), reason: null }
+      return {
+        n,
+        user_id: person.id,
+        address,
+        language: 'en' as const,
+        person: JSON.stringify(person),
+        conditions: 0,
+        reason: null,
+      }
     })
     store.transaction(() => {
       store.addRecipients(people, 'email')
