@@ -58,7 +58,7 @@ interface Recipient {
   reason: string | null
 }
 
-export async function listAllRecipients(id: string): Promise<Recipient[]> {
+async function listAllRecipients(id: string): Promise<Recipient[]> {
   const { body } = await get(`/v1/campaigns/${id}/recipients?page_size=500`)
   expect(body.next).toBeNull()
   return body.results

@@ -66,7 +66,7 @@ const SmsPriceInput = z.object({
       context.addIssue({ code: 'custom', params: { code: 'max_decimal_places' }, message: 'At most 4 decimals.' })
       return z.NEVER
     })
-    .openapi({ multipleOf: 0.0001, example: 0.0375 }),
+    .openapi({ multipleOf: 0.0001, example: 0.25 }),
   currency: AnyCase(currencies),
 })
 const approvalDescription =
