@@ -269,6 +269,30 @@ describe('sendTestMessage', () => {
     expect(body.emails[0].error_detail).not.toBe('')
   })
 
+  it('sends a message of 1.2 MB to a few addresses, and refuses it for many', async () => {
+    const desk = await givenTestDesk()
+    const loop = '{% for i in (1..50) %}{% for j in (1..50) %}{{ customer.first_name }}{% endfor %}{% endfor %}'
+    const message = await seedMessage(desk, { blocks: [aBlock(loop)] })
+    const [customer] = await seedPeople(desk, [{ first_name: 'x'.repeat(240), locale: 'en' }])
+    const people = await Promise.all(Array.from({ length: 9 }, () => givenMember({ id: desk.organization }, 'viewer')))
+    const to = people.map(({ email }) => email)
+    const ask = async (addresses: string[]) =>
+      describeRefusal(await sendTest(message, { to: addresses, user_id: customer?.id }))
+    expect(await ask(to)).toBe('400 validation_error: template_too_large #/to')
+    expect(await listTests(desk.organization)).toEqual([])
+    expect(await ask(to.slice(0, 2))).toBe('200 undefined')
+    expect((await receiveTests()).map(({ text }) => text.length > 500_000)).toEqual([true, true])
+  })
+
+  it('says that a message is too large whose backslashes take twice their room when it is stored', async () => {
+    const desk = await givenTestDesk()
+    const loop = '{% for i in (1..50) %}{% for j in (1..50) %}{{ customer.first_name }}{% endfor %}{% endfor %}'
+    const message = await seedMessage(desk, { blocks: [aBlock(loop)] })
+    const [customer] = await seedPeople(desk, [{ first_name: '\\'.repeat(240), locale: 'en' }])
+    const { body } = await sendTest(message, { to: [desk.manager.email], user_id: customer?.id })
+    expect(body.emails).toMatchObject([{ status: 'failed', error_code: 'render_failed', text_language: null }])
+  })
+
   it('begins with the preheader', async () => {
     const desk = await givenTestDesk()
     const message = await seedMessage(desk, { preheader: { en: 'Dear {{ customer.first_name }}' } })
@@ -322,7 +346,9 @@ describe('sendTestMessage', () => {
     const bounce = { ...data, bounce: { type: 'Permanent', subType: 'General', message: '' } }
     await postEvent({ type: 'email.bounced', created_at: data.created_at, data: bounce })
     expect((await get(`/v1/user/${customer?.id}/messages`)).body.count).toBe(0)
-    const changedTables = Object.entries(await dump()).filter(([table, rows]) => `${rows}` !== `${before[table] ?? ''}`)
+    const changedTables = Object.entries(await dump()).filter(
+      ([table, rows]) => JSON.stringify(rows) !== JSON.stringify(before[table]),
+    )
     expect(changedTables.map(([table]) => table)).toEqual(['suppressions'])
     expect((await sendTest(desk.message, { to: [desk.manager.email] })).body.emails[0].error_code).toBe('suppressed')
   })

@@ -16,6 +16,9 @@ export const testRetentionMs = 30 * dayMs
 /** The content of all messages of one test, in characters. */
 export const maxTestCharacters = 8_000_000
 
+/** The JSON of one message, which is a value of the database. Those have at most 2 MB. */
+export const maxStoredTestBytes = 1_900_000
+
 export const markTestSubject = (subject: string): string => `[Test] ${subject}`
 
 /** Links of a message that lead to a person's own pages. In a test message they lead to an example page. */

@@ -17,8 +17,10 @@ import {
   buildSampleContact,
   checkTestLimit,
   markTestSubject,
+  maxStoredTestBytes,
   maxTestCharacters,
 } from '../../domain/messaging/test-messages.ts'
+import { utf8 } from '../../domain/text/encoding.ts'
 import type { OutboundEmail } from '../../gateways/email/email.ts'
 import { createTestComposer, type LoadedCampaign } from '../campaigns/index.ts'
 import { openEditions } from '../editions/index.ts'
@@ -79,6 +81,8 @@ async function composeInLanguage(compose: TestComposer, language: Language, pers
   try {
     const content = await compose(language, person)
     const email = { ...content.email, subject: markTestSubject(content.email.subject) }
+    if (utf8(JSON.stringify(email)).length > maxStoredTestBytes)
+      throw new TooLarge(`The message would be larger than ${maxStoredTestBytes} bytes.`)
     return { language, content: { ...content, email }, error: '' }
   } catch (error) {
     const detail = error instanceof TooLarge ? error.message : describeRenderError(error)
