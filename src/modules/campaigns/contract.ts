@@ -23,6 +23,7 @@ import {
   IdParams,
   KnownEmail,
   LanguageCode,
+  orNull,
   RequiredText,
   SegmentSummary,
   Timestamp,
@@ -122,7 +123,7 @@ export const CampaignDetail = Campaign.extend({
   }),
   error_message: z.string(),
   ...waitingFields,
-  send_window: SendWindow.nullable(),
+  send_window: orNull(SendWindow).openapi({ description: 'Null when messages go out at any time.' }),
   started_at: Timestamp.nullable().openapi({ description: 'Null until sending starts.' }),
   completed_at: Timestamp.nullable().openapi({ description: 'Null until sending ends.' }),
 }).openapi('CampaignDetail')
