@@ -41,7 +41,7 @@ import {
   TextFilter,
 } from '../../http/requests/list-query.ts'
 import { CampaignApproval } from './approval-contract.ts'
-import { SendWindow } from './send-window-contract.ts'
+import { SendWindow, SendWindowInput } from './send-window-contract.ts'
 
 const Channel = z.enum(channels)
 const Status = z.enum(campaignLifecycle.states)
@@ -189,7 +189,7 @@ const CreateCampaign = z.object({
   channel: Channel,
   email_message_id: Id('eml').nullable().optional(),
   sms_body: SmsBody.optional(),
-  send_window: SendWindow.nullable().optional(),
+  send_window: SendWindowInput.nullable().optional(),
 })
 
 const UpdateCampaign = z.object({
@@ -200,7 +200,7 @@ const UpdateCampaign = z.object({
   }),
   email_message_id: Id('eml').nullable().optional(),
   sms_body: SmsBody.optional(),
-  send_window: SendWindow.nullable().optional(),
+  send_window: SendWindowInput.nullable().optional(),
   accept: Accept.openapi({ description: 'Only for a scheduled campaign, whose content is checked.' }),
 })
 

@@ -3,7 +3,8 @@ import { weekdays, windowEndPattern, windowStartPattern } from '../../domain/cam
 
 const timeMessage = 'Must be a time such as 09:00.'
 
-export const SendWindow = z
+/** Unnamed, because the document would lose the null of a reference that may be null. */
+export const SendWindowInput = z
   .object({
     days: z
       .array(z.enum(weekdays))
@@ -20,8 +21,10 @@ export const SendWindow = z
       .regex(windowEndPattern, timeMessage)
       .openapi({ description: 'Up to 24:00. If it is before `from`, it belongs to the next day.', example: '20:00' }),
   })
-  .openapi('SendWindow', {
+  .openapi({
     description:
       'The days and hours in which messages go out, in local time of the edition. Outside them the campaign waits and goes on by itself.',
     example: { days: ['monday', 'tuesday', 'wednesday', 'thursday', 'friday'], from: '09:00', to: '20:00' },
   })
+
+export const SendWindow = SendWindowInput.openapi('SendWindow')

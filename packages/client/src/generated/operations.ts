@@ -4387,7 +4387,9 @@ export const operations = {
       "context",
       "blocks",
       "subject",
-      "preheader"
+      "preheader",
+      "user_id",
+      "conditions"
     ],
     "errors": [
       "malformed_request",

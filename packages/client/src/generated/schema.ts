@@ -9162,8 +9162,14 @@ export interface components {
              * @enum {string}
              */
             type: "rich_text";
+            condition?: components["schemas"]["EmailBlockCondition"];
             data: components["schemas"]["EmailRichTextData"];
         };
+        /**
+         * @description An expression in CEL, as in segments. Only customers for whom it holds when the campaign starts see the block; the others get the message without it. Messages of type `campaign` can have at most 8 different conditions. In a message of an edition they are about the customers of this edition.
+         * @example stats.order_count >= 2
+         */
+        EmailBlockCondition: string;
         EmailRichTextData: {
             /**
              * @description HTML by language. May contain Liquid. Scripts, event handlers and other active content are removed. Tags can be nested at most 500 deep, and the texts of a message can take at most 3,000 steps of Liquid in one language.
@@ -9203,6 +9209,7 @@ export interface components {
              * @enum {string}
              */
             type: "heading";
+            condition?: components["schemas"]["EmailBlockCondition"];
             data: components["schemas"]["EmailHeadingData"];
         };
         EmailHeadingData: {
@@ -9233,6 +9240,7 @@ export interface components {
              * @enum {string}
              */
             type: "image";
+            condition?: components["schemas"]["EmailBlockCondition"];
             data: {
                 /**
                  * @description The file of the organisation that holds the image. Absent for an image from another site.
@@ -9281,6 +9289,7 @@ export interface components {
              * @enum {string}
              */
             type: "button";
+            condition?: components["schemas"]["EmailBlockCondition"];
             data: components["schemas"]["EmailButtonData"];
         };
         EmailButtonData: {
@@ -9323,6 +9332,7 @@ export interface components {
              * @enum {string}
              */
             type: "divider";
+            condition?: components["schemas"]["EmailBlockCondition"];
             data: components["schemas"]["EmailDividerData"];
         };
         EmailDividerData: {
@@ -9349,6 +9359,7 @@ export interface components {
              * @enum {string}
              */
             type: "spacer";
+            condition?: components["schemas"]["EmailBlockCondition"];
             data: components["schemas"]["EmailSpacerData"];
         };
         EmailSpacerData: {
@@ -9366,6 +9377,7 @@ export interface components {
              * @enum {string}
              */
             type: "social";
+            condition?: components["schemas"]["EmailBlockCondition"];
             data: components["schemas"]["EmailSocialData"];
         };
         EmailSocialData: {
@@ -9392,6 +9404,7 @@ export interface components {
              * @enum {string}
              */
             type: "columns";
+            condition?: components["schemas"]["EmailBlockCondition"];
             data: {
                 columns: {
                     /**
@@ -9502,6 +9515,7 @@ export interface components {
              * @enum {string}
              */
             type: "rich_text";
+            condition?: components["schemas"]["EmailBlockCondition"];
             data: components["schemas"]["EmailRichTextData"];
         };
         EmailHeadingBlockInput: {
@@ -9512,6 +9526,7 @@ export interface components {
              * @enum {string}
              */
             type: "heading";
+            condition?: components["schemas"]["EmailBlockCondition"];
             data: components["schemas"]["EmailHeadingData"];
         };
         EmailImageBlockInput: {
@@ -9522,6 +9537,7 @@ export interface components {
              * @enum {string}
              */
             type: "image";
+            condition?: components["schemas"]["EmailBlockCondition"];
             data: {
                 /**
                  * @description A file of the organisation to use as the image; you can then leave out `url`. PNG, JPEG and GIF images up to 500 kB are sent unchanged, other images as their `optimized` variant.
@@ -9570,6 +9586,7 @@ export interface components {
              * @enum {string}
              */
             type: "button";
+            condition?: components["schemas"]["EmailBlockCondition"];
             data: components["schemas"]["EmailButtonData"];
         };
         EmailDividerBlockInput: {
@@ -9580,6 +9597,7 @@ export interface components {
              * @enum {string}
              */
             type: "divider";
+            condition?: components["schemas"]["EmailBlockCondition"];
             data: components["schemas"]["EmailDividerData"];
         };
         EmailSpacerBlockInput: {
@@ -9590,6 +9608,7 @@ export interface components {
              * @enum {string}
              */
             type: "spacer";
+            condition?: components["schemas"]["EmailBlockCondition"];
             data: components["schemas"]["EmailSpacerData"];
         };
         EmailSocialBlockInput: {
@@ -9600,6 +9619,7 @@ export interface components {
              * @enum {string}
              */
             type: "social";
+            condition?: components["schemas"]["EmailBlockCondition"];
             data: components["schemas"]["EmailSocialData"];
         };
         EmailColumnsBlockInput: {
@@ -9610,6 +9630,7 @@ export interface components {
              * @enum {string}
              */
             type: "columns";
+            condition?: components["schemas"]["EmailBlockCondition"];
             data: {
                 columns: {
                     /**
@@ -9840,7 +9861,8 @@ export interface components {
             waiting_reason: components["schemas"]["WaitingReason"];
             waiting_since: components["schemas"]["WaitingTime"];
             next_attempt_at: components["schemas"]["WaitingTime"];
-            send_window: components["schemas"]["SendWindow"];
+            /** @description Null when messages go out at any time. */
+            send_window: components["schemas"]["SendWindow"] | null;
             /**
              * Format: date-time
              * @description Null until sending starts.
@@ -9877,7 +9899,7 @@ export interface components {
              * @example 20:00
              */
             to: string;
-        } | null;
+        };
         CampaignWithWarnings: components["schemas"]["CampaignDetail"] & {
             /** @description What the recipients may miss although the campaign can be sent: translations that were accepted, languages without any text, and variables that their `default` filter replaces. `approval_lost`: the change takes the approval from the scheduled campaign. */
             warnings?: components["schemas"]["FieldProblem"][];
@@ -9909,9 +9931,15 @@ export interface components {
                 calls_per_second: number;
                 /**
                  * Format: int32
-                 * @description `calls` / `calls_per_second`
+                 * @description `calls` / `calls_per_second`. Time outside the send window is not counted.
                  */
                 seconds: number;
+                /**
+                 * Format: date-time
+                 * @description When the send window of the campaign opens. Null while it is open, and without one.
+                 * @example 2026-06-01T08:00:00.000Z
+                 */
+                window_opens_at: string | null;
             } | null;
         };
         CampaignPlanAudience: {
@@ -10227,7 +10255,7 @@ export interface components {
                 subject: string;
                 /** @enum {string} */
                 status: "pending" | "failed" | "sent";
-                /** @description Why the message is not sent: `suppressed` or `render_failed`. `provider_not_configured`: it waits for a provider. */
+                /** @description Why the message is not sent: `suppressed` or `render_failed`. `provider_not_configured`: it waits for a provider. Null otherwise. */
                 error_code: string | null;
                 waiting_reason: components["schemas"]["WaitingReason"];
                 waiting_since: components["schemas"]["WaitingTime"];
@@ -12339,7 +12367,7 @@ export interface operations {
                     };
                     /** @description What one part of an SMS costs you, for `cost` in the plans of campaigns. Null: plans of campaigns have no cost. */
                     sms_price?: {
-                        /** @example 0.0375 */
+                        /** @example 0.25 */
                         amount: number;
                         /** @enum {string} */
                         currency: "eur" | "usd" | "gbp" | "pln" | "dkk" | "sek" | "nok";
@@ -17732,6 +17760,13 @@ export interface operations {
                     preheader?: {
                         [key: string]: string;
                     };
+                    /**
+                     * @description A customer: blocks whose condition does not hold for them are left out.
+                     * @example usr_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8
+                     */
+                    user_id?: string;
+                    /** @description The conditions that hold, as they stand in the blocks. Blocks with another condition are left out. Without it and without `user_id`, the preview shows every block. */
+                    conditions?: string[];
                 };
             };
         };
@@ -17836,7 +17871,30 @@ export interface operations {
                     sms_body?: {
                         [key: string]: string;
                     };
-                    send_window?: components["schemas"]["SendWindow"];
+                    /**
+                     * @description The days and hours in which messages go out, in local time of the edition. Outside them the campaign waits and goes on by itself.
+                     * @example {
+                     *       "days": [
+                     *         "monday",
+                     *         "tuesday",
+                     *         "wednesday",
+                     *         "thursday",
+                     *         "friday"
+                     *       ],
+                     *       "from": "09:00",
+                     *       "to": "20:00"
+                     *     }
+                     */
+                    send_window?: {
+                        days: ("monday" | "tuesday" | "wednesday" | "thursday" | "friday" | "saturday" | "sunday")[];
+                        /** @example 09:00 */
+                        from: string;
+                        /**
+                         * @description Up to 24:00. If it is before `from`, it belongs to the next day.
+                         * @example 20:00
+                         */
+                        to: string;
+                    } | null;
                 };
             };
         };
@@ -17940,7 +17998,30 @@ export interface operations {
                     sms_body?: {
                         [key: string]: string;
                     };
-                    send_window?: components["schemas"]["SendWindow"];
+                    /**
+                     * @description The days and hours in which messages go out, in local time of the edition. Outside them the campaign waits and goes on by itself.
+                     * @example {
+                     *       "days": [
+                     *         "monday",
+                     *         "tuesday",
+                     *         "wednesday",
+                     *         "thursday",
+                     *         "friday"
+                     *       ],
+                     *       "from": "09:00",
+                     *       "to": "20:00"
+                     *     }
+                     */
+                    send_window?: {
+                        days: ("monday" | "tuesday" | "wednesday" | "thursday" | "friday" | "saturday" | "sunday")[];
+                        /** @example 09:00 */
+                        from: string;
+                        /**
+                         * @description Up to 24:00. If it is before `from`, it belongs to the next day.
+                         * @example 20:00
+                         */
+                        to: string;
+                    } | null;
                     /** @description Only for a scheduled campaign, whose content is checked. */
                     accept?: "missing_translations"[];
                 };
