@@ -13,8 +13,9 @@ import { createProvider, createReceiptEngine } from '../support/receipts.ts'
 import { describeRefusal } from '../support/refusals.ts'
 import { seedPeople, seedSibling } from '../support/seeding/customers.ts'
 import { givenMember } from '../support/seeding/members.ts'
-import { seedReady, marketingTo, seedCrowd } from '../support/seeding/messaging/campaigns.ts'
+import { marketingTo, seedCampaign, seedCrowd, seedReady } from '../support/seeding/messaging/campaigns.ts'
 import { aBlock, seedMessage } from '../support/seeding/messaging/email-messages.ts'
+import { seedSegment } from '../support/seeding/messaging/segments.ts'
 import { seedSuppressions } from '../support/seeding/messaging/suppressions.ts'
 import { db, write } from '../support/seeding/rows.ts'
 import { givenTestDesk, listTests, receiveTests, sendTest } from '../support/test-messages.ts'
@@ -291,6 +292,28 @@ describe('sendTestMessage', () => {
     const [customer] = await seedPeople(desk, [{ first_name: '\\'.repeat(240), locale: 'en' }])
     const { body } = await sendTest(message, { to: [desk.manager.email], user_id: customer?.id })
     expect(body.emails).toMatchObject([{ status: 'failed', error_code: 'render_failed', text_language: null }])
+  })
+
+  it('shows the blocks whose condition the customer fulfils, and with samples all', async () => {
+    const desk = await givenTestDesk()
+    const blocks = [
+      { ...aBlock('For Danes', 'blk_1'), condition: 'user.locale == "da"' },
+      { ...aBlock('For others', 'blk_2'), condition: 'user.locale != "da"' },
+    ]
+    const message = await seedMessage(desk, { type: 'campaign', blocks })
+    const [customer] = await seedPeople(desk, [{ locale: 'da' }])
+    const segment = await seedSegment(desk, { communication_channel: 'email' })
+    const campaign = await seedCampaign(desk, segment.id, { email_message_id: message })
+    const body = { to: [desk.manager.email], languages: ['en'] }
+    const listShown = async (path: string, user_id?: string) => {
+      expect((await post(`${path}/send-test`, { ...body, user_id })).status).toBe(200)
+      const [mail] = await receiveTests()
+      return ['For Danes', 'For others'].filter((text) => mail?.html.includes(text) && mail.text.includes(text))
+    }
+    for (const path of [`/v1/email-messages/${message}`, `/v1/campaigns/${campaign.id}`]) {
+      expect(await listShown(path, customer?.id)).toEqual(['For Danes'])
+      expect(await listShown(path)).toEqual(['For Danes', 'For others'])
+    }
   })
 
   it('begins with the preheader', async () => {

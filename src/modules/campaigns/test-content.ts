@@ -22,6 +22,13 @@ function requireMessage({ channel, email_message_id, deleted_message_id, message
   throw notReady([fault])
 }
 
+interface CampaignTest {
+  messageId: string
+  /** The edition that conditions of blocks are about; null for the organisation. */
+  conditionEditionId: string | null
+  compose: TestComposer
+}
+
 /**
  * Creates a function that composes the campaign's present message as a recipient gets it, without a pixel, and with links
  * that count nothing. Errors of rendering are thrown.
@@ -29,12 +36,12 @@ function requireMessage({ channel, email_message_id, deleted_message_id, message
 export async function createTestComposer(
   job: Pick<JobCtx, 'config' | 'db' | 'now'>,
   row: CampaignRow,
-): Promise<{ messageId: string; compose: TestComposer }> {
+): Promise<CampaignTest> {
   const messageId = requireMessage(row)
   const segment = { edition_id: row.segment_edition_id, communication_type: row.segment_communication_type }
   const { from, replyTo } = await loadEmailSender(job, row)
   const shared = buildContentContext(job, row, segment, { from, replyTo })
-  const compose: TestComposer = async (language, person) => {
+  const compose: TestComposer = async (language, { person, evaluate }) => {
     const compiled = await loadTemplate(job, messageId, language, row.edition_id)
     if (!compiled) throw new LostRace('the message was deleted meanwhile')
     const context = { ...shared, language: compiled.language }
@@ -42,10 +49,10 @@ export async function createTestComposer(
     const links = { clicks: [], pixel: '', preferences, unsubscribe: context.has_unsubscribe ? unsubscribe : '' }
     const texts = personalise(decideUnsubscribe(compiled, context.has_unsubscribe), {
       ...buildTemplateContext(person, context, links),
-      block_conditions: compiled.conditions.map(() => true),
+      block_conditions: await evaluate(compiled.conditions),
     })
     const headers = { ...buildUnsubscribeHeaders(links.unsubscribe), ...buildListHeader(context) }
     return { language: compiled.language, email: { from, replyTo, ...texts, headers } }
   }
-  return { messageId, compose }
+  return { messageId, conditionEditionId: row.message_edition_id ?? row.segment_edition_id, compose }
 }

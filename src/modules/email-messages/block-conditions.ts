@@ -54,6 +54,31 @@ export function listConditionFaults(
   })
 }
 
+/** Lists which of the conditions the customer with this `seq` fulfils. */
+export async function listFulfilledConditions(
+  ctx: Pick<Ctx, 'db'>,
+  scope: ExpressionScope,
+  seq: number,
+  conditions: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (conditions.length === 0) return new Set()
+  const expressions = conditions.flatMap((condition) => {
+    const checkResult = checkExpression(condition)
+    return checkResult.ok ? [{ condition, expression: checkResult.expression }] : []
+  })
+  try {
+    const results = await ctx.db.batch(
+      expressions.map(({ expression }) => selectMatchingPeople(expression, scope, [seq])),
+    )
+    return new Set(expressions.flatMap(({ condition }, index) => (results[index]?.length ? [condition] : [])))
+  } catch (error) {
+    if (error instanceof AppError || !isStatementFailure(error)) throw error
+    throw invalid(
+      fieldError(['user_id'], 'not_renderable', 'The database refuses a condition of a block. Simplify it.'),
+    )
+  }
+}
+
 /** Evaluates conditions for a customer whom the caller sees. */
 async function evaluateFor(
   ctx: Ctx,
@@ -65,22 +90,7 @@ async function evaluateFor(
     throw error instanceof AppError && error.code === 'not_found' ? doesNotExist('user_id') : error
   })
   if (user.organization_id !== row.organization_id) throw doesNotExist('user_id')
-  const scope = buildScope(ctx, row)
-  const expressions = conditions.flatMap((condition) => {
-    const checkResult = checkExpression(condition)
-    return checkResult.ok ? [{ condition, expression: checkResult.expression }] : []
-  })
-  try {
-    const results = await ctx.db.batch(
-      expressions.map(({ expression }) => selectMatchingPeople(expression, scope, [user.seq])),
-    )
-    return new Set(expressions.flatMap(({ condition }, index) => (results[index]?.length ? [condition] : [])))
-  } catch (error) {
-    if (error instanceof AppError || !isStatementFailure(error)) throw error
-    throw invalid(
-      fieldError(['user_id'], 'not_renderable', 'The database refuses a condition of a block. Simplify it.'),
-    )
-  }
+  return listFulfilledConditions(ctx, buildScope(ctx, row), user.seq, conditions)
 }
 
 /** The conditions that hold in a preview: all of them, those that the caller names, or those that a customer fulfils. */

@@ -41,7 +41,7 @@ export async function createMessageComposer(
   const frame = await loadFrame(ctx, { organization_id, edition_id, user_id: null })
   if (!frame) throw new LostRace('the organisation is gone')
   const sender = chooseFrameSender(ctx, frame)
-  return async (requestedLanguage, person) => {
+  return async (requestedLanguage, { person, evaluate }) => {
     const template = await loadTemplate(ctx, id, requestedLanguage, edition_id)
     if (!template) throw new LostRace('the message was deleted meanwhile')
     const { language } = template
@@ -52,7 +52,7 @@ export async function createMessageComposer(
       customer: buildCustomerValues(person, language),
       links,
     })
-    const block_conditions = template.conditions.map(() => true)
+    const block_conditions = await evaluate(template.conditions)
     const headers = type === 'campaign' ? buildUnsubscribeHeaders(links.unsubscribe) : transactionalHeaders
     return { language, email: { ...sender, ...personalise(template, { ...context, block_conditions }), headers } }
   }

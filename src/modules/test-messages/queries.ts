@@ -16,7 +16,7 @@ export interface TestPlace {
   edition_id: string | null
 }
 
-export type ExampleCustomer = Contact & { locale: string }
+export type ExampleCustomer = Contact & { seq: number; locale: string }
 
 /**
  * Selects a customer as the roles that may send tests see them: as the organisation knows them, or, for a role of the
@@ -32,7 +32,7 @@ function selectExample(ctx: Ctx, { organization_id, edition_id }: TestPlace, use
         and edition_contact.edition_id = ${edition_id}`
   const column = (name: 'email' | 'first_name' | 'last_name' | 'locale' | 'phone_number') =>
     isFull ? view.column(name) : buildEditionColumn(name, sql`edition_contact`, user)
-  return sql<ExampleCustomer>`select ${column('email')} as email, ${column('phone_number')} as phone_number,
+  return sql<ExampleCustomer>`select users.seq, ${column('email')} as email, ${column('phone_number')} as phone_number,
       ${column('first_name')} as first_name, ${column('last_name')} as last_name, ${column('locale')} as locale
     from users ${join}
     where users.id = ${userId} and users.organization_id = ${organization_id} and users.erased_at is null`

@@ -1,7 +1,6 @@
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import { managers } from '../../domain/accounts/access.ts'
-import type { Contact } from '../../domain/accounts/users.ts'
 import { describeRenderError } from '../../domain/email/liquid/liquid.ts'
 import { TooLarge } from '../../domain/email/personalise.ts'
 import {
@@ -24,7 +23,8 @@ import { utf8 } from '../../domain/text/encoding.ts'
 import type { OutboundEmail } from '../../gateways/email/email.ts'
 import { createTestComposer, type LoadedCampaign } from '../campaigns/index.ts'
 import { openEditions } from '../editions/index.ts'
-import { explainAdoption, type MessageDetailRow } from '../email-messages/index.ts'
+import { explainAdoption, listFulfilledConditions, type MessageDetailRow } from '../email-messages/index.ts'
+import { buildScope } from '../segments/index.ts'
 import {
   type ComposedTest,
   describeNewEmail,
@@ -32,15 +32,35 @@ import {
   enqueueEmails,
   planTestEmails,
   type TestComposer,
+  type TestReader,
 } from '../transactional-emails/index.ts'
 import type { SendTestMessageInput } from './contract.ts'
 import { createMessageComposer } from './message-composer.ts'
-import { loadTestFacts, type TestPlace } from './queries.ts'
+import { type ExampleCustomer, loadTestFacts, type TestPlace } from './queries.ts'
 
 interface TestedMessage extends TestPlace {
   email_message_id: string
   default_language: Language
+  /** The edition that conditions of blocks are about; null for the organisation. */
+  condition_edition_id: string | null
   compose: TestComposer
+}
+
+/** Samples show all blocks. */
+function createReader(
+  ctx: Ctx,
+  { organization_id, condition_edition_id }: TestedMessage,
+  example: ExampleCustomer | undefined,
+): TestReader {
+  if (!example) return { person: buildSampleContact(), evaluate: async (conditions) => conditions.map(() => true) }
+  const scope = buildScope({ organization_id, edition_id: condition_edition_id }, ctx.now())
+  return {
+    person: example,
+    evaluate: async (conditions) => {
+      const fulfilledConditions = await listFulfilledConditions(ctx, scope, example.seq, conditions)
+      return conditions.map((condition) => fulfilledConditions.has(condition))
+    },
+  }
 }
 
 export interface TestRow {
@@ -77,9 +97,9 @@ interface LanguageTest {
   error: string
 }
 
-async function composeInLanguage(compose: TestComposer, language: Language, person: Contact): Promise<LanguageTest> {
+async function composeInLanguage(compose: TestComposer, language: Language, reader: TestReader): Promise<LanguageTest> {
   try {
-    const content = await compose(language, person)
+    const content = await compose(language, reader)
     const email = { ...content.email, subject: markTestSubject(content.email.subject) }
     if (utf8(JSON.stringify(email)).length > maxStoredTestBytes)
       throw new TooLarge(`The message would be larger than ${maxStoredTestBytes} bytes.`)
@@ -127,8 +147,8 @@ async function sendTest(ctx: Ctx, message: TestedMessage, input: SendTestMessage
   const recipients = to.filter((address) => !suppressions.has(address))
   const remaining = checkTestLimit(times, recipients.length * languages.length, ctx.now())
   const tests: LanguageTest[] = []
-  for (const language of languages)
-    tests.push(await composeInLanguage(message.compose, language, example ?? buildSampleContact()))
+  const reader = createReader(ctx, message, example)
+  for (const language of languages) tests.push(await composeInLanguage(message.compose, language, reader))
   const contents = tests.flatMap(({ language, content }) =>
     content ? [{ language, email: content.email, recipients }] : [],
   )
@@ -155,7 +175,9 @@ export async function sendTestMessage(ctx: Ctx, row: MessageDetailRow, input: Se
   if (organization_id === null) throw permissionDenied(managers, [], explainAdoption('platform'))
   const place = { organization_id, edition_id }
   const compose = await createMessageComposer(ctx, row, place)
-  return sendTest(ctx, { ...place, email_message_id, default_language: row.default_language ?? 'en', compose }, input)
+  const default_language = row.default_language ?? 'en'
+  const message = { ...place, email_message_id, default_language, condition_edition_id: edition_id, compose }
+  return sendTest(ctx, message, input)
 }
 
 export async function sendTestCampaign(
@@ -164,7 +186,12 @@ export async function sendTestCampaign(
   input: SendTestMessageInput,
 ): Promise<SentTest> {
   const { organization_id, edition_id, edition_default_language } = campaign
-  const { messageId, compose } = await createTestComposer(ctx, campaign)
-  const message = { email_message_id: messageId, default_language: edition_default_language, compose }
+  const { messageId, conditionEditionId, compose } = await createTestComposer(ctx, campaign)
+  const message = {
+    email_message_id: messageId,
+    default_language: edition_default_language,
+    condition_edition_id: conditionEditionId,
+    compose,
+  }
   return sendTest(ctx, { organization_id, edition_id, ...message }, input)
 }

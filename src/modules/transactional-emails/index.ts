@@ -24,5 +24,11 @@ export { emailStateFields } from './contract.ts'
 export { describeNewEmail, emailStateColumns, type EmailStateRow, presentEmailState } from './email-state.ts'
 export { enqueueEmails } from './enqueue.ts'
 export { chooseFrameSender, loadFrame, transactionalHeaders } from './frame.ts'
-export { type ComposedTest, planTestEmails, selectTestTimes, type TestComposer } from './test-messages.ts'
+export {
+  type ComposedTest,
+  planTestEmails,
+  selectTestTimes,
+  type TestComposer,
+  type TestReader,
+} from './test-messages.ts'
 export { recordLateSuccess, selectEmailWaits, selectEmailWork } from './claim.ts'

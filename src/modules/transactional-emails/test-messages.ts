@@ -24,8 +24,15 @@ export interface ComposedTest {
   email: Omit<OutboundEmail, 'to' | 'reference'>
 }
 
+/** The person whose data a test shows. */
+export interface TestReader {
+  person: Contact
+  /** Says for each condition of blocks whether the person fulfils it. */
+  evaluate: (conditions: readonly string[]) => Promise<boolean[]>
+}
+
 /** Composes a message in a language for a person. */
-export type TestComposer = (language: Language, person: Contact) => Promise<ComposedTest>
+export type TestComposer = (language: Language, reader: TestReader) => Promise<ComposedTest>
 
 /** The content of a test in the requested language, and the addresses that get it. */
 export interface TestContent extends ComposedTest {
