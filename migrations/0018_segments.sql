@@ -13,7 +13,10 @@ create table segments (
   communication_type text not null,
   communication_channel text not null,
   expression text not null,
-  -- The account that last changed the expression, or what else decides about the members. Null: nobody did.
+  -- Rises with each change of the expression, the type, the channel or the edition. An approval of a campaign holds for one
+  -- version.
+  content_version integer not null default 1,
+  -- The account that made the last of these changes. Null: there was none.
   content_changed_by text,
   content_changed_at integer,
   is_time_dependent integer not null check (is_time_dependent in (0, 1)),

@@ -91,8 +91,7 @@ create table campaign_approvals (
   note text,
   -- The versions of the campaign and its message, and the names and addresses of the sender.
   content text not null check (json_valid(content)),
-  -- The expression of the segment, and what else decides about its members.
-  segment text not null check (json_valid(segment)),
+  segment_version integer not null,
   -- The run that was started with the approval. Until the segment is calculated for it, it must not change.
   run integer not null default 0
 ) strict, without rowid;

@@ -4,14 +4,11 @@ import type { Database } from './database.ts'
 import { fromJson, jsonFlag } from './select.ts'
 
 /**
- * What the campaign `c` sends, apart from its segment `s`: its own version and the one of its message, and everything that
- * names its sender.
+ * The content of the campaign `c`, apart from its segment: its own version, the version of its message, and everything
+ * that names its sender.
  */
 const content = sql`json_array(c.content_version, m.version, e.full_name, e.email_sender_name, e.email_sender_address,
   e.email_reply_to, e.sms_sender_name, o.name)`
-
-/** What decides about the recipients. */
-const segment = sql`json_array(s.expression, s.communication_type, s.communication_channel, s.edition_id)`
 
 const changes = sql`json_array(json_array(c.content_changed_by, c.content_changed_at),
   json_array(m.modified_by, iif(m.modified_by is null, null, m.modified_at)),
@@ -24,7 +21,7 @@ const fromApproval = (campaignId: SQL | string): SQL =>
   sql`from (select ${campaignId} as id) as wanted cross join campaign_approvals as a on a.campaign_id = wanted.id
     cross join campaigns as c on c.id = a.campaign_id ${contentTables}`
 
-const isCurrent = sql`a.content = ${content} and a.segment = ${segment}`
+const isCurrent = sql`a.content = ${content} and a.segment_version = s.content_version`
 const isApproved = sql`a.status = 'approved' and ${isCurrent}`
 
 /** The approval of a campaign, or null. `campaignId` may be a column of the query around it. */
@@ -32,7 +29,7 @@ export const selectApproval = (campaignId: SQL): SQL<Approval | null> =>
   fromJson<Approval | null>(sql`(select json_object('status', a.status, 'requested_by', a.requested_by,
       'requested_at', a.requested_at, 'request_note', a.request_note, 'decided_by', a.decided_by,
       'decided_at', a.decided_at, 'note', a.note, 'run', a.run, 'is_content_current', ${jsonFlag(sql`a.content = ${content}`)},
-      'is_segment_current', ${jsonFlag(sql`a.segment = ${segment}`)}, 'changes', ${changes})
+      'is_segment_current', ${jsonFlag(sql`a.segment_version = s.content_version`)}, 'changes', ${changes})
     from campaign_approvals as a cross join campaigns as c on c.id = a.campaign_id ${contentTables}
     where a.campaign_id = ${campaignId})`)
 
@@ -50,7 +47,7 @@ export const isStartApproved = (campaignId: string): SQL =>
 /** True unless the run was started with an approval for other members than the ones that this calculation found. */
 export const isCalculationApproved = (campaignId: string, run: number, epoch: number): SQL =>
   sql`not exists (select 1 ${fromApproval(campaignId)} where a.run = ${run}
-    and not (a.segment = ${segment} and s.status = 'ready' and s.members_epoch = ${epoch}))`
+    and not (a.segment_version = s.content_version and s.status = 'ready' and s.members_epoch = ${epoch}))`
 
 /** Notes that the run was started with the approval, where the organisation requires one. */
 export const recordApprovedRun = (campaignId: string, run: number): SQL =>
@@ -63,14 +60,16 @@ export const replaceApprovalRequest = (
   campaignId: string,
   request: Pick<Approval, 'requested_by' | 'requested_at' | 'request_note'>,
 ): SQL =>
-  sql`insert into campaign_approvals (campaign_id, status, requested_by, requested_at, request_note, content, segment)
-    select c.id, 'requested', ${request.requested_by}, ${request.requested_at}, ${request.request_note}, ${content}, ${segment}
+  sql`insert into campaign_approvals (campaign_id, status, requested_by, requested_at, request_note, content,
+      segment_version)
+    select c.id, 'requested', ${request.requested_by}, ${request.requested_at}, ${request.request_note}, ${content},
+      s.content_version
     from campaigns as c ${contentTables} where c.id = ${campaignId}
     on conflict (campaign_id) do update set status = excluded.status, requested_by = excluded.requested_by,
       requested_at = excluded.requested_at, request_note = excluded.request_note, decided_by = null, decided_at = null,
-      note = null, content = excluded.content, segment = excluded.segment`
+      note = null, content = excluded.content, segment_version = excluded.segment_version`
 
-/** Which campaigns send something: a message, to a segment, or in the name of an edition, an event or an organisation. */
+/** Conditions for campaigns that send a message, to a segment, or in the name of an edition, an event or an organisation. */
 export const campaignsSending = {
   message: (id: string): SQL => sql`c.email_message_id = ${id}`,
   segment: (id: string): SQL => sql`c.segment_id = ${id}`,

@@ -379,7 +379,6 @@ export const types = {
   campaign_approvals: {
     status: storedApprovalStatuses,
     content: json<unknown>(),
-    segment: json<unknown>(),
   },
   campaign_receipts: {
     state: recipientStates,

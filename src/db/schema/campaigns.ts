@@ -91,8 +91,7 @@ export const campaignApprovals = sqliteTable('campaign_approvals', {
   note: text(),
   /** The versions of the campaign and its message, and the names and addresses of the sender. */
   content: text({ mode: 'json' }).$type<typeof types.campaign_approvals.content.value>().notNull(),
-  /** The expression of the segment, and what else decides about its members. */
-  segment: text({ mode: 'json' }).$type<typeof types.campaign_approvals.segment.value>().notNull(),
+  segment_version: integer().notNull(),
   /** The run that was started with the approval. Until the segment is calculated for it, it must not change. */
   run: integer().notNull().default(0),
 })

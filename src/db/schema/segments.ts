@@ -18,7 +18,12 @@ export const segments = sqliteTable('segments', {
   communication_type: text({ enum: types.segments.communication_type }).notNull(),
   communication_channel: text({ enum: types.segments.communication_channel }).notNull(),
   expression: text().notNull(),
-  /** The account that last changed the expression, or what else decides about the members. Null: nobody did. */
+  /**
+   * Rises with each change of the expression, the type, the channel or the edition. An approval of a campaign holds
+   * for one version.
+   */
+  content_version: integer().notNull().default(1),
+  /** The account that made the last of these changes. Null: there was none. */
   content_changed_by: text(),
   content_changed_at: integer(),
   is_time_dependent: integer({ mode: 'boolean' }).notNull(),

@@ -40,7 +40,7 @@ function listChanges(row: EditionDetailRow, input: UpdateEditionInput, now: numb
   return { ...changes, name_key: buildSortKey(name), full_name, search, modified_at: now }
 }
 
-/** What campaigns show of the edition that sends them. */
+/** Campaigns show these fields of the edition that sends them. */
 const senderFields = [
   'full_name',
   'sms_sender_name',

@@ -38,6 +38,7 @@ export async function createSegment(ctx: Ctx, input: CreateSegmentInput): Promis
     seq: 0,
     epoch: 0,
     ...emptyCalculation,
+    content_version: 1,
     content_changed_by: null,
     content_changed_at: null,
     deleted_at: null,

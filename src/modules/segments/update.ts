@@ -15,6 +15,13 @@ import { type LoadedSegment, loadSummaries, type SegmentRow } from './queries.ts
 
 const memberFields = ['expression', 'communication_type', 'communication_channel', 'edition_id'] as const
 
+/** Campaigns were approved with the earlier version. */
+const replaceContent = (ctx: Ctx, segment: SegmentRow) => ({
+  content_version: segment.content_version + 1,
+  content_changed_by: ctx.caller.id,
+  content_changed_at: ctx.now(),
+})
+
 /** A change of a field that decides about the members makes the segment a draft. */
 export async function updateSegment(
   ctx: Ctx,
@@ -41,7 +48,7 @@ export async function updateSegment(
     edition_id: input.edition_id === undefined ? segment.edition_id : input.edition_id,
     ...expression,
     ...(isDraftAgain && segment.status !== 'draft' ? buildDraftColumns(segment) : {}),
-    ...(isDraftAgain ? { content_changed_by: ctx.caller.id, content_changed_at: ctx.now() } : {}),
+    ...(isDraftAgain ? replaceContent(ctx, segment) : {}),
     modified_at: ctx.now(),
   }
   const warnings = isDraftAgain

@@ -1,5 +1,6 @@
 import type { Ctx } from '../../../context.ts'
 import {
+  type Approval,
   approvalLifecycle,
   type ApprovalState,
   type ApprovalStatus,
@@ -20,7 +21,7 @@ export function checkApproval(campaign: ApprovalState): void {
 
 const participles = { requested: 'requested', approved: 'given', rejected: 'rejected' } as const
 
-function refuseDecision({ approval }: ApprovalState, target: keyof typeof participles): AppError {
+export function refuseDecision(approval: Approval | null, target: keyof typeof participles): AppError {
   const status = computeApprovalStatus(approval)
   const detail =
     status === null
@@ -36,10 +37,16 @@ function refuseDecision({ approval }: ApprovalState, target: keyof typeof partic
   })
 }
 
-/** Checks everything that does not depend on the account: who may start the campaign may take part in its approval. */
-export function checkDecision(ctx: Ctx, campaign: LoadedCampaign, target: keyof typeof participles): void {
+/** Everyone who may start the campaign may take part in its approval, until it starts. */
+export function checkStartable(ctx: Ctx, campaign: LoadedCampaign, participle: string): void {
   checkSegmentRole(ctx, campaign)
-  if (!isStartable(campaign.status))
-    throw invalidTransition(campaign.status, target === 'requested' ? 'sent for approval' : target)
-  if (!canBecome(campaign.approval, target)) throw refuseDecision(campaign, target)
+  if (!isStartable(campaign.status)) throw invalidTransition(campaign.status, participle)
+}
+
+/** Returns what is to be decided about. */
+export function checkDecision(ctx: Ctx, campaign: LoadedCampaign, target: 'approved' | 'rejected'): Approval {
+  checkStartable(ctx, campaign, target)
+  const { approval } = campaign
+  if (approval === null || !canBecome(approval, target)) throw refuseDecision(approval, target)
+  return approval
 }

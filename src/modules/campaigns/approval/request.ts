@@ -3,11 +3,12 @@ import { replaceApprovalRequest } from '../../../db/campaign-approvals.ts'
 import { commit } from '../../../db/commit.ts'
 import { campaigns } from '../../../db/schema/campaigns.ts'
 import { updateVersion } from '../../../db/write.ts'
+import { canBecome } from '../../../domain/campaigns/approval.ts'
 import { openEditions } from '../../editions/index.ts'
 import { guardSegment } from '../checks.ts'
 import type { CampaignRow } from '../delivery/campaign-row.ts'
 import type { LoadedCampaign } from '../queries.ts'
-import { checkDecision } from './checks.ts'
+import { checkStartable, refuseDecision } from './checks.ts'
 import type { OptionalNoteInput } from './contract.ts'
 
 /** Requests the approval of what the campaign sends when this commits. */
@@ -16,7 +17,8 @@ export async function requestCampaignApproval(
   campaign: LoadedCampaign,
   { note }: OptionalNoteInput,
 ): Promise<CampaignRow> {
-  checkDecision(ctx, campaign, 'requested')
+  checkStartable(ctx, campaign, 'sent for approval')
+  if (!canBecome(campaign.approval, 'requested')) throw refuseDecision(campaign.approval, 'requested')
   const now = ctx.now()
   const request = { requested_by: ctx.caller.id, requested_at: now, request_note: note ?? null }
   const approval = {
