@@ -105,6 +105,28 @@ describe('blocks with conditions', () => {
     for (const { html } of await listCaptured(campaign.id)) expect(html).not.toMatch(/\{%|block_conditions/)
   })
 
+  it.each([
+    ['the message', { segmentEdition: null }],
+    ['the segment', { messageEdition: null }],
+  ])('know the days and the time zone of the edition of %s', async (_, parts) => {
+    const at = Date.parse('2026-06-05T22:30:00Z')
+    const crowd = await seedCrowd(0, { timezone: 'Europe/Copenhagen', start_at: at })
+    const people = await seedNamed(crowd, { Anna: 'da', Bo: 'da' })
+    await write(sql`update users set created_at = ${at - 3_600_000} where id = ${people[0]?.id}`)
+    await write(sql`update edition_customers set created_at = ${at - 3_600_000} where user_seq = ${people[0]?.seq}`)
+    const isEarly = 'user.date_joined.getDayOfEdition() == -1'
+    const isOfZone = 'edition.timezone == "Europe/Copenhagen" && now.getHours(edition.timezone) >= 0'
+    const campaign = await givenCampaign(crowd, {
+      blocks: [text('All'), text('Early', isEarly), text('Zone', isOfZone)],
+      ...parts,
+    })
+    expect((await send(campaign)).status).toBe('sent')
+    expect(await readBlocks(campaign.id, people, ['Early', 'Zone'])).toEqual({
+      Anna: ['Early da', 'Zone da'],
+      Bo: ['Zone da'],
+    })
+  })
+
   it('keep their links in the order of the message, and lead where they say', async () => {
     const crowd = await seedCrowd(0)
     await seedNamed(crowd, { Anna: 'da', Carl: 'en' })

@@ -384,3 +384,19 @@ describe('the price of an SMS', () => {
     expect((await setPrice(organization, null)).body.sms_price).toBeNull()
   })
 })
+
+describe('a plan of a campaign to a segment about days of the edition', () => {
+  it('counts whom the campaign then reaches', async () => {
+    const at = Date.parse('2026-06-05T22:30:00Z')
+    const crowd = await seedCrowd(3, { timezone: 'Europe/Copenhagen', start_at: at })
+    const { campaign } = await seedEveryone(crowd)
+    const [first] = crowd.people
+    await write(
+      sql`update segments set expression = 'user.date_joined.getDayOfEdition() == -1' where id = ${campaign.segment_id}`,
+      sql`update edition_customers set created_at = ${at - 3_600_000} where user_seq = ${first?.seq ?? 0}`,
+    )
+    const plan = await readPlan(campaign.id)
+    expect(plan.audience).toMatchObject({ people: 1, recipients: 1 })
+    expect(await sendAndCount(campaign.id, 'email')).toEqual(pickPlanNumbers(plan))
+  })
+})

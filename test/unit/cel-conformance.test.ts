@@ -2,12 +2,12 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { checkTypes } from '../../src/domain/cel/index.ts'
 import { buildBindings } from '../support/cel/bindings.ts'
 import { findWrongResults, judge } from '../support/cel/oracle.ts'
-import { createTenant, now, store } from '../support/cel/people.ts'
+import { createTenant, now, store, timezone } from '../support/cel/people.ts'
 import { cases, isRefused, toCondition, waivers } from '../support/cel/specification.ts'
 
 const tenant = createTenant('one', 1, 7)
 const { organizationId, editionId } = tenant
-const scope = { organizationId, editionId, editions: null, now }
+const scope = { organizationId, editionId, timezone, editions: null, now }
 const people = buildBindings(tenant, scope)
 beforeAll(() => store(tenant))
 

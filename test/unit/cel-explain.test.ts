@@ -4,11 +4,11 @@ import { checkExpression } from '../../src/domain/cel/index.ts'
 import { buildBindings } from '../support/cel/bindings.ts'
 import { Expressions } from '../support/cel/expressions.ts'
 import { database, judge } from '../support/cel/oracle.ts'
-import { now, createRandom, store, createTenant } from '../support/cel/people.ts'
+import { now, createRandom, store, createTenant, timezone } from '../support/cel/people.ts'
 
 const tenant = createTenant('one', 12, 5)
 const { organizationId, editionId } = tenant
-const scope = { organizationId, editionId, editions: [editionId], now }
+const scope = { organizationId, editionId, timezone, editions: [editionId], now }
 const people = buildBindings(tenant, scope)
 beforeAll(() => store(tenant))
 

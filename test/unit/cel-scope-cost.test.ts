@@ -5,12 +5,18 @@ import { buildPredicate, type ExpressionScope } from '../../src/db/cel/index.ts'
 import { Database } from '../../src/db/database.ts'
 import { checkExpression } from '../../src/domain/cel/index.ts'
 import { newMeter } from '../../src/domain/meter.ts'
-import { store, createTenant } from '../support/cel/people.ts'
+import { store, createTenant, timezone } from '../support/cel/people.ts'
 
 const people = 60
 const tenant = createTenant('one', people, 21)
 const { organizationId, editionId } = tenant
-const scope = (editions: readonly string[] | null): ExpressionScope => ({ organizationId, editionId, editions, now: 0 })
+const scope = (editions: readonly string[] | null): ExpressionScope => ({
+  organizationId,
+  editionId,
+  timezone,
+  editions,
+  now: 0,
+})
 
 beforeAll(() => store(tenant))
 

@@ -4,11 +4,11 @@ import { buildPredicate, type ExpressionScope } from '../../src/db/cel/index.ts'
 import { checkExpression, checkTypes } from '../../src/domain/cel/index.ts'
 import { buildBindings } from '../support/cel/bindings.ts'
 import { database, findWrongResults, judge } from '../support/cel/oracle.ts'
-import { metadataKeys, now, store, createTenant } from '../support/cel/people.ts'
+import { metadataKeys, now, store, createTenant, timezone } from '../support/cel/people.ts'
 
 const mine = createTenant('one', 20, 8)
 const theirs = createTenant('two', 20, 9)
-const scope = { organizationId: mine.organizationId, editionId: mine.editionId, editions: null, now }
+const scope = { organizationId: mine.organizationId, editionId: mine.editionId, timezone, editions: null, now }
 const people = buildBindings(mine, scope)
 beforeAll(async () => {
   await store(mine)
@@ -34,6 +34,7 @@ describe('rows of another organisation', () => {
     'consents.newsletter.status != ""',
     'campaigns.received.exists(c, true) || size(campaigns.opened) > 0 || size(campaigns.clicked) > 0',
     'campaigns.messages.exists(m, size(m.clicked_links) > 0 || m.opened_at != null)',
+    'purchases.exists(p, p.uses.exists(u, u.quantity > 0))',
     'stats.order_count > 0 || stats.total_spent_minor > 0 || stats.purchase_count > 0 || stats.last_order_at != null',
     '!orders.all(o, false)',
     'orders.map(o, o.id).exists(i, i != "")',

@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { durationRange, timestampRange } from '../../domain/cel/instants.ts'
 import { failingValue, strictValue, type Value } from './values.ts'
+import { buildLocalTime } from './zones.ts'
 
 const checkRange = (expression: SQL, { from, to }: { from: bigint; to: bigint }): SQL =>
   sql`(select case when v between ${sql.raw(`${from} and ${to}`)} then v end from (select ${expression} as v))`
@@ -52,6 +53,16 @@ export function convert(value: Value, from: string, to: string): Value {
   const result = computeOnce(conversions[`${from} ${to}`] ?? 'v', value)
   return safeConversions.has(`${from} ${to}`) ? result : { ...result, fails: true }
 }
+
+/** What the clocks of a zone show at a time, as if it were UTC. */
+export const toLocalTime = (value: Value, zone: string, now: number): Value =>
+  computeOnce(buildLocalTime(zone, now), value)
+
+/** Counts the days between two local times, from midnight to midnight. */
+export const countDaysBetween = (from: Value, to: Value): Value =>
+  computeOnce('w - v', computeOnce(dayNumber, from), computeOnce(dayNumber, to))
+
+const dayNumber = '(v - ((v % 86400000) + 86400000) % 86400000) / 86400000'
 
 const formatPart = (format: string, shift = 0): string =>
   `cast(strftime('${format}', v / 1000.0, 'unixepoch') as integer)${shift ? ` - ${shift}` : ''}`

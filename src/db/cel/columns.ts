@@ -10,6 +10,8 @@ export interface ExpressionScope {
   organizationId: string
   /** The edition of the segment; null for a segment of the organisation. */
   editionId: string | null
+  /** The time zone of this edition. */
+  timezone: string | null
   /** The visible editions; null for the whole organisation. */
   editions: readonly string[] | null
   /** Milliseconds since 1970, UTC. */
@@ -75,6 +77,12 @@ export const purchaseFields: Columns = {
   edition_id: readUnindexed('edition_id'),
 }
 
+export const useFields: Columns = {
+  used_at: readColumn('used_at'),
+  location_id: readNullableUnindexed('location_id'),
+  quantity: readColumn('quantity'),
+}
+
 export const messageFields: Columns = {
   campaign_id: readColumn('campaign_id'),
   state: readColumn('state'),
@@ -138,16 +146,21 @@ export const statsFields: Record<string, (scope: BoundScope) => Value> = {
   last_order_at: (scope) => nullableValue(aggregateOrders('max(created_at)')(scope)),
 }
 
-const editionColumns: Record<string, string> = { id: 'id', start_date: 'start_at', end_date: 'end_at' }
+const editionColumns: Record<string, string> = {
+  id: 'id',
+  timezone: 'timezone',
+  start_date: 'start_at',
+  end_date: 'end_at',
+}
 
 export function lowerEditionField(name: string, scope: BoundScope): Value {
-  const isId = name === 'id'
+  const isRequired = name === 'id' || name === 'timezone'
   if (scope.editionId === null)
-    return isId ? failingValue(sql`null`) : { sql: sql`null`, nullable: true, fails: true, ok: sql`0` }
+    return isRequired ? failingValue(sql`null`) : { sql: sql`null`, nullable: true, fails: true, ok: sql`0` }
   const row = scope.alias('e')
   const value = sql`(select ${row}.${sql.raw(editionColumns[name] ?? 'id')} from editions ${row}
     where ${row}.id = ${scope.text(scope.editionId)} and ${row}.organization_id = ${scope.organization()})`
-  return isId ? failingValue(value) : nullableValue(value)
+  return isRequired ? failingValue(value) : nullableValue(value)
 }
 
 /** Selects from the person's latest answer to the consent with this key. */

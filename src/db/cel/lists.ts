@@ -64,6 +64,14 @@ const elementLists: Record<string, (row: SQL, scope: BoundScope) => Rows> = {
     const id = sql`json_extract(${alias}.value, '$.api_id')`
     return buildRows(sql`json_each(${purchase}.options) ${alias}`, [], { value: plainValue(id) })
   },
+  uses: (purchase, scope) => {
+    const row = scope.alias('t')
+    return buildRows(
+      sql`purchase_uses ${row}`,
+      [sql`${row}.purchase_id = ${purchase}.id and ${row}.reverted_at is null`],
+      { row },
+    )
+  },
   clicked_links: (message, scope) => {
     const [alias, link] = [scope.alias('j'), scope.alias('l')]
     return buildRows(

@@ -2,7 +2,15 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Expression } from '../../domain/cel/index.ts'
 import { durationRange, timestampRange } from '../../domain/cel/instants.ts'
 import type { ExpressionOf } from '../../domain/cel/types.ts'
-import { checkDurationRange, checkIntegerRange, checkTimestampRange, callFunction, convert } from './calls.ts'
+import {
+  checkDurationRange,
+  checkIntegerRange,
+  checkTimestampRange,
+  callFunction,
+  convert,
+  countDaysBetween,
+  toLocalTime,
+} from './calls.ts'
 import {
   type BoundScope,
   lowerConsentField,
@@ -16,6 +24,7 @@ import {
   purchaseFields,
   type ExpressionScope,
   statsFields,
+  useFields,
 } from './columns.ts'
 import { type Json, convertJson, readJsonPath, compareJson, countJson } from './json.ts'
 import { lowerIn, lowerList, lowerMacro } from './lists.ts'
@@ -41,6 +50,7 @@ export const maxNestedRows = 200
 const elementFields: Record<string, typeof orderFields> = {
   order: orderFields,
   purchase: purchaseFields,
+  use: useFields,
   campaign_message: messageFields,
 }
 
@@ -272,11 +282,26 @@ export class Lowering implements ListLowering {
     const isConversion = ['int', 'double', 'string', 'bool', 'timestamp', 'duration'].includes(name)
     if (isConversion)
       return first.type === name ? this.lower(first) : convert(this.lower(first), first.type as string, name)
+    if (name === 'getDayOfEdition') return this.#lowerDayOfEdition(first)
+    const [, zone] = args
+    if (zone && first.type === 'timestamp') return callFunction(name, 'timestamp', [this.#lowerLocalTime(first, zone)])
     return callFunction(
       name,
       first.type as string,
       args.map((arg) => this.lower(arg)),
     )
+  }
+
+  #lowerLocalTime(instant: Expression, zone: Expression): Value {
+    const name = zone.node === 'literal' ? String(zone.value) : this.scope.timezone
+    return name === null ? failingValue(sql`null`) : toLocalTime(this.lower(instant), name, this.scope.now)
+  }
+
+  #lowerDayOfEdition(instant: Expression): Value {
+    const { timezone, now } = this.scope
+    if (timezone === null) return failingValue(sql`null`)
+    const start = toLocalTime(lowerEditionField('start_date', this.scope), timezone, now)
+    return countDaysBetween(start, toLocalTime(this.lower(instant), timezone, now))
   }
 
   #lowerInteger(json: Json): Value {

@@ -8,7 +8,7 @@ export interface CelFunction {
 const buildGetters = (type: string, entries: readonly (readonly [string, string])[]): CelFunction[] =>
   entries.map(([name, description]) => ({
     name,
-    signature: `${type}.${name}() -> int`,
+    signature: `${type}.${name}(${type === 'timestamp' ? 'time zone, or nothing for UTC' : ''}) -> int`,
     description,
     example: type === 'timestamp' ? `user.date_joined.${name}() == 1` : `(now - user.date_joined).${name}() > 1`,
   }))
@@ -129,17 +129,23 @@ export const functions: readonly CelFunction[] = [
     example: 'bool(string(user.is_verified))',
   },
   ...buildGetters('timestamp', [
-    ['getFullYear', 'Year in UTC.'],
-    ['getMonth', 'Month in UTC, from 0.'],
-    ['getDate', 'Day of the month in UTC, from 1.'],
-    ['getDayOfMonth', 'Day of the month in UTC, from 0.'],
-    ['getDayOfWeek', 'Day of the week in UTC, from 0 for Sunday.'],
-    ['getDayOfYear', 'Day of the year in UTC, from 0.'],
-    ['getHours', 'Hour in UTC.'],
-    ['getMinutes', 'Minute in UTC.'],
-    ['getSeconds', 'Second in UTC.'],
-    ['getMilliseconds', 'Millisecond in UTC.'],
+    ['getFullYear', 'Year.'],
+    ['getMonth', 'Month, from 0.'],
+    ['getDate', 'Day of the month, from 1.'],
+    ['getDayOfMonth', 'Day of the month, from 0.'],
+    ['getDayOfWeek', 'Day of the week, from 0 for Sunday.'],
+    ['getDayOfYear', 'Day of the year, from 0.'],
+    ['getHours', 'Hour.'],
+    ['getMinutes', 'Minute.'],
+    ['getSeconds', 'Second.'],
+    ['getMilliseconds', 'Millisecond.'],
   ]),
+  {
+    name: 'getDayOfEdition',
+    signature: 'timestamp.getDayOfEdition() -> int',
+    description: 'Day of the edition in its time zone: 0 on the day on which it starts, and -1 on the day before.',
+    example: 'user.date_joined.getDayOfEdition() >= -14',
+  },
   ...buildGetters('duration', [
     ['getHours', 'Whole hours.'],
     ['getMinutes', 'Whole minutes.'],
@@ -183,6 +189,14 @@ export const examples: readonly { title: string; expression: string }[] = [
   {
     title: 'Opened a message in the last 14 days',
     expression: 'campaigns.messages.exists(m, m.opened_at != null && m.opened_at > now - duration("336h"))',
+  },
+  {
+    title: 'Came on a Saturday',
+    expression: 'purchases.exists(p, p.uses.exists(u, u.used_at.getDayOfWeek(edition.timezone) == 6))',
+  },
+  {
+    title: 'Bought in the 14 days before the edition began',
+    expression: 'orders.exists(o, o.created.getDayOfEdition() >= -14 && o.created.getDayOfEdition() < 0)',
   },
   { title: 'Has a value in the metadata', expression: 'has(user.metadata.company) && user.metadata.company != ""' },
 ]

@@ -28,6 +28,7 @@ const typeNames: Record<Simple, string> = {
   user: 'the user',
   order: 'an order',
   purchase: 'a purchase',
+  use: 'a use of a purchase',
   consents: 'the consents',
   consent: 'a consent',
   stats: 'the stats',
@@ -46,6 +47,7 @@ const pluralTypeNames: Partial<Record<Simple, string>> = {
   json: 'metadata values',
   order: 'orders',
   purchase: 'purchases',
+  use: 'uses of a purchase',
   campaign_message: 'messages of campaigns',
 }
 

@@ -7,12 +7,13 @@ export type Ast = ASTNode
 /**
  * `nodes` limits the names, values and operators of the whole expression, of all conditions of lists, and of all
  * conditions of lists inside lists. SQLite gets slower with each further subquery of a statement, so `consents` limits
- * how often an expression uses them.
+ * how often an expression uses them. `zones` limits the uses of time zones, whose changes of clocks make the SQL long.
  */
 export const limits = {
   characters: 4000,
   nodes: [300, 150, 40],
   consents: 20,
+  zones: 12,
   depth: 20,
   list: 500,
   nesting: 2,

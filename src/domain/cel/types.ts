@@ -17,6 +17,7 @@ export type ObjectName =
   | 'user'
   | 'order'
   | 'purchase'
+  | 'use'
   | 'consents'
   | 'consent'
   | 'stats'

@@ -7,7 +7,7 @@ import { buildExampleLinks } from '../../domain/messaging/test-messages.ts'
 import { loadTemplate } from '../email-messages/index.ts'
 import type { TestComposer } from '../transactional-emails/index.ts'
 import { notReady } from './checks.ts'
-import type { CampaignRow } from './delivery/campaign-row.ts'
+import { type CampaignRow, type ConditionPlace, findConditionPlace } from './delivery/campaign-row.ts'
 import { buildListHeader, buildTemplateContext } from './delivery/compose.ts'
 import { buildContentContext, loadEmailSender } from './delivery/content-snapshot.ts'
 
@@ -24,8 +24,7 @@ function requireMessage({ channel, email_message_id, deleted_message_id, message
 
 interface CampaignTest {
   messageId: string
-  /** The edition that conditions of blocks are about; null for the organisation. */
-  conditionEditionId: string | null
+  conditionPlace: ConditionPlace
   compose: TestComposer
 }
 
@@ -54,5 +53,5 @@ export async function createTestComposer(
     const headers = { ...buildUnsubscribeHeaders(links.unsubscribe), ...buildListHeader(context) }
     return { language: compiled.language, email: { from, replyTo, ...texts, headers } }
   }
-  return { messageId, conditionEditionId: row.message_edition_id ?? row.segment_edition_id, compose }
+  return { messageId, conditionPlace: findConditionPlace(row, row.message_edition_id), compose }
 }

@@ -15,7 +15,7 @@ import type { MessageDetailRow } from './queries.ts'
  * The customers that conditions of the message can be about, as far as the caller sees them: an edition role sees what
  * its editions know, also through a template of the organisation.
  */
-function buildScope(ctx: Ctx, { organization_id, edition_id }: MessageDetailRow): ExpressionScope {
+function buildScope(ctx: Ctx, { organization_id, edition_id, edition_timezone }: MessageDetailRow): ExpressionScope {
   const organizationId = organization_id ?? ''
   const reach = getActingReach(ctx.caller)
   const ownEditions = reach.all
@@ -23,7 +23,7 @@ function buildScope(ctx: Ctx, { organization_id, edition_id }: MessageDetailRow)
     : reach.editions.flatMap((grant) => (grant.organization_id === organizationId ? (grant.edition_id ?? []) : []))
   const visibleEditions = seesOrganization(ctx.caller, organizationId) ? null : ownEditions
   const editions = edition_id === null ? visibleEditions : [edition_id]
-  return { organizationId, editionId: edition_id, editions, now: ctx.now() }
+  return { organizationId, editionId: edition_id, timezone: edition_timezone, editions, now: ctx.now() }
 }
 
 /** Lists the faults of the conditions that a message has after a change, each at its block or at the changed type. */

@@ -5,7 +5,7 @@ import { organizations } from '../../db/schema/organizations.ts'
 import { select } from '../../db/select.ts'
 import { getActingReach, editionVisibility, buildVisibility, isVisibleTo } from '../../db/visibility.ts'
 import { type FieldError, invalid } from '../../domain/errors.ts'
-import type { SegmentTenant } from './calculation/audience.ts'
+import type { ExpressionPlace } from './calculation/audience.ts'
 
 export interface TenantInput {
   organization_id?: string | undefined
@@ -39,29 +39,30 @@ export async function findSegmentTenant(
   ctx: Ctx,
   { organization_id, edition_id }: TenantInput,
   buildFieldError: ErrorBuilder,
-): Promise<SegmentTenant> {
+): Promise<ExpressionPlace> {
   const buildUnknown = (name: keyof TenantInput) =>
     invalid(buildFieldError(name, 'does_not_exist', 'Object does not exist.'))
   if (edition_id !== undefined) {
     const edition = await ctx.db.first(
-      select({ organization_id: editions.organization_id })
+      select({ organization_id: editions.organization_id, timezone: editions.timezone })
         .from(editions)
         .where(and(eq(editions.id, edition_id), isVisibleTo(ctx.caller, editionVisibility))),
     )
     if (organization_id !== undefined && edition && edition.organization_id !== organization_id)
       throw buildUnknown('organization_id')
     if (!edition) throw buildUnknown('edition_id')
-    return { organization_id: edition.organization_id, edition_id }
+    return { organization_id: edition.organization_id, edition_id, edition_timezone: edition.timezone }
   }
   if (organization_id === undefined)
     throw invalid(buildFieldError(null, 'required_filter', 'Set `organization_id` or `edition_id`.'))
   const visibleEditions = listVisibleEditions(ctx, organization_id)
-  if (visibleEditions.length) return { organization_id, edition_id: null, editions: visibleEditions }
+  if (visibleEditions.length)
+    return { organization_id, edition_id: null, edition_timezone: null, editions: visibleEditions }
   const organization = await ctx.db.first(
     select({ id: organizations.id })
       .from(organizations)
       .where(and(eq(organizations.id, organization_id), isVisibleTo(ctx.caller, organizationVisibility))),
   )
   if (!organization) throw buildUnknown('organization_id')
-  return { organization_id, edition_id: null }
+  return { organization_id, edition_id: null, edition_timezone: null }
 }

@@ -41,19 +41,19 @@ import { type ExampleCustomer, loadTestFacts, type TestPlace } from './queries.t
 interface TestedMessage extends TestPlace {
   email_message_id: string
   default_language: Language
-  /** The edition that conditions of blocks are about; null for the organisation. */
-  condition_edition_id: string | null
+  /** The edition that conditions of blocks are about, with its time zone; both are null for the organisation. */
+  conditionPlace: { edition_id: string | null; edition_timezone: string | null }
   compose: TestComposer
 }
 
 /** Samples show all blocks. */
 function createReader(
   ctx: Ctx,
-  { organization_id, condition_edition_id }: TestedMessage,
+  { organization_id, conditionPlace }: TestedMessage,
   example: ExampleCustomer | undefined,
 ): TestReader {
   if (!example) return { person: buildSampleContact(), evaluate: async (conditions) => conditions.map(() => true) }
-  const scope = buildScope({ organization_id, edition_id: condition_edition_id }, ctx.now())
+  const scope = buildScope({ organization_id, ...conditionPlace }, ctx.now())
   return {
     person: example,
     evaluate: async (conditions) => {
@@ -171,12 +171,13 @@ async function sendTest(ctx: Ctx, message: TestedMessage, input: SendTestMessage
 }
 
 export async function sendTestMessage(ctx: Ctx, row: MessageDetailRow, input: SendTestMessageInput): Promise<SentTest> {
-  const { id: email_message_id, organization_id, edition_id } = row
+  const { id: email_message_id, organization_id, edition_id, edition_timezone } = row
   if (organization_id === null) throw permissionDenied(managers, [], explainAdoption('platform'))
   const place = { organization_id, edition_id }
   const compose = await createMessageComposer(ctx, row, place)
   const default_language = row.default_language ?? 'en'
-  const message = { ...place, email_message_id, default_language, condition_edition_id: edition_id, compose }
+  const conditionPlace = { edition_id, edition_timezone }
+  const message = { ...place, email_message_id, default_language, conditionPlace, compose }
   return sendTest(ctx, message, input)
 }
 
@@ -186,11 +187,11 @@ export async function sendTestCampaign(
   input: SendTestMessageInput,
 ): Promise<SentTest> {
   const { organization_id, edition_id, edition_default_language } = campaign
-  const { messageId, conditionEditionId, compose } = await createTestComposer(ctx, campaign)
+  const { messageId, conditionPlace, compose } = await createTestComposer(ctx, campaign)
   const message = {
     email_message_id: messageId,
     default_language: edition_default_language,
-    condition_edition_id: conditionEditionId,
+    conditionPlace,
     compose,
   }
   return sendTest(ctx, { organization_id, edition_id, ...message }, input)

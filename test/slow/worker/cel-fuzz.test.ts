@@ -4,7 +4,7 @@ import { context, checkTypes, type Type } from '../../../src/domain/cel/index.ts
 import { buildBindings } from '../../support/cel/bindings.ts'
 import { Expressions } from '../../support/cel/expressions.ts'
 import { findWrongResults, judge, type Truth } from '../../support/cel/oracle.ts'
-import { createRandom, createTenant, now, store } from '../../support/cel/people.ts'
+import { createRandom, createTenant, now, store, timezone } from '../../support/cel/people.ts'
 
 const one = createTenant('one', 120, 11)
 const other = createTenant('two', 40, 12)
@@ -19,6 +19,7 @@ beforeAll(async () => {
 const buildScope = (editionId: string | null, editions: readonly string[] | null) => ({
   organizationId: one.organizationId,
   editionId,
+  timezone: editionId === null ? null : timezone,
   editions,
   now,
 })

@@ -73,6 +73,8 @@ beforeAll(async () => {
   await write(
     sql`insert into campaign_links (campaign_id, position, url) values (${foreignCampaign}, 0, 'https://winter.example')`,
   )
+  await write(sql`insert into purchase_uses (id, purchase_id, quantity, used_at, created_at)
+    select 'pus_' || id, id, 3, 1, 1 from purchases where edition_id = ${theirs.id}`)
   foreignProduct =
     (await db.first(sql<{ id: string }>`select id from products where edition_id = ${theirs.id}`))?.id ?? ''
 })
@@ -97,6 +99,8 @@ const probes: [string, () => string][] = [
   ['who got a campaign', () => `"${foreignCampaign}" in campaigns.received`],
   ['who opened campaigns', () => 'size(campaigns.opened) > 0'],
   ['who clicked in campaigns', () => 'campaigns.clicked.exists(c, c != "")'],
+  ['a use of a purchase', () => 'purchases.exists(p, size(p.uses) > 0)'],
+  ['where a purchase was used', () => 'purchases.exists(p, p.uses.exists(u, u.quantity == 3))'],
   ['what became of a message', () => `campaigns.messages.exists(m, m.campaign_id == "${foreignCampaign}")`],
   ['when somebody opened a message', () => 'campaigns.messages.exists(m, m.opened_at != null)'],
   ['which link somebody clicked', () => 'campaigns.messages.exists(m, size(m.clicked_links) > 0)'],

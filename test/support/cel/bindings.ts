@@ -117,6 +117,13 @@ export function buildBindings(
         ...pickColumns(row, 'product_id variant_id location_id status edition_id'),
         product_name: names.get(row['product_id'] ?? '') ?? null,
         created: time(row['created_at']),
+        uses: (tables['purchase_uses'] ?? [])
+          .filter(({ purchase_id, reverted_at }) => purchase_id === row['id'] && reverted_at === null)
+          .map((use) => ({
+            used_at: time(use['used_at']),
+            location_id: use['location_id'] ?? null,
+            quantity: int(use['quantity']),
+          })),
         option_ids: (JSON.parse(String(row['options'])) as { api_id: string }[]).map(({ api_id }) => api_id),
         price_paid_minor: int(row['price_minor']),
         available_uses: ['active', 'used'].includes(String(row['status']))
@@ -157,6 +164,7 @@ export function buildBindings(
         ? {
             edition: {
               id: String(editionId),
+              timezone: String(edition['timezone']),
               start_date: time(edition['start_at']),
               end_date: time(edition['end_at']),
             },

@@ -83,6 +83,24 @@ const durations = [
   'duration("0s")',
   'duration("2000000h")',
 ]
+const zones = [
+  '"Europe/Copenhagen"',
+  '"America/St_Johns"',
+  '"Australia/Lord_Howe"',
+  '"Pacific/Kiritimati"',
+  '"+05:45"',
+  '"UTC"',
+  'edition.timezone',
+  'edition.timezone',
+]
+/** Times at which clocks change, and times beside midnight. */
+const changes = [
+  'timestamp("2026-03-29T00:59:59.999Z")',
+  'timestamp("2026-03-29T01:00:00Z")',
+  'timestamp("2025-10-26T01:00:00Z")',
+  'timestamp("2025-12-31T23:30:00Z")',
+  'timestamp("2012-06-30T22:00:00Z")',
+]
 const parts = [
   'getFullYear',
   'getMonth',
@@ -97,27 +115,31 @@ const parts = [
 ]
 
 type SimpleType = 'bool' | 'int' | 'double' | 'string' | 'timestamp' | 'duration'
-type ElementObject = 'order' | 'purchase' | 'message'
+type ElementObject = 'order' | 'purchase' | 'use' | 'message'
 type Element = SimpleType | ElementObject | 'json'
 
 const nullableFields: Record<ElementObject, readonly string[]> = {
   order: ['status'],
   purchase: ['variant_id', 'location_id'],
+  use: ['location_id'],
   message: ['reason', 'opened_at', 'clicked_at', 'bounced_at', 'state'],
 }
 const stringFields: Record<ElementObject, readonly string[]> = {
   order: ['id', 'status', 'type', 'currency', 'edition_id'],
   purchase: ['product_id', 'product_name', 'variant_id', 'status', 'edition_id'],
+  use: ['location_id'],
   message: ['campaign_id', 'state', 'reason'],
 }
 const intFields: Record<ElementObject, readonly string[]> = {
   order: ['amount_minor'],
   purchase: ['price_paid_minor', 'available_uses'],
+  use: ['quantity'],
   message: [],
 }
 const timestampFields: Record<ElementObject, readonly string[]> = {
   order: ['created'],
   purchase: ['created'],
+  use: ['used_at'],
   message: ['sent_at', 'delivered_at', 'opened_at', 'clicked_at', 'complained_at', 'unsubscribed_at'],
 }
 const stringLists: Partial<Record<Element, string>> = { purchase: 'option_ids', message: 'clicked_links' }
@@ -287,6 +309,9 @@ export class Expressions {
       () => ['[0.5, 1.0]', 'double'],
       () => ['campaigns.messages', 'message'],
       () => ['campaigns.messages', 'message'],
+      ...this.#variables(scope, 'purchase').flatMap((purchase) =>
+        Array.from({ length: 3 }, () => (): [string, Element] => [`${purchase}.uses`, 'use']),
+      ),
       ...this.#stringLists(scope).map((list) => (): [string, Element] => [list, 'string']),
     ]
     const [list, type] = this.#pick(plain)()
@@ -374,6 +399,8 @@ export class Expressions {
         `int(${this.#pick([this.#double(next), '"-07"', '"5x"', '"+0"', '"9223372036854775808"', this.#timestamp(next), this.#json(next)])})`,
       () => `((${this.#bool(next)}) ? ${this.#int(next)} : ${this.#int(next)})`,
       () => `(${this.#timestamp(next)}).${this.#pick(parts)}()`,
+      () => `(${this.#nearTime(scope)}).${this.#pick(parts)}(${this.#pick(zones)})`,
+      () => `(${this.#nearTime(scope)}).getDayOfEdition()`,
       () => `(${this.#duration(next)}).${this.#pick(['getHours', 'getMinutes', 'getSeconds', 'getMilliseconds'])}()`,
     ])
   }
@@ -411,6 +438,9 @@ export class Expressions {
       () => `((${this.#bool(next)}) ? ${this.#timestamp(next)} : ${this.#timestamp(next)})`,
     ])
   }
+
+  /** A time whose offset in any zone is exact. */
+  #nearTime = (scope: Scope): string => this.#field(scope, timestampFields, [...times, ...changes, 'now'])
 
   #duration(scope: Scope): string {
     const next = { ...scope, depth: scope.depth - 1 }

@@ -1,6 +1,6 @@
-import { celEnv, celFunc, CelScalar, isCelError, isCelMap, objectType, parse, plan } from '@bufbuild/cel'
+import { celEnv, celFunc, celMethod, CelScalar, isCelError, isCelMap, objectType, parse, plan } from '@bufbuild/cel'
 import { strings } from '@bufbuild/cel/ext'
-import { timestampFromMs, TimestampSchema } from '@bufbuild/protobuf/wkt'
+import { type Timestamp, timestampFromMs, timestampMs, TimestampSchema } from '@bufbuild/protobuf/wkt'
 import { env } from 'cloudflare:workers'
 import { sql } from 'drizzle-orm'
 import { buildPredicate, buildValue, type ExpressionScope } from '../../../src/db/cel/index.ts'
@@ -32,7 +32,35 @@ const timestampOf = celFunc('timestamp', [CelScalar.INT], objectType(TimestampSc
   return timestampFromMs(Number(ms))
 })
 
-const reference = celEnv({ funcs: [...strings, holds, timestampOf] })
+/** Counts the days of the calendar of a time zone, which `Intl` knows. */
+function countDays(ms: number, timeZone: string): number {
+  const parts = new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' }).format(ms).split('-').map(Number)
+  const [year = 0, month = 0, date = 0] = parts
+  return Date.UTC(year, month - 1, date) / 86_400_000
+}
+
+interface EditionStart {
+  timezone: string
+  start_date: Timestamp | null
+}
+
+const readEdition = ({ edition }: Bindings): EditionStart | null => (edition ?? null) as EditionStart | null
+
+/** The environment of the people of an edition, or of an organisation. */
+const buildEnvironment = (edition: EditionStart | null) =>
+  celEnv({
+    funcs: [
+      ...strings,
+      holds,
+      timestampOf,
+      celMethod('getDayOfEdition', objectType(TimestampSchema), [], CelScalar.INT, function getDayOfEdition() {
+        if (!edition?.start_date) throw new Error('no start')
+        const { message } = this as unknown as { message: Timestamp }
+        const count = (instant: Timestamp) => countDays(timestampMs(instant), edition.timezone)
+        return BigInt(count(message) - count(edition.start_date))
+      }),
+    ],
+  })
 
 /**
  * Unlike the specification, the evaluator returns false for a key whose value is null, and for `has` of a value without
@@ -45,7 +73,7 @@ const mended = (source: string): string =>
 
 /** Judges a condition for each person by the reference evaluator. */
 export function judge(source: string, people: readonly { bindings: Bindings }[]): Verdict {
-  const evaluate = plan(reference, parse(mended(source)))
+  const evaluate = plan(buildEnvironment(readEdition(people[0]?.bindings ?? {})), parse(mended(source)))
   const truths = people.map(({ bindings }): Truth => {
     const result = evaluate(bindings)
     if (isCelError(result)) return null

@@ -13,6 +13,8 @@ export function createRandom(seed: number): () => number {
 
 export const now = Date.parse('2026-06-01T08:00:00.000Z')
 const day = 86_400_000
+/** The zone of the first edition of a tenant. */
+export const timezone = 'Europe/Copenhagen'
 
 export interface Row {
   [column: string]: string | number | null
@@ -115,7 +117,8 @@ export function createTenant(name: string, people: number, seed: number): Tenant
       id: edition,
       event_id: id('evt', 1),
       slug: edition,
-      start_at: index ? null : now + 10 * day,
+      timezone: index ? 'America/New_York' : timezone,
+      start_at: index ? null : now - 90 * day,
       end_at: now + 12 * day,
     })),
     products: [0, 1, 2, 3].map((n) => ({
@@ -164,6 +167,7 @@ export function createTenant(name: string, people: number, seed: number): Tenant
     users: [],
     orders: [],
     purchases: [],
+    purchase_uses: [],
     consent_records: [],
     campaign_receipts: [],
     edition_customers: [],
@@ -254,8 +258,27 @@ export function createTenant(name: string, people: number, seed: number): Tenant
           unsubscribed_at: maybe(randomTime()),
         })
   }
+  addUses(tables, seed)
   addEditions(tables, editions, seed)
   return { organizationId: organization_id, editionId: editions[0] ?? '', tables }
+}
+
+/** Adds up to three uses of each purchase, some of them reverted, and at any time of the day. */
+function addUses(tables: Tenant['tables'], seed: number): void {
+  const random = createRandom(seed + 2)
+  const int = (limit: number) => Math.floor(random() * limit)
+  for (const { id, organization_id } of tables['purchases'] ?? [])
+    for (let n = int(4); n > 0; n--)
+      tables['purchase_uses']?.push({
+        id: `pus_${String(id)}_${n}`,
+        organization_id: organization_id ?? '',
+        purchase_id: id ?? '',
+        quantity: 1 + int(3),
+        location_id: random() < 0.6 ? `loc_${String(id).split('_')[1]}_${int(2)}` : null,
+        used_at: now - int(400 * day),
+        reverted_at: random() < 0.3 ? now : null,
+        created_at: now,
+      })
 }
 
 /** Says which editions know each person, and what these were given: in one, in both, or in neither. */

@@ -36,7 +36,6 @@ export const waivers: readonly (readonly [reason: string, pattern: RegExp])[] = 
     /^double\('-?\d|^string\((?:-?\d+\.\d|timestamp|duration)/,
   ],
   ['SQLite has no regular expressions in D1.', /\bmatches\(/],
-  ['Times are taken in UTC.', /\.get\w+\(['"]/],
   ['Times are precise to the millisecond.', /\d{5,}Z/],
   ['There are no packages.', /^\w\.\w+\(\)/],
   ['The parser does not know this notation.', /^\.\d/],

@@ -46,6 +46,7 @@ export class Checker implements TypeChecker {
   isTimeDependent = false
   #nullableChoices = 0
   #consents = 0
+  #zones = 0
   readonly elements: (Expression & { node: 'variable' })[] = []
   readonly parseResult: Parsed
   readonly #refusals: Refusal[]
@@ -67,6 +68,11 @@ export class Checker implements TypeChecker {
   enterList(range: SourceRange): void {
     if (this.elements.length >= limits.nesting)
       throw new Refusal('limit_exceeded', `Lists can be nested at most ${limits.nesting} deep.`, range)
+  }
+
+  enterZone(range: SourceRange): void {
+    if (++this.#zones > limits.zones)
+      throw new Refusal('limit_exceeded', `An expression can use time zones at most ${limits.zones} times.`, range)
   }
 
   check(ast: Ast): Expression {

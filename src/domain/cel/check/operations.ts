@@ -24,6 +24,7 @@ import {
   type SourceRange,
   type Type,
 } from '../types.ts'
+import { checkZone } from '../zones.ts'
 
 /** A function call; `receiver` is the part before the point. */
 export interface Call<Receiver = Ast | null> {
@@ -40,6 +41,8 @@ export interface TypeChecker {
   checkCondition: (ast: Ast, code?: string) => Expression
   /** Throws when a list at this place would be nested too deeply. */
   enterList: (range: SourceRange) => void
+  /** Throws when the expression uses too many time zones. */
+  enterZone: (range: SourceRange) => void
   /** Converts metadata to a type, and leaves other expressions as they are. */
   convertMetadata: (operand: Expression, type: Scalar) => Expression
   buildConsent: (key: string, range: SourceRange) => Expression
@@ -59,7 +62,15 @@ const textMethods: Record<string, readonly [args: number, type: Scalar]> = {
 }
 
 const durationGetters = ['getHours', 'getMinutes', 'getSeconds', 'getMilliseconds']
-const dateGetters = ['getFullYear', 'getMonth', 'getDate', 'getDayOfMonth', 'getDayOfWeek', 'getDayOfYear']
+const dateGetters = [
+  'getFullYear',
+  'getMonth',
+  'getDate',
+  'getDayOfMonth',
+  'getDayOfWeek',
+  'getDayOfYear',
+  'getDayOfEdition',
+]
 const getters = durationGetters.concat(dateGetters)
 
 /** The types that each conversion accepts besides its own. */
@@ -178,8 +189,29 @@ function checkGetter(checker: TypeChecker, { name, receiver, args }: Call<Ast>, 
       `\`${name}\` needs a timestamp, and this is ${describeType(instant.type)}.`,
       range,
     )
-  if (args.length) throw new Refusal('unsupported', 'Time zones are not supported: all times are UTC.', range)
-  return buildCall(name, [instant], 'int', range)
+  const canHaveZone = instant.type === 'timestamp' && name !== 'getDayOfEdition'
+  if (args.length > (canHaveZone ? 1 : 0))
+    throw new Refusal(
+      'no_matching_overload',
+      `\`${name}\` takes ${canHaveZone ? 'at most one argument' : 'no arguments'}.`,
+      range,
+    )
+  if (args.length || name === 'getDayOfEdition') checker.enterZone(range)
+  return buildCall(name, [instant, ...args.map((ast) => checkZoneArgument(checker, ast))], 'int', range)
+}
+
+/** The zone must be known before the expression runs, because SQLite knows no time zones. */
+function checkZoneArgument(checker: TypeChecker, ast: Ast): Expression {
+  const zone = checker.check(ast)
+  if (zone.node === 'field' && zone.object.type === 'edition' && zone.name === 'timezone') return zone
+  if (zone.node !== 'literal' || typeof zone.value !== 'string')
+    throw new Refusal(
+      'unsupported',
+      'The time zone must be a text such as "Europe/Copenhagen", or `edition.timezone`.',
+      zone,
+    )
+  checkZone(zone.value, zone)
+  return zone
 }
 
 const macroArities: Record<MacroName, readonly number[]> = {

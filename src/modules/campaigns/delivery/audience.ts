@@ -1,6 +1,7 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { isLostRace } from '../../../db/failures.ts'
+import { editions } from '../../../db/schema/editions.ts'
 import { segments } from '../../../db/schema/segments.ts'
 import { type RowOf, select } from '../../../db/select.ts'
 import { parseStoredPhone } from '../../../domain/accounts/users.ts'
@@ -29,6 +30,7 @@ const segmentFields = {
   id: segments.id,
   organization_id: segments.organization_id,
   edition_id: segments.edition_id,
+  edition_timezone: sql<string | null>`${editions.timezone}`,
   communication_type: segments.communication_type,
   communication_channel: segments.communication_channel,
   expression: segments.expression,
@@ -53,6 +55,7 @@ export const findSegment = (
   db.first(
     select(segmentFields)
       .from(segments)
+      .leftJoin(editions, eq(editions.id, segments.edition_id))
       .where(and(eq(segments.seq, row.segment_seq), isNull(segments.deleted_at))),
   )
 

@@ -10,7 +10,7 @@ import { otherEdition } from '../../../domain/campaigns/content-faults.ts'
 import { checkExpression } from '../../../domain/cel/index.ts'
 import { AppError } from '../../../domain/errors.ts'
 import { buildScope, takeSteps } from '../../segments/index.ts'
-import type { CampaignRow } from './campaign-row.ts'
+import { type CampaignRow, findConditionPlace } from './campaign-row.ts'
 import type { ContentOutline } from './content-snapshot.ts'
 
 /** Says why a campaign cannot go on. */
@@ -42,7 +42,7 @@ function buildConditionScope(row: CampaignRow, { message_edition_id, created_at 
   const { organization_id, segment_edition_id } = row
   if (message_edition_id !== null && segment_edition_id !== null && message_edition_id !== segment_edition_id)
     throw new ConditionFailure(otherEdition)
-  return buildScope({ organization_id, edition_id: message_edition_id ?? segment_edition_id }, created_at)
+  return buildScope({ organization_id, ...findConditionPlace(row, message_edition_id) }, created_at)
 }
 
 function buildStatement(condition: StoredCondition, scope: ExpressionScope, seqs: readonly number[]) {

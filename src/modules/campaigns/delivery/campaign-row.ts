@@ -39,6 +39,7 @@ const tenantFields = {
   requires_approval: organizations.requires_campaign_approval,
   segment_seq: segments.seq,
   segment_edition_id: segments.edition_id,
+  segment_edition_timezone: sql<string | null>`(select timezone from editions where id = ${segments.edition_id})`,
   segment_deleted_at: segments.deleted_at,
   /** The greatest number of a recipient, which the links of messages contain. */
   last_user_seq: sql<number>`(select coalesce(max(seq), 1) from users)`,
@@ -62,6 +63,20 @@ export type ReadinessColumns = RowOf<typeof tenantFields> & Nullable<RowOf<typeo
 
 type StoredCampaignRow = typeof campaigns.$inferSelect
 export type CampaignRow = StoredCampaignRow & ReadinessColumns & { approval: Approval | null }
+
+/** The edition that conditions of blocks are about, with its time zone; both are null for the organisation. */
+export interface ConditionPlace {
+  edition_id: string | null
+  edition_timezone: string | null
+}
+
+/**
+ * Conditions are about the edition of the message, which is the campaign's, and otherwise about that of the segment.
+ */
+export const findConditionPlace = (row: CampaignRow, messageEditionId: string | null): ConditionPlace =>
+  messageEditionId === null
+    ? { edition_id: row.segment_edition_id, edition_timezone: row.segment_edition_timezone }
+    : { edition_id: messageEditionId, edition_timezone: row.edition_timezone }
 
 /** Holds for the message with this id when it belongs to the edition or to the whole organisation. */
 export const isMessageInScope = (id: SQLWrapper, organization: SQLWrapper, edition: SQLWrapper): SQL | undefined =>

@@ -24,6 +24,9 @@ export interface Audience {
 
 export type SegmentTenant = Pick<Audience, 'organization_id' | 'edition_id' | 'editions'>
 
+/** What an expression needs to know about its place. */
+export type ExpressionPlace = SegmentTenant & { edition_timezone: string | null }
+
 export interface PeopleSql {
   from: SQL
   where: SQL
@@ -33,10 +36,11 @@ export interface PeopleSql {
 export const listEditionIds = ({ edition_id, editions }: SegmentTenant): readonly string[] | null =>
   edition_id === null ? (editions ?? null) : [edition_id]
 
-export const buildScope = (tenant: SegmentTenant, now: number): ExpressionScope => ({
-  organizationId: tenant.organization_id,
-  editionId: tenant.edition_id,
-  editions: listEditionIds(tenant),
+export const buildScope = (place: ExpressionPlace, now: number): ExpressionScope => ({
+  organizationId: place.organization_id,
+  editionId: place.edition_id,
+  timezone: place.edition_timezone,
+  editions: listEditionIds(place),
   now,
 })
 

@@ -5,6 +5,7 @@ import { requireOneChange } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
 import { isLostRace, isStatementFailure } from '../../../db/failures.ts'
 import type { StoredSegmentRow } from '../../../db/rows.ts'
+import { editions } from '../../../db/schema/editions.ts'
 import { segments } from '../../../db/schema/segments.ts'
 import { select } from '../../../db/select.ts'
 import { checkExpression, type Expression } from '../../../domain/cel/index.ts'
@@ -19,6 +20,7 @@ export interface Calculation extends Audience {
   id: string
   epoch: number
   expression: string
+  edition_timezone: string | null
   /** The position that the walk has reached. */
   cursor_id: string
   /** The position at which the walk ends. */
@@ -31,6 +33,7 @@ const columns = {
   id: segments.id,
   organization_id: segments.organization_id,
   edition_id: segments.edition_id,
+  edition_timezone: editions.timezone,
   communication_type: segments.communication_type,
   communication_channel: segments.communication_channel,
   expression: segments.expression,
@@ -48,6 +51,7 @@ export async function findCalculation(job: JobCtx, id: string, epoch: number): P
   const row = await job.db.first(
     select(columns)
       .from(segments)
+      .leftJoin(editions, eq(editions.id, segments.edition_id))
       .where(and(eq(segments.id, id), eq(segments.epoch, epoch), eq(segments.status, 'calculating'))),
   )
   return row ? { ...row, started_at: row.started_at ?? 0 } : null

@@ -3,7 +3,7 @@ import type { JobCtx } from '../../../context.ts'
 import { buildPredicate } from '../../../db/cel/index.ts'
 import { isStatementFailure } from '../../../db/failures.ts'
 import { checkExpression } from '../../../domain/cel/index.ts'
-import { type Audience, buildExclusion, buildScope, countPeople } from './audience.ts'
+import { type Audience, buildExclusion, buildScope, countPeople, type ExpressionPlace } from './audience.ts'
 import { takeSteps } from './calculation.ts'
 import type { SegmentMember } from './members.ts'
 
@@ -32,7 +32,7 @@ export interface Preview {
  */
 export async function previewMembers(
   ctx: Pick<JobCtx, 'db' | 'now'>,
-  segment: Audience & { expression: string },
+  segment: Audience & ExpressionPlace & { expression: string },
   handle: (members: readonly SegmentMember[]) => Promise<void>,
 ): Promise<Preview | null> {
   const checkResult = checkExpression(segment.expression)

@@ -13,7 +13,14 @@ import {
 } from '../../../domain/cel/index.ts'
 import { fieldError, invalid } from '../../../domain/errors.ts'
 import { findNearest } from '../../../domain/text/nearest.ts'
-import { buildExclusion, buildPeople, buildScope, countPeople, type SegmentTenant } from '../calculation/audience.ts'
+import {
+  buildExclusion,
+  buildPeople,
+  buildScope,
+  countPeople,
+  type ExpressionPlace,
+  type SegmentTenant,
+} from '../calculation/audience.ts'
 import { takeSteps } from '../calculation/calculation.ts'
 import { findSegmentTenant } from '../tenant.ts'
 import { type KnownValue, maxValuesListed, type ValidateCelInput } from './cel-contract.ts'
@@ -137,7 +144,7 @@ async function countMembers(ctx: Ctx, tenant: SegmentTenant, conditions: readonl
 /** Counts the people for whom an expression holds, and those who have no value in the fields that it compares. */
 async function estimateMembers(
   ctx: Ctx,
-  tenant: SegmentTenant,
+  tenant: ExpressionPlace,
   { communication_type, communication_channel }: ValidateCelInput,
   expression: Expression,
 ): Promise<Pick<Validation, 'estimate' | 'noValueWarnings'>> {
