@@ -1,5 +1,6 @@
 import { type Language, parseLanguage } from '../languages.ts'
 import type { SendingLimits } from '../messaging/messaging.ts'
+import { hasPosition } from './conditions.ts'
 import type { NewRecipient } from './sender.ts'
 import { maxConcurrency, type RecipientState, type SkipReason, skipReasons } from './sending-policy.ts'
 
@@ -30,14 +31,17 @@ export interface PlanCounts {
   /** Recipients in the default language whose own language the edition does not have. Null: it is not known. */
   fallbacks: Map<Language | null, number>
   skipped: Map<SkipReason, Skipped>
+  /** The recipients who fulfil each condition of the message's blocks, by its position. */
+  conditions: number[]
   sent_before: number
   failed_before: number
 }
 
-export const createPlanCounts = (languages: Iterable<Language>): PlanCounts => ({
+export const createPlanCounts = (languages: Iterable<Language>, conditionCount: number): PlanCounts => ({
   languages: new Map([...languages].map((language) => [language, { recipients: 0, sms_parts: 0 }])),
   fallbacks: new Map(),
   skipped: new Map(),
+  conditions: Array.from({ length: conditionCount }, () => 0),
   sent_before: 0,
   failed_before: 0,
 })
@@ -57,6 +61,9 @@ function addRecipient(counts: PlanCounts, { recipient, locale, countParts }: Pla
   languageCounts.recipients++
   languageCounts.sms_parts += countParts()
   counts.languages.set(language, languageCounts)
+  counts.conditions = counts.conditions.map((count, position) =>
+    hasPosition(recipient.conditions, position) ? count + 1 : count,
+  )
   const ownLanguage = parseLanguage(locale)
   if (ownLanguage !== language) counts.fallbacks.set(ownLanguage, (counts.fallbacks.get(ownLanguage) ?? 0) + 1)
 }
@@ -85,6 +92,7 @@ export function scalePlanCounts(counts: PlanCounts, factor: number): PlanCounts 
     skipped: new Map(
       [...counts.skipped].map(([reason, skipped]) => [reason, { ...skipped, people: scale(skipped.people) }]),
     ),
+    conditions: counts.conditions.map(scale),
     sent_before: scale(counts.sent_before),
     failed_before: scale(counts.failed_before),
   }

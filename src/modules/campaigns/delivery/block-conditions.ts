@@ -14,11 +14,11 @@ import { type CampaignRow, findConditionPlace } from './campaign-row.ts'
 import type { ContentOutline } from './content-snapshot.ts'
 
 /** Says why a campaign cannot go on. */
-class ConditionFailure extends Error {
+export class ConditionFailure extends Error {
   override name = 'ConditionFailure'
 }
 
-type StoredCondition = Pick<typeof campaignConditions.$inferSelect, 'position' | 'expression'>
+export type StoredCondition = Pick<typeof campaignConditions.$inferSelect, 'position' | 'expression'>
 
 /** The conditions that each person fulfils, as bits of their positions. */
 interface Evaluation {
@@ -38,11 +38,11 @@ const createFailure = ({ expression }: StoredCondition, detail: string): Conditi
  * Conditions say something about customers to whoever sees what recipients did with a message. So they are about the
  * edition of the message, if it has one, and otherwise about that of the segment.
  */
-function buildConditionScope(row: CampaignRow, { message_edition_id, created_at }: ContentOutline): ExpressionScope {
+export function buildConditionScope(row: CampaignRow, messageEditionId: string | null, now: number): ExpressionScope {
   const { organization_id, segment_edition_id } = row
-  if (message_edition_id !== null && segment_edition_id !== null && message_edition_id !== segment_edition_id)
+  if (messageEditionId !== null && segment_edition_id !== null && messageEditionId !== segment_edition_id)
     throw new ConditionFailure(otherEdition)
-  return buildScope({ organization_id, ...findConditionPlace(row, message_edition_id) }, created_at)
+  return buildScope({ organization_id, ...findConditionPlace(row, messageEditionId) }, now)
 }
 
 function buildStatement(condition: StoredCondition, scope: ExpressionScope, seqs: readonly number[]) {
@@ -58,7 +58,7 @@ function buildStatement(condition: StoredCondition, scope: ExpressionScope, seqs
 
 /** Runs the statement of each condition in one batch. When the batch fails, it looks for the condition that cannot run. */
 async function matchPeople(
-  { db }: JobCtx,
+  { db }: Pick<JobCtx, 'db'>,
   conditions: readonly StoredCondition[],
   scope: ExpressionScope,
   seqs: readonly number[],
@@ -76,6 +76,21 @@ async function matchPeople(
   }
 }
 
+/** Finds the conditions that people fulfil, as bits of their positions. People who fulfil none are left out. */
+export async function findFulfilled(
+  job: Pick<JobCtx, 'db'>,
+  conditions: readonly StoredCondition[],
+  scope: ExpressionScope,
+  seqs: readonly number[],
+): Promise<Map<number, number>> {
+  const results = await matchPeople(job, conditions, scope, seqs)
+  const fulfilledConditions = new Map<number, number>()
+  for (const [index, { position }] of conditions.entries())
+    for (const { seq } of results[index] ?? [])
+      fulfilledConditions.set(seq, addPosition(fulfilledConditions.get(seq) ?? 0, position))
+  return fulfilledConditions
+}
+
 const evaluationMs = 1000
 
 /** Tests as many of the people as it can in a second. Repeating it with the same data gives the same result. */
@@ -88,10 +103,7 @@ async function testPeople(
   const fulfilledConditions = new Map<number, number>()
   let testedCount = 0
   for (const step of takeSteps(job, seqs, evaluationMs)) {
-    const results = await matchPeople(job, conditions, scope, step)
-    for (const [index, { position }] of conditions.entries())
-      for (const { seq } of results[index] ?? [])
-        fulfilledConditions.set(seq, addPosition(fulfilledConditions.get(seq) ?? 0, position))
+    for (const [seq, bits] of await findFulfilled(job, conditions, scope, step)) fulfilledConditions.set(seq, bits)
     testedCount += step.length
   }
   return { conditions: fulfilledConditions, testedCount }
@@ -106,7 +118,7 @@ export async function evaluateConditions(
 ): Promise<Evaluation | { error: string }> {
   if (outline.conditions.length === 0 || seqs.length === 0) return { conditions: new Map(), testedCount: seqs.length }
   try {
-    const scope = buildConditionScope(row, outline)
+    const scope = buildConditionScope(row, outline.message_edition_id, outline.created_at)
     const conditions = await job.db.all(
       select({ position: campaignConditions.position, expression: campaignConditions.expression })
         .from(campaignConditions)

@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { managers } from '../../../domain/accounts/access.ts'
 import { skipReasons } from '../../../domain/campaigns/sending-policy.ts'
+import { maxConditions } from '../../../domain/email/blocks/conditions.ts'
 import { languages } from '../../../domain/languages.ts'
 import { currencies } from '../../../domain/money.ts'
 import { Amount, Count, IdParams, LanguageCode, orNull, Timestamp } from '../../../http/fields.ts'
@@ -61,6 +62,10 @@ const PlannedAudience = z
         description:
           'Recipients whose own language the edition does not have. They get its default language and are counted there.',
       }),
+    conditions: orNull(z.array(z.object({ condition: z.string(), recipients: Count })).max(maxConditions)).openapi({
+      description:
+        "The conditions of the message's blocks, each with the recipients who would see these blocks. Null when one cannot be evaluated; `faults` says why.",
+    }),
     sms_parts: Count.openapi({
       description: 'The number of SMS that are sent and billed, with the names of the recipients. 0 for e-mails.',
     }),

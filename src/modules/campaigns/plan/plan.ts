@@ -5,10 +5,11 @@ import { viewCustomers } from '../../../db/customers.ts'
 import { organizations } from '../../../db/schema/organizations.ts'
 import { select } from '../../../db/select.ts'
 import { findApprovalFaults } from '../../../domain/campaigns/approval.ts'
-import { type CampaignTexts, chooseTextLanguage } from '../../../domain/campaigns/content-faults.ts'
+import { type CampaignTexts, chooseTextLanguage, otherEdition } from '../../../domain/campaigns/content-faults.ts'
 import { listSkipped, sumPlanCounts } from '../../../domain/campaigns/plan.ts'
 import { findWindowState } from '../../../domain/campaigns/send-window.ts'
 import type { RecipientPerson } from '../../../domain/campaigns/sending-policy.ts'
+import { listConditions } from '../../../domain/email/blocks/conditions.ts'
 import { type FieldError, fieldError } from '../../../domain/errors.ts'
 import type { Language } from '../../../domain/languages.ts'
 import { noProvider, type SendingLimits } from '../../../domain/messaging/messaging.ts'
@@ -41,7 +42,14 @@ function findAudienceFaults(campaign: LoadedCampaign, audience: PlannedAudience 
       ? [fieldError(path, 'not_calculable', 'The expression of the segment cannot be evaluated. Simplify it.')]
       : []
   const isReachable = audience.isEstimate || campaign.sent_count > 0 || sumPlanCounts(audience.counts).recipients > 0
-  return isReachable ? [] : [fieldError(path, 'no_recipients', 'Nobody in the segment can be reached.')]
+  const failure = audience.conditionFailure
+  return [
+    ...(isReachable ? [] : [fieldError(path, 'no_recipients', 'Nobody in the segment can be reached.')]),
+    // `findCampaignFaults` says this too.
+    ...(failure === null || failure === otherEdition
+      ? []
+      : [fieldError(['email_message_id'], 'invalid_condition', failure)]),
+  ]
 }
 
 async function loadExamples(ctx: Ctx, audience: PlannedAudience | null): Promise<Map<string, RecipientPerson>> {
@@ -80,7 +88,7 @@ export async function planCampaign(ctx: Ctx, campaign: LoadedCampaign): Promise<
   const texts = await loadTexts(ctx, campaign)
   const acceptedTranslations = campaign.status === 'scheduled' ? campaign.accepted_translations : []
   const { faults, warnings } = findCampaignFaults(ctx, campaign, texts, acceptedTranslations)
-  const audience = await countAudience(ctx, campaign)
+  const audience = await countAudience(ctx, campaign, listConditions(texts.message?.blocks ?? []))
   return {
     campaign,
     faults: [...faults, ...findApprovalFaults(campaign), ...findAudienceFaults(campaign, audience)],

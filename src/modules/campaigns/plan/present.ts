@@ -45,6 +45,11 @@ function presentAudience(plan: PlannedCampaign): AudienceWire | null {
     other_languages: [...counts.fallbacks]
       .map(([language, count]) => ({ language, recipients: count }))
       .toSorted((a, b) => b.recipients - a.recipients),
+    conditions:
+      plan.audience.conditions?.map((condition, position) => ({
+        condition,
+        recipients: counts.conditions[position] ?? 0,
+      })) ?? null,
     sms_parts,
   }
 }
