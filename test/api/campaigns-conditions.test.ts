@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { createFailure } from '../../src/domain/messaging/messaging.ts'
 import type { OutboundEmail } from '../../src/gateways/email/email.ts'
 import { patch, post } from '../support/api.ts'
+import { readPlan } from '../support/campaign-plans.ts'
 import { createJob, getCampaignObject, listCaptured, loadCampaign, runUntil } from '../support/campaigns.ts'
 import { seedPeople, type UserRow } from '../support/seeding/customers.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
@@ -281,6 +282,41 @@ describe('a campaign whose blocks have conditions', () => {
       body: { errors: [{ code: 'max_items', pointer: '#/email_message_id' }] },
     })
     expect((await loadCampaign(campaign.id)).status).toBe('draft')
+  })
+})
+
+describe('the plan of a campaign', () => {
+  it('counts who would see the blocks of each condition, as the campaign then shows them', async () => {
+    const crowd = await seedCrowd(0)
+    await seedNamed(crowd, { Anna: 'da', Bo: 'da', Carl: 'en' })
+    await seedPeople(crowd, [{ locale: 'da', email: null }])
+    const nested = {
+      id: 'columns',
+      type: 'columns',
+      data: { columns: [{ blocks: [text('x', isNamed('Bo'))] }, { blocks: [] }] },
+    }
+    const campaign = await givenCampaign(crowd, { blocks: [text('Danes', isDanish), nested, text('All')] })
+    const plan = await readPlan(campaign.id)
+    expect(plan).toMatchObject({ faults: [], audience: { recipients: 3, skipped: 1 } })
+    expect(plan.audience.conditions).toEqual([
+      { condition: isDanish, recipients: 2 },
+      { condition: isNamed('Bo'), recipients: 1 },
+    ])
+    await send(campaign)
+    const numbers = (await readNumbers(campaign.id)).map(({ conditions }) => conditions)
+    expect(numbers.filter((number) => number & 1)).toHaveLength(2)
+    expect(numbers.filter((number) => number & 2)).toHaveLength(1)
+  })
+
+  it('says that conditions cannot be evaluated', async () => {
+    const crowd = await seedCrowd(1)
+    const other = await seedEdition({ id: crowd.organization })
+    const blocks = [text('Danes', isDanish), text('All')]
+    const ofOther = await readPlan((await givenCampaign(crowd, { blocks, segmentEdition: other.id })).id)
+    expect(ofOther.faults.map(({ code }) => code)).toEqual(expect.arrayContaining(['other_edition']))
+    const broken = await readPlan((await givenCampaign(crowd, { blocks: [text('x', 'user.gone'), text('All')] })).id)
+    expect(broken.faults.map(({ code }) => code)).toEqual(['invalid_condition'])
+    expect(broken.audience.conditions).toBeNull()
   })
 })
 

@@ -32,6 +32,7 @@ export interface Plan {
       examples: { user: { api_id: string; full_name: string; email: string | null }; address: string }[]
     }[]
     languages: { language: string; text_language: string | null; recipients: number; sms_parts: number }[]
+    conditions: { condition: string; recipients: number }[] | null
     other_languages: { language: string | null; recipients: number }[]
     sms_parts: number
   }

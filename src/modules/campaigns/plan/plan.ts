@@ -5,7 +5,7 @@ import { viewCustomers } from '../../../db/customers.ts'
 import { organizations } from '../../../db/schema/organizations.ts'
 import { select } from '../../../db/select.ts'
 import { findApprovalFaults } from '../../../domain/campaigns/approval.ts'
-import { type CampaignTexts, chooseTextLanguage, otherEdition } from '../../../domain/campaigns/content-faults.ts'
+import { type CampaignTexts, chooseTextLanguage } from '../../../domain/campaigns/content-faults.ts'
 import { listSkipped, sumPlanCounts } from '../../../domain/campaigns/plan.ts'
 import { findWindowState } from '../../../domain/campaigns/send-window.ts'
 import type { RecipientPerson } from '../../../domain/campaigns/sending-policy.ts'
@@ -42,14 +42,14 @@ function findAudienceFaults(campaign: LoadedCampaign, audience: PlannedAudience 
       ? [fieldError(path, 'not_calculable', 'The expression of the segment cannot be evaluated. Simplify it.')]
       : []
   const isReachable = audience.isEstimate || campaign.sent_count > 0 || sumPlanCounts(audience.counts).recipients > 0
-  const failure = audience.conditionFailure
-  return [
-    ...(isReachable ? [] : [fieldError(path, 'no_recipients', 'Nobody in the segment can be reached.')]),
-    // `findCampaignFaults` says this too.
-    ...(failure === null || failure === otherEdition
-      ? []
-      : [fieldError(['email_message_id'], 'invalid_condition', failure)]),
-  ]
+  return isReachable ? [] : [fieldError(path, 'no_recipients', 'Nobody in the segment can be reached.')]
+}
+
+/** A condition that cannot be evaluated, unless a fault of the content says so already. */
+function findConditionFaults(audience: PlannedAudience | null, faults: readonly FieldError[]): FieldError[] {
+  const failure = audience?.conditionFailure ?? null
+  const isReported = faults.some(({ code }) => code === 'invalid_condition' || code === 'other_edition')
+  return failure === null || isReported ? [] : [fieldError(['email_message_id'], 'invalid_condition', failure)]
 }
 
 async function loadExamples(ctx: Ctx, audience: PlannedAudience | null): Promise<Map<string, RecipientPerson>> {
@@ -91,7 +91,12 @@ export async function planCampaign(ctx: Ctx, campaign: LoadedCampaign): Promise<
   const audience = await countAudience(ctx, campaign, listConditions(texts.message?.blocks ?? []))
   return {
     campaign,
-    faults: [...faults, ...findApprovalFaults(campaign), ...findAudienceFaults(campaign, audience)],
+    faults: [
+      ...faults,
+      ...findApprovalFaults(campaign),
+      ...findAudienceFaults(campaign, audience),
+      ...findConditionFaults(audience, faults),
+    ],
     warnings,
     audience,
     examples: await loadExamples(ctx, audience),
