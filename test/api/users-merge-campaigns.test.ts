@@ -8,7 +8,8 @@ import { createJob, runAlarm, runUntil } from '../support/campaigns.ts'
 import { createUser } from '../support/seeding/imported-users.ts'
 import { givenMember } from '../support/seeding/members.ts'
 import { seedCrowd, seedReady } from '../support/seeding/messaging/campaigns.ts'
-import { db } from '../support/seeding/rows.ts'
+import { db, write } from '../support/seeding/rows.ts'
+import { calculate } from '../support/segments.ts'
 
 const merge = async (id: string, user_id: string) => {
   const reply = await post(`/v1/user/${id}/merge`, { user_id })
@@ -84,5 +85,34 @@ describe('a campaign whose recipients were merged', () => {
     await runUntil(campaign.id, ['sent', 'failed'])
     const { body } = await get(`/v1/campaigns/${campaign.id}/recipients?state=sent`)
     expect(body.results).toMatchObject([{ id: created.body.id }])
+  })
+})
+
+describe('links that two recipients of a campaign clicked before they were merged', () => {
+  it('are all links of the customer who is left, and those who come later too', async () => {
+    const crowd = await seedCrowd(2)
+    const { campaign } = await seedReady(crowd)
+    await post(`/v1/campaigns/${campaign.id}/send-now`, {})
+    await runUntil(campaign.id, ['sent'])
+    const [own, other] = crowd.people
+    if (!own || !other) throw new Error('The crowd has two people.')
+    await write(sql`insert into campaign_links (campaign_id, position, url)
+      values (${campaign.id}, 11, 'https://example.com/11'), (${campaign.id}, 12, 'https://example.com/12')`)
+    const click = async (n: number, link: number) => {
+      const events = [{ n, type: 'clicked' as const, at: Date.now() + 60_000, link }]
+      await applyEvents(createJob(), [{ type: 'campaign.events', campaign_id: campaign.id, events }])
+      await runAlarm(campaign.id)
+    }
+    const readLinks = () =>
+      db.all(sql`select user_id, clicked_links from campaign_receipts where campaign_id = ${campaign.id}
+        and clicked_links is not null order by user_id`)
+    await click(own.seq, 11)
+    await click(other.seq, 0)
+    await merge(own.id, other.id)
+    expect(await readLinks()).toEqual([{ user_id: own.id, clicked_links: '[0,11]' }])
+    await click(other.seq, 12)
+    expect(await readLinks()).toEqual([{ user_id: own.id, clicked_links: '[0,11,12]' }])
+    const { body } = await post(`/v1/campaigns/${campaign.id}/segments`, { name: 'Clicked', link: 12 })
+    expect((await calculate(body.id)).user_count).toBe(1)
   })
 })

@@ -44,8 +44,8 @@ export class EngagementStore {
       .toArray()
     const rows = this.#sql
       .exec(
-        `select ${columns.join(', ')}, nullif((select json_group_array(link order by link) from link_clicks
-            where link_clicks.n = recipients.n and times <> '[]'), '[]') as clicked_links
+        `select ${columns.join(', ')}, case when clicked_at is not null then (select nullif(json_group_array(link order by link), '[]')
+            from link_clicks where link_clicks.n = recipients.n and times <> '[]') end as clicked_links
          from recipients where n in (select value from json_each(?)) order by n`,
         JSON.stringify([...new Set(changes.flatMap(readMembers))]),
       )
