@@ -133,7 +133,7 @@ describe('deleteLocation', () => {
     const refusal = await remove(`${path}/${id}`, token)
     expect([describeRefusal(refusal), refusal.body.counts]).toEqual([
       '409 location_in_use',
-      { purchases: 2, purchase_uses: 1, data_imports: 1, segments: 1 },
+      { purchases: 2, purchase_uses: 1, data_imports: 1, segments: 1, email_messages: 0 },
     ])
     expect(await loadLocations(place.edition)).toHaveLength(1)
   })
@@ -149,7 +149,7 @@ describe('deleteLocation', () => {
     const refusal = await remove(`${path}/${id}`, manager.token)
     expect([describeRefusal(refusal), refusal.body.counts]).toEqual([
       '409 location_in_use',
-      { purchases: 0, purchase_uses: 0, data_imports: 0, segments: 0 },
+      { purchases: 0, purchase_uses: 0, data_imports: 0, segments: 0, email_messages: 0 },
     ])
     expect(refusal.body.detail).toContain('Something outside your editions uses it.')
     expect((await remove(`${path}/${id}`, token)).body.counts.segments).toBe(1)

@@ -6,6 +6,7 @@ import { describeRefusal } from '../support/refusals.ts'
 import { seedCategory } from '../support/seeding/catalogue.ts'
 import { seedEdition } from '../support/seeding/editions.ts'
 import { givenMember } from '../support/seeding/members.ts'
+import { aBlock, seedMessage } from '../support/seeding/messaging/email-messages.ts'
 import { seedSegment } from '../support/seeding/messaging/segments.ts'
 import { db, freshId, write } from '../support/seeding/rows.ts'
 import { anOrder, givenOrders, importOrders, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
@@ -228,7 +229,14 @@ describe('updateProduct', () => {
     for (const field of ['variants', 'options']) {
       const refusal = await patch(`${path}/${id}`, { [field]: [] })
       expect(describeRefusal(refusal)).toBe('409 product_in_use')
-      expect(readCounts(refusal)).toEqual({ purchases: 2, orders: 1, data_imports: 0, pass_designs: 0, segments: 0 })
+      expect(readCounts(refusal)).toEqual({
+        purchases: 2,
+        orders: 1,
+        data_imports: 0,
+        pass_designs: 0,
+        segments: 0,
+        email_messages: 0,
+      })
     }
     expect((await get(`${path}/${id}`)).body).toMatchObject({
       variants: [{ name: 'VIP' }],
@@ -299,10 +307,17 @@ describe('deleteProduct', () => {
     const [{ id }] = (await get(`${path}?edition_id=${shop.edition_id}`)).body.results
     const refusal = await remove(`${path}/${id}`)
     expect(describeRefusal(refusal)).toBe('409 product_in_use')
-    expect(readCounts(refusal)).toEqual({ purchases: 4, orders: 2, data_imports: 0, pass_designs: 0, segments: 0 })
+    expect(readCounts(refusal)).toEqual({
+      purchases: 4,
+      orders: 2,
+      data_imports: 0,
+      pass_designs: 0,
+      segments: 0,
+      email_messages: 0,
+    })
   })
 
-  it('refuses a product that a segment or a pass design names', async () => {
+  it('refuses a product that a segment, a pass design or the condition of a block names', async () => {
     const shop = await seedShop()
     const { id } = await givenProduct(shop)
     await post('/v1/segments', {
@@ -314,7 +329,17 @@ describe('deleteProduct', () => {
     })
     await write(sql`insert into pass_designs (id, organization_id, edition_id, product_id, name, name_key, name_folded, created_at, modified_at)
       values (${freshId('pass_design')}, ${shop.organization_id}, ${shop.edition_id}, ${id}, 'Dark', 'dark', 'dark', 1, 1)`)
-    expect(readCounts(await remove(`${path}/${id}`))).toMatchObject({ pass_designs: 1, segments: 1 })
+    const condition = `purchases.exists(p, p.product_id == "${id}")`
+    const place = { organization: shop.organization_id, edition: shop.edition_id }
+    const blocks = [aBlock('For all'), { ...aBlock('For buyers', 'blk_2'), condition }]
+    await seedMessage(place, { type: 'campaign', blocks })
+    // An id in a text is not looked up, so it does not matter.
+    await seedMessage(place, { type: 'campaign', blocks: [aBlock(id), { ...aBlock('x', 'blk_2'), condition: 'true' }] })
+    expect(readCounts(await remove(`${path}/${id}`))).toMatchObject({
+      pass_designs: 1,
+      segments: 1,
+      email_messages: 1,
+    })
   })
 
   it('counts only segments that the caller sees, and says that others use it', async () => {
@@ -335,14 +360,17 @@ describe('deleteProduct', () => {
       const refusal = await send(token)
       expect([describeRefusal(refusal), refusal.body.counts, refusal.body.counted_up_to]).toEqual([
         '409 product_in_use',
-        { ...none, segments: 0 },
+        { ...none, segments: 0, email_messages: 0 },
         1000,
       ])
       expect(refusal.body.detail).toMatch(/ is in use\. Something outside your editions uses it\.$/)
       const full = (await send()).body
-      expect([full.counts, full.detail.includes('outside')]).toEqual([{ ...none, segments: 2 }, false])
+      expect([full.counts, full.detail.includes('outside')]).toEqual([
+        { ...none, segments: 2, email_messages: 0 },
+        false,
+      ])
     }
     await seedSegment({ organization: organization.id, edition: shop.edition_id }, { expression })
-    expect(readCounts(await remove(`${path}/${id}`, token))).toEqual({ ...none, segments: 1 })
+    expect(readCounts(await remove(`${path}/${id}`, token))).toEqual({ ...none, segments: 1, email_messages: 0 })
   })
 })

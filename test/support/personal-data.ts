@@ -10,6 +10,7 @@ import { listColumns, listTableNames } from './dump.ts'
 import { givenReadyImport, start, work } from './imported-files.ts'
 import { seedReady } from './seeding/messaging/campaigns.ts'
 import { seedConsent } from './seeding/messaging/consents.ts'
+import { aBlock } from './seeding/messaging/email-messages.ts'
 import { freshId, next, write } from './seeding/rows.ts'
 import { seedShopWithReceipts, type Shop } from './seeding/sales/orders.ts'
 import { seedEndpoint } from './seeding/webhooks.ts'
@@ -170,7 +171,9 @@ export async function givenKnown({ hasFile = false } = {}): Promise<KnownPerson>
   const id = user?.id ?? ''
   await refundTwice(shop.edition_id, mark)
   await sendEmails(createJob())
-  const { campaign } = await seedReady(place)
+  const { campaign, message } = await seedReady(place)
+  const blocks = [aBlock('For all'), { ...aBlock('For one', 'blk_2'), condition: `user.email == "${email}"` }]
+  await patch(`/v1/email-messages/${message}`, { blocks })
   await post(`/v1/campaigns/${campaign.id}/send-now`, {})
   await runUntil(campaign.id, ['sent', 'failed'])
   await patch(`/v1/user/${id}`, { email })

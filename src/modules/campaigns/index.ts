@@ -7,6 +7,7 @@ export {
   selectRunningWork,
   selectScheduledWork,
 } from './delivery/due.ts'
+export { eraseInCampaignConditions } from './erase-conditions.ts'
 export { enqueueConsumers } from './delivery/enqueue.ts'
 export { combineEngagement, projectEngagement, projectSnapshot } from './delivery/projection.ts'
 export { presentCampaign } from './present.ts'

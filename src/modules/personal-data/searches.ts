@@ -7,7 +7,9 @@ import { containsContact, containsContactInWord, type ErasedContacts, listSpelli
 import { firstIdAt } from '../../domain/ids.ts'
 import type { Channel } from '../../domain/messaging/messaging.ts'
 import { hideContacts } from '../audit-log/index.ts'
+import { eraseInCampaignConditions } from '../campaigns/index.ts'
 import { eraseInImports, eraseInMappings, mappingColumns } from '../data-imports/index.ts'
+import { eraseInConditions } from '../email-messages/index.ts'
 import { eraseInSegments } from '../segments/index.ts'
 import { listCampaignNumbers } from '../users/index.ts'
 import { type ErasureRow, readContacts } from './places.ts'
@@ -200,6 +202,17 @@ export const searchedPlaces: readonly SearchedPlace[] = [
     start: fromBeginning,
     search: async (job, erasure) => {
       await eraseInSegments(job, erasure, readContacts(erasure))
+      return { cursor: null }
+    },
+  },
+  {
+    name: 'conditions',
+    columns: ['email_messages.blocks', 'campaign_conditions.expression'],
+    start: fromBeginning,
+    search: async (job, erasure) => {
+      const contacts = readContacts(erasure)
+      await eraseInConditions(job, erasure, contacts)
+      await eraseInCampaignConditions(job, erasure.organization_id, contacts)
       return { cursor: null }
     },
   },

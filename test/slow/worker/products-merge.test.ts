@@ -12,6 +12,8 @@ import { describeRefusal } from '../../support/refusals.ts'
 import { seedPassDesign } from '../../support/seeding/catalogue.ts'
 import { seedEdition } from '../../support/seeding/editions.ts'
 import { givenMember } from '../../support/seeding/members.ts'
+import { seedReady } from '../../support/seeding/messaging/campaigns.ts'
+import { aBlock, seedMessage } from '../../support/seeding/messaging/email-messages.ts'
 import { db, write } from '../../support/seeding/rows.ts'
 import { anOrder, givenOrders, importOrders, seedShop, type Shop } from '../../support/seeding/sales/orders.ts'
 import { makeBatch } from '../../support/seeding/sales/refund-batches.ts'
@@ -136,7 +138,7 @@ describe('mergeProducts', () => {
     expect((await get(`/v1/pass-designs/${design}`)).body.product_id).toBe(right)
   })
 
-  it('rewrites what names the product: segments, memories and mappings of imports', async () => {
+  it('rewrites what names the product: segments, conditions of blocks, memories and mappings of imports', async () => {
     const shop = await seedShop()
     const { right, wrong } = await givenSpellings(shop)
     const { body: segment } = await post('/v1/segments', {
@@ -148,7 +150,21 @@ describe('mergeProducts', () => {
     })
     await write(sql`insert into import_product_history (edition_id, product_key, action, product_id, option_ids, used_at)
       values (${shop.edition_id}, 'k', 'map', ${wrong}, '[]', 1)`)
+    const place = { organization: shop.organization_id, edition: shop.edition_id }
+    const condition = `purchases.exists(p, p.product_id == "${wrong}")`
+    const message = await seedMessage(place, {
+      type: 'campaign',
+      blocks: [aBlock(`In a text ${wrong}`), { ...aBlock('For buyers', 'blk_2'), condition }],
+    })
+    const { campaign } = await seedReady(place)
+    await write(sql`insert into campaign_conditions (campaign_id, position, expression)
+      values (${campaign.id}, 0, ${condition})`)
     await merge(right, wrong)
+    expect((await get(`/v1/email-messages/${message}`)).body.blocks).toEqual([
+      aBlock(`In a text ${wrong}`),
+      { ...aBlock('For buyers', 'blk_2'), condition: condition.replace(wrong, right) },
+    ])
+    expect(await countIn('campaign_conditions', wrong)).toBe(0)
     expect((await get(`/v1/segments/${segment.id}`)).body.expression).toBe(
       `purchases.exists(p, p.product_id == "${right}")`,
     )

@@ -85,6 +85,17 @@ export function pickVisibleBlocks(blocks: readonly Block[], holds: (condition: s
   })
 }
 
+/** Replaces the conditions of blocks, also of those in columns. */
+export const mapConditions = (blocks: readonly Block[], change: (condition: string) => string): Block[] => {
+  const mapBlock = <Any extends Block | PlainBlock>(block: Any): Any =>
+    block.condition === undefined ? block : { ...block, condition: change(block.condition) }
+  return blocks.map((block): Block => {
+    if (block.type !== 'columns') return mapBlock(block)
+    const columns = block.data.columns.map((column) => ({ ...column, blocks: column.blocks.map(mapBlock) }))
+    return mapBlock({ ...block, data: { ...block.data, columns } })
+  })
+}
+
 /** True for a block that shows something of its own, and not only a frame, such as a line. */
 const hasContent = (block: Block): boolean =>
   block.type === 'columns'

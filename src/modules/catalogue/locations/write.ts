@@ -7,7 +7,7 @@ import { isEmpty, pickChanges, updateVersion } from '../../../db/write.ts'
 import { buildNameColumns } from '../../../domain/catalogue.ts'
 import { openEditions } from '../../editions/index.ts'
 import { buildFirstVersion, createNameTaken, insertIntoEdition } from '../rows.ts'
-import { countSegments, requireNoUses, selectImports } from '../uses.ts'
+import { countExpressions, requireNoUses, selectImports } from '../uses.ts'
 import type { CreateLocationInput, UpdateLocationInput } from './contract.ts'
 import type { LocationRow } from './queries.ts'
 
@@ -42,7 +42,7 @@ const countUses = (ctx: Ctx, { id, organization_id, edition_id }: LocationRow) =
     purchase_uses: sql<number>`(select count(*) from purchase_uses where location_id = ${id})`,
     data_imports: sql<number>`(select count(distinct import_id) from import_products where location_id = ${id}
       and import_id in ${selectImports(edition_id, { isFinal: false })})`,
-    ...countSegments(ctx.caller, organization_id, [id]),
+    ...countExpressions(ctx.caller, organization_id, [id]),
   })
 
 /**

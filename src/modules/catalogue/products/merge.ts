@@ -7,6 +7,8 @@ import { productMerges, products } from '../../../db/schema/catalog.ts'
 import { select } from '../../../db/select.ts'
 import { insert, update, updateVersion } from '../../../db/write.ts'
 import { buildNameColumns } from '../../../domain/catalogue.ts'
+import type { Block } from '../../../domain/email/blocks/blocks.ts'
+import { mapConditions } from '../../../domain/email/blocks/conditions.ts'
 import { doesNotExist, fieldError, invalid } from '../../../domain/errors.ts'
 import { fold } from '../../../domain/text/fold.ts'
 import { openEditions } from '../../editions/index.ts'
@@ -154,33 +156,62 @@ function buildReferenceStatements({ edition_id, id, into_id, ids: replacements }
   ]
 }
 
-interface NamingSegment {
+interface NamingRow {
   id: string
-  expression: string
+  text: string
 }
 
-/** Replaces the ids in expressions of segments. An edit at the same time aborts the batch. */
-async function buildSegmentStatements(
+const namesOneOf = (text: SQL, ids: readonly string[]): SQL =>
+  sql`exists (select 1 from json_each(${JSON.stringify(ids)}) as former where instr(${text}, former.value))`
+
+/** Replaces texts with the changed ones. An edit at the same time aborts the batch. */
+function replaceTexts(table: SQL, column: SQL, rows: readonly (NamingRow & { changedText: string })[]): Statement[] {
+  const changes = rows.flatMap(({ id, text, changedText }) => (changedText === text ? [] : [[id, text, changedText]]))
+  if (changes.length === 0) return []
+  return [
+    sql`update ${table} set ${column} = item.value ->> 2 from json_each(${JSON.stringify(changes)}) as item
+      where ${table}.id = item.value ->> 0 and ${table}.${column} = item.value ->> 1`,
+    requireChanges(changes.length),
+  ]
+}
+
+/** Replaces the ids in expressions of segments, in conditions of blocks, and in those of campaigns that have begun. */
+async function buildExpressionStatements(
   ctx: Ctx,
   { organization_id }: ProductRow,
   ids: Record<string, string>,
 ): Promise<Statement[]> {
   const formerIds = Object.keys(ids)
-  const segments = await ctx.db.all(
-    sql<NamingSegment>`select id, expression from segments
-      where organization_id = ${organization_id} and deleted_at is null
-        and exists (select 1 from json_each(${JSON.stringify(formerIds)}) as former where instr(expression, former.value))`,
-  )
-  if (segments.length === 0) return []
-  const changes = segments.map(({ id, expression }) => [
-    id,
-    expression,
-    formerIds.reduce((text, former) => text.replaceAll(former, ids[former] ?? former), expression),
+  const replaceIds = (text: string): string =>
+    formerIds.reduce((result, former) => result.replaceAll(former, ids[former] ?? former), text)
+  const [segments, messages] = await ctx.db.batch([
+    sql<NamingRow>`select id, expression as text from segments
+      where organization_id = ${organization_id} and deleted_at is null and ${namesOneOf(sql`expression`, formerIds)}`,
+    sql<NamingRow>`select id, blocks as text from email_messages
+      where organization_id = ${organization_id} and ${namesOneOf(sql`blocks`, formerIds)}`,
   ])
+  const replaceInBlocks = (text: string): string => {
+    const blocks = JSON.parse(text) as Block[]
+    const changedBlocks = mapConditions(blocks, replaceIds)
+    return JSON.stringify(changedBlocks) === JSON.stringify(blocks) ? text : JSON.stringify(changedBlocks)
+  }
+  const storedConditions = formerIds.map(
+    (former) => sql`update campaign_conditions set expression = replace(expression, ${former}, ${ids[former] ?? former})
+      where instr(expression, ${former})
+        and campaign_id in (select id from campaigns where organization_id = ${organization_id})`,
+  )
   return [
-    sql`update segments set expression = item.value ->> 2 from json_each(${JSON.stringify(changes)}) as item
-      where segments.id = item.value ->> 0 and segments.expression = item.value ->> 1`,
-    requireChanges(changes.length),
+    ...replaceTexts(
+      sql`segments`,
+      sql`expression`,
+      segments.map((row) => ({ ...row, changedText: replaceIds(row.text) })),
+    ),
+    ...replaceTexts(
+      sql`email_messages`,
+      sql`blocks`,
+      messages.map((row) => ({ ...row, changedText: replaceInBlocks(row.text) })),
+    ),
+    ...storedConditions,
   ]
 }
 
@@ -206,7 +237,7 @@ export async function mergeProducts(ctx: Ctx, product: LoadedProduct, input: Mer
   const plan = planMerge(ctx, product, source)
   const { merge, unpairedVariants, unpairedOptions } = plan
   const end = await findStepEnd(ctx.db, merge, ordersPerStep)
-  const segmentStatements = await buildSegmentStatements(ctx, product, merge.ids)
+  const expressionStatements = await buildExpressionStatements(ctx, product, merge.ids)
   return commit(ctx, { ...plan.result, is_merging: end !== null }, [
     ...openEditions(product.edition_id),
     requireSameParts(product),
@@ -217,7 +248,7 @@ export async function mergeProducts(ctx: Ctx, product: LoadedProduct, input: Mer
     insert(productMerges, merge),
     ...buildDesignStatements(merge),
     ...buildReferenceStatements(merge),
-    ...segmentStatements,
+    ...expressionStatements,
     ...buildStep(merge, end, merge.merged_at),
   ])
 }

@@ -3,7 +3,7 @@ import type { Ctx } from '../../../context.ts'
 import { inList } from '../../../db/conditions.ts'
 import { isProduct } from '../../../db/products.ts'
 import { selectValues } from '../../../db/select.ts'
-import { countSegments, requireNoUses, selectImports } from '../uses.ts'
+import { countExpressions, requireNoUses, selectImports } from '../uses.ts'
 
 /** Products, variants or options of one edition. */
 export interface CatalogueTarget {
@@ -56,7 +56,7 @@ async function countUsage(ctx: Ctx, target: CatalogueTarget) {
         where import_id in ${selectImports(product.edition_id, { isFinal: false })} and ${mapping})`,
       pass_designs: sql<number>`(select count(*) from pass_designs where edition_id = ${product.edition_id}
         and ${kind === 'product'} and ${inList(sql`product_id`, ids)})`,
-      ...countSegments(ctx.caller, product.organization_id, ids),
+      ...countExpressions(ctx.caller, product.organization_id, ids),
     }),
   )
   if (!usage) throw new Error('a select without a table returns one row')

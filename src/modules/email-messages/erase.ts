@@ -1,0 +1,57 @@
+import { sql } from 'drizzle-orm'
+import type { JobCtx } from '../../context.ts'
+import { emailMessages } from '../../db/schema/email-messages.ts'
+import { select } from '../../db/select.ts'
+import { updateVersion } from '../../db/write.ts'
+import { listConditions, mapConditions } from '../../domain/email/blocks/conditions.ts'
+import { type ErasedContacts, eraseInExpression } from '../../domain/erasure.ts'
+import { recordAudit } from '../audit-log/index.ts'
+
+/**
+ * Replaces the addresses of an erased person in the conditions of blocks. For everybody else the conditions mean what
+ * they meant. Repeating it changes nothing.
+ */
+export async function eraseInConditions(
+  job: JobCtx,
+  erasure: { id: string; organization_id: string; caller_id: string },
+  contacts: ErasedContacts,
+): Promise<void> {
+  const { organization_id } = erasure
+  const rows = await job.db.all(
+    select({
+      id: emailMessages.id,
+      edition_id: emailMessages.edition_id,
+      version: emailMessages.version,
+      blocks: emailMessages.blocks,
+    })
+      .from(emailMessages)
+      .where(
+        sql`${emailMessages.organization_id} = ${organization_id} and instr(${emailMessages.blocks}, '"condition":')`,
+      ),
+  )
+  const erase = (condition: string): string => eraseInExpression(condition, contacts)
+  const now = job.now()
+  const statements = rows.flatMap((row) => {
+    if (listConditions(row.blocks).every((condition) => erase(condition) === condition)) return []
+    return [
+      ...updateVersion(emailMessages, row, { blocks: mapConditions(row.blocks, erase), modified_at: now }),
+      recordAudit(
+        {
+          caller: { id: erasure.caller_id, credential: { id: null } },
+          requestId: erasure.id,
+          now,
+          id: job.newId('audit_entry'),
+        },
+        {
+          action: 'eraseUser',
+          organization_id,
+          edition_id: row.edition_id,
+          resource_type: 'email_message',
+          resource_id: row.id,
+          changes: [{ field: 'blocks', is_hidden: true }],
+        },
+      ),
+    ]
+  })
+  if (statements.length > 0) await job.db.batch(statements)
+}
