@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Expression } from '../../domain/cel/index.ts'
 import { durationRange, timestampRange } from '../../domain/cel/instants.ts'
-import type { ExpressionOf } from '../../domain/cel/types.ts'
+import type { ExpressionOf, ObjectName } from '../../domain/cel/types.ts'
 import {
   checkDurationRange,
   checkIntegerRange,
@@ -47,7 +47,7 @@ import {
 /** A nested list is read once per element of the outer list, so a person may have at most this many rows. */
 export const maxNestedRows = 200
 
-const elementFields: Record<string, typeof orderFields> = {
+const elementFields: Partial<Record<ObjectName, typeof orderFields>> = {
   order: orderFields,
   purchase: purchaseFields,
   use: useFields,
@@ -211,7 +211,7 @@ export class Lowering implements ListLowering {
     }
     if (type === 'user') return requireField(this.#person.lowerField(name))
     if (object.node !== 'variable') throw new Error(`${name} is not a field of an element`)
-    return requireField(elementFields[String(type)]?.[name])(this.findRow(object.name))
+    return requireField(elementFields[type as ObjectName]?.[name])(this.findRow(object.name))
   }
 
   #lowerMinus({ operand, type }: ExpressionOf<'minus'>): Value {

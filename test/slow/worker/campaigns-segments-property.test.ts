@@ -34,12 +34,18 @@ const campaign = fc.record({
   groups: fc.array(fc.array(event, { maxLength: 8 }), { maxLength: 4 }),
 })
 
-const filters: Record<string, unknown>[] = [
+type Filter = Record<string, string | number>
+
+const filters: Filter[] = [
   {},
   ...engagements.map((engagement) => ({ engagement })),
   ...endStates.map((state) => ({ state })),
   ...recipientReasons.map((reason) => ({ reason })),
-  ...[0, 1, 2].flatMap((link) => [{ link }, { link, engagement: 'not_clicked' }, { link, engagement: 'opened' }]),
+  ...[0, 1, 2].flatMap((link): Filter[] => [
+    { link },
+    { link, engagement: 'not_clicked' },
+    { link, engagement: 'opened' },
+  ]),
   { state: 'sent', engagement: 'not_opened' },
 ]
 
@@ -89,15 +95,15 @@ async function report(id: string, group: readonly (typeof event extends fc.Arbit
   await runAlarm(id)
 }
 
-async function listRecipients(id: string, filter: Record<string, unknown>): Promise<string[]> {
+async function listRecipients(id: string, filter: Filter): Promise<string[]> {
   const query = new URLSearchParams(Object.entries(filter).map(([name, value]) => [name, String(value)]))
-  const { status, body, text } = await get(`/v1/campaigns/${id}/recipients?${query}`)
+  const { status, body, text } = await get(`/v1/campaigns/${id}/recipients?${query.toString()}`)
   expect([status, text]).toEqual([200, expect.anything()])
   return body.results.map((one: { id: string }) => one.id).toSorted()
 }
 
 /** Lists everybody for whom the expression of the segment holds, whether they may get a message or not. */
-async function listMatches(id: string, filter: Record<string, unknown>): Promise<string[]> {
+async function listMatches(id: string, filter: Filter): Promise<string[]> {
   const reply = await post(`/v1/campaigns/${id}/segments`, { name: 'Those', ...filter })
   expect(reply.status, reply.text).toBe(201)
   const { seq, members_epoch } = await calculate(reply.body.id)

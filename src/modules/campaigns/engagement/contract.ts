@@ -133,7 +133,7 @@ export const createSegmentFromCampaign = operation({
   path: '/v1/campaigns/{id}/segments',
   summary: 'Create a segment from a campaign',
   description:
-    'Creates a segment of the recipients that `state`, `reason`, `engagement` and `link` select as they do in the list of recipients; without them of all. The expression holds for exactly these people, also for those who open or click later. As in every segment, people without consent or a working address are no members. Of a campaign whose recipients may belong to several editions it is a segment of the organisation, which needs a role there.',
+    'Creates a segment of the recipients that `state`, `reason`, `engagement` and `link` select as they do in the list of recipients; without them of all. The expression holds for exactly these people, also for those who open or click later. As in every segment, people without consent or a working address are not members. If the recipients may belong to several editions, the segment belongs to the organisation, and you need a role there.',
   roles: managers,
   status: 201,
   params: IdParams('cmp'),
