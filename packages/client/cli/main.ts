@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { addApi } from './commands/api.ts'
+import { addListen } from './commands/listen.ts'
 import { addLogin } from './commands/login.ts'
 import { readGlobals } from './context.ts'
 import { describeError, exitCodes, toProblem, UsageError } from './errors.ts'
@@ -20,7 +21,7 @@ Data goes to stdout, everything else to stderr. The exit code is 0 for success, 
 network, and 2 for wrong usage.`,
   )
 
-for (const add of [addLogin, addApi]) add(program)
+for (const add of [addLogin, addApi, addListen]) add(program)
 
 // A reader such as \`head\` may close the pipe before everything is printed.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

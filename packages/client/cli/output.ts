@@ -19,7 +19,7 @@ const progressAfterMs = 2000
 const progressEveryMs = 200
 
 /** Texts of customers must not move the cursor or change colours. */
-const clean = (text: string): string =>
+export const cleanText = (text: string): string =>
   // oxlint-disable-next-line no-control-regex
   stripVTControlCharacters(text).replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, ' ')
 
@@ -28,9 +28,9 @@ function formatCell(value: unknown): string {
   if (typeof value === 'object') {
     const { name, full_name, id } = value as Row
     const label = name ?? full_name ?? id
-    return clean(typeof label === 'string' ? label : JSON.stringify(value))
+    return cleanText(typeof label === 'string' ? label : JSON.stringify(value))
   }
-  return clean(String(value as string | number | boolean))
+  return cleanText(String(value as string | number | boolean))
 }
 
 const width = (text: string): number => [...text].length

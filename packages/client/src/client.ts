@@ -69,7 +69,12 @@ export function createClient({
   fetch = (request) => globalThis.fetch(request),
   ...retries
 }: ClientOptions) {
-  const calls = createFetchClient<paths>({ baseUrl: url.replace(/\/+$/, ''), fetch: withRetries(fetch, retries) })
+  const calls = createFetchClient<paths>({
+    baseUrl: url.replace(/\/+$/, ''),
+    fetch: withRetries(fetch, retries),
+    // The API refuses a parameter that is sent twice.
+    querySerializer: { array: { style: 'form', explode: false } },
+  })
   let bookmark: string | null = null
   calls.use({
     onRequest({ request }) {

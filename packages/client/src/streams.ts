@@ -38,7 +38,7 @@ export async function* streamEvents<Path extends StreamPath>(
     try {
       const headers = position === null ? {} : { 'Last-Event-ID': position }
       const { data } = await get(path, { ...request, headers, signal, parseAs: 'stream' })
-      for await (const event of parseEvents(data)) {
+      for await (const event of parseEvents(data, signal)) {
         pause = reconnectMs
         position = event.id ?? position
         yield event
@@ -55,9 +55,12 @@ export async function* streamEvents<Path extends StreamPath>(
 }
 
 /** Reads the lines of a stream of events. Libraries leave out events without data, which move the position here. */
-async function* parseEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<StreamedEvent, void, undefined> {
+async function* parseEvents(
+  body: ReadableStream<Uint8Array>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<StreamedEvent, void, undefined> {
   let fields = new Map<string, string>()
-  for await (const line of readLines(body)) {
+  for await (const line of readLines(body, signal)) {
     if (line === '') {
       if (fields.has('data') || fields.has('id'))
         yield {
@@ -74,8 +77,14 @@ async function* parseEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<St
   }
 }
 
-async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerator<string, void, undefined> {
+async function* readLines(
+  body: ReadableStream<Uint8Array>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<string, void, undefined> {
   const reader = body.getReader()
+  // Node forgets the signal of a request once its answer has begun and memory is collected.
+  const end = () => void reader.cancel().catch(() => undefined)
+  signal?.addEventListener('abort', end, { once: true })
   const decoder = new TextDecoder()
   let rest = ''
   try {
@@ -87,6 +96,7 @@ async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerator<stri
       yield* lines
     }
   } finally {
+    signal?.removeEventListener('abort', end)
     await reader.cancel().catch(() => undefined)
   }
 }

@@ -148,7 +148,7 @@ describe('paginate', () => {
     using stub = await startStub([
       page(
         ['a', 'b'],
-        'https://public.example/v1/orders?edition_id=edt_1&ordering=-created&ordering=amount&page=2&cursor=x%2By',
+        'https://public.example/v1/orders?edition_id=edt_1&ordering=-created%2Camount&page=2&cursor=x%2By',
       ),
       page(['c'], null),
     ])
@@ -157,9 +157,7 @@ describe('paginate', () => {
     for await (const { id } of paginate(createClient({ url: stub.url, token }), '/v1/orders', { params: { query } }))
       ids.push(id)
     expect(ids).toEqual(['a', 'b', 'c'])
-    expect(stub.received[1]?.url).toBe(
-      '/v1/orders?edition_id=edt_1&ordering=-created&ordering=amount&page=2&cursor=x%2By',
-    )
+    expect(stub.received[1]?.url).toBe('/v1/orders?edition_id=edt_1&ordering=-created%2Camount&page=2&cursor=x%2By')
     expect(stub.received[1]?.headers.authorization).toBe(`Bearer ${token}`)
   })
 

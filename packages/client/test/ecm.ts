@@ -17,14 +17,29 @@ export interface Ended {
   stderr: string
 }
 
+export interface Running {
+  /** What it has printed on both streams. */
+  output: () => string
+  ended: Promise<number | null>
+  press: (keys: string) => void
+  kill: (signal: 'SIGKILL' | 'SIGTERM') => Promise<number | null>
+}
+
+/** Runs a program on a pseudo-terminal, and ends with its exit code. */
+const terminal = ['python3', '-c', 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))']
+
 /** A person with an empty home, who calls `ecm` in an empty folder. */
 export function makePerson() {
   const folder = mkdtempSync(join(tmpdir(), 'ecm-'))
-  const run = async (args: readonly string[], { env = {}, stdin = '' }: Settings = {}): Promise<Ended> => {
+  const startProgram = (words: readonly string[], env: Record<string, string>) => {
     const home = { PATH: process.env['PATH'], HOME: folder, XDG_CONFIG_HOME: join(folder, 'config'), NO_COLOR: '1' }
     // The project declares its own variables as required.
     const environment = { ...home, ...env } as Partial<NodeJS.ProcessEnv> as NodeJS.ProcessEnv
-    const child = spawn(process.execPath, [program, ...args], { cwd: folder, env: environment })
+    const [file = '', ...args] = words
+    return spawn(file, args, { cwd: folder, env: environment })
+  }
+  const run = async (args: readonly string[], { env = {}, stdin = '' }: Settings = {}): Promise<Ended> => {
+    const child = startProgram([process.execPath, program, ...args], env)
     child.stdin.end(stdin)
     const [stdout, stderr, code] = await Promise.all([
       text(child.stdout),
@@ -33,5 +48,22 @@ export function makePerson() {
     ])
     return { code, stdout, stderr }
   }
-  return { folder, run, [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) }
+  /** Starts a command that runs until it is ended. On a terminal its stdin takes single keys. */
+  const start = (args: readonly string[], env: Record<string, string>, { isTerminal = false } = {}): Running => {
+    const child = startProgram([...(isTerminal ? terminal : []), process.execPath, program, ...args], env)
+    let output = ''
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (part: string) => void (output += part))
+    const ended = new Promise<number | null>((resolve) => child.on('close', resolve))
+    return {
+      output: () => output,
+      ended,
+      press: (keys) => void child.stdin.write(keys),
+      kill: (signal) => {
+        child.kill(signal)
+        return ended
+      },
+    }
+  }
+  return { folder, run, start, [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) }
 }

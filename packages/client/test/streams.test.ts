@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { Webhook } from 'standardwebhooks'
 import { expect, it } from 'vitest'
 import {
@@ -36,6 +38,26 @@ it('a stream ends with the error of the API', async () => {
   const client = createClient({ url: stub.url, token: 'ecm_test' })
   const events = streamEvents(client, '/v1/webhooks/events/stream', { lastEventId: 'org_1:1' })
   await expect(events.next()).rejects.toMatchObject({ code: 'events_expired' })
+})
+
+it('a stream ends when it is aborted, also after memory was collected', async () => {
+  using stub = await startStub([
+    (response) => response.writeHead(200, { 'content-type': 'text/event-stream' }).write('id: org_1:1\n\n'),
+  ])
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  const abort = new AbortController()
+  const { signal } = abort
+  const client = createClient({ url: stub.url, token: 'ecm_test' })
+  const events = streamEvents(client, '/v1/webhooks/events/stream', { signal })
+  await events.next()
+  const next = events.next()
+  for (let round = 0; round < 5; round++) {
+    await new Promise((resolve) => setTimeout(resolve, 10))
+    collect()
+  }
+  abort.abort()
+  await expect(next).rejects.toThrow('aborted')
 })
 
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`

@@ -121,7 +121,7 @@ describe('ecm api', () => {
     await person.run(['api', 'listOrders', 'edition_id=edt_1', 'ordering=-created', 'ordering=amount'], env(stub.url))
     await person.run(['api', 'updateCampaign', 'id=cmp_1', 'name=5 = five', 'sms_body:={"en":"Hi"}'], env(stub.url))
     expect(stub.received.map(({ method, url, body }) => ({ method, url, body }))).toEqual([
-      { method: 'GET', url: '/v1/orders?edition_id=edt_1&ordering=-created&ordering=amount', body: '' },
+      { method: 'GET', url: '/v1/orders?edition_id=edt_1&ordering=-created,amount', body: '' },
       { method: 'PATCH', url: '/v1/campaigns/cmp_1', body: '{"name":"5 = five","sms_body":{"en":"Hi"}}' },
     ])
   })

@@ -1,0 +1,40 @@
+import { isCancel, select } from '@clack/prompts'
+import type { Context } from './context.ts'
+import { UsageError } from './errors.ts'
+
+interface Organization {
+  id: string
+  name: string
+}
+
+const maxChoices = 20
+
+async function listOrganizations({ client }: Context): Promise<readonly Organization[]> {
+  const { data: user } = await client.GET('/v1/auth/user-info')
+  if (user.organizations.length > 0) return user.organizations
+  // The superuser has no roles and sees all organisations.
+  const { data: page } = await client.GET('/v1/organizations', { params: { query: { page_size: maxChoices } } })
+  return page.results
+}
+
+/** Finds the organisation that a command is about. A person with several of them chooses one. */
+export async function findOrganization(
+  context: Context,
+  { organization, edition }: { organization?: string; edition?: string },
+): Promise<string> {
+  if (organization !== undefined) return organization
+  if (edition !== undefined) {
+    const { data } = await context.client.GET('/v1/editions/{id}', { params: { path: { id: edition } } })
+    return data.organization.id
+  }
+  const organizations = await listOrganizations(context)
+  const [first, ...others] = organizations
+  if (first === undefined) throw new UsageError('You have no organisation.')
+  if (others.length === 0) return first.id
+  if (!process.stdin.isTTY || !context.output.isTable)
+    throw new UsageError(`Choose one of your organisations with --organization, such as ${first.id} (${first.name}).`)
+  const options = organizations.map(({ id, name }) => ({ value: id, label: name, hint: id }))
+  const choice = await select({ message: 'Which organisation?', options, output: process.stderr })
+  if (isCancel(choice)) throw new UsageError('Cancelled.')
+  return choice
+}
