@@ -158,6 +158,22 @@ describe('pauseCampaign', () => {
     expect(reply.body).toMatchObject({ status: 'scheduled', is_paused: true })
   })
 
+  it('changes nothing when it is repeated, and answers what stands there', async () => {
+    const window = { send_window: buildWindow(2, 3) }
+    const id = await startCampaign(crowd, window)
+    const path = `/v1/campaigns/${id}`
+    const actions = [() => act(id, 'pause'), () => act(id, 'resume'), () => patch(path, window)]
+    const countEntries = async () => (await get(`/v1/audit-log?resource_id=${id}`)).body.count
+    for (const change of actions) {
+      await change()
+      const [before, entries] = [await get(path), await countEntries()]
+      const repeated = await change()
+      expect(repeated.body).toEqual(before.body)
+      expect(repeated.headers.get('etag')).toBe(before.headers.get('etag'))
+      expect([(await get(path)).text, await countEntries()]).toEqual([before.text, entries])
+    }
+  })
+
   it('is a filter of the list', async () => {
     const place = await seedCrowd(1)
     const { campaign } = await seedReady(place, { status: 'scheduled', scheduled_at: Date.now() + hour })

@@ -1,4 +1,5 @@
 import { createRouter, mount, mountList } from '../../http/operations/mount.ts'
+import { addWarnings } from '../../http/operations/warnings.ts'
 import * as categories from './categories/contract.ts'
 import { listCategories } from './categories/list.ts'
 import { presentCategory } from './categories/present.ts'
@@ -172,4 +173,5 @@ mount(catalogueRoutes, products.mergeProducts, {
   load: (ctx, { id }) => findProduct(ctx, id),
   handle: (ctx, { resource, body }) => mergeProducts(ctx, resource, body),
   present: presentProduct,
+  sign: addWarnings,
 })

@@ -72,8 +72,10 @@ export class SendGate {
     const record = this.#store.readRecord()
     if (!record) return
     if (send_window) {
-      const { window, timezone } = send_window
-      this.#store.changeRecord({ send_window: window && JSON.stringify(window), timezone })
+      const { timezone } = send_window
+      const window = send_window.window && JSON.stringify(send_window.window)
+      if (window !== record.send_window || timezone !== record.timezone)
+        this.#store.changeRecord({ send_window: window, timezone })
     }
     if (is_paused === true && record.paused_at === null) {
       this.#endWait(record.window_waiting_since, now)

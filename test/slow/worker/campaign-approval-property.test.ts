@@ -65,8 +65,7 @@ class Model {
 
   #change(part: Part, account: string, { value: text }: Act): boolean {
     if (part === 'campaign' && !['draft', 'scheduled'].includes(this.status)) return false
-    // Blocks without ids get new ones, so a message changes always.
-    if (part !== 'message' && this.texts[part] === text) return true
+    if (this.texts[part] === text) return true
     this.texts[part] = text
     this.#content[part] = part === 'sender' ? text : this.#content[part] + 1
     this.#lastChanger = account

@@ -4,6 +4,7 @@ import { sweepProductMerges } from '../../../src/modules/catalogue/jobs.ts'
 import { workRefundBatches } from '../../../src/modules/refund-batches/jobs.ts'
 import { get, patch, post, remove } from '../../support/api.ts'
 import { listEntries } from '../../support/audit.ts'
+import { givenApprovalTeam } from '../../support/campaign-approvals.ts'
 import { createJob } from '../../support/campaigns.ts'
 import { work } from '../../support/data-imports.ts'
 import { buildRefusal, codes } from '../../support/editions.ts'
@@ -171,6 +172,32 @@ describe('mergeProducts', () => {
     for (const table of ['segments', 'import_product_history', 'import_products'])
       expect([table, await countIn(table, wrong)]).toEqual([table, 0])
   })
+
+  it.each(['segment', 'message'] as const)(
+    'makes the approval of a campaign outdated whose %s names the product, which has more buyers now',
+    async (part) => {
+      const team = await givenApprovalTeam()
+      const shop = { organization_id: team.crowd.organization, edition_id: team.crowd.edition }
+      const { right, wrong } = await givenSpellings(shop)
+      const condition = `purchases.exists(p, p.product_id == "${wrong}")`
+      const { segment, message } = team.ready
+      const [path, body] =
+        part === 'segment'
+          ? [`/v1/segments/${segment.id}`, { expression: condition }]
+          : [
+              `/v1/email-messages/${message}`,
+              { blocks: [aBlock('For everybody'), { ...aBlock('For buyers', 'blk_2'), condition }] },
+            ]
+      expect((await patch(path, body, team.admin.token)).status).toBe(200)
+      await team.getScheduled()
+      const reply = await merge(right, wrong, team.reviewer.token)
+      expect(reply).toMatchObject({ status: 200, body: { warnings: [{ code: 'approval_lost' }] } })
+      expect((await get(team.path)).body.approval.status).toBe('outdated')
+      expect((await team.request()).status).toBe(200)
+      expect((await team.approve(team.reviewer)).body.code).toBe('four_eyes_required')
+      expect((await team.approve(team.admin)).status).toBe(200)
+    },
+  )
 
   it('keeps the undo of the imports possible', async () => {
     const shop = await seedShop()

@@ -6455,6 +6455,10 @@ export interface components {
              */
             deposit_mod: number;
         };
+        ProductWithWarnings: components["schemas"]["Product"] & {
+            /** @description `approval_lost`: the change takes the approval from scheduled campaigns. Absent without warnings. */
+            warnings?: components["schemas"]["FieldProblem"][];
+        };
         OrderListItem: {
             /** @example ord_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8 */
             id: string;
@@ -11607,15 +11611,6 @@ export interface components {
             };
         };
         /** @description Success */
-        ProductChanged: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Product"];
-            };
-        };
-        /** @description Success */
         RefundRequestCreated: {
             headers: {
                 [name: string]: unknown;
@@ -14334,7 +14329,15 @@ export interface operations {
             };
         };
         responses: {
-            200: components["responses"]["ProductChanged"];
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Product"];
+                };
+            };
         };
     };
     mergeProducts: {
@@ -14369,7 +14372,15 @@ export interface operations {
             };
         };
         responses: {
-            200: components["responses"]["ProductChanged"];
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProductWithWarnings"];
+                };
+            };
         };
     };
     listOrders: {

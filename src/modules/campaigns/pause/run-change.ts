@@ -18,6 +18,8 @@ export async function changeRun(
 ): Promise<CampaignRow> {
   const { isChanged, snapshot } = await ctx.senders.get(campaign.id).changeRun(campaign.id, campaign.run, changes)
   if (!isChanged) throw invalidTransition(isRunning(snapshot.status) ? campaign.status : snapshot.status, participle)
+  // Nothing is left to store when the request asks for what is so already.
+  if (snapshot.revision === campaign.revision) return commit(ctx, campaign, [])
   const now = ctx.now()
   return commit(ctx, applySnapshot(campaign, snapshot, now), [buildProjection(snapshot, now)])
 }

@@ -1,15 +1,18 @@
 import { and, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
+import { countApprovedCampaigns } from '../../../db/campaign-approvals.ts'
 import { abortUnless, commit, requireChanges } from '../../../db/commit.ts'
 import { inList } from '../../../db/conditions.ts'
 import type { Statement } from '../../../db/database.ts'
 import { productMerges, products } from '../../../db/schema/catalog.ts'
 import { select } from '../../../db/select.ts'
+import { buildVisibility, isVisibleTo } from '../../../db/visibility.ts'
 import { insert, update, updateVersion } from '../../../db/write.ts'
+import { warnAboutLostApprovals } from '../../../domain/campaigns/approval.ts'
 import { buildNameColumns } from '../../../domain/catalogue.ts'
 import type { Block } from '../../../domain/email/blocks/blocks.ts'
 import { mapConditions } from '../../../domain/email/blocks/conditions.ts'
-import { doesNotExist, fieldError, invalid } from '../../../domain/errors.ts'
+import { doesNotExist, fieldError, type FieldError, invalid } from '../../../domain/errors.ts'
 import { fold } from '../../../domain/text/fold.ts'
 import { openEditions } from '../../editions/index.ts'
 import { buildStep, findStepEnd, ordersPerStep, type ProductMerge, productMerging, replaceId } from './move-orders.ts'
@@ -161,42 +164,69 @@ interface NamingRow {
   text: string
 }
 
-const namesOneOf = (text: SQL, ids: readonly string[]): SQL =>
-  sql`exists (select 1 from json_each(${JSON.stringify(ids)}) as former where instr(${text}, former.value))`
+interface ChangedRow extends NamingRow {
+  changedText: string
+}
 
-/** Replaces texts with the changed ones. An edit at the same time aborts the batch. */
-function replaceTexts(table: SQL, column: SQL, rows: readonly (NamingRow & { changedText: string })[]): Statement[] {
-  const changes = rows.flatMap(({ id, text, changedText }) => (changedText === text ? [] : [[id, text, changedText]]))
-  if (changes.length === 0) return []
+/** The segments and the messages of which an expression names a product that is merged. */
+type NamingRows = Record<'segments' | 'messages', readonly ChangedRow[]>
+
+function replaceInBlocks(text: string, replaceIds: (expression: string) => string): string {
+  const blocks = JSON.parse(text) as Block[]
+  const changedBlocks = mapConditions(blocks, replaceIds)
+  return JSON.stringify(changedBlocks) === JSON.stringify(blocks) ? text : JSON.stringify(changedBlocks)
+}
+
+/** Finds what names the replaced ids in expressions of segments and in conditions of blocks. */
+async function findNamingRows(
+  ctx: Ctx,
+  { organization_id }: ProductRow,
+  ids: Record<string, string>,
+): Promise<NamingRows> {
+  const formerIds = JSON.stringify(Object.keys(ids))
+  const namesOne = (text: SQL) =>
+    sql`exists (select 1 from json_each(${formerIds}) as former where instr(${text}, former.value))`
+  const replaceIds = (text: string): string =>
+    Object.entries(ids).reduce((result, [former, id]) => result.replaceAll(former, id), text)
+  const [segments, messages] = await ctx.db.batch([
+    sql<NamingRow>`select id, expression as text from segments
+      where organization_id = ${organization_id} and deleted_at is null and ${namesOne(sql`expression`)}`,
+    sql<NamingRow>`select id, blocks as text from email_messages
+      where organization_id = ${organization_id} and ${namesOne(sql`blocks`)}`,
+  ])
+  return {
+    segments: segments.map((row) => ({ ...row, changedText: replaceIds(row.text) })),
+    // Texts of blocks may contain an id too, and stay.
+    messages: messages
+      .map((row) => ({ ...row, changedText: replaceInBlocks(row.text, replaceIds) }))
+      .filter(({ text, changedText }) => text !== changedText),
+  }
+}
+
+/** Replaces texts with the changed ones, and sets further columns. An edit at the same time aborts the batch. */
+function replaceTexts(table: SQL, column: SQL, rows: readonly ChangedRow[], columns: SQL): Statement[] {
+  if (rows.length === 0) return []
+  const changes = rows.map(({ id, text, changedText }) => [id, text, changedText])
   return [
-    sql`update ${table} set ${column} = item.value ->> 2 from json_each(${JSON.stringify(changes)}) as item
+    sql`update ${table} set ${column} = item.value ->> 2, ${columns} from json_each(${JSON.stringify(changes)}) as item
       where ${table}.id = item.value ->> 0 and ${table}.${column} = item.value ->> 1`,
     requireChanges(changes.length),
   ]
 }
 
-/** Replaces the ids in expressions of segments, in conditions of blocks, and in those of campaigns that have begun. */
-async function buildExpressionStatements(
+/**
+ * Replaces the ids in segments, in messages, and in the conditions of campaigns that have begun. The product has the
+ * buyers of both from now on, so campaigns to these segments and with these messages need a new approval.
+ */
+function buildExpressionStatements(
   ctx: Ctx,
   { organization_id }: ProductRow,
   ids: Record<string, string>,
-): Promise<Statement[]> {
-  const formerIds = Object.keys(ids)
-  const replaceIds = (text: string): string =>
-    formerIds.reduce((result, former) => result.replaceAll(former, ids[former] ?? former), text)
-  const [segments, messages] = await ctx.db.batch([
-    sql<NamingRow>`select id, expression as text from segments
-      where organization_id = ${organization_id} and deleted_at is null and ${namesOneOf(sql`expression`, formerIds)}`,
-    sql<NamingRow>`select id, blocks as text from email_messages
-      where organization_id = ${organization_id} and ${namesOneOf(sql`blocks`, formerIds)}`,
-  ])
-  const replaceInBlocks = (text: string): string => {
-    const blocks = JSON.parse(text) as Block[]
-    const changedBlocks = mapConditions(blocks, replaceIds)
-    return JSON.stringify(changedBlocks) === JSON.stringify(blocks) ? text : JSON.stringify(changedBlocks)
-  }
-  const storedConditions = formerIds.map(
-    (former) => sql`update campaign_conditions set expression = replace(expression, ${former}, ${ids[former] ?? former})
+  { segments, messages }: NamingRows,
+): Statement[] {
+  const [changer, now] = [ctx.caller.id, ctx.now()]
+  const storedConditions = Object.entries(ids).map(
+    ([former, id]) => sql`update campaign_conditions set expression = replace(expression, ${former}, ${id})
       where instr(expression, ${former})
         and campaign_id in (select id from campaigns where organization_id = ${organization_id})`,
   )
@@ -204,15 +234,30 @@ async function buildExpressionStatements(
     ...replaceTexts(
       sql`segments`,
       sql`expression`,
-      segments.map((row) => ({ ...row, changedText: replaceIds(row.text) })),
+      segments,
+      sql`content_version = content_version + 1, content_changed_by = ${changer}, content_changed_at = ${now}`,
     ),
     ...replaceTexts(
       sql`email_messages`,
       sql`blocks`,
-      messages.map((row) => ({ ...row, changedText: replaceInBlocks(row.text) })),
+      messages,
+      sql`version = version + 1, modified_by = ${changer}, modified_at = ${now}`,
     ),
     ...storedConditions,
   ]
+}
+
+/** Warns about scheduled campaigns that lose their approval, as far as the caller may see them. */
+async function listApprovalWarnings(ctx: Ctx, { segments, messages }: NamingRows): Promise<FieldError[]> {
+  if (segments.length + messages.length === 0) return []
+  const isOneOf = (column: SQL, rows: readonly ChangedRow[]) =>
+    inList(
+      column,
+      rows.map(({ id }) => id),
+    )
+  const isSeen = isVisibleTo(ctx.caller, buildVisibility(sql`c.organization_id`, sql`c.edition_id`))
+  const isChanged = sql`(${isOneOf(sql`c.segment_id`, segments)} or ${isOneOf(sql`c.email_message_id`, messages)})`
+  return warnAboutLostApprovals(await countApprovedCampaigns(ctx.db, sql`${isChanged} and ${isSeen}`))
 }
 
 async function findSource(ctx: Ctx, product: LoadedProduct, id: string): Promise<ProductRow> {
@@ -232,13 +277,18 @@ async function findSource(ctx: Ctx, product: LoadedProduct, id: string): Promise
  * Merges another product of the edition into this one. The transaction moves the first orders too, which are all orders
  * of most editions. A sweep moves the others.
  */
-export async function mergeProducts(ctx: Ctx, product: LoadedProduct, input: MergeProductsInput): Promise<ProductRow> {
+export async function mergeProducts(
+  ctx: Ctx,
+  product: LoadedProduct,
+  input: MergeProductsInput,
+): Promise<ProductRow & { warnings: readonly FieldError[] }> {
   const source = await findSource(ctx, product, input.product_id)
   const plan = planMerge(ctx, product, source)
   const { merge, unpairedVariants, unpairedOptions } = plan
   const end = await findStepEnd(ctx.db, merge, ordersPerStep)
-  const expressionStatements = await buildExpressionStatements(ctx, product, merge.ids)
-  return commit(ctx, { ...plan.result, is_merging: end !== null }, [
+  const rows = await findNamingRows(ctx, product, merge.ids)
+  const warnings = await listApprovalWarnings(ctx, rows)
+  return commit(ctx, { ...plan.result, is_merging: end !== null, warnings }, [
     ...openEditions(product.edition_id),
     requireSameParts(product),
     requireSameParts(source),
@@ -248,7 +298,7 @@ export async function mergeProducts(ctx: Ctx, product: LoadedProduct, input: Mer
     insert(productMerges, merge),
     ...buildDesignStatements(merge),
     ...buildReferenceStatements(merge),
-    ...expressionStatements,
+    ...buildExpressionStatements(ctx, product, merge.ids, rows),
     ...buildStep(merge, end, merge.merged_at),
   ])
 }

@@ -5,6 +5,7 @@ import { maxAmountMinor, toMajor } from '../../../domain/money.ts'
 import { maxGoodNameLength } from '../../../domain/orders/external-orders.ts'
 import { AmountInput, Count, Id, IdParams, Image, RequiredText, Timestamp, Translated } from '../../../http/fields.ts'
 import { action, operation } from '../../../http/operations/operation.ts'
+import { ApprovalWarnings } from '../../../http/operations/warnings.ts'
 import {
   BooleanFilter,
   IdFilter,
@@ -213,6 +214,8 @@ const MergeProducts = z.object({
 
 export type MergeProductsInput = z.output<typeof MergeProducts>
 
+const ProductWithWarnings = Product.extend({ warnings: ApprovalWarnings }).openapi('ProductWithWarnings')
+
 export const mergeProducts = operation({
   id: 'mergeProducts',
   tag,
@@ -226,6 +229,6 @@ The orders of a large edition move in the background: \`is_merging\` is true unt
   roles: managers,
   body: MergeProducts,
   example: { product_id: 'prd_01KAJ3Z8Q2M4T6V8X0Z2B4D6F9' },
-  response: Product,
+  response: ProductWithWarnings,
   errors: ['edition_archived', 'product_merging'],
 })
