@@ -181,14 +181,14 @@ describe('mergeProducts', () => {
       const { right, wrong } = await givenSpellings(shop)
       const condition = `purchases.exists(p, p.product_id == "${wrong}")`
       const { segment, message } = team.ready
-      const [path, body] =
+      const [changedPath, body] =
         part === 'segment'
           ? [`/v1/segments/${segment.id}`, { expression: condition }]
           : [
               `/v1/email-messages/${message}`,
               { blocks: [aBlock('For everybody'), { ...aBlock('For buyers', 'blk_2'), condition }] },
             ]
-      expect((await patch(path, body, team.admin.token)).status).toBe(200)
+      expect((await patch(changedPath, body, team.admin.token)).status).toBe(200)
       await team.getScheduled()
       const reply = await merge(right, wrong, team.reviewer.token)
       expect(reply).toMatchObject({ status: 200, body: { warnings: [{ code: 'approval_lost' }] } })

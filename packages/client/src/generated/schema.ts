@@ -10021,6 +10021,12 @@ export interface components {
                 /** Format: int32 */
                 recipients: number;
             }[];
+            /** @description The conditions of the message's blocks, each with the recipients who would see these blocks. Null when one cannot be evaluated; `faults` says why. */
+            conditions: {
+                condition: string;
+                /** Format: int32 */
+                recipients: number;
+            }[] | null;
             /**
              * Format: int32
              * @description The number of SMS that are sent and billed, with the names of the recipients. 0 for e-mails.
