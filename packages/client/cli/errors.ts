@@ -5,6 +5,17 @@ export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
+/** The work itself failed, although each call succeeded. The program ends with exit code 1. */
+export class WorkError extends Error {
+  override readonly name = 'WorkError'
+  readonly code: string
+
+  constructor(code: string, message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
 export const exitCodes = { success: 0, failed: 1, usage: 2 } as const
 
 /** Says what failed, for people. */
@@ -29,4 +40,9 @@ function describeCause(cause: Error): string {
 export const toProblem = (error: unknown): object =>
   error instanceof ApiError
     ? { ...error.problem, request_id: error.requestId ?? error.problem.request_id }
-    : { code: error instanceof UsageError ? 'wrong_usage' : 'connection_failed', detail: describeError(error) }
+    : { code: readCode(error), detail: describeError(error) }
+
+function readCode(error: unknown): string {
+  if (error instanceof WorkError) return error.code
+  return error instanceof UsageError ? 'wrong_usage' : 'connection_failed'
+}

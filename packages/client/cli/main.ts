@@ -1,9 +1,11 @@
 import { Command, CommanderError } from 'commander'
 import { addApi } from './commands/api.ts'
+import { addImport } from './commands/import.ts'
 import { addListen } from './commands/listen.ts'
 import { addLogin } from './commands/login.ts'
 import { readGlobals } from './context.ts'
 import { describeError, exitCodes, toProblem, UsageError } from './errors.ts'
+import { cleanLines } from './output.ts'
 import { version } from './version.ts'
 
 const program = new Command('ecm')
@@ -21,7 +23,7 @@ Data goes to stdout, everything else to stderr. The exit code is 0 for success, 
 network, and 2 for wrong usage.`,
   )
 
-for (const add of [addLogin, addApi, addListen]) add(program)
+for (const add of [addLogin, addApi, addListen, addImport]) add(program)
 
 // A reader such as \`head\` may close the pipe before everything is printed.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -35,7 +37,7 @@ try {
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? exitCodes.success : exitCodes.usage
   else {
     const isJson = readGlobals(program).json === true || !process.stderr.isTTY
-    process.stderr.write(`${isJson ? JSON.stringify(toProblem(error)) : describeError(error)}\n`)
+    process.stderr.write(`${isJson ? JSON.stringify(toProblem(error)) : cleanLines(describeError(error))}\n`)
     process.exitCode = error instanceof UsageError ? exitCodes.usage : exitCodes.failed
   }
 }

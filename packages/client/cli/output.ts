@@ -23,6 +23,8 @@ export const cleanText = (text: string): string =>
   // oxlint-disable-next-line no-control-regex
   stripVTControlCharacters(text).replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, ' ')
 
+export const cleanLines = (text: string): string => text.split('\n').map(cleanText).join('\n')
+
 function formatCell(value: unknown): string {
   if (value === null || value === undefined) return ''
   if (typeof value === 'object') {
@@ -81,7 +83,7 @@ export function createOutput({ json }: { json: boolean }): Output {
     object: (value) => print(isTable && isRow(value) ? formatObject(value) : JSON.stringify(value, null, 2)),
     rows: (rows, columns) =>
       print(isTable ? formatTable(rows, columns ?? chooseColumns(rows)) : JSON.stringify(rows, null, 2)),
-    note: (text) => void process.stderr.write(`${text}\n`),
+    note: (text) => void process.stderr.write(`${cleanLines(text)}\n`),
     progress: showProgress,
   }
 }
@@ -92,7 +94,7 @@ function showProgress(first: string) {
   const started = Date.now()
   const draw = () => {
     const seconds = Math.floor((Date.now() - started) / 1000)
-    if (Date.now() - started >= progressAfterMs) process.stderr.write(`\r\u001b[K${text} (${seconds} s)`)
+    if (Date.now() - started >= progressAfterMs) process.stderr.write(`\r\u001b[K${cleanText(text)} (${seconds} s)`)
   }
   const timer = setInterval(draw, progressEveryMs)
   const stop = () => {

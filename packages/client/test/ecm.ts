@@ -25,8 +25,15 @@ export interface Running {
   kill: (signal: 'SIGKILL' | 'SIGTERM') => Promise<number | null>
 }
 
-/** Runs a program on a pseudo-terminal, and ends with its exit code. */
-const terminal = ['python3', '-c', 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))']
+/** Runs a program on a pseudo-terminal, and ends with its exit code. A question needs the size of the terminal. */
+const terminal = [
+  'python3',
+  '-c',
+  'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))',
+  'sh',
+  '-c',
+  'stty cols 120 rows 40; exec "$0" "$@"',
+]
 
 /** A person with an empty home, who calls `ecm` in an empty folder. */
 export function makePerson() {
