@@ -2,9 +2,9 @@ import { sql } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createFailure } from '../../src/domain/messaging/messaging.ts'
 import { sendEmails, sweepTestMessages } from '../../src/modules/transactional-emails/jobs.ts'
-import { call, get, post, publicUrl, readLinkPath } from '../support/api.ts'
+import { call, callWith, get, post, publicUrl, readLinkPath } from '../support/api.ts'
 import { listEntries } from '../support/audit.ts'
-import { listCaptured, runUntil } from '../support/campaigns.ts'
+import { interruptDatabase } from '../support/bindings.ts'
 import { createContextAt } from '../support/context.ts'
 import { dump } from '../support/dump.ts'
 import { postEvent } from '../support/provider-events.ts'
@@ -13,7 +13,7 @@ import { createProvider, createReceiptEngine } from '../support/receipts.ts'
 import { describeRefusal } from '../support/refusals.ts'
 import { seedPeople, seedSibling } from '../support/seeding/customers.ts'
 import { givenMember } from '../support/seeding/members.ts'
-import { marketingTo, seedCampaign, seedCrowd, seedReady } from '../support/seeding/messaging/campaigns.ts'
+import { seedCampaign } from '../support/seeding/messaging/campaigns.ts'
 import { aBlock, seedMessage } from '../support/seeding/messaging/email-messages.ts'
 import { seedSegment } from '../support/seeding/messaging/segments.ts'
 import { seedSuppressions } from '../support/seeding/messaging/suppressions.ts'
@@ -354,6 +354,19 @@ describe('sendTestMessage', () => {
     ])
   })
 
+  it('shows no customer who is erased while it is composed', async () => {
+    const desk = await givenTestDesk()
+    const [customer] = await seedPeople(desk, [{}])
+    const erase = () => post(`/v1/user/${customer?.id}/erase`, {})
+    const reply = await callWith(
+      interruptDatabase(/insert into "transactional_emails"/, erase),
+      `/v1/email-messages/${desk.message}/send-test`,
+      { body: { to: [desk.manager.email], user_id: customer?.id } },
+    )
+    expect(describeRefusal(reply)).toBe('400 validation_error: does_not_exist #/user_id')
+    expect(await listTests(desk.organization)).toEqual([])
+  })
+
   it('counts nowhere, and its hard bounce suppresses the address', async () => {
     const desk = await givenTestDesk()
     const [customer] = await seedPeople(desk, [{}])
@@ -404,69 +417,5 @@ describe('sendTestMessage', () => {
     expect(await listTests(desk.organization)).toHaveLength(1)
     await sweepTestMessages(createContextAt(Date.now() + 31 * 24 * hour))
     expect(await listTests(desk.organization)).toEqual([])
-  })
-})
-
-describe('sendTestCampaign', () => {
-  const sendTestOf = (campaign: string, body: object, token?: string) =>
-    post(`/v1/campaigns/${campaign}/send-test`, body, token)
-
-  it('sends what a recipient gets, apart from the mark and the counted links', async () => {
-    const crowd = await seedCrowd(1)
-    const { campaign } = await seedReady(crowd)
-    const { email } = await givenMember({ id: crowd.organization }, 'viewer')
-    const [person] = crowd.people
-    const reply = await sendTestOf(campaign.id, { to: [email], user_id: person?.id })
-    expect(reply.body.emails).toMatchObject([{ recipient: email, language: person?.locale, status: 'pending' }])
-    const [test] = await receiveTests()
-    expect(await listCaptured(campaign.id)).toEqual([])
-    await post(`/v1/campaigns/${campaign.id}/send-now`, {})
-    await runUntil(campaign.id, ['sent', 'failed'])
-    const [mail] = await listCaptured(campaign.id)
-    expect(test?.subject).toBe(`[Test] ${mail?.subject}`)
-    expect(test?.text).toBe(mail?.body)
-    expect(test?.html).not.toContain('/t/')
-    expect((await get(`/v1/campaigns/${campaign.id}/stats`)).body).toMatchObject({ total_recipients: 1, sent: 1 })
-  })
-
-  it('unsubscribes nobody by its link and its header', async () => {
-    const crowd = await seedCrowd(1)
-    const { campaign } = await seedReady(crowd)
-    await marketingTo(crowd, campaign.segment_id)
-    const { email } = await givenMember({ id: crowd.organization }, 'viewer')
-    await sendTestOf(campaign.id, { to: [email], languages: ['en'], user_id: crowd.people[0]?.id })
-    const [mail] = await receiveTests()
-    const link = `${publicUrl}/t/test/unsubscribe?language=en`
-    expect(mail?.headers).toMatchObject({ 'List-Unsubscribe': `<${link}>`, 'List-Id': expect.any(String) })
-    expect(mail?.text).toContain(link)
-    const before = await dump()
-    const init = { method: 'POST', body: 'List-Unsubscribe=One-Click' }
-    expect((await visit(readLinkPath(link), init)).enqueued).toEqual([])
-    expect(await dump()).toEqual(before)
-  })
-
-  it('tests a campaign of every status, and changes nothing of it', async () => {
-    const crowd = await seedCrowd(1)
-    const { email } = await givenMember({ id: crowd.organization }, 'viewer')
-    for (const status of ['draft', 'scheduled', 'sending', 'sent', 'failed', 'cancelled'] as const) {
-      const { campaign } = await seedReady(crowd, { status })
-      const before = (await get(`/v1/campaigns/${campaign.id}`)).body
-      expect((await sendTestOf(campaign.id, { to: [email] })).status).toBe(200)
-      expect((await get(`/v1/campaigns/${campaign.id}`)).body).toEqual(before)
-    }
-  })
-
-  it('refuses a campaign of SMS, one without a message, and one whose message was deleted', async () => {
-    const crowd = await seedCrowd(1)
-    const { email } = await givenMember({ id: crowd.organization }, 'viewer')
-    const ask = async (columns: object) => {
-      const { campaign } = await seedReady(crowd, columns)
-      return describeRefusal(await sendTestOf(campaign.id, { to: [email] }))
-    }
-    expect(await ask({ channel: 'sms' })).toBe('409 sms_test_unavailable')
-    expect(await ask({ email_message_id: null })).toBe('409 campaign_not_ready: required #/email_message_id')
-    expect(await ask({ email_message_id: null, deleted_message_id: 'eml_1' })).toBe(
-      '409 campaign_not_ready: does_not_exist #/email_message_id',
-    )
   })
 })

@@ -68,7 +68,7 @@ const getSegmentTenant = ({ organization_id, segment_edition_id }: CampaignSegme
   editions: segment_edition_id === null ? [] : [segment_edition_id],
 })
 
-const hasSegmentRole = (ctx: Ctx, campaign: CampaignSegment): boolean =>
+export const hasSegmentRole = (ctx: Ctx, campaign: CampaignSegment): boolean =>
   mayAt(ctx.caller, managers, getSegmentTenant(campaign))
 
 /**

@@ -1,5 +1,7 @@
+import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { commit } from '../../db/commit.ts'
+import { abortUnless, commit } from '../../db/commit.ts'
+import type { Statement } from '../../db/database.ts'
 import { managers } from '../../domain/accounts/access.ts'
 import { describeRenderError } from '../../domain/email/liquid/liquid.ts'
 import { TooLarge } from '../../domain/email/personalise.ts'
@@ -41,6 +43,8 @@ import { type ExampleCustomer, loadTestFacts, type TestPlace } from './queries.t
 interface TestedMessage extends TestPlace {
   email_message_id: string
   default_language: Language
+  /** The languages in which recipients get the message. Null: all. */
+  languages: ReadonlySet<Language> | null
   /** The edition that conditions of blocks are about, with its time zone; both are null for the organisation. */
   conditionPlace: { edition_id: string | null; edition_timezone: string | null }
   compose: TestComposer
@@ -133,6 +137,19 @@ function buildRow(ctx: Ctx, recipient: string, test: LanguageTest, isSuppressed:
   return { ...row, state, error_detail: state.waiting_reason ?? '' }
 }
 
+/** Chooses the language in which the customer gets the message. */
+function chooseLanguage(
+  { languages, default_language }: TestedMessage,
+  example: ExampleCustomer | undefined,
+): Language {
+  const language = parseLanguage(example?.locale ?? '')
+  return language && languages?.has(language) !== false ? language : default_language
+}
+
+/** Aborts when the customer was erased since they were loaded. */
+const guardExample = (userId: string): Statement =>
+  abortUnless(sql`exists (select 1 from users where id = ${userId} and erased_at is null)`)
+
 /** Sends a message to members. What is sent is what the message says when the operation answers. */
 async function sendTest(ctx: Ctx, message: TestedMessage, input: SendTestMessageInput): Promise<SentTest> {
   const { to } = input
@@ -143,7 +160,7 @@ async function sendTest(ctx: Ctx, message: TestedMessage, input: SendTestMessage
   if (facts.isArchived) throw editionArchived()
   checkMembers(to, members)
   if (userId !== null && !example) throw invalid(...doesNotExist('user_id').errors)
-  const languages = input.languages ?? [parseLanguage(example?.locale ?? '') ?? message.default_language]
+  const languages = input.languages ?? [chooseLanguage(message, example)]
   const recipients = to.filter((address) => !suppressions.has(address))
   const remaining = checkTestLimit(times, recipients.length * languages.length, ctx.now())
   const tests: LanguageTest[] = []
@@ -165,7 +182,8 @@ async function sendTest(ctx: Ctx, message: TestedMessage, input: SendTestMessage
     languages: contents.map(({ language }) => language),
     user_id: userId,
   }
-  await commit(ctx, sentTest, emails.length ? [...openEditions(edition_id), ...statements] : [])
+  const guards = [...openEditions(edition_id), ...(userId === null ? [] : [guardExample(userId)])]
+  await commit(ctx, sentTest, emails.length ? [...guards, ...statements] : [])
   if (emails.length) ctx.afterCommit(() => enqueueEmails(ctx))
   return sentTest
 }
@@ -177,7 +195,7 @@ export async function sendTestMessage(ctx: Ctx, row: MessageDetailRow, input: Se
   const compose = await createMessageComposer(ctx, row, place)
   const default_language = row.default_language ?? 'en'
   const conditionPlace = { edition_id, edition_timezone }
-  const message = { ...place, email_message_id, default_language, conditionPlace, compose }
+  const message = { ...place, email_message_id, default_language, languages: null, conditionPlace, compose }
   return sendTest(ctx, message, input)
 }
 
@@ -187,10 +205,11 @@ export async function sendTestCampaign(
   input: SendTestMessageInput,
 ): Promise<SentTest> {
   const { organization_id, edition_id, edition_default_language } = campaign
-  const { messageId, conditionPlace, compose } = await createTestComposer(ctx, campaign)
+  const { messageId, languages, conditionPlace, compose } = await createTestComposer(ctx, campaign)
   const message = {
     email_message_id: messageId,
     default_language: edition_default_language,
+    languages,
     conditionPlace,
     compose,
   }

@@ -26,6 +26,7 @@ const readerOf = (operation: Operation): Operation | undefined =>
 
 /** Actions, resources that are only listed, and resources that can only be deleted have no path to read. */
 const withoutReader: readonly string[] = [
+  'approveCampaign',
   'approveRefundRequest',
   'cancelCampaign',
   'cancelDataImport',
@@ -42,7 +43,9 @@ const withoutReader: readonly string[] = [
   'putFileUploadPart',
   'recalculateSegment',
   'recoverWebhookDeliveries',
+  'rejectCampaign',
   'rejectRefundRequest',
+  'requestCampaignApproval',
   'resendReceipt',
   'resetSegmentToDraft',
   'resumeCampaign',
