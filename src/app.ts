@@ -7,8 +7,10 @@ import { buildDevClockRoutes } from './entry/dev-clock.ts'
 import { describeProviders } from './entry/gateways.ts'
 import { openJob } from './entry/job.ts'
 import { openPublicRequest, openRequest } from './entry/request.ts'
+import type { OperationDocument } from './http/document/operation-page.ts'
 import type { AppContext, AppEnv, Bindings } from './http/env.ts'
 import { logError } from './http/log.ts'
+import { buildMcpRoutes } from './http/mcp/routes.ts'
 import { accessLog, requestId } from './http/middleware/access-log.ts'
 import { crossOrigin, filesHost } from './http/middleware/cors.ts'
 import { limitFailedSessions, limitFailedSignIns } from './http/middleware/failed-sign-ins.ts'
@@ -89,6 +91,9 @@ export const routers: readonly Router[] = [
 export const operations = routers.flatMap((router) => router.operations)
 
 let openApiJson: string | undefined
+let openApi: OperationDocument | undefined
+
+const loadDocument = () => (openApi ??= openApiDocument(routers) as unknown as OperationDocument)
 
 const refuse = (c: AppContext, error: unknown): Response => {
   const { status, headers, body } = buildErrorResponse(c, error)
@@ -134,7 +139,7 @@ app.get('/healthz', async (c) => {
   )
 })
 app.get('/openapi.json', (c) => {
-  openApiJson ??= JSON.stringify(openApiDocument(routers))
+  openApiJson ??= JSON.stringify(loadDocument())
   return c.body(openApiJson, 200, { 'content-type': 'application/json', 'cache-control': 'public, max-age=300' })
 })
 app.get('/docs', () => docsPage())
@@ -142,7 +147,19 @@ app.get('/docs/scalar.js', (c) => docsScript(c.env.ASSETS, c.req.url))
 
 app.route(
   '/',
-  buildReferenceRoutes((c) => readConfig(c.env).environment !== 'production'),
+  buildReferenceRoutes({
+    isDevelopment: (c) => readConfig(c.env).environment !== 'production',
+    operations,
+    loadDocument,
+  }),
+)
+app.route(
+  '/',
+  buildMcpRoutes({
+    operations,
+    loadDocument,
+    send: async (c, request) => app.fetch(request, c.env, c.executionCtx),
+  }),
 )
 
 // `/dev` paths do not exist in production, so they are refused before a route reads the body.

@@ -7,6 +7,7 @@ import { createIdentityProviders } from '../gateways/identity/oidc.ts'
 import { FetchPost } from '../gateways/webhook-post/fetch-post.ts'
 import type { AppContext } from '../http/env.ts'
 import { logError } from '../http/log.ts'
+import { primaryBookmark } from '../http/mcp/send-call.ts'
 import { recordAudit, recordRefusedToken } from '../modules/audit-log/index.ts'
 import { authenticate, type RefusedUse } from '../modules/auth/index.ts'
 import { createClock } from './clock.ts'
@@ -92,5 +93,6 @@ const isSafeRequest = (c: AppContext): boolean => c.req.method === 'GET' || c.re
 
 function chooseReplica(c: AppContext): D1SessionBookmark {
   const bookmark = c.req.header('x-d1-bookmark')
+  if (bookmark === primaryBookmark) return primaryBookmark
   return bookmark && bookmarkPattern.test(bookmark) ? bookmark : 'first-unconstrained'
 }

@@ -17,8 +17,11 @@ function describePart(part: unknown): void {
   // A field may be called `default`; the keyword stands beside the others of a schema.
   if (!('default' in part) || !['type', 'enum', 'anyOf', 'oneOf', '$ref'].some((keyword) => keyword in part)) return
   const schema = part as SchemaWithDefault
-  const sentence = `Default: ${formatDefault(schema.default)}.`
+  const { default: value } = schema
   delete schema.default
+  // The generator sets the keyword of extended schemas to undefined.
+  if (value === undefined) return
+  const sentence = `Default: ${formatDefault(value)}.`
   schema.description = [schema.description, sentence].filter(Boolean).join(' ')
 }
 

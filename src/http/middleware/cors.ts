@@ -16,14 +16,15 @@ const exposedHeaders = [
 
 const isLocal = (origin: string): boolean => /^http:\/\/(localhost|127\.0\.0\.1)(:\d+)?$/.test(origin)
 
-/** Allows the origins of CORS_ORIGINS, and in development also this machine. */
+/** True for the origins of CORS_ORIGINS, and in development also for this machine. */
+export function isAllowedOrigin(env: AppEnv['Bindings'], origin: string): boolean {
+  const allowedOrigins = env.CORS_ORIGINS.split(',').map((entry) => entry.trim())
+  return (env.ENVIRONMENT === 'development' && isLocal(origin)) || allowedOrigins.includes(origin)
+}
+
 export function crossOrigin(): MiddlewareHandler<AppEnv> {
   const applyCors = cors({
-    origin: (origin, c: { env: AppEnv['Bindings'] }) => {
-      const allowedOrigins = c.env.CORS_ORIGINS.split(',').map((entry) => entry.trim())
-      const isLocalDevelopment = c.env.ENVIRONMENT === 'development' && isLocal(origin)
-      return origin && (isLocalDevelopment || allowedOrigins.includes(origin)) ? origin : null
-    },
+    origin: (origin, c: { env: AppEnv['Bindings'] }) => (origin && isAllowedOrigin(c.env, origin) ? origin : null),
     allowMethods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
     allowHeaders: [
       'Authorization',
@@ -35,6 +36,7 @@ export function crossOrigin(): MiddlewareHandler<AppEnv> {
       'If-Match',
       'If-None-Match',
       'Last-Event-ID',
+      'MCP-Protocol-Version',
       'X-D1-Bookmark',
       'X-Request-Id',
     ],

@@ -90,6 +90,19 @@ export const limitWallet = (): MiddlewareHandler<AppEnv> => async (c, next) => {
   await next()
 }
 
+/** Limits messages to the MCP server, by network: agents of one provider share few addresses. Calls count by token too. */
+export const limitMcp: MiddlewareHandler<AppEnv> = async (c, next) => {
+  const network = readNetwork(c)
+  if (readLimit(c) === 0 || network === null) return next()
+  const { success } = await c.env.LINK_RATE_LIMITER.limit({ key: `mcp ${network}` })
+  if (!success)
+    throw createRateLimitError(
+      `More than ${linksPerNetwork} requests per minute from this network.`,
+      formatPolicy('mcp', linksPerNetwork),
+    )
+  await next()
+}
+
 /** Limits files that no cache has, by network: proxies of mail providers load images for many people. */
 export async function limitFiles(c: AppContext): Promise<void> {
   const network = readNetwork(c)

@@ -24,6 +24,12 @@ export const tags = [
   'System',
 ] as const
 
+/**
+ * Whether an agent that acts for a person can call the operation over MCP: freely, after the person has confirmed the call,
+ * or never.
+ */
+export type AgentAccess = 'free' | 'confirm' | 'none'
+
 type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
 
 const NoParams = z.object({})
@@ -47,6 +53,7 @@ export interface Operation<
   status: 200 | 201 | 204
   /** The scope that a token needs. */
   scope: TokenScope
+  agentAccess: AgentAccess
   params: Params
   query: Query
   body: Body | null
@@ -106,6 +113,11 @@ interface Declaration<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodT
   status?: 200 | 201 | 204
   /** Set it to `read` for a POST that changes nothing. By default it follows from the method. */
   scope?: 'read'
+  /**
+   * `confirm` if it sends, pays, approves, starts an import, erases, deletes, merges, cancels, undoes, or gives or revokes
+   * access. `none` if it signs somebody in, creates a token or replaces a secret.
+   */
+  agentAccess?: Exclude<AgentAccess, 'free'>
   params?: P
   query?: Q
   body?: B
@@ -267,6 +279,7 @@ export function operation<
     isPublic,
     status,
     scope,
+    agentAccess: declaration.agentAccess ?? 'free',
     params: params ?? (NoParams as unknown as P),
     query: query ?? (NoParams as unknown as Q),
     body: body ?? null,

@@ -75,6 +75,40 @@ export function codePage(code: string, address: (path: string) => string): Marku
   return sections.length ? layout(`Error ${code}`, html`${sections}`) : null
 }
 
+const markdownExplanation = ({ cause, fix }: { cause: string; fix?: string }): string[] => [
+  cause,
+  ...(fix === undefined ? [] : ['**What to do:** ' + fix]),
+]
+
+const jsonBlock = (json: string): string => `\`\`\`json\n${json}\n\`\`\``
+
+/** The page about a code in Markdown; null for an unknown code. */
+export function codeMarkdown(code: string, address: (path: string) => string): string | null {
+  const parts = [
+    ...(isErrorCode(code)
+      ? [
+          `A problem document with the status ${errorStatus[code]}.`,
+          ...markdownExplanation(errorGuide[code]),
+          jsonBlock(exampleBody(code, address)),
+        ]
+      : []),
+    ...(isFieldCode(code)
+      ? [
+          'The code of an entry of `errors`.',
+          ...markdownExplanation(fieldGuide[code]),
+          jsonBlock(JSON.stringify({ code, detail: fieldGuide[code].detail }, null, 2)),
+        ]
+      : []),
+  ]
+  return parts.length ? `${[`# ${code}`, ...parts].join('\n\n')}\n` : null
+}
+
+/** All codes with their causes, each once. */
+export const listCodes = (): { code: string; cause: string }[] => [
+  ...codes.map((code) => ({ code, cause: errorGuide[code].cause })),
+  ...fieldCodes.filter((code) => !isErrorCode(code)).map((code) => ({ code, cause: fieldGuide[code].cause })),
+]
+
 const fieldList = (list: readonly FieldCode[]): Markup =>
   html`<ul class="codes plain">
     ${list.map((code) => html`<li>${link(code)}<span>${prose(fieldGuide[code].cause)}</span></li>`)}

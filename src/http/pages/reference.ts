@@ -2,10 +2,14 @@ import { type Context, Hono } from 'hono'
 import { accepts } from 'hono/accepts'
 import { html } from 'hono/html'
 import { notFound } from '../../domain/errors.ts'
+import { findNearestName } from '../../domain/text/nearest.ts'
+import { buildOperationPath, describeOperation, type OperationDocument } from '../document/operation-page.ts'
 import type { AppContext, AppEnv } from '../env.ts'
+import type { Operation } from '../operations/operation.ts'
 import { buildAddress } from '../problem.ts'
-import { layout, codePage, indexPage } from './error-pages.ts'
+import { codeMarkdown, layout, codePage, indexPage } from './error-pages.ts'
 import { type Markup, pagePolicy } from './html-page.ts'
+import { buildIndex } from './llms-index.ts'
 
 interface StartLink {
   path: string
@@ -17,6 +21,7 @@ const name = 'Event Commerce Management Service'
 const entries = {
   docs: { path: '/docs', label: 'The documentation of every operation' },
   errors: { path: '/docs/errors', label: 'What each error means and how to fix it' },
+  llms: { path: '/llms.txt', label: 'The documentation for programs that read, in Markdown' },
   openapi: { path: '/openapi.json', label: 'The OpenAPI document' },
   health: { path: '/healthz', label: 'The health of the service' },
 } as const satisfies Record<string, StartLink>
@@ -59,12 +64,42 @@ async function sendPage(c: Context<AppEnv>, page: Markup, headers: Record<string
   })
 }
 
-/** Serves `/` with links to all documents, and `/docs/errors` with the meaning of each error. */
-export function buildReferenceRoutes(isDevelopment: (c: AppContext) => boolean): Hono<AppEnv> {
+const sendMarkdown = (c: AppContext, text: string, type = 'text/markdown'): Response =>
+  c.body(text, 200, { 'content-type': `${type}; charset=utf-8`, 'cache-control': 'public, max-age=300' })
+
+const markdownEnding = '.md'
+
+export interface Reference {
+  isDevelopment: (c: AppContext) => boolean
+  operations: readonly Operation[]
+  loadDocument: () => OperationDocument
+}
+
+/** Serves `/llms.txt`, and a page in Markdown for each operation. */
+function addMarkdownRoutes(pages: Hono<AppEnv>, { operations, loadDocument }: Reference, addressFor: AddressFor): void {
+  pages.get('/llms.txt', (c) => sendMarkdown(c, buildIndex(operations, addressFor(c)), 'text/plain'))
+  pages.get('/docs/operations/:page', (c) => {
+    const page = c.req.param('page')
+    const id = page.slice(0, -markdownEnding.length)
+    const operation = page.endsWith(markdownEnding) ? operations.find((one) => one.id === id) : undefined
+    if (operation) return sendMarkdown(c, describeOperation(operation, loadDocument(), { address: addressFor(c) }))
+    const nearestId = findNearestName(
+      page.replace(/\.md$/, ''),
+      operations.map((one) => one.id),
+    )
+    throw nearestId === null ? notFound() : notFound(`Not found. Did you mean \`${buildOperationPath(nearestId)}\`?`)
+  })
+}
+
+type AddressFor = (c: AppContext) => (path: string) => string
+
+/** Serves `/` with links to all documents, `/docs/errors` with the meaning of each error, and the same in Markdown. */
+export function buildReferenceRoutes(reference: Reference): Hono<AppEnv> {
   const pages = new Hono<AppEnv>({ strict: false })
-  const addressFor = (c: AppContext) => (path: string) => buildAddress(c.env.PUBLIC_URL, c.req.url, path)
+  const addressFor: AddressFor = (c) => (path) => buildAddress(c.env.PUBLIC_URL, c.req.url, path)
+  addMarkdownRoutes(pages, reference, addressFor)
   pages.get('/', async (c) => {
-    const links = startLinks(isDevelopment(c))
+    const links = startLinks(reference.isDevelopment(c))
     const vary = { vary: 'accept' }
     const supports = ['application/json', 'text/html']
     const type = accepts(c, { header: 'Accept', supports, default: 'application/json' })
@@ -73,7 +108,12 @@ export function buildReferenceRoutes(isDevelopment: (c: AppContext) => boolean):
   })
   pages.get('/docs/errors', (c) => sendPage(c, indexPage(), { 'cache-control': 'public, max-age=300' }))
   pages.get('/docs/errors/:code', (c) => {
-    const page = codePage(c.req.param('code'), addressFor(c))
+    const code = c.req.param('code')
+    const markdown = code.endsWith(markdownEnding)
+      ? codeMarkdown(code.slice(0, -markdownEnding.length), addressFor(c))
+      : null
+    if (markdown !== null) return sendMarkdown(c, markdown)
+    const page = codePage(code, addressFor(c))
     if (page === null) throw notFound()
     return sendPage(c, page)
   })

@@ -170,6 +170,14 @@ const textPattern = String.raw`"[^"\\]*(?:\\.[^"\\]*)*"?(?:\s*:)?`
 const textOrName = new RegExp(textPattern, 'g')
 const anyToken = new RegExp(String.raw`${textPattern}|[{}[\],]`, 'g')
 
+/** Parses a JSON body of any type, with the limits of `parseJson`. */
+export function parseJsonValue(bytes: Uint8Array, headers: Headers): unknown {
+  checkHeaders(headers)
+  const value = parse(decode(bytes))
+  if (typeof value === 'object' && value !== null) checkText(value)
+  return value
+}
+
 /** Counts the names of all objects in valid JSON. Names that stand twice in an object count twice. */
 const countNames = (json: string): number =>
   (json.match(textOrName) ?? []).reduce((count, token) => count + Number(token.endsWith(':')), 0)

@@ -179,6 +179,7 @@ export const createAccessToken = operation({
   summary: 'Create an access token',
   description:
     'Creates a token for yourself, or, as an organisation admin or the superuser, for a member. You see the token only once. It stops working with the token that created it, and a token for another member also when the admin who created it is no admin any more. A token that you create in a session outlives the session. Sign in at most 10 minutes before; a token of the identity provider must say so in `auth_time`.',
+  agentAccess: 'none',
   roles: roleCodes,
   status: 201,
   errors: ['recent_sign_in_required'],
@@ -195,6 +196,7 @@ export const revokeAccessToken = operation({
   summary: 'Revoke an access token',
   description:
     'Revokes one of your tokens or sessions, or, as an organisation admin, a token that is bound to the organisation. It takes effect at once, also for the tokens that a token created, and cannot be undone. To sign out, revoke your session.',
+  agentAccess: 'confirm',
   roles: roleCodes,
   status: 204,
   params: IdParams('tok'),
@@ -251,6 +253,7 @@ export const requestSignInCode = operation({
   summary: 'Request a code to sign in',
   description:
     'Sends a code of 8 digits to the address, if a member has it. The response is the same for every address. The code works once, for 10 minutes, and ends after five wrong tries. At most five codes an hour are sent to an address, and at most twenty are requested from a network; further requests send nothing.',
+  agentAccess: 'none',
   roles: [],
   isPublic: true,
   status: 201,
@@ -309,6 +312,7 @@ export const createSession = operation({
   summary: 'Sign in',
   description:
     'Creates a session from exactly one of: a code with its `request_id`, a sign-in link, and a token of the OpenID Connect issuer. Without them, the header `Cf-Access-Jwt-Assertion` of Cloudflare Access is used. Send the token of the session like an access token. A session lasts 12 hours, and ends when the member is removed or the session is revoked with `revokeAccessToken`.',
+  agentAccess: 'none',
   roles: [],
   isPublic: true,
   status: 201,
@@ -343,6 +347,7 @@ export const createSignInLink = operation({
   summary: 'Create a sign-in link',
   description:
     'Creates a link that signs a member in once within an hour, for members who get no e-mails. Whoever has the link can use it, so give it to the member alone.',
+  agentAccess: 'none',
   roles: [],
   status: 201,
   errors: ['sign_in_method_unavailable'],

@@ -370,6 +370,7 @@ export const deleteCampaign = operation({
   summary: 'Delete a campaign',
   description:
     'You can delete drafts, and failed or cancelled campaigns of which no message was sent. Cancel a scheduled campaign before you delete it.',
+  agentAccess: 'confirm',
   roles: managers,
   status: 204,
   params: IdParams('cmp'),
@@ -383,6 +384,7 @@ export const scheduleCampaign = operation({
   summary: 'Schedule a campaign',
   description:
     'Schedule a scheduled campaign again to change its time. A campaign that cannot start within 6 hours of its time fails. Unknown variables and missing translations are checked now and at the start.',
+  agentAccess: 'confirm',
   roles: managers,
   body: ScheduleCampaign,
   example: { scheduled_at: '2026-06-01T10:00:00' },
@@ -397,6 +399,7 @@ export const sendCampaignNow = operation({
   summary: 'Send a campaign now',
   description:
     'Recalculates the segment and sends the campaign. A failed campaign continues with the people who have not received it. Unknown variables and missing translations are refused; `accept` covers the latter.',
+  agentAccess: 'confirm',
   roles: managers,
   body: SendCampaign,
   example: {},
@@ -411,6 +414,7 @@ export const cancelCampaign = operation({
   summary: 'Cancel a campaign',
   description:
     'Stops a scheduled or running campaign. Messages that the provider has already accepted are delivered and counted.',
+  agentAccess: 'confirm',
   roles: managers,
   response: CampaignDetail,
   errors: ['invalid_transition', 'edition_archived'],
@@ -464,6 +468,7 @@ export const retryFailedCampaignRecipients = operation({
   summary: 'Retry failed recipients of a campaign',
   description:
     'Sends the same content again to recipients who failed with `unreachable` or `rate_limited`, and to those who are pending because the campaign stopped. Nobody else gets a message.',
+  agentAccess: 'confirm',
   roles: managers,
   response: CampaignDetail,
   errors: ['campaign_not_ready', 'invalid_transition', 'nothing_to_retry', 'edition_archived'],

@@ -247,6 +247,7 @@ it is pending, another request sends the e-mail again after an hour at the earli
 the address is suppressed, is recorded with \`effective: false\` and \`blocked_by\`. An address that unsubscribed gets
 such an e-mail once in 30 days, with the methods \`double_opt_in\`, \`checkbox\` and \`preference_center\`, and
 confirming it ends the suppression; other suppressed addresses get none.`,
+  agentAccess: 'confirm',
   roles: managers,
   params,
   body: GiveBody,
@@ -271,6 +272,7 @@ export const skipConsent = operation({
   summary: 'Skip a consent',
   description:
     'Records that the person was asked and did not agree. A required consent cannot be skipped: 409 `consent_required`.',
+  agentAccess: 'confirm',
   roles: managers,
   params,
   body: AnswerBody,
@@ -293,6 +295,7 @@ export const withdrawConsent = operation({
   path: `${onePath}/withdraw`,
   summary: 'Withdraw a consent',
   description: 'You can withdraw a consent at any time, even when it is inactive or its edition is archived.',
+  agentAccess: 'confirm',
   roles: managers,
   params,
   body: AnswerBody,

@@ -264,6 +264,7 @@ export const deleteConsent = operation({
   summary: 'Delete a consent',
   description:
     'A consent that people have answered cannot be deleted, because it is a proof: 409 `consent_has_records`. Set `is_active` to false instead.',
+  agentAccess: 'confirm',
   roles: organizationManagersAndEditionAdmins,
   status: 204,
   params: IdParams('con'),

@@ -311,7 +311,7 @@ export const createDataImport = operation({
   tag,
   method: 'post',
   path: '/v1/data-imports',
-  summary: 'Create a data import',
+  summary: 'Import a CSV or XLSX file',
   description: `Imports an uploaded CSV or XLSX file, or a ZIP archive of CSV files. You can also add the file later. The file is read in the background: poll until
 the status is \`mapping_columns\`, check the suggested column mappings, and process them. Two imports of an organisation
 can work at the same time.`,
@@ -361,6 +361,7 @@ export const cancelDataImport = operation({
   ...action('/v1/data-imports', 'imp', 'cancel'),
   summary: 'Cancel a data import',
   description: 'Stops the current work. Orders that already exist stay.',
+  agentAccess: 'confirm',
   roles: managers,
   response: DataImport,
   errors: ['edition_archived', 'invalid_transition'],
@@ -393,6 +394,7 @@ export const startDataImport = operation({
   description:
     'Creates the orders in the background, each completely or not at all. An import that failed midway continues ' +
     'behind its last orders.',
+  agentAccess: 'confirm',
   roles: managers,
   body: StartDataImport,
   example: { skip_invalid_rows: true },
@@ -418,6 +420,7 @@ values. An order stays if it was changed, used, refunded or added to a wallet si
 it counts in \`kept_orders\`, and its rows show the reason. A role of an edition does not change what belongs to the
 organisation of customers whom other editions know: see \`shared_customer_orders\`. You can import the same file again, or
 send the same orders again.`,
+  agentAccess: 'confirm',
   roles: managers,
   response: DataImport,
   errors: ['edition_archived', 'import_limit', 'invalid_transition', 'import_running'],

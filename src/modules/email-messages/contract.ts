@@ -106,6 +106,7 @@ export const deleteEmailMessage = operation({
   summary: 'Delete an email message',
   description:
     'You cannot delete a message that is used by an edition, a trigger, or a campaign that is a draft, scheduled or running: the 409 names them. Campaigns that have ended keep their own copy.',
+  agentAccess: 'confirm',
   roles: managers,
   status: 204,
   params: IdParams('eml'),

@@ -211,6 +211,7 @@ export const deleteFile = operation({
   path: '/v1/files/{id}',
   summary: 'Delete a file',
   description: 'You cannot delete a file that something uses: 409 `file_in_use` names the uses.',
+  agentAccess: 'confirm',
   roles: managers,
   status: 204,
   params: IdParams('fil'),

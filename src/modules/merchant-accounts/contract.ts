@@ -151,6 +151,7 @@ export const createMerchantAccount = operation({
   description: `Editions that use the account refund their payments through it: by hand (\`manual\`), through Stripe (\`stripe\`), or
 with simulated outcomes outside production (\`test\`). Keys are stored encrypted and never returned. An organisation has
 at most ${maxMerchantAccounts} accounts: 409 \`too_many_merchant_accounts\`.`,
+  agentAccess: 'confirm',
   roles: ['OA'],
   status: 201,
   body: CreateMerchantAccount,
@@ -185,6 +186,7 @@ export const updateMerchantAccount = operation({
   summary: 'Update a merchant account',
   description: `Fields that you leave out stay as they are. A new \`api_key\` or \`webhook_secret\` replaces the current one at once; null
 removes it. Without a key, or with \`is_active\` false, the account takes no new refunds; refunds that have begun continue.`,
+  agentAccess: 'none',
   roles: ['OA'],
   params: IdParams('mac'),
   body: UpdateMerchantAccount,
@@ -201,6 +203,7 @@ export const deleteMerchantAccount = operation({
   summary: 'Delete a merchant account',
   description:
     'An account that editions, payments or refunds use cannot be deleted; `related_objects` lists some of them.',
+  agentAccess: 'confirm',
   roles: ['OA'],
   status: 204,
   params: IdParams('mac'),

@@ -59,6 +59,7 @@ export const cancelOrder = operation({
   summary: 'Cancel an order',
   description:
     'Cancels the order and its pending and active purchases. Their wallet passes become void. A later import does not revive the order. With `refund`, a refund request for the rest of the payment is made in the same transaction; if nothing is left to refund, nothing is cancelled. Open refund requests stay open.',
+  agentAccess: 'confirm',
   roles: managers,
   body: CancelOrder,
   example: { refund: true, reason: 'customer_request' },
@@ -84,6 +85,7 @@ export const resendReceipt = operation({
   summary: 'Send the receipt of an order again',
   description:
     'Sends the receipt to the present address of the customer, in their language, at most once in five minutes. A receipt of the order that still waits to be sent gives way to it. `emails` of the order shows what became of each.',
+  agentAccess: 'confirm',
   roles: managers,
   response: ResentReceipt,
   errors: ['address_suppressed', 'edition_archived', 'email_missing', 'receipt_sent_recently', 'receipt_unavailable'],

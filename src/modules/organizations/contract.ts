@@ -203,6 +203,7 @@ export const updateOrganization = operation({
   summary: 'Update an organisation',
   description:
     'Only the superuser of the platform can change the slug, because slugs are unique among all organisations. Others get 403.',
+  agentAccess: 'confirm',
   roles: ['OA'],
   params: IdParams('org'),
   body: UpdateOrganization,
@@ -234,6 +235,7 @@ export const addOrganizationMember = operation({
   path: '/v1/organizations/{id}/members',
   summary: 'Add a member',
   description: 'Gives a person a role in the organisation, or, with `edition_id`, only in that edition.',
+  agentAccess: 'confirm',
   roles: ['OA'],
   status: 201,
   params: IdParams('org'),
@@ -265,6 +267,7 @@ export const updateOrganizationMember = operation({
   summary: 'Update a member',
   description:
     'A new role applies at once, also to access tokens. You cannot take the role of the last admin of an organisation: 409 `last_admin`.',
+  agentAccess: 'confirm',
   roles: ['OA'],
   params: MemberParams,
   body: UpdateMember,
@@ -281,6 +284,7 @@ export const removeOrganizationMember = operation({
   summary: 'Remove a member',
   description:
     'Removes a role at once, also for access tokens. You cannot remove the last admin of an organisation: 409 `last_admin`.',
+  agentAccess: 'confirm',
   roles: ['OA'],
   status: 204,
   params: MemberParams,

@@ -35,6 +35,7 @@ export const eraseUser = operation({
   summary: 'Erase a user',
   description:
     'Erases the names, addresses, phone numbers and metadata of a customer: immediately in the database, and within minutes in campaigns, stored webhook events and import rows. The files of these imports are deleted. Orders, purchases and amounts stay. Suppressed addresses stay suppressed as hashes. An erasure cannot be undone; repeating it changes nothing.',
+  agentAccess: 'confirm',
   roles: ['OA'],
   body: EraseUser,
   example: { reason: 'Asked for by the customer' },
@@ -94,6 +95,7 @@ export const mergeUsers = operation({
 passes, consents and messages of the other one, and the fields that they lack. Of two answers to a consent the later one counts, and
 suppressions stay. Links that were sent to the other customer still work. The other id then answers 404 with \`merged_into\`.
 409 \`user_busy\` while one of the two is being imported or sent to. A merge cannot be undone, so send \`dry_run\` first.`,
+  agentAccess: 'confirm',
   roles: ['OA'],
   body: MergeUsers,
   example: { user_id: 'usr_01KAJ3Z8Q2M4T6V8X0Z2B4D6F9', dry_run: true },

@@ -282,6 +282,7 @@ export const revertPurchaseUse = operation({
   summary: 'Revert a use',
   description:
     'Returns the uses to the purchase and sends the webhook `purchase.action` with the action `use_reverted`. A used purchase becomes active again. Reverting a use twice changes nothing and sends no webhook.',
+  agentAccess: 'confirm',
   roles: managers,
   params: UseParams,
   response: PurchaseUseResult,

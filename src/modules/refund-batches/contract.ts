@@ -175,6 +175,7 @@ export const startRefundBatch = operation({
   summary: 'Start a refund batch',
   description:
     'Starts a draft. In the background, each order gets one approved refund request. Changes since the dry run are taken into account, but the batch never pays back more than the dry run counted. The refund policy applies to the batch as a whole: `manager_limit` to its total, and with `four_eyes` another account than its creator must start it.',
+  agentAccess: 'confirm',
   roles: organizationManagersAndEditionAdmins,
   response: RefundBatch,
   errors: ['invalid_transition', 'nothing_to_refund', 'four_eyes_required', 'above_limit', 'edition_archived'],
@@ -186,6 +187,7 @@ export const cancelRefundBatch = operation({
   ...action('/v1/refund-batches', 'rfb', 'cancel'),
   summary: 'Cancel a refund batch',
   description: 'Stops the batch. Requests that it has already made are still paid back.',
+  agentAccess: 'confirm',
   roles: organizationManagersAndEditionAdmins,
   response: RefundBatch,
   errors: ['invalid_transition'],

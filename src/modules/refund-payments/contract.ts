@@ -23,6 +23,7 @@ export const settleRefundRequest = operation({
   summary: 'Settle a refund request',
   description:
     'Confirms that a refund was paid by hand and completes it. `reference` names the transfer; several refunds may have the same one. Only refunds that are `processing` with the service `manual` can be settled; others get 409 `invalid_transition`.',
+  agentAccess: 'confirm',
   roles: managers,
   body: z.object({ reference: RequiredText(200) }),
   example: { reference: 'Transfer 2026-0815' },

@@ -198,6 +198,7 @@ export const createPurchaseRefundRequest = operation({
   path: '/v1/purchases/{id}/refund-requests',
   summary: 'Create a refund request for a purchase',
   description: createDescription,
+  agentAccess: 'confirm',
   roles: managers,
   status: 201,
   params: IdParams('pur'),
@@ -214,6 +215,7 @@ export const createRefundRequest = operation({
   path: '/v1/refund-requests',
   summary: 'Create a refund request',
   description: `Send exactly one of \`purchase_id\`, \`order_id\` and \`transaction_id\`. The amount for an order or a payment is divided among the purchases in proportion to what is left of each, rounded to the cent by the largest remainder. With \`include_fees\`, the amount beyond the purchases is the service fee. ${createDescription}`,
+  agentAccess: 'confirm',
   roles: managers,
   status: 201,
   body: CreateRefundRequest,
@@ -281,6 +283,7 @@ export const approveRefundRequest = operation({
   summary: 'Approve a refund request',
   description:
     'Approves a pending or failed request. A smaller amount releases the rest. The money is paid back in the background, through the account of the payment. Without one, or with `settle_manually`, the answer is `processing`: a person has to pay it and confirm it with `settle`, and the customer is told then.',
+  agentAccess: 'confirm',
   roles: managers,
   body: ApproveRefundRequest,
   example: { note: 'As agreed by telephone' },
@@ -293,6 +296,7 @@ export const rejectRefundRequest = operation({
   tag: 'Refunds',
   ...action('/v1/refund-requests', 'rfr', 'reject'),
   summary: 'Reject a refund request',
+  agentAccess: 'confirm',
   roles: managers,
   body: RejectRefundRequest,
   example: { reason: 'Tickets are not refundable in the last 48 hours' },
@@ -307,6 +311,7 @@ export const cancelRefundRequest = operation({
   summary: 'Cancel a refund request',
   description:
     'Only the account that made the request can cancel it, with any of its tokens, while the request is pending. Other accounts reject it.',
+  agentAccess: 'confirm',
   roles: managers,
   response: RefundRequest,
   errors: ['invalid_transition', 'edition_archived'],
@@ -319,6 +324,7 @@ export const retryRefundRequest = operation({
   summary: 'Retry a refund request',
   description:
     'Approves a failed request again with the same amount, as a new attempt. The amount must still be available.',
+  agentAccess: 'confirm',
   roles: managers,
   response: RefundRequest,
   errors: approvalErrors,

@@ -214,6 +214,7 @@ export const deleteSegment = operation({
   summary: 'Delete a segment',
   description:
     'Deletes the segment. Refused while a campaign that has not ended uses it; `related_objects` lists these campaigns.',
+  agentAccess: 'confirm',
   roles: managers,
   status: 204,
   params: IdParams('seg'),

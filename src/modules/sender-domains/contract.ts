@@ -157,6 +157,7 @@ export const deleteSenderDomain = operation({
   summary: 'Remove a sender domain',
   description:
     'E-mails of editions with a sender address in this domain come from the address of the platform from then on.',
+  agentAccess: 'confirm',
   roles: ['OA'],
   status: 204,
   params,

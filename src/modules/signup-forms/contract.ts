@@ -208,6 +208,7 @@ export const deleteSignupForm = operation({
   path: `${path}/{id}`,
   summary: 'Delete a sign-up form',
   description: 'Its page and the links in its e-mails stop working.',
+  agentAccess: 'confirm',
   roles: organizationManagersAndEditionAdmins,
   status: 204,
   params: IdParams('sgf'),

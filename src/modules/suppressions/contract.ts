@@ -140,6 +140,7 @@ export const importSuppressions = operation({
 skipped and counted, and a status that is unknown is a problem of its row. A \`reason\` that is unknown counts as
 \`unsubscribed\` and is kept in \`detail\`. An address that is suppressed already stays so; a bounce or a complaint replaces
 \`unsubscribed\`.`,
+  agentAccess: 'confirm',
   roles: organizationManagers,
   body: ImportSuppressions,
   example: {
@@ -188,6 +189,7 @@ export const liftSuppression = operation({
   summary: 'Lift a suppression',
   description: `Messages go to the address again. Lift a suppression only when the owner of the address asked you to, or when
 you know that it was a mistake. The audit log records the reason. Consents that were withdrawn stay withdrawn.`,
+  agentAccess: 'confirm',
   roles: organizationManagers,
   body: z.object({ lift_reason: LiftReason }),
   example: { lift_reason: 'Asked for it by telephone' },

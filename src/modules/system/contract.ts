@@ -137,6 +137,7 @@ export const retryDeadMessage = operation({
   summary: 'Retry a dead message',
   description:
     'Puts the message back into its queue. A second retry changes nothing. If the message fails again, it becomes another dead message.',
+  agentAccess: 'confirm',
   roles: [],
   response: DeadMessage,
   errors: ['queue_missing'],

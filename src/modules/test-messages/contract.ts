@@ -60,6 +60,7 @@ const shared = {
   roles: managers,
   body: SendTestMessage,
   example: { to: ['ingrid@example.dk'], languages: ['en', 'da'] },
+  agentAccess: 'confirm',
   response: TestMessages,
 } as const
 

@@ -92,6 +92,7 @@ export const voidWalletPass = operation({
   path: `${path}/{pass_id}`,
   summary: 'Void a wallet pass',
   description: 'Phones show the pass as void. Voiding it again changes nothing.',
+  agentAccess: 'confirm',
   roles: managers,
   status: 204,
   errors: ['edition_archived'],

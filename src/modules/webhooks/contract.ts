@@ -57,6 +57,7 @@ export const createWebhook = operation({
   summary: 'Create a webhook endpoint',
   description:
     'Returns the secret that signs the requests. An admin of an edition must set `edition_id` to that edition.',
+  agentAccess: 'confirm',
   roles: admins,
   status: 201,
   body: CreateWebhook,
@@ -102,6 +103,7 @@ export const updateWebhook = operation({
   summary: 'Update a webhook endpoint',
   description:
     'Fields that you leave out do not change. Retries go to the new address. To change `edition_id` you need a role for both editions, or for the organisation when one of them is null.',
+  agentAccess: 'confirm',
   roles: admins,
   params: IdParams('whk'),
   body: UpdateWebhook,
@@ -117,6 +119,7 @@ export const deleteWebhook = operation({
   path: '/v1/webhooks/{id}',
   summary: 'Delete a webhook endpoint',
   description: 'Deletes the endpoint with all its deliveries. Nothing more is sent to it.',
+  agentAccess: 'confirm',
   roles: admins,
   status: 204,
   params: IdParams('whk'),
@@ -129,6 +132,7 @@ export const rotateWebhookSecret = operation({
   summary: 'Rotate the secret',
   description:
     'Returns a new secret. For 24 hours requests are signed with both the new and the previous secret. If you rotate again in that time, the older one ends at once.',
+  agentAccess: 'none',
   roles: admins,
   response: WebhookEndpointDetail,
 })

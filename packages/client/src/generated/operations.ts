@@ -3270,7 +3270,7 @@ export const operations = {
   "createDataImport": {
     "method": "post",
     "path": "/v1/data-imports",
-    "summary": "Create a data import",
+    "summary": "Import a CSV or XLSX file",
     "query": [],
     "fields": [
       "organization_id",

@@ -1944,7 +1944,7 @@ export interface paths {
         get: operations["listDataImports"];
         put?: never;
         /**
-         * Create a data import
+         * Import a CSV or XLSX file
          * @description Imports an uploaded CSV or XLSX file, or a ZIP archive of CSV files. You can also add the file later. The file is read in the background: poll until
          *     the status is `mapping_columns`, check the suggested column mappings, and process them. Two imports of an organisation
          *     can work at the same time.

@@ -39,6 +39,7 @@ export const revokeOrganizationToken = operation({
   path: '/v1/organizations/{id}/tokens/{token_id}',
   summary: 'Revoke an access token of an organisation',
   description: 'It takes effect at once, also for the tokens that it created, and cannot be undone.',
+  agentAccess: 'confirm',
   roles: ['OA'],
   status: 204,
   params: IdParams('org').extend({ token_id: z.string().openapi({ param: { name: 'token_id', in: 'path' } }) }),

@@ -36,6 +36,7 @@ export const approveCampaign = operation({
   summary: 'Approve a campaign',
   description:
     'Approves what was requested. Neither the account that requested it nor the one that last changed the content may do this: 409 `four_eyes_required`. Send `If-Match` with the ETag of the campaign that you have read, so that you approve nothing else.',
+  agentAccess: 'confirm',
   roles: managers,
   body: OptionalNote,
   example: {},
@@ -50,6 +51,7 @@ export const rejectCampaign = operation({
   summary: 'Reject a campaign',
   description:
     'Rejects a request, or takes an approval back until the campaign starts. A scheduled campaign then fails at its start.',
+  agentAccess: 'confirm',
   roles: managers,
   body: RequiredNote,
   example: { note: 'The subject names the wrong day.' },

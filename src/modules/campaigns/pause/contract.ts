@@ -23,6 +23,7 @@ export const resumeCampaign = operation({
   summary: 'Resume a paused campaign',
   description:
     'A running campaign goes on, in its send window if it has one. A scheduled campaign starts at its time, or at once with what stands there now if its time has passed. Resuming a campaign that is not paused changes nothing.',
+  agentAccess: 'confirm',
   roles: managers,
   response: CampaignDetail,
   errors: ['invalid_transition', 'campaign_not_ready', 'approval_required', 'edition_archived'],

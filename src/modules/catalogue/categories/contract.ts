@@ -102,6 +102,7 @@ export const deleteCategory = operation({
   path: '/v1/categories/{id}',
   summary: 'Delete a category',
   description: 'Its products stay, without a category.',
+  agentAccess: 'confirm',
   roles: managers,
   status: 204,
   params: IdParams('cat'),

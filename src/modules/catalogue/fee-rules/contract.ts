@@ -131,6 +131,7 @@ export const deleteFeeRule = operation({
   summary: 'Delete a fee rule',
   description:
     'A rule that editions use cannot be deleted: 409 `fee_rule_in_use` with their `counts`, and some of them in `related_objects`.',
+  agentAccess: 'confirm',
   roles: ['OA'],
   status: 204,
   params: IdParams('fee'),

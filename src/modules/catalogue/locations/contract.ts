@@ -87,6 +87,7 @@ export const deleteLocation = operation({
   summary: 'Delete a location',
   description:
     'A location that purchases, their uses, segments or unfinished imports name cannot be deleted: 409 `location_in_use` with their `counts`.',
+  agentAccess: 'confirm',
   roles: managers,
   status: 204,
   params: IdParams('loc'),

@@ -135,6 +135,7 @@ export const deletePassDesign = operation({
   path: '/v1/pass-designs/{id}',
   summary: 'Delete a pass design',
   description: 'Its passes get the next design that fits them, or the look of the platform. New passes need a design.',
+  agentAccess: 'confirm',
   roles: managers,
   status: 204,
   params: IdParams('psd'),

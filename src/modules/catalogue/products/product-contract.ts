@@ -200,6 +200,7 @@ export const deleteProduct = operation({
   summary: 'Delete a product',
   description:
     'A product that something uses cannot be deleted; `counts` says what does and how often. Merge it into another product, or make it a draft.',
+  agentAccess: 'confirm',
   roles: managers,
   status: 204,
   params: IdParams('prd'),
@@ -226,6 +227,7 @@ the other one, its pass designs if it has none, and the fields that it lacks. Va
 become one; others move. The other name becomes an alias, so that imports with it find the product. Mappings of imports,
 refund batches and segments follow. The other id then answers 404, and still works as a filter of purchases.
 The orders of a large edition move in the background: \`is_merging\` is true until then.`,
+  agentAccess: 'confirm',
   roles: managers,
   body: MergeProducts,
   example: { product_id: 'prd_01KAJ3Z8Q2M4T6V8X0Z2B4D6F9' },

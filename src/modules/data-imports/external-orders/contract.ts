@@ -134,6 +134,7 @@ by phone number; products, variants, options and locations by name, ignoring cas
 \`external_id\` never creates a second order. **When every order is refused, nothing is stored and the answer is 422
 \`orders_refused\`**: \`errors\` point at the orders, and \`data_import\` and \`results\` are those of a 201. Roles of an edition can add orders to a customer of other editions, but do
 not change the customer.`,
+  agentAccess: 'confirm',
   roles: managers,
   status: 201,
   body: ImportExternalOrders,

@@ -74,6 +74,7 @@ each. A customer who exists is completed, and nothing is overwritten; sending a 
 is sent to them. **When every customer is refused, nothing is stored and the answer is 422 \`users_refused\`.** What only a
 role of the organisation may do is refused in its row with \`organization_role_required\`. The import can be undone;
 withdrawals and suppressions stay.`,
+  agentAccess: 'confirm',
   roles: managers,
   status: 201,
   body: ImportUsers,

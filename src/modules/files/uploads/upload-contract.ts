@@ -151,6 +151,7 @@ export const abortFileUpload = operation({
   path: `${path}/{id}`,
   summary: 'Abort an upload',
   description: 'Deletes the upload and its parts.',
+  agentAccess: 'confirm',
   roles: managers,
   status: 204,
   params: IdParams('upl'),

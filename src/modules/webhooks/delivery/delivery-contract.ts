@@ -196,6 +196,7 @@ export const retryWebhookDelivery = operation({
   summary: 'Retry a delivery',
   description:
     'Makes one attempt now, before all other deliveries and even while the endpoint is paused. A `retrying` delivery keeps its schedule. A delivery that is `failed` or `exhausted` gets this one attempt.',
+  agentAccess: 'confirm',
   roles: admins,
   params: DeliveryParams,
   response: WebhookDeliveryDetail,
@@ -209,6 +210,7 @@ export const testWebhook = operation({
   summary: 'Send a test event',
   description:
     'Delivers the example of an event kind in the same way as a real event. The endpoint need not subscribe to it.',
+  agentAccess: 'confirm',
   roles: admins,
   status: 201,
   body: TestWebhook,
@@ -224,6 +226,7 @@ export const recoverWebhookDeliveries = operation({
   summary: 'Send failed deliveries again',
   description:
     'Starts the retry schedule again for `failed` and `exhausted` deliveries that were created from `since` to `until`. While the endpoint fails, the answer says what its deliveries wait for and when the next one is attempted. Events that happened while the endpoint was switched off have no deliveries: `include_missed` sends them too.',
+  agentAccess: 'confirm',
   roles: admins,
   body: RecoverDeliveries,
   example: { since: '2026-06-01T00:00:00Z', until: '2026-06-02T00:00:00Z' },
