@@ -1,5 +1,6 @@
 import { createClient } from './support/client.ts'
 import { readDemo, writeDemo, writeShell } from './support/demo-file.ts'
+import { removeLocalLogin, writeLocalLogin } from './support/local-login.ts'
 import { demoVariables, type DemoState, seed } from './support/seed.ts'
 import { developmentRootToken, type Server, startServer } from './support/server.ts'
 import { checkSettings } from './support/settings.ts'
@@ -36,10 +37,12 @@ async function main(): Promise<void> {
     isIntroduced = true
   } catch (error) {
     await server.stop()
+    await removeLocalLogin(server.url)
     throw error
   }
   const { code, output } = await server.ended
   await server.stop()
+  await removeLocalLogin(server.url)
   if (!quit.signal.aborted) throw new Error(`The server ended by itself (exit code ${code}).\n${output}`)
 }
 
@@ -53,12 +56,21 @@ async function introduce(server: Server, demo: DemoState): Promise<void> {
   for (const { role, name, token } of demo.tokens) console.log(`${role}:             ${token}  ${name}`)
   // A token from the environment is not printed and not written to files.
   const token = root === developmentRootToken ? [['TOKEN', root] as const] : []
-  const variables = [['API', server.url] as const, ...token, ...demoVariables(demo)]
-  const file = await writeShell(STATE_DIR, [...new Map(variables)])
+  const variables = new Map([['API', server.url] as const, ...token, ...demoVariables(demo)])
+  const file = await writeShell(STATE_DIR, [...variables])
   console.log(`\nThe commands of README.md and docs need these, which . ${file} sets:`)
-  for (const [name, value] of new Map(variables)) console.log(`export ${name}=${value}`)
-  console.log(`\ncurl -H "Authorization: Bearer $TOKEN" $API/v1/auth/user-info\n`)
-  console.log(`Ready ${server.url}`)
+  for (const [name, value] of variables) console.log(`export ${name}=${value}`)
+  console.log(`\ncurl -H "Authorization: Bearer $TOKEN" $API/v1/auth/user-info`)
+  await introduceCommandLine(server.url, variables.get('TOKEN'))
+  console.log(`\nReady ${server.url}`)
+}
+
+/** Signs the command line in as the admin of the demonstration data, or as superuser when there are none. */
+async function introduceCommandLine(url: string, token: string | undefined): Promise<void> {
+  // A login of an earlier server at this address has a token that is not valid here.
+  if (token === undefined) return removeLocalLogin(url)
+  await writeLocalLogin({ url, token })
+  console.log(`\nThe command line needs no setting in this folder:\nnpx ecm whoami`)
 }
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => quit.abort())

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { root } from './paths.ts'
+import { writePrivateFile } from './private-file.ts'
 import type { DemoState } from './seed.ts'
 
 const getDemoFile = (stateDir: string) => resolve(root, stateDir, 'demo.json')
@@ -15,16 +16,12 @@ export async function readDemo(stateDir: string): Promise<DemoState> {
 }
 
 /** Only the owner may read the file, because it contains tokens. */
-export async function writeDemo(stateDir: string, demo: DemoState): Promise<void> {
-  const file = getDemoFile(stateDir)
-  await mkdir(resolve(file, '..'), { recursive: true, mode: 0o700 })
-  await writeFile(`${file}.new`, JSON.stringify(demo, null, 2), { mode: 0o600 })
-  await rename(`${file}.new`, file)
-}
+export const writeDemo = (stateDir: string, demo: DemoState): Promise<void> =>
+  writePrivateFile(getDemoFile(stateDir), JSON.stringify(demo, null, 2))
 
 /** Writes a shell file that sets the variables. Only its owner may read it, because it contains a token. */
 export async function writeShell(stateDir: string, variables: readonly (readonly [string, string])[]): Promise<string> {
   const lines = variables.map(([name, value]) => `export ${name}='${value.replaceAll("'", String.raw`'\''`)}'`)
-  await writeFile(resolve(root, stateDir, 'demo.sh'), `${lines.join('\n')}\n`, { mode: 0o600 })
+  await writePrivateFile(resolve(root, stateDir, 'demo.sh'), `${lines.join('\n')}\n`)
   return join(stateDir, 'demo.sh')
 }

@@ -1,11 +1,11 @@
-import { spawnSync } from 'node:child_process'
-import { existsSync, globSync, readFileSync } from 'node:fs'
+import { execFile, spawnSync } from 'node:child_process'
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as wait } from 'node:timers/promises'
-import { parseEnv } from 'node:util'
+import { parseEnv, promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { lockFolder } from '../../scripts/support/folder-lock.ts'
 import { root, wranglerProgram } from '../../scripts/support/paths.ts'
@@ -134,6 +134,18 @@ describe('a state folder', () => {
     expect((await fetch(`http://127.0.0.1:${first.port}${everyMinute}`)).status).toBe(200)
   })
 
+  it('comes with a login, which the command line finds in the folder of npm start, and only its owner can read', async () => {
+    const login = join(folder, '.wrangler', 'ecm.json')
+    expect(statSync(login).mode & 0o777).toBe(0o600)
+    expect(statSync(join(folder, '.wrangler')).mode & 0o777).toBe(0o700)
+    expect(first.output()).toContain('\nnpx ecm whoami\n')
+    const { stdout } = await promisify(execFile)(join(root, 'node_modules', '.bin', 'ecm'), ['whoami'], {
+      cwd: folder,
+      env: { ...process.env, HOME: folder, XDG_CONFIG_HOME: folder, ECM_URL: '', ECM_TOKEN: '' },
+    })
+    expect(JSON.parse(stdout)).toMatchObject({ url: `http://127.0.0.1:${first.port}`, is_superuser: true })
+  })
+
   it('is free after its launcher was killed, because its server stops too', async () => {
     expect(listProcesses(stateDir).length).toBeGreaterThan(0)
     first.kill('SIGKILL')
@@ -154,7 +166,24 @@ describe('a state folder', () => {
     first.kill('SIGTERM')
     expect((await first.ended).code).toBe(0)
     expect(existsSync(join(stateDir, 'lock.json'))).toBe(false)
+    expect(existsSync(join(folder, '.wrangler', 'ecm.json'))).toBe(false)
     expect(listProcesses(stateDir)).toEqual([])
+  })
+
+  it('stores no token of the environment, removes an old login of its address, and leaves those of other servers', async () => {
+    const login = join(folder, '.wrangler', 'ecm.json')
+    const port = await reservePort(0)
+    await writeFile(login, JSON.stringify({ url: `http://127.0.0.1:${port}`, token: 'of-an-earlier-database' }))
+    const launcher = await launch({ STATE_DIR: stateDir, ROOT_TOKEN: 'of-the-environment', PORT: String(port) })
+    await launcher.ready
+    expect(launcher.output()).not.toContain('npx ecm')
+    expect(existsSync(login)).toBe(false)
+    const other = JSON.stringify({ url: 'http://127.0.0.1:1', token: 'other' })
+    await writeFile(login, other)
+    launcher.kill('SIGTERM')
+    await launcher.ended
+    expect(readFileSync(login, 'utf8')).toBe(other)
+    await rm(login)
   })
 
   it('can be used by `wrangler dev`, with all migrations applied and the token of .dev.vars.example', async () => {

@@ -54,11 +54,9 @@ beforeAll(async () => {
   // The commands run as in a fresh clone, with the default state folder.
   folder = await mkdtemp(join(tmpdir(), 'slow-readme-'))
   const [, webhookVariables = ''] = /`(\w+=\S+(?: \w+=\S+)*) npm start`/.exec(texts.get(webhooksGuide) ?? '') ?? []
-  launcher = await launch({
-    STATE_DIR: join(folder, '.wrangler', 'state'),
-    SEED: '1',
-    ...parseEnv(webhookVariables.replaceAll(' ', '\n')),
-  })
+  const stateDir = join(folder, '.wrangler', 'state')
+  const settings = parseEnv(webhookVariables.replaceAll(' ', '\n'))
+  launcher = await launch({ ...settings, STATE_DIR: stateDir, SEED: '1' }, folder)
   await launcher.ready
   for (const [, name = '', value = ''] of launcher.output().matchAll(/^export (\w+)=(.*)$/gm)) variables[name] = value
   client = createClient(variables['API'] ?? '', variables['TOKEN'] ?? '')

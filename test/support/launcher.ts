@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { root } from '../../scripts/support/paths.ts'
 import { reservePort } from '../../scripts/support/processes.ts'
 
@@ -13,12 +13,18 @@ export interface Launcher {
   kill: (signal: 'SIGTERM' | 'SIGKILL') => void
 }
 
-/** Runs `npm start` without npm, on a free port unless the variables name one. */
-export async function launch(env: Record<string, string>): Promise<Launcher> {
+/**
+ * Runs `npm start` without npm, on a free port unless the variables name one. The login for the command line goes into
+ * `folder`, as it goes into the folder of the project with npm.
+ */
+export async function launch(
+  env: Record<string, string> & { STATE_DIR: string },
+  folder = dirname(env.STATE_DIR),
+): Promise<Launcher> {
   const port = await reservePort(0)
   const started = performance.now()
   const child = spawn(process.execPath, [join(root, 'scripts', 'start.ts')], {
-    cwd: root,
+    cwd: folder,
     env: { ...process.env, PORT: String(port), SEED: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
