@@ -28,6 +28,8 @@ export interface Delivery {
 
 export interface Place {
   client: Client
+  /** The address and the token of the superuser, as the command line reads them. */
+  login: { ECM_URL: string; ECM_TOKEN: string }
   receiver: Receiver
   organization_id: string
   edition_id: string
@@ -75,6 +77,9 @@ export async function openPlace(): Promise<Place> {
   return {
     get client() {
       return client()
+    },
+    get login() {
+      return { ECM_URL: server.url, ECM_TOKEN: server.rootToken }
     },
     receiver,
     organization_id,

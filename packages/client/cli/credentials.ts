@@ -44,7 +44,7 @@ const normalize = (url: string): string => {
   }
 }
 
-const isLoopback = (url: string): boolean => {
+export const isLoopback = (url: string): boolean => {
   const { hostname } = new URL(url)
   return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname)
 }

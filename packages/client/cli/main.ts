@@ -3,6 +3,8 @@ import { addApi } from './commands/api.ts'
 import { addImport } from './commands/import.ts'
 import { addListen } from './commands/listen.ts'
 import { addLogin } from './commands/login.ts'
+import { addTrigger } from './commands/trigger.ts'
+import { addVerify } from './commands/verify.ts'
 import { readGlobals } from './context.ts'
 import { describeError, exitCodes, toProblem, UsageError } from './errors.ts'
 import { cleanLines } from './output.ts'
@@ -23,7 +25,7 @@ Data goes to stdout, everything else to stderr. The exit code is 0 for success, 
 network, and 2 for wrong usage.`,
   )
 
-for (const add of [addLogin, addApi, addListen, addImport]) add(program)
+for (const add of [addLogin, addApi, addListen, addTrigger, addVerify, addImport]) add(program)
 
 // A reader such as \`head\` may close the pipe before everything is printed.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

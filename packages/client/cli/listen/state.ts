@@ -4,10 +4,14 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { UsageError } from '../errors.ts'
 
-export interface Subscription {
+/** Where events come from and go to. */
+interface Route {
   url: string
   organization: string
   target: string
+}
+
+export interface Subscription extends Route {
   /** Null for the events of all editions. */
   edition: string | null
   /** Null for events of all kinds. */
@@ -30,7 +34,7 @@ const readText = (path: string): Promise<string | null> =>
   })
 
 /** Reads the secret that signs posts to the target, or makes it. The first one stays, whoever makes it. */
-export async function loadSecret({ url, organization, target }: Subscription): Promise<string> {
+export async function loadSecret({ url, organization, target }: Route): Promise<string> {
   const path = join(await openFolder(), `${hash(url, organization, target)}.secret`)
   const draft = `${path}.${process.pid}`
   await writeFile(draft, `whsec_${randomBytes(32).toString('base64')}\n`, { mode: 0o600 })

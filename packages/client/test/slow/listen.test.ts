@@ -115,3 +115,14 @@ describe('ecm listen', () => {
     expect(await run('--forward-to', 'localhost:1')).toMatchObject({ code: 1 })
   })
 })
+
+describe('ecm trigger', () => {
+  it('makes nothing on another machine without an edition and a confirmation', async () => {
+    using person = makePerson()
+    const env = { ECM_URL: 'https://api.example.com', ECM_TOKEN: 'ecm_test' }
+    const anywhere = await person.run(['trigger', 'order.created'], { env })
+    expect(anywhere).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('--edition') as unknown })
+    const unconfirmed = await person.run(['trigger', 'order.created', '--edition', 'edt_1'], { env })
+    expect(unconfirmed).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('--yes') as unknown })
+  })
+})
