@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createFailure } from '../../src/domain/messaging/messaging.ts'
+import { createUnconfiguredEmail } from '../../src/gateways/unconfigured/unconfigured.ts'
 import { sendEmails, sweepTestMessages } from '../../src/modules/transactional-emails/jobs.ts'
 import { call, callWith, get, post, publicUrl, readLinkPath } from '../support/api.ts'
 import { listEntries } from '../support/audit.ts'
@@ -406,6 +407,19 @@ describe('sendTestMessage', () => {
     expect(provider.calls).toHaveLength(3)
     expect(await listTests(desk.organization)).toMatchObject([
       { status: 'failed', error_code: 'expired', content: null },
+    ])
+  })
+
+  it('waits for a provider for a day', async () => {
+    const desk = await givenTestDesk()
+    await sendTest(desk.message, { to: [desk.manager.email] })
+    const engine = createReceiptEngine(createUnconfiguredEmail(), Date.now() + 1000)
+    await engine.run()
+    expect(await listTests(desk.organization)).toMatchObject([{ status: 'pending', content: expect.any(String) }])
+    engine.advance(24 * hour)
+    await engine.run()
+    expect(await listTests(desk.organization)).toMatchObject([
+      { status: 'failed', error_code: 'provider_not_configured', content: null },
     ])
   })
 

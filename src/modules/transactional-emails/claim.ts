@@ -1,4 +1,4 @@
-import { eq, getTableColumns, lte, type SQL, sql } from 'drizzle-orm'
+import { eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { claimUntil, isClaimable, isClaimed, release } from '../../db/claims.ts'
 import { inList, inWords } from '../../db/conditions.ts'
@@ -154,19 +154,19 @@ const maxHeldEmails = 1000
 
 /**
  * Stores why e-mails that are due are not sent, and when they are attempted next. E-mails that have waited for a week
- * fail. Each call handles a bounded number.
+ * fail, and test messages that have waited for a day. Each call handles a bounded number.
  */
 export async function holdEmails(job: JobCtx, reason: HoldReason, until: number): Promise<void> {
   const now = job.now()
   const changes = { error_code: reason.code, error_detail: reason.detail, modified_at: now }
   const isDue = sql`id in (select id from transactional_emails indexed by transactional_emails_due
     where ${isPending} and due_at <= ${now} and ${isClaimable(now)} order by due_at limit ${maxHeldEmails})`
-  const { created_at } = transactionalEmails
+  const isTooOld = sql`created_at <= iif(kind = 'test_message', ${now - testPatienceMs}, ${now - configurationPatienceMs})`
   await job.db.batch([
     update(
       transactionalEmails,
       { ...changes, ...noWaitColumns, status: 'failed' as const, due_at: null, content: null },
-      sql`${isDue} and ${lte(created_at, now - configurationPatienceMs)}`,
+      sql`${isDue} and ${isTooOld}`,
     ),
     update(
       transactionalEmails,
