@@ -5,10 +5,10 @@ import { approveCampaign } from '../../src/modules/campaigns/approval/decide.ts'
 import { findAuthorizedCampaign } from '../../src/modules/campaigns/checks.ts'
 import { call, create, get, patch, post, rootToken } from '../support/api.ts'
 import { type ApprovalTeam, givenApprovalTeam, parts } from '../support/campaign-approvals.ts'
-import { listCaptured, loadCampaign, runUntil } from '../support/campaigns.ts'
+import { createJob, listCaptured, loadCampaign, runAlarm, runUntil } from '../support/campaigns.ts'
 import { interruptBefore } from '../support/context.ts'
 import type { Member } from '../support/seeding/members.ts'
-import { seedCrowd } from '../support/seeding/messaging/campaigns.ts'
+import { inRecipientStore, seedCrowd } from '../support/seeding/messaging/campaigns.ts'
 import { db, write } from '../support/seeding/rows.ts'
 
 let team: ApprovalTeam
@@ -254,6 +254,28 @@ describe('rejectCampaign', () => {
     await team.getApproved()
     expect((await team.reject(team.reviewer)).status).toBe(200)
     expectRefused(await team.schedule(), 'rejected')
+  })
+
+  it('keeps a campaign that stopped half-way from reaching the others, until it is approved again', async () => {
+    await team.getApproved()
+    await team.sendNow()
+    const { id } = team.ready.campaign
+    await runUntil(id, ['sending'], createJob(), false)
+    await inRecipientStore(id, (store) => store.changeRecord({ status: 'failed', projected_at: 0 }))
+    await runAlarm(id)
+    expect((await readCampaign()).allowed_actions).toContain('retry_failed')
+    await team.change('message', team.author, 'Only what was approved is sent, so this changes nothing')
+    expect((await readCampaign()).allowed_actions).toContain('retry_failed')
+    expect((await team.reject(team.reviewer)).status).toBe(409)
+    await team.getApproved()
+    expect((await team.reject(team.reviewer)).status).toBe(200)
+    expect((await readCampaign()).allowed_actions).not.toContain('retry_failed')
+    const retry = () => post(`${team.path}/retry-failed`, {}, team.author.token)
+    expectRefused(await retry(), 'rejected')
+    expect(await listCaptured(id)).toEqual([])
+    await team.getApproved()
+    expect((await retry()).status).toBe(200)
+    expect((await runUntil(id, ['sent'])).sent_count).toBe(2)
   })
 
   it('lets a scheduled campaign fail at its start', async () => {

@@ -54,6 +54,13 @@ export function computeApprovalStatus(approval: Approval | null): ApprovalStatus
 export const isApprovalMissing = ({ requires_approval, approval }: ApprovalState): boolean =>
   requires_approval && computeApprovalStatus(approval) !== 'approved'
 
+/**
+ * True if the rest of a campaign that stopped must not be sent, because its approval was taken back. A retry sends what was
+ * approved at the start, so later changes do not matter.
+ */
+export const isApprovalRejected = ({ requires_approval, approval }: ApprovalState): boolean =>
+  requires_approval && computeApprovalStatus(approval) === 'rejected'
+
 export const canBecome = (approval: Approval | null, target: ApprovalStatus): boolean => {
   const status = computeApprovalStatus(approval)
   return status === null ? target === approvalLifecycle.initial : approvalLifecycle.allows(status, target)

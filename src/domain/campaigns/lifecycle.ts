@@ -1,5 +1,5 @@
 import { lifecycle } from '../lifecycle.ts'
-import { type ApprovalState, canBecome, isApprovalMissing } from './approval.ts'
+import { type ApprovalState, canBecome, isApprovalMissing, isApprovalRejected } from './approval.ts'
 
 export const maxCampaignNameLength = 255
 export const maxSmsBodyLength = 1600
@@ -78,7 +78,7 @@ export function listCampaignActions(campaign: CampaignState): CampaignAction[] {
     pause: isPausable(status) && paused_at === null,
     resume: isPausable(status) && paused_at !== null,
     cancel: campaignLifecycle.allows(status, 'cancelled'),
-    retry_failed: canRetry && campaignLifecycle.allows(status, 'sending'),
+    retry_failed: canRetry && campaignLifecycle.allows(status, 'sending') && !isApprovalRejected(campaign),
   }
   return campaignActions.filter(
     (action) => isAllowed[action] && (action === 'cancel' || action === 'pause' || !edition_is_archived),

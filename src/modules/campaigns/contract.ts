@@ -471,5 +471,5 @@ export const retryFailedCampaignRecipients = operation({
   agentAccess: 'confirm',
   roles: managers,
   response: CampaignDetail,
-  errors: ['campaign_not_ready', 'invalid_transition', 'nothing_to_retry', 'edition_archived'],
+  errors: ['campaign_not_ready', 'invalid_transition', 'nothing_to_retry', 'approval_required', 'edition_archived'],
 })

@@ -13,7 +13,7 @@ import { AppError, fieldError, invalid, LostRace } from '../../domain/errors.ts'
 import { noProvider } from '../../domain/messaging/messaging.ts'
 import { noWait } from '../../domain/waiting.ts'
 import { openEditions } from '../editions/index.ts'
-import { checkApproval } from './approval/checks.ts'
+import { checkApproval, checkNotRejected } from './approval/checks.ts'
 import {
   type CheckedCampaign,
   checkCampaignTransition,
@@ -141,6 +141,7 @@ export async function retryFailedCampaignRecipients(ctx: Ctx, campaign: LoadedCa
     throw new AppError('nothing_to_retry', 'No recipient of this campaign failed for a temporary reason.', {
       extra: { current_status: campaign.status },
     })
+  checkNotRejected(campaign)
   if (ctx.config[campaign.channel].name === noProvider) throw notReady([describeProviderFault(campaign.channel)])
   if (!(await isSenderVerified(ctx, campaign)))
     throw notReady([fieldError(['edition_id'], 'sender_not_verified', senderNotVerified)])

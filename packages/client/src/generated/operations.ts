@@ -4850,6 +4850,7 @@ export const operations = {
       "campaign_not_ready",
       "invalid_transition",
       "nothing_to_retry",
+      "approval_required",
       "edition_archived",
       "write_conflict",
       "idempotency_in_progress",

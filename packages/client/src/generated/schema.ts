@@ -2908,7 +2908,7 @@ export interface paths {
         put?: never;
         /**
          * Reject a campaign
-         * @description Rejects a request, or takes an approval back until the campaign starts. A scheduled campaign then fails at its start.
+         * @description Rejects a request, or takes an approval back until the campaign starts. A scheduled campaign then fails at its start, and the rest of one that stopped half-way is not sent.
          *
          *     Roles: OA, OM, EA, EM.
          *
@@ -3008,7 +3008,7 @@ export interface paths {
          *
          *     Roles: OA, OM, EA, EM.
          *
-         *     Errors: `campaign_not_ready`, `invalid_transition`, `nothing_to_retry`, `edition_archived`.
+         *     Errors: `campaign_not_ready`, `invalid_transition`, `nothing_to_retry`, `approval_required`, `edition_archived`.
          */
         post: operations["retryFailedCampaignRecipients"];
         delete?: never;
@@ -3124,7 +3124,7 @@ export interface paths {
         put?: never;
         /**
          * Create a segment from a campaign
-         * @description Creates a segment of the recipients that `state`, `reason`, `engagement` and `link` select as they do in the list of recipients; without them of all. The expression holds for exactly these people, also for those who open or click later. As in every segment, people without consent or a working address are no members. Of a campaign whose recipients may belong to several editions it is a segment of the organisation, which needs a role there.
+         * @description Creates a segment of the recipients that `state`, `reason`, `engagement` and `link` select as they do in the list of recipients; without them of all. The expression holds for exactly these people, also for those who open or click later. As in every segment, people without consent or a working address are not members. If the recipients may belong to several editions, the segment belongs to the organisation, and you need a role there.
          *
          *     Roles: OA, OM, EA, EM.
          *

@@ -8,6 +8,7 @@ import {
   canBecome,
   computeApprovalStatus,
   isApprovalMissing,
+  isApprovalRejected,
 } from '../../../domain/campaigns/approval.ts'
 import { isStartable } from '../../../domain/campaigns/lifecycle.ts'
 import { AppError } from '../../../domain/errors.ts'
@@ -17,6 +18,11 @@ import type { LoadedCampaign } from '../queries.ts'
 /** Throws `approval_required` if the campaign must not be scheduled or sent. */
 export function checkApproval(campaign: ApprovalState): void {
   if (isApprovalMissing(campaign)) throw approvalRequired(campaign.approval)
+}
+
+/** Throws `approval_required` if the rest of a campaign that stopped must not be sent. */
+export function checkNotRejected(campaign: ApprovalState): void {
+  if (isApprovalRejected(campaign)) throw approvalRequired(campaign.approval)
 }
 
 const participles = { requested: 'requested', approved: 'given', rejected: 'rejected' } as const

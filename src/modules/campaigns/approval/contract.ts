@@ -50,7 +50,7 @@ export const rejectCampaign = operation({
   ...action('/v1/campaigns', 'cmp', 'reject'),
   summary: 'Reject a campaign',
   description:
-    'Rejects a request, or takes an approval back until the campaign starts. A scheduled campaign then fails at its start.',
+    'Rejects a request, or takes an approval back until the campaign starts. A scheduled campaign then fails at its start, and the rest of one that stopped half-way is not sent.',
   agentAccess: 'confirm',
   roles: managers,
   body: RequiredNote,
