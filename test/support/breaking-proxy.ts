@@ -34,10 +34,12 @@ function copyAnswer(answer: IncomingMessage, outgoing: ServerResponse, bytes: nu
   if (rest === 0) return void outgoing.destroy()
   outgoing.writeHead(answer.statusCode ?? 502, listHeaders(answer.headers))
   answer.on('data', (chunk: Buffer) => {
-    outgoing.write(chunk.subarray(0, Math.min(chunk.length, rest)))
+    if (rest <= 0) return
+    const part = chunk.subarray(0, Math.min(chunk.length, rest))
     rest -= chunk.length
-    if (rest <= 0) outgoing.destroy()
+    // The client gets what was written, and then the connection ends in the middle of the answer.
+    outgoing.write(part, () => rest <= 0 && outgoing.socket?.end())
   })
-  answer.on('end', () => outgoing.end())
+  answer.on('end', () => rest > 0 && outgoing.end())
   answer.on('error', () => outgoing.destroy())
 }

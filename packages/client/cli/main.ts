@@ -1,8 +1,12 @@
 import { Command, CommanderError } from 'commander'
 import { addApi } from './commands/api.ts'
+import { addCampaign } from './commands/campaign.ts'
+import { addDeliveries } from './commands/deliveries.ts'
+import { addExport } from './commands/export.ts'
 import { addImport } from './commands/import.ts'
 import { addListen } from './commands/listen.ts'
 import { addLogin } from './commands/login.ts'
+import { addRecover } from './commands/recover.ts'
 import { addTrigger } from './commands/trigger.ts'
 import { addVerify } from './commands/verify.ts'
 import { readGlobals } from './context.ts'
@@ -25,7 +29,19 @@ Data goes to stdout, everything else to stderr. The exit code is 0 for success, 
 network, and 2 for wrong usage.`,
   )
 
-for (const add of [addLogin, addApi, addListen, addTrigger, addVerify, addImport]) add(program)
+const commands = [
+  addLogin,
+  addApi,
+  addListen,
+  addTrigger,
+  addVerify,
+  addImport,
+  addExport,
+  addCampaign,
+  addDeliveries,
+  addRecover,
+]
+for (const add of commands) add(program)
 
 // A reader such as \`head\` may close the pipe before everything is printed.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

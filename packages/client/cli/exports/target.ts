@@ -1,0 +1,102 @@
+import { createReadStream } from 'node:fs'
+import { open, rename, stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { UsageError } from '../errors.ts'
+import { openState } from '../state.ts'
+import { type RowFormat, RowSplitter } from './rows.ts'
+
+const maxAgeMs = 86_400_000
+
+/** How far a file of rows is written. */
+export interface Position {
+  /** Null before the first row. */
+  header: string | null
+  last: string | null
+  /** Counts the header of a CSV file. */
+  rows: number
+  bytes: number
+}
+
+export const start: Position = { header: null, last: null, rows: 0, bytes: 0 }
+
+/** Where an export is written to. */
+export interface Target {
+  /** Continues an earlier export, or begins. */
+  position: Position
+  write: (bytes: Uint8Array) => Promise<void>
+  /** Begins again. False if what was written cannot be taken back. */
+  restart: () => Promise<boolean>
+  complete: () => Promise<void>
+  close: () => Promise<void>
+}
+
+export function openStdout(): Target {
+  let hasOutput = false
+  return {
+    position: start,
+    write: async (bytes) => {
+      hasOutput ||= bytes.length > 0
+      if (!process.stdout.write(bytes)) await new Promise((done) => process.stdout.once('drain', done))
+    },
+    restart: () => Promise.resolve(!hasOutput),
+    complete: () => Promise.resolve(),
+    close: () => Promise.resolve(),
+  }
+}
+
+/** The rows of an older file may be out of date. */
+async function isRecent(path: string): Promise<boolean> {
+  const info = await stat(path).catch(() => null)
+  return info !== null && Date.now() - info.mtimeMs < maxAgeMs
+}
+
+/** Reads how far an interrupted export was written. A row that was cut off does not count. */
+async function readPosition(path: string, format: RowFormat): Promise<Position> {
+  const splitter = new RowSplitter(format)
+  let position = start
+  for await (const chunk of createReadStream(path)) {
+    const { bytes, count, first, last } = splitter.push(chunk as Buffer)
+    position = {
+      header: position.header ?? first,
+      last: last ?? position.last,
+      rows: position.rows + count,
+      bytes: position.bytes + bytes.length,
+    }
+  }
+  return position
+}
+
+/**
+ * Opens a file that gets its name once it is complete, and is `<name>.part` until then. `request` says what is exported,
+ * so that only an export of the same continues it. Null for a format that cannot be continued.
+ */
+export async function openFile(path: string, request: readonly string[], format: RowFormat | null): Promise<Target> {
+  const draft = `${path}.part`
+  const state = openState<{ begun: true }>('exports', [resolve(path), ...request])
+  const isContinued = format !== null && (await state.read()) !== null && (await isRecent(draft))
+  const handle = await open(draft, isContinued ? 'r+' : 'w').catch((error: unknown) => {
+    throw new UsageError(`${draft} cannot be written.`, { cause: error })
+  })
+  const position = isContinued ? await readPosition(draft, format) : start
+  await handle.truncate(position.bytes)
+  await state.write({ begun: true })
+  let offset = position.bytes
+  return {
+    position,
+    write: async (bytes) => {
+      await handle.write(bytes, 0, bytes.length, offset)
+      offset += bytes.length
+    },
+    restart: async () => {
+      await handle.truncate(0)
+      offset = 0
+      return true
+    },
+    complete: async () => {
+      await handle.sync()
+      await rename(draft, path)
+      await state.remove()
+    },
+    close: () => handle.close(),
+  }
+}
