@@ -1,4 +1,4 @@
-import { isCancel, select } from '@clack/prompts'
+import { canAsk, choose } from './ask.ts'
 import type { Context } from './context.ts'
 import { UsageError } from './errors.ts'
 
@@ -31,10 +31,8 @@ export async function findOrganization(
   const [first, ...others] = organizations
   if (first === undefined) throw new UsageError('You have no organisation.')
   if (others.length === 0) return first.id
-  if (!process.stdin.isTTY || !context.output.isTable)
+  if (!canAsk())
     throw new UsageError(`Choose one of your organisations with --organization, such as ${first.id} (${first.name}).`)
-  const options = organizations.map(({ id, name }) => ({ value: id, label: name, hint: id }))
-  const choice = await select({ message: 'Which organisation?', options, output: process.stderr })
-  if (isCancel(choice)) throw new UsageError('Cancelled.')
-  return choice
+  const choices = organizations.map(({ id, name }) => ({ value: id, label: name, hint: id }))
+  return choose('Which organisation?', choices)
 }

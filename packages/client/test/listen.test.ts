@@ -1,4 +1,4 @@
-import { array, assert, asyncProperty, constantFrom } from 'fast-check'
+import { array, assert, asyncProperty, constantFrom, integer } from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseSince, parseTarget } from '../cli/commands/listen.ts'
 import { parseEventKinds } from '../cli/event-kinds.ts'
@@ -25,7 +25,8 @@ function openForwarder(url: string, { retry = [0.001], timeoutMs = 5000 } = {}) 
   const forwarder = new Forwarder({ url, secret, timeoutMs }, retry, report, quit.signal)
   /** Resolves with the next attempt. */
   const nextAttempt = () => new Promise<void>((resolve) => (notify = resolve))
-  return { forwarder, attempts, skippedIds, quit, nextAttempt }
+  const onAttempt = (call: () => void) => void (notify = call)
+  return { forwarder, attempts, skippedIds, quit, nextAttempt, onAttempt }
 }
 
 describe('ecm listen', () => {
@@ -120,6 +121,47 @@ describe('ecm listen', () => {
       }),
       { numRuns: 20 },
     )
+  })
+
+  it('posts one event after the other, whichever keys are pressed, and leaves out only what was skipped', async () => {
+    const key = constantFrom('skip', 'repeat', 'both', 'none')
+    await assert(
+      asyncProperty(array(integer({ min: 0, max: 3 }), { maxLength: 6 }), array(key), async (failures, keys) => {
+        using receiver = await startReceiver((id, nth) => (nth <= (failures[Number(id)] ?? 0) ? 500 : 200))
+        const { forwarder, attempts, skippedIds, onAttempt } = openForwarder(receiver.url, { retry: [0.002] })
+        const rest = [...keys]
+        onAttempt(() =>
+          setImmediate(() => {
+            const next = rest.shift() ?? 'none'
+            if (next === 'skip' || next === 'both') forwarder.skip()
+            if (next === 'repeat' || next === 'both') forwarder.repeat()
+          }),
+        )
+        for (const index of failures.keys()) await forwarder.deliver(makeEvent(String(index)))
+        const ids = receiver.ids()
+        expect(ids).toEqual(ids.toSorted())
+        const deliveredIds = attempts.filter(({ isDelivered }) => isDelivered).map(({ event }) => event.id)
+        expect(new Set([...deliveredIds, ...skippedIds])).toEqual(new Set(failures.map((_, index) => String(index))))
+      }),
+      { numRuns: 30 },
+    )
+  })
+
+  it('counts an event as delivered that was accepted while the command ends', async () => {
+    const { promise: isReceived, resolve } = Promise.withResolvers<void>()
+    using receiver = await startReceiver(() => {
+      resolve()
+      return 200
+    })
+    const { forwarder, quit, attempts } = openForwarder(receiver.url)
+    const delivery = forwarder.deliver(makeEvent('evn_1'))
+    await isReceived
+    quit.abort()
+    const isAccepted = await delivery.then(
+      () => true,
+      () => false,
+    )
+    expect(attempts.map(({ isDelivered }) => isDelivered)).toEqual(isAccepted ? [true] : [])
   })
 
   it('reads addresses, times and kinds as people write them', () => {

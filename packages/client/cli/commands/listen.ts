@@ -104,7 +104,7 @@ async function followFeed(feed: Feed, deliver: (event: LocalEvent) => Promise<vo
     if (data !== null) await deliver(readEvent(data))
     if (id === null) continue
     start.lastEventId = id
-    await cursor.store(id)
+    await cursor.write({ cursor: id })
   }
 }
 
@@ -150,8 +150,9 @@ async function listen(options: ListenOptions, command: Command): Promise<void> {
   const subscription = { url: connection.url, organization, target, edition: options.edition ?? null, kinds }
   const secret = await loadSecret(subscription)
   if (options.printSecret) return void process.stdout.write(`${secret}\n`)
-  const cursor = await openCursor(subscription)
-  const resumed: Start = cursor.first === null ? {} : { lastEventId: cursor.first }
+  const cursor = openCursor(subscription)
+  const stored = await cursor.read()
+  const resumed: Start = stored === null ? {} : { lastEventId: stored.cursor }
   const start: Start = createdAfter === null ? resumed : { createdAfter }
   output.note(`Events go to ${target}, signed with ${secret}\n${describeStart(start)}`)
 

@@ -1,6 +1,6 @@
-import { confirm, isCancel } from '@clack/prompts'
 import type { Command } from 'commander'
 import { randomInt } from 'node:crypto'
+import { confirmWork } from '../ask.ts'
 import { type Context, openContext, openOutput } from '../context.ts'
 import { isLoopback } from '../credentials.ts'
 import { UsageError } from '../errors.ts'
@@ -20,19 +20,13 @@ interface TriggerOptions {
 }
 
 /** Asks before objects are made in a service that others use too. */
-async function confirmOutsideDevelopment(
-  kind: EventKind,
-  url: string,
-  { edition, yes }: TriggerOptions,
-): Promise<void> {
+async function confirmOutsideDevelopment(kind: EventKind, url: string, options: TriggerOptions): Promise<void> {
+  const { edition, yes = false } = options
   if (isLoopback(url)) return
   if (edition === undefined)
     throw new UsageError(`${url} is not on this machine, so say with --edition where objects are made.`)
-  if (yes) return
-  if (!process.stdin.isTTY) throw new UsageError(`Add --yes to make objects in ${edition} at ${url}.`)
-  const message = `This makes objects in ${edition} at ${url}: ${recipes[kind].how}. Go on?`
-  const answer = await confirm({ message, output: process.stderr, initialValue: false })
-  if (isCancel(answer) || !answer) throw new UsageError('Cancelled.')
+  const question = `This makes objects in ${edition} at ${url}: ${recipes[kind].how}. Go on?`
+  await confirmWork(question, { yes, otherwise: 'Nothing was made.' })
 }
 
 async function findTenant({ client }: Context, edition: string | undefined): Promise<Tenant> {

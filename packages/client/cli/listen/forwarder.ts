@@ -44,8 +44,8 @@ export class Forwarder {
     try {
       for (let number = 1; ; number++) {
         const result = await postEvent(event, this.#target, signal)
-        this.#quit.throwIfAborted()
-        if (signal.aborted && !result.isDelivered) return this.#report.skip(event)
+        if (!result.isDelivered) this.#quit.throwIfAborted()
+        if (!result.isDelivered && signal.aborted) return this.#report.skip(event)
         const retryInSeconds = result.isDelivered ? null : this.#choosePause(number)
         this.#report.attempt({ ...result, event, number, retryInSeconds })
         if (retryInSeconds === null) return
