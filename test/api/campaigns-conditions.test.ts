@@ -1,7 +1,10 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
+import type { NewRecipient } from '../../src/domain/campaigns/sender.ts'
 import { createFailure } from '../../src/domain/messaging/messaging.ts'
 import type { OutboundEmail } from '../../src/gateways/email/email.ts'
+import { listAudience } from '../../src/modules/campaigns/delivery/audience.ts'
+import { readCampaign } from '../../src/modules/campaigns/delivery/campaign-row.ts'
 import { patch, post } from '../support/api.ts'
 import { readPlan } from '../support/campaign-plans.ts'
 import { createJob, getCampaignObject, listCaptured, loadCampaign, runUntil } from '../support/campaigns.ts'
@@ -12,6 +15,7 @@ import { inRecipientStore, seedCampaign, seedCrowd } from '../support/seeding/me
 import { seedMessage } from '../support/seeding/messaging/email-messages.ts'
 import { seedSegment } from '../support/seeding/messaging/segments.ts'
 import { db, formatHourFromNow, write } from '../support/seeding/rows.ts'
+import { loadSegment } from '../support/segments.ts'
 
 const text = (word: string, condition?: string, id = word) => ({
   id,
@@ -185,6 +189,30 @@ describe('blocks with conditions', () => {
     })
     // The first condition keeps its position, so that calls of the first run could be repeated unchanged.
     expect(await readNumbers(campaign.id)).toEqual([{ conditions: 2 }, { conditions: 1 }])
+  })
+
+  it('are evaluated page by page, in shorter pages when that takes long', async () => {
+    const crowd = await seedCrowd(60)
+    const campaign = await givenCampaign(crowd, { blocks: [text('Danes', isDanish), text('All')] })
+    await write(sql`update users set email = null where id = ${crowd.people[30]?.id ?? ''}`)
+    await send(campaign)
+    const numbers = (await readNumbers(campaign.id)).map(({ conditions }) => conditions)
+    expect(new Set(numbers)).toEqual(new Set([0, 1]))
+    const row = await readCampaign(createJob(), campaign.id)
+    const segment = await loadSegment(campaign.segment)
+    if (!row) throw new Error('there is no campaign')
+    let time = Date.now()
+    // Each look at the clock takes 300 ms.
+    const slowJob = createJob({ now: () => (time += 300) })
+    const pages: NewRecipient[][] = []
+    for (let after: number | null = 0; after !== null;) {
+      const page = await listAudience(slowJob, row, { epoch: segment.members_epoch, after, limit: 1000 })
+      if (!page || 'error' in page) throw new Error(JSON.stringify(page))
+      pages.push([...page.people])
+      after = page.after
+    }
+    expect(pages.length).toBeGreaterThan(3)
+    expect(pages.flat().map(({ conditions }) => conditions)).toEqual(numbers)
   })
 
   it('are left out for people who were erased before a retry, and their number is gone', async () => {
