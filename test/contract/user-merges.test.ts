@@ -45,6 +45,8 @@ const decisions: Record<string, string> = {
   import_source_history: unnamed,
   data_imports: unnamed,
   segments: unnamed,
+  email_messages: unnamed,
+  campaign_conditions: unnamed,
   bucket: unnamed,
   'campaign/recipients': 'keeps the number of the other, and what it reports is of the customer',
 }
