@@ -168,8 +168,12 @@ interface ChangedRow extends NamingRow {
   changedText: string
 }
 
-/** The segments and the messages of which an expression names a product that is merged. */
-type NamingRows = Record<'segments' | 'messages', readonly ChangedRow[]>
+/** The segments, messages and started campaigns of which an expression names a product that is merged. */
+interface NamingRows {
+  segments: readonly ChangedRow[]
+  messages: readonly ChangedRow[]
+  campaignIds: readonly string[]
+}
 
 function replaceInBlocks(text: string, replaceIds: (expression: string) => string): string {
   const blocks = JSON.parse(text) as Block[]
@@ -188,18 +192,23 @@ async function findNamingRows(
     sql`exists (select 1 from json_each(${formerIds}) as former where instr(${text}, former.value))`
   const replaceIds = (text: string): string =>
     Object.entries(ids).reduce((result, [former, id]) => result.replaceAll(former, id), text)
-  const [segments, messages] = await ctx.db.batch([
-    sql<NamingRow>`select id, expression as text from segments
-      where organization_id = ${organization_id} and deleted_at is null and ${namesOne(sql`expression`)}`,
-    sql<NamingRow>`select id, blocks as text from email_messages
-      where organization_id = ${organization_id} and ${namesOne(sql`blocks`)}`,
-  ])
+  const rows = await ctx.db.all(
+    sql<NamingRow & { kind: 'segment' | 'message' | 'campaign' }>`select 'segment' as kind, id, expression as text
+        from segments where organization_id = ${organization_id} and deleted_at is null and ${namesOne(sql`expression`)}
+      union all select 'message', id, blocks from email_messages
+        where organization_id = ${organization_id} and ${namesOne(sql`blocks`)}
+      union all select 'campaign', campaign_id, expression from campaign_conditions
+        where campaign_id in (select id from campaigns where organization_id = ${organization_id})
+          and ${namesOne(sql`expression`)}`,
+  )
+  const pick = (kind: string): NamingRow[] => rows.filter((row) => row.kind === kind)
   return {
-    segments: segments.map((row) => ({ ...row, changedText: replaceIds(row.text) })),
+    segments: pick('segment').map((row) => ({ ...row, changedText: replaceIds(row.text) })),
     // Texts of blocks may contain an id too, and stay.
-    messages: messages
+    messages: pick('message')
       .map((row) => ({ ...row, changedText: replaceInBlocks(row.text, replaceIds) }))
       .filter(({ text, changedText }) => text !== changedText),
+    campaignIds: pick('campaign').map(({ id }) => id),
   }
 }
 
@@ -220,15 +229,14 @@ function replaceTexts(table: SQL, column: SQL, rows: readonly ChangedRow[], colu
  */
 function buildExpressionStatements(
   ctx: Ctx,
-  { organization_id }: ProductRow,
   ids: Record<string, string>,
-  { segments, messages }: NamingRows,
+  { segments, messages, campaignIds }: NamingRows,
 ): Statement[] {
   const [changer, now] = [ctx.caller.id, ctx.now()]
-  const storedConditions = Object.entries(ids).map(
+  const replacements = campaignIds.length === 0 ? [] : Object.entries(ids)
+  const storedConditions = replacements.map(
     ([former, id]) => sql`update campaign_conditions set expression = replace(expression, ${former}, ${id})
-      where instr(expression, ${former})
-        and campaign_id in (select id from campaigns where organization_id = ${organization_id})`,
+      where ${inList(sql`campaign_id`, campaignIds)} and instr(expression, ${former})`,
   )
   return [
     ...replaceTexts(
@@ -298,7 +306,7 @@ export async function mergeProducts(
     insert(productMerges, merge),
     ...buildDesignStatements(merge),
     ...buildReferenceStatements(merge),
-    ...buildExpressionStatements(ctx, product, merge.ids, rows),
+    ...buildExpressionStatements(ctx, merge.ids, rows),
     ...buildStep(merge, end, merge.merged_at),
   ])
 }
