@@ -7,8 +7,10 @@ import { call, create, get, patch, post, rootToken } from '../support/api.ts'
 import { type ApprovalTeam, givenApprovalTeam, parts } from '../support/campaign-approvals.ts'
 import { createJob, listCaptured, loadCampaign, runAlarm, runUntil } from '../support/campaigns.ts'
 import { interruptBefore } from '../support/context.ts'
+import { finishErasures } from '../support/personal-data.ts'
 import type { Member } from '../support/seeding/members.ts'
 import { inRecipientStore, seedCrowd } from '../support/seeding/messaging/campaigns.ts'
+import { aBlock } from '../support/seeding/messaging/email-messages.ts'
 import { db, write } from '../support/seeding/rows.ts'
 
 let team: ApprovalTeam
@@ -315,6 +317,26 @@ describe('an approved campaign whose content changes', () => {
     expect((await patch(where, body, team.admin.token)).status).toBe(200)
     expect((await readCampaign(team.reviewer)).approval.status).toBe('outdated')
     expect((await team.sendNow(team.reviewer)).status).toBe(409)
+  })
+
+  it('keeps its approval when a person is erased whose address its conditions and its segment name', async () => {
+    const [person] = team.crowd.people
+    const condition = `user.email != "${person?.email}"`
+    const message = `/v1/email-messages/${team.ready.message}`
+    const blocks = [aBlock('For everybody'), { ...aBlock('For others', 'blk_2'), condition }]
+    expect((await patch(message, { blocks }, team.admin.token)).status).toBe(200)
+    const segment = `/v1/segments/${team.ready.segment.id}`
+    expect((await patch(segment, { expression: condition }, team.reviewer.token)).status).toBe(200)
+    await team.getScheduled(team.admin)
+    expect((await post(`/v1/user/${person?.id}/erase`, {})).status).toBeLessThan(300)
+    await finishErasures()
+    for (const path of [message, segment]) expect((await get(path)).text).not.toContain(person?.email)
+    expect((await readCampaign()).approval.status).toBe('approved')
+    // An erasure is no change of those who had changed the message before.
+    await team.reject(team.author)
+    await team.request()
+    expect((await team.approve(team.reviewer)).body.code).toBe('four_eyes_required')
+    expect((await team.approve(team.admin)).status).toBe(200)
   })
 
   it('needs a new approval after its event is renamed', async () => {

@@ -63,13 +63,13 @@ export class ApprovalTeam {
     return post(`${this.path}/schedule`, { scheduled_at: formatHourFromNow() }, member.token)
   }
 
-  async getApproved(): Promise<void> {
+  async getApproved(approver: Member = this.reviewer): Promise<void> {
     expect((await this.request()).status).toBe(200)
-    expect((await this.approve()).status).toBe(200)
+    expect((await this.approve(approver)).status).toBe(200)
   }
 
-  async getScheduled(): Promise<void> {
-    await this.getApproved()
+  async getScheduled(approver: Member = this.reviewer): Promise<void> {
+    await this.getApproved(approver)
     expect((await this.schedule()).status).toBe(200)
   }
 

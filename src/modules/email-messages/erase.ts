@@ -1,8 +1,9 @@
-import { sql } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
+import { requireOneChange } from '../../db/commit.ts'
 import { emailMessages } from '../../db/schema/email-messages.ts'
 import { select } from '../../db/select.ts'
-import { updateVersion } from '../../db/write.ts'
+import { update } from '../../db/write.ts'
 import { listConditions, mapConditions } from '../../domain/email/blocks/conditions.ts'
 import { type ErasedContacts, eraseInExpression } from '../../domain/erasure.ts'
 import { recordAudit } from '../audit-log/index.ts'
@@ -34,7 +35,13 @@ export async function eraseInConditions(
   const statements = rows.flatMap((row) => {
     if (listConditions(row.blocks).every((condition) => erase(condition) === condition)) return []
     return [
-      ...updateVersion(emailMessages, row, { blocks: mapConditions(row.blocks, erase), modified_at: now }),
+      // Nobody has changed what the message says to anybody else, so approvals with this version hold.
+      update(
+        emailMessages,
+        { blocks: mapConditions(row.blocks, erase) },
+        and(eq(emailMessages.id, row.id), eq(emailMessages.version, row.version)),
+      ),
+      requireOneChange(),
       recordAudit(
         {
           caller: { id: erasure.caller_id, credential: { id: null } },
