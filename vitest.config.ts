@@ -140,6 +140,8 @@ const bundled = [
   '@bufbuild/cel-spec/testdata/tests.js',
   '@bufbuild/protobuf/wkt',
   '@cfworker/json-schema',
+  '@modelcontextprotocol/sdk/client/index.js',
+  '@modelcontextprotocol/sdk/client/streamableHttp.js',
   'asn1js',
   'fast-check',
   'fflate',

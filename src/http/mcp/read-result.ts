@@ -53,32 +53,50 @@ interface ListBody {
 const isList = (body: unknown): body is ListBody =>
   typeof body === 'object' && body !== null && 'results' in body && Array.isArray(body.results) && 'next' in body
 
+interface ShownBody {
+  body: unknown
+  notes: string[]
+}
+
 /** Removes from a page what was read before and what is too long, and says how to get it. */
-function cutList(list: ListBody, skip: number): { body: object; notes: string[] } {
+function cutList(list: ListBody, skip: number): ShownBody {
   const { next, results, ...others } = list
   delete (others as { previous?: unknown }).previous
   const texts = results.slice(skip).map(toVisibleJson)
   let length = 0
   const tooLongAt = texts.findIndex((text) => (length += text.length + 1) > maxLength)
+  const [firstText = ''] = texts
   const shownCount = tooLongAt < 0 ? texts.length : Math.max(tooLongAt, 1)
-  const body = { ...others, results: results.slice(skip, skip + shownCount) }
-  if (skip + shownCount < results.length)
-    return {
-      body,
-      notes: [
-        `These are results ${skip + 1} to ${skip + shownCount} of the ${results.length} of this page. Call again with \`"skip": ${skip + shownCount}\` for the others.`,
-      ],
-    }
-  if (next === null) return { body, notes: ['This is the last page.'] }
-  const nextQuery = Object.fromEntries(new URL(next).searchParams)
-  return { body, notes: [`For the next page, call again with \`input.query\` = ${toVisibleJson(nextQuery)}.`] }
+  const shownResults = tooLongAt === 0 ? [firstText.slice(0, maxLength)] : results.slice(skip, skip + shownCount)
+  const end = skip + shownCount
+  const notes = [
+    ...(tooLongAt === 0 ? [`Result ${skip + 1} is too long. This is its beginning, as a text.`] : []),
+    ...(end < results.length
+      ? [
+          `These are results ${skip + 1} to ${end} of the ${results.length} of this page. Call again with \`"skip": ${end}\` for the others.`,
+        ]
+      : [describeNextPage(next)]),
+  ]
+  return { body: { ...others, results: shownResults }, notes }
 }
 
-const cutText = (text: string, isWhole: boolean, where: string): { body: string; notes: string[] } => ({
-  body: text.slice(0, maxLength),
-  notes:
-    isWhole && text.length <= maxLength ? [] : [`This is only the beginning. A program gets all of it by ${where}.`],
-})
+function describeNextPage(next: string | null): string {
+  if (next === null) return 'This is the last page.'
+  const query = Object.fromEntries(new URL(next).searchParams)
+  return `For the next page, call again with \`input.query\` = ${toVisibleJson(query)}.`
+}
+
+/** The most characters that a character has once it is escaped. */
+const escapedLength = 6
+
+function cutText(text: string, where: string): ShownBody {
+  const beginning = text.slice(0, maxLength)
+  const isLong = toVisibleJson(beginning).length > maxLength * 2
+  return {
+    body: isLong ? beginning.slice(0, maxLength / escapedLength) : beginning,
+    notes: [`This is only the beginning, as a text. A program gets all of it by ${where}.`],
+  }
+}
 
 function parseBody(response: Response, text: string): unknown {
   return /[/+]json\b/.test(response.headers.get('content-type') ?? '') ? (JSON.parse(text) as unknown) : text
@@ -94,13 +112,9 @@ export async function readResult(
   const { pathname, search } = new URL(request.url)
   const where = `\`${request.method} ${buildAddress(c.env.PUBLIC_URL, c.req.url, pathname + search)}\` with the same token`
   const value = isWhole && text !== '' ? parseBody(response, text) : text
-  const whole = { body: value, notes: [] }
-  const { body, notes } =
-    isList(value) && response.ok
-      ? cutList(value, skip)
-      : text.length > maxLength
-        ? cutText(text, isWhole, where)
-        : whole
+  const isShort = isWhole && text.length <= maxLength && toVisibleJson(value).length <= maxLength * 2
+  const { body, notes }: ShownBody =
+    isList(value) && response.ok ? cutList(value, skip) : isShort ? { body: value, notes: [] } : cutText(text, where)
   const json = text === '' ? '' : toVisibleJson(body)
   const [etag, retryAfter] = [response.headers.get('etag'), response.headers.get('retry-after')]
   const head = [
