@@ -215,6 +215,25 @@ describe('blocks with conditions', () => {
     expect(pages.flat().map(({ conditions }) => conditions)).toEqual(numbers)
   })
 
+  it('keep their positions apart when a merge of products has made two of them the same', async () => {
+    const crowd = await seedCrowd(0)
+    const people = await seedNamed(crowd, { Anna: 'da', Carl: 'en' })
+    const blocks = [text('First', isNamed('Anna')), text('Second', isNamed('Bo')), text('All')]
+    const campaign = await givenCampaign(crowd, { blocks })
+    const job = createJob()
+    const refuse = async (messages: readonly OutboundEmail[]) =>
+      messages.map(() => createFailure('configuration', 'invalid_api_key', ''))
+    await send(campaign, { ...job, email: { ...job.email, send: refuse } })
+    await write(sql`update campaign_conditions set expression = ${isNamed('Anna')} where campaign_id = ${campaign.id}`)
+    const changedBlocks = [text('First', isNamed('Anna')), text('Third', isNamed('Carl')), text('All')]
+    expect((await patch(`/v1/email-messages/${campaign.message}`, { blocks: changedBlocks })).status).toBe(200)
+    expect((await send(campaign)).status).toBe('sent')
+    expect(await readBlocks(campaign.id, people, ['First', 'Third', 'All'])).toEqual({
+      Anna: ['First da', 'All da'],
+      Carl: ['Third en', 'All en'],
+    })
+  })
+
   it('are left out for people who were erased before a retry, and their number is gone', async () => {
     const crowd = await seedCrowd(0)
     const people = await seedNamed(crowd, { Anna: 'da', Bo: 'da' })

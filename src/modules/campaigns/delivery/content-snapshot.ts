@@ -163,8 +163,10 @@ async function assignConditionPositions(job: JobCtx, row: CampaignRow, templates
       .where(eq(campaignConditions.campaign_id, row.id)),
   )
   const positions = new Map(storedConditions.map(({ position, expression }) => [expression, position]))
-  for (const expression of conditions) if (!positions.has(expression)) positions.set(expression, positions.size)
-  if (positions.size > maxStoredConditions)
+  // A merge of products can have made stored expressions equal, so there may be more positions than expressions.
+  let count = storedConditions.length
+  for (const expression of conditions) if (!positions.has(expression)) positions.set(expression, count++)
+  if (count > maxStoredConditions)
     throw new AppError('campaign_not_ready', 'The campaign cannot be sent yet.', {
       errors: [fieldError(['email_message_id'], 'max_items', tooManyConditions)],
     })
