@@ -7,7 +7,7 @@ import { createIdentityProviders } from '../gateways/identity/oidc.ts'
 import { FetchPost } from '../gateways/webhook-post/fetch-post.ts'
 import type { AppContext } from '../http/env.ts'
 import { logError } from '../http/log.ts'
-import { primaryBookmark } from '../http/mcp/send-call.ts'
+import { primaryRequests } from '../http/mcp/send-call.ts'
 import { recordAudit, recordRefusedToken } from '../modules/audit-log/index.ts'
 import { authenticate, type RefusedUse } from '../modules/auth/index.ts'
 import { createClock } from './clock.ts'
@@ -92,7 +92,7 @@ function createContext(c: AppContext, config: Config, parts: ReturnType<typeof o
 const isSafeRequest = (c: AppContext): boolean => c.req.method === 'GET' || c.req.method === 'HEAD'
 
 function chooseReplica(c: AppContext): D1SessionBookmark {
+  if (primaryRequests.has(c.req.raw)) return 'first-primary'
   const bookmark = c.req.header('x-d1-bookmark')
-  if (bookmark === primaryBookmark) return primaryBookmark
   return bookmark && bookmarkPattern.test(bookmark) ? bookmark : 'first-unconstrained'
 }

@@ -14,11 +14,10 @@ beforeAll(async () => {
 async function connect(token: string | null) {
   const client = new Client({ name: 'test', version: '1.0.0' })
   const transport = new StreamableHTTPClientTransport(new URL('https://api.example/mcp'), {
-    fetch: async (url, init) => exports.default.fetch(new Request(url, init as RequestInit)),
+    fetch: async (url, init) => exports.default.fetch(new Request(url, init)),
     requestInit: { headers: token === null ? {} : { authorization: `Bearer ${token}` } },
   })
-  // The transport declares optional fields that the client does not expect to be undefined.
-  await client.connect(transport as Parameters<Client['connect']>[0])
+  await client.connect(transport)
   return client
 }
 

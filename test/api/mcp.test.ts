@@ -1,9 +1,8 @@
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { call, callWith, get, publicUrl, type Reply, rootToken } from '../support/api.ts'
-import { createCountingLimiter } from '../support/bindings.ts'
+import { createCountingLimiter, recordSessions } from '../support/bindings.ts'
 import { seedMember, seedToken, seedAccount } from '../support/seeding/members.ts'
-import { givenOrganization } from '../support/seeding/organizations.ts'
 import { anOrder, givenOrders, seedShop, type Shop } from '../support/seeding/sales/orders.ts'
 import { buildWorld, type World } from '../support/world.ts'
 
@@ -25,8 +24,7 @@ const useTool = (name: string, toolArguments: unknown, token: string | null = nu
 interface ToolReply {
   isError: boolean
   head: string
-  // The tests of the API check its shape.
-  // oxlint-disable-next-line typescript/no-explicit-any -- see above
+  // oxlint-disable-next-line typescript/no-explicit-any -- the tests of the API check its shape
   data: any
 }
 
@@ -283,6 +281,12 @@ describe('call_operation', () => {
     expect(audit.data.results[0]).toMatchObject({ action: 'createSegment', resource_id: first.data.id })
   })
 
+  it('reads the primary database, so that it sees what it wrote', async () => {
+    const { bindings, sessions } = recordSessions()
+    await run({ id: 'listEvents' }, world.people.OA.token, bindings)
+    expect(sessions).toEqual(['first-primary', 'first-primary'])
+  })
+
   it('refuses a change of a resource that has changed since', async () => {
     const { token } = world.people.OA
     const id = world.a.editions[0].segment
@@ -484,10 +488,7 @@ describe('a result', () => {
 
 describe('an agent of another organisation', () => {
   it('finds nothing of it', async () => {
-    const stranger = await givenOrganization()
-    const account = await seedAccount()
-    await seedMember(account, { organization: stranger.id, role: 'admin' })
-    const { token } = await seedToken(account)
+    const { token } = world.stranger
     const list = await run({ id: 'listOrders', input: { query: { organization_id: world.a.id } } }, token)
     expect(list.data.results ?? []).toEqual([])
     const change = { id: 'updateSegment', input: { path: { id: world.a.editions[0].segment }, body: { name: 'Mine' } } }

@@ -1,8 +1,11 @@
 import type { AppContext } from '../env.ts'
 import type { Operation } from '../operations/operation.ts'
 
-/** Sent as `X-D1-Bookmark`, it makes a read go to the primary database. */
-export const primaryBookmark = 'first-primary'
+/**
+ * Requests that read the primary database, because an agent sends no bookmark and expects to read what it wrote. A client
+ * cannot ask for it by a header.
+ */
+export const primaryRequests = new WeakSet<Request>()
 
 export interface CallInput {
   path: Readonly<Record<string, unknown>>
@@ -121,7 +124,6 @@ export function buildCallRequest(c: AppContext, operations: readonly Operation[]
   const headers = new Headers({
     accept: 'application/json',
     'x-request-id': c.var.requestId,
-    'x-d1-bookmark': primaryBookmark,
     ...(input.body === undefined ? {} : { 'content-type': 'application/json' }),
     ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
     ...(ifMatch === undefined ? {} : { 'if-match': ifMatch }),

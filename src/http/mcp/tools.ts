@@ -7,7 +7,14 @@ import { type Operation, tags } from '../operations/operation.ts'
 import { buildAddress } from '../problem.ts'
 import { readResult, type ToolResult } from './read-result.ts'
 import { OperationSearch } from './search.ts'
-import { buildCallRequest, type CallInput, hasField, InvalidCall, type SendRequest } from './send-call.ts'
+import {
+  buildCallRequest,
+  type CallInput,
+  hasField,
+  InvalidCall,
+  primaryRequests,
+  type SendRequest,
+} from './send-call.ts'
 
 export interface McpService {
   operations: readonly Operation[]
@@ -195,8 +202,8 @@ export class Tools {
       idempotencyKey: call.idempotency_key,
       ifMatch: call.if_match,
     })
-    // The request is given away, so its address is read from a copy.
-    const response = await this.#service.send(c, request.clone())
+    primaryRequests.add(request)
+    const response = await this.#service.send(c, request)
     return readResult(c, { operation, request, skip: call.skip ?? 0 }, response)
   }
 }
