@@ -18,7 +18,7 @@ function readAnswer<Value>(answer: Value): Exclude<Value, symbol> {
   return answer as Exclude<Value, symbol>
 }
 
-export const askYesNo = async (question: string): Promise<boolean> =>
+const askYesNo = async (question: string): Promise<boolean> =>
   readAnswer(await confirm({ message: cleanText(question), output: process.stderr }))
 
 export const askText = async (question: string): Promise<string> =>

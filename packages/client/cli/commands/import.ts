@@ -107,9 +107,13 @@ function readValue(text: string): unknown {
   return text === 'null' ? null : text
 }
 
+/** Some options are stored in lower case. */
+const isSame = (one: unknown, other: unknown): boolean =>
+  one === other || (typeof one === 'string' && typeof other === 'string' && one.toLowerCase() === other.toLowerCase())
+
 async function updateOptions(job: ImportJob, row: DataImport, options: object): Promise<DataImport> {
   const stored = row.options as Record<string, unknown>
-  if (Object.entries(options).every(([name, value]) => stored[name] === value)) return row
+  if (Object.entries(options).every(([name, value]) => isSame(stored[name], value))) return row
   const label = runningWork[row.status]
   const current = label === undefined ? row : await followImport(job.context, row.id, label)
   if (!current.allowed_actions.includes('update'))
@@ -120,15 +124,16 @@ async function updateOptions(job: ImportJob, row: DataImport, options: object): 
 
 /** Takes the import from its status to its end. */
 async function runImport(job: ImportJob, first: DataImport, state: StoredState<Run>): Promise<void> {
-  let preview: Preview | null = null
+  const openSteps = new Set<Step>(['columns', 'products', 'process'])
   for (let row = first; ;) {
     const label = runningWork[row.status]
     if (label !== undefined) row = await followWork(job, row, label)
-    else if (editableStatuses.includes(row.status) && (await applyOptions(job, row))) row = await readImport(job)
-    else if (row.status === 'mapping_columns') row = await processColumns(job, row)
+    else if (editableStatuses.includes(row.status) && (await applyOptions(job, row, openSteps)))
+      row = await readImport(job)
+    else if (row.status === 'mapping_columns') row = await processColumns(job, row, openSteps)
     else if (row.status === 'mapping_products') row = await decideProducts(job).then(() => readImport(job))
     else if (row.status === 'ready') {
-      preview = await previewImport(job)
+      const preview = await previewImport(job)
       await showPreview(job, preview)
       if (job.options.dryRun) return endDryRun(job, row, preview)
       row = await startImport(job, row, { preview, state })
@@ -154,11 +159,20 @@ async function followWork(job: ImportJob, row: DataImport, label: string): Promi
   }
 }
 
-const applyOptions = async (job: ImportJob, { status }: DataImport): Promise<boolean> =>
-  (await applyColumnOptions(job)) || (status !== 'mapping_columns' && (await applyProductOptions(job)))
+/** What a run does once, so that it ends also if the service stores something else than it was sent. */
+type Step = 'columns' | 'products' | 'process'
 
-async function processColumns(job: ImportJob, { error_message }: DataImport): Promise<DataImport> {
+async function applyOptions(job: ImportJob, { status }: DataImport, openSteps: Set<Step>): Promise<boolean> {
+  if (openSteps.delete('columns') && (await applyColumnOptions(job))) return true
+  return status !== 'mapping_columns' && openSteps.delete('products') && applyProductOptions(job)
+}
+
+async function processColumns(job: ImportJob, row: DataImport, openSteps: Set<Step>): Promise<DataImport> {
   const { client, output } = job.context
+  const { error_code, error_message } = row
+  const isFirst = openSteps.delete('process')
+  if (error_message !== null && !isFirst && (job.options.yes || !canAsk()))
+    throw new WorkError(error_code ?? 'column_mapping_incomplete', error_message)
   if (error_message !== null) output.note(error_message)
   await decideColumns(job)
   await reviewColumns(job)

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { open, rename, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
@@ -66,26 +67,57 @@ async function readPosition(path: string, format: RowFormat): Promise<Position> 
   return position
 }
 
+interface Draft {
+  /** What is exported, as a hash. */
+  request: string
+  pid: number
+}
+
+/** True if another process of this person runs under the number. */
+function isRunning(pid: number): boolean {
+  try {
+    return pid !== process.pid && process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+/** Two programs that write the same file would leave holes in it. */
+async function checkPath(path: string, draft: string, owner: Draft | null): Promise<void> {
+  const info = await stat(path).catch(() => null)
+  if (info?.isDirectory()) throw new UsageError(`${path} is a folder. Name a file in it.`)
+  const isDraft = (await stat(draft).catch(() => null)) !== null
+  if (owner !== null && isDraft && isRunning(owner.pid))
+    throw new UsageError(`Process ${owner.pid} writes ${draft}. End it, or delete that file to begin again.`)
+}
+
 /**
  * Opens a file that gets its name once it is complete, and is `<name>.part` until then. `request` says what is exported,
  * so that only an export of the same continues it. Null for a format that cannot be continued.
  */
 export async function openFile(path: string, request: readonly string[], format: RowFormat | null): Promise<Target> {
   const draft = `${path}.part`
-  const state = openState<{ begun: true }>('exports', [resolve(path), ...request])
-  const isContinued = format !== null && (await state.read()) !== null && (await isRecent(draft))
+  const state = openState<Draft>('exports', [resolve(path)])
+  const owner = await state.read()
+  await checkPath(path, draft, owner)
+  const hash = createHash('sha256').update(JSON.stringify(request)).digest('hex')
+  const isContinued = format !== null && owner?.request === hash && (await isRecent(draft))
   const handle = await open(draft, isContinued ? 'r+' : 'w').catch((error: unknown) => {
     throw new UsageError(`${draft} cannot be written.`, { cause: error })
   })
+  await state.write({ request: hash, pid: process.pid })
   const position = isContinued ? await readPosition(draft, format) : start
   await handle.truncate(position.bytes)
-  await state.write({ begun: true })
   let offset = position.bytes
   return {
     position,
     write: async (bytes) => {
-      await handle.write(bytes, 0, bytes.length, offset)
-      offset += bytes.length
+      // A write may take fewer bytes than it is given.
+      for (let count = 0; count < bytes.length;) {
+        const { bytesWritten } = await handle.write(bytes, count, bytes.length - count, offset)
+        count += bytesWritten
+        offset += bytesWritten
+      }
     },
     restart: async () => {
       await handle.truncate(0)

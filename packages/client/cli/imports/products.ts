@@ -13,8 +13,12 @@ const maxChanges = 500
 const nameOf = ({ product, variant, location }: ProductMapping): string =>
   [product, variant, location].filter((part) => part !== null).join(', ')
 
-const loadProducts = ({ context, id }: ImportJob): Promise<ProductMapping[]> =>
-  Array.fromAsync(paginate(context.client, path, { params: { path: { id }, query: {} } }))
+async function loadProducts({ context, id }: ImportJob): Promise<ProductMapping[]> {
+  const products: ProductMapping[] = []
+  for await (const product of paginate(context.client, path, { params: { path: { id }, query: {} } }))
+    products.push(product)
+  return products
+}
 
 async function updateProducts(job: ImportJob, changes: readonly Change[]): Promise<void> {
   for (let start = 0; start < changes.length; start += maxChanges)

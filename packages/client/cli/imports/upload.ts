@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { open, readFile, stat } from 'node:fs/promises'
+import { type FileHandle, open, readFile, stat } from 'node:fs/promises'
 import { basename, extname } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Context } from '../context.ts'
@@ -109,8 +109,7 @@ async function uploadParts({ client }: Context, file: LocalFile, options: PartsO
   const sendParts = async () => {
     for (let number = openNumbers.shift(); number !== undefined; number = openNumbers.shift()) {
       const start = (number - 1) * upload.part_size
-      const bytes = new Uint8Array(Math.min(upload.part_size, file.size - start))
-      await handle.read(bytes, 0, bytes.length, start)
+      const bytes = await readRange(handle, start, Math.min(upload.part_size, file.size - start))
       const digest = createHash('sha256').update(bytes).digest('base64')
       await client.PUT('/v1/files/uploads/{id}/parts/{number}', {
         params: { path: { id: upload.id, number: String(number) } },
@@ -127,6 +126,17 @@ async function uploadParts({ client }: Context, file: LocalFile, options: PartsO
     await handle.close()
   }
   return (await client.POST('/v1/files/uploads/{id}/complete', { params })).data.id
+}
+
+/** A read may return fewer bytes than it is asked for. */
+async function readRange(handle: FileHandle, start: number, length: number): Promise<Uint8Array> {
+  const bytes = new Uint8Array(length)
+  for (let count = 0; count < length;) {
+    const { bytesRead } = await handle.read(bytes, count, length - count, start + count)
+    if (bytesRead === 0) throw new WorkError('file_changed', 'The file became shorter while it was sent.')
+    count += bytesRead
+  }
+  return bytes
 }
 
 async function waitForScan({ client }: Context, id: string): Promise<void> {
