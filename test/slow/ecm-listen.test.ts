@@ -67,6 +67,21 @@ describe('ecm listen', () => {
   })
 })
 
+it('an admin of an edition gets the events of the edition, and nobody those of another organisation', async () => {
+  const { client, organization_id, edition_id, receiver, login } = place
+  const membership = { email: 'ea@slow.example', role: 'admin', edition_id }
+  const { id } = await client.post<{ id: string }>(`/v1/organizations/${organization_id}/members`, membership)
+  const { token } = await client.post<{ token: string }>('/v1/auth/tokens', { name: 'ecm', member_id: id })
+  const { id: other } = await client.post<{ id: string }>('/v1/organizations', { name: 'Other' })
+  const env = { ...login, ECM_TOKEN: token }
+  const args = ['listen', '--forward-to', receiver.url('/edition')]
+  expect(await person.run([...args, '--organization', other], { env })).toMatchObject({ code: 1 })
+  const running = person.start([...args, '--since', '1h', '--events', 'order.created'], env)
+  const created = (await listEvents(`&kind=order.created&edition_id=${edition_id}`)).map((event) => event.id)
+  await expect.poll(() => receiver.posts('/edition').map((post) => post.id), patience).toEqual(created)
+  await running.kill('SIGTERM')
+})
+
 describe('ecm trigger', () => {
   it('causes the event of each kind that is not an example', async () => {
     const { organization_id, edition_id } = place

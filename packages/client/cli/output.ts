@@ -32,7 +32,7 @@ function formatCell(value: unknown): string {
     const label = name ?? full_name ?? id
     return cleanText(typeof label === 'string' ? label : JSON.stringify(value))
   }
-  return cleanText(String(value as string | number | boolean))
+  return cleanText(typeof value === 'string' ? value : JSON.stringify(value))
 }
 
 const width = (text: string): number => [...text].length

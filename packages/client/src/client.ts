@@ -1,7 +1,6 @@
 import createFetchClient, { type MaybeOptionalInit, type ParseAsResponse } from 'openapi-fetch'
 import type {
   HttpMethod,
-  MediaType,
   PathsWithMethod,
   Readable,
   RequiredKeysOf,
@@ -34,7 +33,7 @@ export interface Answer<Data> {
 export type DataOf<Method extends HttpMethod, Path extends keyof paths, Options = unknown> = paths[Path] extends {
   [M in Method]: infer Operation extends Record<string | number, unknown>
 }
-  ? ParseAsResponse<Readable<SuccessResponse<ResponseObjectMap<Operation>, MediaType>>, Options>
+  ? ParseAsResponse<Readable<SuccessResponse<ResponseObjectMap<Operation>>>, Options>
   : never
 
 /** The parameters of a call, which can be left out if none is required. */
