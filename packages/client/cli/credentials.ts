@@ -21,6 +21,8 @@ export interface Connection {
   /** Null for operations that need no token. */
   token: string | null
   source: string
+  /** True if `npm start` of the service stored the login in the working folder. */
+  isDevelopment: boolean
 }
 
 export interface ConnectionOptions {
@@ -113,12 +115,17 @@ export async function findConnection(options: ConnectionOptions): Promise<Connec
   if (explicitToken) {
     const address = url ?? current
     if (address === null) throw new UsageError('Say with --url or ECM_URL where the token goes.')
-    return { url: address, token: explicitToken, source: options.token === undefined ? 'ECM_TOKEN' : '--token' }
+    return {
+      url: address,
+      token: explicitToken,
+      source: options.token === undefined ? 'ECM_TOKEN' : '--token',
+      isDevelopment: false,
+    }
   }
   const development = await readDevelopmentLogin()
   if (development && (url === null || url === development.url))
-    return { ...development, source: 'the local server of this folder' }
+    return { ...development, source: 'the local server of this folder', isDevelopment: true }
   const address = url ?? current
   if (address === null) throw new UsageError(`You are not signed in. ${signInFirst}`)
-  return { url: address, token: tokens[address] ?? null, source: 'your last login' }
+  return { url: address, token: tokens[address] ?? null, source: 'your last login', isDevelopment: false }
 }

@@ -1,14 +1,4 @@
 import { Command, CommanderError } from 'commander'
-import { addApi } from './commands/api.ts'
-import { addCampaign } from './commands/campaign.ts'
-import { addDeliveries } from './commands/deliveries.ts'
-import { addExport } from './commands/export.ts'
-import { addImport } from './commands/import.ts'
-import { addListen } from './commands/listen.ts'
-import { addLogin } from './commands/login.ts'
-import { addRecover } from './commands/recover.ts'
-import { addTrigger } from './commands/trigger.ts'
-import { addVerify } from './commands/verify.ts'
 import { readGlobals } from './context.ts'
 import { describeError, exitCodes, toProblem, UsageError } from './errors.ts'
 import { cleanLines } from './output.ts'
@@ -29,19 +19,31 @@ Data goes to stdout, everything else to stderr. The exit code is 0 for success, 
 network, and 2 for wrong usage.`,
   )
 
-const commands = [
-  addLogin,
-  addApi,
-  addListen,
-  addTrigger,
-  addVerify,
-  addImport,
-  addExport,
-  addCampaign,
-  addDeliveries,
-  addRecover,
-]
-for (const add of commands) add(program)
+type AddCommands = (program: Command) => void
+
+const loadLogin = async (): Promise<AddCommands> => (await import('./commands/login.ts')).addLogin
+
+const loaders: Readonly<Record<string, () => Promise<AddCommands>>> = {
+  login: loadLogin,
+  logout: loadLogin,
+  whoami: async () => (await import('./commands/whoami.ts')).addWhoami,
+  api: async () => (await import('./commands/api.ts')).addApi,
+  listen: async () => (await import('./commands/listen.ts')).addListen,
+  trigger: async () => (await import('./commands/trigger.ts')).addTrigger,
+  verify: async () => (await import('./commands/verify.ts')).addVerify,
+  import: async () => (await import('./commands/import.ts')).addImport,
+  export: async () => (await import('./commands/export.ts')).addExport,
+  campaign: async () => (await import('./commands/campaign.ts')).addCampaign,
+  deliveries: async () => (await import('./commands/deliveries.ts')).addDeliveries,
+  recover: async () => (await import('./commands/recover.ts')).addRecover,
+  doctor: async () => (await import('./commands/doctor.ts')).addDoctor,
+  open: async () => (await import('./commands/open.ts')).addOpen,
+}
+
+// A command starts faster when it loads only itself. The help and suggestions need all of them.
+const [firstWord = ''] = process.argv.slice(2)
+const load = Object.hasOwn(loaders, firstWord) ? loaders[firstWord] : undefined
+for (const loadCommands of load ? [load] : new Set(Object.values(loaders))) (await loadCommands())(program)
 
 // A reader such as \`head\` may close the pipe before everything is printed.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

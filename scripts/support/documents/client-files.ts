@@ -55,11 +55,12 @@ function listErrorCodes({ route }: Operation): string[] {
 const listNames = (schema: unknown): string[] => (schema instanceof z.ZodObject ? Object.keys(schema.shape) : [])
 
 function describeOperation(operation: Operation) {
-  const { method, path, summary, query, body, stream, file } = operation
+  const { method, path, tag, summary, query, body, stream, file } = operation
   const queryNames = listNames(query)
   return {
     method,
     path,
+    tag,
     summary,
     query: queryNames,
     fields: listNames(body),

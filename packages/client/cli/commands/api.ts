@@ -1,38 +1,11 @@
 import type { Command } from 'commander'
-import { closest, distance } from 'fastest-levenshtein'
+import { closest } from 'fastest-levenshtein'
 import { readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { buffer } from 'node:stream/consumers'
-import { operations } from '../../src/generated/operations.ts'
-import type { OperationId } from '../../src/index.ts'
 import { type Context, openContext, openOutput } from '../context.ts'
 import { UsageError } from '../errors.ts'
-
-interface Operation {
-  method: string
-  path: string
-  summary: string
-  query: readonly string[]
-  fields: readonly string[]
-  upload?: readonly string[]
-  file?: string
-  isList?: boolean
-}
-
-const table: Readonly<Record<string, Operation>> = operations
-const ids = Object.keys(operations)
-
-/** Finds an operation by its id in any case, and suggests the nearest one after a typing error. */
-function findOperation(name: string): { id: OperationId; operation: Operation } {
-  const id = ids.find((candidate) => candidate.toLowerCase() === name.toLowerCase())
-  const operation = id === undefined ? undefined : table[id]
-  if (operation) return { id: id as OperationId, operation }
-  const nearest = closest(name, ids)
-  const parts = ids.filter((candidate) => candidate.toLowerCase().includes(name.toLowerCase())).slice(0, 8)
-  const suggestions = distance(name, nearest) <= 4 ? [nearest] : parts
-  const hint = suggestions.length === 0 ? 'Run `ecm api` for the list.' : `Did you mean ${suggestions.join(', ')}?`
-  throw new UsageError(`There is no operation ${name}. ${hint}`)
-}
+import { findOperation, type Operation, operationTable } from '../operations.ts'
 
 interface Input {
   path: Record<string, string>
@@ -159,7 +132,7 @@ async function printAll(call: Caller, { path }: Operation, init: object, { outpu
 }
 
 async function callOperation(name: string, words: readonly string[], options: ApiOptions, command: Command) {
-  const { operation } = findOperation(name)
+  const operation = findOperation(name)
   if (options.all && !operation.isList) throw new UsageError('--all is for operations that list.')
   const input = readInput(operation, words)
   const init = await buildInit(operation, input, options)
@@ -184,7 +157,7 @@ async function callOperation(name: string, words: readonly string[], options: Ap
 
 const listOperations = (command: Command): void => {
   openOutput(command).rows(
-    Object.entries(table).map(([id, { method, path, summary }]) => ({
+    Object.entries(operationTable).map(([id, { method, path, summary }]) => ({
       id,
       call: `${method.toUpperCase()} ${path}`,
       summary,

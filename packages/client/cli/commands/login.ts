@@ -1,18 +1,14 @@
-import { isCancel, password, text } from '@clack/prompts'
 import type { Command } from 'commander'
 import { text as readAll } from 'node:stream/consumers'
 import { createClient } from '../../src/index.ts'
+import { askText, canAsk } from '../ask.ts'
 import { openContext, openOutput, readGlobals } from '../context.ts'
 import { findConnection, forgetLogin, storeLogin } from '../credentials.ts'
 import { UsageError } from '../errors.ts'
 
-async function ask(question: string, isSecret = false): Promise<string> {
-  if (!process.stdin.isTTY) throw new UsageError('Without a terminal, pass a token: `ecm login --token - < file`.')
-  // Questions go to stderr, so that stdout has data alone.
-  const options = { message: question, output: process.stderr }
-  const answer = await (isSecret ? password(options) : text(options))
-  if (isCancel(answer)) throw new UsageError('Cancelled.')
-  return answer.trim()
+async function ask(question: string): Promise<string> {
+  if (!canAsk()) throw new UsageError('Without a terminal, pass a token: `ecm login --token - < file`.')
+  return askText(question)
 }
 
 async function signInByCode(url: string, email: string): Promise<string> {
@@ -63,6 +59,8 @@ Examples:
     )
     .action(async (_options: object, command: Command) => {
       const { client, connection, output } = await openContext(command)
+      if (connection.isDevelopment)
+        throw new UsageError('This is the login of the local server of this folder. It ends when the server ends.')
       const { data } = await client.GET('/v1/auth/tokens', { params: { query: {} } }).catch(() => ({ data: null }))
       const session = data?.results.find(
         ({ kind, prefix }) => kind === 'session' && connection.token?.startsWith(prefix),
@@ -70,14 +68,5 @@ Examples:
       if (session) await client.DELETE('/v1/auth/tokens/{id}', { params: { path: { id: session.id } } })
       await forgetLogin(connection.url)
       output.note(`Signed out of ${connection.url}.`)
-    })
-  program
-    .command('whoami')
-    .description('Show who you are and where')
-    .addHelpText('after', '\nExamples:\n  ecm whoami\n  ecm whoami --json | jq -r .email')
-    .action(async (_options: object, command: Command) => {
-      const { client, connection, output } = await openContext(command)
-      const { data } = await client.GET('/v1/auth/user-info')
-      output.object({ url: connection.url, login: connection.source, ...data })
     })
 }
