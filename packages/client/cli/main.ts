@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { readGlobals } from './context.ts'
 import { describeError, exitCodes, toProblem, UsageError } from './errors.ts'
-import { cleanLines } from './output.ts'
+import { cleanLines, toJson } from './output.ts'
 import { version } from './version.ts'
 
 const program = new Command('ecm')
@@ -57,7 +57,7 @@ try {
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? exitCodes.success : exitCodes.usage
   else {
     const isJson = readGlobals(program).json === true || !process.stderr.isTTY
-    process.stderr.write(`${isJson ? JSON.stringify(toProblem(error)) : cleanLines(describeError(error))}\n`)
+    process.stderr.write(`${isJson ? toJson(toProblem(error)) : cleanLines(describeError(error))}\n`)
     process.exitCode = error instanceof UsageError ? exitCodes.usage : exitCodes.failed
   }
 }

@@ -18,10 +18,23 @@ export interface Output {
 const progressAfterMs = 2000
 const progressEveryMs = 200
 
-/** Texts of customers must not move the cursor or change colours. */
-export const cleanText = (text: string): string =>
-  // oxlint-disable-next-line no-control-regex
-  stripVTControlCharacters(text).replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, ' ')
+// oxlint-disable-next-line no-control-regex
+const controls = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g
+// oxlint-disable-next-line no-control-regex
+const controlsWithinLines = /(?![\t\n])[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g
+
+/** Texts of customers must not move the cursor, change colours, or turn the direction of what stands beside them. */
+export const cleanText = (text: string): string => stripVTControlCharacters(text).replaceAll(controls, ' ')
+
+/** Cleans a part of a file. Its lines and columns stay. */
+export const cleanPart = (text: string): string => text.replaceAll(controlsWithinLines, ' ')
+
+const escapeCharacter = (character: string): string =>
+  String.raw`\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+
+/** Formats a value as JSON that a terminal can show: it escapes also the control characters that JSON allows. */
+export const toJson = (value: unknown, indent?: number): string =>
+  JSON.stringify(value, null, indent).replaceAll(controlsWithinLines, escapeCharacter)
 
 export const cleanLines = (text: string): string => text.split('\n').map(cleanText).join('\n')
 
@@ -30,7 +43,7 @@ function formatCell(value: unknown): string {
   if (typeof value === 'object') {
     const { name, full_name, id } = value as Row
     const label = name ?? full_name ?? id
-    return cleanText(typeof label === 'string' ? label : JSON.stringify(value))
+    return cleanText(typeof label === 'string' ? label : toJson(value))
   }
   return cleanText(typeof value === 'string' ? value : JSON.stringify(value))
 }
@@ -77,29 +90,45 @@ const isRow = (value: unknown): value is Row => typeof value === 'object' && val
 
 export function createOutput({ json }: { json: boolean }): Output {
   const isTable = process.stdout.isTTY && !json
-  const print = (text: string) => process.stdout.write(`${text}\n`)
+  let hideProgress = () => {}
+  const print = (text: string) => {
+    hideProgress()
+    process.stdout.write(`${text}\n`)
+  }
   return {
     isTable,
-    object: (value) => print(isTable && isRow(value) ? formatObject(value) : JSON.stringify(value, null, 2)),
-    rows: (rows, columns) =>
-      print(isTable ? formatTable(rows, columns ?? chooseColumns(rows)) : JSON.stringify(rows, null, 2)),
-    note: (text) => void process.stderr.write(`${cleanLines(text)}\n`),
-    progress: showProgress,
+    object: (value) => print(isTable && isRow(value) ? formatObject(value) : toJson(value, 2)),
+    rows: (rows, columns) => print(isTable ? formatTable(rows, columns ?? chooseColumns(rows)) : toJson(rows, 2)),
+    note: (text) => {
+      hideProgress()
+      process.stderr.write(`${cleanLines(text)}\n`)
+    },
+    progress: (text) => {
+      const progress = showProgress(text)
+      hideProgress = progress.hide
+      return progress
+    },
   }
 }
 
 function showProgress(first: string) {
   let text = first
-  if (!process.stderr.isTTY) return { update: () => undefined, stop: () => undefined }
+  let isShown = false
+  if (!process.stderr.isTTY) return { update: () => undefined, hide: () => undefined, stop: () => undefined }
   const started = Date.now()
   const draw = () => {
-    const seconds = Math.floor((Date.now() - started) / 1000)
-    if (Date.now() - started >= progressAfterMs) process.stderr.write(`\r\u001b[K${cleanText(text)} (${seconds} s)`)
+    if (Date.now() - started < progressAfterMs) return
+    isShown = true
+    process.stderr.write(`\r\u001b[K${cleanText(text)} (${Math.floor((Date.now() - started) / 1000)} s)`)
+  }
+  const hide = () => {
+    if (isShown) process.stderr.write('\r\u001b[K')
+    isShown = false
   }
   const timer = setInterval(draw, progressEveryMs)
   const stop = () => {
     clearInterval(timer)
-    if (Date.now() - started >= progressAfterMs) process.stderr.write('\r\u001b[K')
+    hide()
   }
-  return { update: (next: string) => void (text = next), stop }
+  return { update: (next: string) => void (text = next), hide, stop }
 }

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 
 /** package.json is two folders up in the built package, and one in the sources. */
 const findManifest = (): string => {
   for (const path of ['../package.json', '../../package.json'])
     try {
-      return readFileSync(new URL(path, import.meta.url), 'utf8')
+      return readFileSync(fileURLToPath(new URL(path, import.meta.url).href), 'utf8')
     } catch {
       continue
     }

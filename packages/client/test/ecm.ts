@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { setTimeout as wait } from 'node:timers/promises'
 
 const program = join(import.meta.dirname, '..', 'bin', 'ecm.js')
 
@@ -23,6 +24,17 @@ export interface Running {
   ended: Promise<number | null>
   press: (keys: string) => void
   kill: (signal: 'SIGKILL' | 'SIGTERM') => Promise<number | null>
+}
+
+/** Waits until the program shows the text behind a place, and returns the place behind the text. */
+export async function waitForText({ output, ended }: Running, text: string, from = 0): Promise<number> {
+  const endsAt = performance.now() + 60_000
+  for (let isEnded = false; ;) {
+    const at = output().indexOf(text, from)
+    if (at !== -1) return at + text.length
+    if (isEnded || performance.now() > endsAt) throw new Error(`${text} is missing in ${output()}`)
+    isEnded = await Promise.race([ended.then(() => true), wait(50, false)])
+  }
 }
 
 /** Runs a program on a pseudo-terminal, and ends with its exit code. A question needs the size of the terminal. */

@@ -9,7 +9,7 @@ interface Received {
   body: string
 }
 
-type Answer = (response: ServerResponse) => void
+export type Answer = (response: ServerResponse) => void
 
 export const json =
   (status: number, body: unknown, headers: Record<string, string> = {}): Answer =>
@@ -25,14 +25,16 @@ export const problem = (status: number, code: string, headers: Record<string, st
 
 export const breakConnection: Answer = (response) => response.destroy()
 
-/** A server that gives these answers, one after the other, and the last one from then on. */
-export async function startStub(answers: readonly Answer[]) {
+/** A server that gives these answers, one after the other, and the last one from then on, or one for each path. */
+export async function startStub(answers: readonly Answer[] | ((path: string) => Answer)) {
   const received: Received[] = []
   const server = createServer((request, response) => {
     void text(request).then((body) => {
       const { method = '', url = '', headers } = request
       received.push({ method, url, headers, body })
-      answers[Math.min(received.length, answers.length) - 1]?.(response)
+      const answer =
+        typeof answers === 'function' ? answers(url) : answers[Math.min(received.length, answers.length) - 1]
+      answer?.(response)
     })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

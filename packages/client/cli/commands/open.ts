@@ -70,9 +70,6 @@ Examples:
       const address = url + (page === undefined ? '/docs' : await findPath(url, page))
       const output = openOutput(command)
       if (output.isTable && (await openBrowser(address))) output.note(`Opened ${address}`)
-      else
-        process.stdout.write(
-          `${output.isTable || readGlobals(command).json !== true ? address : JSON.stringify(address)}\n`,
-        )
+      else process.stdout.write(`${address}\n`)
     })
 }

@@ -1,4 +1,4 @@
-import { cleanText, type Output } from '../output.ts'
+import { cleanText, type Output, toJson } from '../output.ts'
 import type { Attempt, Report } from './forwarder.ts'
 import type { LocalEvent } from './post.ts'
 
@@ -20,7 +20,7 @@ const chooseResult = ({ isDelivered }: Attempt): string => (isDelivered ? 'deliv
 /** Prints a line for each post: for a person on a terminal, and JSON otherwise. */
 export function createReport({ isTable }: Output): Report {
   const print = (text: string, value: object) =>
-    void process.stdout.write(`${isTable ? text : JSON.stringify({ time: new Date().toISOString(), ...value })}\n`)
+    void process.stdout.write(`${isTable ? text : toJson({ time: new Date().toISOString(), ...value })}\n`)
   return {
     attempt: (attempt) => {
       const { event, number, status, error, ms, retryInSeconds } = attempt

@@ -4,6 +4,7 @@ export const operations = {
   "getUserInfo": {
     "method": "get",
     "path": "/v1/auth/user-info",
+    "tag": "Auth",
     "summary": "Get user info",
     "query": [],
     "fields": [],
@@ -22,6 +23,7 @@ export const operations = {
   "listAccessTokens": {
     "method": "get",
     "path": "/v1/auth/tokens",
+    "tag": "Auth",
     "summary": "List access tokens",
     "query": [
       "ordering",
@@ -48,6 +50,7 @@ export const operations = {
   "createAccessToken": {
     "method": "post",
     "path": "/v1/auth/tokens",
+    "tag": "Auth",
     "summary": "Create an access token",
     "query": [],
     "fields": [
@@ -81,6 +84,7 @@ export const operations = {
   "revokeAccessToken": {
     "method": "delete",
     "path": "/v1/auth/tokens/{id}",
+    "tag": "Auth",
     "summary": "Revoke an access token",
     "query": [],
     "fields": [],
@@ -110,6 +114,7 @@ export const operations = {
   "listAuthMethods": {
     "method": "get",
     "path": "/v1/auth/methods",
+    "tag": "Auth",
     "summary": "List the ways to sign in",
     "query": [],
     "fields": [],
@@ -124,6 +129,7 @@ export const operations = {
   "requestSignInCode": {
     "method": "post",
     "path": "/v1/auth/sign-in-codes",
+    "tag": "Auth",
     "summary": "Request a code to sign in",
     "query": [],
     "fields": [
@@ -147,6 +153,7 @@ export const operations = {
   "createSession": {
     "method": "post",
     "path": "/v1/auth/sessions",
+    "tag": "Auth",
     "summary": "Sign in",
     "query": [],
     "fields": [
@@ -175,6 +182,7 @@ export const operations = {
   "createSignInLink": {
     "method": "post",
     "path": "/v1/auth/sign-in-links",
+    "tag": "Auth",
     "summary": "Create a sign-in link",
     "query": [],
     "fields": [
@@ -205,6 +213,7 @@ export const operations = {
   "listOrganizationTokens": {
     "method": "get",
     "path": "/v1/organizations/{id}/tokens",
+    "tag": "Organizations",
     "summary": "List access tokens of an organisation",
     "query": [
       "ordering",
@@ -232,6 +241,7 @@ export const operations = {
   "revokeOrganizationToken": {
     "method": "delete",
     "path": "/v1/organizations/{id}/tokens/{token_id}",
+    "tag": "Organizations",
     "summary": "Revoke an access token of an organisation",
     "query": [],
     "fields": [],
@@ -261,6 +271,7 @@ export const operations = {
   "listOrganizations": {
     "method": "get",
     "path": "/v1/organizations",
+    "tag": "Organizations",
     "summary": "List organisations",
     "query": [
       "search",
@@ -288,6 +299,7 @@ export const operations = {
   "createOrganization": {
     "method": "post",
     "path": "/v1/organizations",
+    "tag": "Organizations",
     "summary": "Create an organisation",
     "query": [],
     "fields": [
@@ -318,6 +330,7 @@ export const operations = {
   "getOrganization": {
     "method": "get",
     "path": "/v1/organizations/{id}",
+    "tag": "Organizations",
     "summary": "Retrieve an organisation",
     "query": [],
     "fields": [],
@@ -337,6 +350,7 @@ export const operations = {
   "updateOrganization": {
     "method": "patch",
     "path": "/v1/organizations/{id}",
+    "tag": "Organizations",
     "summary": "Update an organisation",
     "query": [],
     "fields": [
@@ -373,6 +387,7 @@ export const operations = {
   "listOrganizationMembers": {
     "method": "get",
     "path": "/v1/organizations/{id}/members",
+    "tag": "Organizations",
     "summary": "List members",
     "query": [
       "role",
@@ -402,6 +417,7 @@ export const operations = {
   "addOrganizationMember": {
     "method": "post",
     "path": "/v1/organizations/{id}/members",
+    "tag": "Organizations",
     "summary": "Add a member",
     "query": [],
     "fields": [
@@ -436,6 +452,7 @@ export const operations = {
   "getOrganizationMember": {
     "method": "get",
     "path": "/v1/organizations/{id}/members/{member_id}",
+    "tag": "Organizations",
     "summary": "Retrieve a member",
     "query": [],
     "fields": [],
@@ -455,6 +472,7 @@ export const operations = {
   "updateOrganizationMember": {
     "method": "patch",
     "path": "/v1/organizations/{id}/members/{member_id}",
+    "tag": "Organizations",
     "summary": "Update a member",
     "query": [],
     "fields": [
@@ -489,6 +507,7 @@ export const operations = {
   "removeOrganizationMember": {
     "method": "delete",
     "path": "/v1/organizations/{id}/members/{member_id}",
+    "tag": "Organizations",
     "summary": "Remove a member",
     "query": [],
     "fields": [],
@@ -519,6 +538,7 @@ export const operations = {
   "listEvents": {
     "method": "get",
     "path": "/v1/events",
+    "tag": "Organizations",
     "summary": "List events",
     "query": [
       "organization_id",
@@ -547,6 +567,7 @@ export const operations = {
   "createEvent": {
     "method": "post",
     "path": "/v1/events",
+    "tag": "Organizations",
     "summary": "Create an event",
     "query": [],
     "fields": [
@@ -577,6 +598,7 @@ export const operations = {
   "getEvent": {
     "method": "get",
     "path": "/v1/events/{id}",
+    "tag": "Organizations",
     "summary": "Retrieve an event",
     "query": [],
     "fields": [],
@@ -596,6 +618,7 @@ export const operations = {
   "updateEvent": {
     "method": "patch",
     "path": "/v1/events/{id}",
+    "tag": "Organizations",
     "summary": "Update an event",
     "query": [],
     "fields": [
@@ -627,6 +650,7 @@ export const operations = {
   "listSenderDomains": {
     "method": "get",
     "path": "/v1/organizations/{id}/sender-domains",
+    "tag": "Organizations",
     "summary": "List sender domains",
     "query": [
       "status",
@@ -655,6 +679,7 @@ export const operations = {
   "createSenderDomain": {
     "method": "post",
     "path": "/v1/organizations/{id}/sender-domains",
+    "tag": "Organizations",
     "summary": "Add a sender domain",
     "query": [],
     "fields": [
@@ -686,6 +711,7 @@ export const operations = {
   "getSenderDomain": {
     "method": "get",
     "path": "/v1/organizations/{id}/sender-domains/{domain_id}",
+    "tag": "Organizations",
     "summary": "Retrieve a sender domain",
     "query": [],
     "fields": [],
@@ -705,6 +731,7 @@ export const operations = {
   "verifySenderDomain": {
     "method": "post",
     "path": "/v1/organizations/{id}/sender-domains/{domain_id}/verify",
+    "tag": "Organizations",
     "summary": "Verify a sender domain",
     "query": [],
     "fields": [
@@ -737,6 +764,7 @@ export const operations = {
   "deleteSenderDomain": {
     "method": "delete",
     "path": "/v1/organizations/{id}/sender-domains/{domain_id}",
+    "tag": "Organizations",
     "summary": "Remove a sender domain",
     "query": [],
     "fields": [],
@@ -766,6 +794,7 @@ export const operations = {
   "listEditions": {
     "method": "get",
     "path": "/v1/editions",
+    "tag": "Editions",
     "summary": "List editions",
     "query": [
       "organization_id",
@@ -798,6 +827,7 @@ export const operations = {
   "createEdition": {
     "method": "post",
     "path": "/v1/editions",
+    "tag": "Editions",
     "summary": "Create an edition",
     "query": [],
     "fields": [
@@ -836,6 +866,7 @@ export const operations = {
   "getEditionMeta": {
     "method": "get",
     "path": "/v1/editions/_meta",
+    "tag": "Editions",
     "summary": "Retrieve the choices of edition fields",
     "query": [
       "organization_id"
@@ -856,6 +887,7 @@ export const operations = {
   "getEdition": {
     "method": "get",
     "path": "/v1/editions/{id}",
+    "tag": "Editions",
     "summary": "Retrieve an edition",
     "query": [],
     "fields": [],
@@ -875,6 +907,7 @@ export const operations = {
   "updateEdition": {
     "method": "patch",
     "path": "/v1/editions/{id}",
+    "tag": "Editions",
     "summary": "Update an edition",
     "query": [],
     "fields": [
@@ -935,6 +968,7 @@ export const operations = {
   "duplicateEdition": {
     "method": "post",
     "path": "/v1/editions/{id}/duplicate",
+    "tag": "Editions",
     "summary": "Duplicate an edition",
     "query": [],
     "fields": [
@@ -968,6 +1002,7 @@ export const operations = {
   "getEditionHealthcheck": {
     "method": "get",
     "path": "/v1/editions/{edition_id}/healthcheck",
+    "tag": "Editions",
     "summary": "Check the health of an edition",
     "query": [],
     "fields": [],
@@ -987,6 +1022,7 @@ export const operations = {
   "getEditionStats": {
     "method": "get",
     "path": "/v1/editions/{id}/stats",
+    "tag": "Editions",
     "summary": "Retrieve the statistics of an edition",
     "query": [
       "from",
@@ -1010,6 +1046,7 @@ export const operations = {
   "listCategories": {
     "method": "get",
     "path": "/v1/categories",
+    "tag": "Catalogue",
     "summary": "List categories",
     "query": [
       "organization_id",
@@ -1039,6 +1076,7 @@ export const operations = {
   "createCategory": {
     "method": "post",
     "path": "/v1/categories",
+    "tag": "Catalogue",
     "summary": "Create a category",
     "query": [],
     "fields": [
@@ -1074,6 +1112,7 @@ export const operations = {
   "getCategory": {
     "method": "get",
     "path": "/v1/categories/{id}",
+    "tag": "Catalogue",
     "summary": "Retrieve a category",
     "query": [],
     "fields": [],
@@ -1093,6 +1132,7 @@ export const operations = {
   "updateCategory": {
     "method": "patch",
     "path": "/v1/categories/{id}",
+    "tag": "Catalogue",
     "summary": "Update a category",
     "query": [],
     "fields": [
@@ -1127,6 +1167,7 @@ export const operations = {
   "deleteCategory": {
     "method": "delete",
     "path": "/v1/categories/{id}",
+    "tag": "Catalogue",
     "summary": "Delete a category",
     "query": [],
     "fields": [],
@@ -1157,6 +1198,7 @@ export const operations = {
   "listLocations": {
     "method": "get",
     "path": "/v1/locations",
+    "tag": "Catalogue",
     "summary": "List locations",
     "query": [
       "organization_id",
@@ -1187,6 +1229,7 @@ export const operations = {
   "createLocation": {
     "method": "post",
     "path": "/v1/locations",
+    "tag": "Catalogue",
     "summary": "Create a location",
     "query": [],
     "fields": [
@@ -1221,6 +1264,7 @@ export const operations = {
   "getLocation": {
     "method": "get",
     "path": "/v1/locations/{id}",
+    "tag": "Catalogue",
     "summary": "Retrieve a location",
     "query": [],
     "fields": [],
@@ -1240,6 +1284,7 @@ export const operations = {
   "updateLocation": {
     "method": "patch",
     "path": "/v1/locations/{id}",
+    "tag": "Catalogue",
     "summary": "Update a location",
     "query": [],
     "fields": [
@@ -1273,6 +1318,7 @@ export const operations = {
   "deleteLocation": {
     "method": "delete",
     "path": "/v1/locations/{id}",
+    "tag": "Catalogue",
     "summary": "Delete a location",
     "query": [],
     "fields": [],
@@ -1304,6 +1350,7 @@ export const operations = {
   "listFeeRules": {
     "method": "get",
     "path": "/v1/fee-rules",
+    "tag": "Catalogue",
     "summary": "List fee rules",
     "query": [
       "organization_id",
@@ -1334,6 +1381,7 @@ export const operations = {
   "createFeeRule": {
     "method": "post",
     "path": "/v1/fee-rules",
+    "tag": "Catalogue",
     "summary": "Create a fee rule",
     "query": [],
     "fields": [
@@ -1370,6 +1418,7 @@ export const operations = {
   "getFeeRule": {
     "method": "get",
     "path": "/v1/fee-rules/{id}",
+    "tag": "Catalogue",
     "summary": "Retrieve a fee rule",
     "query": [],
     "fields": [],
@@ -1389,6 +1438,7 @@ export const operations = {
   "updateFeeRule": {
     "method": "patch",
     "path": "/v1/fee-rules/{id}",
+    "tag": "Catalogue",
     "summary": "Update a fee rule",
     "query": [],
     "fields": [
@@ -1425,6 +1475,7 @@ export const operations = {
   "deleteFeeRule": {
     "method": "delete",
     "path": "/v1/fee-rules/{id}",
+    "tag": "Catalogue",
     "summary": "Delete a fee rule",
     "query": [],
     "fields": [],
@@ -1455,6 +1506,7 @@ export const operations = {
   "listPassDesigns": {
     "method": "get",
     "path": "/v1/pass-designs",
+    "tag": "Catalogue",
     "summary": "List pass designs",
     "query": [
       "organization_id",
@@ -1485,6 +1537,7 @@ export const operations = {
   "createPassDesign": {
     "method": "post",
     "path": "/v1/pass-designs",
+    "tag": "Catalogue",
     "summary": "Create a pass design",
     "query": [],
     "fields": [
@@ -1525,6 +1578,7 @@ export const operations = {
   "getPassDesign": {
     "method": "get",
     "path": "/v1/pass-designs/{id}",
+    "tag": "Catalogue",
     "summary": "Retrieve a pass design",
     "query": [],
     "fields": [],
@@ -1544,6 +1598,7 @@ export const operations = {
   "updatePassDesign": {
     "method": "patch",
     "path": "/v1/pass-designs/{id}",
+    "tag": "Catalogue",
     "summary": "Update a pass design",
     "query": [],
     "fields": [
@@ -1583,6 +1638,7 @@ export const operations = {
   "deletePassDesign": {
     "method": "delete",
     "path": "/v1/pass-designs/{id}",
+    "tag": "Catalogue",
     "summary": "Delete a pass design",
     "query": [],
     "fields": [],
@@ -1613,6 +1669,7 @@ export const operations = {
   "listProducts": {
     "method": "get",
     "path": "/v1/products",
+    "tag": "Catalogue",
     "summary": "List products",
     "query": [
       "organization_id",
@@ -1644,6 +1701,7 @@ export const operations = {
   "createProduct": {
     "method": "post",
     "path": "/v1/products",
+    "tag": "Catalogue",
     "summary": "Create a product",
     "query": [],
     "fields": [
@@ -1688,6 +1746,7 @@ export const operations = {
   "getProduct": {
     "method": "get",
     "path": "/v1/products/{id}",
+    "tag": "Catalogue",
     "summary": "Retrieve a product",
     "query": [],
     "fields": [],
@@ -1707,6 +1766,7 @@ export const operations = {
   "updateProduct": {
     "method": "patch",
     "path": "/v1/products/{id}",
+    "tag": "Catalogue",
     "summary": "Update a product",
     "query": [],
     "fields": [
@@ -1753,6 +1813,7 @@ export const operations = {
   "deleteProduct": {
     "method": "delete",
     "path": "/v1/products/{id}",
+    "tag": "Catalogue",
     "summary": "Delete a product",
     "query": [],
     "fields": [],
@@ -1784,6 +1845,7 @@ export const operations = {
   "mergeProducts": {
     "method": "post",
     "path": "/v1/products/{id}/merge",
+    "tag": "Catalogue",
     "summary": "Merge a product into another",
     "query": [],
     "fields": [
@@ -1817,6 +1879,7 @@ export const operations = {
   "listOrders": {
     "method": "get",
     "path": "/v1/orders",
+    "tag": "Orders",
     "summary": "List orders",
     "query": [
       "edition_id",
@@ -1861,6 +1924,7 @@ export const operations = {
   "exportOrders": {
     "method": "get",
     "path": "/v1/orders/export",
+    "tag": "Orders",
     "summary": "Export orders",
     "query": [
       "edition_id",
@@ -1904,6 +1968,7 @@ export const operations = {
   "getOrder": {
     "method": "get",
     "path": "/v1/orders/{id}",
+    "tag": "Orders",
     "summary": "Retrieve an order",
     "query": [],
     "fields": [],
@@ -1923,6 +1988,7 @@ export const operations = {
   "cancelOrder": {
     "method": "post",
     "path": "/v1/orders/{id}/cancel",
+    "tag": "Orders",
     "summary": "Cancel an order",
     "query": [],
     "fields": [
@@ -1964,6 +2030,7 @@ export const operations = {
   "resendReceipt": {
     "method": "post",
     "path": "/v1/orders/{id}/resend-receipt",
+    "tag": "Orders",
     "summary": "Send the receipt of an order again",
     "query": [],
     "fields": [],
@@ -1998,6 +2065,7 @@ export const operations = {
   "listPurchases": {
     "method": "get",
     "path": "/v1/purchases",
+    "tag": "Purchases",
     "summary": "List purchases",
     "query": [
       "edition_id",
@@ -2035,6 +2103,7 @@ export const operations = {
   "exportPurchases": {
     "method": "get",
     "path": "/v1/purchases/export",
+    "tag": "Purchases",
     "summary": "Export purchases",
     "query": [
       "edition_id",
@@ -2071,6 +2140,7 @@ export const operations = {
   "getPurchase": {
     "method": "get",
     "path": "/v1/purchases/{id}",
+    "tag": "Purchases",
     "summary": "Retrieve a purchase",
     "query": [],
     "fields": [],
@@ -2090,6 +2160,7 @@ export const operations = {
   "createPurchaseUse": {
     "method": "post",
     "path": "/v1/purchases/{id}/uses",
+    "tag": "Purchases",
     "summary": "Use a purchase",
     "query": [],
     "fields": [
@@ -2125,6 +2196,7 @@ export const operations = {
   "revertPurchaseUse": {
     "method": "post",
     "path": "/v1/purchases/{id}/uses/{use_id}/revert",
+    "tag": "Purchases",
     "summary": "Revert a use",
     "query": [],
     "fields": [],
@@ -2156,6 +2228,7 @@ export const operations = {
   "createPurchaseRefundRequest": {
     "method": "post",
     "path": "/v1/purchases/{id}/refund-requests",
+    "tag": "Purchases",
     "summary": "Create a refund request for a purchase",
     "query": [],
     "fields": [
@@ -2197,6 +2270,7 @@ export const operations = {
   "listRefundRequests": {
     "method": "get",
     "path": "/v1/refund-requests",
+    "tag": "Refunds",
     "summary": "List refund requests",
     "query": [
       "edition_id",
@@ -2234,6 +2308,7 @@ export const operations = {
   "createRefundRequest": {
     "method": "post",
     "path": "/v1/refund-requests",
+    "tag": "Refunds",
     "summary": "Create a refund request",
     "query": [],
     "fields": [
@@ -2277,6 +2352,7 @@ export const operations = {
   "getRefundRequest": {
     "method": "get",
     "path": "/v1/refund-requests/{id}",
+    "tag": "Refunds",
     "summary": "Retrieve a refund request",
     "query": [],
     "fields": [],
@@ -2296,6 +2372,7 @@ export const operations = {
   "approveRefundRequest": {
     "method": "post",
     "path": "/v1/refund-requests/{id}/approve",
+    "tag": "Refunds",
     "summary": "Approve a refund request",
     "query": [],
     "fields": [
@@ -2338,6 +2415,7 @@ export const operations = {
   "rejectRefundRequest": {
     "method": "post",
     "path": "/v1/refund-requests/{id}/reject",
+    "tag": "Refunds",
     "summary": "Reject a refund request",
     "query": [],
     "fields": [
@@ -2372,6 +2450,7 @@ export const operations = {
   "cancelRefundRequest": {
     "method": "post",
     "path": "/v1/refund-requests/{id}/cancel",
+    "tag": "Refunds",
     "summary": "Cancel a refund request",
     "query": [],
     "fields": [],
@@ -2403,6 +2482,7 @@ export const operations = {
   "retryRefundRequest": {
     "method": "post",
     "path": "/v1/refund-requests/{id}/retry",
+    "tag": "Refunds",
     "summary": "Retry a refund request",
     "query": [],
     "fields": [],
@@ -2440,6 +2520,7 @@ export const operations = {
   "settleRefundRequest": {
     "method": "post",
     "path": "/v1/refund-requests/{id}/settle",
+    "tag": "Refunds",
     "summary": "Settle a refund request",
     "query": [],
     "fields": [
@@ -2472,6 +2553,7 @@ export const operations = {
   "listRefundBatches": {
     "method": "get",
     "path": "/v1/editions/{id}/refund-batches",
+    "tag": "Refunds",
     "summary": "List refund batches",
     "query": [
       "status",
@@ -2500,6 +2582,7 @@ export const operations = {
   "createRefundBatch": {
     "method": "post",
     "path": "/v1/editions/{id}/refund-batches",
+    "tag": "Refunds",
     "summary": "Create a refund batch",
     "query": [],
     "fields": [
@@ -2538,6 +2621,7 @@ export const operations = {
   "getRefundBatch": {
     "method": "get",
     "path": "/v1/refund-batches/{id}",
+    "tag": "Refunds",
     "summary": "Retrieve a refund batch",
     "query": [],
     "fields": [],
@@ -2557,6 +2641,7 @@ export const operations = {
   "startRefundBatch": {
     "method": "post",
     "path": "/v1/refund-batches/{id}/start",
+    "tag": "Refunds",
     "summary": "Start a refund batch",
     "query": [],
     "fields": [],
@@ -2591,6 +2676,7 @@ export const operations = {
   "cancelRefundBatch": {
     "method": "post",
     "path": "/v1/refund-batches/{id}/cancel",
+    "tag": "Refunds",
     "summary": "Cancel a refund batch",
     "query": [],
     "fields": [],
@@ -2621,6 +2707,7 @@ export const operations = {
   "listUsers": {
     "method": "get",
     "path": "/v1/user",
+    "tag": "User",
     "summary": "List users",
     "query": [
       "edition_id",
@@ -2649,6 +2736,7 @@ export const operations = {
   "getUser": {
     "method": "get",
     "path": "/v1/user/{id}",
+    "tag": "User",
     "summary": "Retrieve a user",
     "query": [],
     "fields": [],
@@ -2668,6 +2756,7 @@ export const operations = {
   "updateUser": {
     "method": "patch",
     "path": "/v1/user/{id}",
+    "tag": "User",
     "summary": "Update a user",
     "query": [],
     "fields": [
@@ -2704,6 +2793,7 @@ export const operations = {
   "listOrderActivity": {
     "method": "get",
     "path": "/v1/orders/{id}/activity",
+    "tag": "Orders",
     "summary": "List the activity of an order",
     "query": [
       "ordering",
@@ -2731,6 +2821,7 @@ export const operations = {
   "listUserActivity": {
     "method": "get",
     "path": "/v1/user/{id}/activity",
+    "tag": "User",
     "summary": "List the activity of a user",
     "query": [
       "ordering",
@@ -2758,6 +2849,7 @@ export const operations = {
   "listUserMessages": {
     "method": "get",
     "path": "/v1/user/{id}/messages",
+    "tag": "User",
     "summary": "List messages to a user",
     "query": [
       "channel",
@@ -2786,6 +2878,7 @@ export const operations = {
   "createUser": {
     "method": "post",
     "path": "/v1/user",
+    "tag": "User",
     "summary": "Create a user",
     "query": [],
     "fields": [
@@ -2825,6 +2918,7 @@ export const operations = {
   "listFiles": {
     "method": "get",
     "path": "/v1/files",
+    "tag": "Files",
     "summary": "List files",
     "query": [
       "organization_id",
@@ -2857,6 +2951,7 @@ export const operations = {
   "uploadFile": {
     "method": "post",
     "path": "/v1/files",
+    "tag": "Files",
     "summary": "Upload a file",
     "query": [
       "organization_id",
@@ -2916,6 +3011,7 @@ export const operations = {
   "startFileUpload": {
     "method": "post",
     "path": "/v1/files/uploads",
+    "tag": "Files",
     "summary": "Start an upload in parts",
     "query": [],
     "fields": [
@@ -2954,6 +3050,7 @@ export const operations = {
   "getFileUpload": {
     "method": "get",
     "path": "/v1/files/uploads/{id}",
+    "tag": "Files",
     "summary": "Retrieve an upload",
     "query": [],
     "fields": [],
@@ -2973,6 +3070,7 @@ export const operations = {
   "putFileUploadPart": {
     "method": "put",
     "path": "/v1/files/uploads/{id}/parts/{number}",
+    "tag": "Files",
     "summary": "Send a part of an upload",
     "query": [],
     "fields": [],
@@ -3009,6 +3107,7 @@ export const operations = {
   "completeFileUpload": {
     "method": "post",
     "path": "/v1/files/uploads/{id}/complete",
+    "tag": "Files",
     "summary": "Complete an upload",
     "query": [],
     "fields": [],
@@ -3044,6 +3143,7 @@ export const operations = {
   "abortFileUpload": {
     "method": "delete",
     "path": "/v1/files/uploads/{id}",
+    "tag": "Files",
     "summary": "Abort an upload",
     "query": [],
     "fields": [],
@@ -3075,6 +3175,7 @@ export const operations = {
   "getFile": {
     "method": "get",
     "path": "/v1/files/{id}",
+    "tag": "Files",
     "summary": "Retrieve a file",
     "query": [],
     "fields": [],
@@ -3094,6 +3195,7 @@ export const operations = {
   "updateFile": {
     "method": "patch",
     "path": "/v1/files/{id}",
+    "tag": "Files",
     "summary": "Update a file",
     "query": [],
     "fields": [
@@ -3133,6 +3235,7 @@ export const operations = {
   "deleteFile": {
     "method": "delete",
     "path": "/v1/files/{id}",
+    "tag": "Files",
     "summary": "Delete a file",
     "query": [],
     "fields": [],
@@ -3164,6 +3267,7 @@ export const operations = {
   "importExternalOrders": {
     "method": "post",
     "path": "/v1/data-imports/external-orders",
+    "tag": "Data Imports",
     "summary": "Import external orders",
     "query": [],
     "fields": [
@@ -3203,6 +3307,7 @@ export const operations = {
   "importUsers": {
     "method": "post",
     "path": "/v1/data-imports/users",
+    "tag": "Data Imports",
     "summary": "Import users",
     "query": [],
     "fields": [
@@ -3239,6 +3344,7 @@ export const operations = {
   "listDataImports": {
     "method": "get",
     "path": "/v1/data-imports",
+    "tag": "Data Imports",
     "summary": "List data imports",
     "query": [
       "organization_id",
@@ -3270,6 +3376,7 @@ export const operations = {
   "createDataImport": {
     "method": "post",
     "path": "/v1/data-imports",
+    "tag": "Data Imports",
     "summary": "Import a CSV or XLSX file",
     "query": [],
     "fields": [
@@ -3308,6 +3415,7 @@ export const operations = {
   "listImportTargetFields": {
     "method": "get",
     "path": "/v1/data-imports/target-fields",
+    "tag": "Data Imports",
     "summary": "List target fields",
     "query": [
       "edition_id",
@@ -3329,6 +3437,7 @@ export const operations = {
   "getDataImport": {
     "method": "get",
     "path": "/v1/data-imports/{id}",
+    "tag": "Data Imports",
     "summary": "Retrieve a data import",
     "query": [],
     "fields": [],
@@ -3348,6 +3457,7 @@ export const operations = {
   "updateDataImport": {
     "method": "patch",
     "path": "/v1/data-imports/{id}",
+    "tag": "Data Imports",
     "summary": "Update a data import",
     "query": [],
     "fields": [
@@ -3387,6 +3497,7 @@ export const operations = {
   "cancelDataImport": {
     "method": "post",
     "path": "/v1/data-imports/{id}/cancel",
+    "tag": "Data Imports",
     "summary": "Cancel a data import",
     "query": [],
     "fields": [],
@@ -3418,6 +3529,7 @@ export const operations = {
   "undoDataImport": {
     "method": "post",
     "path": "/v1/data-imports/{id}/undo",
+    "tag": "Data Imports",
     "summary": "Undo a data import",
     "query": [],
     "fields": [],
@@ -3451,6 +3563,7 @@ export const operations = {
   "listColumnMappings": {
     "method": "get",
     "path": "/v1/data-imports/{id}/column-mappings",
+    "tag": "Data Imports",
     "summary": "List column mappings",
     "query": [
       "ordering",
@@ -3478,6 +3591,7 @@ export const operations = {
   "updateColumnMappings": {
     "method": "patch",
     "path": "/v1/data-imports/{id}/column-mappings",
+    "tag": "Data Imports",
     "summary": "Update column mappings",
     "query": [],
     "fields": [
@@ -3513,6 +3627,7 @@ export const operations = {
   "validateColumnMappings": {
     "method": "post",
     "path": "/v1/data-imports/{id}/column-mappings/validate",
+    "tag": "Data Imports",
     "summary": "Validate column mappings",
     "query": [],
     "fields": [],
@@ -3534,6 +3649,7 @@ export const operations = {
   "processColumnMappings": {
     "method": "post",
     "path": "/v1/data-imports/{id}/column-mappings/process",
+    "tag": "Data Imports",
     "summary": "Process column mappings",
     "query": [],
     "fields": [],
@@ -3568,6 +3684,7 @@ export const operations = {
   "listProductMappings": {
     "method": "get",
     "path": "/v1/data-imports/{id}/product-mappings",
+    "tag": "Data Imports",
     "summary": "List product mappings",
     "query": [
       "is_mapped",
@@ -3597,6 +3714,7 @@ export const operations = {
   "updateProductMappings": {
     "method": "patch",
     "path": "/v1/data-imports/{id}/product-mappings",
+    "tag": "Data Imports",
     "summary": "Update product mappings",
     "query": [],
     "fields": [
@@ -3631,6 +3749,7 @@ export const operations = {
   "previewImportOrders": {
     "method": "get",
     "path": "/v1/data-imports/{id}/preview",
+    "tag": "Data Imports",
     "summary": "Preview import orders",
     "query": [
       "action",
@@ -3661,6 +3780,7 @@ export const operations = {
   "startDataImport": {
     "method": "post",
     "path": "/v1/data-imports/{id}/start",
+    "tag": "Data Imports",
     "summary": "Start import process",
     "query": [],
     "fields": [
@@ -3698,6 +3818,7 @@ export const operations = {
   "listImportRows": {
     "method": "get",
     "path": "/v1/data-imports/{id}/rows",
+    "tag": "Data Imports",
     "summary": "List the rows of an import",
     "query": [
       "outcome",
@@ -3729,6 +3850,7 @@ export const operations = {
   "downloadErrorReport": {
     "method": "get",
     "path": "/v1/data-imports/{id}/error-report",
+    "tag": "Data Imports",
     "summary": "Download the rows with errors",
     "query": [],
     "fields": [],
@@ -3751,6 +3873,7 @@ export const operations = {
   "streamImportEvents": {
     "method": "get",
     "path": "/v1/data-imports/{id}/events",
+    "tag": "Data Imports",
     "summary": "Follow the progress of an import",
     "query": [],
     "fields": [],
@@ -3771,6 +3894,7 @@ export const operations = {
   "listSegments": {
     "method": "get",
     "path": "/v1/segments",
+    "tag": "Segments",
     "summary": "List segments",
     "query": [
       "organization_id",
@@ -3803,6 +3927,7 @@ export const operations = {
   "createSegment": {
     "method": "post",
     "path": "/v1/segments",
+    "tag": "Segments",
     "summary": "Create a segment",
     "query": [],
     "fields": [
@@ -3839,6 +3964,7 @@ export const operations = {
   "getCelContext": {
     "method": "get",
     "path": "/v1/segments/cel-context",
+    "tag": "Segments",
     "summary": "Get CEL context schema and dynamic values",
     "query": [
       "organization_id",
@@ -3860,6 +3986,7 @@ export const operations = {
   "validateCel": {
     "method": "post",
     "path": "/v1/segments/validate-cel",
+    "tag": "Segments",
     "summary": "Validate CEL expression",
     "query": [],
     "fields": [
@@ -3888,6 +4015,7 @@ export const operations = {
   "getSegment": {
     "method": "get",
     "path": "/v1/segments/{id}",
+    "tag": "Segments",
     "summary": "Retrieve a segment",
     "query": [],
     "fields": [],
@@ -3907,6 +4035,7 @@ export const operations = {
   "updateSegment": {
     "method": "patch",
     "path": "/v1/segments/{id}",
+    "tag": "Segments",
     "summary": "Update a segment",
     "query": [],
     "fields": [
@@ -3945,6 +4074,7 @@ export const operations = {
   "deleteSegment": {
     "method": "delete",
     "path": "/v1/segments/{id}",
+    "tag": "Segments",
     "summary": "Delete a segment",
     "query": [],
     "fields": [],
@@ -3976,6 +4106,7 @@ export const operations = {
   "recalculateSegment": {
     "method": "post",
     "path": "/v1/segments/{id}/recalculate",
+    "tag": "Segments",
     "summary": "Recalculate a segment",
     "query": [],
     "fields": [],
@@ -4006,6 +4137,7 @@ export const operations = {
   "resetSegmentToDraft": {
     "method": "post",
     "path": "/v1/segments/{id}/reset-to-draft",
+    "tag": "Segments",
     "summary": "Reset a stuck segment to draft",
     "query": [],
     "fields": [],
@@ -4036,6 +4168,7 @@ export const operations = {
   "listSegmentUsers": {
     "method": "get",
     "path": "/v1/segments/{id}/users",
+    "tag": "Segments",
     "summary": "List segment users",
     "query": [
       "search",
@@ -4065,6 +4198,7 @@ export const operations = {
   "listUserSegments": {
     "method": "get",
     "path": "/v1/user/{id}/segments",
+    "tag": "Segments",
     "summary": "List segments of a user",
     "query": [
       "edition_id",
@@ -4093,6 +4227,7 @@ export const operations = {
   "exportSegmentUsers": {
     "method": "get",
     "path": "/v1/segments/{id}/export",
+    "tag": "Segments",
     "summary": "Export segment users as CSV",
     "query": [
       "columns",
@@ -4117,6 +4252,7 @@ export const operations = {
   "explainSegment": {
     "method": "get",
     "path": "/v1/segments/{id}/explain",
+    "tag": "Segments",
     "summary": "Explain a segment for one person",
     "query": [
       "user_id"
@@ -4138,6 +4274,7 @@ export const operations = {
   "listEmailMessages": {
     "method": "get",
     "path": "/v1/email-messages",
+    "tag": "Email Messages",
     "summary": "List email messages",
     "query": [
       "edition_id",
@@ -4168,6 +4305,7 @@ export const operations = {
   "createEmailMessage": {
     "method": "post",
     "path": "/v1/email-messages",
+    "tag": "Email Messages",
     "summary": "Create an email message",
     "query": [],
     "fields": [
@@ -4205,6 +4343,7 @@ export const operations = {
   "listTemplateVariables": {
     "method": "get",
     "path": "/v1/email-messages/template-variables",
+    "tag": "Email Messages",
     "summary": "List the variables of templates",
     "query": [],
     "fields": [],
@@ -4223,6 +4362,7 @@ export const operations = {
   "getEmailMessage": {
     "method": "get",
     "path": "/v1/email-messages/{id}",
+    "tag": "Email Messages",
     "summary": "Retrieve an email message",
     "query": [],
     "fields": [],
@@ -4242,6 +4382,7 @@ export const operations = {
   "updateEmailMessage": {
     "method": "patch",
     "path": "/v1/email-messages/{id}",
+    "tag": "Email Messages",
     "summary": "Update an email message",
     "query": [],
     "fields": [
@@ -4281,6 +4422,7 @@ export const operations = {
   "deleteEmailMessage": {
     "method": "delete",
     "path": "/v1/email-messages/{id}",
+    "tag": "Email Messages",
     "summary": "Delete an email message",
     "query": [],
     "fields": [],
@@ -4313,6 +4455,7 @@ export const operations = {
   "adoptEmailMessage": {
     "method": "post",
     "path": "/v1/email-messages/{id}/adopt",
+    "tag": "Email Messages",
     "summary": "Adopt an email message",
     "query": [],
     "fields": [
@@ -4346,6 +4489,7 @@ export const operations = {
   "duplicateEmailMessage": {
     "method": "post",
     "path": "/v1/email-messages/{id}/duplicate",
+    "tag": "Email Messages",
     "summary": "Duplicate an email message",
     "query": [],
     "fields": [
@@ -4379,6 +4523,7 @@ export const operations = {
   "previewEmailMessage": {
     "method": "post",
     "path": "/v1/email-messages/{id}/preview",
+    "tag": "Email Messages",
     "summary": "Preview an email message",
     "query": [],
     "fields": [
@@ -4411,6 +4556,7 @@ export const operations = {
   "listCampaigns": {
     "method": "get",
     "path": "/v1/campaigns",
+    "tag": "Campaigns",
     "summary": "List campaigns",
     "query": [
       "channel",
@@ -4443,6 +4589,7 @@ export const operations = {
   "createCampaign": {
     "method": "post",
     "path": "/v1/campaigns",
+    "tag": "Campaigns",
     "summary": "Create a campaign",
     "query": [],
     "fields": [
@@ -4480,6 +4627,7 @@ export const operations = {
   "getCampaign": {
     "method": "get",
     "path": "/v1/campaigns/{id}",
+    "tag": "Campaigns",
     "summary": "Retrieve a campaign",
     "query": [],
     "fields": [],
@@ -4499,6 +4647,7 @@ export const operations = {
   "updateCampaign": {
     "method": "patch",
     "path": "/v1/campaigns/{id}",
+    "tag": "Campaigns",
     "summary": "Update a campaign",
     "query": [],
     "fields": [
@@ -4539,6 +4688,7 @@ export const operations = {
   "deleteCampaign": {
     "method": "delete",
     "path": "/v1/campaigns/{id}",
+    "tag": "Campaigns",
     "summary": "Delete a campaign",
     "query": [],
     "fields": [],
@@ -4570,6 +4720,7 @@ export const operations = {
   "scheduleCampaign": {
     "method": "post",
     "path": "/v1/campaigns/{id}/schedule",
+    "tag": "Campaigns",
     "summary": "Schedule a campaign",
     "query": [],
     "fields": [
@@ -4606,6 +4757,7 @@ export const operations = {
   "sendCampaignNow": {
     "method": "post",
     "path": "/v1/campaigns/{id}/send-now",
+    "tag": "Campaigns",
     "summary": "Send a campaign now",
     "query": [],
     "fields": [
@@ -4641,6 +4793,7 @@ export const operations = {
   "requestCampaignApproval": {
     "method": "post",
     "path": "/v1/campaigns/{id}/request-approval",
+    "tag": "Campaigns",
     "summary": "Request the approval of a campaign",
     "query": [],
     "fields": [
@@ -4674,6 +4827,7 @@ export const operations = {
   "approveCampaign": {
     "method": "post",
     "path": "/v1/campaigns/{id}/approve",
+    "tag": "Campaigns",
     "summary": "Approve a campaign",
     "query": [],
     "fields": [
@@ -4708,6 +4862,7 @@ export const operations = {
   "rejectCampaign": {
     "method": "post",
     "path": "/v1/campaigns/{id}/reject",
+    "tag": "Campaigns",
     "summary": "Reject a campaign",
     "query": [],
     "fields": [
@@ -4741,6 +4896,7 @@ export const operations = {
   "pauseCampaign": {
     "method": "post",
     "path": "/v1/campaigns/{id}/pause",
+    "tag": "Campaigns",
     "summary": "Pause a campaign",
     "query": [],
     "fields": [],
@@ -4771,6 +4927,7 @@ export const operations = {
   "resumeCampaign": {
     "method": "post",
     "path": "/v1/campaigns/{id}/resume",
+    "tag": "Campaigns",
     "summary": "Resume a paused campaign",
     "query": [],
     "fields": [],
@@ -4804,6 +4961,7 @@ export const operations = {
   "cancelCampaign": {
     "method": "post",
     "path": "/v1/campaigns/{id}/cancel",
+    "tag": "Campaigns",
     "summary": "Cancel a campaign",
     "query": [],
     "fields": [],
@@ -4835,6 +4993,7 @@ export const operations = {
   "retryFailedCampaignRecipients": {
     "method": "post",
     "path": "/v1/campaigns/{id}/retry-failed",
+    "tag": "Campaigns",
     "summary": "Retry failed recipients of a campaign",
     "query": [],
     "fields": [],
@@ -4869,6 +5028,7 @@ export const operations = {
   "planCampaign": {
     "method": "get",
     "path": "/v1/campaigns/{id}/plan",
+    "tag": "Campaigns",
     "summary": "Plan a campaign",
     "query": [],
     "fields": [],
@@ -4889,6 +5049,7 @@ export const operations = {
   "getCampaignStats": {
     "method": "get",
     "path": "/v1/campaigns/{id}/stats",
+    "tag": "Campaigns",
     "summary": "Retrieve the statistics of a campaign",
     "query": [],
     "fields": [],
@@ -4908,6 +5069,7 @@ export const operations = {
   "getCampaignTimeline": {
     "method": "get",
     "path": "/v1/campaigns/{id}/timeline",
+    "tag": "Campaigns",
     "summary": "Retrieve the timeline of a campaign",
     "query": [
       "interval",
@@ -4931,6 +5093,7 @@ export const operations = {
   "listCampaignLinks": {
     "method": "get",
     "path": "/v1/campaigns/{id}/links",
+    "tag": "Campaigns",
     "summary": "List links of a campaign",
     "query": [
       "language",
@@ -4959,6 +5122,7 @@ export const operations = {
   "createSegmentFromCampaign": {
     "method": "post",
     "path": "/v1/campaigns/{id}/segments",
+    "tag": "Campaigns",
     "summary": "Create a segment from a campaign",
     "query": [],
     "fields": [
@@ -4998,6 +5162,7 @@ export const operations = {
   "listCampaignRecipients": {
     "method": "get",
     "path": "/v1/campaigns/{id}/recipients",
+    "tag": "Campaigns",
     "summary": "List recipients of a campaign",
     "query": [
       "search",
@@ -5030,6 +5195,7 @@ export const operations = {
   "sendTestMessage": {
     "method": "post",
     "path": "/v1/email-messages/{id}/send-test",
+    "tag": "Email Messages",
     "summary": "Send a test of an email message",
     "query": [],
     "fields": [
@@ -5065,6 +5231,7 @@ export const operations = {
   "sendTestCampaign": {
     "method": "post",
     "path": "/v1/campaigns/{id}/send-test",
+    "tag": "Campaigns",
     "summary": "Send a test of a campaign",
     "query": [],
     "fields": [
@@ -5102,6 +5269,7 @@ export const operations = {
   "listConsents": {
     "method": "get",
     "path": "/v1/consents",
+    "tag": "Consents",
     "summary": "List consents",
     "query": [
       "organization_id",
@@ -5133,6 +5301,7 @@ export const operations = {
   "createConsent": {
     "method": "post",
     "path": "/v1/consents",
+    "tag": "Consents",
     "summary": "Create a consent",
     "query": [],
     "fields": [
@@ -5179,6 +5348,7 @@ export const operations = {
   "getConsent": {
     "method": "get",
     "path": "/v1/consents/{id}",
+    "tag": "Consents",
     "summary": "Retrieve a consent",
     "query": [],
     "fields": [],
@@ -5198,6 +5368,7 @@ export const operations = {
   "updateConsent": {
     "method": "patch",
     "path": "/v1/consents/{id}",
+    "tag": "Consents",
     "summary": "Update a consent",
     "query": [],
     "fields": [
@@ -5243,6 +5414,7 @@ export const operations = {
   "deleteConsent": {
     "method": "delete",
     "path": "/v1/consents/{id}",
+    "tag": "Consents",
     "summary": "Delete a consent",
     "query": [],
     "fields": [],
@@ -5274,6 +5446,7 @@ export const operations = {
   "listUserConsents": {
     "method": "get",
     "path": "/v1/user/{id}/consents",
+    "tag": "Consents",
     "summary": "List consents of a user",
     "query": [
       "edition_id",
@@ -5303,6 +5476,7 @@ export const operations = {
   "listConsentRecords": {
     "method": "get",
     "path": "/v1/user/{id}/consents/{consent_id}/records",
+    "tag": "Consents",
     "summary": "List a user's answers to a consent",
     "query": [
       "ordering",
@@ -5330,6 +5504,7 @@ export const operations = {
   "getConsentProof": {
     "method": "get",
     "path": "/v1/user/{id}/consents/{consent_id}/proof",
+    "tag": "Consents",
     "summary": "Prove a user's answer to a consent",
     "query": [],
     "fields": [],
@@ -5349,6 +5524,7 @@ export const operations = {
   "giveConsent": {
     "method": "post",
     "path": "/v1/user/{id}/consents/{consent_id}/give",
+    "tag": "Consents",
     "summary": "Give a consent",
     "query": [],
     "fields": [
@@ -5392,6 +5568,7 @@ export const operations = {
   "skipConsent": {
     "method": "post",
     "path": "/v1/user/{id}/consents/{consent_id}/skip",
+    "tag": "Consents",
     "summary": "Skip a consent",
     "query": [],
     "fields": [
@@ -5434,6 +5611,7 @@ export const operations = {
   "withdrawConsent": {
     "method": "post",
     "path": "/v1/user/{id}/consents/{consent_id}/withdraw",
+    "tag": "Consents",
     "summary": "Withdraw a consent",
     "query": [],
     "fields": [
@@ -5473,6 +5651,7 @@ export const operations = {
   "listSignupForms": {
     "method": "get",
     "path": "/v1/signup-forms",
+    "tag": "Consents",
     "summary": "List sign-up forms",
     "query": [
       "organization_id",
@@ -5502,6 +5681,7 @@ export const operations = {
   "createSignupForm": {
     "method": "post",
     "path": "/v1/signup-forms",
+    "tag": "Consents",
     "summary": "Create a sign-up form",
     "query": [],
     "fields": [
@@ -5542,6 +5722,7 @@ export const operations = {
   "getSignupForm": {
     "method": "get",
     "path": "/v1/signup-forms/{id}",
+    "tag": "Consents",
     "summary": "Retrieve a sign-up form",
     "query": [],
     "fields": [],
@@ -5561,6 +5742,7 @@ export const operations = {
   "updateSignupForm": {
     "method": "patch",
     "path": "/v1/signup-forms/{id}",
+    "tag": "Consents",
     "summary": "Update a sign-up form",
     "query": [],
     "fields": [
@@ -5601,6 +5783,7 @@ export const operations = {
   "deleteSignupForm": {
     "method": "delete",
     "path": "/v1/signup-forms/{id}",
+    "tag": "Consents",
     "summary": "Delete a sign-up form",
     "query": [],
     "fields": [],
@@ -5631,6 +5814,7 @@ export const operations = {
   "listSuppressions": {
     "method": "get",
     "path": "/v1/suppressions",
+    "tag": "Consents",
     "summary": "List suppressions",
     "query": [
       "organization_id",
@@ -5661,6 +5845,7 @@ export const operations = {
   "addSuppression": {
     "method": "post",
     "path": "/v1/suppressions",
+    "tag": "Consents",
     "summary": "Suppress an address",
     "query": [],
     "fields": [
@@ -5695,6 +5880,7 @@ export const operations = {
   "importSuppressions": {
     "method": "post",
     "path": "/v1/suppressions/import",
+    "tag": "Consents",
     "summary": "Import suppressions",
     "query": [],
     "fields": [
@@ -5726,6 +5912,7 @@ export const operations = {
   "exportSuppressions": {
     "method": "get",
     "path": "/v1/suppressions/export",
+    "tag": "Consents",
     "summary": "Export suppressions as CSV",
     "query": [
       "organization_id",
@@ -5749,6 +5936,7 @@ export const operations = {
   "getSuppression": {
     "method": "get",
     "path": "/v1/suppressions/{id}",
+    "tag": "Consents",
     "summary": "Retrieve a suppression",
     "query": [],
     "fields": [],
@@ -5768,6 +5956,7 @@ export const operations = {
   "liftSuppression": {
     "method": "post",
     "path": "/v1/suppressions/{id}/lift",
+    "tag": "Consents",
     "summary": "Lift a suppression",
     "query": [],
     "fields": [
@@ -5799,6 +5988,7 @@ export const operations = {
   "listWebhooks": {
     "method": "get",
     "path": "/v1/webhooks",
+    "tag": "Webhooks",
     "summary": "List webhook endpoints",
     "query": [
       "edition_id",
@@ -5828,6 +6018,7 @@ export const operations = {
   "createWebhook": {
     "method": "post",
     "path": "/v1/webhooks",
+    "tag": "Webhooks",
     "summary": "Create a webhook endpoint",
     "query": [],
     "fields": [
@@ -5864,6 +6055,7 @@ export const operations = {
   "listWebhookEventKinds": {
     "method": "get",
     "path": "/v1/webhooks/event-kinds",
+    "tag": "Webhooks",
     "summary": "List the kinds of events",
     "query": [],
     "fields": [],
@@ -5882,6 +6074,7 @@ export const operations = {
   "listWebhookEvents": {
     "method": "get",
     "path": "/v1/webhooks/events",
+    "tag": "Webhooks",
     "summary": "List events",
     "query": [
       "organization_id",
@@ -5916,6 +6109,7 @@ export const operations = {
   "listOrganizationWebhookDeliveries": {
     "method": "get",
     "path": "/v1/webhooks/deliveries",
+    "tag": "Webhooks",
     "summary": "List deliveries of all endpoints",
     "query": [
       "status",
@@ -5951,6 +6145,7 @@ export const operations = {
   "streamWebhookEvents": {
     "method": "get",
     "path": "/v1/webhooks/events/stream",
+    "tag": "Webhooks",
     "summary": "Follow events",
     "query": [
       "organization_id",
@@ -5979,6 +6174,7 @@ export const operations = {
   "getWebhook": {
     "method": "get",
     "path": "/v1/webhooks/{id}",
+    "tag": "Webhooks",
     "summary": "Retrieve a webhook endpoint",
     "query": [],
     "fields": [],
@@ -5998,6 +6194,7 @@ export const operations = {
   "updateWebhook": {
     "method": "patch",
     "path": "/v1/webhooks/{id}",
+    "tag": "Webhooks",
     "summary": "Update a webhook endpoint",
     "query": [],
     "fields": [
@@ -6035,6 +6232,7 @@ export const operations = {
   "deleteWebhook": {
     "method": "delete",
     "path": "/v1/webhooks/{id}",
+    "tag": "Webhooks",
     "summary": "Delete a webhook endpoint",
     "query": [],
     "fields": [],
@@ -6064,6 +6262,7 @@ export const operations = {
   "rotateWebhookSecret": {
     "method": "post",
     "path": "/v1/webhooks/{id}/rotate-secret",
+    "tag": "Webhooks",
     "summary": "Rotate the secret",
     "query": [],
     "fields": [],
@@ -6093,6 +6292,7 @@ export const operations = {
   "testWebhook": {
     "method": "post",
     "path": "/v1/webhooks/{id}/test",
+    "tag": "Webhooks",
     "summary": "Send a test event",
     "query": [],
     "fields": [
@@ -6124,6 +6324,7 @@ export const operations = {
   "recoverWebhookDeliveries": {
     "method": "post",
     "path": "/v1/webhooks/{id}/recover",
+    "tag": "Webhooks",
     "summary": "Send failed deliveries again",
     "query": [],
     "fields": [
@@ -6158,6 +6359,7 @@ export const operations = {
   "listWebhookDeliveries": {
     "method": "get",
     "path": "/v1/webhooks/{id}/deliveries",
+    "tag": "Webhooks",
     "summary": "List deliveries",
     "query": [
       "status",
@@ -6194,6 +6396,7 @@ export const operations = {
   "getWebhookDelivery": {
     "method": "get",
     "path": "/v1/webhooks/{id}/deliveries/{delivery_id}",
+    "tag": "Webhooks",
     "summary": "Retrieve a delivery",
     "query": [],
     "fields": [],
@@ -6213,6 +6416,7 @@ export const operations = {
   "retryWebhookDelivery": {
     "method": "post",
     "path": "/v1/webhooks/{id}/deliveries/{delivery_id}/retry",
+    "tag": "Webhooks",
     "summary": "Retry a delivery",
     "query": [],
     "fields": [],
@@ -6245,6 +6449,7 @@ export const operations = {
   "listAuditLog": {
     "method": "get",
     "path": "/v1/audit-log",
+    "tag": "Audit Log",
     "summary": "List the audit log",
     "query": [
       "organization_id",
@@ -6278,6 +6483,7 @@ export const operations = {
   "eraseUser": {
     "method": "post",
     "path": "/v1/user/{id}/erase",
+    "tag": "User",
     "summary": "Erase a user",
     "query": [],
     "fields": [
@@ -6309,6 +6515,7 @@ export const operations = {
   "mergeUsers": {
     "method": "post",
     "path": "/v1/user/{id}/merge",
+    "tag": "User",
     "summary": "Merge a user into another",
     "query": [],
     "fields": [
@@ -6343,6 +6550,7 @@ export const operations = {
   "exportUser": {
     "method": "get",
     "path": "/v1/user/{id}/export",
+    "tag": "User",
     "summary": "Export a user",
     "query": [
       "format",
@@ -6366,6 +6574,7 @@ export const operations = {
   "listWalletPasses": {
     "method": "get",
     "path": "/v1/purchases/{id}/wallet-passes",
+    "tag": "Purchases",
     "summary": "List the wallet passes of a purchase",
     "query": [
       "platform",
@@ -6395,6 +6604,7 @@ export const operations = {
   "createWalletPass": {
     "method": "post",
     "path": "/v1/purchases/{id}/wallet-passes",
+    "tag": "Purchases",
     "summary": "Issue a wallet pass",
     "query": [],
     "fields": [
@@ -6429,6 +6639,7 @@ export const operations = {
   "voidWalletPass": {
     "method": "delete",
     "path": "/v1/purchases/{id}/wallet-passes/{pass_id}",
+    "tag": "Purchases",
     "summary": "Void a wallet pass",
     "query": [],
     "fields": [],
@@ -6459,6 +6670,7 @@ export const operations = {
   "listMerchantAccounts": {
     "method": "get",
     "path": "/v1/merchant-accounts",
+    "tag": "Organizations",
     "summary": "List merchant accounts",
     "query": [
       "organization_id",
@@ -6488,6 +6700,7 @@ export const operations = {
   "createMerchantAccount": {
     "method": "post",
     "path": "/v1/merchant-accounts",
+    "tag": "Organizations",
     "summary": "Create a merchant account",
     "query": [],
     "fields": [
@@ -6528,6 +6741,7 @@ export const operations = {
   "getMerchantAccount": {
     "method": "get",
     "path": "/v1/merchant-accounts/{id}",
+    "tag": "Organizations",
     "summary": "Retrieve a merchant account",
     "query": [],
     "fields": [],
@@ -6547,6 +6761,7 @@ export const operations = {
   "updateMerchantAccount": {
     "method": "patch",
     "path": "/v1/merchant-accounts/{id}",
+    "tag": "Organizations",
     "summary": "Update a merchant account",
     "query": [],
     "fields": [
@@ -6586,6 +6801,7 @@ export const operations = {
   "deleteMerchantAccount": {
     "method": "delete",
     "path": "/v1/merchant-accounts/{id}",
+    "tag": "Organizations",
     "summary": "Delete a merchant account",
     "query": [],
     "fields": [],
@@ -6616,6 +6832,7 @@ export const operations = {
   "getSystemStatus": {
     "method": "get",
     "path": "/v1/system/status",
+    "tag": "System",
     "summary": "Retrieve the status of the service",
     "query": [],
     "fields": [],
@@ -6634,6 +6851,7 @@ export const operations = {
   "listDeadMessages": {
     "method": "get",
     "path": "/v1/system/dead-messages",
+    "tag": "System",
     "summary": "List dead messages",
     "query": [
       "queue",
@@ -6664,6 +6882,7 @@ export const operations = {
   "retryDeadMessage": {
     "method": "post",
     "path": "/v1/system/dead-messages/{id}/retry",
+    "tag": "System",
     "summary": "Retry a dead message",
     "query": [],
     "fields": [],

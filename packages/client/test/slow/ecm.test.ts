@@ -179,10 +179,9 @@ it('every command has examples in its help', async () => {
   const [, list = ''] = /Commands:\n([\s\S]*?)\n\n/.exec(stdout) ?? []
   const commands = [...list.matchAll(/^ {2}([a-z]+)/gm)].map(([, name = '']) => name).filter((name) => name !== 'help')
   expect(commands.length).toBeGreaterThanOrEqual(4)
-  for (const command of commands) {
-    const help = await person.run([command, '--help'])
-    expect(help, command).toMatchObject({ code: 0, stdout: expect.stringContaining('Example') as unknown })
-  }
+  const helps = await Promise.all(commands.map((command) => person.run([command, '--help'])))
+  for (const [index, help] of helps.entries())
+    expect(help, commands[index]).toMatchObject({ code: 0, stdout: expect.stringContaining('Example') as unknown })
 })
 
 it('an unknown command and an unknown option are wrong usage', async () => {
