@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { makePerson, type Running } from '../../packages/client/test/ecm.ts'
+import { makePerson, type Running, waitForText } from '../../packages/client/test/ecm.ts'
 import { type BatchProvider, startBatchProvider } from '../../scripts/support/batch-provider.ts'
 import { buildMailingVariables } from '../../scripts/support/campaigns.ts'
 import { type Client, createClient, type Page } from '../../scripts/support/client.ts'
@@ -67,18 +67,6 @@ function writeTable(name: string, rows: readonly string[]): string {
 const rows = (id: string, length: number) =>
   Array.from({ length }, (_, at) => `${id}-${at};guest-${at}@example.dk;Day ticket;1;225.50;05/06/2026`)
 
-/** Waits until the terminal shows the text behind a place, and returns the place behind the text. */
-async function waitFor(program: Running, text: string, from = 0): Promise<number> {
-  const endsAt = performance.now() + 60_000
-  for (;;) {
-    const at = program.output().indexOf(text, from)
-    if (at !== -1) return at + text.length
-    if (performance.now() > endsAt) throw new Error(`${text} is missing in ${program.output()}`)
-    const isEnded = await Promise.race([program.ended.then(() => true), wait(50, false)])
-    if (isEnded && !program.output().includes(text, from)) throw new Error(`${text} is missing in ${program.output()}`)
-  }
-}
-
 describe('ecm import', () => {
   it('says in a pipe which columns are unclear, and goes on with the same import once they are decided', async () => {
     const edition = await createEdition()
@@ -117,11 +105,11 @@ describe('ecm import', () => {
     const edition = await createEdition()
     const file = writeTable('terminal.csv', rows('T', 2))
     const program = person.start(['import', file, '--edition', edition], env(), { isTerminal: true })
-    let at = await waitFor(program, 'In which order are the parts of a date?')
+    let at = await waitForText(program, 'In which order are the parts of a date?')
     program.press('\u001b[B\r')
-    at = await waitFor(program, 'Are these columns right?', at)
+    at = await waitForText(program, 'Are these columns right?', at)
     program.press('\r')
-    at = await waitFor(program, 'Import into', at)
+    at = await waitForText(program, 'Import into', at)
     program.press('\r')
     expect(await program.ended, program.output()).toBe(0)
     const { results } = await client.get<Page<{ created: string }>>(`/v1/orders?edition_id=${edition}`)

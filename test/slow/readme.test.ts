@@ -30,6 +30,7 @@ const install = '# Event Commerce Management Service'
 const deployment = 'docs/deploying.md'
 /** The commands of this page need the receiver that the page shows. */
 const webhooksGuide = 'docs/webhooks.md'
+const binaries = join(root, 'node_modules', '.bin')
 const setVariables = '. .wrangler/state/demo.sh'
 
 const read = (path: string) => readFile(join(root, path), 'utf8')
@@ -80,6 +81,8 @@ async function runPage(commands: string, preparation = ''): Promise<number> {
     'set -eu',
     preparation,
     ': > requests; : > refusals',
+    // The package of the command line is not installed in the folder.
+    `npx() { env HOME="$PWD" XDG_CONFIG_HOME= XDG_STATE_HOME= ECM_URL= ECM_TOKEN= PATH='${binaries}':"$PATH" "$@"; }`,
     'curl() { echo >> requests; command curl --silent --show-error --fail-with-body "$@" || { echo "$*" >> refusals; return 22; }; }',
     ...(commands.includes(setVariables) ? [] : [setVariables]),
     commands,

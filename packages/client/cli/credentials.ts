@@ -31,7 +31,7 @@ export interface ConnectionOptions {
 }
 
 const defaultPath = (): string =>
-  join(process.env['XDG_CONFIG_HOME'] ?? join(homedir(), '.config'), 'ecm', 'credentials.json')
+  join(process.env['XDG_CONFIG_HOME'] || join(homedir(), '.config'), 'ecm', 'credentials.json')
 
 /** Written by `npm start` of the service, beside its data. */
 const developmentPath = (): string => join(process.cwd(), '.wrangler', 'ecm.json')

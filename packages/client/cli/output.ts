@@ -26,8 +26,16 @@ const controlsWithinLines = /(?![\t\n])[\u0000-\u001f\u007f-\u009f\u2028-\u202e\
 /** Texts of customers must not move the cursor, change colours, or turn the direction of what stands beside them. */
 export const cleanText = (text: string): string => stripVTControlCharacters(text).replaceAll(controls, ' ')
 
-/** Cleans a part of a file. Its lines and columns stay. */
-export const cleanPart = (text: string): string => text.replaceAll(controlsWithinLines, ' ')
+/** Opens stdout for the bytes of a file. A terminal gets their text without control characters. */
+export function openByteOutput(): (bytes: Uint8Array) => Promise<void> {
+  const { stdout } = process
+  const decoder = new TextDecoder()
+  const show = (bytes: Uint8Array): string =>
+    decoder.decode(bytes, { stream: true }).replaceAll(controlsWithinLines, ' ')
+  return async (bytes) => {
+    if (!stdout.write(stdout.isTTY ? show(bytes) : bytes)) await new Promise((resolve) => stdout.once('drain', resolve))
+  }
+}
 
 const escapeCharacter = (character: string): string =>
   String.raw`\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`

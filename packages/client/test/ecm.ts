@@ -27,12 +27,12 @@ export interface Running {
 }
 
 /** Waits until the program shows the text behind a place, and returns the place behind the text. */
-export async function waitForText({ output, ended }: Running, text: string, from = 0): Promise<number> {
+export async function waitForText({ output, ended }: Running, expected: string, from = 0): Promise<number> {
   const endsAt = performance.now() + 60_000
   for (let isEnded = false; ;) {
-    const at = output().indexOf(text, from)
-    if (at !== -1) return at + text.length
-    if (isEnded || performance.now() > endsAt) throw new Error(`${text} is missing in ${output()}`)
+    const at = output().indexOf(expected, from)
+    if (at !== -1) return at + expected.length
+    if (isEnded || performance.now() > endsAt) throw new Error(`${expected} is missing in ${output()}`)
     isEnded = await Promise.race([ended.then(() => true), wait(50, false)])
   }
 }

@@ -6,7 +6,7 @@ import { buffer } from 'node:stream/consumers'
 import { type Context, openContext, openOutput } from '../context.ts'
 import { UsageError } from '../errors.ts'
 import { findOperation, type Operation, operationTable } from '../operations.ts'
-import { cleanPart, toJson } from '../output.ts'
+import { openByteOutput, toJson } from '../output.ts'
 
 interface Input {
   path: Record<string, string>
@@ -100,13 +100,9 @@ async function buildInit(operation: Operation, input: Input, { data, ifMatch, id
   return { params, headers: { ...headers, 'Content-Type': type }, body, bodySerializer: () => body, parseAs }
 }
 
-/** Prints a file as it is. A terminal gets its text without control characters. */
 async function printStream(data: unknown): Promise<void> {
-  const decoder = new TextDecoder()
-  const show = (chunk: Uint8Array): string => cleanPart(decoder.decode(chunk, { stream: true }))
-  for await (const chunk of data as ReadableStream<Uint8Array>)
-    if (!process.stdout.write(process.stdout.isTTY ? show(chunk) : chunk))
-      await new Promise((resolve) => process.stdout.once('drain', resolve))
+  const write = openByteOutput()
+  for await (const chunk of data as ReadableStream<Uint8Array>) await write(chunk)
 }
 
 interface Page {

@@ -5,6 +5,7 @@ import { addSample, type Campaign, describeProgress, type Progress, type Sample 
 import { drawProgress, openScreen } from '../campaigns/screen.ts'
 import { type Context, openContext } from '../context.ts'
 import { UsageError, WorkError } from '../errors.ts'
+import { toJson } from '../output.ts'
 
 /** About five minutes without a server, beside the retries of the client. */
 const maxFailures = 20
@@ -40,7 +41,7 @@ function openView({ output }: Context): (progress: Progress) => void {
     const { time: _, messages_per_second: _rate, seconds_left: _left, ...state } = progress
     if (JSON.stringify(state) === lastState) return
     lastState = JSON.stringify(state)
-    process.stdout.write(`${JSON.stringify(progress)}\n`)
+    process.stdout.write(`${toJson(progress)}\n`)
   }
 }
 

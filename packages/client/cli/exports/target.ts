@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs'
 import { open, rename, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { UsageError } from '../errors.ts'
+import { openByteOutput } from '../output.ts'
 import { openState } from '../state.ts'
 import { type RowFormat, RowSplitter } from './rows.ts'
 
@@ -32,12 +33,13 @@ export interface Target {
 }
 
 export function openStdout(): Target {
+  const write = openByteOutput()
   let hasOutput = false
   return {
     position: start,
-    write: async (bytes) => {
+    write: (bytes) => {
       hasOutput ||= bytes.length > 0
-      if (!process.stdout.write(bytes)) await new Promise((done) => process.stdout.once('drain', done))
+      return write(bytes)
     },
     restart: () => Promise.resolve(!hasOutput),
     complete: () => Promise.resolve(),
