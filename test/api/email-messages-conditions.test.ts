@@ -149,6 +149,8 @@ describe('a preview of blocks with conditions', () => {
     }
     const unknown = await post(path(id, '/preview'), { conditions: [isDanish, 'true'] })
     expect([unknown.status, errorsOf(unknown)]).toEqual([400, ['#/conditions/1 does_not_exist']])
+    const twice = await post(path(id, '/preview'), { conditions: [isDanish, isDanish] })
+    expect([twice.status, errorsOf(twice)]).toEqual([400, ['#/conditions repeated']])
     const both = await post(path(id, '/preview'), { conditions: [], user_id: danish.id })
     expect([both.status, errorsOf(both)]).toEqual([400, ['#/conditions not_both']])
   })

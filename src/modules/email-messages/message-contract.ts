@@ -11,6 +11,7 @@ import {
 import { maxExpressionLength } from '../../domain/segments.ts'
 import {
   Count,
+  distinct,
   EditionSummary,
   Id,
   JsonObject,
@@ -127,10 +128,9 @@ export const PreviewEmailMessage = z.object({
   user_id: Id('usr').optional().openapi({
     description: 'A customer: blocks whose condition does not hold for them are left out.',
   }),
-  conditions: z.array(z.string().min(1).max(maxExpressionLength)).max(maxConditions).optional().openapi({
+  conditions: distinct(z.string().min(1).max(maxExpressionLength), 0, maxConditions).optional().openapi({
     description:
       'The conditions that hold, as they stand in the blocks. Blocks with another condition are left out. Without it and without `user_id`, the preview shows every block.',
-    uniqueItems: true,
   }),
 })
 

@@ -21,7 +21,9 @@ EXPLAINED = {
 }
 
 # Fields in a language of their own, which a schema cannot describe: any of its errors may be answered.
-LANGUAGES = {"expression": "CEL", "subject": "Liquid", "blocks": "Liquid and HTML", "sms_body": "Liquid"}
+LANGUAGES = {
+    "expression": "CEL", "subject": "Liquid", "preheader": "Liquid", "blocks": "Liquid and HTML", "sms_body": "Liquid",
+}  # fmt: skip
 
 MAX_KEY_LENGTH = 255
 counter = itertools.count()
