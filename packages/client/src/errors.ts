@@ -24,9 +24,9 @@ export class ApiError<Id extends OperationId = OperationId> extends Error {
   /** The whole answer, which can have more fields. */
   readonly problem: Problem
 
-  constructor(problem: Problem, requestId: string | null) {
+  constructor(problem: Problem, requestId: string | null, status = problem.status) {
     super(readMessage(problem))
-    this.status = problem.status
+    this.status = status
     this.code = problem.code as ErrorCode<Id>
     this.errors = problem.errors
     this.requestId = requestId
@@ -45,26 +45,34 @@ export function isApiError<Id extends OperationId = OperationId>(error: unknown,
 }
 
 const isProblem = (body: unknown): body is Problem =>
-  typeof body === 'object' && body !== null && 'code' in body && 'detail' in body && 'errors' in body
+  typeof body === 'object' &&
+  body !== null &&
+  'errors' in body &&
+  Array.isArray(body.errors) &&
+  'code' in body &&
+  typeof body.code === 'string' &&
+  'detail' in body
 
 /** Reads the error of a failed call. An answer that is no problem document has the code `internal_error`. */
-export async function readError(response: Response): Promise<ApiError> {
-  const text = await response.text()
-  const body = parseJson(text)
+export async function readError(response: Response, text?: string): Promise<ApiError> {
+  const content = text ?? (await response.text())
+  const body = parseJson(content)
   const { status } = response
-  const problem = isProblem(body) ? body : describeOther(status, text)
+  const problem = isProblem(body) ? body : describeOther(response, content)
   const requestId = response.headers.get('x-request-id')
-  return status === 412 ? new PreconditionFailedError(problem, requestId) : new ApiError(problem, requestId)
+  const Class = status === 412 ? PreconditionFailedError : ApiError
+  return new Class(problem, requestId, status)
 }
 
-const describeOther = (status: number, text: string): Problem => ({
-  type: 'about:blank',
-  title: 'Not an answer of the API',
-  status,
-  code: 'internal_error',
-  detail: `The answer has the status ${status} and is not from the API: ${text.slice(0, 200)}`,
-  errors: [],
-})
+function describeOther({ status, headers }: Response, text: string): Problem {
+  const location = headers.get('location')
+  // Browsers hide a redirect behind the status 0.
+  const isRedirect = status === 0 || (status >= 300 && status < 400)
+  const detail = isRedirect
+    ? `The address is redirected${location === null ? '' : ` to ${location}`}. Create the client with the address of the service itself.`
+    : `The answer has the status ${status} and is not from the API: ${text.slice(0, 200)}`
+  return { type: 'about:blank', title: 'Not an answer of the API', status, code: 'internal_error', detail, errors: [] }
+}
 
 function parseJson(text: string): unknown {
   try {

@@ -1,4 +1,4 @@
-export { type Answer, type Client, type ClientOptions, createClient, ifUnchanged } from './client.ts'
+export { type Answer, type Client, type ClientOptions, createClient, ifChanged, ifUnchanged } from './client.ts'
 export {
   ApiError,
   type ErrorCode,

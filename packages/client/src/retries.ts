@@ -3,7 +3,7 @@ export interface RetryOptions {
   maxRetries?: number
   /** The longest pause that `Retry-After` may ask for, in milliseconds: 2 minutes by default. */
   maxPauseMs?: number
-  /** How long to wait for the beginning of an answer, in milliseconds: 90 seconds by default. */
+  /** How long to wait for an answer to begin, and for each part of its body, in milliseconds: 90 seconds by default. */
   timeoutMs?: number
 }
 
@@ -11,27 +11,32 @@ type Send = (request: Request) => Promise<Response>
 
 const firstPauseMs = 500
 const longestPauseMs = 30_000
+/** A timer with a longer time fires at once. */
+const longestTimerMs = 2 ** 31 - 1
 const repeatable = new Set(['GET', 'HEAD', 'PUT', 'DELETE'])
 
 /** Without a key, a repeated POST could do its work twice. */
 const isRepeatable = ({ method, headers }: Request): boolean => repeatable.has(method) || headers.has('idempotency-key')
 
-/** Sends requests again after lost connections, 429 and 503, with growing pauses. */
-export function withRetries(send: Send, options: RetryOptions = {}): Send {
+/**
+ * Sends requests again after lost connections, 429 and 503, with growing pauses. A connection can be lost in the body
+ * of an answer, so the body is read here, unless it is streamed.
+ */
+export function withRetries(send: Send, options: RetryOptions = {}, { isStreamed = false } = {}): Send {
   const { maxRetries = 5, maxPauseMs = 120_000, timeoutMs = 90_000 } = options
   return async (request) => {
     for (let retries = 0; ; retries++) {
-      const isLast = retries >= maxRetries
+      const isLast = retries >= maxRetries || !isRepeatable(request)
       let pause = choosePause(retries)
       try {
         // A request can be sent once, because sending uses up its body.
-        const response = await sendWithin(send, isLast ? request : request.clone(), timeoutMs)
+        const response = await sendWithin(send, isLast ? request : request.clone(), { timeoutMs, isStreamed })
         if (isLast || !(await isTemporary(response))) return response
         pause = Math.max(pause, readRetryAfter(response))
         if (pause > maxPauseMs) return response
         await response.body?.cancel()
       } catch (error) {
-        if (isLast || request.signal.aborted || !isRepeatable(request)) throw error
+        if (isLast || request.signal.aborted) throw error
       }
       await wait(pause, request.signal)
     }
@@ -57,16 +62,63 @@ function readRetryAfter({ headers }: Response): number {
   return Number.isNaN(seconds) ? Math.max(0, Date.parse(text) - Date.now()) || 0 : seconds * 1000
 }
 
-/** Ends the wait for an answer after the timeout. Its body may take longer. */
-async function sendWithin(send: Send, request: Request, timeoutMs: number): Promise<Response> {
+interface SendOptions {
+  timeoutMs: number
+  isStreamed: boolean
+}
+
+/** Sends a request, and gives up when nothing comes for too long. */
+async function sendWithin(send: Send, request: Request, { timeoutMs, isStreamed }: SendOptions): Promise<Response> {
   const timeout = new AbortController()
-  const timer = setTimeout(() => {
-    timeout.abort(new DOMException(`No answer came within ${timeoutMs} ms.`, 'TimeoutError'))
-  }, timeoutMs)
+  const reason = new DOMException(`Nothing came within ${timeoutMs} ms.`, 'TimeoutError')
+  const signal = AbortSignal.any([request.signal, timeout.signal])
+  const startTimer = () => setTimeout(() => timeout.abort(reason), Math.min(timeoutMs, longestTimerMs))
+  let timer = startTimer()
   try {
-    return await send(new Request(request, { signal: AbortSignal.any([request.signal, timeout.signal]) }))
+    const response = await send(new Request(request, { signal }))
+    const hasBody = response.body !== null && !bodilessStatuses.has(response.status)
+    if (isStreamed || !hasBody) return response
+    return await readWhole(response, signal, () => {
+      clearTimeout(timer)
+      timer = startTimer()
+    })
   } finally {
     clearTimeout(timer)
+  }
+}
+
+const bodilessStatuses = new Set([204, 205, 304])
+
+async function readWhole(response: Response, signal: AbortSignal, onPart: () => void): Promise<Response> {
+  const parts: Uint8Array<ArrayBuffer>[] = []
+  for await (const part of readParts(response.body as ReadableStream<Uint8Array<ArrayBuffer>>, signal)) {
+    parts.push(part)
+    onPart()
+  }
+  const { status, statusText, headers, url } = response
+  const copy = new Response(new Blob(parts), { status, statusText, headers })
+  return Object.defineProperty(copy, 'url', { value: url })
+}
+
+/** Yields the parts of a body, and throws the reason of the signal. */
+export async function* readParts<Part>(
+  body: ReadableStream<Part>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Part, void, undefined> {
+  const reader = body.getReader()
+  // Node forgets the signal of a request once its answer has begun and memory is collected.
+  const end = () => void reader.cancel().catch(() => undefined)
+  signal?.addEventListener('abort', end, { once: true })
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      signal?.throwIfAborted()
+      if (done) return
+      yield value
+    }
+  } finally {
+    signal?.removeEventListener('abort', end)
+    await reader.cancel().catch(() => undefined)
   }
 }
 
@@ -78,10 +130,13 @@ export function wait(ms: number, signal?: AbortSignal): Promise<void> {
       clearTimeout(timer)
       reject(signal?.reason as Error)
     }
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', end)
-      resolve()
-    }, ms)
+    const timer = setTimeout(
+      () => {
+        signal?.removeEventListener('abort', end)
+        resolve()
+      },
+      Math.min(ms, longestTimerMs),
+    )
     signal?.addEventListener('abort', end, { once: true })
   })
 }

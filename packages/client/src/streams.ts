@@ -1,6 +1,7 @@
+import { type HeadersOptions, mergeHeaders } from 'openapi-fetch'
 import type { Client, Init } from './client.ts'
 import { ApiError } from './errors.ts'
-import { wait } from './retries.ts'
+import { readParts, wait } from './retries.ts'
 
 export type StreamPath = '/v1/webhooks/events/stream' | '/v1/data-imports/{id}/events'
 
@@ -30,13 +31,14 @@ export async function* streamEvents<Path extends StreamPath>(
   path: Path,
   init: NonNullable<Init<Path, 'get'>> & StreamOptions,
 ): AsyncGenerator<StreamedEvent, void, undefined> {
-  const { lastEventId, signal, onReconnect, ...request } = init
+  const { lastEventId, signal, onReconnect, ...request } = init as StreamOptions & { headers?: HeadersOptions }
   const get = client.GET as unknown as (path: string, init: object) => Promise<{ data: ReadableStream<Uint8Array> }>
   let position = lastEventId ?? null
   let pause = reconnectMs
   for (;;) {
     try {
-      const headers = position === null ? {} : { 'Last-Event-ID': position }
+      const headers = mergeHeaders(request.headers)
+      if (position !== null) headers.set('Last-Event-ID', position)
       const { data } = await get(path, { ...request, headers, signal, parseAs: 'stream' })
       for await (const event of parseEvents(data, signal)) {
         pause = reconnectMs
@@ -81,22 +83,11 @@ async function* readLines(
   body: ReadableStream<Uint8Array>,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<string, void, undefined> {
-  const reader = body.getReader()
-  // Node forgets the signal of a request once its answer has begun and memory is collected.
-  const end = () => void reader.cancel().catch(() => undefined)
-  signal?.addEventListener('abort', end, { once: true })
   const decoder = new TextDecoder()
   let rest = ''
-  try {
-    for (;;) {
-      const { done, value } = await reader.read()
-      if (done) return
-      const lines = (rest + decoder.decode(value, { stream: true })).split(/\r?\n/)
-      rest = lines.pop() ?? ''
-      yield* lines
-    }
-  } finally {
-    signal?.removeEventListener('abort', end)
-    await reader.cancel().catch(() => undefined)
+  for await (const part of readParts(body, signal)) {
+    const lines = (rest + decoder.decode(part, { stream: true })).split(/\r?\n/)
+    rest = lines.pop() ?? ''
+    yield* lines
   }
 }

@@ -10,13 +10,17 @@ type BodyOf<Hook> = Hook extends { post: { requestBody: { content: { 'applicatio
 /** An event that an endpoint receives. `type` tells which `data` it has. */
 export type WebhookEvent = { [Kind in keyof webhooks]: BodyOf<webhooks[Kind]> }[keyof webhooks]
 
-type ReceivedHeaders = Headers | Readonly<Record<string, string | string[] | undefined>>
+type ReceivedHeaders =
+  | { get: (name: string) => string | null }
+  | Readonly<Record<string, string | readonly string[] | undefined>>
 
 const names = ['webhook-id', 'webhook-timestamp', 'webhook-signature']
 
-const readHeader = (headers: ReceivedHeaders, name: string): string => {
-  const value = headers instanceof Headers ? headers.get(name) : headers[name]
-  return (Array.isArray(value) ? value[0] : value) ?? ''
+/** Reads a header from the class of any library, or from an object with names in any spelling. */
+function readHeader(headers: ReceivedHeaders, name: string): string {
+  if (typeof headers.get === 'function') return headers.get(name) ?? ''
+  const value = Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1]
+  return (Array.isArray(value) ? (value as string[])[0] : (value as string | undefined)) ?? ''
 }
 
 /**
@@ -27,7 +31,8 @@ const readHeader = (headers: ReceivedHeaders, name: string): string => {
  * @param secret The secret of the endpoint (`whsec_…`).
  */
 export function verifyWebhook(body: string | Uint8Array, headers: ReceivedHeaders, secret: string): WebhookEvent {
-  const text = typeof body === 'string' ? body : new TextDecoder().decode(body)
+  const text =
+    typeof body === 'string' ? body : new TextDecoder('utf-8', { fatal: false, ignoreBOM: true }).decode(body)
   const signedHeaders = Object.fromEntries(names.map((name) => [name, readHeader(headers, name)]))
   return new Webhook(secret).verify(text, signedHeaders) as WebhookEvent
 }

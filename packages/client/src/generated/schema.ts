@@ -15830,18 +15830,18 @@ export interface operations {
                      * Format: binary
                      * @description The file. Send it exactly once.
                      */
-                    file: string;
+                    file: Blob;
                 };
-                "image/png": string;
-                "image/jpeg": string;
-                "image/webp": string;
-                "image/gif": string;
-                "image/avif": string;
-                "application/pdf": string;
-                "text/csv": string;
-                "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
-                "application/zip": string;
-                "application/octet-stream": string;
+                "image/png": Blob;
+                "image/jpeg": Blob;
+                "image/webp": Blob;
+                "image/gif": Blob;
+                "image/avif": Blob;
+                "application/pdf": Blob;
+                "text/csv": Blob;
+                "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": Blob;
+                "application/zip": Blob;
+                "application/octet-stream": Blob;
             };
         };
         responses: {
@@ -15987,7 +15987,7 @@ export interface operations {
         /** @description The bytes of the part. */
         requestBody: {
             content: {
-                "application/octet-stream": string;
+                "application/octet-stream": Blob;
             };
         };
         responses: {
