@@ -127,7 +127,7 @@ export async function checkAccount(client: Client, connection: Connection): Prom
     const refuse = () =>
       isRefused
         ? Promise.resolve(fault(`${error.message} It is from ${connection.source}.`, signInAgain(connection)))
-        : Promise.reject(error as Error)
+        : Promise.reject(error)
     return runCheck('token', refuse)
   }
   return [

@@ -24,7 +24,7 @@ async function fetchJson(address: string): Promise<Fetched> {
     signal: AbortSignal.timeout(timeoutMs),
   })
   const errorMs = (Date.now() - begin) / 2
-  const body = (await response.json().catch(() => null)) as unknown
+  const body: unknown = await response.json().catch(() => null)
   return { status: response.status, body, headers: response.headers, at: begin + errorMs, errorMs }
 }
 
