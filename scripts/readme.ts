@@ -70,8 +70,8 @@ async function renewSection(name: string, section: string, content: string): Pro
 }
 
 const files = new Set<string>()
-for await (const file of glob(['*', '.*', '{src,packages,test,scripts,migrations,docs,.ci}/**/*'], { cwd: root }))
-  files.add(file)
+const folders = ['*', '.*', '{src,packages,test,scripts,migrations,docs,.ci}/**/*']
+for await (const file of glob(folders, { cwd: root, exclude: ['packages/*/{node_modules,dist}'] })) files.add(file)
 const readAll = (names: string[]) => Promise.all(names.map(async (path) => ({ path, text: await read(path) })))
 
 const sources = await readAll([...files].filter((file) => /^src\/modules\/.*\.ts$/.test(file)))
