@@ -65,7 +65,10 @@ export interface Client {
 }
 
 /** Sends the change only if the resource still has this ETag. Else the call throws a `PreconditionFailedError`. */
-export const ifUnchanged = (etag: string): { 'If-Match': string } => ({ 'If-Match': etag })
+export function ifUnchanged(etag: string | null): { 'If-Match': string } {
+  if (etag === null) throw new TypeError('The answer had no ETag, so nobody can tell whether the resource has changed.')
+  return { 'If-Match': etag }
+}
 
 /** Asks for the resource only if it has another ETag now. Else `data` is undefined, and the status 304. */
 export const ifChanged = (etag: string): { 'If-None-Match': string } => ({ 'If-None-Match': etag })

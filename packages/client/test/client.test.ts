@@ -133,7 +133,8 @@ describe('an ETag', () => {
     const params = { path: { id: 'cmp_1' } }
     const { etag } = await client.GET('/v1/campaigns/{id}', { params })
     expect(etag).toBe('"v1"')
-    const headers = ifUnchanged(etag ?? '')
+    const headers = ifUnchanged(etag)
+    expect(() => ifUnchanged(null)).toThrow('ETag')
     const change = client.PATCH('/v1/campaigns/{id}', { params, body: { name: 'Late birds' }, headers })
     await expect(change).rejects.toBeInstanceOf(PreconditionFailedError)
     expect(stub.received[1]?.headers['if-match']).toBe('"v1"')
