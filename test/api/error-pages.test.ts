@@ -140,6 +140,7 @@ describe('the root page', () => {
     expect(body).toEqual({
       name: 'Event Commerce Management Service',
       docs: `${publicUrl}/docs`,
+      llms: `${publicUrl}/llms.txt`,
       errors: `${publicUrl}/docs/errors`,
       openapi: `${publicUrl}/openapi.json`,
       health: `${publicUrl}/healthz`,

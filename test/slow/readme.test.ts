@@ -1,3 +1,4 @@
+import { build } from 'esbuild'
 import { execFile } from 'node:child_process'
 import { glob, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -304,5 +305,36 @@ describe('the demonstration data', () => {
     const { attempt_log } = await client.get<{ attempt_log: object[] }>(path)
     expect(attempt_log).toHaveLength(10)
     expect(attempt_log[9]).toMatchObject({ number: 10, status_code: 503, next_retry_at: null })
+  })
+})
+
+describe('the examples of the typed client', () => {
+  const page = join(root, 'packages', 'client', 'README.md')
+  const setup = `import { createClient } from '@event-commerce/client'
+const client = createClient({ url: process.env.ECM_URL!, token: process.env.ECM_TOKEN! })`
+  const ids = `const editionId = process.env.EDITION!, campaignId = process.env.CAMPAIGN!, organizationId = process.env.ORG!`
+
+  it('run against the service, and print what they find', async () => {
+    const blocks = listBlocks(await readFile(page, 'utf8'), 'ts')
+    expect(blocks.length).toBeGreaterThan(5)
+    const url = new URL(variables['API'] ?? '').origin
+    const env = { ...process.env, ...variables, ECM_URL: url, ECM_TOKEN: variables['TOKEN'] }
+    for (const [index, { heading, text: example }] of blocks.entries()) {
+      const text = example.replaceAll('https://api.example.com', url)
+      const file = join(folder, `example-${index}.mjs`)
+      await build({
+        stdin: { contents: `${text.includes('const client =') ? '' : setup}\n${ids}\n${text}`, loader: 'ts' },
+        alias: { '@event-commerce/client': join(root, 'packages', 'client', 'src', 'index.ts') },
+        nodePaths: [join(root, 'node_modules')],
+        bundle: true,
+        format: 'esm',
+        platform: 'node',
+        target: 'es2024',
+        outfile: file,
+      })
+      const { stdout } = await run(process.execPath, [file], { env, timeout: 60_000 })
+      const isSilent = heading === 'Retries' || heading === 'Webhooks' || text.includes('PreconditionFailedError')
+      expect(stdout === '', `${heading}: ${stdout}`).toBe(isSilent)
+    }
   })
 })
