@@ -1,2 +1,2 @@
 export { hideContacts } from './erase.ts'
-export { recordAudit, recordForOrganizations, recordRefusedToken } from './record.ts'
+export { type ErasedPerson, recordAudit, recordErasure, recordForOrganizations, recordRefusedToken } from './record.ts'

@@ -26,6 +26,38 @@ export const recordAudit = (request: AuditedRequest, entry: NewAuditEntry): Stat
     created_at: request.now,
   })
 
+interface ErasedResource {
+  edition_id: string | null
+  type: NewAuditEntry['resource_type']
+  resource_id: string
+  field: string
+}
+
+export interface ErasedPerson {
+  id: string
+  organization_id: string
+  /** Who erases the person. */
+  caller_id: string
+}
+
+/** The address of an erased person was replaced in a field of this resource. The entry does not repeat the address. */
+export const recordErasure = (
+  { id, organization_id, caller_id }: ErasedPerson,
+  entry: { id: string; now: number },
+  { edition_id, type, resource_id, field }: ErasedResource,
+): Statement =>
+  recordAudit(
+    { caller: { id: caller_id, credential: { id: null } }, requestId: id, ...entry },
+    {
+      action: 'eraseUser',
+      organization_id,
+      edition_id,
+      resource_type: type,
+      resource_id,
+      changes: [{ field, is_hidden: true }],
+    },
+  )
+
 /** A change of an account that concerns all its organisations. */
 interface AccountChange {
   /** The id of the entries, of which each organisation gets one. */

@@ -6,17 +6,13 @@ import { select } from '../../db/select.ts'
 import { update } from '../../db/write.ts'
 import { listConditions, mapConditions } from '../../domain/email/blocks/conditions.ts'
 import { type ErasedContacts, eraseInExpression } from '../../domain/erasure.ts'
-import { recordAudit } from '../audit-log/index.ts'
+import { type ErasedPerson, recordErasure } from '../audit-log/index.ts'
 
 /**
  * Replaces the addresses of an erased person in the conditions of blocks. For everybody else the conditions mean what
  * they meant. Repeating it changes nothing.
  */
-export async function eraseInConditions(
-  job: JobCtx,
-  erasure: { id: string; organization_id: string; caller_id: string },
-  contacts: ErasedContacts,
-): Promise<void> {
+export async function eraseInConditions(job: JobCtx, erasure: ErasedPerson, contacts: ErasedContacts): Promise<void> {
   const { organization_id } = erasure
   const rows = await job.db.all(
     select({
@@ -31,7 +27,6 @@ export async function eraseInConditions(
       ),
   )
   const erase = (condition: string): string => eraseInExpression(condition, contacts)
-  const now = job.now()
   const statements = rows.flatMap((row) => {
     if (listConditions(row.blocks).every((condition) => erase(condition) === condition)) return []
     return [
@@ -42,21 +37,10 @@ export async function eraseInConditions(
         and(eq(emailMessages.id, row.id), eq(emailMessages.version, row.version)),
       ),
       requireOneChange(),
-      recordAudit(
-        {
-          caller: { id: erasure.caller_id, credential: { id: null } },
-          requestId: erasure.id,
-          now,
-          id: job.newId('audit_entry'),
-        },
-        {
-          action: 'eraseUser',
-          organization_id,
-          edition_id: row.edition_id,
-          resource_type: 'email_message',
-          resource_id: row.id,
-          changes: [{ field: 'blocks', is_hidden: true }],
-        },
+      recordErasure(
+        erasure,
+        { id: job.newId('audit_entry'), now: job.now() },
+        { edition_id: row.edition_id, type: 'email_message', resource_id: row.id, field: 'blocks' },
       ),
     ]
   })
