@@ -36,7 +36,7 @@ function describeCause(cause: Error): string {
   return (inner ?? cause).message || (cause as NodeJS.ErrnoException).code || cause.name
 }
 
-/** What failed, for programs. */
+/** The failure, for programs. */
 export const toProblem = (error: unknown): object =>
   error instanceof ApiError
     ? { ...error.problem, request_id: error.requestId ?? error.problem.request_id }

@@ -11,7 +11,7 @@ export interface StoredState<State> {
 
 const stateFolder = (): string => join(process.env['XDG_STATE_HOME'] || join(homedir(), '.local', 'state'), 'ecm')
 
-/** What a command remembers to go on after an interruption, under the parts of its key. */
+/** The state with which a command goes on after an interruption, under the parts of its key. */
 export function openState<State>(command: string, key: readonly string[]): StoredState<State> {
   const name = createHash('sha256').update(JSON.stringify(key)).digest('hex').slice(0, 32)
   const path = join(stateFolder(), command, `${name}.json`)

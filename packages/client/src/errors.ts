@@ -17,7 +17,7 @@ export class ApiError<Id extends OperationId = OperationId> extends Error {
   override readonly name: string = 'ApiError'
   readonly status: number
   readonly code: ErrorCode<Id>
-  /** What is wrong with single fields or parameters. */
+  /** The faults of single fields and parameters. */
   readonly errors: readonly FieldProblem[]
   /** Name it when you ask for help. Null if the answer did not come from the API. */
   readonly requestId: string | null

@@ -1,9 +1,9 @@
 export interface RetryOptions {
-  /** How often a call is tried again; 5 by default, 0 for never. */
+  /** The number of tries after the first; 5 by default. */
   maxRetries?: number
   /** The longest pause that `Retry-After` may ask for, in milliseconds: 2 minutes by default. */
   maxPauseMs?: number
-  /** How long to wait for an answer to begin, and for each part of its body, in milliseconds: 90 seconds by default. */
+  /** The longest wait for an answer to begin, and for each part of its body, in milliseconds: 90 seconds by default. */
   timeoutMs?: number
 }
 

@@ -19,7 +19,7 @@ export interface Ended {
 }
 
 export interface Running {
-  /** What it has printed on both streams. */
+  /** The text that it has printed on both streams. */
   output: () => string
   ended: Promise<number | null>
   press: (keys: string) => void

@@ -54,7 +54,7 @@ export function convert(value: Value, from: string, to: string): Value {
   return safeConversions.has(`${from} ${to}`) ? result : { ...result, fails: true }
 }
 
-/** What the clocks of a zone show at a time, as if it were UTC. */
+/** The time that the clocks of a zone show, as if it were UTC. */
 export const toLocalTime = (value: Value, zone: string, now: number): Value =>
   computeOnce(buildLocalTime(zone, now), value)
 

@@ -124,7 +124,7 @@ export const listSkipped = ({ skipped }: PlanCounts): (Skipped & { reason: SkipR
     return counts ? [{ reason, ...counts }] : []
   })
 
-/** What one call is taken to last, where the provider states no limit. */
+/** The assumed time of a call, where the provider states no limit. */
 const secondsPerCall = 0.5
 
 export interface SendingEstimate {

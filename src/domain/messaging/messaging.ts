@@ -6,7 +6,7 @@ export type Channel = (typeof channels)[number]
 /** The channels of messages in the dev mailbox, which also stores wallet passes. */
 export const capturedChannels = [...channels, 'wallet'] as const
 
-/** What a provider takes. */
+/** The limits of a provider. */
 export interface SendingLimits {
   messagesPerCall: number
   /** Null: the provider states no limit. */

@@ -92,7 +92,7 @@ const reducedSynonyms = new Map(
   Object.entries(synonyms).map(([word, others]) => [reduceWord(word), others.map(reduceWord)]),
 )
 
-/** What a word of the question is worth in each place of an operation. */
+/** The points for a word of the question in each place of an operation. */
 const weights = { id: 6, summary: 4, path: 3, parameters: 2, description: 1 } as const
 const synonymShare = 0.7
 const prefixShare = 0.6
@@ -134,7 +134,7 @@ function weighWord(words: ReadonlyMap<string, number>, word: string): number {
 }
 
 const maxWords = 24
-/** What an operation gains when all words of its id are in the question, so that `getOrder` is before `getOrderX`. */
+/** The points for an operation of which all words of the id are in the question, so that `getOrder` is before `getOrderX`. */
 const wholeIdGain = 8
 
 /** The share of the words of an id that the question means. */

@@ -13,7 +13,7 @@ export interface CallInput {
   body: Readonly<Record<string, unknown>> | undefined
 }
 
-/** What is wrong with the arguments of a tool, as the agent reads it. */
+/** The fault of the arguments of a tool, as the agent reads it. */
 export class InvalidCall extends Error {}
 
 /** Sends a request to the app in this isolate. */

@@ -72,7 +72,7 @@ const describeTool = (
   inputSchema: z.toJSONSchema(input, { io: 'input' }),
 })
 
-/** What `tools/list` answers. */
+/** The answer of `tools/list`. */
 export const listTools = () => [
   describeTool(
     {

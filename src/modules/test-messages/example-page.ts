@@ -5,7 +5,7 @@ import { type ExamplePage, examplePages } from '../../domain/messaging/test-mess
 
 interface ExampleWords {
   title: string
-  /** What the link opens in the message that customers get. */
+  /** The page that the link opens in the message that customers get. */
   purposes: Record<ExamplePage, string>
   unchanged: string
 }

@@ -23,7 +23,7 @@ interface Someone {
   is_active: boolean
   answer: (typeof answers)[number] | null
   suppression: SuppressionReason | null
-  /** What an earlier start of the campaign did. */
+  /** The outcome of an earlier start of the campaign. */
   earlier: 'sent' | 'rejected' | 'unreachable' | 'pending' | 'skipped' | null
 }
 

@@ -114,7 +114,7 @@ const verbs = {
   resume: resumeCampaign,
 } satisfies Record<string, Verb>
 
-/** What a client knows who asked for pauses and windows. Undefined: the answer was lost. */
+/** The state that a client knows who asked for pauses and windows. Undefined: the answer was lost. */
 interface Wishes {
   isPaused: boolean | undefined
   window: SendWindow | null | undefined

@@ -2,7 +2,7 @@ import type { components } from '../../src/index.ts'
 
 export type Campaign = components['schemas']['CampaignDetail']
 
-/** How many messages had ended at a time. */
+/** The number of messages that had ended at a time. */
 export interface Sample {
   ms: number
   done: number

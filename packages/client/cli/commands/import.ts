@@ -21,7 +21,7 @@ import { inspectFile, keyOf, type LocalFile, uploadTable } from '../imports/uplo
 import { openState, type StoredState } from '../state.ts'
 import { addImportUndo } from './import-undo.ts'
 
-/** What an interrupted run leaves for the next one with the same file. */
+/** The state that an interrupted run leaves for the next one with the same file. */
 interface Run {
   /** The first part of its idempotency keys. */
   key: string
@@ -159,7 +159,7 @@ async function followWork(job: ImportJob, row: DataImport, label: string): Promi
   }
 }
 
-/** What a run does once, so that it ends also if the service stores something else than it was sent. */
+/** The steps that a run does once, so that it ends also if the service stores something else than it was sent. */
 type Step = 'columns' | 'products' | 'process'
 
 async function applyOptions(job: ImportJob, { status }: DataImport, openSteps: Set<Step>): Promise<boolean> {

@@ -65,7 +65,7 @@ async function makeObjects(
     await run({ client, tenant, stamp, recipient: await chooseRecipient(context, stamp), add })
   } finally {
     progress.stop()
-    // What was made before an error stays, so it is printed too.
+    // The objects that were made before an error stay, so they are printed too.
     output.rows(
       [...objects].map(([id, object]) => ({ object, id })),
       ['object', 'id'],

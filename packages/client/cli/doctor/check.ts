@@ -2,12 +2,12 @@ import { ApiError } from '../../src/index.ts'
 import { describeError } from '../errors.ts'
 
 export interface Check {
-  /** What was checked. */
+  /** The thing that was checked. */
   check: string
   /** `warning`: it works now. `unknown`: you may not see it, or something else has to be mended first. */
   status: 'ok' | 'warning' | 'fault' | 'unknown'
   detail: string
-  /** What to do about it. Null where nothing is to be done. */
+  /** The way to mend it. Null where nothing is to be done. */
   remedy: string | null
 }
 

@@ -13,7 +13,7 @@ interface Fetched {
   headers: Headers
   /** When half of the wait was over. */
   at: number
-  /** How far the time of the answer may be from `at`. */
+  /** The greatest difference between the time of the answer and `at`. */
   errorMs: number
 }
 

@@ -9,7 +9,7 @@ import { type RowFormat, RowSplitter } from './rows.ts'
 
 const maxAgeMs = 86_400_000
 
-/** How far a file of rows is written. */
+/** The position up to which a file of rows is written. */
 export interface Position {
   /** Null before the first row. */
   header: string | null
@@ -70,7 +70,7 @@ async function readPosition(path: string, format: RowFormat): Promise<Position> 
 }
 
 interface Draft {
-  /** What is exported, as a hash. */
+  /** The hash of the request. */
   request: string
   pid: number
 }

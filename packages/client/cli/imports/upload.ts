@@ -29,7 +29,7 @@ const maxBytes = 500_000_000
 const maxSimpleBytes = 8 * 1024 * 1024
 const partsAtOnce = 3
 const scanPollMs = 2000
-/** How long a person waits for the scanner, which never releases an infected file. */
+/** The time that a person waits for the scanner, which never releases an infected file. */
 const scanMs = 300_000
 
 export async function inspectFile(path: string): Promise<LocalFile> {

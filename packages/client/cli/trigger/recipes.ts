@@ -13,7 +13,7 @@ import {
 } from './objects.ts'
 
 export interface Recipe {
-  /** What causes the event, or why no call can. */
+  /** The calls that cause the event, or the reason why none can. */
   how: string
   /** Null for an event that only an example can show. */
   run: ((trigger: Trigger) => Promise<void>) | null

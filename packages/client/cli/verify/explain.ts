@@ -15,7 +15,7 @@ const secretBytes = 32
 const isSignedBy = (secret: string, { id, timestamp, signature }: SignedRequest, body: string): boolean =>
   signature.split(' ').includes(new Webhook(secret).sign(id, new Date(Number(timestamp) * 1000), body))
 
-/** What programs do to a body before they verify it. */
+/** Changes that programs make to a body before they verify it. */
 const changes: readonly (readonly [string, (body: string) => string])[] = [
   ['A line break was added at its end.', (body) => body.replace(/\r?\n$/, '')],
   ['It lost the line break at its end.', (body) => `${body}\n`],

@@ -23,7 +23,7 @@ export type StoredCondition = Pick<typeof campaignConditions.$inferSelect, 'posi
 /** The conditions that each person fulfils, as bits of their positions. */
 interface Evaluation {
   conditions: ReadonlyMap<number, number>
-  /** How many people were tested, in the order of their numbers. */
+  /** The number of people who were tested, in the order of their numbers. */
   testedCount: number
 }
 

@@ -229,7 +229,7 @@ async function hasContent(job: JobCtx, campaignId: string, run: number): Promise
   return (await job.db.first(selectValues({ is_stored: fromFlag(isStored) })))?.is_stored === true
 }
 
-/** What the content of a run says about its recipients. */
+/** The parts of the content of a run that concern its recipients. */
 export interface ContentOutline {
   languages: ReadonlySet<Language>
   /** The language of recipients whose own language has no text. */

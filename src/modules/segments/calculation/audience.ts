@@ -24,7 +24,7 @@ export interface Audience {
 
 export type SegmentTenant = Pick<Audience, 'organization_id' | 'edition_id' | 'editions'>
 
-/** What an expression needs to know about its place. */
+/** The facts of its place that an expression needs. */
 export type ExpressionPlace = SegmentTenant & { edition_timezone: string | null }
 
 export interface PeopleSql {

@@ -22,7 +22,7 @@ const selectNumbers = ({ organization_id, edition_id }: Audience, every: number)
 export interface Preview {
   /** True if everybody was tested. */
   isComplete: boolean
-  /** How many times as many people there are as were tested. */
+  /** The number of all people, divided by the number of those who were tested. */
   factor: number
 }
 
