@@ -28,7 +28,7 @@ function readInput(operation: Operation, words: readonly string[]): Input {
     else if (operation.fields.includes(name)) input.body[name] = isJson ? parseJson(name, value) : value
     else throw new UsageError(describeUnknown(operation, name))
   }
-  const missing = names.filter((name) => input.path[name] === undefined)
+  const missing = names.filter((name) => !input.path[name])
   if (missing.length > 0) throw new UsageError(`Add ${missing.map((name) => `${name}=…`).join(' ')}.`)
   return input
 }

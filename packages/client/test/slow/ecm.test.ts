@@ -152,8 +152,10 @@ describe('ecm api', () => {
     expect(operation).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('listOrders') as unknown })
     const parameter = await person.run(['api', 'listOrders', 'editon_id=edt_1'], env(stub.url))
     expect(parameter).toMatchObject({ code: 2, stderr: expect.stringContaining('edition_id') as unknown })
-    const missing = await person.run(['api', 'getOrder'], env(stub.url))
-    expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining('id=…') as unknown })
+    for (const id of [[], ['id=']]) {
+      const missing = await person.run(['api', 'getOrder', ...id], env(stub.url))
+      expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining('id=…') as unknown })
+    }
     expect(stub.received).toEqual([])
   })
 
