@@ -40,7 +40,7 @@ const normalize = (url: string): string => {
   try {
     const { origin, pathname, protocol } = new URL(url)
     if (protocol !== 'http:' && protocol !== 'https:') throw new TypeError('no web address')
-    return origin + pathname.replace(/\/+$/, '')
+    return origin + pathname.replace(/\/$/, '')
   } catch {
     throw new UsageError(`${url} is not an address such as https://api.example.com.`)
   }

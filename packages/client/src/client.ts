@@ -75,7 +75,7 @@ export const ifChanged = (etag: string): { 'If-None-Match': string } => ({ 'If-N
 
 function readBase(url: string): string {
   if (typeof url !== 'string') throw new TypeError('createClient needs the address of the service as `url`.')
-  return url.replace(/\/+$/, '').replace(/\/v1$/, '')
+  return url.replace(/\/$/, '').replace(/\/v1$/, '')
 }
 
 /** An id such as `..` would lead to another operation. */

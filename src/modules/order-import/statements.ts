@@ -197,6 +197,17 @@ function buildChangeStatements(change: RowChange, scope: WriteScope): Statement[
   }
 }
 
+/** Fails if a purchase of a cancelled order became valid after it was read, because its use was reverted. */
+function requireNoLivePurchase(writes: readonly Write[]): Statement[] {
+  const orderIds = writes.flatMap((write) =>
+    write.write === 'order' && write.changes.status === 'cancelled' ? [write.order.id] : [],
+  )
+  if (orderIds.length === 0) return []
+  const livePurchases = sql`select 1 from purchases where ${inList(sql`order_id`, orderIds)}
+    and status in ('pending', 'active')`
+  return [abortUnless(sql`not exists (${livePurchases})`)]
+}
+
 /** Builds one insert per table, which takes all new rows as one parameter, and the changes of existing rows. */
 export function buildImportStatements(scope: WriteScope, writes: readonly Write[]): Statement[] {
   return [
@@ -210,5 +221,6 @@ export function buildImportStatements(scope: WriteScope, writes: readonly Write[
     ...insertAll(orders, listInsertedRows(writes, 'orders')),
     ...insertPayments(scope, writes),
     ...insertAll(purchases, listInsertedRows(writes, 'purchases')),
+    ...requireNoLivePurchase(writes),
   ]
 }
