@@ -120,8 +120,8 @@ export function createClient({
     },
     async onResponse({ request, response }) {
       // Later calls read at least what this one wrote, also from a replica. Later bookmarks are greater.
-      const written = request.method === 'GET' ? '' : (response.headers.get('x-d1-bookmark') ?? '')
-      if (written > bookmark) bookmark = written
+      const changeBookmark = request.method === 'GET' ? '' : (response.headers.get('x-d1-bookmark') ?? '')
+      if (changeBookmark > bookmark) bookmark = changeBookmark
       if (!response.ok && response.status !== 304) throw await readError(response)
     },
   })

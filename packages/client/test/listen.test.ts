@@ -1,9 +1,10 @@
 import { array, assert, asyncProperty, constantFrom, integer } from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseSince, parseTarget } from '../cli/commands/listen.ts'
+import { parseTarget } from '../cli/commands/listen.ts'
 import { parseEventKinds } from '../cli/event-kinds.ts'
 import { type Attempt, Forwarder } from '../cli/listen/forwarder.ts'
 import type { LocalEvent } from '../cli/listen/post.ts'
+import { parseSince } from '../cli/since.ts'
 import { startReceiver } from './feed.ts'
 
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`

@@ -44,8 +44,8 @@ async function replyToBatch(c: AppContext, tools: Tools, messages: readonly unkn
   const replies: RpcReply[] = []
   // One after the other, because a call can depend on the one before it.
   for (const message of messages) {
-    const one = await reply(c, tools, message)
-    if (one) replies.push(one)
+    const rpcReply = await reply(c, tools, message)
+    if (rpcReply) replies.push(rpcReply)
   }
   return replies.length ? send(c, replies) : c.body(null, 202)
 }
@@ -68,9 +68,9 @@ export function buildMcpRoutes(service: McpService): Hono<AppEnv> {
       if (version === undefined || version === batchVersion) return replyToBatch(c, tools, message)
       return send(c, createInvalidRequest('This version of the protocol has no batches.'), 400)
     }
-    const one = await reply(c, tools, message)
-    if (one === null) return c.body(null, 202)
-    return send(c, one, one.error && one.id === null ? 400 : 200)
+    const rpcReply = await reply(c, tools, message)
+    if (rpcReply === null) return c.body(null, 202)
+    return send(c, rpcReply, rpcReply.error && rpcReply.id === null ? 400 : 200)
   })
   return routes
 }

@@ -23,20 +23,25 @@ export interface Frame {
   is_sender_verified: boolean
 }
 
+/** Columns of the organisation and of the edition that every e-mail needs. */
+export const frameFields = {
+  organization_name: organizations.name,
+  edition_name: editions.full_name,
+  start_at: editions.start_at,
+  end_at: editions.end_at,
+  timezone: editions.timezone,
+  email_sender_name: editions.email_sender_name,
+  email_sender_address: editions.email_sender_address,
+  email_reply_to: editions.email_reply_to,
+}
+
 export const loadFrame = (
   { db }: JobCtx,
   claim: Pick<OrganizationClaim, 'organization_id' | 'edition_id' | 'user_id'>,
 ): Promise<Frame | undefined> =>
   db.first(
     select({
-      organization_name: organizations.name,
-      edition_name: editions.full_name,
-      start_at: editions.start_at,
-      end_at: editions.end_at,
-      timezone: editions.timezone,
-      email_sender_name: editions.email_sender_name,
-      email_sender_address: editions.email_sender_address,
-      email_reply_to: editions.email_reply_to,
+      ...frameFields,
       first_name: sql<string>`coalesce(${users.first_name}, '')`,
       last_name: sql<string>`coalesce(${users.last_name}, '')`,
       is_sender_verified: fromFlag(isVerifiedSender(sql`${organizations.id}`, sql`${editions.email_sender_address}`)),

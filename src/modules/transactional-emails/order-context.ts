@@ -19,6 +19,7 @@ import {
   cartLines,
 } from '../purchases/index.ts'
 import { isVerifiedSender } from '../sender-domains/index.ts'
+import { frameFields } from './frame.ts'
 
 const headFields = {
   id: orders.id,
@@ -33,14 +34,7 @@ const headFields = {
   last_name: users.last_name,
   email: users.email,
   phone_number: users.phone_number,
-  organization_name: organizations.name,
-  edition_name: editions.full_name,
-  start_at: editions.start_at,
-  end_at: editions.end_at,
-  timezone: editions.timezone,
-  email_sender_name: editions.email_sender_name,
-  email_sender_address: editions.email_sender_address,
-  email_reply_to: editions.email_reply_to,
+  ...frameFields,
   is_sender_verified: fromFlag(isVerifiedSender(sql`${orders.organization_id}`, sql`${editions.email_sender_address}`)),
 }
 

@@ -24,8 +24,8 @@ const listReasons = (counts: Readonly<Record<string, number>>): string =>
 
 function describeRate({ status, messages_per_second, seconds_left }: Progress): string[] {
   if (status !== 'sending' || messages_per_second === null) return []
-  const left = seconds_left === null ? '' : `, about ${formatDuration(seconds_left)} left`
-  return [`${messages_per_second} messages a second${left}`]
+  const timeLeft = seconds_left === null ? '' : `, about ${formatDuration(seconds_left)} left`
+  return [`${messages_per_second} messages a second${timeLeft}`]
 }
 
 /** The lines of the screen, each without control characters. */

@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError } from 'commander'
 import { type components, isApiError, paginate } from '../../src/index.ts'
 import { type Context, openContext } from '../context.ts'
 import { findOrganization } from '../organization.ts'
-import { parseSince } from './listen.ts'
+import { parseSince } from '../since.ts'
 
 type Delivery = components['schemas']['WebhookDelivery']
 

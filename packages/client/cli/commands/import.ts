@@ -17,7 +17,7 @@ import {
 import { describeTotals, type Preview, previewImport, showPreview } from '../imports/preview.ts'
 import { applyProductOptions, decideProducts } from '../imports/products.ts'
 import { type Report, saveReport } from '../imports/report.ts'
-import { inspectFile, keyOf, type LocalFile, uploadTable } from '../imports/upload.ts'
+import { deriveKey, inspectFile, type LocalFile, uploadTable } from '../imports/upload.ts'
 import { openState, type StoredState } from '../state.ts'
 import { addImportUndo } from './import-undo.ts'
 
@@ -82,7 +82,7 @@ async function openImport(
     kind: options.kind,
     ...(options.source === undefined ? {} : { external_source: options.source }),
   }
-  const headers = { 'Idempotency-Key': keyOf(run.key, 'import', body) }
+  const headers = { 'Idempotency-Key': deriveKey(run.key, 'import', body) }
   const { data: row } = await client.POST('/v1/data-imports', { body, headers })
   await state.write({ key: run.key, import_id: row.id })
   return row

@@ -3,7 +3,7 @@ import type { components } from '../../src/index.ts'
 import { confirmWork } from '../ask.ts'
 import { type Context, openContext } from '../context.ts'
 import { UsageError } from '../errors.ts'
-import { parseSince } from './listen.ts'
+import { parseSince } from '../since.ts'
 
 type Recovery = components['schemas']['WebhookRecovery']
 type Endpoint = components['schemas']['WebhookEndpointDetail']

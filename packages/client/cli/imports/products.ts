@@ -34,10 +34,10 @@ export async function applyProductOptions(job: ImportJob): Promise<boolean> {
   const products = await loadProducts(job)
   const changes = job.options.product.flatMap((pair) => {
     const { name, value } = readPair('--product', pair)
-    const named = products.filter((one) => one.product === name || nameOf(one) === name)
-    if (named.length === 0)
+    const matches = products.filter((one) => one.product === name || nameOf(one) === name)
+    if (matches.length === 0)
       throw new UsageError(`The file has no product "${name}". Did you mean "${closest(name, products.map(nameOf))}"?`)
-    return named.filter((one) => !isDecided(one, value)).map((one) => buildChange(one, value))
+    return matches.filter((one) => !isDecided(one, value)).map((one) => buildChange(one, value))
   })
   await updateProducts(job, changes)
   return changes.length > 0

@@ -46,7 +46,7 @@ export async function inspectFile(path: string): Promise<LocalFile> {
 }
 
 /** Makes a repetition of a call get its first result, also in another process. */
-export const keyOf = (run: string, step: string, body: object): string =>
+export const deriveKey = (run: string, step: string, body: object): string =>
   `${run}-${step}-${createHash('sha256').update(JSON.stringify(body)).digest('hex').slice(0, 16)}`
 
 /** Uploads a table to import, and waits until it is scanned. The same run continues an upload that was interrupted. */
@@ -72,7 +72,7 @@ async function uploadWhole({ client }: Context, file: LocalFile, place: Place, r
     headers: {
       'Content-Type': file.type,
       'Content-Disposition': `attachment; filename*=UTF-8''${encodeName(file.name)}`,
-      'Idempotency-Key': keyOf(run, 'file', { ...place, name: file.name, type: file.type, sha256: file.sha256 }),
+      'Idempotency-Key': deriveKey(run, 'file', { ...place, name: file.name, type: file.type, sha256: file.sha256 }),
     },
     ...binary(bytes),
   })
@@ -97,7 +97,7 @@ interface PartsOptions extends Place {
 async function uploadParts({ client }: Context, file: LocalFile, options: PartsOptions): Promise<string> {
   const { run, onPart, organization_id, edition_id } = options
   const body = { organization_id, edition_id, name: file.name, size: file.size, content_type: file.type }
-  const headers = { 'Idempotency-Key': keyOf(run, 'upload', { ...body, sha256: file.sha256 }) }
+  const headers = { 'Idempotency-Key': deriveKey(run, 'upload', { ...body, sha256: file.sha256 }) }
   const { data: firstAnswer } = await client.POST('/v1/files/uploads', { body, headers })
   const params = { path: { id: firstAnswer.id } }
   // The answer of a repetition is the first one, which has no parts.
