@@ -2,6 +2,7 @@ import { cloudflareTest } from '@cloudflare/vitest-pool-workers'
 import { globSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { writeConsoleAssets } from './test/support/console-assets.ts'
 import { keepStorageInMemory } from './test/support/memory-storage.ts'
 import { pureTests } from './test/support/pure-tests.ts'
 import { loadTestSchema } from './test/support/schema-snapshot.ts'
@@ -33,6 +34,7 @@ const worker = (storage: Storage) =>
     return {
       wrangler: { configPath: './wrangler.toml' },
       miniflare: {
+        assets: { directory: writeConsoleAssets() },
         // The runtime loads the bundle itself, because Vite would take as long as for its modules.
         modulesRules: [{ type: 'ESModule', include: ['**/source-bundle/all.mjs'] }],
         bindings: {

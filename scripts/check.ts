@@ -52,6 +52,7 @@ const fast: [name: string, step: () => Promise<Outcome>][] = [
   ['browser types', node([program('typescript', 'bin', 'tsc'), '-p', join('packages', 'table-reader')])],
   ['client types', node([program('typescript', 'bin', 'tsc'), '-p', join('packages', 'client')])],
   ['command line', node([program('typescript', 'bin', 'tsc'), '-p', join('packages', 'client', 'cli')])],
+  ['console types', node([program('typescript', 'bin', 'tsc'), '-p', join('packages', 'console')])],
   ['schema', node([join(import.meta.dirname, 'schema.ts'), '--check'])],
   ['client', node([join(import.meta.dirname, 'client.ts'), '--check'])],
   ['readme', node([join(import.meta.dirname, 'readme.ts'), '--check'])],

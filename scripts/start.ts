@@ -20,6 +20,7 @@ async function main(): Promise<void> {
     stateDir: STATE_DIR,
     signal: quit.signal,
     program: 'scripts/support/seed-worker.ts',
+    buildsConsole: true,
   }
   const demo = await readDemo(STATE_DIR)
   const needsSeeding = SEED !== '0' && !demo.is_complete
@@ -52,8 +53,10 @@ async function introduce(server: Server, demo: DemoState): Promise<void> {
   console.log(`Its reference:  ${server.url}/docs`)
   console.log(`Dev mailbox:    ${server.url}/dev/outbox`)
   console.log(`Its clock:      ${server.url}/dev/clock`)
-  console.log(`Superuser:      ${root}`)
-  for (const { role, name, token } of demo.tokens) console.log(`${role}:             ${token}  ${name}`)
+  console.log('\nThe console, signed in as each role. The token is what follows `token=`:')
+  const people = [{ role: 'Superuser', name: '', token: root }, ...demo.tokens]
+  for (const { role, name, token } of people)
+    console.log(`${`${role}:`.padEnd(16)}${server.url}/console#token=${token}  ${name}`.trimEnd())
   // A token from the environment is not printed and not written to files.
   const token = root === developmentRootToken ? [['TOKEN', root] as const] : []
   const variables = new Map([['API', server.url] as const, ...token, ...demoVariables(demo)])

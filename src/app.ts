@@ -18,6 +18,7 @@ import { limitPublic, rateLimit } from './http/middleware/rate-limit.ts'
 import { openApiDocument } from './http/openapi.ts'
 import type { Router } from './http/operations/mount.ts'
 import { createMethodCheck, createRouteError } from './http/operations/unrouted.ts'
+import { buildConsoleRoutes } from './http/pages/console.ts'
 import { docsPage, docsScript } from './http/pages/docs.ts'
 import { buildReferenceRoutes } from './http/pages/reference.ts'
 import { buildErrorResponse } from './http/problem.ts'
@@ -143,7 +144,18 @@ app.get('/openapi.json', (c) => {
   return c.body(openApiJson, 200, { 'content-type': 'application/json', 'cache-control': 'public, max-age=300' })
 })
 app.get('/docs', () => docsPage())
-app.get('/docs/scalar.js', (c) => docsScript(c.env.ASSETS, c.req.url))
+app.get('/docs/scalar.js', (c) => docsScript(c.env.ASSETS, c.req.raw))
+app.route(
+  '/',
+  buildConsoleRoutes((c) => {
+    const { environment, oidc, signIn, files } = readConfig(c.env)
+    return {
+      isDevelopment: environment !== 'production',
+      issuer: signIn.methods.includes('oidc') ? (oidc?.issuer ?? null) : null,
+      filesUrl: files.url,
+    }
+  }),
+)
 
 app.route(
   '/',

@@ -1,13 +1,13 @@
 import { context } from 'esbuild'
-import { readFileSync } from 'node:fs'
+import { readFileSync, watchFile } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createRequire, SourceMap, type SourceMapPayload } from 'node:module'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Unstable_Config } from 'wrangler'
 import { migrate } from './migrate.ts'
-import { root } from './paths.ts'
-import { otherSchemaCode } from './processes.ts'
+import { consoleFolder, root } from './paths.ts'
+import { otherSchemaCode, startNode } from './processes.ts'
 
 /**
  * Does what `wrangler d1 migrations apply --local` and `wrangler dev` do, in one process: the program is bundled while
@@ -15,7 +15,9 @@ import { otherSchemaCode } from './processes.ts'
  * simulator.
  */
 const text = { type: 'string' } as const
-const { values } = parseArgs({ options: { 'persist-to': text, port: text, program: text } })
+const { values } = parseArgs({
+  options: { 'persist-to': text, port: text, program: text, 'build-console': { type: 'boolean' } },
+})
 const { 'persist-to': folder, port, program = join(root, 'src', 'index.ts') } = values
 if (!folder || !port) throw new Error('--persist-to and --port are given.')
 
@@ -50,6 +52,16 @@ const bundler = await context({
   plugins: [{ name: 'reload', setup: (build) => build.onEnd(onBundle) }],
 })
 await bundler.watch()
+
+/** Builds the console in a process of its own, which gives the memory back. */
+const consoleBuild = values['build-console']
+  ? startNode([join(import.meta.dirname, '..', 'console.ts'), '--if-changed']).ended
+  : Promise.resolve({ code: 0, output: '' })
+
+/** The simulator lists the assets when it starts, so it starts again after each build. */
+function watchConsole(): void {
+  watchFile(join(consoleFolder, 'index.html'), { interval: 500 }, () => void reload?.())
+}
 
 /** The module that the simulator loads first. It requests the bundle. */
 const entry = `export * from './bundle.js'\nexport { default } from './bundle.js'`
@@ -129,9 +141,12 @@ async function serve(persistFolder: string): Promise<boolean> {
       },
     ],
   })
+  const { code, output } = await consoleBuild
+  if (code !== 0) throw new Error(`The console was not built.\n${output}`)
   const miniflare = new Miniflare(options)
   await Promise.all([bundled.promise, miniflare.ready])
   reload = () => miniflare.setOptions(options)
+  watchConsole()
   return true
 }
 

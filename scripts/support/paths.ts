@@ -4,3 +4,6 @@ import { join } from 'node:path'
 export const root = join(import.meta.dirname, '..', '..')
 
 export const wranglerProgram = join(root, 'node_modules', 'wrangler', 'bin', 'wrangler.js')
+
+/** The built console, which the Worker serves. */
+export const consoleFolder = join(root, 'packages', 'console', 'dist')

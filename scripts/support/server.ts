@@ -27,6 +27,8 @@ interface Options {
   env: Variables
   /** The Worker's program, when it differs from the one in wrangler.toml. */
   program?: string
+  /** True if the console is built first, unless it is built already. */
+  buildsConsole?: boolean
   /** False turns off the cron trigger, so that a bench measures only the work that it starts. */
   hasCron?: boolean
   /** Ends the server, even while it is starting. */
@@ -65,7 +67,8 @@ async function serve(options: Options, port: number, folder: string, release: ()
   }
   let isReady = false
   const program = options.program ? ['--program', resolve(root, options.program)] : []
-  const running = startNode([devWorkerProgram, '--persist-to', folder, '--port', String(port), ...program], {
+  const build = options.buildsConsole ? ['--build-console'] : []
+  const running = startNode([devWorkerProgram, '--persist-to', folder, '--port', String(port), ...program, ...build], {
     env: { ...buildSettings(folder), WORKER_VARIABLES: JSON.stringify(buildVariables(env)) },
     signal: options.signal,
     onOutput: (text) => isReady && options.onOutput?.(text),

@@ -21,7 +21,7 @@ const webAssembly: RolldownPlugin = {
 
 /** Writes src/, the packages and their libraries as one file, and returns a module for each that exports the same from there. */
 async function build(): Promise<Map<string, string>> {
-  const sources = globSync(['src/**/*.ts', 'packages/*/src/**/*.ts'], { cwd: root }).filter(
+  const sources = globSync(['src/**/*.ts', 'packages/{client,table-reader}/src/**/*.ts'], { cwd: root }).filter(
     (path) => !path.endsWith('.d.ts'),
   )
   const bundle = await rolldown({

@@ -8,6 +8,7 @@ interface Route {
 
 /** True if the path matches the route, with or without a slash at its end. */
 function matchesRoute(route: string, path: string): boolean {
+  if (route.endsWith('/*')) return path.startsWith(route.slice(0, -1))
   const [names, segments] = [route, path].map((text) => text.replace(/\/$/, '').split('/')) as [string[], string[]]
   return (
     names.length === segments.length &&

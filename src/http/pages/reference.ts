@@ -19,6 +19,7 @@ interface StartLink {
 const name = 'Event Commerce Management Service'
 
 const entries = {
+  console: { path: '/console', label: 'The console, where people work' },
   docs: { path: '/docs', label: 'The documentation of every operation' },
   errors: { path: '/docs/errors', label: 'What each error means and how to fix it' },
   llms: { path: '/llms.txt', label: 'The documentation for programs that read, in Markdown' },
