@@ -1,4 +1,15 @@
-export { type Answer, type Client, type ClientOptions, createClient, ifChanged, ifUnchanged } from './client.ts'
+export {
+  type Answer,
+  type Client,
+  type ClientOptions,
+  createClient,
+  type DataOf,
+  ifChanged,
+  ifUnchanged,
+  type Init,
+  type InitParam,
+  type PathsOf,
+} from './client.ts'
 export {
   ApiError,
   type ErrorCode,

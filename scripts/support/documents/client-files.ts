@@ -89,3 +89,10 @@ export function buildOperationTable(operations: readonly Operation[]): string {
   const table = Object.fromEntries(operations.map((operation) => [operation.id, describeOperation(operation)]))
   return `${heading}export const operations = ${JSON.stringify(table, null, 2)} as const\n`
 }
+
+/** The roles that may call each operation, for the console, which disables what a person may not do. */
+export function buildRoles(operations: readonly Operation[]): string {
+  const table = operations.map(({ id, roles, scope }) => [id, { roles: roles.join(' '), isWrite: scope === 'write' }])
+  const json = JSON.stringify(Object.fromEntries(table), null, 2)
+  return `${heading}export const roles = ${json} as const\n\nexport type Operation = keyof typeof roles\n`
+}

@@ -1,0 +1,11 @@
+import type { Schema } from '../../api'
+import { Status, type Tone } from '../../parts/status'
+import { words } from '../../words'
+
+type OrderStatusCode = Schema['OrderListItem']['status']
+
+const tones: Record<OrderStatusCode, Tone> = { pending: 'act', confirmed: 'wait', completed: 'good', cancelled: 'none' }
+
+export const OrderStatus = ({ status }: { status: OrderStatusCode }) => (
+  <Status tone={tones[status]} label={words.orders.statuses[status]} />
+)

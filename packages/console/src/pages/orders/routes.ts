@@ -1,0 +1,43 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { edition } from '../../layout-routes'
+import { oneOf, readListSearch, text } from '../../search'
+
+const orderings = [
+  'created',
+  '-created',
+  'order_number',
+  '-order_number',
+  'status',
+  '-status',
+  'type',
+  '-type',
+  'amount',
+  '-amount',
+] as const
+
+const list = createRoute({
+  getParentRoute: () => edition,
+  path: 'orders',
+  validateSearch: readListSearch({
+    search: text,
+    status: oneOf(['pending', 'confirmed', 'completed', 'cancelled']),
+    type: oneOf(['online', 'in-person', 'imported']),
+    created_after: text,
+    created_before: text,
+    external_id: text,
+    source: text,
+    ticket_code: text,
+    product_id: text,
+    data_import_id: text,
+    ordering: oneOf(orderings),
+  }),
+  component: lazyRouteComponent(() => import('./list'), 'Orders'),
+})
+
+const detail = createRoute({
+  getParentRoute: () => edition,
+  path: 'orders/$order',
+  component: lazyRouteComponent(() => import('./detail'), 'Order'),
+})
+
+export const orderRoutes = [list, detail] as const

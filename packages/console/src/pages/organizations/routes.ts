@@ -1,0 +1,1 @@
+export const organizationRoutes = [] as const

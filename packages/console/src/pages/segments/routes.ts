@@ -1,0 +1,1 @@
+export const segmentRoutes = [] as const

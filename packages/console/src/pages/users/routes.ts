@@ -1,0 +1,1 @@
+export const userRoutes = [] as const

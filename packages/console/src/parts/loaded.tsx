@@ -1,0 +1,25 @@
+import { Skeleton, Stack } from '@mantine/core'
+import type { UseQueryResult } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { words } from '../words'
+import { Refusal } from './refusal'
+
+interface Props<Data> {
+  query: UseQueryResult<Data>
+  /** The heights of what will be shown. */
+  heights?: readonly number[]
+  children: (data: Data) => ReactNode
+}
+
+/** Shows the result of a query, its skeleton while it loads, or its error. */
+export function Loaded<Data>({ query, heights = [32, 160, 240], children }: Props<Data>) {
+  if (query.data !== undefined) return children(query.data)
+  if (query.error) return <Refusal error={query.error} retry={query.refetch} />
+  return (
+    <Stack aria-busy aria-label={words.common.loading} role="status">
+      {heights.map((height, index) => (
+        <Skeleton key={index} h={height} />
+      ))}
+    </Stack>
+  )
+}

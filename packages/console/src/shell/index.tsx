@@ -1,0 +1,172 @@
+import {
+  ActionIcon,
+  AppShell,
+  Burger,
+  Group,
+  Menu,
+  ScrollArea,
+  Select,
+  Text,
+  Tooltip,
+  useComputedColorScheme,
+  useMantineColorScheme,
+} from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { IconApi, IconLogout, IconMoon, IconSun, IconUser } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { Navigate, Outlet, useLocation, useNavigate, useParams } from '@tanstack/react-router'
+import { useEffect, useState, useSyncExternalStore } from 'react'
+import { caller, storeLastEdition, useEditionId } from '../caller'
+import { forgetCalls } from '../calls'
+import { Refusal } from '../parts/refusal'
+import { forgetToken, onTokenChange, readToken } from '../session'
+import { changeLanguage, language, type Language, languages, words } from '../words'
+import { CallPanel } from './call-panel'
+import { GlobalSearch } from './global-search'
+import { Navigation } from './navigation'
+
+/** The frame of every page behind the sign-in. */
+export function Shell() {
+  const token = useSyncExternalStore(onTokenChange, readToken)
+  const { href, pathname } = useLocation()
+  const { edition } = useParams({ strict: false })
+  const [isMenuOpen, menu] = useDisclosure()
+  const [areCallsOpen, setCallsOpen] = useState(false)
+  useEffect(() => {
+    if (edition) storeLastEdition(edition)
+  }, [edition])
+  useEffect(forgetCalls, [pathname])
+  if (token === null) return <Navigate to="/sign-in" search={{ to: href }} />
+  return (
+    <AppShell
+      header={{ height: 52 }}
+      navbar={{ width: 216, breakpoint: 'sm', collapsed: { mobile: !isMenuOpen } }}
+      padding="md"
+    >
+      <a className="skip" href="#main">
+        {words.common.skip}
+      </a>
+      <AppShell.Header>
+        <Group h="100%" px="md" gap="sm" wrap="nowrap">
+          <Burger
+            opened={isMenuOpen}
+            onClick={menu.toggle}
+            hiddenFrom="sm"
+            size="sm"
+            aria-label={words.common.menu}
+            aria-expanded={isMenuOpen}
+          />
+          <EditionSwitcher />
+          <GlobalSearch />
+          <Group gap={6} wrap="nowrap" ml="auto">
+            <Tooltip label={words.common.calls}>
+              <ActionIcon
+                variant="default"
+                size="lg"
+                aria-label={words.common.calls}
+                onClick={() => setCallsOpen(true)}
+              >
+                <IconApi size={20} />
+              </ActionIcon>
+            </Tooltip>
+            <PersonMenu />
+          </Group>
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar p="xs" aria-label={words.common.navigation}>
+        <ScrollArea type="auto" offsetScrollbars="y">
+          <Navigation close={menu.close} />
+        </ScrollArea>
+      </AppShell.Navbar>
+      <AppShell.Main id="main" tabIndex={-1}>
+        <PersonOrRefusal />
+      </AppShell.Main>
+      <CallPanel isOpen={areCallsOpen} close={() => setCallsOpen(false)} />
+    </AppShell>
+  )
+}
+
+function PersonOrRefusal() {
+  const person = useQuery(caller)
+  if (person.error && !person.data) return <Refusal error={person.error} retry={person.refetch} />
+  return <Outlet />
+}
+
+/** The editions by organisation. On another edition the same page opens, if it is a list. */
+function EditionSwitcher() {
+  const person = useQuery(caller).data?.data
+  const edition = useEditionId()
+  const { pathname } = useLocation()
+  const { edition: inPath } = useParams({ strict: false })
+  const navigate = useNavigate()
+  if (!person) return null
+  const names = new Map(person.organizations.map(({ id, name }) => [id, name]))
+  const groups = Map.groupBy(person.editions, ({ organization_id }) => names.get(organization_id) ?? '')
+  const open = (id: string) => {
+    const [, page = ''] = inPath === undefined ? [] : pathname.split(`/editions/${inPath}/`)
+    void navigate({ to: `/editions/${id}/${page.split('/')[0] ?? ''}` as never })
+  }
+  return (
+    <Select
+      aria-label={words.common.edition}
+      w={{ base: 150, sm: 290 }}
+      searchable
+      allowDeselect={false}
+      nothingFoundMessage={words.common.noMatch}
+      value={edition ?? null}
+      data={[...groups].map(([group, editions]) => ({
+        group,
+        items: editions.map(({ id, full_name }) => ({ value: id, label: full_name })),
+      }))}
+      onChange={(id) => id !== null && open(id)}
+    />
+  )
+}
+
+function PersonMenu() {
+  const person = useQuery(caller).data?.data
+  const scheme = useComputedColorScheme('light')
+  const { setColorScheme } = useMantineColorScheme()
+  const isDark = scheme === 'dark'
+  return (
+    <Menu position="bottom-end" shadow="md" width={240}>
+      <Menu.Target>
+        <ActionIcon variant="default" size="lg" aria-label={words.common.account}>
+          <IconUser size={18} />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>
+          {person?.full_name ?? words.common.superuser}
+          <Text size="xs" className="break">
+            {person?.email}
+          </Text>
+        </Menu.Label>
+        <Menu.Divider />
+        <Menu.Item
+          leftSection={isDark ? <IconSun size={16} /> : <IconMoon size={16} />}
+          onClick={() => setColorScheme(isDark ? 'light' : 'dark')}
+        >
+          {isDark ? words.common.lightScheme : words.common.darkScheme}
+        </Menu.Item>
+        <Menu.Divider />
+        <Menu.Label>{words.common.language}</Menu.Label>
+        {Object.entries(languages).map(([code, name]) => (
+          <Menu.Item
+            key={code}
+            lang={code}
+            fw={code === language ? 700 : undefined}
+            aria-current={code === language}
+            onClick={() => changeLanguage(code as Language)}
+          >
+            {name}
+          </Menu.Item>
+        ))}
+        <Menu.Divider />
+        <Menu.Item leftSection={<IconLogout size={16} />} onClick={forgetToken}>
+          {words.common.signOut}
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  )
+}

@@ -1,0 +1,75 @@
+import type { Words } from './words/en'
+
+export const languages = { en: 'English', da: 'Dansk', sv: 'Svenska', nl: 'Nederlands', pl: 'Polski' } as const
+export type Language = keyof typeof languages
+
+const files: Record<Language, () => Promise<Words>> = {
+  en: async () => (await import('./words/en')).en,
+  da: async () => (await import('./words/da')).da,
+  sv: async () => (await import('./words/sv')).sv,
+  nl: async () => (await import('./words/nl')).nl,
+  pl: async () => (await import('./words/pl')).pl,
+}
+
+const key = 'ecm-language'
+const isLanguage = (text: string | null): text is Language => text !== null && Object.hasOwn(languages, text)
+
+function chooseLanguage(): Language {
+  const stored = localStorage.getItem(key)
+  if (isLanguage(stored)) return stored
+  return navigator.languages.map((tag) => tag.slice(0, 2)).find(isLanguage) ?? 'en'
+}
+export const language = chooseLanguage()
+
+/** All texts in the language of the person. */
+export const words: Words = await files[language]()
+document.documentElement.lang = language
+
+/** The language with the region of the browser, which decides how dates and numbers are written. */
+export const locale = navigator.languages.find((tag) => tag.startsWith(language)) ?? language
+
+export function changeLanguage(to: Language): void {
+  localStorage.setItem(key, to)
+  location.reload()
+}
+
+const rules = new Intl.PluralRules(language)
+
+/** The forms of a text by number. `#` stands for the number. */
+export type Plural = Partial<Record<Intl.LDMLPluralRule, string>> & { other: string }
+
+/** Chooses the form for the number and writes the number into it. */
+export const plural = (count: number, forms: Plural): string =>
+  (forms[rules.select(count)] ?? forms.other).replace('#', () => formatCount(count))
+
+export const formatCount = (count: number): string => count.toLocaleString(locale)
+/** `share` is between 0 and 1. */
+export const formatPercent = (share: number): string =>
+  new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 }).format(share)
+/** `amount` is in units of the currency, such as kroner. */
+export const formatMoney = (amount: number, currency: string): string =>
+  new Intl.NumberFormat(locale, { style: 'currency', currency: currency.toUpperCase() }).format(amount)
+/** `at` is an instant in ISO 8601. */
+export const formatTime = (at: string, timeZone?: string): string =>
+  new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short', timeZone }).format(new Date(at))
+export const formatDate = (at: string, timeZone?: string): string =>
+  new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone }).format(new Date(at))
+/** Writes how long ago or ahead an instant is, such as "3 minutes ago". */
+export function formatAge(at: string, now = Date.now()): string {
+  const seconds = Math.round((new Date(at).getTime() - now) / 1000)
+  const units = [
+    ['day', 86_400],
+    ['hour', 3600],
+    ['minute', 60],
+    ['second', 1],
+  ] as const
+  const [unit, size] = units.find(([, length]) => Math.abs(seconds) >= length) ?? ['second', 1]
+  return new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }).format(Math.round(seconds / size), unit)
+}
+export const formatBytes = (bytes: number): string => {
+  const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const
+  const power = bytes === 0 ? 0 : Math.min(3, Math.floor(Math.log10(bytes) / 3))
+  const unit = units[power] ?? 'byte'
+  const options = { style: 'unit', unit, maximumFractionDigits: 1 } as const
+  return new Intl.NumberFormat(locale, options).format(bytes / 1000 ** power)
+}

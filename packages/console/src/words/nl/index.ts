@@ -1,0 +1,40 @@
+import type { Words } from '../en'
+import { auditLog } from './audit-log'
+import { campaigns } from './campaigns'
+import { catalogue } from './catalogue'
+import { common } from './common'
+import { consents } from './consents'
+import { dataImports } from './data-imports'
+import { development } from './development'
+import { editions } from './editions'
+import { emailMessages } from './email-messages'
+import { files } from './files'
+import { orders } from './orders'
+import { organizations } from './organizations'
+import { purchases } from './purchases'
+import { refunds } from './refunds'
+import { segments } from './segments'
+import { system } from './system'
+import { users } from './users'
+import { webhooks } from './webhooks'
+
+export const nl: Words = {
+  auditLog,
+  campaigns,
+  catalogue,
+  common,
+  consents,
+  dataImports,
+  development,
+  editions,
+  emailMessages,
+  files,
+  orders,
+  organizations,
+  purchases,
+  refunds,
+  segments,
+  system,
+  users,
+  webhooks,
+}
