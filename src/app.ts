@@ -20,6 +20,7 @@ import type { Router } from './http/operations/mount.ts'
 import { createMethodCheck, createRouteError } from './http/operations/unrouted.ts'
 import { buildConsoleRoutes } from './http/pages/console.ts'
 import { docsPage, docsScript } from './http/pages/docs.ts'
+import { buildEmailPreviewRoutes } from './http/pages/email-preview.ts'
 import { buildReferenceRoutes } from './http/pages/reference.ts'
 import { buildErrorResponse } from './http/problem.ts'
 import { activityRoutes } from './modules/activity/routes.ts'
@@ -145,6 +146,10 @@ app.get('/openapi.json', (c) => {
 })
 app.get('/docs', () => docsPage())
 app.get('/docs/scalar.js', (c) => docsScript(c.env.ASSETS, c.req.raw))
+app.route(
+  '/',
+  buildEmailPreviewRoutes((c) => readConfig(c.env).files.url),
+)
 app.route(
   '/',
   buildConsoleRoutes((c) => {

@@ -37,6 +37,11 @@ export default defineConfig({
   server: {
     port: 5173,
     strictPort: true,
-    proxy: { '^/(v1|docs|dev|openapi\\.json|healthz|files|sign-in|s)(/|$)': { target: api, changeOrigin: true } },
+    proxy: {
+      '^/(v1|docs|dev|openapi\\.json|healthz|files|sign-in|s|console/preview)(/|$)': {
+        target: api,
+        changeOrigin: true,
+      },
+    },
   },
 })

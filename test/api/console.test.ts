@@ -102,6 +102,35 @@ describe('the page of the console', () => {
   })
 })
 
+describe('the frame that shows e-mails', () => {
+  it('runs no script, and keeps the styles and images of the e-mail', async () => {
+    const { status, headers, text } = await open('/console/preview', { FILES_URL: 'https://files.example.com' })
+    expect(status).toBe(200)
+    expect(headers.get('content-type')).toMatch(/^text\/html; charset=utf-8$/i)
+    expect(readDirectives(headers.get('content-security-policy'))).toEqual({
+      'default-src': ["'none'"],
+      'style-src': ["'unsafe-inline'"],
+      'img-src': ["'self'", 'https:', 'data:', 'https://files.example.com'],
+      'base-uri': ["'none'"],
+      'form-action': ["'none'"],
+      'frame-ancestors': ["'self'"],
+      sandbox: ['allow-same-origin', 'allow-popups', 'allow-popups-to-escape-sandbox'],
+    })
+    expect(headers.get('x-frame-options')).toBe('SAMEORIGIN')
+    expect(headers.get('referrer-policy')).toBe('no-referrer')
+    expect(headers.get('x-robots-tag')).toBe('noindex')
+    expect(text).not.toContain('script')
+  })
+
+  it('shows nothing of its address', async () => {
+    const plain = await open('/console/preview')
+    const hostile = await open('/console/preview?html=%3Cscript%3Ealert(1)%3C/script%3E&preview=1')
+    expect(hostile.text).toBe(plain.text)
+    expect((await open('/console/preview', {}, 'POST')).status).toBe(405)
+    expect((await open('/console/preview', { FILES_URL: 'https://api.example' })).status).toBe(404)
+  })
+})
+
 describe('a script of the console', () => {
   it('is stored for a year, because another version has another name', async () => {
     const { status, headers, text } = await call('/console/assets/main-0a1b2c3d.js', { token: null })

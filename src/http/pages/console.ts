@@ -18,7 +18,7 @@ const environmentMark = '__ENVIRONMENT__'
 const assets = '/console/assets/'
 const nonceBytes = 16
 
-const listOrigin = (url: string | null): string[] => (url && URL.canParse(url) ? [new URL(url).origin] : [])
+export const listOrigin = (url: string | null): string[] => (url && URL.canParse(url) ? [new URL(url).origin] : [])
 
 /**
  * Scripts and styles have a path, because `'self'` would include files that users upload. Mantine adds <style> elements,

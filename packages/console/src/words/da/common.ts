@@ -82,6 +82,14 @@ export const common: Words['common'] = {
     EV: 'læser for udgaven',
   },
   roleNames: { admin: 'Administrator', manager: 'Manager', viewer: 'Læser' },
+  emailFrame: {
+    title: 'E-mail',
+    view: 'Bredde',
+    desktop: 'Computer',
+    phone: 'Telefon',
+    text: 'Ren tekst',
+    noSubject: '(intet emne)',
+  },
   entries: {
     sales: 'Salg',
     messaging: 'Beskeder',

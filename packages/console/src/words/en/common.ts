@@ -80,6 +80,14 @@ export const common = {
     EV: 'viewer of the edition',
   },
   roleNames: { admin: 'Admin', manager: 'Manager', viewer: 'Viewer' },
+  emailFrame: {
+    title: 'E-mail',
+    view: 'Width',
+    desktop: 'Desktop',
+    phone: 'Phone',
+    text: 'Plain text',
+    noSubject: '(no subject)',
+  },
   entries: {
     sales: 'Sales',
     messaging: 'Messages',

@@ -82,6 +82,14 @@ export const common: Words['common'] = {
     EV: 'lezer van de editie',
   },
   roleNames: { admin: 'Beheerder', manager: 'Manager', viewer: 'Lezer' },
+  emailFrame: {
+    title: 'E-mail',
+    view: 'Breedte',
+    desktop: 'Computer',
+    phone: 'Telefoon',
+    text: 'Platte tekst',
+    noSubject: '(geen onderwerp)',
+  },
   entries: {
     sales: 'Verkoop',
     messaging: 'Berichten',

@@ -82,6 +82,14 @@ export const common: Words['common'] = {
     EV: 'obserwator edycji',
   },
   roleNames: { admin: 'Administrator', manager: 'Menedżer', viewer: 'Obserwator' },
+  emailFrame: {
+    title: 'E-mail',
+    view: 'Szerokość',
+    desktop: 'Komputer',
+    phone: 'Telefon',
+    text: 'Zwykły tekst',
+    noSubject: '(brak tematu)',
+  },
   entries: {
     sales: 'Sprzedaż',
     messaging: 'Wiadomości',

@@ -82,6 +82,14 @@ export const common: Words['common'] = {
     EV: 'läsare för upplagan',
   },
   roleNames: { admin: 'Administratör', manager: 'Ansvarig', viewer: 'Läsare' },
+  emailFrame: {
+    title: 'E-post',
+    view: 'Bredd',
+    desktop: 'Dator',
+    phone: 'Mobil',
+    text: 'Vanlig text',
+    noSubject: '(inget ämne)',
+  },
   entries: {
     sales: 'Försäljning',
     messaging: 'Meddelanden',
