@@ -9,13 +9,14 @@ interface Props extends ButtonProps {
   /** Tells why the action is not possible now. Null if it is. */
   reason?: string | null | undefined
   onClick?: () => void
+  type?: 'button' | 'submit'
   children: ReactNode
 }
 
 /** A button that is disabled with a reason, which shows on hover and on focus. */
-export function ActionButton({ operation, reason, onClick, ...button }: Props) {
+export function ActionButton({ operation, reason, onClick, type = 'button', ...button }: Props) {
   const refusal = useRefusalReason(operation) ?? reason ?? null
-  if (refusal === null) return <Button size="sm" {...button} onClick={onClick} />
+  if (refusal === null) return <Button size="sm" {...button} type={type} onClick={onClick} />
   return (
     <Tooltip label={refusal} multiline maw={320} events={{ hover: true, focus: true, touch: true }}>
       <Button
