@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { Operation } from '../../src/http/operations/operation.ts'
-import { listChangesSoFar, countChanges } from '../support/changes.ts'
-import { implemented, lists, replaceId, send, sharedSample } from '../support/operations.ts'
-import type { Reference, Sample } from '../support/samples/sample.ts'
-import { unknownId } from '../support/seeding/rows.ts'
-import { buildWorld, type Person, type World } from '../support/world.ts'
+import type { Operation } from '../../../src/http/operations/operation.ts'
+import { listChangesSoFar, countChanges } from '../../support/changes.ts'
+import { implemented, lists, replaceId, send, sharedSample } from '../../support/operations.ts'
+import type { Reference, Sample } from '../../support/samples/sample.ts'
+import { unknownId } from '../../support/seeding/rows.ts'
+import { buildWorld, type Person, type World } from '../../support/world.ts'
 
 let world: World
 beforeAll(async () => {

@@ -1,13 +1,13 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { RoleCode } from '../../src/domain/accounts/access.ts'
-import { call } from '../support/api.ts'
-import { buildPath, guarded, make, reads, replaceId, send, sharedSample, writes } from '../support/operations.ts'
-import { describeRefusal } from '../support/refusals.ts'
-import { seedMember, seedToken } from '../support/seeding/members.ts'
-import { seedSegment } from '../support/seeding/messaging/segments.ts'
-import { db, write } from '../support/seeding/rows.ts'
-import { buildWorld, everyone, seedPerson, type Person, type Who, type World } from '../support/world.ts'
+import type { RoleCode } from '../../../src/domain/accounts/access.ts'
+import { call } from '../../support/api.ts'
+import { buildPath, guarded, make, reads, replaceId, send, sharedSample, writes } from '../../support/operations.ts'
+import { describeRefusal } from '../../support/refusals.ts'
+import { seedMember, seedToken } from '../../support/seeding/members.ts'
+import { seedSegment } from '../../support/seeding/messaging/segments.ts'
+import { db, write } from '../../support/seeding/rows.ts'
+import { buildWorld, everyone, seedPerson, type Person, type Who, type World } from '../../support/world.ts'
 
 let world: World
 /** Headers without a valid token. */
