@@ -13,6 +13,7 @@ import { organizations } from './organizations'
 import { purchases } from './purchases'
 import { refunds } from './refunds'
 import { segments } from './segments'
+import { states } from './states'
 import { system } from './system'
 import { users } from './users'
 import { webhooks } from './webhooks'
@@ -33,6 +34,7 @@ export const en = {
   purchases,
   refunds,
   segments,
+  states,
   system,
   users,
   webhooks,

@@ -14,6 +14,7 @@ import { organizations } from './organizations'
 import { purchases } from './purchases'
 import { refunds } from './refunds'
 import { segments } from './segments'
+import { states } from './states'
 import { system } from './system'
 import { users } from './users'
 import { webhooks } from './webhooks'
@@ -34,6 +35,7 @@ export const pl: Words = {
   purchases,
   refunds,
   segments,
+  states,
   system,
   users,
   webhooks,
