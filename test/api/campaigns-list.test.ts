@@ -67,6 +67,19 @@ describe('listCampaigns', () => {
     expect(body.count).toBe(2)
   })
 
+  it('finds the campaigns of a segment and of a message, as far as the caller sees them', async () => {
+    const { campaign, segment, message } = await seedReady(place)
+    const organization = { id: place.organization }
+    const reader = await givenMember(organization, 'viewer', place.edition)
+    const stranger = await givenMember(organization, 'viewer', (await seedEdition(organization)).id)
+    for (const filter of [`segment_id=${segment.id}`, `email_message_id=${message}`]) {
+      expect((await get(`/v1/campaigns?${filter}`)).body.results).toMatchObject([{ id: campaign.id }])
+      expect((await get(`/v1/campaigns?${filter}`, reader.token)).body.count).toBe(1)
+      expect((await get(`/v1/campaigns?${filter}`, stranger.token)).body.count).toBe(0)
+    }
+    expect((await get('/v1/campaigns?segment_id=seg_none')).body.count).toBe(0)
+  })
+
   it('refuses a status that does not exist', async () => {
     const { status, body } = await get('/v1/campaigns?status=paused')
     expect([status, body.errors]).toMatchObject([400, [{ code: 'invalid_choice', attr: 'status' }]])

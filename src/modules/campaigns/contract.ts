@@ -294,6 +294,8 @@ const listCampaignsQuery = listQuery({
     organization_id: IdFilter.optional(),
     status: Status.optional(),
     is_paused: BooleanFilter.optional(),
+    segment_id: IdFilter.optional(),
+    email_message_id: IdFilter.optional(),
     search: TextFilter.optional().openapi({ description: 'Finds campaigns whose name contains this text.' }),
   },
 })

@@ -25,6 +25,8 @@ const filters: FilterTable<CampaignQuery> = {
   channel: equals(campaigns.channel),
   status: equals(campaigns.status),
   is_paused: (isPaused) => sql`(${campaigns.paused_at} is not null) = ${Number(isPaused)}`,
+  segment_id: equals(campaigns.segment_id),
+  email_message_id: equals(campaigns.email_message_id),
   search: contains(campaigns.search),
 }
 

@@ -75,11 +75,13 @@ const prefixes: Record<string, string> = {
   data_import_id: 'imp',
   endpoint_id: 'whk',
   edition_id: 'edt',
+  email_message_id: 'eml',
   event_id: 'evt',
   order_id: 'ord',
   organization_id: 'org',
   product_id: 'prd',
   purchase_id: 'pur',
+  segment_id: 'seg',
   transaction_id: 'trx',
   user_id: 'usr',
 }

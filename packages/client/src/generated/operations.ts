@@ -4564,6 +4564,8 @@ export const operations = {
       "organization_id",
       "status",
       "is_paused",
+      "segment_id",
+      "email_message_id",
       "search",
       "ordering",
       "page",

@@ -17812,6 +17812,10 @@ export interface operations {
                 status?: "draft" | "scheduled" | "calculating" | "sending" | "sent" | "failed" | "cancelled";
                 /** @description True: only items for which `is_paused` is true. False: only items for which it is false. */
                 is_paused?: boolean;
+                /** @description Only items with exactly this `segment_id`. */
+                segment_id?: string;
+                /** @description Only items with exactly this `email_message_id`. */
+                email_message_id?: string;
                 /** @description Finds campaigns whose name contains this text. */
                 search?: string;
                 /** @description Sort keys, separated by commas or in repeated parameters: created, modified, name, scheduled_at, total_recipients. A leading `-` sorts descending. `name` is compared without case and accents, and numbers in it as numbers. */
