@@ -68,10 +68,10 @@ create table refund_requests (
 ) strict, without rowid;
 -- Serves lists of an edition by creation, and its other orderings, which SQLite sorts from it.
 create index refund_requests_edition_created on refund_requests
-  (edition_id, created_at, id, status, reason, source, modified_at, requested_minor, order_id);
+  (edition_id, created_at, id, status, reason, source, modified_at, requested_minor, order_id, batch_id);
 -- Serves lists of an organization as the index before serves those of an edition.
 create index refund_requests_organization_created on refund_requests
-  (organization_id, created_at, id, status, reason, source, modified_at, requested_minor, order_id);
+  (organization_id, created_at, id, status, reason, source, modified_at, requested_minor, order_id, batch_id);
 -- Finds what was requested of an order, and so what can still be paid back.
 create index refund_requests_of_order on refund_requests (order_id);
 -- Finds what was requested of a payment, and checks references when a payment is deleted.

@@ -207,6 +207,17 @@ describe('listOrganizationMembers', () => {
     expect(listIds(reply)).not.toContain(world.people.OA.member)
   })
 
+  it('filters by account, among the members of the organisation alone', async () => {
+    const [own, other] = [
+      await givenMember({ id: world.a.id }, 'viewer'),
+      await givenMember({ id: world.b.id }, 'viewer'),
+    ]
+    const list = (account: string) =>
+      get(`/v1/organizations/${world.a.id}/members?account_id=${account}`, world.people.OM.token)
+    expect(listIds(await list(own.account_id))).toEqual([own.id])
+    expect(listIds(await list(other.account_id))).toEqual([])
+  })
+
   it('refuses an unknown role', async () => {
     const refusal = await get(`/v1/organizations/${world.a.id}/members?role=owner`, world.people.OM.token)
     expect([refusal.status, refusal.body.errors]).toMatchObject([

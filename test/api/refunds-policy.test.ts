@@ -30,6 +30,9 @@ describe('the refund policy of an organisation', () => {
         status: 409,
         body: { code: 'four_eyes_required' },
       })
+    const path = `/v1/refund-requests/${body.id}`
+    for (const [token, is_own] of [[other.body.token, true] as const, [reviewer.token, false] as const])
+      expect((await get(path, token)).body.is_own).toBe(is_own)
     expect(await actOnRefund(body.id, 'approve', {}, reviewer.token)).toMatchObject({
       status: 200,
       body: { status: 'completed' },

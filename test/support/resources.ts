@@ -11,6 +11,7 @@ import { seedSegment } from './seeding/messaging/segments.ts'
 import { givenEvent } from './seeding/organizations.ts'
 import { freshId, next, type Place, seededAt, type WidePlace, write } from './seeding/rows.ts'
 import { seedMerchantAccount } from './seeding/sales/merchant-accounts.ts'
+import { seedRefundBatches } from './seeding/sales/refund-batches.ts'
 import { seedProduct, seedTrade } from './seeding/sales/trades.ts'
 import { seedEndpoint } from './seeding/webhooks.ts'
 
@@ -67,6 +68,7 @@ const makers: Readonly<Record<string, Maker<Place> | Maker<WidePlace>>> = {
   psd: ofEdition((place) => seedPassDesign(place)),
   prd: ofEdition((place) => seedProduct(place)),
   pur: ofEdition(async (place) => (await seedTrade(place)).purchase),
+  rfb: ofEdition(async (place) => (await seedRefundBatches(place, 1))[0] ?? ''),
   seg: ofBoth(async (place) => (await seedSegment(place)).id),
   trx: ofEdition(async (place) => (await seedTrade(place)).transaction),
   usr: ofEdition(async (place) => (await seedTrade(place)).user),
@@ -77,15 +79,18 @@ const makers: Readonly<Record<string, Maker<Place> | Maker<WidePlace>>> = {
 const receipt = (type: 'receipt' | 'refund_confirmation') =>
   ofBoth(({ organization, edition }) => seedReceiptMessage({ id: organization }, { type, edition_id: edition }))
 
+const accountOfMember = ofOrganization(async ({ id }) => {
+  const account = await seedAccount()
+  await seedMember(account, { organization: id, role: 'viewer' })
+  return account
+})
+
 /** Fields that take only some resources of their prefix, or whose prefix the document does not state. */
 const makersOfFields: Readonly<Record<string, Maker<Place> | Maker<WidePlace>>> = {
   'createDataImport file_id': table,
-  'listAuditLog actor_id': ofOrganization(async ({ id }) => {
-    const account = await seedAccount()
-    await seedMember(account, { organization: id, role: 'viewer' })
-    return account
-  }),
+  'listAuditLog actor_id': accountOfMember,
   'listAuditLog resource_id': ofEdition(async ({ edition }) => edition),
+  'listOrganizationMembers account_id': accountOfMember,
   'listOrganizationWebhookDeliveries resource_id': order,
   'listWebhookDeliveries resource_id': order,
   'listWebhookEvents resource_id': order,

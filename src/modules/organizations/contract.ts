@@ -221,7 +221,13 @@ export const listOrganizationMembers = operation({
   params: IdParams('org'),
   query: listQuery({
     ordering: ['created', 'role'],
-    filters: { role: z.enum(memberRoles).optional(), edition_id: IdFilter.optional() },
+    filters: {
+      role: z.enum(memberRoles).optional(),
+      edition_id: IdFilter.optional(),
+      account_id: IdFilter.optional().openapi({
+        description: 'The account of the member, as `requested_by` of a refund request names it.',
+      }),
+    },
   }),
   response: ListPage(Member),
 })

@@ -43,6 +43,7 @@ export const listOrganizations = (
 const memberFilters: FilterTable<MemberQuery> = {
   role: equals(members.role),
   edition_id: equals(members.edition_id),
+  account_id: equals(members.account_id),
 }
 
 export const listOrganizationMembers = (

@@ -114,6 +114,9 @@ export const RefundBatch = z
       )
       .openapi({ description: 'The progress of the requests, by currency.' }),
     created_by: z.string().openapi({ description: 'The account that created the batch.' }),
+    is_own: z.boolean().openapi({
+      description: 'Whether your account created the batch. With `four_eyes` you cannot start it then.',
+    }),
     started_by: z.string().nullable().openapi({ description: 'The account that started the batch; null until then.' }),
     started_at: Timestamp.nullable().openapi({ description: 'Null until the batch is started.' }),
     ended_at: Timestamp.nullable().openapi({

@@ -1,4 +1,5 @@
 import type { z } from '@hono/zod-openapi'
+import type { Ctx } from '../../context.ts'
 import { currencies, type Currency, toMajor } from '../../domain/money.ts'
 import { type BatchFilter, type BatchSums, fullPercent, leftOutReasons } from '../../domain/refunds/refund-batches.ts'
 import { reservedStatuses, type RefundStatus } from '../../domain/refunds/refunds.ts'
@@ -49,7 +50,7 @@ function presentTotals(currency: Currency, totals: readonly TotalRow[]): BatchWi
   }
 }
 
-export function presentBatch(row: BatchDetailRow): BatchWire {
+export function presentBatch(row: BatchDetailRow, ctx: Ctx): BatchWire {
   const byCurrency = Map.groupBy(row.totals, ({ currency }) => currency)
   return {
     id: row.id,
@@ -68,6 +69,7 @@ export function presentBatch(row: BatchDetailRow): BatchWire {
     requested: presentSums(row.requested),
     requests: [...byCurrency].map(([currency, totals]) => presentTotals(currency, totals)),
     created_by: row.created_by,
+    is_own: row.created_by === ctx.caller.id,
     started_by: row.started_by,
     started_at: toIsoOrNull(row.started_at),
     ended_at: toIsoOrNull(row.ended_at),

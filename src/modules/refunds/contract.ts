@@ -54,6 +54,9 @@ export const RefundRequest = z
       }),
     ).openapi({ description: 'Null for a refund of a whole order or payment.' }),
     transaction_id: Id('trx').openapi({ description: 'The payment that is refunded.' }),
+    refund_batch_id: Id('rfb')
+      .nullable()
+      .openapi({ description: 'The batch that made the request; null for any other.' }),
     customer: z.object({
       api_id: Id('usr'),
       full_name: FullName,
@@ -79,6 +82,9 @@ export const RefundRequest = z
       .string()
       .nullable()
       .openapi({ description: 'The account that made the request; null for a refund that was made at the provider.' }),
+    is_own: z.boolean().openapi({
+      description: 'Whether your account made the request. With `four_eyes` you cannot approve it then.',
+    }),
     reviewed_by: z.string().nullable().openapi({
       description:
         'The account that approved or rejected the request; null before, and when the refund policy approved it automatically.',
@@ -241,6 +247,7 @@ export const listRefundRequests = operation({
         description: 'Includes requests for the whole order of the purchase.',
       }),
       customer_id: IdFilter.optional(),
+      refund_batch_id: IdFilter.optional(),
       status: z.enum(refundStatuses).optional(),
       reason: z.enum(refundReasons).optional(),
       source: z.enum(refundSources).optional(),

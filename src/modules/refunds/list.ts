@@ -22,12 +22,13 @@ const sortColumns = {
 }
 
 const buildFilters = (view: CustomerView): FilterTable<Omit<RefundQuery, 'edition_id' | 'organization_id'>> => {
-  const { id, order_id, status, reason, source, created_at } = refundRequests
+  const { id, order_id, batch_id, status, reason, source, created_at } = refundRequests
   return {
     order_id: equals(order_id),
     purchase_id: (purchaseId) =>
       sql`${id} in (select refund_request_id from refund_items where purchase_id = ${purchaseId})`,
     customer_id: (customerId) => sql`${order_id} in (select id from orders where user_id = ${customerId})`,
+    refund_batch_id: equals(batch_id),
     status: equals(status),
     reason: equals(reason),
     source: equals(source),
@@ -101,7 +102,7 @@ function buildScope(caller: Caller, { editionIds, callerCondition }: OrderScope,
 function selectReached(caller: Caller): SQL {
   const reach = getActingReach(caller)
   if (reach.all) return fromOrganizations
-  const columns = sql`id, created_at, status, reason, source, modified_at, requested_minor, order_id`
+  const columns = sql`id, created_at, status, reason, source, modified_at, requested_minor, order_id, batch_id`
   const editionIds = [...new Set(reach.editions.flatMap(({ edition_id }) => edition_id ?? []))]
   return sql`(
     select ${columns} from ${fromOrganizations} where ${inList(sql`organization_id`, reach.organizations)}

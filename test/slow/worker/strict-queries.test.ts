@@ -70,6 +70,7 @@ describe.each(implemented.filter((operation) => listParameters(operation).length
 })
 
 const prefixes: Record<string, string> = {
+  account_id: 'usr',
   category_id: 'cat',
   customer_id: 'usr',
   data_import_id: 'imp',
@@ -81,6 +82,7 @@ const prefixes: Record<string, string> = {
   organization_id: 'org',
   product_id: 'prd',
   purchase_id: 'pur',
+  refund_batch_id: 'rfb',
   segment_id: 'seg',
   transaction_id: 'trx',
   user_id: 'usr',

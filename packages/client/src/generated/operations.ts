@@ -392,6 +392,7 @@ export const operations = {
     "query": [
       "role",
       "edition_id",
+      "account_id",
       "ordering",
       "page",
       "page_size",
@@ -2278,6 +2279,7 @@ export const operations = {
       "order_id",
       "purchase_id",
       "customer_id",
+      "refund_batch_id",
       "status",
       "reason",
       "source",

@@ -7010,6 +7010,11 @@ export interface components {
              * @example trx_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8
              */
             transaction_id: string;
+            /**
+             * @description The batch that made the request; null for any other.
+             * @example rfb_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8
+             */
+            refund_batch_id: string | null;
             customer: {
                 /** @example usr_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8 */
                 api_id: string;
@@ -7081,6 +7086,8 @@ export interface components {
             notify_customer: boolean;
             /** @description The account that made the request; null for a refund that was made at the provider. */
             requested_by: string | null;
+            /** @description Whether your account made the request. With `four_eyes` you cannot approve it then. */
+            is_own: boolean;
             /** @description The account that approved or rejected the request; null before, and when the refund policy approved it automatically. */
             reviewed_by: string | null;
             /**
@@ -7476,6 +7483,8 @@ export interface components {
             }[];
             /** @description The account that created the batch. */
             created_by: string;
+            /** @description Whether your account created the batch. With `four_eyes` you cannot start it then. */
+            is_own: boolean;
             /** @description The account that started the batch; null until then. */
             started_by: string | null;
             /**
@@ -12396,6 +12405,8 @@ export interface operations {
                 role?: "admin" | "manager" | "viewer";
                 /** @description Only items of this edition. */
                 edition_id?: components["parameters"]["edition_id"];
+                /** @description The account of the member, as `requested_by` of a refund request names it. */
+                account_id?: string;
                 /** @description Sort keys, separated by commas or in repeated parameters: created, role. A leading `-` sorts descending. */
                 ordering?: ("created" | "-created" | "role" | "-role")[];
                 /** @description The page number, from 1. You get 404 `invalid_page` past the last page. */
@@ -14917,6 +14928,8 @@ export interface operations {
                 purchase_id?: string;
                 /** @description Only items with exactly this `customer_id`. */
                 customer_id?: string;
+                /** @description Only items with exactly this `refund_batch_id`. */
+                refund_batch_id?: string;
                 /** @description Only items with this `status`. */
                 status?: "pending" | "approved" | "processing" | "completed" | "failed" | "rejected" | "cancelled";
                 /** @description Only items with this `reason`. */
