@@ -10,7 +10,7 @@ import { editionRoutes } from './pages/editions/routes'
 import { emailMessageRoutes } from './pages/email-messages/routes'
 import { fileRoutes } from './pages/files/routes'
 import { orderRoutes } from './pages/orders/routes'
-import { organizationRoutes } from './pages/organizations/routes'
+import { accountRoutes, organizationRoutes } from './pages/organizations/routes'
 import { purchaseRoutes } from './pages/purchases/routes'
 import { refundRoutes } from './pages/refunds/routes'
 import { segmentRoutes } from './pages/segments/routes'
@@ -39,6 +39,7 @@ const routes = root.addChildren([
       ...consentRoutes,
     ]),
     organization.addChildren([...organizationRoutes, ...auditLogRoutes]),
+    ...accountRoutes,
     ...systemRoutes,
     ...developmentRoutes,
   ]),

@@ -42,6 +42,10 @@ export type Plural = Partial<Record<Intl.LDMLPluralRule, string>> & { other: str
 export const plural = (count: number, forms: Plural): string =>
   (forms[rules.select(count)] ?? forms.other).replace('#', () => formatCount(count))
 
+/** Writes values into a text: `{name}` stands for `values.name`. */
+export const fill = (text: string, values: Readonly<Record<string, string>>): string =>
+  text.replaceAll(/\{(\w+)\}/g, (place, name: string) => values[name] ?? place)
+
 export const formatCount = (count: number): string => count.toLocaleString(locale)
 /** `share` is between 0 and 1. */
 export const formatPercent = (share: number): string =>

@@ -22,6 +22,8 @@ export interface Column<Row> {
   isMain?: boolean
   /** True for columns that show only when they are chosen. */
   isHidden?: boolean
+  /** True if a card shows the name of the column before the value, because the value alone says too little. */
+  isNamed?: boolean
 }
 
 export interface Page<Row> {
@@ -233,6 +235,7 @@ function Cards<Row>({ rows, columns, rowKey, link }: Shown<Row>) {
           <Group gap="xs" mt={4}>
             {lines.map((column) => (
               <Text key={column.key} size="sm" c="dimmed" component="div" className="break">
+                {column.isNamed && `${column.label}: `}
                 {column.cell(row)}
               </Text>
             ))}

@@ -12,12 +12,13 @@ import {
   useMantineColorScheme,
 } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { IconApi, IconLogout, IconMoon, IconSun, IconUser } from '@tabler/icons-react'
+import { IconApi, IconKey, IconLogout, IconMoon, IconSun, IconUser } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { Navigate, Outlet, useLocation, useNavigate, useParams } from '@tanstack/react-router'
+import { Link, Navigate, Outlet, useLocation, useNavigate, useParams } from '@tanstack/react-router'
 import { useEffect, useState, useSyncExternalStore } from 'react'
 import { caller, storeLastEdition, useEditionId } from '../caller'
 import { forgetCalls } from '../calls'
+import { linkTo } from '../parts/record-link'
 import { Refusal } from '../parts/refusal'
 import { forgetToken, onTokenChange, readToken } from '../session'
 import { changeLanguage, language, type Language, languages, words } from '../words'
@@ -163,6 +164,12 @@ function PersonMenu() {
           </Menu.Item>
         ))}
         <Menu.Divider />
+        <Menu.Item
+          leftSection={<IconKey size={16} />}
+          renderRoot={(props) => <Link {...linkTo('/access-tokens')} {...props} />}
+        >
+          {words.common.ownTokens}
+        </Menu.Item>
         <Menu.Item leftSection={<IconLogout size={16} />} onClick={forgetToken}>
           {words.common.signOut}
         </Menu.Item>

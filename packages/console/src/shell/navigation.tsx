@@ -1,13 +1,29 @@
 import { NavLink, Text } from '@mantine/core'
-import { IconReceipt, type TablerIcon } from '@tabler/icons-react'
+import {
+  IconAdjustments,
+  IconBuilding,
+  IconCalendarEvent,
+  IconCreditCard,
+  IconHistory,
+  IconKey,
+  IconReceipt,
+  IconServer,
+  IconTicket,
+  IconUsers,
+  IconWorld,
+  type TablerIcon,
+} from '@tabler/icons-react'
 import { Link, type LinkProps } from '@tanstack/react-router'
-import { useEditionId, useOrganizationId } from '../caller'
+import { useCaller, useEditionId, useOrganizationId } from '../caller'
+import { linkTo } from '../parts/record-link'
 import { words } from '../words'
 
 interface Entry {
   label: string
   icon: TablerIcon
   link: LinkProps
+  /** True if pages below the address have entries of their own. */
+  isExact?: boolean
 }
 
 /** The pages of an edition, by what people do. */
@@ -18,21 +34,57 @@ function listEditionPages(edition: string): [label: string, entries: Entry[]][] 
     [t.sales, [{ label: t.orders, icon: IconReceipt, link: { to: '/editions/$edition/orders', params } }]],
     [t.messaging, []],
     [t.data, []],
-    [t.setup, []],
+    [
+      t.setup,
+      [
+        { label: t.settings, icon: IconAdjustments, link: linkTo(`/editions/${edition}/settings`) },
+        { label: t.catalogue, icon: IconTicket, link: linkTo(`/editions/${edition}/products`) },
+      ],
+    ],
   ]
 }
 
 /** The pages of an organisation. */
-function listOrganizationPages(_organization: string): [label: string, entries: Entry[]][] {
-  return [[words.common.organization, []]]
+function listOrganizationPages(organization: string): [label: string, entries: Entry[]][] {
+  const t = words.common.entries
+  const params = { organization }
+  return [
+    [
+      words.common.organization,
+      [
+        { label: t.settings, icon: IconBuilding, link: { to: '/organizations/$organization', params }, isExact: true },
+        { label: t.editions, icon: IconCalendarEvent, link: { to: '/organizations/$organization/editions', params } },
+        { label: t.members, icon: IconUsers, link: { to: '/organizations/$organization/members', params } },
+        { label: t.tokens, icon: IconKey, link: { to: '/organizations/$organization/tokens', params } },
+        {
+          label: t.senderDomains,
+          icon: IconWorld,
+          link: { to: '/organizations/$organization/sender-domains', params },
+        },
+        {
+          label: t.merchantAccounts,
+          icon: IconCreditCard,
+          link: { to: '/organizations/$organization/merchant-accounts', params },
+        },
+        { label: t.auditLog, icon: IconHistory, link: { to: '/organizations/$organization/audit-log', params } },
+      ],
+    ],
+  ]
 }
+
+/** The pages of the superuser of the service. */
+const listServicePages = (): [label: string, entries: Entry[]][] => [
+  [words.common.service, [{ label: words.common.entries.system, icon: IconServer, link: linkTo('/system') }]],
+]
 
 export function Navigation({ close }: { close: () => void }) {
   const edition = useEditionId()
   const organization = useOrganizationId()
+  const person = useCaller()
   const groups = [
     ...(edition === undefined ? [] : listEditionPages(edition)),
     ...(organization === undefined ? [] : listOrganizationPages(organization)),
+    ...(person?.is_superuser ? listServicePages() : []),
   ].filter(([, entries]) => entries.length > 0)
   return groups.map(([label, entries]) => (
     <div key={label} role="group" aria-label={label}>
@@ -49,6 +101,7 @@ export function Navigation({ close }: { close: () => void }) {
             <Link
               {...entry.link}
               {...props}
+              activeOptions={{ exact: entry.isExact ?? false, includeSearch: false }}
               activeProps={{ 'data-active': true, 'aria-current': 'page' }}
               onClick={close}
             />

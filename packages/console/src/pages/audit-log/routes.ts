@@ -1,1 +1,20 @@
-export const auditLogRoutes = [] as const
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { organization } from '../../layout-routes'
+import { oneOf, readListSearch, text } from '../../search'
+
+const list = createRoute({
+  getParentRoute: () => organization,
+  path: 'audit-log',
+  validateSearch: readListSearch({
+    actor_id: text,
+    action: text,
+    resource_type: text,
+    resource_id: text,
+    created_after: text,
+    created_before: text,
+    ordering: oneOf(['created', '-created']),
+  }),
+  component: lazyRouteComponent(() => import('./list'), 'AuditLog'),
+})
+
+export const auditLogRoutes = [list] as const

@@ -1,1 +1,71 @@
-export const organizationRoutes = [] as const
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { organization, shell } from '../../layout-routes'
+import { flag, oneOf, readListSearch, text } from '../../search'
+
+const settings = createRoute({
+  getParentRoute: () => organization,
+  path: '/',
+  component: lazyRouteComponent(() => import('./settings'), 'OrganizationSettings'),
+})
+
+const editions = createRoute({
+  getParentRoute: () => organization,
+  path: 'editions',
+  validateSearch: readListSearch({
+    search: text,
+    event_id: text,
+    status: oneOf(['upcoming', 'current', 'past', 'no_dates']),
+    is_draft: flag,
+    is_archived: flag,
+    ordering: oneOf(['created', '-created', 'modified', '-modified', 'start_date', '-start_date', 'name', '-name']),
+  }),
+  component: lazyRouteComponent(() => import('./editions'), 'Editions'),
+})
+
+const members = createRoute({
+  getParentRoute: () => organization,
+  path: 'members',
+  validateSearch: readListSearch({
+    role: oneOf(['admin', 'manager', 'viewer']),
+    edition_id: text,
+    ordering: oneOf(['created', '-created', 'role', '-role']),
+  }),
+  component: lazyRouteComponent(() => import('./members'), 'Members'),
+})
+
+const tokenSearch = readListSearch({ ordering: oneOf(['created', '-created']) })
+
+const tokens = createRoute({
+  getParentRoute: () => organization,
+  path: 'tokens',
+  validateSearch: tokenSearch,
+  component: lazyRouteComponent(() => import('./tokens'), 'OrganizationTokens'),
+})
+
+const ownTokens = createRoute({
+  getParentRoute: () => shell,
+  path: 'access-tokens',
+  validateSearch: tokenSearch,
+  component: lazyRouteComponent(() => import('./tokens'), 'OwnTokens'),
+})
+
+const senderDomains = createRoute({
+  getParentRoute: () => organization,
+  path: 'sender-domains',
+  validateSearch: readListSearch({ status: oneOf(['pending', 'verified']) }),
+  component: lazyRouteComponent(() => import('./sender-domains'), 'SenderDomains'),
+})
+
+const merchantAccounts = createRoute({
+  getParentRoute: () => organization,
+  path: 'merchant-accounts',
+  validateSearch: readListSearch({
+    type: oneOf(['stripe', 'manual', 'test']),
+    is_active: flag,
+    ordering: oneOf(['created', '-created', 'name', '-name']),
+  }),
+  component: lazyRouteComponent(() => import('./merchant-accounts'), 'MerchantAccounts'),
+})
+
+export const organizationRoutes = [settings, editions, members, tokens, senderDomains, merchantAccounts] as const
+export const accountRoutes = [ownTokens] as const
