@@ -1,3 +1,4 @@
+import type { Plural } from './plural'
 import type { Words } from './words/en'
 
 export const languages = { en: 'English', da: 'Dansk', sv: 'Svenska', nl: 'Nederlands', pl: 'Polski' } as const
@@ -34,9 +35,6 @@ export function changeLanguage(to: Language): void {
 }
 
 const rules = new Intl.PluralRules(language)
-
-/** The forms of a text by number. `#` stands for the number. */
-export type Plural = Partial<Record<Intl.LDMLPluralRule, string>> & { other: string }
 
 /** Chooses the form for the number and writes the number into it. */
 export const plural = (count: number, forms: Plural): string =>

@@ -3,8 +3,10 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { api, type Schema } from '../api'
+import { useOrganizationId } from '../caller'
 import { formatCount, formatMoney, words } from '../words'
 import { Loaded } from './loaded'
+import { findRecordLink } from './record-link'
 import { Time } from './time'
 
 type Activity = Schema['Activity']
@@ -26,25 +28,21 @@ const withStatus: readonly Activity['kind'][] = ['order_imported', 'consent', 'e
 const isFault = ({ kind, status }: Activity): boolean =>
   kind === 'refund_failed' || (status === 'failed' && withStatus.includes(kind))
 
-/** The page of what the entry is about. Undefined where there is none beyond the order itself. */
-function readAddress({ kind, resource_id, edition_id }: Activity): string | undefined {
-  const [group] = kind.split('_')
-  const page = { refund: 'refunds', campaign: 'campaigns', consent: 'consents' }[group ?? '']
-  if (edition_id === null) return undefined
-  if (kind === 'order_imported') return `/editions/${edition_id}/imports/${resource_id}`
-  return page && `/editions/${edition_id}/${page}/${resource_id}`
-}
-
 function Entry({ entry, aside }: { entry: Activity; aside: ReactNode }) {
-  const address = readAddress(entry)
+  const organization = useOrganizationId()
+  const { kind, resource_id, edition_id } = entry
+  // The page of the order or the customer itself is open already.
+  const link = /^(refund|campaign|order_imported|consent)/.test(kind)
+    ? findRecordLink(resource_id, { edition: edition_id ?? undefined, organization })
+    : null
   const label = readLabel(entry)
   const status = withStatus.includes(entry.kind) ? readWord(t.activityStatuses, entry.status) : null
   const name = [t.activities[entry.kind], label].filter((text) => text !== '').join(': ')
   return (
     <>
       <Text size="sm" component="div" className="break">
-        {address ? (
-          <Link className="link" to={address as never}>
+        {link ? (
+          <Link className="link" {...link}>
             {name}
           </Link>
         ) : (

@@ -1,10 +1,12 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { edition } from '../../layout-routes'
-import { oneOf, readListSearch, text } from '../../search'
+import { oneOf, readListSearch, readSearch, text } from '../../search'
 
 const orderings = [
   'created',
   '-created',
+  'modified',
+  '-modified',
   'order_number',
   '-order_number',
   'status',
@@ -20,6 +22,7 @@ const list = createRoute({
   path: 'orders',
   validateSearch: readListSearch({
     search: text,
+    customer_name: text,
     status: oneOf(['pending', 'confirmed', 'completed', 'cancelled']),
     type: oneOf(['online', 'in-person', 'imported']),
     created_after: text,
@@ -29,6 +32,8 @@ const list = createRoute({
     ticket_code: text,
     product_id: text,
     data_import_id: text,
+    customer_id: text,
+    transaction_id: text,
     ordering: oneOf(orderings),
   }),
   component: lazyRouteComponent(() => import('./list'), 'Orders'),
@@ -37,6 +42,8 @@ const list = createRoute({
 const detail = createRoute({
   getParentRoute: () => edition,
   path: 'orders/$order',
+  /** The ticket that is open. */
+  validateSearch: readSearch({ ticket: text }),
   component: lazyRouteComponent(() => import('./detail'), 'Order'),
 })
 

@@ -1,0 +1,8 @@
+interface NamedOrder {
+  id: string
+  order_number: string | null
+  external_id: string | null
+}
+
+/** What people call an order. */
+export const nameOrder = ({ id, order_number, external_id }: NamedOrder): string => order_number ?? external_id ?? id
