@@ -75,3 +75,15 @@ export const formatBytes = (bytes: number): string => {
   const options = { style: 'unit', unit, maximumFractionDigits: 1 } as const
   return new Intl.NumberFormat(locale, options).format(bytes / 1000 ** power)
 }
+
+/** `code` is a language of the API, which writes Swedish as `se`. */
+export const formatLanguage = (code: string): string =>
+  new Intl.DisplayNames(locale, { type: 'language' }).of(code === 'se' ? 'sv' : code) ?? code
+/** Writes a length of time in one unit, such as "12 minutes". */
+export function formatDuration(seconds: number): string {
+  const [unit, size] =
+    seconds < 90 ? (['second', 1] as const) : seconds < 5400 ? (['minute', 60] as const) : (['hour', 3600] as const)
+  const digits = unit === 'hour' ? 1 : 0
+  const options = { style: 'unit', unit, unitDisplay: 'long', maximumFractionDigits: digits } as const
+  return new Intl.NumberFormat(locale, options).format(seconds / size)
+}

@@ -177,7 +177,7 @@ function FilterPill({ filter, value }: { filter: Filter; value: unknown }) {
     <Pill
       withRemoveButton
       onRemove={() => change.set({ [filter.key]: undefined })}
-      removeButtonProps={{ 'aria-label': `${words.common.clear}: ${filter.label}`, tabIndex: 0 }}
+      removeButtonProps={{ 'aria-label': `${words.common.clear}: ${filter.label}`, tabIndex: 0, 'aria-hidden': false }}
     >
       {filter.label}: {shown}
     </Pill>

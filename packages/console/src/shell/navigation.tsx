@@ -6,6 +6,7 @@ import {
   IconCreditCard,
   IconHistory,
   IconKey,
+  IconSend,
   IconReceipt,
   IconServer,
   IconTicket,
@@ -32,7 +33,7 @@ function listEditionPages(edition: string): [label: string, entries: Entry[]][] 
   const params = { edition }
   return [
     [t.sales, [{ label: t.orders, icon: IconReceipt, link: { to: '/editions/$edition/orders', params } }]],
-    [t.messaging, []],
+    [t.messaging, [{ label: t.campaigns, icon: IconSend, link: { to: '/editions/$edition/campaigns', params } }]],
     [t.data, []],
     [
       t.setup,

@@ -1,0 +1,36 @@
+import { Group } from '@mantine/core'
+import { Status, type Tone } from '../../parts/status'
+import { words } from '../../words'
+import type { Approval, Campaign, CampaignStatusCode } from './types'
+
+const t = words.campaigns
+
+const tones: Record<CampaignStatusCode, Tone> = {
+  draft: 'none',
+  scheduled: 'wait',
+  calculating: 'wait',
+  sending: 'wait',
+  sent: 'good',
+  failed: 'bad',
+  cancelled: 'none',
+}
+
+const approvalTones: Record<Approval['status'], Tone> = {
+  requested: 'act',
+  approved: 'good',
+  rejected: 'bad',
+  outdated: 'act',
+}
+
+/** The status, with what keeps the campaign from going on. */
+export const CampaignStatus = ({ campaign: { status, is_paused, approval } }: { campaign: Campaign }) => (
+  <Group gap={6} component="span">
+    <Status tone={tones[status]} label={t.statuses[status]} />
+    {is_paused && <Status tone="act" label={t.paused} />}
+    {approval && (status === 'draft' || status === 'scheduled') && <ApprovalStatus status={approval.status} />}
+  </Group>
+)
+
+export const ApprovalStatus = ({ status }: { status: Approval['status'] }) => (
+  <Status tone={approvalTones[status]} label={t.approvalStatuses[status]} />
+)

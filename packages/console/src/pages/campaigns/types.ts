@@ -1,0 +1,31 @@
+import type { Schema } from '../../api'
+
+export type Campaign = Schema['CampaignList']
+export type CampaignDetail = Schema['CampaignDetail']
+export type CampaignStatusCode = Campaign['status']
+export type CampaignAction = Campaign['allowed_actions'][number]
+export type Channel = Campaign['channel']
+export type Recipient = Schema['CampaignRecipient']
+export type Reason = NonNullable<Recipient['reason']>
+export type FailReason = keyof CampaignDetail['failed_by_reason']
+export type Approval = Schema['CampaignApproval']
+export type Plan = Schema['CampaignPlan']
+export type CommunicationType = Schema['Segment']['communication_type']
+
+/** The summary of a segment has its type as a text. */
+export const readType = ({ segment }: Pick<Campaign, 'segment'>): CommunicationType =>
+  segment.communication_type === 'transactional' ? 'transactional' : 'marketing'
+
+/** True while the numbers change by the second. */
+export const isRunning = (status: CampaignStatusCode): boolean => status === 'calculating' || status === 'sending'
+/** True if the campaign can be started, and so planned. */
+export const isStartable = (status: CampaignStatusCode): boolean =>
+  status === 'draft' || status === 'scheduled' || status === 'failed'
+export const isEditable = (status: CampaignStatusCode): boolean => status === 'draft' || status === 'scheduled'
+
+/** How often a page reads a campaign again. Queries of a hidden tab wait. */
+export const pollMs = (status: CampaignStatusCode | undefined): number =>
+  status !== undefined && isRunning(status) ? 1000 : 30_000
+
+/** Reasons whose recipients a retry sends to. */
+export const retryableReasons: readonly FailReason[] = ['unreachable', 'rate_limited']
