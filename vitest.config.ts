@@ -102,6 +102,8 @@ const apart = [
 ]
 // Starts real servers, and waits for leases that last a minute: npm run test:slow.
 const slow = ['test/slow/*.test.ts', 'packages/*/test/slow/*.test.ts']
+// The console in a browser. All files share a server and its demonstration data: npm run test:slow.
+const inBrowser = ['test/slow/console/*.test.ts']
 // Contract tests that take long, in the Workers runtime: npm run test:slow.
 const slowInWorkerd = ['test/slow/worker/**/*.test.ts', 'packages/*/test/slow/worker/*.test.ts']
 // The slow tests try properties again, with another seed.
@@ -178,10 +180,21 @@ export default defineConfig({
         test: {
           name: 'slow',
           include: slow,
+          globalSetup: './test/support/console/build.ts',
           setupFiles: ['./test/support/node-encoding.ts'],
           server: inlined,
           testTimeout: 240_000,
           hookTimeout: 120_000,
+        },
+      },
+      {
+        test: {
+          name: 'console',
+          include: inBrowser,
+          globalSetup: './test/support/console/setup.ts',
+          testTimeout: 240_000,
+          hookTimeout: 240_000,
+          expect: { poll: { timeout: 60_000 } },
         },
       },
       {

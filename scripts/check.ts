@@ -60,7 +60,9 @@ const fast: [name: string, step: () => Promise<Outcome>][] = [
   ['tests', vitest(['--project=document', '--project=unit', '--project=worker-shared', '--project=worker'])],
   ['bundle', node([wranglerProgram, 'deploy', '--dry-run', '--outdir', join(folder, 'bundle')])],
 ]
-const slow: typeof fast = [['slow tests', vitest(['--project=slow', '--project=slow-worker', '--project=unit'])]]
+const slow: typeof fast = [
+  ['slow tests', vitest(['--project=slow', '--project=console', '--project=slow-worker', '--project=unit'])],
+]
 
 // npm test keeps one seed, so that it fails only when the code changes.
 if (isSlow) {

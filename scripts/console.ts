@@ -1,4 +1,7 @@
 import { buildConsole, isConsoleCurrent } from './support/console-build.ts'
 
+// Tests have another value, with which the libraries are larger and slower.
+process.env['NODE_ENV'] = 'production'
+
 // The argument `--if-changed` builds only what is not built yet.
 if (process.argv[2] !== '--if-changed' || !isConsoleCurrent()) await buildConsole()

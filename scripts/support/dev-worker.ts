@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Unstable_Config } from 'wrangler'
 import { migrate } from './migrate.ts'
-import { consoleFolder, root } from './paths.ts'
+import { consoleFolder, consoleProgram, root } from './paths.ts'
 import { otherSchemaCode, startNode } from './processes.ts'
 
 /**
@@ -55,7 +55,7 @@ await bundler.watch()
 
 /** Builds the console in a process of its own, which gives the memory back. */
 const consoleBuild = values['build-console']
-  ? startNode([join(import.meta.dirname, '..', 'console.ts'), '--if-changed']).ended
+  ? startNode([consoleProgram, '--if-changed']).ended
   : Promise.resolve({ code: 0, output: '' })
 
 /** The simulator lists the assets when it starts, so it starts again after each build. */

@@ -7,3 +7,6 @@ export const wranglerProgram = join(root, 'node_modules', 'wrangler', 'bin', 'wr
 
 /** The built console, which the Worker serves. */
 export const consoleFolder = join(root, 'packages', 'console', 'dist')
+
+/** Builds the console, in a process of its own. */
+export const consoleProgram = join(root, 'scripts', 'console.ts')

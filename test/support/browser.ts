@@ -15,7 +15,8 @@ export interface Browser {
 
 const programs = [process.env['CHROMIUM'], '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 
-const chromium = (): string => {
+/** Finds Chromium on this machine. CHROMIUM names another place. */
+export const findChromium = (): string => {
   const program = programs.find((path) => path && existsSync(path))
   if (!program) throw new Error('Chromium is not installed; .ci/run installs it.')
   return program
@@ -60,7 +61,7 @@ async function connect(address: string): Promise<{ send: Browser['send']; close:
 export async function openBrowser(): Promise<Browser> {
   const folder = await mkdtemp(join(tmpdir(), 'browser-'))
   const flags = ['--headless', '--no-sandbox', '--disable-gpu', '--hide-scrollbars', '--remote-debugging-port=0']
-  const child = spawn(chromium(), [...flags, `--user-data-dir=${folder}`, 'about:blank'], { stdio: 'ignore' })
+  const child = spawn(findChromium(), [...flags, `--user-data-dir=${folder}`, 'about:blank'], { stdio: 'ignore' })
   const exit = new Promise((resolve) => child.once('exit', resolve))
   const port = await until(
     'port',

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
+import { findChromium } from './browser.ts'
 
 /** What a page looked like. */
 interface View {
@@ -37,12 +37,6 @@ interface Message {
 }
 
 const patienceMs = 30_000
-
-/** Finds Chromium on this machine. CHROMIUM names another place. */
-const chromiumProgram = (): string | undefined =>
-  [process.env['CHROMIUM'], '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
-    .filter((path) => path !== undefined)
-    .find((path) => existsSync(path))
 
 /** Sends commands of the DevTools protocol over a pipe. */
 function protocol(input: Writable, output: Readable) {
@@ -83,8 +77,7 @@ const measure = `({ scrollWidth: document.documentElement.scrollWidth, clientWid
 
 /** Starts a headless Chromium. Pictures go to `pictures`, by default a new folder. */
 export async function openBrowser(pictures?: string): Promise<Browser> {
-  const program = chromiumProgram()
-  if (!program) throw new Error('There is no Chromium on this machine. CHROMIUM names one that is elsewhere.')
+  const program = findChromium()
   const profile = await mkdtemp(join(tmpdir(), 'chromium-'))
   const folder = pictures ?? (await mkdtemp(join(tmpdir(), 'pictures-')))
   const flags = ['--headless=new', '--no-sandbox', '--disable-gpu', '--hide-scrollbars', '--no-first-run']

@@ -21,6 +21,7 @@ const send =
   (method: keyof Client) =>
   async (path: string, init: CallInit = {}): Promise<unknown> => {
     const end = recordCall(method, path, init)
+    const token = readToken()
     try {
       const call = client[method] as unknown as (path: string, init: CallInit) => Promise<{ response: Response }>
       const answer = await call(path, init)
@@ -29,7 +30,8 @@ const send =
     } catch (error) {
       if (error instanceof ApiError) {
         end({ status: error.status, requestId: error.requestId })
-        if (error.status === 401) forgetToken()
+        // A late answer to an earlier session does not end this one.
+        if (error.status === 401 && token === readToken()) forgetToken()
       }
       throw error
     }

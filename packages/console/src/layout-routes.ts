@@ -2,7 +2,7 @@ import { createRootRoute, createRoute, lazyRouteComponent, redirect } from '@tan
 import { queries } from './api'
 import { caller, readLastEdition } from './caller'
 import { readSearch, text } from './search'
-import { readToken } from './session'
+import { readPendingSignIn, readToken } from './session'
 
 export const root = createRootRoute()
 
@@ -18,7 +18,7 @@ export const shell = createRoute({
   getParentRoute: () => root,
   id: 'shell',
   beforeLoad: ({ location }) => {
-    if (!readToken()) throw redirect({ to: '/sign-in', search: { to: location.href } })
+    if (!readToken() || readPendingSignIn()) throw redirect({ to: '/sign-in', search: { to: location.publicHref } })
   },
   component: lazyRouteComponent(() => import('./shell'), 'Shell'),
 })

@@ -9,6 +9,7 @@ import { setNonce } from 'get-nonce'
 import { createRoot } from 'react-dom/client'
 import { queries } from './api'
 import { router } from './router'
+import { onTokenChange, readToken } from './session'
 import { words } from './words'
 
 // A deployment removes the chunks of the page that is open. Load the new page once. While versions change, a chunk can
@@ -20,6 +21,11 @@ addEventListener('vite:preloadError', async (event) => {
   const [chunk] = /https?:\S+\.(?:js|css)/.exec(event.payload.message) ?? []
   if (chunk) await fetch(chunk, { cache: 'reload' }).catch(() => undefined)
   location.reload()
+})
+
+// Pages behind the sign-in lead there when the session has ended.
+onTokenChange(() => {
+  if (readToken() === null) void router.invalidate()
 })
 
 // The policy of the page allows <style> elements with this nonce.

@@ -14,13 +14,14 @@ import {
 import { useDisclosure } from '@mantine/hooks'
 import { IconApi, IconKey, IconLogout, IconMoon, IconSun, IconUser } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { Link, Navigate, Outlet, useLocation, useNavigate, useParams } from '@tanstack/react-router'
+import { Link, Outlet, useLocation, useNavigate, useParams } from '@tanstack/react-router'
 import { useEffect, useState, useSyncExternalStore } from 'react'
 import { caller, storeLastEdition, useEditionId } from '../caller'
 import { forgetCalls } from '../calls'
 import { linkTo } from '../parts/record-link'
 import { Refusal } from '../parts/refusal'
-import { forgetToken, onTokenChange, readToken } from '../session'
+import { onTokenChange, readToken } from '../session'
+import { signOut } from '../sign-out'
 import { changeLanguage, language, type Language, languages, words } from '../words'
 import { CallPanel } from './call-panel'
 import { GlobalSearch } from './global-search'
@@ -29,7 +30,7 @@ import { Navigation } from './navigation'
 /** The frame of every page behind the sign-in. */
 export function Shell() {
   const token = useSyncExternalStore(onTokenChange, readToken)
-  const { href, pathname } = useLocation()
+  const { pathname } = useLocation()
   const { edition } = useParams({ strict: false })
   const [isMenuOpen, menu] = useDisclosure()
   const [areCallsOpen, setCallsOpen] = useState(false)
@@ -37,7 +38,8 @@ export function Shell() {
     if (edition) storeLastEdition(edition)
   }, [edition])
   useEffect(forgetCalls, [pathname])
-  if (token === null) return <Navigate to="/sign-in" search={{ to: href }} />
+  // The router is on its way to the page to sign in.
+  if (token === null) return null
   return (
     <AppShell
       header={{ height: 52 }}
@@ -125,6 +127,7 @@ function EditionSwitcher() {
 }
 
 function PersonMenu() {
+  const navigate = useNavigate()
   const person = useQuery(caller).data?.data
   const scheme = useComputedColorScheme('light')
   const { setColorScheme } = useMantineColorScheme()
@@ -170,7 +173,10 @@ function PersonMenu() {
         >
           {words.common.ownTokens}
         </Menu.Item>
-        <Menu.Item leftSection={<IconLogout size={16} />} onClick={forgetToken}>
+        <Menu.Item
+          leftSection={<IconLogout size={16} />}
+          onClick={() => void signOut(() => navigate({ to: '/sign-in' }))}
+        >
           {words.common.signOut}
         </Menu.Item>
       </Menu.Dropdown>

@@ -1,52 +1,115 @@
-import { ApiError } from '@event-commerce/client'
-import { Button, Container, Paper, PasswordInput, Stack } from '@mantine/core'
-import { useForm } from '@mantine/form'
-import { useMutation } from '@tanstack/react-query'
+import { Anchor, Button, Container, Divider, NativeSelect, Paper, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useRouter } from '@tanstack/react-router'
+import { useEffect, useState, useSyncExternalStore } from 'react'
 import { queries } from '../../api'
-import { caller } from '../../caller'
 import { Heading } from '../../parts/heading'
-import { Refusal } from '../../parts/refusal'
-import { storeToken } from '../../session'
-import { words } from '../../words'
+import { Loaded } from '../../parts/loaded'
+import { readTarget } from '../../pending-sign-in'
+import { onTokenChange, readPendingSignIn, readToken, storeToken } from '../../session'
+import { changeLanguage, language, type Language, languages, words } from '../../words'
+import { CodeForm } from './code-form'
+import { Pending } from './pending'
+import { AccessButton, ProviderButton } from './provider-buttons'
+import { loadMethods, loadPerson, type Methods } from './service'
+import { TokenForm } from './token-form'
 
 const route = getRouteApi('/sign-in')
+const methods = { queryKey: ['sign-in methods'], queryFn: loadMethods, staleTime: Infinity }
 
+/** The ways to sign in here. It is also where people come back to from their identity provider. */
 export function SignIn() {
-  const { to } = route.useSearch()
+  const to = readTarget(route.useSearch().to, location.origin)
   const router = useRouter()
-  const form = useForm({ mode: 'uncontrolled', initialValues: { token: '' } })
-  const enter = useMutation({
-    mutationFn: async ({ token }: { token: string }) => {
-      storeToken(token.trim())
-      await queries.fetchQuery({ ...caller, staleTime: 0 })
-    },
-    onSuccess: () => router.history.push(to ?? '/console/'),
-    onError: (error) =>
-      error instanceof ApiError && error.status === 401 && form.setFieldError('token', words.common.tokenRefused),
-  })
+  const [pending, setPending] = useState(readPendingSignIn)
+  const query = useQuery(methods)
+  const token = useSyncExternalStore(onTokenChange, readToken)
+  const [tokenBefore] = useState(readToken)
+  // Somebody signed in, here or in another tab.
+  useEffect(() => {
+    if (pending === null && token !== null && tokenBefore === null) router.history.replace(to)
+  }, [pending, token, tokenBefore, router, to])
+  const enter = (newToken: string, target = to) => {
+    queries.clear()
+    storeToken(newToken)
+    router.history.replace(target)
+  }
   return (
-    <Container component="main" size={420} pt={80}>
+    <Container component="main" size={420} py={{ base: 24, sm: 72 }}>
       <Stack>
         <Heading title={words.common.signIn} />
-        <Paper withBorder p="lg">
-          <form onSubmit={form.onSubmit((values) => enter.mutate(values))}>
-            <Stack>
-              <PasswordInput
-                label={words.common.token}
-                required
-                autoFocus
-                autoComplete="off"
-                {...form.getInputProps('token')}
-              />
-              <Button type="submit" loading={enter.isPending}>
-                {words.common.signIn}
-              </Button>
-              {enter.error && !form.errors['token'] && <Refusal error={enter.error} />}
-            </Stack>
-          </form>
-        </Paper>
+        {pending !== null ? (
+          <Pending
+            pending={pending}
+            methods={query}
+            enter={enter}
+            leave={() => (token === null ? setPending(null) : router.history.replace(to))}
+          />
+        ) : (
+          <>
+            {tokenBefore !== null && token !== null && (
+              <SignedIn token={token} goOn={() => router.history.replace(to)} />
+            )}
+            <Paper withBorder p="lg">
+              <Loaded query={query} heights={[36, 60]}>
+                {(data) => <Ways methods={data} to={to} enter={enter} />}
+              </Loaded>
+              {query.error && <TokenForm enter={enter} />}
+            </Paper>
+          </>
+        )}
+        <NativeSelect
+          aria-label={words.common.language}
+          w={160}
+          value={language}
+          data={Object.entries(languages).map(([value, label]) => ({ value, label }))}
+          onChange={(event) => changeLanguage(event.currentTarget.value as Language)}
+        />
       </Stack>
     </Container>
+  )
+}
+
+/** Whoever is signed in can go on, or sign in anew, which some changes require. */
+function SignedIn({ token, goOn }: { token: string; goOn: () => void }) {
+  const person = useQuery({ queryKey: ['person', token], queryFn: () => loadPerson(token), retry: false }).data
+  if (!person) return null
+  return (
+    <Stack gap="xs">
+      <Text>
+        {words.auth.signedInAs} {person.full_name || words.common.superuser}
+      </Text>
+      <Button variant="default" onClick={goOn}>
+        {words.auth.goOn}
+      </Button>
+    </Stack>
+  )
+}
+
+interface WaysProps {
+  methods: Methods
+  to: string
+  enter: (token: string) => void
+}
+
+/** The ways that the service offers, and a token for programmers and for the first day. */
+function Ways({ methods: { methods: offered, issuer, client_id }, to, enter }: WaysProps) {
+  const hasProvider = offered.includes('oidc') && issuer !== null && client_id !== null
+  const hasOther = hasProvider || offered.includes('access') || offered.includes('code')
+  const [isTokenOpen, setTokenOpen] = useState(false)
+  return (
+    <Stack>
+      {hasProvider && <ProviderButton issuer={issuer} clientId={client_id} to={to} />}
+      {offered.includes('access') && <AccessButton enter={enter} />}
+      {(hasProvider || offered.includes('access')) && offered.includes('code') && <Divider label={words.auth.or} />}
+      {offered.includes('code') && <CodeForm enter={enter} />}
+      {hasOther && !isTokenOpen ? (
+        <Anchor component="button" type="button" size="sm" onClick={() => setTokenOpen(true)}>
+          {words.auth.useToken}
+        </Anchor>
+      ) : (
+        <TokenForm enter={enter} />
+      )}
+    </Stack>
   )
 }

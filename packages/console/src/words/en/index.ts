@@ -1,4 +1,5 @@
 import { auditLog } from './audit-log'
+import { auth } from './auth'
 import { campaigns } from './campaigns'
 import { catalogue } from './catalogue'
 import { common } from './common'
@@ -20,6 +21,7 @@ import { webhooks } from './webhooks'
 
 export const en = {
   auditLog,
+  auth,
   campaigns,
   catalogue,
   common,

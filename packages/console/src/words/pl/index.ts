@@ -1,5 +1,6 @@
 import type { Words } from '../en'
 import { auditLog } from './audit-log'
+import { auth } from './auth'
 import { campaigns } from './campaigns'
 import { catalogue } from './catalogue'
 import { common } from './common'
@@ -21,6 +22,7 @@ import { webhooks } from './webhooks'
 
 export const pl: Words = {
   auditLog,
+  auth,
   campaigns,
   catalogue,
   common,
