@@ -32,4 +32,4 @@ export const readListSearch = <Readers extends Record<string, Read<unknown>>>(re
 
 /** The filters that count as choices of the person, without order and place. */
 export const countFilters = (search: Record<string, unknown>): number =>
-  Object.keys(search).filter((key) => !['page', 'cursor', 'ordering'].includes(key)).length
+  Object.keys(search).filter((key) => search[key] !== undefined && !['page', 'cursor', 'ordering'].includes(key)).length

@@ -6,11 +6,14 @@ import {
   IconCreditCard,
   IconHistory,
   IconKey,
+  IconPhoto,
   IconSend,
   IconReceipt,
   IconServer,
+  IconTableImport,
   IconTicket,
   IconUsers,
+  IconWebhook,
   IconWorld,
   type TablerIcon,
 } from '@tabler/icons-react'
@@ -34,7 +37,14 @@ function listEditionPages(edition: string): [label: string, entries: Entry[]][] 
   return [
     [t.sales, [{ label: t.orders, icon: IconReceipt, link: { to: '/editions/$edition/orders', params } }]],
     [t.messaging, [{ label: t.campaigns, icon: IconSend, link: { to: '/editions/$edition/campaigns', params } }]],
-    [t.data, []],
+    [
+      t.data,
+      [
+        { label: t.imports, icon: IconTableImport, link: { to: '/editions/$edition/imports', params } },
+        { label: t.files, icon: IconPhoto, link: linkTo(`/editions/${edition}/files`) },
+        { label: t.webhooks, icon: IconWebhook, link: { to: '/editions/$edition/webhooks', params } },
+      ],
+    ],
     [
       t.setup,
       [

@@ -1,0 +1,11 @@
+import type { Schema } from '../../api'
+import { words } from '../../words'
+
+export type EventKind = Schema['WebhookEventKind']
+
+const names = words.webhooks.kinds satisfies Record<EventKind, string>
+
+export const eventKinds = Object.keys(names) as EventKind[]
+
+/** The name of a kind of events. Deliveries can have kinds that are newer than this page. */
+export const nameKind = (kind: string): string => (names as Readonly<Record<string, string>>)[kind] ?? kind
