@@ -1,0 +1,45 @@
+import { Button, Group } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import { useEdition, useRefusalReason } from '../../caller'
+import type { Operation } from '../../generated/roles'
+import { words } from '../../words'
+
+const t = words.catalogue
+const pages = [
+  ['/editions/$edition/products', t.tabs.products],
+  ['/editions/$edition/categories', t.tabs.categories],
+  ['/editions/$edition/locations', t.tabs.locations],
+  ['/editions/$edition/fee-rules', t.tabs.feeRules],
+  ['/editions/$edition/pass-designs', t.tabs.passDesigns],
+] as const
+
+/** Leads from one part of the catalogue to the others. */
+export const CatalogueTabs = ({ edition }: { edition: string }) => (
+  <Group component="nav" gap={4} aria-label={t.tabsLabel}>
+    {pages.map(([to, label]) => (
+      <Button
+        key={to}
+        size="compact-md"
+        fw={500}
+        variant="subtle"
+        color="gray"
+        c="var(--mantine-color-text)"
+        className="tab"
+        renderRoot={(props) => (
+          <Link to={to} params={{ edition }} activeProps={{ 'aria-current': 'page' }} {...props} />
+        )}
+      >
+        {label}
+      </Button>
+    ))}
+  </Group>
+)
+
+/** Tells why the catalogue of an archived edition cannot be changed. Null for others. */
+export const useArchivedReason = (): string | null => (useEdition()?.is_archived ? t.archived : null)
+
+/** True if the person may call the operation on the catalogue now. */
+export const useCanChange = (operation: Operation): boolean => {
+  const refusal = useRefusalReason(operation)
+  return useArchivedReason() === null && refusal === null
+}
