@@ -18,7 +18,7 @@ export const Section = ({ title, hint, actions, children }: Props) => (
           {title}
         </Title>
         {hint && (
-          <Text size="sm" c="dimmed">
+          <Text size="sm" c="dimmed" component="div">
             {hint}
           </Text>
         )}

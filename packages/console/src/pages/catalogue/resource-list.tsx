@@ -11,7 +11,8 @@ import { type Filter, FilterBar } from '../../parts/filter-bar'
 import { FormDialog } from '../../parts/form-dialog'
 import { Heading } from '../../parts/heading'
 import { type Column, type Page, RecordList } from '../../parts/record-list'
-import { fill, plural, type Plural, words } from '../../words'
+import type { Plural } from '../../plural'
+import { fill, plural, words } from '../../words'
 import { CatalogueTabs, useArchivedReason } from './catalogue-tabs'
 
 const pageSize = 100

@@ -1,1 +1,13 @@
-export const editionRoutes = [] as const
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { edition } from '../../layout-routes'
+import { settingsTabs } from '../../parts/check-link'
+import { oneOf, readSearch } from '../../search'
+
+const settings = createRoute({
+  getParentRoute: () => edition,
+  path: 'settings',
+  validateSearch: readSearch({ tab: oneOf(settingsTabs) }),
+  component: lazyRouteComponent(() => import('./settings'), 'EditionSettings'),
+})
+
+export const editionRoutes = [settings] as const

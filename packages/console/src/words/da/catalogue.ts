@@ -87,7 +87,7 @@ export const catalogue: Words['catalogue'] = {
   },
   categories: {
     title: 'Categories',
-    count: { one: '# category', few: '# categories', many: '# categories', other: '# categories' },
+    count: { one: '# category', other: '# categories' },
     empty: 'No categories yet',
     emptyHint: 'Categories order your products, such as tickets, camping and parking.',
     create: 'Create category',
@@ -101,7 +101,7 @@ export const catalogue: Words['catalogue'] = {
   },
   locations: {
     title: 'Locations',
-    count: { one: '# location', few: '# locations', many: '# locations', other: '# locations' },
+    count: { one: '# location', other: '# locations' },
     empty: 'No locations yet',
     emptyHint: 'Locations are pickup points, and places where tickets are used.',
     create: 'Create location',
@@ -117,7 +117,7 @@ export const catalogue: Words['catalogue'] = {
   },
   feeRules: {
     title: 'Fee rules',
-    count: { one: '# fee rule', few: '# fee rules', many: '# fee rules', other: '# fee rules' },
+    count: { one: '# fee rule', other: '# fee rules' },
     empty: 'No fee rules yet',
     emptyHint: 'A fee rule tells your sales channels which fee to add to an order.',
     hint: 'Fee rules belong to the organisation. Each edition chooses one in its settings.',
@@ -138,7 +138,7 @@ export const catalogue: Words['catalogue'] = {
   },
   passDesigns: {
     title: 'Pass designs',
-    count: { one: '# pass design', few: '# pass designs', many: '# pass designs', other: '# pass designs' },
+    count: { one: '# pass design', other: '# pass designs' },
     empty: 'No pass designs yet',
     emptyHint: 'A design says how tickets look in the wallets of phones. Without one there are no passes.',
     hint: 'A pass uses the oldest design of its product, or else the oldest one for all products.',

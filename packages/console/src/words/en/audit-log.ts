@@ -1,7 +1,9 @@
+import type { Plural } from '../../plural'
+
 export const auditLog = {
   title: 'Audit log',
   hint: 'Who changed what. Entries are kept for 400 days.',
-  count: { one: '# entry', other: '# entries' },
+  count: { one: '# entry', other: '# entries' } as Plural,
   empty: 'No entries yet',
   emptyHint: 'Every change in the organisation is written here.',
   actor: 'Who',
@@ -14,7 +16,7 @@ export const auditLog = {
   from: 'From',
   until: 'Until',
   changes: 'Changes',
-  changeCount: { one: '# field', other: '# fields' },
+  changeCount: { one: '# field', other: '# fields' } as Plural,
   field: 'Field',
   before: 'Before',
   after: 'After',

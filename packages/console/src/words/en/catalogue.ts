@@ -1,3 +1,5 @@
+import type { Plural } from '../../plural'
+
 export const catalogue = {
   tabs: {
     products: 'Products',
@@ -15,7 +17,7 @@ export const catalogue = {
   products: {
     title: 'Products',
     one: 'Product',
-    count: { one: '# product', other: '# products' },
+    count: { one: '# product', other: '# products' } as Plural,
     searchHint: 'Name of the product',
     empty: 'No products yet',
     emptyHint: 'Create what you sell, or import orders: their products are created too.',
@@ -57,7 +59,7 @@ export const catalogue = {
     noImages: 'No images.',
     aliases: 'Other names',
     aliasesHint: 'Imports find the product by these names too. Press Enter after each.',
-    sold: { one: '# ticket', other: '# tickets' },
+    sold: { one: '# ticket', other: '# tickets' } as Plural,
     soldLink: 'Orders with it',
     merging: 'Orders of a merged product are still being moved here.',
     delete: 'Delete product',
@@ -71,7 +73,7 @@ export const catalogue = {
     mergeSold: {
       one: '# ticket and its orders become those of the product that stays.',
       other: '# tickets and their orders become those of the product that stays.',
-    },
+    } as Plural,
     mergePoints: [
       'Variants and options with the same name become one, others are added.',
       'Fields that are empty here are taken from the product that goes.',
@@ -85,7 +87,7 @@ export const catalogue = {
   },
   categories: {
     title: 'Categories',
-    count: { one: '# category', few: '# categories', many: '# categories', other: '# categories' },
+    count: { one: '# category', other: '# categories' } as Plural,
     empty: 'No categories yet',
     emptyHint: 'Categories order your products, such as tickets, camping and parking.',
     create: 'Create category',
@@ -99,7 +101,7 @@ export const catalogue = {
   },
   locations: {
     title: 'Locations',
-    count: { one: '# location', few: '# locations', many: '# locations', other: '# locations' },
+    count: { one: '# location', other: '# locations' } as Plural,
     empty: 'No locations yet',
     emptyHint: 'Locations are pickup points, and places where tickets are used.',
     create: 'Create location',
@@ -115,7 +117,7 @@ export const catalogue = {
   },
   feeRules: {
     title: 'Fee rules',
-    count: { one: '# fee rule', few: '# fee rules', many: '# fee rules', other: '# fee rules' },
+    count: { one: '# fee rule', other: '# fee rules' } as Plural,
     empty: 'No fee rules yet',
     emptyHint: 'A fee rule tells your sales channels which fee to add to an order.',
     hint: 'Fee rules belong to the organisation. Each edition chooses one in its settings.',
@@ -136,7 +138,7 @@ export const catalogue = {
   },
   passDesigns: {
     title: 'Pass designs',
-    count: { one: '# pass design', few: '# pass designs', many: '# pass designs', other: '# pass designs' },
+    count: { one: '# pass design', other: '# pass designs' } as Plural,
     empty: 'No pass designs yet',
     emptyHint: 'A design says how tickets look in the wallets of phones. Without one there are no passes.',
     hint: 'A pass uses the oldest design of its product, or else the oldest one for all products.',

@@ -6,6 +6,7 @@ import { common } from './common'
 import { consents } from './consents'
 import { dataImports } from './data-imports'
 import { development } from './development'
+import { editionSettings } from './edition-settings'
 import { editions } from './editions'
 import { emailMessages } from './email-messages'
 import { files } from './files'
@@ -28,6 +29,7 @@ export const en = {
   consents,
   dataImports,
   development,
+  editionSettings,
   editions,
   emailMessages,
   files,

@@ -1,3 +1,5 @@
+import type { Plural } from '../../plural'
+
 export const organizations = {
   settings: {
     title: 'Organisation',
@@ -21,7 +23,7 @@ export const organizations = {
   },
   editions: {
     title: 'Editions and events',
-    count: { one: '# edition', other: '# editions' },
+    count: { one: '# edition', other: '# editions' } as Plural,
     searchHint: 'Name or slug',
     empty: 'No editions yet',
     emptyHint:
@@ -52,7 +54,7 @@ export const organizations = {
   },
   members: {
     title: 'Members',
-    count: { one: '# role', other: '# roles' },
+    count: { one: '# role', other: '# roles' } as Plural,
     empty: 'No members yet',
     emptyHint: 'Add the people who work with this organisation.',
     person: 'Person',
@@ -86,7 +88,7 @@ export const organizations = {
     own: 'Your access tokens',
     ownHint: 'Tokens and sign-ins that act as you.',
     organizationHint: 'Tokens that work in this organisation only. Personal tokens of members are not listed.',
-    count: { one: '# token', other: '# tokens' },
+    count: { one: '# token', other: '# tokens' } as Plural,
     empty: 'No tokens yet',
     emptyHint: 'A token lets a program, such as your shop or the command line, use the API.',
     create: 'Create token',
@@ -117,7 +119,7 @@ export const organizations = {
   domains: {
     title: 'Sender domains',
     hint: 'E-mails come from an address of yours only when its domain is verified. Otherwise they come from the address of the service.',
-    count: { one: '# domain', other: '# domains' },
+    count: { one: '# domain', other: '# domains' } as Plural,
     empty: 'No sender domains yet',
     emptyHint: 'Add the domain of your sender address, set its DNS records, and verify it.',
     add: 'Add domain',
@@ -153,7 +155,7 @@ export const organizations = {
   merchants: {
     title: 'Merchant accounts',
     hint: 'Refunds of the payments of an edition are made through its merchant account.',
-    count: { one: '# account', other: '# accounts' },
+    count: { one: '# account', other: '# accounts' } as Plural,
     empty: 'No merchant accounts yet',
     emptyHint: 'Connect the account through which your tickets are paid, so that you can refund them here.',
     create: 'Connect account',

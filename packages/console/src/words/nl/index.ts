@@ -7,6 +7,7 @@ import { common } from './common'
 import { consents } from './consents'
 import { dataImports } from './data-imports'
 import { development } from './development'
+import { editionSettings } from './edition-settings'
 import { editions } from './editions'
 import { emailMessages } from './email-messages'
 import { files } from './files'
@@ -29,6 +30,7 @@ export const nl: Words = {
   consents,
   dataImports,
   development,
+  editionSettings,
   editions,
   emailMessages,
   files,
