@@ -1,15 +1,21 @@
 import { NavLink, Text } from '@mantine/core'
 import {
+  IconAddressBook,
   IconAdjustments,
   IconBuilding,
   IconCalendarEvent,
   IconCreditCard,
+  IconForms,
   IconHistory,
   IconKey,
+  IconMailOff,
   IconPhoto,
-  IconSend,
   IconReceipt,
+  IconReceiptRefund,
+  IconSend,
   IconServer,
+  IconSignature,
+  IconStack2,
   IconTableImport,
   IconTicket,
   IconUsers,
@@ -35,8 +41,22 @@ function listEditionPages(edition: string): [label: string, entries: Entry[]][] 
   const t = words.common.entries
   const params = { edition }
   return [
-    [t.sales, [{ label: t.orders, icon: IconReceipt, link: { to: '/editions/$edition/orders', params } }]],
-    [t.messaging, [{ label: t.campaigns, icon: IconSend, link: { to: '/editions/$edition/campaigns', params } }]],
+    [
+      t.sales,
+      [
+        { label: t.orders, icon: IconReceipt, link: { to: '/editions/$edition/orders', params } },
+        { label: t.refunds, icon: IconReceiptRefund, link: { to: '/editions/$edition/refunds', params } },
+        { label: t.refundBatches, icon: IconStack2, link: { to: '/editions/$edition/refund-batches', params } },
+        { label: t.customers, icon: IconAddressBook, link: { to: '/editions/$edition/customers', params } },
+      ],
+    ],
+    [
+      t.messaging,
+      [
+        { label: t.campaigns, icon: IconSend, link: { to: '/editions/$edition/campaigns', params } },
+        { label: t.suppressions, icon: IconMailOff, link: { to: '/editions/$edition/suppressions', params } },
+      ],
+    ],
     [
       t.data,
       [
@@ -50,6 +70,8 @@ function listEditionPages(edition: string): [label: string, entries: Entry[]][] 
       [
         { label: t.settings, icon: IconAdjustments, link: linkTo(`/editions/${edition}/settings`) },
         { label: t.catalogue, icon: IconTicket, link: linkTo(`/editions/${edition}/products`) },
+        { label: t.consents, icon: IconSignature, link: { to: '/editions/$edition/consents', params } },
+        { label: t.signupForms, icon: IconForms, link: { to: '/editions/$edition/signup-forms', params } },
       ],
     ],
   ]

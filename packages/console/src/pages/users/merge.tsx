@@ -1,0 +1,130 @@
+import { Alert, Button, Group, Modal, Stack, Table, Text } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api, getList, type Schema } from '../../api'
+import { useOrganizationId } from '../../caller'
+import { type SendHeaders, useChange, useIdempotencyKey } from '../../form'
+import { Facts } from '../../parts/facts'
+import { Refusal } from '../../parts/refusal'
+import { ScrollTable } from '../../parts/scroll-table'
+import { SearchSelect } from '../../parts/search-select'
+import { formatCount, words } from '../../words'
+import { nameCustomer } from './name'
+
+type User = Schema['User']
+type Merge = Schema['UserMerge']
+
+const t = words.users
+
+interface Props {
+  user: User
+  close: () => void
+}
+
+/** Shows what a merge would do before it is done. */
+export function MergeDialog({ user, close }: Props) {
+  const organization = useOrganizationId()
+  const [other, setOther] = useState<string | null>(null)
+  const headers: SendHeaders = useIdempotencyKey(other)
+  const params = { path: { id: user.id } }
+  const preview = useMutation({
+    mutationFn: async (user_id: string) =>
+      (await api.POST('/v1/user/{id}/merge', { params, body: { user_id, dry_run: true } })).data,
+  })
+  const merge = useChange(
+    (user_id: string) => api.POST('/v1/user/{id}/merge', { params, body: { user_id }, headers }),
+    { done: t.merged, onSent: close },
+  )
+  return (
+    <Modal opened onClose={close} title={t.mergeTitle} size="lg">
+      <Stack gap="sm">
+        <Text size="sm">{t.mergeHint}</Text>
+        <SearchSelect<User>
+          label={t.mergeWith}
+          placeholder={t.searchHint}
+          data-autofocus
+          value={other}
+          rows={(search) =>
+            getList('/v1/user', { params: { query: { organization_id: organization, search, ordering: ['email'] } } })
+          }
+          toOption={(one) => ({
+            value: one.id,
+            label: [nameCustomer(one), one.email ?? one.phone_number].filter(Boolean).join(' · '),
+            disabled: one.id === user.id,
+          })}
+          onChange={(id) => {
+            setOther(id)
+            preview.reset()
+            merge.reset()
+            if (id !== null) preview.mutate(id)
+          }}
+        />
+        {preview.error && <Refusal error={preview.error} />}
+        {preview.data && <MergePreview merge={preview.data} />}
+        {merge.error && <Refusal error={merge.error} />}
+        <Group justify="end" gap="xs">
+          <Button variant="default" onClick={close}>
+            {words.common.cancel}
+          </Button>
+          <Button
+            color="red"
+            disabled={!preview.data || other === null}
+            loading={merge.isPending || preview.isPending}
+            onClick={() => other !== null && merge.mutate(other)}
+          >
+            {t.mergeConfirm}
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  )
+}
+
+function MergePreview({ merge }: { merge: Merge }) {
+  const moved = (Object.keys(t.mergeMoved) as (keyof Merge['moved'])[]).filter((key) => merge.moved[key] > 0)
+  return (
+    <Stack gap="sm">
+      <Text fw={600} size="sm">
+        {t.mergeMoves}
+      </Text>
+      {moved.length === 0 ? (
+        <Text size="sm">{t.mergeNothing}</Text>
+      ) : (
+        <Facts facts={moved.map((key) => [t.mergeMoved[key], formatCount(merge.moved[key])])} />
+      )}
+      {merge.collisions.length > 0 && (
+        <>
+          <Text fw={600} size="sm">
+            {t.mergeBoth}
+          </Text>
+          <ScrollTable label={t.mergeBoth} width={480}>
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Td />
+                <Table.Th>{t.mergeKept}</Table.Th>
+                <Table.Th>{t.mergeDropped}</Table.Th>
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {merge.collisions.map(({ type, name, kept, dropped }) => (
+                <Table.Tr key={`${type}${name}`}>
+                  <Table.Td className="break">
+                    {t.mergeTypes[type]}: {name}
+                  </Table.Td>
+                  <Table.Td className="break">{kept ?? t.mergeOne}</Table.Td>
+                  <Table.Td className="break">{dropped ?? '–'}</Table.Td>
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </ScrollTable>
+        </>
+      )}
+      {merge.earlier_addresses.length > 0 && (
+        <Facts facts={[[t.mergeEarlier, merge.earlier_addresses.map(({ address }) => address).join(', ')]]} />
+      )}
+      <Alert color="red" variant="outline">
+        {t.mergeForever}
+      </Alert>
+    </Stack>
+  )
+}
