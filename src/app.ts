@@ -19,7 +19,7 @@ import { openApiDocument } from './http/openapi.ts'
 import type { Router } from './http/operations/mount.ts'
 import { createMethodCheck, createRouteError } from './http/operations/unrouted.ts'
 import { buildConsoleRoutes } from './http/pages/console.ts'
-import { docsPage, docsScript } from './http/pages/docs.ts'
+import { docsPage } from './http/pages/docs.ts'
 import { buildEmailPreviewRoutes } from './http/pages/email-preview.ts'
 import { buildReferenceRoutes } from './http/pages/reference.ts'
 import { buildErrorResponse } from './http/problem.ts'
@@ -145,7 +145,10 @@ app.get('/openapi.json', (c) => {
   return c.body(openApiJson, 200, { 'content-type': 'application/json', 'cache-control': 'public, max-age=300' })
 })
 app.get('/docs', () => docsPage())
-app.get('/docs/scalar.js', (c) => docsScript(c.env.ASSETS, c.req.raw))
+// The script is a file that comes before the Worker.
+app.get('/docs/scalar.js', () => {
+  throw notFound('The reference is not built here. `npm run build:console` builds it.')
+})
 app.route(
   '/',
   buildEmailPreviewRoutes((c) => readConfig(c.env).files.url),

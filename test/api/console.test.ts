@@ -132,14 +132,6 @@ describe('the frame that shows e-mails', () => {
 })
 
 describe('a script of the console', () => {
-  it('is stored for a year, because another version has another name', async () => {
-    const { status, headers, text } = await call('/console/assets/main-0a1b2c3d.js', { token: null })
-    expect([status, text]).toEqual([200, 'export {}\n'])
-    expect(headers.get('content-type')).toMatch(/^text\/javascript/)
-    expect(headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
-    expect(headers.get('x-content-type-options')).toBe('nosniff')
-  })
-
   it.for(['main-ffffffff.js', '', '../../index.html', '%2e%2e/%2e%2e/index.html', 'main-0a1b2c3d.js/', 'x.css?v=1'])(
     'that does not exist is answered with 404 that nobody stores: %s',
     async (name) => {
@@ -155,15 +147,8 @@ describe('a script of the console', () => {
 })
 
 describe('the script of the API reference', () => {
-  it('comes from the same assets', async () => {
-    const { status, headers, text } = await call('/docs/scalar.js', { token: null })
-    expect([status, text, headers.get('cache-control')]).toEqual([200, 'void 0\n', 'public, max-age=86400'])
-    expect(headers.get('content-type')).toMatch(/^text\/javascript/)
-  })
-
   it('is answered with 404 that nobody stores where it is not built', async () => {
-    const ASSETS = { fetch: () => Promise.resolve(new Response(null, { status: 404 })) }
-    const { status, headers } = await callWith({ ASSETS }, '/docs/scalar.js', { token: null })
+    const { status, headers } = await call('/docs/scalar.js', { token: null })
     expect([status, headers.get('cache-control')]).toEqual([404, 'no-store'])
   })
 

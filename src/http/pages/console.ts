@@ -53,19 +53,12 @@ async function sendPage(c: AppContext, settings: ConsoleSettings): Promise<Respo
   })
 }
 
-/** Names of these files contain a hash of the content. One that is gone must not be remembered, since a page asks again. */
-async function sendAsset(c: AppContext): Promise<Response> {
-  const asset = await c.env.ASSETS.fetch(c.req.raw)
-  if (!asset.ok && asset.status !== 304) throw notFound()
-  const headers = new Headers(asset.headers)
-  headers.set('cache-control', 'public, max-age=31536000, immutable')
-  return new Response(asset.body, { status: asset.status, headers })
-}
-
-/** Serves the console: one page for all its addresses, and its scripts and styles. */
+/** Serves the page of the console at all its addresses. Its scripts and styles are files that come before the Worker. */
 export function buildConsoleRoutes(readSettings: (c: AppContext) => ConsoleSettings): Hono<AppEnv> {
   const pages = new Hono<AppEnv>({ strict: false })
-  pages.get(`${assets}*`, (c) => sendAsset(c))
+  pages.get(`${assets}*`, () => {
+    throw notFound()
+  })
   pages.get('/console', (c) => sendPage(c, readSettings(c)))
   pages.get('/console/*', (c) => sendPage(c, readSettings(c)))
   return pages

@@ -1,5 +1,3 @@
-import { notFound } from '../../domain/errors.ts'
-
 const script = '/docs/scalar.js'
 
 /** The page loads only from this service. Scalar's script sets inline styles, so these are allowed. */
@@ -45,13 +43,3 @@ export const docsPage = (): Response =>
       'cache-control': 'public, max-age=3600',
     },
   })
-
-/** Scalar's script, from the assets of the Worker. */
-export async function docsScript(assets: Fetcher, request: Request): Promise<Response> {
-  const asset = await assets.fetch(request)
-  if (!asset.ok && asset.status !== 304)
-    throw notFound('The reference is not built here. `npm run build:console` builds it.')
-  const headers = new Headers(asset.headers)
-  headers.set('cache-control', 'public, max-age=86400')
-  return new Response(asset.body, { status: asset.status, headers })
-}
