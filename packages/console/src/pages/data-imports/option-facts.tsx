@@ -3,6 +3,7 @@ import { useDisclosure } from '@mantine/hooks'
 import { api, getWithEtag, type Schema } from '../../api'
 import { ActionButton } from '../../parts/action-button'
 import { EditDialog } from '../../parts/edit-form'
+import { currencyOptions } from '../../parts/names'
 import { words } from '../../words'
 import type { DataImport, ImportResult } from './use-import'
 
@@ -14,11 +15,6 @@ const readYes = (value: boolean): string => (value ? words.common.yes : words.co
 
 const toData = (names: Readonly<Record<string, string>>) =>
   Object.entries(names).map(([value, label]) => ({ value, label }))
-
-const currencies = ['dkk', 'sek', 'nok', 'eur', 'gbp', 'pln', 'usd'].map((one) => ({
-  value: one,
-  label: one.toUpperCase(),
-}))
 
 /** What the import does with records that exist, with messages and with what the file leaves open. */
 export function OptionFacts({ result }: { result: ImportResult }) {
@@ -147,7 +143,7 @@ function OptionDialog({ row, close }: { row: DataImport; close: () => void }) {
                     label={t.currency}
                     clearable
                     placeholder={t.ofEdition}
-                    data={currencies}
+                    data={currencyOptions}
                     {...form.getInputProps('default_currency')}
                   />
                 </>

@@ -1,7 +1,9 @@
+import type { Plural } from '../../plural'
+
 export const webhooks = {
   title: 'Webhooks',
   new: 'New endpoint',
-  count: { one: '# endpoint', other: '# endpoints' },
+  count: { one: '# endpoint', other: '# endpoints' } as Plural,
   empty: 'No webhook endpoints yet',
   emptyHint:
     'An endpoint is an address of another system, such as a warehouse or a CRM, that is told what happens here.',
@@ -82,7 +84,7 @@ export const webhooks = {
   switchOffCount: {
     one: '# delivery that waits is given up.',
     other: '# deliveries that wait are given up.',
-  },
+  } as Plural,
   switchOffHint: 'The endpoint gets no events from now on. After you switch it on again, you can send what it missed.',
   switchOnHint:
     'The endpoint gets new events, and earlier failures are forgotten. To send what happened meanwhile, use “Send again” and include missed events.',
@@ -99,8 +101,8 @@ export const webhooks = {
   recoverCount: {
     one: '# delivery without success is sent again',
     other: '# deliveries without success are sent again',
-  },
-  recoverOpen: { one: '# more waits and is sent anyway', other: '# more wait and are sent anyway' },
+  } as Plural,
+  recoverOpen: { one: '# more waits and is sent anyway', other: '# more wait and are sent anyway' } as Plural,
   recovered: 'On their way',
   recoveredFailed: 'Sent again',
   recoveredMissed: 'Missed events',
@@ -125,7 +127,7 @@ export const webhooks = {
   createdAfter: 'Happened from',
   createdBefore: 'Happened until',
   resourceId: 'About (id)',
-  deliveryCount: { one: '# delivery', other: '# deliveries' },
+  deliveryCount: { one: '# delivery', other: '# deliveries' } as Plural,
   noDeliveries: 'No deliveries yet',
   noDeliveriesHint: 'They appear when something happens that an endpoint subscribes to. Send a test to try it.',
   eventId: 'Id of the event',
@@ -161,6 +163,6 @@ export const webhooks = {
   headersHint: 'Of the latest attempt.',
   storedEvents: 'Stored events',
   storedEventsHint: 'Everything that happened in this edition, whether an endpoint subscribes to it or not.',
-  storedEventCount: { one: '# event', other: '# events' },
+  storedEventCount: { one: '# event', other: '# events' } as Plural,
   noStoredEvents: 'Nothing has happened yet',
 }
